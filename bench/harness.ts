@@ -49,7 +49,12 @@ export async function measure(tasks: readonly Task[], blocks: number): Promise<M
  * the ratio is that of the medians. The machine's speed may change within seconds: only this ratio
  * says anything about an older build.
  */
-export function measureBeside(own: Task, older: Task, blocks: number): Measured[] {
+export function measureBeside(
+  own: Task,
+  older: Task,
+  blocks: number,
+  beside = 'older',
+): Measured[] {
   const tasks = [own, older];
   const times = tasks.map(() => new Float64Array(blocks));
   for (let block = -2; block < blocks; block++) {
@@ -63,11 +68,11 @@ export function measureBeside(own: Task, older: Task, blocks: number): Measured[
   const ratios = times[1]!.map((time, block) => time / times[0]![block]!).sort();
   const measured = tasks.map(({ messages, name }, i) => {
     const perSecond = (messages * 1_000) / medianOf(times[i]!);
-    return { name: i === 0 ? name : `${name}, older`, perSecond };
+    return { name: i === 0 ? name : `${name}, ${beside}`, perSecond };
   });
   const [now, before] = measured.map(({ perSecond }) => perSecond);
   process.stdout.write(
-    `${own.name.padEnd(44)} ${(1e9 / now!).toFixed(0)} ns, older ${(1e9 / before!).toFixed(0)} ns: ` +
+    `${own.name.padEnd(44)} ${(1e9 / now!).toFixed(0)} ns, ${beside} ${(1e9 / before!).toFixed(0)} ns: ` +
       `${(now! / before!).toFixed(2)} x (by block ${ratios[0]!.toFixed(2)} to ` +
       `${ratios.at(-1)!.toFixed(2)}, median ${medianOf(ratios).toFixed(2)}; ${blocks} blocks)\n`,
   );

@@ -66,8 +66,9 @@ function inOwnProcess(...args: string[]): void {
 const suites: Readonly<Record<string, () => Promise<unknown>>> = {
   engine: async () => {
     for (const part of ENGINE_PARTS) {
-      // A replay has nothing to run beside.
-      if (part !== 'replay' || values.baseline === undefined) inOwnProcess(`engine-${part}`);
+      // These have nothing older to run beside.
+      const isAlone = part === 'replay' || part === 'ledger';
+      if (!isAlone || values.baseline === undefined) inOwnProcess(`engine-${part}`);
     }
   },
   challenge: () => challengeSuite(challengeStreams(files), challenge),

@@ -8,6 +8,7 @@
  * are, so that stack traces can be read. Nothing is written unless a source is newer than the bundle.
  */
 import {
+  cpSync,
   existsSync,
   readFileSync,
   renameSync,
@@ -16,7 +17,7 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { isBuiltin } from 'node:module';
+import { createRequire, isBuiltin } from 'node:module';
 import { dirname, join, posix, relative, resolve, sep } from 'node:path';
 import commonjsPlugin from '@rollup/plugin-commonjs';
 import { nodeResolve } from '@rollup/plugin-node-resolve';
@@ -52,6 +53,10 @@ const OUT = join(COMPILED, 'node');
 const MARK = join(COMPILED, '.built');
 /** Stands for the installed packages, whose files have the times of their publishers. */
 const LOCK = join(COMPILED, '../package-lock.json');
+
+/** What server/documents/viewer.ts serves. Who runs the bundle does not install the package. */
+const VIEWER = ['swagger-ui.css', 'swagger-ui-bundle.js', 'LICENSE', 'NOTICE'];
+const VIEWER_PACKAGE = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/LICENSE'));
 
 function isFresh(): boolean {
   const built = statSync(MARK, { throwIfNoEntry: false });
@@ -124,6 +129,7 @@ if (isFresh()) {
   const bundle = await rollup(input);
   await bundle.write(output);
   await bundle.close();
+  for (const name of VIEWER) cpSync(join(VIEWER_PACKAGE, name), join(draft, 'viewer', name));
   rmSync(OUT, { recursive: true, force: true });
   renameSync(draft, OUT);
   const files = bundle.watchFiles.filter((file) => !file.startsWith('\0'));

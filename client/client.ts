@@ -14,11 +14,13 @@ import { signingDomainOf } from './exchange.ts';
 import { HttpClient } from './http.ts';
 import { Keys } from './keys.ts';
 import { MarketData } from './market-data.ts';
-import { Orders } from './orders.ts';
+import { Orders, type OrderTerms, type Replaced } from './orders.ts';
+import { Portfolio, type Position, type PositionsQuery, type ValueQuery } from './portfolio.ts';
 import { untilAnswered } from './retry.ts';
 import { type MarketHandlers, MarketStream } from './streams/market-stream.ts';
+import { OwnState } from './streams/own-state.ts';
 import { type UserHandlers, UserStream } from './streams/user-stream.ts';
-import type { ExchangeInfoAnswer, Routes } from './types.ts';
+import type { BalanceAnswer, ExchangeInfoAnswer, LastPriceAnswer, Routes } from './types.ts';
 import type { Wallet } from './wallet.ts';
 
 export type { RouteKey } from './calls.ts';
@@ -26,7 +28,7 @@ export type { ApiKey } from './credentials.ts';
 export { fromMicro, MICRO, toMicro } from './decimal.ts';
 export { ApiError, NoAnswerError } from './errors.ts';
 export type { OrderType, SignedOrder } from './exchange.ts';
-export type { OrderTerms, Placed } from './orders.ts';
+export type { OrderTerms, Placed, Replaced } from './orders.ts';
 export type { Book } from './streams/market-books.ts';
 export type { MarketHandlers, MarketStream } from './streams/market-stream.ts';
 export type { UserHandlers, UserStream } from './streams/user-stream.ts';
@@ -62,6 +64,7 @@ export class NodeClient {
   readonly orders: Orders;
   readonly keys: Keys;
   readonly #calls: Calls;
+  readonly #portfolio: Portfolio;
   readonly #url: URL;
   readonly #patienceMs: number;
 
@@ -78,6 +81,7 @@ export class NodeClient {
     this.catalog = new Catalog(calls);
     this.marketData = new MarketData(calls);
     this.orders = new Orders(calls, wallet, signingDomainOf(info, orderVersion));
+    this.#portfolio = new Portfolio(calls);
     this.keys = new Keys(calls, info.credential_prefix, info.chain_id);
   }
 
@@ -119,6 +123,31 @@ export class NodeClient {
     return this.#calls.call(route, request);
   }
 
+  /** Open positions of the caller's address, page by page, or of `query.user`. */
+  positions(query: PositionsQuery = {}): AsyncGenerator<Position, void> {
+    return this.#portfolio.positions(query);
+  }
+
+  /** What those positions are worth now, as decimal text. */
+  value(query: ValueQuery = {}): Promise<string> {
+    return this.#portfolio.value(query);
+  }
+
+  /** What the caller may spend: collateral, or the shares of a token. Decimal text of millionths. */
+  balance(tokenId?: string): Promise<BalanceAnswer> {
+    return this.#portfolio.balance(tokenId);
+  }
+
+  /** Price and side of the last trade of a token. */
+  lastTrade(tokenId: string): Promise<LastPriceAnswer> {
+    return this.marketData.lastTrade(tokenId);
+  }
+
+  /** Cancels an order and places another one in one turn of the node, or does neither. */
+  replace(id: string, order: OrderTerms): Promise<Replaced> {
+    return this.orders.replace(id, order);
+  }
+
   /** Books of tokens, always up to date. Resolves when all of them are loaded. */
   followMarket(tokens: readonly string[], handlers: MarketHandlers = {}): Promise<MarketStream> {
     return MarketStream.open(this.#stream('/ws/market'), this.#patienceMs, tokens, handlers);
@@ -126,12 +155,9 @@ export class NodeClient {
 
   /** Own orders and trades as they happen. Resolves when all later events will be received. */
   followUser(handlers: UserHandlers): Promise<UserStream> {
-    return UserStream.open(
-      this.#stream('/ws/user'),
-      this.#patienceMs,
-      this.#calls.identity,
-      handlers,
-    );
+    const { clock, identity } = this.#calls;
+    const own = new OwnState(this.orders, Number(clock.now()));
+    return UserStream.open(this.#stream('/ws/user'), this.#patienceMs, identity, own, handlers);
   }
 
   /** Closes all connections of calls; streams are closed separately. */

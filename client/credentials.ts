@@ -2,7 +2,7 @@
  * Credential headers: of a wallet by its signature (level 1), of an API key by its HMAC over the
  * request (level 2), or of a read-only key, which is itself a secret. Pure.
  */
-import { createHmac } from 'node:crypto';
+import { hmacSha256 } from './hashes.ts';
 import type { TrioAnswer } from './types.ts';
 import type { Wallet } from './wallet.ts';
 
@@ -43,9 +43,7 @@ export function level2(
   body: string,
   timestamp: string,
 ): Headers {
-  const signature = createHmac('sha256', Buffer.from(key.secret, 'base64'))
-    .update(`${timestamp}${method}${path}${body}`)
-    .digest('hex');
+  const signature = hmacSha256(bytesOfBase64(key.secret), `${timestamp}${method}${path}${body}`);
   return {
     [`${prefix}_ADDRESS`]: address,
     [`${prefix}_API_KEY`]: key.apiKey,
@@ -58,4 +56,10 @@ export function level2(
 /** The two headers of a read-only key. */
 export function readOnly(prefix: string, address: string, key: string): Headers {
   return { [`${prefix}_ADDRESS`]: address, [`${prefix}_READONLY_API_KEY`]: key };
+}
+
+/** Of either alphabet. */
+function bytesOfBase64(text: string): Uint8Array {
+  const bytes = atob(text.replaceAll('-', '+').replaceAll('_', '/'));
+  return Uint8Array.from(bytes, (character) => character.charCodeAt(0));
 }

@@ -39,12 +39,17 @@ interface Amounts {
 
 /**
  * The amounts that an order pays and receives: collateral and shares. A size of two decimals is
- * always valid. @throws RangeError when the collateral is not a whole number of millionths
+ * always valid. @throws RangeError for a price or a size out of range, and when the collateral is
+ * not a whole number of millionths
  */
 export function amountsOf(side: 'BUY' | 'SELL', price: string, size: string): Amounts {
   const shares = toMicro(size);
-  const product = shares * toMicro(price);
-  if (product === 0n) throw new RangeError('price and size must be positive');
+  const perShare = toMicro(price);
+  if (perShare === 0n || perShare >= MICRO) {
+    throw new RangeError(`price must be between 0 and 1, not ${price}`);
+  }
+  if (shares === 0n) throw new RangeError('size must be positive');
+  const product = shares * perShare;
   if (product % MICRO !== 0n) {
     throw new RangeError(`${size} shares at ${price} cost a fraction of a millionth`);
   }

@@ -1,6 +1,6 @@
 /** Public market data: books, prices, history and trades. Money is decimal text. */
 import type { Calls } from './calls.ts';
-import type { BookAnswer, Routes } from './types.ts';
+import type { BookAnswer, LastPriceAnswer, Routes } from './types.ts';
 
 type Side = 'BUY' | 'SELL';
 /** The answer for a list of tokens, by token id. */
@@ -39,6 +39,11 @@ export class MarketData {
 
   spreads(tokens: readonly string[]): Promise<Decimals> {
     return this.#calls.call('POST /spreads', { body: items(tokens) });
+  }
+
+  /** Price and side of the last trade. @throws ApiError 404 when the token was never traded */
+  lastTrade(token_id: string): Promise<LastPriceAnswer> {
+    return this.#calls.call('GET /last-trade-price', { query: { token_id } });
   }
 
   lastTradePrices(

@@ -5,7 +5,6 @@
  * so a node that already has the order answers that, and the client then reads its state. That
  * replaces the lost answer.
  */
-import { randomInt } from 'node:crypto';
 import type { Calls, RouteRequest } from './calls.ts';
 import { amountsOf, toMicro } from './decimal.ts';
 import { ApiError, NoAnswerError } from './errors.ts';
@@ -17,7 +16,8 @@ import {
   signOrder,
 } from './exchange.ts';
 import { rowsOnce } from './lists.ts';
-import type { CancelAnswer, OrderResult, OwnOrderAnswer, Routes } from './types.ts';
+import { refusalCode } from './refusals.ts';
+import type { CancelAnswer, OrderResult, OwnOrderAnswer, RefusalCode, Routes } from './types.ts';
 import type { Wallet } from './wallet.ts';
 
 /** The terms of an order. */
@@ -42,11 +42,23 @@ export interface Placed {
   readonly status: 'live' | 'matched' | 'canceled' | 'refused';
   /** The node's reject reason; else ''. */
   readonly reason: string;
+  /** The stable code of that reason; undefined when it is ''. */
+  readonly code: RefusalCode | undefined;
   /** Millionths that it paid and received at once, net of fees; 0 when the answer was lost. */
   readonly makingAmount: bigint;
   readonly takingAmount: bigint;
   /** Set when the node already had the order from an earlier try: its current state. */
   readonly known: OwnOrderAnswer | undefined;
+}
+
+/** What became of an order that was to be replaced, and of the one that was to follow it. */
+export interface Replaced {
+  /** Whether the order was cancelled, by this request or by an earlier try without an answer. */
+  readonly canceled: boolean;
+  /** Shares that it had traded before, as decimal text; undefined if it was not cancelled. */
+  readonly filled: string | undefined;
+  /** Undefined: the cancel failed, so nothing was placed. */
+  readonly placed: Placed | undefined;
 }
 
 /** The fields of a signed order that its market decides. */
@@ -56,9 +68,8 @@ interface TokenTerms {
   readonly feeRateBps: number;
 }
 
-type OwnTrade = Routes['GET /data/trades']['answer']['data'][number];
+export type OwnTrade = Routes['GET /data/trades']['answer']['data'][number];
 
-const SALT_MAX = 2 ** 48 - 1;
 const NOT_FOUND = 404;
 
 export class Orders {
@@ -74,13 +85,27 @@ export class Orders {
   }
 
   /** Signs an order. The terms of its market are requested with the first order of a token. */
-  async sign(terms: OrderTerms): Promise<SignedOrder> {
+  sign(terms: OrderTerms): Promise<SignedOrder> {
+    return this.#sign('sign', terms);
+  }
+
+  /** @param call the method of the client that errors name */
+  async #sign(call: string, terms: OrderTerms): Promise<SignedOrder> {
     const { identity } = this.#calls;
-    if (this.#wallet === undefined || !('key' in identity)) throw new Error('orders need a wallet');
-    const market = await this.#termsOf(terms.tokenId);
+    if (this.#wallet === undefined || !('key' in identity)) {
+      throw new Error(`${call}: orders need a wallet`);
+    }
     const { price, side, size, type = 'GTC', ...rest } = terms;
-    const salt = String(randomInt(SALT_MAX));
-    const fields = { ...rest, ...market, ...amountsOf(side, price, size), side, type };
+    let fields: Omit<OrderFields, 'owner' | 'salt'>;
+    try {
+      const amounts = amountsOf(side, price, size);
+      fields = { ...rest, ...(await this.#termsOf(terms.tokenId)), ...amounts, side, type };
+    } catch (error) {
+      if (error instanceof RangeError) throw new RangeError(`${call}: ${error.message}`);
+      if (!(error instanceof ApiError)) throw error;
+      throw new ApiError(`${call} (${error.call})`, error.status, error.body, error);
+    }
+    const salt = randomSalt();
     const owner = identity.key.apiKey;
     return signOrder(this.#wallet, this.#exchange, {
       ...fields,
@@ -91,12 +116,12 @@ export class Orders {
 
   /** Signs and sends one order. */
   async post(terms: OrderTerms): Promise<Placed> {
-    return this.send(await this.sign(terms));
+    return this.send(await this.#sign('post', terms));
   }
 
   /** Signs and sends orders in one request; results are in the order of the terms. */
   async postAll(terms: readonly OrderTerms[]): Promise<Placed[]> {
-    return this.sendAll(await Promise.all(terms.map((each) => this.sign(each))));
+    return this.sendAll(await Promise.all(terms.map((each) => this.#sign('postAll', each))));
   }
 
   /** Sends a signed order until it is answered. The same one may be sent again at any time. */
@@ -110,6 +135,19 @@ export class Orders {
     const body = `[${orders.map(({ item }) => item).join(',')}]`;
     const { answer } = await this.#calls.callText('POST /orders', {}, body);
     return Promise.all(orders.map((order, i) => this.#placed(order, answer[i]!)));
+  }
+
+  /** Cancels an order and places another one in one turn of the node, or does neither. */
+  async replace(orderID: string, terms: OrderTerms): Promise<Replaced> {
+    const order = await this.#sign('replace', terms);
+    const body = JSON.stringify({ orderID, ...JSON.parse(order.item) });
+    const { answer, lost } = await this.#calls.callText('POST /replace', {}, body);
+    const cancel = lost === 0 ? answer.cancel : await this.#withLost(answer.cancel);
+    return {
+      canceled: cancel.canceled.length > 0,
+      filled: Object.values(cancel.filled)[0],
+      placed: answer.order === null ? undefined : await this.#placed(order, answer.order),
+    };
   }
 
   cancel(orderID: string): Promise<CancelAnswer> {
@@ -171,6 +209,7 @@ export class Orders {
       id,
       status: (result.status === 'error' ? 'refused' : result.status) as Placed['status'],
       reason: isKnown ? '' : result.errorMsg,
+      code: isKnown ? undefined : refusalCode(result.errorMsg),
       makingAmount: toMicro(result.makingAmount || '0'),
       takingAmount: toMicro(result.takingAmount || '0'),
       known,
@@ -186,10 +225,13 @@ export class Orders {
     }
   }
 
-  /** Orders that an earlier try without an answer cancelled are reported as cancelled. */
   async #cancel(route: 'DELETE /order' | 'DELETE /orders', body: string): Promise<CancelAnswer> {
     const { answer, lost } = await this.#calls.callText(route, {}, body);
-    if (lost === 0) return answer;
+    return lost === 0 ? answer : this.#withLost(answer);
+  }
+
+  /** Orders that an earlier try without an answer cancelled are reported as cancelled. */
+  async #withLost(answer: CancelAnswer): Promise<CancelAnswer> {
     const canceled = [...answer.canceled];
     const notCanceled = { ...answer.not_canceled };
     const filled = { ...answer.filled };
@@ -221,4 +263,10 @@ export class Orders {
     ]);
     return { conditionId: book.market, negRisk: book.neg_risk, feeRateBps: fee.base_fee };
   }
+}
+
+/** 48 bits: some clients send it as a number. */
+function randomSalt(): string {
+  const [low = 0, high = 0] = crypto.getRandomValues(new Uint32Array(2));
+  return String((high & 0xffff) * 2 ** 32 + low);
 }

@@ -7,7 +7,6 @@
  * times. `undone`: only when the node said that nothing was done, which it says with 429 and
  * `engine busy`.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiError, NoAnswerError } from './errors.ts';
 import type { Reply } from './http.ts';
 
@@ -65,6 +64,6 @@ export async function untilAnswered(
       // That nothing was done at the last try says nothing about the tries before.
       throw lost > 0 ? new NoAnswerError(what, last) : last;
     }
-    await sleep(waitMs);
+    await new Promise((resolve) => setTimeout(resolve, waitMs));
   }
 }

@@ -3,7 +3,7 @@
  * issues API keys. A struct is written as hex text, which is short code and costs a tenth of the
  * signature. Pure. Non-goals: other typed data.
  */
-import { keccak256 } from './keccak.ts';
+import { bytesOfHex, bytesOfText, keccak256, toHex } from './hashes.ts';
 
 /** The signing domain of one exchange contract. */
 export interface OrderDomain {
@@ -67,13 +67,16 @@ const DOMAIN = hashText(
 const separators = new WeakMap<OrderDomain, string>();
 
 /** The 32-byte digest of an order of either version, which is also its id. */
-export function orderDigest(domain: OrderDomain, order: UnsignedOrder | UnsignedOrder2): Buffer {
+export function orderDigest(
+  domain: OrderDomain,
+  order: UnsignedOrder | UnsignedOrder2,
+): Uint8Array {
   let separator = separators.get(domain);
   if (separator === undefined) {
     separator = hashWords(
       ...[DOMAIN, hashText(domain.name), hashText(domain.version)],
       ...[number(domain.chainId), address(domain.verifyingContract)],
-    ).toString('hex');
+    );
     separators.set(domain, separator);
   }
   return seal(separator, 'timestamp' in order ? order2Words(order) : orderWords(order));
@@ -85,12 +88,12 @@ export function authDigest(
   wallet: string,
   timestamp: string,
   nonce: string,
-): Buffer {
+): Uint8Array {
   const separator = hashWords(
     ...[AUTH_DOMAIN, hashText('ClobAuthDomain'), hashText('1'), number(chainId)],
   );
   const words = [address(wallet), hashText(timestamp), number(nonce), hashText(AUTH_MESSAGE)];
-  return seal(separator.toString('hex'), [AUTH, ...words]);
+  return seal(separator, [AUTH, ...words]);
 }
 
 function orderWords(order: UnsignedOrder): string[] {
@@ -111,17 +114,16 @@ function order2Words(order: UnsignedOrder2): string[] {
   ];
 }
 
-function seal(separator: string, words: readonly string[]): Buffer {
-  const struct = hashWords(...words).toString('hex');
-  return keccak256(Buffer.from(`1901${separator}${struct}`, 'hex'));
+function seal(separator: string, words: readonly string[]): Uint8Array {
+  return keccak256(bytesOfHex(`1901${separator}${hashWords(...words)}`));
 }
 
-function hashWords(...words: readonly string[]): Buffer {
-  return keccak256(Buffer.from(words.join(''), 'hex'));
+function hashWords(...words: readonly string[]): string {
+  return toHex(keccak256(bytesOfHex(words.join(''))));
 }
 
 function hashText(text: string): string {
-  return keccak256(Buffer.from(text)).toString('hex');
+  return toHex(keccak256(bytesOfText(text)));
 }
 
 function number(value: string | number): string {

@@ -1,11 +1,11 @@
 /**
- * Single entry point of the client to the package secp256k1: a wallet that signs in this process,
- * fast enough to sign many orders in advance. The private key is only in memory and is never
- * returned.
+ * Single entry point of the client to the packages @noble/curves and secp256k1: a wallet that signs in
+ * this process. The private key is only in memory and is never returned. Where secp256k1 is
+ * installed, its native part signs ten times as fast, with the same signatures.
  */
-import { randomBytes } from 'node:crypto';
-import secp256k1 from 'secp256k1';
-import { keccak256 } from './keccak.ts';
+import { secp256k1 as portable } from '@noble/curves/secp256k1.js';
+import { bytesOfHex, bytesOfText, keccak256, toHex } from './hashes.ts';
+import { optionalPackage } from './platform.ts';
 import {
   authDigest,
   type OrderDomain,
@@ -18,6 +18,7 @@ const KEY = /^0x[0-9a-fA-F]{64}$/;
 /** Ethereum adds this to the recovery number of a signature. */
 const V_BASE = 27;
 const ADDRESS_BYTES = 20;
+const KEY_BYTES = 32;
 
 /** A signed digest: 0x + 64 hex digits, and 0x + 130 hex digits r, s, v. */
 export interface Signed {
@@ -25,33 +26,50 @@ export interface Signed {
   readonly signature: string;
 }
 
+interface Native {
+  privateKeyVerify(key: Uint8Array): boolean;
+  publicKeyCreate(key: Uint8Array, compressed: boolean): Uint8Array;
+  ecdsaSign(digest: Uint8Array, key: Uint8Array): { signature: Uint8Array; recid: number };
+}
+
+const PORTABLE: Native = {
+  privateKeyVerify: portable.utils.isValidSecretKey,
+  publicKeyCreate: portable.getPublicKey,
+  ecdsaSign: (digest, key) => {
+    const bytes = portable.sign(digest, key, { prehash: false, format: 'recovered' });
+    return { signature: bytes.subarray(1), recid: bytes[0]! };
+  },
+};
+
+const curve = optionalPackage<Native>('secp256k1') ?? PORTABLE;
+
 export class Wallet {
   /** Checksummed: 0x + 40 hex digits. */
   readonly address: string;
-  readonly #key: Buffer;
+  readonly #key: Uint8Array;
 
   /** @param privateKey 0x + 64 hex digits */
   constructor(privateKey: string) {
-    const key = Buffer.from(privateKey.slice(2), 'hex');
-    if (!KEY.test(privateKey) || !secp256k1.privateKeyVerify(key)) {
+    const key = KEY.test(privateKey) ? bytesOfHex(privateKey.slice(2)) : undefined;
+    if (key === undefined || !curve.privateKeyVerify(key)) {
       throw new RangeError('a private key is 0x and 64 hex digits, within the order of the curve');
     }
     this.#key = key;
-    const point = secp256k1.publicKeyCreate(key, false).subarray(1);
-    this.address = checksummed(keccak256(Buffer.from(point)).subarray(-ADDRESS_BYTES));
+    const point = curve.publicKeyCreate(key, false).subarray(1);
+    this.address = checksummed(keccak256(point).subarray(-ADDRESS_BYTES));
   }
 
   /** A throw-away wallet. */
   static random(): Wallet {
     for (;;) {
-      const key = randomBytes(32);
-      if (secp256k1.privateKeyVerify(key)) return new Wallet(`0x${key.toString('hex')}`);
+      const key = crypto.getRandomValues(new Uint8Array(KEY_BYTES));
+      if (curve.privateKeyVerify(key)) return new Wallet(`0x${toHex(key)}`);
     }
   }
 
   /** A wallet that depends only on a text: for tests and load generators, never for funds. */
   static fromSeed(seed: string): Wallet {
-    return new Wallet(`0x${keccak256(Buffer.from(seed)).toString('hex')}`);
+    return new Wallet(`0x${toHex(keccak256(bytesOfText(seed)))}`);
   }
 
   /** An order of either version. */
@@ -64,20 +82,17 @@ export class Wallet {
     return this.#sign(authDigest(chainId, this.address, timestamp, nonce)).signature;
   }
 
-  #sign(digest: Buffer): Signed {
-    const { recid, signature } = secp256k1.ecdsaSign(digest, this.#key);
-    const rs = Buffer.from(signature).toString('hex');
-    return {
-      digest: `0x${digest.toString('hex')}`,
-      signature: `0x${rs}${(V_BASE + recid).toString(16)}`,
-    };
+  #sign(digest: Uint8Array): Signed {
+    const { recid, signature } = curve.ecdsaSign(digest, this.#key);
+    const v = (V_BASE + recid).toString(16);
+    return { digest: `0x${toHex(digest)}`, signature: `0x${toHex(signature)}${v}` };
   }
 }
 
 /** EIP-55: a digit is upper case where that of the hash of the address is 8 or more. */
-function checksummed(address: Buffer): string {
-  const text = address.toString('hex');
-  const hash = keccak256(Buffer.from(text)).toString('hex');
+function checksummed(address: Uint8Array): string {
+  const text = toHex(address);
+  const hash = toHex(keccak256(bytesOfText(text)));
   const digits = [...text].map((digit, i) => (hash[i]! >= '8' ? digit.toUpperCase() : digit));
   return `0x${digits.join('')}`;
 }

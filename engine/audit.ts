@@ -4,6 +4,7 @@
  */
 
 import { auditOrderIndex } from './audit-index.ts';
+import { auditLedger } from './audit-ledger.ts';
 import { assert, auditMatching, LANES, matchingUse, Side, sideBySide } from './book/matching.ts';
 import { findMarket, findToken } from './markets/markets.ts';
 import { findAccount } from './orders/accounts.ts';
@@ -37,13 +38,14 @@ export function audit(t: Tables): void {
   auditOrders(t);
 }
 
-/** The half of it that walks books, owners and markets. */
+/** The half of it that walks books, owners, markets and the ledger. */
 export function auditBooks(t: Tables): void {
   const resting = auditMatching(t.matching);
   assert(resting === t.state[State.openOrders], 'every open order rests in a book');
   for (let book = 1 as BookRow; book <= t.state[State.books]!; book++) auditBook(t, book);
   auditAccounts(t, resting);
   auditMarkets(t);
+  auditLedger(t);
 }
 
 /** The half of it that walks the rows of orders, and what finds them. */

@@ -11,11 +11,16 @@
  *   marketChange  header market flags ticksPerUnit baseFee - | minSize f64             8 words
  *   configure     header selfTrade (2 bits) openOrdersPerAccount (30) | history f64
  *                 orderRows f64 (the oldest have none) | walletsPerSigner f64 (older ones have none)
- *                                                                                      8 words
+ *                 ledger f64 (those of a node without a ledger have none)               8 or 10 words
+ *   deposit, withdraw, split, merge, declare
+ *                 header flags market - | amount f64 | ms f64 key (4) wallet (5) signer (5)
+ *                                                                                        22 words
+ *   resolve       header flags market count | - - | ms f64 key (4) group (8) weights, one a word
+ *   resolveStep   header market limit -                                                   4 words
  */
 import { assert } from './book/matching.ts';
 import { OUTCOMES_MAX } from './tables/capacities.ts';
-import { ADDRESS_WORDS, API_KEY_WORDS, ID_WORDS } from './tables/codes.ts';
+import { ADDRESS_WORDS, API_KEY_WORDS, ID_WORDS, REQUEST_KEY_WORDS } from './tables/codes.ts';
 import type {
   MarketRow,
   MicroCollateral,
@@ -32,6 +37,13 @@ export const CommandKind = {
   market: 4,
   marketChange: 5,
   configure: 6,
+  deposit: 7,
+  withdraw: 8,
+  split: 9,
+  merge: 10,
+  declare: 11,
+  resolve: 12,
+  resolveStep: 13,
 } as const;
 
 /** What each type does: docs/protocol.md#order-types. */
@@ -115,11 +127,29 @@ export const ConfigureCommand = {
   history: 1,
   orderRows: 2,
   walletsPerSigner: 3,
+  ledger: 4,
   words: 8,
+  wordsWithLedger: 10,
   /** Of those from before a column was added. */
   wordsWithoutOrderRows: 4,
   wordsWithoutWallets: 6,
 } as const;
+
+/** The id of a request, where every command that has one keeps it. */
+export const RequestId = { ms: 3, key: 8 } as const;
+/** Flags of commands with an id. */
+export const RequestFlag = { operator: 1, isVoid: 2 } as const;
+
+export const FundsCommand = {
+  flags: 1,
+  market: 2,
+  amount: 2,
+  wallet: 12,
+  signer: 17,
+  words: 22,
+} as const;
+export const ResolveCommand = { flags: 1, market: 2, count: 3, group: 12, weights: 20 } as const;
+export const ResolveStepCommand = { market: 1, limit: 2, words: 4 } as const;
 
 const KIND_BITS = 8;
 
@@ -213,8 +243,8 @@ export function encodeMarketChange(
 /**
  * Sets what changes results and is not of one market: the self-trade policy (context.ts), how many
  * finished orders keep their ids in memory, how many open orders an account may have (0 = any), how
- * many rows of orders may be used (0 = all that the table has), and how many wallets a signer may have
- * beside its own address (0 = any).
+ * many rows of orders may be used (0 = all that the table has), how many wallets a signer may have
+ * beside its own address (0 = any), and, in the first batch, whether there is a ledger.
  */
 export function encodeConfigure(
   out: CommandBuffer,
@@ -223,13 +253,16 @@ export function encodeConfigure(
   openOrdersPerAccount: number,
   orderRows: number,
   walletsPerSigner = 0,
+  ledger = false,
 ): number {
-  const at = out.begin(CommandKind.configure, ConfigureCommand.words);
+  const { words, wordsWithLedger } = ConfigureCommand;
+  const at = out.begin(CommandKind.configure, ledger ? wordsWithLedger : words);
   out.i32[at + ConfigureCommand.limits] =
     selfTrade | (openOrdersPerAccount << ConfigureCommand.openOrdersShift);
   out.f64[at / 2 + ConfigureCommand.history] = history;
   out.f64[at / 2 + ConfigureCommand.orderRows] = orderRows;
   out.f64[at / 2 + ConfigureCommand.walletsPerSigner] = walletsPerSigner;
+  if (ledger) out.f64[at / 2 + ConfigureCommand.ledger] = 1;
   return at;
 }
 
@@ -307,6 +340,81 @@ export function encodeOrder(out: CommandBuffer, order: OrderFields): number {
   copyWords(order.signer, i32, at + OrderCommand.signer, ADDRESS_WORDS);
   copyWords(order.apiKey, i32, at + OrderCommand.apiKey, API_KEY_WORDS);
   return at;
+}
+
+/** Whose request it is, and which: unix milliseconds, and 4 words made of the rest of the caller's id. */
+export interface RequestIdFields {
+  readonly isOperator: boolean;
+  readonly ms: number;
+  readonly key: Int32Array;
+}
+
+export interface FundsFields {
+  readonly id: RequestIdFields;
+  /** 5 words. */
+  readonly wallet: Int32Array;
+  /** Of a deposit or declaration: 5 words; undefined = none. */
+  readonly signer?: Int32Array;
+  /** Of a split or merge; 0 = unknown. */
+  readonly market?: MarketRow | 0;
+  /** Micro-units, of all but a declaration. What is no whole number of them is refused. */
+  readonly amount?: number;
+}
+
+export type FundsKind = 'deposit' | 'withdraw' | 'split' | 'merge' | 'declare';
+
+/** Moves cash and shares of a wallet, or says who may sign for it (docs/ledger.md#commands). */
+export function encodeFunds(out: CommandBuffer, kind: FundsKind, fields: FundsFields): number {
+  const at = out.begin(CommandKind[kind], FundsCommand.words);
+  writeRequestId(out, at, fields.id);
+  out.i32[at + FundsCommand.market] = fields.market ?? 0;
+  out.f64[at / 2 + FundsCommand.amount] = fields.amount ?? 0;
+  copyWords(fields.wallet, out.i32, at + FundsCommand.wallet, ADDRESS_WORDS);
+  if (fields.signer !== undefined) {
+    copyWords(fields.signer, out.i32, at + FundsCommand.signer, ADDRESS_WORDS);
+  }
+  return at;
+}
+
+export interface ResolveFields {
+  readonly id: RequestIdFields;
+  readonly market: MarketRow | 0;
+  /** Of each outcome. */
+  readonly weights: readonly number[];
+  readonly isVoid?: boolean;
+  /** 8 words: of its neg-risk group; undefined = none. */
+  readonly group?: Int32Array;
+}
+
+/** Ends the trading of a market, and says what its outcomes pay (docs/ledger.md#resolution). */
+export function encodeResolve(out: CommandBuffer, fields: ResolveFields): number {
+  const { group, isVoid, market, weights } = fields;
+  const words = ResolveCommand.weights + weights.length + (weights.length % 2);
+  const at = out.begin(CommandKind.resolve, words);
+  writeRequestId(out, at, fields.id);
+  if (isVoid === true) out.i32[at + ResolveCommand.flags]! |= RequestFlag.isVoid;
+  out.i32[at + ResolveCommand.market] = market;
+  out.i32[at + ResolveCommand.count] = weights.length;
+  if (group !== undefined) copyWords(group, out.i32, at + ResolveCommand.group, ID_WORDS);
+  weights.forEach((weight, i) => {
+    // What is no whole number of 32 bits must not become one.
+    out.i32[at + ResolveCommand.weights + i] = weight === (weight | 0) ? weight : -1;
+  });
+  return at;
+}
+
+/** Ends orders and pays holders of a market that resolves: so many of them. */
+export function encodeResolveStep(out: CommandBuffer, market: MarketRow, limit: number): number {
+  const at = out.begin(CommandKind.resolveStep, ResolveStepCommand.words);
+  out.i32[at + ResolveStepCommand.market] = market;
+  out.i32[at + ResolveStepCommand.limit] = limit;
+  return at;
+}
+
+function writeRequestId(out: CommandBuffer, at: number, id: RequestIdFields): void {
+  out.i32[at + FundsCommand.flags] = id.isOperator ? RequestFlag.operator : 0;
+  out.f64[at / 2 + RequestId.ms] = id.ms;
+  copyWords(id.key, out.i32, at + RequestId.key, REQUEST_KEY_WORDS);
 }
 
 function copyWords(from: Int32Array, to: Int32Array, at: number, words: number): void {

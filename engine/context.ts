@@ -8,7 +8,7 @@ import type { RejectReasonCode } from './orders/reject-reasons.ts';
 import { BOOK_F, BOOK_I, Book, State } from './tables/layout.ts';
 import type { EngineMemory } from './tables/tables.ts';
 import { Tables } from './tables/tables.ts';
-import type { BookRow, MicroShares, OrderRow } from './tables/units.ts';
+import type { BookRow, MicroShares, OrderRow, PositionRow } from './tables/units.ts';
 
 /**
  * Policies for a taker that meets an order of the same maker account
@@ -17,7 +17,16 @@ import type { BookRow, MicroShares, OrderRow } from './tables/units.ts';
 export const SelfTrade = { allow: 0, cancelTaker: 1, cancelMaker: 2, cancelBoth: 3 } as const;
 
 /** Columns of EngineContext.legs: micro-shares, then micro-units of collateral. */
-export const Leg = { size: 0, maker: 1, taker: 2, fee: 3 } as const;
+export const Leg = {
+  size: 0,
+  maker: 1,
+  taker: 2,
+  fee: 3,
+  // With a ledger: what the maker reserved before the fill, and what moves to the wallet at hand.
+  reserved: 4,
+  cash: 5,
+  shares: 6,
+} as const;
 
 const HIGH_HALF = 2 ** -32;
 
@@ -43,7 +52,9 @@ export class EngineContext {
   /** Where the last cancelOwner left off in its owner's list; 0 = it came to the end. */
   nextOwned: OrderRow | 0 = 0;
   /** The fill at hand (settle-fill.ts), in the columns of Leg. */
-  readonly legs = new Float64Array(4);
+  readonly legs = new Float64Array(8);
+  /** With a ledger: the position of the order that is being placed; 0 = it has none yet. */
+  position = 0 as PositionRow | 0;
   /** Sequence of the first fill of the match at hand. */
   firstFill = 0;
   /** What was read ahead (prefetch.ts), so that it is not optimised away. */

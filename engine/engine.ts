@@ -22,7 +22,9 @@ import {
 } from './commands.ts';
 import { type Applier, EngineContext } from './context.ts';
 import { EventBuffer } from './events.ts';
+import { applyFunds } from './funds.ts';
 import { changeMarket, registerMarket } from './markets/markets.ts';
+import { resolveMarket, resolveStep } from './markets/resolve.ts';
 import { findAccount, newestOwned, nextOwned } from './orders/accounts.ts';
 import { nextExpiring } from './orders/expiry.ts';
 import { closeOrder, evictClosed, findOrder, orderStatus } from './orders/orders.ts';
@@ -31,7 +33,16 @@ import { prefetch } from './orders/prefetch.ts';
 import type { RejectReasonCode } from './orders/reject-reasons.ts';
 import { RejectReason } from './orders/reject-reasons.ts';
 import { EndReason, Status } from './tables/codes.ts';
-import { ACCOUNT_I, ORDER_F, ORDER_I, Order, State, TOKEN_I, Token } from './tables/layout.ts';
+import {
+  ACCOUNT_I,
+  Ledger,
+  ORDER_F,
+  ORDER_I,
+  Order,
+  State,
+  TOKEN_I,
+  Token,
+} from './tables/layout.ts';
 import type { EngineMemory, Tables } from './tables/tables.ts';
 import type { MarketRow, OrderRow, TokenRow } from './tables/units.ts';
 import { sameAddress } from './tables/words.ts';
@@ -54,6 +65,7 @@ export class Engine {
     this.t = context.t;
     // The functions of every message close over the core: the compiler then takes tables for constants.
     this.ahead = (i32, at, end) => prefetch(context, i32, at, end);
+    const funds: Applier = (i32, f64, at) => applyFunds(context, i32, f64, at);
     this.appliers = {
       [CommandKind.order]: placing(context),
       [CommandKind.cancel]: (i32, _f64, at) => cancelOrder(context, i32, at),
@@ -61,6 +73,13 @@ export class Engine {
       [CommandKind.market]: (i32, f64, at) => registerMarket(context, i32, f64, at),
       [CommandKind.marketChange]: (i32, f64, at) => changeMarket(context, i32, f64, at),
       [CommandKind.configure]: (i32, f64, at) => configure(context, i32, f64, at),
+      [CommandKind.deposit]: funds,
+      [CommandKind.withdraw]: funds,
+      [CommandKind.split]: funds,
+      [CommandKind.merge]: funds,
+      [CommandKind.declare]: funds,
+      [CommandKind.resolve]: (i32, f64, at) => resolveMarket(context, i32, f64, at),
+      [CommandKind.resolveStep]: (i32, _f64, at) => resolveStep(context, i32, at),
     };
     this.forget = (persistedClosedSequence) => evictClosed(context, persistedClosedSequence);
     // Until a command says otherwise, as many as there is room for.
@@ -101,11 +120,23 @@ export class Engine {
     const { context, t } = this;
     context.publishVersions();
     if (context.changes === 0) return false;
+    if (t.state[State.ledger] !== 0) balance(t);
     t.state[State.time] = context.time;
     t.state[State.batch]! += 1;
     t.state[State.digest] = context.digest;
     return true;
   }
+}
+
+/** What was paid in is there, to the micro-unit (docs/ledger.md#invariants). */
+function balance({ ledger }: Tables): void {
+  const there =
+    ledger[Ledger.cash]! +
+    ledger[Ledger.collateral]! +
+    ledger[Ledger.fees]! +
+    ledger[Ledger.rounding]!;
+  ledger[Ledger.imbalance] = there - ledger[Ledger.deposited]!;
+  assert(ledger[Ledger.imbalance] === 0, 'the ledger adds up');
 }
 
 /** Cancels one order by its id, if the command's signer owns it. */
@@ -172,13 +203,20 @@ function configure(
   const policy = limits & ConfigureCommand.selfTradeMask;
   const openOrders = limits >>> ConfigureCommand.openOrdersShift;
   const history = f64[at / 2 + ConfigureCommand.history]!;
+  const words = commandWords(i32, at);
+  // The first batch says whether there is a ledger; a later command of this form says nothing of it.
+  const isFirst = t.state[State.batch] === 0 && words === ConfigureCommand.wordsWithLedger;
+  if (isFirst && t.capacities.positions === 0) return RejectReason.tableFull;
   context.changes += 1;
+  if (isFirst) {
+    t.state[State.ledger] = 1;
+    context.note(1);
+  }
   t.state[State.selfTrade] = policy;
   t.state[State.history] = history;
   t.state[State.openOrdersPerAccount] = openOrders;
   context.note(limits);
   context.note(history);
-  const words = commandWords(i32, at);
   if (words > ConfigureCommand.wordsWithoutOrderRows) {
     const orderRows = f64[at / 2 + ConfigureCommand.orderRows]!;
     t.state[State.orderRowsMax] = orderRows;

@@ -14,17 +14,29 @@
  *   tick      kind | book | grid before | grid
  *   market    kind | market | 1 = new | base fee | minSize f64
  *   settled   kind | book | version                 last of all, once for each book that changed
+ *   entry     kind | cause | account | token | sequence f64 | reference f64 | cash f64 | shares f64 |
+ *             cash after f64 | shares after f64     16 words (docs/ledger.md#entries)
+ *   resolved  kind | market | state                 a resolution has begun, or is done
  *
  * One per writing thread. Grows up to its bound; beyond it `overflowed` says that the log is not
  * whole. A bound of 0 turns it off.
  */
 import { assert } from './book/matching.ts';
 import type { OrderRows } from './reads.ts';
-import type { BookRow, MarketRow, MicroShares, Ticks } from './tables/units.ts';
+import type { EntryCauseCode } from './tables/codes.ts';
+import type {
+  AccountRow,
+  BookRow,
+  MarketRow,
+  MicroShares,
+  Ticks,
+  TokenRow,
+} from './tables/units.ts';
 
 const EVENT_WORDS = 8;
 /** A partly filled maker takes its head and the four records that hold its row. */
 const PARTLY_WORDS = 40;
+const ENTRY_WORDS = 16;
 
 export const EventKind = {
   placed: 1,
@@ -38,6 +50,8 @@ export const EventKind = {
   tick: 8,
   market: 9,
   settled: 10,
+  entry: 11,
+  resolved: 12,
 } as const;
 
 /** Columns of a record; f64 ones count doubles. */
@@ -56,6 +70,18 @@ export const Event = {
   minSize: 2,
   sequence: 3,
   row: 8,
+  // Of an entry.
+  cause: 1,
+  account: 2,
+  token: 3,
+  entry: 2,
+  reference: 3,
+  cash: 4,
+  shares: 5,
+  cashAfter: 6,
+  sharesAfter: 7,
+  // Of a resolution.
+  state: 2,
 } as const;
 
 /** Bytes of a log for batches of usual size: 4,096 records. */
@@ -74,10 +100,13 @@ export class EventBuffer {
   overflowed = false;
   /** Where the command that is being applied stands in what the caller keeps of the batch. */
   command = 0;
+  /** False = nothing is recorded. */
+  readonly isOn: boolean;
   private readonly wordsMax: number;
 
   /** @param recordsMax 0 = nothing is recorded */
   constructor(recordsMax: number) {
+    this.isOn = recordsMax > 0;
     this.wordsMax = recordsMax * EVENT_WORDS;
     this.i32 = new Int32Array(Math.min(RECORDS_FIRST, recordsMax) * EVENT_WORDS);
     this.f64 = new Float64Array(this.i32.buffer);
@@ -189,6 +218,43 @@ export class EventBuffer {
     i32[at + 2] = version;
   }
 
+  /** Totals of a wallet have changed. `token`: 0 = cash alone. */
+  entry(
+    cause: EntryCauseCode,
+    account: AccountRow,
+    token: TokenRow | 0,
+    sequence: number,
+    reference: number,
+    cash: number,
+    shares: number,
+    cashAfter: number,
+    sharesAfter: number,
+  ): void {
+    const at = this.take(ENTRY_WORDS);
+    if (at < 0) return;
+    const { f64, i32 } = this;
+    const d = at >> 1;
+    i32[at] = EventKind.entry;
+    i32[at + Event.cause] = cause;
+    i32[at + Event.account] = account;
+    i32[at + Event.token] = token;
+    f64[d + Event.entry] = sequence;
+    f64[d + Event.reference] = reference;
+    f64[d + Event.cash] = cash;
+    f64[d + Event.shares] = shares;
+    f64[d + Event.cashAfter] = cashAfter;
+    f64[d + Event.sharesAfter] = sharesAfter;
+  }
+
+  resolved(market: MarketRow, state: number): void {
+    const at = this.take(EVENT_WORDS);
+    if (at < 0) return;
+    const { i32 } = this;
+    i32[at] = EventKind.resolved;
+    i32[at + Event.market] = market;
+    i32[at + Event.state] = state;
+  }
+
   /** First word of room for a record; -1 = there is none. */
   private take(words: number): number {
     const at = this.words;
@@ -226,6 +292,7 @@ export function partlyRows(i32: Int32Array, f64: Float64Array, at: number): Orde
 /** Words of the record at `at`. */
 export function eventWords(i32: Int32Array, at: number): number {
   const kind = i32[at]!;
-  assert(kind >= EventKind.placed && kind <= EventKind.settled, 'an event has a known kind');
-  return kind === EventKind.partly ? PARTLY_WORDS : EVENT_WORDS;
+  assert(kind >= EventKind.placed && kind <= EventKind.resolved, 'an event has a known kind');
+  if (kind === EventKind.partly) return PARTLY_WORDS;
+  return kind === EventKind.entry ? ENTRY_WORDS : EVENT_WORDS;
 }

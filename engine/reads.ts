@@ -119,6 +119,8 @@ export interface EngineSettings {
   readonly openOrdersPerAccount: number;
   readonly orderRowsMax: number;
   readonly walletsPerSigner: number;
+  /** Whether there is a ledger. */
+  readonly ledger: boolean;
 }
 
 export function engineSettings({ state }: StateTable): EngineSettings {
@@ -128,6 +130,7 @@ export function engineSettings({ state }: StateTable): EngineSettings {
     openOrdersPerAccount: state[State.openOrdersPerAccount]!,
     orderRowsMax: state[State.orderRowsMax]!,
     walletsPerSigner: state[State.walletsPerSigner]!,
+    ledger: state[State.ledger] === 1,
   };
 }
 

@@ -49,6 +49,7 @@ async function load({ dataDir, markets }: LoadRequest): Promise<LoadMeasured> {
     levels: LEVELS_EACH * OTHER_ROWS,
     trades: OTHER_ROWS,
     history: OTHER_ROWS,
+    positions: 0,
   };
   const memory = allocateEngine(capacities);
   const anonBytesBefore = statusBytes('RssAnon');

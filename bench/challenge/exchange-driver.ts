@@ -64,6 +64,7 @@ export class ExchangeContender implements Contender {
       levels: GRID + 1_024,
       trades: 65_536,
       history: 32_768,
+      positions: 0,
     };
     this.engine = new engine.Engine(tables.allocateEngine(capacities));
     this.clearing = new commands.CommandBuffer();

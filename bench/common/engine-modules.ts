@@ -2,7 +2,8 @@
  * The modules of an engine, of this checkout or of a compiled older one, so that both can run the very
  * same streams in one process. Types are those of this checkout; what an older one lacks is optional.
  */
-import { existsSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import * as commands from '../../engine/commands.ts';
@@ -46,9 +47,27 @@ export async function olderModules(folder: string): Promise<EngineModules> {
     closedCount: ({ state }) => state[closed]!,
     commands: (await load('commands')) as EngineModules['commands'],
     engine: (await load('engine')) as EngineModules['engine'],
+    ...(existsSync(pathOf('events'))
+      ? { events: (await load('events')) as NonNullable<EngineModules['events']> }
+      : {}),
     orders: (await moved('orders/orders')) as EngineModules['orders'],
     tables: (await moved('tables/tables')) as EngineModules['tables'],
   };
+}
+
+/**
+ * The modules of this checkout a second time: the compiler takes the tables of the first engine of a module for
+ * constants, so two engines that are measured beside one another need a copy each.
+ */
+export async function copiedModules(): Promise<EngineModules> {
+  const folder = mkdtempSync(join(tmpdir(), 'engine-copy-'));
+  try {
+    cpSync(join(import.meta.dirname, '../../engine'), join(folder, 'engine'), { recursive: true });
+    writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
+    return await olderModules(folder);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 }
 
 /** A command that takes out all orders of an owner, newest first. */

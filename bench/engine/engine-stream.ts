@@ -13,6 +13,8 @@ import {
   commandKind,
   commandWords,
   encodeCancel,
+  encodeConfigure,
+  encodeFunds,
   encodeMarket,
   encodeOrder,
   OrderCommand,
@@ -23,6 +25,7 @@ import type { Engine } from '../../engine/engine.ts';
 import { type Capacities, DEFAULT_CAPACITIES } from '../../engine/tables/capacities.ts';
 import { ADDRESS_WORDS, API_KEY_WORDS, ID_WORDS, MarketFlag } from '../../engine/tables/codes.ts';
 import type {
+  MarketRow,
   MicroCollateral,
   MicroShares,
   TicksPerUnit,
@@ -32,6 +35,9 @@ import { type EngineModules, encodeClearing, OWN_MODULES } from '../common/engin
 import { Random } from '../random.ts';
 
 const ACCOUNTS = 1_000;
+/** With a ledger, each has more cash and shares of each token than its orders can need. */
+const CASH = 10 ** 12;
+const SETS = 10 ** 8;
 /** Commands of one batch: what a node applies in one turn under load. */
 const BATCH = 64;
 
@@ -60,8 +66,17 @@ export class EngineLoad {
   private time = 1;
   private generation = 0;
 
-  /** @param modules of the engine that is measured; streams are the same for each */
-  constructor(shape: Shape, capacities: Capacities, seed: string, modules = OWN_MODULES) {
+  /**
+   * @param modules of the engine that is measured; streams are the same for each
+   * @param hasLedger whether every account has money, and pays
+   */
+  constructor(
+    shape: Shape,
+    capacities: Capacities,
+    seed: string,
+    modules = OWN_MODULES,
+    hasLedger = false,
+  ) {
     this.shape = shape;
     this.random = new Random(seed);
     this.modules = modules;
@@ -73,6 +88,7 @@ export class EngineLoad {
     for (const account of this.accounts) {
       encodeClearing(modules, this.clearing, account, DEFAULT_CAPACITIES.orders);
     }
+    if (hasLedger) encodeConfigure(this.markets, 0, capacities.history, 0, 0, 0, true);
     for (let i = 0; i < shape.books; i++) {
       const fields = {
         flags: MarketFlag.tradable,
@@ -83,7 +99,22 @@ export class EngineLoad {
       const tokens = [this.key(ID_WORDS), this.key(ID_WORDS)];
       encodeMarket(this.markets, fields, this.key(ID_WORDS), tokens);
     }
+    if (hasLedger) this.fund();
     this.apply(this.markets);
+  }
+
+  /** Every account gets cash, and complete sets of every market. */
+  private fund(): void {
+    const out = this.markets;
+    let requests = 0;
+    for (const wallet of this.accounts) {
+      for (let market = 0; market <= this.shape.books; market++) {
+        requests += 1;
+        const id = { isOperator: true, ms: 1, key: Int32Array.of(requests, 0, 0, 0) };
+        if (market === 0) encodeFunds(out, 'deposit', { id, wallet, amount: CASH });
+        else encodeFunds(out, 'split', { id, wallet, market: market as MarketRow, amount: SETS });
+      }
+    }
   }
 
   /** Applies a stream in batches. */

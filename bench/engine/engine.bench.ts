@@ -7,7 +7,12 @@
 import { audit } from '../../engine/audit.ts';
 import type { Capacities } from '../../engine/tables/capacities.ts';
 import { stateHash } from '../../engine/tables/state-hash.ts';
-import { type EngineModules, OWN_MODULES, olderModules } from '../common/engine-modules.ts';
+import {
+  copiedModules,
+  type EngineModules,
+  OWN_MODULES,
+  olderModules,
+} from '../common/engine-modules.ts';
 import { printGarbage } from '../common/garbage.ts';
 import { type Measured, measure, measureBeside, type Task } from '../harness.ts';
 import { EngineLoad, type Shape } from './engine-stream.ts';
@@ -16,12 +21,14 @@ import { recordStreams, replay } from './replay.ts';
 const SEED = 'engine';
 
 /** Each is measured in a process of its own by `npm run bench` (run.ts). */
-export const ENGINE_PARTS = ['1', '1000', '10000', 'replay'] as const;
+export const ENGINE_PARTS = ['1', '1000', '10000', 'replay', 'ledger'] as const;
 export type EnginePart = (typeof ENGINE_PARTS)[number];
 
 const ONE: Shape = { books: 1, grid: 10_000 };
 const THOUSAND: Shape = { books: 1_000, grid: 100 };
 const TEN_THOUSAND: Shape = { books: 10_000, grid: 100 };
+/** Of a ledger: 200,000 positions. */
+const HUNDRED: Shape = { books: 100, grid: 100 };
 const SHAPES = { 1: ONE, 1000: THOUSAND, 10000: TEN_THOUSAND } as const;
 
 export interface EngineOptions {
@@ -39,6 +46,11 @@ export async function engineSuite(options: EngineOptions): Promise<Measured[]> {
   const older = baseline === undefined ? undefined : await olderModules(baseline);
   const measured: Measured[] = [];
   for (const each of part === undefined ? ENGINE_PARTS : [part]) {
+    if (each === 'ledger') {
+      if (older !== undefined) continue;
+      for (const shape of [ONE, HUNDRED]) measured.push(...(await ledgerOf(shape, options)));
+      continue;
+    }
     if (each === 'replay') {
       if (older === undefined) measured.push(...(await replayOf(ONE, messages, blocks)));
       continue;
@@ -60,6 +72,7 @@ function capacitiesOf(shape: Shape, messages: number): Capacities {
     levels: shape.books * (shape.grid + 512),
     trades: 65_536,
     history: 32_768,
+    positions: 0,
   };
 }
 
@@ -92,6 +105,25 @@ function mixedBeside(
     return mixedTask(load, shape, messages);
   });
   return measureBeside(tasks[0]!, tasks[1]!, blocks);
+}
+
+/** The mixed stream with a ledger, in turns with an engine that has none. */
+async function ledgerOf(shape: Shape, { blocks, messages }: EngineOptions): Promise<Measured[]> {
+  const without = capacitiesOf(shape, messages);
+  // A wallet for each account of the stream and one to spare, in both tokens of each market.
+  const capacities = { ...without, positions: 2 * shape.books * without.accounts };
+  const load = new EngineLoad(shape, capacities, SEED, await copiedModules(), true);
+  const mixed = { ...mixedTask(load, shape, messages), name: labelOf(shape, 'mixed, ledger') };
+  const bare = mixedTask(
+    new EngineLoad(shape, without, SEED, await copiedModules()),
+    shape,
+    messages,
+  );
+  const measured = measureBeside(mixed, bare, blocks, 'without');
+  // How often garbage is measured differs, and with it what everybody has.
+  printState(load);
+  await printGarbage(mixed.messages, mixed.before, mixed.run);
+  return measured;
 }
 
 function printState(load: EngineLoad): void {

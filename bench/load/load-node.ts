@@ -97,6 +97,7 @@ export class LocalNode {
       PORT: String(port),
       DATA_DIR: dataDir,
       DEMO: demo ? 'on' : 'off',
+      DEMO_TRADERS: 'off',
     };
   }
 

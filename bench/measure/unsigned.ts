@@ -3,6 +3,7 @@
  * hundreds of thousands of signatures. Ids are right.
  */
 import type { OrderSigner } from '../../client/exchange.ts';
+import { toHex } from '../../client/hashes.ts';
 import { orderDigest } from '../../client/typed-data.ts';
 
 /** Formed as a signature is: r and s are 1. */
@@ -13,7 +14,7 @@ export function unsignedBy(address: string): OrderSigner {
   return {
     address,
     signOrder: (domain, order) => ({
-      digest: `0x${orderDigest(domain, order).toString('hex')}`,
+      digest: `0x${toHex(orderDigest(domain, order))}`,
       signature: UNSIGNED,
     }),
   };

@@ -78,6 +78,9 @@ const positions = (path: string, sortBy: string): Worst => {
 export const WORST: Readonly<Record<RouteKey, Worst>> = {
   'GET /': FIXED,
   'GET /ok': FIXED,
+  'GET /health': FIXED,
+  'GET /healthz': FIXED,
+  'GET /gamma/status': FIXED,
   'GET /status': FIXED,
   'GET /time': FIXED,
   'GET /version': FIXED,
@@ -99,6 +102,7 @@ export const WORST: Readonly<Record<RouteKey, Worst>> = {
   'GET /auth/validate-readonly-api-key': ONE_ROW,
   'POST /order': BY_WORKER,
   'POST /orders': BY_WORKER,
+  'POST /replace': BY_WORKER,
   'DELETE /order': BY_WORKER,
   'DELETE /orders': BY_WORKER,
   'DELETE /cancel-market-orders': BY_WORKER,

@@ -3,8 +3,8 @@
  * is inconsistent: a missing sequence, or a best price or a hash that differs from the local book.
  * Pure.
  */
-import { createHash } from 'node:crypto';
 import { toMicro } from '../decimal.ts';
+import { sha1Hex } from '../hashes.ts';
 import type { BookAnswer, BookEvent, MarketEvent, PriceChangeEvent } from '../types.ts';
 
 interface Level {
@@ -65,7 +65,7 @@ export class Book {
       neg_risk: this.#negRisk,
       last_trade_price: this.lastTradePrice,
     };
-    return { ...book, hash: createHash('sha1').update(JSON.stringify(book)).digest('hex') };
+    return { ...book, hash: sha1Hex(JSON.stringify(book)) };
   }
 
   /** Whether both are of the same moment and of the same terms, which only snapshots contain. */
@@ -109,7 +109,6 @@ export class MarketBooks {
    * requested again.
    */
   take(event: MarketEvent): string {
-    if (!('event_type' in event)) return '';
     const gap = this.#count(event);
     if (gap !== '') return gap;
     switch (event.event_type) {
@@ -137,11 +136,7 @@ export class MarketBooks {
   }
 
   /** A first snapshot has the sequence of the last event; any other event has the next one. */
-  #count({
-    event_type,
-    sequence,
-    stream_id,
-  }: Extract<MarketEvent, { event_type: string }>): string {
+  #count({ event_type, sequence, stream_id }: MarketEvent): string {
     const number = Number(sequence);
     const last = this.#sequences.get(stream_id);
     this.#sequences.set(stream_id, number);

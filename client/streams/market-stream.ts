@@ -2,7 +2,7 @@
  * The market stream: books that stay up to date across reconnects. An inconsistent event closes the
  * connection, and the next one begins with snapshots.
  */
-import type { MarketEvent } from '../types.ts';
+import type { MarketErrorEvent, MarketEvent } from '../types.ts';
 import { type Book, MarketBooks } from './market-books.ts';
 import { Socket } from './socket.ts';
 
@@ -40,7 +40,7 @@ export class MarketStream {
         this.#isLost = false;
         send({ type: 'market', assets_ids: this.#tokens });
       },
-      text: (text) => this.#take(JSON.parse(text) as MarketEvent),
+      text: (text) => this.#take(JSON.parse(text) as MarketEvent | MarketErrorEvent),
       ended: () => this.#lose('the connection ended'),
       refused: (reason) => {
         this.#lose(reason);
@@ -81,7 +81,7 @@ export class MarketStream {
     this.#socket.close();
   }
 
-  #take(event: MarketEvent): void {
+  #take(event: MarketEvent | MarketErrorEvent): void {
     if (this.#isLost) return;
     if ('error' in event) {
       const reason = `${event.error}: ${event.detail}`;

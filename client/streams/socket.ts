@@ -1,9 +1,10 @@
 /**
- * Single entry point of the client to the package ws: a WebSocket that is opened again whenever it
- * closes, with growing pauses, and that detects a silent peer. Non-goals: the messages.
+ * Single entry point of the client to the package ws, which is used where it is installed, and to the
+ * WebSocket of browsers: one that is opened again whenever it closes, with growing pauses, and that
+ * detects a silent peer. Non-goals: the messages.
  */
-import WebSocket from 'ws';
 import { NoAnswerError } from '../errors.ts';
+import { optionalPackage } from '../platform.ts';
 import { backOffMs } from '../retry.ts';
 
 export interface SocketHandlers {
@@ -14,6 +15,28 @@ export interface SocketHandlers {
   ended?(): void;
   /** It will not be opened again: the node refused a message with close code 1008. */
   refused(reason: string): void;
+}
+
+/** The part of a WebSocket that is used here. */
+interface WebSocketLike {
+  onopen: (() => void) | null;
+  onmessage: ((event: { readonly data: unknown }) => void) | null;
+  onerror: (() => void) | null;
+  onclose: ((event: { readonly code: number; readonly reason: string }) => void) | null;
+  send(text: string): void;
+  close(): void;
+  /** Of ws: closes without waiting for the peer. */
+  terminate?(): void;
+}
+type WebSocketClass = new (url: string, options?: object) => WebSocketLike;
+
+/** Node 20 has no other. */
+const ws = optionalPackage<WebSocketClass>('ws');
+
+function webSocket(url: URL): WebSocketLike {
+  if (ws !== undefined) return new ws(url.href, { perMessageDeflate: false });
+  const { WebSocket } = globalThis as unknown as { readonly WebSocket: WebSocketClass };
+  return new WebSocket(url.href);
 }
 
 /** The keep-alive request. For the node the client is then not idle. */
@@ -27,15 +50,18 @@ const GOOD_MS = 5_000;
 /** The close code for credentials or messages that the node does not accept. */
 const POLICY = 1008;
 
+type Timer = ReturnType<typeof setTimeout>;
+
 export class Socket {
   readonly #url: URL;
   readonly #handlers: SocketHandlers;
-  #socket: WebSocket | undefined;
+  #socket: WebSocketLike | undefined;
   #attempts = 0;
   #openedAt = 0;
   #receivedAt = 0;
-  #pings: NodeJS.Timeout | undefined;
-  #again: NodeJS.Timeout | undefined;
+  #handshake: Timer | undefined;
+  #pings: Timer | undefined;
+  #again: Timer | undefined;
   #isClosed = false;
   #ready: () => void = () => undefined;
   #failed: (error: Error) => void = () => undefined;
@@ -68,44 +94,59 @@ export class Socket {
 
   /** Closes the connection and opens another one, because its events were not reliable. */
   restart(): void {
-    this.#socket?.terminate();
+    if (this.#isClosed) return;
+    this.#drop();
+    this.#ended(0, '');
   }
 
   close(): void {
     this.#isClosed = true;
     clearTimeout(this.#again);
-    clearInterval(this.#pings);
-    this.#socket?.terminate();
+    this.#drop();
   }
 
   #connect(): void {
-    const options = { perMessageDeflate: false, handshakeTimeout: HANDSHAKE_MS_MAX };
-    const socket = new WebSocket(this.#url, options);
+    const socket = webSocket(this.#url);
     this.#socket = socket;
-    socket.on('open', () => this.#opened(socket));
-    socket.on('message', (data) => {
+    this.#handshake = setTimeout(() => this.restart(), HANDSHAKE_MS_MAX);
+    socket.onopen = () => this.#opened(socket);
+    socket.onmessage = ({ data }) => {
       this.#receivedAt = performance.now();
-      const text = String(data);
-      // Messages of a connection that is being closed are ignored.
-      if (text !== PONG && socket.readyState === WebSocket.OPEN) this.#handlers.text(text);
-    });
-    socket.on('error', () => undefined); // 'close' follows
-    socket.on('close', (code, reason) => this.#ended(code, String(reason)));
+      if (data !== PONG) this.#handlers.text(String(data));
+    };
+    socket.onerror = () => undefined; // onclose follows
+    socket.onclose = ({ code, reason }) => this.#ended(code, reason);
   }
 
-  #opened(socket: WebSocket): void {
+  #opened(socket: WebSocketLike): void {
+    clearTimeout(this.#handshake);
     this.#openedAt = performance.now();
     this.#receivedAt = this.#openedAt;
     this.#pings = setInterval(() => {
-      if (performance.now() - this.#receivedAt > SILENCE_MS_MAX) socket.terminate();
+      if (performance.now() - this.#receivedAt > SILENCE_MS_MAX) this.restart();
       else socket.send(PING);
     }, PING_EVERY_MS);
     this.#handlers.opened((message) => socket.send(JSON.stringify(message)));
   }
 
-  #ended(code: number, reason: string): void {
+  /** Nothing of this connection is taken from now on. */
+  #drop(): void {
+    clearTimeout(this.#handshake);
     clearInterval(this.#pings);
-    if (this.#isClosed) return;
+    const socket = this.#socket;
+    this.#socket = undefined;
+    if (socket === undefined) return;
+    socket.onopen = null;
+    socket.onmessage = null;
+    socket.onclose = null;
+    if (socket.terminate === undefined) socket.close();
+    else socket.terminate();
+  }
+
+  #ended(code: number, reason: string): void {
+    clearTimeout(this.#handshake);
+    clearInterval(this.#pings);
+    this.#socket = undefined;
     if (code === POLICY) {
       this.fail(new Error(`the stream was refused: ${reason}`));
       this.#handlers.refused(reason);

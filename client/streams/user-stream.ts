@@ -1,16 +1,21 @@
 /**
  * The user stream: own orders and trades, each once and in order. After a reconnect it resumes
- * after the last event. If the node no longer has the missed events, the stream reports that.
+ * after the last event. If the node no longer has the missed events, the stream reads own orders and
+ * trades, and tells what has changed as events.
  */
 import type { Identity } from '../credentials.ts';
-import type { OrderEvent, TradeEvent, UserEvent } from '../types.ts';
+import { NoAnswerError } from '../errors.ts';
+import type { OrderEvent, TradeEvent, UserErrorEvent, UserEvent } from '../types.ts';
+import type { OwnEvent, OwnState } from './own-state.ts';
 import { Socket } from './socket.ts';
 
 export interface UserHandlers {
   order?(event: OrderEvent): void;
   trade?(event: TradeEvent): void;
-  /** Events were lost: read own orders and trades again. */
+  /** Events were lost. What changed meanwhile follows as events without stream and sequence. */
   missed?(): void;
+  /** All that changed while events were lost has been told. */
+  reconciled?(): void;
   /** The node refuses the stream permanently: the key is wrong or was revoked. */
   refused?(reason: string): void;
 }
@@ -20,9 +25,22 @@ export class UserStream {
   readonly #socket: Socket;
   /** The last sequence of each stream. */
   readonly #sequences = new Map<string, number>();
+  readonly #own: OwnState;
+  /** Events that wait until the lists are read; undefined = none has to wait. */
+  #waiting: OwnEvent[] | undefined = [];
+  #reconciling: Promise<void> | undefined;
+  #isDue = false;
+  #isClosed = false;
 
-  private constructor(url: URL, patienceMs: number, identity: Identity, handlers: UserHandlers) {
+  private constructor(
+    url: URL,
+    patienceMs: number,
+    identity: Identity,
+    own: OwnState,
+    handlers: UserHandlers,
+  ) {
     this.#handlers = handlers;
+    this.#own = own;
     const auth = 'key' in identity ? identity.key : { apiKey: identity.readOnlyKey };
     this.#socket = new Socket(url, patienceMs, {
       opened: (send) => {
@@ -31,7 +49,7 @@ export class UserStream {
         });
         send({ type: 'user', auth, resume });
       },
-      text: (text) => this.#take(JSON.parse(text) as UserEvent),
+      text: (text) => this.#take(JSON.parse(text) as UserEvent | UserErrorEvent),
       refused: (reason) => this.#handlers.refused?.(reason),
     });
   }
@@ -41,18 +59,89 @@ export class UserStream {
     url: URL,
     patienceMs: number,
     identity: Identity,
+    own: OwnState,
     handlers: UserHandlers,
   ): Promise<UserStream> {
-    const stream = new UserStream(url, patienceMs, identity, handlers);
+    const stream = new UserStream(url, patienceMs, identity, own, handlers);
     await stream.#socket.firstReady;
+    try {
+      await own.begin();
+    } catch (error) {
+      stream.close();
+      throw error;
+    }
+    // A gap before this moment reads the lists itself, and empties what waits.
+    if (stream.#reconciling === undefined) stream.#deliverWaiting(() => false);
     return stream;
   }
 
+  /**
+   * Reads own orders and trades, and tells what differs from the events so far. The stream does that
+   * itself after each gap. Resolves when all of it is told. @throws ApiError, NoAnswerError
+   */
+  reconcile(): Promise<void> {
+    this.#isDue = true;
+    this.#reconciling ??= this.#catchUp().finally(() => {
+      this.#reconciling = undefined;
+    });
+    return this.#reconciling;
+  }
+
   close(): void {
+    this.#isClosed = true;
     this.#socket.close();
   }
 
-  #take(event: UserEvent): void {
+  async #catchUp(): Promise<void> {
+    this.#waiting ??= [];
+    let isOlder: (event: OwnEvent) => boolean = () => false;
+    try {
+      // A gap while the lists are read: they are read again.
+      while (this.#isDue) {
+        this.#isDue = false;
+        const { covers, events } = await this.#own.catchUp();
+        if (this.#isClosed) return;
+        for (const event of events) this.#tell(event);
+        isOlder = covers;
+      }
+    } finally {
+      this.#deliverWaiting(isOlder);
+    }
+    this.#handlers.reconciled?.();
+  }
+
+  /** After a gap: until it succeeds, or the node refuses it. */
+  async #recover(): Promise<void> {
+    while (!this.#isClosed) {
+      try {
+        await this.reconcile();
+        return;
+      } catch (error) {
+        if (error instanceof NoAnswerError) continue; // after the time limit of calls
+        this.#handlers.refused?.(error instanceof Error ? error.message : String(error));
+        return;
+      }
+    }
+  }
+
+  #deliverWaiting(isOlder: (event: OwnEvent) => boolean): void {
+    const waiting = this.#waiting ?? [];
+    this.#waiting = undefined;
+    for (const event of waiting) if (!isOlder(event)) this.#deliver(event);
+  }
+
+  #deliver(event: OwnEvent): void {
+    if (this.#isClosed) return;
+    this.#own.note(event);
+    this.#tell(event);
+  }
+
+  #tell(event: OwnEvent): void {
+    if (event.event_type === 'order') this.#handlers.order?.(event);
+    else this.#handlers.trade?.(event);
+  }
+
+  #take(event: UserEvent | UserErrorEvent): void {
     if ('error' in event) this.#problem(event);
     else if (event.event_type === 'resumed') this.#resumed(event.stream_id, Number(event.sequence));
     else this.#event(event);
@@ -73,11 +162,11 @@ export class UserStream {
       return;
     }
     this.#sequences.set(event.stream_id, number);
-    if (event.event_type === 'order') this.#handlers.order?.(event);
-    else this.#handlers.trade?.(event);
+    if (this.#waiting === undefined) this.#deliver(event);
+    else this.#waiting.push(event);
   }
 
-  #problem({ detail, error, sequence, stream_id }: Extract<UserEvent, { error: string }>): void {
+  #problem({ detail, error, sequence, stream_id }: UserErrorEvent): void {
     if (error !== 'resume_unavailable') {
       this.#socket.fail(new Error(`${error}: ${detail}`));
       this.#handlers.refused?.(detail);
@@ -86,5 +175,6 @@ export class UserStream {
     this.#sequences.clear(); // also those of an earlier run of the node
     if (stream_id !== undefined) this.#sequences.set(stream_id, Number(sequence));
     this.#handlers.missed?.();
+    void this.#recover();
   }
 }

@@ -7,6 +7,7 @@
 import type * as matching from '../book/matching.ts';
 import { assert } from '../book/matching.ts';
 import type { EngineContext } from '../context.ts';
+import { releasePosition, reserve, unreserve } from '../ledger/reservations.ts';
 import type { EndReasonCode } from '../tables/codes.ts';
 import * as codes from '../tables/codes.ts';
 import { home, indexRemove, next } from '../tables/hash-index.ts';
@@ -147,6 +148,7 @@ export function opening(context: EngineContext): Opener {
     orderI[offset | Order.restingSlot] = restingSlot;
     linkOwner(t, owner, restingSlot);
     if (orderF[(row << ORDER_F) | Order.expiry] !== 0) scheduleExpiry(t, row);
+    if (state[State.ledger] !== 0) reserve(t, row);
   };
 }
 
@@ -189,6 +191,7 @@ export function closeRested(
   unlinkOwner(t, orderI[offset | Order.owner]! as AccountRow, orderI[offset | Order.restingSlot]!);
   orderI[offset | Order.restingSlot] = 0;
   if (orderI[offset | Order.heap] !== 0) unscheduleExpiry(t, row);
+  if (state[State.ledger] !== 0) unreserve(t, row);
   state[State.openOrders]! -= 1;
   const grid = t.bookI[(book << BOOK_I) | Book.ticksPerUnit]!;
   context.events.ended(book, tick, grid, total, state[State.closed]!);
@@ -222,6 +225,7 @@ function appendClosed(
   const { t } = context;
   const { closedI, orderI, state } = t;
   const offset = row << ORDER_I;
+  if (state[State.ledger] !== 0) releasePosition(t, row);
   orderI[offset | Order.flags] =
     (orderI[offset | Order.flags]! & END_MASK) |
     (endStatus(reason) << Flag.statusShift) |

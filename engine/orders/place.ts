@@ -9,6 +9,12 @@ import { assert } from '../book/matching.ts';
 import * as commands from '../commands.ts';
 import type { Applier, EngineContext } from '../context.ts';
 import * as core from '../context.ts';
+import {
+  hasPositionRoom,
+  holdPosition,
+  lacksFunds,
+  lookUpPosition,
+} from '../ledger/reservations.ts';
 import * as limits from '../tables/capacities.ts';
 import * as codes from '../tables/codes.ts';
 import { indexPut, indexRoom } from '../tables/hash-index.ts';
@@ -23,6 +29,7 @@ import type {
   OrderRow,
   Ticks,
   TicksPerUnit,
+  TokenRow,
 } from '../tables/units.ts';
 import { copyFour, copyId, sameAddress } from '../tables/words.ts';
 import { bindWallet, findAccount, makeAccount } from './accounts.ts';
@@ -70,7 +77,7 @@ const MS = 1_000;
  */
 export function placing(context: EngineContext): Applier {
   const { t } = context;
-  const { bookI, marketF, orderIndex, tokenI } = t;
+  const { bookI, marketF, orderIndex, state, tokenI } = t;
   const open = opening(context);
   return (i32, f64, at) => {
     const precheck = i32[at + OrderCommand.precheck]!;
@@ -102,6 +109,8 @@ export function placing(context: EngineContext): Applier {
     const isOwnWallet = sameAddress(i32, at + OrderCommand.maker, i32, at + OrderCommand.signer);
     const owner = isOwnWallet ? maker : findAccount(t, i32, at + OrderCommand.signer);
     if (!bindingAllows(context, flags, precheck, i32, at, maker)) return RejectReason.binding;
+    const hasLedger = state[State.ledger] !== 0;
+    if (hasLedger && !hasFunds(context, i32, f64, at, maker)) return RejectReason.notEnough;
 
     const mirrored = tokenI[token | Token.mirrored]!;
     // Without branches that nobody can guess: a mirrored token turns both side and price round.
@@ -121,6 +130,7 @@ export function placing(context: EngineContext): Applier {
       isOwnWallet,
     );
     if (full !== RejectReason.accepted) return full;
+    if (hasLedger && !hasPositionRoom(context)) return RejectReason.tableFull;
     if (isCrossing || !isResting(type)) {
       const unmatched = checkMatch(context, flags, book, side, limit, best, maker, shares);
       if (unmatched !== RejectReason.accepted) return unmatched;
@@ -132,6 +142,7 @@ export function placing(context: EngineContext): Applier {
     }
     const row = takeOrder(context);
     fillRow(context, row, i32, f64, at, makerSlot, ownerSlot, side, limit);
+    if (hasLedger) holdPosition(context, row, makerSlot, (token >>> TOKEN_I) as TokenRow);
     register(context, entry, tag, row);
     context.events.placed(limit, grid);
     if (!isCrossing || accept(context, row, type, book, limit))
@@ -178,7 +189,7 @@ function checkTerms(
 }
 
 /**
- * A wallet that another key has signed for keeps that key. Type 0 is never refused, nor is a wallet
+ * A wallet that another key has signed for keeps that key; with a ledger, a key has to be known for it already. Type 0 is never refused, nor is a wallet
  * that follows from the signer: whoever came first with such a wallet was not its owner
  * (docs/protocol.md#wallet-binding).
  */
@@ -190,13 +201,29 @@ function bindingAllows(
   at: number,
   maker: AccountRow | 0,
 ): boolean {
-  if (((flags >>> OrderFlag.signatureShift) & 3) === 0 || maker === 0) return true;
+  if (((flags >>> OrderFlag.signatureShift) & 3) === 0) return true;
   if ((precheck & PrecheckFlags.derivedWallet) !== 0) return true;
-  const { accountI } = context.t;
+  const { accountI, state } = context.t;
+  // Row 0 belongs to nobody: a wallet without an account is not bound.
   const bound = accountI[(maker << ACCOUNT_I) | Account.binding]!;
-  if (bound === 0) return true;
+  if (bound === 0) return state[State.ledger] === 0;
   const signer = at + OrderCommand.signer;
   return sameAddress(accountI, bound << ACCOUNT_I, i32, signer);
+}
+
+/** Whether the maker has what the order needs, of what is free; leaves its position in the context. */
+function hasFunds(
+  context: EngineContext,
+  i32: Int32Array,
+  f64: Float64Array,
+  at: number,
+  maker: AccountRow | 0,
+): boolean {
+  lookUpPosition(context, maker, i32[at + OrderCommand.token]! as TokenRow);
+  const sells = i32[at + OrderCommand.flags]! & OrderFlag.sell;
+  const shares = f64[(at >>> 1) + OrderCommand.shares]!;
+  const collateral = f64[(at >>> 1) + OrderCommand.collateral]!;
+  return !lacksFunds(context.t, maker, context.position, sells, shares, collateral);
 }
 
 /** True when the wallet is bound to the signer already, or the signer may have one more. */

@@ -5,6 +5,7 @@
  */
 import type { EngineContext } from '../context.ts';
 import * as coreModule from '../context.ts';
+import { noteReserved, settleFunds } from '../ledger/settle-funds.ts';
 import * as codes from '../tables/codes.ts';
 import * as layout from '../tables/layout.ts';
 import type { Tables } from '../tables/tables.ts';
@@ -66,6 +67,8 @@ export function settleFill(
   const isSame = takerToken === makerToken;
   const takerTicks = (isSame ? makerTicks : grid - makerTicks) as Ticks;
   legs[Leg.size] = t.matching.sizes[i]!;
+  const hasLedger = t.state[State.ledger] !== 0;
+  if (hasLedger) noteReserved(context, maker);
   pay(context, taker, maker, book, isSame, makerTicks, takerTicks);
 
   const perTick = PIPS_PER_UNIT / grid;
@@ -77,6 +80,9 @@ export function settleFill(
 
   orderF[(taker << ORDER_F) | Order.remaining]! -= legs[Leg.size]!;
   orderF[(maker << ORDER_F) | Order.remaining]! -= legs[Leg.size]!;
+  if (hasLedger) {
+    settleFunds(context, taker, maker, t.bookI[(book << BOOK_I) | Book.market]! as MarketRow);
+  }
   context.noteWord(orderI[(maker << ORDER_I) | Order.id]!);
   context.note(legs[Leg.size]!);
   context.note(legs[Leg.maker]!);

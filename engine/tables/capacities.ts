@@ -27,6 +27,25 @@ export const UNLOGGED_BATCHES_MAX = 64;
 export const UNLOGGED_COMMANDS_MAX = 24_000;
 
 /**
+ * What was deposited less what was withdrawn: half of the exact integers, so that no sum of the ledger leaves
+ * them, whatever rounding adds.
+ */
+export const DEPOSITED_MAX = 2 ** 52;
+
+/** Ids of requests that are kept of operators, and of users (docs/ledger.md#request-ids). */
+export const REQUESTS_KEPT = 1_000_000;
+/** Rows of each of the two rings. */
+export const REQUEST_ROWS = 2 ** 20;
+/** How far the milliseconds of an id may be ahead of the batch. */
+export const REQUEST_AHEAD_MS = 300_000;
+
+/** Sum of the weights of a payout. */
+export const PAYOUT_SUM_MAX = 10_000;
+
+/** Orders, then wallets, of one step of a resolution: a turn stays short, also one whose code is still cold. */
+export const RESOLVE_STEP_MAX = 250;
+
+/**
  * Sizes of the tables, in rows. A full table is a per-order error, never a crash
  * (docs/protocol.md#full-tables).
  */
@@ -42,6 +61,8 @@ export interface Capacities {
   readonly trades: number;
   /** Newest finished orders whose ids stay in memory. */
   readonly history: number;
+  /** Shares of a wallet in a token. 0 = no room for a ledger. */
+  readonly positions: number;
 }
 
 export const DEFAULT_CAPACITIES: Capacities = {
@@ -52,6 +73,7 @@ export const DEFAULT_CAPACITIES: Capacities = {
   levels: 8_388_608,
   trades: 1_000_000,
   history: 1_048_576,
+  positions: 1_048_576,
 };
 
 /** A ring has a power of two of rows, so that a sequence finds its row by a mask. */
@@ -80,5 +102,6 @@ export function fillRows(capacities: Capacities): number {
   return ringRows(capacities.trades + capacities.orders + 2 * UNLOGGED_COMMANDS_MAX);
 }
 
+assert(REQUESTS_KEPT <= REQUEST_ROWS, 'a ring has room for what is kept');
 assert(2 * BATCH_COMMANDS_MAX <= UNLOGGED_COMMANDS_MAX, 'one batch fits beside another');
 assert(FEE_BPS_MAX * 10_000 * 10_000 * 10_000 <= AMOUNT_MAX, 'fee products are exact');

@@ -7,6 +7,8 @@
 export const ID_WORDS = 8;
 export const ADDRESS_WORDS = 5;
 export const API_KEY_WORDS = 4;
+/** Words of the part of a request's id that is no time. */
+export const REQUEST_KEY_WORDS = 4;
 
 /** Status of an order; while it is being placed it has none of them. */
 export const Status = { free: 0, live: 1, matched: 2, canceled: 3, expired: 4 } as const;
@@ -30,11 +32,27 @@ export const EndReason = {
   tickChange: 6,
   /** It would have traded with an order of its own account, and the policy ended it. */
   selfTrade: 7,
+  /** Its market resolved, or is void. */
+  resolved: 8,
 } as const;
 export type EndReasonCode = Exclude<(typeof EndReason)[keyof typeof EndReason], 0>;
 
 /** Bits of the flags of a market. */
 export const MarketFlag = { tradable: 1, ended: 2, negRisk: 4 } as const;
+
+/** Of a row of resolutions. */
+export const ResolutionState = { resolving: 1, resolved: 2 } as const;
+
+/** Why a wallet's totals changed (docs/ledger.md#entries). */
+export const EntryCause = {
+  deposit: 1,
+  withdraw: 2,
+  split: 3,
+  merge: 4,
+  trade: 5,
+  redeem: 6,
+} as const;
+export type EntryCauseCode = (typeof EntryCause)[keyof typeof EntryCause];
 
 /** Match kinds (docs/protocol.md#match-kinds). */
 export const MatchKind = { complementary: 0, mint: 1, merge: 2 } as const;

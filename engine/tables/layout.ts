@@ -14,11 +14,20 @@
  *
  *   order (128 bytes)  id (8) | remaining f64 | price | flags | token | owner | maker | heap
  *                      original f64 | budget f64 | expiry f64 | created f64 | apiKey (4) | ended f64
- *                      slot | -
+ *                      slot | position
  *   link (8 bytes)     ownerNext | ownerPrev
  *   wallets (4 bytes)  by account: how many wallets are bound to it, its own address left out. It
  *                      follows from the bindings, so images leave it out.
  *   finished (8 bytes) row | tag of its id: an order that ended, by sequence
+ *
+ * With a ledger (docs/ledger.md#tables):
+ *
+ *   cash (32 bytes)       by account: total f64 | reserved f64 | head | count | - -
+ *   position (32 bytes)   total f64 | reserved f64 | account | token | holds | next free
+ *   positionLinks (16)    by position: its neighbours in the lists of its account and of its token
+ *   holders (16 bytes)    by token: shares of the venue f64 | head | count
+ *   resolution (256)      market | state | isVoid | sum | paid f64 | - - | group (8) | weights (32) | -
+ *   request (64 bytes)    ms f64 | amount f64 | result f64 | time f64 | key (4) | kind | subject | other | -
  *
  * `*I` views are Int32, `*F` views Float64 over the same bytes: word w of a row is f64 w / 2.
  */
@@ -53,6 +62,8 @@ export const Order = {
   closedAt: 14,
   // Int32: its slot in the matching core while it rests; 0 = it does not.
   restingSlot: 30,
+  /** With a ledger: the position that it trades, while it is open; 0 = none. */
+  position: 31,
 } as const;
 
 export const LINK_I = 1;
@@ -96,6 +107,10 @@ export const Market = {
    */
   rounding: 9,
   registeredAt: 10,
+  /** With a ledger: what its complete sets are worth, in micro-units. */
+  collateral: 11,
+  // Int32: its row in the table of resolutions; 0 = it has none.
+  resolution: 24,
 } as const;
 export const TOKEN_I = 4;
 export const Token = {
@@ -191,7 +206,100 @@ export const State = {
   orderRowsMax: 17,
   /** Wallets that may be bound to a signer beside its own address; 0 = as many as there is room for. */
   walletsPerSigner: 18,
+  /** 1 = with a ledger. The first batch says it. */
+  ledger: 19,
   size: 32,
+} as const;
+
+/** Words of the table of the ledger's own numbers. */
+export const Ledger = {
+  /** Deposits less withdrawals. */
+  deposited: 0,
+  /** Sums over all accounts and over all markets. */
+  cash: 1,
+  collateral: 2,
+  /** Cash of the venue: fees, and what rounding left or took. */
+  fees: 3,
+  rounding: 4,
+  /** What the sums differed by after the last batch: always 0. */
+  imbalance: 5,
+  /** Sequence of the next entry. */
+  entries: 6,
+  /** Rows of positions ever used, the first free one (0 = none), and how many are in use. */
+  positionRows: 7,
+  freePosition: 8,
+  positions: 9,
+  /** Rows of resolutions, and how many of them are not done. */
+  resolutions: 10,
+  resolving: 11,
+  /** By realm: sequence of the next request, and the newest milliseconds that were forgotten. */
+  requests: 12,
+  forgotten: 14,
+  size: 32,
+} as const;
+
+export const CASH_I = 3;
+export const CASH_F = 2;
+export const Cash = { total: 0, reserved: 1, head: 4, count: 5 } as const;
+
+export const POSITION_I = 3;
+export const POSITION_F = 2;
+export const Position = {
+  // Float64
+  total: 0,
+  reserved: 1,
+  // Int32
+  account: 4,
+  token: 5,
+  /** Open orders that trade it. */
+  holds: 6,
+  /** Of a free row. */
+  nextFree: 7,
+} as const;
+
+export const POSITION_LINK_I = 2;
+/** Apart from the rows, because a fill needs none of them. */
+export const PositionLink = {
+  accountNext: 0,
+  accountPrev: 1,
+  tokenNext: 2,
+  tokenPrev: 3,
+} as const;
+
+export const HOLDER_I = 2;
+export const HOLDER_F = 1;
+export const Holder = { venue: 0, head: 2, count: 3 } as const;
+
+export const RESOLUTION_I = 6;
+export const RESOLUTION_F = 5;
+export const Resolution = {
+  market: 0,
+  state: 1,
+  isVoid: 2,
+  sum: 3,
+  // Float64: what holders were paid so far.
+  paid: 2,
+  // Int32
+  group: 8,
+  /** Two weights a word. */
+  weights: 16,
+} as const;
+
+export const REQUEST_I = 4;
+export const REQUEST_F = 3;
+export const Request = {
+  // Float64
+  ms: 0,
+  amount: 1,
+  /** Cash of its wallet after it. */
+  result: 2,
+  /** Unix milliseconds at which it was applied. */
+  time: 3,
+  // Int32
+  key: 8,
+  kind: 12,
+  subject: 13,
+  other: 14,
 } as const;
 
 export const TABLE_NAMES = [
@@ -208,10 +316,19 @@ export const TABLE_NAMES = [
   'matchingBooks',
   'matchingRows',
   'expiries',
+  'ledger',
+  'cash',
+  'positions',
+  'positionLinks',
+  'holders',
+  'resolutions',
+  'requests',
   'marketIndex',
   'tokenIndex',
   'accountIndex',
   'orderIndex',
+  'positionIndex',
+  'requestIndex',
   'fills',
 ] as const;
 export type TableName = (typeof TABLE_NAMES)[number];

@@ -15,15 +15,29 @@ import {
   type TableBytes,
   wordsOf,
 } from '../book/matching.ts';
-import { type Capacities, closedRows, fillRows, orderRows } from './capacities.ts';
+import {
+  type Capacities,
+  closedRows,
+  fillRows,
+  orderRows,
+  REQUEST_ROWS,
+  REQUESTS_KEPT,
+} from './capacities.ts';
 import {
   ACCOUNT_I,
   BOOK_I,
+  CASH_I,
   CLOSED_I,
   FILL_WORDS,
+  HOLDER_I,
+  Ledger,
   LINK_I,
   MARKET_I,
   ORDER_I,
+  POSITION_I,
+  POSITION_LINK_I,
+  REQUEST_I,
+  RESOLUTION_I,
   State,
   TABLE_NAMES,
   type TableName,
@@ -65,6 +79,26 @@ export function tableShapes(c: Capacities): Record<TableName, number> {
     accountIndex: indexEntries(c.accounts) * INDEX_ENTRY_BYTES,
     orderIndex: indexEntries(orderRows(c)) * INDEX_ENTRY_BYTES,
     fills: fillRows(c) * FILL_WORDS * 4,
+    ...ledgerShapes(c),
+  };
+}
+
+/** Operators and users have a ring each. */
+export const REALMS = 2;
+
+/** The tables of the ledger: next to nothing where there is no room for positions. */
+function ledgerShapes(c: Capacities) {
+  const rows = (count: number): number => (c.positions === 0 ? 1 : count);
+  return {
+    ledger: Ledger.size * 8,
+    cash: rows(c.accounts + 1) * (4 << CASH_I),
+    positions: (c.positions + 1) * (4 << POSITION_I),
+    positionLinks: (c.positions + 1) * (4 << POSITION_LINK_I),
+    holders: rows(c.tokens + 1) * (4 << HOLDER_I),
+    resolutions: rows(c.markets + 1) * (4 << RESOLUTION_I),
+    requests: rows(REALMS * REQUEST_ROWS) * (4 << REQUEST_I),
+    positionIndex: indexEntries(c.positions) * INDEX_ENTRY_BYTES,
+    requestIndex: indexEntries(rows(REALMS * REQUESTS_KEPT)) * INDEX_ENTRY_BYTES,
   };
 }
 
@@ -100,6 +134,21 @@ export class Tables {
   readonly tokenIndex: Int32Array;
   readonly accountIndex: Int32Array;
   readonly orderIndex: Int32Array;
+  /** The ledger's own numbers, then its tables; see docs/ledger.md#tables. */
+  readonly ledger: Float64Array;
+  readonly cashI: Int32Array;
+  readonly cashF: Float64Array;
+  readonly positionI: Int32Array;
+  readonly positionF: Float64Array;
+  readonly positionLinkI: Int32Array;
+  readonly holderI: Int32Array;
+  readonly holderF: Float64Array;
+  readonly resolutionI: Int32Array;
+  readonly resolutionF: Float64Array;
+  readonly requestI: Int32Array;
+  readonly requestF: Float64Array;
+  readonly positionIndex: Int32Array;
+  readonly requestIndex: Int32Array;
   readonly fillI: Int32Array;
   readonly fillF: Float64Array;
   /** Rows of the two rings, each a power of two. */
@@ -135,6 +184,20 @@ export class Tables {
     this.tokenIndex = wordsOf(b.tokenIndex);
     this.accountIndex = wordsOf(b.accountIndex);
     this.orderIndex = wordsOf(b.orderIndex);
+    this.ledger = doublesOf(b.ledger);
+    this.cashI = wordsOf(b.cash);
+    this.cashF = doublesOf(b.cash);
+    this.positionI = wordsOf(b.positions);
+    this.positionF = doublesOf(b.positions);
+    this.positionLinkI = wordsOf(b.positionLinks);
+    this.holderI = wordsOf(b.holders);
+    this.holderF = doublesOf(b.holders);
+    this.resolutionI = wordsOf(b.resolutions);
+    this.resolutionF = doublesOf(b.resolutions);
+    this.requestI = wordsOf(b.requests);
+    this.requestF = doublesOf(b.requests);
+    this.positionIndex = wordsOf(b.positionIndex);
+    this.requestIndex = wordsOf(b.requestIndex);
     this.fillI = wordsOf(b.fills);
     this.fillF = doublesOf(b.fills);
     this.fillRows = fillRows(memory.capacities);
@@ -171,7 +234,42 @@ export function usedSpans(t: Tables): Span[] {
     whole('expiries', (s[State.expiries]! + 1) * 4),
     ...closedSpans(t),
     ...matchingTables(t),
+    ...ledgerSpans(t),
   ];
+}
+
+/** Nothing where there is no ledger: images and hashes are then as without one. */
+function ledgerSpans({ ledger, state }: Tables): Span[] {
+  if (state[State.ledger] === 0) return [];
+  const rows = (name: TableName, count: number, shift: number): Span => ({
+    name,
+    start: 0,
+    bytes: (count + 1) * (4 << shift),
+  });
+  return [
+    { name: 'ledger', start: 0, bytes: Ledger.size * 8 },
+    rows('cash', state[State.accounts]!, CASH_I),
+    rows('positions', ledger[Ledger.positionRows]!, POSITION_I),
+    rows('positionLinks', ledger[Ledger.positionRows]!, POSITION_LINK_I),
+    rows('holders', state[State.tokens]!, HOLDER_I),
+    rows('resolutions', ledger[Ledger.resolutions]!, RESOLUTION_I),
+    ...Array.from({ length: REALMS }, (_, realm) =>
+      requestSpans(realm, ledger[Ledger.requests + realm]!),
+    ).flat(),
+  ];
+}
+
+/** The requests of a realm that are kept, oldest first: one run of its ring, or two. */
+function requestSpans(realm: number, end: number): Span[] {
+  const first = Math.max(0, end - REQUESTS_KEPT);
+  const at = first % REQUEST_ROWS;
+  const head = Math.min(end - first, REQUEST_ROWS - at);
+  const span = (row: number, count: number): Span => ({
+    name: 'requests',
+    start: (realm * REQUEST_ROWS + row) * (4 << REQUEST_I),
+    bytes: count * (4 << REQUEST_I),
+  });
+  return [span(at, head), span(0, end - first - head)].filter(({ bytes }) => bytes > 0);
 }
 
 /** Closed orders whose rows were not used again, oldest first: one run of the ring, or two. */

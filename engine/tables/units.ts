@@ -33,6 +33,8 @@ export type MarketRow = Unit<'MarketRow'>;
 export type TokenRow = Unit<'TokenRow'>;
 export type BookRow = Unit<'BookRow'>;
 export type AccountRow = Unit<'AccountRow'>;
+export type PositionRow = Unit<'PositionRow'>;
+export type ResolutionRow = Unit<'ResolutionRow'>;
 /** Where a fill lives in the ring of fills: counted from 0. */
 export type FillRow = Unit<'FillRow'>;
 

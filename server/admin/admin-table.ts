@@ -17,6 +17,8 @@ function row(method: AdminRow['method'], token: boolean, does: string, type = JS
 
 export const ADMIN_TABLE = {
   '/live': row('GET', false, '200 for as long as the process turns'),
+  '/health': row('GET', false, 'the same'),
+  '/healthz': row('GET', false, 'the same'),
   '/ready': row(
     'GET',
     false,

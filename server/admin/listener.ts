@@ -5,9 +5,12 @@
  *
  * Non-goals: the answers (admin-table.ts, summary.ts); whether the node is ready.
  */
+
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
+import { errorBody } from '../common/error-bodies.ts';
 import { isLoopback } from '../http/address.ts';
+import { listenError } from '../http/listening.ts';
 import {
   type HttpRequest,
   type HttpResponse,
@@ -15,6 +18,8 @@ import {
   type us_listen_socket,
 } from '../http/uws.ts';
 import { ADMIN_TABLE, type AdminPath } from './admin-table.ts';
+import { isOperation, type OperationKey } from './operation-table.ts';
+import type { OperationAnswer, OperationCall } from './operations.ts';
 import type { PageFile } from './page-files.ts';
 import type { PublicApi } from './summary.ts';
 import { WorkBudget } from './work-budget.ts';
@@ -31,10 +36,22 @@ export interface AdminOptions {
   /** '' = no token is required. */
   readonly token: string;
   readonly handlers: Readonly<Record<AdminPath, () => AdminAnswer | Promise<AdminAnswer>>>;
+  /** Undefined while the node starts or ends. */
+  readonly operations: () => AdminOperations | undefined;
   readonly files: ReadonlyMap<string, PageFile>;
+  /** Files that are read at their first request; undefined: there is none of that path. */
+  readonly lateFile: (path: string) => Promise<PageFile> | undefined;
   /** The public API, to which the page may connect. */
   readonly api: () => PublicApi;
   readonly log: (line: string) => void;
+  /** Milliseconds of a clock that nobody sets, by which costly answers are bounded. */
+  readonly elapsed?: () => number;
+}
+
+/** The operations of a node, and the token without which nobody makes them. */
+export interface AdminOperations {
+  readonly token: string;
+  readonly run: (call: OperationCall) => Promise<OperationAnswer>;
 }
 
 export interface AdminServer {
@@ -48,13 +65,14 @@ interface Answer {
   readonly type: string;
   readonly body: string | Uint8Array;
   readonly headers: readonly (readonly [string, string])[];
+  readonly policy?: string;
 }
 
 const JSON_TYPE = 'application/json';
 const NO_STORE = [['Cache-Control', 'no-store']] as const;
 /** The page must be of the same version as the node that serves it. */
 const NO_CACHE = [['Cache-Control', 'no-cache']] as const;
-const ALLOW = { GET: [['Allow', 'GET, HEAD']], POST: [['Allow', 'POST']] } as const;
+const METHODS: readonly string[] = ['get', 'head', 'post'];
 const CHALLENGE = [['WWW-Authenticate', 'Bearer'], ...NO_STORE] as const;
 
 /**
@@ -66,6 +84,11 @@ const REQUESTS_PER_TURN = 64;
 
 /** These answers take milliseconds, so they have a time budget (work-budget.ts). */
 const DEAR: readonly AdminPath[] = ['/metrics', '/page/summary'];
+
+const BODY_BYTES_MAX = 64 * 1024;
+/** Whom the caller says that it is: the token does not tell operators apart. */
+const OPERATOR = /^[\w.@+ -]{1,64}$/;
+const STARTING = 'the node starts, ends or cannot write: operations are not taken';
 
 /** Values by which browsers mark requests from pages of other sites. Other clients send none. */
 const FOREIGN_SITES: readonly string[] = ['cross-site', 'same-site'];
@@ -84,10 +107,7 @@ export async function listenAdmin(options: AdminOptions): Promise<AdminServer> {
   });
   if (socket === false) {
     app.close();
-    throw new Error(
-      `cannot listen on ${options.host}:${options.port} (ADMIN_HOST, ADMIN_PORT): the port is taken, not ` +
-        'permitted, or the host is not ours; ADMIN_PORT=0 goes without',
-    );
+    throw await listenError(options.host, options.port, 'ADMIN_HOST, ADMIN_PORT');
   }
   return { port: uws.us_socket_local_port(socket), close: () => void app.close() };
 }
@@ -96,11 +116,12 @@ class Answerer {
   private readonly o: AdminOptions;
   private readonly isLocal: boolean;
   private readonly tokenHash: Buffer | undefined;
-  private readonly budget = new WorkBudget<AdminAnswer>(() => performance.now());
+  private readonly budget: WorkBudget<AdminAnswer>;
   private inTurn = 0;
 
   constructor(options: AdminOptions) {
     this.o = options;
+    this.budget = new WorkBudget(options.elapsed ?? (() => performance.now()));
     this.isLocal = isLoopback(options.host);
     this.tokenHash = options.token === '' ? undefined : hashOf(options.token);
   }
@@ -121,7 +142,7 @@ class Answerer {
     response.onAborted(() => {
       isOver = true;
     });
-    const answer = this.refusal(request, host) ?? this.find(request);
+    const answer = this.refusal(request, host) ?? this.find(request, response);
     if (answer instanceof Promise) void answer.then(send);
     else send(answer);
   }
@@ -144,35 +165,59 @@ class Answerer {
     if (host === undefined || (this.isLocal && !isLoopback(host.replace(/^\[|\]$/g, '')))) {
       return problem(421, 'misdirected request', 'Host must be a name of this machine');
     }
-    const path = request.getUrl();
-    const allowed = Object.hasOwn(ADMIN_TABLE, path)
-      ? ADMIN_TABLE[path as AdminPath].method
-      : 'GET';
-    const method = request.getMethod();
-    if (allowed === 'GET' ? method !== 'get' && method !== 'head' : method !== 'post') {
-      return problem(405, 'method not allowed', '', ALLOW[allowed]);
+    const allowed = methodsOf(request.getUrl());
+    const method = request.getMethod() === 'post' ? 'POST' : 'GET';
+    if (!allowed.includes(method) || !METHODS.includes(request.getMethod())) {
+      const names = allowed.map((name) => (name === 'GET' ? 'GET, HEAD' : name)).join(', ');
+      return problem(405, 'method not allowed', '', [['Allow', names]]);
     }
     // A browser names the page with each POST. No page may change anything in the name of its
     // reader.
-    if (allowed === 'POST' && request.getHeader('origin') !== '') {
+    if (method === 'POST' && request.getHeader('origin') !== '') {
       return problem(403, 'forbidden', 'not from a web page');
     }
     return undefined;
   }
 
-  private find(request: HttpRequest): Answer | Promise<Answer> {
+  private find(request: HttpRequest, response: HttpResponse): Answer | Promise<Answer> {
     const path = request.getUrl();
     const file = this.o.files.get(path);
-    if (file !== undefined)
-      return { status: 200, type: file.type, body: file.bytes, headers: NO_CACHE };
-    if (!Object.hasOwn(ADMIN_TABLE, path)) return problem(404, 'not found');
+    if (file !== undefined) return fileAnswer(file);
+    const key = operationOf(request);
+    if (key !== undefined) return this.operate(key, request, response);
+    if (!Object.hasOwn(ADMIN_TABLE, path)) {
+      return this.o.lateFile(path)?.then(fileAnswer) ?? problem(404, 'not found');
+    }
     const row = ADMIN_TABLE[path as AdminPath];
     // The page could not read the answer, but could have it made many times.
     if (isForeign(request)) return problem(403, 'forbidden', 'not for pages of other sites');
-    if (row.token && !this.isAllowed(request.getHeader('authorization'))) {
-      return problem(401, 'unauthorized', 'Authorization: Bearer and ADMIN_TOKEN', CHALLENGE);
-    }
+    if (row.token && !this.isAllowed(request)) return UNAUTHORIZED;
     return this.run(path as AdminPath);
+  }
+
+  /**
+   * Operations need a token in any case: that of the configuration, or that of DATA_DIR, which other users of
+   * this machine cannot read.
+   */
+  private operate(
+    key: OperationKey,
+    request: HttpRequest,
+    response: HttpResponse,
+  ): Answer | Promise<Answer> {
+    if (isForeign(request)) return problem(403, 'forbidden', 'not for pages of other sites');
+    if (!this.isAllowed(request)) return UNAUTHORIZED;
+    const operations = this.o.operations();
+    if (operations === undefined) return problem(503, 'not ready', STARTING);
+    if (!hasToken(request, hashOf(operations.token))) return UNAUTHORIZED;
+    const name = OPERATOR.exec(request.getHeader('x-operator'))?.[0];
+    const address = Buffer.from(response.getRemoteAddressAsText()).toString();
+    const actor = name === undefined ? address : `${name}, ${address}`;
+    const query = request.getQuery() ?? '';
+    return bodyOf(request, response).then(async (body) => {
+      if (body === undefined) return problem(413, 'body too large', `${BODY_BYTES_MAX} bytes`);
+      const answer = await operations.run({ key, query, body, actor });
+      return { ...answer, type: JSON_TYPE, headers: NO_STORE };
+    });
   }
 
   private async run(path: AdminPath): Promise<Answer> {
@@ -187,10 +232,8 @@ class Answerer {
     }
   }
 
-  private isAllowed(authorization: string): boolean {
-    if (this.tokenHash === undefined) return true;
-    const token = /^Bearer +(\S+)$/i.exec(authorization)?.[1];
-    return token !== undefined && timingSafeEqual(hashOf(token), this.tokenHash);
+  private isAllowed(request: HttpRequest): boolean {
+    return this.tokenHash === undefined || hasToken(request, this.tokenHash);
   }
 
   private write(response: HttpResponse, answer: Answer, isHead: boolean, host: string): void {
@@ -200,7 +243,7 @@ class Answerer {
     response.writeHeader('X-Content-Type-Options', 'nosniff');
     response.writeHeader('Referrer-Policy', 'no-referrer');
     response.writeHeader('Cross-Origin-Resource-Policy', 'same-origin');
-    response.writeHeader('Content-Security-Policy', this.policy(host));
+    response.writeHeader('Content-Security-Policy', answer.policy ?? this.policy(host));
     for (const [name, value] of headers) response.writeHeader(name, value);
     if (isHead) response.endWithoutBody(Buffer.byteLength(body));
     else response.end(body);
@@ -218,6 +261,45 @@ class Answerer {
   }
 }
 
+/** The methods of a path; GET where nothing is there. */
+function methodsOf(path: string): ('GET' | 'POST')[] {
+  if (Object.hasOwn(ADMIN_TABLE, path)) return [ADMIN_TABLE[path as AdminPath].method];
+  const taken = (['GET', 'POST'] as const).filter((method) => isOperation(`${method} ${path}`));
+  return taken.length === 0 ? ['GET'] : taken;
+}
+
+function operationOf(request: HttpRequest): OperationKey | undefined {
+  const method = request.getMethod() === 'post' ? 'POST' : 'GET';
+  const key = `${method} ${request.getUrl()}`;
+  return isOperation(key) ? key : undefined;
+}
+
+/** The bytes of a body; undefined where they are too many. */
+function bodyOf(request: HttpRequest, response: HttpResponse): Promise<Buffer | undefined> {
+  if (request.getMethod() !== 'post') return Promise.resolve(Buffer.alloc(0));
+  return new Promise((resolve) => {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    response.onData((chunk, isLast) => {
+      bytes += chunk.byteLength;
+      // The chunk is emptied when this returns.
+      if (bytes <= BODY_BYTES_MAX) chunks.push(Buffer.from(new Uint8Array(chunk)));
+      else resolve(undefined);
+      if (isLast) resolve(Buffer.concat(chunks));
+    });
+  });
+}
+
+function fileAnswer({ bytes, policy, type }: PageFile): Answer {
+  const common = { status: 200, type, body: bytes, headers: NO_CACHE };
+  return policy === undefined ? common : { ...common, policy };
+}
+
+function hasToken(request: HttpRequest, hash: Buffer): boolean {
+  const token = /^Bearer +(\S+)$/i.exec(request.getHeader('authorization'))?.[1];
+  return token !== undefined && timingSafeEqual(hashOf(token), hash);
+}
+
 /** Whether the request comes from a page that is not of this listener. */
 function isForeign(request: HttpRequest): boolean {
   const origin = request.getHeader('origin');
@@ -231,9 +313,15 @@ function problem(
   detail = '',
   headers: Answer['headers'] = NO_STORE,
 ): Answer {
-  const body = JSON.stringify(detail === '' ? { error } : { error, detail });
-  return { status, type: JSON_TYPE, body, headers };
+  return { status, type: JSON_TYPE, body: errorBody(error, detail), headers };
 }
+
+const UNAUTHORIZED = problem(
+  401,
+  'unauthorized',
+  'Authorization: Bearer and ADMIN_TOKEN; where none is set, operations take that of DATA_DIR/admin.token',
+  CHALLENGE,
+);
 
 /** Hashes have equal length, which timingSafeEqual requires. */
 function hashOf(token: string): Buffer {

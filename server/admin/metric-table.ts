@@ -9,7 +9,6 @@ import { RejectReason } from '../../engine/orders/reject-reasons.ts';
 import { fillCount, lastBatch } from '../../engine/reads.ts';
 import type { Histogram } from '../common/histogram.ts';
 import { REFUSALS } from '../http/connection-counts.ts';
-import { COUNTED_STATUSES } from '../http/request-counts.ts';
 import { STAGES } from '../orders/order-meters.ts';
 import { PAUSE_REASONS } from '../orders/pauses.ts';
 import { REJECT_TEXTS } from '../orders/reject-texts.ts';
@@ -23,6 +22,11 @@ export interface Scrape {
   readonly delay: Delay;
   /** Free bytes on the disk of DATA_DIR; undefined when the system does not report them. */
   readonly diskFree: number | undefined;
+  /** Lines of the log that its reader left no room for. */
+  readonly droppedLines: number;
+  readonly version: string;
+  /** Undefined where it is not known. */
+  readonly commit: string | undefined;
   /** Unix milliseconds. */
   readonly now: number;
 }
@@ -50,15 +54,26 @@ interface NumberRow extends MetricRow {
   readonly read: (scrape: Scrape) => readonly Value[];
 }
 
-interface HistogramRow extends MetricRow {
+export interface HistogramRow extends MetricRow {
   readonly type: 'histogram';
   /** The size of one counted unit of the histogram, in the unit of the metric's name. */
   readonly unit: number;
+  /** Upper bounds of the buckets, in counted units: powers of two, where the counts have bounds too. */
+  readonly bounds: readonly number[];
   readonly read: (scrape: Scrape) => readonly Distribution[];
 }
 
 const MS = 1_000;
 const MICROSECOND = 1e-6;
+const MICRO_UNITS = 1e6;
+/** Labels are bounded: so many markets, those with the most orders. */
+const BUSIEST = 10;
+
+const powersOfTwo = (...exponents: readonly number[]) => exponents.map((one) => 2 ** one);
+/** From 16 us to 2 s, in microseconds. */
+const DURATIONS = powersOfTwo(4, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 19, 21);
+/** From one to 4,095. */
+const SIZES = powersOfTwo(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12);
 
 type ReadOne = (scrape: Scrape) => number | undefined;
 type ReadByLabel = (scrape: Scrape) => Iterable<readonly [label: string, value: number]>;
@@ -85,25 +100,52 @@ function byLabel(
   return { type, help, labels: [label], read: values };
 }
 
+/** Requests by route and status, those that occurred. */
+function requestsOf({ requests }: NodeFacts) {
+  return requests.flatMap((row) =>
+    row.byStatus().map(({ count, histogram, status }) => ({
+      labels: { method: row.method, route: row.path, status },
+      count,
+      histogram,
+    })),
+  );
+}
+
 export const METRICS: Readonly<Record<string, NumberRow | HistogramRow>> = {
+  exchange_build_info: {
+    type: 'gauge',
+    help: 'always 1; its labels name what runs',
+    labels: ['version', 'node', 'commit'],
+    read: ({ commit = 'unknown', version }) => [
+      { labels: { version, node: process.version, commit }, value: 1 },
+    ],
+  },
   exchange_http_requests_total: {
     type: 'counter',
     help: 'answered requests',
     labels: ['method', 'route', 'status'],
-    read: ({ node }) =>
-      node.requests.flatMap(({ counts, method, path }) =>
-        Array.from(counts, (value, column) => ({
-          labels: { method, route: path, status: String(COUNTED_STATUSES[column] ?? 'other') },
-          value,
-        })).filter(({ value }) => value > 0),
-      ),
+    read: ({ node }) => requestsOf(node).map(({ count, labels }) => ({ labels, value: count })),
   },
+  exchange_http_duration_seconds: {
+    type: 'histogram',
+    help: 'time from the head of a request to its answer, the wait for its body included',
+    labels: ['method', 'route', 'status'],
+    unit: MICROSECOND,
+    bounds: DURATIONS,
+    read: ({ node }) => requestsOf(node),
+  },
+  exchange_http_throttled_requests_total: byLabel(
+    'counter',
+    'row',
+    'requests that a row of the rate limits refused',
+    ({ node }) => node.throttled,
+  ),
   exchange_http_connections: gauge(
     'open connections, those of the streams among them',
     ({ node }) => node.http.connections.open,
   ),
   exchange_http_connections_max: gauge(
-    'so many there may be (CONNECTIONS_MAX, and the open files of the process)',
+    'most connections that may be open (CONNECTIONS_MAX, and the open files of the process)',
     ({ node }) => node.http.connections.max,
   ),
   exchange_http_refused_connections_total: byLabel(
@@ -113,11 +155,11 @@ export const METRICS: Readonly<Record<string, NumberRow | HistogramRow>> = {
     ({ node }) => REFUSALS.map((reason) => [reason, node.http.connections.refused[reason]]),
   ),
   exchange_http_put_off_requests_total: counter(
-    'requests that waited for a later turn, as their callers had had enough of one',
+    'requests that waited for a later turn because their caller had used up its share of one',
     ({ node }) => node.http.putOff,
   ),
   exchange_http_body_bytes: gauge(
-    'bytes that are held for bodies of requests which have not ended',
+    'bytes in memory of request bodies that have not arrived completely',
     ({ node }) => node.http.bodyBytes,
   ),
   exchange_orders_total: byLabel(
@@ -126,11 +168,41 @@ export const METRICS: Readonly<Record<string, NumberRow | HistogramRow>> = {
     'orders by how they were answered: accepted, or the text of the refusal',
     ({ node }) => resultsOf(node.orders?.results ?? []),
   ),
+  exchange_order_refusals_total: byLabel(
+    'counter',
+    'code',
+    'orders that were refused, by the name of the rule that failed',
+    ({ node }) => refusalsOf(node.orders?.results ?? []),
+  ),
+  exchange_orders_ended_total: byLabel(
+    'counter',
+    'reason',
+    'accepted orders that ended, by reason; canceled: by their owner or an operator',
+    ({ node }) => node.batches?.endings() ?? [],
+  ),
+  exchange_market_orders_total: byLabel(
+    'counter',
+    'market',
+    `accepted orders since the start, of the ${BUSIEST} markets that have the most`,
+    ({ node }) =>
+      (node.batches?.busiest(BUSIEST) ?? []).map(({ condition, orders }) => [condition, orders]),
+  ),
+  exchange_market_volume_total: byLabel(
+    'counter',
+    'market',
+    'collateral that these markets have traded since the beginning of the exchange',
+    ({ node }) =>
+      (node.batches?.busiest(BUSIEST) ?? []).map(({ condition, market }) => [
+        condition,
+        node.volumeOf(market) / MICRO_UNITS,
+      ]),
+  ),
   exchange_order_stage_seconds: {
     type: 'histogram',
-    help: 'what a batch of orders and cancels takes in each stage; queue and total: a request',
+    help: 'time of each stage of a batch of orders and cancels; queue and total: of a request',
     labels: ['stage'],
     unit: MICROSECOND,
+    bounds: DURATIONS,
     read: ({ node: { orders } }) =>
       orders === undefined
         ? []
@@ -141,6 +213,7 @@ export const METRICS: Readonly<Record<string, NumberRow | HistogramRow>> = {
     help: 'requests of a batch',
     labels: [],
     unit: 1,
+    bounds: SIZES,
     read: ({ node: { orders } }) =>
       orders === undefined ? [] : [{ labels: {}, histogram: orders.batches }],
   },
@@ -149,7 +222,7 @@ export const METRICS: Readonly<Record<string, NumberRow | HistogramRow>> = {
     ({ node }) => node.queue.waiting,
   ),
   exchange_queue_requests_max: gauge(
-    'so many may wait before the next is refused (ENGINE_QUEUE)',
+    'most requests that may wait; further ones are refused (ENGINE_QUEUE)',
     ({ node }) => node.queue.max,
   ),
   exchange_batches_total: counter('batches since the beginning of the exchange', ({ node }) =>
@@ -161,13 +234,13 @@ export const METRICS: Readonly<Record<string, NumberRow | HistogramRow>> = {
   exchange_table_rows: byLabel(
     'gauge',
     'table',
-    'rows that are used of the tables of the engine',
+    'rows in use, of each table of the engine',
     ({ node }) => occupancyOf(node.tables).map(({ table, used }) => [table, used]),
   ),
   exchange_table_capacity: byLabel(
     'gauge',
     'table',
-    'rows that the tables of the engine have',
+    'rows of each table of the engine',
     ({ node }) => occupancyOf(node.tables).map(({ capacity, table }) => [table, capacity]),
   ),
   exchange_event_loop_delay_seconds: byLabel(
@@ -180,19 +253,19 @@ export const METRICS: Readonly<Record<string, NumberRow | HistogramRow>> = {
       ['1', max / MS],
     ],
   ),
-  exchange_disk_free_bytes: gauge('what is left where DATA_DIR is', ({ diskFree }) => diskFree),
+  exchange_disk_free_bytes: gauge('free bytes on the disk of DATA_DIR', ({ diskFree }) => diskFree),
   exchange_log_sequence: gauge('newest durable batch', ({ node }) => node.progress.durable),
   exchange_follower_sequence: gauge(
     'newest batch whose fills and final states are in LMDB',
     ({ node }) => node.progress.follower?.derived,
   ),
   exchange_follower_lag_batches: gauge(
-    'batches that are durable and not there',
+    'durable batches that are not in LMDB yet',
     ({ node: { progress } }) =>
       progress.follower && Math.max(0, progress.durable - progress.follower.derived),
   ),
   exchange_follower_lag_seconds: gauge(
-    'since the oldest of them was durable',
+    'age of the oldest durable batch that is not in LMDB yet',
     ({ node: { progress } }) => progress.follower && Math.max(0, progress.follower.behindMs) / MS,
   ),
   exchange_image_sequence: gauge(
@@ -209,7 +282,7 @@ export const METRICS: Readonly<Record<string, NumberRow | HistogramRow>> = {
     ({ node }) => node.streams.clients,
   ),
   exchange_stream_held_bytes: gauge(
-    'bytes that stream clients have not taken yet',
+    'bytes that stream clients have not read yet',
     ({ node }) => node.streams.unreadBytes,
   ),
   exchange_stream_closes_total: byLabel(
@@ -219,7 +292,7 @@ export const METRICS: Readonly<Record<string, NumberRow | HistogramRow>> = {
     ({ node }) => node.streams.closes,
   ),
   exchange_catalog_age_seconds: gauge(
-    'since when answers are made of the catalog that is in use',
+    'age of the catalog from which answers are made',
     ({ node, now }) => Math.max(0, now - node.catalogSince) / MS,
   ),
   exchange_taking_orders: gauge('1 while orders are taken, 0 while they are refused', ({ node }) =>
@@ -232,12 +305,16 @@ export const METRICS: Readonly<Record<string, NumberRow | HistogramRow>> = {
     ({ node: { pauses } }) =>
       PAUSE_REASONS.map((reason) => [reason, pauses.some((one) => one.reason === reason) ? 1 : 0]),
   ),
+  exchange_log_lines_dropped_total: counter(
+    'lines of the process log that were dropped because its reader is too slow',
+    ({ droppedLines }) => droppedLines,
+  ),
   exchange_clock_jump_seconds: gauge(
-    'by how much a clock that jumped is ahead of the time of the node; 0 where it is not in doubt',
+    'how far a clock that jumped is ahead of the time of the node; 0 = it is not in doubt',
     ({ node }) => node.clock.jumpMs / MS,
   ),
   exchange_log_ahead_seconds: gauge(
-    'by how much the newest batch is ahead of the clock; 0 where it is not',
+    'how far the newest batch is ahead of the clock; 0 = it is not',
     ({ node }) => node.clock.aheadMs / MS,
   ),
 };
@@ -253,11 +330,15 @@ function resultsOf(results: ArrayLike<number>): Iterable<readonly [string, numbe
   return byText;
 }
 
-/** Reject reasons of cancels and of the node's own commands. */
-const OTHER_REJECT_REASONS: readonly number[] = [
-  RejectReason.orderNotFound,
-  RejectReason.marketRefused,
-];
+/** By name of the rule, as clients know codes: SIZE_BELOW_MINIMUM. */
+function refusalsOf(results: ArrayLike<number>): (readonly [string, number])[] {
+  if (results.length === 0) return [];
+  return Object.entries(RejectReason)
+    .filter(([, rule]) => rule !== RejectReason.accepted && ORDER_REJECT_REASONS.includes(rule))
+    .map(([name, rule]) => [name.replaceAll(/[A-Z]/g, '_$&').toUpperCase(), results[rule]!]);
+}
+
+/** Those of cancels and of the node's own commands come after them. */
 const ORDER_REJECT_REASONS = Object.values(RejectReason).filter(
-  (rule) => !OTHER_REJECT_REASONS.includes(rule),
+  (rule) => rule < RejectReason.orderNotFound,
 );

@@ -7,7 +7,13 @@
  */
 import { collectDefaultMetrics, type Metric, Registry } from 'prom-client';
 import { BUCKET_BOUNDS } from '../common/histogram.ts';
-import { type Distribution, METRICS, type Scrape, type Value } from './metric-table.ts';
+import {
+  type Distribution,
+  type HistogramRow,
+  METRICS,
+  type Scrape,
+  type Value,
+} from './metric-table.ts';
 
 type Row = (typeof METRICS)[string];
 
@@ -64,22 +70,24 @@ export class Metrics {
 
 function valuesOf(name: string, row: Row, scrape: Scrape): readonly NamedValue[] {
   if (row.type !== 'histogram') return row.read(scrape);
-  return row.read(scrape).flatMap((one) => bucketsOf(name, row.unit, one));
+  return row.read(scrape).flatMap((one) => bucketsOf(name, row, one));
 }
 
 /** Each bucket includes all smaller ones, as Prometheus requires; then the sum and the count. */
 function bucketsOf(
   name: string,
-  unit: number,
+  { bounds, unit }: Pick<HistogramRow, 'bounds' | 'unit'>,
   { histogram: { counts, sum }, labels }: Distribution,
 ): NamedValue[] {
   let count = 0;
-  const values: NamedValue[] = Array.from(counts, (inBucket, bucket) => {
+  const values: NamedValue[] = [];
+  for (const [bucket, inBucket] of counts.entries()) {
     count += inBucket;
     const bound = BUCKET_BOUNDS[bucket];
+    if (bound !== undefined && !bounds.includes(bound)) continue;
     const le = bound === undefined ? '+Inf' : boundText(bound, unit);
-    return { metricName: `${name}_bucket`, labels: { ...labels, le }, value: count };
-  });
+    values.push({ metricName: `${name}_bucket`, labels: { ...labels, le }, value: count });
+  }
   return [
     ...values,
     { metricName: `${name}_sum`, labels, value: sum * unit },

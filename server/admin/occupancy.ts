@@ -1,6 +1,7 @@
 /** How full the engine's tables are. Thread: any that may read them. */
 
 import { matchingUse } from '../../engine/book/matching.ts';
+import { ledgerIsOn, ledgerTotals } from '../../engine/ledger/reads.ts';
 import { keptClosed } from '../../engine/orders/orders.ts';
 import {
   accountCount,
@@ -20,6 +21,11 @@ export interface Occupancy {
   readonly variable: string;
 }
 
+function positionsOf(t: Tables): Occupancy {
+  const { positions: used } = ledgerTotals(t);
+  return { table: 'positions', used, capacity: t.capacities.positions, variable: 'POSITIONS_MAX' };
+}
+
 export function occupancyOf(t: Tables): Occupancy[] {
   const { capacities: c } = t;
   const { levels } = matchingUse(t.matching);
@@ -33,6 +39,7 @@ export function occupancyOf(t: Tables): Occupancy[] {
     { table: 'orders', used: openOrders(t), capacity: c.orders, variable: 'ORDERS_MAX' },
     { table: 'levels', used: levels, capacity: c.levels, variable: 'LEVELS_MAX' },
     { table: 'finished', used: keptClosed(t), capacity: c.history, variable: 'ORDER_HISTORY' },
+    ...(ledgerIsOn(t) ? [positionsOf(t)] : []),
     { table: 'trades', used: fills, capacity: c.trades, variable: 'TRADES_MAX' },
   ];
 }

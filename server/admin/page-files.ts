@@ -11,6 +11,8 @@ import { nearest } from '../common/nearest.ts';
 export interface PageFile {
   readonly type: string;
   readonly bytes: Buffer;
+  /** In place of the policy of the listener. */
+  readonly policy?: string;
 }
 
 /** Maps a path on the listener to a file of a package, relative to node_modules. */

@@ -3,9 +3,11 @@
 import { RejectReason } from '../../engine/orders/reject-reasons.ts';
 import { fillCount, lastBatch } from '../../engine/reads.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
+import type { MarketRow } from '../../engine/tables/units.ts';
 import { BUCKET_BOUNDS } from '../common/histogram.ts';
 import type { HttpFacts } from '../http/http.ts';
 import type { RouteCounts } from '../http/request-counts.ts';
+import type { BatchMeters } from '../orders/batch-meters.ts';
 import type { OrderMeters } from '../orders/order-meters.ts';
 import type { Pause } from '../orders/pauses.ts';
 import type { Delay } from './loop-delay.ts';
@@ -27,6 +29,12 @@ export interface NodeFacts {
   readonly requests: readonly RouteCounts[];
   /** Undefined while the data directory cannot be written. */
   readonly orders: OrderMeters | undefined;
+  /** Undefined where there is no admin listener. */
+  readonly batches: BatchMeters | undefined;
+  /** Micro-units of collateral that a market has traded. */
+  readonly volumeOf: (market: MarketRow) => number;
+  /** Requests that the rate limits refused, by row; none with RATE_LIMITS=off. */
+  readonly throttled: readonly (readonly [row: string, count: number])[];
   readonly queue: { readonly waiting: number; readonly max: number };
   /** Unix milliseconds. */
   readonly catalogSince: number;
@@ -89,7 +97,9 @@ function nodeSummary(facts: NodeFacts, now: number) {
     totals: {
       batches: lastBatch(tables),
       fills: fillCount(tables),
-      requests: requests.reduce((sum, { counts }) => sum + total(counts), 0),
+      requests: requests
+        .flatMap((row) => row.byStatus())
+        .reduce((sum, { count }) => sum + count, 0),
       orders: total(results),
       accepted: results[RejectReason.accepted] ?? 0,
     },

@@ -13,7 +13,6 @@ const BASE_PATHS: Readonly<Record<Api, string>> = {
   data: '/data',
 };
 export const CATALOG_BASE = `${BASE_PATHS.catalog}/`;
-const OWN_BASE = `${BASE_PATHS.trading}/`;
 
 /** What clients of every API ask for. */
 const HEALTH: readonly string[] = ['GET /', 'GET /ok', 'GET /status', 'GET /time'];
@@ -42,7 +41,9 @@ export function placesOf(
 ): MountedPath[] {
   const [method, path] = key.split(' ') as [Method, string];
   const root = { method, path, base: '' };
-  if (path.startsWith(OWN_BASE)) return [{ ...root, base: BASE_PATHS.trading }];
+  const own = Object.values(BASE_PATHS).find((base) => path.startsWith(`${base}/`));
+  // GET /data/orders is a path of the trading API and not one below the base of the data API.
+  if (own !== undefined && own === BASE_PATHS[api]) return [{ ...root, base: own }];
   const bases = HEALTH.includes(key) ? Object.values(BASE_PATHS) : [BASE_PATHS[api]];
   if (LISTS.includes(key)) bases.push(BASE_PATHS.catalog);
   const under = bases.filter((base) => !(`${method} ${base}${path}` in table));

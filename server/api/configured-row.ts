@@ -26,6 +26,8 @@ function changes(key: RouteKey, { answer }: RouteRow, config: Config): Partial<R
   switch (key) {
     case 'POST /order':
       return { body: orderItem(config) };
+    case 'POST /replace':
+      return { body: orders.replaceOf(orderItem(config)) };
     case 'POST /orders':
       return {
         body: Type.Array(orderItem(config), { minItems: 1 }),

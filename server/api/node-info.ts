@@ -13,7 +13,8 @@ import { compileQuery } from '../common/query.ts';
 import { Type } from '../common/schema.ts';
 import type { Config } from '../config/config.ts';
 import type { Handler } from '../http/http.ts';
-import { effectiveCaps, RATE_CLASSES, RATE_LIMITS } from '../http/rate-limits.ts';
+import type { RateControl } from '../http/rate-control.ts';
+import { effectiveCaps, RATE_CLASSES, RATE_LIMITS, type RateCaps } from '../http/rate-limits.ts';
 import type { KeyOwner } from '../identity/auth.ts';
 import type { TokenTexts } from '../market-data/texts.ts';
 import { TOKENS_MAX } from '../market-data/token-schemas.ts';
@@ -145,6 +146,8 @@ export const BODY_MAX = MIB;
 
 export interface InfoParts {
   readonly config: Config;
+  /** Undefined with RATE_LIMITS=off. */
+  readonly rates: RateControl | undefined;
   readonly texts: TokenTexts;
   /** Whether orders are taken. */
   readonly isTaking: () => boolean;
@@ -156,27 +159,17 @@ export interface InfoParts {
 }
 
 export function infoHandlers(parts: InfoParts) {
-  const { clock, config, isTaking, pauses, progress, seconds, texts } = parts;
+  const { config, rates, seconds, texts } = parts;
   const ok: Handler<unknown> = (context) => context.reply(200, '"OK"');
-  const status = (): string => {
-    const { aheadMs, jumpMs } = clock();
-    return JSON.stringify({
-      status: isTaking() ? 'ok' : 'read-only',
-      paused: pauses().map(({ reason }) => {
-        const { means, takesCancels } = PAUSES[reason];
-        return { reason, means, takes_cancels: takesCancels };
-      }),
-      clock: { jump_ms: jumpMs, log_ahead_ms: aheadMs },
-      ...shownProgress(progress(), seconds()),
-    });
-  };
   const version = JSON.stringify({ version: config.orderVersion === '2' ? 2 : 1 });
   const info = exchangeInfo(config);
-  const rateLimits = JSON.stringify({
-    enabled: config.rateLimits,
-    counted_by: 'address',
-    limits: rateLimitRows(config),
-  });
+  const caps = (): RateCaps => rates?.caps() ?? effectiveCaps(config.rateLimitsOverrides, config);
+  const rateLimits = (): string =>
+    JSON.stringify({
+      enabled: config.rateLimits,
+      counted_by: 'address',
+      limits: rateLimitRows(config, caps()),
+    });
   // No ledger, no limit: the answer is the largest amount that an order may have.
   const most = String(AMOUNT_MAX);
   const balance = JSON.stringify({
@@ -196,15 +189,40 @@ export function infoHandlers(parts: InfoParts) {
   return {
     'GET /': ok,
     'GET /ok': ok,
-    'GET /status': ((context) => context.reply(200, status())) as Handler<unknown>,
+    'GET /health': ok,
+    'GET /healthz': ok,
+    'GET /gamma/status': ((context) =>
+      context.reply(200, 'OK', [['Content-Type', 'text/plain']])) as Handler<unknown>,
+    'GET /status': ((context) => context.reply(200, statusText(parts))) as Handler<unknown>,
     'GET /time': ((context) => context.reply(200, String(seconds()))) as Handler<unknown>,
     'GET /version': ((context) => context.reply(200, version)) as Handler<unknown>,
     'GET /exchange-info': ((context) =>
-      context.reply(200, JSON.stringify({ ...info, server_time: seconds() }))) as Handler<unknown>,
-    'GET /rate-limits': ((context) => context.reply(200, rateLimits)) as Handler<unknown>,
+      context.reply(
+        200,
+        JSON.stringify({
+          ...info,
+          server_time: seconds(),
+          rate_limits: appliedLimits(config, caps()),
+        }),
+      )) as Handler<unknown>,
+    'GET /rate-limits': ((context) => context.reply(200, rateLimits())) as Handler<unknown>,
     'GET /balance-allowance': balanceAllowance,
     'GET /balance-allowance/update': balanceAllowance,
   };
+}
+
+/** What stands in GET /status. */
+function statusText({ clock, isTaking, pauses, progress, seconds }: InfoParts): string {
+  const { aheadMs, jumpMs } = clock();
+  return JSON.stringify({
+    status: isTaking() ? 'ok' : 'read-only',
+    paused: pauses().map(({ reason }) => {
+      const { means, takesCancels } = PAUSES[reason];
+      return { reason, means, takes_cancels: takesCancels };
+    }),
+    clock: { jump_ms: jumpMs, log_ahead_ms: aheadMs },
+    ...shownProgress(progress(), seconds()),
+  });
 }
 
 /** All of GET /exchange-info but the time. */
@@ -224,10 +242,13 @@ function exchangeInfo(config: Config) {
     max_batch_orders: config.maxBatchOrders,
     max_batch_tokens: TOKENS_MAX,
     max_body_bytes: { orders: ordersBodyMax(config.maxBatchOrders), other: BODY_MAX },
-    rate_limits: rateLimitRows(config)
-      .filter(({ applies }) => applies)
-      .map(({ covers, name, requests, seconds }) => ({ name, covers, requests, seconds })),
   };
+}
+
+function appliedLimits(config: Config, caps: RateCaps) {
+  return rateLimitRows(config, caps)
+    .filter(({ applies }) => applies)
+    .map(({ covers, name, requests, seconds }) => ({ name, covers, requests, seconds }));
 }
 
 /** The contracts that orders of the versions taken are signed for. */
@@ -250,9 +271,7 @@ function version2Info({ exchangeAddress2, negRiskExchangeAddress2, orderVersion 
 }
 
 /** Every row of the table with the cap that applies; where none does, with that of the table. */
-function rateLimitRows(config: Config) {
-  const { rateLimits, rateLimitsOverrides } = config;
-  const caps = effectiveCaps(rateLimitsOverrides, config);
+function rateLimitRows({ rateLimits }: Config, caps: RateCaps) {
   return RATE_CLASSES.map((name) => {
     const { covers, requests, seconds } = RATE_LIMITS[name];
     const usual = { requests, seconds };

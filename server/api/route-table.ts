@@ -53,12 +53,22 @@ const ofViewer = { ...plain, tagged: true, answer: Type.String() } as const;
 export const ROUTE_TABLE = {
   'GET /': { ...plain, limits: ['health', 'trading'], answer: Type.Literal('OK'), does: '`"OK"`' },
   'GET /ok': { ...plain, answer: Type.Literal('OK'), does: '`"OK"`' },
+  'GET /health': { ...plain, answer: Type.Literal('OK'), does: '`"OK"`' },
+  'GET /healthz': { ...plain, answer: Type.Literal('OK'), does: '`"OK"`' },
   'GET /status': {
     ...plain,
     answer: info.StatusAnswer,
     does:
       'whether orders are taken: `status` is `ok`, or `read-only` for the reasons in `paused`; how far the log, what is derived from it ' +
       'and images are',
+  },
+  'GET /gamma/status': {
+    ...plain,
+    api: 'catalog',
+    limits: ['catalog'],
+    answer: Type.Literal('OK'),
+    media: ['text/plain'],
+    does: 'the bare text OK, as clients of that API expect it',
   },
   'GET /time': { ...plain, answer: Type.Integer(), does: 'unix seconds' },
   'GET /version': {
@@ -151,6 +161,14 @@ export const ROUTE_TABLE = {
     body: order.OrderItems,
     answer: order.OrderResults,
     does: 'a batch of signed orders, one result each',
+  },
+  'POST /replace': {
+    ...signed,
+    limits: ['replaceBurst', 'replaceSustained', 'trading'],
+    body: order.replaceOf(order.OrderItemShape),
+    bodyBounds: order.ONE_BOUNDS,
+    answer: order.ReplaceAnswer,
+    does: 'cancels an order and places another one, or does neither: `{"orderID": "..", "order": {..}, ..}`',
   },
   'DELETE /order': {
     ...signed,

@@ -12,6 +12,7 @@ import type { Config } from '../config/config.ts';
 import { documentHandlers } from '../documents/document-routes.ts';
 import type { Route } from '../http/http.ts';
 import { ignoredHeaders } from '../http/ignored.ts';
+import { LateLimits } from '../http/late-limits.ts';
 import type { Auth } from '../identity/auth.ts';
 import type { HistoryKeeper } from '../market-data/history-keeper.ts';
 import { historyHandlers } from '../market-data/history-routes.ts';
@@ -25,7 +26,6 @@ import { orderHandlers } from '../orders/order-routes.ts';
 import { portfolioHandlers } from '../portfolio/portfolio-routes.ts';
 import { configuredRow } from './configured-row.ts';
 import { documentsOf } from './documented.ts';
-import { lateLimits } from './http-options.ts';
 import { type InfoParts, infoHandlers } from './node-info.ts';
 import { PROGRAM_HANDLERS } from './programs.ts';
 import type { ROUTE_TABLE } from './route-table.ts';
@@ -57,7 +57,8 @@ export function nodeRoutes(parts: RouteParts): Route[] {
   const { config } = parts;
   const seconds = (): number => Math.floor(parts.now() / MS);
   const tops = new TopReader(parts.tables);
-  const limits = lateLimits(config, parts.now);
+  const { rates } = parts;
+  const limits = rates === undefined ? undefined : new LateLimits(rates.late, parts.now);
   const markets = tradingMarketHandlers(parts);
   const publicTrades = tradesHandler(parts);
   const routes = serveTable(

@@ -8,23 +8,29 @@
 import { openKeyStore } from '../../storage/kv/keys.ts';
 import { StoredClosedOrders } from '../../storage/projection/closed-orders.ts';
 import { PositionsReader } from '../../storage/projection/reader.ts';
+import { WalletOrders } from '../account/wallet-orders.ts';
 import type { NodeFacts } from '../admin/summary.ts';
 import { httpOptions } from '../api/http-options.ts';
 import { nodeRoutes } from '../api/routes.ts';
 import { type HttpServer, listen } from '../http/http.ts';
+import { RateControl } from '../http/rate-control.ts';
 import { RequestCounts } from '../http/request-counts.ts';
 import { openAuth } from '../identity/auth.ts';
+import type { Bans } from '../identity/bans.ts';
 import { openNodeKey } from '../identity/credentials.ts';
 import { KeyRegistry } from '../identity/key-registry.ts';
 import { BookRenderer } from '../market-data/books.ts';
 import { type MarketLookup, TokenTexts } from '../market-data/texts.ts';
 import { TradesRenderer } from '../market-data/trades-render.ts';
 import { Streams } from '../streams/streams.ts';
+import { DemoTraders } from './demo-traders.ts';
 import { lostKeys } from './lost-keys.ts';
+import { openOperations } from './operations.ts';
 import { build, type CaughtUp, catchUp, open, recover } from './phases.ts';
 import type { Recovery } from './recovery.ts';
 import type { NodeOptions, RunningNode } from './running-node.ts';
 import { Start } from './start.ts';
+import { readDemo } from './startup-commands.ts';
 
 /** Starts a node on what is recovered; rejects with a clear Error when it must not run. */
 export async function assemble(options: NodeOptions, recovery: Recovery): Promise<RunningNode> {
@@ -43,14 +49,22 @@ export async function assemble(options: NodeOptions, recovery: Recovery): Promis
 
 async function serve(start: Start, parts: CaughtUp): Promise<RunningNode> {
   const { config } = start.options;
-  const { catalog, clock, clockFacts, heartbeats, progress, t, unwritable, writer } = parts;
+  const { bans, catalog, clock, clockFacts, followers, heartbeats, history } = parts;
+  const { operator, progress, t, unwritable, writer } = parts;
   const counts = config.adminPort === 0 ? undefined : new RequestCounts();
-  const { server, streams } = await openPort(start.options, parts, counts);
+  const registry = openRegistry(start.options, parts);
+  const rates = config.rateLimits ? new RateControl(config.rateLimitsOverrides, config) : undefined;
+  const orders = walletOrdersOf(parts);
+  writer.pauseVenue(operator.pause()?.reason);
+  // The node may have ended in the middle of a ban.
+  await orders?.cancel(bans.list().map(({ address }) => address));
+  const { server, streams } = await openPort(start.options, parts, { registry, rates, counts });
   start.onClose(() => streams.close());
   start.onClose(() => start.wait('the port to close', server.close()));
   // Before the port closes: who cannot be heard any more must not lose anything.
   start.onClose(() => heartbeats.stop());
   writer.follow();
+  startDemoTraders(start, parts, server.port);
   const facts = (): NodeFacts => ({
     tables: t,
     isTaking: writer.isTaking(),
@@ -61,6 +75,9 @@ async function serve(start: Start, parts: CaughtUp): Promise<RunningNode> {
     http: server.facts(),
     requests: counts?.rows ?? [],
     orders: writer.meters,
+    batches: followers.meters,
+    volumeOf: (market) => history.volumes.totalOf(market),
+    throttled: rates?.throttled() ?? [],
     queue: { waiting: writer.waiting(), max: config.engineQueue },
     catalogSince: catalog.since,
   });
@@ -69,19 +86,52 @@ async function serve(start: Start, parts: CaughtUp): Promise<RunningNode> {
     writable: unwritable === undefined,
     facts,
     acceptClock: () => clock.accept(),
+    operations: orders && openOperations(start, { ...parts, registry, rates, orders }),
     close: () => start.close(),
   };
 }
 
-/** @param counts undefined where there is no admin listener to tell of them */
+/** Where the demo was loaded, and may be traded. */
+function startDemoTraders(start: Start, parts: CaughtUp, port: number): void {
+  const { catalog, separators, unwritable } = parts;
+  const { config, log } = start.options;
+  const { catalogSyncUrl, dataDir, demo, demoTraders } = config;
+  if (!demo || !demoTraders || catalogSyncUrl !== '' || unwritable !== undefined) return;
+  const nodeKey = openNodeKey(dataDir);
+  if (!nodeKey.ok) return;
+  const { markets } = readDemo();
+  const common = { config, separators, port, markets, log };
+  const traders = new DemoTraders({
+    ...common,
+    secret: nodeKey.key,
+    catalog: () => catalog.current,
+  });
+  start.onClose(() => traders.stop());
+}
+
+/** Undefined where nothing can be written. */
+function walletOrdersOf({ t, writer }: CaughtUp): WalletOrders | undefined {
+  const { engine, seqlock } = writer;
+  return engine && new WalletOrders({ tables: t, seqlock, sequencer: engine.sequencer });
+}
+
+interface Limits {
+  readonly registry: KeyRegistry;
+  /** Undefined with RATE_LIMITS=off. */
+  readonly rates: RateControl | undefined;
+  /** Undefined where there is no admin listener to tell of them. */
+  readonly counts: RequestCounts | undefined;
+}
+
 async function openPort(
   options: NodeOptions,
   parts: CaughtUp,
-  counts: RequestCounts | undefined,
+  { counts, rates, registry }: Limits,
 ): Promise<{ readonly server: HttpServer; readonly streams: Streams }> {
   const { config, log } = options;
-  const { catalog, clock, followers, infos, stores, t: tables, writer } = parts;
-  const registry = openRegistry(options, parts);
+  const { authSkewSeconds, chainId, credentialPrefix } = config;
+  const { bans, catalog, clock, followers, infos, stores, t: tables, writer } = parts;
+  const isBanned = (address: string): boolean => bans.has(address);
   const lookup: MarketLookup = (market) => infos.find(market);
   const texts = new TokenTexts(tables, lookup, config.tradesAsset, () => infos.pinnedLookup());
   const books = new BookRenderer(tables, texts);
@@ -91,8 +141,8 @@ async function openPort(
   const streams = new Streams({
     ...shared,
     lookup,
-    key: (apiKey) => registry.lookup(apiKey),
-    readOnlyKey: (key) => registry.lookupReadOnly(key),
+    key: (apiKey) => unlessBanned(bans, registry.lookup(apiKey)),
+    readOnlyKey: (key) => unlessBanned(bans, registry.lookupReadOnly(key)),
     limits: {
       idleSeconds: config.streamIdleSeconds,
       subscriptionsMax: config.streamSubscriptionsMax,
@@ -110,7 +160,8 @@ async function openPort(
       ...shared,
       ...{ isTaking, lines, pauses, seqlock },
       config,
-      auth: openAuth(config.credentialPrefix, config.chainId, config.authSkewSeconds, registry),
+      rates,
+      auth: openAuth(credentialPrefix, chainId, authSkewSeconds, registry, isBanned),
       trades: new TradesRenderer(parts.tradesIndex, texts),
       positions: new PositionsReader(stores.projections),
       storedClosedOrder: (id) => closedOrders.find(id),
@@ -118,11 +169,18 @@ async function openPort(
       catalog: () => catalog.current,
       clock: parts.clockFacts,
     }),
-    httpOptions(config, (line, fields) => log('warn', line, fields), counts),
+    httpOptions(config, (line, fields) => log('warn', line, fields), counts, rates),
     streams.routes,
   );
   streams.open(server.publish);
   return { server, streams };
+}
+
+function unlessBanned<K extends { readonly addressText: string }>(
+  bans: Bans,
+  key: K | undefined,
+): K | undefined {
+  return key === undefined || bans.has(key.addressText) ? undefined : key;
 }
 
 function openRegistry({ config, log }: NodeOptions, { stores, t }: CaughtUp): KeyRegistry {

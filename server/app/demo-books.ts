@@ -18,6 +18,7 @@ import { bytesToWords } from '../common/uint256.ts';
 import { orderDigest, type SignedFields } from '../identity/eip712.ts';
 import { keccak256 } from '../identity/keccak.ts';
 import type { Separators } from '../orders/prepare.ts';
+import { EventChances } from './demo-chances.ts';
 
 const WALLETS = 6;
 const LEVELS = 5;
@@ -41,33 +42,32 @@ export function appendDemoOrders(
   const wallets = Array.from({ length: WALLETS }, (_, i) =>
     keccak256(Buffer.from(`demo wallet ${i}`)).slice(12),
   );
+  const events = EventChances.all(markets);
+  const chances = new Map(
+    events.flatMap((event) => {
+      const values = event.chances();
+      return event.books.map(({ market, outcome }, i) => [market.tokenIds[outcome]!, values[i]!]);
+    }),
+  );
   let token: number = firstToken;
   let salt = 1;
   for (const [m, market] of markets.entries()) {
     const separator = market.negRisk ? separators.negRiskSeparator : separators.separator;
-    for (const [outcome, side, type, ticks, shares] of demoOrders(market, m)) {
+    for (const [outcome, side, type, ticks, shares] of demoOrders(market, m, chances)) {
       const wallet = wallets[salt % WALLETS]!;
-      // Whole shares on any of the grids cost whole micro-units.
-      const collateral = (shares * MICRO * ticks) / market.ticksPerUnit;
-      const isBuy = side === Side.buy;
+      const order = demoOrder(
+        { market, outcome, isBuy: side === Side.buy, ticks, shares },
+        wallet,
+        salt,
+      );
       const digest = new Uint8Array(32);
-      const order: SignedFields = {
-        salt: String(salt),
-        ...{ maker: wallet, signer: wallet, taker: ZERO_ADDRESS },
-        tokenId: market.tokenIds[outcome]!,
-        makerAmount: String(isBuy ? collateral : shares * MICRO),
-        takerAmount: String(isBuy ? shares * MICRO : collateral),
-        ...{ expiration: '0', nonce: '0', feeRateBps: '0' },
-        side: isBuy ? 0 : 1,
-        signatureType: 0,
-      };
       orderDigest(separator, order, digest, 0);
       salt += 1;
       encodeOrder(out, {
         token: (token + outcome) as TokenRow,
         ...{ side, type, postOnly: false },
         shares: (shares * MICRO) as MicroShares,
-        collateral: collateral as MicroCollateral,
+        collateral: ((shares * MICRO * ticks) / market.ticksPerUnit) as MicroCollateral,
         ...{ expiration: 0, feeRateBps: 0, signatureType: 0, precheck: 0 },
         id: bytesToWords(digest, new Int32Array(ID_WORDS)),
         maker: bytesToWords(wallet, new Int32Array(ADDRESS_WORDS)),
@@ -79,16 +79,46 @@ export function appendDemoOrders(
   }
 }
 
+/** An order of the demo before it is signed. */
+export interface DemoTerms {
+  readonly market: CatalogMarket;
+  readonly outcome: number;
+  readonly isBuy: boolean;
+  readonly ticks: number;
+  /** Whole: on any of the grids they cost whole micro-units. */
+  readonly shares: number;
+}
+
+/** Its signed fields. */
+export function demoOrder(
+  { isBuy, market, outcome, shares, ticks }: DemoTerms,
+  wallet: Uint8Array,
+  salt: number,
+): SignedFields {
+  const collateral = (shares * MICRO * ticks) / market.ticksPerUnit;
+  return {
+    salt: String(salt),
+    ...{ maker: wallet, signer: wallet, taker: ZERO_ADDRESS },
+    tokenId: market.tokenIds[outcome]!,
+    makerAmount: String(isBuy ? collateral : shares * MICRO),
+    takerAmount: String(isBuy ? shares * MICRO : collateral),
+    ...{ expiration: '0', nonce: '0', feeRateBps: '0' },
+    side: isBuy ? 0 : 1,
+    signatureType: 0,
+  };
+}
+
 function* demoOrders(
   { ticksPerUnit: grid, tokenIds }: CatalogMarket,
   m: number,
+  chances: ReadonlyMap<string, number>,
 ): Generator<DemoOrder> {
   const { buy, sell } = Side;
   const { FOK, GTC } = OrderType;
   const isPair = tokenIds.length === 2;
   const books = isPair ? 1 : tokenIds.length;
   for (let book = 0; book < books; book++) {
-    const mid = Math.max(3, Math.floor((grid * (25 + ((m * 13 + book * 7) % 50))) / 100));
+    const mid = Math.max(3, Math.round(grid * chances.get(tokenIds[book]!)!));
     const step = Math.max(1, Math.floor(grid / 100));
     for (let level = 1; level <= LEVELS; level++) {
       const low = mid - level * step;

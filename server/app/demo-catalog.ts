@@ -236,6 +236,11 @@ const EVENTS: readonly DemoEvent[] = [
   },
 ];
 
+/** Condition ids of its markets, by which they are known in a catalog with others. */
+export const DEMO_CONDITIONS: ReadonlySet<string> = new Set(
+  EVENTS.flatMap(({ markets }) => markets.map(({ id }) => conditionOf(id))),
+);
+
 /** A fresh copy of the demo in the shape of a catalog file, for `readCatalog`. */
 export function demoCatalog(): unknown {
   const tags = TAGS.map((label, index) => ({
@@ -287,7 +292,7 @@ function marketOf(market: DemoMarket, event: DemoEvent): object {
   return {
     id: String(market.id),
     question: market.question,
-    conditionId: digestHex(`demo condition ${market.id}`),
+    conditionId: conditionOf(market.id),
     slug: slugOf(market.question),
     resolutionSource: '',
     startDate: CREATED_AT,
@@ -305,6 +310,10 @@ function marketOf(market: DemoMarket, event: DemoEvent): object {
     acceptingOrders: true,
     enableOrderBook: true,
   };
+}
+
+function conditionOf(marketId: number): string {
+  return digestHex(`demo condition ${marketId}`);
 }
 
 const stamps = () => ({ createdAt: CREATED_AT, updatedAt: UPDATED_AT });

@@ -4,16 +4,20 @@
  */
 import { closeSync, fsyncSync, openSync, unlinkSync, writeSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Log, type Logger, openLogger } from '../common/logger.ts';
-import { type Config, readConfig, settingsOf } from '../config/config.ts';
+import { packageName, packageVersion } from '../common/package-version.ts';
+import { type Config, changedSettings, readConfig, settingsOf } from '../config/config.ts';
+import { hostToReach } from '../http/address.ts';
+import { InUse } from '../http/listening.ts';
 import { keccakIsNative } from '../identity/keccak.ts';
 import { secp256k1IsNative } from '../identity/secp256k1.ts';
 import { PAUSES } from '../orders/pauses.ts';
 import { startNode } from './node.ts';
 import { NodeAdmin } from './node-admin.ts';
 import type { RunningNode } from './running-node.ts';
+import { lineBeside } from './second-node.ts';
 
 const RETRY_MS = 2_000;
 const RETRY_MS_MAX = 300_000;
@@ -27,7 +31,9 @@ function ignoreLostReaders(): void {
 
 async function main(): Promise<void> {
   ignoreLostReaders();
-  const read = readConfig(process.env, process.argv.slice(2), availableParallelism());
+  const stopping = stopOnSignals();
+  const cores = availableParallelism();
+  const read = readConfig(process.env, process.argv.slice(2), cores);
   if (!read.ok) {
     for (const problem of read.problems) process.stderr.write(`${problem}\n`);
     process.exit(2);
@@ -37,7 +43,11 @@ async function main(): Promise<void> {
   // Whatever ends the process: an exception that nobody caught, too.
   process.on('exit', () => logger.finish());
   const { log } = logger;
-  log('info', 'configuration', { settings: settingsOf(config) });
+  const isDebug = config.logLevel === 'debug';
+  const settings = isDebug ? settingsOf(config) : changedSettings(config, cores);
+  log('info', isDebug ? 'configuration' : 'configuration, where it is not the default', {
+    settings,
+  });
   for (const line of read.warnings) log('warn', line);
   if (!secp256k1IsNative || !keccakIsNative) {
     log('warn', 'no prebuilt secp256k1 or keccak for this machine: signatures are checked slowly');
@@ -46,9 +56,9 @@ async function main(): Promise<void> {
     log('warn', 'VERIFY_SIGNATURES=off: ANYONE WITH AN API KEY CAN SIGN FOR ANY WALLET OF ITS KEY');
   }
   try {
-    await run(config, logger);
+    await run(config, logger, stopping);
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = await adviceOn(error, config);
     log('error', why);
     // Nobody shall wonder why it does not start.
     if (config.logLevel === 'silent') process.stderr.write(`${why}\n`);
@@ -57,20 +67,42 @@ async function main(): Promise<void> {
   }
 }
 
+interface Stopping {
+  readonly signal: AbortSignal;
+  /** The signal that came. */
+  name: string;
+}
+
+/** From the first moment: a signal that nobody handles would end the process as it is. */
+function stopOnSignals(): Stopping {
+  const controller = new AbortController();
+  const stopping: Stopping = { signal: controller.signal, name: '' };
+  for (const name of ['SIGTERM', 'SIGINT']) {
+    process.on(name, () => {
+      stopping.name ||= name;
+      controller.abort();
+    });
+  }
+  return stopping;
+}
+
+/** What went wrong and, where another node is in the way, how to start one beside it. */
+async function adviceOn(error: unknown, config: Config): Promise<string> {
+  const why = error instanceof Error ? error.message : String(error);
+  if (!(error instanceof InUse)) return why;
+  const line = await lineBeside(config, process.env.npm_lifecycle_event === 'start');
+  return `${why}; stop it, or start a node beside it: ${line}`;
+}
+
 /** Runs the node until it is told to stop; rejects with an Error when it must not run. */
-async function run(config: Config, logger: Logger): Promise<void> {
+async function run(config: Config, logger: Logger, stopping: Stopping): Promise<void> {
   const { log } = logger;
-  const stopping = new AbortController();
   const { signal } = stopping;
-  const admin = new NodeAdmin(config);
-  const stop = (name: string): void => {
-    if (signal.aborted) return;
-    log('info', `${name}: stopping`);
+  const admin = new NodeAdmin(config, logger.dropped);
+  void whenAborted(signal).then(() => {
+    log('info', `${stopping.name}: stopping`);
     admin.draining();
-    stopping.abort();
-  };
-  process.on('SIGTERM', () => stop('SIGTERM'));
-  process.on('SIGINT', () => stop('SIGINT'));
+  });
   // Before recovery, so that it can tell of the start.
   await admin.open((line) => log('error', line));
   if (config.adminPort !== 0) {
@@ -82,6 +114,8 @@ async function run(config: Config, logger: Logger): Promise<void> {
     const node = await start(config, logger, signal);
     if (node === undefined) break;
     admin.tellOf(node);
+    if (waitMs === RETRY_MS)
+      log('info', `${packageName()} ${packageVersion()} runs`, { at: placesOf(config, node.port) });
     await (node.writable ? whenAborted(signal) : whenWritable(config.dataDir, waitMs, signal));
     // Each attempt interrupts the reads, and may fail for a reason that the probe cannot see.
     waitMs = Math.min(2 * waitMs, RETRY_MS_MAX);
@@ -93,6 +127,22 @@ async function run(config: Config, logger: Logger): Promise<void> {
   log('info', 'stopped');
   await logger.flushed();
   process.exit(0);
+}
+
+/** Where to look, and how to stop it. */
+function placesOf(config: Config, port: number): Readonly<Record<string, string>> {
+  const { adminHost, adminPort, dataDir, host } = config;
+  const url = (at: string, number: number): string => {
+    const name = hostToReach(at);
+    return `http://${name.includes(':') ? `[${name}]` : name}:${number}`;
+  };
+  return {
+    ...(adminPort === 0 ? {} : { page: url(adminHost, adminPort) }),
+    api: url(host, port),
+    docs: `${url(host, port)}/docs`,
+    data: resolve(dataDir),
+    stop: `Ctrl+C, or kill ${process.pid}`,
+  };
 }
 
 /** Undefined when it was told to stop meanwhile: what was opened is closed again. */

@@ -4,12 +4,16 @@
  *
  * Thread: the I/O thread.
  */
+
 import { statfs } from 'node:fs/promises';
+import { documentFile } from '../admin/document-files.ts';
 import { type AdminAnswer, type AdminServer, listenAdmin } from '../admin/listener.ts';
 import { type Delay, LoopDelay } from '../admin/loop-delay.ts';
 import type { Scrape } from '../admin/metric-table.ts';
 import { PACKAGE_FILES, pageFolder, readPageFiles } from '../admin/page-files.ts';
 import { type NodeFacts, type PublicApi, summaryOf } from '../admin/summary.ts';
+import { buildCommit } from '../common/build-commit.ts';
+import { errorBody } from '../common/error-bodies.ts';
 import { aheadText } from '../common/guarded-clock.ts';
 import { packageVersion } from '../common/package-version.ts';
 import type { Config } from '../config/config.ts';
@@ -23,17 +27,23 @@ const NOT_READY = {
 } as const;
 type Status = keyof typeof NOT_READY | 'read-only' | 'ready';
 
+const LIVE = (): AdminAnswer => ({ status: 200, body: '{"status":"live"}' });
+
 export class NodeAdmin {
   private readonly config: Config;
   private readonly startedAt = Date.now();
   private readonly version = packageVersion();
+  private readonly commit = buildCommit();
+  private readonly droppedLines: () => number;
   private server: AdminServer | undefined;
   private delay: LoopDelay | undefined;
   private node: RunningNode | undefined;
   private isEnding = false;
 
-  constructor(config: Config) {
+  /** @param droppedLines of the log of this process */
+  constructor(config: Config, droppedLines: () => number) {
     this.config = config;
+    this.droppedLines = droppedLines;
   }
 
   /** Listens, unless ADMIN_PORT is 0; rejects with an Error that says what to change. */
@@ -50,7 +60,9 @@ export class NodeAdmin {
       port,
       token,
       handlers: {
-        '/live': () => ({ status: 200, body: '{"status":"live"}' }),
+        '/live': LIVE,
+        '/health': LIVE,
+        '/healthz': LIVE,
         '/ready': () => this.ready(),
         '/metrics': async () => {
           const diskFree = await this.diskFree();
@@ -59,7 +71,9 @@ export class NodeAdmin {
         '/clock/accept': () => this.acceptClock(),
         '/page/summary': () => ({ status: 200, body: this.summary(delay.delay()) }),
       },
+      operations: () => (this.isEnding ? undefined : this.node?.operations),
       files: readPageFiles(pageFolder(), PACKAGE_FILES),
+      lateFile: documentFile,
       api: () => this.api(),
       log,
     });
@@ -98,7 +112,7 @@ export class NodeAdmin {
   private acceptClock(): AdminAnswer {
     const jumpMs = this.node?.acceptClock();
     if (jumpMs !== undefined) return { status: 200, body: JSON.stringify({ jump_ms: jumpMs }) };
-    return { status: 409, body: '{"error":"the clock is not in doubt"}' };
+    return { status: 409, body: errorBody('the clock is not in doubt') };
   }
 
   private status(facts: NodeFacts | undefined): Status {
@@ -109,7 +123,9 @@ export class NodeAdmin {
 
   private scrape(delay: Delay, diskFree: number | undefined): Scrape | undefined {
     const node = this.node?.facts();
-    return node && { node, delay, diskFree, now: Date.now() };
+    const { commit, version } = this;
+    const droppedLines = this.droppedLines();
+    return node && { node, delay, diskFree, droppedLines, version, commit, now: Date.now() };
   }
 
   private async diskFree(): Promise<number | undefined> {

@@ -8,6 +8,7 @@
 import { engineTime, fillCount, lastBatch, openOrders } from '../../engine/reads.ts';
 import { takeDirectoryLock } from '../../storage/files/directory-lock.ts';
 import { makeDirectory } from '../../storage/files/make-directory.ts';
+import { openOperatorStore } from '../../storage/kv/operator-rows.ts';
 import { StoredFills } from '../../storage/projection/fills.ts';
 import { loadFills } from '../../storage/recovery/recover.ts';
 import type { Progress } from '../admin/progress.ts';
@@ -17,13 +18,17 @@ import { MarketInfos, marketStoryLookup } from '../catalog/market-info.ts';
 import { startSync } from '../catalog/sync-keeper.ts';
 import { aheadOf, aheadText, GuardedClock } from '../common/guarded-clock.ts';
 import type { Config } from '../config/config.ts';
+import { InUse } from '../http/listening.ts';
+import { Bans } from '../identity/bans.ts';
 import { domainSeparator } from '../identity/eip712.ts';
 import { HistoryKeeper } from '../market-data/history-keeper.ts';
 import { TradesIndex } from '../market-data/trades-index.ts';
 import type { AppliedBatch } from '../orders/applied-batch.ts';
+import { BatchMeters } from '../orders/batch-meters.ts';
 import { PAUSES } from '../orders/pauses.ts';
 import type { OrderSeparators, Separators } from '../orders/prepare.ts';
 import type { Streams } from '../streams/streams.ts';
+import { DEMO_CONDITIONS } from './demo-catalog.ts';
 import type { Recovery } from './recovery.ts';
 import { refusingWriter } from './refusing-writer.ts';
 import { DERIVE_MS_MAX, OPEN_MS_MAX, type Start } from './start.ts';
@@ -39,6 +44,8 @@ export type CaughtUp = Awaited<ReturnType<typeof catchUp>>;
 /** What hears of flushed batches and new markets: the streams, once the port opens. */
 interface Followers {
   streams: Streams | undefined;
+  /** Undefined where there is no admin listener to tell of them. */
+  readonly meters: BatchMeters | undefined;
 }
 
 /** Where the directory cannot be written, `unwritable` says why, and the stores are read-only. */
@@ -54,16 +61,18 @@ export async function open(start: Start) {
     throw new Error(`DATA_DIR ${dataDir} cannot be made: ${(error as Error).message}`);
   }
   const lock = takeDirectoryLock(dataDir);
-  if (!lock.ok) throw new Error(lock.detail);
+  if (!lock.ok) throw new InUse(lock.detail);
   start.onClose(() => lock.release());
   if (lock.warning !== undefined) warn(lock.warning);
   const opening = openStores({ ...config, segmentBytes: config.logSegmentBytes, log: warn });
   const { problem, stores } = await start.wait('DATA_DIR to open', opening, OPEN_MS_MAX);
   start.onClose(() => start.wait('the stores to close', stores.close()));
-  if (problem === undefined) return { clock, stores, unwritable: undefined };
+  const operator = openOperatorStore(stores.own);
+  const opened = { clock, stores, operator, bans: new Bans(operator) };
+  if (problem === undefined) return { ...opened, unwritable: undefined };
   const unwritable = `DATA_DIR ${dataDir} cannot be written: ${problem}`;
   warn(`${unwritable}; ${PAUSES.directory.begins}`);
-  return { clock, stores, unwritable };
+  return { ...opened, unwritable };
 }
 
 /** The tables, which nobody writes before `sound`, and the oldest fill that they have. */
@@ -95,7 +104,8 @@ export async function recover(start: Start, opened: Opened, recovery: Recovery) 
 /** What is read in memory, and the writer. */
 export async function build(start: Start, recovered: Recovered) {
   const { config, log, signal } = start.options;
-  const { clock, firstFill, sound, stores, t, unwritable } = recovered;
+  const { bans, clock, firstFill, sound, stores, t, unwritable } = recovered;
+  const banned = bans.shared.memory;
   const infos = new MarketInfos(t);
   const tradesIndex = new TradesIndex(t);
   const end = fillCount(t);
@@ -105,16 +115,18 @@ export async function build(start: Start, recovered: Recovered) {
   const catchingUp = HistoryKeeper.open({ tables: t, fills, projections, log, signal }, end);
   const history = await start.wait('price history to catch up', catchingUp, DERIVE_MS_MAX);
   start.onClose(() => history.close());
-  const followers: Followers = { streams: undefined };
+  const meters = config.adminPort === 0 ? undefined : new BatchMeters(t);
+  const followers: Followers = { streams: undefined, meters };
   const onFlushed = (batch: AppliedBatch): void => {
     tradesIndex.append(tradesIndex.end, batch.endFill);
     history.append(batch.endFill);
+    followers.meters?.count(batch);
     followers.streams?.flushed(batch);
   };
   const separators = separatorsOf(config);
   const writer =
     unwritable === undefined
-      ? await startWriter({ start, clock, stores, tables: t, sound, separators, onFlushed })
+      ? await startWriter({ start, clock, stores, tables: t, sound, separators, banned, onFlushed })
       : refusingWriter(unwritable);
   start.onClose(() => writer.close());
   await start.waitOrStop('the audit of what was recovered', sound, OPEN_MS_MAX);
@@ -144,7 +156,14 @@ export async function catchUp(start: Start, built: Built) {
   signal?.throwIfAborted();
   const { catalogSyncSeconds: seconds, catalogSyncUrl: url } = config;
   if (unwritable === undefined && url !== '') {
-    const sync = startSync({ url, seconds, dataDir, durability, log });
+    const sync = startSync({
+      url,
+      seconds,
+      dataDir,
+      durability,
+      ownConditions: DEMO_CONDITIONS,
+      log,
+    });
     start.onClose(() => start.wait('the catalog sync to end', sync.close()));
   }
   await writer.expireDue();

@@ -20,6 +20,7 @@ export function refusingWriter(detail: string): Writer {
     isTaking: () => false,
     waiting: () => 0,
     pauses: () => [{ reason: 'directory', detail }],
+    pauseVenue: () => undefined,
     progress: () => undefined,
     whenBatchesDone() {
       throw new Error('a book is written while nobody may write');

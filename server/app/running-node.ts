@@ -3,6 +3,7 @@
  *
  * Thread: the I/O thread.
  */
+import type { AdminOperations } from '../admin/listener.ts';
 import type { NodeFacts } from '../admin/summary.ts';
 import type { Log } from '../common/logger.ts';
 import type { Config } from '../config/config.ts';
@@ -26,6 +27,8 @@ export interface RunningNode {
   facts(): NodeFacts;
   /** Takes a clock that jumped for right: by how many milliseconds, or undefined where it has not. */
   acceptClock(): number | undefined;
+  /** What its operator may read and change; undefined where nothing can be written. */
+  readonly operations: AdminOperations | undefined;
   /** Stops accepting, finishes what is in flight, writes an image, closes. */
   close(): Promise<void>;
 }

@@ -29,7 +29,10 @@ const SELF_TRADE: Readonly<Record<Config['selfTrade'], number>> = {
   'cancel-both': SelfTrade.cancelBoth,
 };
 
-/** Compares the environment with the state; a difference becomes a logged command. */
+/**
+ * Compares the environment with the state; a difference becomes a logged command. Whether there is a ledger
+ * is said in the first batch alone.
+ */
 export async function applyConfiguration(
   config: Config,
   t: Tables,
@@ -48,7 +51,16 @@ export async function applyConfiguration(
   if (isSame && lastBatch(t) !== 0) return;
   const out = new CommandBuffer(16);
   const { openOrdersPerAccount, walletsPerSigner } = config;
-  encodeConfigure(out, selfTrade, history, openOrdersPerAccount, t.orderRows, walletsPerSigner);
+  const ledger = lastBatch(t) === 0 ? config.ledger : now.ledger;
+  encodeConfigure(
+    out,
+    selfTrade,
+    history,
+    openOrdersPerAccount,
+    t.orderRows,
+    walletsPerSigner,
+    ledger,
+  );
   const [reason] = await applyCommands(sequencer, out.i32.slice(0, out.words));
   if (reason !== RejectReason.accepted)
     throw new Error(`the configuration was refused by rule ${reason}`);
@@ -84,7 +96,8 @@ export async function openStartupCatalog(
   });
 }
 
-function readDemo(): Catalog {
+/** The demo's catalog. */
+export function readDemo(): Catalog {
   const read = readCatalog(demoCatalog());
   if (!read.ok) throw new Error(`demo catalog: ${read.error}`);
   return read.catalog;

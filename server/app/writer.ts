@@ -43,6 +43,8 @@ interface WriterOptions {
   readonly separators: OrderSeparators;
   /** Orders pause while it is in doubt. */
   readonly clock: GuardedClock;
+  /** Of BannedAddresses. */
+  readonly banned: SharedArrayBuffer;
   /** Called with each batch that changed the engine, once it is durable. */
   readonly onFlushed: (batch: AppliedBatch) => void;
 }
@@ -65,6 +67,8 @@ export interface Writer {
   waiting(): number;
   /** Why orders are not taken; none = they are. */
   pauses(): readonly Pause[];
+  /** Pauses the venue, or resumes it with undefined. @param reason as the operator gives it */
+  pauseVenue(reason: string | undefined): void;
   /** How far what is derived is behind the log; undefined where nothing is derived. */
   progress(): FollowerProgress | undefined;
   /** Calls back once the batches that now run are done; only who found one running may call it. */
@@ -142,13 +146,17 @@ function connect(o: WriterOptions) {
   return { slots, meters, pool, sequencer, room, follower };
 }
 
-function workerSetup({ separators, start, tables }: WriterOptions, slots: SlotMemory): WorkerSetup {
+function workerSetup(
+  { banned, separators, start, tables }: WriterOptions,
+  slots: SlotMemory,
+): WorkerSetup {
   const { config } = start.options;
   return {
     memory: tables.memory,
     slots,
     separators,
     verifySignatures: config.verifySignatures,
+    banned,
     walletFactories: {
       proxy: walletFactory(config.proxyWalletFactory),
       safe: walletFactory(config.safeWalletFactory),
@@ -194,6 +202,7 @@ function writerOf(o: WriterOptions, parts: WriterParts): Writer {
     isTaking: () => !sequencer.isPaused(),
     waiting: () => sequencer.waiting() + lines.waiting,
     pauses: () => room.pauses(),
+    pauseVenue: (reason) => room.report('operator', reason),
     progress: () => follower.progress(),
     whenBatchesDone,
     openHeartbeats: () =>

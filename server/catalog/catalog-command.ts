@@ -4,14 +4,24 @@
  * standard input or output. Each resolves with true when it succeeded. Otherwise the stored catalog
  * stays as it was, and the command says why.
  */
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
+import type { Capacities } from '../../engine/tables/capacities.ts';
 import { type CatalogStore, openCatalog } from '../../storage/catalog/catalog.ts';
+import { type CatalogChanges, catalogChanges } from '../../storage/catalog/catalog-changes.ts';
 import { exportToFile, exportToStream } from '../../storage/catalog/catalog-export.ts';
-import { type CatalogReport, readCatalog } from '../../storage/catalog/catalog-file.ts';
+import {
+  type Catalog,
+  type CatalogReport,
+  readCatalog,
+} from '../../storage/catalog/catalog-file.ts';
+import { mergeCatalog } from '../../storage/catalog/catalog-merge.ts';
 import { describeReport } from '../../storage/catalog/catalog-report.ts';
 import type { Durability } from '../../storage/kv/lmdb.ts';
+import { cancelledOrders } from './cancelled-orders.ts';
 import { replaceCatalog } from './snapshot.ts';
 import { Mirror } from './sync.ts';
 import { SYNC_LIMITS } from './sync-client.ts';
@@ -23,9 +33,40 @@ export interface CatalogCommandContext {
   readonly stderr: Writable;
   readonly dataDir: string;
   readonly durability: Durability;
+  /** Of the tables of a node that has no snapshot yet. */
+  readonly capacities: Capacities;
+  /** Condition ids of the demo, which an import may remove without a confirmation. */
+  readonly ownConditions: ReadonlySet<string>;
 }
 
-export async function importFile(file: string, context: CatalogCommandContext): Promise<boolean> {
+export interface ImportOptions {
+  /** Says what an import would do, and writes nothing. */
+  readonly isDryRun: boolean;
+  /** Removes as many markets as the file asks for. */
+  readonly isForced: boolean;
+  /** Refuses a file with objects that would be left out. */
+  readonly isStrict: boolean;
+  /** Adds and replaces objects by id, and leaves the rest. */
+  readonly merges: boolean;
+}
+
+const NO_CATALOG: Catalog = {
+  events: [],
+  tags: [],
+  series: [],
+  sites: [],
+  markets: [],
+  endedConditions: [],
+};
+/** Ids of markets that a line names. */
+const NAMED_MAX = 20;
+
+export async function importFile(
+  file: string,
+  options: ImportOptions,
+  context: CatalogCommandContext,
+): Promise<boolean> {
+  const { dataDir, stdout } = context;
   const name = file === '-' ? 'standard input' : file;
   let json: unknown;
   try {
@@ -35,14 +76,69 @@ export async function importFile(file: string, context: CatalogCommandContext): 
   } catch (error) {
     return failure(context, `read ${name}`, error);
   }
-  const result = readCatalog(json);
-  if (!result.ok) return failure(context, `import ${name}`, result.error);
-  const { catalog, report } = result;
-  const what = `write to ${context.dataDir}, its catalog stays`;
-  return withStore(context, false, what, async (store) => {
+  const alone = readCatalog(json);
+  if (!alone.ok) return failure(context, `import ${name}`, alone.error);
+  const leftOut = alone.report.skipped.some(({ field }) => field !== undefined);
+  const isRefused = options.isStrict && leftOut;
+  const change = async (store: CatalogStore | undefined): Promise<boolean> => {
+    const before = storedCatalog(store, options, context);
+    const result = options.merges ? mergeCatalog(before ?? NO_CATALOG, json) : alone;
+    if (!result.ok) return failure(context, `import ${name}`, result.error);
+    const { catalog, report } = result;
+    const changes = catalogChanges(before ?? NO_CATALOG, catalog, context.ownConditions);
+    printChanges(changes, catalog, context);
+    if (isRefused || options.isDryRun) stdout.write(`${describeReport(report, true).join('\n')}\n`);
+    if (isRefused) return refuse(context, `${name} has objects that would be left out (--strict)`);
+    if (changes.refusal !== undefined && !options.isForced) {
+      return refuse(context, `${changes.refusal}: --force removes them, --merge keeps them`);
+    }
+    if (store === undefined || options.isDryRun) return true;
     printReport('imported', report, context, await replaceCatalog(store, catalog));
     return true;
-  });
+  };
+  // A dry run makes no directory.
+  if (options.isDryRun && !existsSync(join(dataDir, 'catalog'))) return change(undefined);
+  return withStore(context, options.isDryRun, `write to ${dataDir}, its catalog stays`, change);
+}
+
+/**
+ * The catalog that an import replaces. A damaged one, or one of another format, is replaced whole:
+ * importing is the way to mend it. It cannot be merged into.
+ */
+function storedCatalog(
+  store: CatalogStore | undefined,
+  { merges }: ImportOptions,
+  { stderr }: CatalogCommandContext,
+): Catalog | undefined {
+  try {
+    return store?.load();
+  } catch (error) {
+    if (merges) throw error;
+    stderr.write(`it replaces a catalog that cannot be read: ${(error as Error).message}\n`);
+    return undefined;
+  }
+}
+
+/** A line for each thing that happens to markets and orders; one line when nothing does. */
+function printChanges(
+  { changed, closed, opened, removed }: CatalogChanges,
+  catalog: Catalog,
+  { capacities, dataDir, stderr, stdout }: CatalogCommandContext,
+): void {
+  const lines: string[] = [];
+  const lists = { opens: opened, changes: changed, closes: closed, removes: removed };
+  for (const [verb, ids] of Object.entries(lists)) {
+    if (ids.length === 0) continue;
+    const more = ids.length > NAMED_MAX ? ', ...' : '';
+    lines.push(`${verb} ${ids.length} markets: ${ids.slice(0, NAMED_MAX).join(', ')}${more}`);
+  }
+  if (lines.length === 0) lines.push('opens, changes, closes and removes no market');
+  try {
+    lines.push(`cancels ${cancelledOrders(dataDir, capacities, catalog)} resting orders`);
+  } catch (error) {
+    stderr.write(`the orders that it cancels cannot be counted: ${(error as Error).message}\n`);
+  }
+  stdout.write(`${lines.join('\n')}\n`);
 }
 
 export async function exportFile(file: string, context: CatalogCommandContext): Promise<boolean> {
@@ -80,10 +176,15 @@ async function withStore(
   }
 }
 
-export async function pullFrom(url: string, context: CatalogCommandContext): Promise<boolean> {
+export async function pullFrom(
+  url: string,
+  isForced: boolean,
+  context: CatalogCommandContext,
+): Promise<boolean> {
   const what = `pull from ${url}, the catalog stays`;
   return withStore(context, false, what, async (store) => {
-    const mirror = new Mirror({ url, store, limits: SYNC_LIMITS });
+    const { ownConditions } = context;
+    const mirror = new Mirror({ url, store, limits: SYNC_LIMITS, ownConditions, isForced });
     const result = await mirror.sync(new AbortController().signal);
     if (result.kind === 'failed') return failure(context, what, result.reason);
     if (result.kind === 'unchanged') context.stdout.write(`nothing has changed at ${url}\n`);
@@ -99,7 +200,7 @@ function printReport(
   context: CatalogCommandContext,
   generation: number,
 ): void {
-  const lines = describeReport(report).join('\n  ');
+  const lines = describeReport(report, true).join('\n  ');
   context.stdout.write(`${done} ${lines}\nnow in ${context.dataDir}: generation ${generation}\n`);
 }
 

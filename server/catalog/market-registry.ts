@@ -13,6 +13,7 @@ import {
   encodeMarketChange,
   MarketCommand,
 } from '../../engine/commands.ts';
+import { resolutionOf } from '../../engine/ledger/reads.ts';
 import { findToken } from '../../engine/markets/markets.ts';
 import {
   marketCount,
@@ -145,6 +146,10 @@ function appendMarket(
     // The identity of a market cannot change, but such a market can still be closed.
     warn(`market ${market.id}: its tokens or neg-risk flag differ from those registered; kept`);
     fields.flags = (fields.flags & ~MarketFlag.negRisk) | (flags & MarketFlag.negRisk);
+  }
+  // It never trades again, whatever a catalog says (docs/ledger.md#resolution).
+  if (resolutionOf(t, marketRow) !== undefined) {
+    fields.flags = (fields.flags & ~MarketFlag.tradable) | MarketFlag.ended;
   }
   const ticksPerUnit = marketTicks(t, marketRow);
   const isSame =

@@ -18,8 +18,8 @@ export interface SyncOptions extends SyncSetup {
  * time at once. `close` ends a pull that is under way and resolves when the thread has ended.
  */
 export function startSync(options: SyncOptions): { close(): Promise<void> } {
-  const { url, seconds, dataDir, durability, log } = options;
-  const setup: SyncSetup = { url, seconds, dataDir, durability };
+  const { log, ...setup } = options;
+  const { url, seconds } = setup;
   let isClosing = false;
   let deaths = 0;
   let worker: Worker | undefined;
@@ -29,7 +29,7 @@ export function startSync(options: SyncOptions): { close(): Promise<void> } {
   const start = (): void => {
     let reason = 'it ended by itself';
     const started = startThread(new URL('./sync-thread', import.meta.url), {
-      workerData: setup,
+      workerData: setup satisfies SyncSetup,
       name: 'catalog sync',
     });
     worker = started;

@@ -14,6 +14,8 @@ export interface SyncSetup {
   readonly seconds: number;
   readonly dataDir: string;
   readonly durability: Durability;
+  /** See MirrorOptions. */
+  readonly ownConditions: ReadonlySet<string>;
 }
 
 /** One line of the log. */
@@ -24,12 +26,12 @@ export interface SyncLine {
 
 assert(parentPort !== null, 'this file is the entry of a thread');
 const port = parentPort;
-const { url, seconds, dataDir, durability } = workerData as SyncSetup;
+const { url, seconds, dataDir, durability, ownConditions } = workerData as SyncSetup;
 const stop = new AbortController();
 port.once('message', () => stop.abort());
 
 const store = openCatalog(dataDir, { durability });
-const mirror = new Mirror({ url, store, limits: SYNC_LIMITS });
+const mirror = new Mirror({ url, store, limits: SYNC_LIMITS, ownConditions });
 const log: SyncLog = (level, line) => port.postMessage({ level, line } satisfies SyncLine);
 try {
   await keepInSync(mirror, url, seconds, log, stop.signal);

@@ -8,6 +8,7 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type CatalogStore, KINDS } from '../../storage/catalog/catalog.ts';
+import { catalogChanges } from '../../storage/catalog/catalog-changes.ts';
 import {
   type Catalog,
   type CatalogReport,
@@ -29,6 +30,10 @@ export interface MirrorOptions {
   readonly url: string;
   readonly store: CatalogStore;
   readonly limits: SyncLimits;
+  /** Condition ids of the demo, which a pull may remove without a confirmation. */
+  readonly ownConditions: ReadonlySet<string>;
+  /** Removes as many markets as the source no longer has. */
+  readonly isForced?: boolean;
 }
 
 /** What a pull needs to know of the current generation. */
@@ -84,6 +89,8 @@ export class Mirror {
     const isSame = before.number !== undefined && digest === before.digest;
     let number = before.number;
     if (!isSame) {
+      const refusal = this.refusalOf(catalog);
+      if (refusal !== undefined) return { kind: 'failed', reason: refusal };
       try {
         number = await replaceCatalog(store, catalog);
       } catch (error) {
@@ -94,6 +101,16 @@ export class Mirror {
     return isSame || number === undefined
       ? { kind: 'unchanged' }
       : { kind: 'replaced', generation: number, report };
+  }
+
+  /** Why an operator has to confirm this catalog; the same bound as that of an import. */
+  private refusalOf(catalog: Catalog): string | undefined {
+    const { isForced, ownConditions, store, url } = this.o;
+    if (isForced === true) return undefined;
+    const { refusal } = catalogChanges(store.load(), catalog, ownConditions);
+    return refusal === undefined
+      ? undefined
+      : `${refusal}: \`catalog sync ${url} --force\` removes them`;
   }
 
   /** Reads the current generation. It is read once, because a generation never changes. */

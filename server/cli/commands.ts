@@ -8,9 +8,9 @@ export interface CommandRow {
   readonly does: string;
   /**
    * Whether a node may run on the same DATA_DIR: no; yes; yes, and the command sends requests to
-   * it; it does not matter; the command is the node.
+   * it; it does not matter, or then the node does it; the command is the node.
    */
-  readonly node: 'stopped' | 'shared' | 'remote' | 'any' | 'itself';
+  readonly node: 'stopped' | 'shared' | 'remote' | 'any' | 'either' | 'itself';
   /** Of a `stopped` command: `made` creates DATA_DIR first, `read` only reads; else it writes. */
   readonly directory?: 'made' | 'read';
   /** Names of arguments; those in brackets are optional. */
@@ -20,17 +20,33 @@ export interface CommandRow {
   readonly run: () => Promise<Run>;
 }
 
+const JSON_OPTION = { '--json': 'the answer as JSON' } as const;
+const ADMIN_OPTIONS = {
+  ...JSON_OPTION,
+  '--url <url>': 'the admin listener (http://ADMIN_HOST:ADMIN_PORT of the environment)',
+} as const;
+
 export const COMMANDS: Readonly<Record<string, CommandRow>> = {
   start: {
     does: 'runs the node; settings are environment variables (server/CONFIGURATION.md)',
     node: 'itself',
-    options: { '--no-demo': 'no demo catalog on a first start' },
+    options: {
+      '--port <number>': 'instead of PORT of the environment (3000)',
+      '--admin-port <number>': 'instead of ADMIN_PORT of the environment (3001)',
+      '--no-demo': 'no demo catalog on a first start',
+    },
     run: async () => (await import('./start-command.ts')).start,
   },
   'catalog import': {
     does: 'loads a catalog file (JSON: {tags, series, sites, events}) into DATA_DIR; - is standard input',
     node: 'shared',
     args: ['FILE'],
+    options: {
+      '--dry-run': 'says what it would do to markets and orders, and writes nothing',
+      '--merge': 'adds and replaces events, tags, series and sites by id, and leaves the rest',
+      '--strict': 'refuses a file with objects that would be left out or get no book',
+      '--force': 'removes more than a tenth of the markets, or more than 10 where that is more',
+    },
     run: async () => (await import('./catalog-commands.ts')).importing,
   },
   'catalog export': {
@@ -43,26 +59,98 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
     does: 'pulls the catalog of another catalog API into DATA_DIR',
     node: 'shared',
     args: ['URL'],
+    options: { '--force': 'removes more markets than an import may without it' },
     run: async () => (await import('./catalog-commands.ts')).syncing,
+  },
+  'catalog schema': {
+    does: 'prints the JSON Schema of a catalog file, with an example',
+    node: 'any',
+    run: async () => (await import('./catalog-commands.ts')).schema,
   },
   'keys list': {
     does: 'API keys and read-only keys that were issued; no secret is shown',
-    node: 'shared',
+    node: 'either',
     options: { '--wallet <address>': 'those of one wallet', '--json': 'a line of JSON each' },
-    run: async () => (await import('./keys-commands.ts')).list,
+    run: async () => (await import('./operator-commands.ts')).listKeys,
   },
   'keys revoke': {
     does: 'revokes a key, by what `keys list` calls it',
-    node: 'stopped',
+    node: 'either',
     args: ['KEY'],
-    run: async () => (await import('./keys-commands.ts')).revoke,
+    options: JSON_OPTION,
+    run: async () => (await import('./operator-commands.ts')).revokeKey,
   },
   'keys issue': {
     does: 'issues the API key of a wallet without its signature, and prints it as JSON',
-    node: 'stopped',
+    node: 'either',
     args: ['WALLET'],
     options: { '--nonce <number>': 'the nonce that it is for (0)' },
-    run: async () => (await import('./keys-commands.ts')).issue,
+    run: async () => (await import('./operator-commands.ts')).issueKey,
+  },
+  'orders list': {
+    does: 'open orders of a wallet, newest first',
+    node: 'remote',
+    args: ['WALLET'],
+    options: ADMIN_OPTIONS,
+    run: async () => (await import('./operator-commands.ts')).listOrders,
+  },
+  'orders cancel': {
+    does: 'cancels all open orders of a wallet, or one by its id',
+    node: 'remote',
+    args: ['WALLET', '[ID]'],
+    options: ADMIN_OPTIONS,
+    run: async () => (await import('./operator-commands.ts')).cancelOrders,
+  },
+  'wallet ban': {
+    does: 'bans a wallet: its keys are answered 403, orders for it are refused, its open orders end',
+    node: 'either',
+    args: ['WALLET'],
+    options: { '--reason <text>': 'for `wallet bans`', ...JSON_OPTION },
+    run: async () => (await import('./operator-commands.ts')).ban,
+  },
+  'wallet unban': {
+    does: 'lifts the ban of a wallet',
+    node: 'either',
+    args: ['WALLET'],
+    options: JSON_OPTION,
+    run: async () => (await import('./operator-commands.ts')).unban,
+  },
+  'wallet bans': {
+    does: 'banned wallets',
+    node: 'either',
+    options: JSON_OPTION,
+    run: async () => (await import('./operator-commands.ts')).bans,
+  },
+  'venue pause': {
+    does: 'pauses the venue, also over a restart: orders are refused, cancels are taken',
+    node: 'either',
+    options: { '--reason <text>': 'for /ready and the log', ...JSON_OPTION },
+    run: async () => (await import('./operator-commands.ts')).pause,
+  },
+  'venue resume': {
+    does: 'resumes the venue',
+    node: 'either',
+    options: JSON_OPTION,
+    run: async () => (await import('./operator-commands.ts')).resume,
+  },
+  'limits list': {
+    does: 'the rate limits that apply',
+    node: 'remote',
+    options: ADMIN_OPTIONS,
+    run: async () => (await import('./operator-commands.ts')).listLimits,
+  },
+  'limits set': {
+    does: 'changes a rate limit until the node restarts: requests/seconds such as 400/10, or off',
+    node: 'remote',
+    args: ['NAME', 'LIMIT'],
+    options: ADMIN_OPTIONS,
+    run: async () => (await import('./operator-commands.ts')).setLimit,
+  },
+  audit: {
+    does: 'the audit log: changes that operators made, newest first',
+    node: 'either',
+    options: { '--limit <number>': 'so many of them (20)', '--json': 'a line of JSON each' },
+    run: async () => (await import('./operator-commands.ts')).audit,
   },
   book: {
     does: 'draws the book of a token of a node that runs',
@@ -129,7 +217,8 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
     does: 'gives up a batch and all after it, where the log is damaged and there is no copy of it',
     node: 'stopped',
     args: ['SEQUENCE'],
-    run: async () => (await import('./data-commands.ts')).cut,
+    options: { '--force': 'also where the log is not damaged at this batch' },
+    run: async () => (await import('./data-commands.ts')).cutting,
   },
   'clock accept': {
     does: 'takes the clock of the machine for right, of which a node that runs says that it jumped',
@@ -150,6 +239,10 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
 export const GROUPS: Readonly<Record<string, string>> = {
   catalog: 'what can be traded: from a file, to a file, from another node',
   keys: 'API keys',
+  orders: 'open orders of a wallet',
+  wallet: 'who may not trade',
+  venue: 'whether orders are taken',
+  limits: 'rate limits',
   trades: 'fills',
   log: 'the log of batches',
   clock: 'the time of a node that runs',
@@ -161,5 +254,6 @@ export const NODE_TEXTS: Readonly<Record<CommandRow['node'], string>> = {
   shared: 'also while a node runs on DATA_DIR',
   remote: 'against a running node, over HTTP',
   any: 'whether a node runs or not',
+  either: 'against a running node through its admin listener, else on the stopped DATA_DIR',
   itself: 'alone on DATA_DIR',
 };

@@ -66,8 +66,9 @@ export const verifyAll: Run = async (context) => {
 };
 
 /** Where there is no copy of a damaged log (OPERATIONS.md). */
-export const cut: Run = async ({ dataDir, stderr }, [text = '']) => {
+export const cutting: Run = async ({ dataDir, stderr }, [text = ''], options) => {
   const sequence = numberOf(text, 'SEQUENCE', 1);
-  for (const path of await cutLog(dataDir, sequence)) stderr.write(`set aside: ${path}\n`);
+  const cut = await cutLog(dataDir, sequence, options.force === true);
+  for (const path of cut) stderr.write(`set aside: ${path}\n`);
   return 'done';
 };

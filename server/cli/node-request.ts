@@ -44,7 +44,10 @@ export async function answerOf<T>(
       `no answer from ${url.origin}: ${(cause as Error | undefined)?.message ?? message}`,
     );
   }
-  const body = (await response.json()) as T & { readonly error?: string };
-  if (!response.ok) throw new Error(`${url.origin}: ${body.error ?? response.status}`);
+  const body = (await response.json()) as T & { readonly error?: string; readonly detail?: string };
+  if (!response.ok) {
+    const detail = body.detail === undefined ? '' : `: ${body.detail}`;
+    throw new Error(`${url.origin}: ${body.error ?? response.status}${detail}`);
+  }
   return body;
 }

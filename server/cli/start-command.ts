@@ -1,6 +1,7 @@
 /** `start`: the node, in this process. */
 import { setFlagsFromString } from 'node:v8';
-import type { Run } from './context.ts';
+import { Refused, type Run } from './context.ts';
+import { textOf } from './settings.ts';
 
 /** As the matching core is measured (bench/README.md): V8 inlines more functions. */
 const V8_FLAGS = [
@@ -8,10 +9,18 @@ const V8_FLAGS = [
   '--max-inlined-bytecode-size-cumulative=6000',
 ];
 
+/** By the option that stands in their place. */
+const VARIABLES = { port: 'PORT', adminPort: 'ADMIN_PORT' };
+
 /** Never resolves: the node ends the process. */
 export const start: Run = async ({ dataDir }, _, options) => {
   for (const flag of V8_FLAGS) setFlagsFromString(flag);
   process.env.DATA_DIR = dataDir;
+  for (const [option, variable] of Object.entries(VARIABLES)) {
+    const text = textOf(options, option);
+    if (text === '') throw new Refused(`${variable} must be a number`);
+    if (text !== undefined) process.env[variable] = text;
+  }
   // The other program expects its arguments after the script's name.
   process.argv.splice(
     2,

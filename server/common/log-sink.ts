@@ -33,6 +33,8 @@ export class LogSink {
   private buffered: Buffer[] = [];
   private bufferedBytes = 0;
   private droppedLines = 0;
+  /** Of all time. */
+  droppedInAll = 0;
   /** When the current write began; undefined = there is none. */
   private since: number | undefined;
   private idle: (() => void)[] = [];
@@ -47,6 +49,7 @@ export class LogSink {
     const bytes = Buffer.from(line);
     if (this.bufferedBytes + bytes.length > this.bufferedBytesMax) {
       this.droppedLines += 1;
+      this.droppedInAll += 1;
       return;
     }
     this.buffered.push(bytes);

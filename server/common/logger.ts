@@ -21,6 +21,8 @@ export interface LoggerOptions {
 
 export interface Logger {
   readonly log: Log;
+  /** Lines that a slow reader left no room for. */
+  dropped(): number;
   /** Resolves when every line is written, or the reader takes no more. */
   flushed(): Promise<void>;
   /** The same without waiting, when the process ends. */
@@ -48,6 +50,7 @@ export function openLogger({ format, level, write }: LoggerOptions): Logger {
   );
   return {
     log: (at, line, fields) => logger[at](fields ?? {}, line),
+    dropped: () => sink.droppedInAll,
     flushed: () => sink.flushed(),
     finish: () => sink.finish(),
   };

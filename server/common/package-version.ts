@@ -3,9 +3,18 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { nearest } from './nearest.ts';
 
+/** What users and logs call it. */
+export function packageName(): string {
+  return manifest().name;
+}
+
 /** The version of its manifest. */
 export function packageVersion(): string {
-  const manifest = nearest(import.meta.url, 'package.json');
-  assert(manifest !== undefined, 'the package has a manifest');
-  return (JSON.parse(readFileSync(manifest, 'utf8')) as { version: string }).version;
+  return manifest().version;
+}
+
+function manifest(): { readonly name: string; readonly version: string } {
+  const path = nearest(import.meta.url, 'package.json');
+  assert(path !== undefined, 'the package has a manifest');
+  return JSON.parse(readFileSync(path, 'utf8')) as { name: string; version: string };
 }

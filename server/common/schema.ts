@@ -6,10 +6,17 @@
  * parser.
  */
 import assert from 'node:assert/strict';
-import { Kind, type Static, type TObject, type TSchema, Type } from '@sinclair/typebox';
+import {
+  Kind,
+  type Static,
+  type TObject,
+  type TProperties,
+  type TSchema,
+  Type,
+} from '@sinclair/typebox';
 import { TypeCompiler, ValueErrorType } from '@sinclair/typebox/compiler';
 
-export { type Static, type TObject, type TSchema, Type };
+export { type Static, type TObject, type TProperties, type TSchema, Type };
 
 /** Whether a value is a shape; modules also export other things. */
 export function isSchema(value: unknown): value is TSchema {

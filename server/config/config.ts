@@ -6,6 +6,7 @@
  * again later; a change needs a restart. Secrets are never repeated (ADMIN_TOKEN is the only one; keys live in
  * the data directory).
  */
+import assert from 'node:assert/strict';
 import type { Capacities } from '../../engine/tables/capacities.ts';
 import { tableShapes } from '../../engine/tables/tables.ts';
 import { isLoopback } from '../http/address.ts';
@@ -63,7 +64,20 @@ export function readConfig(
   return { ok: true, config: { ...config, demo }, warnings: unknownNames(env, known) };
 }
 
-/** The effective configuration by variable, printed once at start. */
+/** The settings by variable that are not what they are where nothing is set. */
+export function changedSettings(config: Config, cores: number): Readonly<Record<string, string>> {
+  const usual = readConfig({ CLIENT_PROFILE: config.clientProfile }, [], cores);
+  assert(usual.ok, 'the defaults of a profile are a configuration');
+  const unset: Readonly<Record<string, string>> = {
+    ...settingsOf(usual.config),
+    CLIENT_PROFILE: PROFILES[0],
+  };
+  const isChanged = ([variable, value]: readonly [string, string]): boolean =>
+    unset[variable] !== value;
+  return Object.fromEntries(Object.entries(settingsOf(config)).filter(isChanged));
+}
+
+/** The effective configuration by variable. */
 export function settingsOf(config: Config): Readonly<Record<string, string>> {
   return Object.fromEntries(printed(SETTINGS, config));
 }

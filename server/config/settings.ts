@@ -12,6 +12,7 @@ import {
   ALLOWLIST,
   CORS_ORIGINS,
   HOST,
+  OFF_UNLESS_SET,
   ON_UNLESS_SET,
   PATH,
   PRINTABLE,
@@ -123,6 +124,9 @@ export const SETTINGS = {
   walletsPerSigner: setting('WALLETS_PER_SIGNER', whole(1, 2 ** 24), 1_000).describe(
     'wallets (`maker`) of one signer beside its own address; an order for one more is refused',
   ),
+  ledger: setting('LEDGER', OFF_UNLESS_SET, 'off').describe(
+    '`on`: cash and shares are kept, reserved and paid out ([ledger](../docs/ledger.md)); a directory keeps the mode of its first start',
+  ),
   maxBatchOrders: setting('MAX_BATCH_ORDERS', whole(1, 5000), 500).describe(
     'orders of one request',
   ),
@@ -135,9 +139,12 @@ export const SETTINGS = {
     '`auto`: pretty on a terminal, a line of JSON elsewhere',
   ),
   demo: setting('DEMO', ON_UNLESS_SET, 'on').describe('`off`: no demo on a first start'),
+  demoTraders: setting('DEMO_TRADERS', ON_UNLESS_SET, 'on').describe(
+    '`off`: nobody trades the demo; a catalog that is not the demo is never traded',
+  ),
   capacities: {
     markets: setting('MARKETS_MAX', whole(16, 2 ** 20), DEFAULT_CAPACITIES.markets).describe(
-      "rows of the engine's tables, as all down to `ORDER_HISTORY`; may grow between runs",
+      "rows of the engine's tables, as all down to `POSITIONS_MAX`; may grow between runs",
     ),
     tokens: setting('TOKENS_MAX', whole(32, 2 ** 22), DEFAULT_CAPACITIES.tokens).describe(
       'outcome tokens',
@@ -156,6 +163,9 @@ export const SETTINGS = {
     ),
     history: setting('ORDER_HISTORY', whole(16, 2 ** 24), DEFAULT_CAPACITIES.history).describe(
       'newest finished orders whose ids stay in memory; older ones are on disk',
+    ),
+    positions: setting('POSITIONS_MAX', whole(16, 2 ** 24), DEFAULT_CAPACITIES.positions).describe(
+      'with a ledger: shares of a wallet in a token; an order that needs one more is refused',
     ),
   },
   imageSeconds: setting('IMAGE_SECONDS', whole(1, 86_400), 300).describe(

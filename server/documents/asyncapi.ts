@@ -55,7 +55,7 @@ export function asyncApiDocument({ bounds, host, streams, version }: AsyncApiPar
   return {
     asyncapi: '3.0.0',
     info: {
-      title: 'Prediction-market node: streams',
+      title: 'prediction-market-node: streams',
       version,
       description: `${DESCRIPTION} A connection is closed with 1008 for ${bounds.join(', ')}.`,
       license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },

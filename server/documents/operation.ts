@@ -48,7 +48,7 @@ const CATALOG_ERROR = { $ref: '#/components/schemas/CatalogError' };
 const TEXTS: Readonly<Record<number, string>> = {
   400: 'the request breaks a rule, which the answer names',
   401: 'credentials are missing or wrong; of trades and the data API: the address is not on the list',
-  403: 'the key is known and may not do this',
+  403: 'the key is known and may not do this, or its wallet is banned',
   404: 'what is asked for is not there',
   413: 'the body is too large',
   429: 'too many requests',
@@ -92,7 +92,11 @@ export function operationName(key: string): string {
   return method.toLowerCase() + name.join('');
 }
 
-function parametersOf(key: string, { query, tagged }: DocumentedRow, schemas: Schemas): Json[] {
+export function parametersOf(
+  key: string,
+  { query, tagged }: Pick<DocumentedRow, 'query' | 'tagged'>,
+  schemas: Schemas,
+): Json[] {
   const properties = (query.schema.properties ?? {}) as Record<string, ParameterShape>;
   const required = (query.schema.required as readonly string[] | undefined) ?? [];
   const inPath = [...key.matchAll(/:(\w+)/g)].map(([, name]) => name!);
@@ -178,7 +182,7 @@ function statusesOf(key: string, row: DocumentedRow): number[] {
   const found: readonly (readonly [number, boolean])[] = [
     [400, hasQuery || isGuarded || row.body !== undefined],
     [401, isGuarded || row.api === 'data' || row.listed === true],
-    [403, row.access === 'level2'],
+    [403, isGuarded],
     [404, hasQuery || key.includes(':') || row.body !== undefined || row.access === 'level1'],
     [413, row.bodyMax !== 'none'],
     [429, row.limits.length > 0],

@@ -1,6 +1,6 @@
 /**
- * The page that shows the OpenAPI document. Single entry point to the package swagger-ui-dist,
- * whose files are served from where it is installed. Nothing of the page comes from another host,
+ * The page that shows the OpenAPI document. Single entry point to the package swagger-ui-dist: its
+ * files lie beside the bundle of the node, or where a checkout has the package. Nothing of the page comes from another host,
  * and the policy makes the browser refuse anything else.
  *
  * Thread: I/O; files are read on first use.
@@ -10,7 +10,7 @@ import { createRequire } from 'node:module';
 import { PreparedAnswer } from './prepared-answer.ts';
 
 /** The viewer sets styles by its own code while it draws; its icons are data URLs. */
-const POLICY = [
+export const VIEWER_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self' 'unsafe-inline'",
@@ -26,7 +26,7 @@ const PAGE = `<!doctype html>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Prediction-market node: API</title>
+<title>prediction-market-node: API</title>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="docs/swagger-ui.css">
 </head>
@@ -56,22 +56,35 @@ const SCRIPT = 'text/javascript; charset=utf-8';
 
 const require = createRequire(import.meta.url);
 
-/** Makes each part of the page; '' is the page itself. Rejects when the package is missing. */
-export const VIEWER_PARTS: ReadonlyMap<string, () => Promise<PreparedAnswer>> = new Map([
-  [
-    '',
-    () =>
-      PreparedAnswer.of(PAGE, [...headersOf(HTML), ['Content-Security-Policy', POLICY] as const]),
-  ],
-  ['start.js', () => PreparedAnswer.of(START, headersOf(SCRIPT))],
-  ['swagger-ui.css', () => installed('swagger-ui.css', CSS)],
-  ['swagger-ui-bundle.js', () => installed('swagger-ui-bundle.js', SCRIPT)],
+interface ViewerFile {
+  readonly type: string;
+  /** Rejects when the package is missing. */
+  readonly read: () => Promise<string | Buffer>;
+}
+
+const installed = (name: string) => () => {
+  const inBundle = new URL(`../../viewer/${name}`, import.meta.url);
+  return readFile(inBundle).catch(() => readFile(require.resolve(`swagger-ui-dist/${name}`)));
+};
+
+/** Each file of the page; '' is the page itself. */
+export const VIEWER_FILES: ReadonlyMap<string, ViewerFile> = new Map([
+  ['', { type: HTML, read: async () => PAGE }],
+  ['start.js', { type: SCRIPT, read: async () => START }],
+  ['swagger-ui.css', { type: CSS, read: installed('swagger-ui.css') }],
+  ['swagger-ui-bundle.js', { type: SCRIPT, read: installed('swagger-ui-bundle.js') }],
 ]);
 
-async function installed(name: string, type: string): Promise<PreparedAnswer> {
-  const bytes = await readFile(require.resolve(`swagger-ui-dist/${name}`));
-  return PreparedAnswer.of(bytes, headersOf(type));
-}
+/** The same as answers of the public API. */
+export const VIEWER_PARTS = new Map(
+  Array.from(VIEWER_FILES, ([name, { read, type }]) => [
+    name,
+    async () => {
+      const policy = name === '' ? [['Content-Security-Policy', VIEWER_POLICY] as const] : [];
+      return PreparedAnswer.of(await read(), [...headersOf(type), ...policy]);
+    },
+  ]),
+);
 
 function headersOf(type: string): (readonly [string, string])[] {
   return [

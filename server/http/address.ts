@@ -57,6 +57,12 @@ export function isLoopback(host: string): boolean {
   return address === '::1' || (isIPv4(address) && address.startsWith('127.'));
 }
 
+/** Where this machine reaches what listens on a host. */
+export function hostToReach(host: string): string {
+  if (host === '::') return '::1';
+  return host === '0.0.0.0' ? '127.0.0.1' : host;
+}
+
 export interface Allowlist {
   /** The entries as written; none means that everyone is allowed. */
   readonly entries: readonly string[];

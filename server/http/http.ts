@@ -8,6 +8,7 @@
  * its answer closes the connection (the package does that); malformed HTTP is answered by the
  * package itself, not in JSON.
  */
+
 import { performance } from 'node:perf_hooks';
 import { setImmediate } from 'node:timers/promises';
 import type { LogFields } from '../common/logger.ts';
@@ -23,6 +24,7 @@ import {
 } from './connection-counts.ts';
 import { ALL_ORIGINS, Cors, type CorsOrigins, preflightHeaders } from './cors.ts';
 import { IGNORED_HEADER } from './ignored.ts';
+import { listenError } from './listening.ts';
 import { RateHeaders } from './rate-headers.ts';
 import type { RateLimiter } from './rate-limiter.ts';
 import { METHOD_NOT_ALLOWED, NOT_FOUND } from './refusals.ts';
@@ -152,10 +154,7 @@ export async function listen(
   });
   if (socket === false) {
     app.close();
-    const where = `${options.host}:${options.port}`;
-    throw new Error(
-      `cannot listen on ${where}: the port is taken, not permitted, or the host is not ours`,
-    );
+    throw await listenError(options.host, options.port, 'HOST, PORT');
   }
   server.port = uws.us_socket_local_port(socket);
   return {

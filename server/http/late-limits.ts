@@ -38,7 +38,7 @@ export class LateLimits {
 
   /** Whether a row limits anybody. */
   applies(row: LateRow): boolean {
-    return this.plans[row] !== undefined;
+    return this.plans[row].applying.length > 0;
   }
 
   /** Counts so many if all of them fit; otherwise none, and the answer says when they will. */
@@ -48,9 +48,8 @@ export class LateLimits {
     count: number,
     context: RequestContext,
   ): LateRefusal | undefined {
-    const plan = this.plans[row];
-    if (plan === undefined) return undefined;
-    const decision = this.limiter.take(caller, plan, this.now(), count);
+    if (!this.applies(row)) return undefined;
+    const decision = this.limiter.take(caller, this.plans[row], this.now(), count);
     if (decision.allowed) return undefined;
     return { status: 429, body: TOO_MANY_REQUESTS, headers: context.limitedBy(decision) };
   }

@@ -14,8 +14,11 @@
 import type { Caller } from './callers.ts';
 import { RATE_CLASSES, type RateCaps, type RateClass } from './rate-limits.ts';
 
-/** Rows of the table that cover a route and apply. */
-export type RatePlan = Int32Array;
+/** Rows of the table that cover a route and apply: others where the caps change. */
+export interface RatePlan {
+  readonly covered: Int32Array;
+  applying: Int32Array;
+}
 
 /** What became of a request; the numbers are those of the row that binds first. */
 export interface RateDecision {
@@ -49,9 +52,13 @@ const MS = 1_000;
 const REMAINING_MAX = 2 ** 30 - 1;
 
 export class RateLimiter {
-  private readonly caps: Int32Array;
-  private readonly windowMs: Float64Array;
-  private readonly windowMsMax: number;
+  /** By row; 0 = it limits nobody. */
+  private readonly caps = new Int32Array(ROWS);
+  private readonly windowMs = new Float64Array(ROWS);
+  private readonly plans: RatePlan[] = [];
+  /** By row: requests that were refused. */
+  readonly throttled = new Float64Array(ROWS);
+  private windowMsMax = 0;
   private readonly seed: number;
   private readonly setMask: number;
   /** By place. */
@@ -74,10 +81,7 @@ export class RateLimiter {
   };
 
   constructor({ caps, seed, callersMax = CALLERS_MAX }: RateLimiterOptions) {
-    const given = RATE_CLASSES.map((name) => caps[name]);
-    this.caps = Int32Array.from(given, (cap) => cap?.requests ?? 0);
-    this.windowMs = Float64Array.from(given, (cap) => (cap?.seconds ?? 0) * MS);
-    this.windowMsMax = Math.max(...this.windowMs);
+    this.setCaps(caps);
     this.seed = seed | 0;
     const sets = 2 ** Math.ceil(Math.log2(Math.max(1, callersMax / WAYS_OWN)));
     this.setMask = sets - 1;
@@ -90,34 +94,54 @@ export class RateLimiter {
     this.refused = new Int32Array(places);
   }
 
-  /** Undefined where no row applies: nothing is counted there. */
-  plan(classes: readonly RateClass[]): RatePlan | undefined {
-    const rows = classes.map((name) => RATE_CLASSES.indexOf(name));
-    const applying = rows.filter((row) => this.caps[row] !== 0);
-    return applying.length === 0 ? undefined : Int32Array.from(applying);
+  /** Puts other caps in place; windows that are open go on where they keep their length. */
+  setCaps(caps: RateCaps): void {
+    for (const [row, name] of RATE_CLASSES.entries()) {
+      this.caps[row] = caps[name]?.requests ?? 0;
+      this.windowMs[row] = (caps[name]?.seconds ?? 0) * MS;
+    }
+    this.windowMsMax = Math.max(...this.windowMs);
+    for (const plan of this.plans) plan.applying = this.applyingOf(plan.covered);
+  }
+
+  plan(classes: readonly RateClass[]): RatePlan {
+    const covered = Int32Array.from(classes, (name) => RATE_CLASSES.indexOf(name));
+    const plan = { covered, applying: this.applyingOf(covered) };
+    this.plans.push(plan);
+    return plan;
+  }
+
+  private applyingOf(covered: Int32Array): Int32Array {
+    return covered.filter((row) => this.caps[row] !== 0);
   }
 
   /**
-   * Counts one request, or so much as `weight`, if it fits every row of the plan.
+   * Counts one request, or so much as `weight`, if it fits every row of the plan that applies; where none does
+   * there is nothing to ask.
    *
    * @param nowMs unix milliseconds; a clock that was set back ends the windows it leaves ahead
    * @returns the same object each time, good until the next call
    */
-  take({ high, low }: Caller, plan: RatePlan, nowMs: number, weight = 1): RateDecision {
+  take({ high, low }: Caller, { applying }: RatePlan, nowMs: number, weight = 1): RateDecision {
     const { caps, counts, ends, decision, windowMs } = this;
     const place = this.placeOf(high, low, nowMs);
     const base = place * ROWS;
     decision.allowed = true;
-    for (let i = 0; i < plan.length; i++) {
-      const row = plan[i]!;
+    let refusing = 0;
+    for (let i = 0; i < applying.length; i++) {
+      const row = applying[i]!;
       const end = ends[base + row]!;
       const isNew = !isOpen(end, nowMs, windowMs[row]!);
       if ((isNew ? 0 : counts[base + row]!) + weight <= caps[row]!) continue;
       const reset = isNew ? nowMs + windowMs[row]! : end;
       // Of several that are full, the one that is so for longest says when to come back.
-      if (decision.allowed || reset > decision.resetMs) this.decide(false, caps[row]!, 0, reset);
+      if (decision.allowed || reset > decision.resetMs) {
+        refusing = row;
+        this.decide(false, caps[row]!, 0, reset);
+      }
     }
     if (!decision.allowed) {
+      this.throttled[refusing]! += 1;
       if (this.refused[place]! < REMAINING_MAX) this.refused[place]! += 1;
       decision.refusedInRow = this.refused[place]!;
       return decision;
@@ -125,8 +149,8 @@ export class RateLimiter {
     this.refused[place] = 0;
     decision.refusedInRow = 0;
     decision.remaining = REMAINING_MAX;
-    for (let i = 0; i < plan.length; i++) {
-      const row = plan[i]!;
+    for (let i = 0; i < applying.length; i++) {
+      const row = applying[i]!;
       const at = base + row;
       if (!isOpen(ends[at]!, nowMs, windowMs[row]!)) {
         ends[at] = nowMs + windowMs[row]!;

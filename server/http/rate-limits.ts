@@ -43,9 +43,12 @@ export const RATE_LIMITS = {
   orderSustained: { covers: 'POST /order', requests: 24_000, seconds: SUSTAINED_SECONDS },
   cancelBurst: { covers: 'DELETE /order', requests: 2400, seconds: BURST_SECONDS },
   cancelSustained: { covers: 'DELETE /order', requests: 24_000, seconds: SUSTAINED_SECONDS },
+  replaceBurst: { covers: 'POST /replace', requests: 2400, seconds: BURST_SECONDS },
+  replaceSustained: { covers: 'POST /replace', requests: 24_000, seconds: SUSTAINED_SECONDS },
   // Counted once a handler knows more than who is calling (late-limits.ts); no route names them.
   keyOrders: {
-    covers: 'orders of POST /order and POST /orders, those of each API key for themselves',
+    covers:
+      'orders of POST /order, POST /orders and POST /replace, those of each API key for themselves',
     requests: 24_000,
     seconds: BURST_SECONDS,
   },

@@ -1,7 +1,8 @@
-/** How many requests of each route were answered with which status. Thread: I/O. */
+/** How many requests of each route were answered with which status, and how long they took. Thread: I/O. */
+import { Histogram } from '../common/histogram.ts';
 
 /** The statuses that routes answer with; anything else is counted behind them. */
-export const COUNTED_STATUSES = [
+const COUNTED_STATUSES = [
   200, 204, 304, 400, 401, 403, 404, 405, 409, 413, 422, 429, 500, 503,
 ] as const;
 
@@ -12,30 +13,51 @@ for (const [column, status] of COUNTED_STATUSES.entries()) COLUMNS[status] = col
 /** What is not under the path of a route. */
 const UNKNOWN = '/*';
 
-export interface RouteCounts {
+export class RouteCounts {
   readonly method: string;
   /** The pattern, never the path of the request: that could be anything. */
   readonly path: string;
-  /** By COUNTED_STATUSES, and all others. */
-  readonly counts: Float64Array;
+  /** By COUNTED_STATUSES, and all others: microseconds from the request's head to its answer. */
+  private readonly durations: (Histogram | undefined)[];
+
+  constructor(method: string, path: string) {
+    this.method = method;
+    this.path = path;
+    this.durations = Array.from({ length: COUNTED_STATUSES.length + 1 }, () => undefined);
+  }
+
+  add(status: number, ms: number): void {
+    const column = COLUMNS[status]!;
+    let histogram = this.durations[column];
+    if (histogram === undefined) {
+      histogram = new Histogram();
+      this.durations[column] = histogram;
+    }
+    histogram.addMs(ms);
+  }
+
+  /** Those that occurred. */
+  byStatus(): { readonly status: string; readonly count: number; readonly histogram: Histogram }[] {
+    return this.durations.flatMap((histogram, column) => {
+      if (histogram === undefined) return [];
+      const status = String(COUNTED_STATUSES[column] ?? 'other');
+      const count = histogram.counts.reduce((sum, value) => sum + value, 0);
+      return [{ status, count, histogram }];
+    });
+  }
 }
 
 export class RequestCounts {
   readonly rows: RouteCounts[] = [];
 
   /** The row of a route, a new one where there is none. */
-  row(requested: string, pattern: string): Float64Array {
+  row(requested: string, pattern: string): RouteCounts {
     // Requests of every method come there, also of those that a caller makes up.
     const [method, path] = pattern === UNKNOWN ? ['(any)', '(other)'] : [requested, pattern];
     const known = this.rows.find((row) => row.method === method && row.path === path);
-    if (known !== undefined) return known.counts;
-    const counts = new Float64Array(COUNTED_STATUSES.length + 1);
-    this.rows.push({ method, path, counts });
-    return counts;
+    if (known !== undefined) return known;
+    const row = new RouteCounts(method, path);
+    this.rows.push(row);
+    return row;
   }
-}
-
-/** Where a status is counted in a row. */
-export function columnOf(status: number): number {
-  return COLUMNS[status]!;
 }

@@ -7,6 +7,7 @@ import type { Cors } from './cors.ts';
 import type { RateHeaders } from './rate-headers.ts';
 import type { RateLimiter } from './rate-limiter.ts';
 import type { Route } from './request-context.ts';
+import type { RouteCounts } from './request-counts.ts';
 import type { TurnBudget } from './turn-budget.ts';
 
 /** What the exchanges of one server share. */
@@ -41,5 +42,5 @@ export interface ServedRoute {
   /** Answers as GET does, without the body. */
   readonly isHead: boolean;
   /** By status (request-counts.ts); undefined where nobody wants to know. */
-  readonly counts: Float64Array | undefined;
+  readonly counts: RouteCounts | undefined;
 }

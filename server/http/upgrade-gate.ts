@@ -47,7 +47,7 @@ export class UpgradeGate {
   /** Counts an upgrade; undefined = the caller may have one more connection. */
   refusal(caller: Caller): UpgradeRefusal | undefined {
     const { limiter, now, rateHeaders } = this.server;
-    if (limiter !== undefined && this.plan !== undefined) {
+    if (limiter !== undefined && this.plan !== undefined && this.plan.applying.length > 0) {
       const at = now();
       const decision = limiter.take(caller, this.plan, at);
       if (!decision.allowed) {

@@ -54,7 +54,7 @@ const CACHE_FOLDER = 'prediction-market-node';
 const HEADER_BYTES_MAX = '16384';
 
 const ADVICE =
-  'Run "npm ci" to restore the published files, or use Node 20, 22 or 24 on Linux with glibc 2.38 ' +
+  'Run "npm ci" to restore the published files, or use Node 24, 22 or 20 on Linux with glibc 2.38 ' +
   'or newer (Debian 13, Ubuntu 24.04).';
 
 /** Loaded once: a second load would free its event loop twice, and crash, when the process ends. */
@@ -75,6 +75,15 @@ function load(): Uws {
   } catch (error) {
     const reason = String(error);
     if (reason.includes("`GLIBC_2.38' not found")) return loadPatched();
+    const { arch, platform, versions } = process;
+    if (
+      reason.includes(`Cannot find module './uws_${platform}_${arch}_${versions.modules}.node'`)
+    ) {
+      throw new Error(
+        `uWebSockets.js, the HTTP library, has no build for Node ${versions.node} on ${platform} ${arch}: ` +
+          'use Node 24 (22, and 20 from 20.19 on, work too)',
+      );
+    }
     throw new Error(`cannot load uWebSockets.js. ${ADVICE} The loader said: ${reason}`);
   }
 }

@@ -9,6 +9,7 @@
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { errorBody, JOURNAL_UNAVAILABLE } from '../common/error-bodies.ts';
+import { REFUSALS } from '../common/refusals.ts';
 import { hexToBytes, isUint256 } from '../common/uint256.ts';
 import { isAddressText } from './checksum.ts';
 import type { Trio } from './credentials.ts';
@@ -26,6 +27,8 @@ export interface Auth {
   readonly level1Names: readonly string[];
   readonly readOnlyName: string;
   readonly separator: Uint8Array;
+  /** By address text. */
+  readonly isBanned: (addressText: string) => boolean;
 }
 
 export interface AuthRefused {
@@ -102,6 +105,7 @@ export function openAuth(
   chainId: number,
   skewSeconds: number,
   registry: KeyRegistry,
+  isBanned: Auth['isBanned'] = () => false,
 ): Auth {
   return {
     registry,
@@ -110,6 +114,7 @@ export function openAuth(
     level1Names: LEVEL1.map((name) => `${prefix}_${name}`),
     readOnlyName: `${prefix}_${READ_ONLY}`,
     separator: authSeparator(chainId),
+    isBanned,
   };
 }
 
@@ -167,9 +172,13 @@ export function checkLevel2(
     return refuse2('unknown key or wrong passphrase');
   }
   if (!isSigned) return refuse2('wrong signature');
+  if (auth.isBanned(credential.addressText)) return BANNED;
   const { address: owner, apiKey: key, apiKeyBytes } = credential;
   return { ok: true, address: owner, apiKey: key, apiKeyBytes };
 }
+
+/** Only a caller who has proved that the wallet is its own is answered so. */
+const BANNED: AuthRefused = { ok: false, status: 403, body: errorBody(REFUSALS.ADDRESS_BANNED[0]) };
 
 const WRITE_REFUSED: AuthRefused = {
   ok: false,
@@ -199,6 +208,7 @@ export function checkReadOnly(
   if (!UUID.test(readOnlyKey)) return refuse2(`malformed header ${auth.readOnlyName}`);
   const found = auth.registry.lookupReadOnly(readOnlyKey.toLowerCase());
   if (found?.addressText !== address.toLowerCase()) return refuse2('unknown read-only key');
+  if (auth.isBanned(found.addressText)) return BANNED;
   return { ok: true, address: found.address, apiKey: found.key, apiKeyBytes: found.keyBytes };
 }
 
@@ -232,6 +242,7 @@ export function checkLevel1(
   authDigest(auth.separator, claimed, timestamp, nonce, digest, 0);
   const right = recoverAddress(digest, signatureBytes, recovered, 0) && recovered.equals(claimed);
   if (!right) return refuse1(401, 'wrong signature');
+  if (auth.isBanned(address.toLowerCase())) return BANNED;
   return { ok: true, address: new Uint8Array(claimed), nonce };
 }
 
@@ -265,7 +276,7 @@ const TOO_MANY_KEYS = errorBody(
 /** GET /auth/derive-api-key: the caller's trio again; 404 if it was not issued, or is revoked. */
 export function deriveKey(auth: Auth, caller: WalletOwner): KeyAnswer {
   const trio = auth.registry.derive(caller.address, caller.nonce);
-  if (trio === undefined) return { status: 404, body: '{"error":"API key not found"}' };
+  if (trio === undefined) return { status: 404, body: errorBody('API key not found') };
   return trioAnswer(trio);
 }
 
@@ -317,9 +328,9 @@ function firstMissing(headers: readonly string[], names: readonly string[]): num
 
 /** A reason contains only header names and numbers, so nothing needs to be escaped. */
 function refuse2(reason: string): AuthRefused {
-  return { ok: false, status: 401, body: `{"error":"invalid_l2: ${reason}"}` };
+  return { ok: false, status: 401, body: `{"error":"invalid_l2: ${reason}","code":"INVALID_L2"}` };
 }
 
 function refuse1(status: 400 | 401, reason: string): AuthRefused {
-  return { ok: false, status, body: `{"error":"invalid_l1: ${reason}"}` };
+  return { ok: false, status, body: `{"error":"invalid_l1: ${reason}","code":"INVALID_L1"}` };
 }

@@ -171,6 +171,18 @@ export class KeyRegistry {
     return true;
   }
 
+  /** Every key that was ever issued, by its row. */
+  rows(): Iterable<KeyRow> {
+    return this.#store.rows();
+  }
+
+  /** Revokes a key by its row; false where it was revoked before. */
+  async revokeRow(row: KeyRow): Promise<boolean> {
+    if (row.revoked) return false;
+    await this.#inTurn(row.id, () => this.#write({ ...row, revoked: true }));
+    return true;
+  }
+
   /** Whether createReadOnly() may issue another. */
   mayHaveReadOnly(address: Uint8Array): boolean {
     const keys = this.#byAddress.get(addressText(address));

@@ -1,8 +1,8 @@
 /**
- * Single entry point to the package secp256k1: recovers the address that made a signature.
+ * Single entry point to the package secp256k1: recovers the address that made a signature. The traders of the
+ * demo sign too; the node itself never does.
  *
- * Thread: any; each thread has its own instance of this module and its scratch buffers. Non-goals:
- * signing, which a node never does.
+ * Thread: any; each thread has its own instance of this module and its scratch buffers.
  */
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
@@ -11,6 +11,8 @@ import { keccak256 } from './keccak.ts';
 
 const SIGNATURE_BYTES = 65;
 const ADDRESS_BYTES = 20;
+/** Ethereum adds it to the recovery number of a signature. */
+const V_BASE = 27;
 
 /** n/2, big-endian. A signature with s above it has a twin (r, n - s) below, of the same order. */
 const HALF_ORDER = Buffer.from(
@@ -23,7 +25,7 @@ const loaded = load();
 /** False when no prebuilt binding fits this machine: some twenty times slower. */
 export const secp256k1IsNative: boolean = loaded.native;
 
-const { ecdsaRecover } = loaded.library;
+const { ecdsaRecover, ecdsaSign, publicKeyCreate } = loaded.library;
 
 const compact = new Uint8Array(64); // r, s
 const publicKey = new Uint8Array(65); // 0x04, x, y
@@ -45,7 +47,7 @@ export function recoverAddress(
   assert(offset + ADDRESS_BYTES <= out.length, 'an address fits its buffer');
   if (signature.length !== SIGNATURE_BYTES) return false;
   const v = signature[64]!;
-  const recovery = v >= 27 ? v - 27 : v;
+  const recovery = v >= V_BASE ? v - V_BASE : v;
   if (recovery !== 0 && recovery !== 1) return false;
   if (!isLowS(signature)) return false;
   for (let i = 0; i < compact.length; i++) compact[i] = signature[i]!;
@@ -57,6 +59,17 @@ export function recoverAddress(
   const hash = keccak256(point);
   for (let i = 0; i < ADDRESS_BYTES; i++) out[offset + i] = hash[12 + i]!;
   return true;
+}
+
+/** The 20 bytes of the address of a private key. */
+export function addressOfKey(key: Uint8Array): Uint8Array {
+  return keccak256(publicKeyCreate(key, false).subarray(1)).slice(-ADDRESS_BYTES);
+}
+
+/** The signature of a 32-byte digest: r, s, v. */
+export function signDigest(key: Uint8Array, digest: Uint8Array): Uint8Array {
+  const { recid, signature } = ecdsaSign(digest, key);
+  return Uint8Array.of(...signature, V_BASE + recid);
 }
 
 function isLowS(signature: Uint8Array): boolean {

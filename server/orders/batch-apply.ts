@@ -28,6 +28,7 @@ import type { PreparedRequest } from './batch-prepare.ts';
 import { lastFilled, writeCancelAllPart, writeCancels } from './cancel-answers.ts';
 import type { FirstAnswers } from './first-answers.ts';
 import type { OrderTexts } from './reject-texts.ts';
+import { writeReplace } from './replace-answers.ts';
 import { RequestKind, Slot, type SlotView } from './slots.ts';
 
 export class BatchApplier {
@@ -94,6 +95,9 @@ export class BatchApplier {
         this.each(request, (reason, at) => this.answerOrder(reason, at));
         answers.close(200);
         return;
+      case RequestKind.replace:
+        this.replace(request);
+        return;
       case RequestKind.cancelOrder:
       case RequestKind.cancelOrders:
         this.cancelIds(request);
@@ -115,20 +119,22 @@ export class BatchApplier {
     request: PreparedRequest,
     visit: (reason: RejectReasonCode, at: number) => void,
   ): void {
+    const { i32 } = this.commands;
+    this.engine.ahead(i32, request.firstWord, request.endWord);
+    for (let at = request.firstWord; at < request.endWord; at += commandWords(i32, at)) {
+      visit(this.applyCommand(at), at);
+    }
+  }
+
+  /** Applies the command at word `at`; if it changes something, it goes to the log. */
+  private applyCommand(at: number): RejectReasonCode {
     const { context } = this.engine;
     const { f64, i32 } = this.commands;
-    this.engine.ahead(i32, request.firstWord, request.endWord);
-    for (let at = request.firstWord; at < request.endWord; ) {
-      const length = commandWords(i32, at);
-      const changes = context.changes;
-      context.events.command = this.logWords;
-      const reason = this.engine.apply(i32, f64, at);
-      if (context.changes !== changes) {
-        this.appendToLog(i32, at, length);
-      }
-      visit(reason, at);
-      at += length;
-    }
+    const changes = context.changes;
+    context.events.command = this.logWords;
+    const reason = this.engine.apply(i32, f64, at);
+    if (context.changes !== changes) this.appendToLog(i32, at, commandWords(i32, at));
+    return reason;
   }
 
   /** For the log. A view of so few words would take longer than they do. */
@@ -165,6 +171,23 @@ export class BatchApplier {
     if (place === 0)
       return (i32[at + OrderCommand.precheck]! & PrecheckFlags.known) >> PrecheckFlags.knownShift;
     return statusOfOrder(t, -place as OrderRow);
+  }
+
+  /** The order is applied only if the cancel was; a repeated request gets the order as known. */
+  private replace({ endWord, firstWord }: PreparedRequest): void {
+    const { answers, commands, engine } = this;
+    const orderAt = firstWord + commandWords(commands.i32, firstWord);
+    engine.ahead(commands.i32, firstWord, endWord);
+    const isCanceled = this.applyCommand(firstWord) === RejectReason.accepted;
+    const filled = isCanceled ? lastFilled(engine.t) : -1;
+    let writeOrder: (() => void) | undefined;
+    if (isCanceled) {
+      const reason = this.applyCommand(orderAt);
+      writeOrder = () => this.answerOrder(reason, orderAt);
+    } else if (this.knownStatus(orderAt) !== 0) {
+      writeOrder = () => this.answerOrder(RejectReason.duplicate, orderAt);
+    }
+    writeReplace(answers, commands.i32, firstWord, filled, writeOrder);
   }
 
   private cancelIds(request: PreparedRequest): void {

@@ -29,6 +29,7 @@ import {
 } from './cancel-parse.ts';
 import { type ParsedOrders, type ParseRules, parseOrder, parseOrders } from './order-parse.ts';
 import { type Caller, OrderPreparer, type PrepareOptions } from './prepare.ts';
+import { parseReplace } from './replace-parse.ts';
 import { align, RequestHead, RequestKind, Slot, type SlotView } from './slots.ts';
 
 export interface BatchOptions extends PrepareOptions {
@@ -111,6 +112,8 @@ export class BatchPreparer {
         return this.placeAll(parseOrders(body, maxBatchOrders, parse), words, head);
       case RequestKind.order:
         return this.placeAll(parseOrder(body, parse), words, head);
+      case RequestKind.replace:
+        return this.replace(parseReplace(body, parse), words, head);
       case RequestKind.cancelOrder:
         return this.cancelIds(parseCancelOrder(body), words, head);
       case RequestKind.cancelOrders:
@@ -141,6 +144,17 @@ export class BatchPreparer {
     }
     this.verifyMs += this.options.now() - began;
     return {};
+  }
+
+  /** The command of the cancel, then that of the order. */
+  private replace(
+    parsed: ReturnType<typeof parseReplace>,
+    words: Int32Array,
+    head: number,
+  ): Outcome {
+    if (!parsed.ok) return refused(parsed);
+    encodeCancel(this.commands, bytesToWords(parsed.id, this.id), signerOf(words, head));
+    return this.placeAll(parsed, words, head);
   }
 
   private cancelIds(

@@ -55,8 +55,20 @@ export function writeCancels(
   filled: readonly number[],
   malformedIds: Uint8Array,
 ): void {
-  const idAt = (i: number): number => first + i * CancelCommand.words + CancelCommand.id;
   out.open();
+  writeCancelBody(out, commands, first, filled, malformedIds);
+  out.close(200);
+}
+
+/** The same as a part of an answer. */
+export function writeCancelBody(
+  out: AnswerWriter,
+  commands: Int32Array,
+  first: number,
+  filled: readonly number[],
+  malformedIds: Uint8Array,
+): void {
+  const idAt = (i: number): number => first + i * CancelCommand.words + CancelCommand.id;
   out.copy(CANCELED);
   let members = 0;
   filled.forEach((size, i) => {
@@ -77,7 +89,6 @@ export function writeCancels(
     if (size >= 0) writeFilled(out, members++, commands, idAt(i), size);
   });
   out.copy(END);
-  out.close(200);
 }
 
 const head = Buffer.alloc(CANCEL_ALL_HEAD_BYTES);

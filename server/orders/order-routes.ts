@@ -11,7 +11,13 @@ import type { KeyOwner } from '../identity/auth.ts';
 import type { CallerLines } from './caller-lines.ts';
 import { submitCancelAll, submitCancels } from './cancels.ts';
 import { countOrders } from './count-orders.ts';
-import { type Answered, orderRequest, type RequestOwner } from './slot-requests.ts';
+import {
+  type Answered,
+  type OwnedRequest,
+  orderRequest,
+  type RequestOwner,
+  replaceRequest,
+} from './slot-requests.ts';
 import { RequestKind } from './slots.ts';
 
 type Submit = (
@@ -30,20 +36,27 @@ export function orderHandlers(lines: CallerLines, limits: LateLimits | undefined
     (context, _query, caller) =>
       submit(lines, caller, context.body, (status, answer) => context.reply(status, answer));
   const placing =
-    (kind: typeof RequestKind.order | typeof RequestKind.orders): Handler<unknown, KeyOwner> =>
+    (
+      count: (body: Uint8Array) => number,
+      request: (owner: KeyOwner, body: Uint8Array, answered: Answered) => OwnedRequest,
+    ): Handler<unknown, KeyOwner> =>
     (context, _query, caller) => {
       const { body } = context;
-      const over = overOrders(limits, caller, kind, body, context);
+      const over = overOrders(limits, caller, count, body, context);
       if (over !== undefined) context.reply(over.status, over.body, over.headers);
       else {
         const answered: Answered = (status, answer) => context.reply(status, answer);
-        lines.submit(orderRequest(kind, caller, body, answered));
+        lines.submit(request(caller, body, answered));
       }
     };
+  const one = (): number => 1;
   const { cancelAll, cancelMarket, cancelOrder, cancelOrders, order, orders } = RequestKind;
   return {
-    'POST /order': placing(order),
-    'POST /orders': placing(orders),
+    'POST /order': placing(one, (owner, body, to) => orderRequest(order, owner, body, to)),
+    'POST /orders': placing(countOrders, (owner, body, to) =>
+      orderRequest(orders, owner, body, to),
+    ),
+    'POST /replace': placing(one, replaceRequest),
     'DELETE /order': taking((to, ...rest) => submitCancels(to, cancelOrder, ...rest)),
     'DELETE /orders': taking((to, ...rest) => submitCancels(to, cancelOrders, ...rest)),
     'DELETE /cancel-all': taking((to, owner, _body, answered) =>
@@ -59,11 +72,10 @@ export function orderHandlers(lines: CallerLines, limits: LateLimits | undefined
 function overOrders(
   limits: LateLimits | undefined,
   { apiKeyBytes }: KeyOwner,
-  kind: number,
+  count: (body: Uint8Array) => number,
   body: Uint8Array,
   context: RequestContext,
 ): LateRefusal | undefined {
   if (limits?.applies('keyOrders') !== true) return undefined;
-  const count = kind === RequestKind.order ? 1 : countOrders(body);
-  return limits.refusal('keyOrders', callerOfKey(apiKeyBytes), count, context);
+  return limits.refusal('keyOrders', callerOfKey(apiKeyBytes), count(body), context);
 }

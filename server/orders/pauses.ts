@@ -40,6 +40,12 @@ export const PAUSES = {
     begins: 'reads only, until a file can be opened',
     ends: 'files can be opened again: orders are taken',
   },
+  operator: {
+    takesCancels: true,
+    means: 'the operator of the venue has paused it',
+    begins: 'reads and cancels only, until it is resumed',
+    ends: 'the venue is resumed: orders are taken',
+  },
   clock: {
     takesCancels: true,
     means: 'the clock of the machine jumped, and nobody has accepted the new time',

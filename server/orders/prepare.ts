@@ -33,6 +33,7 @@ import {
   hexToBytes,
   uuidToWords,
 } from '../common/uint256.ts';
+import type { BannedAddresses } from '../identity/banned-addresses.ts';
 import { order2Digest, orderDigest } from '../identity/eip712.ts';
 import { recoverAddress } from '../identity/secp256k1.ts';
 import { type WalletFactories, Wallets } from '../identity/wallet-factory.ts';
@@ -62,6 +63,7 @@ export interface PrepareOptions {
   readonly separators: OrderSeparators;
   readonly verifySignatures: boolean;
   readonly walletFactories: WalletFactories;
+  readonly banned: Pick<BannedAddresses, 'has'>;
   /** Status (engine/tables/codes.ts) of an order that has left memory, by its id; 0 = no such order. */
   readonly knownStatus: (id: Uint8Array) => number;
 }
@@ -154,6 +156,9 @@ export class OrderPreparer {
       sameWords(this.owner, caller.apiKey) &&
       sameWords(bytesToWords(item.signer, this.signer), caller.address);
     if (!isCaller) return RejectReason.ownerMismatch;
+    const { banned } = this.options;
+    const isBanned = banned.has(caller.address) || banned.has(bytesToWords(item.maker, this.maker));
+    if (isBanned) return RejectReason.walletBanned;
     if (item.postOnly && item.orderType !== 'GTC' && item.orderType !== 'GTD') {
       return RejectReason.postOnlyType;
     }

@@ -2,50 +2,63 @@
  * The exact text of each reject reason, for clients. A test compares the table of orders/API.md with this one.
  * Rules: docs/protocol.md#order-of-checks
  */
+
 import { RejectReason, type RejectReasonCode } from '../../engine/orders/reject-reasons.ts';
+import { REFUSALS } from '../common/refusals.ts';
 
 export const REJECT_TEXTS: Readonly<Record<Exclude<RejectReasonCode, 0>, string>> = {
-  [RejectReason.ownerMismatch]: 'owner_address_mismatch',
-  [RejectReason.postOnlyType]: 'postOnly requires GTC or GTD',
-  [RejectReason.conditionUnknown]: 'condition is not registered',
-  [RejectReason.tokenUnknown]: 'token is not registered',
-  [RejectReason.tokenOfOtherCondition]: 'tokenId not found for conditionId lookup',
-  [RejectReason.takerNotPublic]: 'taker must be the zero address',
-  [RejectReason.duplicate]:
-    "order is invalid. Duplicated. Same order has already been placed, can't be placed again",
-  [RejectReason.marketNotReady]: 'the market is not yet ready to process new orders',
-  [RejectReason.amountsNotPositive]: 'makerAmount and takerAmount must be positive',
-  [RejectReason.expirationPast]: 'expiration must be in the future',
-  [RejectReason.expirationRequired]: 'expiration is required',
-  [RejectReason.expirationInvalid]: 'invalid expiration',
-  [RejectReason.feeNegative]: 'feeRateBps must be non-negative',
-  [RejectReason.feeBelowBase]: 'feeRateBps must be >= exchangeBaseFeeRate',
-  [RejectReason.feeTooHigh]: 'feeRateBps must be <= 1000',
-  [RejectReason.sizeAboveMaximum]: 'order is invalid. Size higher than the maximum',
-  [RejectReason.tick]: 'order is invalid. Price breaks minimum tick size rules',
-  [RejectReason.sizeBelowMinimum]: 'order is invalid. Size lower than the minimum',
-  [RejectReason.signature]: 'invalid order signature',
-  [RejectReason.binding]: 'invalid order signature',
-  [RejectReason.tooManyOpen]: 'too many open orders',
-  [RejectReason.tooManyWallets]: 'could not insert order',
-  [RejectReason.tableFull]: 'could not insert order',
-  [RejectReason.postOnlyCrossesAsk]: 'postOnly would cross the best ask',
-  [RejectReason.postOnlyCrossesBid]: 'postOnly would cross the best bid',
-  [RejectReason.fokUnfilled]: "order couldn't be fully filled, FOK orders are fully filled/killed",
-  [RejectReason.fakUnfilled]:
-    'no orders found to match with FAK order. FAK orders are partially filled or killed if no ' +
-    'match is found.',
-  [RejectReason.selfTrade]: 'self trade prevented',
-  [RejectReason.orderNotFound]: "order can't be found - already canceled or matched",
-  [RejectReason.marketRefused]: 'market is already registered or cannot be changed so',
+  [RejectReason.ownerMismatch]: REFUSALS.OWNER_MISMATCH[0],
+  [RejectReason.walletBanned]: REFUSALS.ADDRESS_BANNED[0],
+  [RejectReason.postOnlyType]: REFUSALS.POST_ONLY_TYPE[0],
+  [RejectReason.conditionUnknown]: REFUSALS.UNKNOWN_CONDITION[0],
+  [RejectReason.tokenUnknown]: REFUSALS.UNKNOWN_TOKEN[0],
+  [RejectReason.tokenOfOtherCondition]: REFUSALS.TOKEN_OF_OTHER_CONDITION[0],
+  [RejectReason.takerNotPublic]: REFUSALS.TAKER_NOT_PUBLIC[0],
+  [RejectReason.duplicate]: REFUSALS.DUPLICATE_ORDER[0],
+  [RejectReason.marketNotReady]: REFUSALS.MARKET_NOT_READY[0],
+  [RejectReason.amountsNotPositive]: REFUSALS.AMOUNT_NOT_POSITIVE[0],
+  [RejectReason.expirationPast]: REFUSALS.EXPIRATION_PAST[0],
+  [RejectReason.expirationRequired]: REFUSALS.EXPIRATION_REQUIRED[0],
+  [RejectReason.expirationInvalid]: REFUSALS.EXPIRATION_INVALID[0],
+  [RejectReason.feeNegative]: REFUSALS.FEE_NEGATIVE[0],
+  [RejectReason.feeBelowBase]: REFUSALS.FEE_BELOW_BASE[0],
+  [RejectReason.feeTooHigh]: REFUSALS.FEE_TOO_HIGH[0],
+  [RejectReason.sizeAboveMaximum]: REFUSALS.SIZE_ABOVE_MAXIMUM[0],
+  [RejectReason.tick]: REFUSALS.TICK_SIZE[0],
+  [RejectReason.sizeBelowMinimum]: REFUSALS.SIZE_BELOW_MINIMUM[0],
+  [RejectReason.signature]: REFUSALS.INVALID_SIGNATURE[0],
+  [RejectReason.binding]: REFUSALS.INVALID_SIGNATURE[0],
+  [RejectReason.tooManyOpen]: REFUSALS.TOO_MANY_OPEN_ORDERS[0],
+  [RejectReason.tooManyWallets]: REFUSALS.NO_ROOM[0],
+  [RejectReason.tableFull]: REFUSALS.NO_ROOM[0],
+  [RejectReason.postOnlyCrossesAsk]: REFUSALS.POST_ONLY_CROSSES[0],
+  [RejectReason.postOnlyCrossesBid]: REFUSALS.POST_ONLY_CROSSES[1],
+  [RejectReason.fokUnfilled]: REFUSALS.FOK_NOT_FILLED[0],
+  [RejectReason.fakUnfilled]: REFUSALS.FAK_NOT_FILLED[0],
+  [RejectReason.selfTrade]: REFUSALS.SELF_TRADE[0],
+  [RejectReason.orderNotFound]: REFUSALS.ORDER_NOT_OPEN[0],
+  [RejectReason.marketRefused]: REFUSALS.MARKET_NOT_CHANGED[0],
+  [RejectReason.notEnough]: REFUSALS.NOT_ENOUGH_BALANCE[0],
+  [RejectReason.ledgerOff]: REFUSALS.LEDGER_OFF[0],
+  [RejectReason.idRepeated]: REFUSALS.ID_REPEATED[0],
+  [RejectReason.idConflict]: REFUSALS.ID_CONFLICT[0],
+  [RejectReason.idTooOld]: REFUSALS.ID_TOO_OLD[0],
+  [RejectReason.idInvalid]: REFUSALS.ID_INVALID[0],
+  [RejectReason.amountInvalid]: REFUSALS.AMOUNT_INVALID[0],
+  [RejectReason.depositsTooLarge]: REFUSALS.DEPOSITS_TOO_LARGE[0],
+  [RejectReason.walletUnknown]: REFUSALS.UNKNOWN_WALLET[0],
+  [RejectReason.bindingConflict]: REFUSALS.WALLET_SIGNS[0],
+  [RejectReason.marketUnknown]: REFUSALS.MARKET_NOT_REGISTERED[0],
+  [RejectReason.marketResolved]: REFUSALS.MARKET_RESOLVED[0],
+  [RejectReason.payoutInvalid]: REFUSALS.PAYOUT_INVALID[0],
+  [RejectReason.groupHasWinner]: REFUSALS.GROUP_HAS_WINNER[0],
 };
 
 /** The texts of the other service that its bots look for, where they differ. */
 const BOT_TEXTS: Partial<typeof REJECT_TEXTS> = {
-  [RejectReason.postOnlyCrossesAsk]: 'invalid post-only order: order crosses book',
-  [RejectReason.postOnlyCrossesBid]: 'invalid post-only order: order crosses book',
-  [RejectReason.fokUnfilled]:
-    "order couldn't be fully filled. FOK orders are fully filled or killed.",
+  [RejectReason.postOnlyCrossesAsk]: REFUSALS.POST_ONLY_CROSSES[2],
+  [RejectReason.postOnlyCrossesBid]: REFUSALS.POST_ONLY_CROSSES[2],
+  [RejectReason.fokUnfilled]: REFUSALS.FOK_NOT_FILLED[1],
 };
 
 /** The texts of rejected orders (ORDER_TEXTS). */

@@ -4,7 +4,7 @@
  * Rules: docs/protocol.md#shape-of-a-request
  */
 import { boundsOf } from '../common/json-measure.ts';
-import { Type } from '../common/schema.ts';
+import { type TSchema, Type } from '../common/schema.ts';
 
 /**
  * Some clients send these as JSON numbers; above 2^53 - 1 they would lose digits
@@ -122,5 +122,14 @@ const ById = Type.Record(Type.String(), Type.String());
 /** Reasons by id; what cancelled orders had traded before, in shares. */
 export const CancelAnswer = Type.Object(
   { canceled: Type.Array(Type.String()), not_canceled: ById, filled: ById },
+  { additionalProperties: false },
+);
+
+/** The body of POST /replace: an order, and which one it replaces, as DELETE /order takes it. */
+export const replaceOf = (item: TSchema) => Type.Intersect([item, CancelOrder]);
+
+/** `order` is null if nothing was cancelled, and so nothing was placed. */
+export const ReplaceAnswer = Type.Object(
+  { cancel: CancelAnswer, order: Type.Union([OrderResult, Type.Null()]) },
   { additionalProperties: false },
 );

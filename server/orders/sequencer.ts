@@ -21,6 +21,7 @@ import type { WorkerPool } from './pool.ts';
 import { type RequestBatch, UnloggedLimit } from './request-batch.ts';
 import { RequestQueue } from './request-queue.ts';
 import {
+  type Failure,
   fail,
   failAll,
   fillSlot,
@@ -90,6 +91,8 @@ export class Sequencer {
   private problem: string | undefined;
   /** Whether all else is taken meanwhile. */
   private takesCancels = false;
+  /** How orders of clients are refused meanwhile. */
+  private refusal: Failure = 'unavailable';
   private readonly expiry: ExpiryTimer;
   private onBatchesDone: (() => void)[] = [];
 
@@ -109,7 +112,7 @@ export class Sequencer {
   /** From now on tables may be written: no batch is dispatched before, not even one that expires orders. */
   begin(): void {
     this.hasBegun = true;
-    this.pause(this.problem, this.takesCancels);
+    this.pause(this.problem, this.takesCancels, this.refusal);
   }
 
   /** Takes a request; answers 503 at once when the queue is full, or rows of orders are short. */
@@ -124,7 +127,7 @@ export class Sequencer {
   /** Takes the next part of a request that has been taken: a full queue does not cut it short. */
   goOn(request: Request): void {
     if (this.o.log.failure !== undefined) fail(request, 'unavailable');
-    else if (!this.admits(request)) refuse(request);
+    else if (!this.admits(request)) refuse(request, this.refusal);
     else if (this.stopped) fail(request, 'busy');
     else {
       this.queue.push(request, this.o.meters?.now() ?? 0);
@@ -136,7 +139,8 @@ export class Sequencer {
    * Takes no orders while there is a problem, and nothing else unless `takesCancels`. Batches in workers go on;
    * requests in the queue are refused. Commands of the node itself get `engine busy`, and come again.
    */
-  pause(problem: string | undefined, takesCancels = false): void {
+  pause(problem: string | undefined, takesCancels = false, refusal: Failure = 'unavailable'): void {
+    this.refusal = refusal;
     this.problem = problem;
     this.takesCancels = takesCancels;
     this.armExpiry();
@@ -368,7 +372,7 @@ export class Sequencer {
       if (!this.stopped && this.admits(request)) {
         this.queue.push(request, this.o.meters?.now() ?? 0);
       } else if (this.stopped) fail(request, 'unavailable');
-      else refuse(request);
+      else refuse(request, this.refusal);
     }
   }
 

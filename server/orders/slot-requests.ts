@@ -6,7 +6,12 @@
 import assert from 'node:assert/strict';
 import { commandWords } from '../../engine/commands.ts';
 import { BATCH_COMMANDS_MAX } from '../../engine/tables/capacities.ts';
-import { ENGINE_BUSY, INTERNAL_ERROR, JOURNAL_UNAVAILABLE } from '../common/error-bodies.ts';
+import {
+  ENGINE_BUSY,
+  INTERNAL_ERROR,
+  JOURNAL_UNAVAILABLE,
+  TRADING_PAUSED,
+} from '../common/error-bodies.ts';
 import {
   AnswerHead,
   align,
@@ -31,10 +36,11 @@ export type Answered = (status: number, body: Uint8Array | string) => void;
  * Why a request has no result. busy: it was not taken, and may come again. unavailable: nothing is taken for the
  * time being, or the log failed. undone: its batch failed before it was applied.
  */
-export type Failure = 'busy' | 'unavailable' | 'undone';
+export type Failure = 'busy' | 'paused' | 'unavailable' | 'undone';
 
 const FAILURES: Readonly<Record<Failure, readonly [status: number, body: string]>> = {
   busy: [503, ENGINE_BUSY],
+  paused: [503, TRADING_PAUSED],
   unavailable: [503, JOURNAL_UNAVAILABLE],
   undone: [500, INTERNAL_ERROR],
 };
@@ -68,6 +74,16 @@ export function orderRequest(
   return { kind, owner, body, weight, answered };
 }
 
+/** The body of POST /replace: two commands. */
+export function replaceRequest(
+  owner: RequestOwner,
+  body: Uint8Array,
+  answered: Answered,
+): OwnedRequest {
+  const weight = Math.max(body.length, 2 * ORDER_BYTES_MIN);
+  return { kind: RequestKind.replace, owner, body, weight, answered };
+}
+
 /** Encoded commands of the node itself; `settled` gets a 32-bit rule code for each, or why there are none. */
 export function commandsRequest(
   words: Int32Array,
@@ -92,7 +108,7 @@ export function commandsMax({ weight }: Request): number {
 
 /** Whether it places orders; other requests cancel orders, or are commands of the node itself. */
 export function placesOrders({ kind }: Request): boolean {
-  return kind === RequestKind.orders || kind === RequestKind.order;
+  return kind === RequestKind.orders || kind === RequestKind.order || kind === RequestKind.replace;
 }
 
 /** The head of a batch in its slot. */
@@ -166,6 +182,6 @@ export function failAll(requests: readonly Request[]): void {
 }
 
 /** Refuses a request during a pause; commands of the node itself come again. */
-export function refuse(request: Request): void {
-  fail(request, request.owner === undefined ? 'busy' : 'unavailable');
+export function refuse(request: Request, failure: Failure = 'unavailable'): void {
+  fail(request, request.owner === undefined ? 'busy' : failure);
 }

@@ -32,6 +32,8 @@ export const RequestKind = {
   cancelMarket: 5,
   /** Encoded commands of the node's own. */
   commands: 6,
+  /** The body of POST /replace: a cancel and, where it succeeds, an order. */
+  replace: 7,
 } as const;
 
 export const Slot = {
@@ -61,7 +63,7 @@ export const Slot = {
 } as const;
 
 /** More than there are rules. */
-export const RESULTS = 32;
+export const RESULTS = 64;
 
 export const RequestHead = {
   kind: 0,

@@ -16,6 +16,7 @@ import { closedCount, engineSettings, firstKeptClosed, openOrders } from '../../
 import { UNLOGGED_COMMANDS_MAX } from '../../engine/tables/capacities.ts';
 import type { EngineMemory } from '../../engine/tables/tables.ts';
 import { openClosedOrdersReader } from '../../storage/projection/closed-orders.ts';
+import { BannedAddresses } from '../identity/banned-addresses.ts';
 import type { WalletFactories } from '../identity/wallet-factory.ts';
 import { BatchApplier } from './batch-apply.ts';
 import { BatchPreparer, type PreparedRequest } from './batch-prepare.ts';
@@ -42,6 +43,8 @@ export interface WorkerSetup {
   readonly separators: OrderSeparators;
   readonly verifySignatures: boolean;
   readonly walletFactories: WalletFactories;
+  /** Of BannedAddresses. */
+  readonly banned: SharedArrayBuffer;
   readonly maxBatchOrders: number;
   readonly parse: ParseRules;
   readonly orderTexts: OrderTexts;
@@ -63,6 +66,7 @@ const preparer = new BatchPreparer(engine.t, commands, {
   separators: setup.separators,
   verifySignatures: setup.verifySignatures,
   walletFactories: setup.walletFactories,
+  banned: new BannedAddresses(setup.banned),
   maxBatchOrders: setup.maxBatchOrders,
   parse: setup.parse,
   now,

@@ -39,6 +39,7 @@ export class WriteGate {
     this.sequencer.pause(
       pauses[0]?.detail,
       pauses.every(({ reason }) => PAUSES[reason].takesCancels),
+      pauses.every(({ reason }) => reason === 'operator') ? 'paused' : 'unavailable',
     );
   }
 

@@ -4,6 +4,7 @@
  *
  * Pure; any thread.
  */
+import { ID_PATTERN } from './catalog-fields.ts';
 import { isObject, type JsonObject, text } from './catalog-json.ts';
 
 /** Objects that were skipped, or stored in spite of an error, for one reason. */
@@ -12,28 +13,37 @@ export interface SkippedGroup {
   readonly count: number;
   /** The ids of the first few objects (or their places in the file, when they have no id). */
   readonly first: readonly string[];
+  /** Of objects that are left out, or get no book: the field that is missing or cannot be used. */
+  readonly field?: string;
+  /** Of such objects: all of them. */
+  readonly names?: readonly string[];
 }
 
 const FIRST_NAMED_MAX = 5;
-/** Ids below 10^15 are exact as JSON integers too (`market_id` of the sampling lists is one). */
-const ID_PATTERN = /^(?:0|[1-9][0-9]{0,14})$/;
 /** Where an object stands: in the list of its kind, or as a copy inside an event. */
 export const OWN_LIST = 1;
 export const NESTED_COPY = 0;
 
 /** Counts objects by reason, with the ids of the first few. */
 export class Tally {
-  readonly #groups = new Map<string, { count: number; first: string[] }>();
+  readonly #groups = new Map<string, { count: number; field?: string; names: string[] }>();
 
-  add(reason: string, name: string): undefined {
-    const group = this.#groups.get(reason) ?? { count: 0, first: [] };
+  /** @param field of an object that is left out, or gets no book: see SkippedGroup */
+  add(reason: string, name: string, field?: string): undefined {
+    const group = this.#groups.get(reason) ?? { count: 0, names: [] };
     group.count++;
-    if (group.first.length < FIRST_NAMED_MAX) group.first.push(name);
+    if (field !== undefined) group.field = field;
+    if (field !== undefined || group.names.length < FIRST_NAMED_MAX) group.names.push(name);
     this.#groups.set(reason, group);
   }
 
   groups(): SkippedGroup[] {
-    return [...this.#groups].map(([reason, group]) => ({ reason, ...group }));
+    return [...this.#groups].map(([reason, { count, field, names }]) => {
+      const first = names.slice(0, FIRST_NAMED_MAX);
+      return field === undefined
+        ? { reason, count, first }
+        : { reason, count, first, field, names };
+    });
   }
 }
 
@@ -63,7 +73,7 @@ export class LatestById {
     for (const [index, item] of list.entries()) {
       const id = isObject(item) ? idText(item.id) : undefined;
       if (!isObject(item) || id === undefined) {
-        this.#tally.add(`${this.#kind} without a usable id: left out`, `${place}[${index}]`);
+        this.#tally.add(`${this.#kind} without a usable id: left out`, `${place}[${index}]`, 'id');
         continue;
       }
       const value = item.id === id ? item : { ...item, id };

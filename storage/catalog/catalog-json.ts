@@ -4,6 +4,7 @@
  *
  * Pure; any thread.
  */
+import { WALLET_PATTERN } from './catalog-fields.ts';
 
 export type JsonObject = { readonly [key: string]: unknown };
 
@@ -35,12 +36,10 @@ export function textList(value: unknown): readonly string[] | undefined {
   return list?.every((item) => typeof item === 'string') ? list : undefined;
 }
 
-const WALLET_PATTERN = /^0x[0-9a-f]{40}$/;
-
 /** A wallet address in lower case, given in any case; undefined when the value is not one. */
 export function walletOf(value: unknown): string | undefined {
-  const wallet = text(value).toLowerCase();
-  return WALLET_PATTERN.test(wallet) ? wallet : undefined;
+  const wallet = text(value);
+  return WALLET_PATTERN.test(wallet) ? wallet.toLowerCase() : undefined;
 }
 
 /**

@@ -6,6 +6,7 @@
 import { OUTCOMES_MAX } from '../../engine/tables/capacities.ts';
 import { PIPS_PER_UNIT, TICK_GRIDS, type TicksPerUnit } from '../../engine/tables/units.ts';
 import type { Claims, Tally } from './catalog-collect.ts';
+import { CONDITION_PATTERN, type MarketField, TOKEN_PATTERN } from './catalog-fields.ts';
 import { type JsonObject, scaledDecimal, text, textList, walletOf } from './catalog-json.ts';
 
 /** The fields of a market that trading uses. */
@@ -52,8 +53,6 @@ export interface TradingTerms {
 
 const DEFAULT_TICK_SIZE = '0.01';
 const DEFAULT_MIN_SIZE = '5';
-const CONDITION_PATTERN = /^0x[0-9a-f]{64}$/;
-const TOKEN_PATTERN = /^[1-9][0-9]{0,77}$/;
 /** 78 digits: texts of this length compare like the numbers. */
 const TOKEN_END = String(2n ** 256n);
 /** Keys: the size of the tick in ten-thousandths. */
@@ -92,8 +91,8 @@ export function creatorOf(market: JsonObject, event: JsonObject): string {
  * The condition id of a raw market, `0x` and 64 lower-case hex digits; undefined if it has none.
  */
 export function conditionIdOf(market: JsonObject): string | undefined {
-  const conditionId = text(market.conditionId).trim().toLowerCase();
-  return CONDITION_PATTERN.test(conditionId) ? conditionId : undefined;
+  const conditionId = text(market.conditionId).trim();
+  return CONDITION_PATTERN.test(conditionId) ? conditionId.toLowerCase() : undefined;
 }
 
 /**
@@ -121,17 +120,28 @@ export function readMarket(
 
   const { negRisk, ticksPerUnit, minSizeMicro, ...switches } = tradingTerms(raw, event);
   const outcomes = textList(raw.outcomes);
-  const without = (reason: string): undefined => tally.add(`markets ${reason}: no book`, id);
-  if (raw.clobTokenIds == null || tokenIds?.length === 0) return without('without token ids');
-  if (!hasTokens) return without('with unreadable token ids');
-  if (conditionId === undefined) return without('without a 32-byte condition id');
-  if (outcomes?.length !== tokenIds.length || outcomes.length < 2) {
-    return without('whose outcomes and token ids do not pair up');
+  const without = (field: MarketField, reason: string): undefined =>
+    tally.add(`markets ${reason}: no book`, id, field);
+  if (raw.clobTokenIds == null || tokenIds?.length === 0) {
+    return without('clobTokenIds', 'without token ids');
   }
-  if (outcomes.length > OUTCOMES_MAX) return without(`with over ${OUTCOMES_MAX} outcomes`);
-  if (new Set(tokenIds).size < tokenIds.length) return without('that list one token id twice');
-  if (ticksPerUnit === undefined) return without('with an unknown tick size');
-  if (minSizeMicro === undefined) return without('with an unreadable minimum size');
+  if (!hasTokens) return without('clobTokenIds', 'with unreadable token ids');
+  if (conditionId === undefined) return without('conditionId', 'without a 32-byte condition id');
+  if (outcomes?.length !== tokenIds.length || outcomes.length < 2) {
+    return without('outcomes', 'whose outcomes and token ids do not pair up');
+  }
+  if (outcomes.length > OUTCOMES_MAX) {
+    return without('outcomes', `with over ${OUTCOMES_MAX} outcomes`);
+  }
+  if (new Set(tokenIds).size < tokenIds.length) {
+    return without('clobTokenIds', 'that list one token id twice');
+  }
+  if (ticksPerUnit === undefined) {
+    return without('orderPriceMinTickSize', 'with an unknown tick size');
+  }
+  if (minSizeMicro === undefined) {
+    return without('orderMinSize', 'with an unreadable minimum size');
+  }
   const ended = hasEnded(raw);
   return {
     id,

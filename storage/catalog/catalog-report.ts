@@ -8,16 +8,19 @@ import type { CatalogReport } from './catalog-file.ts';
 /**
  * What the catalog contains, then a line for each reason for which objects were skipped or are
  * wrong.
+ * @param namesAll whether every object that is left out is named, instead of the first few
  */
-export function describeReport(report: CatalogReport): readonly string[] {
+export function describeReport(report: CatalogReport, namesAll = false): readonly string[] {
   const { events, markets, marketsWithBooks, marketsTradable, tags, series } = report;
   return [
     `${events} events, ${markets} markets (${marketsWithBooks} with order books, ` +
       `${marketsTradable} open for trading), ${tags} tags, ${series} series, ` +
       `${report.creators} creators, ${report.sites} sites`,
-    ...report.skipped.map(({ reason, count, first }) => {
-      const more = count > first.length ? ', ...' : '';
-      return `${count} ${reason} (${first.join(', ')}${more})`;
+    ...report.skipped.map(({ reason, count, field, first, names }) => {
+      const named = namesAll ? (names ?? first) : first;
+      const more = count > named.length ? ', ...' : '';
+      const missing = field === undefined ? '' : `; the field is \`${field}\``;
+      return `${count} ${reason} (${named.join(', ')}${more})${missing}`;
     }),
   ];
 }

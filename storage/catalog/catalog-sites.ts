@@ -40,7 +40,7 @@ export function readSites(list: readonly unknown[], tally: Tally): readonly Site
     const place = `sites[${index}]`;
     const id = isObject(item) && typeof item.id === 'string' ? normaliseSite(item.id) : '';
     if (!isObject(item) || id === '' || walletOf(id) !== undefined) {
-      tally.add('sites without a usable id: left out', place);
+      tally.add('sites without a usable id: left out', place, 'id');
       continue;
     }
     const known = wallets.get(id);
@@ -63,7 +63,11 @@ function creatorsOf(value: unknown, id: string, tally: Tally): readonly string[]
   return value.flatMap((item, index) => {
     const wallet = walletOf(item);
     if (wallet !== undefined) return [wallet];
-    tally.add('site creators that are no wallet: left out', `${id}, creators[${index}]`);
+    tally.add(
+      'site creators that are no wallet: left out',
+      `${id}, creators[${index}]`,
+      'creators',
+    );
     return [];
   });
 }

@@ -7,7 +7,8 @@ import { openTable, openUnchecked } from './lmdb.ts';
 const path = process.argv[2]!;
 const root = openUnchecked({ path, durability: 'flushed', readOnly: true });
 let bytes = 0;
-for (const name of root.getKeys()) {
+// The names first: opening a table ends the transaction of an iteration that is under way.
+for (const name of [...root.getKeys()]) {
   for (const { value } of openTable(root, name).getRange()) bytes += value.length;
 }
 await root.close();

@@ -29,7 +29,7 @@ import {
   writeFileSync,
   writeSync,
 } from 'node:fs';
-import { basename, join, relative } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { makeDirectory } from '../files/make-directory.ts';
 import { withFile } from '../files/with-file.ts';
 import { openEnvironment } from '../kv/lmdb.ts';
@@ -39,6 +39,7 @@ import { syncDirectory } from '../log/segments.ts';
 import { type WholeEnd, wholeEnd } from '../log/whole-end.ts';
 import { PROJECTIONS } from '../projection/environment.ts';
 import { SnapshotFiles } from '../snapshot/snapshots.ts';
+import { AUDIT, auditFiles } from './audit-log.ts';
 
 /** What lies in a backup, in its file MANIFEST. */
 export interface Manifest {
@@ -137,6 +138,11 @@ async function copyAll(
     copyLog(end, logDirectory(into), keep, onProgress);
   }
   await copyEach(OWN);
+  for (const path of auditFiles(dataDir)) {
+    const target = join(into, AUDIT, basename(path));
+    makeDirectory(dirname(target));
+    keep(target, copyFile(path, target));
+  }
   if (key && existsSync(join(dataDir, NODE_KEY))) {
     keep(join(into, NODE_KEY), copyFile(join(dataDir, NODE_KEY), join(into, NODE_KEY)));
   }

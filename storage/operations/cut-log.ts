@@ -1,7 +1,8 @@
 /**
  * Gives up every batch from one sequence on, where a log is damaged there and no copy of it is left.
  * Nothing is deleted: what is given up keeps its name with `.cut` behind it, or lies in a copy. Where an
- * earlier cut has left one of that name, a number follows.
+ * earlier cut has left one of that name, a number follows. A log that is not damaged at that batch is cut by
+ * force only.
  *
  * Thread: a command-line tool, while no node runs on the directory.
  */
@@ -18,9 +19,10 @@ import {
 import { dirname, join } from 'node:path';
 import { withFile } from '../files/with-file.ts';
 import { logDirectory } from '../log/file-log.ts';
+import { findEnd } from '../log/find-end.ts';
 import { LogDamage } from '../log/log.ts';
 import { SegmentReader } from '../log/reader.ts';
-import { readRecord } from '../log/record.ts';
+import { linkProblem, readRecord, type StoredRecord } from '../log/record.ts';
 import { listSegments, syncDirectory } from '../log/segments.ts';
 import { type DerivedPosition, openDerivedTables, positionOf } from '../projection/derived.ts';
 import { PROJECTIONS } from '../projection/environment.ts';
@@ -28,23 +30,29 @@ import { batchOf } from '../recovery/replay.ts';
 import { SnapshotFiles } from '../snapshot/snapshots.ts';
 
 /** Names of what was set aside. Throws an Error that says why nothing was done. */
-export async function cutLog(dataDir: string, sequence: number): Promise<string[]> {
+export async function cutLog(
+  dataDir: string,
+  sequence: number,
+  isForced: boolean,
+): Promise<string[]> {
   const segments = listSegments(logDirectory(dataDir));
   const index = segments.findLastIndex(({ first }) => first > 0 && first <= sequence);
   const segment = segments[index];
   if (segment === undefined) throw new Error(`the log does not reach back to batch ${sequence}`);
   const bytes = readFileSync(segment.path);
   let at = 0;
-  let last = segment.first - 1;
-  for (;;) {
-    const record = readRecord(bytes, at);
-    if (typeof record === 'string' || record.sequence === sequence) break;
+  let before: StoredRecord | undefined;
+  let record = readRecord(bytes, at);
+  while (typeof record === 'object' && record.sequence !== sequence) {
+    before = record;
     at += record.bytes;
-    last = record.sequence;
+    record = readRecord(bytes, at);
   }
+  const last = before?.sequence ?? segment.first - 1;
   if (last !== sequence - 1) {
     throw new Error(`the log is whole up to batch ${last} only: cut it at ${last + 1}`);
   }
+  if (!isForced) refuseSound(dataDir, sequence, record, before);
   const cut: string[] = [];
   const setAside = (path: string): void => {
     const aside = freeName(path);
@@ -74,6 +82,27 @@ export async function cutLog(dataDir: string, sequence: number): Promise<string[
     fsyncSync(file);
   });
   return cut;
+}
+
+/** Throws unless the record of this batch is damaged, or one behind it shows that it is missing. */
+function refuseSound(
+  dataDir: string,
+  sequence: number,
+  record: StoredRecord | string,
+  before: StoredRecord | undefined,
+): void {
+  const anyway = '--force cuts it all the same';
+  if (typeof record === 'object') {
+    if (before !== undefined && linkProblem(record, before) !== undefined) return;
+    throw new Error(`batch ${sequence} is not damaged, so nothing is cut; ${anyway}`);
+  }
+  try {
+    if (findEnd(logDirectory(dataDir)).newest?.sequence !== sequence - 1) return;
+  } catch (error) {
+    if (error instanceof LogDamage) return;
+    throw error;
+  }
+  throw new Error(`the log is not damaged and ends with batch ${sequence - 1}; ${anyway}`);
 }
 
 function freeName(path: string): string {

@@ -12,8 +12,8 @@ import { type BatchRecord, decodeBatch } from '../log/batch-record.ts';
 import type { LogEntry } from '../log/log.ts';
 
 const TOO_SMALL =
-  'a table is full; MARKETS_MAX, TOKENS_MAX, ACCOUNTS_MAX, ORDERS_MAX, LEVELS_MAX and ' +
-  'ORDER_HISTORY may grow, but not shrink below what is in use';
+  'a table is full; MARKETS_MAX, TOKENS_MAX, ACCOUNTS_MAX, ORDERS_MAX, LEVELS_MAX, ' +
+  'POSITIONS_MAX and ORDER_HISTORY may grow, but not shrink below what is in use';
 
 /** The batch of a record. Throws an Error that names a record that cannot be read. */
 export function batchOf({ payload, sequence }: LogEntry): BatchRecord {

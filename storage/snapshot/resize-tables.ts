@@ -12,7 +12,7 @@
 import { copyMatching, matchingUse } from '../../engine/book/matching.ts';
 import { rebuildIndexes } from '../../engine/orders/rebuild.ts';
 import type { Capacities } from '../../engine/tables/capacities.ts';
-import { CLOSED_I, FILL_WORDS, State } from '../../engine/tables/layout.ts';
+import { CLOSED_I, FILL_WORDS, Ledger, State } from '../../engine/tables/layout.ts';
 import { allocateEngine, Tables, usedSpans } from '../../engine/tables/tables.ts';
 
 /** The same content in tables of these capacities. Throws an Error that names what is too small. */
@@ -41,7 +41,8 @@ function sameCapacities(a: Capacities, b: Capacities): boolean {
     a.orders === b.orders &&
     a.levels === b.levels &&
     a.trades === b.trades &&
-    a.history === b.history
+    a.history === b.history &&
+    a.positions === b.positions
   );
 }
 
@@ -61,6 +62,8 @@ function checkRoom(t: Tables, capacities: Capacities): void {
   // Rows never move, so the highest row ever used counts, whether it is in use or free.
   needs('rows of open orders (ORDERS_MAX)', use.orders, c.orders);
   const rows = state[State.orderRows]!;
+  // Rows never move, here neither.
+  needs('positions (POSITIONS_MAX)', t.ledger[Ledger.positionRows]!, c.positions);
   needs('rows of open and kept orders (ORDERS_MAX + ORDER_HISTORY)', rows, c.orders + c.history);
 }
 

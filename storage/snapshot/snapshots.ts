@@ -91,9 +91,10 @@ export interface LoadedSnapshot {
 const MAGIC = 0x474d4942;
 /**
  * Format 4: files, with the newest fills and the tables of the matching core. Format 5: a closed
- * order stays in its row.
+ * order stays in its row. Format 6: with the tables of a ledger. An image without one is of format 5.
  */
 const FORMAT = 5;
+const FORMAT_WITH_LEDGER = 6;
 const FOOTER_BYTES = 16;
 const PIECE_BYTES = 1 << 20;
 /** The newest valid snapshot, and the one before it. */
@@ -257,10 +258,15 @@ function trailerOf(header: SnapshotHeader): Buffer {
   const json = Buffer.from(JSON.stringify(header));
   const footer = Buffer.alloc(FOOTER_BYTES);
   footer.writeUInt32LE(MAGIC, 0);
-  footer.writeUInt32LE(FORMAT, 4);
+  footer.writeUInt32LE(formatOf(header), 4);
   footer.writeUInt32LE(json.length, 8);
   footer.writeUInt32LE(crc32(json), 12);
   return Buffer.concat([json, footer]);
+}
+
+/** Spans of a ledger are there where there is one. */
+function formatOf({ spans }: SnapshotHeader): number {
+  return spans.some(({ name }) => name === 'ledger') ? FORMAT_WITH_LEDGER : FORMAT;
 }
 
 function readSnapshot(
@@ -359,11 +365,17 @@ function readHeader(file: number): SnapshotHeader | string {
   readSync(file, footer, 0, FOOTER_BYTES, size - FOOTER_BYTES);
   if (footer.readUInt32LE(0) !== MAGIC) return 'it does not end with the magic number';
   const format = footer.readUInt32LE(4);
-  if (format !== FORMAT) return otherFormat(format, FORMAT);
+  if (format !== FORMAT && format !== FORMAT_WITH_LEDGER) return otherFormat(format, FORMAT);
   const json = Buffer.alloc(Math.min(footer.readUInt32LE(8), size - FOOTER_BYTES));
   readSync(file, json, 0, json.length, size - FOOTER_BYTES - json.length);
   if (crc32(json) !== footer.readUInt32LE(12)) return 'the checksum of its header is wrong';
-  return JSON.parse(json.toString()) as SnapshotHeader;
+  const header = JSON.parse(json.toString()) as SnapshotHeader;
+  // Images from before there was a ledger have no room for one.
+  return { ...header, capacities: { ...header.capacities, positions: positionsOf(header) } };
+}
+
+function positionsOf({ capacities }: { readonly capacities: Partial<Capacities> }): number {
+  return capacities.positions ?? 0;
 }
 
 /**

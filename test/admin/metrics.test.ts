@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import test from 'node:test';
 import { ADMIN_TABLE } from '../../server/admin/admin-table.ts';
 import { METRICS } from '../../server/admin/metric-table.ts';
+import { OPERATIONS } from '../../server/admin/operation-table.ts';
 import { BUCKET_BOUNDS, Histogram } from '../../server/common/histogram.ts';
 import {
   freePort,
@@ -18,6 +19,7 @@ import {
 import { ROOT } from '../common/root.ts';
 import { SocketClient } from '../common/socket-client.ts';
 import { Trader } from '../common/traders.ts';
+import { OperatorNode } from './operator-node.ts';
 
 const dataDir = temporaryDirectory();
 const [market] = await withMarkets(dataDir, [{ id: 1 }]);
@@ -27,7 +29,10 @@ const node = await TestNode.start(dataDir, { ADMIN_PORT: String(port) });
 const alice = await Trader.join(node, 'alice');
 const bob = await Trader.join(node, 'bob');
 
-/** Every sample by its name and labels; where the thread has no time to count, those of a moment before. */
+/**
+ * Every sample by its name and labels; where the thread has no time to count, those of a moment before: what
+ * follows from a request is waited for.
+ */
 async function scrape(): Promise<{ readonly text: string; of(sample: string): number }> {
   const response = await fetch(`http://127.0.0.1:${port}/metrics`);
   assert.equal(response.headers.get('content-type'), ADMIN_TABLE['/metrics'].type);
@@ -59,34 +64,82 @@ test('every metric of the table is told, with its help and type', async () => {
   assert.doesNotMatch(text, /^nodejs_eventloop_lag/m);
 });
 
+/** Two paths that no route has. */
+const UNKNOWN = 'exchange_http_requests_total{method="(any)",route="(other)",status="404"}';
+
 test('requests, orders, fills and stages are counted', async () => {
   const before = await scrape();
   await alice.place(node, { market, side: 'SELL', ticks: 50, shares: 10 });
   await bob.place(node, { market, side: 'BUY', ticks: 50, shares: 10 });
   const [tiny] = await bob.post(node, [bob.sign({ market, side: 'BUY', ticks: 50, shares: 1 })]);
   assert.equal(tiny?.success, false);
+  const { orderID } = await bob.place(node, { market, side: 'BUY', ticks: 10, shares: 10 });
+  await bob.cancel(node, '/order', { orderID });
   await get(node, '/no-such-place');
   await send(node, 'POST', '/no-such-place', {}, '');
-  const posted = 'exchange_http_requests_total{method="POST",route="/orders",status="200"}';
-  await until(async () => (await scrape()).text.includes(`${posted} 3\n`));
-  const after = await scrape();
-  const grown = (sample: string): number => after.of(sample) - before.of(sample);
-  assert.equal(grown('exchange_orders_total{result="accepted"}'), 2);
+  // The last request is in it, and so are all before.
+  await until(async () => (await scrape()).text.includes(`${UNKNOWN} 2\n`));
+  const { of, text } = await scrape();
+  assert.equal(of('exchange_http_requests_total{method="POST",route="/orders",status="200"}'), 4);
+  assert.equal(of('exchange_orders_total{result="accepted"}'), 3);
   const refused = 'order is invalid. Size lower than the minimum';
-  assert.equal(grown(`exchange_orders_total{result="${refused}"}`), 1);
-  assert.equal(grown('exchange_fills_total'), 1);
-  // A caller may make up methods as it may make up paths.
-  const unknown = '{method="(any)",route="(other)",status="404"}';
-  assert.equal(after.of(`exchange_http_requests_total${unknown}`), 2);
+  assert.equal(of(`exchange_orders_total{result="${refused}"}`), 1);
+  assert.equal(of('exchange_order_refusals_total{code="SIZE_BELOW_MINIMUM"}'), 1);
+  assert.equal(of('exchange_order_refusals_total{code="TICK"}'), 0);
+  assert.equal(of('exchange_orders_ended_total{reason="canceled"}'), 1);
+  assert.equal(of('exchange_orders_ended_total{reason="filled"}'), 2);
+  const busy = `{market="${market.conditionId}"}`;
+  assert.equal(of(`exchange_market_orders_total${busy}`), 3);
+  assert.equal(of(`exchange_market_volume_total${busy}`), 5);
+  assert.equal(of('exchange_fills_total'), 1);
   for (const stage of ['queue', 'parse', 'verify', 'turn', 'match', 'log', 'answer', 'total']) {
-    assert.equal(grown(`exchange_order_stage_seconds_count{stage="${stage}"}`), 3, stage);
+    // The node has had commands of its own.
+    const sample = `exchange_order_stage_seconds_count{stage="${stage}"}`;
+    assert.equal(of(sample) - before.of(sample), 5, stage);
   }
-  const seconds = (stage: string): number =>
-    grown(`exchange_order_stage_seconds_sum{stage="${stage}"}`);
-  assert(seconds('verify') > 0 && seconds('match') > 0 && seconds('log') > 0);
-  assert(seconds('total') > seconds('verify') + seconds('match') + seconds('log'));
-  assert.equal(after.of('exchange_table_capacity{table="orders"}'), 4096);
-  assert(after.of('exchange_disk_free_bytes') > 0);
+  for (const stage of ['verify', 'match', 'log', 'total']) {
+    assert(of(`exchange_order_stage_seconds_sum{stage="${stage}"}`) > 0, stage);
+  }
+  const route = 'method="POST",route="/orders",status="200"';
+  assert.equal(of(`exchange_http_duration_seconds_count{${route}}`), 4);
+  assert(of(`exchange_http_duration_seconds_sum{${route}}`) > 0);
+  assert.equal(of('exchange_log_lines_dropped_total'), 0);
+  assert.match(text, /^exchange_build_info\{version="[\d.]+",node="v\d+[^"]*",commit="\w+"\} 1$/m);
+  assert.equal(of('exchange_table_capacity{table="orders"}'), 4096);
+  assert(of('exchange_disk_free_bytes') > 0);
+});
+
+test('a histogram has 12 to 16 buckets, of which each counts what the smaller ones do', async () => {
+  const { text } = await scrape();
+  const names = Object.entries(METRICS).filter(([, { type }]) => type === 'histogram');
+  for (const [name] of names) {
+    const buckets = new Map<string, number[]>();
+    for (const [, labels = '', value] of text.matchAll(
+      new RegExp(`^${name}_bucket\\{(.*?),?le="[^"]+"(?:,[^}]*)?\\} (\\d+)$`, 'gm'),
+    )) {
+      buckets.set(labels, [...(buckets.get(labels) ?? []), Number(value)]);
+    }
+    assert(buckets.size > 0, name);
+    for (const counts of buckets.values()) {
+      assert(counts.length >= 12 && counts.length <= 16, `${name}: ${counts.length} buckets`);
+      assert.deepEqual(
+        counts,
+        counts.toSorted((x, y) => x - y),
+      );
+    }
+  }
+});
+
+test('requests that a rate limit refused are counted by its row', async () => {
+  const operator = await OperatorNode.start(temporaryDirectory(), {
+    ...{ RATE_LIMITS: 'on', RATE_LIMITS_OVERRIDES: 'health=1/600' },
+  });
+  for (const status of [200, 429, 429])
+    assert.equal((await get(operator.node, '/')).status, status);
+  const text = await (await fetch(`${operator.base}/metrics`)).text();
+  assert.match(text, /^exchange_http_throttled_requests_total\{row="health"\} 2$/m);
+  assert.match(text, /^exchange_http_throttled_requests_total\{row="book"\} 0$/m);
+  await operator.node.stop();
 });
 
 test('stream clients are counted while they are there', async () => {
@@ -95,6 +148,7 @@ test('stream clients are counted while they are there', async () => {
   await client.upToNow();
   await until(async () => (await scrape()).of('exchange_stream_clients') === 1);
   client.cut();
+  await until(async () => (await scrape()).of('exchange_stream_clients') === 0);
 });
 
 test('the summary of the page counts the same', async () => {
@@ -105,8 +159,8 @@ test('the summary of the page counts the same', async () => {
       readonly latency: { readonly bounds_us: number[]; readonly counts: number[] };
     };
   };
-  assert.equal(told.totals.accepted, 2);
-  assert.equal(told.totals.orders, 3);
+  assert.equal(told.totals.accepted, 3);
+  assert.equal(told.totals.orders, 4);
   assert.equal(told.latency.counts.length, told.latency.bounds_us.length + 1);
   await node.stop();
 });
@@ -129,7 +183,11 @@ test('the README lists every route and every metric of the tables', () => {
   const metrics = Object.entries(METRICS).map(([name, { help, labels, type }]) => {
     return `| \`${name}\` | ${type} | ${labels.join(', ')} | ${help} |`;
   });
-  for (const rows of [routes, metrics]) {
+  const operations = Object.entries(OPERATIONS).map(([key, { does, input }]) => {
+    const members = Object.keys(input.properties).map((name) => `\`${name}\``);
+    return `| \`${key}\` | ${members.join(' ')} | ${does} |`;
+  });
+  for (const rows of [routes, operations, metrics]) {
     const text = `${rows.join('\n')}\n`;
     assert(readme.includes(text), `it should hold\n${text}`);
   }

@@ -58,6 +58,9 @@ const items = () => JSON.stringify([{ token_id: token }, { token_id: other }]);
 const EXAMPLES: Readonly<Record<RouteKey, Example>> = {
   'GET /': {},
   'GET /ok': {},
+  'GET /health': {},
+  'GET /healthz': {},
+  'GET /gamma/status': {},
   'GET /status': {},
   'GET /time': {},
   'GET /version': {},
@@ -173,6 +176,12 @@ const EXAMPLES: Readonly<Record<RouteKey, Example>> = {
   'GET /auth/builder-api-key': {},
   'GET /builder/trades': {},
   'GET /fees/builder-fees/:code': { at: ['0x1'] },
+  'POST /replace': {
+    body: () => {
+      const { item } = alice.sign({ market, side: 'BUY', ticks: 1, shares: 5 });
+      return JSON.stringify({ orderID: `0x${'1'.repeat(64)}`, ...item });
+    },
+  },
   // Last: the others want a book with orders in it.
   'DELETE /order': { body: () => JSON.stringify({ orderID: `0x${'1'.repeat(64)}` }) },
   'DELETE /orders': { body: () => JSON.stringify([`0x${'1'.repeat(64)}`, 'x']) },

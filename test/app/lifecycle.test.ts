@@ -4,7 +4,15 @@
  */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { cpSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
 import { readRecord } from '../../storage/log/record.ts';
@@ -12,9 +20,11 @@ import { fileArgs, useCompiledNodes } from '../common/forms.ts';
 import {
   book,
   books,
+  freePort,
   get,
   TestNode,
   temporaryDirectory,
+  until,
   withMarkets,
 } from '../common/node-harness.ts';
 import { Trader } from '../common/traders.ts';
@@ -90,6 +100,49 @@ test('a second process on the same directory or the same port ends with a clear 
   assert.equal(onPort.code, 1);
   assert.match(onPort.log, new RegExp(`cannot listen on 127.0.0.1:${node.port}`));
   assert.equal((await get(node, '/time')).status, 200, 'the first one does not mind');
+});
+
+test('the line that a second node is told starts one beside the first', async () => {
+  const { log } = await TestNode.refuse(dataDir, { PORT: String(node.port) });
+  const line = /start a node beside it: prediction-market-node (start .*)$/m.exec(log)?.[1];
+  assert(line !== undefined, log);
+  const place = /--data-dir (\S+)/.exec(line)![1]!;
+  assert.equal(place, `${dataDir}2`);
+  try {
+    // The options go before the environment.
+    const settings = { PORT: String(node.port) };
+    const second = await TestNode.start(dataDir, settings, line.split(' '), 'server/cli/cli');
+    assert.equal(second.port, Number(/--port (\d+)/.exec(line)![1]));
+    assert.match(second.log, new RegExp(`\n {2}data=${place}\n`));
+    await second.stop();
+  } finally {
+    rmSync(place, { recursive: true, force: true });
+  }
+  const script = await TestNode.refuse(dataDir, { npm_lifecycle_event: 'start' });
+  assert.match(script.log, /beside it: PORT=\d+ ADMIN_PORT=0 DATA_DIR=\S+2 npm start$/m);
+});
+
+test('a start ends with where to look and how to stop, and prints what is not the default', async () => {
+  const adminPort = await freePort();
+  const place = temporaryDirectory();
+  const settings = { ADMIN_PORT: String(adminPort), HOST: '0.0.0.0' };
+  const shown = await TestNode.start(place, settings);
+  const api = `http://127.0.0.1:${shown.port}`;
+  await until(() => shown.log.includes('stop='));
+  const banner = shown.log.slice(shown.log.indexOf('prediction-market-node '));
+  assert.match(banner, /^prediction-market-node \d+\.\d+\.\d+ runs\n/);
+  const stop = `stop=Ctrl+C, or kill ${shown.pid}`;
+  const page = `page=http://127.0.0.1:${adminPort}`;
+  for (const line of [page, `api=${api}`, `docs=${api}/docs`, `data=${place}`, stop])
+    assert(banner.includes(`\n  ${line}\n`), `${line} in ${banner}`);
+  assert.match(shown.log, /^ {2}WORKERS=|^ {2}ORDER_HISTORY=4096$/m);
+  assert.doesNotMatch(shown.log, /AUTH_SKEW_SECONDS/);
+  await shown.stop();
+  const debug = await TestNode.start(place, { LOG_LEVEL: 'debug' });
+  assert.match(debug.log, /^ {2}AUTH_SKEW_SECONDS=300$/m);
+  await debug.stop();
+  const port = await TestNode.refuse(temporaryDirectory(), { ADMIN_PORT: String(node.port) });
+  assert.match(port.log, /cannot listen on .* \(ADMIN_HOST, ADMIN_PORT\): another process listens/);
 });
 
 test('SIGTERM in the middle of requests ends with 0, an image, and every answer kept', async () => {

@@ -10,9 +10,9 @@ import { streamsSuite } from '../../bench/streams/streams.bench.ts';
 import { useCompiledNodes } from '../common/forms.ts';
 import { SHORT } from '../common/random.ts';
 
-test('the engine suite measures every task on one book, a thousand, ten thousand, and a replay', async () => {
+test('the engine suite measures every task on one book, a thousand, ten thousand, a replay, and a ledger', async () => {
   const measured = await engineSuite({ messages: 400, blocks: 2 });
-  assert.equal(measured.length, 10);
+  assert.equal(measured.length, 14);
   assert(measured.every(({ perSecond }) => perSecond > 0));
 });
 

@@ -26,7 +26,7 @@ test('a full disk fails an import, again and again, and costs nothing', {
   const first = await commandProcess(['import', small], { DATA_DIR });
   assert.equal(first.code, 0, first.stderr);
   for (let round = 0; round < 2; round++) {
-    const failed = await commandProcess(['import', large], { DATA_DIR });
+    const failed = await commandProcess(['import', large, '--force'], { DATA_DIR });
     assert.equal(failed.code, 1, failed.stderr);
     assert.match(failed.stderr, /^cannot write to .*, its catalog stays: /m);
     assert.doesNotMatch(failed.stderr, /^\s+at /m, 'no stack trace');
@@ -34,6 +34,6 @@ test('a full disk fails an import, again and again, and costs nothing', {
     assert.equal(store.load().markets.length, 200);
     await store.close();
   }
-  const last = await commandProcess(['import', other], { DATA_DIR });
+  const last = await commandProcess(['import', other, '--force'], { DATA_DIR });
   assert.equal(last.code, 0, `${last.stderr}, ${statfsSync(disk).bavail} blocks are free`);
 });

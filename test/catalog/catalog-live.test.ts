@@ -36,7 +36,8 @@ function written(terms: readonly MarketTerms[]): string {
 
 /** The command in this process, which is another one than the node's. */
 async function importCatalog(terms: readonly MarketTerms[]): Promise<void> {
-  const { code, stderr } = await command(['import', written(terms)], { DATA_DIR: dataDir });
+  const args = ['import', written(terms), '--force'];
+  const { code, stderr } = await command(args, { DATA_DIR: dataDir });
   assert.equal(code, 0, stderr);
 }
 
@@ -192,7 +193,7 @@ test('more markets than there is room for are named in the log, and the others a
 
 test('an import that is killed in the middle leaves the old catalog', async () => {
   const many = Array.from({ length: 3_000 }, (_, i) => ({ id: 5_000 + i }));
-  const child = startCommand(['import', written(many)], { DATA_DIR: dataDir });
+  const child = startCommand(['import', written(many), '--force'], { DATA_DIR: dataDir });
   await once(child, 'spawn');
   // Anywhere between reading the file and the switch; the moment is not the same twice.
   await new Promise((resolve) => setTimeout(resolve, 60 + 120 * Math.random()));

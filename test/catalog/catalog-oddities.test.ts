@@ -72,7 +72,13 @@ test('1: a market without token ids, or without a condition id too, is stored wi
     ['4'],
   );
   assert.deepEqual(report.skipped, [
-    { reason: 'markets without token ids: no book', count: 3, first: ['1', '2', '3'] },
+    {
+      reason: 'markets without token ids: no book',
+      count: 3,
+      first: ['1', '2', '3'],
+      field: 'clobTokenIds',
+      names: ['1', '2', '3'],
+    },
   ]);
 });
 

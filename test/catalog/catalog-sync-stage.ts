@@ -39,11 +39,12 @@ export async function stage(
   const source = await FakeSource.start(t, file);
   const { url } = source;
   const ordinary = { ...SYNC_LIMITS, retryMs: 1, tries: 3 };
-  const mirror = new Mirror({ url, store, limits: ordinary });
+  const ownConditions = new Set<string>();
+  const mirror = new Mirror({ url, store, limits: ordinary, ownConditions });
   const sync = () => mirror.sync(FOR_EVER);
   const fails = async (reason: RegExp, limits?: Partial<SyncLimits>): Promise<void> => {
     const before = [store.current(), store.load()];
-    const strict = new Mirror({ url, store, limits: { ...ordinary, ...limits } });
+    const strict = new Mirror({ url, store, limits: { ...ordinary, ...limits }, ownConditions });
     const result = await (limits === undefined ? mirror : strict).sync(FOR_EVER);
     assert.equal(result.kind, 'failed');
     assert.match(result.kind === 'failed' ? result.reason : '', reason);

@@ -32,6 +32,7 @@ function temporary(t: TestContext): string {
 function run(t: TestContext, url: string, seconds: number, dataDir = temporary(t)): Running {
   const lines: string[] = [];
   const sync = startSync({
+    ownConditions: new Set(),
     url,
     seconds,
     dataDir,

@@ -2,7 +2,14 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { ladderRows, Side } from '../../engine/book/matching.ts';
-import { CommandKind, commandKind, commandWords } from '../../engine/commands.ts';
+import {
+  CommandBuffer,
+  CommandKind,
+  commandKind,
+  commandWords,
+  encodeConfigure,
+  encodeResolve,
+} from '../../engine/commands.ts';
 import { RejectReason, type RejectReasonCode } from '../../engine/orders/reject-reasons.ts';
 import { MarketFlag } from '../../engine/tables/codes.ts';
 import { MARKET_F, MARKET_I, Market, State } from '../../engine/tables/layout.ts';
@@ -118,6 +125,26 @@ test('what differs becomes a change: tick, minimum size, opening and end', () =>
     assert.equal((flags! & MarketFlag.ended) !== 0, wanted.ended);
     assert.deepEqual(follow(context, catalog), NOTHING);
   }
+});
+
+test('a market that has resolved stays ended, and needs no command again', () => {
+  const context = new Exchange({ ...ROOMY, positions: 16 });
+  const { engine } = context;
+  const apply = (encode: (out: CommandBuffer) => number): void => {
+    const out = new CommandBuffer();
+    engine.begin(1_000, 0);
+    assert.equal(engine.apply(out.i32, out.f64, encode(out)), RejectReason.accepted);
+    engine.end();
+  };
+  apply((out) => encodeConfigure(out, 0, ROOMY.history, 0, 0, 0, true));
+  const catalog = [market(1)];
+  follow(context, catalog);
+  const id = { isOperator: true, ms: 1_000, key: new Int32Array(4) };
+  apply((out) => encodeResolve(out, { id, market: 1 as MarketRow, weights: [1, 0] }));
+  assert.equal(termsOf(context, 1).flags, MarketFlag.ended);
+  assert.deepEqual(follow(context, catalog), NOTHING);
+  follow(context, [market(1, { ticksPerUnit: 1_000 })]);
+  assert.deepEqual(termsOf(context, 1).flags, MarketFlag.ended, 'whatever else changes');
 });
 
 test('a market closes although its new tick finds no room', () => {

@@ -1,11 +1,13 @@
 /** The commands beside a node that trades, and on what it leaves. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { cpSync, existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import test from 'node:test';
 import { runCli } from '../../server/cli/program.ts';
+import { wholeEnd } from '../../storage/log/whole-end.ts';
 import { fileArgs, useCompiledNodes } from '../common/forms.ts';
 import {
   books,
@@ -172,7 +174,7 @@ test('an export that finds no room leaves the file that was there', async (t) =>
 });
 
 test('what needs a stopped node says who is in the way, and ends with 3', async () => {
-  for (const args of [['verify'], ['keys', 'revoke', 'x'], ['log', 'cut', '1'], ['restore', 'x']]) {
+  for (const args of [['verify'], ['log', 'cut', '1'], ['restore', 'x']]) {
     const { code, stderr } = await cli(dataDir, args);
     assert.equal(code, 3, args.join(' '));
     assert.equal(stderr, `DATA_DIR ${dataDir} is in use by process ${node.pid}\n`);
@@ -293,6 +295,30 @@ test('while no node runs a key is issued as the node would, and revoked', async 
   renameSync(elsewhere, nodeKey);
   assert.equal((await cli(join(dataDir, 'none'), ['keys', 'issue', wallet])).code, 1);
   assert(!existsSync(join(dataDir, 'none')), 'a wrong DATA_DIR is not made');
+});
+
+test('a log that is not damaged is cut by force only', async () => {
+  const segments = (): unknown =>
+    readdirSync(join(dataDir, 'log')).map((name) => [
+      name,
+      createHash('sha256')
+        .update(readFileSync(join(dataDir, 'log', name)))
+        .digest('hex'),
+    ]);
+  const before = segments();
+  const { last, first } = wholeEnd(join(dataDir, 'log'))!;
+  for (const sequence of [first, last, last + 1]) {
+    const { code, stderr } = await cli(dataDir, ['log', 'cut', String(sequence)]);
+    assert.equal(code, 1, String(sequence));
+    assert.match(stderr, /is not damaged.*; --force cuts it all the same\n$/);
+    assert.deepEqual(segments(), before);
+  }
+  const place = temporaryDirectory();
+  cpSync(dataDir, place, { recursive: true });
+  const forced = await cli(place, ['log', 'cut', String(last), '--force']);
+  assert.equal(forced.code, 0, forced.stderr);
+  assert.match(forced.stderr, /^set aside: .*\.segment\.cut$/m);
+  assert.equal(wholeEnd(join(place, 'log'))!.last, last - 1);
 });
 
 test('verify names what is damaged, and ends with 4', async () => {

@@ -1,7 +1,7 @@
 /** What cannot be run here without a container engine, held by parsers, schemas and the tables of the code. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
 import { Ajv } from 'ajv';
@@ -11,8 +11,17 @@ import { parse } from 'yaml';
 import { METRICS } from '../../server/admin/metric-table.ts';
 import { COMMANDS } from '../../server/cli/commands.ts';
 import { readConfig } from '../../server/config/config.ts';
+import { fileArgs, useCompiledNodes } from '../common/forms.ts';
+import {
+  freePort,
+  get,
+  TestNode,
+  temporaryDirectory,
+  withMarkets,
+} from '../common/node-harness.ts';
 import { ROOT } from '../common/root.ts';
 
+useCompiledNodes();
 const FOLDER = join(ROOT, 'server/deploy');
 const read = (name: string): string => readFileSync(join(FOLDER, name), 'utf8');
 
@@ -77,12 +86,38 @@ test('the Dockerfile copies what there is, and runs a command of the program as 
     }
   }
   for (const instruction of of('FROM'))
-    assert.match(wordsOf(instruction)[0]!, /^node:20-bookworm-slim$/);
+    assert.match(wordsOf(instruction)[0]!, /^node:24-bookworm-slim$/);
   assert.deepEqual(last('USER'), ['node']);
   const [command = ''] = JSON.parse(last('CMD').join(' ')) as string[];
   assert(Object.hasOwn(COMMANDS, command));
   assert.match(last('HEALTHCHECK').join(' '), /\/ready/);
   assert(read('Dockerfile').includes('/app/dist/node/server/cli/cli.js'));
+});
+
+test('the documented line of docker run starts a node whose page is reached through its port', async () => {
+  const line = /^docker run ([\s\S]*?[^\\])\n/m.exec(read('README.md'))![1]!;
+  const given = Object.fromEntries(
+    [...line.matchAll(/-e (\w+)=/g)].map(([, name]) => [name, 'x'.repeat(64)]),
+  );
+  const image = DockerfileParser.parse(read('Dockerfile')).getENVs();
+  const pairs = image.flatMap((env) => env.getProperties());
+  const set = Object.fromEntries(pairs.map((pair) => [pair.getName(), pair.getValue() ?? '']));
+  const published = [...line.matchAll(/-p 127\.0\.0\.1:(\d+):\1/g)].map(([, port]) => Number(port));
+  const config = readConfig({ ...set, ...given }, [], 2);
+  assert(config.ok, JSON.stringify(config));
+  const { adminHost, adminPort, host, port } = config.config;
+  assert.deepEqual([host, adminHost], ['0.0.0.0', '0.0.0.0']);
+  assert.deepEqual(published, [port, adminPort]);
+  const ports = { PORT: '0', ADMIN_PORT: String(await freePort()) };
+  const node = await TestNode.start(temporaryDirectory(), {
+    HOST: host,
+    ADMIN_HOST: adminHost,
+    ...given,
+    ...ports,
+  });
+  const page = await get({ port: Number(ports.ADMIN_PORT) }, '/');
+  assert.equal(page.status, 200);
+  await node.stop();
 });
 
 /** Series that prom-client and Prometheus bring, beside those of the table. */
@@ -122,6 +157,18 @@ test('dashboard and alerts ask for metrics that the node has', () => {
   assert.deepEqual(unseen, ['exchange_follower_sequence'], 'the dashboard shows the others');
 });
 
+test('each alert has a severity by which it can be routed, and says what is the matter', () => {
+  const { groups } = parse(read('prometheus/rules.yml')) as {
+    groups: {
+      rules: { alert: string; labels?: { severity?: string }; annotations: { summary: string } }[];
+    }[];
+  };
+  for (const { alert, annotations, labels } of groups.flatMap(({ rules }) => rules)) {
+    assert(['critical', 'warning', 'info'].includes(labels?.severity ?? ''), alert);
+    assert.match(annotations.summary, /\.$/, alert);
+  }
+});
+
 test('what Grafana and Prometheus read is whole', () => {
   const files = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' });
   for (const name of files.filter((path) => /\.ya?ml$/.test(path))) assert(parse(read(name)), name);
@@ -149,9 +196,97 @@ test('Prometheus takes its configuration and the alerts', {
 
 const hasSystemd = spawnSync('systemd-analyze', ['--version']).status === 0;
 
-test('the unit of systemd is one', { skip: hasSystemd ? false : 'systemd is not here' }, () => {
-  const unit = join(FOLDER, 'prediction-market-node.service');
-  const { status, stderr } = spawnSync('systemd-analyze', ['verify', unit], { encoding: 'utf8' });
-  assert.equal(status, 0, stderr);
-  assert.equal(stderr, '');
+test('the units of systemd are sound', { skip: hasSystemd ? false : 'systemd is not here' }, () => {
+  const names = readdirSync(FOLDER).filter((name) => /\.(?:service|timer)$/.test(name));
+  assert.equal(names.length, 3);
+  for (const name of names) {
+    const { status, stderr } = spawnSync('systemd-analyze', ['verify', join(FOLDER, name)], {
+      encoding: 'utf8',
+    });
+    assert.deepEqual([status, stderr], [0, ''], name);
+  }
+});
+
+/** The values of one key of a unit, with the file's own comments left out. */
+function unitValues(name: string, key: string): string[] {
+  return [...read(name).matchAll(new RegExp(`^${key}=(.*)$`, 'gm'))].map(([, value]) => value!);
+}
+
+test('the backup runs as the user of the node, on its directory, by a command that there is', () => {
+  const [node, backup] = [
+    'prediction-market-node.service',
+    'prediction-market-node-backup.service',
+  ];
+  const dataDir = /DATA_DIR=(\S+)/;
+  const of = (name: string, pattern: RegExp): string | undefined =>
+    unitValues(name, 'Environment')
+      .map((line) => pattern.exec(line)?.[1])
+      .find(Boolean);
+  assert.equal(of(backup, dataDir), of(node, dataDir));
+  // A dynamic user has the name of its unit unless another is given.
+  assert.deepEqual(unitValues(backup, 'User'), ['prediction-market-node']);
+  assert.deepEqual(unitValues(backup, 'DynamicUser'), ['yes']);
+  const [cli] = /\S+cli\.js/.exec(unitValues(node, 'ExecStart')[0]!)!;
+  assert.match(unitValues(backup, 'Environment').join(), new RegExp(cli));
+  assert(Object.hasOwn(COMMANDS, 'backup'));
+  for (const flag of ['--no-key', '--no-derived'])
+    assert(Object.hasOwn(COMMANDS.backup!.options!, flag));
+});
+
+test('scheduled backups keep the newest, and one that fails removes none', async () => {
+  const dataDir = temporaryDirectory();
+  await withMarkets(dataDir, [{ id: 1 }]);
+  const node = await TestNode.start(dataDir);
+  await node.stop();
+  const into = join(temporaryDirectory(), 'backups');
+  const old = ['20250101T000000Z', '20250102T000000Z', '20250103T000000Z'];
+  for (const name of [...old, 'mine', '20250101T000000Z.unfinished']) {
+    mkdirSync(join(into, name), { recursive: true });
+  }
+  const run = (settings: Readonly<Record<string, string>>) =>
+    spawnSync('sh', [join(FOLDER, 'backup.sh')], {
+      encoding: 'utf8',
+      env: {
+        ...process.env,
+        NODE_COMMAND: [process.execPath, ...fileArgs('server/cli/cli')].join(' '),
+        DATA_DIR: dataDir,
+        BACKUP_DIR: into,
+        BACKUP_KEEP: '2',
+        ...settings,
+      },
+    });
+  const before = readdirSync(into);
+  for (const wrong of [
+    { BACKUP_KEEP: '0' },
+    { DATA_DIR: join(dataDir, 'none') },
+    { DATA_DIR: '' },
+  ]) {
+    assert.notEqual(run(wrong).status, 0, JSON.stringify(wrong));
+    assert.deepEqual(readdirSync(into), before);
+  }
+  const made = run({ BACKUP_FLAGS: '--no-key --no-derived' });
+  assert.equal(made.status, 0, made.stderr);
+  assert.match(made.stdout, /^\S+\/backups\/\d{8}T\d{6}Z: up to batch \d+/);
+  const [kept, newest, ...others] = readdirSync(into).sort().slice(1);
+  assert.deepEqual([kept, others], ['20250103T000000Z', ['mine']]);
+  assert(existsSync(join(into, newest!, 'backup.json')));
+  assert(!existsSync(join(into, newest!, 'node.key')));
+  assert.deepEqual(readdirSync(into).sort()[0], '20250101T000000Z.unfinished', 'no backup of ours');
+});
+
+test('the formats that the text on upgrading names are those of the code', () => {
+  const text = readFileSync(join(ROOT, 'docs/upgrading.md'), 'utf8');
+  const rows = [...text.matchAll(/^\| .* \| \[[^\]]*\]\(\.\.\/(\S+)\) \| (\S+) \| .* \|$/gm)];
+  const found = rows.map(([, path, format]) => [path, format] as const);
+  const constant =
+    /^(?:export )?const (?:FORMAT|SNAPSHOT_FORMAT|VERSION) = '?([\w-]+)'?;|^ {2}readonly format = (\d+);/m;
+  for (const [path, format] of found) {
+    const [, named, member] = constant.exec(readFileSync(join(ROOT, path!), 'utf8')) ?? [];
+    assert.equal(named ?? member, format, path);
+  }
+  const files = readdirSync(join(ROOT, 'storage'), { recursive: true, encoding: 'utf8' });
+  const sources = files.filter((path) => path.endsWith('.ts')).map((path) => `storage/${path}`);
+  const numbered = sources.filter((path) => constant.test(readFileSync(join(ROOT, path), 'utf8')));
+  const named = found.map(([path]) => path!).filter((path) => path.startsWith('storage/'));
+  assert.deepEqual(numbered.sort(), named.sort(), 'every format is in the table');
 });

@@ -52,6 +52,25 @@ function packed(): string {
   return join(place, `${manifest.name}-${manifest.version}.tgz`);
 }
 
+/** Files that a document leads to, from the folder of package.json on. */
+function linksOf(text: string): Set<string> {
+  const targets = [...text.matchAll(/\]\(([^)#:]+)(?:#[^)]*)?\)/g)].map((match) => match[1]!);
+  return new Set(targets.filter((target) => target.includes('.')));
+}
+
+interface Installed {
+  readonly version: string;
+  readonly hasInstallScript?: boolean;
+}
+
+/** The packages of a lock file, by path. */
+function packagesOf(file: string): Map<string, Installed> {
+  const { packages } = JSON.parse(readFileSync(file, 'utf8')) as {
+    readonly packages: Readonly<Record<string, Installed>>;
+  };
+  return new Map(Object.entries(packages));
+}
+
 test('the package installs elsewhere, starts, answers, and stops', { skip: SHORT }, async (t) => {
   const file = packed();
   const { stdout } = spawnSync('tar', ['tzf', file], { encoding: 'utf8' });
@@ -59,11 +78,22 @@ test('the package installs elsewhere, starts, answers, and stops', { skip: SHORT
     .trim()
     .split('\n')
     .map((name) => name.replace('package/', ''));
+  const linked = linksOf(readFileSync(join(ROOT, 'README.md'), 'utf8'));
+  assert.deepEqual(
+    [...linked].filter((name) => !names.includes(name)),
+    [],
+    'the packaged README leads to files of the package',
+  );
   const strange = names.filter((name) => {
     const isCompiled = /^dist\/(?:client|engine|node)\/.*\.js$/.test(name);
-    // The client's types are for who writes a bot with it.
-    if (/^dist\/client\/.*\.d\.ts$/.test(name)) return false;
-    return !isCompiled && !name.startsWith('server/page/assets/') && name.includes('/');
+    // The client's types are for who writes a bot with it; documents link to a few sources.
+    if (/^dist\/client\/.*\.d\.ts$|\.md$|^dist\/node\/viewer\//.test(name)) return false;
+    return (
+      !linked.has(name) &&
+      !isCompiled &&
+      !name.startsWith('server/page/assets/') &&
+      name.includes('/')
+    );
   });
   assert.deepEqual(strange, []);
   for (const name of ['node/server/cli/cli.js', 'client/client.d.ts'])
@@ -81,6 +111,18 @@ test('the package installs elsewhere, starts, answers, and stops', { skip: SHORT
   ];
   const installed = spawnSync('npm', install, { encoding: 'utf8' });
   assert.equal(installed.status, 0, installed.stderr);
+  const lock = packagesOf(join(ROOT, 'package-lock.json'));
+  const folder = join(place, 'node_modules');
+  for (const [path, { version }] of packagesOf(join(folder, '.package-lock.json'))) {
+    const own = path.replace(`node_modules/${manifest.name}/`, '');
+    if (path !== `node_modules/${manifest.name}`)
+      assert.equal(version, lock.get(own)?.version, own);
+  }
+  const scripts = [...packagesOf(join(folder, '.package-lock.json'))]
+    .filter(([, { hasInstallScript }]) => hasInstallScript === true)
+    .map(([path]) => path.split('node_modules/').at(-1));
+  // Each of them finds or builds a native part.
+  assert.deepEqual(scripts.sort(), ['keccak', 'lmdb', 'msgpackr-extract', 'secp256k1']);
   const binary = join(place, 'node_modules/.bin', manifest.name);
   const adminPort = await freePort();
   const node = spawn(binary, ['start'], {

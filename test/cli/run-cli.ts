@@ -15,18 +15,20 @@ interface Watched {
   readonly signal?: AbortSignal;
   /** Told of what is written to standard output, as it comes. */
   readonly onOutput?: (text: string) => void;
+  /** Beside those of a small node. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 export async function cli(
   dataDir: string,
   args: readonly string[],
-  { onOutput, signal }: Watched = {},
+  { env: settings = {}, onOutput, signal }: Watched = {},
 ): Promise<Ended> {
   const stdout = new PassThrough();
   const stderr = new PassThrough();
   const texts = Promise.all([text(stdout), text(stderr)]);
   if (onOutput !== undefined) stdout.on('data', (bytes: Buffer) => onOutput(bytes.toString()));
-  const env = { ...SMALL_NODE, DATA_DIR: dataDir };
+  const env = { ...SMALL_NODE, ...settings, DATA_DIR: dataDir };
   const streams = { stdin: Readable.from([]), stdout, stderr };
   const code = await runCli(args, env, streams, signal);
   stdout.end();

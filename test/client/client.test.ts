@@ -37,7 +37,7 @@ test('orders of both versions rest, match and tell what they paid', async () => 
     const taking = { tokenId, side: 'BUY', price: '0.53', size: '12.5', type: 'FOK' } as const;
     const taken = await taker.orders.post(taking);
     assert.deepEqual(taken, {
-      ...{ id: taken.id, status: 'matched', reason: '', known: undefined },
+      ...{ id: taken.id, status: 'matched', reason: '', code: undefined, known: undefined },
       ...{ makingAmount: toMicro('6.5'), takingAmount: toMicro('12.5') },
     });
     const order = await client.orders.get(resting.id);
@@ -51,10 +51,80 @@ test('a refusal is a result with the reason, what cannot be signed throws before
   const small = await maker.orders.post(terms);
   assert.equal(small.status, 'refused');
   assert.match(small.reason, /Size lower than the minimum/);
+  assert.equal(small.code, 'SIZE_BELOW_MINIMUM');
   await assert.rejects(maker.orders.post({ ...terms, price: '0.001', size: '0.0001' }), RangeError);
   await assert.rejects(maker.orders.post({ ...terms, size: '1e3' }), RangeError);
-  await assert.rejects(maker.orders.post({ ...terms, tokenId: '1' }), refused(404));
+  await assert.rejects(maker.orders.post({ ...terms, tokenId: '1' }), {
+    code: /^UNKNOWN_(?:BOOK|MARKET)$/,
+  });
+  for (const price of ['1.2', '1', '0']) {
+    await assert.rejects(maker.orders.post({ ...terms, tokenId: '1', price }), (error) => {
+      assert(error instanceof RangeError);
+      assert.equal(error.message, `post: price must be between 0 and 1, not ${price}`);
+      return true;
+    });
+  }
   assert.equal(await maker.orders.get(`0x${'0'.repeat(64)}`), undefined);
+});
+
+test('an error names the call that was made', async () => {
+  const terms = { tokenId: '1', side: 'BUY', price: '0.5', size: '10' } as const;
+  const id = `0x${'1'.repeat(64)}`;
+  for (const [call, error] of [
+    ['post', maker.orders.post(terms)],
+    ['postAll', maker.orders.postAll([terms])],
+    ['replace', maker.replace(id, terms)],
+    ['sign', maker.orders.sign(terms)],
+  ] as const) {
+    await assert.rejects(error, {
+      name: 'ApiError',
+      // Of the two requests for the terms, either may be refused first.
+      call: new RegExp(`^${call} [(]GET /(?:book|fee-rate)[)]$`),
+      message: /^[a-zA-Z]+ [(]GET [^ ]+[)] answered 404: /,
+    });
+  }
+});
+
+test('an order is replaced by another one, or nothing is done, also when answers are lost', async () => {
+  const client = await joinProxy('replacer');
+  const terms = { tokenId: risky, side: 'SELL', price: '0.9', size: '30' } as const;
+  const first = await client.orders.post(terms);
+  await taker.orders.post({ ...terms, side: 'BUY', size: '10', type: 'FOK' });
+  proxy.faults.push('cut', 'lose');
+  const replaced = await client.replace(first.id, { ...terms, price: '0.91' });
+  assert.deepEqual([replaced.canceled, replaced.filled], [true, '10']);
+  assert.equal(replaced.placed?.known?.price, '0.91');
+  assert.deepEqual(
+    (await all(client.orders.open())).map(({ id }) => id),
+    [replaced.placed.id],
+  );
+  assert.deepEqual(await client.replace(first.id, terms), {
+    ...{ canceled: false, filled: undefined, placed: undefined },
+  });
+  assert.deepEqual((await client.orders.cancelAll()).canceled, [replaced.placed.id]);
+  client.close();
+});
+
+test('positions, their value, the balance and the last trade of a caller', async () => {
+  const holder = await join('holder');
+  const terms = { tokenId: plain, side: 'SELL', price: '0.4', size: '20' } as const;
+  await maker.orders.post(terms);
+  await holder.orders.post({ ...terms, side: 'BUY', type: 'FOK' });
+  assert.deepEqual(await holder.lastTrade(plain), { price: '0.4', side: 'BUY' });
+  // Positions come from what is projected, behind the books.
+  await until(async () => (await all(holder.positions())).length > 0);
+  const held = await all(holder.positions({ limit: 1 }));
+  assert.deepEqual(
+    held.map(({ asset, size }) => [asset, size]),
+    [[`${markets[0]?.conditionId}:0`, 20]],
+  );
+  assert.equal(await holder.value(), '8');
+  const { address } = Wallet.fromSeed('client test/holder');
+  assert.equal(await maker.value({ user: address }), '8');
+  const { allowances, balance } = await holder.balance();
+  assert(BigInt(balance) > 0n && Object.keys(allowances).length > 0);
+  assert.deepEqual(Object.keys(await holder.balance(plain)), ['balance', 'allowances']);
+  await maker.orders.cancelAll();
 });
 
 test('whatever becomes of answers, each order is placed once', async () => {

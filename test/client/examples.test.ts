@@ -1,17 +1,13 @@
 /** The examples run, trade with one another, and record what happened. */
 import assert from 'node:assert/strict';
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import test, { after } from 'node:test';
-import { promisify } from 'node:util';
 import { MarketBooks } from '../../client/streams/market-books.ts';
 import type { MarketEvent } from '../../client/types.ts';
 import { fileArgs } from '../common/forms.ts';
 import { until } from '../common/node-harness.ts';
-import { ROOT } from '../common/root.ts';
-import { join as joinNode, markets, nodeUrl } from './stage.ts';
+import { join, markets, nodeUrl } from './stage.ts';
 
 /** One of the other outcome's book: nothing else trades there. */
 const token = markets[2]!.tokenIds[1]!;
@@ -40,7 +36,7 @@ class Example {
 test('a taker buys from the maker, and the recorder has the book as POST /books shows it', async () => {
   const recorder = new Example('recorder');
   const maker = new Example('maker');
-  const reader = await joinNode('reader');
+  const reader = await join('reader');
   await until(() => recorder.output !== '');
   for (const fill of [1, 2]) {
     // The maker quotes anew after each fill.
@@ -64,11 +60,3 @@ function replayed(lines: string): MarketBooks {
   }
   return books;
 }
-
-test('the example of client/README.md does what it says, as pasted', async () => {
-  const readme = readFileSync(join(ROOT, 'client/README.md'), 'utf8');
-  const code = /```js\n([\s\S]*?)```/.exec(readme)![1]!.replace('http://127.0.0.1:3000', nodeUrl);
-  const args = ['--input-type=module', '--eval', code];
-  const { stderr, stdout } = await promisify(execFile)(process.execPath, args, { cwd: ROOT });
-  assert.match(stdout, /^Question \d\? live {2}best bid 0\.\d+\n$/, stderr);
-});

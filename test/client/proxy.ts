@@ -34,10 +34,10 @@ export class FaultyProxy {
   drops: (text: string) => boolean = () => false;
   readonly #streams = new Set<Socket>();
   readonly #server = createServer((incoming, outgoing) => this.#pass(incoming, outgoing));
-  readonly #node: number;
+  readonly #node: { readonly port: number };
 
   private constructor(node: { readonly port: number }) {
-    this.#node = node.port;
+    this.#node = node;
     this.#server.on('upgrade', (incoming, socket) => this.#stream(incoming, socket as Socket));
   }
 
@@ -73,7 +73,7 @@ export class FaultyProxy {
     } else {
       const { headers, method, url } = incoming;
       this.forwarded.push(`${method} ${url}`);
-      const options = { host: '127.0.0.1', port: this.#node, method, path: url, headers };
+      const options = { host: '127.0.0.1', port: this.#node.port, method, path: url, headers };
       const forward = request(options, (reply) => {
         if (fault === undefined) {
           outgoing.writeHead(reply.statusCode ?? 0, reply.headers);
@@ -91,7 +91,7 @@ export class FaultyProxy {
   }
 
   #stream({ headers, url }: IncomingMessage, client: Socket): void {
-    const node = connect(this.#node, '127.0.0.1');
+    const node = connect(this.#node.port, '127.0.0.1');
     const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
     node.write(`GET ${url} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`);
     this.#streams.add(client);

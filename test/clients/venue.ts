@@ -58,6 +58,7 @@ export async function openVenue(): Promise<Venue> {
   const node = await TestNode.start(temporaryDirectory(), {
     CLIENT_PROFILE: 'polymarket',
     DEMO: 'on',
+    DEMO_TRADERS: 'off',
   });
   const query = '/gamma/markets?active=true&closed=false&limit=500&order=volume';
   const markets = (await get(node, query)).json as readonly MarketJson[];

@@ -34,6 +34,7 @@ export const SMALL_NODE = {
   ADMIN_PORT: '0',
   LOG_FORMAT: 'pretty',
   DEMO: 'off',
+  DEMO_TRADERS: 'off',
   RATE_LIMITS: 'off',
   WORKERS: '1',
   MARKETS_MAX: '64',

@@ -48,10 +48,12 @@ test('without any variable every default of the contract stands', () => {
     selfTrade: 'allow',
     openOrdersPerAccount: 65_536,
     walletsPerSigner: 1_000,
+    ledger: false,
     maxBatchOrders: 500,
     logLevel: 'info',
     logFormat: 'auto',
     demo: true,
+    demoTraders: true,
     capacities: {
       markets: 65536,
       tokens: 262144,
@@ -60,6 +62,7 @@ test('without any variable every default of the contract stands', () => {
       levels: 8388608,
       trades: 1000000,
       history: 1048576,
+      positions: 1048576,
     },
     imageSeconds: 300,
     imageBatches: 100000,
@@ -123,6 +126,7 @@ test('every variable can be set', () => {
     RESOLVE_CONDITION_ID: 'on',
     LOG_LEVEL: 'silent',
     DEMO: 'off',
+    DEMO_TRADERS: 'off',
     JOURNAL_KEEP: 'all',
   });
   assert.equal(config.host, '::1');
@@ -164,6 +168,7 @@ const NUMBERS: readonly (readonly [string, number, number, string])[] = [
   ['LEVELS_MAX', 1024, 2 ** 26, 'levels'],
   ['TRADES_MAX', 1000, 2 ** 23, 'trades'],
   ['ORDER_HISTORY', 16, 2 ** 24, 'history'],
+  ['POSITIONS_MAX', 16, 2 ** 24, 'positions'],
   ['IMAGE_SECONDS', 1, 86400, 'imageSeconds'],
   ['IMAGE_BATCHES', 1, 2 ** 31, 'imageBatches'],
   ['LOG_SEGMENT_BYTES', 65536, 2 ** 28, 'logSegmentBytes'],

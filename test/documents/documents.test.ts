@@ -6,6 +6,7 @@ import test, { type TestContext } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { Ajv } from 'ajv';
+import { operationsDocument } from '../../server/admin/operation-document.ts';
 import { documentsOf } from '../../server/api/documented.ts';
 import { ROUTE_TABLE } from '../../server/api/route-table.ts';
 import { readConfig } from '../../server/config/config.ts';
@@ -38,6 +39,10 @@ async function lint(document: object): Promise<string[]> {
 
 test('a linter finds nothing in the OpenAPI document', async () => {
   assert.deepEqual(await lint(await documents().openApi()), []);
+});
+
+test('nor in that of the operations of the admin listener', async () => {
+  assert.deepEqual(await lint(operationsDocument()), []);
 });
 
 test('nor in that of the other profile, nor in the AsyncAPI document', {
@@ -150,7 +155,7 @@ test('documents and files are answered whole, compressed or as known already', a
   }
   const missing = await ask('GET /docs/..%2Fpackage.json HTTP/1.1');
   assert.equal(missing.status, 404);
-  assert.equal(String(missing.body), '{"error":"not found"}');
+  assert.equal(String(missing.body), '{"error":"not found","code":"NOT_FOUND"}');
   const page = await ask('GET /docs HTTP/1.1');
   assert.equal(page.headers.get('content-type'), 'text/html; charset=utf-8');
   assert.match(

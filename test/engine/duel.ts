@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { audit } from '../../engine/audit.ts';
+import type { EventBuffer } from '../../engine/events.ts';
 import { RejectReason } from '../../engine/orders/reject-reasons.ts';
 import type { Capacities } from '../../engine/tables/capacities.ts';
 import { State } from '../../engine/tables/layout.ts';
@@ -34,8 +35,8 @@ export class Duel {
   readonly #orders = new Map<number, OrderLine>();
   readonly #results: { line: OrderLine; making: bigint; taking: bigint }[] = [];
 
-  constructor(capacities: Capacities = ROOMY) {
-    this.driver = new EngineDriver(capacities);
+  constructor(capacities: Capacities = ROOMY, events?: EventBuffer) {
+    this.driver = new EngineDriver(capacities, events);
   }
 
   /**

@@ -74,6 +74,7 @@ export const ROOMY: Capacities = {
   levels: 200_000,
   trades: 1_000,
   history: 131_072,
+  positions: 0,
 };
 
 /** Eight words that look like a hash; the number stands in the last one. */
@@ -105,6 +106,8 @@ export class EngineDriver {
   /** What a change of the self-trade policy sets beside it; 0 = no bound. */
   openOrdersPerAccount = 0;
   walletsPerSigner = 0;
+  /** Whether the first batch, where it sets a policy, says that there is a ledger. */
+  hasLedger = false;
   readonly #buffer = new CommandBuffer();
   readonly #depth = new Depth();
   /** Ids that were accepted: what LMDB would know once memory has forgotten them. */
@@ -121,7 +124,6 @@ export class EngineDriver {
   }
 
   run(command: Command): Outcome {
-    const { context } = this.engine;
     const fills = this.t.state[State.fills]!;
     const finished = this.t.state[State.closed]!;
     if (command.kind === 'at') {
@@ -129,17 +131,31 @@ export class EngineDriver {
       this.#open(command.time, this.persistedClosedSequence);
       return this.#outcome(command, RejectReason.accepted, fills, finished);
     }
-    const changes = context.changes;
+    const reason = this.apply(() => this.#encode(command));
+    if (command.kind === 'order' && reason === RejectReason.accepted)
+      this.#accepted.add(command.id);
+    return this.#outcome(command, reason, fills, finished);
+  }
+
+  /** Applies the command that `encode` writes into the buffer. */
+  apply(encode: (out: CommandBuffer) => number): RejectReasonCode {
+    const { context } = this.engine;
+    const { changes } = context;
     this.#buffer.clear();
-    const at = this.#encode(command);
+    const at = encode(this.#buffer);
     const reason = this.engine.apply(this.#buffer.i32, this.#buffer.f64, at);
     // Tests look in the middle of a batch, which no reader of a node can.
     if (context.changes !== changes) {
       this.#batch?.commands.push(this.#buffer.i32.slice(0, this.#buffer.words));
     }
-    if (command.kind === 'order' && reason === RejectReason.accepted)
-      this.#accepted.add(command.id);
-    return this.#outcome(command, reason, fills, finished);
+    return reason;
+  }
+
+  /** Orders that ended from a sequence on. */
+  endedFrom(sequence: number): EndLine[] {
+    const ended: EndLine[] = [];
+    for (let n = sequence; n < this.t.state[State.closed]!; n++) ended.push(this.#endLine(n));
+    return ended;
   }
 
   /** Ends the open batch and logs it if it changed anything. */
@@ -233,8 +249,7 @@ export class EngineDriver {
     const isOrder = command.kind === 'order' && reason === RejectReason.accepted;
     const fills: FillLine[] = [];
     for (let n = fillsFrom; n < this.t.state[State.fills]!; n++) fills.push(this.fillLine(n));
-    const ended: EndLine[] = [];
-    for (let n = endedFrom; n < this.t.state[State.closed]!; n++) ended.push(this.#endLine(n));
+    const ended = this.endedFrom(endedFrom);
     const making = isOrder ? context.making : 0;
     const taking = isOrder ? context.taking : 0;
     return { reason, making, taking, fills, ended };
@@ -284,6 +299,7 @@ export class EngineDriver {
           this.openOrdersPerAccount,
           0,
           this.walletsPerSigner,
+          this.hasLedger,
         );
     }
   }
@@ -351,9 +367,13 @@ function marketFields(terms: Terms): MarketFields {
   };
 }
 
-/** Applies logged batches to fresh tables, as recovery does. */
-export function replay(logged: readonly LoggedBatch[], capacities: Capacities = ROOMY): Engine {
-  const engine = new Engine(allocateEngine(capacities));
+/** Applies logged batches to fresh tables, or to those of an image, as recovery does. */
+export function replay(
+  logged: readonly LoggedBatch[],
+  capacities: Capacities = ROOMY,
+  tables?: Tables,
+): Engine {
+  const engine = new Engine(tables?.memory ?? allocateEngine(capacities));
   for (const batch of logged) {
     engine.begin(batch.time, batch.persistedClosedSequence);
     for (const words of batch.commands) {

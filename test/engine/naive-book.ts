@@ -26,6 +26,7 @@ const STATUS_OF: Readonly<Record<EndWord, string>> = {
   marketEnded: 'canceled',
   tickChange: 'canceled',
   selfTrade: 'canceled',
+  resolved: 'canceled',
 };
 
 export interface NaiveOrder {
@@ -85,6 +86,7 @@ export function ticksOf(order: OrderLine, grid: number): number {
 
 export class NaiveMarket {
   terms: Terms;
+  isResolved = false;
   readonly firstToken: number;
   readonly outcomes: number;
   /** In order of arrival. */

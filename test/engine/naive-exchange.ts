@@ -26,6 +26,11 @@ const AMOUNT_MAX = 2n ** 53n - 1n;
 const FEE_BPS_MAX = 1_000;
 const PIPS = 10_000;
 
+/** What a ledger says to an exchange: whether the wallet of an order can pay for it. */
+export interface Purse {
+  covers(order: OrderLine): boolean;
+}
+
 export class NaiveExchange {
   readonly markets: NaiveMarket[] = [];
   fills = 0;
@@ -33,6 +38,8 @@ export class NaiveExchange {
   openOrdersPerAccount = 0;
   /** Beside the signer's own address; 0 = no bound. */
   walletsPerSigner = 0;
+  /** Of an exchange with a ledger. */
+  purse: Purse | undefined;
   #time = 0;
   #policy: Policy = 'allow';
   readonly #conditions = new Set<number>();
@@ -53,6 +60,28 @@ export class NaiveExchange {
   tokenCount(): number {
     const last = this.markets.at(-1);
     return last === undefined ? 0 : last.firstToken + last.outcomes - 1;
+  }
+
+  /** The signer of a wallet, as far as it is known. */
+  boundTo(wallet: number): number | undefined {
+    return this.#bindings.get(wallet);
+  }
+
+  bind(wallet: number, signer: number): void {
+    this.#bindings.set(wallet, signer);
+  }
+
+  /** Its market has resolved: no change of it makes it trade again. */
+  resolve(number: number): void {
+    const market = this.markets[number - 1]!;
+    market.isResolved = true;
+    market.terms = { ...market.terms, tradable: false, ended: true };
+    market.touchAll(this.#time);
+  }
+
+  /** Ends these orders, because their market has resolved; returns how many were open. */
+  endResolved(ids: ReadonlySet<number>, out: Settlement): number {
+    return this.#closeWhere(({ line }) => ids.has(line.id), 'resolved', out);
   }
 
   book(token: number): BookView | undefined {
@@ -138,10 +167,11 @@ export class NaiveExchange {
     return RejectReason.accepted;
   }
 
-  #change(number: number, terms: Terms, out: Settlement): RejectReasonCode {
+  #change(number: number, wanted: Terms, out: Settlement): RejectReasonCode {
     const market = this.markets[number - 1];
-    if (market === undefined || market.terms.negRisk !== terms.negRisk)
+    if (market === undefined || market.terms.negRisk !== wanted.negRisk)
       return RejectReason.marketRefused;
+    const terms = market.isResolved ? { ...wanted, tradable: false, ended: true } : wanted;
     const isEnding = terms.ended && !market.terms.ended;
     const pipsPerTick = PIPS / terms.grid;
     this.#closeWhere(
@@ -167,9 +197,12 @@ export class NaiveExchange {
     if (price === 0) return RejectReason.tick;
     if (line.shares < market.terms.minSize) return RejectReason.sizeBelowMinimum;
     if (line.faults.includes('forged')) return RejectReason.signature;
-    const bound = this.#bindings.get(line.maker) ?? line.signer;
+    // With a ledger, the signer's right has to be known already.
+    const unbound = this.purse === undefined ? line.signer : undefined;
+    const bound = this.#bindings.get(line.maker) ?? unbound;
     const isFree = line.signatureType === 0 || line.derived === true;
     if (!isFree && bound !== line.signer) return RejectReason.binding;
+    if (this.purse?.covers(line) === false) return RejectReason.notEnough;
     if (!this.#mayRest(line)) return RejectReason.tooManyOpen;
     if (!this.#mayHaveWallet(line)) return RejectReason.tooManyWallets;
 

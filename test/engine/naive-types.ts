@@ -107,7 +107,8 @@ export type EndWord =
   | 'expired'
   | 'marketEnded'
   | 'tickChange'
-  | 'selfTrade';
+  | 'selfTrade'
+  | 'resolved';
 
 export interface EndLine {
   readonly id: number;

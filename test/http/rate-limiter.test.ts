@@ -3,7 +3,12 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { ConnectedPeers, callerOf, callerOfBytes, peerOf } from '../../server/http/callers.ts';
 import { RateLimiter, type RatePlan } from '../../server/http/rate-limiter.ts';
-import { effectiveCaps, type RateCaps, type RateClass } from '../../server/http/rate-limits.ts';
+import {
+  effectiveCaps,
+  RATE_CLASSES,
+  type RateCaps,
+  type RateClass,
+} from '../../server/http/rate-limits.ts';
 import { freshSeed, Random } from '../common/random.ts';
 
 const START = 1_700_000_000_000;
@@ -18,9 +23,7 @@ class Stage {
   }
 
   plan(...classes: readonly RateClass[]): RatePlan {
-    const plan = this.limiter.plan(classes);
-    assert(plan !== undefined);
-    return plan;
+    return this.limiter.plan(classes);
   }
 
   take(plan: RatePlan, caller = ADDRESS) {
@@ -135,11 +138,26 @@ test('of rows that are full at once, the one that stays so for longest says when
   }
 });
 
-test('rows that are off count nothing, and without any there is no plan', () => {
+test('rows that are off count nothing, and without any nothing applies', () => {
   const stage = new Stage(effectiveCaps({ health: 'off', book: 'off' }));
-  assert.equal(stage.limiter.plan(['health', 'book']), undefined);
-  assert.equal(stage.limiter.plan([]), undefined);
+  assert.equal(stage.plan('health', 'book').applying.length, 0);
+  assert.equal(stage.plan().applying.length, 0);
   assert.equal(stage.take(stage.plan('health', 'trading')).limit, 5000);
+});
+
+test('other caps hold for the plans that there are, and a refusal counts in its row', () => {
+  const stage = new Stage(effectiveCaps({ health: 'off' }));
+  const plan = stage.plan('health', 'trading');
+  assert.equal(stage.take(plan).limit, 5000);
+  stage.limiter.setCaps(effectiveCaps({ health: { requests: 2, seconds: 10 } }));
+  assert.equal(stage.taken(plan), 2);
+  const row = RATE_CLASSES.indexOf('health');
+  assert.deepEqual(
+    [...stage.limiter.throttled].map((count, i) => (count > 0 ? i : -1)).filter((i) => i >= 0),
+    [row],
+  );
+  stage.limiter.setCaps(effectiveCaps({ health: 'off', trading: 'off' }));
+  assert.equal(plan.applying.length, 0);
 });
 
 test('a clock that is set back does not keep anybody out for longer than a window', () => {

@@ -10,10 +10,11 @@ const PUBLISHED = `
   midpoint 200/10, pricesHistory 100/10, trades 150/10, ledgerTrades 150/10,
   orderBurst 2400/10, orderSustained 24000/600, cancelBurst 2400/10, cancelSustained 24000/600`;
 
-/** Beside the published ones: counted by handlers. */
-const OWN = ', keyOrders 24000/10, keysIssued 100/3600';
+/** Beside the published ones: of a route of this node, and counted by handlers. */
+const OWN =
+  ', replaceBurst 2400/10, replaceSustained 24000/600, keyOrders 24000/10, keysIssued 100/3600';
 
-test('the caps are the published ones, and two more', () => {
+test('the caps are the published ones, and four more', () => {
   const rows = Object.entries(RATE_LIMITS).map(
     ([name, { requests, seconds }]) => `${name} ${requests}/${seconds}`,
   );

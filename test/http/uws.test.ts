@@ -47,6 +47,17 @@ function inFolder(body: (folder: string) => void): void {
   }
 }
 
+test('a version of Node without a build of the library is named, and one that has it', () => {
+  const script = `
+    const versions = { ...process.versions, node: '26.10.0', modules: '147' };
+    Object.defineProperty(process, 'versions', { value: versions });
+    const { loadUws } = await import('./server/http/uws.ts');
+    try { loadUws(); } catch (error) { console.log(error.message); }`;
+  const { args, cwd } = scriptArgs(script);
+  const said = execFileSync(process.execPath, args, { cwd, encoding: 'utf8' });
+  assert.match(said, /has no build for Node 26\.10\.0 on \w+ \w+: use Node 24 /);
+});
+
 test('a raw request with SERVICE_ADDRESS reaches the handler', async () => {
   const uws = loadUws();
   const app = uws.App();

@@ -38,6 +38,7 @@ export const SMALL: Capacities = {
   levels: 100_000,
   trades: 400,
   history: 20_000,
+  positions: 0,
 };
 
 export interface TestOrder {

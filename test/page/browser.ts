@@ -27,6 +27,9 @@ export function findChromium(): string | undefined {
 export interface Size {
   readonly width: number;
   readonly height: number;
+  /** Like a phone, whose pointer is a finger. */
+  readonly isMobile?: boolean;
+  readonly hasTouch?: boolean;
 }
 
 export class Reader {

@@ -66,10 +66,15 @@ const inPage = {
     return document.querySelector(selector)?.contains(document.activeElement) ?? false;
   },
 
-  /** By how much the page is wider than the window. */
+  /** By how much the page is wider and higher than the window. */
   overflow() {
-    const { clientWidth, scrollWidth } = document.documentElement;
-    return scrollWidth - clientWidth;
+    const { clientHeight, clientWidth, scrollHeight, scrollWidth } = document.documentElement;
+    return [scrollWidth - clientWidth, scrollHeight - clientHeight];
+  },
+
+  /** Whether an element takes any room. @param {string} selector */
+  isShown(selector) {
+    return (document.querySelector(selector)?.getClientRects().length ?? 0) > 0;
   },
 
   /** What axe-core finds wrong, a line for each rule. @param {readonly string[]} runOnly */

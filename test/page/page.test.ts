@@ -1,14 +1,22 @@
 /** The page of the admin listener in a real browser, on a real node that trades and is killed. */
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
+import { openCatalog } from '../../storage/catalog/catalog.ts';
 import type { CatalogMarket } from '../../storage/catalog/catalog-file.ts';
-import { freePort, TestNode, temporaryDirectory, withMarkets } from '../common/node-harness.ts';
+import { mergeCatalog } from '../../storage/catalog/catalog-merge.ts';
+import {
+  catalogFile,
+  freePort,
+  TestNode,
+  temporaryDirectory,
+  withMarkets,
+} from '../common/node-harness.ts';
 import { SHORT } from '../common/random.ts';
 import { Trader } from '../common/traders.ts';
 import { findChromium, Reader } from './browser.ts';
 
 const DESKTOP = { width: 1440, height: 900 };
-const PHONE = { width: 390, height: 844 };
+const PHONE = { width: 390, height: 844, isMobile: true, hasTouch: true };
 const BURST = 1_000;
 const TOKEN = 'a-token-of-some-length';
 /** First rows of tape and ladder. */
@@ -55,6 +63,7 @@ test('the page of a node', { skip }, async (t) => {
   await loads(t, stage);
   await finds(t, stage);
   await follows(t, stage);
+  await tellsStates(t, stage);
   await isAccessible(t, stage);
   if (SHORT !== false) return;
   await keepsUp(t, stage);
@@ -128,10 +137,10 @@ async function finds(t: TestContext, { reader }: Stage): Promise<void> {
     for (let i = 0; i < 10 && !(await reader.ask('hasFocus', '#outcomes')); i++)
       await keyboard.press('Tab');
     await keyboard.press('ArrowRight');
-    await reader.sees('#outcomes label:has(:checked)', /^No$/);
+    await reader.sees('#outcomes label:has(:checked)', /^No/);
     assert.match(reader.page.url(), /#2\/1$/);
     await keyboard.press('ArrowLeft');
-    await reader.sees('#outcomes label:has(:checked)', /^Yes$/);
+    await reader.sees('#outcomes label:has(:checked)', /^Yes/);
   });
 }
 
@@ -196,6 +205,69 @@ async function follows(t: TestContext, stage: Stage): Promise<void> {
   });
 }
 
+/** Markets of each state beside those that are traded, imported while the page is open. */
+async function tellsStates(t: TestContext, { directory, reader }: Stage): Promise<void> {
+  const { page } = reader;
+  await t.test(
+    'a chance is shown after a trade or with two sides, outcomes with prices',
+    async () => {
+      await page.focus('#search');
+      await page.keyboard.press('Escape');
+      await reader.sees('#markets a[href="#1"] .market-chance', /^\d+ %$/);
+      await reader.sees('#markets a[href="#3"] .market-chance', /^–$/);
+      await page.evaluate("location.hash = '#1'");
+      await reader.sees('#outcomes label:first-of-type', /^Yes0\.59$/);
+      await reader.sees('#outcomes label:last-of-type', /^No0\.41$/);
+      await page.evaluate("location.hash = '#3'");
+      await reader.sees('#outcomes label:first-of-type', /^Yes–$/);
+    },
+  );
+
+  await t.test('closed, paused and past markets say so, and are found by a filter', async () => {
+    const { events } = catalogFile([{ id: 11 }, { id: 12 }, { id: 13 }]) as {
+      events: { markets: Record<string, unknown>[] }[];
+    };
+    Object.assign(events[0]!.markets[0]!, { closed: true });
+    Object.assign(events[1]!.markets[0]!, { acceptingOrders: false });
+    Object.assign(events[2]!.markets[0]!, { endDate: '2026-01-01T00:00:00Z' });
+    const store = openCatalog(directory, { durability: 'flushed' });
+    const merged = mergeCatalog(store.load(), { events });
+    assert(merged.ok);
+    await store.replace(merged.catalog);
+    await store.close();
+    for (const [filter, id, badge] of [
+      ['closed', '11', 'Closed'],
+      ['paused', '12', 'Paused'],
+      ['ended', '13', 'End date past'],
+    ] as const) {
+      await page.select('#filter', filter);
+      await reader.sees('#markets', new RegExp(`^Question ${id}\\?–${badge}`));
+      assert.equal((await reader.texts('#markets a')).length, 1, filter);
+      await page.evaluate(`location.hash = '#${id}'`);
+      await reader.sees('#question', new RegExp(`^Question ${id}\\?$`));
+      await reader.sees('#state', new RegExp(`^${badge}$`));
+      await page.type('#search', `question ${id}`);
+      await reader.sees('#found', /^1 found/);
+      await page.keyboard.press('Escape');
+    }
+    await page.select('#filter', 'all');
+    await reader.sees('#markets', /Question 11.*Question 12|Question 12.*Question 11/s);
+    assert.equal((await reader.texts('#markets a')).length, 6);
+    await page.select('#filter', 'open');
+    await reader.sees('#markets', /^(?!.*Question 1[12])/s);
+    await page.evaluate("location.hash = '#2'");
+    await reader.sees('#question', /^Question 2\?$/);
+    assert(!(await reader.ask('isShown', '#state')), 'an open market has no badge');
+  });
+
+  await t.test('the node has figures in words, and links to its documents', async () => {
+    await reader.sees('#lag', /Last snapshot.*Orders in the queue.*Stream connections/s);
+    const links = await page.$$eval('.links a', (all) => all.map((link) => link.href));
+    const statuses = await Promise.all(links.map(async (link) => (await fetch(link)).status));
+    assert.deepEqual(statuses, [200, 200], String(links));
+  });
+}
+
 async function keepsUp(t: TestContext, { markets, reader }: Stage): Promise<void> {
   await t.test('a burst of events is drawn by frames, and only where it changed', async () => {
     const token = markets[1]!.tokenIds[0]!;
@@ -221,7 +293,8 @@ async function isAccessible(t: TestContext, { reader }: Stage): Promise<void> {
       for (const view of ['markets', 'market', 'node']) {
         await reader.page.click(`.views [data-view=${view}]`);
         assert.deepEqual(await reader.faults(), [], view);
-        assert.equal(await reader.ask('overflow'), 0, `${view} is as wide as a phone`);
+        assert.deepEqual(await reader.ask('overflow'), [0, 0], `${view} is as large as a phone`);
+        assert(!(await reader.ask('isShown', '.search kbd')), 'no hint of a key');
       }
     });
   }
@@ -251,7 +324,7 @@ async function survives(t: TestContext, stage: Stage): Promise<void> {
     await reader.page.keyboard.type(TOKEN);
     await reader.page.keyboard.press('Enter');
     await reader.page.reload();
-    await reader.sees('#occupancy', /Markets3 \/ 64/);
+    await reader.sees('#occupancy', /Markets6 \/ 64/);
     await reader.sees('#connection', /^Live$/);
   });
 }

@@ -98,8 +98,9 @@ const ROOMS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
   engine: {
     book: [],
     tables: ['book'],
-    orders: ['', 'book', 'tables'],
-    markets: ['', 'book', 'tables', 'orders'],
+    ledger: ['', 'book', 'tables'],
+    orders: ['', 'book', 'tables', 'ledger'],
+    markets: ['', 'book', 'tables', 'ledger', 'orders'],
   },
   storage: {
     files: [],
@@ -121,7 +122,7 @@ const ROOMS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
     portfolio: ['common', 'http', 'market-data'],
     streams: ['common', 'http', 'identity', 'market-data', 'orders'],
     catalog: ['common', 'http', 'market-data', 'orders'],
-    admin: ['common', 'http', 'orders'],
+    admin: ['account', 'common', 'documents', 'http', 'identity', 'market-data', 'orders'],
     documents: ['common', 'http'],
     config: ['common', 'http', 'identity'],
     api: [
@@ -151,7 +152,7 @@ const ROOMS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
       'orders',
       'streams',
     ],
-    cli: ['app', 'catalog', 'common', 'config', 'http', 'identity', 'market-data'],
+    cli: ['admin', 'app', 'catalog', 'common', 'config', 'http', 'identity', 'market-data'],
   },
   bench: {
     common: [],
@@ -187,7 +188,7 @@ const ROOMS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
     page: ['common'],
     api: ['common'],
     app: ['common'],
-    client: ['common'],
+    client: ['common', 'page'],
     cli: ['common'],
     clients: ['common'],
     torture: ['common', 'engine', 'storage', 'streams'],
@@ -386,6 +387,8 @@ test('tests reach third-party packages through the same entry points', () => {
       const name = packageOf(specifier);
       if (name === undefined || own.has(name)) continue;
       const entry = sources.find((s) => s.folder !== 'test' && importsOf(s).includes(specifier));
+      // A template of a program that a test runs elsewhere.
+      if (name.startsWith('$')) continue;
       const isOfEntry = entry !== undefined && source.path.includes(nameOf(entry));
       assert(isOfEntry, `${source.path} imports ${specifier} past its entry point`);
     }
@@ -494,6 +497,16 @@ const PUBLIC = ['client/client.ts', 'engine/simulator.ts', 'engine/book/matching
 
 /** Exports that no product file imports, and why they are exported. */
 const WITHOUT_IMPORTER: Readonly<Record<string, string>> = {
+  'engine/ledger/reads.ts cashReserved': 'routes of the ledger will read it',
+  'engine/ledger/reads.ts cashTotal': 'routes of the ledger will read it',
+  'engine/ledger/reads.ts marketCollateral': 'routes of the ledger will read it',
+  'engine/ledger/reads.ts nextResolving': 'routes of the ledger will read it',
+  'engine/ledger/reads.ts positionToken': 'routes of the ledger will read it',
+  'engine/ledger/reads.ts positionsOf': 'routes of the ledger will read it',
+  'engine/ledger/reads.ts requestAnswer': 'routes of the ledger will read it',
+  'engine/ledger/reads.ts sharesReserved': 'routes of the ledger will read it',
+  'engine/ledger/reads.ts sharesTotal': 'routes of the ledger will read it',
+  'engine/ledger/reads.ts venueShares': 'routes of the ledger will read it',
   'server/catalog/search-index.ts buildSearchIndex':
     'benchmarks and tests search without a catalog',
   'server/catalog/snapshot.ts SNAPSHOT_FORMAT': 'a test pairs it with a hash of what is stored',

@@ -31,6 +31,7 @@ export const TIGHT: Capacities = {
   levels: 200_000,
   trades: 60,
   history: 30,
+  positions: 0,
 };
 
 /** Batches that change something, in their order, with the commands that the engine took. */

@@ -243,6 +243,7 @@ async function hashOf(dataDir: string): Promise<string> {
     levels: Number(SMALL_NODE.LEVELS_MAX),
     trades: Number(SMALL_NODE.TRADES_MAX),
     history: Number(SMALL_NODE.ORDER_HISTORY),
+    positions: 2 ** 20,
   });
   await log.close();
   return stateHash(recovered.engine.t);

@@ -11,6 +11,7 @@ import { temporaryDirectory } from '../common/node-harness.ts';
 /** A node that the load tool can fill: the demo catalog, and room for its orders. */
 export const LOADED_NODE = {
   DEMO: 'on',
+  DEMO_TRADERS: 'off',
   VERIFY_SIGNATURES: 'off',
   ORDERS_MAX: '131072',
   ORDER_HISTORY: '32768',

@@ -14,11 +14,19 @@
  * @property {readonly string[]} outcomes
  * @property {readonly string[]} tokens ids, one for each outcome
  * @property {readonly number[]} prices 0 to 1, one for each outcome
+ * @property {number | undefined} price of the first outcome; undefined without a trade and without
+ *   orders on both sides
+ * @property {MarketState} state
  * @property {number} tick
  * @property {number} volume
  * @property {number} volumeDay
  */
 
+/**
+ * `ended`: the end date is past, and orders are taken until the market is closed.
+ * @typedef {'open' | 'paused' | 'ended' | 'closed'} MarketState
+ */
+/** @typedef {'open' | 'paused' | 'ended' | 'closed' | 'all'} Filter */
 /** @typedef {{ at: number, price: number, size: number, isSell: boolean }} Trade by the taker, at unix ms */
 /** @typedef {{ t: number, p: number }} Point unix seconds and a price */
 
@@ -27,6 +35,20 @@ const EVENTS_SEARCHED = 20;
 const TRADES_READ = 200;
 /** Of the finest tick. */
 const PRICE_STEPS = 10_000;
+const MINUTE_MS = 60_000;
+
+/** Conditions on columns of the catalog. @type {Readonly<Record<Filter, () => string>>} */
+const QUERIES = {
+  open: () => 'active=true&closed=false&accepting_orders=true&',
+  paused: () => 'closed=false&accepting_orders=false&',
+  // By the minute, so that the browser's cache is of use.
+  ended: () => {
+    const minute = new Date(Math.floor(Date.now() / MINUTE_MS) * MINUTE_MS);
+    return `closed=false&accepting_orders=true&end_date_max=${minute.toISOString()}&`;
+  },
+  closed: () => 'closed=true&',
+  all: () => '',
+};
 
 export class Api {
   /** @param {string} origin of the public API, such as `http://127.0.0.1:3000` */
@@ -38,11 +60,11 @@ export class Api {
     return `${this.origin.replace(/^http/, 'ws')}/ws/market`;
   }
 
-  /** Open markets, busiest first. @returns {Promise<Market[]>} */
-  async busiest() {
+  /** Markets in a state, busiest first. @param {Filter} filter @returns {Promise<Market[]>} */
+  async busiest(filter) {
     const order = 'order=volume24hr,volume&ascending=false';
     const rows = await this.get(
-      `/gamma/markets?active=true&closed=false&${order}&limit=${MARKETS_SHOWN}`,
+      `/gamma/markets?${QUERIES[filter]()}${order}&limit=${MARKETS_SHOWN}`,
     );
     return rows.map(marketOf);
   }
@@ -53,13 +75,14 @@ export class Api {
   }
 
   /**
-   * Open markets of the events that are found, those whose own question has all words first.
-   * @param {string} words @returns {Promise<Market[]>}
+   * Markets in a state of the events that are found, those whose own question has all words first.
+   * @param {string} words @param {Filter} filter @returns {Promise<Market[]>}
    */
-  async search(words) {
+  async search(words, filter) {
     const path = `/gamma/public-search?q=${encodeURIComponent(words)}&search_tags=false`;
     const limit = `limit_per_type=${EVENTS_SEARCHED}`;
-    let found = await this.get(`${path}&${limit}&events_status=active`);
+    const status = filter === 'open' ? '&events_status=active' : '';
+    let found = await this.get(`${path}&${limit}${status}`);
     // A catalog need not say of its events whether they are active.
     if (found.events.length === 0) found = await this.get(`${path}&${limit}`);
     const ids = found.events.map((/** @type {{ id: string }} */ { id }) => id);
@@ -71,7 +94,10 @@ export class Api {
     const markets = [];
     for (const { markets: rows, title } of events) {
       for (const row of rows) {
-        if (row.active && !row.closed) markets.push(marketOf({ ...row, events: [{ title }] }));
+        const market = marketOf({ ...row, events: [{ title }] });
+        // What has ended takes orders, as the other open ones do.
+        const isOpen = filter === 'open' && market.state === 'ended';
+        if (filter === 'all' || isOpen || market.state === filter) markets.push(market);
       }
     }
     const wanted = words.toLowerCase().split(/\s+/);
@@ -153,10 +179,25 @@ function marketOf(row) {
     outcomes: listOf(row.outcomes),
     tokens: listOf(row.clobTokenIds),
     prices: listOf(row.outcomePrices).map(Number),
+    price: priceOf(row),
+    state: stateOf(row),
     tick: row.orderPriceMinTickSize ?? 0.01,
     volume: row.volumeNum ?? 0,
     volumeDay: row.volume24hr ?? 0,
   };
+}
+
+/** @param {Record<string, any>} row @returns {number | undefined} */
+function priceOf({ bestAsk, bestBid, lastTradePrice, outcomePrices }) {
+  const isTwoSided = bestBid > 0 && bestAsk < 1;
+  return isTwoSided || lastTradePrice > 0 ? Number(listOf(outcomePrices)[0]) : undefined;
+}
+
+/** @param {Record<string, any>} row @returns {MarketState} */
+function stateOf({ acceptingOrders, active, archived, closed, enableOrderBook, endDate }) {
+  if (closed || archived) return 'closed';
+  if (!active || acceptingOrders === false || enableOrderBook === false) return 'paused';
+  return Date.parse(endDate ?? '') < Date.now() ? 'ended' : 'open';
 }
 
 /** @param {unknown} value @returns {string[]} */

@@ -40,6 +40,12 @@ export function setText(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
 
+/** A badge without a text is not shown. @param {HTMLElement} element @param {string} text */
+export function setBadge(element, text) {
+  setText(element, text);
+  element.hidden = text === '';
+}
+
 /** The width of a bar as --w. @param {HTMLElement} element @param {number} share 0 to 1 */
 export function setBar(element, share) {
   const width = `${Math.round(Math.min(1, Math.max(0, share)) * 100)}%`;
@@ -68,7 +74,7 @@ export function inNextFrame(draw, msMin = 0) {
 }
 
 /**
- * Fills a fieldset with a group of radio buttons.
+ * Fills a fieldset with a group of radio buttons. Each has a place for a value behind its text.
  * @param {HTMLElement} fieldset @param {readonly string[]} texts
  * @param {number} chosen index @param {(index: number) => void} onChoose
  */
@@ -80,11 +86,18 @@ export function fillChoices(fieldset, texts, chosen, onChoose) {
     input.name = fieldset.id;
     input.checked = index === chosen;
     input.addEventListener('change', () => onChoose(index));
-    label.append(input, text);
+    label.append(input, text, make('span', 'choice-value'));
     return label;
   });
   for (const label of fieldset.querySelectorAll('label')) label.remove();
   fieldset.append(...labels);
+}
+
+/** @param {HTMLElement} fieldset @param {readonly string[]} values of its buttons */
+export function setChoiceValues(fieldset, values) {
+  fieldset.querySelectorAll('.choice-value').forEach((element, index) => {
+    setText(element, values[index] ?? '');
+  });
 }
 
 /** Checks another button of a group. @param {HTMLElement} fieldset @param {number} chosen index */

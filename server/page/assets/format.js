@@ -12,6 +12,9 @@ const DATE = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short' });
 /** What stands where there is no value. */
 export const NONE = '–';
 
+/** Badges of markets. @type {Readonly<Record<'open' | 'paused' | 'ended' | 'closed', string>>} */
+export const STATES = { open: '', paused: 'Paused', ended: 'End date past', closed: 'Closed' };
+
 /** @param {number | undefined} price 0 to 1 @param {number} decimals of its market's tick */
 export function priceText(price, decimals) {
   return price === undefined ? NONE : price.toFixed(decimals);
@@ -37,8 +40,9 @@ export function countText(count) {
   return WHOLE.format(count);
 }
 
-/** @param {number} price 0 to 1 */
+/** @param {number | undefined} price 0 to 1 */
 export function chanceText(price) {
+  if (price === undefined) return NONE;
   const percent = price * 100;
   if (percent > 0 && percent < 1) return '<1 %';
   if (percent > 99 && percent < 100) return '>99 %';

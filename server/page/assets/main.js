@@ -62,6 +62,9 @@ function showSummary(now) {
 async function begin({ api: { host, port } }) {
   api = new Api(`${location.protocol}//${host || location.hostname}:${port}`);
   view.api = api;
+  const docs = /** @type {HTMLAnchorElement} */ (byId('docs'));
+  docs.href = `${api.origin}/docs`;
+  docs.hidden = false;
   stream = new MarketStream({
     url: api.marketStream,
     onEvent: (event) => view.take(event),

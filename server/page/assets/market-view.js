@@ -5,8 +5,16 @@
  */
 import { Book } from './book.js';
 import { DepthChart } from './depth-chart.js';
-import { byId, choose, fillChoices, inNextFrame, setText } from './dom.js';
-import { amountText, dayText, decimalsOf, NONE, priceText } from './format.js';
+import {
+  byId,
+  choose,
+  fillChoices,
+  inNextFrame,
+  setBadge,
+  setChoiceValues,
+  setText,
+} from './dom.js';
+import { amountText, dayText, decimalsOf, NONE, priceText, STATES } from './format.js';
 import { Ladder } from './ladder.js';
 import { PriceChart } from './price-chart.js';
 import { Tape } from './tape.js';
@@ -141,6 +149,23 @@ export class MarketView {
     setText(byId('trades-note'), '');
   }
 
+  /**
+   * The middle between the best orders, else the last trade, else what the catalog knows of the
+   * first outcome. The outcomes of a pair add up to 1.
+   * @param {Market} market @param {number | undefined} bid @param {number | undefined} ask
+   */
+  outcomePrices({ outcomes, price: first }, bid, ask) {
+    const isPair = outcomes.length === 2;
+    const own = bid === undefined || ask === undefined ? this.last : (bid + ask) / 2;
+    return outcomes.map((_, index) => {
+      let price = index === this.outcome ? own : undefined;
+      if (price === undefined && isPair && own !== undefined) price = 1 - own;
+      if (price === undefined && index === 0) price = first;
+      if (price === undefined && isPair && first !== undefined) price = 1 - first;
+      return priceText(price, this.decimals);
+    });
+  }
+
   draw() {
     const { book, decimals, market } = this;
     const bid = book.bids.best;
@@ -157,6 +182,8 @@ export class MarketView {
     this.tape.draw(decimals);
     this.depth.draw(book, decimals);
     if (market === undefined) return;
+    setBadge(byId('state'), STATES[market.state]);
+    setChoiceValues(this.outcomes, this.outcomePrices(market, bid, ask));
     document.title = `${priceText(this.last, decimals)} ${market.outcomes[this.outcome]} · ${market.question}`;
   }
 }

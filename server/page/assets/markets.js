@@ -1,15 +1,26 @@
 // @ts-check
 /**
- * The list of markets: the busiest, or the results of a search. Rows are links; arrow keys move
+ * The list of markets: the busiest in a state, or the results of a search. Rows are links; arrow keys move
  * between rows, and Escape clears the search.
  */
-import { byId, make, markCurrent, setText } from './dom.js';
-import { amountText, chanceText } from './format.js';
+import { byId, make, markCurrent, setBadge, setText } from './dom.js';
+import { amountText, chanceText, STATES } from './format.js';
 
-/** @import { Api, Market } from './api.js' */
+/** @import { Api, Filter, Market } from './api.js' */
 
 const REFRESH_MS = 3_000;
 const TYPING_MS = 150;
+/**
+ * Where a list is empty, and where a search has found nothing.
+ * @type {Readonly<Record<Filter, readonly [string, string]>>}
+ */
+const NOTHING = {
+  open: ['No open market yet', 'Nothing open'],
+  paused: ['No market is paused', 'Nothing paused'],
+  ended: ['No open market is past its end date', 'Nothing past its end date'],
+  closed: ['No market is closed', 'Nothing closed'],
+  all: ['No market yet', 'Nothing'],
+};
 
 export class MarketList {
   /** @param {(markets: readonly Market[]) => void} onMarkets figures of markets are new */
@@ -18,6 +29,7 @@ export class MarketList {
     this.list = byId('markets');
     this.found = byId('found');
     this.input = /** @type {HTMLInputElement} */ (byId('search'));
+    this.choice = /** @type {HTMLSelectElement} */ (byId('filter'));
     /** @type {Map<string, Row>} */
     this.rows = new Map();
     /** @type {Api | undefined} */
@@ -26,11 +38,12 @@ export class MarketList {
     this.requests = 0;
     /** @type {number | undefined} timer */
     this.typing = undefined;
-    this.shownWords = '';
+    this.shown = '';
     this.input.addEventListener('input', () => {
       clearTimeout(this.typing);
       this.typing = setTimeout(() => this.refresh(), TYPING_MS);
     });
+    this.choice.addEventListener('change', () => this.refresh());
     this.input.addEventListener('keydown', (event) => this.searchKey(event));
     this.list.addEventListener('keydown', (event) => this.listKey(event));
     document.addEventListener('keydown', (event) => {
@@ -53,15 +66,21 @@ export class MarketList {
     return this.input.value.trim();
   }
 
+  get filter() {
+    return /** @type {Filter} */ (this.choice.value);
+  }
+
   async refresh() {
     if (this.api === undefined) return;
     this.requests += 1;
-    const { requests, words } = this;
+    const { filter, requests, words } = this;
     try {
-      const markets = await (words === '' ? this.api.busiest() : this.api.search(words));
+      const markets = await (words === ''
+        ? this.api.busiest(filter)
+        : this.api.search(words, filter));
       // A later request was sent meanwhile.
       if (requests !== this.requests) return;
-      this.draw(markets, words);
+      this.draw(markets, words, filter);
       this.onMarkets(markets);
     } catch {
       if (this.rows.size === 0) setText(this.found, 'The API does not answer');
@@ -74,11 +93,12 @@ export class MarketList {
     for (const [key, { link }] of this.rows) markCurrent(link, key === id);
   }
 
-  /** @param {readonly Market[]} markets @param {string} words */
-  draw(markets, words) {
-    setText(this.found, headOf(markets.length, words));
-    const isOther = words !== this.shownWords;
-    this.shownWords = words;
+  /** @param {readonly Market[]} markets @param {string} words @param {Filter} filter */
+  draw(markets, words, filter) {
+    setText(this.found, headOf(markets.length, words, filter));
+    const shown = `${filter} ${words}`;
+    const isOther = shown !== this.shown;
+    this.shown = shown;
     const ids = new Set(markets.map(({ id }) => id));
     for (const [id, { item }] of this.rows) {
       if (ids.has(id)) continue;
@@ -138,28 +158,30 @@ class Row {
     this.link.href = `#${id}`;
     this.words = make('span', 'market-words');
     this.chance = make('span', 'market-chance');
+    const about = make('span', 'market-about');
+    this.badge = make('span', 'badge');
     this.event = make('span', 'market-event clip');
+    about.append(this.badge, this.event);
     this.volume = make('span', 'market-volume');
-    this.link.append(this.words, this.chance, this.event, this.volume);
+    this.link.append(this.words, this.chance, about, this.volume);
     this.item.append(this.link);
   }
 
   /** @param {Market} market */
-  fill({ event, outcomes, prices, question, volumeDay }) {
-    // Of more than two outcomes the likeliest, by its name.
-    const isPair = prices.length <= 2;
-    const likeliest = isPair ? 0 : prices.indexOf(Math.max(...prices));
-    const price = prices[likeliest];
+  fill({ event, outcomes, price, question, state, volumeDay }) {
     setText(this.words, question);
-    setText(this.chance, price === undefined ? '' : chanceText(price));
-    setText(this.event, isPair ? event : `${outcomes[likeliest]} leads`);
+    setText(this.chance, chanceText(price));
+    setBadge(this.badge, STATES[state]);
+    // Of more than two outcomes the chance is that of the first.
+    setText(this.event, outcomes.length <= 2 ? event : `Chance of ${outcomes[0]}`);
     setText(this.volume, `${amountText(volumeDay)} today`);
   }
 }
 
-/** @param {number} count @param {string} words */
-function headOf(count, words) {
-  if (words === '') return count === 0 ? 'No open market yet' : 'Busiest first, by 24 h volume';
-  if (count === 0) return `Nothing open is found for “${words}”`;
+/** @param {number} count @param {string} words @param {Filter} filter */
+function headOf(count, words, filter) {
+  const [none, nothing] = NOTHING[filter];
+  if (words === '') return count === 0 ? none : 'Busiest first, by 24 h volume';
+  if (count === 0) return `${nothing} is found for “${words}”`;
   return `${count} found for “${words}”`;
 }

@@ -1,5 +1,5 @@
 // @ts-check
-/** The node: throughput, latency of orders, occupancy of its tables, and how far its parts lag behind. */
+/** The node: throughput, latency of orders, use of its tables, and the state of its parts. */
 import { axis, bars, Chart, faint, line, marks } from './chart.js';
 import { byId, make, setBar, setText } from './dom.js';
 import { amountText, bytesText, countText, lengthText, NONE } from './format.js';
@@ -21,7 +21,7 @@ const TABLES = /** @type {Readonly<Record<string, string>>} */ ({
   accounts: 'Accounts',
   orders: 'Open orders',
   levels: 'Price levels',
-  finished: 'Ended orders',
+  finished: 'Closed orders',
   trades: 'Trades',
 });
 
@@ -138,17 +138,20 @@ function lagsOf({ event_loop_delay_ms: delay, memory_bytes }, node) {
     follower === null
       ? 'stopped'
       : follower.behind === 0
-        ? 'nothing'
-        : `${countText(follower.behind)} in ${lengthText(follower.behind_ms)}`;
+        ? 'up to date'
+        : `${countText(follower.behind)} batches behind (${lengthText(follower.behind_ms)})`;
   return [
-    ['Newest durable batch', countText(log.sequence)],
-    ['Batches behind in LMDB', behind],
-    ['Catalog', `${lengthText(node.catalog_age_seconds * 1_000)} old`],
-    ['Newest image', image === null ? 'none yet' : `${lengthText(image.age_seconds * 1_000)} old`],
-    ['Orders waiting', countText(queue.waiting)],
-    ['Event loop, 99 %', lengthText(delay.p99)],
-    ['Stream clients', `${countText(streams.clients)}, ${bytesText(streams.bytes_held)} held`],
-    ['Memory', bytesText(memory_bytes)],
+    ['Batches on disk', countText(log.sequence)],
+    ['Trade history on disk', behind],
+    ['Catalog loaded', `${lengthText(node.catalog_age_seconds * 1_000)} ago`],
+    ['Last snapshot', image === null ? 'none yet' : `${lengthText(image.age_seconds * 1_000)} ago`],
+    ['Orders in the queue', countText(queue.waiting)],
+    ['Delay of the main thread, 99 %', lengthText(delay.p99)],
+    [
+      'Stream connections',
+      `${countText(streams.clients)}, ${bytesText(streams.bytes_held)} unsent`,
+    ],
+    ['Memory in use', bytesText(memory_bytes)],
   ];
 }
 

@@ -1,0 +1,213 @@
+/**
+ * Every invariant of the ledger, walked in full: part of audit.ts. Throws on the first one that is broken.
+ * Invariants: docs/ledger.md#invariants
+ */
+import { assert } from './book/matching.ts';
+import { payoutOf } from './ledger/payout.ts';
+import { findPosition, positionEntries } from './ledger/positions.ts';
+import { reservedCash } from './ledger/reservations.ts';
+import { orderStatus } from './orders/orders.ts';
+import { ResolutionState, Status } from './tables/codes.ts';
+import {
+  CASH_F,
+  CASH_I,
+  Cash,
+  Flag,
+  HOLDER_F,
+  HOLDER_I,
+  Holder,
+  Ledger,
+  MARKET_F,
+  MARKET_I,
+  Market,
+  ORDER_F,
+  ORDER_I,
+  Order,
+  POSITION_F,
+  POSITION_I,
+  POSITION_LINK_I,
+  Position,
+  PositionLink,
+  RESOLUTION_I,
+  Resolution,
+  State,
+  TOKEN_I,
+  Token,
+} from './tables/layout.ts';
+import type { Tables } from './tables/tables.ts';
+import type {
+  AccountRow,
+  MarketRow,
+  OrderRow,
+  PositionRow,
+  ResolutionRow,
+  TokenRow,
+} from './tables/units.ts';
+
+/** Nothing where there is no ledger. */
+export function auditLedger(t: Tables): void {
+  if (t.state[State.ledger] === 0) return;
+  auditReservations(t);
+  auditPositions(t);
+  auditLists(t);
+  auditCollateral(t);
+  auditCash(t);
+}
+
+/** Open orders reserve, and hold, just what their wallets say. */
+function auditReservations(t: Tables): void {
+  const cash = new Float64Array(t.state[State.accounts]! + 1);
+  const rows = t.ledger[Ledger.positionRows]!;
+  const shares = new Float64Array(rows + 1);
+  const holds = new Int32Array(rows + 1);
+  for (let order = 1 as OrderRow; order <= t.state[State.orderRows]!; order++) {
+    const w = order << ORDER_I;
+    const position = t.orderI[w + Order.position]!;
+    if (orderStatus(t, order) !== Status.live) {
+      assert(position === 0, 'a finished order holds no position');
+      continue;
+    }
+    const account = t.orderI[w + Order.maker]!;
+    const p = position << POSITION_I;
+    assert(t.positionI[p + Position.account] === account, 'an order holds its own position');
+    assert(t.positionI[p + Position.token] === t.orderI[w + Order.token], 'and of its token');
+    holds[position]! += 1;
+    if ((t.orderI[w + Order.flags]! & Flag.sell) === 0) cash[account]! += reservedCash(t, order);
+    else shares[position]! += t.orderF[(order << ORDER_F) + Order.remaining]!;
+  }
+  for (let account = 1; account < cash.length; account++) {
+    const reserved = t.cashF[(account << CASH_F) + Cash.reserved];
+    assert(reserved === cash[account], 'a wallet reserves what its open BUY orders can cost');
+  }
+  for (let row = 1; row <= rows; row++) {
+    const reserved = t.positionF[(row << POSITION_F) + Position.reserved];
+    assert(reserved === shares[row], 'a position reserves what its open SELL orders offer');
+    const held = t.positionI[(row << POSITION_I) + Position.holds];
+    assert(held === holds[row], 'a position counts its open orders');
+  }
+}
+
+function auditPositions(t: Tables): void {
+  const entries = positionEntries(t);
+  for (let i = 1; i < entries.length; i += 2) {
+    const row = entries[i]! as PositionRow;
+    const w = row << POSITION_I;
+    const d = row << POSITION_F;
+    const total = t.positionF[d + Position.total]!;
+    const reserved = t.positionF[d + Position.reserved]!;
+    assert(0 <= reserved && reserved <= total, 'a position has what it reserves');
+    assert(total > 0 || t.positionI[w + Position.holds]! > 0, 'a position is there for something');
+    const account = t.positionI[w + Position.account]! as AccountRow;
+    const token = t.positionI[w + Position.token]! as TokenRow;
+    assert(findPosition(t, account, token) === row, 'a position is found by account and token');
+  }
+  let free = 0;
+  for (let row = t.ledger[Ledger.freePosition]!; row !== 0; free++) {
+    assert(free <= t.ledger[Ledger.positionRows]!, 'the list of free positions ends');
+    row = t.positionI[(row << POSITION_I) + Position.nextFree]!;
+  }
+  const used = t.ledger[Ledger.positions]!;
+  assert(free + used === t.ledger[Ledger.positionRows]!, 'every position is in use or free');
+}
+
+/** Both lists have every position once. */
+function auditLists(t: Tables): void {
+  let listed = 0;
+  for (let account = 1; account <= t.state[State.accounts]!; account++) {
+    const head = t.cashI[(account << CASH_I) + Cash.head]!;
+    const count = t.cashI[(account << CASH_I) + Cash.count]!;
+    listed += count;
+    auditList(t, head, count, PositionLink.accountNext, PositionLink.accountPrev, (w) => {
+      assert(t.positionI[w + Position.account] === account, 'a wallet lists its own positions');
+    });
+  }
+  for (let token = 1; token <= t.state[State.tokens]!; token++) {
+    const head = t.holderI[(token << HOLDER_I) + Holder.head]!;
+    const count = t.holderI[(token << HOLDER_I) + Holder.count]!;
+    listed += count;
+    auditList(t, head, count, PositionLink.tokenNext, PositionLink.tokenPrev, (w) => {
+      assert(t.positionI[w + Position.token] === token, 'a token lists its own holders');
+    });
+  }
+  assert(listed === 2 * t.ledger[Ledger.positions]!, 'every position is in two lists');
+}
+
+function auditList(
+  { positionLinkI }: Tables,
+  head: number,
+  count: number,
+  next: number,
+  prev: number,
+  visit: (w: number) => void,
+): void {
+  let before = 0;
+  let row = head;
+  for (let i = 0; i < count; i++) {
+    const link = row << POSITION_LINK_I;
+    assert(row !== 0 && positionLinkI[link + prev] === before, 'lists are linked both ways');
+    visit(row << POSITION_I);
+    before = row;
+    row = positionLinkI[link + next]!;
+  }
+  assert(row === 0, 'a list counts its rows');
+}
+
+/** Shares of each outcome are the complete sets of its market; one that resolves can pay. */
+function auditCollateral(t: Tables): void {
+  const shares = new Float64Array(t.state[State.tokens]! + 1);
+  const owed = new Float64Array(t.state[State.markets]! + 1);
+  const add = (token: TokenRow, amount: number): void => {
+    shares[token]! += amount;
+    const market = marketOf(t, token);
+    const row = t.marketI[(market << MARKET_I) + Market.resolution]! as ResolutionRow | 0;
+    if (row === 0) return;
+    const outcome = token - t.marketI[(market << MARKET_I) + Market.firstToken]!;
+    owed[market]! += payoutOf(t, row, outcome, amount);
+  };
+  for (let row = 1; row <= t.ledger[Ledger.positionRows]!; row++) {
+    const token = t.positionI[(row << POSITION_I) + Position.token]! as TokenRow;
+    if (token !== 0) add(token, t.positionF[(row << POSITION_F) + Position.total]!);
+  }
+  for (let token = 1 as TokenRow; token < shares.length; token++) {
+    add(token, t.holderF[(token << HOLDER_F) + Holder.venue]!);
+  }
+  let sum = 0;
+  for (let market = 1 as MarketRow; market < owed.length; market++) {
+    const offset = market << MARKET_I;
+    const collateral = t.marketF[(market << MARKET_F) + Market.collateral]!;
+    sum += collateral;
+    const row = t.marketI[offset + Market.resolution]!;
+    const first = t.marketI[offset + Market.firstToken]!;
+    const end = first + t.marketI[offset + Market.tokenCount]!;
+    const isDone =
+      t.resolutionI[(row << RESOLUTION_I) + Resolution.state] === ResolutionState.resolved;
+    if (row !== 0 && !isDone) {
+      assert(collateral >= owed[market]!, 'a market that resolves can pay what it owes');
+      continue;
+    }
+    assert(row === 0 || collateral === 0, 'a market that has resolved has paid everything');
+    for (let token = first; token < end; token++) {
+      assert(shares[token] === collateral, 'shares of an outcome are the sets of its market');
+    }
+  }
+  assert(sum === t.ledger[Ledger.collateral], 'the collateral of all is counted');
+}
+
+function marketOf({ tokenI }: Tables, token: TokenRow): MarketRow {
+  return tokenI[(token << TOKEN_I) + Token.market]! as MarketRow;
+}
+
+function auditCash(t: Tables): void {
+  const { cashF, ledger } = t;
+  let sum = 0;
+  for (let account = 1; account <= t.state[State.accounts]!; account++) {
+    const total = cashF[(account << CASH_F) + Cash.total]!;
+    const reserved = cashF[(account << CASH_F) + Cash.reserved]!;
+    assert(0 <= reserved && reserved <= total, 'a wallet has what it reserves');
+    sum += total;
+  }
+  assert(sum === ledger[Ledger.cash], 'the cash of all is counted');
+  const there = sum + ledger[Ledger.collateral]! + ledger[Ledger.fees]! + ledger[Ledger.rounding]!;
+  assert(there === ledger[Ledger.deposited], 'what was paid in is there');
+  assert(ledger[Ledger.fees]! >= 0, 'fees are not negative');
+}

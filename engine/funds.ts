@@ -1,0 +1,257 @@
+/**
+ * Commands that move the money of one wallet beside orders: deposit, withdraw, split, merge; and the declaration
+ * of who may sign for a wallet. Each is applied once (ledger/requests.ts). A refusal changes nothing.
+ * Rules: docs/ledger.md#commands
+ */
+import { assert } from './book/matching.ts';
+import { CommandKind, commandKind, FundsCommand } from './commands.ts';
+import type { EngineContext } from './context.ts';
+import { dropPosition, findPosition, positionRoom, takePosition } from './ledger/positions.ts';
+import { checkRequest, enterRequest, findRequest } from './ledger/requests.ts';
+import { bindWallet, findAccount, makeAccount } from './orders/accounts.ts';
+import { RejectReason, type RejectReasonCode } from './orders/reject-reasons.ts';
+import { AMOUNT_MAX, DEPOSITED_MAX } from './tables/capacities.ts';
+import { ADDRESS_WORDS, EntryCause, type EntryCauseCode } from './tables/codes.ts';
+import {
+  ACCOUNT_I,
+  Account,
+  CASH_F,
+  Cash,
+  Ledger,
+  MARKET_F,
+  MARKET_I,
+  Market,
+  POSITION_F,
+  Position,
+  REQUEST_F,
+  REQUEST_I,
+  Request,
+  State,
+} from './tables/layout.ts';
+import type { Tables } from './tables/tables.ts';
+import type { AccountRow, MarketRow, PositionRow, TokenRow } from './tables/units.ts';
+import { sameAddress } from './tables/words.ts';
+
+/** A command at hand. */
+interface Funds {
+  readonly context: EngineContext;
+  readonly t: Tables;
+  readonly i32: Int32Array;
+  readonly at: number;
+  readonly kind: number;
+  /** 0 = no account has this address yet. */
+  readonly wallet: AccountRow | 0;
+  readonly hasSigner: boolean;
+  readonly signer: AccountRow | 0;
+  readonly market: MarketRow | 0;
+  readonly amount: number;
+}
+
+export function applyFunds(
+  context: EngineContext,
+  i32: Int32Array,
+  f64: Float64Array,
+  at: number,
+): RejectReasonCode {
+  const { t } = context;
+  if (t.state[State.ledger] === 0) return RejectReason.ledgerOff;
+  const f = fundsAt(context, i32, f64, at);
+  const found = findRequest(t, i32, f64, at);
+  if (found !== 0)
+    return sameBody(f, found - 1) ? RejectReason.idRepeated : RejectReason.idConflict;
+  const fault = checkRequest(context, i32, f64, at);
+  if (fault !== undefined) return RejectReason[fault];
+  const refused = check(f);
+  if (refused !== RejectReason.accepted) return refused;
+  context.changes += 1;
+  context.noteWord(f.kind);
+  context.noteWord(i32[at + FundsCommand.wallet]!);
+  context.note(f.amount);
+  const wallet = f.wallet !== 0 ? f.wallet : makeAccount(t, i32, at + FundsCommand.wallet);
+  apply(f, wallet);
+  const after = t.cashF[(wallet << CASH_F) + Cash.total]!;
+  enterRequest(context, i32, f64, at, wallet, otherOf(f, signerOf(f)), f.amount, after);
+  return RejectReason.accepted;
+}
+
+function fundsAt(context: EngineContext, i32: Int32Array, f64: Float64Array, at: number): Funds {
+  const { t } = context;
+  let hasSigner = false;
+  for (let w = 0; w < ADDRESS_WORDS; w++)
+    if (i32[at + FundsCommand.signer + w] !== 0) hasSigner = true;
+  const named = i32[at + FundsCommand.market]!;
+  return {
+    context,
+    t,
+    i32,
+    at,
+    kind: commandKind(i32, at),
+    wallet: findAccount(t, i32, at + FundsCommand.wallet),
+    hasSigner,
+    signer: hasSigner ? findAccount(t, i32, at + FundsCommand.signer) : 0,
+    market: (named > 0 && named <= t.state[State.markets]! ? named : 0) as MarketRow | 0,
+    amount: f64[at / 2 + FundsCommand.amount]!,
+  };
+}
+
+function sameBody(f: Funds, row: number): boolean {
+  const { requestF, requestI } = f.t;
+  const w = row << REQUEST_I;
+  return (
+    requestI[w + Request.kind] === f.kind &&
+    requestI[w + Request.subject] === f.wallet &&
+    requestI[w + Request.other] === otherOf(f, f.signer) &&
+    requestF[(row << REQUEST_F) + Request.amount] === f.amount
+  );
+}
+
+/** What beside wallet and amount belongs to a request: its market, or its signer. */
+function otherOf({ hasSigner, kind, market }: Funds, signer: AccountRow | 0): number {
+  if (kind === CommandKind.split || kind === CommandKind.merge) return market;
+  // A signer without an account is none that was stored.
+  return hasSigner && signer === 0 ? -1 : signer;
+}
+
+/** The account of the signer, which apply() has made. */
+function signerOf({ at, hasSigner, i32, t }: Funds): AccountRow | 0 {
+  return hasSigner ? findAccount(t, i32, at + FundsCommand.signer) : 0;
+}
+
+function check(f: Funds): RejectReasonCode {
+  const { amount, kind, t, wallet } = f;
+  const isAmount = Number.isInteger(amount) && amount >= 1 && amount <= AMOUNT_MAX;
+  if (!isAmount && kind !== CommandKind.declare) return RejectReason.amountInvalid;
+  switch (kind) {
+    case CommandKind.deposit:
+      if (t.ledger[Ledger.deposited]! + amount > DEPOSITED_MAX)
+        return RejectReason.depositsTooLarge;
+      return f.hasSigner ? checkSigner(f) : accountRoom(f);
+    case CommandKind.declare:
+      return f.hasSigner ? checkSigner(f) : RejectReason.walletUnknown;
+    default:
+      if (wallet === 0) return RejectReason.walletUnknown;
+  }
+  if (kind === CommandKind.withdraw) {
+    return freeCash(t, wallet) < amount ? RejectReason.notEnough : RejectReason.accepted;
+  }
+  return checkSets(f, wallet);
+}
+
+/** A wallet that has signed for itself keeps that. */
+function checkSigner(f: Funds): RejectReasonCode {
+  const { signer, t, wallet } = f;
+  const isOwn = wallet !== 0 && t.accountI[(wallet << ACCOUNT_I) + Account.binding] === wallet;
+  return isOwn && signer !== wallet ? RejectReason.bindingConflict : accountRoom(f);
+}
+
+/** Whether the accounts that the command names can be had. */
+function accountRoom({ at, hasSigner, i32, signer, t, wallet }: Funds): RejectReasonCode {
+  const isOne =
+    hasSigner && sameAddress(i32, at + FundsCommand.wallet, i32, at + FundsCommand.signer);
+  const wanted = (wallet === 0 ? 1 : 0) + (hasSigner && !isOne && signer === 0 ? 1 : 0);
+  const room = t.capacities.accounts - t.state[State.accounts]!;
+  return wanted > room ? RejectReason.tableFull : RejectReason.accepted;
+}
+
+/** Whether a split or merge can be made. */
+function checkSets(f: Funds, wallet: AccountRow): RejectReasonCode {
+  const { amount, kind, market, t } = f;
+  if (market === 0) return RejectReason.marketUnknown;
+  if (t.marketI[(market << MARKET_I) + Market.resolution] !== 0) return RejectReason.marketResolved;
+  const isSplit = kind === CommandKind.split;
+  if (isSplit && freeCash(t, wallet) < amount) return RejectReason.notEnough;
+  let missing = 0;
+  const { count, first } = tokensOf(t, market);
+  for (let token = first; token < first + count; token++) {
+    const row = findPosition(t, wallet, token as TokenRow);
+    if (row === 0) missing += 1;
+    const d = row << POSITION_F;
+    const free = t.positionF[d + Position.total]! - t.positionF[d + Position.reserved]!;
+    if (!isSplit && free < amount) return RejectReason.notEnough;
+  }
+  return isSplit && !positionRoom(t, missing) ? RejectReason.tableFull : RejectReason.accepted;
+}
+
+function tokensOf(t: Tables, market: MarketRow): { first: number; count: number } {
+  const offset = market << MARKET_I;
+  return {
+    first: t.marketI[offset + Market.firstToken]!,
+    count: t.marketI[offset + Market.tokenCount]!,
+  };
+}
+
+function freeCash(t: Tables, wallet: AccountRow): number {
+  const d = wallet << CASH_F;
+  return t.cashF[d + Cash.total]! - t.cashF[d + Cash.reserved]!;
+}
+
+function apply(f: Funds, wallet: AccountRow): void {
+  const { amount, at, hasSigner, i32, kind, signer, t } = f;
+  switch (kind) {
+    case CommandKind.deposit:
+    case CommandKind.withdraw: {
+      const isDeposit = kind === CommandKind.deposit;
+      const cash = isDeposit ? amount : -amount;
+      t.ledger[Ledger.deposited]! += cash;
+      addCash(t, wallet, cash);
+      enter(f, isDeposit ? EntryCause.deposit : EntryCause.withdraw, wallet, 0, cash);
+      break;
+    }
+    case CommandKind.split:
+    case CommandKind.merge:
+      moveSets(f, wallet);
+      break;
+    default:
+      assert(kind === CommandKind.declare, 'a command of funds has a known kind');
+  }
+  if (!hasSigner || (kind !== CommandKind.deposit && kind !== CommandKind.declare)) return;
+  const isOwn = sameAddress(i32, at + FundsCommand.wallet, i32, at + FundsCommand.signer);
+  if (isOwn) bindWallet(t, wallet, wallet);
+  else bindWallet(t, wallet, signer !== 0 ? signer : makeAccount(t, i32, at + FundsCommand.signer));
+}
+
+function addCash(t: Tables, wallet: AccountRow, cash: number): void {
+  t.cashF[(wallet << CASH_F) + Cash.total]! += cash;
+  t.ledger[Ledger.cash]! += cash;
+}
+
+/** Cash becomes complete sets, or complete sets become cash. */
+function moveSets(f: Funds, wallet: AccountRow): void {
+  const { amount, kind, t } = f;
+  const market = f.market as MarketRow;
+  const isSplit = kind === CommandKind.split;
+  const sets = isSplit ? amount : -amount;
+  addCash(t, wallet, -sets);
+  t.marketF[(market << MARKET_F) + Market.collateral]! += sets;
+  t.ledger[Ledger.collateral]! += sets;
+  const reference = t.ledger[Ledger.entries]!;
+  const { count, first } = tokensOf(t, market);
+  for (let outcome = 0; outcome < count; outcome++) {
+    const token = (first + outcome) as TokenRow;
+    const found = findPosition(t, wallet, token);
+    const row = found !== 0 ? found : takePosition(t, wallet, token);
+    t.positionF[(row << POSITION_F) + Position.total]! += sets;
+    const cause = isSplit ? EntryCause.split : EntryCause.merge;
+    enter(f, cause, wallet, row, outcome === 0 ? -sets : 0, token, sets, reference);
+    dropPosition(t, row);
+  }
+}
+
+/** Makes an entry. `row`: the position that has moved; 0 = none. */
+function enter(
+  { context, t }: Funds,
+  cause: EntryCauseCode,
+  wallet: AccountRow,
+  row: PositionRow | 0,
+  cash: number,
+  token: TokenRow | 0 = 0,
+  shares = 0,
+  reference = t.ledger[Ledger.entries]!,
+): void {
+  const sequence = t.ledger[Ledger.entries]!;
+  t.ledger[Ledger.entries] = sequence + 1;
+  const cashAfter = t.cashF[(wallet << CASH_F) + Cash.total]!;
+  const sharesAfter = row === 0 ? 0 : t.positionF[(row << POSITION_F) + Position.total]!;
+  const { events } = context;
+  events.entry(cause, wallet, token, sequence, reference, cash, shares, cashAfter, sharesAfter);
+}

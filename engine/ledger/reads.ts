@@ -1,0 +1,188 @@
+/**
+ * What storage, server and tests read of the ledger: a function for each number, and the walks. Micro-units
+ * throughout. What it means: docs/ledger.md.
+ *
+ * Thread: any, under the reader's own rule: what a writer may change meanwhile is read inside a turn that is
+ * known to be quiet. Walks end whatever they find.
+ */
+
+import { ResolutionState } from '../tables/codes.ts';
+import {
+  CASH_F,
+  CASH_I,
+  Cash,
+  HOLDER_F,
+  Holder,
+  Ledger,
+  MARKET_F,
+  MARKET_I,
+  Market,
+  POSITION_F,
+  POSITION_I,
+  POSITION_LINK_I,
+  Position,
+  PositionLink,
+  REQUEST_F,
+  REQUEST_I,
+  RESOLUTION_F,
+  RESOLUTION_I,
+  Request,
+  Resolution,
+  State,
+} from '../tables/layout.ts';
+import type { Tables } from '../tables/tables.ts';
+import type {
+  AccountRow,
+  MarketRow,
+  PositionRow,
+  ResolutionRow,
+  TokenRow,
+} from '../tables/units.ts';
+import { weightOf } from './payout.ts';
+
+/** Whether the directory has a ledger. */
+export function ledgerIsOn({ state }: Pick<Tables, 'state'>): boolean {
+  return state[State.ledger] === 1;
+}
+
+// Of a wallet. Row 0 of an account or position reads as nothing.
+
+export function cashTotal({ cashF }: Pick<Tables, 'cashF'>, account: AccountRow | 0): number {
+  return cashF[(account << CASH_F) + Cash.total]!;
+}
+
+export function cashReserved({ cashF }: Pick<Tables, 'cashF'>, account: AccountRow | 0): number {
+  return cashF[(account << CASH_F) + Cash.reserved]!;
+}
+
+export function sharesTotal(t: Pick<Tables, 'positionF'>, row: PositionRow | 0): number {
+  return t.positionF[(row << POSITION_F) + Position.total]!;
+}
+
+export function sharesReserved(t: Pick<Tables, 'positionF'>, row: PositionRow | 0): number {
+  return t.positionF[(row << POSITION_F) + Position.reserved]!;
+}
+
+export function positionToken(t: Pick<Tables, 'positionI'>, row: PositionRow): TokenRow {
+  return t.positionI[(row << POSITION_I) + Position.token]! as TokenRow;
+}
+
+/** The positions of an account, newest row first. Some may have no shares: an open BUY holds them. */
+export function positionsOf(t: Tables, account: AccountRow | 0): PositionRow[] {
+  const rows: PositionRow[] = [];
+  const { cashI, positionLinkI } = t;
+  const most = cashI[(account << CASH_I) + Cash.count]!;
+  let row = cashI[(account << CASH_I) + Cash.head]!;
+  while (row !== 0 && rows.length < most) {
+    rows.push(row as PositionRow);
+    row = positionLinkI[(row << POSITION_LINK_I) + PositionLink.accountNext]!;
+  }
+  return rows;
+}
+
+// Of a market.
+
+/** What its complete sets are worth; while it resolves, what is not paid yet. */
+export function marketCollateral({ marketF }: Pick<Tables, 'marketF'>, market: MarketRow): number {
+  return marketF[(market << MARKET_F) + Market.collateral]!;
+}
+
+/** Shares that the venue has of buyers' fees. */
+export function venueShares({ holderF }: Pick<Tables, 'holderF'>, token: TokenRow): number {
+  return holderF[(token << HOLDER_F) + Holder.venue]!;
+}
+
+export interface MarketResolution {
+  readonly isDone: boolean;
+  readonly isVoid: boolean;
+  /** Of each outcome; it pays weight / sum. */
+  readonly weights: readonly number[];
+  readonly sum: number;
+  /** What holders were paid so far. */
+  readonly paid: number;
+}
+
+/** How a market resolves or has resolved; undefined = it does not. */
+export function resolutionOf(t: Tables, market: MarketRow): MarketResolution | undefined {
+  const row = t.marketI[(market << MARKET_I) + Market.resolution]! as ResolutionRow | 0;
+  if (row === 0) return undefined;
+  const w = row << RESOLUTION_I;
+  const length = t.marketI[(market << MARKET_I) + Market.tokenCount]!;
+  return {
+    isDone: t.resolutionI[w + Resolution.state] === ResolutionState.resolved,
+    isVoid: t.resolutionI[w + Resolution.isVoid] === 1,
+    weights: Array.from({ length }, (_, outcome) => weightOf(t, row, outcome)),
+    sum: t.resolutionI[w + Resolution.sum]!,
+    paid: t.resolutionF[(row << RESOLUTION_F) + Resolution.paid]!,
+  };
+}
+
+/** The market whose resolution began first and is not done; 0 = none. */
+export function nextResolving(t: Tables): MarketRow | 0 {
+  const { ledger, resolutionI } = t;
+  if (ledger[Ledger.resolving] === 0) return 0;
+  for (let row = 1; row <= ledger[Ledger.resolutions]!; row++) {
+    const w = row << RESOLUTION_I;
+    if (resolutionI[w + Resolution.state] === ResolutionState.resolving) {
+      return resolutionI[w + Resolution.market]! as MarketRow;
+    }
+  }
+  return 0;
+}
+
+// Of the whole.
+
+/** The numbers of the ledger as a whole. */
+export interface LedgerTotals {
+  /** Deposits less withdrawals. */
+  readonly deposited: number;
+  readonly cash: number;
+  readonly collateral: number;
+  readonly fees: number;
+  readonly rounding: number;
+  /** After the last batch; always 0. */
+  readonly imbalance: number;
+  /** Entries ever made, positions in use, markets whose resolution is not done. */
+  readonly entries: number;
+  readonly positions: number;
+  readonly resolving: number;
+}
+
+export function ledgerTotals({ ledger }: Pick<Tables, 'ledger'>): LedgerTotals {
+  return {
+    deposited: ledger[Ledger.deposited]!,
+    cash: ledger[Ledger.cash]!,
+    collateral: ledger[Ledger.collateral]!,
+    fees: ledger[Ledger.fees]!,
+    rounding: ledger[Ledger.rounding]!,
+    imbalance: ledger[Ledger.imbalance]!,
+    entries: ledger[Ledger.entries]!,
+    positions: ledger[Ledger.positions]!,
+    resolving: ledger[Ledger.resolving]!,
+  };
+}
+
+/** The first answer to a request. */
+export interface RequestAnswer {
+  /** CommandKind. */
+  readonly kind: number;
+  readonly amount: number;
+  /** Cash of its wallet after it; 0 of a resolution. */
+  readonly cash: number;
+  /** Unix milliseconds at which it was applied. */
+  readonly time: number;
+}
+
+/** What a request was answered first. `row`: as findRequest() (requests.ts) found it, not 0. */
+export function requestAnswer(
+  { requestF, requestI }: Pick<Tables, 'requestF' | 'requestI'>,
+  row: number,
+): RequestAnswer {
+  const d = (row - 1) << REQUEST_F;
+  return {
+    kind: requestI[((row - 1) << REQUEST_I) + Request.kind]!,
+    amount: requestF[d + Request.amount]!,
+    cash: requestF[d + Request.result]!,
+    time: requestF[d + Request.time]!,
+  };
+}

@@ -1,0 +1,120 @@
+/**
+ * What open orders reserve: a resting BUY the collateral that it can still cost, a resting SELL its shares.
+ * An order holds its position from when it is accepted until it ends, so a match always finds the row.
+ * Rules: docs/ledger.md#orders
+ */
+import type { EngineContext } from '../context.ts';
+import * as layout from '../tables/layout.ts';
+import type { Tables } from '../tables/tables.ts';
+import type { AccountRow, OrderRow, PositionRow, TokenRow } from '../tables/units.ts';
+import { mulDivFloor } from '../tables/units.ts';
+import { dropPosition, findPosition, positionRoom, takePosition } from './positions.ts';
+
+// A module's own constants are folded into machine code; imported ones are loaded at each use.
+const {
+  BOOK_I,
+  Book,
+  CASH_F,
+  Cash,
+  Flag,
+  ORDER_F,
+  ORDER_I,
+  Order,
+  POSITION_F,
+  POSITION_I,
+  Position,
+  TOKEN_I,
+  Token,
+} = layout;
+
+/** True when an account has too little that is free for an order: cash for a BUY, shares for a SELL. */
+export function lacksFunds(
+  t: Tables,
+  account: AccountRow | 0,
+  position: PositionRow | 0,
+  sells: number,
+  shares: number,
+  collateral: number,
+): boolean {
+  if (account === 0) return true;
+  if (sells === 0) {
+    const d = account << CASH_F;
+    return t.cashF[d | Cash.total]! - t.cashF[d | Cash.reserved]! < collateral;
+  }
+  const d = position << POSITION_F;
+  return t.positionF[d | Position.total]! - t.positionF[d | Position.reserved]! < shares;
+}
+
+/** The position that an order would trade; context.position is 0 where its account has none yet. */
+export function lookUpPosition(
+  context: EngineContext,
+  account: AccountRow | 0,
+  token: TokenRow,
+): void {
+  context.position = account === 0 ? 0 : findPosition(context.t, account, token);
+}
+
+/** True when the position that was looked up is there, or can be made. */
+export function hasPositionRoom({ position, t }: EngineContext): boolean {
+  return position !== 0 || positionRoom(t, 1);
+}
+
+/** Holds the position that was looked up for an accepted order. */
+export function holdPosition(
+  context: EngineContext,
+  order: OrderRow,
+  account: AccountRow,
+  token: TokenRow,
+): void {
+  const { t } = context;
+  const position = context.position === 0 ? takePosition(t, account, token) : context.position;
+  t.positionI[(position << POSITION_I) | Position.holds]! += 1;
+  t.orderI[(order << ORDER_I) | Order.position] = position;
+}
+
+/** Ends the hold of an order that ends. */
+export function releasePosition(t: Tables, order: OrderRow): void {
+  const at = (order << ORDER_I) | Order.position;
+  const position = t.orderI[at]! as PositionRow;
+  t.positionI[(position << POSITION_I) | Position.holds]! -= 1;
+  t.orderI[at] = 0;
+  dropPosition(t, position);
+}
+
+/** What a resting BUY reserves: what it can still cost, and never more than it may still pay. */
+export function reservedCash(t: Tables, order: OrderRow): number {
+  const w = order << ORDER_I;
+  const token = t.orderI[w | Order.token]! << TOKEN_I;
+  const grid = t.bookI[(t.tokenI[token | Token.book]! << BOOK_I) | Book.ticksPerUnit]!;
+  const price = t.orderI[w | Order.price]!;
+  const isMirrored = t.tokenI[token | Token.mirrored] === 1;
+  const rest = t.orderF[(order << ORDER_F) | Order.remaining]!;
+  // Rounded up: the size less what the other side of the price is worth, rounded down.
+  const cost = rest - mulDivFloor(rest, isMirrored ? price : grid - price, grid);
+  return Math.min(cost, t.orderF[(order << ORDER_F) | Order.budget]!);
+}
+
+/** Reserves for an order that begins to rest. */
+export function reserve(t: Tables, order: OrderRow): void {
+  const w = order << ORDER_I;
+  if ((t.orderI[w | Order.flags]! & Flag.sell) === 0) {
+    const account = t.orderI[w | Order.maker]!;
+    t.cashF[(account << CASH_F) | Cash.reserved]! += reservedCash(t, order);
+  } else {
+    const d = (t.orderI[w | Order.position]! << POSITION_F) | Position.reserved;
+    t.positionF[d]! += t.orderF[(order << ORDER_F) | Order.remaining]!;
+  }
+}
+
+/** Frees what an order still reserves that leaves its book. */
+export function unreserve(t: Tables, order: OrderRow): void {
+  const w = order << ORDER_I;
+  const rest = t.orderF[(order << ORDER_F) | Order.remaining]!;
+  if (rest === 0) return;
+  if ((t.orderI[w | Order.flags]! & Flag.sell) === 0) {
+    const account = t.orderI[w | Order.maker]!;
+    t.cashF[(account << CASH_F) | Cash.reserved]! -= reservedCash(t, order);
+  } else {
+    t.positionF[(t.orderI[w | Order.position]! << POSITION_F) | Position.reserved]! -= rest;
+  }
+}

@@ -1,0 +1,113 @@
+/**
+ * A fill in the ledger: cash, shares, collateral and fees move, and what the maker no longer needs is free.
+ * The amounts of the fill at hand stand in context.legs.
+ * Rules: docs/ledger.md#movements
+ */
+import type { EngineContext } from '../context.ts';
+import * as coreModule from '../context.ts';
+import * as codes from '../tables/codes.ts';
+import * as layout from '../tables/layout.ts';
+import type { AccountRow, MarketRow, OrderRow, TokenRow } from '../tables/units.ts';
+import { reservedCash } from './reservations.ts';
+
+// A module's own constants are folded into machine code; imported ones are loaded at each use.
+const { EntryCause } = codes;
+const {
+  CASH_F,
+  Cash,
+  Flag,
+  HOLDER_F,
+  Holder,
+  Ledger,
+  MARKET_F,
+  Market,
+  ORDER_I,
+  Order,
+  POSITION_F,
+  Position,
+  State,
+} = layout;
+const { Leg } = coreModule;
+
+/** Notes what the maker reserves before the fill. */
+export function noteReserved(context: EngineContext, maker: OrderRow): void {
+  const { legs, t } = context;
+  const sells = t.orderI[(maker << ORDER_I) | Order.flags]! & Flag.sell;
+  legs[Leg.reserved] = sells === 0 ? reservedCash(t, maker) : legs[Leg.size]!;
+}
+
+/** Settles the fill at hand, after it was paid and taken off both orders. */
+export function settleFunds(
+  context: EngineContext,
+  taker: OrderRow,
+  maker: OrderRow,
+  market: MarketRow,
+): void {
+  const { legs, t } = context;
+  const { cashF, holderF, ledger, marketF, orderI, positionF } = t;
+  const takerBuys = (orderI[(taker << ORDER_I) | Order.flags]! & Flag.sell) === 0;
+  const makerBuys = (orderI[(maker << ORDER_I) | Order.flags]! & Flag.sell) === 0;
+  const size = legs[Leg.size]!;
+  const fee = legs[Leg.fee]!;
+  const makerLeg = legs[Leg.maker]!;
+  const takerLeg = legs[Leg.taker]!;
+  if (makerBuys) {
+    const account = orderI[(maker << ORDER_I) | Order.maker]!;
+    const freed = legs[Leg.reserved]! - reservedCash(t, maker);
+    cashF[(account << CASH_F) | Cash.reserved]! -= freed;
+  } else {
+    const position = orderI[(maker << ORDER_I) | Order.position]!;
+    positionF[(position << POSITION_F) | Position.reserved]! -= size;
+  }
+  legs[Leg.cash] = makerBuys ? -makerLeg : makerLeg;
+  legs[Leg.shares] = makerBuys ? size : -size;
+  move(context, maker);
+  legs[Leg.cash] = takerBuys ? -takerLeg : takerLeg - fee;
+  legs[Leg.shares] = takerBuys ? size - fee : -size;
+  move(context, taker);
+  if (takerBuys) {
+    const token = orderI[(taker << ORDER_I) | Order.token]!;
+    holderF[(token << HOLDER_F) | Holder.venue]! += fee;
+  } else {
+    ledger[Ledger.fees]! += fee;
+  }
+  if (takerBuys !== makerBuys) {
+    // Of one token: what the buyer lacked is missing.
+    ledger[Ledger.rounding]! -= takerBuys ? makerLeg - takerLeg : takerLeg - makerLeg;
+    return;
+  }
+  if (takerBuys) ledger[Ledger.rounding]! -= size - makerLeg - takerLeg;
+  const sets = takerBuys ? size : -size;
+  marketF[(market << MARKET_F) | Market.collateral]! += sets;
+  ledger[Ledger.collateral]! += sets;
+}
+
+/** Moves legs[cash] and legs[shares] to the wallet of one order. */
+function move(context: EngineContext, order: OrderRow): void {
+  const { events, legs, t } = context;
+  const { cashF, ledger, orderI, positionF } = t;
+  const cash = legs[Leg.cash]!;
+  const shares = legs[Leg.shares]!;
+  const account = orderI[(order << ORDER_I) | Order.maker]! as AccountRow;
+  const d = (account << CASH_F) | Cash.total;
+  const p = (orderI[(order << ORDER_I) | Order.position]! << POSITION_F) | Position.total;
+  cashF[d]! += cash;
+  positionF[p]! += shares;
+  ledger[Ledger.cash]! += cash;
+  const entry = ledger[Ledger.entries]!;
+  ledger[Ledger.entries] = entry + 1;
+  if (!events.isOn) return;
+  const token = orderI[(order << ORDER_I) | Order.token]! as TokenRow;
+  const fill = t.state[State.fills]! - 1;
+  events.entry(
+    EntryCause.trade,
+    account,
+    token,
+    entry,
+    fill,
+    cash,
+    shares,
+    cashF[d]!,
+    positionF[p]!,
+  );
+}

@@ -1,0 +1,35 @@
+/**
+ * What a row of the table of operations says, and what a handler gives back.
+ *
+ * Thread: any. Not here: how a request becomes a call (operations.ts).
+ */
+import type { Static, TObject, TSchema } from '../common/schema.ts';
+
+export interface OperationRow {
+  /** One line for the README and the API document. */
+  readonly does: string;
+  /** The query of a GET, or the JSON body of a POST; each member says its rule as `description`. */
+  readonly input: TObject;
+  /** Of a 200. */
+  readonly answer: TSchema;
+}
+
+/** What the operator asked for cannot be done; nothing has changed. */
+export class OperationRefused {
+  readonly status: 400 | 404 | 409 | 503;
+  readonly error: string;
+  readonly detail: string;
+
+  constructor(status: OperationRefused['status'], error: string, detail = '') {
+    this.status = status;
+    this.error = error;
+    this.detail = detail;
+  }
+}
+
+type Result<Answer> = Answer | OperationRefused;
+
+/** Does what a row says. What it throws is a fault of the node: 500, and a line in the log. */
+export type OperationHandler<Row extends OperationRow> = (
+  input: Static<Row['input']>,
+) => Result<Static<Row['answer']>> | Promise<Result<Static<Row['answer']>>>;

@@ -1,0 +1,91 @@
+/**
+ * The operations of the admin listener, one row each: what it does, what it takes, what it answers. A GET
+ * reads; a POST changes something and gets an entry in the audit log. Validation, document, README and the
+ * types of the handlers come from this table.
+ */
+import type { Static } from '../common/schema.ts';
+import type { OperationHandler, OperationRow } from './operation-row.ts';
+import * as s from './operation-schemas.ts';
+
+export const OPERATIONS = {
+  'GET /admin/keys': {
+    does: 'API keys and read-only keys that were issued, without their secrets',
+    input: s.KeysInput,
+    answer: s.KeysAnswer,
+  },
+  'POST /admin/keys': {
+    does: 'issues the API key of a wallet and nonce without its signature',
+    input: s.IssueInput,
+    answer: s.IssuedAnswer,
+  },
+  'POST /admin/keys/revoke': {
+    does: 'revokes a key',
+    input: s.RevokeInput,
+    answer: s.RevokedAnswer,
+  },
+  'GET /admin/orders': {
+    does: 'open orders of a wallet, newest first: those that it signed, and those that it pays for',
+    input: s.OrdersInput,
+    answer: s.OrdersAnswer,
+  },
+  'POST /admin/orders/cancel': {
+    does: 'cancels all open orders of a wallet, or the one of that `id`',
+    input: s.CancelInput,
+    answer: s.CanceledAnswer,
+  },
+  'GET /admin/bans': { does: 'banned wallets', input: s.NoInput, answer: s.BansAnswer },
+  'POST /admin/bans': {
+    does: 'bans a wallet: its keys are answered 403, orders for it are refused, its open orders end',
+    input: s.BanInput,
+    answer: s.BannedAnswer,
+  },
+  'POST /admin/bans/lift': {
+    does: 'lifts the ban of a wallet: its keys work again',
+    input: s.LiftInput,
+    answer: s.LiftedAnswer,
+  },
+  'GET /admin/pause': {
+    does: 'whether an operator has paused the venue',
+    input: s.NoInput,
+    answer: s.PauseAnswer,
+  },
+  'POST /admin/pause': {
+    does: 'pauses the venue, also over a restart: orders are refused, cancels are taken',
+    input: s.PauseInput,
+    answer: s.PausedAnswer,
+  },
+  'POST /admin/resume': {
+    does: 'resumes the venue',
+    input: s.NoInput,
+    answer: s.PausedAnswer,
+  },
+  'GET /admin/rate-limits': {
+    does: 'the rate limits that apply',
+    input: s.NoInput,
+    answer: s.LimitsAnswer,
+  },
+  'POST /admin/rate-limits': {
+    does: 'changes one rate limit until the node restarts: `limit` is requests/seconds, or off',
+    input: s.LimitInput,
+    answer: s.LimitsAnswer,
+  },
+  'GET /admin/audit': {
+    does: 'the audit log: every change that was made through these routes, newest first',
+    input: s.AuditInput,
+    answer: s.AuditAnswer,
+  },
+} as const satisfies Readonly<Record<`${'GET' | 'POST'} /admin/${string}`, OperationRow>>;
+
+export type OperationKey = keyof typeof OPERATIONS;
+
+/** A handler for each of these rows. */
+export type OperationHandlers<Keys extends OperationKey = OperationKey> = {
+  readonly [Key in Keys]: OperationHandler<(typeof OPERATIONS)[Key]>;
+};
+
+export type OperationInput<Key extends OperationKey> = Static<(typeof OPERATIONS)[Key]['input']>;
+export type OperationOutput<Key extends OperationKey> = Static<(typeof OPERATIONS)[Key]['answer']>;
+
+export function isOperation(key: string): key is OperationKey {
+  return Object.hasOwn(OPERATIONS, key);
+}

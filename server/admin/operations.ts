@@ -1,0 +1,129 @@
+/**
+ * Runs the operations: the input is checked by the compiled schema of its row, a change is in the audit log
+ * before it begins, and again with its result.
+ *
+ * Thread: I/O, or that of a command on a stopped directory. Not here: who may call (listener.ts).
+ */
+import type { AuditLog } from '../../storage/operations/audit-log.ts';
+import { errorBody } from '../common/error-bodies.ts';
+import { parseJson } from '../common/json.ts';
+import { boundsOf } from '../common/json-measure.ts';
+import { compileQuery } from '../common/query.ts';
+import { compileShape, type Fault, type TObject } from '../common/schema.ts';
+import { OperationRefused, type OperationRow } from './operation-row.ts';
+import { OPERATIONS, type OperationHandlers, type OperationKey } from './operation-table.ts';
+
+/** A request for an operation, whose caller is allowed to make it. */
+export interface OperationCall {
+  readonly key: OperationKey;
+  /** Without `?`. */
+  readonly query: string;
+  readonly body: Uint8Array;
+  /** For the audit log. */
+  readonly actor: string;
+}
+
+export interface OperationAnswer {
+  readonly status: number;
+  readonly body: string;
+}
+
+interface OperationsOptions {
+  /** On a stopped directory there are not all of them. */
+  readonly handlers: Partial<OperationHandlers>;
+  readonly audit: Pick<AuditLog, 'begin' | 'end'>;
+  readonly log: (line: string) => void;
+}
+
+/** The input, or the body of a 400. */
+type ReadInput = (call: OperationCall) => object | string;
+
+/** A market with many outcomes fits. */
+const BODY_BOUNDS = boundsOf(1_000);
+const NOT_JSON = errorBody('invalid body', 'the body must be a JSON object');
+const NO_NODE = new OperationRefused(409, 'this needs a running node');
+const UNAVAILABLE = 'audit log unavailable';
+
+export class Operations {
+  private readonly o: OperationsOptions;
+  private readonly readers: ReadonlyMap<OperationKey, ReadInput>;
+
+  constructor(options: OperationsOptions) {
+    this.o = options;
+    this.readers = new Map(
+      (Object.keys(OPERATIONS) as OperationKey[]).map((key) => [key, readerOf(key)]),
+    );
+  }
+
+  async run(call: OperationCall): Promise<OperationAnswer> {
+    const input = this.readers.get(call.key)!(call);
+    if (typeof input === 'string') return { status: 400, body: input };
+    if (!isChange(call.key)) return this.result(call.key, input);
+    const { actor, key } = call;
+    let id: number;
+    try {
+      id = await this.o.audit.begin({ actor, route: key, body: input });
+    } catch (error) {
+      this.o.log(`${UNAVAILABLE}: ${(error as Error).message}`);
+      return { status: 503, body: errorBody(UNAVAILABLE, 'nothing has changed') };
+    }
+    const answer = await this.result(key, input);
+    // The change is made, and its entry is on disk: only the result is missing.
+    await this.o.audit.end(id, answer.status, errorOf(answer)).catch((error: unknown) => {
+      this.o.log(`${UNAVAILABLE}: ${(error as Error).message}`);
+    });
+    return answer;
+  }
+
+  private async result(key: OperationKey, input: object): Promise<OperationAnswer> {
+    try {
+      // Its reader has checked the input by the schema from which the handler's type comes.
+      const handler = this.o.handlers[key] as ((checked: object) => unknown) | undefined;
+      const result = handler === undefined ? NO_NODE : await handler(input);
+      if (!(result instanceof OperationRefused)) {
+        return { status: 200, body: JSON.stringify(result) };
+      }
+      return { status: result.status, body: errorBody(result.error, result.detail) };
+    } catch (error) {
+      this.o.log(`${key} failed: ${error instanceof Error ? error.stack : String(error)}`);
+      return { status: 500, body: errorBody('internal_error') };
+    }
+  }
+}
+
+function isChange(key: OperationKey): boolean {
+  return key.startsWith('POST ');
+}
+
+function errorOf({ body, status }: OperationAnswer): string | undefined {
+  return status === 200 ? undefined : (JSON.parse(body) as { readonly error: string }).error;
+}
+
+function readerOf(key: OperationKey): ReadInput {
+  const { input }: OperationRow = OPERATIONS[key];
+  if (!isChange(key)) {
+    const { parse } = compileQuery(input);
+    return ({ query }) => parse(query);
+  }
+  const shape = compileShape(input);
+  return ({ body }) => {
+    const sent = body.length === 0 ? {} : parseJson(body, BODY_BOUNDS);
+    if (typeof sent !== 'object' || sent === null) return NOT_JSON;
+    return shape.matches(sent) ? sent : bodyProblem(input, shape.fault(sent));
+  };
+}
+
+/** Names the member and its rule. */
+function bodyProblem(input: TObject, { missing, path }: Fault): string {
+  const [first] = path;
+  if (first === undefined) return NOT_JSON;
+  const name = path.join('.');
+  const member = input.properties[first];
+  if (member === undefined) {
+    const known = Object.keys(input.properties).join(', ') || 'none';
+    return errorBody(`unknown_field: ${name}`, `members of the body: ${known}`);
+  }
+  const rule = String(member.description ?? 'as the document says');
+  const is = missing ? 'is missing; it ' : '';
+  return errorBody(`invalid_field: ${name}`, `${name} ${is}must be ${rule}`);
+}

@@ -1,0 +1,55 @@
+/**
+ * The operations of a node that runs, put together: handlers, audit log, token.
+ *
+ * Thread: the I/O thread.
+ */
+
+import type { OperatorStore } from '../../storage/kv/operator-rows.ts';
+import { AuditLog } from '../../storage/operations/audit-log.ts';
+import type { WalletOrders } from '../account/wallet-orders.ts';
+import { auditOperations } from '../admin/audit-operations.ts';
+import { keyOperations } from '../admin/key-operations.ts';
+import type { AdminOperations } from '../admin/listener.ts';
+import type { OperationHandlers } from '../admin/operation-table.ts';
+import { Operations } from '../admin/operations.ts';
+import { newToken } from '../admin/token-file.ts';
+import { limitOperations, pauseOperations } from '../admin/venue-operations.ts';
+import { banOperations, orderOperations } from '../admin/wallet-operations.ts';
+import type { RateControl } from '../http/rate-control.ts';
+import type { Bans } from '../identity/bans.ts';
+import type { KeyRegistry } from '../identity/key-registry.ts';
+import { AccountTexts } from '../market-data/account-texts.ts';
+import type { CaughtUp } from './phases.ts';
+import type { Start } from './start.ts';
+
+interface OperatedParts extends Pick<CaughtUp, 't' | 'infos' | 'writer'> {
+  readonly registry: KeyRegistry;
+  readonly bans: Bans;
+  readonly operator: OperatorStore;
+  readonly orders: WalletOrders;
+  readonly rates: RateControl | undefined;
+}
+
+/** Undefined where there is no admin listener. */
+export function openOperations(start: Start, parts: OperatedParts): AdminOperations | undefined {
+  const { adminPort, adminToken, dataDir } = start.options.config;
+  if (adminPort === 0) return undefined;
+  const { bans, infos, operator, orders, rates, registry, t, writer } = parts;
+  const audit = new AuditLog(dataDir);
+  start.onClose(() => audit.close());
+  const handlers: OperationHandlers = {
+    ...keyOperations(registry),
+    ...orderOperations(orders, new AccountTexts(t, (market) => infos.find(market))),
+    ...banOperations(bans, orders, Date.now),
+    ...pauseOperations(operator, (reason) => writer.pauseVenue(reason), Date.now),
+    ...limitOperations(rates),
+    ...auditOperations(dataDir),
+  };
+  const operations = new Operations({
+    handlers,
+    audit,
+    log: (line) => start.options.log('error', line),
+  });
+  const token = adminToken === '' ? newToken(dataDir) : adminToken;
+  return { token, run: (call) => operations.run(call) };
+}

@@ -1,0 +1,83 @@
+/**
+ * What a new catalog does to the markets of the one before it, and whether it removes so many of
+ * them that an operator has to confirm it.
+ *
+ * Pure; any thread. Non-goals: the resting orders, which only the engine knows.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import type { Catalog, CatalogMarket, JsonObject } from './catalog-file.ts';
+
+/** Ids of markets; each market is in one list at most. */
+export interface CatalogChanges {
+  /** They take orders now and did not before, or are new. */
+  readonly opened: readonly string[];
+  /** Anything else about them differs. */
+  readonly changed: readonly string[];
+  /** The catalog says that they have ended or are paused, and did not before. */
+  readonly closed: readonly string[];
+  /** They could be traded before they ended, and have no book in the new catalog. */
+  readonly removed: readonly string[];
+  /** Why so many may not be removed without a confirmation; undefined: they may. */
+  readonly refusal: string | undefined;
+}
+
+/** So many markets may be removed at once, or this share of those that have not ended. */
+const REMOVED_MAX = 10;
+const REMOVED_SHARE = 1 / 10;
+
+/** @param own condition ids of markets of the node's own (the demo), which do not count */
+export function catalogChanges(
+  before: Catalog,
+  after: Catalog,
+  own: ReadonlySet<string>,
+): CatalogChanges {
+  const old = byCondition(before);
+  const fresh = byCondition(after);
+  const ended = new Set(after.endedConditions);
+  const rawBefore = rawMarkets(before);
+  const rawAfter = rawMarkets(after);
+  const changes = {
+    opened: [] as string[],
+    changed: [] as string[],
+    closed: [] as string[],
+    removed: [] as string[],
+  };
+  for (const [condition, market] of fresh) {
+    const was = old.get(condition);
+    const { id, tradable } = market;
+    if (was === undefined ? !market.ended : tradable && !was.tradable) changes.opened.push(id);
+    else if (was === undefined) continue;
+    else if ((was.tradable && !tradable) || (market.ended && !was.ended)) changes.closed.push(id);
+    else if (!isDeepStrictEqual([was, rawBefore.get(was.id)], [market, rawAfter.get(id)])) {
+      changes.changed.push(id);
+    }
+  }
+  let counted = 0;
+  let removedOfOthers = 0;
+  for (const [condition, { ended: hadEnded, id }] of old) {
+    if (hadEnded) continue;
+    const isOwn = own.has(condition);
+    if (!isOwn) counted++;
+    if (fresh.has(condition)) continue;
+    if (ended.has(condition)) changes.closed.push(id);
+    else {
+      changes.removed.push(id);
+      if (!isOwn) removedOfOthers++;
+    }
+  }
+  const most = Math.max(REMOVED_MAX, Math.floor(counted * REMOVED_SHARE));
+  const refusal =
+    removedOfOthers <= most
+      ? undefined
+      : `it would remove ${removedOfOthers} of ${counted} markets, and at most ${most} go at once`;
+  return { ...changes, refusal };
+}
+
+function byCondition({ markets }: Catalog): ReadonlyMap<string, CatalogMarket> {
+  return new Map(markets.map((market) => [market.conditionId, market]));
+}
+
+function rawMarkets({ events }: Catalog): ReadonlyMap<string, JsonObject> {
+  const raw = events.flatMap(({ markets }) => markets as readonly JsonObject[]);
+  return new Map(raw.map((market) => [String(market.id), market]));
+}

@@ -1,0 +1,120 @@
+/**
+ * The fields of a catalog file that decide what is traded: which values can be used, and what an
+ * object without such a value lacks. The readers of catalog files use these patterns, and the JSON
+ * Schema of a file is made from these rows.
+ *
+ * Pure; any thread. Non-goals: fields that are only shown.
+ */
+import { OUTCOMES_MAX } from '../../engine/tables/capacities.ts';
+import { TICK_GRIDS } from '../../engine/tables/units.ts';
+
+export interface FieldRule {
+  /** What the field means. */
+  readonly does: string;
+  /** JSON Schema of the values that can be used. */
+  readonly schema: Readonly<Record<string, unknown>>;
+  /** Without a usable value the object is left out, or a market gets no book. */
+  readonly isNeeded?: true;
+}
+
+/** Ids below 10^15 are exact as JSON integers too (`market_id` of the sampling lists is one). */
+export const ID_PATTERN = /^(?:0|[1-9][0-9]{0,14})$/;
+export const CONDITION_PATTERN = /^0[xX][0-9a-fA-F]{64}$/;
+export const TOKEN_PATTERN = /^[1-9][0-9]{0,77}$/;
+export const WALLET_PATTERN = /^0[xX][0-9a-fA-F]{40}$/;
+
+const ID_END = 1e15;
+const OUTCOMES_MIN = 2;
+
+const matching = (pattern: RegExp) => ({ type: 'string', pattern: pattern.source });
+const flag = (does: string, otherwise: boolean): FieldRule => ({
+  does: `${does}; ${otherwise} when absent`,
+  schema: { type: 'boolean', default: otherwise },
+});
+const wallet = (does: string): FieldRule => ({ does, schema: matching(WALLET_PATTERN) });
+
+const ID: FieldRule = {
+  does: 'a whole number below 10^15 in its own list, as text or as a number',
+  schema: {
+    anyOf: [matching(ID_PATTERN), { type: 'integer', minimum: 0, exclusiveMaximum: ID_END }],
+  },
+  isNeeded: true,
+};
+
+/** A list as an array, or as the JSON text of one. */
+function listOf(items: object, isUnique: boolean): FieldRule['schema'] {
+  const bounds = { minItems: OUTCOMES_MIN, maxItems: OUTCOMES_MAX, uniqueItems: isUnique };
+  return {
+    anyOf: [
+      { type: 'array', items, ...bounds },
+      { type: 'string', contentMediaType: 'application/json', pattern: '^\\s*\\[' },
+    ],
+  };
+}
+
+const TICK_SIZES = TICK_GRIDS.map((grid) => 1 / grid);
+
+export const MARKET_FIELDS = {
+  id: ID,
+  conditionId: {
+    does: '32 bytes that name the market in orders and trades; no other market has them',
+    schema: matching(CONDITION_PATTERN),
+    isNeeded: true,
+  },
+  outcomes: {
+    does: `names of the outcomes, ${OUTCOMES_MIN} to ${OUTCOMES_MAX}`,
+    schema: listOf({ type: 'string' }, false),
+    isNeeded: true,
+  },
+  clobTokenIds: {
+    does: 'one token id below 2^256 for each outcome, in their order; no other outcome has it',
+    schema: listOf(matching(TOKEN_PATTERN), true),
+    isNeeded: true,
+  },
+  active: flag('must be true for orders to be taken', false),
+  closed: flag('true ends the market and cancels its resting orders', false),
+  archived: flag('as closed', false),
+  acceptingOrders: flag('false pauses the market', true),
+  enableOrderBook: flag('false pauses the market', true),
+  negRisk: flag('that of the event', false),
+  orderPriceMinTickSize: {
+    does: 'tick size; 0.01 when absent',
+    schema: { enum: [...TICK_SIZES, ...TICK_SIZES.map(String), null] },
+  },
+  orderMinSize: {
+    does: 'least size of an order in shares, with up to six decimals; 5 when absent',
+    schema: {
+      anyOf: [
+        { type: 'number', minimum: 0, maximum: 1e9 },
+        { type: 'string', pattern: '^[0-9]{1,9}(?:\\.[0-9]{1,6})?$' },
+        { type: 'null' },
+      ],
+    },
+  },
+  creator: wallet('wallet of whoever proposed the market; that of the event when absent'),
+  submitted_by: wallet('as creator'),
+} as const satisfies Readonly<Record<string, FieldRule>>;
+
+export type MarketField = keyof typeof MARKET_FIELDS;
+
+export const EVENT_FIELDS = {
+  id: ID,
+  negRisk: flag('of all markets that say nothing else', false),
+  creator: wallet('of all markets that say nothing else'),
+  submitted_by: wallet('as creator'),
+} as const satisfies Readonly<Record<string, FieldRule>>;
+
+/** Of tags and series. */
+export const GROUP_FIELDS = { id: ID } as const satisfies Readonly<Record<string, FieldRule>>;
+
+export const SITE_FIELDS = {
+  id: {
+    does: 'host name of the site',
+    schema: { type: 'string', minLength: 1, not: matching(WALLET_PATTERN) },
+    isNeeded: true,
+  },
+  creators: {
+    does: 'wallets of the creators whose markets are those of the site',
+    schema: { type: 'array', items: matching(WALLET_PATTERN) },
+  },
+} as const satisfies Readonly<Record<string, FieldRule>>;

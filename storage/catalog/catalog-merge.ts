@@ -1,0 +1,53 @@
+/**
+ * Adds the objects of a catalog file to a catalog: an object of the file replaces the one with the
+ * same id, and the rest stays.
+ *
+ * Pure; any thread.
+ */
+import {
+  type Catalog,
+  type JsonObject,
+  type ReadCatalogResult,
+  readCatalog,
+} from './catalog-file.ts';
+
+/**
+ * The merged catalog. Its report has the counts of the whole, and the faults of the file. Fails
+ * where the file alone would, and where one of its markets claims an id of another market.
+ */
+export function mergeCatalog(into: Catalog, file: unknown): ReadCatalogResult {
+  const read = readCatalog(file);
+  if (!read.ok) return read;
+  const { events } = read.catalog;
+  // Copies of tags and series inside events do not replace what the catalog lists itself.
+  const listed = readCatalog({ ...(file as object), events: [] });
+  if (!listed.ok) return listed;
+  const { series, sites, tags } = listed.catalog;
+  const replaced = idsOf(events.flatMap(marketsOf));
+  const kept = without(into.events, events).map((event) => ({
+    ...event,
+    markets: marketsOf(event).filter(({ id }) => !replaced.has(id)),
+  }));
+  const merged = readCatalog({
+    events: [...kept, ...events],
+    tags: [...without(into.tags, tags), ...tags],
+    series: [...without(into.series, series), ...series],
+    sites: [...without(into.sites, sites), ...sites],
+  });
+  if (!merged.ok) return merged;
+  return { ...merged, report: { ...merged.report, skipped: read.report.skipped } };
+}
+
+/** The objects whose id is not among `others`. */
+function without<T extends { readonly id?: unknown }>(list: readonly T[], others: readonly T[]) {
+  const ids = idsOf(others);
+  return list.filter(({ id }) => !ids.has(id));
+}
+
+function idsOf(list: readonly { readonly id?: unknown }[]): ReadonlySet<unknown> {
+  return new Set(list.map(({ id }) => id));
+}
+
+function marketsOf(event: JsonObject): readonly JsonObject[] {
+  return event.markets as readonly JsonObject[];
+}

@@ -1,0 +1,135 @@
+/**
+ * The traders of the demo: prices move and stay consistent, who quotes is filled, nobody else's rate limits are
+ * used, and a catalog that is not the demo is left alone.
+ */
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { EventChances, seededRandom } from '../../server/app/demo-chances.ts';
+import { readDemo } from '../../server/app/startup-commands.ts';
+import { useCompiledNodes } from '../common/forms.ts';
+import {
+  type BookJson,
+  books,
+  get,
+  TestNode,
+  temporaryDirectory,
+  until,
+  withMarkets,
+} from '../common/node-harness.ts';
+import { freshSeed } from '../common/random.ts';
+import { Trader } from '../common/traders.ts';
+
+useCompiledNodes();
+const { markets } = readDemo();
+const TRADED = { DEMO: 'on', DEMO_TRADERS: 'on', LOG_LEVEL: 'debug' };
+const exclusive = EventChances.all(markets).filter(({ books }) =>
+  books.some(({ market }) => market.negRisk || market.tokenIds.length > 2),
+);
+
+test('chances wander, and stay consistent within their event', () => {
+  const seed = freshSeed();
+  const random = seededRandom(seed);
+  const again = seededRandom(seed);
+  const twins = EventChances.all(markets);
+  assert.equal(exclusive.length, 2);
+  for (const [i, event] of EventChances.all(markets).entries()) {
+    const first = event.chances();
+    let furthest = 0;
+    for (let step = 0; step < 2_000; step++) {
+      event.step(random);
+      twins[i]!.step(again);
+      const chances = event.chances();
+      assert.deepEqual(chances, twins[i]!.chances(), `SEED=${seed}`);
+      assert(chances.every((chance) => chance > 0 && chance < 1));
+      if (event.books.some(({ market }) => market.negRisk || market.tokenIds.length > 2)) {
+        const sum = chances.reduce((total, chance) => total + chance, 0);
+        assert(Math.abs(sum - 1) < 1e-9, `SEED=${seed}: ${chances}`);
+      } else
+        assert.deepEqual(
+          chances.toSorted((a, b) => b - a),
+          chances,
+          `SEED=${seed}`,
+        );
+      furthest = Math.max(furthest, Math.abs(chances[0]! - first[0]!));
+    }
+    assert(furthest > 0.02, `SEED=${seed}: ${furthest}`);
+    const last = event.chances();
+    event.follow(last);
+    for (const [book, chance] of event.chances().entries())
+      assert(Math.abs(chance - last[book]!) < 1e-9);
+  }
+});
+
+function middle({ asks, bids }: BookJson): number {
+  return (Number(bids.at(-1)?.price) + Number(asks.at(-1)?.price)) / 2;
+}
+
+test('a node with the demo trades from its first minute on, and stops well', async () => {
+  const dataDir = temporaryDirectory();
+  let node = await TestNode.start(dataDir, TRADED);
+  const tokens = markets.map(({ tokenIds }) => tokenIds[0]!);
+  const before = (await books(node, tokens)).map(middle);
+  const trades = async () => (await get(node, '/trades?limit=1000')).json as unknown[];
+  const traded = (await trades()).length;
+  await until(async () => (await trades()).length >= traded + 10);
+  await until(async () => {
+    const moved = (await books(node, tokens)).filter((book, i) => middle(book) !== before[i]);
+    return moved.length >= 3;
+  });
+  for (const event of exclusive) {
+    const shown = await books(
+      node,
+      event.books.map((b) => b.market.tokenIds[b.outcome]!),
+    );
+    for (const { asks, bids } of shown) assert(bids.length > 0 && asks.length > 0);
+    const sum = shown.map(middle).reduce((total, price) => total + price, 0);
+    assert(Math.abs(sum - 1) < 0.02 * shown.length, `the prices add up to ${sum}`);
+  }
+  const alice = await Trader.join(node, 'alice');
+  const [market] = markets;
+  const bid = (await books(node, [tokens[0]!]))[0]!.bids.at(-1)!;
+  const ticks = Math.round(Number(bid.price) * market!.ticksPerUnit);
+  const placed = await alice.place(node, { market: market!, side: 'BUY', ticks, shares: 10 });
+  await until(async () => {
+    const { json } = await alice.ask(node, 'GET', `/data/order/${placed.orderID}`);
+    return (json as { readonly size_matched: string }).size_matched !== '0';
+  });
+  await node.stop();
+  assert.doesNotMatch(node.log, /demo traders rest/);
+  node = await TestNode.start(dataDir, { ...TRADED, DEMO_TRADERS: 'off' });
+  assert.doesNotMatch(node.log, /demo traders/);
+  await node.stop();
+});
+
+test('they use rate limits of their own, and not those of who else is on this machine', async () => {
+  const limits = { RATE_LIMITS: 'on', RATE_LIMITS_OVERRIDES: 'books=20/86400' };
+  const node = await TestNode.start(temporaryDirectory(), { ...TRADED, ...limits });
+  await until(() => /demo traders rest: POST \/books answered 429/.test(node.log));
+  for (let i = 0; i < 20; i++) await books(node, [markets[0]!.tokenIds[0]!]);
+  await node.stop();
+});
+
+test('a catalog that is not the demo is left alone, at the start and later', async () => {
+  const dataDir = temporaryDirectory();
+  await withMarkets(dataDir, [{ id: 1 }]);
+  const node = await TestNode.start(dataDir, TRADED);
+  await until(() => /no demo traders: the catalog is not the demo/.test(node.log));
+  assert.deepEqual((await get(node, '/trades')).json, []);
+  await node.stop();
+
+  const other = temporaryDirectory();
+  const traded = await TestNode.start(other, TRADED);
+  await until(() => /demo traders trade the demo markets/.test(traded.log));
+  await withMarkets(other, [{ id: 1 }]);
+  await until(() => /no demo traders: the catalog is not the demo/.test(traded.log));
+  await traded.stop();
+});
+
+test('orders of version 2 are signed where the node takes no others', async () => {
+  const node = await TestNode.start(temporaryDirectory(), { ...TRADED, ORDER_VERSION: '2' });
+  const trades = async () => (await get(node, '/trades?limit=1000')).json as unknown[];
+  await until(() => /demo traders trade the demo markets/.test(node.log));
+  const traded = (await trades()).length;
+  await until(async () => (await trades()).length > traded);
+  await node.stop();
+});

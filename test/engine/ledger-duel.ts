@@ -1,0 +1,267 @@
+/**
+ * An exchange with a ledger: every command goes through the engine, and through the naive exchange with the naive
+ * ledger beside it. What both say, every wallet and every sum have to agree, and so does the statement that the
+ * engine's entries add up to.
+ */
+import assert from 'node:assert/strict';
+import {
+  encodeFunds,
+  encodeResolve,
+  encodeResolveStep,
+  type RequestIdFields,
+} from '../../engine/commands.ts';
+import { Event, EventBuffer, EventKind, eventWords } from '../../engine/events.ts';
+import { findPosition } from '../../engine/ledger/positions.ts';
+import {
+  cashReserved,
+  cashTotal,
+  ledgerTotals,
+  marketCollateral,
+  nextResolving,
+  positionsOf,
+  positionToken,
+  resolutionOf,
+  sharesReserved,
+  sharesTotal,
+  venueShares,
+} from '../../engine/ledger/reads.ts';
+import { findAccount } from '../../engine/orders/accounts.ts';
+import { RejectReason, type RejectReasonCode } from '../../engine/orders/reject-reasons.ts';
+import type { Capacities } from '../../engine/tables/capacities.ts';
+import { EntryCause } from '../../engine/tables/codes.ts';
+import { ACCOUNT_I, State } from '../../engine/tables/layout.ts';
+import type { AccountRow, MarketRow, TokenRow } from '../../engine/tables/units.ts';
+import { Duel } from './duel.ts';
+import { addressWords, idWords, ROOMY } from './engine-driver.ts';
+import { settlement } from './naive-book.ts';
+import { type FundsLine, NaiveLedger, type RequestLine, type ResolveLine } from './naive-ledger.ts';
+import type { Command, Outcome } from './naive-types.ts';
+
+export interface StepLine {
+  readonly kind: 'step';
+  readonly market: number;
+  readonly limit: number;
+}
+
+export type LedgerCommand = Command | FundsLine | ResolveLine | StepLine;
+
+export const WITH_LEDGER: Capacities = { ...ROOMY, positions: 4_096 };
+
+interface Entry {
+  readonly cause: number;
+  readonly account: number;
+  readonly market: number;
+}
+
+export class LedgerDuel {
+  readonly duel: Duel;
+  readonly ledger: NaiveLedger;
+  /** By wallet: the running sums of its entries. */
+  readonly #cash = new Map<number, number>();
+  readonly #shares = new Map<string, number>();
+  #entries = 0;
+  #read = 0;
+  #now = 0;
+
+  constructor(capacities: Capacities = WITH_LEDGER) {
+    this.duel = new Duel(capacities, new EventBuffer(2 ** 20));
+    this.duel.driver.hasLedger = true;
+    this.ledger = new NaiveLedger(this.duel.naive);
+    this.step({ kind: 'at', time: 1_000 });
+    this.step({ kind: 'policy', policy: 'allow' });
+    this.settle();
+  }
+
+  get driver() {
+    return this.duel.driver;
+  }
+
+  step(command: LedgerCommand): RejectReasonCode {
+    switch (command.kind) {
+      case 'deposit':
+      case 'withdraw':
+      case 'split':
+      case 'merge':
+      case 'declare':
+        return this.#funds(command);
+      case 'resolve':
+        return this.#resolve(command);
+      case 'step':
+        return this.#step(command);
+      default:
+        return this.#exchange(command);
+    }
+  }
+
+  /** Ends the batch, and goes on in another of the same time. */
+  settle(): void {
+    this.#statement();
+    this.driver.settle();
+    this.#read = 0;
+  }
+
+  #exchange(command: Command): RejectReasonCode {
+    if (command.kind === 'at') {
+      this.#now = command.time;
+      this.#statement();
+    }
+    const outcome: Outcome = this.duel.step(command);
+    if (command.kind === 'at') this.#read = 0;
+    if (command.kind === 'order' && outcome.reason === RejectReason.accepted) {
+      this.ledger.accepted(command);
+    }
+    for (const fill of outcome.fills) {
+      const market = this.duel.naive.marketOf(fill.takerToken)!;
+      this.ledger.settle(fill, 1 + this.duel.naive.markets.indexOf(market));
+    }
+    this.#statement();
+    return outcome.reason;
+  }
+
+  #funds(line: FundsLine): RejectReasonCode {
+    const { amount, id, kind, market, signer, wallet } = line;
+    const reason = this.driver.apply((out) =>
+      encodeFunds(out, kind, {
+        id: requestId(id),
+        wallet: addressWords(wallet),
+        ...(signer === 0 ? {} : { signer: addressWords(signer) }),
+        market: market as MarketRow | 0,
+        amount,
+      }),
+    );
+    if (reason !== RejectReason.tableFull) {
+      assert.equal(reason, this.ledger.funds(line, this.#now), JSON.stringify(line));
+    }
+    this.#statement();
+    this.compareWallet(wallet);
+    return reason;
+  }
+
+  #resolve(line: ResolveLine): RejectReasonCode {
+    const { group, id, isVoid, market, weights } = line;
+    const reason = this.driver.apply((out) =>
+      encodeResolve(out, {
+        id: requestId(id),
+        market: market as MarketRow | 0,
+        weights,
+        isVoid,
+        ...(group === 0 ? {} : { group: idWords(group) }),
+      }),
+    );
+    assert.equal(reason, this.ledger.resolve(line, this.#now), JSON.stringify(line));
+    return reason;
+  }
+
+  /** The engine says whose orders ended and who was paid; that it did so much, and all of it, is judged. */
+  #step({ limit, market }: StepLine): RejectReasonCode {
+    const { ledger } = this;
+    const { naive } = this.duel;
+    const closed = this.driver.t.state[State.closed]!;
+    const open = naive.markets[market - 1]?.open.length ?? 0;
+    const isPending = ledger.resolutions.has(market) && !ledger.done.has(market);
+    const reason = this.driver.apply((out) => encodeResolveStep(out, market as MarketRow, limit));
+    const isKnown = ledger.resolutions.has(market);
+    assert.equal(reason, isKnown ? RejectReason.accepted : RejectReason.marketUnknown);
+    const ended = new Set(this.driver.endedFrom(closed).map(({ id }) => id));
+    const paid = new Set(this.#statement().map(({ account }) => account));
+    assert.equal(ended.size, isPending ? Math.min(open, limit) : 0, 'orders that end in a step');
+    assert.equal(naive.endResolved(ended, settlement()), ended.size, 'of those that were open');
+    const holders = isPending && open === 0 ? ledger.holders(market) : new Set<number>();
+    assert.equal(paid.size, Math.min(holders.size, limit), 'wallets that are paid in a step');
+    for (const wallet of paid) {
+      assert(holders.has(wallet), 'who is paid has shares');
+      ledger.redeem(wallet, market);
+      this.compareWallet(wallet);
+    }
+    if (isPending && open === 0 && holders.size === 0) ledger.finish(market);
+    const resolution = isKnown ? resolutionOf(this.driver.t, market as MarketRow) : undefined;
+    assert.equal(resolution?.isDone ?? false, ledger.done.has(market), 'the end of a resolution');
+    return reason;
+  }
+
+  /** Reads the entries that are new, and holds each against the running sums. */
+  #statement(): Entry[] {
+    const { f64, i32, overflowed, words } = this.driver.engine.context.events;
+    assert(!overflowed, 'the log of a batch is whole');
+    const entries: Entry[] = [];
+    while (this.#read < words) {
+      const at = this.#read;
+      this.#read += eventWords(i32, at);
+      if (i32[at] !== EventKind.entry) continue;
+      const account = this.#address(i32[at + Event.account]! as AccountRow);
+      const token = i32[at + Event.token]!;
+      const d = at / 2;
+      assert.equal(f64[d + Event.entry], this.#entries, 'entries have no gap');
+      this.#entries += 1;
+      const cash = (this.#cash.get(account) ?? 0) + f64[d + Event.cash]!;
+      assert.equal(f64[d + Event.cashAfter], cash, 'an entry has the running balance');
+      this.#cash.set(account, cash);
+      const key = `${account}/${token}`;
+      const shares = (this.#shares.get(key) ?? 0) + f64[d + Event.shares]!;
+      assert.equal(f64[d + Event.sharesAfter], shares, 'an entry has the running shares');
+      this.#shares.set(key, shares);
+      const cause = i32[at + Event.cause]!;
+      if (cause === EntryCause.redeem) entries.push({ cause, account, market: 0 });
+    }
+    return entries;
+  }
+
+  #address(account: AccountRow): number {
+    return this.driver.t.accountI[(account << ACCOUNT_I) + 4]!;
+  }
+
+  compareWallet(wallet: number): void {
+    const { ledger } = this;
+    const { t } = this.driver;
+    const account = findAccount(t, addressWords(wallet), 0);
+    const cash = [cashTotal(t, account), cashReserved(t, account)];
+    const expected = [ledger.cashOf(wallet), ledger.reservedCash(wallet)];
+    assert.deepEqual(cash.map(BigInt), expected, `cash of ${wallet}: total, reserved`);
+    assert.equal(this.#cash.get(wallet) ?? 0, cash[0], `the statement of ${wallet}`);
+  }
+
+  /** Every wallet, position, market and sum, and every invariant. */
+  compareAll(): void {
+    this.#statement();
+    this.duel.compareAll();
+    this.#read = 0;
+    const { duel, ledger } = this;
+    const { t } = this.driver;
+    let positions = 0;
+    for (let row = 1 as AccountRow; row <= t.state[State.accounts]!; row++) {
+      const wallet = this.#address(row);
+      this.compareWallet(wallet);
+      for (const position of positionsOf(t, row)) {
+        const token = positionToken(t, position);
+        assert.equal(findPosition(t, row, token), position);
+        const found = [sharesTotal(t, position), sharesReserved(t, position)].map(BigInt);
+        const expected = [ledger.sharesOf(wallet, token), ledger.reservedShares(wallet, token)];
+        assert.deepEqual(found, expected, `shares of ${wallet} in ${token}: total, reserved`);
+        assert.equal(BigInt(this.#shares.get(`${wallet}/${token}`) ?? 0), found[0]);
+        if (found[0]! > 0n) positions += 1;
+      }
+    }
+    assert.equal(positions, [...ledger.shares.values()].filter((each) => each !== 0n).length);
+    duel.naive.markets.forEach(({ firstToken, outcomes }, i) => {
+      const collateral = marketCollateral(t, (i + 1) as MarketRow);
+      assert.equal(BigInt(collateral), ledger.collateral.get(i + 1) ?? 0n, `market ${i + 1}`);
+      for (let token = firstToken as TokenRow; token < firstToken + outcomes; token++) {
+        assert.equal(BigInt(venueShares(t, token)), ledger.venue.get(token) ?? 0n);
+      }
+    });
+    const { deposited, entries, fees, imbalance, resolving, rounding } = ledgerTotals(t);
+    assert.deepEqual([deposited, fees, rounding].map(BigInt), [
+      ledger.deposited,
+      ledger.fees,
+      ledger.rounding,
+    ]);
+    assert.equal(imbalance, 0);
+    assert.equal(entries, this.#entries);
+    assert.equal(resolving, ledger.resolutions.size - ledger.done.size);
+    assert.equal(nextResolving(t) !== 0, resolving > 0);
+  }
+}
+
+function requestId({ isOperator, key, ms }: RequestLine): RequestIdFields {
+  return { isOperator, ms, key: Int32Array.of(key, ~key, 7, 9) };
+}

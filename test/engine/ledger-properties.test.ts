@@ -1,0 +1,98 @@
+/**
+ * The engine's ledger and the naive one agree on random commands of every kind; and what was logged gives the
+ * same tables again, from the beginning and from a copy taken anywhere, also between two steps of a resolution.
+ * With TEST_LONG=1 TEST_ROUNDS=60 these are five million commands.
+ */
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { audit } from '../../engine/audit.ts';
+import { nextResolving } from '../../engine/ledger/reads.ts';
+import { rebuildIndexes } from '../../engine/orders/rebuild.ts';
+import { RejectReason } from '../../engine/orders/reject-reasons.ts';
+import type { Capacities } from '../../engine/tables/capacities.ts';
+import { digestOf, stateHash } from '../../engine/tables/state-hash.ts';
+import { allocateEngine, Tables } from '../../engine/tables/tables.ts';
+import { type Random, rounds, withSeed } from '../common/random.ts';
+import { copyTables } from './copy-tables.ts';
+import { replay } from './engine-driver.ts';
+import { type LedgerCommand, LedgerDuel, WITH_LEDGER } from './ledger-duel.ts';
+import { LedgerStream } from './ledger-stream.ts';
+
+/** A day of an exchange: markets resolve one after another, so a new one begins. */
+const DAY = 4_000;
+const COMMANDS = rounds(84_000);
+
+interface Met {
+  readonly rules: Map<string, number>;
+  crashes: number;
+}
+
+function runDay(random: Random, capacities: Capacities, met: Met): void {
+  const duel = new LedgerDuel(capacities);
+  const stream = new LedgerStream(random);
+  const recent: LedgerCommand[] = [];
+  const crash: { at: number; tables?: Tables; batches: number } = {
+    at: random.below(DAY),
+    batches: 0,
+  };
+  const step = (command: LedgerCommand): void => {
+    recent.push(command);
+    if (recent.length > 20) recent.shift();
+    const rule = `${command.kind}/${duel.step(command)}`;
+    met.rules.set(rule, (met.rules.get(rule) ?? 0) + 1);
+  };
+  try {
+    for (let i = 0; i < DAY; i++) {
+      step(stream.next());
+      const isBetween = nextResolving(duel.driver.t) !== 0 && random.chance(2);
+      if ((i === crash.at || isBetween) && i > 20) {
+        duel.compareAll();
+        crash.tables = new Tables(allocateEngine(capacities));
+        copyTables(duel.driver.t, crash.tables);
+        crash.batches = duel.driver.logged.length;
+        met.crashes += isBetween ? 1 : 0;
+      }
+      if (i % 500 === 499) duel.compareAll();
+    }
+    for (const command of stream.last()) step(command);
+    duel.compareAll();
+  } catch (error) {
+    console.error(recent.map((line) => JSON.stringify(line, bigintText)).join('\n'));
+    throw error;
+  }
+  const { logged, t } = duel.driver;
+  duel.driver.close();
+  const again = replay(logged, capacities).t;
+  assert.equal(stateHash(again), stateHash(t), 'from the log');
+  audit(again);
+  if (crash.tables !== undefined) {
+    rebuildIndexes(crash.tables);
+    const copy = replay(logged.slice(crash.batches), capacities, crash.tables).t;
+    assert.equal(stateHash(copy), stateHash(t), 'from a copy and the rest of the log');
+    assert.equal(digestOf(copy), digestOf(t));
+    audit(copy);
+  }
+}
+
+function bigintText(_: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? `${value}` : value;
+}
+
+test('the engine keeps the ledger that the naive one keeps, whatever comes and wherever it stops', () => {
+  withSeed((random) => {
+    const met: Met = { rules: new Map(), crashes: 0 };
+    for (let done = 0; done < COMMANDS; done += DAY) {
+      const isTight = random.chance(15);
+      runDay(random, isTight ? { ...WITH_LEDGER, positions: 45 } : WITH_LEDGER, met);
+    }
+    const seen = (kind: string, rule: number): number => met.rules.get(`${kind}/${rule}`) ?? 0;
+    for (const kind of ['order', 'deposit', 'withdraw', 'split', 'merge', 'declare', 'resolve']) {
+      assert(seen(kind, RejectReason.accepted) > 0, `${kind} was accepted`);
+    }
+    for (const kind of ['order', 'withdraw', 'split', 'merge']) {
+      assert(seen(kind, RejectReason.notEnough) > 0, `${kind} was refused for want of funds`);
+    }
+    assert(seen('deposit', RejectReason.idRepeated) > 0, 'an id came again');
+    assert(seen('step', RejectReason.accepted) > 0 && met.crashes > 0, 'it stopped between steps');
+  });
+});

@@ -1,0 +1,146 @@
+/**
+ * Random commands of an exchange with a ledger: the busy stream of orders, and between them deposits, withdrawals,
+ * splits, merges, declarations, resolutions and their steps, repeated ids and bad input.
+ */
+import type { Random } from '../common/random.ts';
+import type { LedgerCommand } from './ledger-duel.ts';
+import type { FundsLine, RequestLine, ResolveLine } from './naive-ledger.ts';
+import { BUSY, MARKETS, Stream } from './stream.ts';
+
+const SHARE = 1_000_000;
+/** Proxies and signers of the busy stream, and some that it does not know. */
+const WALLETS = BUSY.accounts + 2;
+const RECENT_MAX = 40;
+const BAD_AMOUNTS = [0, -1, 0.5, Number.NaN, 2 ** 53, 2 ** 60, Number.POSITIVE_INFINITY];
+
+export class LedgerStream {
+  readonly #random: Random;
+  readonly #orders: Stream;
+  readonly #recent: (FundsLine | ResolveLine)[] = [];
+  readonly #resolving: number[] = [];
+  #time = 1_000_000;
+  #key = 0;
+  readonly #setUp: (() => LedgerCommand)[];
+
+  constructor(random: Random) {
+    this.#random = random;
+    this.#orders = new Stream(random);
+    // Its markets, then money for those who trade.
+    this.#setUp = Array.from({ length: MARKETS.length + 1 }, () => () => this.#order());
+    for (let wallet = 1; wallet <= BUSY.accounts && random.chance(95); wallet++) {
+      const amount = random.between(100, 3_000) * SHARE;
+      this.#setUp.push(() => ({ ...this.#funds(), kind: 'deposit', wallet, signer: 0, amount }));
+      for (let market = 1; market <= MARKETS.length; market++) {
+        const sets = { market, amount: random.between(1, 150) * SHARE };
+        this.#setUp.push(() => ({ ...this.#funds(), kind: 'split', wallet, signer: 0, ...sets }));
+      }
+    }
+  }
+
+  next(): LedgerCommand {
+    const random = this.#random;
+    const setUp = this.#setUp.shift();
+    if (setUp !== undefined) return setUp();
+    if (random.chance(86)) return this.#order();
+    if (this.#resolving.length > 0 && random.chance(40)) return this.#step();
+    if (this.#recent.length > 0 && random.chance(6)) return this.#again();
+    if (random.chance(0.5)) return this.#keep(this.#resolve());
+    return this.#keep(this.#funds());
+  }
+
+  /** Shortly before its end the stream lets every resolution come to an end. */
+  last(): LedgerCommand[] {
+    return this.#resolving.flatMap((market) => [
+      { kind: 'step' as const, market, limit: 1_000_000 },
+      { kind: 'step' as const, market, limit: 1_000_000 },
+      { kind: 'step' as const, market, limit: 1_000_000 },
+    ]);
+  }
+
+  #order(): LedgerCommand {
+    const command = this.#orders.next();
+    if (command.kind === 'at') this.#time = command.time;
+    return command;
+  }
+
+  #keep<T extends FundsLine | ResolveLine>(line: T): T {
+    this.#recent.push(line);
+    if (this.#recent.length > RECENT_MAX) this.#recent.shift();
+    return line;
+  }
+
+  #id(): RequestLine {
+    const random = this.#random;
+    this.#key += 1;
+    const ms = random.chance(1)
+      ? random.pick([-1, 0.5, Number.NaN, this.#time + 300_001, 2 ** 60])
+      : Math.max(1, this.#time + random.between(-900_000, 300_000));
+    return { isOperator: random.chance(50), ms, key: this.#key };
+  }
+
+  #funds(): FundsLine {
+    const random = this.#random;
+    const kind = random.pick([
+      ...(['deposit', 'deposit', 'split', 'split', 'split', 'merge', 'withdraw'] as const),
+      ...(['deposit', 'split', 'merge', 'withdraw', 'declare'] as const),
+    ]);
+    const isBad = random.chance(3);
+    return {
+      kind,
+      id: this.#id(),
+      wallet: random.chance(1) ? 90 + random.below(9) : 1 + random.below(WALLETS),
+      signer: kind === 'declare' || random.chance(10) ? random.below(WALLETS) : 0,
+      market: random.chance(2) ? 99 : 1 + random.below(MARKETS.length),
+      amount: isBad ? random.pick(BAD_AMOUNTS) : this.#amount(kind),
+    };
+  }
+
+  #amount(kind: FundsLine['kind']): number {
+    const random = this.#random;
+    if (random.chance(10)) return random.between(1, 300);
+    if (random.chance(0.5)) return 2 ** 52 - random.below(3);
+    return random.between(1, kind === 'deposit' ? 400 * SHARE : 60 * SHARE);
+  }
+
+  #resolve(): ResolveLine {
+    const random = this.#random;
+    const market = random.chance(3) ? 99 : 1 + random.below(MARKETS.length);
+    const outcomes = MARKETS[market - 1]?.[0] ?? 2;
+    const isVoid = random.chance(20);
+    if (market !== 99 && !this.#resolving.includes(market)) this.#resolving.push(market);
+    return {
+      kind: 'resolve',
+      id: this.#id(),
+      market,
+      weights: this.#weights(outcomes, isVoid),
+      isVoid,
+      group: random.chance(50) ? 5 : 0,
+    };
+  }
+
+  #weights(outcomes: number, isVoid: boolean): number[] {
+    const random = this.#random;
+    if (random.chance(15)) return random.pick([[1], [-1, 2], [0, 0], [5_000, 5_001], [0.5, 0.5]]);
+    const each = random.pick([1, 3, 1_000]);
+    if (isVoid && random.chance(90)) return Array.from({ length: outcomes }, () => each);
+    const winner = random.below(outcomes);
+    if (random.chance(60)) return Array.from({ length: outcomes }, (_, i) => +(i === winner));
+    return Array.from({ length: outcomes }, () => random.below(3_000));
+  }
+
+  /** The same again, or with something of it changed. */
+  #again(): LedgerCommand {
+    const random = this.#random;
+    const line = random.pick(this.#recent);
+    if (random.chance(60)) return line;
+    if (line.kind === 'resolve') return { ...line, weights: [...line.weights].reverse() };
+    if (random.chance(30)) return { ...line, wallet: 1 + random.below(WALLETS) };
+    return { ...line, amount: line.amount + 1, id: { ...line.id } };
+  }
+
+  #step(): LedgerCommand {
+    const random = this.#random;
+    const market = random.chance(3) ? 99 : random.pick(this.#resolving);
+    return { kind: 'step', market, limit: random.pick([1, 1, 2, 3, 50]) };
+  }
+}

@@ -1,0 +1,374 @@
+/** The ledger, rule by rule (docs/ledger.md). Every command is judged by the naive ledger, too. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import test from 'node:test';
+import { audit } from '../../engine/audit.ts';
+import { encodeConfigure, encodeFunds, encodeResolve } from '../../engine/commands.ts';
+import {
+  ledgerIsOn,
+  ledgerTotals,
+  marketCollateral,
+  requestAnswer,
+  resolutionOf,
+  venueShares,
+} from '../../engine/ledger/reads.ts';
+import { findRequest } from '../../engine/ledger/requests.ts';
+import { rebuildIndexes } from '../../engine/orders/rebuild.ts';
+import { RejectReason } from '../../engine/orders/reject-reasons.ts';
+import { REQUESTS_KEPT } from '../../engine/tables/capacities.ts';
+import { State } from '../../engine/tables/layout.ts';
+import { stateHash } from '../../engine/tables/state-hash.ts';
+import { allocateEngine, Tables } from '../../engine/tables/tables.ts';
+import type { MarketRow, TokenRow } from '../../engine/tables/units.ts';
+import { ROOT } from '../common/root.ts';
+import { copyTables } from './copy-tables.ts';
+import { addressWords, EngineDriver, ROOMY, replay } from './engine-driver.ts';
+import { WITH_LEDGER } from './ledger-duel.ts';
+import { LedgerScript, UNIT } from './ledger-script.ts';
+
+const YES = 1 as TokenRow;
+const MARKET = 1 as MarketRow;
+
+/** The rows of the worked example of docs/ledger.md. */
+function exampleRows(): number[][] {
+  const text = readFileSync(join(ROOT, 'docs/ledger.md'), 'utf8');
+  const [, table = ''] = /^\| step \|.*\n.*\n((?:\|.*\n)+)/m.exec(text) ?? [];
+  const rows = table.trim().split('\n');
+  return rows.map((row) => {
+    const cells = row.split('|').slice(2, -1);
+    return cells.map((cell) => Number(cell.trim().replaceAll(',', '')));
+  });
+}
+
+test('the worked example of the page is what the engine does, row by row', () => {
+  const script = new LedgerScript();
+  const shown: number[][] = [];
+  const show = (): void => {
+    const { fees } = ledgerTotals(script.t);
+    const cash = [script.cash(1)[0], script.cash(2)[0]];
+    const shares = [1, 2].flatMap((wallet) =>
+      [1, 2].map((token) => script.shares(wallet, token)[0]),
+    );
+    const collateral = marketCollateral(script.t, MARKET);
+    shown.push([...cash, ...shares, collateral, fees, venueShares(script.t, YES)]);
+  };
+  script.do('change 1 fee 200');
+  script.fund('deposit', 1, 100 * UNIT).fund('deposit', 2, 50 * UNIT);
+  show();
+  script.fund('split', 1, 10 * UNIT);
+  show();
+  script.do('sell #1 4 @ 0.50 by 1 fee 200', 'buy #2 4 @ 0.50 by 2 fee 200');
+  show();
+  script.do('buy #3 5 @ 0.40 No by 1 fee 200', 'buy #4 5 @ 0.60 by 2 fee 200');
+  show();
+  script.do('sell #5 2 @ 0.30 No by 1 fee 200', 'sell #6 2 @ 0.70 by 2 fee 200');
+  show();
+  script.fund('merge', 1, 6 * UNIT);
+  show();
+  assert.equal(script.resolve([1, 0]), RejectReason.accepted);
+  script.finish();
+  show();
+  script.duel.compareAll();
+  assert.deepEqual(shown, exampleRows());
+  for (const row of shown) assert.equal(row[0]! + row[1]! + row[6]! + row[7]!, 150 * UNIT);
+});
+
+test('a BUY reserves what its rest can cost; price improvement is free at once', () => {
+  const script = new LedgerScript().fund('deposit', 1, 100 * UNIT).fund('deposit', 2, 40 * UNIT);
+  script.fund('split', 2, 40 * UNIT).do('sell #1 40 @ 0.55 by 2');
+  assert.deepEqual(script.shares(2, 1), [40 * UNIT, 40 * UNIT]);
+  script.do('buy #2 100 @ 0.60 by 1');
+  assert.deepEqual(script.cash(1), [78 * UNIT, 36 * UNIT]);
+  script.do('cancel #2 by 1');
+  assert.deepEqual(script.cash(1), [78 * UNIT, 0]);
+  script.duel.compareAll();
+});
+
+test('a budget that rounding has used up reserves nothing, and the venue pays what it lacks', () => {
+  const script = new LedgerScript().do('change 1 grid 10');
+  for (const wallet of [1, 3, 5]) script.fund('deposit', wallet, 10);
+  for (const wallet of [2, 4, 6]) script.fund('deposit', wallet, 5).fund('split', wallet, 5);
+  // Two buyers of No with one micro-share left each: who mints with one pays a whole micro-unit.
+  script.do('buy #1 0.000004 @ 0.5 No', 'sell #2 0.000003 for 0.000001 No FAK');
+  script.do('buy #3 0.000005 @ 0.6 No', 'sell #4 0.000004 @ 0.5 No FAK');
+  script.do('buy #5 0.000004 @ 0.5');
+  assert.deepEqual(script.cash(5), [8, 0], 'its rest could cost one, and it may pay none');
+  script.do('sell #6 0.000002 @ 0.5');
+  assert.deepEqual(
+    [script.cash(5), script.cash(6)],
+    [
+      [8, 0],
+      [1, 0],
+    ],
+  );
+  assert.equal(ledgerTotals(script.t).rounding, -1);
+  script.duel.compareAll();
+});
+
+test('orders of a batch count one after the other, and immediate ones reserve nothing', () => {
+  const script = new LedgerScript().fund('deposit', 1, 10 * UNIT).do('buy #1 10 @ 0.60 by 1');
+  assert.equal(script.reason('buy #2 10 @ 0.50 by 1'), RejectReason.notEnough);
+  assert.equal(script.reason('buy #3 10 @ 0.50 by 1 FAK'), RejectReason.notEnough);
+  script.do('buy #4 10 @ 0.40 by 1');
+  assert.deepEqual(script.cash(1), [10 * UNIT, 10 * UNIT]);
+  assert.equal(script.ask('withdraw', 1, 1), RejectReason.notEnough, 'only what is free');
+  script.do('cancel #1 by 1').fund('withdraw', 1, 6 * UNIT);
+  assert.equal(script.reason('sell #5 1 @ 0.50 by 1'), RejectReason.notEnough);
+  script.fund('deposit', 2, 10 * UNIT).fund('split', 2, 10 * UNIT);
+  script.do('sell #6 5 @ 0.40 by 2 FAK');
+  assert.deepEqual(script.cash(2), [2 * UNIT, 0]);
+  assert.deepEqual(script.shares(2, 1), [5 * UNIT, 0]);
+  assert.deepEqual(script.cash(1), [2 * UNIT, 2 * UNIT]);
+  script.duel.compareAll();
+});
+
+test('what the same command would free by self-trade does not count', () => {
+  const script = new LedgerScript().fund('deposit', 1, 10 * UNIT).fund('split', 1, 4 * UNIT);
+  script.do('policy cancel-maker', 'buy #1 10 @ 0.60 No by 1');
+  assert.equal(script.reason('buy #2 1 @ 0.50 by 1'), RejectReason.notEnough);
+  script.do('sell #3 4 @ 0.50 by 1');
+  assert.equal(script.reason('sell #4 1 @ 0.40 by 1'), RejectReason.notEnough);
+  script.duel.compareAll();
+});
+
+test('every end of an order frees the rest', () => {
+  const script = new LedgerScript().fund('deposit', 1, 100 * UNIT).fund('split', 1, 20 * UNIT);
+  script.do('market 2', 'market 3');
+  script.do('buy #1 10 @ 0.60 by 1', 'buy #2 10 @ 0.60 by 1 GTD until 10', 'at 11');
+  assert.deepEqual(script.cash(1), [80 * UNIT, 6 * UNIT], 'it has expired');
+  script.do('buy #3 10 @ 0.55 token 3 by 1', 'change 2 ended');
+  assert.deepEqual(script.cash(1), [80 * UNIT, 6 * UNIT], 'its market has ended');
+  script.do('buy #4 10 @ 0.55 token 5 by 1', 'change 3 grid 10');
+  assert.deepEqual(script.cash(1), [80 * UNIT, 6 * UNIT], 'it was off the grid');
+  script.do('policy cancel-maker', 'sell #5 10 @ 0.55 by 1');
+  assert.deepEqual(script.cash(1), [80 * UNIT, 0], 'it met its own account');
+  script.do('buy #6 10 @ 0.50 by 1', 'cancel-all by 1');
+  assert.deepEqual(
+    [script.cash(1), script.shares(1, 1)],
+    [
+      [80 * UNIT, 0],
+      [20 * UNIT, 0],
+    ],
+  );
+  script.duel.compareAll();
+});
+
+test('types 1 and 2 need a known right to the wallet: derived, or declared', () => {
+  const script = new LedgerScript().fund('deposit', 9, 10 * UNIT);
+  assert.equal(script.reason('buy #1 1 @ 0.50 by 9/1'), RejectReason.binding);
+  script.do('buy #2 1 @ 0.50 by 9/1 derived');
+  script.fund('deposit', 8, 10 * UNIT, { signer: 2 });
+  assert.equal(script.reason('buy #3 1 @ 0.50 by 8/1'), RejectReason.binding);
+  script.do('buy #4 1 @ 0.50 by 8/2').fund('declare', 8, 0, { signer: 1 });
+  script
+    .do('buy #5 1 @ 0.50 by 8/1')
+    .fund('deposit', 3, 10 * UNIT)
+    .do('buy #6 1 @ 0.50 by 3');
+  assert.equal(script.ask('declare', 3, 0, { signer: 1 }), RejectReason.bindingConflict);
+  assert.equal(script.ask('deposit', 3, 1, { signer: 1 }), RejectReason.bindingConflict);
+  script.duel.compareAll();
+});
+
+test('bad input is refused by name and changes nothing', () => {
+  const script = new LedgerScript().fund('deposit', 1, 10 * UNIT).fund('split', 1, UNIT);
+  script.do('buy #1 10 @ 0.50 by 1');
+  script.duel.settle();
+  const before = stateHash(script.t);
+  for (const amount of [0, -1, 1.5, 2 ** 53, Number.NaN, Number.POSITIVE_INFINITY]) {
+    for (const kind of ['deposit', 'withdraw', 'split', 'merge'] as const) {
+      assert.equal(script.ask(kind, 1, amount), RejectReason.amountInvalid, `${kind} ${amount}`);
+    }
+  }
+  assert.equal(script.ask('deposit', 1, 2 ** 53 - 1), RejectReason.depositsTooLarge);
+  assert.equal(script.ask('withdraw', 7, 1), RejectReason.walletUnknown);
+  assert.equal(script.ask('split', 7, 1), RejectReason.walletUnknown);
+  assert.equal(script.ask('split', 1, 1, { market: 2 }), RejectReason.marketUnknown);
+  assert.equal(script.ask('merge', 1, 1, { market: 0 }), RejectReason.marketUnknown);
+  assert.equal(script.ask('split', 1, 5 * UNIT), RejectReason.notEnough);
+  assert.equal(script.ask('merge', 1, 2 * UNIT), RejectReason.notEnough);
+  assert.equal(script.ask('declare', 1, 0), RejectReason.walletUnknown);
+  const soon = { isOperator: true, ms: 2_000 + 300_001, key: 5 };
+  assert.equal(script.ask('deposit', 1, 1, { id: soon }), RejectReason.idInvalid);
+  for (const weights of [[1], [1, 0, 0], [0, 0], [-1, 2], [0.5, 0.5], [10_000, 1], [2 ** 32, 1]]) {
+    assert.equal(script.resolve(weights), RejectReason.payoutInvalid, String(weights));
+  }
+  assert.equal(script.resolve([1, 0], { isVoid: true }), RejectReason.payoutInvalid);
+  assert.equal(script.resolve([1, 0], { market: 2 }), RejectReason.marketUnknown);
+  script.duel.settle();
+  assert.equal(stateHash(script.t), before);
+  script.duel.compareAll();
+});
+
+test('a request is applied once; with another body it is a conflict', () => {
+  const script = new LedgerScript();
+  const line = script.line('deposit', 1, 5 * UNIT);
+  assert.equal(script.duel.step(line), RejectReason.accepted);
+  script.fund('deposit', 1, UNIT);
+  assert.equal(script.duel.step(line), RejectReason.idRepeated);
+  assert.equal(script.duel.step({ ...line, amount: 5 }), RejectReason.idConflict);
+  assert.equal(script.duel.step({ ...line, wallet: 2 }), RejectReason.idConflict);
+  assert.equal(script.duel.step({ ...line, kind: 'withdraw' }), RejectReason.idConflict);
+  const ofUser = { ...line, id: { ...line.id, isOperator: false } };
+  assert.equal(script.duel.step(ofUser), RejectReason.accepted, 'users have ids of their own');
+  script.duel.driver.apply((out) => {
+    const id = { isOperator: true, ms: line.id.ms, key: Int32Array.of(1, -2, 7, 9) };
+    const at = encodeFunds(out, 'deposit', { id, wallet: addressWords(1), amount: 5 * UNIT });
+    const row = findRequest(script.t, out.i32, out.f64, at);
+    const { amount, cash, time } = requestAnswer(script.t, row);
+    assert.deepEqual([amount, cash, time], [5 * UNIT, 5 * UNIT, 2_000]);
+    return at;
+  });
+  script.duel.compareAll();
+});
+
+test('an id that is not later than one that was forgotten is refused', () => {
+  const driver = new EngineDriver(WITH_LEDGER);
+  driver.hasLedger = true;
+  driver.run({ kind: 'at', time: 1_000 });
+  driver.run({ kind: 'policy', policy: 'allow' });
+  const { context } = driver.engine;
+  const wallet = addressWords(1);
+  const key = new Int32Array(4);
+  const deposit = (ms: number, n: number, isOperator = true): number =>
+    driver.apply((out) => {
+      key[0] = n;
+      return encodeFunds(out, 'deposit', { id: { isOperator, ms, key }, wallet, amount: 1 });
+    });
+  for (let n = 0; n < REQUESTS_KEPT + 2; n++) {
+    // What the driver logs is not what is tested.
+    context.changes = 0;
+    assert.equal(deposit(n < 2 ? 10 + n : 20, n), RejectReason.accepted);
+  }
+  assert.equal(deposit(10, 0), RejectReason.idTooOld);
+  assert.equal(deposit(11, 1), RejectReason.idTooOld);
+  assert.equal(deposit(11, REQUESTS_KEPT + 5), RejectReason.idTooOld);
+  assert.equal(deposit(20, 2), RejectReason.idRepeated, 'the oldest that is kept');
+  assert.equal(deposit(12, REQUESTS_KEPT + 5), RejectReason.accepted);
+  assert.equal(deposit(10, 0, false), RejectReason.accepted, 'operators use up no id of users');
+  driver.close();
+  const copy = new Tables(allocateEngine(WITH_LEDGER));
+  copyTables(driver.t, copy);
+  rebuildIndexes(copy);
+  assert.equal(stateHash(copy), stateHash(driver.t), 'the ring comes round in a copy, too');
+  audit(copy);
+});
+
+/** A market with many holders and open orders. */
+function crowded(wallets: number): LedgerScript {
+  const script = new LedgerScript();
+  for (let wallet = 1; wallet <= wallets; wallet++) {
+    script.fund('deposit', wallet, 20 * UNIT).fund('split', wallet, 10 * UNIT + wallet);
+    script.do(`buy #${2 * wallet} 5 @ 0.40 by ${wallet}`);
+    script.do(`sell #${2 * wallet + 1} 5 @ 0.60 by ${wallet}`);
+  }
+  return script;
+}
+
+test('a resolution ends orders, then pays each wallet at once, a bounded part a step', () => {
+  const script = crowded(25);
+  assert.equal(script.resolve([1, 2]), RejectReason.accepted);
+  assert.equal(script.reason('buy #99 5 @ 0.40 by 1'), RejectReason.marketNotReady);
+  assert.equal(script.ask('split', 1, 1), RejectReason.marketResolved);
+  assert.equal(script.resolve([1, 2]), RejectReason.accepted, 'the same again');
+  assert.equal(script.resolve([2, 1]), RejectReason.marketResolved);
+  assert.equal(script.resolve([1, 2], { isVoid: true }), RejectReason.payoutInvalid);
+  assert.equal(script.finish(10), 5 + 3 + 1);
+  assert.deepEqual(resolutionOf(script.t, MARKET)?.weights, [1, 2]);
+  assert.equal(marketCollateral(script.t, MARKET), 0);
+  script.do('change 1 open');
+  assert.equal(script.reason('buy #99 5 @ 0.40 by 1'), RejectReason.marketNotReady, 'for good');
+  script.duel.compareAll();
+});
+
+test('a node that stops between any two steps goes on where it was', () => {
+  const script = crowded(6);
+  const { driver } = script.duel;
+  script.resolve([3, 1]);
+  const stops: { tables: Tables; batches: number }[] = [];
+  const stop = (): void => {
+    script.duel.settle();
+    const tables = new Tables(allocateEngine(WITH_LEDGER));
+    copyTables(script.t, tables);
+    stops.push({ tables, batches: driver.logged.length });
+  };
+  for (stop(); ledgerTotals(script.t).resolving > 0; stop()) {
+    script.duel.step({ kind: 'step', market: 1, limit: 1 });
+  }
+  assert.equal(stops.length, 1 + 12 + 6 + 1);
+  const end = stateHash(script.t);
+  for (const { batches, tables } of stops) {
+    rebuildIndexes(tables);
+    audit(tables);
+    const rest = replay(driver.logged.slice(batches), WITH_LEDGER, tables);
+    assert.equal(stateHash(rest.t), end);
+  }
+});
+
+test('a void market pays equal parts, and what rounding leaves is the venue’s', () => {
+  const script = new LedgerScript().fund('deposit', 1, 3).fund('deposit', 2, 1);
+  script.fund('split', 1, 3);
+  script.do('sell #1 0.000002 @ 0.50 No by 1', 'buy #2 0.000002 @ 0.50 No by 2');
+  assert.equal(script.resolve([1, 1], { isVoid: true }), RejectReason.accepted);
+  script.finish();
+  const { cash, rounding } = ledgerTotals(script.t);
+  assert.deepEqual([script.cash(1)[0], script.cash(2)[0], cash, rounding], [2, 1, 3, 1]);
+  assert.equal(resolutionOf(script.t, MARKET)?.isVoid, true);
+  script.duel.compareAll();
+});
+
+test('in a group one market at most resolves to its first outcome', () => {
+  const script = new LedgerScript().do('market 2', 'market 3', 'market 4');
+  const inGroup = { group: 7 };
+  assert.equal(script.resolve([0, 1], { market: 1, ...inGroup }), RejectReason.accepted);
+  assert.equal(script.resolve([5, 0], { market: 2, ...inGroup }), RejectReason.accepted);
+  assert.equal(script.resolve([1, 0], { market: 3, ...inGroup }), RejectReason.groupHasWinner);
+  assert.equal(script.resolve([0, 1], { market: 3, ...inGroup }), RejectReason.accepted);
+  assert.equal(script.resolve([1, 0], { market: 4, group: 8 }), RejectReason.accepted);
+  script.finish();
+  script.duel.compareAll();
+});
+
+test('an order that finds no room for its position is refused, and a sweep never finds a full table', () => {
+  const script = new LedgerScript({ ...WITH_LEDGER, positions: 4 });
+  for (const wallet of [1, 2, 3]) script.fund('deposit', wallet, 20 * UNIT);
+  script.fund('split', 1, 10 * UNIT).do('sell #1 5 @ 0.60 by 1', 'buy #2 5 @ 0.50 by 2');
+  script.do('buy #3 5 @ 0.30 No by 3');
+  script.duel.settle();
+  const before = stateHash(script.t);
+  assert.equal(script.reason('buy #4 5 @ 0.40 by 3'), RejectReason.tableFull);
+  assert.equal(script.ask('split', 2, 1), RejectReason.tableFull);
+  script.duel.settle();
+  assert.equal(stateHash(script.t), before);
+  script.do('sell #5 5 @ 0.50 by 1', 'buy #6 5 @ 0.60 by 2', 'sell #7 5 @ 0.30 No by 1');
+  assert.deepEqual(script.shares(3, 2), [5 * UNIT, 0]);
+  script.duel.compareAll();
+});
+
+test('without a ledger its commands are refused, and the first batch alone turns it on', () => {
+  const run = (positions: number) => {
+    const driver = new EngineDriver({ ...ROOMY, positions });
+    driver.run({ kind: 'at', time: 1_000 });
+    driver.run({ kind: 'policy', policy: 'allow' });
+    driver.settle();
+    return driver;
+  };
+  const [none, room] = [run(0), run(100)];
+  assert.equal(stateHash(none.t), stateHash(room.t));
+  const id = { isOperator: true, ms: 1, key: new Int32Array(4) };
+  const wallet = addressWords(1);
+  const refused = room.apply((out) => encodeFunds(out, 'deposit', { id, wallet, amount: 1 }));
+  assert.equal(refused, RejectReason.ledgerOff);
+  const weights = [1, 0];
+  const not = room.apply((out) => encodeResolve(out, { id, market: MARKET, weights }));
+  assert.equal(not, RejectReason.ledgerOff);
+  room.apply((out) => encodeConfigure(out, 0, 100, 0, 0, 0, true));
+  assert.equal(ledgerIsOn(room.t), false);
+  const [first, full] = [new EngineDriver(WITH_LEDGER), new EngineDriver(ROOMY)];
+  for (const driver of [first, full]) driver.run({ kind: 'at', time: 1_000 });
+  const on = (driver: EngineDriver) =>
+    driver.apply((out) => encodeConfigure(out, 0, 100, 0, 0, 0, true));
+  assert.equal(on(full), RejectReason.tableFull, 'there is no room for one');
+  assert.equal(on(first), RejectReason.accepted);
+  assert.equal(first.t.state[State.ledger], 1);
+});

@@ -1,0 +1,284 @@
+/**
+ * The obvious ledger, to hold the engine against: written from docs/ledger.md. Totals in maps; what is reserved is
+ * counted anew from the open orders each time. Kept for ever, and never made faster.
+ */
+import { RejectReason, type RejectReasonCode } from '../../engine/orders/reject-reasons.ts';
+import type { NaiveOrder } from './naive-book.ts';
+import type { NaiveExchange } from './naive-exchange.ts';
+import type { FillLine, OrderLine } from './naive-types.ts';
+
+export interface RequestLine {
+  readonly isOperator: boolean;
+  readonly ms: number;
+  readonly key: number;
+}
+
+export interface FundsLine {
+  readonly kind: 'deposit' | 'withdraw' | 'split' | 'merge' | 'declare';
+  readonly id: RequestLine;
+  readonly wallet: number;
+  /** 0 = none. */
+  readonly signer: number;
+  readonly market: number;
+  readonly amount: number;
+}
+
+export interface ResolveLine {
+  readonly kind: 'resolve';
+  readonly id: RequestLine;
+  readonly market: number;
+  readonly weights: readonly number[];
+  readonly isVoid: boolean;
+  /** 0 = none. */
+  readonly group: number;
+}
+
+const AMOUNT_MAX = 2 ** 53 - 1;
+const DEPOSITED_MAX = 2n ** 52n;
+const PIPS = 10_000n;
+
+const min = (a: bigint, b: bigint): bigint => (a < b ? a : b);
+const sum = (numbers: readonly number[]): number => numbers.reduce((a, b) => a + b, 0);
+
+/** What a BUY that rests can still cost, rounded up, and never more than it may still pay. */
+function costOf({ line, paid, price, remaining }: NaiveOrder): bigint {
+  const cost = (remaining * BigInt(price) + PIPS - 1n) / PIPS;
+  return min(cost, line.collateral - paid);
+}
+
+export class NaiveLedger {
+  readonly cash = new Map<number, bigint>();
+  /** By wallet and token, then of the venue by token. */
+  readonly shares = new Map<string, bigint>();
+  readonly venue = new Map<number, bigint>();
+  readonly collateral = new Map<number, bigint>();
+  readonly resolutions = new Map<number, ResolveLine>();
+  readonly done = new Set<number>();
+  deposited = 0n;
+  fees = 0n;
+  rounding = 0n;
+  readonly #exchange: NaiveExchange;
+  readonly #wallets = new Set<number>();
+  /** Bodies of accepted requests by their ids. */
+  readonly #requests = new Map<string, string>();
+
+  constructor(exchange: NaiveExchange) {
+    this.#exchange = exchange;
+    exchange.purse = this;
+  }
+
+  sharesOf(wallet: number, token: number): bigint {
+    return this.shares.get(`${wallet}/${token}`) ?? 0n;
+  }
+
+  cashOf(wallet: number): bigint {
+    return this.cash.get(wallet) ?? 0n;
+  }
+
+  reservedCash(wallet: number): bigint {
+    return this.#open(wallet, 'BUY').reduce((total, order) => total + costOf(order), 0n);
+  }
+
+  reservedShares(wallet: number, token: number): bigint {
+    const selling = this.#open(wallet, 'SELL').filter(({ line }) => line.token === token);
+    return selling.reduce((total, order) => total + order.remaining, 0n);
+  }
+
+  #open(wallet: number, side: string): NaiveOrder[] {
+    const open: NaiveOrder[] = [];
+    for (const market of this.#exchange.markets) {
+      for (const order of market.open) {
+        if (order.line.maker === wallet && order.line.side === side) open.push(order);
+      }
+    }
+    return open;
+  }
+
+  #freeShares(wallet: number, token: number): bigint {
+    return this.sharesOf(wallet, token) - this.reservedShares(wallet, token);
+  }
+
+  #freeCash(wallet: number): bigint {
+    return this.cashOf(wallet) - this.reservedCash(wallet);
+  }
+
+  covers({ collateral, maker, shares, side, token }: OrderLine): boolean {
+    if (!this.#wallets.has(maker)) return false;
+    return side === 'BUY'
+      ? this.#freeCash(maker) >= collateral
+      : this.#freeShares(maker, token) >= shares;
+  }
+
+  /** The wallets of an accepted order are known from then on. */
+  accepted({ maker, signer }: OrderLine): void {
+    this.#wallets.add(maker).add(signer);
+  }
+
+  settle(fill: FillLine, market: number): void {
+    const [size, fee] = [BigInt(fill.size), BigInt(fill.fee)];
+    const taker = BigInt(fill.takerCollateral);
+    const maker = BigInt(fill.makerCollateral);
+    const takerBuys = fill.takerSide === 'BUY';
+    const makerBuys = fill.kind === 'fills' ? !takerBuys : takerBuys;
+    this.#add(fill.makerAccount, fill.makerToken, makerBuys, size, maker, 0n);
+    this.#add(fill.takerAccount, fill.takerToken, takerBuys, size, taker, fee);
+    if (takerBuys) this.venue.set(fill.takerToken, (this.venue.get(fill.takerToken) ?? 0n) + fee);
+    else this.fees += fee;
+    const sets = fill.kind === 'fills' ? 0n : fill.kind === 'mints' ? size : -size;
+    this.collateral.set(market, (this.collateral.get(market) ?? 0n) + sets);
+    // What the buyers gave, and sellers and sets did not get.
+    const given = (takerBuys ? taker : -taker) + (makerBuys ? maker : -maker);
+    this.rounding += given - sets;
+  }
+
+  #add(
+    wallet: number,
+    token: number,
+    buys: boolean,
+    size: bigint,
+    collateral: bigint,
+    fee: bigint,
+  ): void {
+    this.#addCash(wallet, buys ? -collateral : collateral - fee);
+    this.#addShares(wallet, token, buys ? size - fee : -size);
+  }
+
+  #addCash(wallet: number, amount: bigint): void {
+    this.cash.set(wallet, this.cashOf(wallet) + amount);
+  }
+
+  #addShares(wallet: number, token: number, amount: bigint): void {
+    this.shares.set(`${wallet}/${token}`, this.sharesOf(wallet, token) + amount);
+  }
+
+  #tokens(market: number): number[] {
+    const { firstToken, outcomes } = this.#exchange.markets[market - 1]!;
+    return Array.from({ length: outcomes }, (_, i) => firstToken + i);
+  }
+
+  funds(line: FundsLine, now: number): RejectReasonCode {
+    const { amount, id, kind, market, signer, wallet } = line;
+    const other = kind === 'split' || kind === 'merge' ? market : signer;
+    const body = JSON.stringify([kind, wallet, other, amount]);
+    const used = this.#request(id, body, now);
+    if (used !== undefined) return used;
+    const reason = this.#fundsRefusal(line);
+    if (reason !== RejectReason.accepted) return reason;
+    this.#requests.set(JSON.stringify(id), body);
+    this.#wallets.add(wallet);
+    if (kind === 'deposit') this.#pay(wallet, BigInt(amount));
+    if (kind === 'withdraw') this.#pay(wallet, -BigInt(amount));
+    if (kind === 'split') this.#moveSets(wallet, market, BigInt(amount));
+    if (kind === 'merge') this.#moveSets(wallet, market, -BigInt(amount));
+    if (signer !== 0 && (kind === 'deposit' || kind === 'declare')) {
+      this.#wallets.add(signer);
+      this.#exchange.bind(wallet, signer);
+    }
+    return RejectReason.accepted;
+  }
+
+  #request(id: RequestLine, body: string, now: number): RejectReasonCode | undefined {
+    const before = this.#requests.get(JSON.stringify(id));
+    if (before !== undefined) {
+      return before === body ? RejectReason.idRepeated : RejectReason.idConflict;
+    }
+    const isId = Number.isInteger(id.ms) && id.ms >= 0 && id.ms <= now + 300_000;
+    return isId ? undefined : RejectReason.idInvalid;
+  }
+
+  #fundsRefusal({ amount, kind, market, signer, wallet }: FundsLine): RejectReasonCode {
+    const isAmount = Number.isInteger(amount) && amount >= 1 && amount <= AMOUNT_MAX;
+    if (kind !== 'declare' && !isAmount) return RejectReason.amountInvalid;
+    if (kind === 'deposit' || kind === 'declare') {
+      const total = this.deposited + (kind === 'deposit' ? BigInt(amount) : 0n);
+      if (total > DEPOSITED_MAX) return RejectReason.depositsTooLarge;
+      if (kind === 'declare' && signer === 0) return RejectReason.walletUnknown;
+      const isOwn = this.#exchange.boundTo(wallet) === wallet;
+      const isConflict = signer !== 0 && isOwn && signer !== wallet;
+      return isConflict ? RejectReason.bindingConflict : RejectReason.accepted;
+    }
+    if (!this.#wallets.has(wallet)) return RejectReason.walletUnknown;
+    if (kind !== 'withdraw' && this.#exchange.markets[market - 1] === undefined) {
+      return RejectReason.marketUnknown;
+    }
+    if (kind !== 'withdraw' && this.resolutions.has(market)) return RejectReason.marketResolved;
+    const free =
+      kind === 'merge'
+        ? this.#tokens(market).map((token) => this.#freeShares(wallet, token))
+        : [this.#freeCash(wallet)];
+    const isEnough = free.every((each) => each >= BigInt(amount));
+    return isEnough ? RejectReason.accepted : RejectReason.notEnough;
+  }
+
+  #pay(wallet: number, amount: bigint): void {
+    this.deposited += amount;
+    this.#addCash(wallet, amount);
+  }
+
+  #moveSets(wallet: number, market: number, amount: bigint): void {
+    this.#addCash(wallet, -amount);
+    for (const token of this.#tokens(market)) this.#addShares(wallet, token, amount);
+    this.collateral.set(market, (this.collateral.get(market) ?? 0n) + amount);
+  }
+
+  resolve(line: ResolveLine, now: number): RejectReasonCode {
+    const { group, id, isVoid, market, weights } = line;
+    const body = JSON.stringify(['resolve', market, weights, isVoid]);
+    const used = this.#request(id, body, now);
+    if (used !== undefined) return used;
+    const known = this.#exchange.markets[market - 1];
+    if (known === undefined) return RejectReason.marketUnknown;
+    const isEach = weights.every((weight) => Number.isInteger(weight) && weight >= 0);
+    const isFair = !isVoid || weights.every((weight) => weight === weights[0]);
+    const isPayout = isEach && isFair && sum(weights) >= 1 && sum(weights) <= 10_000;
+    if (weights.length !== known.outcomes || !isPayout) return RejectReason.payoutInvalid;
+    const before = this.resolutions.get(market);
+    if (before !== undefined) {
+      const isSame = JSON.stringify(['resolve', market, before.weights, before.isVoid]) === body;
+      return isSame ? RejectReason.accepted : RejectReason.marketResolved;
+    }
+    const isWinner = (each: ResolveLine): boolean => each.weights[0] === sum(each.weights);
+    const others = [...this.resolutions.values()].filter((each) => each.group === group);
+    if (group !== 0 && isWinner(line) && others.some(isWinner)) return RejectReason.groupHasWinner;
+    this.#requests.set(JSON.stringify(id), body);
+    this.resolutions.set(market, line);
+    this.#exchange.resolve(market);
+    return RejectReason.accepted;
+  }
+
+  /** Pays all that a wallet has in a market. */
+  redeem(wallet: number, market: number): void {
+    const { weights } = this.resolutions.get(market)!;
+    this.#tokens(market).forEach((token, outcome) => {
+      const paid =
+        (this.sharesOf(wallet, token) * BigInt(weights[outcome]!)) / BigInt(sum(weights));
+      this.shares.delete(`${wallet}/${token}`);
+      this.#addCash(wallet, paid);
+      this.collateral.set(market, (this.collateral.get(market) ?? 0n) - paid);
+    });
+  }
+
+  /** Wallets with shares of a market. */
+  holders(market: number): Set<number> {
+    const tokens = this.#tokens(market);
+    const held = [...this.shares].filter(([, shares]) => shares > 0n);
+    const pairs = held.map(([key]) => key.split('/').map(Number));
+    return new Set(pairs.filter(([, token]) => tokens.includes(token!)).map(([wallet]) => wallet!));
+  }
+
+  /** Once nobody has shares of it: the rest is the venue's. */
+  finish(market: number): void {
+    const { weights } = this.resolutions.get(market)!;
+    let rest = this.collateral.get(market) ?? 0n;
+    this.#tokens(market).forEach((token, outcome) => {
+      const own = this.venue.get(token) ?? 0n;
+      const paid = (own * BigInt(weights[outcome]!)) / BigInt(sum(weights));
+      this.venue.set(token, 0n);
+      this.fees += paid;
+      rest -= paid;
+    });
+    this.rounding += rest;
+    this.collateral.set(market, 0n);
+    this.done.add(market);
+  }
+}

@@ -1,0 +1,42 @@
+/**
+ * Makes the picture of the README: what the page of `npm start` shows after two minutes.
+ *
+ *   npm run picture
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { freePort, temporaryDirectory, until } from '../common/node-harness.ts';
+import { ROOT } from '../common/root.ts';
+import { findChromium, Reader } from './browser.ts';
+
+const AFTER_MS = 120_000;
+/** The rates and the chart of the page need some seconds of their own. */
+const LOOKING_MS = 15_000;
+const SIZE = { width: 1440, height: 900 };
+const PICTURE = join(ROOT, 'server/page/page.webp');
+
+const chromium = findChromium();
+if (chromium === undefined) throw new Error('the picture needs chromium');
+const [port, adminPort] = [await freePort(), await freePort()];
+const settings = { PORT: String(port), ADMIN_PORT: String(adminPort), LOG_FORMAT: 'pretty' };
+const env = { ...process.env, ...settings, DATA_DIR: temporaryDirectory() };
+const node = spawn('npm', ['start'], { cwd: ROOT, env, stdio: ['ignore', 'inherit', 'pipe'] });
+process.on('exit', () => node.kill('SIGTERM'));
+let log = '';
+node.stderr.on('data', (bytes) => {
+  log += bytes;
+});
+await until(() => log.includes('listening on') || node.exitCode !== null);
+if (node.exitCode !== null) throw new Error(log);
+await sleep(AFTER_MS);
+const reader = await Reader.open(chromium);
+await reader.look(SIZE, 'dark');
+await reader.page.goto(`http://127.0.0.1:${adminPort}/`);
+await sleep(LOOKING_MS);
+await reader.page.screenshot({ path: PICTURE, type: 'webp', quality: 80 });
+await reader.close();
+node.kill('SIGTERM');
+await once(node, 'close');
+console.log(`${PICTURE}: ${SIZE.width} x ${SIZE.height}`);
