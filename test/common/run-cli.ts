@@ -2,7 +2,7 @@
 import { PassThrough, Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { runCli } from '../../server/cli/program.ts';
-import { SMALL_NODE } from '../common/node-harness.ts';
+import { type Settings, SMALL_NODE } from './node-harness.ts';
 
 export interface Ended {
   readonly code: number;
@@ -10,8 +10,10 @@ export interface Ended {
   readonly stderr: string;
 }
 
-/** For a command that would go on for ever. */
-interface Watched {
+interface Options {
+  /** In the environment of the command. */
+  readonly settings?: Settings;
+  /** Ends a command that would go on for ever. */
   readonly signal?: AbortSignal;
   /** Told of what is written to standard output, as it comes. */
   readonly onOutput?: (text: string) => void;
@@ -20,13 +22,13 @@ interface Watched {
 export async function cli(
   dataDir: string,
   args: readonly string[],
-  { onOutput, signal }: Watched = {},
+  { onOutput, settings = {}, signal }: Options = {},
 ): Promise<Ended> {
   const stdout = new PassThrough();
   const stderr = new PassThrough();
   const texts = Promise.all([text(stdout), text(stderr)]);
   if (onOutput !== undefined) stdout.on('data', (bytes: Buffer) => onOutput(bytes.toString()));
-  const env = { ...SMALL_NODE, DATA_DIR: dataDir };
+  const env = { ...SMALL_NODE, DATA_DIR: dataDir, ...settings };
   const streams = { stdin: Readable.from([]), stdout, stderr };
   const code = await runCli(args, env, streams, signal);
   stdout.end();
