@@ -94,89 +94,97 @@ test('where a factory is known a wallet is its own signer alone, also one that a
   await node.stop();
 });
 
-// A node that counts, on which all keys of an hour but two are issued.
-const { bid, start } = await openMarket();
-const node = await start({ RATE_LIMITS: 'on', ORDERS_PER_10S: '8', KEYS_PER_HOUR: '4' });
-const alice = await Trader.join(node, 'alice');
-const bob = await Trader.join(node, 'bob');
+test('a node that counts orders and keys', async (t) => {
+  // All keys of an hour but two are issued.
+  const { bid, start } = await openMarket();
+  const node = await start({ RATE_LIMITS: 'on', ORDERS_PER_10S: '8', KEYS_PER_HOUR: '4' });
+  const alice = await Trader.join(node, 'alice');
+  const bob = await Trader.join(node, 'bob');
 
-test('orders of a key are counted one by one, refused whole, and only when they are its own', async () => {
-  const batch = (trader: Trader, size: number) =>
-    Array.from({ length: size }, (_, i) => trader.sign(bid(1 + i)));
-  const post = (trader: Trader, size: number, change = {}): Promise<Reply> =>
-    trader.postText(node, bodyOf(batch(trader, size)), change);
-  const told = ({ json, status }: Reply) => [status, json];
+  await t.test(
+    'orders of a key are counted one by one, refused whole, and only when they are its own',
+    async () => {
+      const batch = (trader: Trader, size: number) =>
+        Array.from({ length: size }, (_, i) => trader.sign(bid(1 + i)));
+      const post = (trader: Trader, size: number, change = {}): Promise<Reply> =>
+        trader.postText(node, bodyOf(batch(trader, size)), change);
+      const told = ({ json, status }: Reply) => [status, json];
 
-  const started = Date.now();
-  // Who knows no more than the names of a key, or only its passphrase, does not count against it.
-  for (const change of [
-    { SERVICE_PASSPHRASE: 'a'.repeat(64) },
-    { SERVICE_SIGNATURE: 'a'.repeat(64) },
-  ]) {
-    for (let i = 0; i < 3; i++) assert.equal((await post(alice, 5, change)).status, 401);
-  }
-  assert.equal((await post(alice, 5)).status, 200);
-  const over = await post(alice, 4);
-  const [single, second] = [alice.sign(bid(7)), alice.sign(bid(8))];
-  const one = (order: typeof single) =>
-    alice.ask(node, 'POST', '/order', JSON.stringify(order.item));
-  const within = await post(alice, 2);
-  const last = await one(single);
-  const tooMany = await one(second);
-  const others = await post(bob, 8);
-  if (Date.now() - started > 9_000) return; // a machine this busy has begun another window
-  assert.deepEqual(told(over), THROTTLED);
-  const wait = Number(over.headers['retry-after']);
-  assert(wait >= 1 && wait <= 10, String(wait));
-  assert.equal(over.headers['x-ratelimit-limit'], '8');
-  assert.equal(over.headers['x-ratelimit-remaining'], '0');
-  assert.equal(within.status, 200, 'what was refused is not counted');
-  assert.equal(last.status, 200);
-  assert.deepEqual(told(tooMany), THROTTLED);
-  assert.equal((await alice.ask(node, 'GET', `/data/order/${second.id}`)).status, 404);
-  assert.equal(others.status, 200, 'another key has its own');
-  const { limits } = (await get(node, '/rate-limits')).json as { limits: { name: string }[] };
-  const row = limits.find(({ name }) => name === 'keyOrders');
-  assert.deepEqual(
-    { ...row, covers: '' },
-    {
-      name: 'keyOrders',
-      covers: '',
-      requests: 8,
-      seconds: 10,
-      applies: true,
-      default: { requests: 24_000, seconds: 10 },
+      const started = Date.now();
+      // Who knows no more than the names of a key, or only its passphrase, does not count against it.
+      for (const change of [
+        { SERVICE_PASSPHRASE: 'a'.repeat(64) },
+        { SERVICE_SIGNATURE: 'a'.repeat(64) },
+      ]) {
+        for (let i = 0; i < 3; i++) assert.equal((await post(alice, 5, change)).status, 401);
+      }
+      assert.equal((await post(alice, 5)).status, 200);
+      const over = await post(alice, 4);
+      const [single, second] = [alice.sign(bid(7)), alice.sign(bid(8))];
+      const one = (order: typeof single) =>
+        alice.ask(node, 'POST', '/order', JSON.stringify(order.item));
+      const within = await post(alice, 2);
+      const last = await one(single);
+      const tooMany = await one(second);
+      const others = await post(bob, 8);
+      if (Date.now() - started > 9_000) return; // a machine this busy has begun another window
+      assert.deepEqual(told(over), THROTTLED);
+      const wait = Number(over.headers['retry-after']);
+      assert(wait >= 1 && wait <= 10, String(wait));
+      assert.equal(over.headers['x-ratelimit-limit'], '8');
+      assert.equal(over.headers['x-ratelimit-remaining'], '0');
+      assert.equal(within.status, 200, 'what was refused is not counted');
+      assert.equal(last.status, 200);
+      assert.deepEqual(told(tooMany), THROTTLED);
+      assert.equal((await alice.ask(node, 'GET', `/data/order/${second.id}`)).status, 404);
+      assert.equal(others.status, 200, 'another key has its own');
+      const { limits } = (await get(node, '/rate-limits')).json as { limits: { name: string }[] };
+      const row = limits.find(({ name }) => name === 'keyOrders');
+      assert.deepEqual(
+        { ...row, covers: '' },
+        {
+          name: 'keyOrders',
+          covers: '',
+          requests: 8,
+          seconds: 10,
+          applies: true,
+          default: { requests: 24_000, seconds: 10 },
+        },
+      );
     },
   );
-});
 
-test('an address is issued KEYS_PER_HOUR keys, of whatever wallets; asking for one again is free', async () => {
-  const ask = (name: string, nonce = '0'): Promise<Reply> => {
-    const wallet = Wallet.fromSeed(`hostile keys/${name}`);
-    return send(
-      node,
-      'POST',
-      '/auth/api-key',
-      level1('SERVICE', wallet, CHAIN_ID, seconds(), nonce),
-    );
-  };
-  assert.equal((await ask('first')).status, 200);
-  const forged = level1('SERVICE', Wallet.fromSeed('x'), CHAIN_ID, seconds(), '0');
-  for (let i = 0; i < 4; i++) {
-    const headers = { ...forged, SERVICE_NONCE: '1' };
-    assert.equal((await send(node, 'POST', '/auth/api-key', headers)).status, 401);
-    assert.equal((await ask('first')).status, 200, 'the same key again');
-  }
-  assert.equal((await ask('first', '1')).status, 200);
-  for (const refused of [
-    await ask('second'),
-    await ask('first', '2'),
-    await alice.ask(node, 'POST', '/auth/readonly-api-key'),
-  ]) {
-    assert.deepEqual([refused.status, refused.json], THROTTLED);
-    const wait = Number(refused.headers['retry-after']);
-    assert(wait > 3_500 && wait <= 3_600, String(wait));
-  }
-  assert.equal((await ask('first', '1')).status, 200);
+  await t.test(
+    'an address is issued KEYS_PER_HOUR keys, of whatever wallets; asking for one again is free',
+    async () => {
+      const ask = (name: string, nonce = '0'): Promise<Reply> => {
+        const wallet = Wallet.fromSeed(`hostile keys/${name}`);
+        return send(
+          node,
+          'POST',
+          '/auth/api-key',
+          level1('SERVICE', wallet, CHAIN_ID, seconds(), nonce),
+        );
+      };
+      assert.equal((await ask('first')).status, 200);
+      const forged = level1('SERVICE', Wallet.fromSeed('x'), CHAIN_ID, seconds(), '0');
+      for (let i = 0; i < 4; i++) {
+        const headers = { ...forged, SERVICE_NONCE: '1' };
+        assert.equal((await send(node, 'POST', '/auth/api-key', headers)).status, 401);
+        assert.equal((await ask('first')).status, 200, 'the same key again');
+      }
+      assert.equal((await ask('first', '1')).status, 200);
+      for (const refused of [
+        await ask('second'),
+        await ask('first', '2'),
+        await alice.ask(node, 'POST', '/auth/readonly-api-key'),
+      ]) {
+        assert.deepEqual([refused.status, refused.json], THROTTLED);
+        const wait = Number(refused.headers['retry-after']);
+        assert(wait > 3_500 && wait <= 3_600, String(wait));
+      }
+      assert.equal((await ask('first', '1')).status, 200);
+    },
+  );
   await node.stop();
 });
