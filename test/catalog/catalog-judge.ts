@@ -93,7 +93,7 @@ function judgeFault(
   { status, body }: Answer,
 ): void {
   const wanted = JSON.stringify(faults);
-  assert.equal(status, 400, `${context}: ${wanted}, and not ${String(body).slice(0, 300)}`);
+  assert.equal(status, 400, `${context}: ${wanted}, and not ${String(body.subarray(0, 300))}`);
   const { type, error, detail, ...more } = JSON.parse(String(body));
   assert.deepEqual(
     { type, error, more },
@@ -111,7 +111,7 @@ function judgeSearchPage(
   context: string,
   { status, body }: Answer,
 ): void {
-  assert.equal(status, 200, `${context}: ${String(body)}`);
+  assert.equal(status, 200, `${context}: ${String(body.subarray(0, 300))}`);
   const { events, tags, pagination, ...more } = JSON.parse(String(body));
   const { limit, page } = expected;
   const shown = (total: number) => Math.max(0, Math.min(limit, total - (page - 1) * limit));

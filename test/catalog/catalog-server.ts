@@ -51,13 +51,14 @@ export async function serveCatalog(
   let generation = generationOf(json, 1, search);
   const routes = catalogRoutes({ generation: () => generation, forClients }).map(around);
   const fixture: Fixture = await serve(context, routes);
-  const ask = async (path: string, ...headers: string[]): Promise<Answer> => {
+  /** The answer and its parsed body: large ones are parsed once. */
+  const parsed = async (path: string, headers: readonly string[]) => {
     const answer = await fixture.ask([`GET ${path} HTTP/1.1`, ...headers].join('\r\n'));
     const check = await documentCheck({});
     const { body, status } = answer;
     const json = body.length === 0 ? undefined : JSON.parse(textOf(answer));
     check.check({ method: 'GET', path, status, headers: Object.fromEntries(answer.headers), json });
-    return answer;
+    return { answer, json };
   };
   return {
     port: fixture.server.port,
@@ -67,11 +68,11 @@ export async function serveCatalog(
     replace: (next, nextSearch = search) => {
       generation = generationOf(next, generation.number + 1, nextSearch);
     },
-    ask,
+    ask: async (path, ...headers) => (await parsed(path, headers)).answer,
     json: async (path, ...headers) => {
-      const answer = await ask(path, ...headers);
-      assert.equal(answer.status, 200, `${path}: ${answer.status} ${answer.body}`);
-      return JSON.parse(textOf(answer));
+      const { answer, json } = await parsed(path, headers);
+      if (answer.status !== 200) assert.fail(`${path}: ${answer.status} ${answer.body}`);
+      return json;
     },
   };
 }

@@ -19,8 +19,8 @@ import {
   withMarkets,
 } from '../common/node-harness.ts';
 import { SHORT } from '../common/random.ts';
+import { cli, type Ended } from '../common/run-cli.ts';
 import { Trader } from '../common/traders.ts';
-import { cli, type Ended } from './run-cli.ts';
 
 useCompiledNodes();
 const dataDir = temporaryDirectory();

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import test from 'node:test';
 import { auditEntries } from '../../storage/operations/audit-log.ts';
 import { freePort, TestNode, temporaryDirectory, withMarkets } from '../common/node-harness.ts';
+import { cli } from '../common/run-cli.ts';
 import { Trader } from '../common/traders.ts';
-import { cli } from './run-cli.ts';
 
 const dataDir = temporaryDirectory();
 const [market] = await withMarkets(dataDir, [{ id: 1 }]);
@@ -17,7 +17,7 @@ const alice = await Trader.join(node, 'alice');
 const wallet = alice.address;
 
 async function run(...args: string[]): Promise<{ code: number; out: string; err: string }> {
-  const { code, stderr, stdout } = await cli(dataDir, args, { env: SETTINGS });
+  const { code, stderr, stdout } = await cli(dataDir, args, { settings: SETTINGS });
   return { code, out: stdout.trimEnd(), err: stderr.trimEnd() };
 }
 
@@ -72,10 +72,10 @@ test('on a node that runs the commands go through its admin listener, and are in
 
 test('without its token or its admin listener a command says what to do', async () => {
   const env = { ...SETTINGS, ADMIN_TOKEN: 'not-the-token-of-it' };
-  const wrong = await cli(dataDir, ['venue', 'pause'], { env });
+  const wrong = await cli(dataDir, ['venue', 'pause'], { settings: env });
   assert.equal(wrong.code, 1);
   assert.match(wrong.stderr, /unauthorized: Authorization: Bearer and ADMIN_TOKEN/);
-  const off = await cli(dataDir, ['venue', 'pause'], { env: { ADMIN_PORT: '0' } });
+  const off = await cli(dataDir, ['venue', 'pause'], { settings: { ADMIN_PORT: '0' } });
   assert.equal(off.code, 3);
   assert.match(off.stderr, /ADMIN_PORT is 0/);
   await node.stop();

@@ -6,7 +6,7 @@ import test from 'node:test';
 import { COMMANDS, GROUPS, NODE_TEXTS } from '../../server/cli/commands.ts';
 import { EXIT_CODES } from '../../server/cli/context.ts';
 import { ROOT } from '../common/root.ts';
-import { cli } from './run-cli.ts';
+import { cli } from '../common/run-cli.ts';
 
 const readme = join(ROOT, 'server/cli/README.md');
 const NOWHERE = '/nowhere';

@@ -54,6 +54,7 @@ test('without any variable every default of the contract stands', () => {
     logFormat: 'auto',
     demo: true,
     demoTraders: true,
+    resultCodes: false,
     capacities: {
       markets: 65536,
       tokens: 262144,

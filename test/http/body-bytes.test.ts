@@ -133,7 +133,8 @@ test('of many bodies that come at once, a bounded number of bytes is received in
     // The connection is read on.
     assert.equal((await each.send(post(5), 'hello').answer()).status, 200);
   }
-  assert(most <= 2 * MIB, `${most} bytes in a turn`);
+  // A mebibyte, and what the connection at hand brings beyond it; 28 without a bound.
+  assert(most <= 4 * MIB, `${most} bytes in a turn`);
   await until(() => Promise.resolve(server.facts().bodyBytes === 0));
 });
 

@@ -17,7 +17,7 @@ import {
   temporaryDirectory,
   withMarkets,
 } from '../common/node-harness.ts';
-import { bodyOf, CHAIN_ID, type Result, seconds, type Terms, Trader } from '../common/traders.ts';
+import { bodyOf, CHAIN_ID, seconds, type Terms, Trader } from '../common/traders.ts';
 
 const NO_ROOM = 'could not insert order';
 const NOT_YOURS = 'invalid order signature';
@@ -41,8 +41,9 @@ const invented = (n: number): string => `0x${String(n).padStart(40, '0')}`;
 
 test('a key has WALLETS_PER_SIGNER wallets, whatever it cancels, before and after a restart', async () => {
   const { bid, start } = await openMarket();
-  const settings = { WALLETS_PER_SIGNER: '3' };
-  let node = await start(settings);
+  // All of it also says that RATE_LIMITS=off counts neither orders nor keys.
+  const uncounted = { RATE_LIMITS: 'off', ORDERS_PER_10S: '1', KEYS_PER_HOUR: '1' };
+  let node = await start({ ...uncounted, WALLETS_PER_SIGNER: '3' });
   const mallory = await Trader.join(node, 'mallory');
   const texts = async (numbers: readonly number[]): Promise<string[]> => {
     const orders = numbers.map((n) => mallory.sign(ofWallet(bid(), invented(n))));
@@ -55,11 +56,8 @@ test('a key has WALLETS_PER_SIGNER wallets, whatever it cancels, before and afte
   const alice = await Trader.join(node, 'alice');
   await alice.place(node, ofWallet(bid(), invented(4)));
   await node.stop();
-  node = await start(settings);
-  assert.deepEqual(await texts([5, 2]), [NO_ROOM, '']);
-  await node.stop();
   node = await start({ WALLETS_PER_SIGNER: '4' });
-  assert.deepEqual(await texts([5, 6, 4]), ['', NO_ROOM, NOT_YOURS]);
+  assert.deepEqual(await texts([2, 5, 6, 4]), ['', '', NO_ROOM, NOT_YOURS]);
   await node.stop();
 });
 
@@ -96,104 +94,97 @@ test('where a factory is known a wallet is its own signer alone, also one that a
   await node.stop();
 });
 
-test('orders of a key are counted one by one, refused whole, and only when they are its own', async () => {
+test('a node that counts orders and keys', async (t) => {
+  // All keys of an hour but two are issued.
   const { bid, start } = await openMarket();
-  const node = await start({ RATE_LIMITS: 'on', ORDERS_PER_10S: '8' });
+  const node = await start({ RATE_LIMITS: 'on', ORDERS_PER_10S: '8', KEYS_PER_HOUR: '4' });
   const alice = await Trader.join(node, 'alice');
   const bob = await Trader.join(node, 'bob');
-  const batch = (trader: Trader, size: number) =>
-    Array.from({ length: size }, (_, i) => trader.sign(bid(1 + i)));
-  const post = (trader: Trader, size: number, change = {}): Promise<Reply> =>
-    trader.postText(node, bodyOf(batch(trader, size)), change);
-  const told = ({ json, status }: Reply) => [status, json];
 
-  const started = Date.now();
-  // Who knows no more than the names of a key, or only its passphrase, does not count against it.
-  for (const change of [
-    { SERVICE_PASSPHRASE: 'a'.repeat(64) },
-    { SERVICE_SIGNATURE: 'a'.repeat(64) },
-  ]) {
-    for (let i = 0; i < 3; i++) assert.equal((await post(alice, 5, change)).status, 401);
-  }
-  assert.equal((await post(alice, 5)).status, 200);
-  const over = await post(alice, 4);
-  const [single, second] = [alice.sign(bid(7)), alice.sign(bid(8))];
-  const one = (order: typeof single) =>
-    alice.ask(node, 'POST', '/order', JSON.stringify(order.item));
-  const within = await post(alice, 2);
-  const last = await one(single);
-  const tooMany = await one(second);
-  const others = await post(bob, 8);
-  if (Date.now() - started > 9_000) return; // a machine this busy has begun another window
-  assert.deepEqual(told(over), THROTTLED);
-  const wait = Number(over.headers['retry-after']);
-  assert(wait >= 1 && wait <= 10, String(wait));
-  assert.equal(over.headers['x-ratelimit-limit'], '8');
-  assert.equal(over.headers['x-ratelimit-remaining'], '0');
-  assert.equal(within.status, 200, 'what was refused is not counted');
-  assert.equal(last.status, 200);
-  assert.deepEqual(told(tooMany), THROTTLED);
-  assert.equal((await alice.ask(node, 'GET', `/data/order/${second.id}`)).status, 404);
-  assert.equal(others.status, 200, 'another key has its own');
-  const { limits } = (await get(node, '/rate-limits')).json as { limits: { name: string }[] };
-  const row = limits.find(({ name }) => name === 'keyOrders');
-  assert.deepEqual(
-    { ...row, covers: '' },
-    {
-      name: 'keyOrders',
-      covers: '',
-      requests: 8,
-      seconds: 10,
-      applies: true,
-      default: { requests: 24_000, seconds: 10 },
+  await t.test(
+    'orders of a key are counted one by one, refused whole, and only when they are its own',
+    async () => {
+      const batch = (trader: Trader, size: number) =>
+        Array.from({ length: size }, (_, i) => trader.sign(bid(1 + i)));
+      const post = (trader: Trader, size: number, change = {}): Promise<Reply> =>
+        trader.postText(node, bodyOf(batch(trader, size)), change);
+      const told = ({ json, status }: Reply) => [status, json];
+
+      const started = Date.now();
+      // Who knows no more than the names of a key, or only its passphrase, does not count against it.
+      for (const change of [
+        { SERVICE_PASSPHRASE: 'a'.repeat(64) },
+        { SERVICE_SIGNATURE: 'a'.repeat(64) },
+      ]) {
+        for (let i = 0; i < 3; i++) assert.equal((await post(alice, 5, change)).status, 401);
+      }
+      assert.equal((await post(alice, 5)).status, 200);
+      const over = await post(alice, 4);
+      const [single, second] = [alice.sign(bid(7)), alice.sign(bid(8))];
+      const one = (order: typeof single) =>
+        alice.ask(node, 'POST', '/order', JSON.stringify(order.item));
+      const within = await post(alice, 2);
+      const last = await one(single);
+      const tooMany = await one(second);
+      const others = await post(bob, 8);
+      if (Date.now() - started > 9_000) return; // a machine this busy has begun another window
+      assert.deepEqual(told(over), THROTTLED);
+      const wait = Number(over.headers['retry-after']);
+      assert(wait >= 1 && wait <= 10, String(wait));
+      assert.equal(over.headers['x-ratelimit-limit'], '8');
+      assert.equal(over.headers['x-ratelimit-remaining'], '0');
+      assert.equal(within.status, 200, 'what was refused is not counted');
+      assert.equal(last.status, 200);
+      assert.deepEqual(told(tooMany), THROTTLED);
+      assert.equal((await alice.ask(node, 'GET', `/data/order/${second.id}`)).status, 404);
+      assert.equal(others.status, 200, 'another key has its own');
+      const { limits } = (await get(node, '/rate-limits')).json as { limits: { name: string }[] };
+      const row = limits.find(({ name }) => name === 'keyOrders');
+      assert.deepEqual(
+        { ...row, covers: '' },
+        {
+          name: 'keyOrders',
+          covers: '',
+          requests: 8,
+          seconds: 10,
+          applies: true,
+          default: { requests: 24_000, seconds: 10 },
+        },
+      );
     },
   );
-  await node.stop();
-});
 
-test('RATE_LIMITS=off counts no orders of a key', async () => {
-  const { bid, start } = await openMarket();
-  const node = await start({ ORDERS_PER_10S: '1', KEYS_PER_HOUR: '1' });
-  const alice = await Trader.join(node, 'alice');
-  await Trader.join(node, 'bob');
-  const results: Result[] = await alice.post(node, [alice.sign(bid(1)), alice.sign(bid(2))]);
-  assert.deepEqual(
-    results.map(({ errorMsg }) => errorMsg),
-    ['', ''],
+  await t.test(
+    'an address is issued KEYS_PER_HOUR keys, of whatever wallets; asking for one again is free',
+    async () => {
+      const ask = (name: string, nonce = '0'): Promise<Reply> => {
+        const wallet = Wallet.fromSeed(`hostile keys/${name}`);
+        return send(
+          node,
+          'POST',
+          '/auth/api-key',
+          level1('SERVICE', wallet, CHAIN_ID, seconds(), nonce),
+        );
+      };
+      assert.equal((await ask('first')).status, 200);
+      const forged = level1('SERVICE', Wallet.fromSeed('x'), CHAIN_ID, seconds(), '0');
+      for (let i = 0; i < 4; i++) {
+        const headers = { ...forged, SERVICE_NONCE: '1' };
+        assert.equal((await send(node, 'POST', '/auth/api-key', headers)).status, 401);
+        assert.equal((await ask('first')).status, 200, 'the same key again');
+      }
+      assert.equal((await ask('first', '1')).status, 200);
+      for (const refused of [
+        await ask('second'),
+        await ask('first', '2'),
+        await alice.ask(node, 'POST', '/auth/readonly-api-key'),
+      ]) {
+        assert.deepEqual([refused.status, refused.json], THROTTLED);
+        const wait = Number(refused.headers['retry-after']);
+        assert(wait > 3_500 && wait <= 3_600, String(wait));
+      }
+      assert.equal((await ask('first', '1')).status, 200);
+    },
   );
-  await node.stop();
-});
-
-test('an address is issued KEYS_PER_HOUR keys, of whatever wallets; asking for one again is free', async () => {
-  const { start } = await openMarket();
-  const node = await start({ RATE_LIMITS: 'on', KEYS_PER_HOUR: '3' });
-  const ask = (name: string, nonce = '0'): Promise<Reply> => {
-    const wallet = Wallet.fromSeed(`hostile keys/${name}`);
-    return send(
-      node,
-      'POST',
-      '/auth/api-key',
-      level1('SERVICE', wallet, CHAIN_ID, seconds(), nonce),
-    );
-  };
-  assert.equal((await ask('first')).status, 200);
-  const forged = level1('SERVICE', Wallet.fromSeed('x'), CHAIN_ID, seconds(), '0');
-  for (let i = 0; i < 4; i++) {
-    const headers = { ...forged, SERVICE_NONCE: '1' };
-    assert.equal((await send(node, 'POST', '/auth/api-key', headers)).status, 401);
-    assert.equal((await ask('first')).status, 200, 'the same key again');
-  }
-  assert.equal((await ask('first', '1')).status, 200);
-  const alice = await Trader.join(node, 'alice');
-  for (const refused of [
-    await ask('second'),
-    await ask('first', '2'),
-    await alice.ask(node, 'POST', '/auth/readonly-api-key'),
-  ]) {
-    assert.deepEqual([refused.status, refused.json], THROTTLED);
-    const wait = Number(refused.headers['retry-after']);
-    assert(wait > 3_500 && wait <= 3_600, String(wait));
-  }
-  assert.equal((await ask('first', '1')).status, 200);
   await node.stop();
 });

@@ -1,3 +1,3 @@
 import { importRoom } from '../common/import-room.ts';
 
-await importRoom('catalog', 1, 2);
+await importRoom('catalog', 2, 2);

@@ -2,7 +2,7 @@
 import { PassThrough, Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { runCli } from '../../server/cli/program.ts';
-import { SMALL_NODE } from '../common/node-harness.ts';
+import { type Settings, SMALL_NODE } from './node-harness.ts';
 
 export interface Ended {
   readonly code: number;
@@ -10,25 +10,25 @@ export interface Ended {
   readonly stderr: string;
 }
 
-/** For a command that would go on for ever. */
-interface Watched {
+interface Options {
+  /** In the environment of the command. */
+  readonly settings?: Settings;
+  /** Ends a command that would go on for ever. */
   readonly signal?: AbortSignal;
   /** Told of what is written to standard output, as it comes. */
   readonly onOutput?: (text: string) => void;
-  /** Beside those of a small node. */
-  readonly env?: Readonly<Record<string, string>>;
 }
 
 export async function cli(
   dataDir: string,
   args: readonly string[],
-  { env: settings = {}, onOutput, signal }: Watched = {},
+  { onOutput, settings = {}, signal }: Options = {},
 ): Promise<Ended> {
   const stdout = new PassThrough();
   const stderr = new PassThrough();
   const texts = Promise.all([text(stdout), text(stderr)]);
   if (onOutput !== undefined) stdout.on('data', (bytes: Buffer) => onOutput(bytes.toString()));
-  const env = { ...SMALL_NODE, ...settings, DATA_DIR: dataDir };
+  const env = { ...SMALL_NODE, DATA_DIR: dataDir, ...settings };
   const streams = { stdin: Readable.from([]), stdout, stderr };
   const code = await runCli(args, env, streams, signal);
   stdout.end();
