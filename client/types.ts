@@ -1332,7 +1332,8 @@ export const REFUSALS = {
   ],
   "BEING_DERIVED": [
     "positions are being derived",
-    "price history is being made again"
+    "price history is being made again",
+    "statements are being derived"
   ],
   "INVALID_HEARTBEAT": [
     "invalid heartbeat_id"
@@ -1586,6 +1587,31 @@ export interface Routes {
     };
     body: undefined;
     answer: OwnTradesAnswer;
+  };
+  'GET /ledger/statement': {
+    query: {
+      readonly limit?: number;
+      readonly next_cursor?: string;
+    };
+    body: undefined;
+    answer: {
+      readonly data: readonly {
+        readonly entry: number;
+        readonly timestamp: number;
+        readonly cause: 'DEPOSIT' | 'WITHDRAW' | 'SPLIT' | 'MERGE' | 'TRADE' | 'REDEEM';
+        readonly condition_id: string;
+        readonly token_id: string;
+        readonly outcome: string;
+        readonly cash: string;
+        readonly shares: string;
+        readonly cash_after: string;
+        readonly shares_after: string;
+        readonly reference: number;
+      }[];
+      readonly next_cursor: string;
+      readonly limit: number;
+      readonly count: number;
+    };
   };
   'GET /balance-allowance': {
     query: {
@@ -2578,6 +2604,7 @@ export const ACCESS = {
   'GET /data/order/:id': 'level2-read',
   'GET /data/orders': 'level2-read',
   'GET /data/trades': 'level2-read',
+  'GET /ledger/statement': 'level2-read',
   'GET /balance-allowance': 'level2-read',
   'GET /balance-allowance/update': 'level2-read',
   'GET /data/pre-migration-orders': 'level2-read',

@@ -36,6 +36,7 @@ const MARKET_COLUMNS = 'volume,liquidity,question';
 const EVENT_COLUMNS = 'volume,liquidity,title';
 
 const ONE_ROW = 'one look-up';
+const FIXED_PAGE = 'at most 1,000 rows that lie together';
 const FIXED = 'an answer of fixed size';
 const BY_WORKER = 'parsed and applied by a worker; asked in the suite order-path';
 const EMPTY = 'an empty answer';
@@ -111,6 +112,7 @@ export const WORST: Readonly<Record<RouteKey, Worst>> = {
   'GET /data/order/:id': ONE_ROW,
   'GET /data/orders': (_, round) => get(`/data/orders?next_cursor=${cursor(100 * round)}`),
   'GET /data/trades': (_, round) => get(`/data/trades?next_cursor=${cursor(100 * round)}`),
+  'GET /ledger/statement': FIXED_PAGE,
   'GET /balance-allowance': FIXED,
   'GET /balance-allowance/update': FIXED,
   'GET /book': ({ tokenIds }, round) => get(`/book?token_id=${tokenIds[round]}`),

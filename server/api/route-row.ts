@@ -40,12 +40,14 @@ export interface RouteRow {
   readonly bodyBounds?: JsonBounds;
   /** Of a 200. */
   readonly answer: TSchema;
-  /** Content types of a 200; JSON unless said. */
+  /** Content types of a 200; JSON unless said. Of a caller's choice of several its header Accept is read last. */
   readonly media?: readonly string[];
   /** Answers carry an ETag, and who sends it back is answered 304 until they change. */
   readonly tagged?: true;
   /** Outside of the data API: TRADES_ALLOWLIST says who may ask. */
   readonly listed?: true;
+  /** 409 where the node has no ledger. */
+  readonly ofLedger?: true;
 }
 
 /** Of a row that repeats the one before it without a difference. */

@@ -10,6 +10,7 @@ import * as account from '../account/account-schemas.ts';
 import { NO_QUERY } from '../common/query.ts';
 import { Type } from '../common/schema.ts';
 import { TrioAnswer } from '../identity/schemas.ts';
+import * as statement from '../ledger/statement-schemas.ts';
 import * as history from '../market-data/history-schemas.ts';
 import * as token from '../market-data/token-schemas.ts';
 import { TRADES_QUERY, TradesAnswer } from '../market-data/trades-schemas.ts';
@@ -230,6 +231,14 @@ export const ROUTE_TABLE = {
     query: account.OWN_TRADES_QUERY,
     answer: account.OwnTradesAnswer,
     does: 'own trades, newest first, 100 a page: `id market asset_id maker_address taker maker before after next_cursor`',
+  },
+  'GET /ledger/statement': {
+    ...own,
+    query: statement.STATEMENT_QUERY,
+    answer: statement.StatementAnswer,
+    media: ['application/json', 'text/csv'],
+    ofLedger: true,
+    does: 'every entry of the own wallet in the ledger, newest first: `limit next_cursor`; CSV by `Accept`',
   },
   'GET /balance-allowance': {
     ...trading,

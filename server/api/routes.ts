@@ -1,4 +1,4 @@
-import type { PositionsReader } from '../../storage/projection/reader.ts';
+import type { PositionsReader, StatementsReader } from '../../storage/projection/reader.ts';
 import { type AccountRouteParts, accountHandlers } from '../account/account-routes.ts';
 import { heartbeatHandlers } from '../account/heartbeat-routes.ts';
 import type { Heartbeats } from '../account/heartbeats.ts';
@@ -14,6 +14,7 @@ import type { Route } from '../http/http.ts';
 import { ignoredHeaders } from '../http/ignored.ts';
 import { LateLimits } from '../http/late-limits.ts';
 import type { Auth } from '../identity/auth.ts';
+import { statementHandlers } from '../ledger/statement-routes.ts';
 import type { HistoryKeeper } from '../market-data/history-keeper.ts';
 import { historyHandlers } from '../market-data/history-routes.ts';
 import { liveActivityHandlers } from '../market-data/live-activity.ts';
@@ -41,6 +42,7 @@ export interface RouteParts
   readonly auth: Auth;
   readonly trades: TradesRenderer;
   readonly positions: PositionsReader;
+  readonly statements: StatementsReader;
   readonly history: HistoryKeeper;
   readonly heartbeats: Pick<Heartbeats, 'beat'>;
   /** The generation of the catalog in use; an answer is made of one. */
@@ -78,6 +80,7 @@ export function nodeRoutes(parts: RouteParts): Route[] {
       ...historyHandlers(parts),
       ...orderHandlers(parts.lines, limits),
       ...accountHandlers(parts),
+      ...statementHandlers(parts),
       ...heartbeatHandlers(parts.heartbeats),
       'GET /trades': publicTrades,
       ...portfolioHandlers({

@@ -101,7 +101,7 @@ function serveRow(
       : { longRefused: (context: RequestContext) => parts.wasted.refusal(context) }),
   };
   const prefix = parts.credentialPrefix;
-  const headers2 = [...level2Headers(prefix), readOnlyHeader(prefix)];
+  const headers2 = [...level2Headers(prefix), readOnlyHeader(prefix), ...choiceHeaders(row)];
   if (typeof handler !== 'function') {
     assert.equal(handler.query ?? NO_QUERY, row.query, `${method} ${path} parses another query`);
     return { ...route, headers: handler.headers, run: handler.run };
@@ -141,6 +141,11 @@ function serveRow(
       return running;
     },
   };
+}
+
+/** What says which of several media types the caller wants. */
+function choiceHeaders({ media = [] }: RouteRow): string[] {
+  return media.length > 1 ? ['accept'] : [];
 }
 
 function callerOf(

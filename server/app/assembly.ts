@@ -7,7 +7,7 @@
 
 import { openKeyStore } from '../../storage/kv/keys.ts';
 import { StoredClosedOrders } from '../../storage/projection/closed-orders.ts';
-import { PositionsReader } from '../../storage/projection/reader.ts';
+import { PositionsReader, StatementsReader } from '../../storage/projection/reader.ts';
 import { WalletOrders } from '../account/wallet-orders.ts';
 import type { NodeFacts } from '../admin/summary.ts';
 import { httpOptions } from '../api/http-options.ts';
@@ -164,6 +164,7 @@ async function openPort(
       auth: openAuth(credentialPrefix, chainId, authSkewSeconds, registry, isBanned),
       trades: new TradesRenderer(parts.tradesIndex, texts),
       positions: new PositionsReader(stores.projections),
+      statements: new StatementsReader(stores.projections),
       storedClosedOrder: (id) => closedOrders.find(id),
       infos: lookup,
       catalog: () => catalog.current,

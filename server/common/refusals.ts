@@ -118,7 +118,11 @@ export const REFUSALS = {
     'interval cannot be combined with startTs or endTs',
     'startTs must not be after endTs',
   ],
-  BEING_DERIVED: ['positions are being derived', 'price history is being made again'],
+  BEING_DERIVED: [
+    'positions are being derived',
+    'price history is being made again',
+    'statements are being derived',
+  ],
   // Of heartbeats and streams.
   INVALID_HEARTBEAT: ['invalid heartbeat_id'],
   TOO_MANY_HEARTBEATS: ['too many heartbeats'],

@@ -5,6 +5,7 @@
  *
  * Thread: I/O. It writes nothing; none of this stands between an order and its answer.
  */
+import { ledgerTotals } from '../../engine/ledger/reads.ts';
 import {
   FILL_BYTES,
   type FillRows,
@@ -118,15 +119,18 @@ export class HistoryKeeper {
 function load(options: HistoryOptions, end: number): { volumes: Volumes; end: number } {
   const { fills, log, projections, tables } = options;
   const nothing = { volumes: new Volumes(tables), end: 0 };
+  const { entries } = ledgerTotals(tables);
+  const isWhole = end === 0 && entries === 0;
   const position = projections?.position();
   if (projections === undefined) return nothing;
   if (position === undefined) {
-    // Of no fills all is there; else the follower begins anew.
-    if (end === 0) projections.reject(true);
+    // Of no fills and entries all is there; else the follower begins anew.
+    if (isWhole) projections.reject(true);
     return nothing;
   }
   try {
-    const isOurs = position.end <= end && position.crc === crcOf(fills, position.end);
+    const isOfLog = position.end <= end && position.entries <= entries;
+    const isOurs = isOfLog && position.crc === crcOf(fills, position.end);
     if (isOurs) {
       const volumes = new Volumes(tables);
       volumes.load(projections.volumes);
@@ -137,6 +141,6 @@ function load(options: HistoryOptions, end: number): { volumes: Volumes; end: nu
     if (!(error instanceof DamagedRow)) throw error;
     log('warn', `${error.message}; all of it is made again`);
   }
-  projections.reject(end === 0);
+  projections.reject(isWhole);
   return nothing;
 }

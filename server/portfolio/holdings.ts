@@ -6,9 +6,10 @@
  * Thread: I/O. Non-goals: text (position-text.ts).
  */
 
-import { tokenComplement, tokenLastPrice, tokenMarket } from '../../engine/reads.ts';
+import { resolutionOf } from '../../engine/ledger/reads.ts';
+import { tokenComplement, tokenLastPrice, tokenMarket, tokenOutcome } from '../../engine/reads.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
-import type { MarketRow, TokenRow } from '../../engine/tables/units.ts';
+import { type MarketRow, PIPS_PER_UNIT, type TokenRow } from '../../engine/tables/units.ts';
 import type { WalletPosition } from '../../storage/projection/positions.ts';
 import type { PositionsReader } from '../../storage/projection/reader.ts';
 import { nextTurn } from '../common/next-turn.ts';
@@ -63,7 +64,7 @@ export class Holdings {
   open(account: number, markets: ReadonlySet<number> | null, query: PositionsQuery) {
     const threshold = BigInt(query.sizeThreshold);
     const { mergeable, redeemable } = query;
-    // This node never redeems shares.
+    // Shares are never redeemed by their holder: payouts of a ledger come by themselves.
     if (redeemable === true) return Promise.resolve([]);
     return this.page(account, markets, query, (position) => {
       const { net } = position;
@@ -137,9 +138,16 @@ export class Holdings {
     return best.from(0);
   }
 
-  /** Pips of the last trade. */
+  /** Pips of the last trade, or what a share of a resolved market was paid. */
   price(token: number): number {
-    return tokenLastPrice(this.parts.tables, token as TokenRow);
+    const { tables } = this.parts;
+    const row = token as TokenRow;
+    const resolution = resolutionOf(tables, tokenMarket(tables, row));
+    if (resolution !== undefined) {
+      const weight = resolution.weights[tokenOutcome(tables, row)]!;
+      return Math.floor((weight * PIPS_PER_UNIT) / resolution.sum);
+    }
+    return tokenLastPrice(tables, row);
   }
 
   info(token: number) {

@@ -1,3 +1,4 @@
+import { ledgerIsOn, ledgerTotals, marketCollateral } from '../../engine/ledger/reads.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import type { MarketRow } from '../../engine/tables/units.ts';
 import { type PositionsReader, ProjectionUnready } from '../../storage/projection/reader.ts';
@@ -100,7 +101,7 @@ export function portfolioHandlers(parts: PortfolioParts) {
     }),
     'GET /oi': ofPositions(queries.INTEREST_QUERY, async ({ market }) => {
       const interest = (name: string, slot: number): string =>
-        `{"market":${JSON.stringify(name)},"value":${microsText(positions.interest(slot))}}`;
+        `{"market":${JSON.stringify(name)},"value":${microsText(interestOf(parts, slot))}}`;
       if (market === null) return `[${interest(GLOBAL, NO_MARKET)}]`;
       const listed = market.flatMap((name) => {
         const marketRow = marketByCondition(tables, name);
@@ -159,6 +160,13 @@ async function marketsOf(
     }
   }
   return ofEvents;
+}
+
+/** Micro-shares of one outcome; with a ledger its complete sets, also those that were split. */
+function interestOf({ positions, tables }: PortfolioParts, slot: number): bigint {
+  if (!ledgerIsOn(tables)) return positions.interest(slot);
+  if (slot === NO_MARKET) return BigInt(ledgerTotals(tables).collateral);
+  return BigInt(marketCollateral(tables, slot as MarketRow));
 }
 
 function liveVolume({ history, tables }: PortfolioParts, conditions: readonly string[]): string {

@@ -1,9 +1,9 @@
 /**
- * LMDB environment DATA_DIR/projections: what follows from the fills that lie in derived/, and in `meta` how far
+ * LMDB environment DATA_DIR/projections: what follows from the fills and entries that lie in derived/, and in `meta` how far
  * that has come:
  *
- *   position   crc u32 | whole u32 | fills that are taken in f64 | crc u32 of the last one, then name and
- *              format of each projection as text
+ *   position   crc u32 | whole u32 | fills that are taken in f64 | crc u32 of the last one | entries that are
+ *              taken in f64, then name and format of each projection as text
  *
  * The position goes with the rows of all projections in one transaction, so no fill is counted twice or left
  * out. An environment that is missing, damaged, of other formats or of another log is emptied, and all of it
@@ -27,12 +27,14 @@ import {
 } from '../kv/lmdb.ts';
 import { Positions } from './positions.ts';
 import { Prices } from './prices.ts';
-import { type FillEvents, type FillProjection, project } from './projection.ts';
+import { type FactEvents, type FactProjection, project } from './projection.ts';
+import { Statements } from './statements.ts';
 import { Volumes } from './volumes.ts';
 
-/** Fills [0, end) are taken in. */
+/** Fills [0, end) and as many entries are taken in. */
 export interface ProjectedPosition {
   readonly end: number;
+  readonly entries: number;
   /** False: they are being made again, and have not come to the newest fill yet. */
   readonly isWhole: boolean;
   /** Checksum of the last fill; 0 = none. */
@@ -48,14 +50,16 @@ export const PROJECTIONS = 'projections';
 /** What older versions stored of the same; their fills are in derived/ as well. */
 const OLDER = ['positions', 'history'] as const;
 const POSITION = Buffer.from('position');
-const NAMES_AT = 20;
-const NOTHING: ProjectedPosition = { end: 0, isWhole: false, crc: 0 };
+const ENTRIES_AT = 20;
+const NAMES_AT = 28;
+const NOTHING: ProjectedPosition = { end: 0, entries: 0, isWhole: false, crc: 0 };
 
 export class Projections {
   readonly positions: Positions;
   readonly prices: Prices;
   readonly volumes: Volumes;
-  readonly all: readonly FillProjection[];
+  readonly statements: Statements;
+  readonly all: readonly FactProjection[];
   readonly root: RootDatabase<Buffer, string>;
   private readonly dataDir: string;
   private readonly meta: BinaryTable;
@@ -74,7 +78,8 @@ export class Projections {
     this.positions = new Positions(this.root);
     this.prices = new Prices(this.root);
     this.volumes = new Volumes(this.root);
-    this.all = [this.positions, this.prices, this.volumes];
+    this.statements = new Statements(this.root);
+    this.all = [this.positions, this.prices, this.volumes, this.statements];
     this.names = Buffer.from(this.all.map(({ format, name }) => `${name} ${format}`).join());
   }
 
@@ -88,11 +93,12 @@ export class Projections {
       isWhole: value.readUInt32LE(4) === 1,
       end: value.readDoubleLE(8),
       crc: value.readUInt32LE(16),
+      entries: value.readDoubleLE(ENTRIES_AT),
     };
   }
 
-  /** One transaction: all projections take in fills, which reach to this position. */
-  write(events: FillEvents, position: ProjectedPosition): void {
+  /** One transaction: all projections take in fills and entries, which reach to this position. */
+  write(events: FactEvents, position: ProjectedPosition): void {
     project(this.root, this.all, events, () => this.putPosition(position));
   }
 
@@ -118,11 +124,12 @@ export class Projections {
   }
 
   /** Only inside a transaction. */
-  putPosition({ crc, end, isWhole: whole }: ProjectedPosition): void {
+  putPosition({ crc, end, entries, isWhole: whole }: ProjectedPosition): void {
     const value = Buffer.allocUnsafeSlow(NAMES_AT + this.names.length);
     value.writeUInt32LE(whole ? 1 : 0, 4);
     value.writeDoubleLE(end, 8);
     value.writeUInt32LE(crc, 16);
+    value.writeDoubleLE(entries, ENTRIES_AT);
     this.names.copy(value, NAMES_AT);
     void this.meta.put(POSITION, withChecksum(POSITION, value));
   }

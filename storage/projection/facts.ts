@@ -5,7 +5,7 @@
  * Thread: the follower writes. After a transaction that failed the index of ids knows what was not written:
  * facts are opened anew.
  */
-import { fillCount, nextReusableClosed } from '../../engine/reads.ts';
+import { accountCount, fillCount, nextReusableClosed } from '../../engine/reads.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import type { PackedRows } from '../kv/packed.ts';
 import {
@@ -15,6 +15,7 @@ import {
   positionOf,
   putPosition,
 } from './derived.ts';
+import { entryOf } from './entries.ts';
 import { type Copier, fillCopier, finalCopier, finalWord } from './fills.ts';
 import { IdIndex } from './id-index.ts';
 import { pagesOf, RunState, readPage, readRuns } from './id-runs.ts';
@@ -25,6 +26,8 @@ interface LogEvents {
   readonly t: Tables;
   readonly from: DerivedPosition;
   readonly to: DerivedPosition;
+  /** Copies those of the ledger that wait. */
+  readonly entry: Copier;
 }
 
 export interface RepairOptions {
@@ -150,6 +153,33 @@ class ClosedIds implements Projection<LogEvents> {
   }
 }
 
+class Entries implements Projection<LogEvents> {
+  readonly name = 'entries';
+  readonly format = FORMAT;
+  private readonly tables: DerivedTables;
+
+  constructor(tables: DerivedTables) {
+    this.tables = tables;
+  }
+
+  apply({ entry, from, to }: LogEvents): void {
+    this.tables.entries.put(from.entries, to.entries, entry);
+  }
+
+  /** Each has another number than the one before it, and a wallet. */
+  verify({ t }: Seen): string {
+    const end = positionOf(this.tables).entries;
+    let count = 0;
+    for (const [number, row] of this.tables.entries.range(0, end)) {
+      const { account } = entryOf(row);
+      if (account < 1 || account > accountCount(t))
+        throw new Error(`entries: row ${number} is of no wallet that the log leads to`);
+      count += 1;
+    }
+    return `${count} of ${end} entries`;
+  }
+}
+
 export class Facts {
   readonly all: readonly Projection<LogEvents>[];
   private readonly tables: DerivedTables;
@@ -163,7 +193,7 @@ export class Facts {
     this.warn = warn;
     this.rows = [new Fills(tables), new ClosedOrders(tables)];
     this.ids = new ClosedIds(tables, warn);
-    this.all = [...this.rows, this.ids];
+    this.all = [...this.rows, this.ids, new Entries(tables)];
   }
 
   /** One transaction. */

@@ -10,6 +10,7 @@
  */
 import assert from 'node:assert/strict';
 import type { Engine } from '../../engine/engine.ts';
+import { ledgerTotals } from '../../engine/ledger/reads.ts';
 import {
   closedCount,
   fillCount,
@@ -35,6 +36,7 @@ import {
   openDerivedTables,
   positionOf,
 } from './derived.ts';
+import { EntryCollector } from './entries.ts';
 import { Projections } from './environment.ts';
 import { Facts } from './facts.ts';
 import { Projector } from './projector.ts';
@@ -87,6 +89,8 @@ export class Follower {
   written: DerivedPosition;
   private readonly o: FollowerOptions;
   private readonly engine: Engine;
+  /** What the engine enters into the ledger. */
+  private readonly entries = new EntryCollector();
   private readonly derived: DerivedTables;
   private facts: Facts;
   private readonly projector: Projector;
@@ -123,7 +127,13 @@ export class Follower {
     this.snapshots.passOver(options.damagedSnapshots ?? []);
     this.derived = openDerivedTables(dataDir, { durability, readOnly: false });
     this.written = positionOf(this.derived);
-    const begun = beginBehind(options, this.snapshots, this.written.sequence, this.warn);
+    const begun = beginBehind(
+      options,
+      this.snapshots,
+      this.written.sequence,
+      this.warn,
+      this.entries,
+    );
     this.engine = begun.engine;
     this.t = begun.engine.t;
     this.facts = new Facts(this.derived, this.warn);
@@ -134,6 +144,7 @@ export class Follower {
     const { firstFill, needRows, t, warn } = this;
     this.refuseOther();
     if (lastBatch(t) > this.written.sequence) this.skipGone(now);
+    this.entries.drop(this.written.entries);
     this.reader = options.read(lastBatch(t) + 1);
     const projections = new Projections(dataDir, { durability, readOnly: false });
     this.projector = new Projector({ t, projections, warn, needRows });
@@ -148,7 +159,7 @@ export class Follower {
     const isDue = this.waitingSince !== undefined && now - this.waitingSince >= COMMIT_MS;
     const wantsSnapshot =
       this.imaging === undefined && this.isPastWritten() && this.isSnapshotDue(now);
-    if (isDue || wantsSnapshot || this.rows() >= ROWS_PER_COMMIT) this.commit(now);
+    if (isDue || wantsSnapshot || this.isFull()) this.commit(now);
     if (wantsSnapshot && !this.hasProblem) this.beginSnapshot(now);
     const isProjecting = this.project(durable, now);
     this.watch(durable, now);
@@ -160,7 +171,7 @@ export class Follower {
   close(durable: number, now: number): void {
     for (;;) {
       const applied = this.apply(durable, now);
-      if (this.rows() >= ROWS_PER_COMMIT) this.commit(now);
+      if (this.isFull()) this.commit(now);
       else if (applied === 0) break;
       if (this.hasProblem) break;
     }
@@ -190,8 +201,12 @@ export class Follower {
   /** LMDB lacks what came before the oldest image: what its rings hold is put, the rest is gone. */
   private skipGone(now: number): void {
     const { t } = this;
-    const { digest, fills, finished, sequence } = this.written;
-    const first = { fills: this.firstFill, finished: firstKeptClosed(t) };
+    const { digest, entries, fills, finished, sequence } = this.written;
+    const first = {
+      fills: this.firstFill,
+      finished: firstKeptClosed(t),
+      entries: ledgerTotals(t).entries,
+    };
     const gone = (what: string, from: number, to: number): void => {
       if (to <= from) return;
       const line = `derived: ${what} ${from} to ${to - 1} are gone, neither log nor images have them`;
@@ -199,11 +214,13 @@ export class Follower {
     };
     gone('fills', fills, first.fills);
     gone('final states of orders', finished, first.finished);
+    gone('entries of the ledger', entries, first.entries);
     this.written = {
       sequence,
       digest,
       fills: Math.max(fills, first.fills),
       finished: Math.max(finished, first.finished),
+      entries: Math.max(entries, first.entries),
     };
     this.waitingSince = now;
   }
@@ -211,7 +228,7 @@ export class Follower {
   /** Applies batches; how many. */
   private apply(durable: number, now: number): number {
     let applied = 0;
-    while (applied < BATCHES_PER_STEP && this.rows() < ROWS_PER_COMMIT && !this.hasProblem) {
+    while (applied < BATCHES_PER_STEP && !this.isFull() && !this.hasProblem) {
       const entry = this.pending ?? this.reader.next(durable);
       if (entry === undefined) break;
       this.pending = entry;
@@ -219,6 +236,7 @@ export class Follower {
       // When it was stamped LMDB had more than it has now, since somebody deleted it.
       if (record.persistedClosedSequence > this.written.finished) this.commit(now);
       if (this.hasProblem) break;
+      this.entries.time = record.time;
       replay(this.engine, entry, record);
       this.pending = undefined;
       applied += 1;
@@ -236,7 +254,12 @@ export class Follower {
     throw new Error(`derived: it holds batch ${sequence} of another log; remove DATA_DIR/derived`);
   }
 
-  /** Rows that wait to be put. */
+  /** Whether what waits is enough for a transaction. */
+  private isFull(): boolean {
+    return this.rows() + this.entries.count >= ROWS_PER_COMMIT;
+  }
+
+  /** Rows of fills and closed orders that wait to be put. */
   private rows(): number {
     const { t } = this;
     const { fills, finished } = this.written;
@@ -282,7 +305,7 @@ export class Follower {
     const isBehind = lastBatch(t) < written.sequence;
     if (this.hasProblem || !this.isProjecting || isBehind) return false;
     try {
-      return projector.step(derived.fills, written.fills, written.sequence >= this.reach, now);
+      return projector.step(derived, written, written.sequence >= this.reach, now);
     } catch (error) {
       if (!(error instanceof Damage)) {
         this.fail('projections', error as Error, now);
@@ -310,9 +333,13 @@ export class Follower {
     const left = rows - (fills - written.fills);
     const finished = Math.min(closedCount(t), written.finished + left);
     const { digest, sequence } = at ?? written;
-    const position = { sequence, digest, fills, finished };
-    this.needRows(fills - written.fills + finished - written.finished);
-    this.facts.write({ t, from: written, to: position });
+    // Never ahead of the position, which alone says of which batch they are.
+    const entries = at === undefined ? written.entries : this.entries.end;
+    const position = { sequence, digest, fills, finished, entries };
+    const more = fills - written.fills + finished - written.finished + entries - written.entries;
+    this.needRows(more);
+    this.facts.write({ t, from: written, to: position, entry: this.entries.copy });
+    this.entries.drop(entries);
     this.written = position;
   }
 

@@ -1,9 +1,10 @@
 /**
  * The projection of positions (position-rows.ts): a fill moves what two wallets have, and a mint or merge the
- * open interest of its market.
+ * open interest of its market. With a ledger its entries move positions: also splits, merges and payouts.
  *
  * Thread: the follower writes; the I/O thread reads (reader.ts).
  */
+import { ledgerIsOn } from '../../engine/ledger/reads.ts';
 import {
   fillFee,
   fillKind,
@@ -16,11 +17,15 @@ import {
   fillTakerSide,
   fillTakerToken,
   fillTime,
+  marketTokens,
   tokenMarket,
+  tokenOutcome,
 } from '../../engine/reads.ts';
-import { MatchKind } from '../../engine/tables/codes.ts';
+import { EntryCause, MatchKind } from '../../engine/tables/codes.ts';
+import type { Tables } from '../../engine/tables/tables.ts';
 import type { FillRow } from '../../engine/tables/units.ts';
 import { type BinaryTable, openTable, type RootDatabase } from '../kv/lmdb.ts';
+import { type Entry, entryOf } from './entries.ts';
 import {
   decodeInterest,
   decodePosition,
@@ -34,7 +39,7 @@ import {
   trade,
   walletKey,
 } from './position-rows.ts';
-import { checkRows, DamagedRow, type FillEvents, type FillProjection } from './projection.ts';
+import { checkRows, DamagedRow, type FactEvents, type FactProjection } from './projection.ts';
 
 const THERE = Buffer.from([1]);
 const U32_MAX = 2 ** 32 - 1;
@@ -53,7 +58,7 @@ interface Moved {
   readonly position: Position;
 }
 
-export class Positions implements FillProjection {
+export class Positions implements FactProjection {
   readonly name = 'positions';
   readonly format = 2;
   private readonly wallets: BinaryTable;
@@ -66,20 +71,22 @@ export class Positions implements FillProjection {
     this.interests = openTable(root, 'interest');
   }
 
-  apply(events: FillEvents): void {
+  apply(events: FactEvents): void {
     const moved = new Map<number, Moved>();
-    const minted = new Map<number, bigint>();
+    const interest = new Map<number, bigint>();
+    const hasLedger = ledgerIsOn(events.t);
+    for (const [, row] of events.entries) this.enter(events.t, entryOf(row), moved);
     for (let row = 0 as FillRow; row < events.count; row++) {
-      const shares = this.count(events, row, moved);
+      const shares = hasLedger ? minted(events, row) : this.count(events, row, moved);
       if (shares === 0n) continue;
       const market = tokenMarket(events.t, fillTakerToken(events, row));
-      for (const of of [market, 0]) minted.set(of, (minted.get(of) ?? 0n) + shares);
+      for (const of of [market, 0]) interest.set(of, (interest.get(of) ?? 0n) + shares);
     }
     for (const { key, newKey, position } of moved.values()) {
       void this.wallets.put(key, encodePosition(key, position));
       if (newKey !== undefined) void this.tokens.put(newKey, THERE);
     }
-    for (const [market, shares] of minted) {
+    for (const [market, shares] of interest) {
       const key = interestKey(market);
       void this.interests.put(key, encodeInterest(key, this.interest(market) + shares));
     }
@@ -128,7 +135,7 @@ export class Positions implements FillProjection {
   }
 
   /** Counts one fill for both wallets; the micro-shares that it minted, merged ones as a negative. */
-  private count(fills: FillEvents, row: FillRow, moved: Map<number, Moved>): bigint {
+  private count(fills: FactEvents, row: FillRow, moved: Map<number, Moved>): bigint {
     const time = fillTime(fills, row);
     const size = BigInt(fillSize(fills, row));
     const fee = BigInt(fillFee(fills, row));
@@ -142,8 +149,26 @@ export class Positions implements FillProjection {
     const maker = this.moved(moved, fillMaker(fills, row), fillMakerToken(fills, row));
     trade(maker, makerBuys, size, BigInt(fillMakerCollateral(fills, row)));
     maker.time = time;
-    if (kind === MatchKind.complementary) return 0n;
-    return kind === MatchKind.mint ? size : -size;
+    return minted(fills, row);
+  }
+
+  /**
+   * Counts one entry of the ledger. A complete set is bought and sold at the same price for each of its
+   * outcomes; the first one takes what does not divide.
+   */
+  private enter(t: Tables, entry: Entry, moved: Map<number, Moved>): void {
+    const { account, cash, cause, shares, time, token } = entry;
+    if (token === 0) return;
+    const position = this.moved(moved, account, token);
+    const size = BigInt(Math.abs(shares));
+    let paid = BigInt(Math.abs(cash));
+    if (cause === EntryCause.split || cause === EntryCause.merge) {
+      const outcomes = BigInt(marketTokens(t, tokenMarket(t, token)));
+      const each = size / outcomes;
+      paid = tokenOutcome(t, token) === 0 ? size - each * (outcomes - 1n) : each;
+    }
+    trade(position, shares > 0, size, paid);
+    position.time = time;
   }
 
   private moved(all: Map<number, Moved>, account: number, token: number): Position {
@@ -157,6 +182,14 @@ export class Positions implements FillProjection {
     all.set(at, { key, newKey, position });
     return position;
   }
+}
+
+/** Micro-shares that a fill minted, merged ones as a negative. */
+function minted(fills: FactEvents, row: FillRow): bigint {
+  const kind = fillKind(fills, row);
+  if (kind === MatchKind.complementary) return 0n;
+  const size = BigInt(fillSize(fills, row));
+  return kind === MatchKind.mint ? size : -size;
 }
 
 function read(key: Buffer, value: Buffer): WalletPosition {

@@ -23,7 +23,7 @@ import { MatchKind } from '../../engine/tables/codes.ts';
 import { type FillRow, PIPS_PER_UNIT } from '../../engine/tables/units.ts';
 import { CRC_BYTES, checksumMatches, withChecksum } from '../kv/checksum.ts';
 import { type BinaryTable, openTable, type RootDatabase } from '../kv/lmdb.ts';
-import { checkRows, DamagedRow, type FillEvents, type FillProjection } from './projection.ts';
+import { checkRows, DamagedRow, type FactEvents, type FactProjection } from './projection.ts';
 
 /** Lengths of a bucket. */
 export const STEP_MINUTES = [1, 5, 30, 180, 720] as const;
@@ -44,7 +44,7 @@ interface Row {
 /** Called with trades in the order of time: the last one of a bucket counts. */
 export type Taker = (bucket: number, pips: number) => void;
 
-export class Prices implements FillProjection {
+export class Prices implements FactProjection {
   readonly name = 'prices';
   readonly format = 2;
   private readonly rows: BinaryTable;
@@ -53,7 +53,7 @@ export class Prices implements FillProjection {
     this.rows = openTable(root, 'prices');
   }
 
-  apply(events: FillEvents): void {
+  apply(events: FactEvents): void {
     const traded = new TokenMinutes();
     for (let row = 0 as FillRow; row < events.count; row++) traded.addFill(events, row);
     for (const [token, prices] of traded.all) this.extend(token, prices);

@@ -36,18 +36,20 @@ export interface Projection<Events> {
   verify(seen: Seen): string;
 }
 
-/** One that follows from fills alone. */
-export interface FillProjection extends Projection<FillEvents> {
+/** One that follows from the facts fills and entries alone. */
+export interface FactProjection extends Projection<FactEvents> {
   /** Removes all rows; only inside a transaction. */
   clear(): void;
 }
 
-/** Fills in their order, rows [0, count) as those of the engine's ring. */
-export interface FillEvents {
+/** Fills in their order, rows [0, count) as those of the engine's ring; entries in theirs. */
+export interface FactEvents {
   readonly t: Tables;
   readonly count: number;
   readonly fillI: Int32Array;
   readonly fillF: Float64Array;
+  /** Numbers and rows (entries.ts); none without a ledger. */
+  readonly entries: readonly (readonly [number, Buffer])[];
 }
 
 /** A row of projections/ is not what was written: all of them are made again. */

@@ -1,12 +1,12 @@
 /**
- * Has the projections take in the fills of derived/, some thousand in a transaction, and makes all of them again
- * where they cannot be used: from the first fill on, by the same transactions.
+ * Has the projections take in the fills and entries of derived/, some thousand in a transaction, and makes all of them again
+ * where they cannot be used: from the first of each on, by the same transactions.
  *
  * Thread: the follower, synchronously.
  */
 import { FILL_BYTES } from '../../engine/reads.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
-import type { PackedRows } from '../kv/packed.ts';
+import type { DerivedPosition, DerivedTables } from './derived.ts';
 import { crcOf, type ProjectedPosition, type Projections } from './environment.ts';
 import { DamagedRow } from './projection.ts';
 
@@ -21,8 +21,11 @@ const REST_MS = 250;
  * fill costs two pages of LMDB, and the facts must not wait for that.
  */
 const REST_FACTOR = 4;
-/** Of a fill: two positions with a key each, two rows of prices, which may be as long as two, and two of volumes. */
+/** Of a fill or an entry: two positions with a key each, two rows of prices, which may be as long as two, and two of volumes. */
 const ROWS_PER_FILL = 10;
+
+type FactTables = Pick<DerivedTables, 'entries' | 'fills'>;
+type FactEnds = Pick<DerivedPosition, 'entries' | 'fills'>;
 
 export interface ProjectorOptions {
   readonly t: Tables;
@@ -47,32 +50,33 @@ export class Projector {
   }
 
   /**
-   * Takes in some of the fills before `end`, which are in LMDB. False = there is nothing to do before more
+   * Takes in some of the fills and entries before `ends`, which are in LMDB. False = there is nothing to do before more
    * of them are, or time passes. Throws what a failed write throws; what was not written is taken in by the
    * next call.
    *
-   * @param isReached whether all fills that there were at the start are before `end`
+   * @param isReached whether all that there were at the start are before `ends`
    * @param now unix milliseconds
    */
-  step(fills: PackedRows, end: number, isReached: boolean, now: number): boolean {
+  step(facts: FactTables, ends: FactEnds, isReached: boolean, now: number): boolean {
     const { projections, warn } = this.o;
     // A reader that finds damage removes the position.
     projections.root.resetReadTxn();
     const position = projections.position();
     if (position === undefined) {
-      this.empty(end);
+      this.empty(ends.fills);
       return true;
     }
-    const { end: taken, isWhole } = position;
-    this.isWaiting = taken < end || (taken === end && isReached && !isWhole);
+    const { end, entries, isWhole } = position;
+    const isAt = end === ends.fills && entries === ends.entries;
+    this.isWaiting = end < ends.fills || entries < ends.entries || (isAt && isReached && !isWhole);
     if (!this.isWaiting || now < this.restsUntil) return false;
     const began = performance.now();
     try {
-      this.take(fills, position, Math.min(end, taken + this.fillsPerCommit()), end, isReached);
+      this.take(facts, position, ends, isReached);
     } catch (error) {
       if (!(error instanceof DamagedRow)) throw error;
       warn(error.message);
-      this.empty(end);
+      this.empty(ends.fills);
     }
     // As long as answers wait for it there is no time to lose.
     const took = performance.now() - began;
@@ -104,22 +108,33 @@ export class Projector {
   }
 
   private take(
-    fills: PackedRows,
-    { end: from, isWhole }: ProjectedPosition,
-    to: number,
-    end: number,
+    { entries, fills }: FactTables,
+    { end: from, entries: fromEntry, isWhole }: ProjectedPosition,
+    ends: FactEnds,
     isReached: boolean,
   ): void {
-    const { needRows, projections, t, warn } = this.o;
-    needRows(ROWS_PER_FILL * (to - from));
+    const { needRows, projections, t } = this.o;
+    const most = this.fillsPerCommit();
+    const to = Math.max(from, Math.min(ends.fills, from + most));
+    const toEntry = Math.max(fromEntry, Math.min(ends.entries, fromEntry + most));
+    needRows(ROWS_PER_FILL * (to - from + toEntry - fromEntry));
     const count = fills.copy(from, to, this.rows);
+    const rows = [...entries.range(fromEntry, toEntry)];
+    const isAtEnd = to === ends.fills && toEntry === ends.entries;
     const position = {
       end: to,
-      isWhole: isWhole || (isReached && to === end),
+      entries: toEntry,
+      isWhole: isWhole || (isReached && isAtEnd),
       crc: crcOf(fills, to),
     };
-    projections.write({ t, count, fillI: this.fillI, fillF: this.fillF }, position);
-    const missing = to - from - count;
-    if (missing > 0) warn(`projections: ${missing} fills are gone, and what they brought about`);
+    const { fillF, fillI } = this;
+    projections.write({ t, count, fillI, fillF, entries: rows }, position);
+    this.miss('fills', to - from - count);
+    this.miss('entries', toEntry - fromEntry - rows.length);
+  }
+
+  private miss(what: string, missing: number): void {
+    if (missing === 0) return;
+    this.o.warn(`projections: ${missing} ${what} are gone, and what they brought about`);
   }
 }

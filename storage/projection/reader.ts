@@ -7,6 +7,7 @@
 import type { ProjectedPosition, Projections } from './environment.ts';
 import type { Positions, WalletPosition } from './positions.ts';
 import { DamagedRow } from './projection.ts';
+import type { NumberedEntry } from './statements.ts';
 
 /** The rows are being made again from the fills: ask again in some seconds. */
 export class ProjectionUnready extends Error {
@@ -67,6 +68,23 @@ export class PositionsReader {
       this.projections,
       ({ isWhole }) => isWhole,
       ({ positions }) => look(positions),
+    );
+  }
+}
+
+/** As Statements; the call throws ProjectionUnready. */
+export class StatementsReader {
+  private readonly projections: Projections | undefined;
+
+  constructor(projections: Projections | undefined) {
+    this.projections = projections;
+  }
+
+  ofWallet(account: number, before: number, limit: number): NumberedEntry[] {
+    return readRows(
+      this.projections,
+      ({ isWhole }) => isWhole,
+      ({ statements }) => statements.ofWallet(account, before, limit),
     );
   }
 }

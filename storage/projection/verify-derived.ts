@@ -6,6 +6,7 @@
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { ledgerTotals } from '../../engine/ledger/reads.ts';
 import { closedCount, fillCount } from '../../engine/reads.ts';
 import { type DerivedPosition, openDerivedTables, positionOf } from './derived.ts';
 import { PROJECTIONS, Projections } from './environment.ts';
@@ -30,15 +31,16 @@ export async function verifyDerived(dataDir: string, seen: Seen): Promise<{ text
   }
 }
 
-function checkPosition({ digest, fills, finished, sequence }: DerivedPosition, seen: Seen): void {
+function checkPosition(position: DerivedPosition, seen: Seen): void {
+  const { digest, entries, fills, finished, sequence } = position;
   const { digests, last, t } = seen;
   if (sequence > last) throw new Error(`it holds batch ${sequence}, the log ends with ${last}`);
   const expected = digests.get(sequence);
   if (expected !== undefined && expected !== digest) {
     throw new Error(`its digest after batch ${sequence} is ${digest}, that of the log ${expected}`);
   }
-  if (fills > fillCount(t) || finished > closedCount(t)) {
-    throw new Error('it holds more fills or closed orders than the log leads to');
+  if (fills > fillCount(t) || finished > closedCount(t) || entries > ledgerTotals(t).entries) {
+    throw new Error('it holds more fills, closed orders or entries than the log leads to');
   }
 }
 

@@ -13,7 +13,7 @@ import { fillTakerCollateral, fillTakerToken, fillTime, tokenMarket } from '../.
 import type { FillRow } from '../../engine/tables/units.ts';
 import { CRC_BYTES, checksumMatches, withChecksum } from '../kv/checksum.ts';
 import { type BinaryTable, openTable, type RootDatabase } from '../kv/lmdb.ts';
-import { checkRows, DamagedRow, type FillEvents, type FillProjection } from './projection.ts';
+import { checkRows, DamagedRow, type FactEvents, type FactProjection } from './projection.ts';
 import { addTo, isSum, newSums, type Sums } from './sums.ts';
 
 export const PART_MS = 300_000;
@@ -27,7 +27,7 @@ const SUM_BYTES = 12;
 export type TotalTaker = (market: number, sums: Sums) => void;
 export type HourTaker = (hour: number, market: number, sums: Sums) => void;
 
-export class Volumes implements FillProjection {
+export class Volumes implements FactProjection {
   readonly name = 'volumes';
   readonly format = 2;
   private readonly totals: BinaryTable;
@@ -38,7 +38,7 @@ export class Volumes implements FillProjection {
     this.hours = openTable(root, 'hours');
   }
 
-  apply(fills: FillEvents): void {
+  apply(fills: FactEvents): void {
     const totals = new Changed(this.totals, 1);
     const hours = new Changed(this.hours, HOUR_PARTS);
     let hour = 0;

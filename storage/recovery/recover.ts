@@ -8,6 +8,7 @@
  */
 
 import { Engine } from '../../engine/engine.ts';
+import type { EventBuffer } from '../../engine/events.ts';
 import { FILL_BYTES, fillCount, fillRow, lastBatch, stateDigest } from '../../engine/reads.ts';
 import type { Capacities } from '../../engine/tables/capacities.ts';
 import { allocateEngine, type Tables } from '../../engine/tables/tables.ts';
@@ -61,18 +62,21 @@ export function recover(
  * The tables from which a follower begins, chosen so that it applies again every batch that LMDB
  * lacks. LMDB has the batches up to `sequence`. When log and snapshots do not reach back so far,
  * the oldest possible ones. Throws an Error when no snapshot leads up to the log.
+ * @param events takes what the engine does from then on
  */
 export function beginBehind(
   { capacities, logFirst }: { readonly capacities: Capacities; readonly logFirst: number },
   snapshots: SnapshotFiles,
   sequence: number,
   warn: (line: string) => void,
+  events: EventBuffer,
 ): Begun {
   const reaching = snapshots.list().filter((snapshot) => snapshot.sequence + 1 >= logFirst);
   const behind = reaching.filter((snapshot) => snapshot.sequence <= sequence);
   const ahead = reaching.filter((snapshot) => snapshot.sequence > sequence).reverse();
-  let begun = begin(capacities, snapshots, behind, warn);
-  if (begun.snapshot === 0 && logFirst > 1) begun = begin(capacities, snapshots, ahead, warn);
+  let begun = begin(capacities, snapshots, behind, warn, undefined, events);
+  if (begun.snapshot === 0 && logFirst > 1)
+    begun = begin(capacities, snapshots, ahead, warn, undefined, events);
   if (begun.snapshot === 0 && logFirst > 1) {
     throw new Error(`the log begins with batch ${logFirst}, and no image leads up to it`);
   }
@@ -111,6 +115,7 @@ export function begin(
   candidates: readonly SnapshotInfo[],
   warn: (line: string) => void,
   assistant?: SpanReader,
+  events?: EventBuffer,
 ): Begun {
   const reasons: string[] = [];
   const passedOver: number[] = [];
@@ -118,7 +123,7 @@ export function begin(
     const loaded = snapshots.load(info, assistant);
     if (typeof loaded !== 'string') {
       const { memory } = resizeTables(loaded.tables, capacities);
-      const engine = new Engine(memory);
+      const engine = new Engine(memory, events);
       const { t } = engine;
       // A ring that is smaller than before has only the newest fills.
       const firstFill = Math.max(loaded.firstFill, fillCount(t) - t.fillRows);
@@ -128,7 +133,7 @@ export function begin(
     reasons.push(`image ${info.sequence}: ${loaded}`);
     warn(`recovery: image ${info.sequence} cannot be used: ${loaded}`);
   }
-  const engine = new Engine(allocateEngine(capacities));
+  const engine = new Engine(allocateEngine(capacities), events);
   return { engine, snapshot: 0, firstFill: 0, passedOver, reasons };
 }
 

@@ -55,7 +55,7 @@ test('a last batch that is damaged, though it was derived, is refused, and nothi
   const entry = { sequence: 1, time: 1, before: 0, after: 7, payload: Buffer.alloc(99, 7) };
   await stores.log.append([entry], 0);
   const { derived } = stores;
-  const position = { sequence: 1, digest: 7, fills: 0, finished: 0 };
+  const position = { sequence: 1, digest: 7, fills: 0, finished: 0, entries: 0 };
   derived.root.transactionSync(() => putPosition(derived, position));
   await stores.close();
   const segment = join(dataDir, 'log', '00000001.segment');

@@ -84,7 +84,7 @@ export class HistoryStage {
   /** The follower projects fills before `end`. */
   project(end = this.fills): void {
     do this.now += LATER;
-    while (this.projector.step(this.derived.fills, end, true, this.now));
+    while (this.projector.step(this.derived, { fills: end, entries: 0 }, true, this.now));
     this.projections.root.resetReadTxn();
   }
 

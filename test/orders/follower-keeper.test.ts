@@ -12,7 +12,7 @@ import { startThread } from '../common/forms.ts';
 import { directoryOf, TIGHT } from '../storage/stored-exchange.ts';
 import type { TickingSetup } from './ticking-follower.ts';
 
-const NOTHING = { sequence: 0, digest: 0, fills: 0, finished: 0 };
+const NOTHING = { sequence: 0, digest: 0, fills: 0, finished: 0, entries: 0 };
 /** Nobody has published such a position. */
 const UNSAID = { ...NOTHING, sequence: -1 };
 /** A step that found nothing to do is followed by a rest. */

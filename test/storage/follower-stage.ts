@@ -1,6 +1,7 @@
 /** A node's engine, its log, and a follower that a test drives. */
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
+import { ledgerTotals } from '../../engine/ledger/reads.ts';
 import { State } from '../../engine/tables/layout.ts';
 import { StoredClosedOrders } from '../../storage/projection/closed-orders.ts';
 import { openDerivedTables, positionOf } from '../../storage/projection/derived.ts';
@@ -99,6 +100,7 @@ export class Pair {
       digest: state[State.digest],
       fills: this.fills.length,
       finished: this.closedOrders.length,
+      entries: ledgerTotals(this.context.t).entries,
     });
     const rows = [...derived.fills.range(0, this.fills.length + 10)];
     assert.deepEqual(rows, this.fills.map((fill, n) => [n, fill] as const).slice(firstFill));

@@ -45,7 +45,7 @@ test('a cut of the log sets rows aside that half a commit had put for what is gi
     const [digest, fills, finished] = [0, state[State.fills]!, state[State.closed]!];
     const cut = async (more: number): Promise<string[]> => {
       const tables = openDerivedTables(dataDir, { durability: 'committed', readOnly: false });
-      const position = { sequence, digest, fills, finished: finished + more };
+      const position = { sequence, digest, fills, finished: finished + more, entries: 0 };
       tables.root.transactionSync(() => putPosition(tables, position));
       await tables.root.close();
       return (await cutLog(dataDir, sequence + 1, true)).map((path) => basename(path));

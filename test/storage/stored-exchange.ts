@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CommandBuffer, encodeConfigure } from '../../engine/commands.ts';
 import { Engine } from '../../engine/engine.ts';
+import type { EventBuffer } from '../../engine/events.ts';
 import { closedOrder } from '../../engine/orders/orders.ts';
 import type { Capacities } from '../../engine/tables/capacities.ts';
 import { ID_WORDS } from '../../engine/tables/codes.ts';
@@ -20,6 +21,8 @@ import { finalCopier } from '../../storage/projection/fills.ts';
 import type { SnapshotFiles, SnapshotInfo } from '../../storage/snapshot/snapshots.ts';
 import { freshSeed, Random } from '../common/random.ts';
 import { EngineDriver, type LoggedBatch } from '../engine/engine-driver.ts';
+import { LedgerDuel } from '../engine/ledger-duel.ts';
+import { LedgerStream } from '../engine/ledger-stream.ts';
 import { BUSY, MARKETS, Stream } from '../engine/stream.ts';
 
 /** Small, so that histories wrap the rings many times within a test. */
@@ -43,12 +46,22 @@ export function tradingDay(random: Random, commands: number): readonly LoggedBat
   return driver.logged;
 }
 
+/** The same with a ledger, and commands of it between the orders; resolutions come to their end. */
+export function ledgerDay(random: Random, commands: number): readonly LoggedBatch[] {
+  const duel = new LedgerDuel();
+  const stream = new LedgerStream(random);
+  for (let i = 0; i < commands; i++) duel.step(stream.next());
+  for (const command of stream.last()) duel.step(command);
+  duel.driver.close();
+  return duel.driver.logged;
+}
+
 export class Exchange {
   readonly engine: Engine;
   readonly t: Tables;
 
-  constructor(memory: EngineMemory | Capacities = TIGHT) {
-    this.engine = new Engine('buffers' in memory ? memory : allocateEngine(memory));
+  constructor(memory: EngineMemory | Capacities = TIGHT, events?: EventBuffer) {
+    this.engine = new Engine('buffers' in memory ? memory : allocateEngine(memory), events);
     this.t = this.engine.t;
   }
 

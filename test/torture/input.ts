@@ -231,11 +231,7 @@ class Stage {
 
 /** What a stopped node left behind, as a start would have it. */
 async function hashOf(dataDir: string): Promise<string> {
-  const settings = {
-    durability: 'flushed',
-    segmentBytes: Number(SMALL_NODE.LOG_SEGMENT_BYTES),
-  } as const;
-  const { log, recovered } = await recoverFrom(dataDir, settings, true, {
+  const capacities = {
     markets: Number(SMALL_NODE.MARKETS_MAX),
     tokens: Number(SMALL_NODE.TOKENS_MAX),
     accounts: Number(SMALL_NODE.ACCOUNTS_MAX),
@@ -244,7 +240,10 @@ async function hashOf(dataDir: string): Promise<string> {
     trades: Number(SMALL_NODE.TRADES_MAX),
     history: Number(SMALL_NODE.ORDER_HISTORY),
     positions: 2 ** 20,
-  });
+  };
+  const segmentBytes = Number(SMALL_NODE.LOG_SEGMENT_BYTES);
+  const settings = { capacities, durability: 'flushed', segmentBytes } as const;
+  const { log, recovered } = await recoverFrom(dataDir, settings, true);
   await log.close();
   return stateHash(recovered.engine.t);
 }

@@ -8,29 +8,26 @@ import assert from 'node:assert/strict';
 import { cpSync, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { audit } from '../../engine/audit.ts';
+import type { Capacities } from '../../engine/tables/capacities.ts';
 import { State } from '../../engine/tables/layout.ts';
 import { stateHash } from '../../engine/tables/state-hash.ts';
 import { FileLog } from '../../storage/log/file-log.ts';
 import { StoredClosedOrders } from '../../storage/projection/closed-orders.ts';
 import { openDerivedTables } from '../../storage/projection/derived.ts';
+import { EntryCollector } from '../../storage/projection/entries.ts';
 import { fillCopy } from '../../storage/projection/fills.ts';
 import { Follower } from '../../storage/projection/follower.ts';
 import { type Recovered, recover } from '../../storage/recovery/recover.ts';
 import { SnapshotFiles } from '../../storage/snapshot/snapshots.ts';
 import type { LoggedBatch } from '../engine/engine-driver.ts';
 import { QUICK } from '../storage/follower-stage.ts';
-import {
-  appended,
-  Exchange,
-  finalCopy,
-  type StoredFinal,
-  TIGHT,
-} from '../storage/stored-exchange.ts';
+import { appended, Exchange, finalCopy, type StoredFinal } from '../storage/stored-exchange.ts';
 
 export interface SimulatedSettings {
   readonly durability: 'flushed' | 'committed';
   readonly segmentBytes: number;
   readonly imageBatches: number;
+  readonly capacities: Capacities;
 }
 
 /** Longer than all that waits for time. */
@@ -38,13 +35,20 @@ const LATER_MS = 10_000;
 
 /** What should have happened, by an engine that nothing ever happens to. */
 export class Uninterrupted {
-  private readonly context = new Exchange();
+  /** Entries of the ledger that are there for good. */
+  readonly entries = new EntryCollector();
+  private readonly context: Exchange;
   /** Given to the node and not yet known to be in the log; without a sequence: it changed nothing. */
   private ahead: { batch: LoggedBatch; flushed: number; sequence: number }[] = [];
   /** State hashes by batch, of the node that ran them; none for batches that a crash took back. */
-  readonly hashes = new Map<number, string>([[0, stateHash(this.context.t)]]);
+  readonly hashes: Map<number, string>;
   readonly fills: Buffer[] = [];
   readonly closedOrders: StoredFinal[] = [];
+
+  constructor(capacities: Capacities) {
+    this.context = new Exchange(capacities, this.entries);
+    this.hashes = new Map([[0, stateHash(this.context.t)]]);
+  }
 
   ran(batch: LoggedBatch, flushed: number, sequence: number, hash: string): void {
     this.ahead.push({ batch, flushed, sequence });
@@ -57,6 +61,7 @@ export class Uninterrupted {
     const { state } = context.t;
     while (this.ahead.length > 0 && this.ahead[0]!.sequence <= end) {
       const { batch, flushed, sequence } = this.ahead.shift()!;
+      this.entries.time = batch.time;
       context.apply(batch, flushed);
       assert.equal(state[State.batch], sequence);
       while (fills.length < state[State.fills]!) fills.push(fillCopy(context.t, fills.length));
@@ -114,7 +119,7 @@ export class Life {
       {
         dataDir,
         durability: settings.durability,
-        capacities: TIGHT,
+        capacities: settings.capacities,
         imageSeconds: 86_400,
         imageBatches: settings.imageBatches,
         logFirst: log.first,
@@ -190,16 +195,21 @@ export class Life {
   /** What the follower derives in peace is what the uninterrupted run did. */
   checkDerived(now: number): void {
     for (let i = 1; i <= 3; i++) while (this.follower.step(this.acknowledged, now + i * LATER_MS));
-    const { fills, closedOrders, hashes } = this.truth;
+    const { closedOrders, entries, fills, hashes } = this.truth;
     const hash = hashes.get(this.acknowledged);
     assert.equal(stateHash(this.follower.t), hash, "the follower's tables");
     const { written } = this.follower;
     assert.deepEqual(
-      [written.sequence, written.fills, written.finished],
-      [this.acknowledged, fills.length, closedOrders.length],
+      [written.sequence, written.fills, written.finished, written.entries],
+      [this.acknowledged, fills.length, closedOrders.length, entries.count],
     );
     const derived = openDerivedTables(this.dataDir, QUICK);
     assert.deepEqual([...derived.fills.range(0, fills.length)], [...fills.entries()]);
+    for (const [number, row] of derived.entries.range(0, entries.count)) {
+      const own = Buffer.alloc(row.length);
+      entries.copy(number, own, 0);
+      assert.deepEqual(row, own, `entry ${number}`);
+    }
     const found = new StoredClosedOrders(derived);
     for (const { id, row } of closedOrders) assert.deepEqual(found.find(id), row);
     void derived.root.close();
@@ -209,9 +219,8 @@ export class Life {
 /** What a start makes of the disk. Rejects with an Error that says why it refuses. */
 export async function recoverFrom(
   dataDir: string,
-  { durability, segmentBytes }: Omit<SimulatedSettings, 'imageBatches'>,
+  { capacities, durability, segmentBytes }: Omit<SimulatedSettings, 'imageBatches'>,
   readOnly: boolean,
-  capacities = TIGHT,
 ): Promise<{ readonly log: FileLog; readonly recovered: Recovered }> {
   const warn = (): void => undefined;
   const log = await FileLog.open({ dataDir, durability, segmentBytes, readOnly, log: warn });

@@ -14,7 +14,7 @@ import { State } from '../../engine/tables/layout.ts';
 import { stateHash } from '../../engine/tables/state-hash.ts';
 import { Random } from '../common/random.ts';
 import type { LoggedBatch } from '../engine/engine-driver.ts';
-import { tradingDay } from '../storage/stored-exchange.ts';
+import { ledgerDay, TIGHT, tradingDay } from '../storage/stored-exchange.ts';
 import { type Crash, SimulatedDisk } from './simulated-disk.ts';
 import type { SimulatedFs } from './simulated-fs.ts';
 import { Life, recoverFrom, type SimulatedSettings, Uninterrupted } from './simulated-node.ts';
@@ -41,6 +41,7 @@ interface Snapshot {
 }
 
 const COMMANDS = 350;
+const TIGHT_WITH_LEDGER = { ...TIGHT, positions: 400 };
 const UNLOGGED_MAX = 6;
 const ROOM_BYTES = 30_000;
 const REFUSAL = /batch \d+|segment/;
@@ -52,7 +53,7 @@ export class Simulation {
   private readonly settings: SimulatedSettings;
   private readonly crash: Crash;
   private readonly fs: SimulatedFs;
-  private readonly truth = new Uninterrupted();
+  private readonly truth: Uninterrupted;
   private batches: LoggedBatch[];
   private snapshots: Snapshot[] = [];
   private timers: { readonly at: number; readonly run: () => void }[] = [];
@@ -69,12 +70,15 @@ export class Simulation {
     this.random = new Random(seed);
     this.checks = new Random(~seed);
     this.crash = this.random.chance(70) ? 'power' : 'kill';
+    const hasLedger = this.random.chance(50);
     this.settings = {
+      capacities: hasLedger ? TIGHT_WITH_LEDGER : TIGHT,
       durability: this.crash === 'power' ? 'flushed' : 'committed',
       segmentBytes: this.random.pick([1 << 12, 1 << 13, 1 << 15]),
       imageBatches: this.random.pick([7, 20, 60]),
     };
-    this.batches = [...tradingDay(this.random, COMMANDS)];
+    this.truth = new Uninterrupted(this.settings.capacities);
+    this.batches = [...(hasLedger ? ledgerDay : tradingDay)(this.random, COMMANDS)];
     this.replaceTimers();
   }
 
