@@ -14,8 +14,8 @@ import {
   type CatalogReport,
   readCatalog,
 } from '../../storage/catalog/catalog-file.ts';
-import { keepOperatorObjects } from '../../storage/catalog/operator-objects.ts';
 import { describeReport } from '../../storage/catalog/catalog-report.ts';
+import { keepOperatorObjects } from '../../storage/catalog/operator-objects.ts';
 import { replaceCatalog } from './snapshot.ts';
 import type { SyncLimits } from './sync-client.ts';
 import { pullCatalog } from './sync-pull.ts';

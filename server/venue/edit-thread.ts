@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { parentPort, workerData } from 'node:worker_threads';
-import { openCatalog, Overtaken } from '../../storage/catalog/catalog.ts';
+import { Overtaken, openCatalog } from '../../storage/catalog/catalog.ts';
 import type { Durability } from '../../storage/kv/lmdb.ts';
 import { replaceCatalog } from '../catalog/snapshot.ts';
 import { type Edit, type Edited, type EditRefused, edited } from './edit.ts';

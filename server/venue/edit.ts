@@ -8,7 +8,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { type Catalog, type JsonObject, readCatalog } from '../../storage/catalog/catalog-file.ts';
 import { isObject, text } from '../../storage/catalog/catalog-json.ts';
 import { conditionIdOf, hasEnded } from '../../storage/catalog/catalog-market.ts';
-import { CHANGED, changedBy, MADE, marketsOf } from '../../storage/catalog/operator-objects.ts';
+import { changedBy, MADE, marketsOf } from '../../storage/catalog/operator-objects.ts';
 import { marketIds, numberOf } from './venue-ids.ts';
 
 export interface EventWish {
@@ -36,7 +36,7 @@ export interface MarketWish {
   readonly id?: string;
 }
 
-/** `from`: what must be so before, and why it cannot be done otherwise. */
+/** `at`: the time, ISO 8601. */
 export type Edit =
   | { readonly kind: 'event'; readonly wish: EventWish; readonly at: string }
   | { readonly kind: 'market'; readonly wish: MarketWish; readonly at: string }
@@ -144,8 +144,10 @@ function withChange(
   }
   const changed = changedBy(market, { ...changes, updatedAt: at });
   const markets = marketsOf(event).map((one) => (one === market ? changed : one));
-  const events = before.events.map((one) => (one === event ? { ...event, markets } : one));
-  return next(before, events, { ...event, markets }, changed);
+  const closed = MADE in event ? markets.every(hasEnded) : event.closed;
+  const after = { ...event, closed, markets };
+  const events = before.events.map((one) => (one === event ? after : one));
+  return next(before, events, after, changed);
 }
 
 function marketOf(event: JsonObject, condition: string): JsonObject | undefined {
@@ -174,7 +176,7 @@ function next(
 function shown(event: JsonObject, market: JsonObject = {}): Edited {
   return {
     event: String(event.id),
-    slug: text((market.slug ?? event.slug) as unknown),
+    slug: text(market.slug ?? event.slug),
     condition: conditionIdOf(market) ?? '',
     tokens: typeof market.clobTokenIds === 'string' ? JSON.parse(market.clobTokenIds) : [],
   };
@@ -186,8 +188,8 @@ function sameWish(made: JsonObject, wish: object): boolean {
 }
 
 function conflict(what: string, name: string): EditRefused {
-  const detail = `there is one of this ${name} that differs: an \`id\` tells them apart`;
-  return { status: 409, error: `there is such ${what === 'an event' ? 'an event' : what}`, detail };
+  const detail = `it differs from what is asked for: \`id\` tells those of one ${name} apart`;
+  return { status: 409, error: `there is ${what} of this ${name}`, detail };
 }
 
 function eventOf(id: string, wish: EventWish, at: string): JsonObject {

@@ -27,7 +27,12 @@ export function numberOf(kind: 'event' | 'market' | 'tag', name: string): string
   return String(ID_BASE + (numberFrom(digest(kind, name)) % ID_SPAN));
 }
 
-export function marketIds(event: string, question: string, outcomes: number, key: string): MarketIds {
+export function marketIds(
+  event: string,
+  question: string,
+  outcomes: number,
+  key: string,
+): MarketIds {
   const questionId = digest('question', event, key === '' ? question : `${key}\n${question}`);
   const condition = new Uint8Array(ORACLE_BYTES + 2 * WORD);
   condition.set(questionId, ORACLE_BYTES);

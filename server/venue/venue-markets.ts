@@ -47,7 +47,8 @@ export class VenueMarkets {
     if (!('generation' in result) || result.generation === 0) return result;
     const end = performance.now() + SERVED_MS_MAX;
     while (served() < result.generation) {
-      if (performance.now() > end) return { failure: 'it is stored, and the node does not serve it' };
+      if (performance.now() > end)
+        return { failure: 'it is stored, and the node does not serve it' };
       await sleep(POLL_MS);
     }
     return result;

@@ -123,7 +123,18 @@ const ROOMS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
     portfolio: ['common', 'http', 'market-data'],
     streams: ['common', 'http', 'identity', 'market-data', 'orders'],
     catalog: ['common', 'http', 'market-data', 'orders'],
-    admin: ['account', 'common', 'documents', 'http', 'identity', 'orders'],
+    venue: ['catalog', 'common', 'identity'],
+    admin: [
+      'account',
+      'common',
+      'documents',
+      'http',
+      'identity',
+      'ledger',
+      'market-data',
+      'orders',
+      'venue',
+    ],
     documents: ['common', 'http'],
     config: ['common', 'http', 'identity'],
     api: [
@@ -153,6 +164,7 @@ const ROOMS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
       'market-data',
       'orders',
       'streams',
+      'venue',
     ],
     cli: [
       'account',
