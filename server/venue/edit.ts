@@ -121,7 +121,8 @@ function withMarket(before: Catalog, wish: MarketWish, at: string): Edited | Edi
     enableOrderBook: true,
     [MADE]: wish,
   };
-  const changed = { ...event, updatedAt: at, markets: [...marketsOf(event), market] };
+  const markets = [...marketsOf(event), market];
+  const changed = { ...event, closed: false, updatedAt: at, markets };
   const others = before.events.filter(({ id }) => id !== eventId);
   return next(before, [...others, changed], changed, market);
 }
@@ -135,13 +136,13 @@ function withChange(
   if (event === undefined || market === undefined) {
     return { status: 404, error: 'market not found', detail: `there is no market ${condition}` };
   }
+  if (hasEnded(market) && isFinal !== true && changes.closed !== true) {
+    return { status: 409, error: 'the market is closed', detail: 'it never changes again' };
+  }
   const isSame = Object.entries(changes).every(([name, value]) =>
     isDeepStrictEqual(market[name], value),
   );
   if (isSame) return shown(event, market);
-  if (hasEnded(market) && isFinal !== true) {
-    return { status: 409, error: 'the market is closed', detail: 'it never opens again' };
-  }
   const changed = changedBy(market, { ...changes, updatedAt: at });
   const markets = marketsOf(event).map((one) => (one === market ? changed : one));
   const closed = MADE in event ? markets.every(hasEnded) : event.closed;
