@@ -1,4 +1,6 @@
 /** The errors that calls of the client throw. */
+import { refusalCode } from './refusals.ts';
+import type { RefusalCode } from './types.ts';
 
 /** The node answered with a status other than 200. */
 export class ApiError extends Error {
@@ -6,18 +8,21 @@ export class ApiError extends Error {
   readonly call: string;
   readonly status: number;
   readonly body: string;
+  /** Stable; undefined for an answer of a proxy, not of the node. */
+  readonly code: RefusalCode | undefined;
   /** The node's error text: `error`, and `detail` if there is one. */
   readonly reason: string;
   readonly detail: string;
 
   constructor(call: string, status: number, body: string, cause?: unknown) {
-    const { detail, error } = problemOf(body);
+    const { code, detail, error } = problemOf(body);
     const answer = `${status}: ${error}${detail === '' ? '' : ` (${detail})`}`;
     super(`${call} answered ${answer}`, cause === undefined ? {} : { cause });
     this.name = 'ApiError';
     this.call = call;
     this.status = status;
     this.body = body;
+    this.code = refusalCode(error, code);
     this.reason = error;
     this.detail = detail;
   }
@@ -35,11 +40,17 @@ export class NoAnswerError extends Error {
   }
 }
 
-function problemOf(body: string): { readonly error: string; readonly detail: string } {
+interface Problem {
+  readonly code: unknown;
+  readonly error: string;
+  readonly detail: string;
+}
+
+function problemOf(body: string): Problem {
   try {
-    const { detail, error } = JSON.parse(body) as { detail?: unknown; error?: unknown };
-    return { error: String(error ?? body), detail: typeof detail === 'string' ? detail : '' };
+    const { code, detail, error } = JSON.parse(body) as Partial<Record<keyof Problem, unknown>>;
+    return { code, error: String(error ?? body), detail: typeof detail === 'string' ? detail : '' };
   } catch {
-    return { error: body.slice(0, 300), detail: '' }; // from a proxy, not from the node
+    return { code: undefined, error: body.slice(0, 300), detail: '' }; // from a proxy, not from the node
   }
 }

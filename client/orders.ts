@@ -16,7 +16,8 @@ import {
   signOrder,
 } from './exchange.ts';
 import { rowsOnce } from './lists.ts';
-import type { CancelAnswer, OrderResult, OwnOrderAnswer, Routes } from './types.ts';
+import { refusalCode } from './refusals.ts';
+import type { CancelAnswer, OrderResult, OwnOrderAnswer, RefusalCode, Routes } from './types.ts';
 import type { Wallet } from './wallet.ts';
 
 /** The terms of an order. */
@@ -41,6 +42,8 @@ export interface Placed {
   readonly status: 'live' | 'matched' | 'canceled' | 'refused';
   /** The node's reject reason; else ''. */
   readonly reason: string;
+  /** The stable code of that reason; undefined when it is ''. */
+  readonly code: RefusalCode | undefined;
   /** Millionths that it paid and received at once, net of fees; 0 when the answer was lost. */
   readonly makingAmount: bigint;
   readonly takingAmount: bigint;
@@ -206,6 +209,7 @@ export class Orders {
       id,
       status: (result.status === 'error' ? 'refused' : result.status) as Placed['status'],
       reason: isKnown ? '' : result.errorMsg,
+      code: isKnown ? undefined : refusalCode(result.errorMsg),
       makingAmount: toMicro(result.makingAmount || '0'),
       takingAmount: toMicro(result.takingAmount || '0'),
       known,

@@ -5,8 +5,10 @@
  *
  * Non-goals: the answers (admin-table.ts, summary.ts); whether the node is ready.
  */
+
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
+import { errorBody } from '../common/error-bodies.ts';
 import { isLoopback } from '../http/address.ts';
 import { listenError } from '../http/listening.ts';
 import {
@@ -311,8 +313,7 @@ function problem(
   detail = '',
   headers: Answer['headers'] = NO_STORE,
 ): Answer {
-  const body = JSON.stringify(detail === '' ? { error } : { error, detail });
-  return { status, type: JSON_TYPE, body, headers };
+  return { status, type: JSON_TYPE, body: errorBody(error, detail), headers };
 }
 
 const UNAUTHORIZED = problem(

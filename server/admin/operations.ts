@@ -121,8 +121,9 @@ function bodyProblem(input: TObject, { missing, path }: Fault): string {
   const member = input.properties[first];
   if (member === undefined) {
     const known = Object.keys(input.properties).join(', ') || 'none';
-    return errorBody(`unknown ${name}`, `members of the body: ${known}`);
+    return errorBody(`unknown_field: ${name}`, `members of the body: ${known}`);
   }
   const rule = String(member.description ?? 'as the document says');
-  return errorBody(`${missing ? 'missing' : 'invalid'} ${name}`, `${name} must be ${rule}`);
+  const is = missing ? 'is missing; it ' : '';
+  return errorBody(`invalid_field: ${name}`, `${name} ${is}must be ${rule}`);
 }

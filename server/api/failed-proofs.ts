@@ -7,9 +7,11 @@
  *
  * Thread: I/O. Not here: what credentials have to be (identity/auth.ts).
  */
+
 import type { Headers } from '../http/answer-head.ts';
 import { callerKey, callerOf } from '../http/callers.ts';
 import type { RequestContext } from '../http/http.ts';
+import { TOO_MANY_REQUESTS } from '../http/refusals.ts';
 
 /** A batch of some fifteen orders: up to here a request costs as much without its body. */
 const SHORT_BYTES = 16 * 1024;
@@ -19,7 +21,6 @@ const WINDOW_MS = 10_000;
 /** Whoever fails with more addresses at once makes all of them new. */
 const CALLERS_MAX = 4_096;
 
-const TOO_MANY_REQUESTS = '{"error":"Too Many Requests"}';
 const MS = 1_000;
 
 /** Of a request that counts nowhere. */

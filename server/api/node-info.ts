@@ -159,20 +159,8 @@ export interface InfoParts {
 }
 
 export function infoHandlers(parts: InfoParts) {
-  const { clock, config, isTaking, pauses, progress, rates, seconds, texts } = parts;
+  const { config, rates, seconds, texts } = parts;
   const ok: Handler<unknown> = (context) => context.reply(200, '"OK"');
-  const status = (): string => {
-    const { aheadMs, jumpMs } = clock();
-    return JSON.stringify({
-      status: isTaking() ? 'ok' : 'read-only',
-      paused: pauses().map(({ reason }) => {
-        const { means, takesCancels } = PAUSES[reason];
-        return { reason, means, takes_cancels: takesCancels };
-      }),
-      clock: { jump_ms: jumpMs, log_ahead_ms: aheadMs },
-      ...shownProgress(progress(), seconds()),
-    });
-  };
   const version = JSON.stringify({ version: config.orderVersion === '2' ? 2 : 1 });
   const info = exchangeInfo(config);
   const caps = (): RateCaps => rates?.caps() ?? effectiveCaps(config.rateLimitsOverrides, config);
@@ -205,7 +193,7 @@ export function infoHandlers(parts: InfoParts) {
     'GET /healthz': ok,
     'GET /gamma/status': ((context) =>
       context.reply(200, 'OK', [['Content-Type', 'text/plain']])) as Handler<unknown>,
-    'GET /status': ((context) => context.reply(200, status())) as Handler<unknown>,
+    'GET /status': ((context) => context.reply(200, statusText(parts))) as Handler<unknown>,
     'GET /time': ((context) => context.reply(200, String(seconds()))) as Handler<unknown>,
     'GET /version': ((context) => context.reply(200, version)) as Handler<unknown>,
     'GET /exchange-info': ((context) =>
@@ -221,6 +209,20 @@ export function infoHandlers(parts: InfoParts) {
     'GET /balance-allowance': balanceAllowance,
     'GET /balance-allowance/update': balanceAllowance,
   };
+}
+
+/** What stands in GET /status. */
+function statusText({ clock, isTaking, pauses, progress, seconds }: InfoParts): string {
+  const { aheadMs, jumpMs } = clock();
+  return JSON.stringify({
+    status: isTaking() ? 'ok' : 'read-only',
+    paused: pauses().map(({ reason }) => {
+      const { means, takesCancels } = PAUSES[reason];
+      return { reason, means, takes_cancels: takesCancels };
+    }),
+    clock: { jump_ms: jumpMs, log_ahead_ms: aheadMs },
+    ...shownProgress(progress(), seconds()),
+  });
 }
 
 /** All of GET /exchange-info but the time. */

@@ -4,7 +4,9 @@
  *
  * Thread: I/O.
  */
+
 import assert from 'node:assert/strict';
+import { typedErrorBody } from '../common/error-bodies.ts';
 import { NO_QUERY, type QuerySpec } from '../common/query.ts';
 import type { Handler, RequestContext, Route } from '../http/http.ts';
 import {
@@ -61,7 +63,7 @@ export interface ServeParts {
 }
 
 /** Body of a 429 of the catalog API (docs/protocol.md#rate-limits). */
-const CATALOG_THROTTLED = '{"type":"too many requests","error":"Too Many Requests"}';
+const CATALOG_THROTTLED = typedErrorBody('too many requests', 'Too Many Requests');
 
 /** Every row of the table as a route, at the root and under the base path of its API. */
 export function serveTable(given: ServeParts, handlers: Handlers): Route[] {

@@ -46,7 +46,7 @@ const SEED = 20_260_105;
 const TAKERS = 4;
 const LEVELS = 4;
 /** Part of the turns in which somebody trades. */
-const TAKE_RATE = 0.6;
+const TAKE_RATE = 0.8;
 /** Above 1: the first events of the catalog get more turns. */
 const PREFERENCE = 1.5;
 /** Another address than that of clients on this machine, whose rate limits they leave alone. */
@@ -175,7 +175,7 @@ export class DemoTraders {
       const { asks, bids } = books[i]!;
       const wanted = new Map<number, number>();
       for (let level = 1; level <= LEVELS; level++) {
-        const shares = 20 * level + Math.floor(this.random() * 20);
+        const shares = 12 * level + Math.floor(this.random() * 12);
         if (middle - level * step > 0) wanted.set(middle - level * step, shares);
         if (middle + level * step < grid) wanted.set(-(middle + level * step), shares);
       }
@@ -226,7 +226,8 @@ export class DemoTraders {
     const isBuy = random() < 0.5;
     const away = (isBuy ? 2 : -2) * stepOf(book);
     const ticks = Math.min(grid - 1, Math.max(1, middle + away));
-    const shares = 5 + Math.floor(random() * 35);
+    // Often more than the best level has: who quotes beside the maker is filled too.
+    const shares = 10 + Math.floor(random() * 50);
     const common = { market, shares, type: 'FAK', postOnly: false } as const;
     if (market.tokenIds.length > 2 || random() < 0.5) return { ...common, outcome, isBuy, ticks };
     return { ...common, outcome: 1 - outcome, isBuy: !isBuy, ticks: grid - ticks };

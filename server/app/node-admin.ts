@@ -4,6 +4,7 @@
  *
  * Thread: the I/O thread.
  */
+
 import { statfs } from 'node:fs/promises';
 import { documentFile } from '../admin/document-files.ts';
 import { type AdminAnswer, type AdminServer, listenAdmin } from '../admin/listener.ts';
@@ -12,6 +13,7 @@ import type { Scrape } from '../admin/metric-table.ts';
 import { PACKAGE_FILES, pageFolder, readPageFiles } from '../admin/page-files.ts';
 import { type NodeFacts, type PublicApi, summaryOf } from '../admin/summary.ts';
 import { buildCommit } from '../common/build-commit.ts';
+import { errorBody } from '../common/error-bodies.ts';
 import { aheadText } from '../common/guarded-clock.ts';
 import { packageVersion } from '../common/package-version.ts';
 import type { Config } from '../config/config.ts';
@@ -110,7 +112,7 @@ export class NodeAdmin {
   private acceptClock(): AdminAnswer {
     const jumpMs = this.node?.acceptClock();
     if (jumpMs !== undefined) return { status: 200, body: JSON.stringify({ jump_ms: jumpMs }) };
-    return { status: 409, body: '{"error":"the clock is not in doubt"}' };
+    return { status: 409, body: errorBody('the clock is not in doubt') };
   }
 
   private status(facts: NodeFacts | undefined): Status {

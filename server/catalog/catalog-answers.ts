@@ -5,6 +5,7 @@
  *
  * Thread: the I/O thread. Non-goals: what a request selects, and what an answer contains.
  */
+import { typedErrorBody } from '../common/error-bodies.ts';
 import type { RequestContext, Route } from '../http/http.ts';
 import { ignoredHeaders } from '../http/ignored.ts';
 import { AnswerWriter, type Rendered } from './answer-writer.ts';
@@ -263,5 +264,5 @@ export function refuseBadRequest(context: RequestContext, detail: string): void 
 
 /** @param key by what the object was searched */
 export function refuseUnknown(context: RequestContext, key: 'id' | 'slug'): void {
-  context.reply(404, `{"type":"not found error","error":"${key} not found"}`);
+  context.reply(404, typedErrorBody('not found error', `${key} not found`));
 }

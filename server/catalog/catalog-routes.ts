@@ -8,6 +8,7 @@
  * Thread: the I/O thread. Non-goals: which generation is current, rate limits.
  */
 
+import { typedErrorBody } from '../common/error-bodies.ts';
 import type { Rendered } from './answer-writer.ts';
 import {
   CatalogAnswers,
@@ -36,8 +37,8 @@ import { CLIENT_MEMBER, type Kind } from './shape.ts';
 import { keyOf, NO_ROWS } from './text-index.ts';
 
 /** Body of a 500 of the catalog API (docs/protocol.md#catalog-errors). */
-export const CATALOG_FAILURE = '{"type":"internal error","error":"internal error"}';
-const SEARCH_BUSY = '{"type":"unavailable","error":"too many searches are waiting"}';
+export const CATALOG_FAILURE = typedErrorBody('internal error', 'internal error');
+const SEARCH_BUSY = typedErrorBody('unavailable', 'too many searches are waiting');
 const RETRY_SOON = [['Retry-After', '1']] as const;
 
 const DIGITS = /^[0-9]+$/;

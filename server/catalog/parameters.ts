@@ -5,8 +5,10 @@
  *
  * Pure data, any thread. Non-goals: whether the requested object exists.
  */
+
 import { normaliseSite } from '../../storage/catalog/catalog-sites.ts';
 import { INVALID_CURSOR } from '../common/cursor.ts';
+import { typedErrorBody } from '../common/error-bodies.ts';
 import { Broken, compileFields, decodeText, type Field, type QuerySpec } from '../common/query.ts';
 import { type TObject, type TSchema, Type } from '../common/schema.ts';
 import { type Aim, apply, CatalogQuery, type Setting, type Value } from './query.ts';
@@ -278,7 +280,7 @@ const SEARCH_ROWS = [
 
 /** Body of a 400 of the catalog API. @param detail names the parameter and the rule it broke */
 export function badRequest(detail: string): string {
-  return JSON.stringify({ type: 'bad request', error: 'q is required', detail });
+  return typedErrorBody('bad request', 'q is required', detail);
 }
 
 type Refuse = (detail: string) => string;

@@ -1,17 +1,37 @@
-/** Bodies of errors that more than one room answers with. */
+/**
+ * Bodies of errors: the text, an explanation where there is one, and the code of the refusal.
+ * Rules: docs/protocol.md#refusal-codes
+ */
+import { REFUSALS, type RefusalCode } from './refusals.ts';
 
-export const ENGINE_BUSY = '{"error":"engine busy"}';
-export const JOURNAL_UNAVAILABLE = '{"error":"journal unavailable"}';
-/** While the operator pauses the venue. */
-export const TRADING_PAUSED =
-  '{"error":"Trading is currently cancel-only. New orders are not accepted, but cancels are allowed."}';
-export const INTERNAL_ERROR = '{"error":"internal_error"}';
-export const NOT_ALLOWED_ADDRESS = '{"error":"unauthorized: ip_not_allowlisted"}';
+const BY_TEXT = new Map<string, RefusalCode>();
+const BY_BEGINNING: (readonly [text: string, code: RefusalCode])[] = [];
+for (const [code, texts] of Object.entries(REFUSALS) as [RefusalCode, readonly string[]][]) {
+  for (const text of texts) {
+    if (text.endsWith(': ')) BY_BEGINNING.push([text, code]);
+    else BY_TEXT.set(text, code);
+  }
+}
 
-/** For requests of a banned wallet, and orders that are signed for it. */
-export const ADDRESS_BANNED = 'address banned';
+/** @returns undefined for a text that the table does not have, which a test refuses */
+export function refusalCode(error: string): RefusalCode | undefined {
+  return BY_TEXT.get(error) ?? BY_BEGINNING.find(([start]) => error.startsWith(start))?.[1];
+}
 
 /** Body of an error with an optional explanation for the person who has to correct the request. */
 export function errorBody(error: string, detail = ''): string {
-  return JSON.stringify(detail === '' ? { error } : { error, detail });
+  const code = refusalCode(error);
+  return JSON.stringify(detail === '' ? { error, code } : { error, detail, code });
 }
+
+/** The same of the catalog API. */
+export function typedErrorBody(type: string, error: string, detail?: string): string {
+  return JSON.stringify({ type, error, detail, code: refusalCode(error) });
+}
+
+export const ENGINE_BUSY = errorBody('engine busy');
+/** While the operator pauses the venue. */
+export const TRADING_PAUSED = errorBody(REFUSALS.TRADING_PAUSED[0]);
+export const JOURNAL_UNAVAILABLE = errorBody('journal unavailable');
+export const INTERNAL_ERROR = errorBody('internal_error');
+export const NOT_ALLOWED_ADDRESS = errorBody('unauthorized: ip_not_allowlisted');

@@ -4,7 +4,9 @@
  * Thread: any. On the I/O thread of a running node it pauses after every row, so that other work
  * has its turn.
  */
+
 import { setImmediate } from 'node:timers/promises';
+import { REFUSALS } from '../common/refusals.ts';
 import { type Json, Schemas } from './json-schema.ts';
 import { type DocumentedRoute, operationName, operationOf, templateOf } from './operation.ts';
 
@@ -65,12 +67,17 @@ export async function openApiDocument(parts: OpenApiParts): Promise<Json> {
 }
 
 const TEXT = { type: 'string' };
+const CODE = { enum: Object.keys(REFUSALS), description: 'stable' };
 const DETAIL = { type: 'string', description: 'for the person who has to mend it' };
 const ERRORS = {
-  Error: { type: 'object', properties: { error: TEXT, detail: DETAIL }, required: ['error'] },
+  Error: {
+    type: 'object',
+    properties: { error: TEXT, detail: DETAIL, code: CODE },
+    required: ['error'],
+  },
   CatalogError: {
     type: 'object',
-    properties: { type: TEXT, error: TEXT, detail: DETAIL },
+    properties: { type: TEXT, error: TEXT, detail: DETAIL, code: CODE },
     required: ['type', 'error'],
   },
 };

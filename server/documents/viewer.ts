@@ -63,7 +63,7 @@ interface ViewerFile {
 }
 
 const installed = (name: string) => () => {
-  const inBundle = new URL(`../../node/viewer/${name}`, import.meta.url);
+  const inBundle = new URL(`../../viewer/${name}`, import.meta.url);
   return readFile(inBundle).catch(() => readFile(require.resolve(`swagger-ui-dist/${name}`)));
 };
 

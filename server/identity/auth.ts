@@ -8,7 +8,8 @@
  * identity of their own). Nothing here logs.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { ADDRESS_BANNED, errorBody, JOURNAL_UNAVAILABLE } from '../common/error-bodies.ts';
+import { errorBody, JOURNAL_UNAVAILABLE } from '../common/error-bodies.ts';
+import { REFUSALS } from '../common/refusals.ts';
 import { hexToBytes, isUint256 } from '../common/uint256.ts';
 import { isAddressText } from './checksum.ts';
 import type { Trio } from './credentials.ts';
@@ -177,7 +178,7 @@ export function checkLevel2(
 }
 
 /** Only a caller who has proved that the wallet is its own is answered so. */
-const BANNED: AuthRefused = { ok: false, status: 403, body: errorBody(ADDRESS_BANNED) };
+const BANNED: AuthRefused = { ok: false, status: 403, body: errorBody(REFUSALS.ADDRESS_BANNED[0]) };
 
 const WRITE_REFUSED: AuthRefused = {
   ok: false,
@@ -275,7 +276,7 @@ const TOO_MANY_KEYS = errorBody(
 /** GET /auth/derive-api-key: the caller's trio again; 404 if it was not issued, or is revoked. */
 export function deriveKey(auth: Auth, caller: WalletOwner): KeyAnswer {
   const trio = auth.registry.derive(caller.address, caller.nonce);
-  if (trio === undefined) return { status: 404, body: '{"error":"API key not found"}' };
+  if (trio === undefined) return { status: 404, body: errorBody('API key not found') };
   return trioAnswer(trio);
 }
 
@@ -327,9 +328,9 @@ function firstMissing(headers: readonly string[], names: readonly string[]): num
 
 /** A reason contains only header names and numbers, so nothing needs to be escaped. */
 function refuse2(reason: string): AuthRefused {
-  return { ok: false, status: 401, body: `{"error":"invalid_l2: ${reason}"}` };
+  return { ok: false, status: 401, body: `{"error":"invalid_l2: ${reason}","code":"INVALID_L2"}` };
 }
 
 function refuse1(status: 400 | 401, reason: string): AuthRefused {
-  return { ok: false, status, body: `{"error":"invalid_l1: ${reason}"}` };
+  return { ok: false, status, body: `{"error":"invalid_l1: ${reason}","code":"INVALID_L1"}` };
 }

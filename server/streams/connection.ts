@@ -4,6 +4,8 @@
  *
  * Thread: the I/O thread.
  */
+
+import { refusalCode } from '../common/error-bodies.ts';
 import type { Shape } from '../common/schema.ts';
 import type { Socket, SocketHandler } from '../http/sockets.ts';
 import { CLOSES, type CloseCounts, type CloseName } from './closes.ts';
@@ -187,7 +189,7 @@ export abstract class Connection implements SocketHandler, Paced {
   }
 
   private sendProblem(problem: Problem): void {
-    this.socket.send(JSON.stringify(problem));
+    this.socket.send(JSON.stringify({ ...problem, code: refusalCode(problem.error) }));
     // A connection without valid credentials is of no use, so it is closed.
     if (problem.error === 'invalid_auth') this.end('wrong_auth', problem.error);
   }

@@ -4,6 +4,7 @@
  *
  * Thread: the I/O thread.
  */
+import { errorBody } from '../common/error-bodies.ts';
 import { CloseCounts, type CloseName } from './closes.ts';
 import type { Connection } from './connection.ts';
 import { Pacer, Turns } from './pacer.ts';
@@ -18,7 +19,7 @@ const CHECK_MS = 1_000;
  */
 const SLOW_MS = 50;
 
-const TOO_MANY = '{"error":"too many stream connections"}';
+const TOO_MANY = errorBody('too many stream connections');
 
 /** The figures of the streams for status and metrics. */
 export interface StreamFacts {

@@ -220,6 +220,7 @@ const ProblemEvent = Type.Object({
     literal('resume_unavailable'),
   ]),
   detail: Text,
+  code: Type.Optional(Type.String({ description: 'of the refusal; the node always sends it' })),
   stream_id: Type.Optional(Text),
   sequence: Type.Optional(Digits),
 });

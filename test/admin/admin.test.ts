@@ -78,7 +78,7 @@ test('what is not there is a 404 in JSON, and only GET and HEAD are taken', asyn
   const port = await listening(t);
   for (const path of ['/', '/nothing', '/live/', '/toString', '/assets/../x']) {
     const { headers, status, text } = await ask(port, path);
-    assert.deepEqual([status, text], [404, '{"error":"not found"}'], path);
+    assert.deepEqual([status, text], [404, '{"error":"not found","code":"NOT_FOUND"}'], path);
     assert.equal(headers['content-type'], 'application/json');
   }
   for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS']) {
@@ -234,7 +234,7 @@ test('a handler that fails is a 500, and is told in the log', async (t) => {
     log: (line) => lines.push(line),
   });
   const { status, text } = await ask(port, '/page/summary');
-  assert.deepEqual([status, text], [500, '{"error":"internal_error"}']);
+  assert.deepEqual([status, text], [500, '{"error":"internal_error","code":"INTERNAL_ERROR"}']);
   assert.match(lines.join(), /^admin \/page\/summary failed: Error: no such thing/);
 });
 

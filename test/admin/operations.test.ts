@@ -48,10 +48,10 @@ test('no web page makes an operation, whatever it knows', async () => {
 test('an input that breaks a rule is refused with its member and rule, and is no change', async () => {
   const before = await newestEntry();
   const cases: readonly [key: string, body: unknown, error: string][] = [
-    ['POST /admin/keys', {}, 'missing wallet'],
-    ['POST /admin/keys', { wallet: '0x12' }, 'invalid wallet'],
-    ['POST /admin/keys', { wallet: alice.wallet.address, nonce: 1 }, 'invalid nonce'],
-    ['POST /admin/keys', { wallet: alice.wallet.address, none: '1' }, 'unknown none'],
+    ['POST /admin/keys', {}, 'invalid_field: wallet'],
+    ['POST /admin/keys', { wallet: '0x12' }, 'invalid_field: wallet'],
+    ['POST /admin/keys', { wallet: alice.wallet.address, nonce: 1 }, 'invalid_field: nonce'],
+    ['POST /admin/keys', { wallet: alice.wallet.address, none: '1' }, 'unknown_field: none'],
     ['POST /admin/keys', [], 'invalid body'],
     ['POST /admin/keys', 'text', 'invalid body'],
     ['GET /admin/keys?limit=0', undefined, 'invalid limit'],

@@ -82,7 +82,11 @@ test('a banned wallet is answered 403, its orders end and none is taken for it, 
         path,
         method === 'POST' ? '[]' : '',
       );
-      assert.deepEqual([status, json], [403, { error: 'address banned' }], path);
+      assert.deepEqual(
+        [status, json],
+        [403, { error: 'address banned', code: 'ADDRESS_BANNED' }],
+        path,
+      );
     }
     await assert.rejects(Trader.join(operator.node, 'bob'), /address banned/);
     const forBob = { ...buy(22), signed: { maker: wallet, signatureType: 2 } };

@@ -185,8 +185,8 @@ const ROWS: Readonly<Record<ProfileName, Seen>> = {
       return [await json(venue, paths[0]!), await json(venue, paths[1]!)];
     },
     spec: [
-      { error: 'No midpoint for the requested token id' },
-      { error: 'No trades found for the requested token id' },
+      { error: 'No midpoint for the requested token id', code: 'NO_MIDPOINT' },
+      { error: 'No trades found for the requested token id', code: 'NO_TRADES' },
     ],
     // A bid of 0.01 rests there.
     polymarket: [{ mid: '0.505' }, { price: '0.5', side: '' }],

@@ -25,7 +25,7 @@ useCompiledNodes();
 const DAY = 86_400_000;
 const HALF_DAY = DAY / 2;
 const LENIENT = { AUTH_SKEW_SECONDS: '86400' };
-const UNAVAILABLE = { error: 'journal unavailable' };
+const UNAVAILABLE = { error: 'journal unavailable', code: 'JOURNAL_UNAVAILABLE' };
 const TOKEN = 'an-operator-of-this-node';
 
 interface Status {

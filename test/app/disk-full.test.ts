@@ -23,7 +23,7 @@ import { SHORT } from '../common/random.ts';
 import { bodyOf, type Result, type Signed, Trader } from '../common/traders.ts';
 
 useCompiledNodes();
-const UNAVAILABLE = { error: 'journal unavailable' };
+const UNAVAILABLE = { error: 'journal unavailable', code: 'JOURNAL_UNAVAILABLE' };
 
 const mounted = smallDisk('3m');
 const disk = mounted ?? '';

@@ -114,7 +114,10 @@ test('idle connections that use up all files do not end the node', { skip }, asy
       assert(i < ROUNDS_MAX, 'the log needs a file by now');
       reply = await post();
     }
-    assert.deepEqual([reply.status, reply.json], [503, { error: 'journal unavailable' }]);
+    assert.deepEqual(
+      [reply.status, reply.json],
+      [503, { error: 'journal unavailable', code: 'JOURNAL_UNAVAILABLE' }],
+    );
     const { paused, status: word } = await status();
     assert.deepEqual([word, paused.map(({ reason }) => reason)], ['read-only', ['files']]);
     assert.match(

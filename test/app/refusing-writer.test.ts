@@ -7,7 +7,7 @@ import type { RequestContext } from '../../server/http/http.ts';
 import type { KeyOwner } from '../../server/identity/auth.ts';
 import { orderHandlers } from '../../server/orders/order-routes.ts';
 
-const UNAVAILABLE = '503 {"error":"journal unavailable"}';
+const UNAVAILABLE = '503 {"error":"journal unavailable","code":"JOURNAL_UNAVAILABLE"}';
 const CALLER = { address: new Uint8Array(20), apiKeyBytes: new Uint8Array(16) } as KeyOwner;
 /** The second one is placed in parts. */
 const BODIES = ['', `[${'{},'.repeat(30_000)}{}]`];
@@ -18,7 +18,7 @@ test('a writer that refuses answers every change of orders, and every heartbeat'
     ...orderHandlers(writer.lines, undefined),
     ...heartbeatHandlers(writer.openHeartbeats()),
   };
-  assert.equal(Object.keys(handlers).length, 8);
+  assert.equal(Object.keys(handlers).length, 9);
   for (const [route, handler] of Object.entries(handlers)) {
     for (const text of route.includes('heartbeats') ? [''] : BODIES) {
       const answers: string[] = [];

@@ -17,7 +17,7 @@ import { bodyOf, type Result, type Signed, Trader } from '../common/traders.ts';
 
 useCompiledNodes();
 
-const INTERNAL = { error: 'internal_error' };
+const INTERNAL = { error: 'internal_error', code: 'INTERNAL_ERROR' };
 const WORKERS = { WORKERS: '3' };
 const NODE = 'test/app/dying-node';
 

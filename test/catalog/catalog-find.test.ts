@@ -61,7 +61,7 @@ test('a search has to have words', async (t) => {
     assert.equal(answer.status, 400);
     assert.equal(
       String(answer.body),
-      '{"type":"bad request","error":"q is required","detail":"q must not be blank"}',
+      '{"type":"bad request","error":"q is required","detail":"q must not be blank","code":"BAD_REQUEST"}',
     );
   }
   const bad = {
@@ -150,7 +150,10 @@ test('a search that fails is an internal error, and is logged', async (t) => {
   });
   const answer = await server.ask('/public-search?q=a');
   assert.equal(answer.status, 500);
-  assert.equal(String(answer.body), '{"type":"internal error","error":"internal error"}');
+  assert.equal(
+    String(answer.body),
+    '{"type":"internal error","error":"internal error","code":"INTERNAL_ERROR"}',
+  );
   assert.deepEqual(server.log, ['GET /public-search failed: the thread is gone']);
 });
 

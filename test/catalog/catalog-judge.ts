@@ -97,7 +97,7 @@ function judgeFault(
   const { type, error, detail, ...more } = JSON.parse(String(body));
   assert.deepEqual(
     { type, error, more },
-    { type: 'bad request', error: 'q is required', more: {} },
+    { type: 'bad request', error: 'q is required', more: { code: 'BAD_REQUEST' } },
   );
   assert.match(String(body), /^\{"type":/, context);
   const words = new Set(String(detail).match(/[\w[\]]+/g));

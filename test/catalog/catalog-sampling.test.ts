@@ -187,7 +187,7 @@ test('a bad cursor is a bad request', async (t) => {
     for (const cursor of bad) {
       const answer = await server.ask(`${path}?next_cursor=${cursor}`);
       assert.equal(answer.status, 400, cursor);
-      assert.equal(String(answer.body), '{"error":"invalid next_cursor"}');
+      assert.equal(String(answer.body), '{"error":"invalid next_cursor","code":"INVALID_CURSOR"}');
     }
   }
 });

@@ -76,11 +76,15 @@ export async function serveCatalog(
   };
 }
 
-export const ID_UNKNOWN = { type: 'not found error', error: 'id not found' };
-export const SLUG_UNKNOWN = { type: 'not found error', error: 'slug not found' };
+export const ID_UNKNOWN = { type: 'not found error', error: 'id not found', code: 'UNKNOWN_ID' };
+export const SLUG_UNKNOWN = {
+  type: 'not found error',
+  error: 'slug not found',
+  code: 'UNKNOWN_SLUG',
+};
 
 export function badRequest(detail: string): object {
-  return { type: 'bad request', error: 'q is required', detail };
+  return { type: 'bad request', error: 'q is required', detail, code: 'BAD_REQUEST' };
 }
 
 /** Asserts a refusal, its keys in their order. */

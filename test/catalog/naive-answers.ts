@@ -202,7 +202,11 @@ function single<T>(
 ): Expected {
   if (query.faults.length > 0) return { kind: 'bad request', faults: query.faults };
   if (found !== undefined) return body(200, show(found));
-  return body(404, { type: 'not found error', error: `${name} not found` });
+  return body(404, {
+    type: 'not found error',
+    error: `${name} not found`,
+    code: `UNKNOWN_${name.toUpperCase()}`,
+  });
 }
 
 function listOf<T>(
@@ -241,7 +245,7 @@ const SAMPLING_PAGE = 1000;
 function samplingPage(catalog: NaiveCatalog, query: NaiveQuery, isFull: boolean): Expected {
   const offset = cursorOffset(query.text(['next_cursor']));
   if (offset === undefined || query.faults.length > 0) {
-    return body(400, { error: 'invalid next_cursor' });
+    return body(400, { error: 'invalid next_cursor', code: 'INVALID_CURSOR' });
   }
   const listed = catalog.markets.filter(isSampled);
   const end = offset + SAMPLING_PAGE;

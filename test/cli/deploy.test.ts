@@ -1,7 +1,7 @@
 /** What cannot be run here without a container engine, held by parsers, schemas and the tables of the code. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
 import { Ajv } from 'ajv';
@@ -11,9 +11,17 @@ import { parse } from 'yaml';
 import { METRICS } from '../../server/admin/metric-table.ts';
 import { COMMANDS } from '../../server/cli/commands.ts';
 import { readConfig } from '../../server/config/config.ts';
-import { freePort, get, TestNode, temporaryDirectory } from '../common/node-harness.ts';
+import { fileArgs, useCompiledNodes } from '../common/forms.ts';
+import {
+  freePort,
+  get,
+  TestNode,
+  temporaryDirectory,
+  withMarkets,
+} from '../common/node-harness.ts';
 import { ROOT } from '../common/root.ts';
 
+useCompiledNodes();
 const FOLDER = join(ROOT, 'server/deploy');
 const read = (name: string): string => readFileSync(join(FOLDER, name), 'utf8');
 
@@ -188,9 +196,97 @@ test('Prometheus takes its configuration and the alerts', {
 
 const hasSystemd = spawnSync('systemd-analyze', ['--version']).status === 0;
 
-test('the unit of systemd is one', { skip: hasSystemd ? false : 'systemd is not here' }, () => {
-  const unit = join(FOLDER, 'prediction-market-node.service');
-  const { status, stderr } = spawnSync('systemd-analyze', ['verify', unit], { encoding: 'utf8' });
-  assert.equal(status, 0, stderr);
-  assert.equal(stderr, '');
+test('the units of systemd are sound', { skip: hasSystemd ? false : 'systemd is not here' }, () => {
+  const names = readdirSync(FOLDER).filter((name) => /\.(?:service|timer)$/.test(name));
+  assert.equal(names.length, 3);
+  for (const name of names) {
+    const { status, stderr } = spawnSync('systemd-analyze', ['verify', join(FOLDER, name)], {
+      encoding: 'utf8',
+    });
+    assert.deepEqual([status, stderr], [0, ''], name);
+  }
+});
+
+/** The values of one key of a unit, with the file's own comments left out. */
+function unitValues(name: string, key: string): string[] {
+  return [...read(name).matchAll(new RegExp(`^${key}=(.*)$`, 'gm'))].map(([, value]) => value!);
+}
+
+test('the backup runs as the user of the node, on its directory, by a command that there is', () => {
+  const [node, backup] = [
+    'prediction-market-node.service',
+    'prediction-market-node-backup.service',
+  ];
+  const dataDir = /DATA_DIR=(\S+)/;
+  const of = (name: string, pattern: RegExp): string | undefined =>
+    unitValues(name, 'Environment')
+      .map((line) => pattern.exec(line)?.[1])
+      .find(Boolean);
+  assert.equal(of(backup, dataDir), of(node, dataDir));
+  // A dynamic user has the name of its unit unless another is given.
+  assert.deepEqual(unitValues(backup, 'User'), ['prediction-market-node']);
+  assert.deepEqual(unitValues(backup, 'DynamicUser'), ['yes']);
+  const [cli] = /\S+cli\.js/.exec(unitValues(node, 'ExecStart')[0]!)!;
+  assert.match(unitValues(backup, 'Environment').join(), new RegExp(cli));
+  assert(Object.hasOwn(COMMANDS, 'backup'));
+  for (const flag of ['--no-key', '--no-derived'])
+    assert(Object.hasOwn(COMMANDS.backup!.options!, flag));
+});
+
+test('scheduled backups keep the newest, and one that fails removes none', async () => {
+  const dataDir = temporaryDirectory();
+  await withMarkets(dataDir, [{ id: 1 }]);
+  const node = await TestNode.start(dataDir);
+  await node.stop();
+  const into = join(temporaryDirectory(), 'backups');
+  const old = ['20250101T000000Z', '20250102T000000Z', '20250103T000000Z'];
+  for (const name of [...old, 'mine', '20250101T000000Z.unfinished']) {
+    mkdirSync(join(into, name), { recursive: true });
+  }
+  const run = (settings: Readonly<Record<string, string>>) =>
+    spawnSync('sh', [join(FOLDER, 'backup.sh')], {
+      encoding: 'utf8',
+      env: {
+        ...process.env,
+        NODE_COMMAND: [process.execPath, ...fileArgs('server/cli/cli')].join(' '),
+        DATA_DIR: dataDir,
+        BACKUP_DIR: into,
+        BACKUP_KEEP: '2',
+        ...settings,
+      },
+    });
+  const before = readdirSync(into);
+  for (const wrong of [
+    { BACKUP_KEEP: '0' },
+    { DATA_DIR: join(dataDir, 'none') },
+    { DATA_DIR: '' },
+  ]) {
+    assert.notEqual(run(wrong).status, 0, JSON.stringify(wrong));
+    assert.deepEqual(readdirSync(into), before);
+  }
+  const made = run({ BACKUP_FLAGS: '--no-key --no-derived' });
+  assert.equal(made.status, 0, made.stderr);
+  assert.match(made.stdout, /^\S+\/backups\/\d{8}T\d{6}Z: up to batch \d+/);
+  const [kept, newest, ...others] = readdirSync(into).sort().slice(1);
+  assert.deepEqual([kept, others], ['20250103T000000Z', ['mine']]);
+  assert(existsSync(join(into, newest!, 'backup.json')));
+  assert(!existsSync(join(into, newest!, 'node.key')));
+  assert.deepEqual(readdirSync(into).sort()[0], '20250101T000000Z.unfinished', 'no backup of ours');
+});
+
+test('the formats that the text on upgrading names are those of the code', () => {
+  const text = readFileSync(join(ROOT, 'docs/upgrading.md'), 'utf8');
+  const rows = [...text.matchAll(/^\| .* \| \[[^\]]*\]\(\.\.\/(\S+)\) \| (\S+) \| .* \|$/gm)];
+  const found = rows.map(([, path, format]) => [path, format] as const);
+  const constant =
+    /^(?:export )?const (?:FORMAT|SNAPSHOT_FORMAT|VERSION) = '?([\w-]+)'?;|^ {2}readonly format = (\d+);/m;
+  for (const [path, format] of found) {
+    const [, named, member] = constant.exec(readFileSync(join(ROOT, path!), 'utf8')) ?? [];
+    assert.equal(named ?? member, format, path);
+  }
+  const files = readdirSync(join(ROOT, 'storage'), { recursive: true, encoding: 'utf8' });
+  const sources = files.filter((path) => path.endsWith('.ts')).map((path) => `storage/${path}`);
+  const numbered = sources.filter((path) => constant.test(readFileSync(join(ROOT, path), 'utf8')));
+  const named = found.map(([path]) => path!).filter((path) => path.startsWith('storage/'));
+  assert.deepEqual(numbered.sort(), named.sort(), 'every format is in the table');
 });

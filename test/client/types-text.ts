@@ -10,6 +10,7 @@ import type { RouteRow } from '../../server/api/route-row.ts';
 import { ROUTE_TABLE } from '../../server/api/route-table.ts';
 import * as catalog from '../../server/catalog/schemas.ts';
 import * as catalogTrading from '../../server/catalog/trading-schemas.ts';
+import { REFUSALS } from '../../server/common/refusals.ts';
 import type { TSchema } from '../../server/common/schema.ts';
 import * as identity from '../../server/identity/schemas.ts';
 import * as history from '../../server/market-data/history-schemas.ts';
@@ -62,6 +63,9 @@ export function clientTypes(): string {
   return [
     HEAD,
     ...[...named, ...events].sort(),
+    `/** Texts of refusals by their codes; a text that ends with a colon and a blank begins others. */`,
+    `export const REFUSALS = ${JSON.stringify(REFUSALS, undefined, INDENT)} as const;\n`,
+    `export type RefusalCode = keyof typeof REFUSALS;\n`,
     `/** What each route is asked and what it answers; path parameters stand in the query. */`,
     `export interface Routes {\n${routes.join('\n')}\n}`,
     `/** Credentials that a route asks for; the others are open to everybody. */`,

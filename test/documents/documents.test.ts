@@ -155,7 +155,7 @@ test('documents and files are answered whole, compressed or as known already', a
   }
   const missing = await ask('GET /docs/..%2Fpackage.json HTTP/1.1');
   assert.equal(missing.status, 404);
-  assert.equal(String(missing.body), '{"error":"not found"}');
+  assert.equal(String(missing.body), '{"error":"not found","code":"NOT_FOUND"}');
   const page = await ask('GET /docs HTTP/1.1');
   assert.equal(page.headers.get('content-type'), 'text/html; charset=utf-8');
   assert.match(

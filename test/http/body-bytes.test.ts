@@ -29,7 +29,10 @@ test('bodies of all callers are bounded in sum, and room comes back when one end
   const refused = begin(client());
   const answer = await refused.answer();
   assert.equal(answer.status, 503);
-  assert.equal(String(answer.body), '{"error":"too many bodies in flight"}');
+  assert.equal(
+    String(answer.body),
+    '{"error":"too many bodies in flight","code":"TOO_MANY_IN_FLIGHT"}',
+  );
   assert.equal(answer.headers.get('retry-after'), '1');
   assert.equal(answer.headers.get('connection'), 'close');
   await refused.closed;

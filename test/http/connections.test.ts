@@ -166,14 +166,17 @@ test('upgrades count against the rate of the caller, and so many may be open', a
   );
   const fourth = (await ask(FIRST)).answer;
   assert.equal(fourth.status, 429);
-  assert.equal(String(fourth.body), '{"error":"too many stream connections of this address"}');
+  assert.equal(
+    String(fourth.body),
+    '{"error":"too many stream connections of this address","code":"TOO_MANY_CONNECTIONS"}',
+  );
   first[0]!.asking.socket.destroy();
   await until(() => server.facts().connections.open === 3);
   assert.equal((await ask(FIRST)).answer.status, 101);
   const sixth = (await ask(FIRST)).answer;
   assert.equal(sixth.status, 429);
   assert.equal(sixth.headers.get('retry-after'), '10');
-  assert.equal(String(sixth.body), '{"error":"Too Many Requests"}');
+  assert.equal(String(sixth.body), '{"error":"Too Many Requests","code":"TOO_MANY_REQUESTS"}');
   assert.equal((await ask(SECOND)).answer.status, 101);
 });
 

@@ -127,7 +127,10 @@ test('answers beyond the bytes in flight are refused until readers catch up', as
   let refused = await ask('GET / HTTP/1.1');
   while (refused.status === 200) refused = await ask('GET / HTTP/1.1'); // not stalled yet
   assert.equal(refused.status, 503);
-  assert.equal(String(refused.body), '{"error":"too many answers in flight"}');
+  assert.equal(
+    String(refused.body),
+    '{"error":"too many answers in flight","code":"TOO_MANY_IN_FLIGHT"}',
+  );
   assert.equal(refused.headers.get('retry-after'), '1');
   assert.equal((await ask('GET /small HTTP/1.1')).status, 200, 'small answers go on');
 
@@ -208,7 +211,10 @@ test('close finishes what is in flight, refuses the rest, and frees the port', a
   await late.closed;
   assert.equal(late.socket.bytesRead, 0, 'nobody new is let in');
   const refused = await idle.send(get()).answer();
-  assert.deepEqual([refused.status, String(refused.body)], [503, '{"error":"shutting down"}']);
+  assert.deepEqual(
+    [refused.status, String(refused.body)],
+    [503, '{"error":"shutting down","code":"SHUTTING_DOWN"}'],
+  );
   assert.equal(closed, false);
 
   halfway.send('ne');

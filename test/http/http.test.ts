@@ -61,7 +61,11 @@ test('unknown paths and wrong methods are told in JSON, whatever the method', as
   const { ask } = await serve(t, routes);
   for (const method of ['GET', 'POST', 'DELETE', 'PUT', 'OPTIONS', 'BREW']) {
     const { status, body, headers } = await ask(`${method} /none HTTP/1.1`);
-    assert.deepEqual([status, String(body)], [404, '{"error":"not found"}'], method);
+    assert.deepEqual(
+      [status, String(body)],
+      [404, '{"error":"not found","code":"NOT_FOUND"}'],
+      method,
+    );
     assert.equal(headers.get('content-type'), 'application/json');
   }
   for (const [request, allow] of [
@@ -70,7 +74,11 @@ test('unknown paths and wrong methods are told in JSON, whatever the method', as
     ['GET /b', 'POST, OPTIONS'],
   ] as const) {
     const { status, body, headers } = await ask(`${request} HTTP/1.1`);
-    assert.deepEqual([status, String(body)], [405, '{"error":"method not allowed"}'], request);
+    assert.deepEqual(
+      [status, String(body)],
+      [405, '{"error":"method not allowed","code":"METHOD_NOT_ALLOWED"}'],
+      request,
+    );
     assert.equal(headers.get('allow'), allow);
   }
 });
@@ -181,7 +189,7 @@ test('what a route throws or rejects with becomes one 500 and one line', async (
     const { status, body } = await ask(`GET ${path}?q=1 HTTP/1.1\r\nSecret: 5ecre7`);
     texts.set(path, `${status} ${body}`);
   }
-  const plain = '500 {"error":"internal_error"}';
+  const plain = '500 {"error":"internal_error","code":"INTERNAL_ERROR"}';
   assert.deepEqual(Object.fromEntries(texts), {
     '/thrown': plain,
     '/rejected': plain,

@@ -6,7 +6,7 @@ import { get, post, route, serve } from '../common/http-client.ts';
 
 const MB = 1024 * 1024;
 const LIMIT = 1000;
-const REFUSED = '{"error":"payload too large"}';
+const REFUSED = '{"error":"payload too large","code":"PAYLOAD_TOO_LARGE"}';
 
 /** A server whose only route must never run. */
 function refusing(t: Parameters<typeof serve>[0], discardMsMax: number) {

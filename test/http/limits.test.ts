@@ -66,7 +66,10 @@ test('a throttled order is not taken, and may be sent again elsewhere', async ()
   assert.equal((await post(1).reply).status, 200);
   const { reply, signed } = post(2);
   const { headers, json, status } = await reply;
-  assert.deepEqual([status, json], [429, { error: 'Too Many Requests' }]);
+  assert.deepEqual(
+    [status, json],
+    [429, { error: 'Too Many Requests', code: 'TOO_MANY_REQUESTS' }],
+  );
   const wait = Number(headers['retry-after']);
   assert(wait > 580 && wait <= 600, String(wait));
   assert.equal(headers['x-ratelimit-remaining'], '0');
@@ -80,7 +83,7 @@ test('the catalog refuses in its own words', async () => {
   const { json, status } = await get(node, '/tags');
   assert.deepEqual(
     [status, json],
-    [429, { type: 'too many requests', error: 'Too Many Requests' }],
+    [429, { type: 'too many requests', error: 'Too Many Requests', code: 'TOO_MANY_REQUESTS' }],
   );
 });
 
@@ -89,7 +92,10 @@ test('fetch that posts five megabytes to /books sees the 413', async () => {
     method: 'POST',
     body: new Uint8Array(5 * 2 ** 20),
   });
-  assert.deepEqual([answer.status, await answer.json()], [413, { error: 'payload too large' }]);
+  assert.deepEqual(
+    [answer.status, await answer.json()],
+    [413, { error: 'payload too large', code: 'PAYLOAD_TOO_LARGE' }],
+  );
 });
 
 test('every route answers the preflight of its method with the headers that it reads', async () => {

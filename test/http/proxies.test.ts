@@ -117,7 +117,7 @@ for (const proxy of [nginx, caddy]) {
     assert.equal(await remaining(spoofed), before - 1, 'what a caller claims to be does not count');
     const large = await send(place, 'POST', '/orders', {}, 'x'.repeat(1_500_000));
     assert.equal(large.status, 413);
-    assert.equal(large.text, '{"error":"payload too large"}');
+    assert.equal(large.text, '{"error":"payload too large","code":"PAYLOAD_TOO_LARGE"}');
     place.child.kill('SIGTERM');
     await once(place.child, 'exit');
   });

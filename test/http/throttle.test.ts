@@ -41,9 +41,15 @@ test('answers tell what remains, and the refusal when to come back', async (t) =
   assert.equal(await told(), '200 2 1 1700000010  "OK"');
   clock.now += 3_500;
   assert.equal(await told(), '200 2 0 1700000010  "OK"');
-  assert.equal(await told(), '429 2 0 1700000010 7 {"error":"Too Many Requests"}');
+  assert.equal(
+    await told(),
+    '429 2 0 1700000010 7 {"error":"Too Many Requests","code":"TOO_MANY_REQUESTS"}',
+  );
   clock.now = START + 9_999;
-  assert.equal(await told(), '429 2 0 1700000010 1 {"error":"Too Many Requests"}');
+  assert.equal(
+    await told(),
+    '429 2 0 1700000010 1 {"error":"Too Many Requests","code":"TOO_MANY_REQUESTS"}',
+  );
   clock.now = START + 10_000;
   assert.equal(await told(), '200 2 1 1700000020  "OK"');
   const { headers } = await next();
@@ -67,7 +73,8 @@ test('a refused request has no effect: neither route nor body is looked at', asy
 });
 
 test('a route may say it in the words of its API', async (t) => {
-  const throttled = '{"type":"too many requests","error":"Too Many Requests"}';
+  const throttled =
+    '{"type":"too many requests","error":"Too Many Requests","code":"TOO_MANY_REQUESTS"}';
   const { ask } = await limited(t, [{ ...BOOK, throttled }]);
   for (let i = 0; i < 2; i += 1) await ask('GET / HTTP/1.1');
   const { body, headers, status } = await ask('GET / HTTP/1.1');

@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import test from 'node:test';
 import { level1 } from '../../client/credentials.ts';
 import { Wallet } from '../../client/wallet.ts';
+import { refusalCode } from '../../server/common/error-bodies.ts';
 import { useCompiledNodes } from '../common/forms.ts';
 import {
   get,
@@ -156,7 +157,10 @@ test('level 1 issues one trio a nonce, derives it again, and names what is wrong
       ...change,
     });
   const unknown = await ask('GET', '/auth/derive-api-key', '7');
-  assert.deepEqual([unknown.status, unknown.json], [404, { error: 'API key not found' }]);
+  assert.deepEqual(
+    [unknown.status, unknown.json],
+    [404, { error: 'API key not found', code: 'UNKNOWN_API_KEY' }],
+  );
   const issued = await ask('POST', '/auth/api-key', '7');
   assert.equal(issued.status, 200);
   assert.deepEqual(Object.keys(issued.json as object), ['apiKey', 'secret', 'passphrase']);
@@ -176,7 +180,7 @@ test('level 1 issues one trio a nonce, derives it again, and names what is wrong
   ];
   for (const [change, status, error] of refusals) {
     const reply = await ask('POST', '/auth/api-key', '7', change);
-    assert.deepEqual([reply.status, reply.json], [status, { error }]);
+    assert.deepEqual([reply.status, reply.json], [status, { error, code: refusalCode(error) }]);
   }
 });
 

@@ -64,7 +64,11 @@ function check(on: Auth, trio: ApiKey, sent: Sent = {}, timestamp = String(NOW))
 }
 
 function refused2(reason: string) {
-  return { ok: false, status: 401, body: JSON.stringify({ error: `invalid_l2: ${reason}` }) };
+  return {
+    ok: false,
+    status: 401,
+    body: JSON.stringify({ error: `invalid_l2: ${reason}`, code: 'INVALID_L2' }),
+  };
 }
 
 function sign(trio: ApiKey, text: string): Buffer {
@@ -314,7 +318,11 @@ function first(
 }
 
 function refused1(status: number, reason: string) {
-  return { ok: false, status, body: JSON.stringify({ error: `invalid_l1: ${reason}` }) };
+  return {
+    ok: false,
+    status,
+    body: JSON.stringify({ error: `invalid_l1: ${reason}`, code: 'INVALID_L1' }),
+  };
 }
 
 test('a wallet’s signature names its address and nonce', () => {
@@ -371,7 +379,7 @@ test('a level-1 timestamp is fresh within the same skew', () => {
 
 test('issuing is idempotent, deriving finds what was issued, and the trio works', async () => {
   const on = auth();
-  const notFound = { status: 404, body: '{"error":"API key not found"}' };
+  const notFound = { status: 404, body: '{"error":"API key not found","code":"UNKNOWN_API_KEY"}' };
   assert.deepEqual(deriveKey(on, owner(on, first())), notFound);
   const answer = await issueKey(on, owner(on, first()));
   assert.equal(answer.status, 200);
@@ -391,6 +399,9 @@ test('issuing is idempotent, deriving finds what was issued, and the trio works'
 test('a key that cannot be stored answers 503 and is not known', async () => {
   const on = auth('SERVICE', { ...memory, put: () => Promise.reject(new Error('disk full')) });
   const answer = await issueKey(on, owner(on, first()));
-  assert.deepEqual(answer, { status: 503, body: '{"error":"journal unavailable"}' });
+  assert.deepEqual(answer, {
+    status: 503,
+    body: '{"error":"journal unavailable","code":"JOURNAL_UNAVAILABLE"}',
+  });
   assert.equal(deriveKey(on, owner(on, first())).status, 404);
 });

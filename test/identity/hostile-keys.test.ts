@@ -21,7 +21,7 @@ import { bodyOf, CHAIN_ID, type Result, seconds, type Terms, Trader } from '../c
 
 const NO_ROOM = 'could not insert order';
 const NOT_YOURS = 'invalid order signature';
-const THROTTLED = [429, { error: 'Too Many Requests' }];
+const THROTTLED = [429, { error: 'Too Many Requests', code: 'TOO_MANY_REQUESTS' }];
 
 async function openMarket() {
   const dataDir = temporaryDirectory();

@@ -166,7 +166,7 @@ test('bad bodies are refused with a reason', async () => {
   assert.equal(await error('/data/volumes', { conditions: [{}] }), 'Invalid payload');
   const { json, status } = await get(node, `/prices-history?market=${yes}`);
   assert.equal(status, 400);
-  assert.deepEqual(json, { error: 'interval or startTs is required' });
+  assert.deepEqual(json, { error: 'interval or startTs is required', code: 'INVALID_WINDOW' });
 });
 
 test('prices and volumes outlive a kill', { skip: SHORT }, async () => {

@@ -8,6 +8,7 @@ import { createHash } from 'node:crypto';
 import { Agent } from 'node:http';
 import test from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { refusalCode } from '../../server/common/error-bodies.ts';
 import {
   type BookJson,
   book,
@@ -190,14 +191,21 @@ test('trades name an unknown field, then a bad value, and refuse strangers befor
   ];
   for (const [path, status, error] of cases) {
     const reply = await get(node, path);
-    assert.deepEqual([reply.status, reply.json], [status, { error }], path);
+    assert.deepEqual(
+      [reply.status, reply.json],
+      [status, { error, code: refusalCode(error) }],
+      path,
+    );
   }
   const stranger = { 'X-Forwarded-For': `${ALLOWED}, 203.0.113.9` };
   // Live activity has the same rows under other names.
   for (const path of ['/trades?foo=1', '/live-activity/events/0x1', '/markets/live-activity/0x1']) {
     const refused = await get(node, path, stranger);
     assert.equal(refused.status, 401, path);
-    assert.deepEqual(refused.json, { error: 'unauthorized: ip_not_allowlisted' });
+    assert.deepEqual(refused.json, {
+      error: 'unauthorized: ip_not_allowlisted',
+      code: 'ADDRESS_NOT_ALLOWED',
+    });
     assert.equal((await get(node, path.replace('?foo=1', ''))).status, 200);
   }
   // With one trusted proxy the last entry counts, and what stands left of it is hearsay.
@@ -234,15 +242,21 @@ test('a bad body, an unknown route and a wrong method are answered in JSON', asy
       [many, 'Payload exceeds the limit'],
     ] as const) {
       const reply = await send(node, 'POST', path, {}, body);
-      assert.deepEqual([reply.status, reply.json], [400, { error }]);
+      assert.deepEqual([reply.status, reply.json], [400, { error, code: refusalCode(error) }]);
     }
     assert.deepEqual((await send(node, 'POST', path, {}, '[]')).json, []);
     const wrong = await get(node, path);
-    assert.deepEqual([wrong.status, wrong.json], [405, { error: 'method not allowed' }]);
+    assert.deepEqual(
+      [wrong.status, wrong.json],
+      [405, { error: 'method not allowed', code: 'METHOD_NOT_ALLOWED' }],
+    );
     assert.equal(wrong.headers.allow, 'POST, OPTIONS');
   }
   const unknown = await get(node, '/nowhere?x=1');
-  assert.deepEqual([unknown.status, unknown.json], [404, { error: 'not found' }]);
+  assert.deepEqual(
+    [unknown.status, unknown.json],
+    [404, { error: 'not found', code: 'NOT_FOUND' }],
+  );
   assert.equal(unknown.headers['content-type'], 'application/json');
   assert.deepEqual([(await get(node, '/')).text, (await get(node, '/')).status], ['"OK"', 200]);
   const { text } = await get(node, '/time');

@@ -42,8 +42,8 @@ for (const terms of [
   await alice.place(node, terms);
 }
 
-const NO_BOOK = { error: 'No orderbook exists for the requested token id' };
-const NO_MARKET = { error: 'market not found' };
+const NO_BOOK = { error: 'No orderbook exists for the requested token id', code: 'UNKNOWN_BOOK' };
+const NO_MARKET = { error: 'market not found', code: 'UNKNOWN_MARKET' };
 
 function answered({ json, status }: Reply): readonly [number, unknown] {
   return [status, json];
@@ -80,7 +80,7 @@ test('a buyer pays the best ask, a seller gets the best bid, in the prices of th
   assert.deepEqual(await ofToken('price', yes, 'side=SELL'), [200, { price: '0.48' }]);
   assert.deepEqual(await ofToken('price', no, 'side=BUY'), [200, { price: '0.52' }]);
   assert.deepEqual(await ofToken('price', no, 'side=SELL'), [200, { price: '0.47' }]);
-  const none = { error: 'No liquidity for the requested side' };
+  const none = { error: 'No liquidity for the requested side', code: 'NO_LIQUIDITY' };
   assert.deepEqual(await ofToken('price', home, 'side=BUY'), [404, none]);
 });
 
@@ -88,15 +88,15 @@ test('midpoint and spread are exact, and missing where a side is empty', async (
   assert.deepEqual(await ofToken('midpoint', yes), [200, { mid: '0.505' }]);
   assert.deepEqual(await ofToken('midpoint', no), [200, { mid: '0.495' }]);
   assert.deepEqual(await ofToken('spread', yes), [200, { spread: '0.05' }]);
-  const noMidpoint = { error: 'No midpoint for the requested token id' };
+  const noMidpoint = { error: 'No midpoint for the requested token id', code: 'NO_MIDPOINT' };
   assert.deepEqual(await ofToken('midpoint', home), [404, noMidpoint]);
-  const noSpread = { error: 'No spread for the requested token id' };
+  const noSpread = { error: 'No spread for the requested token id', code: 'NO_SPREAD' };
   assert.deepEqual(await ofToken('spread', blank), [404, noSpread]);
 });
 
 test('the last trade has the side of its taker, and a token that never traded says so', async () => {
   assert.deepEqual(await ofToken('last-trade-price', draw), [200, { price: '0.4', side: 'BUY' }]);
-  const none = { error: 'No trades found for the requested token id' };
+  const none = { error: 'No trades found for the requested token id', code: 'NO_TRADES' };
   assert.deepEqual(await ofToken('last-trade-price', home), [404, none]);
 });
 
@@ -159,11 +159,20 @@ test('many prices: items of one token add up, no side means both, empty sides ar
 
 test('bodies of another shape are refused like those of POST /books', async () => {
   for (const route of ['prices', 'midpoints', 'spreads']) {
-    assert.deepEqual(await ofMany(route, [{}]), [400, { error: 'Invalid payload' }]);
+    assert.deepEqual(await ofMany(route, [{}]), [
+      400,
+      { error: 'Invalid payload', code: 'INVALID_PAYLOAD' },
+    ]);
     const side = [{ token_id: yes, side: 'buy' }];
-    assert.deepEqual(await ofMany(route, side), [400, { error: 'Invalid side' }]);
+    assert.deepEqual(await ofMany(route, side), [
+      400,
+      { error: 'Invalid side', code: 'INVALID_SIDE' },
+    ]);
     const long = Array.from({ length: 501 }, () => ({ token_id: yes }));
-    assert.deepEqual(await ofMany(route, long), [400, { error: 'Payload exceeds the limit' }]);
+    assert.deepEqual(await ofMany(route, long), [
+      400,
+      { error: 'Payload exceeds the limit', code: 'PAYLOAD_EXCEEDS_LIMIT' },
+    ]);
   }
 });
 

@@ -41,7 +41,7 @@ async function refusal(path: string, body: string): Promise<unknown> {
 }
 
 function misshapen(detail: string): object {
-  return { error: 'Invalid order payload', detail };
+  return { error: 'Invalid order payload', detail, code: 'INVALID_ORDER_PAYLOAD' };
 }
 
 async function statusOf(trader: Trader, order: Signed): Promise<string | undefined> {
@@ -101,6 +101,7 @@ test('a thousand ids fit into a list, one more does not', async () => {
   assert.equal(Object.keys((await alice.cancel(node, '/orders', odd)).not_canceled).length, 1_000);
   assert.deepEqual(await refusal('/orders', JSON.stringify(ids)), {
     error: 'Too many orders in payload, max allowed: 1000',
+    code: 'TOO_MANY_ORDERS',
   });
   const long = 'x'.repeat(1_000_000);
   assert.deepEqual((await alice.cancel(node, '/orders', [long])).not_canceled, { [long]: GONE });

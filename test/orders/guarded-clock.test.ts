@@ -9,7 +9,7 @@ import { Stage, withExpiring } from './sequencer-stage.ts';
 
 const START = 1_700_000_000_000;
 const DAY = 86_400_000;
-const UNAVAILABLE = '503 {"error":"journal unavailable"}';
+const UNAVAILABLE = '503 {"error":"journal unavailable","code":"JOURNAL_UNAVAILABLE"}';
 
 /** Both clocks go on together, unless the wall clock is set. */
 class Clocks {

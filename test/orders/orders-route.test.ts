@@ -298,12 +298,22 @@ test('a body of the wrong shape fails whole, and says where', async () => {
   ];
   for (const [body, detail] of cases) {
     const { json, status } = await alice.postText(node, JSON.stringify(body));
-    assert.deepEqual([status, json], [400, { error: 'Invalid order payload', detail }]);
+    assert.deepEqual(
+      [status, json],
+      [400, { error: 'Invalid order payload', detail, code: 'INVALID_ORDER_PAYLOAD' }],
+    );
   }
   const { json, status } = await alice.postText(node, '[{');
   assert.deepEqual(
     [status, json],
-    [400, { error: 'Invalid order payload', detail: 'body must be JSON' }],
+    [
+      400,
+      {
+        error: 'Invalid order payload',
+        detail: 'body must be JSON',
+        code: 'INVALID_ORDER_PAYLOAD',
+      },
+    ],
   );
   const [{ bids } = { bids: [] }] = await books(node, [slow.tokenIds[0] ?? '']);
   assert(!levels(bids).some((level) => level.endsWith('@0.1')), 'no neighbour was taken');
@@ -318,14 +328,17 @@ test('five hundred orders fit into a request, one more does not', async () => {
   const { json, status } = await alice.postText(node, bodyOf([...many, order]));
   assert.deepEqual(
     [status, json],
-    [400, { error: 'Too many orders in payload: 501, max allowed: 500' }],
+    [400, { error: 'Too many orders in payload: 501, max allowed: 500', code: 'TOO_MANY_ORDERS' }],
   );
 });
 
 test('a body above the limit is refused before it is read', async () => {
   const body = Buffer.alloc((1 << 20) + 1, 0x20);
   const { json, status } = await send(node, 'POST', '/orders', {}, body);
-  assert.deepEqual([status, json], [413, { error: 'payload too large' }]);
+  assert.deepEqual(
+    [status, json],
+    [413, { error: 'payload too large', code: 'PAYLOAD_TOO_LARGE' }],
+  );
   const most = `[${' '.repeat((1 << 20) - 2)}]`;
   assert.equal((await alice.postText(node, most)).status, 400);
 });

@@ -6,6 +6,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { OrderType } from '../../engine/commands.ts';
 import { MARKET_I, Market, State, TOKEN_I, Token } from '../../engine/tables/layout.ts';
+import { refusalCode } from '../../server/common/error-bodies.ts';
 import { checksumAddress } from '../../server/identity/checksum.ts';
 import { TradesIndex } from '../../server/market-data/trades-index.ts';
 import { TradesRenderer } from '../../server/market-data/trades-render.ts';
@@ -326,7 +327,11 @@ test('a bad query is named; positions that are not complete are not shown', asyn
     ['GET /value', `user=${user(1)}&user=${user(1)}`, 'invalid_field: user'],
   ];
   for (const [route, query, error] of refused) {
-    assert.deepEqual(await ask(route, query, 400), { error }, `${route}?${query}`);
+    assert.deepEqual(
+      await ask(route, query, 400),
+      { error, code: refusalCode(error) },
+      `${route}?${query}`,
+    );
   }
   await openTable(projections.root, 'meta').remove(Buffer.from('position'));
   const { error } = (await ask('GET /positions', `user=${user(21)}`, 503)) as Row;

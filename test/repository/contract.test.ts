@@ -6,6 +6,8 @@ import test from 'node:test';
 import { RejectReason } from '../../engine/orders/reject-reasons.ts';
 import { ROUTE_TABLE } from '../../server/api/route-table.ts';
 import { PARAMETERS, type Parameter } from '../../server/catalog/parameters.ts';
+import { refusalCode } from '../../server/common/error-bodies.ts';
+import { REFUSALS } from '../../server/common/refusals.ts';
 import type { Setting } from '../../server/config/kinds.ts';
 import { PROFILE_ROWS, PROFILE_TABLE } from '../../server/config/profile.ts';
 import { isSetting, type Rows, SETTINGS } from '../../server/config/settings.ts';
@@ -34,6 +36,29 @@ test('orders/API.md lists every refusal of an order, word for word', () => {
     .map(([, text]) => text);
   const listed = firstColumn('orders/API.md', '| errorMsg').map((cell) => cell.replaceAll('`', ''));
   assert.deepEqual(listed.toSorted(), [...new Set(texts)].toSorted());
+});
+
+test('API.md lists every refusal by its code', () => {
+  const texts = (of: readonly string[]) =>
+    of.map((text) => `\`${text.endsWith(': ') ? `${text}..` : text}\``).join(', ');
+  assert.deepEqual(
+    rowsOf('API.md', '| code |'),
+    Object.entries(REFUSALS).map(([code, of]) => [`\`${code}\``, texts(of)]),
+  );
+});
+
+test('every error text of the server has a code of its own table', () => {
+  const pattern = /errorBody\(\s*['`]((?:[^'`\\]|\\.)+)|"error":"([^"]+)"|\berror: '([^']+)'/g;
+  const names = readdirSync(join(ROOT, 'server'), { recursive: true, encoding: 'utf8' });
+  let found = 0;
+  for (const name of names.filter((path) => /^(?!cli|page|config|catalog).*\.ts$/.test(path))) {
+    for (const match of readFileSync(join(ROOT, 'server', name), 'utf8').matchAll(pattern)) {
+      const text = (match[1] ?? match[2] ?? match[3])!;
+      found += 1;
+      assert(refusalCode(text) !== undefined, `server/${name}: ${text}`);
+    }
+  }
+  assert(found > 30, 'the search found the texts');
 });
 
 test('API.md lists every route of the table, and what it does', () => {

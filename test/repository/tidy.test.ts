@@ -166,17 +166,7 @@ const ROOMS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
       'streams',
       'venue',
     ],
-    cli: [
-      'account',
-      'admin',
-      'app',
-      'catalog',
-      'common',
-      'config',
-      'http',
-      'identity',
-      'market-data',
-    ],
+    cli: ['admin', 'app', 'catalog', 'common', 'config', 'http', 'identity', 'market-data'],
   },
   bench: {
     common: [],

@@ -123,7 +123,10 @@ test('one connection too many is refused with a 503, and a plain GET with a 426'
     }
   });
   const { json, status } = await send(stage, 'GET', '/ws/market');
-  assert.deepEqual([status, json], [426, { error: 'websocket upgrade required' }]);
+  assert.deepEqual(
+    [status, json],
+    [426, { error: 'websocket upgrade required', code: 'UPGRADE_REQUIRED' }],
+  );
   assert.equal((await send(stage, 'POST', '/ws/user')).status, 426);
 });
 
