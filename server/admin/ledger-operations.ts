@@ -18,6 +18,7 @@ import { tokenIdAt } from '../../engine/reads.ts';
 import { ADDRESS_WORDS } from '../../engine/tables/codes.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import { microText, parseMicroUp } from '../common/decimal.ts';
+import { REFUSALS } from '../common/refusals.ts';
 import { bytesToWords, wordsToDecimal } from '../common/uint256.ts';
 import { checksumAddress } from '../identity/checksum.ts';
 import type { LedgerCommands, LedgerOutcome } from '../ledger/ledger-commands.ts';
@@ -42,9 +43,13 @@ export interface LedgerOperationParts {
   readonly now: () => number;
 }
 
-export const BAD_ID = new OperationRefused(400, 'invalid id', `id must be ${ID_RULE}`);
-const LEDGER_OFF = new OperationRefused(409, 'this node has no ledger', 'LEDGER=on makes one');
-const NO_WALLET = new OperationRefused(404, 'wallet not found', 'nothing was ever paid in to it');
+export const BAD_ID = new OperationRefused(400, REFUSALS.ID_INVALID[0], `id: ${ID_RULE}`);
+const LEDGER_OFF = new OperationRefused(409, REFUSALS.LEDGER_OFF[0], 'LEDGER=on makes one');
+const NO_WALLET = new OperationRefused(
+  404,
+  REFUSALS.UNKNOWN_WALLET[0],
+  'nothing was ever paid in to it',
+);
 const RANDOM_BYTES = 8;
 
 /** An id that no other request has. */

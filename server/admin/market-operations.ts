@@ -8,6 +8,7 @@ import { resolutionOf } from '../../engine/ledger/reads.ts';
 import { marketFlags, marketTokens } from '../../engine/reads.ts';
 import { ID_WORDS, MarketFlag } from '../../engine/tables/codes.ts';
 import type { MarketRow } from '../../engine/tables/units.ts';
+import { REFUSALS } from '../common/refusals.ts';
 import { bytesToWords } from '../common/uint256.ts';
 import { operatorRequestId } from '../ledger/request-id.ts';
 import { marketByCondition } from '../market-data/find.ts';
@@ -34,6 +35,7 @@ interface Resolution {
   readonly id?: string;
 }
 
+const [CATALOG_BEHIND] = REFUSALS.CATALOG_BEHIND;
 const NO_MARKET = new OperationRefused(404, 'market not found', 'no market has this condition id');
 
 export function marketOperations(parts: MarketOperationParts): OperationHandlers<MarketOperation> {
@@ -100,8 +102,8 @@ async function resolve(
   const shown = await made(parts, { kind: 'change', condition, changes, isFinal: true, at });
   // A market that the catalog does not list any more is resolved all the same.
   if (shown instanceof OperationRefused && shown.status !== 404) {
-    const detail = `the market resolves, and the catalog does not say so yet: ${shown.detail}`;
-    return new OperationRefused(503, 'send it again with the same id', `${idText}: ${detail}`);
+    const detail = `send it again with the id ${idText}: ${shown.detail}`;
+    return new OperationRefused(503, CATALOG_BEHIND, detail);
   }
   const { isDone } = (await seqlock.read(() => resolutionOf(t, market)))!;
   return {

@@ -11,7 +11,7 @@ import { mergeCatalog } from './catalog-merge.ts';
 /** What an operator asked for when it made an event or a market. */
 export const MADE = 'madeByOperator';
 /** Members that an operator has given a market or event since. */
-export const CHANGED = 'changedByOperator';
+const CHANGED = 'changedByOperator';
 
 /** The catalog that was read, with what an operator has made, and changed, of the one before it. */
 export function keepOperatorObjects(before: Catalog, read: ReadCatalogResult): ReadCatalogResult {

@@ -511,21 +511,13 @@ const PUBLIC = ['client/client.ts', 'engine/simulator.ts', 'engine/book/matching
 
 /** Exports that no product file imports, and why they are exported. */
 const WITHOUT_IMPORTER: Readonly<Record<string, string>> = {
-  'engine/ledger/reads.ts cashReserved': 'routes of the ledger will read it',
-  'engine/ledger/reads.ts cashTotal': 'routes of the ledger will read it',
   'engine/ledger/reads.ts marketCollateral': 'routes of the ledger will read it',
-  'engine/ledger/reads.ts positionToken': 'routes of the ledger will read it',
-  'engine/ledger/reads.ts positionsOf': 'routes of the ledger will read it',
-  'engine/ledger/reads.ts sharesReserved': 'routes of the ledger will read it',
-  'engine/ledger/reads.ts sharesTotal': 'routes of the ledger will read it',
   'engine/ledger/reads.ts venueShares': 'routes of the ledger will read it',
   'server/catalog/search-index.ts buildSearchIndex':
     'benchmarks and tests search without a catalog',
   'server/catalog/snapshot.ts SNAPSHOT_FORMAT': 'a test pairs it with a hash of what is stored',
   'server/config/profile.ts PROFILE_ROWS': 'tests go through the rows of the profile',
   'server/http/open-files.ts readLimit': 'a test reads a limit that this machine has not',
-  'server/ledger/request-id.ts ID_RULE': 'routes of the ledger will say it',
-  'server/ledger/request-id.ts operatorRequestId': 'operations of the ledger will use it',
   'server/ledger/request-id.ts userRequestId': 'routes of the ledger will use it',
   'server/market-data/history-routes.ts renderPoints': 'a test compares a long answer with JSON',
   'server/orders/worker.ts run': 'tests put a worker of their own into the pool',
