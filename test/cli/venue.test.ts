@@ -55,7 +55,7 @@ test('money goes in and out under an id that is printed, and the ledger adds up'
     await run('ledger', 'withdraw', wallet, 'all'),
   ];
   assert.deepEqual([bad?.code, far?.code], [2, 1]);
-  assert.match(far!.stderr, /invalid amount: amount must be/);
+  assert.match(far!.stderr, /invalid_field: amount: amount must be/);
 });
 
 test('a market is made, survives imports, trades, resolves and pays', async () => {
