@@ -84,6 +84,7 @@ export interface CancelAnswer {
   readonly canceled: readonly string[];
   readonly not_canceled: Readonly<Record<string, string>>;
   readonly filled: Readonly<Record<string, string>>;
+  readonly code?: string;
 }
 
 export interface CancelMarket {
@@ -407,6 +408,7 @@ export interface OrderResult {
   readonly takingAmount: string;
   readonly makingAmount: string;
   readonly status: string;
+  readonly code?: string;
 }
 
 export interface OwnOrderAnswer {

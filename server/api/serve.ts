@@ -22,10 +22,10 @@ import {
   type WalletOwner,
 } from '../identity/auth.ts';
 import { type MountedPath, placesOf } from './base-paths.ts';
-import { FailedProofs } from './failed-proofs.ts';
 import { BODY_MAX, ordersBodyMax } from './node-info.ts';
 import type { Api, RouteRow } from './route-row.ts';
 import { ROUTE_TABLE, type RouteKey } from './route-table.ts';
+import { WastedBodies } from './wasted-bodies.ts';
 
 /** A handler that reads headers of its own, in lower case, and parses its query itself. */
 export interface HeaderHandler {
@@ -67,8 +67,8 @@ const CATALOG_THROTTLED = typedErrorBody('too many requests', 'Too Many Requests
 
 /** Every row of the table as a route, at the root and under the base path of its API. */
 export function serveTable(given: ServeParts, handlers: Handlers): Route[] {
-  const proofs = new FailedProofs(given.rateLimits, () => performance.now());
-  const parts = { ...given, proofs };
+  const wasted = new WastedBodies(given.rateLimits, () => performance.now());
+  const parts = { ...given, wasted };
   return (Object.keys(ROUTE_TABLE) as RouteKey[]).flatMap((key) => {
     const row = parts.rowOf(key);
     return placesOf(key, row, ROUTE_TABLE).map((mounted) => {
@@ -79,7 +79,7 @@ export function serveTable(given: ServeParts, handlers: Handlers): Route[] {
 
 interface RowParts extends ServeParts {
   /** One for all rows. */
-  readonly proofs: FailedProofs;
+  readonly wasted: WastedBodies;
 }
 
 function serveRow(
@@ -98,7 +98,7 @@ function serveRow(
     ...(failure === undefined ? {} : { failure }),
     ...(row.access === 'none'
       ? {}
-      : { longRefused: (context: RequestContext) => parts.proofs.refusal(context) }),
+      : { longRefused: (context: RequestContext) => parts.wasted.refusal(context) }),
   };
   const prefix = parts.credentialPrefix;
   const headers2 = [...level2Headers(prefix), readOnlyHeader(prefix)];
@@ -125,18 +125,20 @@ function serveRow(
     ...route,
     headers: isLevel1 ? level1Headers(prefix) : headers2,
     run: (context) => {
-      const failed = parts.proofs.admit(context);
-      if (failed === undefined) return undefined;
+      const refused = parts.wasted.admit(context);
+      if (refused === undefined) return undefined;
       const caller = isLevel1
         ? checkLevel1(parts.auth, context.headers, parts.seconds())
         : callerOf(parts, row.access === 'level2-read', context, base);
       if (!caller.ok) {
-        failed();
+        refused();
         return context.reply(caller.status, caller.body);
       }
       const query = parse(context.query, context.parameters);
       if (typeof query === 'string') return context.reply(400, query);
-      return run(context, query, caller);
+      const running = run(context, query, caller);
+      if (context.isOverLimit) refused();
+      return running;
     },
   };
 }

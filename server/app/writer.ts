@@ -174,6 +174,7 @@ function workerSetup(
     maxBatchOrders: config.maxBatchOrders,
     parse: { resolvesCondition: config.resolveConditionId, orderVersion: config.orderVersion },
     orderTexts: config.orderTexts,
+    resultCodes: config.resultCodes,
     replaysDuplicates: config.duplicateOrders === 'replay',
     dataDir: config.dataDir,
     measures: config.adminPort !== 0,
@@ -209,7 +210,7 @@ function writerOf(o: WriterOptions, parts: WriterParts): Writer {
   const { start, stores, tables } = o;
   const { config, log } = start.options;
   const { follower, meters, pool, resolutions, room, seqlock, sequencer } = parts;
-  const lines = new CallerLines(sequencer, config.engineQueue);
+  const lines = new CallerLines(sequencer, config.engineQueue, config.resultCodes);
   const whenBatchesDone = (callback: () => void): void => sequencer.whenBatchesDone(callback);
   return {
     engine: { memory: tables.memory, sequencer },

@@ -3,13 +3,15 @@
  *
  * Thread: any. Where other requests wait for the thread, bodies are read with `readJson`.
  */
-import { type JsonBounds, type JsonMeasure, measureJson } from './json-measure.ts';
+import { type JsonBounds, JsonScan } from './json-measure.ts';
 import { JsonPieces } from './json-pieces.ts';
 import { nextTurn } from './next-turn.ts';
 
 /** Bodies up to this size are parsed without a pause: less than a millisecond each. */
 const BYTES_AT_ONCE = 2 ** 16;
 const VALUES_AT_ONCE = 2_048;
+/** Bytes of a longer body that are measured in a turn. */
+const SCANNED_AT_ONCE = 2 ** 18;
 
 /** In place of a value: the body is nested more deeply, or has more values, than allowed. */
 export const TOO_MUCH = Symbol('more than a body may contain');
@@ -18,16 +20,15 @@ export const TOO_MUCH = Symbol('more than a body may contain');
 export const TOO_MUCH_DETAIL = 'the body is nested too deeply or holds too many values';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
-const measure: JsonMeasure = { depth: 0, values: 0, items: 0 };
 
 /** Undefined when the bytes are not UTF-8 or not JSON; JSON itself has no undefined. */
 export function parseJson(body: Uint8Array, bounds: JsonBounds): unknown {
-  return isWithin(body, bounds) ? parseWhole(body) : TOO_MUCH;
+  return scanned(body, bounds).isWithin ? parseWhole(body) : TOO_MUCH;
 }
 
-/** The number of elements of the outermost array of the last body, parsed or refused. */
-export function itemsMeasured(): number {
-  return measure.items;
+/** The number of elements of the outermost array of a body, also of one that holds too much. */
+export function countItems(body: Uint8Array): number {
+  return scanned(body, { depth: body.length, values: 2 * body.length }).items;
 }
 
 /** A request with a body. */
@@ -48,20 +49,24 @@ export function readJson(
 ): void | Promise<void> {
   const { body } = request;
   if (body.length > BYTES_AT_ONCE) return readLater(request, bounds, use);
-  if (!isWithin(body, bounds)) return use(TOO_MUCH);
-  if (measure.values > VALUES_AT_ONCE) return readInPieces(request, use);
+  const scan = scanned(body, bounds);
+  if (!scan.isWithin) return use(TOO_MUCH);
+  if (scan.values > VALUES_AT_ONCE) return readInPieces(request, use);
   return use(parseWhole(body));
 }
 
-/** Measures in a turn of its own: the check of the credentials has taken time in this one. */
+/** Measures in turns of its own: the check of the credentials has taken time in this one. */
 async function readLater(
   request: BodyRequest,
   bounds: JsonBounds,
   use: (sent: unknown) => void | Promise<void>,
 ): Promise<void> {
-  await nextTurn();
-  if (request.aborted) return;
-  return isWithin(request.body, bounds) ? readInPieces(request, use) : use(TOO_MUCH);
+  const scan = new JsonScan(request.body, bounds);
+  do {
+    await nextTurn();
+    if (request.aborted) return;
+  } while (scan.step(SCANNED_AT_ONCE));
+  return scan.isWithin ? readInPieces(request, use) : use(TOO_MUCH);
 }
 
 async function readInPieces(
@@ -88,9 +93,10 @@ function step(pieces: JsonPieces): boolean | undefined {
   }
 }
 
-function isWithin(body: Uint8Array, bounds: JsonBounds): boolean {
-  measureJson(body, measure);
-  return measure.depth <= bounds.depth && measure.values <= bounds.values;
+function scanned(body: Uint8Array, bounds: JsonBounds): JsonScan {
+  const scan = new JsonScan(body, bounds);
+  scan.step(body.length);
+  return scan;
 }
 
 function parseWhole(body: Uint8Array): unknown {

@@ -142,6 +142,9 @@ export const SETTINGS = {
   demoTraders: setting('DEMO_TRADERS', ON_UNLESS_SET, 'on').describe(
     '`off`: nobody trades the demo; a catalog that is not the demo is never traded',
   ),
+  resultCodes: setting('RESULT_CODES', OFF_UNLESS_SET, 'off').describe(
+    '`on`: results of refused orders and cancels have a `code` too ([codes](../docs/protocol.md#refusal-codes))',
+  ),
   capacities: {
     markets: setting('MARKETS_MAX', whole(16, 2 ** 20), DEFAULT_CAPACITIES.markets).describe(
       "rows of the engine's tables, as all down to `POSITIONS_MAX`; may grow between runs",

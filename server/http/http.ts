@@ -15,6 +15,7 @@ import type { LogFields } from '../common/logger.ts';
 import { systemCensus } from './address-census.ts';
 import type { Headers } from './answer-head.ts';
 import { BODY_BYTES_MAX, BodyBytes, type BodyBytesMax } from './body-bytes.ts';
+import { BodyTurns } from './body-turns.ts';
 import { ConnectedPeers, peerOf } from './callers.ts';
 import {
   type ConnectionBounds,
@@ -206,6 +207,7 @@ class RunningServer implements ServerState {
   readonly peers = new ConnectedPeers();
   readonly turn: TurnBudget;
   readonly bodies: BodyBytes;
+  readonly bodyTurns = new BodyTurns();
   private readonly counts: RequestCounts | undefined;
   /** Known once it is listened on. */
   port = 0;

@@ -36,6 +36,8 @@ export interface RequestContext {
    * before it. Returns the Retry-After that goes with it.
    */
   limitedBy(decision: RateDecision): Headers;
+  /** limitedBy() was called. */
+  readonly isOverLimit: boolean;
   /** The caller is gone; nothing will be sent any more. */
   readonly aborted: boolean;
   /**

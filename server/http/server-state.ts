@@ -1,6 +1,7 @@
 /** What the exchanges of a server share, and what its routes come to: types only. */
 import type { LogFields } from '../common/logger.ts';
 import type { BodyBytes } from './body-bytes.ts';
+import type { BodyTurns } from './body-turns.ts';
 import type { ConnectedPeers } from './callers.ts';
 import type { Cors } from './cors.ts';
 import type { RateHeaders } from './rate-headers.ts';
@@ -22,6 +23,7 @@ export interface ServerState {
   readonly peers: ConnectedPeers;
   readonly turn: TurnBudget;
   readonly bodies: BodyBytes;
+  readonly bodyTurns: BodyTurns;
   /** Undefined where no request is limited. */
   readonly limiter: RateLimiter | undefined;
   readonly rateHeaders: RateHeaders;

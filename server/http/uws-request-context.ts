@@ -55,6 +55,7 @@ export class UwsRequestContext implements RequestContext {
   readonly parameters: readonly string[];
   readonly headers: readonly string[] = NO_TEXTS;
   aborted = false;
+  isOverLimit = false;
   private readonly server: ServerState;
   private readonly route: Route;
   private readonly counts: RouteCounts | undefined;
@@ -217,6 +218,7 @@ export class UwsRequestContext implements RequestContext {
   }
 
   limitedBy(decision: RateDecision): Headers {
+    this.isOverLimit = true;
     const { now, rateHeaders } = this.server;
     this.limitLines = rateHeaders.linesOf(decision);
     this.remaining = 0;
@@ -253,6 +255,8 @@ export class UwsRequestContext implements RequestContext {
       else if (!this.answered) {
         this.arriving ??= new RequestBody(bodyBytesMax, declared, server.bodies.of(this.counted()));
         const refusal = this.arriving.add(chunk, isLast);
+        if (isLast || refusal !== undefined) server.bodyTurns.ended(this.response);
+        else server.bodyTurns.received(this.response, chunk.byteLength);
         if (refusal === 413) {
           discard = this.refuseBody();
           discard(chunk.byteLength, isLast);
@@ -418,6 +422,7 @@ export class UwsRequestContext implements RequestContext {
 
   private abort(): void {
     this.aborted = true;
+    if (this.arriving !== undefined) this.server.bodyTurns.gone(this.response);
     this.finish();
   }
 

@@ -8,6 +8,7 @@
 import { RejectReason, type RejectReasonCode } from '../../engine/orders/reject-reasons.ts';
 import { Status } from '../../engine/tables/codes.ts';
 import { writeMicro } from '../common/decimal.ts';
+import { refusalCode } from '../common/error-bodies.ts';
 import { type OrderTexts, REJECT_TEXTS, rejectTexts } from './reject-texts.ts';
 import { AnswerHead, align, Slot, type SlotView } from './slots.ts';
 
@@ -15,18 +16,26 @@ const HEX = Buffer.from('0123456789abcdef');
 const ACCEPTED = Buffer.from('{"success":true,"errorMsg":"","orderID":"0x');
 const TAKING = Buffer.from('","takingAmount":"');
 const MAKING = Buffer.from('","makingAmount":"');
+const STATUS = Buffer.from('","status":"');
 const LIVE = Buffer.from('","status":"live"}');
 const MATCHED = Buffer.from('","status":"matched"}');
-const CANCELED = Buffer.from('","status":"canceled"}');
-const KNOWN = Buffer.from(
-  `{"success":false,"errorMsg":${JSON.stringify(REJECT_TEXTS[RejectReason.duplicate])},"orderID":"0x`,
-);
+const DUPLICATE = REJECT_TEXTS[RejectReason.duplicate];
+const KNOWN = Buffer.from(`{"success":false,"errorMsg":${JSON.stringify(DUPLICATE)},"orderID":"0x`);
+const KNOWN_STATUSES = {
+  live: Buffer.from('live"'),
+  matched: Buffer.from('matched"'),
+  canceled: Buffer.from('canceled"'),
+};
+const KNOWN_CODE = Buffer.from(`,"code":"${refusalCode(DUPLICATE)}"}`);
+const END = Buffer.from('}');
 const COMMA = 0x2c;
 const OPEN = 0x5b;
 const CLOSE = 0x5d;
 
 /** Writes the answers of one batch, request by request, into a slot. */
 export class AnswerWriter {
+  /** Whether results have the code of their refusal (RESULT_CODES). */
+  readonly hasCodes: boolean;
   private readonly refusals: ReadonlyMap<RejectReasonCode, Buffer>;
   private slot: SlotView | undefined;
   private bytes: Uint8Array = new Uint8Array(0);
@@ -34,8 +43,9 @@ export class AnswerWriter {
   private at = 0;
   private items = 0;
 
-  constructor(texts: OrderTexts = 'spec') {
-    this.refusals = refusalsIn(texts);
+  constructor(texts: OrderTexts = 'spec', hasCodes = false) {
+    this.hasCodes = hasCodes;
+    this.refusals = refusalsIn(texts, hasCodes);
   }
 
   start(slot: SlotView): void {
@@ -87,7 +97,10 @@ export class AnswerWriter {
     this.hex(words, at);
     this.copy(TAKING);
     this.copy(MAKING);
-    this.copy(status === Status.live ? LIVE : status === Status.matched ? MATCHED : CANCELED);
+    this.copy(STATUS);
+    const { canceled, live, matched } = KNOWN_STATUSES;
+    this.copy(status === Status.live ? live : status === Status.matched ? matched : canceled);
+    this.copy(this.hasCodes ? KNOWN_CODE : END);
   }
 
   finish(): void {
@@ -135,12 +148,17 @@ export class AnswerWriter {
 }
 
 /** The whole result of each refusal. */
-function refusalsIn(texts: OrderTexts): Map<RejectReasonCode, Buffer> {
+function refusalsIn(texts: OrderTexts, hasCodes: boolean): Map<RejectReasonCode, Buffer> {
   const rest = { orderID: '', takingAmount: '', makingAmount: '', status: 'error' };
   return new Map(
     Object.entries(rejectTexts(texts)).map(([rule, errorMsg]) => [
       Number(rule) as RejectReasonCode,
-      Buffer.from(JSON.stringify({ success: false, errorMsg, ...rest })),
+      Buffer.from(
+        JSON.stringify({
+          ...{ success: false, errorMsg, ...rest },
+          code: hasCodes ? refusalCode(errorMsg) : undefined,
+        }),
+      ),
     ]),
   );
 }

@@ -45,9 +45,10 @@ export class BatchApplier {
     engine: Engine,
     commands: CommandBuffer,
     texts: OrderTexts,
+    hasCodes: boolean,
     first: FirstAnswers | undefined,
   ) {
-    this.answers = new AnswerWriter(texts);
+    this.answers = new AnswerWriter(texts, hasCodes);
     this.engine = engine;
     this.commands = commands;
     this.first = first;

@@ -25,13 +25,18 @@ interface Line {
 export class CallerLines {
   private readonly sequencer: Pick<Sequencer, 'submit' | 'goOn'>;
   private readonly waitingMax: number;
+  private readonly hasCodes: boolean;
   /** By wallet; of those alone that have something under way. */
   private readonly lines = new Map<string, Line>();
   private waitingCount = 0;
   private waitingBytes = 0;
 
-  /** @param waitingMax requests that may wait, of all wallets together */
-  constructor(sequencer: Pick<Sequencer, 'submit' | 'goOn'>, waitingMax: number) {
+  /**
+   * @param waitingMax requests that may wait, of all wallets together
+   * @param hasCodes whether results have the code of their refusal
+   */
+  constructor(sequencer: Pick<Sequencer, 'submit' | 'goOn'>, waitingMax: number, hasCodes = false) {
+    this.hasCodes = hasCodes;
     this.sequencer = sequencer;
     this.waitingMax = waitingMax;
   }
@@ -86,7 +91,7 @@ export class CallerLines {
       this.advance(line);
     };
     const counted: OwnedRequest = { ...request, answered };
-    if (isLong(request)) submitInParts(this.sequencer, counted);
+    if (isLong(request)) submitInParts(this.sequencer, counted, this.hasCodes);
     else this.sequencer.submit(counted);
   }
 

@@ -12,6 +12,7 @@ import { RejectReason } from '../../engine/orders/reject-reasons.ts';
 import { closedCount, orderIdAt, orderOriginal, orderRemaining } from '../../engine/reads.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import type { OrderRow } from '../../engine/tables/units.ts';
+import { refusalCode } from '../common/error-bodies.ts';
 import type { AnswerWriter } from './answers.ts';
 import { CANCEL_ALL_HEAD_BYTES, type CancelAllCursor, writeCancelAllHead } from './cancel-all.ts';
 import { REJECT_TEXTS } from './reject-texts.ts';
@@ -19,7 +20,10 @@ import { REJECT_TEXTS } from './reject-texts.ts';
 const CANCELED = Buffer.from('{"canceled":[');
 const NOT_CANCELED = Buffer.from('],"not_canceled":{');
 const FILLED = Buffer.from('},"filled":{');
-const END = Buffer.from('}}');
+const FILLED_END = Buffer.from('}');
+/** Of all in `not_canceled`: they have one reason. */
+const CODE = Buffer.from(`,"code":"${refusalCode(REJECT_TEXTS[RejectReason.orderNotFound])}"`);
+const END = Buffer.from('}');
 const COMMA = Buffer.from(',');
 const ID = Buffer.from('"0x');
 const ID_END = Buffer.from('"');
@@ -83,11 +87,14 @@ export function writeCancelBody(
     if (members > 0) out.copy(COMMA);
     out.copy(malformedIds);
   }
+  const areSome = members > 0 || malformedIds.length > 0;
   out.copy(FILLED);
   members = 0;
   filled.forEach((size, i) => {
     if (size >= 0) writeFilled(out, members++, commands, idAt(i), size);
   });
+  out.copy(FILLED_END);
+  if (out.hasCodes && areSome) out.copy(CODE);
   out.copy(END);
 }
 

@@ -8,7 +8,7 @@
  * Thread: any. Non-goals: rules that need the market, the clock or the caller; digests.
  */
 import { FEE_BPS_MAX } from '../../engine/tables/capacities.ts';
-import { itemsMeasured, parseJson, TOO_MUCH, TOO_MUCH_DETAIL } from '../common/json.ts';
+import { countItems, parseJson, TOO_MUCH, TOO_MUCH_DETAIL } from '../common/json.ts';
 import { boundsOf } from '../common/json-measure.ts';
 import { compileShape, type Fault, type Shape } from '../common/schema.ts';
 import { hexToBytes, isUint256 } from '../common/uint256.ts';
@@ -137,7 +137,7 @@ export function parseOrders(body: Uint8Array, maxOrders: number, rules = USUAL):
   const sent = parseJson(body, boundsOf(maxOrders));
   if (sent === undefined) return invalid('body must be JSON');
   if (sent === TOO_MUCH) {
-    const items = itemsMeasured();
+    const items = countItems(body);
     return items > maxOrders ? tooMany(items, maxOrders) : invalid(TOO_MUCH_DETAIL);
   }
   if (!Array.isArray(sent)) return invalid('body must be an array');

@@ -29,13 +29,14 @@ export function isLong({ body, kind }: Request): boolean {
 export function submitInParts(
   sequencer: Pick<Sequencer, 'submit' | 'goOn'>,
   { answered, body, owner }: OwnedRequest,
+  hasCodes: boolean,
 ): void {
   let parts: OrderParts | undefined;
   const results: Uint8Array[] = [];
   const takePart: Answered = (status, answer) => {
     if (status !== 200 || typeof answer === 'string') {
       if (parts === undefined) answered(status, answer);
-      else answered(200, joined([...results, ...parts.refused(results.length, answer)]));
+      else answered(200, joined([...results, ...parts.refused(results.length, answer, hasCodes)]));
       return;
     }
     parts ??= new OrderParts(body);
@@ -76,9 +77,10 @@ class OrderParts {
   }
 
   /** Results of the orders from a part on, none of which was placed. */
-  refused(part: number, answer: Uint8Array | string): Uint8Array[] {
-    const { error } = JSON.parse(answer.toString()) as { error: string };
-    const result = Buffer.from(JSON.stringify({ success: false, errorMsg: error, ...NOT_PLACED }));
+  refused(part: number, answer: Uint8Array | string, hasCodes: boolean): Uint8Array[] {
+    const { code, error } = JSON.parse(answer.toString()) as { code: string; error: string };
+    const refusal = { success: false, errorMsg: error, ...NOT_PLACED };
+    const result = Buffer.from(JSON.stringify(hasCodes ? { ...refusal, code } : refusal));
     return Array.from({ length: this.orders - part * PART_ORDERS }, () => result);
   }
 }

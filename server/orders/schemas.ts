@@ -83,6 +83,9 @@ export const ConditionlessItemShape2 = Type.Object({
 /** The body of POST /orders; the most items are MAX_BATCH_ORDERS. */
 export const OrderItems = Type.Array(OrderItemShape, { minItems: 1 });
 
+/** Of a refusal, with RESULT_CODES=on. */
+const ResultCode = Type.Optional(Type.String());
+
 export const OrderResult = Type.Object(
   {
     success: Type.Boolean(),
@@ -91,6 +94,7 @@ export const OrderResult = Type.Object(
     takingAmount: Type.String(),
     makingAmount: Type.String(),
     status: Type.String(),
+    code: ResultCode,
   },
   { additionalProperties: false },
 );
@@ -121,7 +125,7 @@ const ById = Type.Record(Type.String(), Type.String());
 
 /** Reasons by id; what cancelled orders had traded before, in shares. */
 export const CancelAnswer = Type.Object(
-  { canceled: Type.Array(Type.String()), not_canceled: ById, filled: ById },
+  { canceled: Type.Array(Type.String()), not_canceled: ById, filled: ById, code: ResultCode },
   { additionalProperties: false },
 );
 

@@ -48,6 +48,8 @@ export interface WorkerSetup {
   readonly maxBatchOrders: number;
   readonly parse: ParseRules;
   readonly orderTexts: OrderTexts;
+  /** Results have the code of their refusal. */
+  readonly resultCodes: boolean;
   /** A duplicate is answered as the first time. */
   readonly replaysDuplicates: boolean;
   readonly dataDir: string;
@@ -73,7 +75,7 @@ const preparer = new BatchPreparer(engine.t, commands, {
   knownStatus: (id) => (idsMayHaveLeft ? closedOrders.statusOf(id) : 0),
 });
 const first = setup.replaysDuplicates ? new FirstAnswers(engine.t, closedOrders) : undefined;
-const applier = new BatchApplier(engine, commands, setup.orderTexts, first);
+const applier = new BatchApplier(engine, commands, setup.orderTexts, setup.resultCodes, first);
 /** Whether an id may have left memory by the time of this batch's turn: then the disk is searched, too. */
 let idsMayHaveLeft = false;
 

@@ -1,21 +1,26 @@
 /** Bodies on their way: how much of them is held, of a caller and of all, and who is refused beyond it. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { RequestContext } from '../../server/http/http.ts';
 import { RateLimiter } from '../../server/http/rate-limiter.ts';
 import { effectiveCaps } from '../../server/http/rate-limits.ts';
+import { RequestBody } from '../../server/http/request-body.ts';
 import { Client, post, route, serve } from '../common/http-client.ts';
 import { send, TestNode, temporaryDirectory, until } from '../common/node-harness.ts';
+import { Trader } from '../common/traders.ts';
 
 const MIB = 2 ** 20;
 /** Of one caller, before its long bodies are refused. */
 const BODIES_HASHED = 16;
+const REFUSED_MS_MAX = 30_000;
 const BODY = 100_000;
 const BODIES_OF_CALLER = 2;
 const BODIES_OF_ALL = 3;
 const bodyBytesMax = { all: BODIES_OF_ALL * BODY, perCaller: BODIES_OF_CALLER * BODY };
 const run = (context: RequestContext): void => context.reply(200, String(context.body.length));
 const ROUTE = route({ method: 'POST', bodyBytesMax: BODY, run });
+type Added = Parameters<RequestBody['add']>;
 const HALF = Buffer.alloc(BODY / 2, 'x');
 
 const begin = (client: Client): Client => client.send(post(BODY), HALF);
@@ -71,12 +76,78 @@ test('who sent long bodies under wrong credentials is refused before the next on
   for (let i = 0; i < BODIES_HASHED; i++) {
     assert.equal((await send(node, 'POST', '/orders', headers, body)).status, 401);
   }
+  await refusesHead(node, headers);
+});
+
+test('who goes on with long batches beyond the orders of its key is refused likewise', async (t) => {
+  const node = await TestNode.start(temporaryDirectory(), {
+    RATE_LIMITS: 'on',
+    ORDERS_PER_10S: '1',
+  });
+  t.after(() => node.stop());
+  const trader = await Trader.join(node, 'alice');
+  const two = '[{},{}';
+  const body = `${two}${' '.repeat(MIB - two.length - 1)}]`;
+  for (let i = 0; i < BODIES_HASHED; i++) {
+    const { headers, status } = await trader.postText(node, body);
+    assert.deepEqual([status, headers['x-ratelimit-limit']], [429, '1']);
+  }
+  await refusesHead(node, trader.headers(body));
+  assert.equal((await trader.postText(node, '[{}]')).status, 400, 'a short batch is taken');
+});
+
+/** A long body is answered 429 before any of it was sent. */
+async function refusesHead(
+  node: TestNode,
+  headers: Readonly<Record<string, string>>,
+): Promise<void> {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   const head = `POST /orders HTTP/1.1\r\nHost: node\r\n${lines.join('')}`;
   const refused = new Client(node.port).send(`${head}Content-Length: ${MIB}\r\n\r\n`);
-  const answer = await refused.answer();
-  assert.deepEqual([answer.status, answer.headers.get('connection')], [429, 'close']);
+  const answer = await Promise.race([refused.answer(), sleep(REFUSED_MS_MAX, undefined)]);
+  assert.deepEqual([answer?.status, answer?.headers.get('connection')], [429, 'close']);
   await refused.closed;
+}
+
+test('of many bodies that come at once, a bounded number of bytes is received in a turn', async (t) => {
+  const LONG = 900_000;
+  const BODIES = 40;
+  const { client, server } = await serve(t, [{ ...ROUTE, bodyBytesMax: LONG }]);
+  const clients = Array.from({ length: BODIES }, () => client().send(post(LONG), 'x'));
+  await until(() => Promise.resolve(server.facts().bodyBytes === BODIES * LONG));
+  const { add } = RequestBody.prototype;
+  let bytes = 0;
+  let most = 0;
+  t.mock.method(RequestBody.prototype, 'add', function (this: RequestBody, ...given: Added) {
+    if (bytes === 0) setImmediate(() => (bytes = 0));
+    bytes += given[0].byteLength;
+    most = Math.max(most, bytes);
+    return add.apply(this, given);
+  });
+  const rest = Buffer.alloc(LONG - 1, 'x');
+  clients[0]!.send(rest.subarray(1)).socket.destroy();
+  for (const each of clients.slice(1)) each.send(rest);
+  for (const each of clients.slice(1)) {
+    const { body, status } = await each.answer();
+    assert.deepEqual([status, String(body)], [200, String(LONG)]);
+    // The connection is read on.
+    assert.equal((await each.send(post(5), 'hello').answer()).status, 200);
+  }
+  assert(most <= 2 * MIB, `${most} bytes in a turn`);
+  await until(() => Promise.resolve(server.facts().bodyBytes === 0));
+});
+
+test('a body in many small chunks ends although it is paused between them', async (t) => {
+  const { client } = await serve(t, [{ ...ROUTE, bodyBytesMax: 4 * MIB }]);
+  const chunk = `400\r\n${'x'.repeat(0x400)}\r\n`;
+  const head = 'POST / HTTP/1.1\r\nHost: node\r\nTransfer-Encoding: chunked\r\n\r\n';
+  const senders = Array.from({ length: 8 }, () => client().send(head));
+  for (const sender of senders) sender.send(`${chunk.repeat(3_000)}0\r\n\r\n`);
+  for (const sender of senders) {
+    const { body, status } = await sender.answer();
+    assert.deepEqual([status, String(body)], [200, String(3_000 * 0x400)]);
+    assert.equal((await sender.send(post(5), 'hello').answer()).status, 200);
+  }
 });
 
 test('a long body is refused before it is sent where its caller may send none', async (t) => {

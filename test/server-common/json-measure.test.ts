@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { parseJson, readJson, TOO_MUCH } from '../../server/common/json.ts';
-import { boundsOf, type JsonMeasure, measureJson } from '../../server/common/json-measure.ts';
+import { boundsOf, type JsonMeasure, JsonScan } from '../../server/common/json-measure.ts';
 import { JsonPieces } from '../../server/common/json-pieces.ts';
 import { type Random, rounds, withSeed } from '../common/random.ts';
 import { turnsOf } from '../common/turns.ts';
@@ -24,10 +24,18 @@ const TEXTS = [
   '\ud800',
 ];
 
-function measured(text: string | Uint8Array): JsonMeasure {
-  const measure = { depth: 0, values: 0, items: 0 };
-  measureJson(Buffer.from(text), measure);
-  return measure;
+const NO_BOUNDS = { depth: 2 ** 30, values: 2 ** 30 };
+
+/** In steps of so many bytes. */
+function measured(
+  text: string | Uint8Array,
+  bounds = NO_BOUNDS,
+  bytes = Number.POSITIVE_INFINITY,
+): JsonMeasure {
+  const scan = new JsonScan(Buffer.from(text), bounds);
+  while (scan.step(bytes));
+  const { depth, items, values } = scan;
+  return { depth, values, items };
 }
 
 /** The obvious way: the value is walked. */
@@ -124,6 +132,8 @@ test('depth, values and items are those of the value, whatever is in its texts',
       assert.deepEqual(measured(text), counted(JSON.parse(text)), text);
       const pretty = JSON.stringify(JSON.parse(text), undefined, random.below(3));
       assert.deepEqual(measured(pretty), counted(JSON.parse(text)), pretty);
+      const bytes = 1 + random.below(7);
+      assert.deepEqual(measured(text, NO_BOUNDS, bytes), counted(JSON.parse(text)), text);
     }
   }));
 
@@ -132,6 +142,19 @@ test('what ends inside a text or an escape is measured up to there', () => {
   assert.deepEqual(measured('["a\\'), { depth: 1, values: 2, items: 1 });
   assert.deepEqual(measured('[["\\",[[[['), { depth: 2, values: 3, items: 1 });
   assert.deepEqual(measured('['.repeat(2 ** 20)).depth, 2 ** 20);
+});
+
+test('a scan with bounds ends where one of them is passed', () => {
+  const bounds = boundsOf(1);
+  const past = (begin: string): JsonMeasure =>
+    measured(`[${begin}${'{},'.repeat(350_000)}{}]`, bounds);
+  const { values } = past('');
+  assert(values > bounds.values && values <= bounds.values + 2, `${values} values`);
+  assert.equal(measured('['.repeat(2 ** 20), bounds).depth, bounds.depth + 1);
+  assert.equal(measured('{"a":'.repeat(2 ** 17), bounds).depth, bounds.depth + 1);
+  assert.equal(past('"}]",').values, values);
+  const within = JSON.stringify([{ a: [1, 2, { b: 3 }] }, 'text', []]);
+  assert.deepEqual(measured(within, bounds), measured(within));
 });
 
 test('in pieces the same is read as at once, or refused as well', () =>

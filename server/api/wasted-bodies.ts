@@ -1,9 +1,9 @@
 /**
- * How many bytes of bodies may be hashed for a caller whose credentials then turn out wrong. A level-2
- * signature is over the whole body and has several forms, so a body of a mebibyte takes the I/O thread
- * milliseconds, and who has no key at all could send hundreds of them a second within the rate limits.
- * Beyond the bound long bodies of that caller are refused before anything is hashed; short ones, which every
- * client sends, never are.
+ * How many bytes of bodies may be hashed for a caller for nothing: its credentials turn out wrong, or its key
+ * has had its orders. A level-2 signature is over the whole body and has several forms, and orders are counted
+ * from the body, so a body of a mebibyte takes the I/O thread milliseconds, and hundreds of them a second are
+ * within the rate limits of requests. Beyond the bound long bodies of that caller are refused before anything
+ * is hashed; short ones, which every client sends, never are.
  *
  * Thread: I/O. Not here: what credentials have to be (identity/auth.ts).
  */
@@ -18,7 +18,7 @@ const SHORT_BYTES = 16 * 1024;
 /** Of one caller in a window: sixteen of the longest bodies, some 40 ms of hashing. */
 const BYTES_MAX = 16 * 1024 * 1024;
 const WINDOW_MS = 10_000;
-/** Whoever fails with more addresses at once makes all of them new. */
+/** Whoever is refused with more addresses at once makes all of them new. */
 const CALLERS_MAX = 4_096;
 
 const MS = 1_000;
@@ -26,15 +26,15 @@ const MS = 1_000;
 /** Of a request that counts nowhere. */
 const UNCOUNTED = (): void => undefined;
 
-interface Failed {
+interface Wasted {
   bytes: number;
   readonly until: number;
 }
 
-export class FailedProofs {
+export class WastedBodies {
   private readonly isLimited: boolean;
   private readonly elapsed: () => number;
-  private readonly callers = new Map<string, Failed>();
+  private readonly callers = new Map<string, Wasted>();
 
   /**
    * @param isLimited false: nobody is refused, as by the rate limits
@@ -45,22 +45,22 @@ export class FailedProofs {
     this.elapsed = elapsed;
   }
 
-  /** Headers of a 429 for a long body, where the caller has failed too much: it need not be received. */
+  /** Headers of a 429 for a long body, where the caller has sent too much in vain: it need not be received. */
   refusal(context: RequestContext): Headers | undefined {
     if (!this.isLimited) return undefined;
     return this.refusalOf(keyOf(context));
   }
 
   /**
-   * Answers 429 where the caller has failed too much; otherwise returns what is to be called when the
-   * credentials of this request are wrong. Undefined: it is answered.
+   * Answers 429 where the caller has sent too much in vain; otherwise returns what is to be called when this
+   * request is refused for its credentials or for a rate limit. Undefined: it is answered.
    */
   admit(context: RequestContext): (() => void) | undefined {
     const bytes = context.bodyView.byteLength;
     if (!this.isLimited || bytes <= SHORT_BYTES) return UNCOUNTED;
     const key = keyOf(context);
     const headers = this.refusalOf(key);
-    if (headers === undefined) return () => this.failed(key, bytes);
+    if (headers === undefined) return () => this.add(key, bytes);
     context.reply(429, TOO_MANY_REQUESTS, headers);
     return undefined;
   }
@@ -72,7 +72,7 @@ export class FailedProofs {
     return [['Retry-After', String(Math.ceil((known.until - now) / MS))]];
   }
 
-  private failed(key: string, bytes: number): void {
+  private add(key: string, bytes: number): void {
     const now = this.elapsed();
     const known = this.callers.get(key);
     if (known !== undefined && now < known.until) {
