@@ -143,18 +143,18 @@ function balanceOf(
   if (account === 0) return NO_WALLET;
   return {
     wallet: checksumAddress(addressOf(wallet)),
-    cash: heldOf(cashTotal(t, account), cashReserved(t, account)),
+    cash: sumsOf(cashTotal(t, account), cashReserved(t, account)),
     positions: positionsOf(t, account)
       .filter((row) => sharesTotal(t, row) !== 0)
       .map((row) => ({
         token_id: wordsToDecimal(t.tokenI, tokenIdAt(positionToken(t, row))),
-        ...heldOf(sharesTotal(t, row), sharesReserved(t, row)),
+        ...sumsOf(sharesTotal(t, row), sharesReserved(t, row)),
       })),
   };
 }
 
 /** While a writer is inside, what is read may not fit together: it is read again. */
-function heldOf(total: number, reserved: number) {
+function sumsOf(total: number, reserved: number) {
   const free = Math.max(0, total - reserved);
   return { total: microText(total), reserved: microText(reserved), free: microText(free) };
 }

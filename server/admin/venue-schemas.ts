@@ -42,12 +42,12 @@ export const DeclareAnswer = Type.Object({
   repeated: Repeated,
 });
 
-const held = { total: Amount, reserved: Amount, free: Amount };
+const sums = { total: Amount, reserved: Amount, free: Amount };
 export const BalanceInput = inputOf({ wallet: Wallet });
 export const BalanceAnswer = Type.Object({
   wallet: Wallet,
-  cash: Type.Object(held),
-  positions: Type.Array(Type.Object({ token_id: Type.String(), ...held })),
+  cash: Type.Object(sums),
+  positions: Type.Array(Type.Object({ token_id: Type.String(), ...sums })),
 });
 export const TotalsAnswer = Type.Object({
   deposited: Type.String({ description: 'deposits less withdrawals' }),

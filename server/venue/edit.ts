@@ -189,7 +189,7 @@ function sameWish(made: JsonObject, wish: object): boolean {
 }
 
 function conflict(what: string, name: string): EditRefused {
-  const detail = `it differs from what is asked for: \`id\` tells those of one ${name} apart`;
+  const detail = `it differs from this wish: \`id\` tells those of one ${name} apart`;
   return { status: 409, error: `there is ${what} of this ${name}`, detail };
 }
 

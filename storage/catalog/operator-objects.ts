@@ -8,7 +8,7 @@ import type { Catalog, JsonObject, ReadCatalogResult } from './catalog-file.ts';
 import { isObject } from './catalog-json.ts';
 import { mergeCatalog } from './catalog-merge.ts';
 
-/** What an operator asked for when it made an event or a market. */
+/** The wish from which an operator made an event or a market. */
 export const MADE = 'madeByOperator';
 /** Members that an operator has given a market or event since. */
 const CHANGED = 'changedByOperator';
@@ -36,10 +36,15 @@ export function keepOperatorObjects(before: Catalog, read: ReadCatalogResult): R
   return { ...kept, report: { ...kept.report, skipped: read.report.skipped } };
 }
 
-/** An object with changes of an operator on top of those before. */
+/**
+ * An object with changes of an operator on top of those before. A market that takes orders again does so as
+ * imports say.
+ */
 export function changedBy(object: JsonObject, changes: JsonObject): JsonObject {
   const before = object[CHANGED];
-  return { ...object, ...changes, [CHANGED]: { ...(isObject(before) ? before : {}), ...changes } };
+  const { acceptingOrders, ...others } = { ...(isObject(before) ? before : {}), ...changes };
+  const lasting = acceptingOrders === false ? { ...others, acceptingOrders } : others;
+  return { ...object, ...changes, [CHANGED]: lasting };
 }
 
 export function marketsOf(event: JsonObject): readonly JsonObject[] {

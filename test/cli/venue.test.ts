@@ -113,6 +113,14 @@ test('what an operator changes of an imported market outlives the next import', 
   assert.match(await done('market', 'halt', imported), /is halted$/);
   await done('catalog', 'import', file);
   assert.equal((await stored(imported))?.tradable, false);
+  await done('market', 'resume', imported);
+  const paused = join(temporaryDirectory(), 'paused.json');
+  const says = JSON.stringify(catalogFile([{ id: 3 }]));
+  writeFileSync(paused, says.replace('"active":true', '"active":true,"acceptingOrders":false'));
+  await done('catalog', 'import', paused);
+  assert.equal((await stored(imported))?.tradable, false, 'resumed, it follows imports again');
+  await done('catalog', 'import', file);
+  assert.equal((await stored(imported))?.tradable, true);
   assert.match(await done('market', 'close', imported), /is closed$/);
   await done('catalog', 'import', file);
   assert.equal((await stored(imported))?.ended, true);
