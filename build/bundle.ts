@@ -31,6 +31,7 @@ const PROGRAMS = [
   'server/catalog/catalog-thread',
   'server/catalog/search-thread',
   'server/catalog/sync-thread',
+  'server/venue/edit-thread',
   'storage/recovery/assistant-thread',
   'storage/projection/follower-thread',
   'storage/kv/lmdb-probe',

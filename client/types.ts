@@ -1387,6 +1387,31 @@ export const REFUSALS = {
   "CLOCK_NOT_IN_DOUBT": [
     "the clock is not in doubt"
   ],
+  "UNKNOWN_EVENT": [
+    "event not found"
+  ],
+  "IMPORTED_EVENT": [
+    "the event comes from an import"
+  ],
+  "MADE_OTHERWISE": [
+    "there is an event of this title",
+    "there is a market of this question"
+  ],
+  "MARKET_CLOSED": [
+    "the market is closed"
+  ],
+  "NO_BOOK": [
+    "the market would have no book"
+  ],
+  "CATALOG_CONFLICT": [
+    "the catalog refuses it"
+  ],
+  "CATALOG_NOT_CHANGED": [
+    "the catalog cannot be changed"
+  ],
+  "CATALOG_BEHIND": [
+    "the market resolves, and the catalog does not say so yet"
+  ],
   "UNAUTHORIZED": [
     "unauthorized"
   ],

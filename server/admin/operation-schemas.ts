@@ -15,7 +15,7 @@ const Nonce = Type.String({
 });
 
 /** An operator who mistypes a name must not get the default in its place. */
-function inputOf<Members extends TProperties>(members: Members) {
+export function inputOf<Members extends TProperties>(members: Members) {
   return Type.Object(members, { additionalProperties: false });
 }
 

@@ -6,6 +6,7 @@
 import type { Static } from '../common/schema.ts';
 import type { OperationHandler, OperationRow } from './operation-row.ts';
 import * as s from './operation-schemas.ts';
+import * as v from './venue-schemas.ts';
 
 export const OPERATIONS = {
   'GET /admin/keys': {
@@ -68,6 +69,71 @@ export const OPERATIONS = {
     does: 'changes one rate limit until the node restarts: `limit` is requests/seconds, or off',
     input: s.LimitInput,
     answer: s.LimitsAnswer,
+  },
+  'POST /admin/ledger/deposit': {
+    does: 'pays collateral in to a wallet; with `signer` it also says who may sign for it',
+    input: v.DepositInput,
+    answer: v.FundsAnswer,
+  },
+  'POST /admin/ledger/withdraw': {
+    does: 'pays free collateral out of a wallet',
+    input: v.FundsInput,
+    answer: v.FundsAnswer,
+  },
+  'POST /admin/ledger/declare': {
+    does: 'says who may sign for a wallet',
+    input: v.DeclareInput,
+    answer: v.DeclareAnswer,
+  },
+  'GET /admin/ledger/balance': {
+    does: 'cash and shares of a wallet',
+    input: v.BalanceInput,
+    answer: v.BalanceAnswer,
+  },
+  'GET /admin/ledger': {
+    does: 'the sums of the whole ledger',
+    input: s.NoInput,
+    answer: v.TotalsAnswer,
+  },
+  'POST /admin/events': {
+    does: 'makes an event',
+    input: v.EventInput,
+    answer: v.EventAnswer,
+  },
+  'POST /admin/markets': {
+    does: 'makes a market, in an event that an operator made or in one of its own',
+    input: v.MarketInput,
+    answer: v.MarketAnswer,
+  },
+  'POST /admin/markets/edit': {
+    does: 'changes what a market says, its tick or its minimum',
+    input: v.EditMarketInput,
+    answer: v.MarketAnswer,
+  },
+  'POST /admin/markets/halt': {
+    does: 'refuses orders for a market; open ones stay',
+    input: v.ConditionInput,
+    answer: v.MarketAnswer,
+  },
+  'POST /admin/markets/resume': {
+    does: 'takes orders for a halted market again',
+    input: v.ConditionInput,
+    answer: v.MarketAnswer,
+  },
+  'POST /admin/markets/close': {
+    does: 'ends a market for good: its open orders end, it can still resolve',
+    input: v.ConditionInput,
+    answer: v.MarketAnswer,
+  },
+  'POST /admin/markets/resolve': {
+    does: 'pays out a market by weights of its outcomes, for good',
+    input: v.ResolveInput,
+    answer: v.ResolvedAnswer,
+  },
+  'POST /admin/markets/void': {
+    does: 'pays out a market by equal weights of its outcomes, for good',
+    input: v.VoidInput,
+    answer: v.ResolvedAnswer,
   },
   'GET /admin/audit': {
     does: 'the audit log: every change that was made through these routes, newest first',

@@ -86,7 +86,10 @@ async function serve(start: Start, parts: CaughtUp): Promise<RunningNode> {
     writable: unwritable === undefined,
     facts,
     acceptClock: () => clock.accept(),
-    operations: orders && openOperations(start, { ...parts, registry, rates, orders }),
+    operations:
+      orders &&
+      writer.ledger &&
+      openOperations(start, { ...parts, registry, rates, orders, ledger: writer.ledger }),
     close: () => start.close(),
   };
 }

@@ -9,25 +9,31 @@ import { AuditLog } from '../../storage/operations/audit-log.ts';
 import type { WalletOrders } from '../account/wallet-orders.ts';
 import { auditOperations } from '../admin/audit-operations.ts';
 import { keyOperations } from '../admin/key-operations.ts';
+import { ledgerOperations } from '../admin/ledger-operations.ts';
 import type { AdminOperations } from '../admin/listener.ts';
+import { marketOperations } from '../admin/market-operations.ts';
 import type { OperationHandlers } from '../admin/operation-table.ts';
 import { Operations } from '../admin/operations.ts';
 import { newToken } from '../admin/token-file.ts';
 import { limitOperations, pauseOperations } from '../admin/venue-operations.ts';
 import { banOperations, orderOperations } from '../admin/wallet-operations.ts';
+import { marketStoryLookup } from '../catalog/market-info.ts';
 import type { RateControl } from '../http/rate-control.ts';
 import type { Bans } from '../identity/bans.ts';
 import type { KeyRegistry } from '../identity/key-registry.ts';
+import type { LedgerCommands } from '../ledger/ledger-commands.ts';
 import { AccountTexts } from '../market-data/account-texts.ts';
+import { VenueMarkets } from '../venue/venue-markets.ts';
 import type { CaughtUp } from './phases.ts';
 import type { Start } from './start.ts';
 
-interface OperatedParts extends Pick<CaughtUp, 't' | 'infos' | 'writer'> {
+interface OperatedParts extends Pick<CaughtUp, 't' | 'catalog' | 'infos' | 'writer'> {
   readonly registry: KeyRegistry;
   readonly bans: Bans;
   readonly operator: OperatorStore;
   readonly orders: WalletOrders;
   readonly rates: RateControl | undefined;
+  readonly ledger: LedgerCommands;
 }
 
 /** Undefined where there is no admin listener. */
@@ -44,6 +50,7 @@ export function openOperations(start: Start, parts: OperatedParts): AdminOperati
     ...pauseOperations(operator, (reason) => writer.pauseVenue(reason), Date.now),
     ...limitOperations(rates),
     ...auditOperations(dataDir),
+    ...venueOperations(start, parts),
   };
   const operations = new Operations({
     handlers,
@@ -52,4 +59,16 @@ export function openOperations(start: Start, parts: OperatedParts): AdminOperati
   });
   const token = adminToken === '' ? newToken(dataDir) : adminToken;
   return { token, run: (call) => operations.run(call) };
+}
+
+/** Operations on the ledger, on events and on markets. */
+function venueOperations(start: Start, { catalog, ledger, t, writer }: OperatedParts) {
+  const { dataDir, durability } = start.options.config;
+  const served = (): number => catalog.current.number;
+  const venue = new VenueMarkets({ dataDir, durability, served });
+  start.onClose(() => start.wait('an edit of the catalog', venue.close()));
+  const shared = { t, ledger, seqlock: writer.seqlock, now: Date.now };
+  const eventOf = (condition: string): string | undefined =>
+    marketStoryLookup(catalog.current.prepared)(condition)?.event.id;
+  return { ...ledgerOperations(shared), ...marketOperations({ ...shared, venue, eventOf }) };
 }

@@ -14,6 +14,7 @@ export function refusingWriter(detail: string): Writer {
   const done = async (): Promise<void> => undefined;
   return {
     engine: undefined,
+    ledger: undefined,
     lines: new CallerLines({ submit: refuse, goOn: refuse }, 0),
     seqlock: new SeqlockReader(undefined, setImmediate),
     meters: undefined,

@@ -4,6 +4,7 @@
  * Thread: the I/O thread.
  */
 
+import { ledgerIsOn } from '../../engine/ledger/reads.ts';
 import { earliestExpiry } from '../../engine/orders/expiry.ts';
 import { engineTime, firstKeptClosed, lastBatch } from '../../engine/reads.ts';
 import { BATCH_COMMANDS_MAX } from '../../engine/tables/capacities.ts';
@@ -15,6 +16,8 @@ import { ordersBodyMax } from '../api/node-info.ts';
 import type { CatalogKeeperOptions } from '../catalog/catalog-keeper.ts';
 import { aheadOf, aheadText, type GuardedClock } from '../common/guarded-clock.ts';
 import { walletFactory } from '../identity/wallet-factory.ts';
+import { LedgerCommands } from '../ledger/ledger-commands.ts';
+import { ResolutionLoop } from '../ledger/resolution-loop.ts';
 import type { AppliedBatch } from '../orders/applied-batch.ts';
 import { CallerLines } from '../orders/caller-lines.ts';
 import { cancelAllOf } from '../orders/cancels.ts';
@@ -56,6 +59,8 @@ const SNAPSHOT_MS_MAX = 900_000;
 export interface Writer {
   /** What the catalog registers its markets with; undefined where nothing can be changed. */
   readonly engine: CatalogKeeperOptions['engine'];
+  /** Commands of the ledger are sent by it; undefined where nothing can be changed. */
+  readonly ledger: LedgerCommands | undefined;
   /** Requests of clients come to the sequencer through these. */
   readonly lines: CallerLines;
   /** Undefined where there is no admin listener to tell of them. */
@@ -143,7 +148,12 @@ function connect(o: WriterOptions) {
     const aheadMs = aheadOf(engineTime(tables), clock.now());
     if (problem === undefined && aheadMs > 0) log('warn', aheadText(aheadMs));
   };
-  return { slots, meters, pool, sequencer, room, follower };
+  const seqlock = new SeqlockReader(slots.control, (callback) =>
+    sequencer.whenBatchesDone(callback),
+  );
+  const warn = (line: string): void => log('warn', line);
+  const resolutions = new ResolutionLoop({ tables, seqlock, sequencer, log: warn });
+  return { slots, meters, pool, sequencer, room, follower, seqlock, resolutions };
 }
 
 function workerSetup(
@@ -172,9 +182,10 @@ function workerSetup(
 }
 
 /** Once the tables are audited: ids that memory has forgotten are known, and the configuration is in place. */
-async function begin(o: WriterOptions, { follower, room, sequencer }: WriterParts): Promise<void> {
+async function begin(o: WriterOptions, parts: WriterParts): Promise<void> {
+  const { follower, resolutions, room, sequencer } = parts;
   const { clock, start, tables } = o;
-  const { config, signal } = start.options;
+  const { config, log, signal } = start.options;
   await start.waitOrStop('the audit of what was recovered', o.sound, DERIVE_MS_MAX);
   if (clock.problem() !== undefined) room.report('clock', clock.problem());
   // Orders may have expired meanwhile: the audit would see them leave.
@@ -187,19 +198,29 @@ async function begin(o: WriterOptions, { follower, room, sequencer }: WriterPart
   signal?.throwIfAborted();
   const settled = applyConfiguration(config, tables, sequencer);
   await start.wait('the workers to take the configuration', settled);
+  const ledger = ledgerIsOn(tables);
+  if (ledger !== config.ledger) {
+    const [mode, setting] = [ledger, config.ledger].map((isOn) => (isOn ? 'on' : 'off'));
+    log('warn', `DATA_DIR was made with LEDGER=${mode} and keeps that; the setting is ${setting}`);
+  }
+  resolutions.wake();
 }
 
 function writerOf(o: WriterOptions, parts: WriterParts): Writer {
   const { start, stores, tables } = o;
   const { config, log } = start.options;
-  const { follower, meters, pool, room, sequencer, slots } = parts;
+  const { follower, meters, pool, resolutions, room, seqlock, sequencer } = parts;
   const lines = new CallerLines(sequencer, config.engineQueue, config.resultCodes);
   const whenBatchesDone = (callback: () => void): void => sequencer.whenBatchesDone(callback);
   return {
     engine: { memory: tables.memory, sequencer },
+    ledger: new LedgerCommands({
+      ...{ tables, seqlock, sequencer },
+      onResolve: () => resolutions.wake(),
+    }),
     lines,
     meters,
-    seqlock: new SeqlockReader(slots.control, whenBatchesDone),
+    seqlock,
     isTaking: () => !sequencer.isPaused(),
     waiting: () => sequencer.waiting() + lines.waiting,
     pauses: () => room.pauses(),
@@ -230,8 +251,9 @@ function writerOf(o: WriterOptions, parts: WriterParts): Writer {
 
 async function closeParts(
   { start }: WriterOptions,
-  { follower, pool, sequencer }: WriterParts,
+  { follower, pool, resolutions, sequencer }: WriterParts,
 ): Promise<void> {
+  await start.wait('a step of a resolution', resolutions.close());
   await start.wait('requests that are under way', sequencer.drain());
   await start.wait('the follower to end, with an image', follower.close(), SNAPSHOT_MS_MAX);
   await start.wait('the workers to end', pool.close());

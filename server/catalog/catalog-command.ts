@@ -20,6 +20,7 @@ import {
 } from '../../storage/catalog/catalog-file.ts';
 import { mergeCatalog } from '../../storage/catalog/catalog-merge.ts';
 import { describeReport } from '../../storage/catalog/catalog-report.ts';
+import { keepOperatorObjects } from '../../storage/catalog/operator-objects.ts';
 import type { Durability } from '../../storage/kv/lmdb.ts';
 import { cancelledOrders } from './cancelled-orders.ts';
 import { replaceCatalog } from './snapshot.ts';
@@ -81,8 +82,10 @@ export async function importFile(
   const leftOut = alone.report.skipped.some(({ field }) => field !== undefined);
   const isRefused = options.isStrict && leftOut;
   const change = async (store: CatalogStore | undefined): Promise<boolean> => {
+    const onto = currentOf(store);
     const before = storedCatalog(store, options, context);
-    const result = options.merges ? mergeCatalog(before ?? NO_CATALOG, json) : alone;
+    const read = options.merges ? mergeCatalog(before ?? NO_CATALOG, json) : alone;
+    const result = keepOperatorObjects(before ?? NO_CATALOG, read);
     if (!result.ok) return failure(context, `import ${name}`, result.error);
     const { catalog, report } = result;
     const changes = catalogChanges(before ?? NO_CATALOG, catalog, context.ownConditions);
@@ -93,12 +96,21 @@ export async function importFile(
       return refuse(context, `${changes.refusal}: --force removes them, --merge keeps them`);
     }
     if (store === undefined || options.isDryRun) return true;
-    printReport('imported', report, context, await replaceCatalog(store, catalog));
+    printReport('imported', report, context, await replaceCatalog(store, catalog, onto));
     return true;
   };
   // A dry run makes no directory.
   if (options.isDryRun && !existsSync(join(dataDir, 'catalog'))) return change(undefined);
   return withStore(context, options.isDryRun, `write to ${dataDir}, its catalog stays`, change);
+}
+
+/** Undefined where it cannot be read: any is replaced. */
+function currentOf(store: CatalogStore | undefined): number | undefined {
+  try {
+    return store && (store.current() ?? 0);
+  } catch {
+    return undefined;
+  }
 }
 
 /**

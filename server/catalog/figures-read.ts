@@ -8,6 +8,7 @@
  * Thread: the I/O thread. Non-goals: volumes, and when to read.
  */
 
+import { resolutionOf } from '../../engine/ledger/reads.ts';
 import {
   bookVersionAt,
   isMirroredToken,
@@ -100,7 +101,19 @@ export class BookFigures {
     }
     while (figures.prices.length < outcomes) figures.prices.push(PRICE_UNKNOWN);
     figures.prices.length = outcomes;
+    this.takePayout(market);
     return true;
+  }
+
+  /** A share of a resolved market is worth what it pays. */
+  private takePayout(market: MarketRow): void {
+    const resolution = resolutionOf(this.t, market);
+    if (resolution === undefined) return;
+    const { sum, weights } = resolution;
+    const { prices } = this.figures;
+    for (let i = 0; i < Math.min(prices.length, weights.length); i++) {
+      prices[i] = Math.floor((weights[i]! * MICRO) / sum);
+    }
   }
 
   private takeBook(token: TokenRow, isFirst: boolean): void {

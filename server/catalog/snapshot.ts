@@ -64,8 +64,12 @@ export function makeReady(catalog: Catalog, take: (texts: Uint8Array) => void): 
 }
 
 /** Writes a generation together with its snapshot; see CatalogStore.replace. */
-export function replaceCatalog(store: CatalogStore, catalog: Catalog): Promise<number> {
-  return store.replace(catalog, snapshotOf(catalog));
+export function replaceCatalog(
+  store: CatalogStore,
+  catalog: Catalog,
+  onto?: number,
+): Promise<number> {
+  return store.replace(catalog, snapshotOf(catalog), onto);
 }
 
 /**

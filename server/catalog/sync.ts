@@ -15,6 +15,7 @@ import {
   readCatalog,
 } from '../../storage/catalog/catalog-file.ts';
 import { describeReport } from '../../storage/catalog/catalog-report.ts';
+import { keepOperatorObjects } from '../../storage/catalog/operator-objects.ts';
 import { replaceCatalog } from './snapshot.ts';
 import type { SyncLimits } from './sync-client.ts';
 import { pullCatalog } from './sync-pull.ts';
@@ -75,15 +76,19 @@ export class Mirror {
     if (pull.kind !== 'pulled') return pull;
 
     const before = this.readStored();
-    const read = readCatalog({ ...pull.file, sites: before.sites });
-    if (!read.ok) return { kind: 'failed', reason: read.error };
-    const { catalog, report } = read;
-    if (catalog.events.length === 0 && before.hasEvents) {
+    const pulled = readCatalog({ ...pull.file, sites: before.sites });
+    if (!pulled.ok) return { kind: 'failed', reason: pulled.error };
+    if (pulled.catalog.events.length === 0 && before.hasEvents) {
       return { kind: 'failed', reason: 'it has no events at all, which is hardly meant' };
     }
     // An empty catalog must not become the first generation: a node would then stop all its
     // markets.
-    if (catalog.events.length === 0 && before.number === undefined) return { kind: 'unchanged' };
+    if (pulled.catalog.events.length === 0 && before.number === undefined) {
+      return { kind: 'unchanged' };
+    }
+    const kept = keepOperatorObjects(store.load(), pulled);
+    if (!kept.ok) return { kind: 'failed', reason: kept.error };
+    const { catalog, report } = kept;
     if (signal.aborted) return { kind: 'failed', reason: 'stopped' };
     const digest = digestOf(catalog);
     const isSame = before.number !== undefined && digest === before.digest;
@@ -92,7 +97,7 @@ export class Mirror {
       const refusal = this.refusalOf(catalog);
       if (refusal !== undefined) return { kind: 'failed', reason: refusal };
       try {
-        number = await replaceCatalog(store, catalog);
+        number = await replaceCatalog(store, catalog, number ?? 0);
       } catch (error) {
         return { kind: 'failed', reason: `cannot write: ${(error as Error).message}` };
       }

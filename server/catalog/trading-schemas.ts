@@ -48,7 +48,9 @@ function tokensOf<Row>(
 function pricedTokens(market: ShownMarket): object[] {
   const prices = textList(market.outcomePrices) ?? [];
   return tokensOf(market, (token_id, outcome, place) => {
-    return { token_id, outcome, price: Number(prices[place] ?? 0), winner: false };
+    const price = prices[place] ?? '0';
+    // No book has this price: it is what a share of the outcome pays.
+    return { token_id, outcome, price: Number(price), winner: price === '1' };
   });
 }
 

@@ -26,6 +26,18 @@ const ADMIN_OPTIONS = {
   '--url <url>': 'the admin listener (http://ADMIN_HOST:ADMIN_PORT of the environment)',
 } as const;
 
+const REQUEST_OPTIONS = {
+  '--id <text>': 'sent again with the same id it is done once; one is made and printed',
+  ...ADMIN_OPTIONS,
+} as const;
+const MADE_OPTIONS = {
+  '--description <text>': 'the rules',
+  '--start <time>': 'when it begins, such as 2027-01-01T18:00:00Z (now)',
+  '--end <time>': 'when it ends',
+  '--id <text>': 'tells it from others of the same name',
+  ...ADMIN_OPTIONS,
+} as const;
+
 export const COMMANDS: Readonly<Record<string, CommandRow>> = {
   start: {
     does: 'runs the node; settings are environment variables (server/CONFIGURATION.md)',
@@ -146,6 +158,118 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
     options: ADMIN_OPTIONS,
     run: async () => (await import('./operator-commands.ts')).setLimit,
   },
+  'ledger deposit': {
+    does: 'pays collateral in to a wallet: AMOUNT is a decimal',
+    node: 'remote',
+    args: ['WALLET', 'AMOUNT'],
+    options: { '--signer <address>': 'who may sign for the wallet', ...REQUEST_OPTIONS },
+    run: async () => (await import('./ledger-commands.ts')).deposit,
+  },
+  'ledger withdraw': {
+    does: 'pays free collateral out of a wallet',
+    node: 'remote',
+    args: ['WALLET', 'AMOUNT'],
+    options: REQUEST_OPTIONS,
+    run: async () => (await import('./ledger-commands.ts')).withdraw,
+  },
+  'ledger declare': {
+    does: 'says who may sign for a wallet',
+    node: 'remote',
+    args: ['WALLET', 'SIGNER'],
+    options: REQUEST_OPTIONS,
+    run: async () => (await import('./ledger-commands.ts')).declare,
+  },
+  'ledger balance': {
+    does: 'cash and shares of a wallet',
+    node: 'remote',
+    args: ['WALLET'],
+    options: ADMIN_OPTIONS,
+    run: async () => (await import('./ledger-commands.ts')).balance,
+  },
+  'ledger audit': {
+    does: 'rebuilds the ledger from image and log, and adds it up; it differs where that does not hold',
+    node: 'shared',
+    options: JSON_OPTION,
+    run: async () => (await import('./ledger-commands.ts')).audit,
+  },
+  'event create': {
+    does: 'makes an event',
+    node: 'remote',
+    options: {
+      '--title <text>': 'its title',
+      '--tag <labels...>': 'a label; may be repeated',
+      '--neg-risk': 'at most one of its markets can be Yes',
+      ...MADE_OPTIONS,
+    },
+    run: async () => (await import('./market-commands.ts')).createEvent,
+  },
+  'market create': {
+    does: 'makes a market; prints its condition id and token ids',
+    node: 'remote',
+    options: {
+      '--question <text>': 'its question',
+      '--outcome <names...>': 'a name; one for each outcome',
+      '--event <id>':
+        'an event that `event create` made; without it the market gets one of its own',
+      '--tick <size>': 'tick size (0.01)',
+      '--minimum <shares>': 'least size of an order (5)',
+      '--neg-risk': 'at most one market of its event can be Yes',
+      ...MADE_OPTIONS,
+    },
+    run: async () => (await import('./market-commands.ts')).createMarket,
+  },
+  'market edit': {
+    does: 'changes what a market says, its tick or its minimum',
+    node: 'remote',
+    args: ['CONDITION'],
+    options: {
+      '--question <text>': 'its question',
+      '--description <text>': 'the rules',
+      '--end <time>': 'when it ends, such as 2027-01-31T18:00:00Z',
+      '--tick <size>': 'tick size',
+      '--minimum <shares>': 'least size of an order',
+      ...ADMIN_OPTIONS,
+    },
+    run: async () => (await import('./market-commands.ts')).editMarket,
+  },
+  'market halt': {
+    does: 'refuses orders for a market; open ones stay',
+    node: 'remote',
+    args: ['CONDITION'],
+    options: ADMIN_OPTIONS,
+    run: async () => (await import('./market-commands.ts')).halt,
+  },
+  'market resume': {
+    does: 'takes orders for a halted market again',
+    node: 'remote',
+    args: ['CONDITION'],
+    options: ADMIN_OPTIONS,
+    run: async () => (await import('./market-commands.ts')).resume,
+  },
+  'market close': {
+    does: 'ends a market for good: its open orders end, it can still resolve',
+    node: 'remote',
+    args: ['CONDITION'],
+    options: ADMIN_OPTIONS,
+    run: async () => (await import('./market-commands.ts')).close,
+  },
+  'market resolve': {
+    does: 'pays out a market, for good',
+    node: 'remote',
+    args: ['CONDITION'],
+    options: {
+      '--payout <weights>': 'a whole number for each outcome, such as 1,0',
+      ...REQUEST_OPTIONS,
+    },
+    run: async () => (await import('./market-commands.ts')).resolve,
+  },
+  'market void': {
+    does: 'pays out a market with equal weights, for good',
+    node: 'remote',
+    args: ['CONDITION'],
+    options: REQUEST_OPTIONS,
+    run: async () => (await import('./market-commands.ts')).voidMarket,
+  },
   audit: {
     does: 'the audit log: changes that operators made, newest first',
     node: 'either',
@@ -243,6 +367,9 @@ export const GROUPS: Readonly<Record<string, string>> = {
   wallet: 'who may not trade',
   venue: 'whether orders are taken',
   limits: 'rate limits',
+  ledger: 'cash and shares of wallets',
+  event: 'what markets are about',
+  market: 'markets that an operator makes, halts and resolves',
   trades: 'fills',
   log: 'the log of batches',
   clock: 'the time of a node that runs',

@@ -21,8 +21,8 @@ export interface Context extends Streams {
   readonly signal: AbortSignal;
 }
 
-/** Text, or for an option without value whether it is present (`--no-x`: false). */
-export type Options = Readonly<Record<string, string | boolean | undefined>>;
+/** Text, texts where it may be repeated, or for one without value whether it is present (`--no-x`: false). */
+export type Options = Readonly<Record<string, string | readonly string[] | boolean | undefined>>;
 
 export type Run = (context: Context, args: readonly string[], options: Options) => Promise<Exit>;
 

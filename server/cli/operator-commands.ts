@@ -11,7 +11,7 @@ import { aligned } from './terminal.ts';
 const PAGE = 1_000;
 
 /** A command that is one operation. */
-function command<K extends OperationKey>(
+export function command<K extends OperationKey>(
   key: K,
   inputOf: (args: readonly string[], options: Options) => OperationInput<K>,
   shown: (answer: OperationOutput<K>) => string,
@@ -24,7 +24,8 @@ function command<K extends OperationKey>(
   };
 }
 
-const walletOf = (text: string, what = 'WALLET'): string => checksumAddress(addressOf(text, what));
+export const walletOf = (text: string, what = 'WALLET'): string =>
+  checksumAddress(addressOf(text, what));
 const reasonOf = (options: Options): { readonly reason?: string } => {
   const reason = textOf(options, 'reason');
   return reason === undefined ? {} : { reason };

@@ -82,7 +82,7 @@ function add(command: Command, name: string, row: CommandRow, act: Act): void {
   for (const [flags, does] of Object.entries(row.options ?? {})) command.option(flags, does);
   command.option(DATA_DIR_FLAG, 'instead of DATA_DIR of the environment (./data)');
   command.action(async () => {
-    const options = command.opts<Record<string, string | boolean | undefined>>();
+    const options = command.opts<Options>();
     await act(name, command.args, options);
   });
 }

@@ -12,16 +12,22 @@ const BUSY_MS = 20;
 /** A worker that dies before its turn leaves the batch undone; one that dies each time is a bug. */
 const TRIES_MAX = 5;
 
-/**
- * Runs commands as one batch and resolves with a rule code for each once it is durable. Rejects
- * when the node takes no commands any more.
- */
+/** Runs commands as one batch; resolves, once it is durable, with a rule code for each, or why there is none. */
+export async function sendCommands(
+  sequencer: Pick<Sequencer, 'submit'>,
+  words: Int32Array,
+): Promise<Int32Array | Failure> {
+  const outcome = await new Promise<Uint8Array | Failure>((settled) => {
+    sequencer.submit(commandsRequest(words, settled));
+  });
+  return typeof outcome === 'string' ? outcome : new Int32Array(Uint8Array.from(outcome).buffer);
+}
+
+/** The same for what may not be refused: tries again while the node is busy. Rejects when it takes nothing more. */
 export async function applyCommands(sequencer: Sequencer, words: Int32Array): Promise<Int32Array> {
   for (let tries = 1; ; ) {
-    const outcome = await new Promise<Uint8Array | Failure>((settled) => {
-      sequencer.submit(commandsRequest(words, settled));
-    });
-    if (typeof outcome !== 'string') return new Int32Array(Uint8Array.from(outcome).buffer);
+    const outcome = await sendCommands(sequencer, words);
+    if (typeof outcome !== 'string') return outcome;
     if (outcome === 'undone') tries += 1;
     if (outcome === 'unavailable' || tries > TRIES_MAX) {
       throw new Error(`the node's own commands were refused: ${outcome}`);

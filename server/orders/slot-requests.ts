@@ -45,6 +45,11 @@ const FAILURES: Readonly<Record<Failure, readonly [status: number, body: string]
   undone: [500, INTERNAL_ERROR],
 };
 
+/** What a client is answered for it. */
+export function failureAnswer(failure: Failure): readonly [status: number, body: string] {
+  return FAILURES[failure];
+}
+
 /** A request on its way through the sequencer. */
 export interface Request {
   readonly kind: number;
@@ -173,7 +178,7 @@ export function takeAnswers(view: SlotView, requests: readonly Request[]): () =>
 /** Ends a request without a result. */
 export function fail(request: Request, failure: Failure): void {
   if (request.failed !== undefined) request.failed(failure);
-  else request.answered(...FAILURES[failure]);
+  else request.answered(...failureAnswer(failure));
 }
 
 /** These requests failed before they were applied; the client may send them again. */

@@ -45,15 +45,23 @@ export interface CatalogStore {
   /**
    * Writes a generation, makes it the current one, and removes older ones. Resolves with its number
    * once that is durable. Of overlapping calls, in any process, the one that began last wins.
-   * Rejects when a write fails; the old generation then stays in use.
+   * Rejects when a write fails; the old generation then stays in use. With `onto` it rejects with an Overtaken
+   * unless that is the number of the generation that it replaces.
    */
-  replace(catalog: Catalog, snapshot?: CatalogSnapshot): Promise<number>;
+  replace(catalog: Catalog, snapshot?: CatalogSnapshot, onto?: number): Promise<number>;
   /**
    * The snapshot that was written with the current generation, if it has this format, in buffers
    * that the caller owns. A text says which part of it is damaged.
    */
   snapshot(format: string): ArrayBuffer[] | string | undefined;
   close(): Promise<void>;
+}
+
+/** The generation from which a new one was made has been replaced meanwhile. */
+export class Overtaken extends Error {
+  constructor() {
+    super('the catalog was replaced meanwhile: try again');
+  }
 }
 
 /** Parts of bytes that were computed from a generation. The store does not know what they mean. */
@@ -122,9 +130,10 @@ export function openCatalog(
   }
 
   /** Returns the current generation afterwards: a later one if another call overtook this one. */
-  function switchTo(header: Header): number {
+  function switchTo(header: Header, onto: number | undefined): number {
     return root.transactionSync(() => {
       const current = soundHeader(state);
+      if (onto !== undefined && (current?.generation ?? 0) !== onto) throw new Overtaken();
       if (current !== undefined && current.generation > header.generation)
         return current.generation;
       putWithChecksum(state, CURRENT_KEY, Buffer.from(JSON.stringify(header)));
@@ -172,7 +181,7 @@ export function openCatalog(
       return readSnapshot(snapshots, header.generation, header.snapshot.lengths);
     },
 
-    async replace(catalog, snapshot) {
+    async replace(catalog, snapshot, onto) {
       let generation: number | undefined;
       try {
         generation = nextGeneration();
@@ -186,15 +195,16 @@ export function openCatalog(
           snapshot === undefined
             ? header
             : { ...header, snapshot: await writeSnapshot(snapshots, generation, snapshot) },
+          onto,
         );
         // Only older generations: another process may be writing a younger one.
         for (const table of [objects, snapshots]) await removeBetween(table, 0, inUse);
         return generation;
       } catch (error) {
-        const reason = await writeFailure(error);
+        const failure = error instanceof Overtaken ? error : new Error(await writeFailure(error));
         // Otherwise the part that was written would stay until the next successful import.
         if (generation !== undefined) await forget(generation).catch(() => undefined);
-        throw new Error(reason);
+        throw failure;
       }
     },
 

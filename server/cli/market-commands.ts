@@ -1,0 +1,119 @@
+/** `event` and `market`: what an operator makes, halts, ends and resolves. */
+import type { OperationInput, OperationOutput } from '../admin/operation-table.ts';
+import { type Options, Refused, type Run } from './context.ts';
+import { again, idOf } from './ledger-commands.ts';
+import { command } from './operator-commands.ts';
+import { conditionOf, textOf } from './settings.ts';
+
+type MarketInput = OperationInput<'POST /admin/markets'>;
+
+/** The texts of options, by the names of the members that they become. */
+function textsOf<Names extends string>(
+  options: Options,
+  names: Readonly<Record<Names, string>>,
+): Partial<Record<Names, string>> {
+  const texts: Partial<Record<Names, string>> = {};
+  for (const name of Object.keys(names) as Names[]) {
+    const text = textOf(options, names[name]);
+    if (text !== undefined) texts[name] = text;
+  }
+  return texts;
+}
+
+const SHOWN = { description: 'description', startDate: 'start', endDate: 'end' } as const;
+const negRiskOf = ({ negRisk }: Options) => (negRisk === true ? { negRisk } : {});
+/** The admin listener refuses a tick that is none. */
+const tickOf = (options: Options) => {
+  const tick = textOf(options, 'tick') as MarketInput['tick'];
+  return tick === undefined ? {} : { tick };
+};
+
+function needed(options: Options, name: string): string {
+  const text = textOf(options, name);
+  if (text === undefined) throw new Refused(`--${name} is missing`);
+  return text;
+}
+
+function manyOf(options: Options, name: string): string[] {
+  const texts = options[name];
+  return Array.isArray(texts) ? texts.map(String) : [];
+}
+
+export const createEvent = command(
+  'POST /admin/events',
+  (_, options) => ({
+    title: needed(options, 'title'),
+    ...textsOf(options, { ...SHOWN, id: 'id' }),
+    ...(options.tag === undefined ? {} : { tags: manyOf(options, 'tag') }),
+    ...negRiskOf(options),
+  }),
+  ({ changed, event, slug }) => `event ${event} (${slug})${again(!changed)}`,
+);
+
+export const createMarket = command(
+  'POST /admin/markets',
+  (_, options) => ({
+    question: needed(options, 'question'),
+    outcomes: manyOf(options, 'outcome'),
+    ...textsOf(options, { ...SHOWN, id: 'id', event: 'event', minimum: 'minimum' }),
+    ...tickOf(options),
+    ...negRiskOf(options),
+  }),
+  ({ changed, condition, event, tokens }) =>
+    [`condition ${condition}`, ...tokens.map((token) => `token ${token}`), `event ${event}`]
+      .join('\n')
+      .concat(again(!changed)),
+);
+
+export const editMarket = command(
+  'POST /admin/markets/edit',
+  ([condition = ''], options) => ({
+    condition: conditionOf(condition),
+    ...textsOf(options, { ...SHOWN, question: 'question', minimum: 'minimum' }),
+    ...tickOf(options),
+  }),
+  ({ changed, condition }) => `${condition} ${changed ? 'is changed' : 'was so before'}`,
+);
+
+function stateCommand(
+  key: 'POST /admin/markets/halt' | 'POST /admin/markets/resume' | 'POST /admin/markets/close',
+  state: string,
+): Run {
+  return command(
+    key,
+    ([condition = '']) => ({ condition: conditionOf(condition) }),
+    ({ changed, condition }) => `${condition} ${changed ? 'is' : 'was already'} ${state}`,
+  );
+}
+export const halt = stateCommand('POST /admin/markets/halt', 'halted');
+export const resume = stateCommand('POST /admin/markets/resume', 'taking orders');
+export const close = stateCommand('POST /admin/markets/close', 'closed');
+
+function payoutOf(text: string): number[] {
+  if (!/^\d{1,5}(?:,\d{1,5})+$/.test(text)) {
+    throw new Refused(`--payout must be whole numbers such as 1,0, not "${text}"`);
+  }
+  return text.split(',').map(Number);
+}
+
+const resolvedText = (answer: OperationOutput<'POST /admin/markets/resolve'>): string => {
+  const { condition, id, payout, repeated, state } = answer;
+  const what = answer.void ? 'void' : payout.join(',');
+  return `${id}: ${condition} pays ${what} and is ${state}${again(repeated)}`;
+};
+
+export const resolve = command(
+  'POST /admin/markets/resolve',
+  ([condition = ''], options) => ({
+    condition: conditionOf(condition),
+    payout: payoutOf(needed(options, 'payout')),
+    ...idOf(options),
+  }),
+  resolvedText,
+);
+
+export const voidMarket = command(
+  'POST /admin/markets/void',
+  ([condition = ''], options) => ({ condition: conditionOf(condition), ...idOf(options) }),
+  resolvedText,
+);

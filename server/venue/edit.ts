@@ -1,0 +1,241 @@
+/**
+ * What an operator can do to a catalog, each as a function from one catalog to the next: a new event or market, and
+ * changes of those that are there. The same wish twice changes nothing.
+ *
+ * Pure; any thread. Not here: the engine, which follows the catalog, and resolves.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import { type Catalog, type JsonObject, readCatalog } from '../../storage/catalog/catalog-file.ts';
+import { isObject, text } from '../../storage/catalog/catalog-json.ts';
+import { conditionIdOf, hasEnded } from '../../storage/catalog/catalog-market.ts';
+import { changedBy, MADE, marketsOf } from '../../storage/catalog/operator-objects.ts';
+import { marketIds, numberOf } from './venue-ids.ts';
+
+export interface EventWish {
+  readonly title: string;
+  readonly description?: string;
+  readonly startDate?: string;
+  readonly endDate?: string;
+  readonly tags?: readonly string[];
+  readonly negRisk?: boolean;
+  /** Tells events of one title apart. */
+  readonly id?: string;
+}
+
+export interface MarketWish {
+  readonly question: string;
+  readonly outcomes: readonly string[];
+  /** An event that an operator made; without it the market gets one of its own. */
+  readonly event?: string;
+  readonly description?: string;
+  readonly startDate?: string;
+  readonly endDate?: string;
+  readonly tick?: string;
+  readonly minimum?: string;
+  readonly negRisk?: boolean;
+  readonly id?: string;
+}
+
+/** `at`: the time, ISO 8601. */
+export type Edit =
+  | { readonly kind: 'event'; readonly wish: EventWish; readonly at: string }
+  | { readonly kind: 'market'; readonly wish: MarketWish; readonly at: string }
+  | {
+      readonly kind: 'change';
+      readonly condition: string;
+      readonly changes: JsonObject;
+      /** Ended markets are changed too. */
+      readonly isFinal?: true;
+      readonly at: string;
+    };
+
+export interface Edited {
+  /** Undefined: nothing is to be changed. */
+  readonly catalog?: Catalog;
+  readonly event: string;
+  readonly slug: string;
+  readonly condition: string;
+  readonly tokens: readonly string[];
+}
+
+export interface EditRefused {
+  readonly status: 400 | 404 | 409;
+  readonly error: string;
+  readonly detail: string;
+}
+
+export function edited(before: Catalog, edit: Edit): Edited | EditRefused {
+  if (edit.kind === 'event') return withEvent(before, edit.wish, edit.at);
+  if (edit.kind === 'market') return withMarket(before, edit.wish, edit.at);
+  return withChange(before, edit);
+}
+
+function withEvent(before: Catalog, wish: EventWish, at: string): Edited | EditRefused {
+  const id = numberOf('event', wish.id ?? wish.title);
+  const known = before.events.find((event) => event.id === id);
+  if (known !== undefined) {
+    return sameWish(known, wish) ? shown(known) : conflict('an event', 'title');
+  }
+  const event = eventOf(id, wish, at);
+  return next(before, [...before.events, event], event);
+}
+
+function withMarket(before: Catalog, wish: MarketWish, at: string): Edited | EditRefused {
+  const { event: wanted, id: key = '', outcomes, question } = wish;
+  const eventId = wanted ?? numberOf('event', key === '' ? question : key);
+  const known = before.events.find(({ id }) => id === eventId);
+  if (known === undefined && wanted !== undefined) {
+    return { status: 404, error: 'event not found', detail: `there is no event ${wanted}` };
+  }
+  if (known !== undefined && !(MADE in known)) {
+    const detail = 'an import could remove the market: make an event of your own for it';
+    return { status: 409, error: 'the event comes from an import', detail };
+  }
+  const ids = marketIds(eventId, question, outcomes.length, key);
+  const event = known ?? eventOf(eventId, eventWishOf(wish), at);
+  const same = marketsOf(event).find(({ conditionId }) => conditionId === ids.conditionId);
+  if (same !== undefined) {
+    return sameWish(same, wish) ? shown(event, same) : conflict('a market', 'question');
+  }
+  const market = {
+    id: ids.id,
+    question,
+    conditionId: ids.conditionId,
+    slug: slugOf(question),
+    resolutionSource: '',
+    startDate: wish.startDate ?? at,
+    endDate: wish.endDate ?? event.endDate ?? null,
+    image: '',
+    icon: '',
+    description: wish.description ?? text(event.description),
+    outcomes: JSON.stringify(outcomes),
+    clobTokenIds: JSON.stringify(ids.tokenIds),
+    ...OPEN,
+    createdAt: at,
+    updatedAt: at,
+    questionID: ids.questionId,
+    negRisk: wish.negRisk ?? event.negRisk === true,
+    orderPriceMinTickSize: wish.tick ?? '0.01',
+    orderMinSize: wish.minimum ?? '5',
+    acceptingOrders: true,
+    enableOrderBook: true,
+    [MADE]: wish,
+  };
+  const markets = [...marketsOf(event), market];
+  const changed = { ...event, closed: false, updatedAt: at, markets };
+  const others = before.events.filter(({ id }) => id !== eventId);
+  return next(before, [...others, changed], changed, market);
+}
+
+function withChange(
+  before: Catalog,
+  { at, changes, condition, isFinal }: Extract<Edit, { readonly kind: 'change' }>,
+): Edited | EditRefused {
+  const event = before.events.find((one) => marketOf(one, condition) !== undefined);
+  const market = event && marketOf(event, condition);
+  if (event === undefined || market === undefined) {
+    return { status: 404, error: 'market not found', detail: `there is no market ${condition}` };
+  }
+  if (hasEnded(market) && isFinal !== true && changes.closed !== true) {
+    return { status: 409, error: 'the market is closed', detail: 'it never changes again' };
+  }
+  const isSame = Object.entries(changes).every(([name, value]) =>
+    isDeepStrictEqual(market[name], value),
+  );
+  if (isSame) return shown(event, market);
+  const changed = changedBy(market, { ...changes, updatedAt: at });
+  const markets = marketsOf(event).map((one) => (one === market ? changed : one));
+  const closed = MADE in event ? markets.every(hasEnded) : event.closed;
+  const after = { ...event, closed, markets };
+  const events = before.events.map((one) => (one === event ? after : one));
+  return next(before, events, after, changed);
+}
+
+function marketOf(event: JsonObject, condition: string): JsonObject | undefined {
+  return marketsOf(event).find((market) => conditionIdOf(market) === condition);
+}
+
+/** What is read again is what a node will load. */
+function next(
+  before: Catalog,
+  events: readonly JsonObject[],
+  event: JsonObject,
+  market?: JsonObject,
+): Edited | EditRefused {
+  const read = readCatalog({ ...before, events });
+  if (!read.ok) return { status: 409, error: 'the catalog refuses it', detail: read.error };
+  const { conditionId } = market ?? {};
+  const hasBook =
+    market === undefined ||
+    [...before.markets, ...read.catalog.markets].some((one) => one.conditionId === conditionId);
+  if (!hasBook) {
+    return { status: 400, error: 'the market would have no book', detail: 'its tick or minimum' };
+  }
+  return { ...shown(event, market), catalog: read.catalog };
+}
+
+function shown(event: JsonObject, market: JsonObject = {}): Edited {
+  return {
+    event: String(event.id),
+    slug: text(market.slug ?? event.slug),
+    condition: conditionIdOf(market) ?? '',
+    tokens: typeof market.clobTokenIds === 'string' ? JSON.parse(market.clobTokenIds) : [],
+  };
+}
+
+function sameWish(made: JsonObject, wish: object): boolean {
+  // What was stored has been JSON.
+  return isObject(made[MADE]) && isDeepStrictEqual(made[MADE], JSON.parse(JSON.stringify(wish)));
+}
+
+function conflict(what: string, name: string): EditRefused {
+  const detail = `it differs from this wish: \`id\` tells those of one ${name} apart`;
+  return { status: 409, error: `there is ${what} of this ${name}`, detail };
+}
+
+function eventOf(id: string, wish: EventWish, at: string): JsonObject {
+  const slug = slugOf(wish.title);
+  return {
+    id,
+    ticker: slug,
+    slug,
+    title: wish.title,
+    description: wish.description ?? '',
+    resolutionSource: '',
+    startDate: wish.startDate ?? at,
+    creationDate: at,
+    endDate: wish.endDate ?? null,
+    image: '',
+    icon: '',
+    ...OPEN,
+    createdAt: at,
+    updatedAt: at,
+    negRisk: wish.negRisk ?? false,
+    tags: (wish.tags ?? []).map((label) => ({
+      id: numberOf('tag', slugOf(label)),
+      label,
+      slug: slugOf(label),
+    })),
+    series: [],
+    markets: [],
+    [MADE]: wish,
+  };
+}
+
+function eventWishOf({ description, endDate, question, startDate }: MarketWish): EventWish {
+  return {
+    title: question,
+    ...(description === undefined ? {} : { description }),
+    ...(startDate === undefined ? {} : { startDate }),
+    ...(endDate === undefined ? {} : { endDate }),
+  };
+}
+
+const OPEN = { active: true, closed: false, archived: false };
+
+function slugOf(title: string): string {
+  return title
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-|-$/g, '');
+}
