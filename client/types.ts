@@ -260,6 +260,20 @@ export interface LastTradePriceEvent {
   readonly fee_rate_bps: string;
 }
 
+export interface LedgerBalanceAnswer {
+  readonly cash: {
+    readonly total: string;
+    readonly reserved: string;
+    readonly free: string;
+  };
+  readonly positions: readonly {
+    readonly token_id: string;
+    readonly total: string;
+    readonly reserved: string;
+    readonly free: string;
+  }[];
+}
+
 export interface MarketAnswer {
   readonly id: string;
   readonly question: string;
@@ -610,6 +624,20 @@ export interface SeriesAnswer {
     readonly volume24hr: number;
     readonly liquidity: number;
   }[];
+}
+
+export interface SetsAnswer {
+  readonly id: string;
+  readonly conditionId: string;
+  readonly amount: string;
+  readonly cash: string;
+  readonly timestamp: string;
+}
+
+export interface SetsBody {
+  readonly conditionId: string;
+  readonly amount: string;
+  readonly id: string;
 }
 
 export interface ShortTradingMarketsAnswer {
@@ -1267,6 +1295,21 @@ export interface Routes {
     };
     body: undefined;
     answer: BalanceAnswer;
+  };
+  'GET /ledger/balance': {
+    query: Readonly<Record<string, unknown>>;
+    body: undefined;
+    answer: LedgerBalanceAnswer;
+  };
+  'POST /split': {
+    query: Readonly<Record<string, unknown>>;
+    body: SetsBody;
+    answer: SetsAnswer;
+  };
+  'POST /merge': {
+    query: Readonly<Record<string, unknown>>;
+    body: SetsBody;
+    answer: SetsAnswer;
   };
   'GET /book': {
     query: {
@@ -2243,6 +2286,9 @@ export const ACCESS = {
   'GET /data/trades': 'level2-read',
   'GET /balance-allowance': 'level2-read',
   'GET /balance-allowance/update': 'level2-read',
+  'GET /ledger/balance': 'level2-read',
+  'POST /split': 'level2',
+  'POST /merge': 'level2',
   'GET /data/pre-migration-orders': 'level2-read',
   'GET /order-scoring': 'level2-read',
   'POST /orders-scoring': 'level2-read',

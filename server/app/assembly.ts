@@ -136,7 +136,7 @@ async function openPort(
   const texts = new TokenTexts(tables, lookup, config.tradesAsset, () => infos.pinnedLookup());
   const books = new BookRenderer(tables, texts);
   const closedOrders = new StoredClosedOrders(stores.derived);
-  const { isTaking, lines, pauses, seqlock, whenBatchesDone } = writer;
+  const { isTaking, ledger, lines, pauses, seqlock, whenBatchesDone } = writer;
   const shared = { now: clock.now, tables, texts, books, whenBatchesDone };
   const streams = new Streams({
     ...shared,
@@ -158,7 +158,7 @@ async function openPort(
     nodeRoutes({
       ...parts,
       ...shared,
-      ...{ isTaking, lines, pauses, seqlock },
+      ...{ isTaking, ledger, lines, pauses, seqlock },
       config,
       rates,
       auth: openAuth(credentialPrefix, chainId, authSkewSeconds, registry, isBanned),

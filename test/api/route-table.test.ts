@@ -24,8 +24,15 @@ const [market] = await withMarkets(dataDir, [{ id: 1 }], {
   series: [{ id: '1', slug: 'series', title: 'Series' }],
 });
 assert(market);
-const node = await TestNode.start(dataDir);
+const node = await TestNode.start(dataDir, { LEDGER: 'on', FAUCET: '1000' });
 const alice = await Trader.join(node, 'alice');
+const sets = (name: string): string =>
+  JSON.stringify({
+    conditionId: market.conditionId,
+    amount: '50000000',
+    id: `${Date.now()}-${name}`,
+  });
+await alice.ask(node, 'POST', '/split', sets('first'));
 const [token = '', other = ''] = market.tokenIds;
 const resting = await alice.place(node, { market, side: 'BUY', ticks: 40, shares: 10 });
 await alice.place(node, { market, side: 'SELL', ticks: 60, shares: 10 });
@@ -89,6 +96,9 @@ const EXAMPLES: Readonly<Record<RouteKey, Example>> = {
   'GET /data/trades': {},
   'GET /balance-allowance': { query: 'asset_type=COLLATERAL' },
   'GET /balance-allowance/update': { query: 'asset_type=COLLATERAL' },
+  'GET /ledger/balance': {},
+  'POST /split': { body: () => sets('split') },
+  'POST /merge': { body: () => sets('merge') },
   'GET /book': { query: `token_id=${token}` },
   'GET /book/:token_id': { at: [token] },
   'POST /books': { body: items },
