@@ -192,7 +192,7 @@ const ROOMS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
     identity: ['common'],
     'market-data': ['common', 'engine'],
     orders: ['common', 'engine', 'storage'],
-    ledger: ['common'],
+    ledger: ['common', 'engine'],
     account: ['common', 'market-data', 'storage'],
     portfolio: ['common', 'market-data'],
     streams: ['common', 'engine'],
