@@ -330,6 +330,23 @@ export interface MarketOfTokenAnswer {
   readonly secondary_token_id: string;
 }
 
+export interface MarketResolvedEvent {
+  readonly event_type: 'market_resolved';
+  readonly stream_id: string;
+  readonly sequence: string;
+  readonly server_ts_ms: string;
+  readonly timestamp: string;
+  readonly market: string;
+  readonly id: string;
+  readonly assets_ids: readonly string[];
+  readonly outcomes: readonly string[];
+  readonly payouts: readonly number[];
+  readonly payout_sum: number;
+  readonly is_void: boolean;
+  readonly winning_asset_id: string;
+  readonly winning_outcome: string;
+}
+
 export interface MarketsKeysetAnswer {
   readonly markets: readonly MarketAnswer[];
   readonly next_cursor?: string;
@@ -1015,7 +1032,8 @@ export type MarketEvent =
   | LastTradePriceEvent
   | TickSizeChangeEvent
   | BestBidAskEvent
-  | NewMarketEvent;
+  | NewMarketEvent
+  | MarketResolvedEvent;
 export type OrderItems = readonly OrderItemShape[];
 
 export type OrderResults = readonly OrderResult[];
