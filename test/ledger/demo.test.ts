@@ -34,3 +34,12 @@ test('the demo trades with a ledger, also after a restart, and a newcomer buys f
   );
   await node.stop();
 });
+
+test('--play is a node with a ledger whose first keys bring 1000', async () => {
+  const flags = ['start', '--play', '--port', '0'];
+  const node = await TestNode.start(temporaryDirectory(), {}, flags, 'server/cli/cli');
+  const bob = await Trader.join(node, 'bob');
+  const { json } = await bob.ask(node, 'GET', '/ledger/balance');
+  assert.equal((json as { cash: { free: string } }).cash.free, '1000000000');
+  await node.stop();
+});
