@@ -261,6 +261,20 @@ export interface LastTradePriceEvent {
   readonly fee_rate_bps: string;
 }
 
+export interface LedgerBalanceAnswer {
+  readonly cash: {
+    readonly total: string;
+    readonly reserved: string;
+    readonly free: string;
+  };
+  readonly positions: readonly {
+    readonly token_id: string;
+    readonly total: string;
+    readonly reserved: string;
+    readonly free: string;
+  }[];
+}
+
 export interface MarketAnswer {
   readonly id: string;
   readonly question: string;
@@ -316,6 +330,23 @@ export interface MarketOfTokenAnswer {
   readonly condition_id: string;
   readonly primary_token_id: string;
   readonly secondary_token_id: string;
+}
+
+export interface MarketResolvedEvent {
+  readonly event_type: 'market_resolved';
+  readonly stream_id: string;
+  readonly sequence: string;
+  readonly server_ts_ms: string;
+  readonly timestamp: string;
+  readonly market: string;
+  readonly id: string;
+  readonly assets_ids: readonly string[];
+  readonly outcomes: readonly string[];
+  readonly payouts: readonly number[];
+  readonly payout_sum: number;
+  readonly is_void: boolean;
+  readonly winning_asset_id: string;
+  readonly winning_outcome: string;
 }
 
 export interface MarketsKeysetAnswer {
@@ -613,6 +644,20 @@ export interface SeriesAnswer {
     readonly volume24hr: number;
     readonly liquidity: number;
   }[];
+}
+
+export interface SetsAnswer {
+  readonly id: string;
+  readonly conditionId: string;
+  readonly amount: string;
+  readonly cash: string;
+  readonly timestamp: string;
+}
+
+export interface SetsBody {
+  readonly conditionId: string;
+  readonly amount: string;
+  readonly id: string;
 }
 
 export interface ShortTradingMarketsAnswer {
@@ -991,7 +1036,8 @@ export type MarketEvent =
   | LastTradePriceEvent
   | TickSizeChangeEvent
   | BestBidAskEvent
-  | NewMarketEvent;
+  | NewMarketEvent
+  | MarketResolvedEvent;
 export type OrderItems = readonly OrderItemShape[];
 
 export type OrderResults = readonly OrderResult[];
@@ -1655,6 +1701,21 @@ export interface Routes {
     };
     body: undefined;
     answer: BalanceAnswer;
+  };
+  'GET /ledger/balance': {
+    query: Readonly<Record<string, unknown>>;
+    body: undefined;
+    answer: LedgerBalanceAnswer;
+  };
+  'POST /split': {
+    query: Readonly<Record<string, unknown>>;
+    body: SetsBody;
+    answer: SetsAnswer;
+  };
+  'POST /merge': {
+    query: Readonly<Record<string, unknown>>;
+    body: SetsBody;
+    answer: SetsAnswer;
   };
   'GET /book': {
     query: {
@@ -2632,6 +2693,9 @@ export const ACCESS = {
   'GET /ledger/statement': 'level2-read',
   'GET /balance-allowance': 'level2-read',
   'GET /balance-allowance/update': 'level2-read',
+  'GET /ledger/balance': 'level2-read',
+  'POST /split': 'level2',
+  'POST /merge': 'level2',
   'GET /data/pre-migration-orders': 'level2-read',
   'GET /order-scoring': 'level2-read',
   'POST /orders-scoring': 'level2-read',

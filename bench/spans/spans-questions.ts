@@ -115,6 +115,9 @@ export const WORST: Readonly<Record<RouteKey, Worst>> = {
   'GET /ledger/statement': FIXED_PAGE,
   'GET /balance-allowance': FIXED,
   'GET /balance-allowance/update': FIXED,
+  'GET /ledger/balance': FIXED,
+  'POST /split': BY_WORKER,
+  'POST /merge': BY_WORKER,
   'GET /book': ({ tokenIds }, round) => get(`/book?token_id=${tokenIds[round]}`),
   'GET /book/:token_id': ({ tokenIds }, round) => get(`/book/${tokenIds.at(-1 - round)}`),
   'POST /books': (store, round) =>

@@ -19,6 +19,7 @@ import {
   type WalletOwner,
 } from '../identity/auth.ts';
 import { KEYS_MAX, READ_ONLY_KEYS_MAX } from '../identity/key-registry.ts';
+import type { Faucet } from '../ledger/faucet.ts';
 import {
   KEY_BOUNDS,
   ReadOnlyKeyBody,
@@ -44,18 +45,35 @@ interface KeyDialect {
   readonly revokedAnswer: keyof typeof REVOKED;
 }
 
-/** @param limits undefined when keys are not limited */
+type Refusal = (context: RequestContext) => KeyAnswer | undefined;
+
+function issuing(
+  auth: Auth,
+  overKeys: Refusal,
+  faucet: Pick<Faucet, 'give'> | undefined,
+): Handler<unknown, WalletOwner> {
+  return async (context, _query, caller) => {
+    const isFirst = !auth.registry.hasKeys(caller.address);
+    const issued = await issueKey(auth, caller, () => overKeys(context));
+    if (faucet === undefined || issued.status !== 200) return answer(context, issued);
+    const given = await faucet.give(caller.address, isFirst);
+    // Who asks again gets the same key, and the money that is missing.
+    answer(context, given?.kind === 'failed' ? given : issued);
+  };
+}
+
+/** @param limits undefined when keys are not limited @param faucet undefined when no key brings money */
 export function keyHandlers(
   auth: Auth,
   { apiKeysAnswer, revokedAnswer }: KeyDialect,
   limits: LateLimits | undefined,
+  faucet: Pick<Faucet, 'give'> | undefined,
 ) {
   const { registry } = auth;
 
   const overKeys = (context: RequestContext) =>
     limits?.refusal('keysIssued', callerOf(context.address), 1, context);
-  const issue: Handler<unknown, WalletOwner> = async (context, _query, caller) =>
-    answer(context, await issueKey(auth, caller, () => overKeys(context)));
+  const issue = issuing(auth, overKeys, faucet);
   const derive: Handler<unknown, WalletOwner> = (context, _query, caller) =>
     answer(context, deriveKey(auth, caller));
   const list: Handler<unknown, KeyOwner> = (context, _query, { address }) => {

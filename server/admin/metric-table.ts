@@ -5,6 +5,7 @@
  * Thread: I/O. Non-goals: how they are written (metrics.ts), how they are counted.
  */
 
+import { ledgerIsOn, ledgerTotals } from '../../engine/ledger/reads.ts';
 import { RejectReason } from '../../engine/orders/reject-reasons.ts';
 import { fillCount, lastBatch } from '../../engine/reads.ts';
 import type { Histogram } from '../common/histogram.ts';
@@ -242,6 +243,10 @@ export const METRICS: Readonly<Record<string, NumberRow | HistogramRow>> = {
     'table',
     'rows of each table of the engine',
     ({ node }) => occupancyOf(node.tables).map(({ capacity, table }) => [table, capacity]),
+  ),
+  exchange_ledger_imbalance: gauge(
+    'micro-units that the sums of the ledger differ by, always 0; not shown without a ledger',
+    ({ node: { tables } }) => (ledgerIsOn(tables) ? ledgerTotals(tables).imbalance : undefined),
   ),
   exchange_event_loop_delay_seconds: byLabel(
     'gauge',

@@ -15,6 +15,7 @@ import { asyncApiDocument } from '../documents/asyncapi.ts';
 import type { Documents } from '../documents/document-routes.ts';
 import { type OpenApiParts, openApiDocument } from '../documents/openapi.ts';
 import * as identity from '../identity/schemas.ts';
+import * as ledger from '../ledger/schemas.ts';
 import * as history from '../market-data/history-schemas.ts';
 import * as token from '../market-data/token-schemas.ts';
 import * as trades from '../market-data/trades-schemas.ts';
@@ -37,6 +38,7 @@ const MODULES = [
   token,
   trades,
   info,
+  ledger,
   orders,
   portfolio,
 ];

@@ -1,22 +1,16 @@
 /**
- * What the node says of itself: health, time, what a client needs to sign and to behave, and what an
- * order may spend.
+ * What the node says of itself: health, time, and what a client needs to sign and to behave.
  *
  * Thread: I/O.
  */
-import { AMOUNT_MAX } from '../../engine/tables/capacities.ts';
 import { type Progress, shownProgress } from '../admin/progress.ts';
 import type { ClockFacts } from '../admin/summary.ts';
-import { errorBody } from '../common/error-bodies.ts';
 import { packageVersion } from '../common/package-version.ts';
-import { compileQuery } from '../common/query.ts';
 import { Type } from '../common/schema.ts';
 import type { Config } from '../config/config.ts';
 import type { Handler } from '../http/http.ts';
 import type { RateControl } from '../http/rate-control.ts';
 import { effectiveCaps, RATE_CLASSES, RATE_LIMITS, type RateCaps } from '../http/rate-limits.ts';
-import type { KeyOwner } from '../identity/auth.ts';
-import type { TokenTexts } from '../market-data/texts.ts';
 import { TOKENS_MAX } from '../market-data/token-schemas.ts';
 import { PAUSE_REASONS, PAUSES, type Pause } from '../orders/pauses.ts';
 
@@ -106,33 +100,6 @@ export const RateLimitsAnswer = Type.Object({
   ),
 });
 
-export const BALANCE_QUERY = compileQuery(
-  Type.Object({
-    asset_type: Type.Union([Type.Literal('COLLATERAL'), Type.Literal('CONDITIONAL')], {
-      error: 'Invalid asset type',
-      description: 'COLLATERAL or CONDITIONAL',
-    }),
-    token_id: Type.Optional(Type.String()),
-    signature_type: Type.Optional(
-      Type.Integer({
-        minimum: 0,
-        maximum: 3,
-        error: 'Invalid signature type',
-        description: 'a whole number from 0 to 3',
-      }),
-    ),
-  }),
-);
-export interface BalanceQuery {
-  readonly asset_type: 'COLLATERAL' | 'CONDITIONAL';
-  readonly token_id?: string;
-}
-
-export const BalanceAnswer = Type.Object({
-  balance: Type.String({ pattern: '^\\d+$', description: 'base units' }),
-  allowances: Type.Record(Address, Type.String({ pattern: '^\\d+$' })),
-});
-
 const MIB = 2 ** 20;
 const ORDER_BODY_BYTES = 2 * 2 ** 10;
 
@@ -148,7 +115,6 @@ export interface InfoParts {
   readonly config: Config;
   /** Undefined with RATE_LIMITS=off. */
   readonly rates: RateControl | undefined;
-  readonly texts: TokenTexts;
   /** Whether orders are taken. */
   readonly isTaking: () => boolean;
   readonly pauses: () => readonly Pause[];
@@ -159,7 +125,7 @@ export interface InfoParts {
 }
 
 export function infoHandlers(parts: InfoParts) {
-  const { config, rates, seconds, texts } = parts;
+  const { config, rates, seconds } = parts;
   const ok: Handler<unknown> = (context) => context.reply(200, '"OK"');
   const version = JSON.stringify({ version: config.orderVersion === '2' ? 2 : 1 });
   const info = exchangeInfo(config);
@@ -170,22 +136,6 @@ export function infoHandlers(parts: InfoParts) {
       counted_by: 'address',
       limits: rateLimitRows(config, caps()),
     });
-  // No ledger, no limit: the answer is the largest amount that an order may have.
-  const most = String(AMOUNT_MAX);
-  const balance = JSON.stringify({
-    balance: most,
-    allowances: Object.fromEntries(exchangesOf(config).map((address) => [address, most])),
-  });
-  const balanceAllowance: Handler<BalanceQuery, KeyOwner> = (context, query) => {
-    const isOfToken = query.asset_type === 'CONDITIONAL';
-    if (isOfToken && (query.token_id ?? '') === '') {
-      context.reply(400, errorBody('Invalid token id'));
-    } else if (isOfToken && texts.find(query.token_id!) === 0) {
-      context.reply(404, errorBody('No orderbook exists for the requested token id'));
-    } else {
-      context.reply(200, balance);
-    }
-  };
   return {
     'GET /': ok,
     'GET /ok': ok,
@@ -206,8 +156,6 @@ export function infoHandlers(parts: InfoParts) {
         }),
       )) as Handler<unknown>,
     'GET /rate-limits': ((context) => context.reply(200, rateLimits())) as Handler<unknown>,
-    'GET /balance-allowance': balanceAllowance,
-    'GET /balance-allowance/update': balanceAllowance,
   };
 }
 
@@ -252,7 +200,7 @@ function appliedLimits(config: Config, caps: RateCaps) {
 }
 
 /** The contracts that orders of the versions taken are signed for. */
-function exchangesOf(config: Config): string[] {
+export function exchangesOf(config: Config): string[] {
   const { exchangeAddress, exchangeAddress2, orderVersion } = config;
   const first = [exchangeAddress, config.negRiskExchangeAddress];
   const second = [exchangeAddress2, config.negRiskExchangeAddress2];

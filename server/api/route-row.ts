@@ -44,10 +44,10 @@ export interface RouteRow {
   readonly media?: readonly string[];
   /** Answers carry an ETag, and who sends it back is answered 304 until they change. */
   readonly tagged?: true;
+  /** It may be answered 409. */
+  readonly conflicts?: true;
   /** Outside of the data API: TRADES_ALLOWLIST says who may ask. */
   readonly listed?: true;
-  /** 409 where the node has no ledger. */
-  readonly ofLedger?: true;
 }
 
 /** Of a row that repeats the one before it without a difference. */

@@ -10,6 +10,7 @@ import * as account from '../account/account-schemas.ts';
 import { NO_QUERY } from '../common/query.ts';
 import { Type } from '../common/schema.ts';
 import { TrioAnswer } from '../identity/schemas.ts';
+import * as ledger from '../ledger/schemas.ts';
 import * as statement from '../ledger/statement-schemas.ts';
 import * as history from '../market-data/history-schemas.ts';
 import * as token from '../market-data/token-schemas.ts';
@@ -237,25 +238,50 @@ export const ROUTE_TABLE = {
     query: statement.STATEMENT_QUERY,
     answer: statement.StatementAnswer,
     media: ['application/json', 'text/csv'],
-    ofLedger: true,
+    conflicts: true,
     does: 'every entry of the own wallet in the ledger, newest first: `limit next_cursor`; CSV by `Accept`',
   },
   'GET /balance-allowance': {
     ...trading,
     limits: ['trading'],
     access: 'level2-read',
-    query: info.BALANCE_QUERY,
-    answer: info.BalanceAnswer,
-    does: 'what an order may spend: `asset_type token_id signature_type`; funds are not checked',
+    query: ledger.BALANCE_QUERY,
+    answer: ledger.BalanceAnswer,
+    does: 'what a wallet has: `asset_type token_id signature_type`; without a ledger the largest amount',
   },
   'GET /balance-allowance/update': {
     ...trading,
     limits: ['trading'],
     access: 'level2-read',
-    query: info.BALANCE_QUERY,
-    answer: info.BalanceAnswer,
+    query: ledger.BALANCE_QUERY,
+    answer: ledger.BalanceAnswer,
     repeats: true,
     does: 'the same: there is nothing to bring up to date',
+  },
+  'GET /ledger/balance': {
+    ...own,
+    query: NO_QUERY,
+    answer: ledger.LedgerBalanceAnswer,
+    conflicts: true,
+    does: "cash and shares of the caller's wallet: total, reserved by open orders, free; needs a ledger",
+  },
+  'POST /split': {
+    ...signed,
+    limits: ['sets', 'trading'],
+    body: ledger.SetsBody,
+    bodyBounds: ledger.SETS_BOUNDS,
+    answer: ledger.SetsAnswer,
+    conflicts: true,
+    does: 'cash becomes complete sets of a market: `{"conditionId", "amount", "id"}`; needs a ledger',
+  },
+  'POST /merge': {
+    ...signed,
+    limits: ['sets', 'trading'],
+    body: ledger.SetsBody,
+    bodyBounds: ledger.SETS_BOUNDS,
+    answer: ledger.SetsAnswer,
+    conflicts: true,
+    does: 'complete sets become cash again: the same body',
   },
   'GET /book': {
     ...ofToken,

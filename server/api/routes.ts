@@ -1,3 +1,5 @@
+import { ledgerIsOn } from '../../engine/ledger/reads.ts';
+import { MICRO } from '../../engine/tables/units.ts';
 import type { PositionsReader, StatementsReader } from '../../storage/projection/reader.ts';
 import { type AccountRouteParts, accountHandlers } from '../account/account-routes.ts';
 import { heartbeatHandlers } from '../account/heartbeat-routes.ts';
@@ -14,6 +16,10 @@ import type { Route } from '../http/http.ts';
 import { ignoredHeaders } from '../http/ignored.ts';
 import { LateLimits } from '../http/late-limits.ts';
 import type { Auth } from '../identity/auth.ts';
+import { walletFactories } from '../identity/wallet-factory.ts';
+import { Faucet } from '../ledger/faucet.ts';
+import type { LedgerCommands } from '../ledger/ledger-commands.ts';
+import { ledgerHandlers } from '../ledger/ledger-routes.ts';
 import { statementHandlers } from '../ledger/statement-routes.ts';
 import type { HistoryKeeper } from '../market-data/history-keeper.ts';
 import { historyHandlers } from '../market-data/history-routes.ts';
@@ -27,7 +33,7 @@ import { orderHandlers } from '../orders/order-routes.ts';
 import { portfolioHandlers } from '../portfolio/portfolio-routes.ts';
 import { configuredRow } from './configured-row.ts';
 import { documentsOf } from './documented.ts';
-import { type InfoParts, infoHandlers } from './node-info.ts';
+import { exchangesOf, type InfoParts, infoHandlers } from './node-info.ts';
 import { PROGRAM_HANDLERS } from './programs.ts';
 import type { ROUTE_TABLE } from './route-table.ts';
 import { type HeaderHandler, serveTable } from './serve.ts';
@@ -47,6 +53,8 @@ export interface RouteParts
   readonly heartbeats: Pick<Heartbeats, 'beat'>;
   /** The generation of the catalog in use; an answer is made of one. */
   readonly catalog: () => Generation;
+  /** Undefined where nothing can be written. */
+  readonly ledger: LedgerCommands | undefined;
   /** Requests that change orders go through these. */
   readonly lines: CallerLines;
   /** Unix milliseconds. */
@@ -75,7 +83,12 @@ export function nodeRoutes(parts: RouteParts): Route[] {
     },
     {
       ...infoHandlers({ ...parts, seconds }),
-      ...keyHandlers(parts.auth, config, limits),
+      ...keyHandlers(parts.auth, config, limits, faucetOf(parts)),
+      ...ledgerHandlers({
+        ...parts,
+        exchanges: exchangesOf(config),
+        factories: walletFactories(config),
+      }),
       ...tokenHandlers({ ...parts, tops }),
       ...historyHandlers(parts),
       ...orderHandlers(parts.lines, limits),
@@ -98,6 +111,12 @@ export function nodeRoutes(parts: RouteParts): Route[] {
     },
   );
   return config.dataTrades === 'own' ? routes : withPublicTrades(routes, publicTrades);
+}
+
+/** Undefined where no key brings money. */
+function faucetOf({ config, ledger, now, tables }: RouteParts): Faucet | undefined {
+  if (config.faucet === 0 || ledger === undefined || !ledgerIsOn(tables)) return undefined;
+  return new Faucet({ tables, ledger, now, amount: config.faucet * MICRO });
 }
 
 /** GET /trades: the allow-list comes before the query (docs/protocol.md#data-api-queries). */

@@ -5,6 +5,8 @@
  * Thread: the I/O thread.
  */
 
+import { ledgerIsOn } from '../../engine/ledger/reads.ts';
+import type { MarketRow } from '../../engine/tables/units.ts';
 import { openKeyStore } from '../../storage/kv/keys.ts';
 import { StoredClosedOrders } from '../../storage/projection/closed-orders.ts';
 import { PositionsReader, StatementsReader } from '../../storage/projection/reader.ts';
@@ -20,9 +22,11 @@ import type { Bans } from '../identity/bans.ts';
 import { openNodeKey } from '../identity/credentials.ts';
 import { KeyRegistry } from '../identity/key-registry.ts';
 import { BookRenderer } from '../market-data/books.ts';
+import { marketByCondition } from '../market-data/find.ts';
 import { type MarketLookup, TokenTexts } from '../market-data/texts.ts';
 import { TradesRenderer } from '../market-data/trades-render.ts';
 import { Streams } from '../streams/streams.ts';
+import { demoFunds } from './demo-funds.ts';
 import { DemoTraders } from './demo-traders.ts';
 import { lostKeys } from './lost-keys.ts';
 import { openOperations } from './operations.ts';
@@ -103,7 +107,14 @@ function startDemoTraders(start: Start, parts: CaughtUp, port: number): void {
   const nodeKey = openNodeKey(dataDir);
   if (!nodeKey.ok) return;
   const { markets } = readDemo();
-  const common = { config, separators, port, markets, log };
+  const { t, writer } = parts;
+  const fund = async (wallet: Uint8Array): Promise<void> => {
+    if (!ledgerIsOn(t)) return;
+    const rows = markets.map(({ conditionId }) => marketByCondition(t, conditionId));
+    const known = rows.filter((row): row is MarketRow => row !== 0);
+    for (const [kind, fields] of demoFunds(wallet, known)) await writer.ledger?.funds(kind, fields);
+  };
+  const common = { config, separators, port, markets, fund, log };
   const traders = new DemoTraders({
     ...common,
     secret: nodeKey.key,
@@ -139,7 +150,7 @@ async function openPort(
   const texts = new TokenTexts(tables, lookup, config.tradesAsset, () => infos.pinnedLookup());
   const books = new BookRenderer(tables, texts);
   const closedOrders = new StoredClosedOrders(stores.derived);
-  const { isTaking, lines, pauses, seqlock, whenBatchesDone } = writer;
+  const { isTaking, ledger, lines, pauses, seqlock, whenBatchesDone } = writer;
   const shared = { now: clock.now, tables, texts, books, whenBatchesDone };
   const streams = new Streams({
     ...shared,
@@ -161,7 +172,7 @@ async function openPort(
     nodeRoutes({
       ...parts,
       ...shared,
-      ...{ isTaking, lines, pauses, seqlock },
+      ...{ isTaking, ledger, lines, pauses, seqlock },
       config,
       rates,
       auth: openAuth(credentialPrefix, chainId, authSkewSeconds, registry, isBanned),

@@ -5,9 +5,16 @@
  *
  * Pure; thread: the I/O thread.
  */
-import { type CommandBuffer, encodeOrder, OrderType, Side } from '../../engine/commands.ts';
+import {
+  type CommandBuffer,
+  encodeFunds,
+  encodeOrder,
+  OrderType,
+  Side,
+} from '../../engine/commands.ts';
 import { ADDRESS_WORDS, API_KEY_WORDS, ID_WORDS } from '../../engine/tables/codes.ts';
 import {
+  type MarketRow,
   MICRO,
   type MicroCollateral,
   type MicroShares,
@@ -19,6 +26,7 @@ import { orderDigest, type SignedFields } from '../identity/eip712.ts';
 import { keccak256 } from '../identity/keccak.ts';
 import type { Separators } from '../orders/prepare.ts';
 import { EventChances } from './demo-chances.ts';
+import { demoFunds } from './demo-funds.ts';
 
 const WALLETS = 6;
 const LEVELS = 5;
@@ -32,6 +40,18 @@ type DemoOrder = readonly [
   shares: number,
 ];
 
+const wallets = Array.from({ length: WALLETS }, (_, i) =>
+  keccak256(Buffer.from(`demo wallet ${i}`)).slice(12),
+);
+
+/** Appends what the wallets of the demo's orders need with a ledger; the markets are the first ones. */
+export function appendDemoFunds(markets: readonly CatalogMarket[], out: CommandBuffer): void {
+  const rows = markets.map((_, i) => (i + 1) as MarketRow);
+  for (const wallet of wallets) {
+    for (const [kind, fields] of demoFunds(wallet, rows)) encodeFunds(out, kind, fields);
+  }
+}
+
 /** Appends the demo's orders; the markets' tokens have slots from `firstToken` on, in order. */
 export function appendDemoOrders(
   markets: readonly CatalogMarket[],
@@ -39,9 +59,6 @@ export function appendDemoOrders(
   separators: Separators,
   out: CommandBuffer,
 ): void {
-  const wallets = Array.from({ length: WALLETS }, (_, i) =>
-    keccak256(Buffer.from(`demo wallet ${i}`)).slice(12),
-  );
   const events = EventChances.all(markets);
   const chances = new Map(
     events.flatMap((event) => {

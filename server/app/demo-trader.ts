@@ -22,6 +22,8 @@ export interface DemoVenue {
   readonly host: string;
   readonly port: number;
   agent: Agent;
+  /** With a ledger: gives a wallet what it trades with. */
+  readonly fund: (wallet: Uint8Array) => Promise<void>;
   /** Ends every request. */
   readonly signal: AbortSignal;
 }
@@ -65,6 +67,7 @@ export class DemoTrader {
     authDigest(authSeparator(chainId), this.wallet, timestamp, '0', digest, 0);
     const headers = { SIGNATURE: this.sign(digest), TIMESTAMP: timestamp, NONCE: '0' };
     const answer = await this.send('POST', '/auth/api-key', headers, '');
+    await this.venue.fund(this.wallet);
     this.trio = JSON.parse(answer) as Trio;
   }
 

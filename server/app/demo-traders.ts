@@ -17,7 +17,7 @@ import { hostToReach } from '../http/address.ts';
 import { type DemoBook, EventChances, seededRandom } from './demo-chances.ts';
 import { ask, type DemoOrderTerms, DemoTrader, type DemoVenue } from './demo-trader.ts';
 
-interface DemoTradersOptions extends Pick<DemoVenue, 'config' | 'separators' | 'port'> {
+interface DemoTradersOptions extends Pick<DemoVenue, 'config' | 'separators' | 'port' | 'fund'> {
   readonly markets: readonly CatalogMarket[];
   /** The wallets' keys are made from it, so that nobody else has them. */
   readonly secret: Uint8Array;
@@ -69,12 +69,12 @@ export class DemoTraders {
   /** They begin at once. */
   constructor(options: DemoTradersOptions) {
     this.o = options;
-    const { config, port, separators } = options;
+    const { config, fund, port, separators } = options;
     const host = hostToReach(config.host);
     const { signal } = this.stopping;
     const localAddress = host === '127.0.0.1' ? { localAddress: OWN_ADDRESS } : {};
     const agent = new Agent({ ...CONNECTION, ...localAddress });
-    this.venue = { config, separators, host, port, agent, signal };
+    this.venue = { config, separators, host, port, fund, agent, signal };
     const traders = Array.from({ length: 1 + TAKERS }, (_, i) => {
       const key = createHmac('sha256', options.secret).update(`demo trader ${i}`).digest();
       return new DemoTrader(this.venue, key);

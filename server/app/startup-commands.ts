@@ -7,6 +7,7 @@
 
 import { CommandBuffer, encodeConfigure } from '../../engine/commands.ts';
 import { SelfTrade } from '../../engine/context.ts';
+import { ledgerIsOn } from '../../engine/ledger/reads.ts';
 import { RejectReason } from '../../engine/orders/reject-reasons.ts';
 import { engineSettings, lastBatch, marketCount } from '../../engine/reads.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
@@ -19,7 +20,7 @@ import type { Config } from '../config/config.ts';
 import { applyCommands } from '../orders/own-commands.ts';
 import type { Separators } from '../orders/prepare.ts';
 import type { Sequencer } from '../orders/sequencer.ts';
-import { appendDemoOrders } from './demo-books.ts';
+import { appendDemoFunds, appendDemoOrders } from './demo-books.ts';
 import { demoCatalog } from './demo-catalog.ts';
 
 const SELF_TRADE: Readonly<Record<Config['selfTrade'], number>> = {
@@ -90,6 +91,7 @@ export async function openStartupCatalog(
     if (rowsNamed(conditions, keyOf('number', first)).length === 0) return commands;
     // One batch with the registrations: a kill leaves both or neither.
     const out = new CommandBuffer();
+    if (ledgerIsOn(t)) appendDemoFunds(demo.markets, out);
     appendDemoOrders(demo.markets, 1 as TokenRow, separators, out);
     const batch = Int32Array.from([...commands[0]!, ...out.i32.subarray(0, out.words)]);
     return [batch, ...commands.slice(1)];

@@ -15,7 +15,7 @@ import { Heartbeats } from '../account/heartbeats.ts';
 import { ordersBodyMax } from '../api/node-info.ts';
 import type { CatalogKeeperOptions } from '../catalog/catalog-keeper.ts';
 import { aheadOf, aheadText, type GuardedClock } from '../common/guarded-clock.ts';
-import { walletFactory } from '../identity/wallet-factory.ts';
+import { walletFactories } from '../identity/wallet-factory.ts';
 import { LedgerCommands } from '../ledger/ledger-commands.ts';
 import { ResolutionLoop } from '../ledger/resolution-loop.ts';
 import type { AppliedBatch } from '../orders/applied-batch.ts';
@@ -167,10 +167,7 @@ function workerSetup(
     separators,
     verifySignatures: config.verifySignatures,
     banned,
-    walletFactories: {
-      proxy: walletFactory(config.proxyWalletFactory),
-      safe: walletFactory(config.safeWalletFactory),
-    },
+    walletFactories: walletFactories(config),
     maxBatchOrders: config.maxBatchOrders,
     parse: { resolvesCondition: config.resolveConditionId, orderVersion: config.orderVersion },
     orderTexts: config.orderTexts,

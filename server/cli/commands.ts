@@ -46,6 +46,8 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
       '--port <number>': 'instead of PORT of the environment (3000)',
       '--admin-port <number>': 'instead of ADMIN_PORT of the environment (3001)',
       '--no-demo': 'no demo catalog on a first start',
+      '--play':
+        'with a ledger and play money: LEDGER=on, and FAUCET=1000 unless the environment has it',
     },
     run: async () => (await import('./start-command.ts')).start,
   },

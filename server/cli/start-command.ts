@@ -21,6 +21,10 @@ export const start: Run = async ({ dataDir }, _, options) => {
     if (text === '') throw new Refused(`${variable} must be a number`);
     if (text !== undefined) process.env[variable] = text;
   }
+  if (options.play === true) {
+    process.env.LEDGER = 'on';
+    process.env.FAUCET ??= '1000';
+  }
   // The other program expects its arguments after the script's name.
   process.argv.splice(
     2,

@@ -5,7 +5,8 @@
  *
  * Pure data. Not here: reading the environment (config.ts).
  */
-import { DEFAULT_CAPACITIES } from '../../engine/tables/capacities.ts';
+import { AMOUNT_MAX, DEFAULT_CAPACITIES } from '../../engine/tables/capacities.ts';
+import { MICRO } from '../../engine/tables/units.ts';
 import { RATE_LIMITS, REQUESTS_MAX } from '../http/rate-limits.ts';
 import {
   ADDRESS,
@@ -29,6 +30,8 @@ import { PROFILE_TABLE } from './profile.ts';
 
 /** Requests are applied one at a time, so more threads than this would mostly wait. */
 const WORKERS_MAX = 64;
+/** In units of collateral. */
+const FAUCET_MAX = Math.floor(AMOUNT_MAX / MICRO);
 const SELF_TRADES = ['allow', 'cancel-taker', 'cancel-maker', 'cancel-both'] as const;
 
 /** By the member of Config; `capacities` is a member with members. */
@@ -126,6 +129,9 @@ export const SETTINGS = {
   ),
   ledger: setting('LEDGER', OFF_UNLESS_SET, 'off').describe(
     '`on`: cash and shares are kept, reserved and paid out ([ledger](../docs/ledger.md)); a directory keeps the mode of its first start',
+  ),
+  faucet: setting('FAUCET', whole(0, FAUCET_MAX), 0).describe(
+    'with a ledger: units of play money that the first API key of a wallet brings',
   ),
   maxBatchOrders: setting('MAX_BATCH_ORDERS', whole(1, 5000), 500).describe(
     'orders of one request',

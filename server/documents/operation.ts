@@ -19,7 +19,7 @@ export interface DocumentedRow {
   readonly media?: readonly string[];
   readonly tagged?: boolean;
   readonly listed?: boolean;
-  readonly ofLedger?: boolean;
+  readonly conflicts?: boolean;
 }
 
 export interface DocumentedRoute {
@@ -51,7 +51,7 @@ const TEXTS: Readonly<Record<number, string>> = {
   401: 'credentials are missing or wrong; of trades and the data API: the address is not on the list',
   403: 'the key is known and may not do this, or its wallet is banned',
   404: 'what is asked for is not there',
-  409: 'the node has no ledger',
+  409: 'it conflicts with what was done before, or the node has no ledger',
   413: 'the body is too large',
   429: 'too many requests',
   500: 'a fault of the node',
@@ -186,7 +186,7 @@ function statusesOf(key: string, row: DocumentedRow): number[] {
     [401, isGuarded || row.api === 'data' || row.listed === true],
     [403, isGuarded],
     [404, hasQuery || key.includes(':') || row.body !== undefined || row.access === 'level1'],
-    [409, row.ofLedger === true],
+    [409, row.conflicts === true],
     [413, row.bodyMax !== 'none'],
     [429, row.limits.length > 0],
     [500, true],

@@ -45,6 +45,7 @@ export const RATE_LIMITS = {
   cancelSustained: { covers: 'DELETE /order', requests: 24_000, seconds: SUSTAINED_SECONDS },
   replaceBurst: { covers: 'POST /replace', requests: 2400, seconds: BURST_SECONDS },
   replaceSustained: { covers: 'POST /replace', requests: 24_000, seconds: SUSTAINED_SECONDS },
+  sets: { covers: 'POST /split and POST /merge', requests: 200, seconds: BURST_SECONDS },
   // Counted once a handler knows more than who is calling (late-limits.ts); no route names them.
   keyOrders: {
     covers:

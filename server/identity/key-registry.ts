@@ -98,6 +98,12 @@ export class KeyRegistry {
     this.matchesStore = first === undefined || this.#idOf(first) === first.id;
   }
 
+  /** Whether an address has an API key, revoked or coming ones included. */
+  hasKeys(address: Uint8Array): boolean {
+    const keys = this.#byAddress.get(addressText(address));
+    return keys !== undefined && keys.apiKeys.length + keys.coming.size > 0;
+  }
+
   /** Whether create() may issue the trio of (address, nonce): it exists, or there is room. */
   mayHave(address: Uint8Array, nonce: string): boolean {
     const keys = this.#byAddress.get(addressText(address));

@@ -3,7 +3,7 @@
  * factories create them on chain (CREATE2, EIP-1014). When a factory is configured, arithmetic
  * proves that a wallet belongs to its signer, and no other signer can bind it first.
  *
- * Thread: a worker; each instance has its own cache of wallets. Non-goals: whether a wallet was
+ * Thread: any; each instance has its own cache of wallets. Non-goals: whether a wallet was
  * ever deployed.
  */
 import assert from 'node:assert/strict';
@@ -40,6 +40,17 @@ export function walletFactory(text: string): WalletFactory | undefined {
   return factory;
 }
 
+/** Both, as the settings have them. */
+export function walletFactories(config: {
+  readonly proxyWalletFactory: string;
+  readonly safeWalletFactory: string;
+}): WalletFactories {
+  return {
+    proxy: walletFactory(config.proxyWalletFactory),
+    safe: walletFactory(config.safeWalletFactory),
+  };
+}
+
 /** `unknown`: no factory of this type is configured, so the wallet may belong to any signer. */
 export type WalletOwnership = 'derived' | 'foreign' | 'unknown';
 
@@ -74,6 +85,12 @@ export class Wallets {
     return derivation.isWalletOf(wallet, signer) ? 'derived' : 'foreign';
   }
 
+  /** The wallet of a signer for orders of this type, 20 bytes; undefined where it is not known. */
+  walletOf(signatureType: number, signer: Uint8Array): Uint8Array | undefined {
+    if (signatureType !== PROXY && signatureType !== SAFE) return signer;
+    return this.derivationOf(signatureType)?.walletOf(signer);
+  }
+
   private derivationOf(signatureType: number): Derivation | undefined {
     if (signatureType === PROXY) return this.proxy;
     return signatureType === SAFE ? this.safe : undefined;
@@ -99,6 +116,16 @@ class Derivation {
   }
 
   isWalletOf(wallet: Uint8Array, signer: Uint8Array): boolean {
+    return isAt(wallet, this.wallets, this.find(signer));
+  }
+
+  walletOf(signer: Uint8Array): Uint8Array {
+    const at = this.find(signer);
+    return this.wallets.slice(at, at + ADDRESS_BYTES);
+  }
+
+  /** Where the signer's wallet stands in the cache. */
+  private find(signer: Uint8Array): number {
     // An address is already a digest, so its last bytes serve as a hash.
     const place = ((signer[18]! << 8) | signer[19]!) & (REMEMBERED - 1);
     const at = place * ADDRESS_BYTES;
@@ -107,7 +134,7 @@ class Derivation {
       this.signers.set(signer, at);
       this.taken[place] = 1;
     }
-    return isAt(wallet, this.wallets, at);
+    return at;
   }
 
   private derive(signer: Uint8Array, at: number): void {

@@ -11,11 +11,11 @@ import { REQUEST_KEY_WORDS } from '../../engine/tables/codes.ts';
 import { bytesToWords } from '../common/uint256.ts';
 
 /** Unix milliseconds, then anything that is no digit first. */
-const ID_TEXT = /^(\d{13})(?:[-_.:][-_.:0-9A-Za-z]{0,85})?$/;
+export const ID_TEXT = /^(\d{13})(?:[-_.:][-_.:0-9A-Za-z]{0,85})?$/;
 
 /** What an id has to be, for the person who has to correct it. */
 export const ID_RULE =
-  'unix milliseconds, and after - _ . or : up to 85 letters, digits or such marks';
+  'unix milliseconds, and after - _ . or : up to 85 more such marks, letters and digits';
 
 /** Of an operator's request; undefined when the text is no id. */
 export function operatorRequestId(text: string): RequestIdFields | undefined {

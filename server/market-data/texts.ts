@@ -102,9 +102,14 @@ export class TokenTexts {
     return head;
   }
 
+  /** The id of a token, as orders name it. */
+  tokenId(token: TokenRow): string {
+    return this.known.ids[this.known.of(token)]!;
+  }
+
   /** How rows of the data API name a token (docs/protocol.md#identifiers). */
   assetOf(token: TokenRow): string {
-    if (this.asset === 'token') return this.known.ids[this.known.of(token)]!;
+    if (this.asset === 'token') return this.tokenId(token);
     const outcome = tokenOutcome(this.t, token);
     return `${this.conditionId(tokenMarket(this.t, token))}:${outcome}`;
   }

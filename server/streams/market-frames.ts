@@ -163,6 +163,16 @@ export function newMarketFrame(
   return Buffer.from(`${fields.slice(0, -1)},${head}}`);
 }
 
+/** @param resolved its fields but the first and the last */
+export function marketResolvedFrame(head: string, resolved: object, time: number): Buffer {
+  const fields = JSON.stringify({
+    event_type: 'market_resolved',
+    ...resolved,
+    timestamp: String(time),
+  });
+  return Buffer.from(`${fields.slice(0, -1)},${head}}`);
+}
+
 /** Whether the order of a command is an ask in the prices of its book. */
 export function isAskOf(t: Tables, { commands }: AppliedBatch, command: number): boolean {
   const token = commands[command + OrderCommand.token]! as TokenRow;

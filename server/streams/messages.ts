@@ -146,6 +146,19 @@ const NewMarketEvent = Type.Object({
   }),
 });
 
+const MarketResolvedEvent = Type.Object({
+  event_type: literal('market_resolved'),
+  ...envelope,
+  id: Text,
+  assets_ids: Texts,
+  outcomes: Texts,
+  payouts: Type.Array(Type.Integer(), { description: 'an outcome pays payout / payout_sum' }),
+  payout_sum: Type.Integer(),
+  is_void: Type.Boolean(),
+  winning_asset_id: Type.String({ description: 'empty where no outcome has all of the payout' }),
+  winning_outcome: Text,
+});
+
 const OrderEvent = Type.Object({
   event_type: literal('order'),
   ...ofAsset,
@@ -249,6 +262,10 @@ export const STREAM_TABLE = {
       tick_size_change: { sent: 'the tick changed', schema: TickSizeChangeEvent },
       best_bid_ask: { sent: 'a best price changed; custom', schema: BestBidAskEvent },
       new_market: { sent: 'the catalog brought a market; custom', schema: NewMarketEvent },
+      market_resolved: {
+        sent: 'the holders of a market have been paid; custom',
+        schema: MarketResolvedEvent,
+      },
       error: { sent: 'a message cannot be obeyed', schema: ProblemEvent },
     },
   },

@@ -18,6 +18,7 @@ import { Names } from './names.ts';
 import { NewMarkets } from './new-markets.ts';
 import { runName } from './numbering.ts';
 import { EVENTS_MAX, ReplayBuffer } from './replay-buffer.ts';
+import { ResolvedMarkets } from './resolved-markets.ts';
 import { messageBytesMax, type StreamLimits } from './stream-bounds.ts';
 import { UserConnection } from './user-channel.ts';
 import { UserFeed } from './user-feed.ts';
@@ -57,6 +58,7 @@ export class Streams {
   private readonly connections: Connections;
   private readonly market: MarketFeed;
   private readonly newMarkets: NewMarkets;
+  private readonly resolvedMarkets: ResolvedMarkets;
   private readonly replayBuffer: ReplayBuffer;
   private readonly user: UserFeed;
   private send: Publish = () => undefined;
@@ -70,6 +72,7 @@ export class Streams {
     this.connections = new Connections(limits, elapsed);
     this.market = new MarketFeed({ names, books, publish, now, run, whenBatchesDone });
     this.newMarkets = new NewMarkets({ names, publish, now, run });
+    this.resolvedMarkets = new ResolvedMarkets({ names, publish, now, run });
     this.replayBuffer = new ReplayBuffer({
       publish,
       now,
@@ -102,6 +105,7 @@ export class Streams {
       if (batch.isWhole) {
         this.market.flushed(batch);
         this.user.flushed(batch);
+        this.resolvedMarkets.flushed(batch);
       } else {
         this.restart('begin_anew', 'too much has changed at once: subscribe anew');
       }

@@ -25,7 +25,8 @@ const ORDERS_MAX = 500;
 const dataDir = temporaryDirectory();
 const [market] = await withMarkets(dataDir, [{ id: 1 }]);
 assert(market);
-const node = await TestNode.start(dataDir, {}, [], 'test/api/parsing-node');
+const LEDGER = { LEDGER: 'on', FAUCET: '1000' };
+const node = await TestNode.start(dataDir, LEDGER, [], 'test/api/parsing-node');
 const alice = await Trader.join(node, 'alice');
 const [token = ''] = market.tokenIds;
 const read = readConfig(SMALL_NODE, [], 1);
@@ -36,6 +37,9 @@ const id = `0x${'1'.repeat(64)}`;
 const items = { value: [{ token_id: token }], most: 500 };
 const order = () => alice.sign({ market, side: 'BUY', ticks: 1, shares: 5 }).item;
 const ids = { value: [id], most: 1_000 };
+const sets = (name: string) => ({
+  value: { conditionId: market.conditionId, amount: '1000000', id: `${Date.now()}-${name}` },
+});
 
 /** A body that is answered 200: a list of things, or one thing; and how many may be listed. */
 const BODIES: Readonly<Partial<Record<RouteKey, { value: unknown; most?: number }>>> = {
@@ -48,6 +52,8 @@ const BODIES: Readonly<Partial<Record<RouteKey, { value: unknown; most?: number 
   'POST /data/volumes': { value: { conditions: [{ condition_id: market.conditionId }] } },
   'POST /orders-scoring': ids,
   'POST /v1/heartbeats': { value: { heartbeat_id: null } },
+  'POST /split': sets('split'),
+  'POST /merge': sets('merge'),
   'POST /order': { value: order() },
   'POST /orders': { value: [order()], most: ORDERS_MAX },
   'POST /replace': { value: { orderID: id, ...order() } },

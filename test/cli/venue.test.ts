@@ -13,8 +13,8 @@ import {
   until,
   withMarkets,
 } from '../common/node-harness.ts';
+import { cli } from '../common/run-cli.ts';
 import { Trader } from '../common/traders.ts';
-import { cli } from './run-cli.ts';
 
 const dataDir = temporaryDirectory();
 await withMarkets(dataDir, [{ id: 1 }, { id: 2 }]);
@@ -23,7 +23,7 @@ const node = await TestNode.start(dataDir, SETTINGS);
 const alice = await Trader.join(node, 'alice');
 const bob = await Trader.join(node, 'bob');
 
-const run = (...args: string[]) => cli(dataDir, args, { env: SETTINGS });
+const run = (...args: string[]) => cli(dataDir, args, { settings: SETTINGS });
 async function done(...args: string[]): Promise<string> {
   const { code, stderr, stdout } = await run(...args);
   assert.deepEqual([code, stderr], [0, ''], stdout);

@@ -13,6 +13,7 @@ import * as catalogTrading from '../../server/catalog/trading-schemas.ts';
 import { REFUSALS } from '../../server/common/refusals.ts';
 import type { TSchema } from '../../server/common/schema.ts';
 import * as identity from '../../server/identity/schemas.ts';
+import * as ledger from '../../server/ledger/schemas.ts';
 import * as history from '../../server/market-data/history-schemas.ts';
 import * as token from '../../server/market-data/token-schemas.ts';
 import * as trades from '../../server/market-data/trades-schemas.ts';
@@ -21,7 +22,19 @@ import * as portfolio from '../../server/portfolio/portfolio-schemas.ts';
 import { STREAM_TABLE } from '../../server/streams/messages.ts';
 
 const ROOMS = [
-  ...[identity, info, order, account, token, history, trades, catalog, catalogTrading, portfolio],
+  ...[
+    identity,
+    info,
+    order,
+    account,
+    ledger,
+    token,
+    history,
+    trades,
+    catalog,
+    catalogTrading,
+    portfolio,
+  ],
 ] as const;
 /** Columns of prettier and of this repository's formatter. */
 const INDENT = '  ';

@@ -1,0 +1,65 @@
+/**
+ * The stream `resolved`: market_resolved for each market whose holders have all been paid.
+ *
+ * Thread: the I/O thread.
+ */
+import { Event, EventKind, eventWords } from '../../engine/events.ts';
+import { resolutionOf } from '../../engine/ledger/reads.ts';
+import { ResolutionState } from '../../engine/tables/codes.ts';
+import type { MarketRow } from '../../engine/tables/units.ts';
+import type { Publish } from '../http/sockets.ts';
+import { tokensOfMarket } from '../market-data/find.ts';
+import type { AppliedBatch } from '../orders/applied-batch.ts';
+import { marketResolvedFrame } from './market-frames.ts';
+import type { Names } from './names.ts';
+import { envelope, Numbering } from './numbering.ts';
+import { topics } from './topics.ts';
+
+interface ResolvedMarketsParts {
+  readonly names: Names;
+  readonly publish: Publish;
+  /** Unix milliseconds. */
+  readonly now: () => number;
+  /** The name of this run of the node. */
+  readonly run: string;
+}
+
+export class ResolvedMarkets {
+  private readonly o: ResolvedMarketsParts;
+  private readonly streams: Numbering;
+
+  constructor(parts: ResolvedMarketsParts) {
+    this.o = parts;
+    this.streams = new Numbering(parts.run);
+  }
+
+  /** Publishes the resolutions that a batch has finished. Its events are complete. */
+  flushed({ events, time }: Pick<AppliedBatch, 'events' | 'time'>): void {
+    for (let at = 0; at < events.length; at += eventWords(events, at)) {
+      if (events[at] !== EventKind.resolved) continue;
+      if (events[at + Event.state] !== ResolutionState.resolved) continue;
+      this.publishMarket(events[at + Event.market]! as MarketRow, time);
+    }
+  }
+
+  private publishMarket(market: MarketRow, time: number): void {
+    const { names, now, publish } = this.o;
+    // A resolution that is done never changes again.
+    const { isVoid, sum, weights } = resolutionOf(names.t, market)!;
+    const tokens = tokensOfMarket(names.t, market).map((token) => names.token(token));
+    const winner = isVoid ? undefined : tokens[weights.indexOf(sum)];
+    const head = envelope(this.streams.next('resolved'), now());
+    const resolved = {
+      id: names.condition(market),
+      market: names.condition(market),
+      assets_ids: tokens.map(({ id }) => id),
+      outcomes: tokens.map((token) => names.outcome(token)),
+      payouts: weights,
+      payout_sum: sum,
+      is_void: isVoid,
+      winning_asset_id: winner?.id ?? '',
+      winning_outcome: winner === undefined ? '' : names.outcome(winner),
+    };
+    publish(topics.markets, marketResolvedFrame(head, resolved, time));
+  }
+}
