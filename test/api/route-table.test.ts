@@ -57,7 +57,6 @@ interface Example {
   readonly at?: readonly string[];
   readonly query?: string;
   readonly body?: () => string;
-  /** 200 unless said. */
 }
 
 const items = () => JSON.stringify([{ token_id: token }, { token_id: other }]);
