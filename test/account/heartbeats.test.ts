@@ -180,7 +180,7 @@ test('on a node, silence cancels all orders of an address, and a restart does no
   const stale = await beat(first.heartbeat_id);
   assert.deepEqual(
     [stale.status, stale.json],
-    [400, { ...(second as object), error: 'invalid heartbeat_id' }],
+    [400, { ...(second as object), error: 'invalid heartbeat_id', code: 'INVALID_HEARTBEAT' }],
   );
   assert.equal((await alice.ask(node, 'POST', '/v1/heartbeats', '{"heartbeat_id":1}')).status, 400);
   assert.deepEqual((await alice.ask(node, 'POST', '/heartbeats')).json, { status: 'ok' });
