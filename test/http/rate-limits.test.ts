@@ -12,9 +12,9 @@ const PUBLISHED = `
 
 /** Beside the published ones: of a route of this node, and counted by handlers. */
 const OWN =
-  ', replaceBurst 2400/10, replaceSustained 24000/600, keyOrders 24000/10, keysIssued 100/3600';
+  ', replaceBurst 2400/10, replaceSustained 24000/600, sets 200/10, keyOrders 24000/10, keysIssued 100/3600';
 
-test('the caps are the published ones, and four more', () => {
+test('the caps are the published ones, and five more', () => {
   const rows = Object.entries(RATE_LIMITS).map(
     ([name, { requests, seconds }]) => `${name} ${requests}/${seconds}`,
   );
