@@ -315,7 +315,10 @@ for (const change of CHANGES) {
 
       const second = await place.restart(to);
       assert.deepEqual(second.t.capacities, to);
-      assert.deepEqual(closedRows(second.t), closedRows(first.t), 'in the order of finishing');
+      // Fewer rows in all: the oldest closed orders make room for what is open.
+      const room = to.orders + to.history - first.t.state[State.openOrders]!;
+      const closed = closedRows(first.t).slice(-room);
+      assert.deepEqual(closedRows(second.t), closed, 'in the order of finishing');
       const reach = Math.min(from.trades, to.trades);
       assert.deepEqual(fillsOf(second.t, reach), fillsOf(first.t, reach));
       await place.live(second, day.slice(third + 30, 2 * third));
