@@ -38,7 +38,7 @@ test('one name: package, README, page, documents, dashboard, containers, service
 test('the README shows the picture first and says at once that the money is none', () => {
   const paragraphs = readFileSync(join(ROOT, 'README.md'), 'utf8').split('\n\n');
   assert.match(paragraphs[1]!, /^\[!\[.*\]\(server\/page\/page\.webp\)\]/);
-  assert.match(paragraphs[2]!, /\*\*for play money: there are no\s+balances yet/);
+  assert.match(paragraphs[2]!, /\*\*for play money: by default\s+there are no balances/);
   // Some 200 words a minute.
   assert(paragraphs.join(' ').split(/\s+/).length < 2_000);
 });
