@@ -54,15 +54,15 @@ test('a store that the test has open sees each new generation of the thread', {
   const { lines, close } = run(t, source.url, 0.05, dataDir);
   await until(() => store.current() === 1);
   assert.equal(store.load().events.length, 300);
-  source.file = sourceFile(200, 'second');
+  source.file = sourceFile(280, 'second');
   source.etag = catalogEtag('b');
   await until(() => store.current() === 2);
-  assert.equal(store.load().events.length, 200);
+  assert.equal(store.load().events.length, 280);
   await until(() => lines.some((line) => line.startsWith('debug')));
   await close();
   assert.match(lines[0] ?? '', /^info .*generation 1: 300 events, 600 markets/);
-  assert.match(lines.join('\n'), /^info .*generation 2: 200 events/m);
-  assert.equal(store.load().events.length, 200);
+  assert.match(lines.join('\n'), /^info .*generation 2: 280 events/m);
+  assert.equal(store.load().events.length, 280);
 });
 
 test('a thread that gets the stop message ends in the middle of a pull and sends no more requests', async (t) => {

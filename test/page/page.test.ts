@@ -303,7 +303,10 @@ async function isAccessible(t: TestContext, { reader }: Stage): Promise<void> {
 async function survives(t: TestContext, stage: Stage): Promise<void> {
   await t.test('says that the node is away, and goes on when it is there again', async () => {
     const { directory, reader, settings } = stage;
+    // The browser loads the page again when it is no phone any more.
     await reader.look(DESKTOP, 'light');
+    await reader.sees('#question', /^Question 2\?$/);
+    await reader.sees('#connection', /^Live$/);
     await stage.node.end('SIGKILL');
     await reader.sees('#connection', /^Away since .*, trying again$/);
     await reader.sees('#question', /^Question 2\?$/);

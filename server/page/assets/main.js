@@ -95,15 +95,21 @@ async function choose() {
     list.setCurrent(market.id);
     stream?.follow(view.token);
     if (isNamed) showView('market');
-  } catch {
-    if (hash === location.hash) setText(byId('question'), 'There is no such market');
+  } catch (error) {
+    if (hash !== location.hash) return;
+    const isUnknown = error instanceof Error && error.message.startsWith('404');
+    const text = isUnknown ? 'There is no such market' : 'This market could not be read';
+    setText(byId('question'), text);
   }
 }
 
 /** @param {StreamState} state */
 function showStream(state) {
   if (state === 'away' && streamState !== 'away') awaySince = Date.now();
-  if (state === 'live' && streamState === 'away') list.refresh();
+  if (state === 'live' && streamState === 'away') {
+    list.refresh();
+    choose();
+  }
   streamState = state;
   document.body.toggleAttribute('data-away', state === 'away');
   showConnection();
