@@ -76,6 +76,7 @@ export function applyFunds(
 
 function fundsAt(context: EngineContext, i32: Int32Array, f64: Float64Array, at: number): Funds {
   const { t } = context;
+  const kind = commandKind(i32, at);
   let hasSigner = false;
   for (let w = 0; w < ADDRESS_WORDS; w++)
     if (i32[at + FundsCommand.signer + w] !== 0) hasSigner = true;
@@ -85,12 +86,13 @@ function fundsAt(context: EngineContext, i32: Int32Array, f64: Float64Array, at:
     t,
     i32,
     at,
-    kind: commandKind(i32, at),
+    kind,
     wallet: findAccount(t, i32, at + FundsCommand.wallet),
     hasSigner,
     signer: hasSigner ? findAccount(t, i32, at + FundsCommand.signer) : 0,
     market: (named > 0 && named <= t.state[State.markets]! ? named : 0) as MarketRow | 0,
-    amount: f64[at / 2 + FundsCommand.amount]!,
+    // A declaration moves nothing: whatever stands there is no part of its body.
+    amount: kind === CommandKind.declare ? 0 : f64[at / 2 + FundsCommand.amount]!,
   };
 }
 

@@ -5,11 +5,12 @@
  * Thread: I/O, or that of a command on a stopped directory. Not here: who may call (listener.ts).
  */
 import type { AuditLog } from '../../storage/operations/audit-log.ts';
+import { bodyFault } from '../common/body-fault.ts';
 import { errorBody } from '../common/error-bodies.ts';
 import { parseJson } from '../common/json.ts';
 import { boundsOf } from '../common/json-measure.ts';
 import { compileQuery } from '../common/query.ts';
-import { compileShape, type Fault, type TObject } from '../common/schema.ts';
+import { compileShape } from '../common/schema.ts';
 import { OperationRefused, type OperationRow } from './operation-row.ts';
 import { OPERATIONS, type OperationHandlers, type OperationKey } from './operation-table.ts';
 
@@ -40,7 +41,6 @@ type ReadInput = (call: OperationCall) => object | string;
 
 /** A market with many outcomes fits. */
 const BODY_BOUNDS = boundsOf(1_000);
-const NOT_JSON = errorBody('invalid body', 'the body must be a JSON object');
 const NO_NODE = new OperationRefused(409, 'this needs a running node');
 const UNAVAILABLE = 'audit log unavailable';
 
@@ -108,22 +108,6 @@ function readerOf(key: OperationKey): ReadInput {
   const shape = compileShape(input);
   return ({ body }) => {
     const sent = body.length === 0 ? {} : parseJson(body, BODY_BOUNDS);
-    if (typeof sent !== 'object' || sent === null) return NOT_JSON;
-    return shape.matches(sent) ? sent : bodyProblem(input, shape.fault(sent));
+    return shape.matches(sent) ? sent : bodyFault(input, shape.fault(sent));
   };
-}
-
-/** Names the member and its rule. */
-function bodyProblem(input: TObject, { missing, path }: Fault): string {
-  const [first] = path;
-  if (first === undefined) return NOT_JSON;
-  const name = path.join('.');
-  const member = input.properties[first];
-  if (member === undefined) {
-    const known = Object.keys(input.properties).join(', ') || 'none';
-    return errorBody(`unknown_field: ${name}`, `members of the body: ${known}`);
-  }
-  const rule = String(member.description ?? 'as the document says');
-  const is = missing ? 'is missing; it ' : '';
-  return errorBody(`invalid_field: ${name}`, `${name} ${is}must be ${rule}`);
 }

@@ -16,6 +16,7 @@ import {
 import { findAccount } from '../../engine/orders/accounts.ts';
 import { RejectReason } from '../../engine/orders/reject-reasons.ts';
 import { ADDRESS_WORDS } from '../../engine/tables/codes.ts';
+import { bodyFault } from '../common/body-fault.ts';
 import { errorBody, JOURNAL_UNAVAILABLE } from '../common/error-bodies.ts';
 import { readJson } from '../common/json.ts';
 import { nextTurn } from '../common/next-turn.ts';
@@ -44,7 +45,6 @@ interface Amounts {
 /** Texts of positions that are written without a pause. */
 const POSITIONS_PER_TURN = 500;
 const LEDGER_OFF = errorBody(REJECT_TEXTS[RejectReason.ledgerOff]);
-const NOT_AN_OBJECT = errorBody('invalid payload', 'the body must be a JSON object');
 
 const setsBody = compileShape(SetsBody);
 
@@ -82,7 +82,8 @@ export function ledgerHandlers(parts: LedgerRouteParts) {
     address: Uint8Array,
     sent: unknown,
   ): Promise<void> => {
-    if (!setsBody.matches(sent)) return context.reply(400, bodyProblem(sent));
+    if (!setsBody.matches(sent))
+      return context.reply(400, bodyFault(SetsBody, setsBody.fault(sent)));
     const { amount, conditionId, id } = sent;
     if (ledger === undefined) return context.reply(503, JOURNAL_UNAVAILABLE);
     const outcome = await ledger.funds(kind, {
@@ -114,14 +115,4 @@ export function ledgerHandlers(parts: LedgerRouteParts) {
 
 function amountTexts({ reserved, total }: Amounts) {
   return { total: String(total), reserved: String(reserved), free: String(total - reserved) };
-}
-
-/** Names the member and its rule. */
-function bodyProblem(sent: unknown): string {
-  const { missing, path } = setsBody.fault(sent);
-  const name = path[0] as keyof typeof SetsBody.properties | undefined;
-  if (name === undefined) return NOT_AN_OBJECT;
-  const { description } = SetsBody.properties[name];
-  const is = missing ? 'is missing; it ' : '';
-  return errorBody(`invalid_field: ${name}`, `${name} ${is}must be ${description}`);
 }

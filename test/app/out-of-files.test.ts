@@ -27,6 +27,9 @@ useCompiledNodes();
 const skip = spawnSync('prlimit', ['--version']).status !== 0 && 'no prlimit here';
 const SEGMENT_BYTES = 65_536;
 const SPARE_FILES = 40;
+const REOPEN_MS = 10;
+/** Well below the time after which the node closes a silent connection. */
+const PING_MS = 2_000;
 const ORDERS = 20;
 const SHARES = 5;
 /** Fewer than fill three segments. */
@@ -42,9 +45,10 @@ function segmentsOf({ dataDir }: TestNode): number {
 
 /**
  * Opens connections that say nothing, until the node has no file left for another one, and some more: they wait
- * in the kernel, and take each file that comes free.
+ * in the kernel, and take each file that comes free. A connection that the node closes for its silence is
+ * replaced. Returns what ends them.
  */
-async function idleConnections(node: TestNode): Promise<Socket[]> {
+async function idleConnections(node: TestNode): Promise<() => void> {
   const limit = filesOf(node) + SPARE_FILES;
   const { status } = spawnSync('prlimit', [
     '--pid',
@@ -52,14 +56,25 @@ async function idleConnections(node: TestNode): Promise<Socket[]> {
     `--nofile=${limit}:${limit}`,
   ]);
   assert.equal(status, 0);
-  const sockets: Socket[] = [];
-  for (let waiting = 0; waiting < SPARE_FILES; waiting += filesOf(node) < limit ? 0 : 1) {
+  const sockets = new Set<Socket>();
+  let isOver = false;
+  const open = (): Socket => {
     const socket = connect(node.port, '127.0.0.1').on('error', () => undefined);
-    await once(socket, 'connect');
-    sockets.push(socket);
-    assert(sockets.length < 10 * SPARE_FILES, 'the node has reached its limit');
+    sockets.add(socket);
+    socket.once('close', () => {
+      sockets.delete(socket);
+      if (!isOver) setTimeout(open, REOPEN_MS);
+    });
+    return socket;
+  };
+  for (let waiting = 0; waiting < SPARE_FILES; waiting += filesOf(node) < limit ? 0 : 1) {
+    await once(open(), 'connect');
+    assert(sockets.size < 10 * SPARE_FILES, 'the node has reached its limit');
   }
-  return sockets;
+  return () => {
+    isOver = true;
+    for (const socket of sockets) socket.destroy();
+  };
 }
 
 test('idle connections that use up all files do not end the node', { skip }, async (t) => {
@@ -105,7 +120,16 @@ test('idle connections that use up all files do not end the node', { skip }, asy
   const before = segmentsOf(node);
   while (segmentsOf(node) === before) assert.equal((await post()).status, 200);
   assert.equal((await told('/ready')).status, 200);
-  const idle = await idleConnections(node);
+  const endIdle = await idleConnections(node);
+  // There is no file for another connection: those that the test has must not be closed for their silence.
+  const pings = setInterval(() => {
+    status().catch(() => undefined);
+    told('/ready').catch(() => undefined);
+  }, PING_MS);
+  t.after(() => {
+    clearInterval(pings);
+    endIdle();
+  });
 
   await t.test('orders are refused once the log needs a file, and it is said why', async () => {
     const prepared = taken;
@@ -142,11 +166,12 @@ test('idle connections that use up all files do not end the node', { skip }, asy
   });
 
   await t.test('it goes on by itself, with all that was acknowledged', async () => {
-    for (const socket of idle) socket.destroy();
+    endIdle();
     await until(() => node.log.includes('files can be opened again: orders are taken'));
     assert.equal((await post()).status, 200);
     await until(() => node.log.includes('catalog generation 2'));
     await until(async () => (await status()).follower.behind === 0);
+    clearInterval(pings);
     await node.end('SIGKILL');
     node = await TestNode.start(dataDir, settings);
     const { bids } = await book(node, market.tokenIds[0]!);

@@ -159,7 +159,7 @@ export class NaiveLedger {
   funds(line: FundsLine, now: number): RejectReasonCode {
     const { amount, id, kind, market, signer, wallet } = line;
     const other = kind === 'split' || kind === 'merge' ? market : signer;
-    const body = JSON.stringify([kind, wallet, other, amount]);
+    const body = JSON.stringify([kind, wallet, other, kind === 'declare' ? 0 : amount]);
     const used = this.#request(id, body, now);
     if (used !== undefined) return used;
     const reason = this.#fundsRefusal(line);
