@@ -126,7 +126,9 @@ test('idle connections that use up all files do not end the node', { skip }, asy
     status().catch(() => undefined);
     told('/ready').catch(() => undefined);
   }, PING_MS);
+  let isDone = false;
   t.after(() => {
+    if (!isDone) console.error(node.log);
     clearInterval(pings);
     endIdle();
   });
@@ -177,5 +179,6 @@ test('idle connections that use up all files do not end the node', { skip }, asy
     const { bids } = await book(node, market.tokenIds[0]!);
     assert.equal(Number(bids[0]?.size), taken * SHARES);
     await node.stop();
+    isDone = true;
   });
 });
