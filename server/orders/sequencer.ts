@@ -4,6 +4,8 @@
  *
  *   submit -> queue -> dispatch (sequence, time) -> worker -> collect -> log -> answers
  *
+ * Where another node leads, its records come instead, each a batch of its own, by apply().
+ *
  * Nothing waits on a timer: a batch leaves at once when a worker is free, and what arrives meanwhile
  * leaves together. A request that finds the queue full is refused at once.
  *
@@ -11,8 +13,9 @@
  */
 
 import assert from 'node:assert/strict';
-import { engineTime } from '../../engine/reads.ts';
+import { engineSettings, engineTime } from '../../engine/reads.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
+import { stampOf } from '../../storage/log/batch-record.ts';
 import type { Log } from '../../storage/log/log.ts';
 import { type AppliedBatch, hasChanged, logRecord, takeApplied } from './applied-batch.ts';
 import { ExpiryTimer } from './expiry-timer.ts';
@@ -27,6 +30,7 @@ import {
   fillSlot,
   placesOrders,
   type Request,
+  recordRequest,
   refuse,
   takeAnswers,
 } from './slot-requests.ts';
@@ -40,6 +44,9 @@ import {
   SlotState,
   SlotView,
 } from './slots.ts';
+
+/** Between two looks whether enough is derived for the next record. */
+const DERIVED_LOOK_MS = 5;
 
 export interface SequencerOptions {
   readonly tables: Tables;
@@ -77,6 +84,9 @@ export class Sequencer {
   private readonly views: SlotView[];
   private readonly freeSlots: number[];
   private readonly queue: RequestQueue;
+  /** Of another node, in the order of the log. */
+  private records: Request[] = [];
+  private recordsRetry: NodeJS.Timeout | undefined;
   private tickWanted = false;
   private isPrefetchScheduled = false;
   /** Dispatched and not yet collected, in the order of their dispatch. */
@@ -124,6 +134,17 @@ export class Sequencer {
     else this.goOn(request);
   }
 
+  /**
+   * Applies the next record of the log, which another node has made; `applied` is called once the log of this
+   * node has it. No request is taken between records: who calls it has paused the sequencer.
+   */
+  apply(payload: Uint8Array, applied: () => void): void {
+    const failed = (why: Failure): void =>
+      this.stop(new Error(`a record of the leader could not be applied: ${why}`));
+    this.records.push(recordRequest(payload, applied, failed));
+    this.pump();
+  }
+
   /** Takes the next part of a request that has been taken: a full queue does not cut it short. */
   goOn(request: Request): void {
     if (this.o.log.failure !== undefined) fail(request, 'unavailable');
@@ -165,7 +186,7 @@ export class Sequencer {
 
   /** Resolves when nothing is queued, running or waiting for the log. */
   async idle(): Promise<void> {
-    while (this.queue.length + this.unlogged.batches > 0) {
+    while (this.records.length + this.queue.length + this.unlogged.batches > 0) {
       await new Promise((resolve) => setImmediate(resolve));
     }
   }
@@ -183,6 +204,7 @@ export class Sequencer {
     this.stopped = true;
     this.expiry.disarm();
     this.refuseWaiting();
+    this.records = [];
     this.o.onFatal(error);
   }
 
@@ -198,6 +220,9 @@ export class Sequencer {
   }
 
   private dispatchUpTo(running: number): void {
+    while (this.records.length > 0 && this.hasPlace(running) && this.mayApply(this.records[0]!)) {
+      this.dispatch(this.batchOf(this.records.shift()!));
+    }
     while (this.mayDispatch(running) && this.hasWork()) {
       const time = this.o.now();
       // Where that has found that the clock jumped, orders that waited are refused by now.
@@ -206,6 +231,29 @@ export class Sequencer {
       this.tickWanted = false;
       this.dispatch(this.queue.takeBatch(this.nextDispatch, this.freeSlots.at(-1)!));
     }
+  }
+
+  private batchOf(record: Request): RequestBatch {
+    this.lastTime = Math.max(this.lastTime, stampOf(record.body).time);
+    return {
+      ...{ dispatchSequence: this.nextDispatch, slot: this.freeSlots.at(-1)!, requests: [record] },
+      ...{ times: [this.o.meters?.now() ?? 0], isDone: false, largeEvents: undefined },
+    };
+  }
+
+  /** Ids that leave memory with a record have to be found in what this node has derived: it may be behind. */
+  private mayApply({ body }: Request): boolean {
+    const { closedEnd, persistedClosedSequence } = stampOf(body);
+    const leaving = Math.min(
+      persistedClosedSequence,
+      closedEnd - engineSettings(this.o.tables).history,
+    );
+    if (leaving <= this.o.closedPersisted()) return true;
+    this.recordsRetry ??= setTimeout(() => {
+      this.recordsRetry = undefined;
+      this.pump();
+    }, DERIVED_LOOK_MS).unref();
+    return false;
   }
 
   private hasWork(): boolean {
@@ -217,10 +265,13 @@ export class Sequencer {
   }
 
   private mayDispatch(running: number): boolean {
+    return (this.problem === undefined || this.takesCancels) && this.hasPlace(running);
+  }
+
+  private hasPlace(running: number): boolean {
     return (
       this.hasBegun &&
       !this.stopped &&
-      (this.problem === undefined || this.takesCancels) &&
       this.running < running &&
       this.freeSlots.length > 0 &&
       this.unlogged.hasRoom

@@ -4,7 +4,7 @@
  * Thread: the I/O thread, while no worker has the slot.
  */
 import assert from 'node:assert/strict';
-import { commandWords } from '../../engine/commands.ts';
+import { commandWords, OrderCommand } from '../../engine/commands.ts';
 import { BATCH_COMMANDS_MAX } from '../../engine/tables/capacities.ts';
 import {
   ENGINE_BUSY,
@@ -104,6 +104,19 @@ export function commandsRequest(
     settled(rules);
   };
   return { kind: RequestKind.commands, owner: undefined, body, weight, answered, failed: settled };
+}
+
+/** A record of the log that another node has made; `applied` is called once this node's log has it, too. */
+export function recordRequest(
+  payload: Uint8Array,
+  applied: () => void,
+  failed: (failure: Failure) => void,
+): Request {
+  const weight = (payload.length / (4 * OrderCommand.words)) * ORDER_BYTES_MIN;
+  return {
+    ...{ kind: RequestKind.record, owner: undefined, body: payload, weight },
+    ...{ answered: applied, failed },
+  };
 }
 
 /** The most commands that a request may contain; those that only cancel do not count. */
