@@ -1,0 +1,130 @@
+/**
+ * Repeats a compare-and-swap of the tail until it is certain whether it took place. The store's network may
+ * lose a request, lose its answer, or deliver it late; the same comparison makes each repetition harmless, and the
+ * writer's name in the tail tells whose record it is.
+ *
+ * Thread: the I/O thread. It does not order the groups; tail-writer.ts does.
+ */
+import { performance } from 'node:perf_hooks';
+import { type LogEntry, OutcomeUnknown, WrongSequence } from '../log/log.ts';
+import { NoSpace, type Tail } from './replicated-log.ts';
+
+/** done: it took place. moved: the tail is not the expected one. full: the store takes nothing more. */
+export type Answer = 'done' | 'moved' | 'full';
+
+/** Records that are committed together, encoded for the store. */
+export interface Group {
+  readonly expected: Tail;
+  /** What the tail is after it. */
+  readonly tail: Tail;
+}
+
+/** The place where the log lies. Every call rejects where there is no answer in time. */
+export interface TailStore<G extends Group> {
+  group(expected: Tail, entries: readonly LogEntry[], writer: string, epoch: number): G;
+  /** After a rejection it may still take place, at any time, as long as the tail is the expected one. */
+  swap(group: G, msMax: number): Promise<Answer>;
+  tail(msMax: number): Promise<Tail>;
+  /** Who wrote the record; '' where it is not there any more. */
+  writerOf(sequence: number, msMax: number): Promise<string>;
+  beat(writer: string, value: Buffer, msMax: number): Promise<Answer>;
+  isFull(msMax: number): Promise<boolean>;
+}
+
+/** One try; each one after a failure has twice the time of the one before, up to the second bound. */
+const TRY_MS = 500;
+const TRY_MS_MAX = 4_000;
+/** Between two tries, so that a store that fails at once is not called without pause. */
+const PAUSE_MS = 20;
+const PAUSE_FULL_MS = 500;
+
+export class Certain<G extends Group> {
+  readonly store: TailStore<G>;
+  /** Called with each answer, so that the owner knows of a store that is full. */
+  onAnswer: (answer: Answer) => void = () => undefined;
+  private readonly patienceMs: number;
+  private ended: Error | undefined;
+  /** Ends what is waited for at present. */
+  private interrupt: (error: Error) => void = () => undefined;
+
+  constructor(store: TailStore<G>, patienceMs: number) {
+    this.store = store;
+    this.patienceMs = patienceMs;
+  }
+
+  end(why: string): void {
+    this.ended ??= new OutcomeUnknown(why);
+    this.interrupt(this.ended);
+  }
+
+  /**
+   * Resolves once the group is committed. Rejects with WrongSequence where it never will be, with
+   * OutcomeUnknown, and, where `mayWait` is false, with NoSpace.
+   */
+  async commit(group: G, mayWait: boolean): Promise<void> {
+    let heard = performance.now();
+    let isInDoubt = false;
+    for (let tryMs = TRY_MS; ; tryMs = Math.min(2 * tryMs, TRY_MS_MAX)) {
+      const answer = await this.ask(this.store.swap(group, tryMs));
+      if (answer !== undefined) this.onAnswer(answer);
+      if (answer === 'done') return;
+      if (answer === undefined) isInDoubt = true;
+      // A store that is full may have taken it all the same.
+      const isOurs = await this.isCommitted(group, tryMs);
+      if (isOurs === true) return;
+      if (answer !== undefined || isOurs !== undefined) heard = performance.now();
+      if (answer === 'full' && isOurs === false && !mayWait) {
+        throw isInDoubt ? new OutcomeUnknown('the log is full') : new NoSpace();
+      }
+      const silentMs = performance.now() - heard;
+      if (silentMs > this.patienceMs) {
+        throw new OutcomeUnknown(`no answer for ${Math.round(silentMs)} ms`);
+      }
+      await this.pause(answer === 'full' ? PAUSE_FULL_MS : PAUSE_MS);
+    }
+  }
+
+  /**
+   * Whether the group is committed; undefined where there is no answer, false where it may still be. Rejects
+   * where it never will be.
+   */
+  private async isCommitted({ expected, tail }: G, tryMs: number): Promise<boolean | undefined> {
+    const found = await this.ask(this.store.tail(tryMs));
+    if (found === undefined) return undefined;
+    if (isSame(found, expected)) return false;
+    if (isSame(found, tail)) return true;
+    const { sequence } = tail;
+    if (found.sequence > sequence) {
+      const writer = await this.ask(this.store.writerOf(sequence, tryMs));
+      if (writer === undefined) return undefined;
+      if (writer === tail.writer) return true;
+      if (writer === '') {
+        throw new OutcomeUnknown(`${found.writer} writes, and batch ${sequence} is gone`);
+      }
+    }
+    throw new WrongSequence(expected.sequence, found.sequence);
+  }
+
+  /** The answer, or undefined where there is none. Rejects only once all has ended. */
+  private ask<T>(work: Promise<T>): Promise<T | undefined> {
+    return new Promise((resolve, reject) => {
+      this.interrupt = reject;
+      if (this.ended !== undefined) reject(this.ended);
+      work.then(resolve, () => resolve(undefined));
+    });
+  }
+
+  private pause(ms: number): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(resolve, ms);
+      this.interrupt = (error) => {
+        clearTimeout(timer);
+        reject(error);
+      };
+    });
+  }
+}
+
+function isSame(a: Tail, b: Tail): boolean {
+  return a.sequence === b.sequence && a.writer === b.writer && a.link === b.link;
+}
