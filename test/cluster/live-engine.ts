@@ -30,6 +30,7 @@ const SEPARATORS = {
 export class LiveEngine {
   readonly t: Tables;
   readonly store: FakeStore = { entries: [] };
+  readonly log = new FakeLog(this.store);
   readonly batches: AppliedBatch[] = [];
   readonly fatal: string[] = [];
   readonly sequencer: Sequencer;
@@ -68,7 +69,7 @@ export class LiveEngine {
       tables: this.t,
       slots,
       pool: this.pool,
-      log: new FakeLog(this.store),
+      log: this.log,
       workers: WORKERS,
       prefetch: WORKERS,
       queueMax: 1_000,
