@@ -34,16 +34,19 @@ export interface TailStore<G extends Group> {
 /** One try; each one after a failure has twice the time of the one before, up to the second bound. */
 const TRY_MS = 500;
 const TRY_MS_MAX = 4_000;
+const TRIES_MIN = 3;
 /** Between two tries, so that a store that fails at once is not called without pause. */
 const PAUSE_MS = 20;
 const PAUSE_FULL_MS = 500;
 
 export class Certain<G extends Group> {
   readonly store: TailStore<G>;
-  /** Called with each answer, so that the owner knows of a store that is full. */
+  /** Called with 'full' and 'done', so that the owner knows of a store that is full. */
   onAnswer: (answer: Answer) => void = () => undefined;
   private readonly patienceMs: number;
   private ended: Error | undefined;
+  /** Why the last call had no answer. */
+  private problem = '';
   /** Ends what is waited for at present. */
   private interrupt: (error: Error) => void = () => undefined;
 
@@ -64,22 +67,25 @@ export class Certain<G extends Group> {
   async commit(group: G, mayWait: boolean): Promise<void> {
     let heard = performance.now();
     let isInDoubt = false;
-    for (let tryMs = TRY_MS; ; tryMs = Math.min(2 * tryMs, TRY_MS_MAX)) {
+    let tryMs = TRY_MS;
+    for (let tries = 1; ; tries++) {
       const answer = await this.ask(this.store.swap(group, tryMs));
-      if (answer !== undefined) this.onAnswer(answer);
-      if (answer === 'done') return;
+      if (answer === 'done') return this.onAnswer(answer);
       if (answer === undefined) isInDoubt = true;
+      else heard = performance.now();
+      if (answer === 'full') this.onAnswer(answer);
       // A store that is full may have taken it all the same.
-      const isOurs = await this.isCommitted(group, tryMs);
-      if (isOurs === true) return;
-      if (answer !== undefined || isOurs !== undefined) heard = performance.now();
-      if (answer === 'full' && isOurs === false && !mayWait) {
+      const isCommitted = await this.isCommitted(group, tryMs);
+      if (isCommitted === true) return;
+      if (answer === 'full' && isCommitted === false && !mayWait) {
         throw isInDoubt ? new OutcomeUnknown('the log is full') : new NoSpace();
       }
       const silentMs = performance.now() - heard;
-      if (silentMs > this.patienceMs) {
-        throw new OutcomeUnknown(`no answer for ${Math.round(silentMs)} ms`);
+      // A process that was stopped for long has not tried for so long.
+      if (silentMs > this.patienceMs && tries >= TRIES_MIN) {
+        throw new OutcomeUnknown(`nothing for ${Math.round(silentMs)} ms: ${this.problem}`);
       }
+      tryMs = Math.min(2 * tryMs, TRY_MS_MAX);
       await this.pause(answer === 'full' ? PAUSE_FULL_MS : PAUSE_MS);
     }
   }
@@ -110,7 +116,10 @@ export class Certain<G extends Group> {
     return new Promise((resolve, reject) => {
       this.interrupt = reject;
       if (this.ended !== undefined) reject(this.ended);
-      work.then(resolve, () => resolve(undefined));
+      work.then(resolve, ({ message }: Error) => {
+        this.problem = message;
+        resolve(undefined);
+      });
     });
   }
 

@@ -27,6 +27,8 @@ export interface Position {
 export interface Tail extends Position {
   /** Checksum of the record: the link of the one that follows it. */
   readonly link: number;
+  /** Bytes of all records up to it, as the log stores them. */
+  readonly bytes: number;
   /** From 1, one more with each claim. */
   readonly epoch: number;
   /** Names one claim: the node, and what tells its claims apart. */
@@ -34,7 +36,7 @@ export interface Tail extends Position {
 }
 
 /** Where the log is empty. */
-export const NO_TAIL: Tail = { sequence: 0, digest: 0, link: 0, epoch: 0, writer: '' };
+export const NO_TAIL: Tail = { sequence: 0, digest: 0, link: 0, bytes: 0, epoch: 0, writer: '' };
 
 export interface FollowCalls {
   /** Each record after the given position, in order, without a gap. The next one waits for what it returns. */
@@ -63,7 +65,7 @@ export interface Announcement extends Subscription {
 }
 
 export interface Space {
-  /** Bytes of the largest member's file, and how many of them are in use. */
+  /** Bytes of the file of the member that has the largest one, and how many of them are in use. */
   readonly usedBytes: number;
   readonly liveBytes: number;
   /** The log takes no more records until an operator has made room. */

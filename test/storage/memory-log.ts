@@ -184,7 +184,8 @@ export class MemoryLog implements ReplicatedLog, TailStore<MemoryGroup> {
     const copies = entries.map((entry) => ({ ...entry, payload: Buffer.from(entry.payload) }));
     const { after: digest, payload, sequence } = copies.at(-1)!;
     const link = crc32(payload, expected.link);
-    return { expected, entries: copies, tail: { sequence, digest, link, epoch, writer } };
+    const bytes = copies.reduce((sum, entry) => sum + entry.payload.length, expected.bytes);
+    return { expected, entries: copies, tail: { sequence, digest, link, bytes, epoch, writer } };
   }
 
   swap(group: MemoryGroup, msMax: number): Promise<Answer> {
