@@ -4,7 +4,7 @@
  * Thread: the I/O thread.
  */
 
-import type { OperatorStore } from '../../storage/kv/operator-rows.ts';
+import type { KeyRow } from '../../storage/notes/notes.ts';
 import { AuditLog } from '../../storage/operations/audit-log.ts';
 import type { WalletOrders } from '../account/wallet-orders.ts';
 import { auditOperations } from '../admin/audit-operations.ts';
@@ -19,18 +19,14 @@ import { limitOperations, pauseOperations } from '../admin/venue-operations.ts';
 import { banOperations, orderOperations } from '../admin/wallet-operations.ts';
 import { marketStoryLookup } from '../catalog/market-info.ts';
 import type { RateControl } from '../http/rate-control.ts';
-import type { Bans } from '../identity/bans.ts';
-import type { KeyRegistry } from '../identity/key-registry.ts';
 import type { LedgerCommands } from '../ledger/ledger-commands.ts';
 import { AccountTexts } from '../market-data/account-texts.ts';
 import { VenueMarkets } from '../venue/venue-markets.ts';
 import type { CaughtUp } from './phases.ts';
 import type { Start } from './start.ts';
 
-interface OperatedParts extends Pick<CaughtUp, 't' | 'catalog' | 'infos' | 'writer'> {
-  readonly registry: KeyRegistry;
-  readonly bans: Bans;
-  readonly operator: OperatorStore;
+interface OperatedParts
+  extends Pick<CaughtUp, 't' | 'catalog' | 'infos' | 'noted' | 'registry' | 'stores' | 'writer'> {
   readonly orders: WalletOrders;
   readonly rates: RateControl | undefined;
   readonly ledger: LedgerCommands;
@@ -40,14 +36,18 @@ interface OperatedParts extends Pick<CaughtUp, 't' | 'catalog' | 'infos' | 'writ
 export function openOperations(start: Start, parts: OperatedParts): AdminOperations | undefined {
   const { adminPort, adminToken, dataDir } = start.options.config;
   if (adminPort === 0) return undefined;
-  const { bans, infos, operator, orders, rates, registry, t, writer } = parts;
+  const { infos, noted, orders, rates, registry, stores, t, writer } = parts;
   const audit = new AuditLog(dataDir);
   start.onClose(() => audit.close());
+  const keyRows = async (): Promise<Iterable<KeyRow>> => {
+    await writer.derived();
+    return stores.kept.keyRows();
+  };
   const handlers: OperationHandlers = {
-    ...keyOperations(registry),
+    ...keyOperations(registry, keyRows),
     ...orderOperations(orders, new AccountTexts(t, (market) => infos.find(market))),
-    ...banOperations(bans, orders, Date.now),
-    ...pauseOperations(operator, (reason) => writer.pauseVenue(reason), Date.now),
+    ...banOperations(noted.bans, orders, Date.now),
+    ...pauseOperations(noted, Date.now),
     ...limitOperations(rates),
     ...auditOperations(dataDir),
     ...venueOperations(start, parts),

@@ -5,7 +5,7 @@
  * apply turn, where another node leads.
  */
 
-import { commandWords } from '../../engine/commands.ts';
+import { COMMAND_KIND_MAX, commandKind, commandWords } from '../../engine/commands.ts';
 import type { Engine } from '../../engine/engine.ts';
 import { RejectReason } from '../../engine/orders/reject-reasons.ts';
 import { closedCount, fillCount, lastBatch, stateDigest } from '../../engine/reads.ts';
@@ -42,6 +42,10 @@ export function replayBatch(engine: Engine, record: BatchRecord): void {
   engine.begin(record.time, record.persistedClosedSequence);
   engine.ahead(record.i32, 0, record.i32.length);
   for (let at = 0; at < record.i32.length; at += commandWords(record.i32, at)) {
+    const kind = commandKind(record.i32, at);
+    if (kind > COMMAND_KIND_MAX) {
+      throw wrong(sequence, `a newer version wrote its command of kind ${kind}`);
+    }
     context.events.command = at;
     const reason = engine.apply(record.i32, record.f64, at);
     // There was room when the batch was first applied, so the tables are now smaller than they

@@ -108,9 +108,10 @@ const ROOMS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
     kv: ['files'],
     snapshot: ['files'],
     recovery: ['files', 'kv', 'log', 'snapshot'],
-    projection: ['files', 'kv', 'log', 'recovery', 'snapshot'],
+    notes: ['files', 'kv', 'log'],
+    projection: ['files', 'kv', 'log', 'notes', 'recovery', 'snapshot'],
     catalog: ['files', 'kv'],
-    operations: ['catalog', 'files', 'kv', 'log', 'projection', 'recovery', 'snapshot'],
+    operations: ['catalog', 'files', 'kv', 'log', 'notes', 'projection', 'recovery', 'snapshot'],
   },
   server: {
     common: [],
