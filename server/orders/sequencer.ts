@@ -16,7 +16,7 @@ import assert from 'node:assert/strict';
 import { engineSettings, engineTime } from '../../engine/reads.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import { stampOf } from '../../storage/log/batch-record.ts';
-import type { Log } from '../../storage/log/log.ts';
+import { type Log, OutcomeUnknown } from '../../storage/log/log.ts';
 import { type AppliedBatch, hasChanged, logRecord, takeApplied } from './applied-batch.ts';
 import { ExpiryTimer } from './expiry-timer.ts';
 import type { OrderMeters } from './order-meters.ts';
@@ -96,6 +96,8 @@ export class Sequencer {
   private nextDispatch = 0;
   private lastTime: number;
   private hasBegun = false;
+  /** Another node leads, or none: only records are applied. */
+  private follows = false;
   private stopped = false;
   /** Why orders are not taken for the time being; undefined = they are. */
   private problem: string | undefined;
@@ -134,9 +136,18 @@ export class Sequencer {
     else this.goOn(request);
   }
 
+  /** Whether it takes records of another node, by apply(), and refuses all requests. */
+  follow(follows: boolean): void {
+    this.follows = follows;
+    // Whoever leads goes on from the time of the newest record.
+    this.lastTime = Math.max(this.lastTime, engineTime(this.o.tables));
+    this.pause(this.problem, this.takesCancels, this.refusal);
+    this.refuseWaiting();
+  }
+
   /**
    * Applies the next record of the log, which another node has made; `applied` is called once the log of this
-   * node has it. No request is taken between records: who calls it has paused the sequencer.
+   * node has it.
    */
   apply(payload: Uint8Array, applied: () => void): void {
     const failed = (why: Failure): void =>
@@ -261,17 +272,19 @@ export class Sequencer {
   }
 
   private admits(request: Request): boolean {
+    if (this.follows) return false;
     return this.problem === undefined || (this.takesCancels && !placesOrders(request));
   }
 
   private mayDispatch(running: number): boolean {
-    return (this.problem === undefined || this.takesCancels) && this.hasPlace(running);
+    return !this.follows && this.hasPlace(running);
   }
 
   private hasPlace(running: number): boolean {
     return (
       this.hasBegun &&
       !this.stopped &&
+      (this.problem === undefined || this.takesCancels) &&
       this.running < running &&
       this.freeSlots.length > 0 &&
       this.unlogged.hasRoom
@@ -402,7 +415,8 @@ export class Sequencer {
   /** The log failed, and may or may not hold the batch: its requests are not acknowledged. */
   private giveUp(batch: RequestBatch, error: Error): void {
     this.unlogged.remove(batch);
-    for (const request of batch.requests) fail(request, 'unavailable');
+    const why = error instanceof OutcomeUnknown ? 'unknown' : 'unavailable';
+    for (const request of batch.requests) fail(request, why);
     this.stop(error);
   }
 
@@ -429,8 +443,8 @@ export class Sequencer {
 
   /** An empty batch at the earliest expiry, so that orders leave although nobody trades. */
   private armExpiry(): void {
-    const isIdle = this.hasBegun && !this.stopped && !this.isPaused() && this.batches.length === 0;
-    if (isIdle) this.expiry.arm();
+    const isTaking = this.hasBegun && !this.stopped && !this.isPaused() && !this.follows;
+    if (isTaking && this.batches.length === 0) this.expiry.arm();
     else this.expiry.disarm();
   }
 }

@@ -10,6 +10,7 @@ import {
   ENGINE_BUSY,
   INTERNAL_ERROR,
   JOURNAL_UNAVAILABLE,
+  OUTCOME_UNKNOWN,
   TRADING_PAUSED,
 } from '../common/error-bodies.ts';
 import {
@@ -34,15 +35,17 @@ export type Answered = (status: number, body: Uint8Array | string) => void;
 
 /**
  * Why a request has no result. busy: it was not taken, and may come again. unavailable: nothing is taken for the
- * time being, or the log failed. undone: its batch failed before it was applied.
+ * time being, or the log failed. undone: its batch failed before it was applied. unknown: the node has lost its
+ * lead before it was certain that the batch is in the log.
  */
-export type Failure = 'busy' | 'paused' | 'unavailable' | 'undone';
+export type Failure = 'busy' | 'paused' | 'unavailable' | 'undone' | 'unknown';
 
 const FAILURES: Readonly<Record<Failure, readonly [status: number, body: string]>> = {
   busy: [503, ENGINE_BUSY],
   paused: [503, TRADING_PAUSED],
   unavailable: [503, JOURNAL_UNAVAILABLE],
   undone: [500, INTERNAL_ERROR],
+  unknown: [503, OUTCOME_UNKNOWN],
 };
 
 /** What a client is answered for it. */

@@ -6,7 +6,6 @@ import { closedCount } from '../../engine/reads.ts';
 import { BATCH_COMMANDS_MAX, type Capacities } from '../../engine/tables/capacities.ts';
 import { allocateEngine, Tables } from '../../engine/tables/tables.ts';
 import { BannedAddresses } from '../../server/identity/banned-addresses.ts';
-import { domainSeparator } from '../../server/identity/eip712.ts';
 import { walletFactories } from '../../server/identity/wallet-factory.ts';
 import type { AppliedBatch } from '../../server/orders/applied-batch.ts';
 import { sendCommands } from '../../server/orders/own-commands.ts';
@@ -18,14 +17,9 @@ import type { LogEntry } from '../../storage/log/log.ts';
 import { openDerivedTables } from '../../storage/projection/derived.ts';
 import { temporaryDirectory } from '../common/node-harness.ts';
 import { FakeLog, type FakeStore } from '../storage/fake-log.ts';
+import { SEPARATORS } from './separators.ts';
 
 const WORKERS = 2;
-const NOWHERE = '0x0000000000000000000000000000000000000001';
-const DOMAIN = { name: 'test', version: '1', chainId: 1, verifyingContract: NOWHERE };
-const SEPARATORS = {
-  separator: domainSeparator(DOMAIN),
-  negRiskSeparator: domainSeparator(DOMAIN),
-};
 
 export class LiveEngine {
   readonly t: Tables;
@@ -48,7 +42,7 @@ export class LiveEngine {
     const setup: WorkerSetup = {
       memory: this.t.memory,
       slots,
-      separators: { 1: SEPARATORS, 2: SEPARATORS },
+      separators: SEPARATORS,
       verifySignatures: false,
       walletFactories: walletFactories({ proxyWalletFactory: '', safeWalletFactory: '' }),
       banned: new BannedAddresses().memory,
