@@ -24,6 +24,7 @@ import {
   type Tail,
 } from '../../storage/cluster/replicated-log.ts';
 import { LogDamage, type LogEntry, WrongSequence } from '../../storage/log/log.ts';
+import type { ClusterFacts } from '../admin/progress.ts';
 import type { Log } from '../common/logger.ts';
 import type { Sequencer } from '../orders/sequencer.ts';
 import { type Beat, decodeBeat, encodeBeat, smallerTables } from './beat.ts';
@@ -66,18 +67,6 @@ export interface Leader {
   readonly node: string;
   readonly advertise: string;
   readonly epoch: number;
-}
-
-export interface ClusterFacts {
-  readonly node: string;
-  readonly role: 'leader' | 'follower';
-  /** Undefined: nobody has led since this node started. */
-  readonly leader: Leader | undefined;
-  /** Newest record that is applied. */
-  readonly applied: number;
-  readonly behindMs: number;
-  /** Whether what is read here may be older than CLUSTER_SILENCE_MS. */
-  readonly isStale: boolean;
 }
 
 /** Parts of CLUSTER_SILENCE_MS: between two looks, and between two beats. */
