@@ -11,7 +11,7 @@
  * Thread: the I/O thread.
  */
 import { type EtcdClient, isFullText, type KeyRange, type Page, type Row } from '../etcd/client.ts';
-import { LogDamage, type LogEntry } from '../log/log.ts';
+import { LogDamage, type LogEntry, Unreachable } from '../log/log.ts';
 import { Announcer } from './announcer.ts';
 import type { Answer, TailStore } from './certain.ts';
 import { Chain } from './chain.ts';
@@ -34,7 +34,6 @@ import {
   type Subscription,
   type Tail,
   TooOld,
-  Unreachable,
 } from './replicated-log.ts';
 import { TailWriter } from './tail-writer.ts';
 

@@ -6,9 +6,9 @@
  */
 import { randomBytes } from 'node:crypto';
 import { GroupCommit } from '../log/group-commit.ts';
-import { type LogEntry, OutcomeUnknown, WrongSequence } from '../log/log.ts';
+import { type LogEntry, OutcomeUnknown, Unreachable, WrongSequence } from '../log/log.ts';
 import { Certain, type Group, type TailStore } from './certain.ts';
-import { type Claim, type LogWriter, NoSpace, type Tail, Unreachable } from './replicated-log.ts';
+import { type Claim, type LogWriter, NoSpace, type Tail } from './replicated-log.ts';
 
 const PROBE_MS = 1_000;
 

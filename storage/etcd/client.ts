@@ -7,7 +7,7 @@
  * Thread: the I/O thread. Every call has an end by the steady clock, and rejects with Unreachable.
  */
 import type { Etcd3, IOptions, IRequestOp, IWatchResponse } from 'etcd3';
-import { Unreachable } from '../cluster/replicated-log.ts';
+import { Unreachable } from '../log/log.ts';
 import type { EtcdAddress } from './address.ts';
 
 /** PEM texts; without `ca` the system's authorities are trusted, and no certificate is shown. */

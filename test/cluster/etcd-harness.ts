@@ -29,6 +29,12 @@ export interface EtcdOptions {
 
 const START_MS = 60_000;
 
+/** None of them outlives a test that ends in between. */
+const started = new Set<ChildProcess>();
+process.once('exit', () => {
+  for (const child of started) child.kill('SIGKILL');
+});
+
 class Member {
   readonly name: string;
   readonly port: number;
@@ -47,8 +53,7 @@ class Member {
     const file = openSync(this.log, 'a');
     this.child = spawn('etcd', this.args, { stdio: ['ignore', file, file] });
     closeSync(file);
-    const { child } = this;
-    process.once('exit', () => void child.kill('SIGKILL'));
+    started.add(this.child);
   }
 
   get isRunning(): boolean {
@@ -61,6 +66,7 @@ class Member {
     const ended = once(this.child!, 'exit');
     this.child!.kill('SIGKILL');
     await ended;
+    started.delete(this.child!);
   }
 
   /** SIGSTOP: it keeps its connections, and answers nothing. */

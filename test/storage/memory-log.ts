@@ -15,10 +15,9 @@ import {
   type Subscription,
   type Tail,
   TooOld,
-  Unreachable,
 } from '../../storage/cluster/replicated-log.ts';
 import { TailWriter } from '../../storage/cluster/tail-writer.ts';
-import { LogDamage, type LogEntry } from '../../storage/log/log.ts';
+import { LogDamage, type LogEntry, Unreachable } from '../../storage/log/log.ts';
 
 interface Stored {
   readonly entry: LogEntry;
