@@ -53,7 +53,7 @@ export interface Subscription {
 }
 
 export interface Claim {
-  /** Node id of who claims. */
+  /** Node id of who claims, at most 64 characters of ASCII. */
   readonly node: string;
   /** So long the writer repeats what gets no answer at all; then it ends with OutcomeUnknown. */
   readonly patienceMs: number;

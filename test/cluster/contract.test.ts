@@ -1,8 +1,8 @@
 /** The contract of a log of several machines, of the one in memory and of the one on a real etcd. */
 import test from 'node:test';
+import { Etcd, NO_ETCD } from '../../bench/common/etcd.ts';
 import { freshSeed, Random } from '../common/random.ts';
 import { BEHAVIOURS } from './contract.ts';
-import { Etcd, NO_ETCD } from './etcd-harness.ts';
 import { etcdPlace, memoryPlace, type Place } from './log-place.ts';
 
 async function behave(place: Place, name: string): Promise<void> {

@@ -4,12 +4,12 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import test, { type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Etcd, type EtcdOptions, NO_ETCD } from '../../bench/common/etcd.ts';
 import { makeRoom } from '../../storage/cluster/make-room.ts';
 import { type LogWriter, NoSpace } from '../../storage/cluster/replicated-log.ts';
 import { OutcomeUnknown, Unreachable } from '../../storage/log/log.ts';
 import { scriptArgs } from '../common/forms.ts';
 import { rounds, SHORT } from '../common/random.ts';
-import { Etcd, type EtcdOptions, NO_ETCD } from './etcd-harness.ts';
 import {
   appendNext,
   claimed,

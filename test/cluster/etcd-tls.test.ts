@@ -5,10 +5,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'node:test';
+import { clientTls, Etcd, NO_ETCD } from '../../bench/common/etcd.ts';
 import { EtcdLog } from '../../storage/cluster/etcd-log.ts';
 import { NO_TAIL } from '../../storage/cluster/replicated-log.ts';
 import { Unreachable } from '../../storage/log/log.ts';
-import { clientTls, Etcd, NO_ETCD } from './etcd-harness.ts';
 import { appendNext, claimed } from './log-place.ts';
 
 const NO_OPENSSL =

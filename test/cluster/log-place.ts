@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Etcd } from '../../bench/common/etcd.ts';
 import type { Answer } from '../../storage/cluster/certain.ts';
 import { EtcdLog } from '../../storage/cluster/etcd-log.ts';
 import type { EncodedGroup } from '../../storage/cluster/group-value.ts';
@@ -16,7 +17,6 @@ import type {
 } from '../../storage/cluster/replicated-log.ts';
 import type { LogEntry } from '../../storage/log/log.ts';
 import { type Fate, Faults, MemoryCluster, MemoryLog } from '../storage/memory-log.ts';
-import type { Etcd } from './etcd-harness.ts';
 
 export const START: Position = { sequence: 0, digest: 0 };
 const WAIT_MS = 60_000;

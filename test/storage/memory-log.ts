@@ -65,7 +65,7 @@ export class Faults {
   /** Milliseconds that each way takes. */
   delayMs: () => number = () => 0;
   /** So long a client waits for an answer, where it does not give up earlier. */
-  patienceMs = 50;
+  patienceMs = 1_000;
 }
 
 interface MemoryGroup extends Group {

@@ -1,6 +1,6 @@
 /**
- * A real etcd of some members on this machine, which a test kills, stops and fills: each member a process of
- * its own on ephemeral ports, its data in a directory that goes away with it.
+ * A real etcd of some members on this machine, for benchmarks, and for tests that kill, stop and fill it: each
+ * member a process of its own on ephemeral ports, its data in a directory that goes away with it.
  */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
@@ -13,7 +13,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseEtcdAddress } from '../../storage/etcd/address.ts';
 import { EtcdClient, type EtcdTls } from '../../storage/etcd/client.ts';
 
-/** Why the tests with etcd are left out; undefined where it is installed. */
+/** Why what needs etcd is left out; undefined where it is installed. */
 export const NO_ETCD: string | undefined =
   spawnSync('etcd', ['--version']).status === 0
     ? undefined
