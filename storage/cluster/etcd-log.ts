@@ -40,6 +40,7 @@ import { TailWriter } from './tail-writer.ts';
 const DIGITS = 16;
 const READ_MS = 3_000;
 const TRIM_MS = 30_000;
+const CLOSE_MS = 700;
 /** So much is read at a time, as far as the last groups tell how long the next ones are. */
 const PAGE_BYTES = 2 ** 22;
 const PAGE_GROUPS_MAX = 64;
@@ -198,7 +199,11 @@ export class EtcdLog implements ReplicatedLog, TailStore<EncodedGroup> {
 
   async close(): Promise<void> {
     for (const writer of this.writers) writer.end('the node closes');
-    await Promise.all([...this.subscriptions].map((subscription) => subscription.stop()));
+    const stopped = Promise.all([...this.subscriptions].map(({ stop }) => stop()));
+    // Where etcd answers, the others learn that this node is gone.
+    const timer = setTimeout(() => this.etcd.close(), CLOSE_MS);
+    await stopped;
+    clearTimeout(timer);
     this.etcd.close();
   }
 

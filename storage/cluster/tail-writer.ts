@@ -78,14 +78,14 @@ export class TailWriter<G extends Group> extends GroupCommit implements LogWrite
 
   private lack(): void {
     if (this.probe !== undefined || this.failure !== undefined) return;
-    this.probe = setInterval(() => {
-      const seen = this.certain.store.isFull(PROBE_MS);
-      seen.then(
-        (isFull) => (isFull ? undefined : this.hasRoom()),
-        () => undefined,
-      );
-    }, PROBE_MS).unref();
+    this.probe = setInterval(() => void this.look(), PROBE_MS).unref();
     this.onRoom('the log of the cluster is full');
+  }
+
+  private async look(): Promise<void> {
+    const isFull = await this.certain.store.isFull(PROBE_MS).catch(() => true);
+    if (this.failure !== undefined) clearInterval(this.probe);
+    else if (!isFull) this.hasRoom();
   }
 
   private hasRoom(): void {

@@ -12,6 +12,7 @@ import { type Fate, Faults } from '../storage/memory-log.ts';
 import {
   appendNext,
   claimed,
+  claimUntilWon,
   digestOf,
   entryOf,
   Observer,
@@ -311,15 +312,4 @@ function impatient(): Faults {
 
 function plain({ after, before, payload, sequence, time }: ReturnType<typeof entryOf>): unknown[] {
   return [sequence, time, before, after, payload.length, payload[0], payload.at(-1)];
-}
-
-/** A late record of a writer that has ended may come in between. */
-async function claimUntilWon(log: ReplicatedLog): Promise<LogWriter> {
-  for (;;) {
-    try {
-      return await claimed(log);
-    } catch (error) {
-      if (!(error instanceof WrongSequence)) throw error;
-    }
-  }
 }

@@ -13,6 +13,7 @@ import { rounds, SHORT } from '../common/random.ts';
 import {
   appendNext,
   claimed,
+  claimUntilWon,
   entryOf,
   etcdPlace,
   Observer,
@@ -222,7 +223,7 @@ test('a process that was stopped while another one took over is refused when it 
   child.on('message', (message: number | string) => void said.push(message));
   await until(() => said.length > 20, 'it writes');
   child.kill('SIGSTOP');
-  const writer = await claimed(await place.open());
+  const writer = await claimUntilWon(await place.open());
   const { last } = writer;
   for (let i = 0; i < 20; i++) await appendNext(writer);
   // Longer than its patience.
@@ -313,6 +314,13 @@ test('a follower that is slower than compaction reads on, or learns that it is t
   for (let i = 0; i < 50; i++) await appendNext(writer, 300);
   open();
   await slow.has(101);
+  // More than is kept waiting for it.
+  slow.gate = new Promise((resolve) => {
+    open = resolve;
+  });
+  for (let i = 0; i < 40; i++) await appendNext(writer, 1_000_000);
+  open();
+  await slow.has(141);
   const late = new Observer(await place.open(), positionOf(10));
   await until(() => late.ended !== undefined, 'it is told');
   assert.match(late.ended!.message, /batch 11 is not there any more.*begins with 31/);
@@ -330,4 +338,23 @@ test('a writer that has no patience left while etcd is away ends with an unknown
   const next = await claimed(await place.open());
   await appendNext(next);
   await observer.has(next.last);
+});
+
+test('closing does not wait for an etcd that is away', { skip: NO_ETCD }, async (t) => {
+  const { etcd, place } = await staged(t, { members: 1 });
+  const log = await place.open();
+  const writer = await claimed(log);
+  const observer = new Observer(log);
+  log.announce('a', Buffer.from('x'));
+  log.watchBeat(
+    () => undefined,
+    () => undefined,
+  );
+  await observer.has(1);
+  await etcd.members[0]!.kill();
+  const append = assert.rejects(appendNext(writer), OutcomeUnknown);
+  await log.close();
+  await append;
+  await assert.rejects(log.tail(MS), Unreachable);
+  assert.equal(observer.ended, undefined);
 });

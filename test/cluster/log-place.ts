@@ -15,7 +15,7 @@ import type {
   ReplicatedLog,
   Subscription,
 } from '../../storage/cluster/replicated-log.ts';
-import type { LogEntry } from '../../storage/log/log.ts';
+import { type LogEntry, WrongSequence } from '../../storage/log/log.ts';
 import { type Fate, Faults, MemoryCluster, MemoryLog } from '../storage/memory-log.ts';
 
 export const START: Position = { sequence: 0, digest: 0 };
@@ -99,6 +99,17 @@ export async function claimed(
 ): Promise<LogWriter> {
   const tail = await log.tail(WAIT_MS);
   return log.claim(tail, entryOf(tail.sequence + 1), { node, patienceMs });
+}
+
+/** What a writer that was ended or stopped has sent may still come in between. */
+export async function claimUntilWon(log: ReplicatedLog): Promise<LogWriter> {
+  for (;;) {
+    try {
+      return await claimed(log);
+    } catch (error) {
+      if (!(error instanceof WrongSequence)) throw error;
+    }
+  }
 }
 
 export function appendNext(writer: LogWriter, bytes = 50, fill?: number): Promise<void> {
