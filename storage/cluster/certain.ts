@@ -5,7 +5,6 @@
  *
  * Thread: the I/O thread. It does not order the groups; tail-writer.ts does.
  */
-import { performance } from 'node:perf_hooks';
 import { type LogEntry, OutcomeUnknown, WrongSequence } from '../log/log.ts';
 import { NoSpace, type Tail } from './replicated-log.ts';
 

@@ -11,7 +11,7 @@
  * Thread: the I/O thread.
  */
 import { type EtcdClient, isFullText, type KeyRange, type Page, type Row } from '../etcd/client.ts';
-import { LogDamage, type LogEntry } from '../log/log.ts';
+import { LogDamage, type LogEntry, Unreachable } from '../log/log.ts';
 import { Announcer } from './announcer.ts';
 import type { Answer, TailStore } from './certain.ts';
 import { Chain } from './chain.ts';
@@ -34,13 +34,13 @@ import {
   type Subscription,
   type Tail,
   TooOld,
-  Unreachable,
 } from './replicated-log.ts';
 import { TailWriter } from './tail-writer.ts';
 
 const DIGITS = 16;
 const READ_MS = 3_000;
 const TRIM_MS = 30_000;
+const CLOSE_MS = 700;
 /** So much is read at a time, as far as the last groups tell how long the next ones are. */
 const PAGE_BYTES = 2 ** 22;
 const PAGE_GROUPS_MAX = 64;
@@ -199,7 +199,11 @@ export class EtcdLog implements ReplicatedLog, TailStore<EncodedGroup> {
 
   async close(): Promise<void> {
     for (const writer of this.writers) writer.end('the node closes');
-    await Promise.all([...this.subscriptions].map((subscription) => subscription.stop()));
+    const stopped = Promise.all([...this.subscriptions].map(({ stop }) => stop()));
+    // Where etcd answers, the others learn that this node is gone.
+    const timer = setTimeout(() => this.etcd.close(), CLOSE_MS);
+    await stopped;
+    clearTimeout(timer);
     this.etcd.close();
   }
 

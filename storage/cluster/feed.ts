@@ -6,7 +6,8 @@
  * Thread: the I/O thread. What was read is taken once, in order; the next part waits for it.
  */
 import type { EtcdClient, KeyRange, Row } from '../etcd/client.ts';
-import { type Subscription, Unreachable } from './replicated-log.ts';
+import { Unreachable } from '../log/log.ts';
+import type { Subscription } from './replicated-log.ts';
 
 export interface FeedCalls {
   readonly range: KeyRange;

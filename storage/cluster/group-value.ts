@@ -8,14 +8,17 @@
  * It lies in one value, or, where it is too long for one request, in several: the first value has the head,
  * which says how many follow.
  */
+import assert from 'node:assert/strict';
 import { LogDamage, type LogEntry } from '../log/log.ts';
 import { readRecord, recordBytes, type StoredRecord, writeRecord } from '../log/record.ts';
 import type { Group } from './certain.ts';
 import type { Tail } from './replicated-log.ts';
 
 const FORMAT = 1;
-/** With the tail it is a request below a megabyte, of the 1.5 that etcd takes unless it is told otherwise. */
-const VALUE_BYTES_MAX = 1_000_000;
+/** Longer than any head: its numbers have at most 16 digits, and the name of a writer 81 characters. */
+const HEAD_BYTES = 384;
+/** With head and tail it is a request below 1 MiB, of the 1.5 that etcd takes unless it is told otherwise. */
+const VALUE_BYTES_MAX = 2 ** 20 - 2 ** 14;
 
 export interface GroupHead {
   readonly format: number;
@@ -38,32 +41,31 @@ export function encodeGroup(
   writer: string,
   epoch: number,
 ): EncodedGroup {
-  const bodyBytes = entries.reduce((sum, { payload }) => sum + recordBytes(payload.length), 0);
-  const body = Buffer.allocUnsafeSlow(bodyBytes);
+  const recordsBytes = entries.reduce((sum, { payload }) => sum + recordBytes(payload.length), 0);
+  const out = Buffer.allocUnsafeSlow(HEAD_BYTES + recordsBytes);
   let { link } = expected;
-  let at = 0;
+  let at = HEAD_BYTES;
   for (const entry of entries) {
-    link = writeRecord(body, at, entry, link, expected.sequence);
+    link = writeRecord(out, at, entry, link, expected.sequence);
     at += recordBytes(entry.payload.length);
   }
   const { after: digest, sequence } = entries.at(-1)!;
-  const bytes = expected.bytes + bodyBytes;
+  const bytes = expected.bytes + recordsBytes;
   const tail: Tail = { sequence, digest, link, bytes, epoch, writer };
-  const values = Math.max(1, Math.ceil(bodyBytes / VALUE_BYTES_MAX));
-  const head = headOf({ format: FORMAT, first: entries[0]!.sequence, tail, values });
-  const pieces = Array.from({ length: values }, (_, i) =>
-    body.subarray(i * VALUE_BYTES_MAX, (i + 1) * VALUE_BYTES_MAX),
+  const values = Array.from({ length: Math.ceil(out.length / VALUE_BYTES_MAX) }, (_, i) =>
+    out.subarray(i * VALUE_BYTES_MAX, (i + 1) * VALUE_BYTES_MAX),
   );
-  return { expected, tail, values: [Buffer.concat([head, pieces[0]!]), ...pieces.slice(1)] };
+  const first = entries[0]!.sequence;
+  writeHead(out, { format: FORMAT, first, tail, values: values.length });
+  return { expected, tail, values };
 }
 
-function headOf(head: GroupHead): Buffer {
+function writeHead(out: Buffer, head: GroupHead): void {
   const text = JSON.stringify(head);
-  const bytes = Math.ceil((4 + text.length) / 8) * 8;
-  const out = Buffer.alloc(bytes, ' ');
-  out.writeUInt32LE(bytes, 0);
+  assert(4 + text.length <= HEAD_BYTES, 'a head has room');
+  out.fill(' ', 0, HEAD_BYTES);
+  out.writeUInt32LE(HEAD_BYTES, 0);
   out.write(text, 4);
-  return out;
 }
 
 /** The head of a group's first value. Throws LogDamage; `key` names what is damaged. */

@@ -53,7 +53,7 @@ export interface Subscription {
 }
 
 export interface Claim {
-  /** Node id of who claims. */
+  /** Node id of who claims, at most 64 characters of ASCII. */
   readonly node: string;
   /** So long the writer repeats what gets no answer at all; then it ends with OutcomeUnknown. */
   readonly patienceMs: number;
@@ -73,7 +73,7 @@ export interface Space {
 }
 
 export interface ReplicatedLog {
-  /** Rejects with Unreachable where no majority answers within this time. */
+  /** Rejects with Unreachable (log/log.ts) where no majority answers within this time. */
   tail(msMax: number): Promise<Tail>;
   /**
    * The committed records after `from`, up to the sequence `to`, which is committed. Throws TooOld where the
@@ -127,13 +127,6 @@ export interface LogWriter {
   beat(value: Buffer, msMax: number): Promise<void>;
   /** Gives up writing; what is under way is rejected with OutcomeUnknown. */
   end(why: string): void;
-}
-
-/** The log does not answer. */
-export class Unreachable extends Error {
-  constructor(why: string) {
-    super(`the log of the cluster does not answer: ${why}`);
-  }
 }
 
 /** The log takes no more records until an operator has made room. */

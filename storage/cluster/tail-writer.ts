@@ -6,9 +6,9 @@
  */
 import { randomBytes } from 'node:crypto';
 import { GroupCommit } from '../log/group-commit.ts';
-import { type LogEntry, OutcomeUnknown, WrongSequence } from '../log/log.ts';
+import { type LogEntry, OutcomeUnknown, Unreachable, WrongSequence } from '../log/log.ts';
 import { Certain, type Group, type TailStore } from './certain.ts';
-import { type Claim, type LogWriter, NoSpace, type Tail, Unreachable } from './replicated-log.ts';
+import { type Claim, type LogWriter, NoSpace, type Tail } from './replicated-log.ts';
 
 const PROBE_MS = 1_000;
 
@@ -78,14 +78,14 @@ export class TailWriter<G extends Group> extends GroupCommit implements LogWrite
 
   private lack(): void {
     if (this.probe !== undefined || this.failure !== undefined) return;
-    this.probe = setInterval(() => {
-      const seen = this.certain.store.isFull(PROBE_MS);
-      seen.then(
-        (isFull) => (isFull ? undefined : this.hasRoom()),
-        () => undefined,
-      );
-    }, PROBE_MS).unref();
+    this.probe = setInterval(() => void this.look(), PROBE_MS).unref();
     this.onRoom('the log of the cluster is full');
+  }
+
+  private async look(): Promise<void> {
+    const isFull = await this.certain.store.isFull(PROBE_MS).catch(() => true);
+    if (this.failure !== undefined) clearInterval(this.probe);
+    else if (!isFull) this.hasRoom();
   }
 
   private hasRoom(): void {

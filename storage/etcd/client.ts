@@ -7,7 +7,7 @@
  * Thread: the I/O thread. Every call has an end by the steady clock, and rejects with Unreachable.
  */
 import type { Etcd3, IOptions, IRequestOp, IWatchResponse } from 'etcd3';
-import { Unreachable } from '../cluster/replicated-log.ts';
+import { Unreachable } from '../log/log.ts';
 import type { EtcdAddress } from './address.ts';
 
 /** PEM texts; without `ca` the system's authorities are trusted, and no certificate is shown. */
@@ -68,6 +68,8 @@ const CHANNEL = {
   'grpc.initial_reconnect_backoff_ms': 100,
   'grpc.min_reconnect_backoff_ms': 100,
   'grpc.max_reconnect_backoff_ms': 1_000,
+  // A proxy of the environment is not meant for it.
+  'grpc.enable_http_proxy': 0,
   // A connection whose other side is gone without a word is closed; etcd refuses more than one each 5 s.
   'grpc.keepalive_time_ms': 10_000,
   'grpc.keepalive_timeout_ms': 5_000,
@@ -86,6 +88,8 @@ export class EtcdClient {
   /** The member that is called; the next one after a failure. */
   private present = 0;
   private isClosed = false;
+  /** Ends the calls that are under way. */
+  private readonly underWay = new Set<(why: string) => void>();
 
   private constructor(members: readonly string[], clients: readonly Etcd3[]) {
     this.members = members;
@@ -261,6 +265,7 @@ export class EtcdClient {
 
   close(): void {
     this.isClosed = true;
+    for (const fail of this.underWay) fail('the client is closed');
     for (const client of this.clients) client.close();
   }
 
@@ -303,20 +308,25 @@ export class EtcdClient {
 
   private attempt<T>(member: number, msMax: number, call: Call<T>): Promise<T> {
     return new Promise((resolve, reject) => {
-      const fail = (why: string): void => {
+      const settle = (): void => {
         clearTimeout(timer);
+        this.underWay.delete(fail);
+      };
+      const fail = (why: string): void => {
+        settle();
         reject(new Unreachable(`${this.members[member]}: ${why}`));
       };
       const timer = setTimeout(() => fail(`${Math.round(msMax)} ms have passed`), msMax);
       if (this.isClosed) return fail('the client is closed');
+      this.underWay.add(fail);
       // For the package, so that it forgets the call as well; a wall clock, read once.
       const deadline = Date.now() + msMax;
       call(this.clients[member]!, { deadline }).then(
         (value) => {
-          clearTimeout(timer);
+          settle();
           resolve(value);
         },
-        (error: Error) => fail(error.message),
+        ({ message }: Error) => fail(message),
       );
     });
   }

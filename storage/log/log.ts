@@ -78,6 +78,13 @@ export class OutcomeUnknown extends Error {
   }
 }
 
+/** A log on other machines does not answer. A later try may succeed. */
+export class Unreachable extends Error {
+  constructor(why: string) {
+    super(`log: no answer: ${why}`);
+  }
+}
+
 /** The log is damaged or cannot be read. A second try does not help. */
 export class LogDamage extends Error {
   constructor(what: string) {

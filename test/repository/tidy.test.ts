@@ -105,6 +105,8 @@ const ROOMS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
   storage: {
     files: [],
     log: ['files'],
+    etcd: ['log'],
+    cluster: ['etcd', 'log'],
     kv: ['files'],
     snapshot: ['files'],
     recovery: ['files', 'kv', 'log', 'snapshot'],
@@ -189,6 +191,7 @@ const ROOMS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
     common: [],
     engine: ['common'],
     storage: ['common', 'engine'],
+    cluster: ['common', 'storage'],
     'server-common': ['common'],
     config: [],
     http: ['common'],

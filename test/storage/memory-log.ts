@@ -15,10 +15,9 @@ import {
   type Subscription,
   type Tail,
   TooOld,
-  Unreachable,
 } from '../../storage/cluster/replicated-log.ts';
 import { TailWriter } from '../../storage/cluster/tail-writer.ts';
-import { LogDamage, type LogEntry } from '../../storage/log/log.ts';
+import { LogDamage, type LogEntry, Unreachable } from '../../storage/log/log.ts';
 
 interface Stored {
   readonly entry: LogEntry;
@@ -65,6 +64,8 @@ export class Faults {
   fate: () => Fate = () => 'arrives';
   /** Milliseconds that each way takes. */
   delayMs: () => number = () => 0;
+  /** So long a client waits for an answer, where it does not give up earlier. */
+  patienceMs = 1_000;
 }
 
 interface MemoryGroup extends Group {
@@ -101,6 +102,7 @@ export class MemoryLog implements ReplicatedLog, TailStore<MemoryGroup> {
     let at = from;
     return this.subscribe(async (isOver) => {
       try {
+        if (at === from) this.compareEnd(from);
         for (let entry = this.after(at); entry !== undefined; entry = this.after(at)) {
           await pause(this.faults.delayMs());
           if (isOver() || this.faults.isCut) return true;
@@ -225,6 +227,12 @@ export class MemoryLog implements ReplicatedLog, TailStore<MemoryGroup> {
     return this.request(msMax, () => this.cluster.full !== 'no');
   }
 
+  private compareEnd({ digest, sequence }: Position): void {
+    const { tail } = this.cluster;
+    if (tail.sequence > sequence || (tail.sequence === sequence && tail.digest === digest)) return;
+    throw new LogDamage(`it ends with batch ${tail.sequence}; this node has batch ${sequence}`);
+  }
+
   /** The record after a position; undefined = not yet there. */
   private after({ digest, sequence }: Position): LogEntry | undefined {
     const { stored, tail } = this.cluster;
@@ -273,7 +281,8 @@ export class MemoryLog implements ReplicatedLog, TailStore<MemoryGroup> {
   private request<T>(msMax: number, work: () => T): Promise<T> {
     const { faults } = this;
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => reject(new Unreachable(`${msMax} ms have passed`)), msMax);
+      const waitMs = Math.min(msMax, faults.patienceMs);
+      const timer = setTimeout(() => reject(new Unreachable(`${waitMs} ms have passed`)), waitMs);
       const settle = (done: () => void): void => {
         clearTimeout(timer);
         done();
@@ -281,7 +290,7 @@ export class MemoryLog implements ReplicatedLog, TailStore<MemoryGroup> {
       const fate = faults.fate();
       if (faults.isCut || fate === 'request lost') return;
       const arrive = async (): Promise<void> => {
-        await pause(faults.delayMs() + (fate === 'late' ? msMax + LATE_MS : 0));
+        await pause(faults.delayMs() + (fate === 'late' ? waitMs + LATE_MS : 0));
         if (faults.isCut) return;
         try {
           const value = work();

@@ -1,6 +1,6 @@
 /**
- * A real etcd of some members on this machine, which a test kills, stops and fills: each member a process of
- * its own on ephemeral ports, its data in a directory that goes away with it.
+ * A real etcd of some members on this machine, for benchmarks, and for tests that kill, stop and fill it: each
+ * member a process of its own on ephemeral ports, its data in a directory that goes away with it.
  */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
@@ -13,7 +13,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseEtcdAddress } from '../../storage/etcd/address.ts';
 import { EtcdClient, type EtcdTls } from '../../storage/etcd/client.ts';
 
-/** Why the tests with etcd are left out; undefined where it is installed. */
+/** Why what needs etcd is left out; undefined where it is installed. */
 export const NO_ETCD: string | undefined =
   spawnSync('etcd', ['--version']).status === 0
     ? undefined
@@ -28,6 +28,12 @@ export interface EtcdOptions {
 }
 
 const START_MS = 60_000;
+
+/** None of them outlives a test that ends in between. */
+const started = new Set<ChildProcess>();
+process.once('exit', () => {
+  for (const child of started) child.kill('SIGKILL');
+});
 
 class Member {
   readonly name: string;
@@ -47,8 +53,7 @@ class Member {
     const file = openSync(this.log, 'a');
     this.child = spawn('etcd', this.args, { stdio: ['ignore', file, file] });
     closeSync(file);
-    const { child } = this;
-    process.once('exit', () => void child.kill('SIGKILL'));
+    started.add(this.child);
   }
 
   get isRunning(): boolean {
@@ -61,6 +66,7 @@ class Member {
     const ended = once(this.child!, 'exit');
     this.child!.kill('SIGKILL');
     await ended;
+    started.delete(this.child!);
   }
 
   /** SIGSTOP: it keeps its connections, and answers nothing. */
