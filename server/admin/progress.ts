@@ -12,6 +12,8 @@ export interface ClusterFacts {
   readonly behindMs: number;
   /** Whether what is read here may be older than CLUSTER_SILENCE_MS. */
   readonly isStale: boolean;
+  /** Of the shared log, as this node has seen it while it led. */
+  readonly space: { readonly usedBytes: number; readonly isFull: boolean } | undefined;
 }
 
 export interface Progress {

@@ -158,8 +158,8 @@ async function openPort(
   const texts = new TokenTexts(tables, lookup, config.tradesAsset, () => infos.pinnedLookup());
   const books = new BookRenderer(tables, texts);
   const closedOrders = new StoredClosedOrders(stores.derived);
-  const { isTaking, ledger, lines, pauses, seqlock, whenBatchesDone } = writer;
-  const shared = { now: clock.now, tables, texts, books, whenBatchesDone };
+  const { isTaking, ledger, lines, pauses, seqlock, whenBatchesDone, whenCommitted } = writer;
+  const shared = { now: clock.now, tables, texts, books, whenBatchesDone, whenCommitted };
   const streams = new Streams({
     ...shared,
     lookup,
@@ -192,7 +192,10 @@ async function openPort(
       catalog: () => catalog.current,
       clock: parts.clockFacts,
     }),
-    httpOptions(config, (line, fields) => log('warn', line, fields), counts, rates),
+    {
+      ...httpOptions(config, (line, fields) => log('warn', line, fields), counts, rates),
+      ...(parts.cluster && { isStale: parts.cluster.isStale }),
+    },
     streams.routes,
   );
   streams.open(server.publish);

@@ -28,7 +28,7 @@ import { applyCommands } from '../orders/own-commands.ts';
 import type { Pause } from '../orders/pauses.ts';
 import { openPool } from '../orders/pool.ts';
 import type { OrderSeparators } from '../orders/prepare.ts';
-import { SeqlockReader } from '../orders/seqlock-reader.ts';
+import { SeqlockReader, type WhenCommitted } from '../orders/seqlock-reader.ts';
 import { Sequencer } from '../orders/sequencer.ts';
 import { allocateSlots, type SlotMemory } from '../orders/slots.ts';
 import type { WorkerSetup } from '../orders/worker.ts';
@@ -83,6 +83,8 @@ export interface Writer {
   progress(): FollowerProgress | undefined;
   /** Calls back once the batches that now run are done; only who found one running may call it. */
   whenBatchesDone(callback: () => void): void;
+  /** Undefined where what is applied may be read before it is in the log: without CLUSTER. */
+  readonly whenCommitted: WhenCommitted | undefined;
   /** Watches the wallets that wanted to be watched, from now on. */
   openHeartbeats(watches: WatchNotes): Pick<Heartbeats, 'beat' | 'stop'>;
   /** Resolves once the orders that have expired by now are gone. */
@@ -159,12 +161,16 @@ function connect(o: WriterOptions) {
       const aheadMs = aheadOf(engineTime(tables), clock.now());
       if (problem === undefined && aheadMs > 0) log('warn', aheadText(aheadMs));
     };
-  const seqlock = new SeqlockReader(slots.control, (callback) =>
-    sequencer.whenBatchesDone(callback),
+  const whenCommitted: WhenCommitted | undefined =
+    cluster === undefined ? undefined : (callback) => sequencer.whenCommitted(callback);
+  const seqlock = new SeqlockReader(
+    slots.control,
+    (callback) => sequencer.whenBatchesDone(callback),
+    whenCommitted,
   );
   const warn = (line: string): void => log('warn', line);
   const resolutions = new ResolutionLoop({ tables, seqlock, sequencer, log: warn });
-  return { slots, meters, pool, sequencer, room, follower, seqlock, resolutions };
+  return { slots, meters, pool, sequencer, room, follower, seqlock, whenCommitted, resolutions };
 }
 
 function workerSetup(
@@ -249,6 +255,7 @@ function writerOf(o: WriterOptions, parts: WriterParts): Writer {
     derived: () => follower.reached(stores.log.last),
     progress: () => follower.progress(),
     whenBatchesDone,
+    whenCommitted: parts.whenCommitted,
     openHeartbeats: (watches) => {
       const open = (): Heartbeats =>
         new Heartbeats({

@@ -20,6 +20,7 @@ import {
   NO_TAIL,
   NoSpace,
   type ReplicatedLog,
+  type Space,
   type Subscription,
   type Tail,
 } from '../../storage/cluster/replicated-log.ts';
@@ -77,6 +78,7 @@ const PATIENCE = 8;
 /** Close enough to the leader to be of use. */
 const READY_MS = 100;
 const SETTLE_LOOK_MS = 10;
+const UPKEEP_MS = 10_000;
 /** Multiples of it: a start waits no longer for somebody to lead. */
 const SETTLE = 4;
 
@@ -103,6 +105,8 @@ export class Roles {
   /** When the newest beat that the log has taken was sent. */
   private taken = 0;
   private isUnreachable = false;
+  private space: Space | undefined;
+  private upkeep: NodeJS.Timeout | undefined;
   private claiming: Promise<void> | undefined;
   private isClosing = false;
 
@@ -137,6 +141,7 @@ export class Roles {
       applied: leads ? this.writer!.last : feed.applied,
       behindMs: leads ? 0 : feed.behindMs(),
       isStale: this.isStale(),
+      space: this.space,
     };
   }
 
@@ -162,6 +167,7 @@ export class Roles {
     if (this.role === 'over' || this.isClosing) return;
     this.role = 'over';
     clearInterval(this.beats);
+    clearInterval(this.upkeep);
     this.o.onOver(why);
   }
 
@@ -176,6 +182,7 @@ export class Roles {
   /** Once nothing is under way any more. A leader says that it leaves. */
   async close(): Promise<void> {
     clearInterval(this.beats);
+    clearInterval(this.upkeep);
     if (this.role === 'leading') await this.beat(true).catch(() => undefined);
     this.writer?.end('the node closes');
     await Promise.all(this.subscriptions.map((subscription) => subscription.stop()));
@@ -296,6 +303,7 @@ export class Roles {
     print('info', `this node leads, epoch ${writer.epoch} from batch ${writer.last}`);
     this.beats = setInterval(() => this.beatOnce(), silenceMs / BEATS);
     this.beatOnce();
+    this.upkeep = setInterval(() => void this.lookAfterLog(), UPKEEP_MS);
     sequencer.follow(false);
     onLead();
   }
@@ -311,6 +319,17 @@ export class Roles {
         this.isBeating = false;
         this.judgeLog();
       });
+  }
+
+  /** Old records make room for new ones. */
+  private async lookAfterLog(): Promise<void> {
+    const { print, replicated, silenceMs } = this.o;
+    try {
+      this.space = await replicated.space(silenceMs);
+      await replicated.trim(this.writer!.last);
+    } catch (error) {
+      print('warn', `the log of the cluster could not be trimmed: ${(error as Error).message}`);
+    }
   }
 
   /** Orders pause where the log does not answer, or is full. */

@@ -107,6 +107,10 @@ export class Sequencer {
   private refusal: Failure = 'unavailable';
   private readonly expiry: ExpiryTimer;
   private onBatchesDone: (() => void)[] = [];
+  /** Batches that are in the log, or never will be, and who waits until there are so many. */
+  private settledBatches = 0;
+  private commitWaits: { readonly batches: number; readonly callback: (is: boolean) => void }[] =
+    [];
 
   constructor(options: SequencerOptions) {
     this.o = options;
@@ -195,6 +199,13 @@ export class Sequencer {
     else this.onBatchesDone.push(callback);
   }
 
+  /** Calls back once all that is applied now is in the log, at once where it is; with false where it may never be. */
+  whenCommitted(callback: (isCommitted: boolean) => void): void {
+    const { batches } = this.unlogged;
+    if (batches === 0 || this.stopped) callback(batches === 0);
+    else this.commitWaits.push({ batches: this.settledBatches + batches, callback });
+  }
+
   /** Resolves when nothing is queued, running or waiting for the log. */
   async idle(): Promise<void> {
     while (this.records.length + this.queue.length + this.unlogged.batches > 0) {
@@ -216,6 +227,7 @@ export class Sequencer {
     this.expiry.disarm();
     this.refuseWaiting();
     this.records = [];
+    for (const { callback } of this.commitWaits.splice(0)) callback(false);
     this.o.onFatal(error);
   }
 
@@ -409,12 +421,17 @@ export class Sequencer {
     deliver();
     meters?.answered(appended, flushed, batch.times);
     if (applied !== undefined) this.o.onFlushed(applied);
+    this.settledBatches += 1;
+    while (this.commitWaits.length > 0 && this.commitWaits[0]!.batches <= this.settledBatches) {
+      this.commitWaits.shift()!.callback(true);
+    }
     this.pump();
   }
 
   /** The log failed, and may or may not hold the batch: its requests are not acknowledged. */
   private giveUp(batch: RequestBatch, error: Error): void {
     this.unlogged.remove(batch);
+    this.settledBatches += 1;
     const why = error instanceof OutcomeUnknown ? 'unknown' : 'unavailable';
     for (const request of batch.requests) fail(request, why);
     this.stop(error);

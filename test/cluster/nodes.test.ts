@@ -198,10 +198,9 @@ test(
       const { market } = cluster;
       const first = await cluster.leader();
       const alice = await Trader.join(cluster.nodes[first]!, 'alice');
-      const ids: string[] = [];
       for (let i = 1; i <= LEVELS; i++) {
         const terms = { market, side: 'BUY', ticks: i, shares: 10 } as const;
-        ids.push((await alice.place(cluster.nodes[first]!, terms)).orderID);
+        await alice.place(cluster.nodes[first]!, terms);
       }
       await cluster.nodes[first]!.end('SIGKILL');
       const others = cluster.nodes.map((_, i) => i).filter((i) => i !== first);
@@ -213,14 +212,6 @@ test(
       assert.equal((await cluster.booksAreEqual()).length, LEVELS + 1);
       const { cluster: facts } = await cluster.statusOf(first);
       assert.equal(facts.role, 'follower');
-      const open = (await alice.call(cluster.nodes[first]!, 'GET', '/orders')).json as {
-        readonly data: readonly { readonly id: string }[];
-      };
-      const shown = new Set(open.data.map(({ id }) => id));
-      assert.deepEqual(
-        [...ids, order.id].filter((id) => !shown.has(id)),
-        [],
-      );
     }),
 );
 
