@@ -5,7 +5,6 @@
  * Pure.
  */
 import { CommandBuffer, encodeConfigure } from '../../engine/commands.ts';
-import { Engine } from '../../engine/engine.ts';
 import {
   closedCount,
   engineSettings,
@@ -14,9 +13,8 @@ import {
   lastBatch,
   stateDigest,
 } from '../../engine/reads.ts';
-import type { Capacities } from '../../engine/tables/capacities.ts';
-import { State } from '../../engine/tables/layout.ts';
-import { allocateEngine, type Tables } from '../../engine/tables/tables.ts';
+import { scratchEngine } from '../../engine/scratch.ts';
+import type { Tables } from '../../engine/tables/tables.ts';
 import { encodeBatch } from '../../storage/log/batch-record.ts';
 import type { LogEntry } from '../../storage/log/log.ts';
 
@@ -29,24 +27,9 @@ export interface EpochSettings {
   readonly ledger: boolean;
 }
 
-/** Tables in which nothing but the state is used. */
-const TINY: Capacities = {
-  markets: 1,
-  tokens: 1,
-  accounts: 1,
-  orders: 1,
-  levels: 1_024,
-  trades: 1,
-  history: 1,
-  positions: 1,
-};
-/** What a command of this form changes. */
-const COPIED = [State.batch, State.time, State.digest, State.fills, State.closed, State.ledger];
-
 /** What follows the newest record of these tables, which nobody writes meanwhile. */
 export function epochRecord(t: Tables, settings: EpochSettings): LogEntry {
-  const scratch = new Engine(allocateEngine(TINY));
-  for (const word of COPIED) scratch.t.state[word] = t.state[word]!;
+  const scratch = scratchEngine(t);
   const now = engineSettings(t);
   const isFirst = lastBatch(t) === 0;
   const out = new CommandBuffer(16);

@@ -163,7 +163,7 @@ export const CLUSTER_ADDRESS: Kind<EtcdAddress | undefined> = {
     return { ok: true, value: address };
   },
   print(address) {
-    if (address === undefined) return '(none)';
+    if (address === undefined) return '';
     return `etcd${address.isSecure ? 's' : ''}://${address.members.join(',')}/${address.name}`;
   },
 };
