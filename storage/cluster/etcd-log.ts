@@ -271,7 +271,12 @@ export class EtcdLog implements ReplicatedLog, TailStore<EncodedGroup> {
   /** The groups from the next record on, and no others; throws TooOld where it is gone. */
   private async next(chain: Chain, pages: Pages): Promise<Page> {
     const { sequence } = chain.at;
-    const page = await this.etcd.page(this.from(sequence + 1), pages.groups, READ_MS);
+    const range = this.from(sequence + 1);
+    const page = await this.etcd.page(range, pages.groups, READ_MS).catch((error: Error) => {
+      // It may have been too much for the connection.
+      pages.groups = Math.ceil(pages.groups / 2);
+      throw error;
+    });
     pages.note(page);
     const [row] = page.rows;
     const first = row === undefined ? 0 : this.stored(row).head.first;
@@ -345,7 +350,7 @@ export class EtcdLog implements ReplicatedLog, TailStore<EncodedGroup> {
 
 /** How many groups to read at a time. */
 class Pages {
-  groups = 16;
+  groups = 4;
 
   note({ rows }: Page): void {
     if (rows.length === 0) return;

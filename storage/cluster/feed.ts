@@ -30,14 +30,14 @@ const REOPEN_MS = 10;
 const WAITING_BYTES_MAX = 2 ** 25;
 
 export class Feed implements Subscription {
-  private readonly etcd: EtcdClient;
+  private readonly etcd: Pick<EtcdClient, 'watch'>;
   private readonly calls: FeedCalls;
   private readonly ended: Promise<void>;
   private isOver = false;
   private problem: string | undefined;
   private wake: () => void = () => undefined;
 
-  constructor(etcd: EtcdClient, calls: FeedCalls) {
+  constructor(etcd: Pick<EtcdClient, 'watch'>, calls: FeedCalls) {
     this.etcd = etcd;
     this.calls = calls;
     this.ended = this.run();

@@ -56,8 +56,9 @@ export interface MemberStatus {
   readonly isLeader: boolean;
 }
 
-/** The first member has so long to answer, each next one twice as long. */
+/** The first member has so long to answer, each next one so many times as long. */
 const ATTEMPT_MS = 400;
+const ATTEMPT_GROWTH = 1.5;
 const PAUSE_MS = 20;
 const MESSAGE_BYTES_MAX = 2 ** 28;
 
@@ -279,7 +280,7 @@ export class EtcdClient {
   /** Calls one member after the other, until one answers. For what may be done twice. */
   private async patiently<T>(msMax: number, call: Call<T>): Promise<T> {
     const end = performance.now() + msMax;
-    for (let attemptMs = ATTEMPT_MS; ; attemptMs *= 2) {
+    for (let attemptMs = ATTEMPT_MS; ; attemptMs *= ATTEMPT_GROWTH) {
       const left = end - performance.now();
       try {
         return await this.once(Math.min(left, attemptMs), call);

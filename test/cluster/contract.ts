@@ -173,6 +173,26 @@ export const BEHAVIOURS: Readonly<Record<string, (open: Open, random: Random) =>
     assert.equal((await (await open()).tail(MS)).sequence, 26);
   },
 
+  'an append whose answer is lost is acknowledged, although another writer has followed it': async (
+    open,
+  ) => {
+    const faults = Object.assign(new Faults(), { patienceMs: 400 });
+    const [one, two] = [await open(faults), await open()];
+    const stale = await claimed(one);
+    faults.fate = () => 'answer lost';
+    const append = appendNext(stale, 50, 9);
+    while ((await two.tail(MS)).sequence < 2);
+    faults.fate = () => 'arrives';
+    await appendNext(await claimed(two));
+    await append;
+    await assert.rejects(appendNext(stale), WrongSequence);
+    const entries = await rangeOf(two, START, 4);
+    assert.deepEqual(
+      entries.map(({ payload }) => payload[0]),
+      [1, 9, 3, 4],
+    );
+  },
+
   'a claim whose answer is lost is known to be won, and one that is late may be lost': async (
     open,
     random,

@@ -45,16 +45,17 @@ class FaultyEtcdLog extends EtcdLog {
   faults = new Faults();
 
   override swap(group: EncodedGroup, msMax: number): Promise<Answer> {
-    return faulty(this.faults.fate(), msMax, () => super.swap(group, msMax));
+    const waitMs = Math.min(msMax, this.faults.patienceMs);
+    return faulty(this.faults.fate(), waitMs, () => super.swap(group, msMax));
   }
 }
 
-async function faulty<T>(fate: Fate, msMax: number, work: () => Promise<T>): Promise<T> {
+async function faulty<T>(fate: Fate, waitMs: number, work: () => Promise<T>): Promise<T> {
   if (fate === 'arrives') return work();
   if (fate === 'answer lost') await work();
   // A request that arrives late does so after its client has tried again, or has given up.
-  if (fate === 'late') setTimeout(() => void work().catch(() => undefined), msMax + 30);
-  await sleep(Math.min(msMax, 20));
+  if (fate === 'late') setTimeout(() => void work().catch(() => undefined), waitMs + 30);
+  await sleep(waitMs);
   throw new Error('the test has lost it');
 }
 
