@@ -18,7 +18,6 @@ import type { ClusterLog } from '../../storage/cluster/cluster-log.ts';
 import {
   type LogWriter,
   NO_TAIL,
-  NoSpace,
   type ReplicatedLog,
   type Space,
   type Subscription,
@@ -335,7 +334,8 @@ export class Roles {
   /** Orders pause where the log does not answer, or is full. */
   private judgeLog(): void {
     if (this.role !== 'leading') return;
-    const problem = this.isStale() ? 'the log of the cluster does not answer' : this.fullness;
+    const silent = this.isStale() ? 'the log of the cluster does not answer' : undefined;
+    const problem = this.fullness ?? silent;
     if (problem === this.problem) return;
     this.problem = problem;
     this.o.onProblem(problem);
@@ -348,12 +348,7 @@ export class Roles {
     this.count += 1;
     const sent = performance.now();
     const beat = { node, epoch, advertise, sequence, capacities, count: this.count, leaves };
-    try {
-      await this.writer!.beat(encodeBeat(beat), silenceMs);
-    } catch (error) {
-      // A log that is full has answered, and nobody can take the lead there.
-      if (!(error instanceof NoSpace)) throw error;
-    }
+    await this.writer!.beat(encodeBeat(beat), silenceMs);
     this.taken = Math.max(this.taken, sent);
   }
 }
