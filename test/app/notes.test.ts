@@ -134,7 +134,7 @@ test('what an older version kept in keys/ is taken over once, and goes on from t
 });
 
 test('the log says which generation of the catalog is in use, once for each', async () => {
-  const inUse = async (): Promise<[recorded: unknown, stored: string]> => {
+  const inUse = async (): Promise<[recorded: unknown, stored: string | undefined]> => {
     const node = await TestNode.start(dataDir);
     await node.stop();
     const kept = new KeptNotes(dataDir, KEPT);

@@ -9,8 +9,10 @@ import { encodeBatch } from '../../storage/log/batch-record.ts';
 import { KeptNotes } from '../../storage/notes/kept-notes.ts';
 import { type Note, noteCommand, notesOf } from '../../storage/notes/notes.ts';
 import { bringUp, readNotes } from '../../storage/notes/read-notes.ts';
+import { cutLog } from '../../storage/operations/cut-log.ts';
 import { batchOf, replay } from '../../storage/recovery/replay.ts';
 import { FakeLog, type FakeStore } from './fake-log.ts';
+import { logOf } from './log-stage.ts';
 import { directoryOf, Exchange } from './stored-exchange.ts';
 
 const ADDRESS = new Uint8Array(20).fill(0xab);
@@ -182,4 +184,27 @@ test('where what was revoked is not known, and of another log, nothing is guesse
   await other.apply(key(true));
   fails(other.log, /keys\/ holds batch 1 of another log; put back/);
   fails(new Venue().log, /it ends with batch 0, but keys\/ holds batch 1/);
+});
+
+test('a cut of the log leads keys/ back to the batch before it, and keeps what was revoked', async (t) => {
+  const dataDir = directoryOf(t);
+  const venue = new Venue();
+  await venue.apply(key(false));
+  await venue.apply(ALL[4]!);
+  await venue.apply(key(true));
+  const log = await logOf(t, dataDir);
+  for (const entry of venue.store.entries) await log.append([entry], entry.sequence - 1);
+  const kept = opened(t, dataDir);
+  bringUp(kept, log);
+  await log.close();
+  const rows = [...kept.notes()];
+  await cutLog(dataDir, 3, true);
+  await new Promise(setImmediate);
+  assert.deepEqual(kept.position(), { sequence: 2, digest: venue.store.entries[1]!.after });
+  assert.deepEqual([...kept.notes()], rows);
+  await cutLog(dataDir, 1, true);
+  await new Promise(setImmediate);
+  assert.deepEqual(kept.position(), { sequence: 0, digest: 0 });
+  const empty = await logOf(t, dataDir);
+  assert.equal(bringUp(kept, empty), undefined);
 });
