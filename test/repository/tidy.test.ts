@@ -204,7 +204,7 @@ const ROOMS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
     documents: ['common'],
     page: ['common'],
     api: ['common'],
-    app: ['common'],
+    app: ['admin', 'common'],
     client: ['common', 'page'],
     cli: ['common'],
     clients: ['common'],
