@@ -126,6 +126,12 @@ test('what an older version kept in keys/ is taken over once, and goes on from t
   meta.putSync(Buffer.from('probe'), Buffer.alloc(4_096, 1));
   await root.close();
   const end = wholeEnd(logDirectory(dataDir));
+  const copy = temporaryDirectory();
+  cpSync(dataDir, copy, { recursive: true });
+  const [, bob, carol] = traders.map(({ address }) => address);
+  assert.equal((await cli(copy, ['wallet', 'ban', carol!])).code, 0);
+  const bans = (await cli(copy, ['wallet', 'bans'])).stdout;
+  assert(bans.includes(bob!) && bans.includes(carol!), 'a command takes them over as well');
   assert.match(
     await holds(),
     new RegExp(`warn keys/ of an older version is taken over at batch ${end?.last}\n`),
