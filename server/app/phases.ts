@@ -8,7 +8,7 @@
 import { engineTime, fillCount, lastBatch, openOrders } from '../../engine/reads.ts';
 import { takeDirectoryLock } from '../../storage/files/directory-lock.ts';
 import { makeDirectory } from '../../storage/files/make-directory.ts';
-import { notesOf } from '../../storage/notes/notes.ts';
+import { type Note, notesOf } from '../../storage/notes/notes.ts';
 import { bringUp, readNotes } from '../../storage/notes/read-notes.ts';
 import { StoredFills } from '../../storage/projection/fills.ts';
 import { loadFills } from '../../storage/recovery/recover.ts';
@@ -121,7 +121,7 @@ export async function recover(start: Start, opened: Opened, recovery: Recovery) 
   const lost = notes.registry.isNew ? lostKeys(t) : undefined;
   if (lost !== undefined) warn(lost);
   if (unwritable === undefined) {
-    const news = bringUp(stores.kept, stores.log);
+    const news = bringUp(stores.kept, stores.log, notes.isMeant);
     if (news !== undefined) warn(news);
   }
   return { ...opened, ...notes, t, sound: recovery.sound, firstFill, clockFacts };
@@ -135,11 +135,14 @@ function takeNotes({ options }: Start, { stores }: Opened) {
   const sender = new NoteSender();
   const registry = new KeyRegistry(nodeKey.key, config.chainId, sender.write);
   const noted = new Noted(registry, sender.write);
-  readNotes(stores.kept, stores.log, (note) => noted.apply(note));
+  // Where node.key and keys/ are both gone, keys are not to come back: they came from that node.key.
+  const areKeysGone = nodeKey.isNew && stores.kept.isNew();
+  const isMeant = (note: Note): boolean => !areKeysGone || note.about !== 'key';
+  readNotes(stores.kept, stores.log, (note) => noted.apply(note), isMeant);
   if (!registry.matchesStore) {
     log('warn', 'the stored API keys were issued under another node.key or CHAIN_ID: none works');
   }
-  return { noted, registry, sender };
+  return { isMeant, noted, registry, sender };
 }
 
 /** What is read in memory, and the writer. */

@@ -69,7 +69,7 @@ function read(
     const take = (bytes: Uint8Array): void => void texts.push(bytes);
     const stored = readSnapshot(store, take, warn);
     const catalog = stored === undefined ? store.load() : undefined;
-    const digest = number === 0 ? undefined : store.digest();
+    const digest = store.digest();
     if ((store.current() ?? 0) !== number) continue;
     texts.forEach(send);
     const ready = stored ?? makeReady(catalog!, send);

@@ -37,7 +37,7 @@ export type Listed = Pick<Generation, 'prepared' | 'figures'>;
 export interface LoadedGeneration extends Generation {
   /** Runs of commands that update the engine to this catalog, to be applied in order. */
   readonly commands: readonly Int32Array[];
-  /** SHA-256 of its objects, as hex digits; undefined for the empty catalog of a store without one. */
+  /** Of its objects (CatalogStore.digest); undefined for the empty catalog of a store without one. */
   readonly digest: string | undefined;
   /** Markets that get no book, or not the one that the catalog describes, and why. */
   readonly warnings: readonly string[];

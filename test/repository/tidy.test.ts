@@ -209,7 +209,7 @@ const ROOMS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
     documents: ['common'],
     page: ['common'],
     api: ['common'],
-    app: ['common'],
+    app: ['admin', 'common'],
     client: ['common', 'page'],
     cli: ['common'],
     clients: ['common'],
@@ -528,9 +528,7 @@ const WITHOUT_IMPORTER: Readonly<Record<string, string>> = {
   'server/identity/wallet-factory.ts walletFactory': 'tests derive wallets of one factory',
   'server/market-data/history-routes.ts renderPoints': 'a test compares a long answer with JSON',
   'server/orders/worker.ts run': 'tests put a worker of their own into the pool',
-  'storage/cluster/etcd-log.ts EtcdLog': 'a node of a cluster will open it',
   'storage/cluster/make-room.ts makeRoom': 'a command of the operator will call it',
-  'storage/etcd/address.ts parseEtcdAddress': 'a setting will be parsed by it',
   'storage/projection/fills.ts fillCopy': 'tests store single fills and compare them',
   'storage/recovery/recover.ts recover': 'benchmarks and tests recover without a thread',
 };
