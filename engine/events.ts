@@ -15,8 +15,11 @@
  *   market    kind | market | 1 = new | base fee | minSize f64
  *   settled   kind | book | version                 last of all, once for each book that changed
  *   entry     kind | cause | account | token | sequence f64 | reference f64 | cash f64 | shares f64 |
- *             cash after f64 | shares after f64     16 words (docs/ledger.md#entries)
+ *             cash after f64 | shares after f64 | cash reserved f64 | shares reserved f64
+ *             20 words (docs/ledger.md#entries)
  *   resolved  kind | market | state                 a resolution has begun, or is done
+ *   reserved  kind | account | token | - | total f64 | reserved f64
+ *             an order rests or has ended, and reserves more or less of this; token 0 = cash
  *
  * One per writing thread. Grows up to its bound; beyond it `overflowed` says that the log is not
  * whole. A bound of 0 turns it off.
@@ -36,7 +39,7 @@ import type {
 const EVENT_WORDS = 8;
 /** A partly filled maker takes its head and the four records that hold its row. */
 const PARTLY_WORDS = 40;
-const ENTRY_WORDS = 16;
+const ENTRY_WORDS = 20;
 
 export const EventKind = {
   placed: 1,
@@ -52,6 +55,7 @@ export const EventKind = {
   settled: 10,
   entry: 11,
   resolved: 12,
+  reserved: 13,
 } as const;
 
 /** Columns of a record; f64 ones count doubles. */
@@ -80,8 +84,13 @@ export const Event = {
   shares: 5,
   cashAfter: 6,
   sharesAfter: 7,
+  cashReserved: 8,
+  sharesReserved: 9,
   // Of a resolution.
   state: 2,
+  // Of a change of what is reserved.
+  total: 2,
+  reserved: 3,
 } as const;
 
 /** Bytes of a log for batches of usual size: 4,096 records. */
@@ -173,11 +182,11 @@ export class EventBuffer {
     const { f64, i32 } = this;
     const d = at >> 1;
     i32[at] = EventKind.levelClosed;
-    i32[at | 1] = book;
-    i32[at | 2] = tick;
-    i32[at | 3] = grid;
-    f64[d | 2] = quantity;
-    f64[d | 3] = sequence;
+    i32[at + 1] = book;
+    i32[at + 2] = tick;
+    i32[at + 3] = grid;
+    f64[d + 2] = quantity;
+    f64[d + 3] = sequence;
     i32[at + EVENT_WORDS] = EventKind.closed;
     f64[d + EVENT_WORDS / 2 + 3] = sequence;
   }
@@ -218,7 +227,7 @@ export class EventBuffer {
     i32[at + 2] = version;
   }
 
-  /** Totals of a wallet have changed. `token`: 0 = cash alone. */
+  /** Totals of a wallet have changed. `token`: 0 = cash alone. The last four are what it has after it. */
   entry(
     cause: EntryCauseCode,
     account: AccountRow,
@@ -229,6 +238,8 @@ export class EventBuffer {
     shares: number,
     cashAfter: number,
     sharesAfter: number,
+    cashReserved: number,
+    sharesReserved: number,
   ): void {
     const at = this.take(ENTRY_WORDS);
     if (at < 0) return;
@@ -244,6 +255,8 @@ export class EventBuffer {
     f64[d + Event.shares] = shares;
     f64[d + Event.cashAfter] = cashAfter;
     f64[d + Event.sharesAfter] = sharesAfter;
+    f64[d + Event.cashReserved] = cashReserved;
+    f64[d + Event.sharesReserved] = sharesReserved;
   }
 
   resolved(market: MarketRow, state: number): void {
@@ -253,6 +266,18 @@ export class EventBuffer {
     i32[at] = EventKind.resolved;
     i32[at + Event.market] = market;
     i32[at + Event.state] = state;
+  }
+
+  /** What open orders reserve of a wallet's cash or shares has changed. `token`: 0 = cash. */
+  reserved(account: AccountRow, token: TokenRow | 0, total: number, reserved: number): void {
+    const at = this.take(EVENT_WORDS);
+    if (at < 0) return;
+    const { f64, i32 } = this;
+    i32[at] = EventKind.reserved;
+    i32[at + Event.account] = account;
+    i32[at + Event.token] = token;
+    f64[(at >> 1) + Event.total] = total;
+    f64[(at >> 1) + Event.reserved] = reserved;
   }
 
   /** First word of room for a record; -1 = there is none. */
@@ -292,7 +317,7 @@ export function partlyRows(i32: Int32Array, f64: Float64Array, at: number): Orde
 /** Words of the record at `at`. */
 export function eventWords(i32: Int32Array, at: number): number {
   const kind = i32[at]!;
-  assert(kind >= EventKind.placed && kind <= EventKind.resolved, 'an event has a known kind');
+  assert(kind >= EventKind.placed && kind <= EventKind.reserved, 'an event has a known kind');
   if (kind === EventKind.partly) return PARTLY_WORDS;
   return kind === EventKind.entry ? ENTRY_WORDS : EVENT_WORDS;
 }

@@ -28,6 +28,8 @@ const {
   State,
 } = layout;
 const { Leg } = coreModule;
+/** From a total to what is reserved of it, in either table. */
+const RESERVED = Cash.reserved - Cash.total;
 
 /** Notes what the maker reserves before the fill. */
 export function noteReserved(context: EngineContext, maker: OrderRow): void {
@@ -109,5 +111,7 @@ function move(context: EngineContext, order: OrderRow): void {
     shares,
     cashF[d]!,
     positionF[p]!,
+    cashF[d + RESERVED]!,
+    positionF[p + RESERVED]!,
   );
 }

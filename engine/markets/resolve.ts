@@ -8,6 +8,7 @@ import { RequestFlag, ResolveCommand, ResolveStepCommand } from '../commands.ts'
 import type { EngineContext } from '../context.ts';
 import { payoutOf, setWeight, weightOf } from '../ledger/payout.ts';
 import { dropPosition, findPosition } from '../ledger/positions.ts';
+import { cashReserved, cashTotal } from '../ledger/reads.ts';
 import { checkRequest, enterRequest, findRequest } from '../ledger/requests.ts';
 import { closeOrder } from '../orders/orders.ts';
 import { RejectReason, type RejectReasonCode } from '../orders/reject-reasons.ts';
@@ -259,8 +260,19 @@ function pay(
   context.note(paid);
   const entry = ledger[Ledger.entries]!;
   ledger[Ledger.entries] = entry + 1;
-  const after = cashF[(account << CASH_F) + Cash.total]!;
-  context.events.entry(EntryCause.redeem, account, token, entry, row, paid, -shares, after, 0);
+  context.events.entry(
+    EntryCause.redeem,
+    account,
+    token,
+    entry,
+    row,
+    paid,
+    -shares,
+    cashTotal(t, account),
+    0,
+    cashReserved(t, account),
+    0,
+  );
   dropPosition(t, position);
 }
 

@@ -126,6 +126,7 @@ export class EntryCollector extends EventBuffer {
   override market(): void {}
   override settled(): void {}
   override resolved(): void {}
+  override reserved(): void {}
 
   private resize(rows: number): void {
     const i32 = new Int32Array(rows * ENTRY_WORDS);
