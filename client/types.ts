@@ -8,6 +8,21 @@ export interface BalanceAnswer {
   readonly allowances: Readonly<Record<string, string>>;
 }
 
+export interface BalanceEvent {
+  readonly event_type: 'balance';
+  readonly stream_id: string;
+  readonly sequence: string;
+  readonly server_ts_ms: string;
+  readonly timestamp: string;
+  readonly market: string;
+  readonly wallet: string;
+  readonly asset_type: 'COLLATERAL' | 'CONDITIONAL';
+  readonly token_id: string;
+  readonly total: string;
+  readonly reserved: string;
+  readonly free: string;
+}
+
 export interface BatchHistoryAnswer {
   readonly history: Readonly<Record<string, readonly {
     readonly t: number;
@@ -971,7 +986,7 @@ export interface WholeEventAnswer {
 
 export type ActivityAnswer = readonly {
   readonly proxyWallet: string;
-  readonly side: 'BUY' | 'SELL';
+  readonly side: 'BUY' | 'SELL' | '';
   readonly asset: string;
   readonly conditionId: string;
   readonly size: number;
@@ -990,7 +1005,7 @@ export type ActivityAnswer = readonly {
   readonly profileImage: string;
   readonly profileImageOptimized: string;
   readonly transactionHash: string;
-  readonly type: 'TRADE';
+  readonly type: 'TRADE' | 'SPLIT' | 'MERGE' | 'REDEEM';
 }[];
 
 export type BooksAnswer = readonly BookAnswer[];
@@ -1106,6 +1121,7 @@ export type TradesAnswer = readonly {
 export type UserEvent =
   | OrderEvent
   | TradeEvent
+  | BalanceEvent
   | ResumedEvent;
 export type ValueAnswer = readonly {
   readonly user: string;
