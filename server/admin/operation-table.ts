@@ -90,6 +90,11 @@ export const OPERATIONS = {
     input: v.BalanceInput,
     answer: v.BalanceAnswer,
   },
+  'GET /admin/ledger/statement': {
+    does: 'entries of a wallet with their running balance, newest first',
+    input: v.StatementInput,
+    answer: v.StatementAnswer,
+  },
   'GET /admin/ledger': {
     does: 'the sums of the whole ledger',
     input: s.NoInput,

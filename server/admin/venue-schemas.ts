@@ -3,7 +3,8 @@ import { OUTCOMES_MAX } from '../../engine/tables/capacities.ts';
 import { TICK_GRIDS } from '../../engine/tables/units.ts';
 import { Type } from '../common/schema.ts';
 import { ID_RULE } from '../ledger/request-id.ts';
-import { inputOf, Wallet } from './operation-schemas.ts';
+import { STATEMENT_MAX, STATEMENT_PAGE, StatementEntryRow } from '../ledger/statement-schemas.ts';
+import { inputOf, limitOf, Wallet } from './operation-schemas.ts';
 
 const Amount = Type.String({ description: 'collateral, a decimal with at most six decimals' });
 const AmountInput = Type.String({
@@ -48,6 +49,26 @@ export const BalanceAnswer = Type.Object({
   wallet: Wallet,
   cash: Type.Object(sums),
   positions: Type.Array(Type.Object({ token_id: Type.String(), ...sums })),
+});
+export const StatementInput = inputOf({
+  wallet: Wallet,
+  before: Type.Optional(
+    Type.Integer({ minimum: 0, description: 'the number of an entry: those before it' }),
+  ),
+  limit: limitOf(STATEMENT_MAX, STATEMENT_PAGE),
+});
+export const StatementAnswer = Type.Object({
+  wallet: Wallet,
+  entries: Type.Array(
+    Type.Object({
+      ...StatementEntryRow,
+      cash: Amount,
+      shares: Amount,
+      cash_after: Amount,
+      shares_after: Amount,
+    }),
+  ),
+  more: Type.Boolean({ description: 'there are further ones `before` the last' }),
 });
 export const TotalsAnswer = Type.Object({
   deposited: Type.String({ description: 'deposits less withdrawals' }),

@@ -188,6 +188,18 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
     options: ADMIN_OPTIONS,
     run: async () => (await import('./ledger-commands.ts')).balance,
   },
+  'ledger statement': {
+    does: 'entries of a wallet with their running balance, newest first',
+    node: 'remote',
+    args: ['WALLET'],
+    options: {
+      '--limit <number>': 'how many (100)',
+      '--csv': 'with the columns of GET /ledger/statement',
+      ...ADMIN_OPTIONS,
+      '--json': 'one object a line',
+    },
+    run: async () => (await import('./ledger-commands.ts')).statement,
+  },
   'ledger audit': {
     does: 'rebuilds the ledger from image and log, and adds it up; it differs where that does not hold',
     node: 'shared',
