@@ -3,8 +3,15 @@ import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { compileShape } from '../../server/common/schema.ts';
 import { ActivityAnswer } from '../../server/portfolio/portfolio-schemas.ts';
-import { OperatorNode } from '../admin/operator-node.ts';
-import { get, temporaryDirectory, until, withMarkets } from '../common/node-harness.ts';
+import {
+  freePort,
+  get,
+  TestNode,
+  temporaryDirectory,
+  until,
+  withMarkets,
+} from '../common/node-harness.ts';
+import { cli } from '../common/run-cli.ts';
 import { Trader } from '../common/traders.ts';
 
 type Row = Readonly<Record<string, unknown>>;
@@ -12,8 +19,8 @@ type Row = Readonly<Record<string, unknown>>;
 const dataDir = temporaryDirectory();
 const [market, other] = await withMarkets(dataDir, [{ id: 1 }, { id: 2 }]);
 assert(market !== undefined && other !== undefined);
-const operator = await OperatorNode.start(dataDir, { LEDGER: 'on' });
-const { node } = operator;
+const settings = { LEDGER: 'on', FAUCET: '100', ADMIN_PORT: String(await freePort()) };
+const node = await TestNode.start(dataDir, settings);
 after(() => node.stop());
 const alice = await Trader.join(node, 'alice');
 const bob = await Trader.join(node, 'bob');
@@ -44,18 +51,18 @@ async function sets(kind: 'split' | 'merge', amount: number, of = market!): Prom
 const typesOf = (rows: readonly Row[]): unknown[] => rows.map(({ type }) => type);
 
 test('activity has what a wallet traded, split, merged and was paid, newest first', async () => {
-  for (const { address } of [alice, bob]) {
-    await operator.done('POST /admin/ledger/deposit', { wallet: address, amount: '100' });
-  }
   await sets('split', 10);
-  const until1 = Date.now();
+  const before = Date.now();
   await alice.place(node, { market, side: 'SELL', ticks: 70, shares: 5 });
   await bob.place(node, { market, side: 'BUY', ticks: 70, shares: 5 });
-  await until(() => Date.now() > until1 + 1_500);
+  await until(() => Date.now() > before + 1_500);
   await sets('merge', 2);
   await sets('split', 4, other);
   const { conditionId: condition } = market;
-  await operator.done('POST /admin/markets/resolve', { condition, payout: [1, 0] });
+  const { code, stderr } = await cli(dataDir, ['market', 'resolve', condition, '--payout', '1,0'], {
+    settings,
+  });
+  assert.equal(code, 0, stderr);
   const rows = await activityOf(5);
   assert.deepEqual(typesOf(rows), ['REDEEM', 'SPLIT', 'MERGE', 'TRADE', 'SPLIT']);
   assert.deepEqual(
