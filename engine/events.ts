@@ -27,14 +27,20 @@
 import { assert } from './book/matching.ts';
 import type { OrderRows } from './reads.ts';
 import type { EntryCauseCode } from './tables/codes.ts';
+import { CASH_F, Cash, POSITION_F, Position } from './tables/layout.ts';
+import type { Tables } from './tables/tables.ts';
 import type {
   AccountRow,
   BookRow,
   MarketRow,
   MicroShares,
+  PositionRow,
   Ticks,
   TokenRow,
 } from './tables/units.ts';
+
+/** Where totals and what is reserved of them stand. */
+export type Amounts = Pick<Tables, 'cashF' | 'positionF'>;
 
 const EVENT_WORDS = 8;
 /** A partly filled maker takes its head and the four records that hold its row. */
@@ -227,19 +233,20 @@ export class EventBuffer {
     i32[at + 2] = version;
   }
 
-  /** Totals of a wallet have changed. `token`: 0 = cash alone. The last four are what it has after it. */
+  /**
+   * Totals of a wallet have changed: its cash, and those of a position (0 = cash alone). What it has after it is
+   * read here, because numbers that are handed to a function may cost an allocation each.
+   */
   entry(
+    { cashF, positionF }: Amounts,
     cause: EntryCauseCode,
     account: AccountRow,
+    position: PositionRow | 0,
     token: TokenRow | 0,
     sequence: number,
     reference: number,
     cash: number,
     shares: number,
-    cashAfter: number,
-    sharesAfter: number,
-    cashReserved: number,
-    sharesReserved: number,
   ): void {
     const at = this.take(ENTRY_WORDS);
     if (at < 0) return;
@@ -253,10 +260,12 @@ export class EventBuffer {
     f64[d + Event.reference] = reference;
     f64[d + Event.cash] = cash;
     f64[d + Event.shares] = shares;
-    f64[d + Event.cashAfter] = cashAfter;
-    f64[d + Event.sharesAfter] = sharesAfter;
-    f64[d + Event.cashReserved] = cashReserved;
-    f64[d + Event.sharesReserved] = sharesReserved;
+    const ofCash = account << CASH_F;
+    const ofShares = position << POSITION_F;
+    f64[d + Event.cashAfter] = cashF[ofCash + Cash.total]!;
+    f64[d + Event.sharesAfter] = positionF[ofShares + Position.total]!;
+    f64[d + Event.cashReserved] = cashF[ofCash + Cash.reserved]!;
+    f64[d + Event.sharesReserved] = positionF[ofShares + Position.reserved]!;
   }
 
   resolved(market: MarketRow, state: number): void {
@@ -268,16 +277,27 @@ export class EventBuffer {
     i32[at + Event.state] = state;
   }
 
-  /** What open orders reserve of a wallet's cash or shares has changed. `token`: 0 = cash. */
-  reserved(account: AccountRow, token: TokenRow | 0, total: number, reserved: number): void {
+  /** What open orders reserve of a wallet's cash has changed, or of a position. `token`: 0 = cash. */
+  reserved(
+    { cashF, positionF }: Amounts,
+    account: AccountRow,
+    position: PositionRow | 0,
+    token: TokenRow | 0,
+  ): void {
     const at = this.take(EVENT_WORDS);
     if (at < 0) return;
     const { f64, i32 } = this;
+    const d = at >> 1;
     i32[at] = EventKind.reserved;
     i32[at + Event.account] = account;
     i32[at + Event.token] = token;
-    f64[(at >> 1) + Event.total] = total;
-    f64[(at >> 1) + Event.reserved] = reserved;
+    if (token === 0) {
+      f64[d + Event.total] = cashF[(account << CASH_F) + Cash.total]!;
+      f64[d + Event.reserved] = cashF[(account << CASH_F) + Cash.reserved]!;
+    } else {
+      f64[d + Event.total] = positionF[(position << POSITION_F) + Position.total]!;
+      f64[d + Event.reserved] = positionF[(position << POSITION_F) + Position.reserved]!;
+    }
   }
 
   /** First word of room for a record; -1 = there is none. */

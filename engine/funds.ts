@@ -7,7 +7,6 @@ import { assert } from './book/matching.ts';
 import { CommandKind, commandKind, FundsCommand } from './commands.ts';
 import type { EngineContext } from './context.ts';
 import { dropPosition, findPosition, positionRoom, takePosition } from './ledger/positions.ts';
-import { cashReserved, cashTotal, sharesReserved, sharesTotal } from './ledger/reads.ts';
 import { checkRequest, enterRequest, findRequest } from './ledger/requests.ts';
 import { bindWallet, findAccount, makeAccount } from './orders/accounts.ts';
 import { RejectReason, type RejectReasonCode } from './orders/reject-reasons.ts';
@@ -253,17 +252,5 @@ function enter(
 ): void {
   const sequence = t.ledger[Ledger.entries]!;
   t.ledger[Ledger.entries] = sequence + 1;
-  context.events.entry(
-    cause,
-    wallet,
-    token,
-    sequence,
-    reference,
-    cash,
-    shares,
-    cashTotal(t, wallet),
-    sharesTotal(t, row),
-    cashReserved(t, wallet),
-    sharesReserved(t, row),
-  );
+  context.events.entry(t, cause, wallet, row, token, sequence, reference, cash, shares);
 }

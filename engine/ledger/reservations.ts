@@ -112,12 +112,11 @@ function changeReserved({ events, t }: EngineContext, order: OrderRow, sign: 1 |
   if ((orderI[w | Order.flags]! & Flag.sell) === 0) {
     const d = account << CASH_F;
     cashF[d | Cash.reserved]! += sign * reservedCash(t, order);
-    if (events.isOn) events.reserved(account, 0, cashF[d | Cash.total]!, cashF[d | Cash.reserved]!);
+    if (events.isOn) events.reserved(t, account, 0, 0);
     return;
   }
-  const token = orderI[w | Order.token]! as TokenRow;
-  const d = orderI[w | Order.position]! << POSITION_F;
-  positionF[d | Position.reserved]! += sign * t.orderF[(order << ORDER_F) | Order.remaining]!;
-  const reserved = positionF[d | Position.reserved]!;
-  if (events.isOn) events.reserved(account, token, positionF[d | Position.total]!, reserved);
+  const position = orderI[w | Order.position]! as PositionRow;
+  const rest = t.orderF[(order << ORDER_F) | Order.remaining]!;
+  positionF[(position << POSITION_F) | Position.reserved]! += sign * rest;
+  if (events.isOn) events.reserved(t, account, position, orderI[w | Order.token]! as TokenRow);
 }

@@ -8,7 +8,6 @@ import { RequestFlag, ResolveCommand, ResolveStepCommand } from '../commands.ts'
 import type { EngineContext } from '../context.ts';
 import { payoutOf, setWeight, weightOf } from '../ledger/payout.ts';
 import { dropPosition, findPosition } from '../ledger/positions.ts';
-import { cashReserved, cashTotal } from '../ledger/reads.ts';
 import { checkRequest, enterRequest, findRequest } from '../ledger/requests.ts';
 import { closeOrder } from '../orders/orders.ts';
 import { RejectReason, type RejectReasonCode } from '../orders/reject-reasons.ts';
@@ -260,19 +259,7 @@ function pay(
   context.note(paid);
   const entry = ledger[Ledger.entries]!;
   ledger[Ledger.entries] = entry + 1;
-  context.events.entry(
-    EntryCause.redeem,
-    account,
-    token,
-    entry,
-    row,
-    paid,
-    -shares,
-    cashTotal(t, account),
-    0,
-    cashReserved(t, account),
-    0,
-  );
+  context.events.entry(t, EntryCause.redeem, account, position, token, entry, row, paid, -shares);
   dropPosition(t, position);
 }
 
