@@ -15,7 +15,7 @@ import { entryHash } from '../market-data/match-ids.ts';
 import type { MarketLookup, TokenTexts } from '../market-data/texts.ts';
 import { Row } from '../market-data/trades-select.ts';
 
-/** Names of the query, in lower case, by EntryCause. */
+/** The value of `type`, by EntryCause. */
 const TYPES: ReadonlyMap<number, string> = new Map([
   [EntryCause.split, 'SPLIT'],
   [EntryCause.merge, 'MERGE'],

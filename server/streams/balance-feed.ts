@@ -44,6 +44,8 @@ export class BalanceFeed {
   /** Publishes what a batch did. Its events are complete. */
   flushed({ events, eventsF, time }: Pick<AppliedBatch, 'events' | 'eventsF' | 'time'>): void {
     if (!this.replayBuffer.hasBalances) return;
+    this.changed.clear();
+    this.followers.clear();
     for (let at = 0; at < events.length; at += eventWords(events, at)) {
       const kind = events[at]!;
       if (kind !== EventKind.entry && kind !== EventKind.reserved) continue;
@@ -67,8 +69,6 @@ export class BalanceFeed {
       if (token !== CASH) note(token, Event.sharesAfter, Event.sharesReserved);
     }
     for (const balance of this.changed.values()) this.publish(balance, time);
-    this.changed.clear();
-    this.followers.clear();
   }
 
   private publish(balance: Balance, time: number): void {
