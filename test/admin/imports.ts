@@ -15,13 +15,18 @@ export async function importCatalog(
 ): Promise<void> {
   const file = join(temporaryDirectory(), 'catalog.json');
   writeFileSync(file, JSON.stringify(catalog));
-  const { code, stderr } = await cli(node.dataDir, ['catalog', 'import', file, ...flags]);
-  assert.equal(code, 0, stderr);
+  await changeCatalog(node, ['import', file, ...flags]);
+}
+
+/** A command of the catalog that must be done. */
+export async function changeCatalog(node: TestNode, args: readonly string[]): Promise<void> {
+  const { code, stderr, stdout } = await cli(node.dataDir, ['catalog', ...args]);
+  assert.equal(code, 0, `${stdout}${stderr}`);
   await servesStored(node);
 }
 
 /** Waits until the node serves the generation that is stored. */
-export async function servesStored(node: TestNode): Promise<void> {
+async function servesStored(node: TestNode): Promise<void> {
   const store = openCatalog(node.dataDir, { durability: 'flushed', readOnly: true });
   const number = store.current();
   await store.close();

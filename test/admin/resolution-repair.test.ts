@@ -11,7 +11,7 @@ import {
   until,
   withMarkets,
 } from '../common/node-harness.ts';
-import { importCatalog } from './imports.ts';
+import { changeCatalog, importCatalog } from './imports.ts';
 import { OperatorNode } from './operator-node.ts';
 
 const SETTINGS = { LEDGER: 'on' };
@@ -34,6 +34,13 @@ function lockCatalog(dataDir: string): () => Promise<void> {
     await transaction;
     await root.close();
   };
+}
+
+/** A node whose catalog can be pulled. */
+async function withSource(markets: Parameters<typeof withMarkets>[1]): Promise<TestNode> {
+  const dataDir = temporaryDirectory();
+  await withMarkets(dataDir, markets);
+  return TestNode.start(dataDir);
 }
 
 const catalogMarket = async (node: TestNode, id: string): Promise<Record<string, unknown>> =>
@@ -152,6 +159,15 @@ test('no import reopens a resolved market, or changes or removes one that an ope
     await assertResolved(node, ownId, String(resolvedOwn.condition));
     assert.equal(node.log.split('catalog generation').length, generations + 1, 'no repair');
   }
+  const source = await withSource([{ id: 1 }, { id: 2 }, { id: 6 }]);
+  for (const flags of [[], ['--force']]) {
+    await changeCatalog(node, ['sync', `http://127.0.0.1:${source.port}`, ...flags]);
+    assert.equal((await catalogMarket(node, '6')).closed, false, 'it was pulled');
+    await assertResolved(node, '1', condition);
+    await assertResolved(node, ownId, String(resolvedOwn.condition));
+    assert.deepEqual(await clobMarket(node, own), before);
+  }
+  await source.stop();
   const free = catalogFile([{ id: 5 }]);
   const [
     {
