@@ -90,7 +90,7 @@ test('a node that is killed between a resolution and its catalog says so after t
   await node.stop();
 });
 
-test('a catalog that cannot be written says so later, without another start', async () => {
+test('a catalog that was replaced whole says again what has resolved, without another start', async () => {
   const dataDir = temporaryDirectory();
   const [market] = await withMarkets(dataDir, FILE);
   const { conditionId: condition } = market!;
