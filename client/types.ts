@@ -198,6 +198,8 @@ export interface EventsKeysetAnswer {
       readonly bestAsk: number;
       readonly spread: number;
       readonly lastTradePrice: number;
+      readonly closedTime?: string | null;
+      readonly umaResolutionStatus?: 'resolved';
     }[];
   }[];
   readonly next_cursor?: string;
@@ -325,6 +327,8 @@ export interface MarketAnswer {
   readonly bestAsk: number;
   readonly spread: number;
   readonly lastTradePrice: number;
+  readonly closedTime?: string | null;
+  readonly umaResolutionStatus?: 'resolved';
   readonly events: readonly {
     readonly id: string;
     readonly ticker: string;
@@ -965,6 +969,8 @@ export interface WholeEventAnswer {
     readonly bestAsk: number;
     readonly spread: number;
     readonly lastTradePrice: number;
+    readonly closedTime?: string | null;
+    readonly umaResolutionStatus?: 'resolved';
   }[];
   readonly series: readonly {
     readonly id: string;
@@ -1461,6 +1467,17 @@ export const REFUSALS = {
   ],
   "MARKET_CLOSED": [
     "the market is closed"
+  ],
+  "FIXED_MEMBER": [
+    "outcomes cannot be changed",
+    "event cannot be changed",
+    "negRisk cannot be changed"
+  ],
+  "COARSER_TICK": [
+    "tick cannot become coarser while orders rest"
+  ],
+  "NO_GROUP": [
+    "the event of the market is not in the catalog"
   ],
   "NO_BOOK": [
     "the market would have no book"

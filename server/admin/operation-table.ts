@@ -105,13 +105,18 @@ export const OPERATIONS = {
     input: v.EventInput,
     answer: v.EventAnswer,
   },
+  'POST /admin/events/edit': {
+    does: 'changes what an event says',
+    input: v.EditEventInput,
+    answer: v.EventAnswer,
+  },
   'POST /admin/markets': {
     does: 'makes a market, in an event that an operator made or in one of its own',
     input: v.MarketInput,
     answer: v.MarketAnswer,
   },
   'POST /admin/markets/edit': {
-    does: 'changes what a market says, its tick or its minimum',
+    does: 'changes what a market says, its tick, minimum or fee',
     input: v.EditMarketInput,
     answer: v.MarketAnswer,
   },

@@ -25,11 +25,11 @@ import type { Bans } from '../identity/bans.ts';
 import type { KeyRegistry } from '../identity/key-registry.ts';
 import type { LedgerCommands } from '../ledger/ledger-commands.ts';
 import { AccountTexts } from '../market-data/account-texts.ts';
-import { VenueMarkets } from '../venue/venue-markets.ts';
 import type { CaughtUp } from './phases.ts';
 import type { Start } from './start.ts';
 
-interface OperatedParts extends Pick<CaughtUp, 't' | 'catalog' | 'infos' | 'stores' | 'writer'> {
+interface OperatedParts
+  extends Pick<CaughtUp, 't' | 'catalog' | 'followers' | 'infos' | 'stores' | 'venue' | 'writer'> {
   readonly registry: KeyRegistry;
   readonly bans: Bans;
   readonly operator: OperatorStore;
@@ -54,7 +54,7 @@ export function openOperations(start: Start, parts: OperatedParts): AdminOperati
     ...limitOperations(rates),
     ...auditOperations(dataDir),
     ...statementOperations({ t, names, statements: new StatementsReader(stores.projections) }),
-    ...venueOperations(start, parts),
+    ...venueOperations(parts),
   };
   const operations = new Operations({
     handlers,
@@ -66,13 +66,11 @@ export function openOperations(start: Start, parts: OperatedParts): AdminOperati
 }
 
 /** Operations on the ledger, on events and on markets. */
-function venueOperations(start: Start, { catalog, ledger, t, writer }: OperatedParts) {
-  const { dataDir, durability } = start.options.config;
-  const served = (): number => catalog.current.number;
-  const venue = new VenueMarkets({ dataDir, durability, served });
-  start.onClose(() => start.wait('an edit of the catalog', venue.close()));
+function venueOperations({ catalog, followers, ledger, t, venue, writer }: OperatedParts) {
   const shared = { t, ledger, seqlock: writer.seqlock, now: Date.now };
   const eventOf = (condition: string): string | undefined =>
     marketStoryLookup(catalog.current.prepared)(condition)?.event.id;
-  return { ...ledgerOperations(shared), ...marketOperations({ ...shared, venue, eventOf }) };
+  const unsaid = (condition: string): void => followers.resolutions?.add([condition]);
+  const parts = { ...shared, venue, eventOf, unsaid };
+  return { ...ledgerOperations(shared), ...marketOperations(parts) };
 }
