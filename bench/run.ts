@@ -26,7 +26,12 @@ import { validateSuite } from './server/validate.bench.ts';
 import { SPANS_FULL, spansSuite } from './spans/spans.bench.ts';
 import { LOG_FULL, logSuite } from './storage/log.bench.ts';
 import { PAUSES_FULL, pausesSuite } from './storage/log-live.ts';
-import { RESTART_FULL, restartSuite } from './storage/restart.bench.ts';
+import {
+  RESTART_FULL,
+  RESTART_LEDGER_FULL,
+  restartLedgerSuite,
+  restartSuite,
+} from './storage/restart.bench.ts';
 import { STREAMS_FULL, streamsSuite } from './streams/streams.bench.ts';
 
 const MESSAGES = 200_000;
@@ -91,6 +96,7 @@ const suites: Readonly<Record<string, () => Promise<unknown>>> = {
   log: () => logSuite(LOG_FULL),
   pauses: () => pausesSuite(PAUSES_FULL),
   restart: () => restartSuite(RESTART_FULL),
+  'restart-ledger': () => restartLedgerSuite(RESTART_LEDGER_FULL),
   'order-path': () => orderPathSuite(path),
   metrics: () => metricsSuite(METRICS_FULL),
   ledger: () => ledgerSuite({ ...LEDGER_FULL, ...beside }),

@@ -2,6 +2,7 @@
  * `npm run bench -- restart`: a node with a million resting orders and a million fills is killed and started
  * again: from the start of its process to its first answer, with an image that is new and with one that
  * has 75,000 orders of the log behind it, less than the follower may lack by what the log says; beside it, in turns, a node with nothing in it.
+ * `npm run bench -- restart-ledger`: the same day with a ledger of a million positions beside one without a ledger.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -25,6 +26,15 @@ export const RESTART_FULL: RestartShape = {
   behind: 5_000,
 };
 
+/** Of each of its two days. */
+export const RESTART_LEDGER_FULL: DayShape & { readonly restarts: number } = {
+  restingOrders: 1_000_000,
+  fills: 1_000_000,
+  // A thousand wallets in two tokens each: a million positions.
+  books: 500,
+  restarts: 9,
+};
+
 /** Seconds to the first answer, of the machine of the aim. */
 const SECONDS_MAX = 2;
 
@@ -36,14 +46,14 @@ export async function restartSuite(shape: RestartShape): Promise<Ratio> {
     print('in the log', `${day.fills} fills, ${day.resting} resting orders`);
     const empty = await start(join(directory, 'empty'));
     await deriveDay(full, shape.behind);
-    const older = await restarts(full, empty, shape.restarts);
-    seconds(`an image and ${shape.behind * BATCH} orders of the log`, older.full);
+    const [older] = await restarts(await start(full), empty, shape.restarts);
+    seconds(`an image and ${shape.behind * BATCH} orders of the log`, older);
     await deriveDay(full, 0);
-    const newest = await restarts(full, empty, shape.restarts);
-    seconds('an image of all', newest.full);
-    seconds('a node with nothing in it', newest.empty);
+    const [newest, nothing] = await restarts(await start(full), empty, shape.restarts);
+    seconds('an image of all', newest);
+    seconds('a node with nothing in it', nothing);
     await empty.stop();
-    const ratio = median(newest.full) / SECONDS_MAX;
+    const ratio = median(newest) / SECONDS_MAX;
     const line = { name: 'of two seconds', ratio, bound: 'at most', aim: 1 } as const;
     ratioLine(line);
     return line;
@@ -52,27 +62,53 @@ export async function restartSuite(shape: RestartShape): Promise<Ratio> {
   }
 }
 
-function start(dataDir: string): Promise<LocalNode> {
+export async function restartLedgerSuite(shape: typeof RESTART_LEDGER_FULL): Promise<Ratio> {
+  const directory = mkdtempSync(join(tmpdir(), 'restart-bench-'));
+  try {
+    const nodes: LocalNode[] = [];
+    for (const ledger of ['off', 'on']) {
+      const dataDir = join(directory, ledger);
+      const day = await writeDay(dataDir, { ...shape, hasLedger: ledger === 'on' });
+      const what = `${day.fills} fills, ${day.resting} resting orders, ${day.positions} positions`;
+      print(`LEDGER=${ledger}`, what);
+      await deriveDay(dataDir, 0);
+      nodes.push(await start(dataDir, ledger));
+    }
+    const [off, on] = nodes as [LocalNode, LocalNode];
+    const [withPositions, without] = await restarts(on, off, shape.restarts);
+    await off.end();
+    seconds('with positions', withPositions);
+    seconds('without', without);
+    const ratio = median(withPositions) / median(without);
+    const line = { name: 'with positions to without', ratio, bound: 'at most', aim: 1.1 } as const;
+    ratioLine(line);
+    return line;
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+function start(dataDir: string, ledger = 'off'): Promise<LocalNode> {
   // Images are those that the suite has taken.
-  const environment = { IMAGE_SECONDS: '86400', IMAGE_BATCHES: '10000000', LOG_LEVEL: 'warn' };
+  const images = { IMAGE_SECONDS: '86400', IMAGE_BATCHES: '10000000' };
+  const environment = { ...images, LOG_LEVEL: 'warn', LEDGER: ledger };
   return LocalNode.start(dataDir, { demo: false, environment });
 }
 
-/** Seconds from the start of a process to its first answer, after kills. */
+/** Seconds from the start of a process to its first answer, after kills, by turns; ends the first of both. */
 async function restarts(
-  dataDir: string,
-  empty: LocalNode,
+  one: LocalNode,
+  other: LocalNode,
   count: number,
-): Promise<Readonly<Record<'full' | 'empty', number[]>>> {
-  const node = await start(dataDir);
-  const taken = { full: [] as number[], empty: [] as number[] };
+): Promise<readonly [number[], number[]]> {
+  const taken: [number[], number[]] = [[], []];
   for (let i = 0; i < count; i++) {
-    for (const [kind, one] of [['full', node] as const, ['empty', empty] as const]) {
-      await one.killAndRestart();
-      taken[kind].push(one.startMs / 1_000);
+    for (const [side, node] of [one, other].entries()) {
+      await node.killAndRestart();
+      taken[side]!.push(node.startMs / 1_000);
     }
   }
-  await node.end();
+  await one.end();
   return taken;
 }
 
