@@ -4,7 +4,7 @@
  *
  * Thread: the suite's only one. Non-goals: what is compared; the suites say it.
  */
-import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
+import { existsSync, mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { median, print, type Ratio, ratioLine } from '../common/figures.ts';
 import { LocalNode } from '../load/load-node.ts';
@@ -85,21 +85,11 @@ async function burst(
   counts: boolean,
 ): Promise<void> {
   const requests = traffic.draw(Math.ceil(orders / batch), batch);
-  const before = ticksOf(node);
+  const before = node.ticks;
   const { ordersPerSecond } = await traffic.closed(requests, CONNECTIONS);
   if (!counts) return;
   rates.push(ordersPerSecond);
-  ticks.push(ticksOf(node) - before);
-}
-
-/** User and system time of the process so far; NaN where the system does not tell. */
-function ticksOf({ pid }: LocalNode): number {
-  try {
-    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ');
-    return Number(fields[11]) + Number(fields[12]);
-  } catch {
-    return Number.NaN;
-  }
+  ticks.push(node.ticks - before);
 }
 
 /** How the second side compares with the first: throughput, and processor time of the first to that. */

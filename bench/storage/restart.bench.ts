@@ -35,6 +35,9 @@ export const RESTART_LEDGER_FULL: DayShape & { readonly restarts: number } = {
   restarts: 9,
 };
 
+const MS = 1_000;
+/** Of every Linux. */
+const TICKS_PER_SECOND = 100;
 /** Seconds to the first answer, of the machine of the aim. */
 const SECONDS_MAX = 2;
 
@@ -47,13 +50,13 @@ export async function restartSuite(shape: RestartShape): Promise<Ratio> {
     const empty = await start(join(directory, 'empty'));
     await deriveDay(full, shape.behind);
     const [older] = await restarts(await start(full), empty, shape.restarts);
-    seconds(`an image and ${shape.behind * BATCH} orders of the log`, older);
+    print(`an image and ${shape.behind * BATCH} orders of the log`, taken(older));
     await deriveDay(full, 0);
     const [newest, nothing] = await restarts(await start(full), empty, shape.restarts);
-    seconds('an image of all', newest);
-    seconds('a node with nothing in it', nothing);
+    print('an image of all', taken(newest));
+    print('a node with nothing in it', taken(nothing));
     await empty.stop();
-    const ratio = median(newest) / SECONDS_MAX;
+    const ratio = median(newest.seconds) / SECONDS_MAX;
     const line = { name: 'of two seconds', ratio, bound: 'at most', aim: 1 } as const;
     ratioLine(line);
     return line;
@@ -62,7 +65,9 @@ export async function restartSuite(shape: RestartShape): Promise<Ratio> {
   }
 }
 
-export async function restartLedgerSuite(shape: typeof RESTART_LEDGER_FULL): Promise<Ratio> {
+export async function restartLedgerSuite(
+  shape: typeof RESTART_LEDGER_FULL,
+): Promise<readonly Ratio[]> {
   const directory = mkdtempSync(join(tmpdir(), 'restart-bench-'));
   try {
     const nodes: LocalNode[] = [];
@@ -77,12 +82,18 @@ export async function restartLedgerSuite(shape: typeof RESTART_LEDGER_FULL): Pro
     const [off, on] = nodes as [LocalNode, LocalNode];
     const [withPositions, without] = await restarts(on, off, shape.restarts);
     await off.end();
-    seconds('with positions', withPositions);
-    seconds('without', without);
-    const ratio = median(withPositions) / median(without);
-    const line = { name: 'with positions to without', ratio, bound: 'at most', aim: 1.1 } as const;
-    ratioLine(line);
-    return line;
+    print('with positions', taken(withPositions));
+    print('without', taken(without));
+    const line = (name: string, column: keyof Restarts): Ratio => {
+      const ratio = median(withPositions[column]) / median(without[column]);
+      return { name, ratio, bound: 'at most', aim: 1.1 };
+    };
+    const ratios = [
+      line('time with positions to without', 'seconds'),
+      line('processor time with positions to without', 'processor'),
+    ];
+    for (const ratio of ratios) ratioLine(ratio);
+    return ratios;
   } finally {
     rmSync(directory, { recursive: true, force: true });
   }
@@ -95,24 +106,35 @@ function start(dataDir: string, ledger = 'off'): Promise<LocalNode> {
   return LocalNode.start(dataDir, { demo: false, environment });
 }
 
-/** Seconds from the start of a process to its first answer, after kills, by turns; ends the first of both. */
+/** Seconds from the start of a process to its first answer, and those of the processor. */
+interface Restarts {
+  readonly seconds: number[];
+  readonly processor: number[];
+}
+
+/** Starts after kills, by turns; ends the first of both. */
 async function restarts(
   one: LocalNode,
   other: LocalNode,
   count: number,
-): Promise<readonly [number[], number[]]> {
-  const taken: [number[], number[]] = [[], []];
+): Promise<readonly [Restarts, Restarts]> {
+  const sideOf = (node: LocalNode): Side => ({ node, seconds: [], processor: [] });
+  const sides = [sideOf(one), sideOf(other)] as const;
   for (let i = 0; i < count; i++) {
-    for (const [side, node] of [one, other].entries()) {
+    for (const { node, processor, seconds } of sides) {
       await node.killAndRestart();
-      taken[side]!.push(node.startMs / 1_000);
+      seconds.push(node.startMs / MS);
+      processor.push(node.ticks / TICKS_PER_SECOND);
     }
   }
   await one.end();
-  return taken;
+  return sides;
 }
 
-function seconds(name: string, taken: readonly number[]): void {
-  const sorted = [...taken].sort((a, b) => a - b).map((each) => each.toFixed(2));
-  print(name, `median ${median(taken).toFixed(2)} s of ${sorted.join(', ')}`);
+type Side = Restarts & { readonly node: LocalNode };
+
+function taken({ processor, seconds }: Restarts): string {
+  const sorted = [...seconds].sort((a, b) => a - b).map((each) => each.toFixed(2));
+  const all = `median ${median(seconds).toFixed(2)} s of ${sorted.join(', ')}`;
+  return `${all}; processor ${median(processor).toFixed(2)} s`;
 }
