@@ -100,7 +100,7 @@ export class LocalNode {
     this.#command = [...(flags ?? process.execArgv), main ?? program('server/app/main')];
     this.#environment = {
       RATE_LIMITS: 'off',
-      ADMIN_PORT: String(adminPort),
+      ADMIN_PORT: '0',
       ...process.env,
       ...environment,
       HOST: '127.0.0.1',
@@ -108,6 +108,7 @@ export class LocalNode {
       DATA_DIR: dataDir,
       DEMO: demo ? 'on' : 'off',
       DEMO_TRADERS: 'off',
+      ...(adminPort === 0 ? {} : { ADMIN_PORT: String(adminPort) }),
     };
   }
 
