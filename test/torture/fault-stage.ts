@@ -3,9 +3,11 @@
  * and it may be replaced by another process on the same directory.
  */
 import assert from 'node:assert/strict';
+import { readConfig } from '../../server/config/config.ts';
 import type { CatalogMarket } from '../../storage/catalog/catalog-file.ts';
 import {
   type Settings,
+  SMALL_NODE,
   TestNode,
   temporaryDirectory,
   until,
@@ -13,6 +15,7 @@ import {
 } from '../common/node-harness.ts';
 import { Random } from '../common/random.ts';
 import { CancelBooks } from './cancel-books.ts';
+import { FAUCET, verified, WITH_LEDGER } from './verified.ts';
 
 const ROUNDS_BEFORE = 4;
 /** Images and segments change within a few rounds. */
@@ -26,13 +29,22 @@ export class FaultStage {
   readonly random: Random;
   node: TestNode;
   private readonly market: CatalogMarket;
+  /** Half of the nodes have a ledger. */
+  private readonly settings: Settings;
   private books: CancelBooks | undefined;
 
-  private constructor(dataDir: string, random: Random, market: CatalogMarket, node: TestNode) {
+  private constructor(
+    dataDir: string,
+    random: Random,
+    market: CatalogMarket,
+    node: TestNode,
+    settings: Settings,
+  ) {
     this.dataDir = dataDir;
     this.random = random;
     this.market = market;
     this.node = node;
+    this.settings = settings;
   }
 
   static async open(
@@ -41,16 +53,18 @@ export class FaultStage {
     dataDir = temporaryDirectory(),
   ): Promise<FaultStage> {
     const random = new Random(seed);
+    const hasLedger = random.chance(50);
+    const own = hasLedger ? { ...SETTINGS, ...WITH_LEDGER } : SETTINGS;
     const [market] = await withMarkets(dataDir, [{ id: 1 }]);
-    const node = await TestNode.start(dataDir, { ...SETTINGS, ...settings });
-    const stage = new FaultStage(dataDir, random, market!, node);
+    const node = await TestNode.start(dataDir, { ...own, ...settings });
+    const stage = new FaultStage(dataDir, random, market!, node, own);
     const place = {
       get port() {
         return stage.node.port;
       },
       ready: () => until(() => !stage.node.hasEnded),
     };
-    stage.books = await CancelBooks.open(place, stage.market, random);
+    stage.books = await CancelBooks.open(place, stage.market, random, hasLedger ? FAUCET : 0);
     await stage.trade(ROUNDS_BEFORE);
     return stage;
   }
@@ -63,7 +77,7 @@ export class FaultStage {
   /** Another process on the same directory. */
   async restart(settings: Settings = {}): Promise<void> {
     if (!this.node.hasEnded) await this.node.end('SIGKILL');
-    this.node = await TestNode.start(this.dataDir, { ...SETTINGS, ...settings });
+    this.node = await TestNode.start(this.dataDir, { ...this.settings, ...settings });
   }
 
   /** What was told is so. */
@@ -71,13 +85,16 @@ export class FaultStage {
     await this.books!.check();
   }
 
-  /** Trades on, is killed and started without any fault, and has all; ends well. */
+  /** Trades on, is killed and started without any fault, and has all; ends well, and leaves a directory that is whole. */
   async prove(): Promise<void> {
     await this.restart();
     await this.check();
     await this.trade(1);
     await this.check();
     await this.node.stop();
+    const configured = readConfig({ ...SMALL_NODE, ...this.settings }, [], 1);
+    assert(configured.ok);
+    await verified(this.dataDir, configured.config.capacities);
   }
 
   /**

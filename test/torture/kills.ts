@@ -22,14 +22,12 @@ import { Random } from '../common/random.ts';
 import { CancelBooks } from './cancel-books.ts';
 import { writeCatalog } from './catalog-change.ts';
 import { type Done, Pace, type PartOptions, seedOf, withRoundSeed } from './part.ts';
-import { verified } from './verified.ts';
+import { FAUCET, verified, WITH_LEDGER } from './verified.ts';
 
 const ROUND_KILLS = 20;
 const ORDERS_PER_KILL = 22;
 /** Images and segments change all the time. */
 const SETTINGS = { ...SMALL_NODE, IMAGE_BATCHES: '4', LOG_SEGMENT_BYTES: '65536' };
-const FAUCET = 1_000_000;
-const WITH_LEDGER = { LEDGER: 'on', FAUCET: String(FAUCET) };
 const CATALOG_MS_MAX = 5_000;
 const CANCEL_MS_MAX = 60;
 /** A market of every kind for the load, and one for the cancels. */
@@ -98,7 +96,7 @@ async function runRound(seed: number, count: number): Promise<Round> {
     whileDown: () => verified(dataDir, config.capacities),
   });
   const place = { port: Number(node.url.port), ready: () => node.ready() };
-  const books = await CancelBooks.open(place, market, random);
+  const books = await CancelBooks.open(place, market, random, hasLedger ? FAUCET : 0);
   const state = { isOver: false, catalogs: 0 };
   const cancelling = whileLoading(state, async () => {
     await books.round();
