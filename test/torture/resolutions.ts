@@ -3,7 +3,6 @@
  * payout, and every sum; the next start goes on by itself; at the end everybody has what the naive ledger says.
  */
 import assert from 'node:assert/strict';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { readConfig } from '../../server/config/config.ts';
 import { OperatorNode } from '../admin/operator-node.ts';
 import { useCompiledNodes } from '../common/forms.ts';
@@ -24,7 +23,8 @@ import {
 import { recoverFrom } from './simulated-node.ts';
 import { verified } from './verified.ts';
 
-const MARKETS = 8;
+/** Of a data directory: the naive ledger takes the square of its orders. */
+const MARKETS = 2;
 const SEGMENT_BYTES = 1 << 18;
 const SETTINGS = {
   LEDGER: 'on',
@@ -41,8 +41,9 @@ const VECTORS = [
   [3, 7],
   [1, 9_998],
 ];
-const SLOW_WRITE_MS = '4';
-const KILL_MS_MAX = 40;
+/** A life ends at a write of its log, or so long after its resolution has begun. */
+const WRITES_MAX = 6;
+const KILL_MS_MAX = 30;
 const SAMPLE = 40;
 
 interface Sums {
@@ -85,45 +86,77 @@ async function runRound(
   const venue = new ResolutionVenue(random, markets, capacities);
   const dataDir = temporaryDirectory();
   await venue.store(dataDir, capacities);
-  const settings = random.chance(50)
-    ? { ...SETTINGS, ...preloaded({ FAULT_WRITE_MS: SLOW_WRITE_MS }) }
-    : SETTINGS;
   const recovered = async () => {
     const kept = { capacities, durability: 'flushed', segmentBytes: SEGMENT_BYTES } as const;
     return (await recoverFrom(dataDir, kept, true)).recovered.engine.t;
   };
-  let operator = await OperatorNode.start(dataDir, settings);
   for (let market = 1; market <= markets && !isOver(); market++) {
     sums.orders += venue.openOrders(market);
     sums.markets += 1;
     const request = requestOf(random, market);
     const before = venue.held(market);
     venue.resolve(market, request.payout, false);
-    const after = venue.held(market);
-    const stage = { market, request, before, after, random };
-    for (let state = 'before'; ; ) {
-      const asked = state === 'before' ? operator.call(RESOLVE, request) : undefined;
-      const answer = asked?.catch(() => undefined);
-      await whileItResolves(operator, answer, stage);
-      const isDone = state === 'after' || (state !== 'before' && random.chance(20));
-      if (isDone) break;
-      await operator.node.end('SIGKILL');
-      const reply = await answer;
-      const { isResolving, paid } = between(await recovered(), market, before, after);
-      const isBegun = isResolving || paid > 0;
-      assert(isBegun || reply?.status !== 200, 'what was answered is there');
-      state = isResolving ? 'between' : isBegun ? 'after' : 'before';
+    const stage: Stage = { market, request, before, after: venue.held(market), random };
+    for (let state: Found = 'before'; state === 'before' || (state === 'between' && !isOver()); ) {
+      const isKnown = await life(dataDir, stage, state === 'before');
+      const { isResolving, paid } = between(await recovered(), market, before, stage.after);
+      state = isResolving ? 'between' : paid > 0 ? 'after' : 'before';
+      assert(!isKnown || state !== 'before', 'what was answered is there');
       sums.kills += 1;
       sums.between += isResolving ? 1 : 0;
       sums.paid += isResolving ? paid : 0;
       await verified(dataDir, capacities);
-      operator = await OperatorNode.start(dataDir, settings);
     }
+    const operator = await OperatorNode.start(dataDir, SETTINGS);
     await checkEnd(operator, venue, stage);
+    await operator.node.stop();
   }
-  await operator.node.stop();
   venue.compareAll(await recovered());
   await verified(dataDir, capacities);
+}
+
+/** How far a directory has come. */
+type Found = 'before' | 'between' | 'after';
+
+/**
+ * A life of the node that ends by SIGKILL: while it starts, in a step of the resolution, or after it. Returns whether
+ * the resolution was answered.
+ *
+ * @param asks nothing of the resolution has been found: it is asked for, under the same id
+ */
+async function life(dataDir: string, stage: Stage, asks: boolean): Promise<boolean> {
+  const { random, request } = stage;
+  // A first start writes before it is asked for anything.
+  const write = `${random.pick(['', '+'])}${random.between(1, WRITES_MAX) + (asks ? 2 : 0)}`;
+  const isByWrite = random.chance(75);
+  const faults = isByWrite ? preloaded({ FAULT_WRITE_KILLS: write }) : {};
+  const operator = await OperatorNode.start(dataDir, { ...SETTINGS, ...faults }).catch(
+    (error: Error) => {
+      // It may be killed before it serves, where it goes on with what it found.
+      assert(isByWrite && !/stopping|Error/.test(error.message), error.message);
+    },
+  );
+  if (operator === undefined) return false;
+  const answer = asks ? operator.call(RESOLVE, request).catch(() => undefined) : undefined;
+  let isAnswered = !asks;
+  void answer?.then(() => {
+    isAnswered = true;
+  });
+  const most = isByWrite ? Number.POSITIVE_INFINITY : random.below(KILL_MS_MAX);
+  let begunAt = Number.POSITIVE_INFINITY;
+  while (!operator.node.hasEnded && performance.now() - begunAt < most) {
+    try {
+      const isBegun = isAnswered || (await isPaying(operator));
+      if (isBegun) begunAt = Math.min(begunAt, performance.now());
+      await lookAt(operator, random.between(1, WALLETS), stage);
+      if (isAnswered && !(await isPaying(operator))) break;
+    } catch (error) {
+      // `fetch` says so where there is no node any more.
+      if (!(error instanceof TypeError)) throw error;
+    }
+  }
+  await operator.node.end('SIGKILL');
+  return (await answer)?.status === 200;
 }
 
 const RESOLVE = 'POST /admin/markets/resolve';
@@ -149,24 +182,6 @@ function requestOf(random: Random, market: number): Request {
 
 const isPaying = async (operator: OperatorNode): Promise<boolean> =>
   Number((await operator.done('GET /admin/ledger')).resolving) > 0;
-
-/** Until the resolution has begun, and then for a moment; meanwhile whoever looks sees a wallet before or after. */
-async function whileItResolves(
-  operator: OperatorNode,
-  answer: Promise<unknown> | undefined,
-  stage: Stage,
-): Promise<void> {
-  const { random } = stage;
-  let isAnswered = answer === undefined;
-  void answer?.then(() => {
-    isAnswered = true;
-  });
-  while (!isAnswered && !(await isPaying(operator))) await sleep(0);
-  const end = performance.now() + random.below(KILL_MS_MAX);
-  do {
-    await lookAt(operator, random.between(1, WALLETS), stage);
-  } while (performance.now() < end);
-}
 
 interface Balance {
   readonly cash: { readonly total: string; readonly reserved: string };
