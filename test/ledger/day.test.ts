@@ -132,6 +132,12 @@ async function open(venue: DayVenue, random: Random): Promise<Lane[]> {
     await venue.pay('deposit', await venue.join(`day ${i}`), micro);
   });
   await Promise.all(coming);
+  const splitting = venue.wallets.map(async (wallet) => {
+    const own = venue.markets.filter(({ number }) => number % 3 === wallet.number % 3);
+    for (const market of own)
+      await venue.sets('split', wallet, market, random.between(1, 60 * MICRO));
+  });
+  await Promise.all(splitting);
   return [0, 1, 2].map(
     (lane) =>
       new Lane(
