@@ -40,7 +40,7 @@ export const PARTS: Readonly<Record<string, Part>> = {
   resolutions: {
     does: 'kill -9 between the steps of resolutions; each wallet before or after, nobody paid twice',
     goal: 100,
-    minutes: 14,
+    minutes: 12,
     how: 'in turn',
     run: resolutions,
   },
