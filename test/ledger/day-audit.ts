@@ -1,8 +1,7 @@
 /** What a venue says of money, against the naive ledger beside it: each wallet, its statement, and every sum. */
 import assert from 'node:assert/strict';
-import { readConfig } from '../../server/config/config.ts';
-import { verify } from '../../storage/operations/verify.ts';
-import { SMALL_NODE, until } from '../common/node-harness.ts';
+import { until } from '../common/node-harness.ts';
+import { verified } from '../common/verified.ts';
 import { type DayVenue, type DayWallet, microOf } from './day-venue.ts';
 
 interface Amounts {
@@ -93,12 +92,7 @@ export function auditOf(venue: DayVenue) {
     assert.equal(cash! + fees! + rounding!, deposited);
     await Promise.all(wallets.map(checkStatement));
     await venue.operator.node.stop();
-    const configured = readConfig({ ...SMALL_NODE }, [], 1);
-    assert(configured.ok);
-    const { capacities } = configured.config;
-    for await (const { ok, part, text } of verify({ dataDir, capacities, onProgress() {} })) {
-      assert(ok, `${part}: ${text}`);
-    }
+    await verified(dataDir);
   };
 
   return { compareAll, checkEnd };

@@ -3,19 +3,17 @@
  * and it may be replaced by another process on the same directory.
  */
 import assert from 'node:assert/strict';
-import { readConfig } from '../../server/config/config.ts';
 import type { CatalogMarket } from '../../storage/catalog/catalog-file.ts';
 import {
   type Settings,
-  SMALL_NODE,
   TestNode,
   temporaryDirectory,
   until,
   withMarkets,
 } from '../common/node-harness.ts';
 import { Random } from '../common/random.ts';
+import { FAUCET, verified, WITH_LEDGER } from '../common/verified.ts';
 import { CancelBooks } from './cancel-books.ts';
-import { FAUCET, verified, WITH_LEDGER } from './verified.ts';
 
 const ROUNDS_BEFORE = 4;
 /** Images and segments change within a few rounds. */
@@ -92,9 +90,7 @@ export class FaultStage {
     await this.trade(1);
     await this.check();
     await this.node.stop();
-    const configured = readConfig({ ...SMALL_NODE, ...this.settings }, [], 1);
-    assert(configured.ok);
-    await verified(this.dataDir, configured.config.capacities);
+    await verified(this.dataDir, this.settings);
   }
 
   /**

@@ -19,10 +19,10 @@ import {
   temporaryDirectory,
 } from '../common/node-harness.ts';
 import { Random } from '../common/random.ts';
+import { FAUCET, verified, WITH_LEDGER } from '../common/verified.ts';
 import { CancelBooks } from './cancel-books.ts';
 import { writeCatalog } from './catalog-change.ts';
 import { type Done, Pace, type PartOptions, seedOf, withRoundSeed } from './part.ts';
-import { FAUCET, verified, WITH_LEDGER } from './verified.ts';
 
 const ROUND_KILLS = 20;
 const ORDERS_PER_KILL = 22;
@@ -93,7 +93,7 @@ async function runRound(seed: number, count: number): Promise<Round> {
   const { config } = configured;
   const node = await LocalNode.start(dataDir, {
     ...{ demo: false, environment: environment, flags: [], hasAdmin: hasLedger },
-    whileDown: () => verified(dataDir, config.capacities),
+    whileDown: () => verified(dataDir, environment),
   });
   const place = { port: Number(node.url.port), ready: () => node.ready() };
   const books = await CancelBooks.open(place, market, random, hasLedger ? FAUCET : 0);
@@ -121,7 +121,7 @@ async function runRound(seed: number, count: number): Promise<Round> {
     await Promise.all([cancelling, switching]);
     await books.check();
     assert.equal(await node.stop(), 0);
-    await verified(dataDir, config.capacities);
+    await verified(dataDir, environment);
   } finally {
     state.isOver = true;
     await Promise.allSettled([cancelling, switching]);

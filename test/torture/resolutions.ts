@@ -9,6 +9,7 @@ import { useCompiledNodes } from '../common/forms.ts';
 import { get, SMALL_NODE, temporaryDirectory, until } from '../common/node-harness.ts';
 import { preloaded } from '../common/preloaded.ts';
 import { Random } from '../common/random.ts';
+import { verified } from '../common/verified.ts';
 import { type Done, Pace, type PartOptions, seedOf, withRoundSeed } from './part.ts';
 import {
   addressOf,
@@ -21,7 +22,6 @@ import {
   WALLETS,
 } from './resolution-venue.ts';
 import { recoverFrom } from './simulated-node.ts';
-import { verified } from './verified.ts';
 
 /** Of a data directory: the naive ledger takes the square of its orders. */
 const MARKETS = 2;
@@ -105,14 +105,14 @@ async function runRound(
       sums.kills += 1;
       sums.between += isResolving ? 1 : 0;
       sums.paid += isResolving ? paid : 0;
-      await verified(dataDir, capacities);
+      await verified(dataDir, SETTINGS);
     }
     const operator = await OperatorNode.start(dataDir, SETTINGS);
     await checkEnd(operator, venue, stage);
     await operator.node.stop();
   }
   venue.compareAll(await recovered());
-  await verified(dataDir, capacities);
+  await verified(dataDir, SETTINGS);
 }
 
 /** How far a directory has come. */
