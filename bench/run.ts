@@ -15,6 +15,7 @@ import {
   challengeSuite,
 } from './challenge/challenge.bench.ts';
 import { ENGINE_PARTS, type EnginePart, engineSuite } from './engine/engine.bench.ts';
+import { resolutionSuite } from './engine/resolution.bench.ts';
 import { printMachine } from './harness.ts';
 import { HTTP_FULL, httpSuite } from './http/http.bench.ts';
 import { METRICS_FULL, metricsSuite } from './orders/metrics.bench.ts';
@@ -71,6 +72,7 @@ const suites: Readonly<Record<string, () => Promise<unknown>>> = {
       if (!isAlone || values.baseline === undefined) inOwnProcess(`engine-${part}`);
     }
   },
+  resolution: async () => resolutionSuite(100_000),
   challenge: () => challengeSuite(challengeStreams(files), challenge),
   'challenge-exchange': async () => {
     if (files.length === 1) return challengeExchangeSuite(challengeStreams(files), challenge);

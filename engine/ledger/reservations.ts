@@ -95,26 +95,28 @@ export function reservedCash(t: Tables, order: OrderRow): number {
 }
 
 /** Reserves for an order that begins to rest. */
-export function reserve(t: Tables, order: OrderRow): void {
-  const w = order << ORDER_I;
-  if ((t.orderI[w | Order.flags]! & Flag.sell) === 0) {
-    const account = t.orderI[w | Order.maker]!;
-    t.cashF[(account << CASH_F) | Cash.reserved]! += reservedCash(t, order);
-  } else {
-    const d = (t.orderI[w | Order.position]! << POSITION_F) | Position.reserved;
-    t.positionF[d]! += t.orderF[(order << ORDER_F) | Order.remaining]!;
-  }
+export function reserve(context: EngineContext, order: OrderRow): void {
+  changeReserved(context, order, 1);
 }
 
 /** Frees what an order still reserves that leaves its book. */
-export function unreserve(t: Tables, order: OrderRow): void {
+export function unreserve(context: EngineContext, order: OrderRow): void {
+  if (context.t.orderF[(order << ORDER_F) | Order.remaining] !== 0)
+    changeReserved(context, order, -1);
+}
+
+function changeReserved({ events, t }: EngineContext, order: OrderRow, sign: 1 | -1): void {
+  const { cashF, orderI, positionF } = t;
   const w = order << ORDER_I;
-  const rest = t.orderF[(order << ORDER_F) | Order.remaining]!;
-  if (rest === 0) return;
-  if ((t.orderI[w | Order.flags]! & Flag.sell) === 0) {
-    const account = t.orderI[w | Order.maker]!;
-    t.cashF[(account << CASH_F) | Cash.reserved]! -= reservedCash(t, order);
-  } else {
-    t.positionF[(t.orderI[w | Order.position]! << POSITION_F) | Position.reserved]! -= rest;
+  const account = orderI[w | Order.maker]! as AccountRow;
+  if ((orderI[w | Order.flags]! & Flag.sell) === 0) {
+    const d = account << CASH_F;
+    cashF[d | Cash.reserved]! += sign * reservedCash(t, order);
+    if (events.isOn) events.reserved(t, account, 0, 0);
+    return;
   }
+  const position = orderI[w | Order.position]! as PositionRow;
+  const rest = t.orderF[(order << ORDER_F) | Order.remaining]!;
+  positionF[(position << POSITION_F) | Position.reserved]! += sign * rest;
+  if (events.isOn) events.reserved(t, account, position, orderI[w | Order.token]! as TokenRow);
 }

@@ -2,11 +2,13 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { engineSuite } from '../../bench/engine/engine.bench.ts';
+import { resolutionSuite } from '../../bench/engine/resolution.bench.ts';
 import { limitsSuite } from '../../bench/server/limits.bench.ts';
 import { validateSuite } from '../../bench/server/validate.bench.ts';
 import { logSuite } from '../../bench/storage/log.bench.ts';
 import { pausesSuite } from '../../bench/storage/log-live.ts';
 import { streamsSuite } from '../../bench/streams/streams.bench.ts';
+import { RESOLVE_STEP_MAX } from '../../engine/tables/capacities.ts';
 import { useCompiledNodes } from '../common/forms.ts';
 import { SHORT } from '../common/random.ts';
 
@@ -14,6 +16,10 @@ test('the engine suite measures every task on one book, a thousand, ten thousand
   const measured = await engineSuite({ messages: 400, blocks: 2 });
   assert.equal(measured.length, 14);
   assert(measured.every(({ perSecond }) => perSecond > 0));
+});
+
+test('the suite of resolutions ends every order and pays every holder', () => {
+  assert.equal(resolutionSuite(3 * RESOLVE_STEP_MAX), 1 + 3 + 3 + 1);
 });
 
 test('an older engine takes the same streams beside this one', async () => {

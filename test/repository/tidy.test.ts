@@ -167,7 +167,17 @@ const ROOMS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
       'streams',
       'venue',
     ],
-    cli: ['admin', 'app', 'catalog', 'common', 'config', 'http', 'identity', 'market-data'],
+    cli: [
+      'admin',
+      'app',
+      'catalog',
+      'common',
+      'config',
+      'http',
+      'identity',
+      'ledger',
+      'market-data',
+    ],
   },
   bench: {
     common: [],
