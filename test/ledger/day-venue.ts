@@ -33,6 +33,8 @@ export interface DayMarket {
   /** Its number in the naive exchange; its tokens are 2 x number - 1 and 2 x number. */
   readonly number: number;
   readonly catalog: CatalogMarket;
+  /** Basis points of a taker's fee. */
+  readonly fee: number;
 }
 
 /** A wallet; its number is that of the naive exchange. */
@@ -132,11 +134,12 @@ export class DayVenue {
     const ticksPerUnit = Math.round(1 / Number(tick));
     const number = this.markets.length + 1;
     const terms = { grid: ticksPerUnit, minSize: BigInt(MICRO), tradable: true, ended: false };
-    const own = { ...terms, baseFeeBps: 0, negRisk };
+    const fee = Number(wish.fee ?? 0);
+    const own = { ...terms, baseFeeBps: fee, negRisk };
     this.exchange.run({ kind: 'market', condition: number, outcomes: 2, ...own });
     const ids = { conditionId: made.condition, tokenIds: made.tokens };
     const catalog = { ...ids, ticksPerUnit, negRisk } as unknown as CatalogMarket;
-    const market = { number, catalog };
+    const market = { number, catalog, fee };
     this.markets.push(market);
     return market;
   }
@@ -190,7 +193,8 @@ export class DayVenue {
    */
   async orders(wallet: DayWallet, market: DayMarket, sent: readonly Sent[]): Promise<void> {
     const { trader } = wallet;
-    const signed = sent.map((terms) => trader.sign({ ...terms, market: market.catalog }));
+    const own = { market: market.catalog, signed: { feeRateBps: String(market.fee) } };
+    const signed = sent.map((terms) => trader.sign({ ...terms, ...own }));
     const body = bodyOf(signed);
     const { lost, reply } = await this.until(() => trader.postText(this.place, body));
     assert.equal(reply.status, 200, reply.text);
@@ -223,7 +227,7 @@ export class DayVenue {
       token: 2 * market.number - 1 + outcome,
       shares: side === 'BUY' ? taking! : making!,
       collateral: side === 'BUY' ? making! : taking!,
-      ...{ expiration: 0, feeRateBps: 0, maker: number, signer: number, signatureType: 0 },
+      ...{ expiration: 0, feeRateBps: market.fee, maker: number, signer: number, signatureType: 0 },
     };
   }
 

@@ -117,7 +117,7 @@ async function trade(venue: DayVenue, lanes: readonly Lane[], random: Random): P
 
 async function open(venue: DayVenue, random: Random): Promise<Lane[]> {
   const { event } = await venue.operate('POST /admin/events', { title: 'A day' });
-  const wishes = [{ tick: '0.01' }, { tick: '0.001' }, { tick: '0.0001' }];
+  const wishes = [{ tick: '0.01' }, { tick: '0.001', fee: 200 }, { tick: '0.0001', fee: 35 }];
   for (const [i, wish] of wishes.entries()) {
     await venue.create({ question: `Question ${i}?`, event, ...wish }, false);
   }
