@@ -6,7 +6,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { extname, join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -122,7 +122,7 @@ export class LocalNode {
   /** What an operation of its admin listener answers to a GET; undefined without one. */
   async operator(path: string): Promise<Readonly<Record<string, unknown>> | undefined> {
     if (this.#adminUrl === undefined) return undefined;
-    const token = (await readFile(join(this.#dataDir, 'admin.token'), 'utf8')).trim();
+    const token = readFileSync(join(this.#dataDir, 'admin.token'), 'utf8').trim();
     const client = openClient(this.#adminUrl);
     try {
       const reply = await ask(client, 'GET', path, { Authorization: `Bearer ${token}` });
@@ -135,6 +135,16 @@ export class LocalNode {
   /** Of its process. */
   get pid(): number | undefined {
     return this.#child?.pid;
+  }
+
+  /** Ticks of the processor, of all threads of its process so far; NaN where the system does not tell. */
+  get ticks(): number {
+    try {
+      const fields = readFileSync(`/proc/${this.pid}/stat`, 'utf8').split(') ')[1]!.split(' ');
+      return Number(fields[11]) + Number(fields[12]);
+    } catch {
+      return Number.NaN;
+    }
   }
 
   /** Milliseconds from the start of its process to its first answer, the last time. */

@@ -81,17 +81,23 @@ export function releasePosition(t: Tables, order: OrderRow): void {
   dropPosition(t, position);
 }
 
-/** What a resting BUY reserves: what it can still cost, and never more than it may still pay. */
+/**
+ * What a resting BUY reserves: what it can still cost, and never more than it may still pay. Whole, that is what
+ * was signed: an order rests only where its amounts are exactly its price.
+ */
 export function reservedCash(t: Tables, order: OrderRow): number {
+  const d = order << ORDER_F;
+  const rest = t.orderF[d | Order.remaining]!;
+  const budget = t.orderF[d | Order.budget]!;
+  if (rest === t.orderF[d | Order.original]) return budget;
   const w = order << ORDER_I;
   const token = t.orderI[w | Order.token]! << TOKEN_I;
   const grid = t.bookI[(t.tokenI[token | Token.book]! << BOOK_I) | Book.ticksPerUnit]!;
   const price = t.orderI[w | Order.price]!;
   const isMirrored = t.tokenI[token | Token.mirrored] === 1;
-  const rest = t.orderF[(order << ORDER_F) | Order.remaining]!;
   // Rounded up: the size less what the other side of the price is worth, rounded down.
   const cost = rest - mulDivFloor(rest, isMirrored ? price : grid - price, grid);
-  return Math.min(cost, t.orderF[(order << ORDER_F) | Order.budget]!);
+  return Math.min(cost, budget);
 }
 
 /** Reserves for an order that begins to rest. */

@@ -216,7 +216,7 @@ const ROOMS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
     app: ['common'],
     client: ['common', 'page'],
     cli: ['common'],
-    clients: ['common'],
+    clients: ['admin', 'common'],
     torture: ['admin', 'common', 'engine', 'storage', 'streams'],
     bench: ['common', 'engine'],
     repository: ['common'],
