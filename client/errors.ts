@@ -35,7 +35,7 @@ export class ApiError extends Error {
  */
 export class NoAnswerError extends Error {
   constructor(what: string, cause: unknown) {
-    super(`${what} was not answered: what it asked for may have been done`, { cause });
+    super(`${what} was not answered: the request may have been carried out`, { cause });
     this.name = 'NoAnswerError';
   }
 }

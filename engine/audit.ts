@@ -8,7 +8,7 @@ import { auditLedger } from './audit-ledger.ts';
 import { assert, auditMatching, LANES, matchingUse, Side, sideBySide } from './book/matching.ts';
 import { findMarket, findToken } from './markets/markets.ts';
 import { findAccount } from './orders/accounts.ts';
-import { closedOrder, endStatus, keptClosed, orderStatus, orderTag } from './orders/orders.ts';
+import { closedInMemory, closedOrder, endStatus, orderStatus, orderTag } from './orders/orders.ts';
 import { EndReason, type EndReasonCode, MarketFlag, Status } from './tables/codes.ts';
 import {
   ACCOUNT_I,
@@ -113,7 +113,7 @@ function auditOpen(t: Tables, row: OrderRow): void {
 function auditClosed(t: Tables): void {
   const end = t.state[State.closed]!;
   const { history, orders } = t.capacities;
-  assert(keptClosed(t) + t.state[State.openOrders]! <= orders + history, 'the rows suffice');
+  assert(closedInMemory(t) + t.state[State.openOrders]! <= orders + history, 'the rows suffice');
   assert(
     t.state[State.nextReusableClosed]! <= t.state[State.firstKeptClosed]!,
     'kept rows are kept',

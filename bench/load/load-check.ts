@@ -221,7 +221,7 @@ function sumRows(rows: readonly TradeRow[]): Map<string, Total> {
   return sums;
 }
 
-/** Takes a sum out of the map, so that what nobody asked for is left over. */
+/** Takes a sum out of the map, so that only unexpected fills remain. */
 function taken(sums: Map<string, Total>, key: string): Total {
   const sum = sums.get(key) ?? NOTHING;
   sums.delete(key);

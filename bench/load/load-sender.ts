@@ -35,7 +35,7 @@ const SENDINGS_MAX = 1000;
 const ORDERS_PATH = '/orders';
 
 /**
- * Sends one batch until it is answered. `ready` is awaited before each sending and told whether one
+ * Sends one batch until it is answered. `ready` is awaited before each sending; it gets whether one
  * was lost before; it resolves when the node can be reached and rejects when there is no hope.
  */
 export async function sendBatch(

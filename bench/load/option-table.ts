@@ -63,7 +63,7 @@ type Read =
   | { readonly ok: true; readonly values: OptionValues }
   | { readonly ok: false; readonly problem: string };
 
-/** Reads a command line. The problem is the text `help` when that is what was asked for. */
+/** Reads a command line. The problem is the text `help` for --help. */
 export function readOptions(table: OptionTable, argv: readonly string[]): Read {
   const options: Record<string, { type: 'string' | 'boolean' }> = { help: { type: 'boolean' } };
   for (const [name, row] of Object.entries(table)) {

@@ -11,7 +11,7 @@ import { monotonicMs } from './pacer.ts';
 
 const SUFFIX = extname(fileURLToPath(import.meta.url));
 const SCRIPT = resolve(import.meta.dirname, `measure-child${SUFFIX}`);
-/** From the word to go to the start: every process has heard it by then. */
+/** Between the start message and the start: every process has received it by then. */
 const START_DELAY_MS = 200;
 
 export interface FleetEvents {

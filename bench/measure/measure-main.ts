@@ -70,9 +70,9 @@ async function measure(
   const client = openClient(url);
   const level1 = { prefix: signing.credentialPrefix, chainId: signing.chainId };
   const { rate, batch, connections, processes } = options;
-  const asked = rate === undefined ? 'as fast as answers come' : `${rate} orders/s`;
+  const target = rate === undefined ? 'as fast as answers come' : `${rate} orders/s`;
   print(
-    `${asked} in batches of ${batch} to ${url.origin}: ${connections} connections, ` +
+    `${target} in batches of ${batch} to ${url.origin}: ${connections} connections, ` +
       `${processes} processes, --seed ${options.seed} --run ${options.run}`,
   );
   try {

@@ -136,8 +136,8 @@ function share(value: number): string {
 }
 
 function title({ options: o, ordersPerSecond }: Result): string {
-  const asked = o.rate === undefined ? 'closed loop' : `${o.rate} orders/s asked`;
-  return `${asked}, ${ordersPerSecond.toFixed(0)} orders/s answered, batches of ${o.batch}`;
+  const target = o.rate === undefined ? 'closed loop' : `${o.rate} orders/s sent`;
+  return `${target}, ${ordersPerSecond.toFixed(0)} orders/s answered, batches of ${o.batch}`;
 }
 
 function subtitle({ options: o, latencyMs, startedAt, machine }: Result): string {

@@ -8,7 +8,7 @@ import type { Distribution, Figures, Result } from './result.ts';
 
 /** The tool may be late by this part of what it measures. */
 const LATE_SHARE_MAX = 0.25;
-/** Of the rate that was asked for, an open loop must have had answered at least this part. */
+/** An open loop counts only where at least this part of its rate was answered. */
 const RATE_SHARE_MIN = 0.98;
 /** A percentile of fewer requests than this beyond it is chance. */
 const BEYOND_MIN = 10;
@@ -85,7 +85,7 @@ export function doubtsOf(
   if (others.length > 0) doubts.push(`orders ended otherwise than meant: ${others.join('; ')}`);
   if (options.rate !== undefined && figures.ordersPerSecond < options.rate * RATE_SHARE_MIN) {
     doubts.push(
-      `asked for ${options.rate} orders/s, answered ${figures.ordersPerSecond.toFixed(0)}: ` +
+      `sent ${options.rate} orders/s, answered ${figures.ordersPerSecond.toFixed(0)}: ` +
         'beyond saturation the latency says how long the run was',
     );
   }

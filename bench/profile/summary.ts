@@ -31,7 +31,7 @@ export interface Window {
 
 const TOP = 20;
 const US = 1_000;
-/** In the tail of this many places a path is told. */
+/** Paths are printed with this many of their last parts. */
 const PATH_PARTS = 2;
 
 interface Thread {

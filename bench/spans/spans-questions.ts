@@ -1,5 +1,5 @@
 /**
- * The worst that each row of the route table can be asked on a node with large stores, as a bench knows it: the
+ * The most expensive request of each row of the route table on a node with large stores, as a bench knows it: the
  * longest walk, the largest answer, the most items. A row without a question says what bounds it.
  *
  * Questions differ from one another, so that no answer is one that is kept.
@@ -38,7 +38,7 @@ const EVENT_COLUMNS = 'volume,liquidity,title';
 const ONE_ROW = 'one look-up';
 const FIXED_PAGE = 'at most 1,000 rows that lie together';
 const FIXED = 'an answer of fixed size';
-const BY_WORKER = 'parsed and applied by a worker; asked in the suite order-path';
+const BY_WORKER = 'parsed and applied by a worker; measured in the suite order-path';
 const EMPTY = 'an empty answer';
 const FEW_KEYS = 'at most 1,000 keys of an address';
 

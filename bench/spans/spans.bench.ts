@@ -97,11 +97,11 @@ export async function spansSuite(scale: SpansScale, only: readonly string[] = []
   }
 }
 
-/** What the node does without being asked, and beside it what a process sees that does nothing. */
+/** What the node does without a request, beside a process that does nothing. */
 async function watchIdle(node: Child, { idleMs, rounds }: SpansScale): Promise<void> {
   const nothing = new Child(join(import.meta.dirname, 'spans-nothing'), []);
   const both = [
-    { name: '(nothing is asked)', child: node, spans: [] as number[] },
+    { name: '(no request)', child: node, spans: [] as number[] },
     { name: '(a process that does nothing)', child: nothing, spans: [] as number[] },
   ];
   try {

@@ -2,7 +2,7 @@
  * The subscribers of the streams benchmark, in a process of their own: each takes what it is sent,
  * counts the frames and drops them.
  *
- * Arguments: port, token, how many. Says the number of frames of all to its parent when asked.
+ * Arguments: port, token, how many. Answers a message of its parent with the number of frames of all.
  */
 import { once } from 'node:events';
 import { connect } from 'node:net';

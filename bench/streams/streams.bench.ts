@@ -93,7 +93,7 @@ function add(sum: Cost, cost: Cost): void {
   sum.wallMs += cost.wallMs;
 }
 
-/** A round of batches; what was told has arrived at its end. */
+/** A round of batches; all frames have arrived at its end. */
 async function run(
   book: StreamBook,
   { batches, orders }: StreamsShape,

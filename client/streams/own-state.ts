@@ -1,6 +1,6 @@
 /**
- * What a user stream has told of own orders and trades, so that after a gap the difference between
- * that and the node's lists can be told as events. Non-goals: an order that was placed and cancelled
+ * What a user stream has reported of own orders and trades, so that after a gap the difference between
+ * that and the node's lists can be reported as events. Non-goals: an order that was placed and cancelled
  * within a gap without a trade, which no list of the node has; its sender has the answer.
  */
 import { toMicro } from '../decimal.ts';
@@ -9,8 +9,8 @@ import type { OrderEvent, OwnOrderAnswer, TradeEvent } from '../types.ts';
 
 export type OwnEvent = OrderEvent | TradeEvent;
 
-/** The last state of an order that was told. */
-interface Told {
+/** The last state of an order that was reported. */
+interface Reported {
   readonly matched: bigint;
   readonly hasEnded: boolean;
 }
@@ -27,10 +27,10 @@ const STATUSES = ['MATCHED', 'CONFIRMED'] as const;
 export class OwnState {
   readonly #lists: Pick<Orders, 'open' | 'get' | 'trades'>;
   /** Open orders by id. */
-  readonly #open = new Map<string, Told>();
+  readonly #open = new Map<string, Reported>();
   /** Keys of trades, oldest first. */
   readonly #trades = new Set<string>();
-  /** Unix seconds: trades from then on may not have been told. */
+  /** Unix seconds: trades from then on may not have been reported. */
   #since: number;
 
   constructor(lists: Pick<Orders, 'open' | 'get' | 'trades'>, since: number) {
@@ -42,10 +42,10 @@ export class OwnState {
   note(event: OwnEvent): void {
     this.#since = Math.max(this.#since, Math.floor(Number(event.timestamp) / 1_000));
     if (event.event_type === 'trade') this.#noteTrade(tradeKey(event, event.status));
-    else this.#noteOrder(event.id, toldOf(event));
+    else this.#noteOrder(event.id, reportedOf(event));
   }
 
-  /** Takes what the node lists now as told. */
+  /** Takes what the node lists now as reported. */
   async begin(): Promise<void> {
     this.#differences(await this.#read());
   }
@@ -56,19 +56,19 @@ export class OwnState {
    */
   async catchUp(): Promise<{ events: readonly OwnEvent[]; covers: (event: OwnEvent) => boolean }> {
     const lists = await this.#read();
-    const orders = new Map(lists.orders.map((order) => [order.id, toldOf(order)]));
+    const orders = new Map(lists.orders.map((order) => [order.id, reportedOf(order)]));
     const events = this.#differences(lists);
     const covers = (event: OwnEvent): boolean => {
       if (event.event_type === 'trade') return this.#trades.has(tradeKey(event, event.status));
       const listed = orders.get(event.id);
       if (listed === undefined || listed.hasEnded) return listed !== undefined;
-      const { hasEnded, matched } = toldOf(event);
+      const { hasEnded, matched } = reportedOf(event);
       return !hasEnded && matched <= listed.matched;
     };
     return { events, covers };
   }
 
-  /** Open orders, and those that have ended since they were told, or traded since. */
+  /** Open orders, and those that have ended since they were reported, or traded since. */
   async #read(): Promise<Lists> {
     const orders = new Map<string, OwnOrderAnswer>();
     for await (const order of this.#lists.open()) orders.set(order.id, order);
@@ -90,7 +90,7 @@ export class OwnState {
     const events: OwnEvent[] = [];
     for (const order of orders) {
       const before = this.#open.get(order.id);
-      const now = toldOf(order);
+      const now = reportedOf(order);
       if (before !== undefined && !now.hasEnded && before.matched === now.matched) continue;
       events.push(orderEvent(order, before === undefined && !now.hasEnded));
       this.#noteOrder(order.id, now);
@@ -106,9 +106,9 @@ export class OwnState {
     return events;
   }
 
-  #noteOrder(id: string, told: Told): void {
-    if (told.hasEnded) this.#open.delete(id);
-    else this.#open.set(id, told);
+  #noteOrder(id: string, reported: Reported): void {
+    if (reported.hasEnded) this.#open.delete(id);
+    else this.#open.set(id, reported);
   }
 
   #noteTrade(key: string): void {
@@ -118,7 +118,7 @@ export class OwnState {
   }
 }
 
-function toldOf({ size_matched, status }: OrderEvent | OwnOrderAnswer): Told {
+function reportedOf({ size_matched, status }: OrderEvent | OwnOrderAnswer): Reported {
   return { matched: toMicro(size_matched), hasEnded: status.toUpperCase() !== 'LIVE' };
 }
 

@@ -14,7 +14,7 @@ export interface UserHandlers {
   trade?(event: TradeEvent): void;
   /** Events were lost. What changed meanwhile follows as events without stream and sequence. */
   missed?(): void;
-  /** All that changed while events were lost has been told. */
+  /** All that changed while events were lost has been reported. */
   reconciled?(): void;
   /** The node refuses the stream permanently: the key is wrong or was revoked. */
   refused?(reason: string): void;
@@ -77,7 +77,7 @@ export class UserStream {
 
   /**
    * Reads own orders and trades, and tells what differs from the events so far. The stream does that
-   * itself after each gap. Resolves when all of it is told. @throws ApiError, NoAnswerError
+   * itself after each gap. Resolves when all of it is reported. @throws ApiError, NoAnswerError
    */
   reconcile(): Promise<void> {
     this.#isDue = true;

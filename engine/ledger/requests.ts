@@ -1,5 +1,5 @@
 /**
- * Ids of requests: what was asked for once is applied once. Operators and users have a ring each, of the newest
+ * Ids of requests: a request is applied once. Operators and users have a ring each, of the newest
  * ids that were accepted; what is not later than one that was forgotten is refused.
  * Rules: docs/ledger.md#request-ids
  */

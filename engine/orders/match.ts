@@ -1,6 +1,6 @@
 /**
  * Matching: price, then arrival, at the resting order's price. Everything that
- * can refuse an order has been asked before the first row moves. Who trades with whom is the matching
+ * can refuse an order has been checked before the first row changes. Who trades with whom is the matching
  * core's; whose orders may not meet, and what a fill means, is settled here and in settle-fill.ts.
  * Rules: docs/protocol.md#price-time-priority
  */

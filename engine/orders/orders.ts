@@ -75,7 +75,7 @@ export function closedOrder(t: Tables, sequence: number): OrderRow {
 }
 
 /** Closed orders whose ids are still in memory. */
-export function keptClosed(t: Tables): number {
+export function closedInMemory(t: Tables): number {
   return t.state[State.closed]! - t.state[State.firstKeptClosed]!;
 }
 

@@ -22,7 +22,7 @@ import {
 import type { Tables } from '../tables/tables.ts';
 import type { OrderRow } from '../tables/units.ts';
 import { accountTag } from './accounts.ts';
-import { closedOrder, keptClosed, orderStatus, orderTag } from './orders.ts';
+import { closedInMemory, closedOrder, orderStatus, orderTag } from './orders.ts';
 
 export function rebuildIndexes(t: Tables): void {
   for (let row = 1; row <= t.state[State.markets]!; row++) {
@@ -56,7 +56,7 @@ function rebuildLedgerIndexes(t: Tables): void {
 
 /** What the index of order ids holds, tag and slot by turns: open orders, and finished ones that are kept. */
 export function orderEntries(t: Tables): Int32Array {
-  const entries = new Int32Array(2 * (t.state[State.openOrders]! + keptClosed(t)));
+  const entries = new Int32Array(2 * (t.state[State.openOrders]! + closedInMemory(t)));
   let at = 0;
   const enter = (row: OrderRow): void => {
     assert(at < entries.length, 'orders are counted');

@@ -3,7 +3,7 @@
  * lies in it. Offsets live here and nowhere else.
  *
  * What matching touches is in the matching core's own tables (book/memory.ts): 32 bytes an order,
- * used again at once. What is written when an order is taken in, and read when it is asked for, when
+ * used again at once. What is written when an order is taken in, and read on request, when
  * it trades and when it ends, is its row here. It stays where it is for as long as its id is known: an
  * end is a status, a reason and a place in the queue of finished orders, which is also the list of
  * rows that can be used again once it has forgotten them.

@@ -2,7 +2,7 @@
 
 import { matchingUse } from '../../engine/book/matching.ts';
 import { ledgerIsOn, ledgerTotals } from '../../engine/ledger/reads.ts';
-import { keptClosed } from '../../engine/orders/orders.ts';
+import { closedInMemory } from '../../engine/orders/orders.ts';
 import {
   accountCount,
   bookCount,
@@ -38,7 +38,7 @@ export function occupancyOf(t: Tables): Occupancy[] {
     { table: 'accounts', used: accountCount(t), capacity: c.accounts, variable: 'ACCOUNTS_MAX' },
     { table: 'orders', used: openOrders(t), capacity: c.orders, variable: 'ORDERS_MAX' },
     { table: 'levels', used: levels, capacity: c.levels, variable: 'LEVELS_MAX' },
-    { table: 'finished', used: keptClosed(t), capacity: c.history, variable: 'ORDER_HISTORY' },
+    { table: 'finished', used: closedInMemory(t), capacity: c.history, variable: 'ORDER_HISTORY' },
     ...(ledgerIsOn(t) ? [positionsOf(t)] : []),
     { table: 'trades', used: fills, capacity: c.trades, variable: 'TRADES_MAX' },
   ];

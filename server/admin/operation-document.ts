@@ -17,7 +17,7 @@ is a POST without \`Origin\`, so no web page can make it; it gets an entry in th
 const ERRORS: Readonly<Record<number, string>> = {
   400: 'the input breaks a rule, which the answer names',
   401: 'the token is missing or wrong',
-  404: 'what is asked for is not there',
+  404: 'the object of the request does not exist',
   409: 'it cannot be done as things are',
   500: 'a fault of the node',
   503: 'not now: the node starts or ends, or cannot write',

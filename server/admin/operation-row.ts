@@ -14,7 +14,7 @@ export interface OperationRow {
   readonly answer: TSchema;
 }
 
-/** What the operator asked for cannot be done; nothing has changed. */
+/** The operation cannot be done; nothing has changed. */
 export class OperationRefused {
   readonly status: 400 | 404 | 409 | 503;
   readonly error: string;

@@ -65,7 +65,7 @@ async function serve(start: Start, parts: CaughtUp): Promise<RunningNode> {
   const { server, streams } = await openPort(start.options, parts, { registry, rates, counts });
   start.onClose(() => streams.close());
   start.onClose(() => start.wait('the port to close', server.close()));
-  // Before the port closes: who cannot be heard any more must not lose anything.
+  // Before the port closes: a client that cannot send any more must not lose its orders.
   start.onClose(() => heartbeats.stop());
   writer.follow();
   startDemoTraders(start, parts, server.port);

@@ -1,6 +1,6 @@
 /**
  * With a ledger, what a wallet of the demo begins with: cash, and complete sets of each market. Each is given once,
- * however often it is asked for.
+ * however often it is called.
  *
  * Pure; thread: the I/O thread.
  */

@@ -94,22 +94,22 @@ export class DemoTraders {
 
   private async run(): Promise<void> {
     const { signal } = this.stopping;
-    let told = '';
+    let logged = '';
     while (!signal.aborted) {
       let waitMs = TURN_MS;
       try {
         if (!this.isDemo()) return await this.leave();
         if (!this.hasBegun) await this.begin();
         await this.turn();
-        told = '';
+        logged = '';
       } catch (error) {
         if (signal.aborted) return;
         waitMs = REST_MS;
         const { code, message } = error as NodeJS.ErrnoException;
         // Not every system has all of 127.0.0.0/8.
         if (code === 'EADDRNOTAVAIL') this.venue.agent = new Agent(CONNECTION);
-        if (message !== told) this.o.log('debug', `demo traders rest: ${message}`);
-        told = message;
+        if (message !== logged) this.o.log('debug', `demo traders rest: ${message}`);
+        logged = message;
       }
       await sleep(waitMs, undefined, { signal }).catch(() => undefined);
     }

@@ -94,7 +94,7 @@ async function adviceOn(error: unknown, config: Config): Promise<string> {
   return `${why}; stop it, or start a node beside it: ${line}`;
 }
 
-/** Runs the node until it is told to stop; rejects with an Error when it must not run. */
+/** Runs the node until a signal stops it; rejects with an Error when it must not run. */
 async function run(config: Config, logger: Logger, stopping: Stopping): Promise<void> {
   const { log } = logger;
   const { signal } = stopping;
@@ -145,7 +145,7 @@ function placesOf(config: Config, port: number): Readonly<Record<string, string>
   };
 }
 
-/** Undefined when it was told to stop meanwhile: what was opened is closed again. */
+/** Undefined when a signal came meanwhile: what was opened is closed again. */
 async function start(
   config: Config,
   { log }: Logger,

@@ -20,7 +20,7 @@ import type { Config } from '../config/config.ts';
 import { isLoopback } from '../http/address.ts';
 import type { RunningNode } from './running-node.ts';
 
-/** Why it is not; where orders pause that is told by who pauses them. */
+/** Why it is not; a pause of orders has a reason of its own. */
 const NOT_READY = {
   starting: 'recovering what is in DATA_DIR, and loading',
   draining: 'finishing what is in flight: the node ends',
@@ -84,7 +84,7 @@ export class NodeAdmin {
     this.node = node;
   }
 
-  /** The node is told to end. */
+  /** The node is stopping. */
   draining(): void {
     this.isEnding = true;
   }

@@ -78,7 +78,7 @@ export interface Writer {
   progress(): FollowerProgress | undefined;
   /** Calls back once the batches that now run are done; only who found one running may call it. */
   whenBatchesDone(callback: () => void): void;
-  /** Watches over who asked for it, from now on. */
+  /** Watches the wallets that wanted to be watched, from now on. */
   openHeartbeats(): Pick<Heartbeats, 'beat' | 'stop'>;
   /** Resolves once the orders that have expired by now are gone. */
   expireDue(): Promise<void>;

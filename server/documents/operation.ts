@@ -50,7 +50,7 @@ const TEXTS: Readonly<Record<number, string>> = {
   400: 'the request breaks a rule, which the answer names',
   401: 'credentials are missing or wrong; of trades and the data API: the address is not on the list',
   403: 'the key is known and may not do this, or its wallet is banned',
-  404: 'what is asked for is not there',
+  404: 'the object of the request does not exist',
   409: 'it conflicts with what was done before, or the node has no ledger',
   413: 'the body is too large',
   429: 'too many requests',

@@ -1,6 +1,6 @@
 /**
  * How many open connections each caller has to a port, read from the tables of sockets that Linux keeps
- * in /proc/self/net. Elsewhere nobody can be asked.
+ * in /proc/self/net. Other systems have no such files.
  *
  * Read on a thread of the pool, parsed in pieces on the I/O thread. A row of those tables: number, local
  * address, remote address (hexadecimal, each word of four bytes in the order of this machine), state.
@@ -23,7 +23,7 @@ const COUNTED_STATES = ['01', '08'];
 
 const WORD_DIGITS = 8;
 
-/** @param port asked for when it is known which one is listened on */
+/** @param port called once it is known which one is open */
 export function systemCensus(port: () => number): Census {
   return async () => {
     const counts = new Map<string, number>();

@@ -79,7 +79,7 @@ export function peerOf(text: string): Peer {
 /**
  * Spares the look-up of an address, which costs a tenth of a small answer, wherever everybody who is
  * connected has the same one: behind a proxy, or with a single client. The library tells an address
- * when a connection opens but not which one closes, so once two have met, everybody is looked up
+ * when a connection opens but not which one closes, so once two have the same address, all are looked up
  * until no connection is left.
  */
 export class ConnectedPeers {

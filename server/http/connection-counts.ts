@@ -5,7 +5,7 @@
  *
  * The HTTP library says that a connection has closed, but not whose it was. In all, the count is exact. Of
  * an address it is exact while all connections are of one; else those that it opened are counted, and
- * when they come to the bound, the system is asked how many are open (address-census.ts). Until it has
+ * when they come to the bound, the system counts how many are open (address-census.ts). Until it has
  * answered half as many more are let in, because some of those that count may have closed. Thread: I/O.
  */
 import type { Census } from './address-census.ts';
@@ -28,16 +28,16 @@ export interface ConnectionFacts {
 
 /** What is known of an address. */
 interface Known {
-  /** Open ones, or more: those that closed since the system was asked are among them. */
+  /** Open ones, or more: those that closed since the system counted are among them. */
   open: number;
-  /** Those that were known when the system was asked last. */
+  /** Those that were known when the system counted last. */
   before: number;
   opened: number;
   openedUntil: number;
 }
 
 const SECOND_MS = 1_000;
-/** Of the bound of an address: what it may have while the system is asked, which takes seconds on a busy machine. */
+/** Of the bound of an address: what it may have while the system counts, which takes seconds on a busy machine. */
 const WHILE_ASKING = 1.5;
 
 /** Far above what is open at a time; forgotten ones are counted anew by the next census. */
@@ -121,7 +121,7 @@ export class ConnectionCounts {
     this.census().then((counts) => {
       this.isCounting = false;
       for (const [key, known] of this.addresses) {
-        // Where nobody can be asked, an address is bounded by what it opens in a second alone.
+        // Where the system cannot count, an address is bounded by what it opens in a second alone.
         const found = counts?.get(key) ?? 0;
         known.open = found + Math.max(0, known.open - known.before);
         if (known.open === 0 && now >= known.openedUntil) this.addresses.delete(key);

@@ -40,7 +40,7 @@ import { UwsRequestContext } from './uws-request-context.ts';
 export type { Handler, Method, RequestContext, Route } from './request-context.ts';
 
 export interface HttpServer {
-  /** The port that is listened on, also when an ephemeral one was asked for. */
+  /** The port that is listened on, also where PORT=0. */
   readonly port: number;
   /** To whoever joined a topic of a WebSocket route. */
   readonly publish: Publish;

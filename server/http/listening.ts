@@ -1,5 +1,5 @@
 /**
- * Why a port could not be opened: the HTTP library does not say, so the system is asked once more.
+ * Why a port could not be opened: the HTTP library does not say, so the port is opened once more by node:net.
  *
  * Thread: the I/O thread, at start.
  */

@@ -14,7 +14,7 @@ export interface Waiting {
 }
 
 /**
- * Sockets are asked what waits once so much of the bound may have been added: asking each of them after
+ * The backlog of the sockets is read once so much of the bound may have been added: reading each of them after
  * every frame would cost more than the frame. All together never have more waiting than the bound and this part.
  */
 const UNSEEN_SHARE = 8;
@@ -23,7 +23,7 @@ export class SocketBacklog {
   private readonly bytesMax: number;
   private readonly open: ReadonlySet<Waiting>;
   private readonly log: (line: string) => void;
-  /** Added since the sockets were asked; never less than what was. */
+  /** Added since the sockets were read; never less than what was. */
   private unseen = 0;
   private isDue = false;
 

@@ -24,7 +24,7 @@ export interface Socket {
   waiting(): number;
   /** Sends a close frame behind what waits, for a while. The handler is called at once. */
   end(code: number, reason: string): void;
-  /** The same at once, and nothing more that the peer has sent is heard; who does not read is cut. */
+  /** The same at once, and nothing more that the peer has sent is read; who does not read is cut. */
   refuse(code: number, reason: string): void;
   /** Ends it at once, without a word. */
   cut(): void;
@@ -213,7 +213,7 @@ class UwsSocket implements Socket, Waiting {
     return this.ws?.getBufferedAmount() ?? 0;
   }
 
-  /** The package would discard at once what still waits, so it is asked to end only when nothing does. */
+  /** The package would discard at once what still waits, so its end() is called only when nothing does. */
   end(code: number, reason: string): void {
     const { ws } = this;
     if (ws === undefined || this.ending !== undefined) return;

@@ -63,7 +63,7 @@ export class UwsRequestContext implements RequestContext {
   private readonly since: number;
   private readonly response: HttpResponse;
   private readonly forwardedFor: string = '';
-  /** Where its body ends is not sure; looked at behind proxies, and where credentials are asked for. */
+  /** Where its body ends is not sure; looked at behind proxies, and where credentials are needed. */
   private readonly isAmbiguous: boolean = false;
   /** Length of its body as the caller says it, '' = it does not; undefined = lines were not looked at. */
   private readonly declared: string | undefined = undefined;

@@ -30,7 +30,7 @@ export interface UwsApp extends Omit<TemplatedApp, 'listen'> {
     options: ListenOptions,
     done: (socket: us_listen_socket | false) => void,
   ): unknown;
-  /** Of connections that have not asked yet, and of bodies; those that were answered have another. */
+  /** Of connections without a request yet, and of bodies; those that were answered have another. */
   setIdleTimeout(seconds: number): unknown;
 }
 

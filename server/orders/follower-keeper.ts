@@ -6,6 +6,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
+import { saysOutOfFiles } from '../../storage/files/out-of-files.ts';
 import { startThread } from '../../storage/files/thread.ts';
 import type { DerivedPosition } from '../../storage/projection/derived.ts';
 import { FollowerLink } from '../../storage/projection/follower-link.ts';
@@ -37,6 +38,8 @@ export interface FollowerProgress {
   readonly snapshot: { readonly sequence: number; readonly at: number } | undefined;
 }
 
+/** Until a thread that could not begin is started again. */
+const RETRY_MS = 1_000;
 /** Between two looks at how far it has come. */
 const LOOK_MS = 5;
 /** Moments that are remembered of what is not derived: so many, at such a distance at least. */
@@ -54,6 +57,10 @@ export class FollowerKeeper {
   /** When batches up to `sequence` began to be durable, oldest first. */
   private marks: { readonly sequence: number; readonly at: number }[] = [];
   private isStopping = false;
+  /** Its thread has opened what it needs. */
+  private hasBegun = false;
+  /** Starts it once more. */
+  private retry: NodeJS.Timeout | undefined;
 
   constructor(options: FollowerKeeperOptions) {
     this.o = options;
@@ -77,7 +84,8 @@ export class FollowerKeeper {
     // A promise of once() would reject with the error, too, and nobody handles it before the end.
     this.ended = new Promise((resolve) => {
       thread.on('exit', () => {
-        if (!this.isStopping) this.fail(new Error('follower: its thread ended'));
+        if (thread === this.thread && !this.isStopping)
+          this.fail(new Error('follower: its thread ended'));
         resolve();
       });
     });
@@ -119,8 +127,14 @@ export class FollowerKeeper {
   /** Resolves when all that is durable is derived, an image is on disk, and the thread has ended. */
   async close(): Promise<void> {
     this.isStopping = true;
+    clearTimeout(this.retry);
     this.link.stop();
     await this.ended;
+  }
+
+  private begun(): void {
+    this.hasBegun = true;
+    if (this.retry !== undefined) this.o.onProblem(undefined);
   }
 
   /** Those of batches that are derived; the newest stands for what came shortly after it. */
@@ -130,8 +144,17 @@ export class FollowerKeeper {
     while (this.marks.length > 1 && this.marks[1]!.sequence <= derived) this.marks.shift();
   }
 
-  /** The first reason counts; one that comes after the thread was stopped is only logged. */
+  /**
+   * The first reason counts; one that comes after the thread was stopped is only logged. A thread that could not
+   * begin because no file could be opened is started again: connections may have used them up.
+   */
   private fail(error: Error): void {
+    if (!this.isStopping && !this.hasBegun && saysOutOfFiles(error.message)) {
+      this.thread = undefined;
+      this.o.onProblem(error.message);
+      this.retry = setTimeout(() => this.start(), RETRY_MS);
+      return;
+    }
     if (this.isStopping) {
       this.o.log('warn', error.message);
       return;
@@ -141,7 +164,8 @@ export class FollowerKeeper {
   }
 
   private onMessage(message: FollowerMessage): void {
-    if (message.kind === 'line') this.o.log(message.level, message.line);
+    if (message.kind === 'begun') this.begun();
+    else if (message.kind === 'line') this.o.log(message.level, message.line);
     else if (message.kind === 'problem') this.o.onProblem(message.problem);
     else if (message.kind === 'fatal') this.fail(new Error(message.why));
     else {

@@ -6,7 +6,7 @@
  * Thread: the I/O thread. Counts are read while workers write: they may be off by the orders of a batch.
  */
 
-import { keptClosed } from '../../engine/orders/orders.ts';
+import { closedInMemory } from '../../engine/orders/orders.ts';
 import { closedCount, firstKeptClosed, openOrders } from '../../engine/reads.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import { commandsMax, placesOrders, type Request } from './slot-requests.ts';
@@ -33,7 +33,7 @@ export class OrderRowBudget {
     const { capacities } = t;
     const first = firstKeptClosed(t);
     const flushed = this.closedPersisted();
-    const spare = capacities.orders + capacities.history - openOrders(t) - keptClosed(t);
+    const spare = capacities.orders + capacities.history - openOrders(t) - closedInMemory(t);
     const room = spare + Math.max(0, flushed - first) - this.reserved;
     if (room >= orders) return false;
     const coming = closedCount(t) - Math.max(first, flushed);

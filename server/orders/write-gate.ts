@@ -4,13 +4,11 @@
  *
  * Thread: the I/O thread.
  */
+import { saysOutOfFiles } from '../../storage/files/out-of-files.ts';
 import { PAUSES, type Pause, type PauseReason } from './pauses.ts';
 import type { Sequencer } from './sequencer.ts';
 
 type PauseSource = Exclude<PauseReason, 'directory' | 'files'>;
-
-/** As the system calls them, and as LMDB does. */
-const OUT_OF_FILES = /\bEMFILE\b|\bENFILE\b|[Tt]oo many open files/;
 
 export class WriteGate {
   private readonly sequencer: Pick<Sequencer, 'pause'>;
@@ -30,7 +28,7 @@ export class WriteGate {
     const before = this.problems.get(source);
     if (problem === undefined) this.problems.delete(source);
     else {
-      const reason = OUT_OF_FILES.test(problem) ? 'files' : source;
+      const reason = saysOutOfFiles(problem) ? 'files' : source;
       this.problems.set(source, { reason, detail: `${source}: ${problem}` });
       this.log('warn', `${source}: ${problem}; ${PAUSES[reason].begins}`);
     }

@@ -9,3 +9,11 @@ const CODES: readonly (string | undefined)[] = ['EMFILE', 'ENFILE'];
 export function isOutOfFiles(error: unknown): boolean {
   return CODES.includes((error as NodeJS.ErrnoException | null)?.code);
 }
+
+/** As the system says it, and as LMDB does. */
+const TEXT = /\bEMFILE\b|\bENFILE\b|[Tt]oo many open files/;
+
+/** The same of a message that came from another thread. */
+export function saysOutOfFiles(message: string): boolean {
+  return TEXT.test(message);
+}

@@ -18,8 +18,11 @@ export type FollowerSetup = Omit<FollowerOptions, 'read' | 'report'> & {
   readonly link: SharedArrayBuffer;
 };
 
-/** What it says: a report, or why it cannot go on. */
-export type FollowerMessage = FollowerReport | { readonly kind: 'fatal'; readonly why: string };
+/** What it says: that it has opened its files, a report, or why it cannot go on. */
+export type FollowerMessage =
+  | FollowerReport
+  | { readonly kind: 'begun' }
+  | { readonly kind: 'fatal'; readonly why: string };
 
 const REST_MS = 20;
 /** Steady milliseconds: a wall clock that is set back would let nothing be due for as long. */
@@ -44,6 +47,7 @@ async function run({ link: memory, ...options }: FollowerSetup, port: MessagePor
     now(),
   );
   link.publish(follower.written);
+  port.postMessage({ kind: 'begun' } satisfies FollowerMessage);
   while (!link.isStopping()) {
     await nextTurn();
     const seen = link.bell();

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { audit } from '../../engine/audit.ts';
-import { closedOrder, keptClosed, orderStatus } from '../../engine/orders/orders.ts';
+import { closedInMemory, closedOrder, orderStatus } from '../../engine/orders/orders.ts';
 import { Status } from '../../engine/tables/codes.ts';
 import {
   ACCOUNT_I,
@@ -204,7 +204,7 @@ test('the audit names every kind of damage, and nothing where there is none', ()
     for (let i = 0; i < 1_500; i++) driver.run(stream.next());
     driver.close();
     const { t } = driver;
-    assert(openOrders(t).length > 20 && keptClosed(t) > 20, 'there is something to damage');
+    assert(openOrders(t).length > 20 && closedInMemory(t) > 20, 'there is something to damage');
     audit(t);
     const { buffers } = t.memory;
     const damaged = ['orders', 'links', 'finished', 'matchingRows', 'orderIndex', 'state'] as const;

@@ -82,3 +82,28 @@ test('a thread that breaks down is told of once, and leaves nothing that nobody 
   assert.deepEqual(fatal, ['follower: out of memory']);
   assert.deepEqual(lines, ['warn follower: nor is there any for an image']);
 });
+
+test('a thread that finds no file to open is started again, and orders pause meanwhile', async (t) => {
+  const problems: (string | undefined)[] = [];
+  const keeper = new FollowerKeeper({
+    setup: await setUp(t),
+    position: NOTHING,
+    durable: 0,
+    onSnapshot: () => undefined,
+    onProblem: (problem) => problems.push(problem),
+    onFatal: (error) => assert.fail(error),
+    log: () => undefined,
+    now: Date.now,
+  });
+  const started = once(process, 'worker') as Promise<[Worker]>;
+  keeper.start();
+  const [thread] = await started;
+  const again = once(process, 'worker');
+  const text = 'Worker initialization failure: EMFILE';
+  thread.emit('error', new Error(text));
+  await thread.terminate();
+  await again;
+  while (problems.length < 2) await sleep(REST_MS);
+  await keeper.close();
+  assert.deepEqual(problems, [`follower: ${text}`, undefined]);
+});
