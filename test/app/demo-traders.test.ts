@@ -77,8 +77,7 @@ async function trades(node: TestNode, more: number): Promise<void> {
 }
 
 test('a node with the demo trades from its first minute on, and stops well', async () => {
-  const dataDir = temporaryDirectory();
-  let node = await TestNode.start(dataDir, TRADED);
+  const node = await TestNode.start(temporaryDirectory(), TRADED);
   const tokens = markets.map(({ tokenIds }) => tokenIds[0]!);
   const before = (await books(node, tokens)).map(middle);
   await trades(node, 10);
@@ -106,9 +105,6 @@ test('a node with the demo trades from its first minute on, and stops well', asy
   });
   await node.stop();
   assert.doesNotMatch(node.log, /demo traders rest/);
-  node = await TestNode.start(dataDir, { ...TRADED, DEMO_TRADERS: 'off' });
-  assert.doesNotMatch(node.log, /demo traders/);
-  await node.stop();
 });
 
 test('they use rate limits of their own, and not those of who else is on this machine', async () => {
