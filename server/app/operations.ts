@@ -43,6 +43,7 @@ export function openOperations(start: Start, parts: OperatedParts): AdminOperati
   const { infos, noted, orders, rates, registry, stores, t, writer } = parts;
   const audit = new AuditLog(dataDir);
   start.onClose(() => audit.close());
+  const names = new AccountTexts(t, (market) => infos.find(market));
   const keyRows = async (): Promise<Iterable<KeyRow>> => {
     await writer.derived();
     return stores.kept.keyRows();
