@@ -41,6 +41,8 @@ export interface LoadedGeneration extends Generation {
   readonly digest: string | undefined;
   /** Markets that get no book, or not the one that the catalog describes, and why. */
   readonly warnings: readonly string[];
+  /** Condition ids of markets that have resolved and of which this generation does not say so. */
+  readonly unsaid: readonly string[];
   readonly counts: CatalogCounts;
   /** From the start of the thread until all but search was ready. */
   readonly milliseconds: number;
