@@ -22,6 +22,7 @@ export function refusingWriter(detail: string): Writer {
     waiting: () => 0,
     pauses: () => [{ reason: 'directory', detail }],
     pauseVenue: () => undefined,
+    derived: done,
     progress: () => undefined,
     whenBatchesDone() {
       throw new Error('a book is written while nobody may write');

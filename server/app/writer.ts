@@ -9,9 +9,8 @@ import { earliestExpiry } from '../../engine/orders/expiry.ts';
 import { engineTime, firstKeptClosed, lastBatch } from '../../engine/reads.ts';
 import { BATCH_COMMANDS_MAX } from '../../engine/tables/capacities.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
-import { openHeartbeatStore } from '../../storage/kv/heartbeats.ts';
 import { positionOf } from '../../storage/projection/derived.ts';
-import { Heartbeats } from '../account/heartbeats.ts';
+import { Heartbeats, type WatchNotes } from '../account/heartbeats.ts';
 import { ordersBodyMax } from '../api/node-info.ts';
 import type { CatalogKeeperOptions } from '../catalog/catalog-keeper.ts';
 import { aheadOf, aheadText, type GuardedClock } from '../common/guarded-clock.ts';
@@ -74,12 +73,14 @@ export interface Writer {
   pauses(): readonly Pause[];
   /** Pauses the venue, or resumes it with undefined. @param reason as the operator gives it */
   pauseVenue(reason: string | undefined): void;
+  /** Resolves once what is durable now is derived, or that takes too long. */
+  derived(): Promise<void>;
   /** How far what is derived is behind the log; undefined where nothing is derived. */
   progress(): FollowerProgress | undefined;
   /** Calls back once the batches that now run are done; only who found one running may call it. */
   whenBatchesDone(callback: () => void): void;
   /** Watches the wallets that wanted to be watched, from now on. */
-  openHeartbeats(): Pick<Heartbeats, 'beat' | 'stop'>;
+  openHeartbeats(watches: WatchNotes): Pick<Heartbeats, 'beat' | 'stop'>;
   /** Resolves once the orders that have expired by now are gone. */
   expireDue(): Promise<void>;
   /** Resolves when every worker has loaded: until then an order waits longer than others. */
@@ -222,11 +223,12 @@ function writerOf(o: WriterOptions, parts: WriterParts): Writer {
     waiting: () => sequencer.waiting() + lines.waiting,
     pauses: () => room.pauses(),
     pauseVenue: (reason) => room.report('operator', reason),
+    derived: () => follower.reached(stores.log.last),
     progress: () => follower.progress(),
     whenBatchesDone,
-    openHeartbeats: () =>
+    openHeartbeats: (watches) =>
       new Heartbeats({
-        store: openHeartbeatStore(stores.own),
+        store: watches,
         periodMs: config.heartbeatSeconds * MS,
         cancelAll: (address) => cancelAllOf(sequencer, address),
         log: (line) => log('info', line),

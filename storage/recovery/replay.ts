@@ -4,7 +4,7 @@
  * Thread: the recovering thread, before workers start; the follower, on tables of its own.
  */
 
-import { commandWords } from '../../engine/commands.ts';
+import { COMMAND_KIND_MAX, commandKind, commandWords } from '../../engine/commands.ts';
 import type { Engine } from '../../engine/engine.ts';
 import { RejectReason } from '../../engine/orders/reject-reasons.ts';
 import { closedCount, fillCount, lastBatch, stateDigest } from '../../engine/reads.ts';
@@ -33,6 +33,8 @@ export function replay(engine: Engine, entry: LogEntry, record: BatchRecord): vo
   engine.begin(record.time, record.persistedClosedSequence);
   engine.ahead(record.i32, 0, record.i32.length);
   for (let at = 0; at < record.i32.length; at += commandWords(record.i32, at)) {
+    const kind = commandKind(record.i32, at);
+    if (kind > COMMAND_KIND_MAX) throw wrong(`a newer version wrote its command of kind ${kind}`);
     const reason = engine.apply(record.i32, record.f64, at);
     // There was room when the batch was first applied, so the tables are now smaller than they
     // were.
