@@ -28,8 +28,8 @@ import { type TokenRouteParts, tokenHandlers } from '../market-data/token-routes
 import { TopReader } from '../market-data/top.ts';
 import type { TradesRenderer } from '../market-data/trades-render.ts';
 import { TRADES_QUERY } from '../market-data/trades-schemas.ts';
-import type { CallerLines } from '../orders/caller-lines.ts';
 import { orderHandlers } from '../orders/order-routes.ts';
+import type { OrderTaker } from '../orders/order-taker.ts';
 import { portfolioHandlers } from '../portfolio/portfolio-routes.ts';
 import { configuredRow } from './configured-row.ts';
 import { documentsOf } from './documented.ts';
@@ -56,7 +56,7 @@ export interface RouteParts
   /** Undefined where nothing can be written. */
   readonly ledger: LedgerCommands | undefined;
   /** Requests that change orders go through these. */
-  readonly lines: CallerLines;
+  readonly lines: OrderTaker;
   /** Unix milliseconds. */
   readonly now: () => number;
 }
