@@ -23,6 +23,9 @@ import type { Sequencer } from '../orders/sequencer.ts';
 import type { OwnedRequest } from '../orders/slot-requests.ts';
 import { ClusterClock } from './cluster-clock.ts';
 import { type EpochSettings, epochRecord } from './epoch-record.ts';
+import { Forwarder } from './forwarder.ts';
+import { LeaderLink } from './leader-link.ts';
+import { PeerServer } from './peers/peer-server.ts';
 import { Roles } from './roles.ts';
 
 const MIB = 2 ** 20;
@@ -38,6 +41,14 @@ export class Member {
   readonly log: ClusterLog;
   /** Resolves when the node has to start again, because another one leads. */
   readonly over: Promise<Error>;
+  /** Brings requests to the node that leads. */
+  readonly forwarder: Forwarder;
+  /** What other nodes may call here. */
+  readonly peers: PeerServer;
+  private readonly link: LeaderLink;
+  /** Where they reach it. */
+  private peersUrl = '';
+  private isLeaving = false;
   private readonly config: Config;
   private readonly replicated: ReplicatedLog;
   private readonly print: Log;
@@ -54,6 +65,20 @@ export class Member {
     this.log = new ClusterLog(files);
     this.replicated = replicated;
     this.print = print;
+    const { clusterPort, clusterSecret: secret, clusterWaitMs, host, nodeId } = config;
+    this.peers = new PeerServer({ secret, host, port: clusterPort, print });
+    this.link = new LeaderLink({
+      ...{ node: nodeId, secret, waitMs: clusterWaitMs },
+      leads: this.isTaking,
+      leader: () => this.roles?.leader,
+    });
+    this.forwarder = new Forwarder(this.link, this.isTaking);
+  }
+
+  /** Other nodes reach this one from here on. */
+  async listen(): Promise<void> {
+    const port = await this.peers.listen();
+    this.peersUrl = `peers://${new URL(this.config.advertise).hostname}:${port}`;
   }
 
   /** The time of batches, from the newest record of these tables on. */
@@ -68,10 +93,12 @@ export class Member {
     const { clock, log, print, replicated } = this;
     this.roles = new Roles({
       ...{ node, advertise, mayLead: clusterRole === 'member', silenceMs, replicated, log },
-      ...{ tables, sequencer, clock, print, ...calls },
+      ...{ tables, sequencer, clock, print, peers: this.peersUrl, ...calls },
       wall: Date.now,
       epochRecord: () => epochRecord(tables, settings),
+      onLeader: () => this.link.leaderChanged(),
       onLead: () => {
+        this.link.leaderChanged();
         for (const callback of this.waiting.splice(0)) callback();
       },
       onOver: (why) => {
@@ -98,6 +125,9 @@ export class Member {
     return this.roles?.role === 'leading';
   }
 
+  /** Whether requests are decided here. */
+  private readonly isTaking = (): boolean => this.leads() && !this.isStale() && !this.isLeaving;
+
   /** Whether what is read here may be old. */
   readonly isStale = (): boolean => this.roles?.isStale() ?? true;
 
@@ -113,13 +143,12 @@ export class Member {
 
   /** Requests of clients go to `lines` where this node leads. */
   taker(lines: OrderTaker): OrderTaker {
-    const isTaking = (): boolean => this.leads() && !this.isStale();
     const refuse = (request: OwnedRequest): void => request.answered(503, this.refusal());
     return {
       get waiting() {
         return lines.waiting;
       },
-      submit: (request) => (isTaking() ? lines.submit(request) : refuse(request)),
+      submit: (request) => (this.isTaking() ? lines.submit(request) : refuse(request)),
       // The sequencer refuses it by itself where this node has lost the lead.
       goOn: (request) => lines.goOn(request),
     };
@@ -130,6 +159,7 @@ export class Member {
   }
 
   async stopFollowing(): Promise<void> {
+    this.isLeaving = true;
     await this.roles?.stopFollowing();
   }
 
@@ -138,8 +168,10 @@ export class Member {
     await this.roles?.close();
   }
 
-  close(): Promise<void> {
-    return this.replicated.close();
+  async close(): Promise<void> {
+    this.link.close();
+    await this.peers.close();
+    await this.replicated.close();
   }
 
   private refusal(): string {
@@ -162,5 +194,13 @@ export async function openMember(config: Config, files: Files, print: Log): Prom
   const first = Buffer.from(nodeId).reduce((sum, byte) => sum + byte, 0);
   const etcd = await EtcdClient.open(cluster!, tls, first);
   const replicated = new EtcdLog(etcd, cluster!.name, clusterKeepMb * MIB);
-  return new Member(config, files, replicated, print);
+  const member = new Member(config, files, replicated, print);
+  try {
+    await member.listen();
+  } catch (error) {
+    await replicated.close();
+    const { clusterPort, host } = config;
+    throw new Error(`CLUSTER_PORT ${host}:${clusterPort}: ${(error as Error).message}`);
+  }
+  return member;
 }

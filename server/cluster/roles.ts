@@ -36,6 +36,8 @@ export interface RolesOptions {
   readonly node: string;
   /** How other nodes reach this one. */
   readonly advertise: string;
+  /** Where it answers their calls. */
+  readonly peers: string;
   /** False: a replica, which never leads. */
   readonly mayLead: boolean;
   readonly silenceMs: number;
@@ -53,6 +55,8 @@ export interface RolesOptions {
   readonly onLead: () => void;
   /** Why nothing is taken, as far as the shared log is concerned; undefined = it is. */
   readonly onProblem: (problem: string | undefined) => void;
+  /** Somebody else leads than before, as far as this node knows. */
+  readonly onLeader: () => void;
   /** The node has to start again: another one leads. */
   readonly onOver: (why: Error) => void;
   /** The node cannot go on. */
@@ -66,6 +70,7 @@ export type Role = 'following' | 'claiming' | 'leading' | 'over';
 export interface Leader {
   readonly node: string;
   readonly advertise: string;
+  readonly peers: string;
   readonly epoch: number;
 }
 
@@ -111,7 +116,8 @@ export class Roles {
 
   constructor(options: RolesOptions) {
     this.o = options;
-    const { advertise, clock, log, mayLead, node, replicated, sequencer, silenceMs } = options;
+    const { advertise, clock, log, mayLead, node, peers, replicated, sequencer, silenceMs } =
+      options;
     sequencer.follow(true);
     const at = { sequence: log.last, digest: log.digest };
     this.feed = new RecordFeed(at, sequencer, clock);
@@ -119,7 +125,7 @@ export class Roles {
     this.feed.reaches(undefined);
     this.silence = new Silence(silenceMs / 2);
     this.following = this.follow();
-    const value = Buffer.from(JSON.stringify({ advertise, mayLead }));
+    const value = Buffer.from(JSON.stringify({ advertise, mayLead, peers }));
     this.subscriptions.push(
       replicated.watchBeat(
         (beat) => this.onBeat(decodeBeat(beat)),
@@ -211,7 +217,11 @@ export class Roles {
     const isSame = beat.epoch === this.leader?.epoch;
     // The first one may be of a leader that ended yesterday.
     this.seen = isSame ? this.seen + 1 : 1;
-    if (!isSame) this.leader = { node: beat.node, advertise: beat.advertise, epoch: beat.epoch };
+    if (!isSame) {
+      const { advertise, epoch, node: name, peers } = beat;
+      this.leader = { node: name, advertise, peers, epoch };
+      this.o.onLeader();
+    }
     if (beat.node === node && beat.leaves !== true) return;
     this.feed.reaches(beat.sequence);
     if (beat.leaves) this.silence.ms = Infinity;
@@ -290,7 +300,8 @@ export class Roles {
   }
 
   private lead(writer: LogWriter): void {
-    const { advertise, clock, log, node, onLead, print, sequencer, silenceMs, wall } = this.o;
+    const { advertise, clock, log, node, onLead, peers, print, sequencer, silenceMs, wall } =
+      this.o;
     // Nobody knows how long nobody led before this node started.
     if (this.seen < 2) clock.reach(wall());
     this.writer = writer;
@@ -300,7 +311,7 @@ export class Roles {
     };
     log.lead(writer);
     this.epoch = writer.epoch;
-    this.leader = { node, advertise, epoch: writer.epoch };
+    this.leader = { node, advertise, peers, epoch: writer.epoch };
     this.role = 'leading';
     print('info', `this node leads, epoch ${writer.epoch} from batch ${writer.last}`);
     this.beats = setInterval(() => this.beatOnce(), silenceMs / BEATS);
@@ -345,12 +356,12 @@ export class Roles {
   }
 
   private async beat(leaves: boolean): Promise<void> {
-    const { advertise, node, silenceMs, tables } = this.o;
+    const { advertise, node, peers, silenceMs, tables } = this.o;
     const { epoch, last: sequence } = this.writer!;
     const { capacities } = tables;
     this.count += 1;
     const sent = performance.now();
-    const beat = { node, epoch, advertise, sequence, capacities, count: this.count, leaves };
+    const beat = { node, epoch, advertise, peers, sequence, capacities, count: this.count, leaves };
     await this.writer!.beat(encodeBeat(beat), silenceMs);
     this.taken = Math.max(this.taken, sent);
   }
