@@ -4,7 +4,7 @@ import test from 'node:test';
 import type { OperationKey } from '../../server/admin/operation-table.ts';
 import { openCatalog } from '../../storage/catalog/catalog.ts';
 import type { CatalogMarket } from '../../storage/catalog/catalog-file.ts';
-import { get, temporaryDirectory, withMarkets } from '../common/node-harness.ts';
+import { get, temporaryDirectory, until, withMarkets } from '../common/node-harness.ts';
 import { Trader } from '../common/traders.ts';
 import { OperatorNode } from './operator-node.ts';
 
@@ -40,6 +40,9 @@ async function create(wish: Record<string, unknown>): Promise<CatalogMarket> {
   assert.deepEqual(market.tokenIds, made.tokens);
   return market;
 }
+/** A resolution is answered when it has begun. */
+const paid = (): Promise<void> =>
+  until(async () => (await operator.done('GET /admin/ledger')).resolving === 0);
 const shown = async (market: CatalogMarket): Promise<Record<string, unknown>> => {
   const { json } = await get(operator.node, `/clob/markets/${market.conditionId}`);
   return json as Record<string, unknown>;
@@ -193,6 +196,7 @@ test('a resolved market pays once, says so, and stays so through a restart', asy
   assert.equal((await refused('POST /admin/markets/resolve', other))[0], 409);
   assert.equal((await refused('POST /admin/markets/resume', { condition }))[0], 409);
   const isPaid = async () => {
+    await paid();
     const [after, now] = (await Promise.all([cashOf(alice), cashOf(bob)])) as { total: string }[];
     assert.equal(micro(after!.total) - micro(before!.total), 6_000_000);
     assert.equal(micro(now!.total) - micro(was!.total), -6_000_000);
@@ -223,6 +227,7 @@ test('a void market pays half of each outcome', async () => {
   await bob.order(operator.node, { market, outcome: 1, side: 'BUY', ticks: 60, shares: 10 });
   const answer = await operator.done('POST /admin/markets/void', { condition: market.conditionId });
   assert.deepEqual([answer.payout, answer.void], [[1, 1], true]);
+  await paid();
   assert.equal(micro(((await cashOf(bob)) as { total: string }).total) - micro(total), -1_000_000);
   const { tokens } = await shown(market);
   assert.deepEqual(
@@ -255,6 +260,7 @@ test('in a neg-risk event one market at most resolves to Yes', async () => {
 });
 
 test('every change is in the audit log, and the ledger adds up', async () => {
+  await paid();
   const { entries } = await operator.done('GET /admin/audit', undefined, '?limit=1');
   const [newest] = entries as { route: string; status: number }[];
   assert.deepEqual([newest?.route, newest?.status], ['POST /admin/markets/resolve', 200]);

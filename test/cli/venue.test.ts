@@ -91,7 +91,9 @@ test('a market is made, survives imports, trades, resolves and pays', async () =
   await alice.place(node, { market, side: 'BUY', ticks: 4, shares: 10 });
   await bob.order(node, { market, outcome: 1, side: 'BUY', ticks: 6, shares: 10 });
   assert.match(await done('market', 'resolve', condition!, '--payout', '1,0'), /pays 1,0 and is /);
-  assert.match(await done('ledger', 'balance', alice.address), /^cash +106 +0 +106$/m);
+  // It is answered when it has begun.
+  const balance = (): Promise<string> => done('ledger', 'balance', alice.address);
+  await until(async () => /^cash +106 +0 +106$/m.test(await balance()));
   assert.match(await done('ledger', 'balance', bob.address), /^cash +94 +0 +94$/m);
   await done('catalog', 'import', file);
   await until(async () => {
