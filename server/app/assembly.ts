@@ -30,7 +30,7 @@ import { openOperations } from './operations.ts';
 import { build, type CaughtUp, catchUp, open, recover } from './phases.ts';
 import type { Recovery } from './recovery.ts';
 import type { NodeOptions, RunningNode } from './running-node.ts';
-import { Start } from './start.ts';
+import { Start, StartOver } from './start.ts';
 import { readDemo } from './startup-commands.ts';
 
 /** Starts a node on what is recovered; rejects with a clear Error when it must not run. */
@@ -44,20 +44,24 @@ export async function assemble(options: NodeOptions, recovery: Recovery): Promis
     return await serve(start, caughtUp);
   } catch (error) {
     await start.close();
-    throw error;
+    throw start.isGivenUp ? new StartOver() : error;
   }
 }
 
 async function serve(start: Start, parts: CaughtUp): Promise<RunningNode> {
   const { config } = start.options;
-  const { catalog, clock, clockFacts, followers, heartbeats, history } = parts;
+  const { catalog, clock, clockFacts, cluster, followers, heartbeats, history } = parts;
   const { noted, progress, t, unwritable, writer } = parts;
   const counts = config.adminPort === 0 ? undefined : new RequestCounts();
   const rates = config.rateLimits ? new RateControl(config.rateLimitsOverrides, config) : undefined;
   const orders = walletOrdersOf(parts);
   writer.pauseVenue(noted.pause?.reason);
   // The node may have ended in the middle of a ban.
-  await orders?.cancel(noted.bans.list().map(({ address }) => address));
+  const cancelBanned = async (): Promise<void> => {
+    await orders?.cancel(noted.bans.list().map(({ address }) => address));
+  };
+  if (cluster === undefined) await cancelBanned();
+  else cluster.whenLeading(() => void cancelBanned());
   const { server, streams } = await openPort(start.options, parts, { rates, counts });
   start.onClose(() => streams.close());
   start.onClose(() => start.wait('the port to close', server.close()));
@@ -90,6 +94,7 @@ async function serve(start: Start, parts: CaughtUp): Promise<RunningNode> {
       orders &&
       writer.ledger &&
       openOperations(start, { ...parts, rates, orders, ledger: writer.ledger }),
+    over: cluster?.over,
     close: () => start.close(),
   };
 }
@@ -99,7 +104,14 @@ function startDemoTraders(start: Start, parts: CaughtUp, port: number): void {
   const { catalog, separators, unwritable } = parts;
   const { config, log } = start.options;
   const { catalogSyncUrl, dataDir, demo, demoTraders } = config;
-  if (!demo || !demoTraders || catalogSyncUrl !== '' || unwritable !== undefined) return;
+  if (
+    !demo ||
+    !demoTraders ||
+    parts.cluster !== undefined ||
+    catalogSyncUrl !== '' ||
+    unwritable !== undefined
+  )
+    return;
   const nodeKey = openNodeKey(dataDir);
   if (!nodeKey.ok) return;
   const { markets } = readDemo();
@@ -146,8 +158,8 @@ async function openPort(
   const texts = new TokenTexts(tables, lookup, config.tradesAsset, () => infos.pinnedLookup());
   const books = new BookRenderer(tables, texts);
   const closedOrders = new StoredClosedOrders(stores.derived);
-  const { isTaking, ledger, lines, pauses, seqlock, whenBatchesDone } = writer;
-  const shared = { now: clock.now, tables, texts, books, whenBatchesDone };
+  const { isTaking, ledger, lines, pauses, seqlock, whenBatchesDone, whenCommitted } = writer;
+  const shared = { now: clock.now, tables, texts, books, whenBatchesDone, whenCommitted };
   const streams = new Streams({
     ...shared,
     lookup,
@@ -164,23 +176,30 @@ async function openPort(
     log: (line) => log('error', line),
   });
   followers.streams = streams;
+  const { cluster } = parts;
+  const routes = nodeRoutes({
+    ...parts,
+    ...shared,
+    ...{ isTaking, ledger, lines, pauses, seqlock },
+    forwarder: cluster?.forwarder,
+    config,
+    rates,
+    auth: openAuth(credentialPrefix, chainId, authSkewSeconds, registry, isBanned),
+    trades: new TradesRenderer(parts.tradesIndex, texts),
+    positions: new PositionsReader(stores.projections),
+    statements: new StatementsReader(stores.projections),
+    storedClosedOrder: (id) => closedOrders.find(id),
+    infos: lookup,
+    catalog: () => catalog.current,
+    clock: parts.clockFacts,
+  });
+  cluster?.forwarder.serve(cluster.peers, routes, log);
   const server = await listen(
-    nodeRoutes({
-      ...parts,
-      ...shared,
-      ...{ isTaking, ledger, lines, pauses, seqlock },
-      config,
-      rates,
-      auth: openAuth(credentialPrefix, chainId, authSkewSeconds, registry, isBanned),
-      trades: new TradesRenderer(parts.tradesIndex, texts),
-      positions: new PositionsReader(stores.projections),
-      statements: new StatementsReader(stores.projections),
-      storedClosedOrder: (id) => closedOrders.find(id),
-      infos: lookup,
-      catalog: () => catalog.current,
-      clock: parts.clockFacts,
-    }),
-    httpOptions(config, (line, fields) => log('warn', line, fields), counts, rates),
+    routes,
+    {
+      ...httpOptions(config, (line, fields) => log('warn', line, fields), counts, rates),
+      ...(cluster && { isStale: cluster.isStale }),
+    },
     streams.routes,
   );
   streams.open(server.publish);

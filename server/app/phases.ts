@@ -18,6 +18,7 @@ import type { CatalogKeeper } from '../catalog/catalog-keeper.ts';
 import { FiguresKeeper } from '../catalog/figures-keeper.ts';
 import { MarketInfos, marketStoryLookup } from '../catalog/market-info.ts';
 import { startSync } from '../catalog/sync-keeper.ts';
+import type { Member } from '../cluster/member.ts';
 import { aheadOf, aheadText, GuardedClock } from '../common/guarded-clock.ts';
 import type { Config } from '../config/config.ts';
 import { InUse } from '../http/listening.ts';
@@ -40,7 +41,7 @@ import type { Recovery } from './recovery.ts';
 import { refusingWriter } from './refusing-writer.ts';
 import { DERIVE_MS_MAX, OPEN_MS_MAX, type Start } from './start.ts';
 import { openStartupCatalog } from './startup-commands.ts';
-import { openStores } from './stores.ts';
+import { openStores, type Stores } from './stores.ts';
 import { startWriter } from './writer.ts';
 
 type Opened = Awaited<ReturnType<typeof open>>;
@@ -77,10 +78,25 @@ export async function open(start: Start) {
   const { problem, stores } = await start.wait('DATA_DIR to open', opening, OPEN_MS_MAX);
   start.onClose(() => start.wait('the stores to close', stores.close()));
   const opened = { clock, stores };
-  if (problem === undefined) return { ...opened, unwritable: undefined };
+  if (problem === undefined) {
+    const cluster = await openCluster(start, stores);
+    const log = cluster?.log ?? stores.log;
+    return { clock, cluster, stores: { ...stores, log }, unwritable: undefined };
+  }
   const unwritable = `DATA_DIR ${dataDir} cannot be written: ${problem}`;
   warn(`${unwritable}; ${PAUSES.directory.begins}`);
-  return { ...opened, unwritable };
+  return { ...opened, cluster: undefined, unwritable };
+}
+
+/** Undefined without CLUSTER: then nothing of it is loaded. */
+async function openCluster(start: Start, stores: Stores): Promise<Member | undefined> {
+  const { config, log } = start.options;
+  if (config.cluster === undefined) return undefined;
+  const { openMember } = await import('../cluster/member.ts');
+  const member = await openMember(config, stores.log, log);
+  void member.over.then(() => start.giveUp());
+  start.onClose(() => start.wait('the log of the cluster to close', member.close()));
+  return member;
 }
 
 /** The tables, which nobody writes before `sound`, and the oldest fill that they have. */
@@ -137,7 +153,7 @@ function takeNotes({ options }: Start, { stores }: Opened) {
 /** What is read in memory, and the writer. */
 export async function build(start: Start, recovered: Recovered) {
   const { config, log, signal } = start.options;
-  const { clock, firstFill, noted, sender, sound, stores, t, unwritable } = recovered;
+  const { clock, cluster, firstFill, noted, sender, sound, stores, t, unwritable } = recovered;
   const banned = noted.bans.shared.memory;
   const infos = new MarketInfos(t);
   const tradesIndex = new TradesIndex(t);
@@ -160,7 +176,17 @@ export async function build(start: Start, recovered: Recovered) {
   const separators = separatorsOf(config);
   const writer =
     unwritable === undefined
-      ? await startWriter({ start, clock, stores, tables: t, sound, separators, banned, onFlushed })
+      ? await startWriter({
+          start,
+          clock,
+          cluster,
+          stores,
+          tables: t,
+          sound,
+          separators,
+          banned,
+          onFlushed,
+        })
       : refusingWriter(unwritable);
   start.onClose(() => writer.close());
   sender.sequencer = writer.engine?.sequencer;
@@ -174,12 +200,14 @@ export async function build(start: Start, recovered: Recovered) {
 export async function catchUp(start: Start, built: Built) {
   const { config, log, onFatal, signal } = start.options;
   const { dataDir, durability } = config;
-  const { clock, followers, history, infos, noted, stores, t, unwritable, writer } = built;
+  const { clock, cluster, followers, history, infos, noted, stores, t, unwritable, writer } = built;
+  const leads = cluster === undefined || cluster.leads();
   const opening = openStartupCatalog(config, t, built.separators[1], {
     store: stores.catalog,
     dataDir,
     durability,
     engine: writer.engine,
+    leads: () => cluster?.leads() ?? true,
     recorded: () => noted.catalog,
     infos,
     figures: new FiguresKeeper({ tables: t, volumes: history.volumes, now: clock.now }),
@@ -193,6 +221,7 @@ export async function catchUp(start: Start, built: Built) {
   });
   const catalog = await start.wait('the catalog to load', opening, OPEN_MS_MAX);
   start.onClose(() => start.wait('the catalog to close', catalog.close()));
+  if (!leads) cluster.whenLeading(() => void catalog.register());
   signal?.throwIfAborted();
   const venue = openVenue(start, catalog, followers);
   const { catalogSyncSeconds: seconds, catalogSyncUrl: url } = config;
@@ -214,7 +243,9 @@ export async function catchUp(start: Start, built: Built) {
   const before = stores.snapshots.newest();
   const progress = (): Progress => {
     const follower = writer.progress();
-    return { durable: stores.log.last, follower, snapshot: follower?.snapshot ?? before };
+    const { digest, last: durable } = stores.log;
+    const snapshot = follower?.snapshot ?? before;
+    return { durable, digest, follower, snapshot, cluster: cluster?.facts() };
   };
   return { ...built, catalog, heartbeats, progress, venue };
 }

@@ -24,6 +24,7 @@ export function refusingWriter(detail: string): Writer {
     pauseVenue: () => undefined,
     derived: done,
     progress: () => undefined,
+    whenCommitted: undefined,
     whenBatchesDone() {
       throw new Error('a book is written while nobody may write');
     },

@@ -29,6 +29,8 @@ export interface CatalogKeeperOptions {
   /** Called when answers come from another generation. */
   readonly onSwitch?: (next: LoadedGeneration) => void;
   readonly log: (level: 'info' | 'warn' | 'error', line: string) => void;
+  /** False: another node of a cluster registers the markets. */
+  readonly leads: () => boolean;
   /** Called when the engine rejects a command, which only a bug can cause. */
   readonly onFatal: (error: Error) => void;
   /** Aborts opening. */
@@ -57,6 +59,8 @@ export class CatalogKeeper {
   private retryAt = 0;
   /** The number of the generation that was tried last. */
   private tried: number | undefined;
+  /** Whether another node led when the generation in use was loaded. */
+  private isUnregistered = false;
   /** Replaced generations that still answer searches in progress. */
   private readonly retired = new Set<LoadedGeneration>();
   private readonly closing = new AbortController();
@@ -116,13 +120,20 @@ export class CatalogKeeper {
     await Promise.all([this.used.generation, ...this.retired].map((each) => each.end()));
   }
 
+  /** This node leads from now on: it registers the markets that the generation in use has. */
+  async register(): Promise<void> {
+    await this.switching;
+    this.isUnregistered = true;
+    this.checkStore();
+  }
+
   private checkStore(): void {
     if (this.switching !== undefined) return;
     const isResting = performance.now() < this.retryAt;
     try {
       const number = this.o.store.current();
       const isNew = number !== undefined && number !== this.used.generation.number;
-      if (!isNew && !this.used.life.hasDied) return;
+      if (!isNew && !this.used.life.hasDied && !this.isUnregistered) return;
       // An error of another generation means nothing for this one.
       if (number !== this.tried) this.retryMs = RETRY_MS_FIRST;
       else if (isResting) return;
@@ -148,6 +159,7 @@ export class CatalogKeeper {
       this.fail('a new catalog cannot be loaded, the old one stays in use', error);
       return;
     }
+    this.isUnregistered = false;
     try {
       await applyMarkets(this.o, next.generation, next.generation.commands);
     } catch (error) {
@@ -207,11 +219,11 @@ async function load(options: CatalogKeeperOptions, signal?: AbortSignal): Promis
  * say so already. Markets for which a table has no room are skipped.
  */
 async function applyMarkets(
-  { engine, log, onFatal, recorded }: CatalogKeeperOptions,
+  { engine, leads, log, onFatal, recorded }: CatalogKeeperOptions,
   { digest }: LoadedGeneration,
   chunks: readonly Int32Array[],
 ): Promise<void> {
-  if (engine === undefined) return;
+  if (engine === undefined || !leads()) return;
   const isRecorded = digest === undefined || digest === recorded();
   const note = isRecorded ? [] : noteCommand({ about: 'catalog', digest });
   const last = Int32Array.from([...(chunks.at(-1) ?? []), ...note]);

@@ -30,7 +30,7 @@ export async function applyCommands(sequencer: Sequencer, words: Int32Array): Pr
     const outcome = await sendCommands(sequencer, words);
     if (typeof outcome !== 'string') return outcome;
     if (outcome === 'undone') tries += 1;
-    if (outcome === 'unavailable' || tries > TRIES_MAX) {
+    if (outcome === 'unavailable' || outcome === 'unknown' || tries > TRIES_MAX) {
       throw new Error(`the node's own commands were refused: ${outcome}`);
     }
     await sleep(BUSY_MS);

@@ -105,6 +105,8 @@ const ROOMS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
   storage: {
     files: [],
     log: ['files'],
+    etcd: ['log'],
+    cluster: ['etcd', 'log'],
     kv: ['files'],
     snapshot: ['files'],
     recovery: ['files', 'kv', 'log', 'snapshot'],
@@ -138,6 +140,7 @@ const ROOMS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
     ],
     documents: ['common', 'http'],
     config: ['common', 'http', 'identity'],
+    cluster: ['admin', 'common', 'config', 'http', 'orders'],
     api: [
       'account',
       'admin',
@@ -158,6 +161,7 @@ const ROOMS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
       'admin',
       'api',
       'catalog',
+      'cluster',
       'common',
       'config',
       'http',
@@ -199,6 +203,7 @@ const ROOMS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
     common: [],
     engine: ['common'],
     storage: ['common', 'engine'],
+    cluster: ['common', 'engine', 'storage'],
     'server-common': ['common'],
     config: [],
     http: ['common'],
@@ -533,6 +538,7 @@ const WITHOUT_IMPORTER: Readonly<Record<string, string>> = {
   'server/identity/wallet-factory.ts walletFactory': 'tests derive wallets of one factory',
   'server/market-data/history-routes.ts renderPoints': 'a test compares a long answer with JSON',
   'server/orders/worker.ts run': 'tests put a worker of their own into the pool',
+  'storage/cluster/make-room.ts makeRoom': 'a command of the operator will call it',
   'storage/projection/fills.ts fillCopy': 'tests store single fills and compare them',
   'storage/recovery/recover.ts recover': 'benchmarks and tests recover without a thread',
 };
