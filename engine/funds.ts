@@ -78,8 +78,10 @@ function fundsAt(context: EngineContext, i32: Int32Array, f64: Float64Array, at:
   const { t } = context;
   const kind = commandKind(i32, at);
   let hasSigner = false;
-  for (let w = 0; w < ADDRESS_WORDS; w++)
-    if (i32[at + FundsCommand.signer + w] !== 0) hasSigner = true;
+  // No other kind has one: whatever stands there is no part of its body.
+  if (kind === CommandKind.deposit || kind === CommandKind.declare)
+    for (let w = 0; w < ADDRESS_WORDS; w++)
+      if (i32[at + FundsCommand.signer + w] !== 0) hasSigner = true;
   const named = i32[at + FundsCommand.market]!;
   return {
     context,
@@ -206,7 +208,7 @@ function apply(f: Funds, wallet: AccountRow): void {
     default:
       assert(kind === CommandKind.declare, 'a command of funds has a known kind');
   }
-  if (!hasSigner || (kind !== CommandKind.deposit && kind !== CommandKind.declare)) return;
+  if (!hasSigner) return;
   const isOwn = sameAddress(i32, at + FundsCommand.wallet, i32, at + FundsCommand.signer);
   if (isOwn) bindWallet(t, wallet, wallet);
   else bindWallet(t, wallet, signer !== 0 ? signer : makeAccount(t, i32, at + FundsCommand.signer));

@@ -4,13 +4,15 @@ import test from 'node:test';
 import type { OperationKey } from '../../server/admin/operation-table.ts';
 import { openCatalog } from '../../storage/catalog/catalog.ts';
 import type { CatalogMarket } from '../../storage/catalog/catalog-file.ts';
-import { get, temporaryDirectory, withMarkets } from '../common/node-harness.ts';
+import { walletByEthers } from '../common/ethers.ts';
+import { get, temporaryDirectory, until, withMarkets } from '../common/node-harness.ts';
 import { Trader } from '../common/traders.ts';
 import { OperatorNode } from './operator-node.ts';
 
 const dataDir = temporaryDirectory();
 await withMarkets(dataDir, [{ id: 1 }]);
-const SETTINGS = { LEDGER: 'on' };
+const FACTORY = [`0x${'fa'.repeat(20)}`, `0x${'c0'.repeat(32)}`] as const;
+const SETTINGS = { LEDGER: 'on', PROXY_WALLET_FACTORY: FACTORY.join(':') };
 let operator = await OperatorNode.start(dataDir, SETTINGS);
 const alice = await Trader.join(operator.node, 'alice');
 const bob = await Trader.join(operator.node, 'bob');
@@ -40,6 +42,9 @@ async function create(wish: Record<string, unknown>): Promise<CatalogMarket> {
   assert.deepEqual(market.tokenIds, made.tokens);
   return market;
 }
+/** A resolution is answered when it has begun. */
+const paid = (): Promise<void> =>
+  until(async () => (await operator.done('GET /admin/ledger')).resolving === 0);
 const shown = async (market: CatalogMarket): Promise<Record<string, unknown>> => {
   const { json } = await get(operator.node, `/clob/markets/${market.conditionId}`);
   return json as Record<string, unknown>;
@@ -100,6 +105,37 @@ test('a declared signer signs for a wallet, until another one is declared', asyn
   await operator.done('POST /admin/ledger/declare', { wallet, signer: bob.address });
   assert.equal((await alice.order(operator.node, { ...order, ...signed })).success, false);
   await bob.place(operator.node, { ...order, ...signed });
+});
+
+test('a wallet that follows from its signer trades with its own money, and its signer sees that', async () => {
+  const wallet = walletByEthers(...FACTORY, alice.address, true);
+  await operator.done('POST /admin/ledger/deposit', { wallet, amount: '50' });
+  const balances = async (query: string): Promise<unknown[]> => {
+    const path = '/balance-allowance';
+    const told = [0, 1, 2].map((type) =>
+      alice.call(operator.node, 'GET', path, `?${query}&signature_type=${type}`),
+    );
+    return (await Promise.all(told)).map(({ json }) => (json as { balance: string }).balance);
+  };
+  const { total } = (await cashOf(alice)) as { total: string };
+  const own = String(micro(total));
+  assert.deepEqual(await balances('asset_type=COLLATERAL'), [own, '50000000', '0']);
+
+  const market = await create({ question: 'Does a derived wallet trade?' });
+  const order = { market, side: 'BUY' as const, ticks: 50 };
+  const signed = { signed: { maker: wallet, signatureType: 1 } };
+  const stolen = await bob.order(operator.node, { ...order, ...signed, shares: 10 });
+  assert.equal(stolen.errorMsg, 'invalid order signature');
+  const large = await alice.order(operator.node, { ...order, ...signed, shares: 101 });
+  assert.equal(large.errorMsg, 'not enough balance / allowance');
+  await alice.place(operator.node, { ...order, ...signed, shares: 10 });
+  assert.deepEqual(await balances('asset_type=COLLATERAL'), [own, '50000000', '0'], 'in total');
+  const carol = await Trader.join(operator.node, 'carol');
+  await deposit(carol, '5');
+  await carol.place(operator.node, { ...order, outcome: 1, shares: 10 });
+  assert.deepEqual(await balances('asset_type=COLLATERAL'), [own, '45000000', '0']);
+  const query = `asset_type=CONDITIONAL&token_id=${market.tokenIds[0]}`;
+  assert.deepEqual(await balances(query), ['0', '10000000', '0']);
 });
 
 test('a market that an operator makes trades, and the same wish again is the same market', async () => {
@@ -193,6 +229,7 @@ test('a resolved market pays once, says so, and stays so through a restart', asy
   assert.equal((await refused('POST /admin/markets/resolve', other))[0], 409);
   assert.equal((await refused('POST /admin/markets/resume', { condition }))[0], 409);
   const isPaid = async () => {
+    await paid();
     const [after, now] = (await Promise.all([cashOf(alice), cashOf(bob)])) as { total: string }[];
     assert.equal(micro(after!.total) - micro(before!.total), 6_000_000);
     assert.equal(micro(now!.total) - micro(was!.total), -6_000_000);
@@ -223,6 +260,7 @@ test('a void market pays half of each outcome', async () => {
   await bob.order(operator.node, { market, outcome: 1, side: 'BUY', ticks: 60, shares: 10 });
   const answer = await operator.done('POST /admin/markets/void', { condition: market.conditionId });
   assert.deepEqual([answer.payout, answer.void], [[1, 1], true]);
+  await paid();
   assert.equal(micro(((await cashOf(bob)) as { total: string }).total) - micro(total), -1_000_000);
   const { tokens } = await shown(market);
   assert.deepEqual(
@@ -255,6 +293,7 @@ test('in a neg-risk event one market at most resolves to Yes', async () => {
 });
 
 test('every change is in the audit log, and the ledger adds up', async () => {
+  await paid();
   const { entries } = await operator.done('GET /admin/audit', undefined, '?limit=1');
   const [newest] = entries as { route: string; status: number }[];
   assert.deepEqual([newest?.route, newest?.status], ['POST /admin/markets/resolve', 200]);

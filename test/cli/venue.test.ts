@@ -3,7 +3,9 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
+import { CASH_F, Cash } from '../../engine/tables/layout.ts';
 import { openCatalog } from '../../storage/catalog/catalog.ts';
+import { SnapshotFiles } from '../../storage/snapshot/snapshots.ts';
 import {
   catalogFile,
   freePort,
@@ -91,7 +93,9 @@ test('a market is made, survives imports, trades, resolves and pays', async () =
   await alice.place(node, { market, side: 'BUY', ticks: 4, shares: 10 });
   await bob.order(node, { market, outcome: 1, side: 'BUY', ticks: 6, shares: 10 });
   assert.match(await done('market', 'resolve', condition!, '--payout', '1,0'), /pays 1,0 and is /);
-  assert.match(await done('ledger', 'balance', alice.address), /^cash +106 +0 +106$/m);
+  // It is answered when it has begun.
+  const balance = (): Promise<string> => done('ledger', 'balance', alice.address);
+  await until(async () => /^cash +106 +0 +106$/m.test(await balance()));
   assert.match(await done('ledger', 'balance', bob.address), /^cash +94 +0 +94$/m);
   await done('catalog', 'import', file);
   await until(async () => {
@@ -142,4 +146,19 @@ test('a command that lacks something, or finds no ledger, says so', async () => 
   const { code, stderr } = await cli(without, ['ledger', 'audit']);
   assert.deepEqual([code, /has no ledger/.test(stderr)], [1, true]);
   assert.equal((await run('ledger', 'audit')).code, 0, 'on a stopped directory too');
+});
+
+test('where the ledger of an image does not add up the audit and verify say so, and end with 4', async () => {
+  const images = new SnapshotFiles(dataDir, 'committed');
+  const loaded = images.load(images.list()[0]!);
+  assert(typeof loaded === 'object');
+  const { firstFill, tables } = loaded;
+  tables.cashF[(1 << CASH_F) + Cash.total]! += 1;
+  for (const saving = images.save(tables, firstFill); saving.next().done !== true; );
+  const { code, stderr, stdout } = await run('ledger', 'audit', '--json');
+  assert.deepEqual([code, JSON.parse(stdout).sound], [4, false]);
+  assert.match(stderr, /^it does not add up: .*the cash of all is counted$/m);
+  const verified = await run('verify');
+  assert.equal(verified.code, 4);
+  assert.match(verified.stdout, /^damaged image \d+ +its state is /m);
 });

@@ -98,6 +98,21 @@ test('a taker never pays more than it signed for: what is missing is counted as 
   `);
 });
 
+test('what a budget lacks of all its fills is missing in its last ones, at most one for each', () => {
+  check(`
+    buy #1 0.0001 @ 0.42 No   rests
+    sell #2 0.000099 for 0.000001 No FAK   fills #1 0.000099 @ 0.42
+    buy #3 0.0001 @ 0.43 No   rests
+    sell #4 0.000099 for 0.000001 No FAK   fills #3 0.000099 @ 0.43
+    buy #5 0.0001 @ 0.44 No   rests
+    sell #6 0.000099 for 0.000001 No FAK   fills #5 0.000099 @ 0.44
+    buy #7 0.0002 @ 0.41 No   rests
+    rounding 1                0
+    buy #8 0.0001 @ 0.59   mints #5 0.000001 @ 0.56, mints #3 0.000001 @ 0.57, mints #1 0.000001 @ 0.58, mints #7 0.000097 @ 0.59, gives 0.000059
+    rounding 1                -0.000002
+  `);
+});
+
 test('a buyer that paid all in mints makes for nothing later, and its seller is paid', () => {
   check(`
     ${CRUMBS}

@@ -136,6 +136,8 @@ export class Duel {
     sums.forEach((sum, i) => {
       sum.assertConserved(BigInt(this.driver.rounding(i + 1)));
     });
+    const missing = sums.reduce((sum, _, i) => sum - this.driver.rounding(i + 1), 0);
+    assert(missing <= count, 'budgets lack at most one micro-unit for each fill');
     for (const [line, { filled, paid }] of totals) {
       assert(filled <= line.shares, `#${line.id} trades no more than it signed for`);
       assert(

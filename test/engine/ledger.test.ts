@@ -209,6 +209,10 @@ test('a request is applied once; with another body it is a conflict', () => {
   assert.equal(script.duel.step({ ...line, amount: 5 }), RejectReason.idConflict);
   assert.equal(script.duel.step({ ...line, wallet: 2 }), RejectReason.idConflict);
   assert.equal(script.duel.step({ ...line, kind: 'withdraw' }), RejectReason.idConflict);
+  const withdrawal = script.line('withdraw', 1, UNIT, { signer: 9 });
+  assert.equal(script.duel.step(withdrawal), RejectReason.accepted);
+  script.fund('deposit', 9, UNIT);
+  assert.equal(script.duel.step(withdrawal), RejectReason.idRepeated, 'it has no signer');
   const ofUser = { ...line, id: { ...line.id, isOperator: false } };
   assert.equal(script.duel.step(ofUser), RejectReason.accepted, 'users have ids of their own');
   script.duel.driver.apply((out) => {

@@ -158,7 +158,7 @@ export class NaiveLedger {
 
   funds(line: FundsLine, now: number): RejectReasonCode {
     const { amount, id, kind, market, signer, wallet } = line;
-    const other = kind === 'split' || kind === 'merge' ? market : signer;
+    const other = kind === 'split' || kind === 'merge' ? market : kind === 'withdraw' ? 0 : signer;
     const body = JSON.stringify([kind, wallet, other, kind === 'declare' ? 0 : amount]);
     const used = this.#request(id, body, now);
     if (used !== undefined) return used;

@@ -54,6 +54,7 @@ export function auditOf(venue: DayVenue) {
 
   /** Every wallet and every sum. */
   const compareAll = async (): Promise<void> => {
+    await until(async () => (await venue.operate('GET /admin/ledger')).resolving === 0);
     await Promise.all(wallets.map(compareWallet));
     const add = (all: Iterable<bigint>): bigint => [...all].reduce((sum, each) => sum + each, 0n);
     const { deposited, fees, rounding } = ledger;

@@ -1,0 +1,183 @@
+/** What the audit of a ledger finds: every kind of damage, one at a time, while one market resolves and one has. */
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { audit } from '../../engine/audit.ts';
+import { findPosition } from '../../engine/ledger/positions.ts';
+import {
+  CASH_F,
+  CASH_I,
+  Cash,
+  HOLDER_F,
+  Holder,
+  Ledger,
+  MARKET_F,
+  Market,
+  ORDER_F,
+  Order,
+  POSITION_F,
+  POSITION_I,
+  POSITION_LINK_I,
+  Position,
+  PositionLink,
+} from '../../engine/tables/layout.ts';
+import type { Tables } from '../../engine/tables/tables.ts';
+import type { AccountRow, OrderRow, TokenRow } from '../../engine/tables/units.ts';
+import { LedgerScript, UNIT } from './ledger-script.ts';
+
+/** A seller and a buyer, by the order in which they come. */
+const SELLER = 1 as AccountRow;
+const BUYER = 2 as AccountRow;
+const YES = 1 as TokenRow;
+const NO = 2 as TokenRow;
+
+/** Market 1 trades, market 2 resolves and has paid nobody, market 3 has resolved. */
+function busyLedger(): Tables {
+  const script = new LedgerScript().do('market 2', 'market 3', 'change 1 fee 200');
+  script.fund('deposit', 1, 100 * UNIT).fund('deposit', 2, 100 * UNIT);
+  for (const market of [1, 2, 3]) script.fund('split', 1, 20 * UNIT, { market });
+  script.do('sell #1 5 @ 0.50 by 1 fee 200', 'buy #2 8 @ 0.50 by 2 fee 200');
+  script.do('sell #3 5 @ 0.60 by 1 fee 200', 'sell #4 1 @ 0.50 No by 1 fee 200');
+  assert.equal(script.resolve([1, 0], { market: 3 }), 0);
+  script.finish();
+  assert.equal(script.resolve([1, 3], { market: 2 }), 0);
+  script.duel.compareAll();
+  return script.t;
+}
+
+const cashOf = (account: AccountRow, column: number): number => (account << CASH_F) + column;
+const positionAt = (t: Tables, account: AccountRow, token: TokenRow): number =>
+  findPosition(t, account, token);
+const sharesOf = (t: Tables, account: AccountRow, token: TokenRow, column: number): number =>
+  (positionAt(t, account, token) << POSITION_F) + column;
+const collateralOf = (market: number): number => (market << MARKET_F) + Market.collateral;
+/** The rest of the buyer's order. */
+const openBuy = (t: Tables): OrderRow => {
+  const holds = (_: unknown, row: number): boolean =>
+    t.orderF[(row << ORDER_F) + Order.budget]! > 0 &&
+    t.orderF[(row << ORDER_F) + Order.remaining]! > 0;
+  return Array.from({ length: 10 }).findIndex(holds) as OrderRow;
+};
+
+const DAMAGES: readonly (readonly [string, RegExp, (t: Tables) => void])[] = [
+  [
+    'a wallet has one micro-unit more',
+    /the cash of all is counted/,
+    (t) => (t.cashF[cashOf(BUYER, Cash.total)]! += 1),
+  ],
+  [
+    'one micro-unit has gone from a wallet to another sum',
+    /the cash of all is counted/,
+    (t) => {
+      t.cashF[cashOf(SELLER, Cash.total)]! -= 1;
+      t.ledger[Ledger.fees]! += 1;
+    },
+  ],
+  [
+    'more was paid in than is there',
+    /what was paid in is there/,
+    (t) => (t.ledger[Ledger.deposited]! += 1),
+  ],
+  ['fees are missing', /what was paid in is there/, (t) => (t.ledger[Ledger.fees]! -= 1)],
+  [
+    'more is reserved than the orders can cost',
+    /reserves what its open BUY orders can cost/,
+    (t) => (t.cashF[cashOf(BUYER, Cash.reserved)]! += 1),
+  ],
+  [
+    'cash stays reserved without an order',
+    /reserves what its open BUY orders can cost/,
+    (t) => (t.cashF[cashOf(SELLER, Cash.reserved)] = 1),
+  ],
+  [
+    'an order may pay less than it reserves',
+    /reserves what its open BUY orders can cost/,
+    (t) => (t.orderF[(openBuy(t) << ORDER_F) + Order.budget]! = 1),
+  ],
+  [
+    'fewer shares are reserved than are offered',
+    /reserves what its open SELL orders offer/,
+    (t) => (t.positionF[sharesOf(t, SELLER, YES, Position.reserved)]! -= 1),
+  ],
+  [
+    'a position is held once more than it has orders',
+    /counts its open orders/,
+    (t) => (t.positionI[(positionAt(t, SELLER, NO) << POSITION_I) + Position.holds]! += 1),
+  ],
+  [
+    'a wallet has one micro-share more',
+    /shares of an outcome are the sets of its market/,
+    (t) => (t.positionF[sharesOf(t, BUYER, YES, Position.total)]! += 1),
+  ],
+  [
+    'the venue has fewer shares of fees',
+    /shares of an outcome are the sets of its market/,
+    (t) => (t.holderF[(YES << HOLDER_F) + Holder.venue]! -= 1),
+  ],
+  [
+    'sets have gone from one market to another',
+    /shares of an outcome are the sets of its market/,
+    (t) => {
+      t.marketF[collateralOf(1)]! -= 1;
+      t.marketF[collateralOf(2)]! += 1;
+    },
+  ],
+  [
+    'a market that resolves cannot pay',
+    /can pay what it owes/,
+    (t) => (t.marketF[collateralOf(2)]! -= 1),
+  ],
+  [
+    'a market that has resolved keeps something',
+    /has paid everything/,
+    (t) => (t.marketF[collateralOf(3)] = 1),
+  ],
+  [
+    'the sum of all sets is wrong',
+    /the collateral of all is counted/,
+    (t) => (t.ledger[Ledger.collateral]! += 1),
+  ],
+  [
+    "a wallet's list of positions is cut off",
+    /linked both ways/,
+    (t) => (t.cashI[(SELLER << CASH_I) + Cash.head] = 0),
+  ],
+  [
+    'a position has another neighbour',
+    /linked both ways|a list counts its rows/,
+    (t) => {
+      const link = positionAt(t, SELLER, YES) << POSITION_LINK_I;
+      t.positionLinkI[link + PositionLink.accountNext]! ^= 1;
+    },
+  ],
+  [
+    'a position is not in the index',
+    /found by account and token/,
+    (t) => {
+      const row = positionAt(t, BUYER, YES);
+      const entry = t.positionIndex.findIndex((word, at) => at % 2 === 1 && word === row);
+      t.positionIndex.fill(0, entry - 1, entry + 1);
+    },
+  ],
+  [
+    'a position is nowhere',
+    /every position is in use or free/,
+    (t) => (t.ledger[Ledger.positionRows]! += 1),
+  ],
+];
+
+test('the audit names every kind of damage of a ledger, and nothing where there is none', () => {
+  const t = busyLedger();
+  audit(t);
+  const { buffers } = t.memory;
+  const damaged = [
+    ...(['ledger', 'cash', 'positions', 'positionLinks', 'holders', 'positionIndex'] as const),
+    ...(['markets', 'orders'] as const),
+  ];
+  const whole = damaged.map((name) => [name, buffers[name].slice()] as const);
+  for (const [what, found, damage] of DAMAGES) {
+    damage(t);
+    assert.throws(() => audit(t), found, what);
+    for (const [name, bytes] of whole) buffers[name].set(bytes);
+    audit(t);
+  }
+});
