@@ -104,6 +104,8 @@ export class Member {
         for (const callback of this.waiting.splice(0)) callback();
       },
       onOver: (why) => {
+        // Whoever waits is answered at once: the node starts again.
+        this.link.close();
         print('warn', `${why.message}: starting over, as a follower`);
         this.signalOver(why);
       },
