@@ -16,9 +16,9 @@ import { nodeRoutes } from '../api/routes.ts';
 import { type HttpServer, listen } from '../http/http.ts';
 import { RateControl } from '../http/rate-control.ts';
 import { RequestCounts } from '../http/request-counts.ts';
-import { openAuth } from '../identity/auth.ts';
+import { openAuth, refusalOfKey } from '../identity/auth.ts';
 import type { Bans } from '../identity/bans.ts';
-import { openNodeKey } from '../identity/credentials.ts';
+import { openNodeKey, uuidText } from '../identity/credentials.ts';
 import { BookRenderer } from '../market-data/books.ts';
 import { marketByCondition } from '../market-data/find.ts';
 import { type MarketLookup, TokenTexts } from '../market-data/texts.ts';
@@ -165,18 +165,13 @@ async function openPort(
     lookup,
     key: (apiKey) => unlessBanned(bans, registry.lookup(apiKey)),
     readOnlyKey: (key) => unlessBanned(bans, registry.lookupReadOnly(key)),
-    limits: {
-      idleSeconds: config.streamIdleSeconds,
-      subscriptionsMax: config.streamSubscriptionsMax,
-      connectionsMax: config.streamConnectionsMax,
-      backpressureBytes: config.streamBackpressureBytes,
-      callerFactor: config.streamCallerFactor,
-    },
+    limits: streamLimits(config),
     elapsed: () => performance.now(),
     log: (line) => log('error', line),
   });
   followers.streams = streams;
   const { cluster } = parts;
+  const auth = openAuth(credentialPrefix, chainId, authSkewSeconds, registry, isBanned);
   const routes = nodeRoutes({
     ...parts,
     ...shared,
@@ -184,7 +179,7 @@ async function openPort(
     forwarder: cluster?.forwarder,
     config,
     rates,
-    auth: openAuth(credentialPrefix, chainId, authSkewSeconds, registry, isBanned),
+    auth,
     trades: new TradesRenderer(parts.tradesIndex, texts),
     positions: new PositionsReader(stores.projections),
     statements: new StatementsReader(stores.projections),
@@ -194,6 +189,7 @@ async function openPort(
     clock: parts.clockFacts,
   });
   cluster?.forwarder.serve(cluster.peers, routes, log);
+  cluster?.orders.serve(cluster.peers, lines, (key) => refusalOfKey(auth, uuidText(key)));
   const server = await listen(
     routes,
     {
@@ -204,6 +200,16 @@ async function openPort(
   );
   streams.open(server.publish);
   return { server, streams };
+}
+
+function streamLimits(config: NodeOptions['config']) {
+  return {
+    idleSeconds: config.streamIdleSeconds,
+    subscriptionsMax: config.streamSubscriptionsMax,
+    connectionsMax: config.streamConnectionsMax,
+    backpressureBytes: config.streamBackpressureBytes,
+    callerFactor: config.streamCallerFactor,
+  };
 }
 
 function unlessBanned<K extends { readonly addressText: string }>(

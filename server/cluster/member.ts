@@ -13,18 +13,17 @@ import type { ReplicatedLog } from '../../storage/cluster/replicated-log.ts';
 import { EtcdClient } from '../../storage/etcd/client.ts';
 import { type Log as Files, OutcomeUnknown } from '../../storage/log/log.ts';
 import type { ClusterFacts } from '../admin/progress.ts';
-import { errorBody } from '../common/error-bodies.ts';
 import type { Log } from '../common/logger.ts';
-import { REFUSALS } from '../common/refusals.ts';
 import type { Config } from '../config/config.ts';
 import type { OrderTaker } from '../orders/order-taker.ts';
 import type { Pause } from '../orders/pauses.ts';
 import type { Sequencer } from '../orders/sequencer.ts';
-import type { OwnedRequest } from '../orders/slot-requests.ts';
+import { type OwnedRequest, placesOrders } from '../orders/slot-requests.ts';
 import { ClusterClock } from './cluster-clock.ts';
 import { type EpochSettings, epochRecord } from './epoch-record.ts';
-import { Forwarder } from './forwarder.ts';
+import { Forwarder, NOT_FORWARDED, RETRY_LATER } from './forwarder.ts';
 import { LeaderLink } from './leader-link.ts';
+import { OrderForwarder } from './order-forwarder.ts';
 import { PeerServer } from './peers/peer-server.ts';
 import { Roles } from './roles.ts';
 
@@ -43,6 +42,8 @@ export class Member {
   readonly over: Promise<Error>;
   /** Brings requests to the node that leads. */
   readonly forwarder: Forwarder;
+  /** The same for orders, which are checked here. */
+  readonly orders: OrderForwarder;
   /** What other nodes may call here. */
   readonly peers: PeerServer;
   private readonly link: LeaderLink;
@@ -73,6 +74,7 @@ export class Member {
       leader: () => this.roles?.leader,
     });
     this.forwarder = new Forwarder(this.link, this.isTaking);
+    this.orders = new OrderForwarder(this.link, this.isTaking);
   }
 
   /** Other nodes reach this one from here on. */
@@ -102,6 +104,8 @@ export class Member {
         for (const callback of this.waiting.splice(0)) callback();
       },
       onOver: (why) => {
+        // Whoever waits is answered at once: the node starts again.
+        this.link.close();
         print('warn', `${why.message}: starting over, as a follower`);
         this.signalOver(why);
       },
@@ -143,12 +147,16 @@ export class Member {
 
   /** Requests of clients go to `lines` where this node leads. */
   taker(lines: OrderTaker): OrderTaker {
-    const refuse = (request: OwnedRequest): void => request.answered(503, this.refusal());
+    const elsewhere = (request: OwnedRequest): void => {
+      if (placesOrders(request)) this.orders.submit(request, lines);
+      // It was this node that led when the request came.
+      else request.answered(...NOT_FORWARDED.nobody, RETRY_LATER);
+    };
     return {
       get waiting() {
         return lines.waiting;
       },
-      submit: (request) => (this.isTaking() ? lines.submit(request) : refuse(request)),
+      submit: (request) => (this.isTaking() ? lines.submit(request) : elsewhere(request)),
       // The sequencer refuses it by itself where this node has lost the lead.
       goOn: (request) => lines.goOn(request),
     };
@@ -172,15 +180,6 @@ export class Member {
     this.link.close();
     await this.peers.close();
     await this.replicated.close();
-  }
-
-  private refusal(): string {
-    const leader = this.roles?.leader;
-    const isOther = leader !== undefined && leader.node !== this.config.nodeId;
-    return errorBody(
-      REFUSALS.NOT_LEADING[0],
-      isOther ? leader.advertise : 'nobody leads at present',
-    );
   }
 }
 
