@@ -44,7 +44,9 @@ export class Member {
   private readonly signalOver: (why: Error) => void;
   private roles: Roles | undefined;
   private clock = new ClusterClock(0);
-  private waiting: (() => void)[] = [];
+  private readonly onLead: (() => void)[] = [];
+  private readonly onFollow: (() => void)[] = [];
+  private lines: OrderTaker | undefined;
 
   constructor(config: Config, files: Files, replicated: ReplicatedLog, print: Log) {
     let signalOver: (why: Error) => void = () => undefined;
@@ -71,8 +73,12 @@ export class Member {
       ...{ tables, sequencer, clock, print, ...calls },
       wall: Date.now,
       epochRecord: () => epochRecord(tables, settings),
+      waiting: () => this.lines?.waiting ?? 0,
       onLead: () => {
-        for (const callback of this.waiting.splice(0)) callback();
+        for (const callback of this.onLead) callback();
+      },
+      onFollow: () => {
+        for (const callback of this.onFollow) callback();
       },
       onOver: (why) => {
         print('warn', `${why.message}: starting over, as a follower`);
@@ -88,10 +94,15 @@ export class Member {
     return true;
   }
 
-  /** Calls back as soon as this node leads, at once where it does. */
+  /** Calls back each time that this node begins to lead, and at once where it does. */
   whenLeading(callback: () => void): void {
+    this.onLead.push(callback);
     if (this.leads()) callback();
-    else this.waiting.push(callback);
+  }
+
+  /** Calls back each time that it has given the lead to another one. */
+  whenFollowing(callback: () => void): void {
+    this.onFollow.push(callback);
   }
 
   leads(): boolean {
@@ -113,6 +124,7 @@ export class Member {
 
   /** Requests of clients go to `lines` where this node leads. */
   taker(lines: OrderTaker): OrderTaker {
+    this.lines = lines;
     const isTaking = (): boolean => this.leads() && !this.isStale();
     const refuse = (request: OwnedRequest): void => request.answered(503, this.refusal());
     return {

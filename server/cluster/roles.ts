@@ -3,6 +3,7 @@
  *
  *   following -> claiming -> leading      nobody has led for CLUSTER_SILENCE_MS
  *   claiming -> following                 another one was faster, or the log does not answer
+ *   leading -> leaving -> following       an operator hands the lead over: all that was taken is committed
  *   leading -> over                       another one leads: the node starts again, from what its log has
  *
  * Only the log decides who leads: a claim is an append that one node alone can win, and one that has lost the lead
@@ -43,7 +44,7 @@ export interface RolesOptions {
   readonly log: ClusterLog;
   /** Recovered; nobody but the sequencer writes them. */
   readonly tables: Tables;
-  readonly sequencer: Pick<Sequencer, 'apply' | 'follow'>;
+  readonly sequencer: Pick<Sequencer, 'apply' | 'follow' | 'idle'>;
   readonly clock: ClusterClock;
   /** Unix milliseconds of this machine. */
   readonly wall: () => number;
@@ -51,8 +52,12 @@ export interface RolesOptions {
   readonly epochRecord: () => LogEntry;
   /** This node leads from now on: orders are taken. */
   readonly onLead: () => void;
+  /** It leads no more, and follows. */
+  readonly onFollow: () => void;
   /** Why nothing is taken, as far as the shared log is concerned; undefined = it is. */
   readonly onProblem: (problem: string | undefined) => void;
+  /** Requests that were taken, and are not with the sequencer yet. */
+  readonly waiting: () => number;
   /** The node has to start again: another one leads. */
   readonly onOver: (why: Error) => void;
   /** The node cannot go on. */
@@ -60,7 +65,7 @@ export interface RolesOptions {
   readonly print: Log;
 }
 
-export type Role = 'following' | 'claiming' | 'leading' | 'over';
+export type Role = 'following' | 'claiming' | 'leading' | 'leaving' | 'over';
 
 /** Who leads, as far as this node knows. */
 export interface Leader {
@@ -85,7 +90,7 @@ export class Roles {
   role: Role = 'following';
   leader: Leader | undefined;
   private readonly o: RolesOptions;
-  private readonly feed: RecordFeed;
+  private feed: RecordFeed;
   private readonly silence: Silence;
   private readonly subscriptions: Subscription[] = [];
   private following: Subscription;
@@ -147,7 +152,9 @@ export class Roles {
   /** Whether what is read here may be older than CLUSTER_SILENCE_MS; looked at anew by each call. */
   isStale(): boolean {
     const { silenceMs } = this.o;
-    if (this.role === 'leading') return performance.now() - this.taken > silenceMs;
+    if (this.role === 'leading' || this.role === 'leaving') {
+      return performance.now() - this.taken > silenceMs;
+    }
     return this.role === 'over' || this.feed.behindMs() > silenceMs;
   }
 
@@ -159,6 +166,52 @@ export class Roles {
       await sleep(SETTLE_LOOK_MS);
       signal?.throwIfAborted();
     }
+  }
+
+  /**
+   * Gives the lead to another node, and follows; what clients send meanwhile waits. Rejects where this node does not
+   * lead, or where it has lost the lead meanwhile.
+   */
+  async handOver(next: string): Promise<void> {
+    const { clock, log, onFollow, sequencer, silenceMs } = this.o;
+    if (this.role !== 'leading') throw new Error('this node does not lead');
+    // From now on nothing is taken.
+    this.role = 'leaving';
+    clearInterval(this.beats);
+    clearInterval(this.upkeep);
+    try {
+      const patience = sleep(PATIENCE * silenceMs, 'late', { ref: false });
+      if ((await Promise.race([this.finish(), patience])) === 'late') {
+        throw new Error('what is under way takes too long');
+      }
+      await this.beat(true, next);
+    } catch (error) {
+      this.lost(error as Error);
+      throw error;
+    }
+    log.lead(undefined);
+    this.writer?.end('another node leads');
+    this.writer = undefined;
+    await log.whenDurable();
+    this.leader = undefined;
+    this.silence.end();
+    this.feed = new RecordFeed({ sequence: log.last, digest: log.digest }, sequencer, clock);
+    this.feed.reaches(log.last);
+    this.role = 'following';
+    this.following = this.follow();
+    onFollow();
+    this.o.print('info', `this node leads no more: ${next} shall lead`);
+  }
+
+  /** Resolves once all that was taken is in the log, and nothing more is taken. */
+  private async finish(): Promise<void> {
+    const { log, sequencer, waiting } = this.o;
+    while (waiting() > 0) await sleep(1);
+    await sequencer.idle();
+    sequencer.follow(true);
+    // A step of its own may have come in between.
+    await sequencer.idle();
+    await log.whenDurable();
   }
 
   /** This node cannot append any more. */
@@ -205,17 +258,22 @@ export class Roles {
 
   private onBeat(beat: Beat): void {
     const { node } = this.o;
-    if (this.role === 'leading' || this.role === 'over') return;
+    if (this.role === 'leading' || this.role === 'leaving' || this.role === 'over') return;
+    // Its own, with which it has left.
+    if (beat.node === node && beat.next !== undefined) return;
     if (beat.epoch < this.epoch) return;
     this.epoch = beat.epoch;
     const isSame = beat.epoch === this.leader?.epoch;
-    // The first one may be of a leader that ended yesterday.
-    this.seen = isSame ? this.seen + 1 : 1;
+    // The first one of all may be of a leader that ended yesterday.
+    this.seen = isSame || this.seen > 1 ? this.seen + 1 : 1;
     if (!isSame) this.leader = { node: beat.node, advertise: beat.advertise, epoch: beat.epoch };
     if (beat.node === node && beat.leaves !== true) return;
     this.feed.reaches(beat.sequence);
-    if (beat.leaves) this.silence.ms = Infinity;
-    else this.silence.end();
+    if (beat.leaves) this.leader = undefined;
+    if (beat.leaves && (beat.next ?? node) === node) {
+      this.silence.ms = Infinity;
+      this.look();
+    } else this.silence.end();
     const smaller =
       this.seen < 2 ? undefined : smallerTables(this.o.tables.capacities, beat.capacities);
     if (smaller === undefined) return;
@@ -341,13 +399,13 @@ export class Roles {
     this.o.onProblem(problem);
   }
 
-  private async beat(leaves: boolean): Promise<void> {
+  private async beat(leaves: boolean, next?: string): Promise<void> {
     const { advertise, node, silenceMs, tables } = this.o;
     const { epoch, last: sequence } = this.writer!;
     const { capacities } = tables;
     this.count += 1;
     const sent = performance.now();
-    const beat = { node, epoch, advertise, sequence, capacities, count: this.count, leaves };
+    const beat = { node, epoch, advertise, sequence, capacities, count: this.count, leaves, next };
     await this.writer!.beat(encodeBeat(beat), silenceMs);
     this.taken = Math.max(this.taken, sent);
   }

@@ -15,6 +15,7 @@ import { createHash, type Hash } from 'node:crypto';
 import { existsSync, fsyncSync, openSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { makeDirectory } from '../files/make-directory.ts';
 import { startThread } from '../files/thread.ts';
 import { withFile } from '../files/with-file.ts';
@@ -31,6 +32,8 @@ const JOINING = 'joining';
 const UNFINISHED = `${JOINING}.unfinished`;
 const GIVING = 'giving';
 const PIECE_BYTES = 256 * 1_024;
+/** Between two signs that a copy is being made. */
+const SIGN_MS = 1_000;
 /** Of the manifest, which comes behind it. */
 const LENGTH_BYTES = 4;
 const MANIFEST_BYTES_MAX = 2 ** 26;
@@ -40,20 +43,27 @@ export function removeGiven(dataDir: string): void {
   rmSync(join(dataDir, GIVING), { recursive: true, force: true });
 }
 
-/** The stream of a new copy of a directory. `peer` names who gets it; a node makes one for each at a time. */
-export async function* give(dataDir: string, peer: string): AsyncGenerator<Buffer, void, void> {
-  const into = join(dataDir, GIVING, peer);
-  rmSync(into, { recursive: true, force: true });
+let given = 0;
+
+/** The stream of a new copy of a directory; empty pieces while it is made, so that its reader sees that it is. */
+export async function* give(dataDir: string): AsyncGenerator<Buffer, void, void> {
+  given += 1;
+  const into = join(dataDir, GIVING, String(given));
   makeDirectory(dirname(into));
+  const copying = copied({ dataDir, into });
   try {
-    await copied({ dataDir, into });
+    while (await Promise.race([copying, sleep(SIGN_MS, true, { ref: false })])) {
+      yield Buffer.alloc(0);
+    }
     yield* bytesOf(into);
   } finally {
+    // Who reads it may be gone before it is made.
+    await copying.catch(() => undefined);
     rmSync(into, { recursive: true, force: true });
   }
 }
 
-async function copied(workerData: CopySetup): Promise<void> {
+async function copied(workerData: CopySetup): Promise<undefined> {
   const thread = startThread(new URL('./backup-thread', import.meta.url), { workerData });
   const problem = await new Promise<string | undefined>((resolve, reject) => {
     thread.once('message', resolve);
@@ -61,6 +71,7 @@ async function copied(workerData: CopySetup): Promise<void> {
     thread.once('exit', () => reject(new Error('the thread of the backup ended without a word')));
   });
   if (problem !== undefined) throw new Error(problem);
+  return undefined;
 }
 
 async function* bytesOf(backup: string): AsyncGenerator<Buffer, void, void> {

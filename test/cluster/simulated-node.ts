@@ -92,6 +92,8 @@ export class SimulatedNode {
       wall: () => Date.now() + this.wallAhead,
       epochRecord: () => epochRecord(t, SETTINGS),
       onLead: () => undefined,
+      onFollow: () => undefined,
+      waiting: () => 0,
       onProblem: () => undefined,
       onOver: () => {
         this.overs += 1;
