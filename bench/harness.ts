@@ -47,7 +47,7 @@ export async function measure(tasks: readonly Task[], blocks: number): Promise<M
 /**
  * Runs two tasks block by block in turns, so that a disturbance meets both; each is its median, and
  * the ratio is that of the medians. The machine's speed may change within seconds: only this ratio
- * says anything about an older build.
+ * says anything about an older build. Processor time leaves out what other programs took.
  */
 export function measureBeside(
   own: Task,
@@ -57,15 +57,22 @@ export function measureBeside(
 ): Measured[] {
   const tasks = [own, older];
   const times = tasks.map(() => new Float64Array(blocks));
+  const processor = tasks.map(() => new Float64Array(blocks));
   for (let block = -2; block < blocks; block++) {
     for (const [i, task] of tasks.entries()) {
       task.before?.();
+      const before = process.cpuUsage();
       const start = performance.now();
       task.run();
-      if (block >= 0) times[i]![block] = performance.now() - start;
+      const time = performance.now() - start;
+      const { system, user } = process.cpuUsage(before);
+      if (block < 0) continue; // warms up
+      times[i]![block] = time;
+      processor[i]![block] = user + system;
     }
   }
   const ratios = times[1]!.map((time, block) => time / times[0]![block]!).sort();
+  const byProcessor = medianOf(processor[1]!) / medianOf(processor[0]!);
   const measured = tasks.map(({ messages, name }, i) => {
     const perSecond = (messages * 1_000) / medianOf(times[i]!);
     return { name: i === 0 ? name : `${name}, ${beside}`, perSecond };
@@ -73,7 +80,8 @@ export function measureBeside(
   const [now, before] = measured.map(({ perSecond }) => perSecond);
   process.stdout.write(
     `${own.name.padEnd(44)} ${(1e9 / now!).toFixed(0)} ns, ${beside} ${(1e9 / before!).toFixed(0)} ns: ` +
-      `${(now! / before!).toFixed(2)} x (by block ${ratios[0]!.toFixed(2)} to ` +
+      `${(now! / before!).toFixed(2)} x, by processor time ${byProcessor.toFixed(2)} x ` +
+      `(by block ${ratios[0]!.toFixed(2)} to ` +
       `${ratios.at(-1)!.toFixed(2)}, median ${medianOf(ratios).toFixed(2)}; ${blocks} blocks)\n`,
   );
   return measured;

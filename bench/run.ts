@@ -15,8 +15,11 @@ import {
   challengeSuite,
 } from './challenge/challenge.bench.ts';
 import { ENGINE_PARTS, type EnginePart, engineSuite } from './engine/engine.bench.ts';
+import { ledgerSizes, SIZE_FULL } from './engine/ledger-size.ts';
+import { resolutionSuite } from './engine/resolution.bench.ts';
 import { printMachine } from './harness.ts';
 import { HTTP_FULL, httpSuite } from './http/http.bench.ts';
+import { LEDGER_FULL, ledgerSuite } from './orders/ledger.bench.ts';
 import { METRICS_FULL, metricsSuite } from './orders/metrics.bench.ts';
 import { orderPathSuite, PATH_FULL, type PathShape } from './orders/order-path.bench.ts';
 import { limitsSuite } from './server/limits.bench.ts';
@@ -25,7 +28,12 @@ import { SPANS_FULL, spansSuite } from './spans/spans.bench.ts';
 import { CLUSTER_LOG_FULL, clusterLogSuite } from './storage/cluster-log.bench.ts';
 import { LOG_FULL, logSuite } from './storage/log.bench.ts';
 import { PAUSES_FULL, pausesSuite } from './storage/log-live.ts';
-import { RESTART_FULL, restartSuite } from './storage/restart.bench.ts';
+import {
+  RESTART_FULL,
+  RESTART_LEDGER_FULL,
+  restartLedgerSuite,
+  restartSuite,
+} from './storage/restart.bench.ts';
 import { STREAMS_FULL, streamsSuite } from './streams/streams.bench.ts';
 
 const MESSAGES = 200_000;
@@ -50,7 +58,10 @@ const files = positionals.filter((name) => name.includes('.'));
 const names = positionals.filter((name) => !name.includes('.'));
 
 function engineOf(part: EnginePart): Promise<unknown> {
-  return engineSuite({ messages: MESSAGES, blocks: BLOCKS, part, ...beside });
+  // Turns need more of them to say something on a machine that is shared.
+  const isBeside = part === 'ledger' || values.baseline !== undefined;
+  const blocks = isBeside ? 3 * BLOCKS : BLOCKS;
+  return engineSuite({ messages: MESSAGES, blocks, part, ...beside });
 }
 
 /**
@@ -72,6 +83,7 @@ const suites: Readonly<Record<string, () => Promise<unknown>>> = {
       if (!isAlone || values.baseline === undefined) inOwnProcess(`engine-${part}`);
     }
   },
+  resolution: async () => resolutionSuite(100_000),
   challenge: () => challengeSuite(challengeStreams(files), challenge),
   'challenge-exchange': async () => {
     if (files.length === 1) return challengeExchangeSuite(challengeStreams(files), challenge);
@@ -88,13 +100,16 @@ const suites: Readonly<Record<string, () => Promise<unknown>>> = {
   'cluster-log': () => clusterLogSuite(CLUSTER_LOG_FULL),
   pauses: () => pausesSuite(PAUSES_FULL),
   restart: () => restartSuite(RESTART_FULL),
+  'restart-ledger': () => restartLedgerSuite(RESTART_LEDGER_FULL),
   'order-path': () => orderPathSuite(path),
   metrics: () => metricsSuite(METRICS_FULL),
+  ledger: () => ledgerSuite({ ...LEDGER_FULL, ...beside }),
 };
 
 /** Parts of a suite, by name only. */
 const parts: typeof suites = {
   ...Object.fromEntries(ENGINE_PARTS.map((part) => [`engine-${part}`, () => engineOf(part)])),
+  'ledger-size': async () => ledgerSizes(SIZE_FULL),
   'catalog-throughput': () => catalogSuite(CATALOG_FULL, ['throughput']),
   'catalog-size': () => catalogSuite(CATALOG_FULL, ['size']),
   'catalog-switch': () => catalogSuite(CATALOG_FULL, ['switching']),

@@ -8,6 +8,21 @@ export interface BalanceAnswer {
   readonly allowances: Readonly<Record<string, string>>;
 }
 
+export interface BalanceEvent {
+  readonly event_type: 'balance';
+  readonly stream_id: string;
+  readonly sequence: string;
+  readonly server_ts_ms: string;
+  readonly timestamp: string;
+  readonly market: string;
+  readonly wallet: string;
+  readonly asset_type: 'COLLATERAL' | 'CONDITIONAL';
+  readonly token_id: string;
+  readonly total: string;
+  readonly reserved: string;
+  readonly free: string;
+}
+
 export interface BatchHistoryAnswer {
   readonly history: Readonly<Record<string, readonly {
     readonly t: number;
@@ -183,6 +198,8 @@ export interface EventsKeysetAnswer {
       readonly bestAsk: number;
       readonly spread: number;
       readonly lastTradePrice: number;
+      readonly closedTime?: string | null;
+      readonly umaResolutionStatus?: 'resolved';
     }[];
   }[];
   readonly next_cursor?: string;
@@ -310,6 +327,8 @@ export interface MarketAnswer {
   readonly bestAsk: number;
   readonly spread: number;
   readonly lastTradePrice: number;
+  readonly closedTime?: string | null;
+  readonly umaResolutionStatus?: 'resolved';
   readonly events: readonly {
     readonly id: string;
     readonly ticker: string;
@@ -959,6 +978,8 @@ export interface WholeEventAnswer {
     readonly bestAsk: number;
     readonly spread: number;
     readonly lastTradePrice: number;
+    readonly closedTime?: string | null;
+    readonly umaResolutionStatus?: 'resolved';
   }[];
   readonly series: readonly {
     readonly id: string;
@@ -980,7 +1001,7 @@ export interface WholeEventAnswer {
 
 export type ActivityAnswer = readonly {
   readonly proxyWallet: string;
-  readonly side: 'BUY' | 'SELL';
+  readonly side: 'BUY' | 'SELL' | '';
   readonly asset: string;
   readonly conditionId: string;
   readonly size: number;
@@ -999,7 +1020,7 @@ export type ActivityAnswer = readonly {
   readonly profileImage: string;
   readonly profileImageOptimized: string;
   readonly transactionHash: string;
-  readonly type: 'TRADE';
+  readonly type: 'TRADE' | 'SPLIT' | 'MERGE' | 'REDEEM';
 }[];
 
 export type BooksAnswer = readonly BookAnswer[];
@@ -1115,6 +1136,7 @@ export type TradesAnswer = readonly {
 export type UserEvent =
   | OrderEvent
   | TradeEvent
+  | BalanceEvent
   | ResumedEvent;
 export type ValueAnswer = readonly {
   readonly user: string;
@@ -1460,6 +1482,17 @@ export const REFUSALS = {
   ],
   "MARKET_CLOSED": [
     "the market is closed"
+  ],
+  "FIXED_MEMBER": [
+    "outcomes cannot be changed",
+    "event cannot be changed",
+    "negRisk cannot be changed"
+  ],
+  "COARSER_TICK": [
+    "tick cannot become coarser while orders rest"
+  ],
+  "NO_GROUP": [
+    "the event of the market is not in the catalog"
   ],
   "NO_BOOK": [
     "the market would have no book"

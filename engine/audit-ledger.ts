@@ -4,10 +4,11 @@
  */
 import { assert } from './book/matching.ts';
 import { payoutOf } from './ledger/payout.ts';
-import { findPosition, positionEntries } from './ledger/positions.ts';
+import { positionEntries } from './ledger/positions.ts';
 import { reservedCash } from './ledger/reservations.ts';
 import { orderStatus } from './orders/orders.ts';
 import { ResolutionState, Status } from './tables/codes.ts';
+import { byRegion, home, next } from './tables/hash-index.ts';
 import {
   CASH_F,
   CASH_I,
@@ -35,14 +36,7 @@ import {
   Token,
 } from './tables/layout.ts';
 import type { Tables } from './tables/tables.ts';
-import type {
-  AccountRow,
-  MarketRow,
-  OrderRow,
-  PositionRow,
-  ResolutionRow,
-  TokenRow,
-} from './tables/units.ts';
+import type { MarketRow, OrderRow, PositionRow, ResolutionRow, TokenRow } from './tables/units.ts';
 
 /** Nothing where there is no ledger. */
 export function auditLedger(t: Tables): void {
@@ -97,10 +91,8 @@ function auditPositions(t: Tables): void {
     const reserved = t.positionF[d + Position.reserved]!;
     assert(0 <= reserved && reserved <= total, 'a position has what it reserves');
     assert(total > 0 || t.positionI[w + Position.holds]! > 0, 'a position is there for something');
-    const account = t.positionI[w + Position.account]! as AccountRow;
-    const token = t.positionI[w + Position.token]! as TokenRow;
-    assert(findPosition(t, account, token) === row, 'a position is found by account and token');
   }
+  auditPositionIndex(t, byRegion(t.positionIndex, entries));
   let free = 0;
   for (let row = t.ledger[Ledger.freePosition]!; row !== 0; free++) {
     assert(free <= t.ledger[Ledger.positionRows]!, 'the list of free positions ends');
@@ -108,6 +100,26 @@ function auditPositions(t: Tables): void {
   }
   const used = t.ledger[Ledger.positions]!;
   assert(free + used === t.ledger[Ledger.positionRows]!, 'every position is in use or free');
+}
+
+/** A search for each position ends with its own entry. The entries come from region to region of the index. */
+function auditPositionIndex({ positionI, positionIndex }: Tables, entries: Int32Array): void {
+  for (let i = 0; i < entries.length; i += 2) {
+    const tag = entries[i]!;
+    const row = entries[i + 1]!;
+    const w = row << POSITION_I;
+    for (let at = home(positionIndex, tag); ; at = next(positionIndex, at)) {
+      const found = positionIndex[2 * at + 1]!;
+      assert(found !== 0, 'a position is found by account and token');
+      if (found === row) break;
+      if (positionIndex[2 * at] !== tag) continue;
+      const other = found << POSITION_I;
+      const isSame =
+        positionI[other + Position.account] === positionI[w + Position.account] &&
+        positionI[other + Position.token] === positionI[w + Position.token];
+      assert(!isSame, 'an account has one position in a token');
+    }
+  }
 }
 
 /** Both lists have every position once. */

@@ -15,8 +15,11 @@
  *   market    kind | market | 1 = new | base fee | minSize f64
  *   settled   kind | book | version                 last of all, once for each book that changed
  *   entry     kind | cause | account | token | sequence f64 | reference f64 | cash f64 | shares f64 |
- *             cash after f64 | shares after f64     16 words (docs/ledger.md#entries)
+ *             cash after f64 | shares after f64 | cash reserved f64 | shares reserved f64
+ *             20 words (docs/ledger.md#entries)
  *   resolved  kind | market | state                 a resolution has begun, or is done
+ *   reserved  kind | account | token | - | total f64 | reserved f64
+ *             an order rests or has ended, and reserves more or less of this; token 0 = cash
  *
  * One per writing thread. Grows up to its bound; beyond it `overflowed` says that the log is not
  * whole. A bound of 0 turns it off.
@@ -24,19 +27,25 @@
 import { assert } from './book/matching.ts';
 import type { OrderRows } from './reads.ts';
 import type { EntryCauseCode } from './tables/codes.ts';
+import { CASH_F, Cash, POSITION_F, Position } from './tables/layout.ts';
+import type { Tables } from './tables/tables.ts';
 import type {
   AccountRow,
   BookRow,
   MarketRow,
   MicroShares,
+  PositionRow,
   Ticks,
   TokenRow,
 } from './tables/units.ts';
 
+/** Where totals and what is reserved of them stand. */
+export type Amounts = Pick<Tables, 'cashF' | 'positionF'>;
+
 const EVENT_WORDS = 8;
 /** A partly filled maker takes its head and the four records that hold its row. */
 const PARTLY_WORDS = 40;
-const ENTRY_WORDS = 16;
+const ENTRY_WORDS = 20;
 
 export const EventKind = {
   placed: 1,
@@ -52,6 +61,7 @@ export const EventKind = {
   settled: 10,
   entry: 11,
   resolved: 12,
+  reserved: 13,
 } as const;
 
 /** Columns of a record; f64 ones count doubles. */
@@ -80,8 +90,13 @@ export const Event = {
   shares: 5,
   cashAfter: 6,
   sharesAfter: 7,
+  cashReserved: 8,
+  sharesReserved: 9,
   // Of a resolution.
   state: 2,
+  // Of a change of what is reserved.
+  total: 2,
+  reserved: 3,
 } as const;
 
 /** Bytes of a log for batches of usual size: 4,096 records. */
@@ -173,11 +188,11 @@ export class EventBuffer {
     const { f64, i32 } = this;
     const d = at >> 1;
     i32[at] = EventKind.levelClosed;
-    i32[at | 1] = book;
-    i32[at | 2] = tick;
-    i32[at | 3] = grid;
-    f64[d | 2] = quantity;
-    f64[d | 3] = sequence;
+    i32[at + 1] = book;
+    i32[at + 2] = tick;
+    i32[at + 3] = grid;
+    f64[d + 2] = quantity;
+    f64[d + 3] = sequence;
     i32[at + EVENT_WORDS] = EventKind.closed;
     f64[d + EVENT_WORDS / 2 + 3] = sequence;
   }
@@ -218,17 +233,20 @@ export class EventBuffer {
     i32[at + 2] = version;
   }
 
-  /** Totals of a wallet have changed. `token`: 0 = cash alone. */
+  /**
+   * Totals of a wallet have changed: its cash, and those of a position (0 = cash alone). What it has after it is
+   * read here, because numbers that are handed to a function may cost an allocation each.
+   */
   entry(
+    { cashF, positionF }: Amounts,
     cause: EntryCauseCode,
     account: AccountRow,
+    position: PositionRow | 0,
     token: TokenRow | 0,
     sequence: number,
     reference: number,
     cash: number,
     shares: number,
-    cashAfter: number,
-    sharesAfter: number,
   ): void {
     const at = this.take(ENTRY_WORDS);
     if (at < 0) return;
@@ -242,8 +260,12 @@ export class EventBuffer {
     f64[d + Event.reference] = reference;
     f64[d + Event.cash] = cash;
     f64[d + Event.shares] = shares;
-    f64[d + Event.cashAfter] = cashAfter;
-    f64[d + Event.sharesAfter] = sharesAfter;
+    const ofCash = account << CASH_F;
+    const ofShares = position << POSITION_F;
+    f64[d + Event.cashAfter] = cashF[ofCash + Cash.total]!;
+    f64[d + Event.sharesAfter] = positionF[ofShares + Position.total]!;
+    f64[d + Event.cashReserved] = cashF[ofCash + Cash.reserved]!;
+    f64[d + Event.sharesReserved] = positionF[ofShares + Position.reserved]!;
   }
 
   resolved(market: MarketRow, state: number): void {
@@ -253,6 +275,29 @@ export class EventBuffer {
     i32[at] = EventKind.resolved;
     i32[at + Event.market] = market;
     i32[at + Event.state] = state;
+  }
+
+  /** What open orders reserve of a wallet's cash has changed, or of a position. `token`: 0 = cash. */
+  reserved(
+    { cashF, positionF }: Amounts,
+    account: AccountRow,
+    position: PositionRow | 0,
+    token: TokenRow | 0,
+  ): void {
+    const at = this.take(EVENT_WORDS);
+    if (at < 0) return;
+    const { f64, i32 } = this;
+    const d = at >> 1;
+    i32[at] = EventKind.reserved;
+    i32[at + Event.account] = account;
+    i32[at + Event.token] = token;
+    if (token === 0) {
+      f64[d + Event.total] = cashF[(account << CASH_F) + Cash.total]!;
+      f64[d + Event.reserved] = cashF[(account << CASH_F) + Cash.reserved]!;
+    } else {
+      f64[d + Event.total] = positionF[(position << POSITION_F) + Position.total]!;
+      f64[d + Event.reserved] = positionF[(position << POSITION_F) + Position.reserved]!;
+    }
   }
 
   /** First word of room for a record; -1 = there is none. */
@@ -292,7 +337,7 @@ export function partlyRows(i32: Int32Array, f64: Float64Array, at: number): Orde
 /** Words of the record at `at`. */
 export function eventWords(i32: Int32Array, at: number): number {
   const kind = i32[at]!;
-  assert(kind >= EventKind.placed && kind <= EventKind.resolved, 'an event has a known kind');
+  assert(kind >= EventKind.placed && kind <= EventKind.reserved, 'an event has a known kind');
   if (kind === EventKind.partly) return PARTLY_WORDS;
   return kind === EventKind.entry ? ENTRY_WORDS : EVENT_WORDS;
 }

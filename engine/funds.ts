@@ -252,8 +252,5 @@ function enter(
 ): void {
   const sequence = t.ledger[Ledger.entries]!;
   t.ledger[Ledger.entries] = sequence + 1;
-  const cashAfter = t.cashF[(wallet << CASH_F) + Cash.total]!;
-  const sharesAfter = row === 0 ? 0 : t.positionF[(row << POSITION_F) + Position.total]!;
-  const { events } = context;
-  events.entry(cause, wallet, token, sequence, reference, cash, shares, cashAfter, sharesAfter);
+  context.events.entry(t, cause, wallet, row, token, sequence, reference, cash, shares);
 }

@@ -252,6 +252,11 @@ export function addressAt(row: AccountRow): number {
   return (row << ACCOUNT_I) + Account.address;
 }
 
+/** The account whose key signs for a wallet, often its own; 0 = none has signed for it. */
+export function walletSigner(t: Pick<Tables, 'accountI'>, wallet: AccountRow): AccountRow | 0 {
+  return t.accountI[(wallet << ACCOUNT_I) + Account.binding]! as AccountRow | 0;
+}
+
 // Orders: rows of the table, or copies of rows (orderRowsOf).
 
 /** Rows of orders; `Tables` are some. */

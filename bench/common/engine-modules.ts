@@ -47,12 +47,17 @@ export async function olderModules(folder: string): Promise<EngineModules> {
     closedCount: ({ state }) => state[closed]!,
     commands: (await load('commands')) as EngineModules['commands'],
     engine: (await load('engine')) as EngineModules['engine'],
-    ...(existsSync(pathOf('events'))
-      ? { events: (await load('events')) as NonNullable<EngineModules['events']> }
-      : {}),
+    ...(existsSync(pathOf('events')) ? { events: eventsOf(await load('events')) } : {}),
     orders: (await moved('orders/orders')) as EngineModules['orders'],
     tables: (await moved('tables/tables')) as EngineModules['tables'],
   };
+}
+
+/** The buffer of events was called a log. */
+function eventsOf(module: unknown): typeof events {
+  const { EventLog } = module as { readonly EventLog?: typeof events.EventBuffer };
+  const found = module as typeof events;
+  return EventLog === undefined ? found : { ...found, EventBuffer: EventLog };
 }
 
 /**

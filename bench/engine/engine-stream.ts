@@ -34,7 +34,7 @@ import type {
 import { type EngineModules, encodeClearing, OWN_MODULES } from '../common/engine-modules.ts';
 import { Random } from '../random.ts';
 
-const ACCOUNTS = 1_000;
+export const ACCOUNTS = 1_000;
 /** With a ledger, each has more cash and shares of each token than its orders can need. */
 const CASH = 10 ** 12;
 const SETS = 10 ** 8;

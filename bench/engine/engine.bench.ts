@@ -15,7 +15,7 @@ import {
 } from '../common/engine-modules.ts';
 import { printGarbage } from '../common/garbage.ts';
 import { type Measured, measure, measureBeside, type Task } from '../harness.ts';
-import { EngineLoad, type Shape } from './engine-stream.ts';
+import { ACCOUNTS, EngineLoad, type Shape } from './engine-stream.ts';
 import { recordStreams, replay } from './replay.ts';
 
 const SEED = 'engine';
@@ -110,8 +110,8 @@ function mixedBeside(
 /** The mixed stream with a ledger, in turns with an engine that has none. */
 async function ledgerOf(shape: Shape, { blocks, messages }: EngineOptions): Promise<Measured[]> {
   const without = capacitiesOf(shape, messages);
-  // A wallet for each account of the stream and one to spare, in both tokens of each market.
-  const capacities = { ...without, positions: 2 * shape.books * without.accounts };
+  // Every account in both tokens of each market: the table is half full, as that of the accounts.
+  const capacities = { ...without, positions: 4 * shape.books * ACCOUNTS };
   const load = new EngineLoad(shape, capacities, SEED, await copiedModules(), true);
   const mixed = { ...mixedTask(load, shape, messages), name: labelOf(shape, 'mixed, ledger') };
   const bare = mixedTask(

@@ -20,6 +20,8 @@ import { THROTTLED_ADVICE } from './report.ts';
 
 /** Orders of one request of the makers; small enough for any node. */
 const MAKER_BATCH = 10;
+/** More than any run sells. */
+const SETS_MICRO = String(10 ** 13);
 
 export class Stage {
   readonly #client: HttpClient;
@@ -49,6 +51,19 @@ export class Stage {
     const maker = traders.pop();
     if (maker === undefined) throw new Error('there is always a maker');
     return new Stage(client, level1, traders, maker);
+  }
+
+  /** With a ledger: complete sets of every market for all, of the money that their keys brought. */
+  async split(markets: readonly LoadMarket[]): Promise<void> {
+    let splits = 0;
+    for (const trader of [...this.traders, this.#maker]) {
+      for (const { conditionId } of markets) {
+        splits += 1;
+        const id = `${Date.now()}-stage-${splits}`;
+        const body = JSON.stringify({ conditionId, amount: SETS_MICRO, id });
+        await this.#send(trader, 'POST', '/split', body);
+      }
+    }
   }
 
   /** Rests the makers' orders. Throws when the node refuses one. */

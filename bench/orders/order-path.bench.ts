@@ -3,7 +3,7 @@
  * beside an older checkout (`--baseline DIR`). Everything takes turns in one run, because only the ratios
  * of one run mean anything on a machine that is shared.
  */
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readConfig } from '../../server/config/config.ts';
@@ -14,6 +14,7 @@ import { LocalNode } from '../load/load-node.ts';
 import { exchangeOf } from '../load/load-orders.ts';
 import { Connection } from '../measure/connection.ts';
 import type { Request } from '../measure/prepare.ts';
+import { programOf } from './node-sides.ts';
 import type { Bodies, Floors, PartTimes } from './path-parts.ts';
 import { Traffic } from './traffic.ts';
 
@@ -247,11 +248,7 @@ class Suite {
   }
 
   private startBaseline(root: string): Promise<LocalNode> {
-    // A build from before there were rooms, or a bundle, has its program elsewhere.
-    const programs = ['node/server/app/main.js', 'node/server/main.js', 'server/main.js'];
-    const main = programs.map((name) => join(root, name)).find((path) => existsSync(path));
-    if (main === undefined) throw new Error(`${root} is no compiled node`);
-    return this.start('baseline', {}, main);
+    return this.start('baseline', {}, programOf(root));
   }
 
   private async start(

@@ -22,6 +22,8 @@ export interface TrafficOptions {
   /** All that will be sent, so that books are deep enough. */
   readonly orders: number;
   readonly unsigned: boolean;
+  /** Whether the node keeps a ledger: its faucet is open, and wallets need shares, too. */
+  readonly hasLedger?: boolean;
 }
 
 export interface Burst {
@@ -47,7 +49,10 @@ export class Traffic {
   }
 
   /** Issues keys, and fills the books of a node that was started with the usual configuration. */
-  static async open(url: URL, { orders, unsigned }: TrafficOptions): Promise<Traffic> {
+  static async open(
+    url: URL,
+    { hasLedger = false, orders, unsigned }: TrafficOptions,
+  ): Promise<Traffic> {
     const read = readConfig({}, [], 1);
     if (!read.ok) throw new Error(read.problems.join('; '));
     const signing = signingOf(read.config);
@@ -56,6 +61,7 @@ export class Traffic {
     const level1 = { prefix: signing.credentialPrefix, chainId: signing.chainId };
     const stage = await Stage.open(client, level1, options);
     const markets = await targetMarkets(options, MARKETS);
+    if (hasLedger) await stage.split(markets);
     await stage.fill(markets, exchangeOf(signing), options);
     client.close();
     const accounts = stage.traders.map(({ key, wallet }) => ({

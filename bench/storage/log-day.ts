@@ -6,18 +6,27 @@
 import {
   CommandBuffer,
   commandWords,
+  encodeConfigure,
+  encodeFunds,
   encodeMarket,
   encodeOrder,
+  FundsCommand,
   OrderCommand,
   OrderType,
   Side,
 } from '../../engine/commands.ts';
 import { Engine } from '../../engine/engine.ts';
+import { ledgerTotals } from '../../engine/ledger/reads.ts';
 import { closedCount, fillCount, lastBatch, openOrders, stateDigest } from '../../engine/reads.ts';
 import { type Capacities, DEFAULT_CAPACITIES } from '../../engine/tables/capacities.ts';
 import { ADDRESS_WORDS, API_KEY_WORDS, ID_WORDS, MarketFlag } from '../../engine/tables/codes.ts';
 import { allocateEngine } from '../../engine/tables/tables.ts';
-import type { MicroCollateral, MicroShares, TokenRow } from '../../engine/tables/units.ts';
+import type {
+  MarketRow,
+  MicroCollateral,
+  MicroShares,
+  TokenRow,
+} from '../../engine/tables/units.ts';
 import { encodeBatch } from '../../storage/log/batch-record.ts';
 import { FileLog } from '../../storage/log/file-log.ts';
 import type { Log, NewEntry } from '../../storage/log/log.ts';
@@ -26,6 +35,10 @@ import { Random } from '../random.ts';
 export interface DayShape {
   readonly restingOrders: number;
   readonly fills: number;
+  /** With a ledger: every wallet has cash, and positions in both tokens of every book. */
+  readonly hasLedger?: boolean;
+  /** A thousand without it. */
+  readonly books?: number;
 }
 
 export interface Day {
@@ -33,12 +46,17 @@ export interface Day {
   readonly orders: number;
   readonly fills: number;
   readonly resting: number;
+  readonly positions: number;
 }
 
 export const BATCH = 15;
 const BOOKS = 1_000;
 const GRID = 100;
 const ROUND = 50_000;
+const WALLETS = 1_000;
+/** Of each wallet: more than its orders can need. */
+const CASH = 10 ** 12;
+const SETS = 10 ** 8;
 /** Closed orders that the follower has not derived yet. */
 const BEHIND = 100_000;
 const SEED = 'a trading day';
@@ -53,8 +71,12 @@ export async function writeDay(dataDir: string, shape: DayShape): Promise<Day> {
     log: () => undefined,
   });
   const day = new DayWriter(log);
-  await day.write(markets());
-  const orders = new Orders();
+  const { books = BOOKS, hasLedger = false } = shape;
+  await day.write(markets(books, hasLedger));
+  const orders = new Orders(SEED, books);
+  for (let wallet = 0; hasLedger && wallet < WALLETS; wallet++) {
+    await day.write(orders.funds(wallet));
+  }
   for (let done = 0; done < shape.fills; done += ROUND) {
     await day.write(orders.pairs(Math.min(ROUND, shape.fills - done)));
   }
@@ -68,6 +90,7 @@ export async function writeDay(dataDir: string, shape: DayShape): Promise<Day> {
     orders: day.orders,
     fills: fillCount(t),
     resting: openOrders(t),
+    positions: ledgerTotals(t).positions,
   };
 }
 
@@ -77,17 +100,33 @@ export class Orders {
   private readonly wallets: readonly Int32Array[];
   private readonly apiKey = new Int32Array(API_KEY_WORDS);
 
+  private readonly books: number;
+
   /** @param seed another one gives other ids: an id is taken once. */
-  constructor(seed = SEED) {
+  constructor(seed = SEED, books = BOOKS) {
     this.random = new Random(seed);
-    this.wallets = Array.from({ length: 1_000 }, () => this.words(ADDRESS_WORDS));
+    this.books = books;
+    this.wallets = Array.from({ length: WALLETS }, () => this.words(ADDRESS_WORDS));
+  }
+
+  /** Cash of one wallet, and complete sets of every market. */
+  funds(index: number): CommandBuffer {
+    const out = new CommandBuffer((this.books + 1) * FundsCommand.words);
+    const wallet = this.wallets[index]!;
+    for (let market = 0; market <= this.books; market++) {
+      const key = Int32Array.of(index * (this.books + 1) + market, 0, 0, 0);
+      const id = { isOperator: true, ms: 1, key };
+      if (market === 0) encodeFunds(out, 'deposit', { id, wallet, amount: CASH });
+      else encodeFunds(out, 'split', { id, wallet, market: market as MarketRow, amount: SETS });
+    }
+    return out;
   }
 
   /** A sale and a purchase each, which meet. */
   pairs(count: number): CommandBuffer {
     const out = new CommandBuffer(2 * count * OrderCommand.words);
     for (let i = 0; i < count; i++) {
-      const book = this.random.below(BOOKS);
+      const book = this.random.below(this.books);
       const shares = GRID * (1 + this.random.below(100));
       this.order(out, book, Side.sell, 70, shares);
       this.order(out, book, Side.buy, 70, shares);
@@ -101,7 +140,7 @@ export class Orders {
     for (let i = 0; i < count; i++) {
       const tick = 1 + this.random.below(60);
       const shares = GRID * (1 + this.random.below(100));
-      this.order(out, this.random.below(BOOKS), Side.buy, tick, shares);
+      this.order(out, this.random.below(this.books), Side.buy, tick, shares);
     }
     return out;
   }
@@ -208,10 +247,11 @@ export function applyBatch(
   return { entry: { sequence, time, after, payload }, orders, end: at };
 }
 
-function markets(): CommandBuffer {
+function markets(books: number, hasLedger: boolean): CommandBuffer {
   const out = new CommandBuffer(1 << 14);
+  if (hasLedger) encodeConfigure(out, 0, CAPACITIES.history, 0, 0, 0, true);
   const id = (n: number): Int32Array => new Int32Array([n, 1, 1, 1, 1, 1, 1, 1]);
-  for (let i = 0; i < BOOKS; i++) {
+  for (let i = 0; i < books; i++) {
     const fields = {
       flags: MarketFlag.tradable,
       ticksPerUnit: GRID,

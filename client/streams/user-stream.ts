@@ -1,17 +1,22 @@
 /**
  * The user stream: own orders and trades, each once and in order. After a reconnect it resumes
  * after the last event. If the node no longer has the missed events, the stream reads own orders and
- * trades, and tells what has changed as events.
+ * trades, and tells what has changed as events. Balances, of a node with a ledger, are a stream of
+ * their own on the same connection.
  */
 import type { Identity } from '../credentials.ts';
 import { NoAnswerError } from '../errors.ts';
-import type { OrderEvent, TradeEvent, UserErrorEvent, UserEvent } from '../types.ts';
+import type { BalanceEvent, OrderEvent, TradeEvent, UserErrorEvent, UserEvent } from '../types.ts';
 import type { OwnEvent, OwnState } from './own-state.ts';
 import { Socket } from './socket.ts';
 
 export interface UserHandlers {
   order?(event: OrderEvent): void;
   trade?(event: TradeEvent): void;
+  /** Cash or shares of a wallet have changed, on a node with a ledger. */
+  balance?(event: BalanceEvent): void;
+  /** Events of balances were lost: `GET /ledger/balance` has what they would have led to. */
+  missedBalances?(): void;
   /** Events were lost. What changed meanwhile follows as events without stream and sequence. */
   missed?(): void;
   /** All that changed while events were lost has been reported. */
@@ -47,7 +52,8 @@ export class UserStream {
         const resume = [...this.#sequences].map(([stream_id, sequence]) => {
           return { stream_id, sequence: String(sequence) };
         });
-        send({ type: 'user', auth, resume });
+        const custom_feature_enabled = handlers.balance !== undefined;
+        send({ type: 'user', auth, custom_feature_enabled, resume });
       },
       text: (text) => this.#take(JSON.parse(text) as UserEvent | UserErrorEvent),
       refused: (reason) => this.#handlers.refused?.(reason),
@@ -153,7 +159,7 @@ export class UserStream {
     this.#socket.ready();
   }
 
-  #event(event: OrderEvent | TradeEvent): void {
+  #event(event: OwnEvent | BalanceEvent): void {
     const number = Number(event.sequence);
     const last = this.#sequences.get(event.stream_id) ?? number - 1;
     if (number <= last) return; // received before the connection closed
@@ -162,7 +168,8 @@ export class UserStream {
       return;
     }
     this.#sequences.set(event.stream_id, number);
-    if (this.#waiting === undefined) this.#deliver(event);
+    if (event.event_type === 'balance') this.#handlers.balance?.(event);
+    else if (this.#waiting === undefined) this.#deliver(event);
     else this.#waiting.push(event);
   }
 
@@ -172,9 +179,22 @@ export class UserStream {
       this.#handlers.refused?.(detail);
       return;
     }
-    this.#sequences.clear(); // also those of an earlier run of the node
-    if (stream_id !== undefined) this.#sequences.set(stream_id, Number(sequence));
+    const isLost = isOfBalances(stream_id!);
+    // Also those of an earlier run of the node.
+    for (const id of this.#sequences.keys()) {
+      if (isOfBalances(id) === isLost) this.#sequences.delete(id);
+    }
+    this.#sequences.set(stream_id!, Number(sequence));
+    if (isLost) {
+      this.#handlers.missedBalances?.();
+      return;
+    }
     this.#handlers.missed?.();
     void this.#recover();
   }
+}
+
+/** By the name of a stream: `user:<address>:balances:..`, of orders and trades `user:<address>:..`. */
+function isOfBalances(stream: string): boolean {
+  return stream.includes(':balances:');
 }

@@ -25,7 +25,7 @@ const {
 
 const GOLDEN = 0x9e3779b1;
 
-export function positionTag(account: number, token: number): number {
+function positionTag(account: number, token: number): number {
   return Math.imul(Math.imul(account, GOLDEN) ^ (token + 0x7f4a7c15), 0x85ebca6b);
 }
 

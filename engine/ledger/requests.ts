@@ -96,14 +96,19 @@ function forget(t: Tables, realm: number, sequence: number): void {
   ledger[Ledger.forgotten + realm] = Math.max(ledger[Ledger.forgotten + realm]!, ms);
 }
 
-/** Fills the empty index of freshly loaded tables. */
-export function rebuildRequestIndex(t: Tables): void {
-  for (let realm = 0; realm < REALMS; realm++) {
-    const end = t.ledger[Ledger.requests + realm]!;
+/** What the index of requests holds, tag and row by turns. */
+export function requestEntries({ ledger, requestI }: Tables): Int32Array {
+  const ends = Array.from({ length: REALMS }, (_, realm) => ledger[Ledger.requests + realm]!);
+  const kept = ends.reduce((sum, end) => sum + Math.min(end, REQUESTS_KEPT), 0);
+  const entries = new Int32Array(2 * kept);
+  let at = 0;
+  for (const [realm, end] of ends.entries()) {
     for (let n = Math.max(0, end - REQUESTS_KEPT); n < end; n++) {
       const row = rowOf(realm, n);
-      const tag = tagOf(t.requestI, (row << REQUEST_I) + Request.key, REQUEST_KEY_WORDS);
-      indexInsert(t.requestIndex, tag, row + 1);
+      entries[at] = tagOf(requestI, (row << REQUEST_I) + Request.key, REQUEST_KEY_WORDS);
+      entries[at + 1] = row + 1;
+      at += 2;
     }
   }
+  return entries;
 }

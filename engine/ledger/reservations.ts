@@ -81,40 +81,48 @@ export function releasePosition(t: Tables, order: OrderRow): void {
   dropPosition(t, position);
 }
 
-/** What a resting BUY reserves: what it can still cost, and never more than it may still pay. */
+/**
+ * What a resting BUY reserves: what it can still cost, and never more than it may still pay. Whole, that is what
+ * was signed: an order rests only where its amounts are exactly its price.
+ */
 export function reservedCash(t: Tables, order: OrderRow): number {
+  const d = order << ORDER_F;
+  const rest = t.orderF[d | Order.remaining]!;
+  const budget = t.orderF[d | Order.budget]!;
+  if (rest === t.orderF[d | Order.original]) return budget;
   const w = order << ORDER_I;
   const token = t.orderI[w | Order.token]! << TOKEN_I;
   const grid = t.bookI[(t.tokenI[token | Token.book]! << BOOK_I) | Book.ticksPerUnit]!;
   const price = t.orderI[w | Order.price]!;
   const isMirrored = t.tokenI[token | Token.mirrored] === 1;
-  const rest = t.orderF[(order << ORDER_F) | Order.remaining]!;
   // Rounded up: the size less what the other side of the price is worth, rounded down.
   const cost = rest - mulDivFloor(rest, isMirrored ? price : grid - price, grid);
-  return Math.min(cost, t.orderF[(order << ORDER_F) | Order.budget]!);
+  return Math.min(cost, budget);
 }
 
 /** Reserves for an order that begins to rest. */
-export function reserve(t: Tables, order: OrderRow): void {
-  const w = order << ORDER_I;
-  if ((t.orderI[w | Order.flags]! & Flag.sell) === 0) {
-    const account = t.orderI[w | Order.maker]!;
-    t.cashF[(account << CASH_F) | Cash.reserved]! += reservedCash(t, order);
-  } else {
-    const d = (t.orderI[w | Order.position]! << POSITION_F) | Position.reserved;
-    t.positionF[d]! += t.orderF[(order << ORDER_F) | Order.remaining]!;
-  }
+export function reserve(context: EngineContext, order: OrderRow): void {
+  changeReserved(context, order, 1);
 }
 
 /** Frees what an order still reserves that leaves its book. */
-export function unreserve(t: Tables, order: OrderRow): void {
+export function unreserve(context: EngineContext, order: OrderRow): void {
+  if (context.t.orderF[(order << ORDER_F) | Order.remaining] !== 0)
+    changeReserved(context, order, -1);
+}
+
+function changeReserved({ events, t }: EngineContext, order: OrderRow, sign: 1 | -1): void {
+  const { cashF, orderI, positionF } = t;
   const w = order << ORDER_I;
-  const rest = t.orderF[(order << ORDER_F) | Order.remaining]!;
-  if (rest === 0) return;
-  if ((t.orderI[w | Order.flags]! & Flag.sell) === 0) {
-    const account = t.orderI[w | Order.maker]!;
-    t.cashF[(account << CASH_F) | Cash.reserved]! -= reservedCash(t, order);
-  } else {
-    t.positionF[(t.orderI[w | Order.position]! << POSITION_F) | Position.reserved]! -= rest;
+  const account = orderI[w | Order.maker]! as AccountRow;
+  if ((orderI[w | Order.flags]! & Flag.sell) === 0) {
+    const d = account << CASH_F;
+    cashF[d | Cash.reserved]! += sign * reservedCash(t, order);
+    if (events.isOn) events.reserved(t, account, 0, 0);
+    return;
   }
+  const position = orderI[w | Order.position]! as PositionRow;
+  const rest = t.orderF[(order << ORDER_F) | Order.remaining]!;
+  positionF[(position << POSITION_F) | Position.reserved]! += sign * rest;
+  if (events.isOn) events.reserved(t, account, position, orderI[w | Order.token]! as TokenRow);
 }

@@ -7,7 +7,7 @@ import type { EngineContext } from '../context.ts';
 import * as coreModule from '../context.ts';
 import * as codes from '../tables/codes.ts';
 import * as layout from '../tables/layout.ts';
-import type { AccountRow, MarketRow, OrderRow, TokenRow } from '../tables/units.ts';
+import type { AccountRow, MarketRow, OrderRow, PositionRow, TokenRow } from '../tables/units.ts';
 import { reservedCash } from './reservations.ts';
 
 // A module's own constants are folded into machine code; imported ones are loaded at each use.
@@ -89,25 +89,14 @@ function move(context: EngineContext, order: OrderRow): void {
   const cash = legs[Leg.cash]!;
   const shares = legs[Leg.shares]!;
   const account = orderI[(order << ORDER_I) | Order.maker]! as AccountRow;
-  const d = (account << CASH_F) | Cash.total;
-  const p = (orderI[(order << ORDER_I) | Order.position]! << POSITION_F) | Position.total;
-  cashF[d]! += cash;
-  positionF[p]! += shares;
+  const position = orderI[(order << ORDER_I) | Order.position]! as PositionRow;
+  cashF[(account << CASH_F) | Cash.total]! += cash;
+  positionF[(position << POSITION_F) | Position.total]! += shares;
   ledger[Ledger.cash]! += cash;
   const entry = ledger[Ledger.entries]!;
   ledger[Ledger.entries] = entry + 1;
   if (!events.isOn) return;
   const token = orderI[(order << ORDER_I) | Order.token]! as TokenRow;
   const fill = t.state[State.fills]! - 1;
-  events.entry(
-    EntryCause.trade,
-    account,
-    token,
-    entry,
-    fill,
-    cash,
-    shares,
-    cashF[d]!,
-    positionF[p]!,
-  );
+  events.entry(t, EntryCause.trade, account, position, token, entry, fill, cash, shares);
 }

@@ -174,6 +174,13 @@ export function changeMarket(
   return RejectReason.accepted;
 }
 
+/** Whether any order rests in the books of a market. */
+export function hasOrders(t: Tables, market: MarketRow): boolean {
+  const firstBook = t.marketI[(market << MARKET_I) + Market.firstBook]! as BookRow;
+  const count = t.marketI[(market << MARKET_I) + Market.bookCount]!;
+  return countBooksInUse(t, firstBook, firstBook + count) > 0;
+}
+
 /** Books in which orders rest. */
 function countBooksInUse(t: Tables, first: BookRow, end: number): number {
   let count = 0;

@@ -259,8 +259,7 @@ function pay(
   context.note(paid);
   const entry = ledger[Ledger.entries]!;
   ledger[Ledger.entries] = entry + 1;
-  const after = cashF[(account << CASH_F) + Cash.total]!;
-  context.events.entry(EntryCause.redeem, account, token, entry, row, paid, -shares, after, 0);
+  context.events.entry(t, EntryCause.redeem, account, position, token, entry, row, paid, -shares);
   dropPosition(t, position);
 }
 

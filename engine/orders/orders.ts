@@ -148,7 +148,7 @@ export function opening(context: EngineContext): Opener {
     orderI[offset | Order.restingSlot] = restingSlot;
     linkOwner(t, owner, restingSlot);
     if (orderF[(row << ORDER_F) | Order.expiry] !== 0) scheduleExpiry(t, row);
-    if (state[State.ledger] !== 0) reserve(t, row);
+    if (state[State.ledger] !== 0) reserve(context, row);
   };
 }
 
@@ -191,7 +191,7 @@ export function closeRested(
   unlinkOwner(t, orderI[offset | Order.owner]! as AccountRow, orderI[offset | Order.restingSlot]!);
   orderI[offset | Order.restingSlot] = 0;
   if (orderI[offset | Order.heap] !== 0) unscheduleExpiry(t, row);
-  if (state[State.ledger] !== 0) unreserve(t, row);
+  if (state[State.ledger] !== 0) unreserve(context, row);
   state[State.openOrders]! -= 1;
   const grid = t.bookI[(book << BOOK_I) | Book.ticksPerUnit]!;
   context.events.ended(book, tick, grid, total, state[State.closed]!);

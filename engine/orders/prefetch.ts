@@ -9,26 +9,25 @@ import type { EngineContext } from '../context.ts';
 import * as positions from '../ledger/positions.ts';
 import * as hashIndex from '../tables/hash-index.ts';
 import * as layout from '../tables/layout.ts';
-import type { AccountRow, TokenRow } from '../tables/units.ts';
+import type { TokenRow } from '../tables/units.ts';
 import * as accounts from './accounts.ts';
 import * as orders from './orders.ts';
 
 // A module's own constants are folded into machine code; what is imported is loaded at each use.
-const { BOOK_I, Book, CLOSED_I, LINK_I, ORDER_I, Order, POSITION_F, State, TOKEN_I, Token } =
+const { BOOK_I, Book, CLOSED_I, LINK_I, ORDER_I, Order, POSITION_I, State, TOKEN_I, Token } =
   layout;
 const { CancelCommand, CommandKind, commandKind, commandWords, OrderCommand } = commands;
 const { home } = hashIndex;
 const { orderTag } = orders;
 const { findAccount } = accounts;
-const { findPosition, positionTag } = positions;
+const { findPosition } = positions;
 
 /** Commands of one step: more lines than these need would push out one another. */
 const STEP_COMMANDS = 64;
 /** Of each cancel of a step: where its index entry is, then the row that is named there. */
 const FOUND = new Int32Array(STEP_COMMANDS);
-/** Of each order of a step, with a ledger: its first word, then its maker's account. */
-const MAKERS = new Int32Array(STEP_COMMANDS);
-const TOKENS = new Int32Array(STEP_COMMANDS);
+/** Of each order of a step: its first word. */
+const ORDERS = new Int32Array(STEP_COMMANDS);
 
 /** For the commands at words [at, end). */
 export function prefetch(context: EngineContext, i32: Int32Array, at: number, end: number): void {
@@ -45,15 +44,14 @@ export function prefetch(context: EngineContext, i32: Int32Array, at: number, en
       } else if (kind === CommandKind.order) {
         fetchEntry(context, i32, to + OrderCommand.id);
         fetchToken(context, i32[to + OrderCommand.token]!);
-        MAKERS[orders - ordersBefore] = to;
+        ORDERS[orders - ordersBefore] = to;
         orders += 1;
       }
       to += commandWords(i32, to);
     }
     fetchFreeRows(context, ordersBefore, orders);
-    if (hasLedger) fetchAccounts(context, i32, orders - ordersBefore);
     fetchRows(context, cancels);
-    if (hasLedger) fetchPositions(context, orders - ordersBefore, cancels);
+    if (hasLedger) fetchPositions(context, i32, orders - ordersBefore, cancels);
     fetchPlaces(context, cancels);
     from = to;
   }
@@ -110,33 +108,25 @@ function fetchPlaces(context: EngineContext, count: number): void {
   context.fetched = fetched;
 }
 
-/** Who pays for the orders of a step, and where their positions are looked up. */
-function fetchAccounts(context: EngineContext, i32: Int32Array, count: number): void {
-  const { positionIndex } = context.t;
-  let fetched = 0;
-  for (let i = 0; i < count; i++) {
-    const at = MAKERS[i]!;
-    const account = findAccount(context.t, i32, at + OrderCommand.maker);
-    const token = i32[at + OrderCommand.token]!;
-    MAKERS[i] = account;
-    TOKENS[i] = token;
-    fetched ^= positionIndex[2 * home(positionIndex, positionTag(account, token))]!;
-  }
-  context.fetched = fetched;
-}
-
 /** The positions of orders, and of the orders that are cancelled. */
-function fetchPositions(context: EngineContext, orders: number, cancels: number): void {
-  const { orderI, positionF } = context.t;
+function fetchPositions(
+  context: EngineContext,
+  i32: Int32Array,
+  orders: number,
+  cancels: number,
+): void {
+  const { t } = context;
+  const { orderI, positionI } = t;
   let fetched = 0;
   for (let i = 0; i < orders; i++) {
-    const account = MAKERS[i]! as AccountRow | 0;
+    const at = ORDERS[i]!;
+    const account = findAccount(t, i32, at + OrderCommand.maker);
     if (account === 0) continue;
-    const position = findPosition(context.t, account, TOKENS[i]! as TokenRow);
-    fetched += positionF[position << POSITION_F]!;
+    fetched ^= findPosition(t, account, i32[at + OrderCommand.token]! as TokenRow);
   }
   for (let i = 0; i < cancels; i++) {
-    fetched += positionF[orderI[(FOUND[i]! << ORDER_I) | Order.position]! << POSITION_F]!;
+    const position = orderI[(FOUND[i]! << ORDER_I) | Order.position]!;
+    fetched ^= positionI[position << POSITION_I]!;
   }
   context.fetched = fetched;
 }

@@ -5,9 +5,9 @@
 
 import { assert } from '../book/matching.ts';
 import { positionEntries } from '../ledger/positions.ts';
-import { rebuildRequestIndex } from '../ledger/requests.ts';
+import { requestEntries } from '../ledger/requests.ts';
 import { ID_WORDS, Status } from '../tables/codes.ts';
-import { byRegion, indexInsert, tagOf } from '../tables/hash-index.ts';
+import { indexFill, indexInsert, tagOf } from '../tables/hash-index.ts';
 import {
   ACCOUNT_I,
   Account,
@@ -39,19 +39,10 @@ export function rebuildIndexes(t: Tables): void {
     const owner = t.accountI[at - Account.address + Account.binding]!;
     if (owner !== 0 && owner !== row) t.wallets[owner]! += 1;
   }
-  if (t.state[State.ledger] !== 0) rebuildLedgerIndexes(t);
-  const entries = byRegion(t.orderIndex, orderEntries(t));
-  for (let i = 0; i < entries.length; i += 2) {
-    indexInsert(t.orderIndex, entries[i]!, entries[i + 1]!);
-  }
-}
-
-function rebuildLedgerIndexes(t: Tables): void {
-  const entries = byRegion(t.positionIndex, positionEntries(t));
-  for (let i = 0; i < entries.length; i += 2) {
-    indexInsert(t.positionIndex, entries[i]!, entries[i + 1]!);
-  }
-  rebuildRequestIndex(t);
+  indexFill(t.orderIndex, orderEntries(t));
+  if (t.state[State.ledger] === 0) return;
+  indexFill(t.positionIndex, positionEntries(t));
+  indexFill(t.requestIndex, requestEntries(t));
 }
 
 /** What the index of order ids holds, tag and slot by turns: open orders, and finished ones that are kept. */

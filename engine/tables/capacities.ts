@@ -43,7 +43,7 @@ export const REQUEST_AHEAD_MS = 300_000;
 export const PAYOUT_SUM_MAX = 10_000;
 
 /** Orders, then wallets, of one step of a resolution: a turn stays short, also one whose code is still cold. */
-export const RESOLVE_STEP_MAX = 250;
+export const RESOLVE_STEP_MAX = 100;
 
 /**
  * Sizes of the tables, in rows. A full table is a per-order error, never a crash

@@ -44,8 +44,8 @@ export interface LedgerOperationParts {
 }
 
 export const BAD_ID = new OperationRefused(400, REFUSALS.ID_INVALID[0], `id: ${ID_RULE}`);
-const LEDGER_OFF = new OperationRefused(409, REFUSALS.LEDGER_OFF[0], 'LEDGER=on makes one');
-const NO_WALLET = new OperationRefused(
+export const LEDGER_OFF = new OperationRefused(409, REFUSALS.LEDGER_OFF[0], 'LEDGER=on makes one');
+export const NO_WALLET = new OperationRefused(
   404,
   REFUSALS.UNKNOWN_WALLET[0],
   'nothing was ever paid in to it',
@@ -131,7 +131,7 @@ export function totalsOf(t: Tables): OperationOutput<'GET /admin/ledger'> {
   };
 }
 
-function signedText(micro: number): string {
+export function signedText(micro: number): string {
   return micro < 0 ? `-${microText(-micro)}` : microText(micro);
 }
 

@@ -20,7 +20,7 @@ export function inputOf<Members extends TProperties>(members: Members) {
 }
 
 /** How many rows are wanted. */
-function limitOf(maximum: number, usual: number) {
+export function limitOf(maximum: number, usual: number) {
   const description = `a whole number from 1 to ${maximum}`;
   return Type.Optional(Type.Integer({ minimum: 1, maximum, default: usual, description }));
 }

@@ -90,6 +90,11 @@ export const OPERATIONS = {
     input: v.BalanceInput,
     answer: v.BalanceAnswer,
   },
+  'GET /admin/ledger/statement': {
+    does: 'entries of a wallet with their running balance, newest first',
+    input: v.StatementInput,
+    answer: v.StatementAnswer,
+  },
   'GET /admin/ledger': {
     does: 'the sums of the whole ledger',
     input: s.NoInput,
@@ -100,13 +105,18 @@ export const OPERATIONS = {
     input: v.EventInput,
     answer: v.EventAnswer,
   },
+  'POST /admin/events/edit': {
+    does: 'changes what an event says',
+    input: v.EditEventInput,
+    answer: v.EventAnswer,
+  },
   'POST /admin/markets': {
     does: 'makes a market, in an event that an operator made or in one of its own',
     input: v.MarketInput,
     answer: v.MarketAnswer,
   },
   'POST /admin/markets/edit': {
-    does: 'changes what a market says, its tick or its minimum',
+    does: 'changes what a market says, its tick, minimum or fee',
     input: v.EditMarketInput,
     answer: v.MarketAnswer,
   },

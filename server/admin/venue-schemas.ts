@@ -1,9 +1,10 @@
 /** Inputs and answers of the operations on the ledger, on events and on markets. */
-import { OUTCOMES_MAX } from '../../engine/tables/capacities.ts';
+import { FEE_BPS_MAX, OUTCOMES_MAX } from '../../engine/tables/capacities.ts';
 import { TICK_GRIDS } from '../../engine/tables/units.ts';
-import { Type } from '../common/schema.ts';
+import { type TSchema, Type } from '../common/schema.ts';
 import { ID_RULE } from '../ledger/request-id.ts';
-import { inputOf, Wallet } from './operation-schemas.ts';
+import { STATEMENT_MAX, STATEMENT_PAGE, StatementEntryRow } from '../ledger/statement-schemas.ts';
+import { inputOf, limitOf, Wallet } from './operation-schemas.ts';
 
 const Amount = Type.String({ description: 'collateral, a decimal with at most six decimals' });
 const AmountInput = Type.String({
@@ -49,6 +50,26 @@ export const BalanceAnswer = Type.Object({
   cash: Type.Object(sums),
   positions: Type.Array(Type.Object({ token_id: Type.String(), ...sums })),
 });
+export const StatementInput = inputOf({
+  wallet: Wallet,
+  before: Type.Optional(
+    Type.Integer({ minimum: 0, description: 'the number of an entry: those before it' }),
+  ),
+  limit: limitOf(STATEMENT_MAX, STATEMENT_PAGE),
+});
+export const StatementAnswer = Type.Object({
+  wallet: Wallet,
+  entries: Type.Array(
+    Type.Object({
+      ...StatementEntryRow,
+      cash: Amount,
+      shares: Amount,
+      cash_after: Amount,
+      shares_after: Amount,
+    }),
+  ),
+  more: Type.Boolean({ description: 'there are further ones `before` the last' }),
+});
 export const TotalsAnswer = Type.Object({
   deposited: Type.String({ description: 'deposits less withdrawals' }),
   cash: Amount,
@@ -92,6 +113,13 @@ const key = Type.Optional(
     description: 'a text of at most 100 characters that tells it from others of the same name',
   }),
 );
+const fee = Type.Optional(
+  Type.Integer({
+    minimum: 0,
+    maximum: FEE_BPS_MAX,
+    description: `the base fee of takers, a whole number of basis points from 0 to ${FEE_BPS_MAX}`,
+  }),
+);
 const negRisk = Type.Optional(
   Type.Boolean({ description: 'true where at most one of the markets of the event can be Yes' }),
 );
@@ -99,35 +127,42 @@ const EventId = Type.String({
   pattern: '^(?:0|[1-9][0-9]{0,14})$',
   description: 'the id of an event',
 });
+/** A member that must be as it is: its refusal says so. */
+const same = <S extends TSchema>(schema: S): S => ({
+  ...schema,
+  description: `${schema.description}, as it was made`,
+});
 const Made = Type.Boolean({ description: 'false: it was so before' });
 
-export const EventInput = inputOf({
-  title,
-  description,
-  startDate: time,
-  endDate: time,
-  tags: Type.Optional(
-    Type.Array(texts(100, 'a label'), { maxItems: 20, description: 'at most 20 labels' }),
-  ),
-  negRisk,
-  id: key,
+const tags = Type.Optional(
+  Type.Array(texts(100, 'a label'), { maxItems: 20, description: 'at most 20 labels' }),
+);
+const shown = { description, startDate: time, endDate: time };
+
+export const EventInput = inputOf({ title, ...shown, tags, negRisk, id: key });
+export const EditEventInput = inputOf({
+  event: EventId,
+  title: Type.Optional(title),
+  ...shown,
+  tags,
+  negRisk: same(negRisk),
 });
 export const EventAnswer = Type.Object({ event: EventId, slug: Type.String(), changed: Made });
 
+const outcomes = Type.Array(texts(100, 'a name'), {
+  minItems: 2,
+  maxItems: OUTCOMES_MAX,
+  uniqueItems: true,
+  description: `2 to ${OUTCOMES_MAX} different names`,
+});
+const terms = { tick, minimum, fee };
+
 export const MarketInput = inputOf({
   question: title,
-  outcomes: Type.Array(texts(100, 'a name'), {
-    minItems: 2,
-    maxItems: OUTCOMES_MAX,
-    uniqueItems: true,
-    description: `2 to ${OUTCOMES_MAX} different names`,
-  }),
+  outcomes,
   event: Type.Optional(EventId),
-  description,
-  startDate: time,
-  endDate: time,
-  tick,
-  minimum,
+  ...shown,
+  ...terms,
   negRisk,
   id: key,
 });
@@ -141,11 +176,11 @@ export const MarketAnswer = Type.Object({
 export const EditMarketInput = inputOf({
   condition: Condition,
   question: Type.Optional(title),
-  description,
-  startDate: time,
-  endDate: time,
-  tick,
-  minimum,
+  ...shown,
+  ...terms,
+  outcomes: same(Type.Optional(outcomes)),
+  event: same(Type.Optional(EventId)),
+  negRisk: same(negRisk),
 });
 export const ConditionInput = inputOf({ condition: Condition });
 

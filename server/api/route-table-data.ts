@@ -18,7 +18,7 @@ export const DATA_ROUTES = {
     ...data,
     query: portfolio.ACTIVITY_QUERY,
     answer: portfolio.ActivityAnswer,
-    does: 'trades of a wallet, taken and made: `user market eventId type start end side sortBy sortDirection limit offset`',
+    does: 'trades of a wallet, taken and made; with a ledger also splits, merges and payouts: `user market eventId type start end side sortBy sortDirection limit offset`',
   },
   'GET /positions': {
     ...data,

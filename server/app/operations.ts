@@ -6,6 +6,7 @@
 
 import type { KeyRow } from '../../storage/notes/notes.ts';
 import { AuditLog } from '../../storage/operations/audit-log.ts';
+import { StatementsReader } from '../../storage/projection/reader.ts';
 import type { WalletOrders } from '../account/wallet-orders.ts';
 import { auditOperations } from '../admin/audit-operations.ts';
 import { keyOperations } from '../admin/key-operations.ts';
@@ -14,6 +15,7 @@ import type { AdminOperations } from '../admin/listener.ts';
 import { marketOperations } from '../admin/market-operations.ts';
 import type { OperationHandlers } from '../admin/operation-table.ts';
 import { Operations } from '../admin/operations.ts';
+import { statementOperations } from '../admin/statement-operations.ts';
 import { newToken } from '../admin/token-file.ts';
 import { limitOperations, pauseOperations } from '../admin/venue-operations.ts';
 import { banOperations, orderOperations } from '../admin/wallet-operations.ts';
@@ -21,12 +23,14 @@ import { marketStoryLookup } from '../catalog/market-info.ts';
 import type { RateControl } from '../http/rate-control.ts';
 import type { LedgerCommands } from '../ledger/ledger-commands.ts';
 import { AccountTexts } from '../market-data/account-texts.ts';
-import { VenueMarkets } from '../venue/venue-markets.ts';
 import type { CaughtUp } from './phases.ts';
 import type { Start } from './start.ts';
 
 interface OperatedParts
-  extends Pick<CaughtUp, 't' | 'catalog' | 'infos' | 'noted' | 'registry' | 'stores' | 'writer'> {
+  extends Pick<
+    CaughtUp,
+    't' | 'catalog' | 'followers' | 'infos' | 'noted' | 'registry' | 'stores' | 'venue' | 'writer'
+  > {
   readonly orders: WalletOrders;
   readonly rates: RateControl | undefined;
   readonly ledger: LedgerCommands;
@@ -39,18 +43,21 @@ export function openOperations(start: Start, parts: OperatedParts): AdminOperati
   const { infos, noted, orders, rates, registry, stores, t, writer } = parts;
   const audit = new AuditLog(dataDir);
   start.onClose(() => audit.close());
+  const names = new AccountTexts(t, (market) => infos.find(market));
   const keyRows = async (): Promise<Iterable<KeyRow>> => {
     await writer.derived();
     return stores.kept.keyRows();
   };
+  const names = new AccountTexts(t, (market) => infos.find(market));
   const handlers: OperationHandlers = {
     ...keyOperations(registry, keyRows),
-    ...orderOperations(orders, new AccountTexts(t, (market) => infos.find(market))),
+    ...orderOperations(orders, names),
     ...banOperations(noted.bans, orders, Date.now),
     ...pauseOperations(noted, Date.now),
     ...limitOperations(rates),
     ...auditOperations(dataDir),
-    ...venueOperations(start, parts),
+    ...statementOperations({ t, names, statements: new StatementsReader(stores.projections) }),
+    ...venueOperations(parts),
   };
   const operations = new Operations({
     handlers,
@@ -62,13 +69,11 @@ export function openOperations(start: Start, parts: OperatedParts): AdminOperati
 }
 
 /** Operations on the ledger, on events and on markets. */
-function venueOperations(start: Start, { catalog, ledger, t, writer }: OperatedParts) {
-  const { dataDir, durability } = start.options.config;
-  const served = (): number => catalog.current.number;
-  const venue = new VenueMarkets({ dataDir, durability, served });
-  start.onClose(() => start.wait('an edit of the catalog', venue.close()));
+function venueOperations({ catalog, followers, ledger, t, venue, writer }: OperatedParts) {
   const shared = { t, ledger, seqlock: writer.seqlock, now: Date.now };
   const eventOf = (condition: string): string | undefined =>
     marketStoryLookup(catalog.current.prepared)(condition)?.event.id;
-  return { ...ledgerOperations(shared), ...marketOperations({ ...shared, venue, eventOf }) };
+  const unsaid = (condition: string): void => followers.resolutions?.add([condition]);
+  const parts = { ...shared, venue, eventOf, unsaid };
+  return { ...ledgerOperations(shared), ...marketOperations(parts) };
 }

@@ -8,12 +8,13 @@
 import { engineTime, fillCount, lastBatch, openOrders } from '../../engine/reads.ts';
 import { takeDirectoryLock } from '../../storage/files/directory-lock.ts';
 import { makeDirectory } from '../../storage/files/make-directory.ts';
-import { notesOf } from '../../storage/notes/notes.ts';
+import { type Note, notesOf } from '../../storage/notes/notes.ts';
 import { bringUp, readNotes } from '../../storage/notes/read-notes.ts';
 import { StoredFills } from '../../storage/projection/fills.ts';
 import { loadFills } from '../../storage/recovery/recover.ts';
 import type { Progress } from '../admin/progress.ts';
 import type { ClockFacts } from '../admin/summary.ts';
+import type { CatalogKeeper } from '../catalog/catalog-keeper.ts';
 import { FiguresKeeper } from '../catalog/figures-keeper.ts';
 import { MarketInfos, marketStoryLookup } from '../catalog/market-info.ts';
 import { startSync } from '../catalog/sync-keeper.ts';
@@ -31,6 +32,8 @@ import { BatchMeters } from '../orders/batch-meters.ts';
 import { PAUSES } from '../orders/pauses.ts';
 import type { OrderSeparators, Separators } from '../orders/prepare.ts';
 import type { Streams } from '../streams/streams.ts';
+import { CatalogResolutions } from '../venue/catalog-resolutions.ts';
+import { VenueMarkets } from '../venue/venue-markets.ts';
 import { DEMO_CONDITIONS } from './demo-catalog.ts';
 import { lostKeys } from './lost-keys.ts';
 import { Noted, NoteSender } from './noted.ts';
@@ -49,6 +52,8 @@ export type CaughtUp = Awaited<ReturnType<typeof catchUp>>;
 /** What hears of flushed batches and new markets: the streams, once the port opens. */
 interface Followers {
   streams: Streams | undefined;
+  /** Undefined until the catalog is open. */
+  resolutions: CatalogResolutions | undefined;
   /** Undefined where there is no admin listener to tell of them. */
   readonly meters: BatchMeters | undefined;
 }
@@ -121,7 +126,7 @@ export async function recover(start: Start, opened: Opened, recovery: Recovery) 
   const lost = notes.registry.isNew ? lostKeys(t) : undefined;
   if (lost !== undefined) warn(lost);
   if (unwritable === undefined) {
-    const news = bringUp(stores.kept, stores.log);
+    const news = bringUp(stores.kept, stores.log, notes.isMeant);
     if (news !== undefined) warn(news);
   }
   return { ...opened, ...notes, t, sound: recovery.sound, firstFill, clockFacts };
@@ -135,11 +140,14 @@ function takeNotes({ options }: Start, { stores }: Opened) {
   const sender = new NoteSender();
   const registry = new KeyRegistry(nodeKey.key, config.chainId, sender.write);
   const noted = new Noted(registry, sender.write);
-  readNotes(stores.kept, stores.log, (note) => noted.apply(note));
+  // Where node.key and keys/ are both gone, keys are not to come back: they came from that node.key.
+  const areKeysGone = nodeKey.isNew && stores.kept.isNew();
+  const isMeant = (note: Note): boolean => !areKeysGone || note.about !== 'key';
+  readNotes(stores.kept, stores.log, (note) => noted.apply(note), isMeant);
   if (!registry.matchesStore) {
     log('warn', 'the stored API keys were issued under another node.key or CHAIN_ID: none works');
   }
-  return { noted, registry, sender };
+  return { isMeant, noted, registry, sender };
 }
 
 /** What is read in memory, and the writer. */
@@ -157,7 +165,7 @@ export async function build(start: Start, recovered: Recovered) {
   const history = await start.wait('price history to catch up', catchingUp, DERIVE_MS_MAX);
   start.onClose(() => history.close());
   const meters = config.adminPort === 0 ? undefined : new BatchMeters(t);
-  const followers: Followers = { streams: undefined, meters };
+  const followers: Followers = { streams: undefined, resolutions: undefined, meters };
   const onFlushed = (batch: AppliedBatch): void => {
     for (const note of notesOf(batch.commands)) noted.apply(note);
     tradesIndex.append(tradesIndex.end, batch.endFill);
@@ -205,13 +213,17 @@ export async function catchUp(start: Start, built: Built) {
     figures: new FiguresKeeper({ tables: t, volumes: history.volumes, now: clock.now }),
     log,
     onFatal,
-    onSwitch: (prepared) => followers.streams?.announce(marketStoryLookup(prepared)),
+    onSwitch: ({ prepared, unsaid }) => {
+      followers.streams?.announce(marketStoryLookup(prepared));
+      followers.resolutions?.add(unsaid);
+    },
     signal,
   });
   const catalog = await start.wait('the catalog to load', opening, OPEN_MS_MAX);
   start.onClose(() => start.wait('the catalog to close', catalog.close()));
   if (!leads) cluster.whenLeading(() => void catalog.register());
   signal?.throwIfAborted();
+  const venue = openVenue(start, catalog, followers);
   const { catalogSyncSeconds: seconds, catalogSyncUrl: url } = config;
   if (unwritable === undefined && url !== '') {
     const sync = startSync({
@@ -235,7 +247,21 @@ export async function catchUp(start: Start, built: Built) {
     const snapshot = follower?.snapshot ?? before;
     return { durable, digest, follower, snapshot, cluster: cluster?.facts() };
   };
-  return { ...built, catalog, heartbeats, progress };
+  return { ...built, catalog, heartbeats, progress, venue };
+}
+
+/** Edits of the catalog, of which those that resolutions lack begin at once. */
+function openVenue(start: Start, catalog: CatalogKeeper, followers: Followers): VenueMarkets {
+  const { config, log } = start.options;
+  const { dataDir, durability } = config;
+  const venue = new VenueMarkets({ dataDir, durability, served: () => catalog.current.number });
+  start.onClose(() => start.wait('an edit of the catalog', venue.close()));
+  const warn = (line: string): void => log('warn', line);
+  const resolutions = new CatalogResolutions({ venue, now: Date.now, log: warn });
+  start.onClose(() => start.wait('what resolutions lack in the catalog', resolutions.close()));
+  followers.resolutions = resolutions;
+  resolutions.add(catalog.unsaid);
+  return venue;
 }
 
 function separatorsOf(config: Config): OrderSeparators {

@@ -8,6 +8,7 @@ import { OUTCOMES_MAX } from '../../engine/tables/capacities.ts';
 import { isObject, type JsonObject, text } from '../../storage/catalog/catalog-json.ts';
 import { creatorOf, tradingTerms } from '../../storage/catalog/catalog-market.ts';
 import type { Site } from '../../storage/catalog/catalog-sites.ts';
+import { isResolved, RESOLVED_STATUS } from '../../storage/catalog/operator-marks.ts';
 import {
   type ByteCollector,
   closedTexts,
@@ -23,7 +24,7 @@ import {
   type PreparedMarkets,
   type PreparedSampling,
 } from './prepared.ts';
-import { listTextOf, type MarketSource, textsOf } from './shape.ts';
+import { dateOf, listTextOf, type MarketSource, textsOf } from './shape.ts';
 import { buildTextIndex } from './text-index.ts';
 
 /**
@@ -69,6 +70,7 @@ export function prepareMarkets(
   });
   const summaries = closedTexts(events, SHORT_SUMMARY_FIELDS);
   const objects = prepareObjects(bytes, rowsOf('markets', markets), {
+    more: (row) => resolvedMembers(markets[row]!),
     figures: (row) => spans[outcomes[row]!]!,
     nested: (row) => `,"events":[${summaries[markets[row]!.eventRow]!}]`,
     cuts: ['icon', 'description'],
@@ -79,6 +81,13 @@ export function prepareMarkets(
     outcomes,
     creator: Uint32Array.from(markets, ({ creator }) => creatorNumbers.get(creator) ?? 0),
   };
+}
+
+/** By which existing clients see that a market has resolved. */
+function resolvedMembers({ raw }: MarketRow): string {
+  if (!isResolved(raw)) return '';
+  const shown = { closedTime: dateOf(raw.closedTime), umaResolutionStatus: RESOLVED_STATUS };
+  return `,${JSON.stringify(shown).slice(1, -1)}`;
 }
 
 /** A market with more outcomes than a book can have is shown without prices. */

@@ -52,6 +52,8 @@ export function closedTexts({ columns, count, fields }: Rows, shown = fields.len
 
 /** What follows the fields of a row. */
 export interface Tail {
+  /** Members that only some rows have, each after its comma. */
+  readonly more?: (row: number) => string;
   /** Members of live figures, each after its comma. */
   readonly figures?: (row: number) => string;
   /** The nested members that lists show. */
@@ -74,7 +76,7 @@ export function prepareObjects(bytes: ByteCollector, rows: Rows, tail: Tail): Pr
 
 function addFragments(bytes: ByteCollector, rows: Rows, tail: Tail) {
   const { columns, count, fields } = rows;
-  const { cuts = [], figures = () => '', nested = () => '' } = tail;
+  const { cuts = [], figures = () => '', more = () => '', nested = () => '' } = tail;
   const places = () => new Uint32Array(count);
   const ends = cuts.map((name) => fields.findIndex((field) => field.name === name) + 1);
   const cutPlaces = cuts.map(places);
@@ -86,7 +88,7 @@ function addFragments(bytes: ByteCollector, rows: Rows, tail: Tail) {
       cutPlaces[cut]![row] = bytes.add(membersOf(fields, columns, row, from, end));
       from = end;
     }
-    figuresStart[row] = bytes.add(membersOf(fields, columns, row, from));
+    figuresStart[row] = bytes.add(membersOf(fields, columns, row, from) + more(row));
     coreEnd[row] = bytes.add(figures(row));
     entryEnd[row] = bytes.add(`${nested(row)}},`) - 1;
   }

@@ -15,7 +15,6 @@ import type { Sequencer } from '../orders/sequencer.ts';
 import type { FiguresKeeper } from './figures-keeper.ts';
 import { type Generation, type LoadedGeneration, openGeneration } from './generation.ts';
 import { type MarketInfos, marketInfoLookup } from './market-info.ts';
-import type { PreparedCatalog } from './prepared.ts';
 
 export interface CatalogKeeperOptions {
   readonly store: CatalogStore;
@@ -28,7 +27,7 @@ export interface CatalogKeeperOptions {
   readonly infos: MarketInfos;
   readonly figures: FiguresKeeper;
   /** Called when answers come from another generation. */
-  readonly onSwitch?: (prepared: PreparedCatalog) => void;
+  readonly onSwitch?: (next: LoadedGeneration) => void;
   readonly log: (level: 'info' | 'warn' | 'error', line: string) => void;
   /** False: another node of a cluster registers the markets. */
   readonly leads: () => boolean;
@@ -99,6 +98,11 @@ export class CatalogKeeper {
     return this.used.generation;
   }
 
+  /** Condition ids of markets that have resolved and of which it does not say so. */
+  get unsaid(): readonly string[] {
+    return this.used.generation.unsaid;
+  }
+
   /** Since when (unix milliseconds) it is served. */
   get since(): number {
     return this.usedSince;
@@ -167,7 +171,7 @@ export class CatalogKeeper {
     this.used = next;
     this.usedSince = Date.now();
     this.o.infos.replace(marketInfoLookup(next.generation.prepared));
-    this.o.onSwitch?.(next.generation.prepared);
+    this.o.onSwitch?.(next.generation);
     // Not awaited: the next generation does not wait for the searches of the last one.
     this.retired.add(before.generation);
     void before.generation.close().then(() => this.retired.delete(before.generation));

@@ -10,7 +10,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { Tables } from '../../engine/tables/tables.ts';
 import { type CatalogStore, openCatalog } from '../../storage/catalog/catalog.ts';
 import type { CatalogThreadData, CatalogThreadSetup, LoadedCatalog } from './generation.ts';
-import { marketCommands } from './market-registry.ts';
+import { marketCommands, unsaidResolutions } from './market-registry.ts';
 import { buffersOf } from './prepared.ts';
 import { makeReady, type ReadyCatalog, readSnapshot } from './snapshot.ts';
 
@@ -36,13 +36,14 @@ async function run({ setup, texts }: CatalogThreadData): Promise<void> {
   // A store without a generation says nothing about the engine's markets.
   const memory = number === 0 ? undefined : setup.memory;
   const { prepared, counts } = ready;
-  const { commands, warnings } = commandsOf(memory, ready);
+  const { commands, unsaid, warnings } = comparedWith(memory, ready);
   const loaded: LoadedCatalog = {
     number,
     digest,
     prepared,
     commands,
     warnings: [...damage, ...warnings],
+    unsaid,
     counts,
     milliseconds: performance.now() - began,
   };
@@ -69,7 +70,7 @@ function read(
     const take = (bytes: Uint8Array): void => void texts.push(bytes);
     const stored = readSnapshot(store, take, warn);
     const catalog = stored === undefined ? store.load() : undefined;
-    const digest = number === 0 ? undefined : store.digest();
+    const digest = store.digest();
     if ((store.current() ?? 0) !== number) continue;
     texts.forEach(send);
     const ready = stored ?? makeReady(catalog!, send);
@@ -77,21 +78,23 @@ function read(
   }
 }
 
-function commandsOf(
+function comparedWith(
   memory: CatalogThreadSetup['memory'],
   { terms, endedConditions }: ReadyCatalog,
-): { readonly commands: Int32Array<ArrayBuffer>[]; readonly warnings: readonly string[] } {
-  if (memory === undefined) return { commands: [], warnings: [] };
+): Pick<LoadedCatalog, 'unsaid' | 'warnings'> & { readonly commands: Int32Array<ArrayBuffer>[] } {
+  if (memory === undefined) return { commands: [], unsaid: [], warnings: [] };
+  const tables = new Tables(memory);
   const warnings: string[] = [];
   let count = 0;
   const warn = (line: string): void => {
     count += 1;
     if (count <= WARNINGS_MAX) warnings.push(line);
   };
-  const chunks = marketCommands(new Tables(memory), terms, warn, endedConditions);
+  const chunks = marketCommands(tables, terms, warn, endedConditions);
   if (count > WARNINGS_MAX) warnings.push(`and ${count - WARNINGS_MAX} more markets like these`);
   // Each in a buffer of its own, so that it can be transferred.
-  return { commands: chunks.map((chunk) => new Int32Array(chunk)), warnings };
+  const commands = chunks.map((chunk) => new Int32Array(chunk));
+  return { commands, unsaid: unsaidResolutions(tables, terms), warnings };
 }
 
 await run(workerData as CatalogThreadData);

@@ -37,10 +37,12 @@ export type Listed = Pick<Generation, 'prepared' | 'figures'>;
 export interface LoadedGeneration extends Generation {
   /** Runs of commands that update the engine to this catalog, to be applied in order. */
   readonly commands: readonly Int32Array[];
-  /** SHA-256 of its objects, as hex digits; undefined for the empty catalog of a store without one. */
+  /** Of its objects (CatalogStore.digest); undefined for the empty catalog of a store without one. */
   readonly digest: string | undefined;
   /** Markets that get no book, or not the one that the catalog describes, and why. */
   readonly warnings: readonly string[];
+  /** Condition ids of markets that have resolved and of which this generation does not say so. */
+  readonly unsaid: readonly string[];
   readonly counts: CatalogCounts;
   /** From the start of the thread until all but search was ready. */
   readonly milliseconds: number;

@@ -32,6 +32,8 @@ export type ShownMarket = Texts<
   Readonly<Record<'orderMinSize' | 'orderPriceMinTickSize', number>> & {
     readonly endDate: string | null;
     readonly negRisk: boolean;
+    /** Of a market that has resolved. */
+    readonly umaResolutionStatus?: string;
   };
 
 type ShownEvent = Texts<'id' | 'ticker' | 'slug' | 'title' | 'description'>;

@@ -13,7 +13,7 @@ import {
   encodeMarketChange,
   MarketCommand,
 } from '../../engine/commands.ts';
-import { resolutionOf } from '../../engine/ledger/reads.ts';
+import { ledgerIsOn, resolutionOf } from '../../engine/ledger/reads.ts';
 import { findToken } from '../../engine/markets/markets.ts';
 import {
   marketCount,
@@ -86,6 +86,16 @@ export function marketCommands(
   return chunks;
 }
 
+/** Condition ids of listed markets that the engine has resolved and of which the catalog does not say so. */
+export function unsaidResolutions(t: Tables, markets: readonly MarketTerms[]): string[] {
+  if (!ledgerIsOn(t)) return [];
+  const isUnsaid = ({ conditionId, resolved }: MarketTerms): boolean => {
+    const market = resolved === true ? 0 : marketByCondition(t, conditionId);
+    return market !== 0 && resolutionOf(t, market) !== undefined;
+  };
+  return markets.filter(isUnsaid).map(({ conditionId }) => conditionId);
+}
+
 /**
  * Appends commands that make a market refuse orders and, if it has ended, cancel its resting
  * orders. Returns how many commands; none when that has already been done. Rules:
@@ -129,7 +139,7 @@ function appendMarket(
   const fields = {
     flags: flagsOf(market),
     ticksPerUnit: market.ticksPerUnit,
-    baseFeeBps: 0,
+    baseFeeBps: market.feeBps ?? (marketRow === 0 ? 0 : marketFeeBps(t, marketRow)),
     minSize: market.minSizeMicro as MicroShares,
   };
   if (marketRow === 0) {
@@ -155,17 +165,15 @@ function appendMarket(
   const isSame =
     flags === fields.flags &&
     ticksPerUnit === fields.ticksPerUnit &&
+    marketFeeBps(t, marketRow) === fields.baseFeeBps &&
     marketMinSize(t, marketRow) === fields.minSize;
   if (isSame) return 0;
-  // The fee of the engine's market stays: fee fields of imported catalogs are ignored
-  // (docs/protocol.md#fees).
-  const baseFeeBps = marketFeeBps(t, marketRow);
   // Closing comes first, as a command of its own: a new tick size may be rejected for lack of room,
   // and must not keep a market open.
   const closes = (flags & ~fields.flags & MarketFlag.tradable) !== 0;
   const isAlone = !closes || ticksPerUnit === fields.ticksPerUnit;
-  if (!isAlone) encodeMarketChange(out, marketRow, { ...fields, baseFeeBps, ticksPerUnit });
-  encodeMarketChange(out, marketRow, { ...fields, baseFeeBps });
+  if (!isAlone) encodeMarketChange(out, marketRow, { ...fields, ticksPerUnit });
+  encodeMarketChange(out, marketRow, fields);
   return isAlone ? 1 : 2;
 }
 

@@ -2,6 +2,7 @@
  * Answers of the catalog routes, for the API document and for the tests that check answers against
  * it: objects have the columns of shape.ts. Rules: docs/protocol.md#catalog-objects
  */
+import { RESOLVED_STATUS } from '../../storage/catalog/operator-marks.ts';
 import { type TSchema, Type } from '../common/schema.ts';
 import { type FieldKind, type FigureForm, type Kind, SHAPES } from './shape.ts';
 
@@ -28,7 +29,13 @@ function columnsOf(kind: Kind): Record<string, TSchema> {
   ]);
 }
 
-const market = columnsOf('markets');
+const market = {
+  ...columnsOf('markets'),
+  closedTime: Type.Optional(FIELD_SCHEMAS.date),
+  umaResolutionStatus: Type.Optional(
+    Type.Literal(RESOLVED_STATUS, { description: 'of a market that has resolved' }),
+  ),
+};
 const summary = columnsOf('events');
 const series = columnsOf('series');
 

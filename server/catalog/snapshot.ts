@@ -38,7 +38,7 @@ export interface ReadyCatalog {
  * To be raised with every change of what is prepared (prepared.ts), of the terms or of the texts: a
  * test compares the snapshot of the demo catalog with this number.
  */
-export const SNAPSHOT_FORMAT = 'ready-4';
+export const SNAPSHOT_FORMAT = 'ready-5';
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
@@ -118,5 +118,11 @@ function snapshotOf(catalog: Catalog): CatalogSnapshot {
 function termsOf(market: MarketTerms): MarketTerms {
   const { id, conditionId, tokenIds, ticksPerUnit, minSizeMicro, negRisk, tradable, ended } =
     market;
-  return { id, conditionId, tokenIds, ticksPerUnit, minSizeMicro, negRisk, tradable, ended };
+  const terms = { id, conditionId, tokenIds, ticksPerUnit, minSizeMicro, negRisk, tradable, ended };
+  const { feeBps, resolved } = market;
+  return {
+    ...terms,
+    ...(feeBps === undefined ? {} : { feeBps }),
+    ...(resolved === undefined ? {} : { resolved }),
+  };
 }

@@ -59,6 +59,11 @@ function takesOrders(market: ShownMarket): boolean {
   return active && !closed && !archived && acceptingOrders && enableOrderBook;
 }
 
+/** Resolved to half for each of two outcomes, as a void market is. */
+function paysHalves({ outcomePrices, umaResolutionStatus }: ShownMarket): boolean {
+  return umaResolutionStatus !== undefined && outcomePrices === '["0.5","0.5"]';
+}
+
 const SHORT: Members = {
   condition_id: [Text, (market) => market.conditionId],
   tokens: [Type.Array(Token), pricedTokens],
@@ -92,7 +97,7 @@ export const tradingMarket = shapeOf({
   neg_risk_request_id: [Text, () => ''],
   icon: [Text, (market) => market.icon],
   image: [Text, (market) => market.image],
-  is_50_50_outcome: [Flag, () => false],
+  is_50_50_outcome: [Flag, paysHalves],
   tags: [Type.Array(Text), () => []],
 });
 

@@ -188,6 +188,18 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
     options: ADMIN_OPTIONS,
     run: async () => (await import('./ledger-commands.ts')).balance,
   },
+  'ledger statement': {
+    does: 'entries of a wallet with their running balance, newest first',
+    node: 'remote',
+    args: ['WALLET'],
+    options: {
+      '--limit <number>': 'how many (100)',
+      '--csv': 'with the columns of GET /ledger/statement',
+      ...ADMIN_OPTIONS,
+      '--json': 'one object a line',
+    },
+    run: async () => (await import('./ledger-commands.ts')).statement,
+  },
   'ledger audit': {
     does: 'rebuilds the ledger from image and log, and adds it up; it differs where that does not hold',
     node: 'shared',
@@ -205,6 +217,20 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
     },
     run: async () => (await import('./market-commands.ts')).createEvent,
   },
+  'event edit': {
+    does: 'changes what an event says',
+    node: 'remote',
+    args: ['EVENT'],
+    options: {
+      '--title <text>': 'its title',
+      '--description <text>': 'its description',
+      '--tag <labels...>': 'a label; all of them are replaced',
+      '--start <time>': 'such as 2027-01-31T18:00:00Z',
+      '--end <time>': 'such as 2027-01-31T18:00:00Z',
+      ...ADMIN_OPTIONS,
+    },
+    run: async () => (await import('./market-commands.ts')).editEvent,
+  },
   'market create': {
     does: 'makes a market; prints its condition id and token ids',
     node: 'remote',
@@ -215,13 +241,14 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
         'an event that `event create` made; without it the market gets one of its own',
       '--tick <size>': 'tick size (0.01)',
       '--minimum <shares>': 'least size of an order (5)',
+      '--fee <bps>': 'base fee of takers in basis points (0)',
       '--neg-risk': 'at most one market of its event can be Yes',
       ...MADE_OPTIONS,
     },
     run: async () => (await import('./market-commands.ts')).createMarket,
   },
   'market edit': {
-    does: 'changes what a market says, its tick or its minimum',
+    does: 'changes what a market says, its tick, minimum or fee',
     node: 'remote',
     args: ['CONDITION'],
     options: {
@@ -230,6 +257,7 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
       '--end <time>': 'when it ends, such as 2027-01-31T18:00:00Z',
       '--tick <size>': 'tick size',
       '--minimum <shares>': 'least size of an order',
+      '--fee <bps>': 'base fee of takers in basis points',
       ...ADMIN_OPTIONS,
     },
     run: async () => (await import('./market-commands.ts')).editMarket,

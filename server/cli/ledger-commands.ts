@@ -3,9 +3,12 @@ import { auditLedger } from '../../engine/audit-ledger.ts';
 import { ledgerIsOn } from '../../engine/ledger/reads.ts';
 import { type Rebuilt, rebuild } from '../../storage/recovery/rebuild.ts';
 import { newRequestId, totalsOf } from '../admin/ledger-operations.ts';
+import { statementCsv } from '../ledger/statement-rows.ts';
+import { STATEMENT_MAX, STATEMENT_PAGE, type StatementEntry } from '../ledger/statement-schemas.ts';
 import type { Options, Run } from './context.ts';
-import { command, walletOf } from './operator-commands.ts';
-import { configOf, textOf } from './settings.ts';
+import { operate } from './operate.ts';
+import { command, printLines, walletOf } from './operator-commands.ts';
+import { configOf, numberOf, textOf } from './settings.ts';
 import { aligned } from './terminal.ts';
 
 /** Made here: a command that got no answer can be sent again with it. */
@@ -55,6 +58,50 @@ export const balance = command(
     return aligned([['of', 'total', 'reserved', 'free'], of, ...lines]).join('\n');
   },
 );
+
+/** Pages of the node until there are enough. */
+export const statement: Run = async (context, [wallet = ''], options) => {
+  const { stdout } = context;
+  const most = numberOf(textOf(options, 'limit') ?? String(STATEMENT_PAGE), '--limit', 1);
+  const rows: StatementEntry[] = [];
+  for (let more = true; more && rows.length < most; ) {
+    const last = rows.at(-1);
+    const page = await operate(context, options, 'GET /admin/ledger/statement', {
+      wallet: walletOf(wallet),
+      limit: Math.min(STATEMENT_MAX, most - rows.length),
+      ...(last === undefined ? {} : { before: last.entry }),
+    });
+    rows.push(...page.entries);
+    more = page.more;
+  }
+  if (options.json === true) return printLines(context, rows);
+  if (options.csv === true) {
+    stdout.write(statementCsv(rows));
+    return 'done';
+  }
+  const lines = rows.map((row) => [
+    String(row.entry),
+    new Date(row.timestamp).toISOString(),
+    row.cause,
+    row.outcome,
+    row.cash,
+    row.shares,
+    row.cash_after,
+    row.shares_after,
+  ]);
+  const head = [
+    'entry',
+    'time',
+    'cause',
+    'outcome',
+    'cash',
+    'shares',
+    'cash after',
+    'shares after',
+  ];
+  stdout.write(`${aligned([head, ...lines]).join('\n')}\n`);
+  return 'done';
+};
 
 /** A node may run meanwhile: the log is read as far as it is on disk. */
 export const audit: Run = async (context, _, options) => {

@@ -22,10 +22,14 @@ function textsOf<Names extends string>(
 
 const SHOWN = { description: 'description', startDate: 'start', endDate: 'end' } as const;
 const negRiskOf = ({ negRisk }: Options) => (negRisk === true ? { negRisk } : {});
-/** The admin listener refuses a tick that is none. */
-const tickOf = (options: Options) => {
+/** The admin listener refuses a tick or a fee that is none. */
+const termsOf = (options: Options) => {
   const tick = textOf(options, 'tick') as MarketInput['tick'];
-  return tick === undefined ? {} : { tick };
+  const fee = textOf(options, 'fee');
+  return {
+    ...(tick === undefined ? {} : { tick }),
+    ...(fee === undefined ? {} : { fee: Number(fee) }),
+  };
 };
 
 function needed(options: Options, name: string): string {
@@ -50,13 +54,23 @@ export const createEvent = command(
   ({ changed, event, slug }) => `event ${event} (${slug})${again(!changed)}`,
 );
 
+export const editEvent = command(
+  'POST /admin/events/edit',
+  ([event = ''], options) => ({
+    event,
+    ...textsOf(options, { ...SHOWN, title: 'title' }),
+    ...(options.tag === undefined ? {} : { tags: manyOf(options, 'tag') }),
+  }),
+  ({ changed, event }) => `event ${event} ${changed ? 'is changed' : 'was so before'}`,
+);
+
 export const createMarket = command(
   'POST /admin/markets',
   (_, options) => ({
     question: needed(options, 'question'),
     outcomes: manyOf(options, 'outcome'),
     ...textsOf(options, { ...SHOWN, id: 'id', event: 'event', minimum: 'minimum' }),
-    ...tickOf(options),
+    ...termsOf(options),
     ...negRiskOf(options),
   }),
   ({ changed, condition, event, tokens }) =>
@@ -70,7 +84,7 @@ export const editMarket = command(
   ([condition = ''], options) => ({
     condition: conditionOf(condition),
     ...textsOf(options, { ...SHOWN, question: 'question', minimum: 'minimum' }),
-    ...tickOf(options),
+    ...termsOf(options),
   }),
   ({ changed, condition }) => `${condition} ${changed ? 'is changed' : 'was so before'}`,
 );

@@ -3,7 +3,8 @@ import type { Config } from '../config/config.ts';
 import { type Context, type Options, Refused } from './context.ts';
 import { configOf, textOf } from './settings.ts';
 
-const TIMEOUT_MS = 10_000;
+/** Longer than a node waits for an edit of its catalog. */
+const TIMEOUT_MS = 45_000;
 
 interface Place {
   readonly host: string;

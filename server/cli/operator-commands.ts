@@ -165,7 +165,7 @@ export const audit: Run = async (context, _, options) => {
   return 'done';
 };
 
-function printLines({ stdout }: Context, rows: readonly object[]): 'done' {
+export function printLines({ stdout }: Context, rows: readonly object[]): 'done' {
   for (const row of rows) stdout.write(`${JSON.stringify(row)}\n`);
   return 'done';
 }

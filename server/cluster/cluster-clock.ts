@@ -17,15 +17,14 @@ export class ClusterClock {
     this.at = steady();
   }
 
-  /** A record of this time has come. */
-  record(time: number): void {
+  /**
+   * A record of this time has come; or nobody has led since this node started, and this is the time of the machine.
+   * The first record of an epoch has the time of the one before it.
+   */
+  reach(time: number): void {
+    if (time <= this.now()) return;
     this.time = time;
     this.at = this.steady();
-  }
-
-  /** Nobody has led since this node started, so nobody knows how long: the clock of the machine counts, if it is ahead. */
-  begin(wall: number): void {
-    if (wall > this.now()) this.record(wall);
   }
 
   /** Unix milliseconds. */

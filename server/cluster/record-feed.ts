@@ -48,7 +48,7 @@ export class RecordFeed {
   take({ after, payload, sequence, time }: LogEntry): void | Promise<void> {
     if (sequence <= this.at.sequence) return;
     this.at = { sequence, digest: after };
-    this.clock.record(time);
+    this.clock.reach(time);
     this.came.push(this.steady());
     this.sequencer.apply(payload, () => this.onApplied(sequence));
     if (this.came.length >= WAITING_MAX) return this.whenApplied(sequence - WAITING_MAX / 2);

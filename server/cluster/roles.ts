@@ -335,19 +335,22 @@ export class Roles {
     assert(tail.sequence === 0 || stateDigest(tables) === tail.digest, 'a digest was compared');
     const record = this.o.epochRecord();
     const patienceMs = PATIENCE * silenceMs;
-    const writer = await replicated.claim(tail, record, { node, patienceMs });
     this.taken = performance.now();
+    const writer = await replicated.claim(tail, record, { node, patienceMs });
     await this.following.stop();
-    this.feed.take(record);
+    feed.take(record);
     await feed.whenApplied(record.sequence);
-    assert.equal(log.last, record.sequence, 'the log of this node has the record');
-    return writer;
+    if (log.last === record.sequence && !this.isClosing) return writer;
+    // Yet another one has claimed since, or the node ends.
+    writer.end('this node does not lead after all');
+    this.lost(new WrongSequence(record.sequence, log.last));
+    return undefined;
   }
 
   private lead(writer: LogWriter): void {
     const { advertise, clock, log, node, onLead, print, sequencer, silenceMs, wall } = this.o;
     // Nobody knows how long nobody led before this node started.
-    if (this.seen < 2) clock.begin(wall());
+    if (this.seen < 2) clock.reach(wall());
     this.writer = writer;
     writer.onRoom = (problem) => {
       this.fullness = problem;

@@ -151,6 +151,13 @@ export const REFUSALS = {
   IMPORTED_EVENT: ['the event comes from an import'],
   MADE_OTHERWISE: ['there is an event of this title', 'there is a market of this question'],
   MARKET_CLOSED: ['the market is closed'],
+  FIXED_MEMBER: [
+    'outcomes cannot be changed',
+    'event cannot be changed',
+    'negRisk cannot be changed',
+  ],
+  COARSER_TICK: ['tick cannot become coarser while orders rest'],
+  NO_GROUP: ['the event of the market is not in the catalog'],
   NO_BOOK: ['the market would have no book'],
   CATALOG_CONFLICT: ['the catalog refuses it'],
   CATALOG_NOT_CHANGED: ['the catalog cannot be changed'],

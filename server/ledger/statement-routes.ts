@@ -19,13 +19,8 @@ import type { KeyOwner } from '../identity/auth.ts';
 import { AccountTexts } from '../market-data/account-texts.ts';
 import type { MarketLookup } from '../market-data/texts.ts';
 import { REJECT_TEXTS } from '../orders/reject-texts.ts';
-import {
-  CAUSES,
-  COLUMNS,
-  STATEMENT_PAGE,
-  type StatementEntry,
-  type StatementQuery,
-} from './statement-schemas.ts';
+import { statementCsv, statementRow } from './statement-rows.ts';
+import { STATEMENT_PAGE, type StatementQuery } from './statement-schemas.ts';
 
 export interface StatementRouteParts {
   readonly tables: Tables;
@@ -59,45 +54,16 @@ export function statementHandlers({ infos, statements, tables: t }: StatementRou
       if (!(error instanceof ProjectionUnready)) throw error;
       return context.reply(503, UNREADY);
     }
-    const data = found.slice(0, limit).map((entry) => shown(names, entry));
+    const data = found.slice(0, limit).map((entry) => statementRow(names, entry, String));
     const next = found.length > limit ? cursorOf(data.at(-1)!.entry) : LAST_CURSOR;
     if (!CSV.test(context.headers.at(-1)!)) {
       const page = { data, next_cursor: next, limit, count: data.length };
       return context.reply(200, JSON.stringify(page));
     }
-    context.reply(200, csvOf(data), [
+    context.reply(200, statementCsv(data), [
       ['Content-Type', 'text/csv; charset=utf-8'],
       ['X-Next-Cursor', next],
     ]);
   };
   return { 'GET /ledger/statement': statement };
-}
-
-function shown(names: AccountTexts, entry: NumberedEntry): StatementEntry {
-  const { asset_id, market, outcome } =
-    entry.token === 0 ? { asset_id: '', market: '', outcome: '' } : names.token(entry.token);
-  return {
-    entry: entry.number,
-    timestamp: entry.time,
-    cause: CAUSES[entry.cause]!,
-    condition_id: market,
-    token_id: asset_id,
-    outcome,
-    cash: String(entry.cash),
-    shares: String(entry.shares),
-    cash_after: String(entry.cashAfter),
-    shares_after: String(entry.sharesAfter),
-    reference: entry.reference,
-  };
-}
-
-/** A line of names, then one for each entry. */
-function csvOf(entries: readonly StatementEntry[]): string {
-  const lines = entries.map((entry) => COLUMNS.map((name) => csvText(entry[name])).join(','));
-  return `${[COLUMNS.join(','), ...lines].join('\r\n')}\r\n`;
-}
-
-function csvText(value: string | number): string {
-  const text = String(value);
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

@@ -5,7 +5,7 @@
 import { compileQuery } from '../common/query.ts';
 import { type Static, Type } from '../common/schema.ts';
 
-const STATEMENT_MAX = 1_000;
+export const STATEMENT_MAX = 1_000;
 export const STATEMENT_PAGE = 100;
 
 const StatementQueryShape = Type.Object({
@@ -31,7 +31,7 @@ const Count = Type.Integer({ minimum: 0 });
 export const CAUSES = ['', 'DEPOSIT', 'WITHDRAW', 'SPLIT', 'MERGE', 'TRADE', 'REDEEM'] as const;
 
 /** Members of an entry and columns of the CSV, in this order. */
-const entryMembers = {
+export const StatementEntryRow = {
   entry: Type.Integer({ minimum: 0, description: 'its number in the ledger' }),
   timestamp: Type.Integer({ description: 'unix milliseconds' }),
   cause: Type.Union(CAUSES.slice(1).map((cause) => Type.Literal(cause))),
@@ -44,9 +44,9 @@ const entryMembers = {
   shares_after: Total,
   reference: Type.Integer({ minimum: 0, description: 'what belongs together has the same' }),
 };
-const EntryShape = Type.Object(entryMembers);
+const EntryShape = Type.Object(StatementEntryRow);
 export type StatementEntry = Static<typeof EntryShape>;
-export const COLUMNS = Object.keys(entryMembers) as readonly (keyof StatementEntry)[];
+export const COLUMNS = Object.keys(StatementEntryRow) as readonly (keyof StatementEntry)[];
 
 export const StatementAnswer = Type.Object({
   data: Type.Array(EntryShape),

@@ -1,6 +1,6 @@
 /**
  * The trade id and the transaction hash of a match. Both are computed from the sequence of its
- * first fill alone, so they are the same after every restart.
+ * first fill alone, so they are the same after every restart. Entries of the ledger have hashes too.
  *
  * Thread: any.
  */
@@ -28,7 +28,17 @@ export function matchOfTradeId(text: string): number {
 
 /** Keccak-256 of the match as a uint256 (docs/protocol.md#identifiers): `0x` and 64 hex digits. */
 export function transactionHash(match: number): string {
+  return hashOf(0, match);
+}
+
+/** The same of an entry of the ledger, with 1 as the first byte: no match has its hash. */
+export function entryHash(entry: number): string {
+  return hashOf(1, entry);
+}
+
+function hashOf(first: number, number: number): string {
   scratch.fill(0);
-  scratch.writeBigUInt64BE(BigInt(match), UINT256_BYTES - 8);
+  scratch[0] = first;
+  scratch.writeBigUInt64BE(BigInt(number), UINT256_BYTES - 8);
   return bytesToHex(keccak256(scratch), 0, UINT256_BYTES);
 }

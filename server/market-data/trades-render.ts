@@ -213,11 +213,13 @@ export class TradesRenderer {
    * Renders rows that have been read, with the given text in place of the end of each. The bytes
    * belong to the caller. All rows show the catalog generation of the first one.
    * @param rows ROW_DOUBLES numbers for each of the keys
+   * @param other the text of a row whose key is below 0: it is no trade; its first number is at the argument
    */
   async renderRows(
     keys: ArrayLike<number>,
     rows: Float64Array,
     end: Uint8Array = OBJECT_END,
+    other?: (row: number) => Uint8Array,
   ): Promise<Buffer> {
     const count = keys.length;
     // Few rows are longer than a cell. To copy megabytes to a larger page would take milliseconds.
@@ -230,6 +232,11 @@ export class TradesRenderer {
         await nextTurn();
       }
       const row = i * ROW_DOUBLES;
+      if (keys[i]! < 0) {
+        append(page, other!(row));
+        done += NEW_COUNTS;
+        continue;
+      }
       const token = rows[row + Row.token]! as TokenRow;
       const info = infos(tokenMarket(this.t, token));
       done += 1;
@@ -248,9 +255,7 @@ export class TradesRenderer {
   private copy(page: Page, key: number, info: MarketInfo | undefined): boolean {
     const row = this.cache.find(key, info);
     if (row === undefined) return false;
-    if (page.used + row.length > page.bytes.length) grow(page, row.length);
-    page.bytes.set(row, page.used);
-    page.used += row.length;
+    append(page, row);
     return true;
   }
 
@@ -300,6 +305,11 @@ function closed(page: Page): Buffer {
   bytes[0] = OPEN;
   bytes[end] = CLOSE;
   return bytes.subarray(0, end + 1);
+}
+
+function append(page: Page, row: Uint8Array): void {
+  if (page.used + row.length > page.bytes.length) grow(page, row.length);
+  page.used = put(row, page.bytes, page.used);
 }
 
 /** Makes room for so many more bytes, and for the bracket. */

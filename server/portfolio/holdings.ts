@@ -7,7 +7,13 @@
  */
 
 import { resolutionOf } from '../../engine/ledger/reads.ts';
-import { tokenComplement, tokenLastPrice, tokenMarket, tokenOutcome } from '../../engine/reads.ts';
+import {
+  marketTokens,
+  tokenComplement,
+  tokenLastPrice,
+  tokenMarket,
+  tokenOutcome,
+} from '../../engine/reads.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import { type MarketRow, PIPS_PER_UNIT, type TokenRow } from '../../engine/tables/units.ts';
 import type { WalletPosition } from '../../storage/projection/positions.ts';
@@ -138,16 +144,20 @@ export class Holdings {
     return best.from(0);
   }
 
-  /** Pips of the last trade, or what a share of a resolved market was paid. */
+  /**
+   * Pips of the last trade, or what a share of a resolved market was paid. Shares that were split and never
+   * traded are worth their part of a complete set.
+   */
   price(token: number): number {
     const { tables } = this.parts;
     const row = token as TokenRow;
-    const resolution = resolutionOf(tables, tokenMarket(tables, row));
+    const market = tokenMarket(tables, row);
+    const resolution = resolutionOf(tables, market);
     if (resolution !== undefined) {
       const weight = resolution.weights[tokenOutcome(tables, row)]!;
       return Math.floor((weight * PIPS_PER_UNIT) / resolution.sum);
     }
-    return tokenLastPrice(tables, row);
+    return tokenLastPrice(tables, row) || Math.floor(PIPS_PER_UNIT / marketTokens(tables, market));
   }
 
   info(token: number) {

@@ -1,7 +1,11 @@
 import { ledgerIsOn, ledgerTotals, marketCollateral } from '../../engine/ledger/reads.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import type { MarketRow } from '../../engine/tables/units.ts';
-import { type PositionsReader, ProjectionUnready } from '../../storage/projection/reader.ts';
+import {
+  type PositionsReader,
+  ProjectionUnready,
+  type StatementsReader,
+} from '../../storage/projection/reader.ts';
 import { microText } from '../common/decimal.ts';
 import { errorBody, NOT_ALLOWED_ADDRESS } from '../common/error-bodies.ts';
 import type { QuerySpec } from '../common/query.ts';
@@ -30,6 +34,7 @@ export interface PortfolioParts {
   readonly texts: TokenTexts;
   readonly infos: MarketLookup;
   readonly positions: PositionsReader;
+  readonly statements: StatementsReader;
   readonly history: HistoryKeeper;
   readonly index: TradesIndex;
   readonly trades: TradesRenderer;
@@ -61,7 +66,7 @@ export function portfolioHandlers(parts: PortfolioParts) {
   const holdings = new Holdings({ tables, positions, infos });
   const names = new AccountTexts(tables, infos);
   const rows = new PositionTexts(names, texts, holdings);
-  const activity = new Activity(parts.index, parts.trades);
+  const activity = new Activity({ ...parts, names });
   const ofFills = handlerOf(parts, () => true);
   const ofPositions = handlerOf(parts, () => positions.isComplete());
   const account = (user: string): number => accountByAddress(tables, user);

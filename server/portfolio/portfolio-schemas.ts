@@ -69,7 +69,7 @@ export type ClosedQuery = DataQueryOf<typeof CLOSED>;
 const ACTIVITY = {
   user: wallet(true),
   ...ofMarkets,
-  /** On this node every activity is a trade. */
+  /** Only with a ledger there are others than trades; REWARD and CONVERSION never. */
   type: list('TRADE, SPLIT, MERGE, REDEEM, REWARD, CONVERSION, comma-separated'),
   /** Unix seconds, both inclusive. */
   start: integer(Number.MAX_SAFE_INTEGER, 0),
@@ -127,8 +127,20 @@ const positionMembers = {
   timestamp: Type.Integer({ description: 'of the newest fill, unix seconds' }),
   ...OfToken,
 };
+const TYPES = ['TRADE', 'SPLIT', 'MERGE', 'REDEEM'] as const;
+const SIDES = ['BUY', 'SELL', ''] as const;
 export const ActivityAnswer = Type.Array(
-  Type.Object({ ...TradeRow, type: Type.Literal('TRADE') }, { additionalProperties: false }),
+  Type.Object(
+    {
+      ...TradeRow,
+      side: Type.Union(
+        SIDES.map((side) => Type.Literal(side)),
+        { description: 'empty of all but trades, as asset and outcome are' },
+      ),
+      type: Type.Union(TYPES.map((type) => Type.Literal(type))),
+    },
+    { additionalProperties: false },
+  ),
 );
 export const PositionsAnswer = Type.Array(
   Type.Object(positionMembers, { additionalProperties: false }),

@@ -42,6 +42,9 @@ const UserMessage = Type.Object({
   type: Type.Optional(Type.String({ description: '"user"; needed without operation' })),
   operation: Operation,
   markets: Type.Optional(Type.Array(Type.String(), { description: 'condition ids; none = all' })),
+  custom_feature_enabled: Type.Optional(
+    Type.Boolean({ description: 'also balance, in a stream of its own' }),
+  ),
   auth: Type.Optional(
     Type.Object({
       apiKey: Type.Optional(Text),
@@ -216,6 +219,18 @@ const TradeEvent = Type.Object({
   ),
 });
 
+const BalanceEvent = Type.Object({
+  event_type: literal('balance'),
+  ...envelope,
+  market: Type.String({ description: 'the condition id; empty of cash' }),
+  wallet: Text,
+  asset_type: Type.Union([literal('COLLATERAL'), literal('CONDITIONAL')]),
+  token_id: Type.String({ description: 'empty of cash' }),
+  total: Type.String({ pattern: '^[0-9]+$', description: 'micro-units, after the batch' }),
+  reserved: Type.String({ pattern: '^[0-9]+$', description: 'by open orders' }),
+  free: Digits,
+});
+
 /** The answer to a message with `resume`, for each stream of the subscription. */
 const ResumedEvent = Type.Object({
   event_type: literal('resumed'),
@@ -270,11 +285,15 @@ export const STREAM_TABLE = {
     },
   },
   '/ws/user': {
-    does: "a wallet's own orders and trades; the first message carries its credentials",
+    does: "a wallet's own orders, trades and balances; the first message carries its credentials",
     message: UserMessage,
     events: {
       order: { sent: 'placed, filled in part or whole, ended', schema: OrderEvent },
       trade: { sent: 'matched, and confirmed at once', schema: TradeEvent },
+      balance: {
+        sent: 'a batch touched cash or shares of the wallet; custom, with a ledger',
+        schema: BalanceEvent,
+      },
       resumed: { sent: 'the answer to `resume`; what was missed follows', schema: ResumedEvent },
       error: { sent: 'a message cannot be obeyed', schema: ProblemEvent },
     },

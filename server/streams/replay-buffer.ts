@@ -5,6 +5,8 @@
  *
  *   user:<address>               every event of a wallet's keys
  *   user:<address>:<condition>   those of one market, for clients that subscribe to some markets only
+ *   user:<address>:balances      what the wallet has (balance-feed.ts), for clients that ask for it; these events
+ *                                are in no other stream, because other clients do not know them
  *
  * Thread: the I/O thread.
  */
@@ -37,11 +39,14 @@ const SHARE = 1 / 16;
  */
 const AWAY_MAX = 65_536;
 
+/** Stands for the stream of balances where those of markets are named by condition. */
+export const BALANCES = 'balances';
+
 /** One event, stored so that it can be sent again. */
 export interface StoredEvent {
   readonly user: User;
   readonly condition: string;
-  /** Its sequences in the streams of the user and of the market. */
+  /** Its sequences in the streams of the user and of the market; 0 = it is not in that of the user. */
   readonly sequence: number;
   readonly ofMarket: number;
   /** JSON without braces and envelope. */
@@ -80,6 +85,8 @@ export class User {
   readonly all: StoredStream;
   readonly catchingUp = new Set<CatchingUp>();
   connections = 0;
+  /** A connection has asked for balances in this run. */
+  followsBalances = false;
   /** Of its stored events. */
   weight = 0;
   /** The number of connections in each topic. */
@@ -137,6 +144,7 @@ export class ReplayBuffer {
   /** Counts the users that were made. A user that returns after it was removed is a new one. */
   private made = 0;
   private readonly away = new Set<User>();
+  private someFollowBalances = false;
 
   constructor(parts: ReplayBufferParts) {
     this.o = parts;
@@ -144,6 +152,17 @@ export class ReplayBuffer {
 
   get isEmpty(): boolean {
     return this.byWord.size === 0;
+  }
+
+  /** Whether any user follows balances. */
+  get hasBalances(): boolean {
+    return this.someFollowBalances;
+  }
+
+  /** From now on events of the user's balances are stored. */
+  followBalances(user: User): void {
+    user.followsBalances = true;
+    this.someFollowBalances = true;
   }
 
   /** The user whose address is at `at`, if its events are stored. */
@@ -182,13 +201,13 @@ export class ReplayBuffer {
   /** Numbers an event, stores it and sends it. */
   append(user: User, condition: string, body: string): void {
     const market = user.marketStream(condition);
-    user.all.sequence += 1;
-    market.sequence += 1;
-    const { sequence: ofMarket } = market;
+    const streams = condition === BALANCES ? [market] : [user.all, market];
+    for (const stream of streams) stream.sequence += 1;
+    const sequence = condition === BALANCES ? 0 : user.all.sequence;
     const links = [unlinked(), unlinked(), unlinked()] as const;
-    const event = { user, condition, sequence: user.all.sequence, ofMarket, body, links };
+    const event = { user, condition, sequence, ofMarket: market.sequence, body, links };
     this.store(event);
-    for (const { id } of [user.all, market]) {
+    for (const { id } of streams) {
       if (user.joined.has(id)) this.o.publish(id, Buffer.from(this.frame(event, id === market.id)));
     }
     for (const connection of user.catchingUp) connection.later(event);
@@ -253,7 +272,8 @@ export class ReplayBuffer {
     let event = stream.newest;
     while (missed.length < stream.sequence - sequence) {
       if (event === undefined) return undefined;
-      missed.push(event);
+      // The chain of the user also has its balances, so that they make room as its other events do.
+      if (chain === Chain.market || event.sequence > 0) missed.push(event);
       event = event.links[chain].before;
     }
     return missed.reverse();
@@ -265,6 +285,7 @@ export class ReplayBuffer {
     this.away.clear();
     while (this.ends.oldest !== undefined) this.forget(this.ends.oldest);
     this.busiest = undefined;
+    this.someFollowBalances = false;
   }
 }
 

@@ -9,6 +9,7 @@ import type { Credential } from '../identity/key-registry.ts';
 import type { BookRenderer } from '../market-data/books.ts';
 import type { MarketLookup, MarketStory, TokenTexts } from '../market-data/texts.ts';
 import type { AppliedBatch } from '../orders/applied-batch.ts';
+import { BalanceFeed } from './balance-feed.ts';
 import type { CloseName } from './closes.ts';
 import type { Connection, ConnectionParts } from './connection.ts';
 import { Connections, type StreamFacts } from './connections.ts';
@@ -61,6 +62,7 @@ export class Streams {
   private readonly resolvedMarkets: ResolvedMarkets;
   private readonly replayBuffer: ReplayBuffer;
   private readonly user: UserFeed;
+  private readonly balances: BalanceFeed;
   private send: Publish = () => undefined;
 
   constructor(parts: StreamParts) {
@@ -80,6 +82,7 @@ export class Streams {
       eventsMax: parts.eventsMax ?? EVENTS_MAX,
     });
     this.user = new UserFeed(names, this.replayBuffer);
+    this.balances = new BalanceFeed(names, this.replayBuffer);
     const feed = this.market;
     this.routes = [
       this.route('/ws/market', (common) => new MarketConnection({ tables, texts, feed }, common)),
@@ -105,6 +108,7 @@ export class Streams {
       if (batch.isWhole) {
         this.market.flushed(batch);
         this.user.flushed(batch);
+        this.balances.flushed(batch);
         this.resolvedMarkets.flushed(batch);
       } else {
         this.restart('begin_anew', 'too much has changed at once: subscribe anew');

@@ -5,6 +5,7 @@
  * Thread: the I/O thread.
  */
 import { timingSafeEqual } from 'node:crypto';
+import { ledgerIsOn } from '../../engine/ledger/reads.ts';
 import { ADDRESS_WORDS } from '../../engine/tables/codes.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import { bytesToWords } from '../common/uint256.ts';
@@ -20,6 +21,7 @@ import {
 } from './connection.ts';
 import { invalid, type Problem, type UserMessageFields, userMessage } from './messages.ts';
 import {
+  BALANCES,
   type CatchingUp,
   CHARACTERS_MAX,
   EVENTS_MAX,
@@ -81,7 +83,7 @@ export class UserConnection extends Connection implements CatchingUp {
   private readonly o: UserChannelParts;
   private isActive: () => boolean = () => true;
   private user: User | undefined;
-  /** Conditions, or ALL alone. */
+  /** Conditions, or ALL in place of them; and BALANCES. */
   private readonly followed = new Set<string>();
   /** Those of them whose topic it has joined; for the others it still catches up. */
   private readonly joined = new Set<string>();
@@ -103,7 +105,8 @@ export class UserConnection extends Connection implements CatchingUp {
   }
 
   later(event: StoredEvent): void {
-    const name = [ALL, event.condition].find((one) => this.followed.has(one));
+    const streams = event.condition === BALANCES ? [BALANCES] : [ALL, event.condition];
+    const name = streams.find((one) => this.followed.has(one));
     if (name === undefined || this.joined.has(name)) return;
     this.due.push({ event, name });
     this.arrived += event.body.length;
@@ -199,12 +202,16 @@ export class UserConnection extends Connection implements CatchingUp {
       if (marketByCondition(this.o.tables, text) !== 0) added.push(text);
     }
     const { subscriptionsMax } = this.limits;
-    const total = new Set([...this.followed, ...added]).size;
+    const total = new Set([...this.followed, ...added, BALANCES]).size - 1;
     if (total > subscriptionsMax) {
       const detail = `a connection follows at most ${subscriptionsMax} markets`;
       return { error: 'too_many_subscriptions', detail };
     }
-    if (isAll) this.drop([...this.followed].filter((name) => name !== ALL));
+    if (isAll) this.drop([...this.followed].filter((name) => name !== ALL && name !== BALANCES));
+    if (message.custom_feature_enabled === true && ledgerIsOn(this.o.tables)) {
+      this.o.replayBuffer.followBalances(this.user!);
+      added.push(BALANCES);
+    }
     // A client that names an earlier place than that of a stream which it already follows has an
     // unknown state, so the stream begins again at the named place.
     this.drop(added.filter((name) => this.isBehind(name, resumePoints)));

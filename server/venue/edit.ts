@@ -6,9 +6,15 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { type Catalog, type JsonObject, readCatalog } from '../../storage/catalog/catalog-file.ts';
-import { isObject, text } from '../../storage/catalog/catalog-json.ts';
-import { conditionIdOf, hasEnded } from '../../storage/catalog/catalog-market.ts';
-import { changedBy, MADE, marketsOf } from '../../storage/catalog/operator-objects.ts';
+import { isObject, text, textList } from '../../storage/catalog/catalog-json.ts';
+import { conditionIdOf, hasEnded, tradingTerms } from '../../storage/catalog/catalog-market.ts';
+import {
+  isResolved,
+  MADE,
+  operatorFee,
+  RESOLVED_STATUS,
+} from '../../storage/catalog/operator-marks.ts';
+import { changedBy, marketsOf } from '../../storage/catalog/operator-objects.ts';
 import { marketIds, numberOf } from './venue-ids.ts';
 
 export interface EventWish {
@@ -32,6 +38,8 @@ export interface MarketWish {
   readonly endDate?: string;
   readonly tick?: string;
   readonly minimum?: string;
+  /** Base fee of takers in basis points. */
+  readonly fee?: number;
   readonly negRisk?: boolean;
   readonly id?: string;
 }
@@ -44,10 +52,24 @@ export type Edit =
       readonly kind: 'change';
       readonly condition: string;
       readonly changes: JsonObject;
-      /** Ended markets are changed too. */
-      readonly isFinal?: true;
+      readonly fixed?: FixedMembers;
       readonly at: string;
-    };
+    }
+  | {
+      readonly kind: 'change event';
+      readonly event: string;
+      readonly changes: Partial<Omit<EventWish, 'id'>>;
+      readonly at: string;
+    }
+  /** The engine has resolved these markets. Those that the catalog does not list are left out. */
+  | { readonly kind: 'resolved'; readonly conditions: readonly string[]; readonly at: string };
+
+/** What is said of them must be as it is. */
+export interface FixedMembers {
+  readonly outcomes?: readonly string[];
+  readonly event?: string;
+  readonly negRisk?: boolean;
+}
 
 export interface Edited {
   /** Undefined: nothing is to be changed. */
@@ -67,6 +89,8 @@ export interface EditRefused {
 export function edited(before: Catalog, edit: Edit): Edited | EditRefused {
   if (edit.kind === 'event') return withEvent(before, edit.wish, edit.at);
   if (edit.kind === 'market') return withMarket(before, edit.wish, edit.at);
+  if (edit.kind === 'change event') return withEventChange(before, edit);
+  if (edit.kind === 'resolved') return withResolved(before, edit);
   return withChange(before, edit);
 }
 
@@ -77,7 +101,7 @@ function withEvent(before: Catalog, wish: EventWish, at: string): Edited | EditR
     return sameWish(known, wish) ? shown(known) : conflict('an event', 'title');
   }
   const event = eventOf(id, wish, at);
-  return next(before, [...before.events, event], event);
+  return datesFault(wish) ?? next(before, [...before.events, event], event);
 }
 
 function withMarket(before: Catalog, wish: MarketWish, at: string): Edited | EditRefused {
@@ -124,31 +148,108 @@ function withMarket(before: Catalog, wish: MarketWish, at: string): Edited | Edi
   const markets = [...marketsOf(event), market];
   const changed = { ...event, closed: false, updatedAt: at, markets };
   const others = before.events.filter(({ id }) => id !== eventId);
-  return next(before, [...others, changed], changed, market);
+  return datesFault(wish) ?? next(before, [...others, changed], changed, market);
 }
 
 function withChange(
   before: Catalog,
-  { at, changes, condition, isFinal }: Extract<Edit, { readonly kind: 'change' }>,
+  { at, changes, condition, fixed = {} }: Extract<Edit, { readonly kind: 'change' }>,
 ): Edited | EditRefused {
   const event = before.events.find((one) => marketOf(one, condition) !== undefined);
   const market = event && marketOf(event, condition);
   if (event === undefined || market === undefined) {
     return { status: 404, error: 'market not found', detail: `there is no market ${condition}` };
   }
-  if (hasEnded(market) && isFinal !== true && changes.closed !== true) {
+  const fault = fixedFault(event, market, fixed);
+  if (fault !== undefined) return fault;
+  if (hasEnded(market) && changes.closed !== true) {
     return { status: 409, error: 'the market is closed', detail: 'it never changes again' };
   }
-  const isSame = Object.entries(changes).every(([name, value]) =>
-    isDeepStrictEqual(market[name], value),
-  );
-  if (isSame) return shown(event, market);
+  if (isSame({ ...market, feeBps: operatorFee(market) ?? 0 }, changes)) return shown(event, market);
   const changed = changedBy(market, { ...changes, updatedAt: at });
-  const markets = marketsOf(event).map((one) => (one === market ? changed : one));
-  const closed = MADE in event ? markets.every(hasEnded) : event.closed;
-  const after = { ...event, closed, markets };
+  const after = withMarkets(event, (one) => (one === market ? changed : one));
   const events = before.events.map((one) => (one === event ? after : one));
-  return next(before, events, after, changed);
+  return datesFault(changed, changes) ?? next(before, events, after, changed);
+}
+
+function withEventChange(
+  before: Catalog,
+  { at, changes, event: id }: Extract<Edit, { readonly kind: 'change event' }>,
+): Edited | EditRefused {
+  const event = before.events.find((one) => one.id === id);
+  if (event === undefined) {
+    return { status: 404, error: 'event not found', detail: `there is no event ${id}` };
+  }
+  const { negRisk, tags, ...texts } = changes;
+  const fault = fixedFault(event, undefined, negRisk === undefined ? {} : { negRisk });
+  if (fault !== undefined) return fault;
+  const members = { ...texts, ...(tags === undefined ? {} : { tags: tagsOf(tags) }) };
+  if (isSame(event, members)) return shown(event);
+  const changed = changedBy(event, { ...members, updatedAt: at });
+  const events = before.events.map((one) => (one === event ? changed : one));
+  return datesFault(changed, changes) ?? next(before, events, changed);
+}
+
+/** What clients read in a market that has resolved; prices and winners follow from the engine. */
+function withResolved(
+  before: Catalog,
+  { at, conditions }: Extract<Edit, { readonly kind: 'resolved' }>,
+): Edited | EditRefused {
+  const named = new Set(conditions);
+  const changes = {
+    ...{ closed: true, acceptingOrders: false, umaResolutionStatus: RESOLVED_STATUS },
+    ...{ closedTime: at, updatedAt: at },
+  };
+  const resolved = (market: JsonObject): JsonObject =>
+    !isResolved(market) && named.has(conditionIdOf(market) ?? '')
+      ? changedBy(market, changes)
+      : market;
+  const events = before.events.map((event) => withMarkets(event, resolved));
+  const first = events.find((event, i) => event !== before.events[i]);
+  return first === undefined ? shown({ id: '' }) : next(before, events, first);
+}
+
+/** The same event where no market is another one. */
+function withMarkets(event: JsonObject, change: (market: JsonObject) => JsonObject): JsonObject {
+  const before = marketsOf(event);
+  const markets = before.map(change);
+  if (markets.every((market, i) => market === before[i])) return event;
+  return { ...event, closed: MADE in event ? markets.every(hasEnded) : event.closed, markets };
+}
+
+function isSame(object: JsonObject, changes: JsonObject): boolean {
+  return Object.entries(changes).every(([name, value]) => isDeepStrictEqual(object[name], value));
+}
+
+function fixedFault(
+  event: JsonObject,
+  market: JsonObject | undefined,
+  { event: id, negRisk, outcomes }: FixedMembers,
+): EditRefused | undefined {
+  const isNegRisk = market ? tradingTerms(market, event).negRisk : event.negRisk === true;
+  const faults = {
+    outcomes: outcomes !== undefined && !isDeepStrictEqual(textList(market?.outcomes), outcomes),
+    event: id !== undefined && id !== event.id,
+    negRisk: negRisk !== undefined && negRisk !== isNegRisk,
+  };
+  for (const [name, isFault] of Object.entries(faults)) {
+    if (!isFault) continue;
+    const detail = `${name} must be as it was made`;
+    return { status: 409, error: `${name} cannot be changed`, detail };
+  }
+  return undefined;
+}
+
+/** @param changes without them all of it is new */
+function datesFault(
+  { endDate, startDate }: { readonly endDate?: unknown; readonly startDate?: unknown },
+  changes: object = { endDate },
+): EditRefused | undefined {
+  const isTold = 'endDate' in changes || 'startDate' in changes;
+  const [start, end] = [startDate, endDate].map((date) => Date.parse(text(date)));
+  if (!isTold || !(end! < start!)) return undefined;
+  const detail = 'endDate must be a time that is not before startDate';
+  return { status: 400, error: 'invalid_field: endDate', detail };
 }
 
 function marketOf(event: JsonObject, condition: string): JsonObject | undefined {
@@ -211,15 +312,18 @@ function eventOf(id: string, wish: EventWish, at: string): JsonObject {
     createdAt: at,
     updatedAt: at,
     negRisk: wish.negRisk ?? false,
-    tags: (wish.tags ?? []).map((label) => ({
-      id: numberOf('tag', slugOf(label)),
-      label,
-      slug: slugOf(label),
-    })),
+    tags: tagsOf(wish.tags ?? []),
     series: [],
     markets: [],
     [MADE]: wish,
   };
+}
+
+function tagsOf(labels: readonly string[]): readonly JsonObject[] {
+  return labels.map((label) => {
+    const slug = slugOf(label);
+    return { id: numberOf('tag', slug), label, slug };
+  });
 }
 
 function eventWishOf({ description, endDate, question, startDate }: MarketWish): EventWish {

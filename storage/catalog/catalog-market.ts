@@ -8,6 +8,7 @@ import { PIPS_PER_UNIT, TICK_GRIDS, type TicksPerUnit } from '../../engine/table
 import type { Claims, Tally } from './catalog-collect.ts';
 import { CONDITION_PATTERN, type MarketField, TOKEN_PATTERN } from './catalog-fields.ts';
 import { type JsonObject, scaledDecimal, text, textList, walletOf } from './catalog-json.ts';
+import { isResolved, operatorFee } from './operator-marks.ts';
 
 /** The fields of a market that trading uses. */
 export interface CatalogMarket {
@@ -32,6 +33,10 @@ export interface CatalogMarket {
   readonly tradable: boolean;
   /** See hasEnded. */
   readonly ended: boolean;
+  /** Base fee of takers in basis points, where an operator has set one. */
+  readonly feeBps?: number;
+  /** Where the catalog says that it has resolved. */
+  readonly resolved?: true;
   readonly eventId: string;
   readonly eventSlug: string;
 }
@@ -143,6 +148,7 @@ export function readMarket(
     return without('orderMinSize', 'with an unreadable minimum size');
   }
   const ended = hasEnded(raw);
+  const feeBps = operatorFee(raw);
   return {
     id,
     question: text(raw.question),
@@ -156,6 +162,8 @@ export function readMarket(
     negRisk,
     tradable: raw.active === true && !ended && switches.acceptingOrders && switches.enableOrderBook,
     ended,
+    ...(feeBps === undefined ? {} : { feeBps }),
+    ...(isResolved(raw) ? { resolved: true } : {}),
     eventId: String(event.id),
     eventSlug: text(event.slug),
   };

@@ -37,9 +37,10 @@ export interface CatalogStore {
   current(): number | undefined;
   /**
    * SHA-256 of the current generation as hex digits: of kind, id and JSON of each object in the order of objects().
-   * Equal objects, equal digest, on whatever node. Only while there is a generation.
+   * Equal objects, equal digest, on whatever node. Undefined where there is no generation, and for one of an older
+   * version in which an object is damaged.
    */
-  digest(): string;
+  digest(): string | undefined;
   /** The current generation, read from one LMDB snapshot; an empty catalog when there is none. */
   load(): Catalog;
   /**
@@ -167,8 +168,7 @@ export function openCatalog(
     digest() {
       root.resetReadTxn();
       const header = readHeader(state);
-      assert(header !== undefined, 'there is a generation');
-      return header.digest ?? digestOf(objects, header.generation);
+      return header && (header.digest ?? digestOf(objects, header.generation));
     },
 
     load() {
@@ -265,12 +265,14 @@ function addTo(hash: Hash, key: Buffer, json: Buffer): void {
 }
 
 /** Of a generation that an older version wrote. */
-function digestOf(objects: BinaryTable, generation: number): string {
+function digestOf(objects: BinaryTable, generation: number): string | undefined {
   const hash = createHash('sha256');
   const start = objectKey(generation, 0, '0');
   const end = objectKey(generation + 1, 0, '0');
   for (const { key, value } of objects.getRange({ start, end })) {
-    addTo(hash, key, value.subarray(CRC_BYTES));
+    const json = opened(key, value);
+    if (json === undefined) return undefined;
+    addTo(hash, key, json);
   }
   return hash.digest('hex');
 }

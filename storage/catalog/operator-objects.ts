@@ -6,34 +6,54 @@
  */
 import type { Catalog, JsonObject, ReadCatalogResult } from './catalog-file.ts';
 import { isObject } from './catalog-json.ts';
+import { conditionIdOf } from './catalog-market.ts';
 import { mergeCatalog } from './catalog-merge.ts';
+import { CHANGED, isResolved, MADE } from './operator-marks.ts';
 
-/** The wish from which an operator made an event or a market. */
-export const MADE = 'madeByOperator';
-/** Members that an operator has given a market or event since. */
-const CHANGED = 'changedByOperator';
-
-/** The catalog that was read, with what an operator has made, and changed, of the one before it. */
+/**
+ * The catalog that was read, with what an operator has made, changed or resolved of the one before it. A resolved
+ * market stays where it is no longer listed: its holders were paid, and it must not come back as an open one.
+ */
 export function keepOperatorObjects(before: Catalog, read: ReadCatalogResult): ReadCatalogResult {
   if (!read.ok) return read;
   const own = before.events.filter((event) => MADE in event);
-  const changes = new Map<unknown, JsonObject>();
-  for (const event of before.events) {
+  const others = before.events.filter((event) => !(MADE in event));
+  const changes = new Map<unknown, unknown>();
+  for (const event of others) {
+    if (CHANGED in event) changes.set(event.id, event[CHANGED]);
     for (const market of marketsOf(event)) {
-      if (CHANGED in market) changes.set(market.conditionId, market);
+      if (CHANGED in market) changes.set(conditionIdOf(market), market[CHANGED]);
     }
   }
   if (own.length === 0 && changes.size === 0) return read;
-  const events = read.catalog.events.map((event) => ({
-    ...event,
-    markets: marketsOf(event).map((market) => {
-      const changed = changes.get(market.conditionId)?.[CHANGED];
-      return isObject(changed) ? changedBy(market, changed) : market;
-    }),
-  }));
-  const kept = mergeCatalog({ ...read.catalog, events }, { events: own });
+  const again = (object: JsonObject, name: unknown): JsonObject => {
+    const changed = changes.get(name);
+    return isObject(changed) ? changedBy(object, changed) : object;
+  };
+  const left = new Map(resolvedNotIn(others, read.catalog).map((event) => [event.id, event]));
+  const events = read.catalog.events.map((event) => {
+    const markets = marketsOf(event).map((market) => again(market, conditionIdOf(market)));
+    const stayed = left.get(event.id);
+    left.delete(event.id);
+    return {
+      ...again(event, event.id),
+      markets: [...markets, ...(stayed ? marketsOf(stayed) : [])],
+    };
+  });
+  const all = { ...read.catalog, events: [...events, ...left.values()] };
+  const kept = mergeCatalog(all, { events: own });
   if (!kept.ok) return kept;
   return { ...kept, report: { ...kept.report, skipped: read.report.skipped } };
+}
+
+/** Events with their resolved markets that another catalog does not list. */
+function resolvedNotIn(events: readonly JsonObject[], { events: others }: Catalog): JsonObject[] {
+  const listed = new Set(others.flatMap(marketsOf).map(conditionIdOf));
+  const hasLeft = (market: JsonObject): boolean =>
+    isResolved(market) && !listed.has(conditionIdOf(market));
+  return events
+    .filter((event) => marketsOf(event).some(hasLeft))
+    .map((event) => ({ ...event, closed: true, markets: marketsOf(event).filter(hasLeft) }));
 }
 
 /**

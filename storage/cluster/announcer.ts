@@ -3,6 +3,7 @@
  * Thread: the I/O thread. Failures are tried again, and reach nobody.
  */
 import type { EtcdClient } from '../etcd/client.ts';
+import { Pause } from './pause.ts';
 import type { Announcement } from './replicated-log.ts';
 
 const LEASE_SECONDS = 10;
@@ -18,7 +19,7 @@ export class Announcer implements Announcement {
   private stored: Buffer | undefined;
   private lease: string | undefined;
   private isOver = false;
-  private wake: () => void = () => undefined;
+  private readonly pause = new Pause();
   private readonly ended: Promise<void>;
 
   constructor(etcd: EtcdClient, key: string, value: Buffer) {
@@ -30,12 +31,12 @@ export class Announcer implements Announcement {
 
   update(value: Buffer): void {
     this.value = value;
-    this.wake();
+    this.pause.wake();
   }
 
   async stop(): Promise<void> {
     this.isOver = true;
-    this.wake();
+    this.pause.wake();
     await this.ended;
   }
 
@@ -45,7 +46,7 @@ export class Announcer implements Announcement {
         () => true,
         () => false,
       );
-      if (!this.isOver) await this.sleep(isTold ? RENEW_MS : RETRY_MS);
+      if (!this.isOver) await this.pause.wait(isTold ? RENEW_MS : RETRY_MS);
     }
     const { key } = this;
     await this.etcd.delete({ start: key, end: `${key}\0` }, RETRY_MS).catch(() => undefined);
@@ -64,15 +65,5 @@ export class Announcer implements Announcement {
     this.stored = value;
     // It may have changed meanwhile.
     if (this.value !== value) await this.tell();
-  }
-
-  private sleep(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, ms);
-      this.wake = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
   }
 }

@@ -6,6 +6,7 @@
  * Thread: the I/O thread. It does not order the groups; tail-writer.ts does.
  */
 import { type LogEntry, OutcomeUnknown, WrongSequence } from '../log/log.ts';
+import { Pause } from './pause.ts';
 import { NoSpace, type Tail } from './replicated-log.ts';
 
 /** done: it took place. moved: the tail is not the expected one. full: the store takes nothing more. */
@@ -48,6 +49,7 @@ export class Certain<G extends Group> {
   private problem = '';
   /** Ends what is waited for at present. */
   private interrupt: (error: Error) => void = () => undefined;
+  private readonly pause = new Pause();
 
   constructor(store: TailStore<G>, patienceMs: number) {
     this.store = store;
@@ -57,6 +59,7 @@ export class Certain<G extends Group> {
   end(why: string): void {
     this.ended ??= new OutcomeUnknown(why);
     this.interrupt(this.ended);
+    this.pause.wake();
   }
 
   /**
@@ -85,7 +88,7 @@ export class Certain<G extends Group> {
         throw new OutcomeUnknown(`nothing for ${Math.round(silentMs)} ms: ${this.problem}`);
       }
       tryMs = Math.min(2 * tryMs, TRY_MS_MAX);
-      await this.pause(answer === 'full' ? PAUSE_FULL_MS : PAUSE_MS);
+      await this.pause.wait(answer === 'full' ? PAUSE_FULL_MS : PAUSE_MS);
     }
   }
 
@@ -119,16 +122,6 @@ export class Certain<G extends Group> {
         this.problem = message;
         resolve(undefined);
       });
-    });
-  }
-
-  private pause(ms: number): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const timer = setTimeout(resolve, ms);
-      this.interrupt = (error) => {
-        clearTimeout(timer);
-        reject(error);
-      };
     });
   }
 }

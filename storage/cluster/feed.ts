@@ -7,6 +7,7 @@
  */
 import type { EtcdClient, KeyRange, Row } from '../etcd/client.ts';
 import { Unreachable } from '../log/log.ts';
+import { Pause } from './pause.ts';
 import type { Subscription } from './replicated-log.ts';
 
 export interface FeedCalls {
@@ -35,7 +36,7 @@ export class Feed implements Subscription {
   private readonly ended: Promise<void>;
   private isOver = false;
   private problem: string | undefined;
-  private wake: () => void = () => undefined;
+  private readonly pause = new Pause();
 
   constructor(etcd: Pick<EtcdClient, 'watch'>, calls: FeedCalls) {
     this.etcd = etcd;
@@ -45,7 +46,7 @@ export class Feed implements Subscription {
 
   async stop(): Promise<void> {
     this.isOver = true;
-    this.wake();
+    this.pause.wake();
     await this.ended;
   }
 
@@ -56,7 +57,7 @@ export class Feed implements Subscription {
         this.tell(undefined);
         if (!this.isOver) await this.watch(revision + 1);
         // Where each watch fails at once, it is not opened without pause.
-        if (!this.isOver) await this.sleep(REOPEN_MS);
+        if (!this.isOver) await this.pause.wait(REOPEN_MS);
       } catch (error) {
         if (this.isOver) return;
         if (!(error instanceof Unreachable)) {
@@ -64,7 +65,7 @@ export class Feed implements Subscription {
           return this.calls.onEnd(error as Error);
         }
         this.tell(error.message);
-        await this.sleep(PAUSE_MS);
+        await this.pause.wait(PAUSE_MS);
       }
     }
   }
@@ -89,11 +90,11 @@ export class Feed implements Subscription {
           waiting = [];
           stream.stop();
         }
-        this.wake();
+        this.pause.wake();
       },
       onEnd: () => {
         isWell = false;
-        this.wake();
+        this.pause.wake();
       },
     });
     try {
@@ -105,7 +106,7 @@ export class Feed implements Subscription {
           if (!(await this.calls.take(rows))) return;
         } else if (!isWell) {
           return;
-        } else if (await this.sleep(QUIET_MS)) {
+        } else if (await this.pause.wait(QUIET_MS)) {
           const mark = this.calls.mark();
           await this.calls.read();
           // A majority knows something that the watch has not told: the member behind it is not well.
@@ -115,20 +116,5 @@ export class Feed implements Subscription {
     } finally {
       stream.stop();
     }
-  }
-
-  /** Whether the time has passed; false where something woke it earlier. */
-  private sleep(ms: number): Promise<boolean> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(() => {
-        this.wake = () => undefined;
-        resolve(true);
-      }, ms);
-      this.wake = () => {
-        clearTimeout(timer);
-        this.wake = () => undefined;
-        resolve(false);
-      };
-    });
   }
 }

@@ -4,6 +4,7 @@
  *
  * Thread: the I/O thread.
  */
+import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { GroupCommit } from '../log/group-commit.ts';
 import { type LogEntry, OutcomeUnknown, Unreachable, WrongSequence } from '../log/log.ts';
@@ -35,6 +36,9 @@ export class TailWriter<G extends Group> extends GroupCommit implements LogWrite
     record: LogEntry,
     { node, patienceMs }: Claim,
   ): Promise<TailWriter<G>> {
+    const isBeginning = expected.epoch === 0;
+    assert(isBeginning || record.sequence === expected.sequence + 1, 'records follow the tail');
+    assert(isBeginning || record.before === expected.digest, 'records follow the tail');
     const name = `${node}.${randomBytes(8).toString('hex')}`;
     const certain = new Certain(store, patienceMs);
     const group = store.group(expected, [record], name, expected.epoch + 1);

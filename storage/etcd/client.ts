@@ -84,7 +84,8 @@ const ONCE = {
 type Call<T> = (etcd: Etcd3, options: { readonly deadline: number }) => Promise<T>;
 
 export class EtcdClient {
-  private readonly members: readonly string[];
+  /** host:port of each member. */
+  readonly members: readonly string[];
   private readonly clients: readonly Etcd3[];
   /** The member that is called; the next one after a failure. */
   private present = 0;

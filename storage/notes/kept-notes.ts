@@ -62,6 +62,11 @@ export class KeptNotes {
     return this.position() === undefined && this.meta.get(OLDER_PROBE) !== undefined;
   }
 
+  /** Whether nobody has written to it. */
+  isNew(): boolean {
+    return this.position() === undefined && !this.isOlder();
+  }
+
   /** What there is, as notes. Throws an error that names a damaged row. */
   *notes(): Generator<Note> {
     for (const row of this.keyRows()) yield { about: 'key', row };

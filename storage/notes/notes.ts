@@ -199,10 +199,15 @@ function noteOf(kind: number, bytes: Buffer): Note | undefined {
     case NoteKind.readOnlyKeyIssued:
     case NoteKind.readOnlyKeyRevoked: {
       const id = bytes.subarray(0, UUID_BYTES);
-      const row = keyRowOf(id, bytes.subarray(UUID_BYTES, NONCE_AT), bytes.toString('latin1', NONCE_AT), {
-        revoked: kind === NoteKind.keyRevoked || kind === NoteKind.readOnlyKeyRevoked,
-        readOnly: kind >= NoteKind.readOnlyKeyIssued,
-      });
+      const row = keyRowOf(
+        id,
+        bytes.subarray(UUID_BYTES, NONCE_AT),
+        bytes.toString('latin1', NONCE_AT),
+        {
+          revoked: kind === NoteKind.keyRevoked || kind === NoteKind.readOnlyKeyRevoked,
+          readOnly: kind >= NoteKind.readOnlyKeyIssued,
+        },
+      );
       return row && { about: 'key', row };
     }
     case NoteKind.banned: {

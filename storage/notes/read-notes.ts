@@ -6,32 +6,44 @@
  */
 import { decodeBatch } from '../log/batch-record.ts';
 import { type Log, LogDamage } from '../log/log.ts';
-import { ADVICE } from './key-rows.ts';
 import type { KeptNotes } from './kept-notes.ts';
+import { ADVICE } from './key-rows.ts';
 import { type Note, notesOf } from './notes.ts';
 import type { NotePosition } from './other-rows.ts';
 
 export type NotedLog = Pick<Log, 'digest' | 'first' | 'last' | 'read'>;
 
+/** Whether a note of the log is wanted. */
+type IsMeant = (note: Note) => boolean;
+
 /** Shows every note that holds to `take`, in an order in which the later one about a thing is right. */
-export function readNotes(kept: KeptNotes, log: NotedLog, take: (note: Note) => void): void {
+export function readNotes(
+  kept: KeptNotes,
+  log: NotedLog,
+  take: (note: Note) => void,
+  isMeant?: IsMeant,
+): void {
   for (const note of kept.notes()) take(note);
-  for (const note of notesBehind(kept, log)) take(note);
+  for (const note of notesBehind(kept, log, isMeant)) take(note);
 }
 
 /** Has the rows reach to the end of the log. Returns what is to be said of it. */
-export function bringUp(kept: KeptNotes, log: NotedLog): string | undefined {
+export function bringUp(kept: KeptNotes, log: NotedLog, isMeant?: IsMeant): string | undefined {
   const position = kept.position();
   const isOlder = kept.isOlder();
   const { digest, first, last } = log;
   if (position?.sequence === last && position.digest === digest) return undefined;
-  kept.apply([...notesBehind(kept, log)], { sequence: last, digest });
+  kept.apply([...notesBehind(kept, log, isMeant)], { sequence: last, digest });
   if (position !== undefined || last === 0) return undefined;
   if (isOlder) return `keys/ of an older version is taken over at batch ${last}`;
   return `keys/ is new: made again from batches ${first} to ${last}; what is older is gone`;
 }
 
-function* notesBehind(kept: KeptNotes, log: NotedLog): Generator<Note> {
+function* notesBehind(
+  kept: KeptNotes,
+  log: NotedLog,
+  isMeant: IsMeant = () => true,
+): Generator<Note> {
   const position = kept.position();
   // The first start of this version puts a position before it writes a note.
   if (kept.isOlder()) return;
@@ -47,7 +59,7 @@ function* notesBehind(kept: KeptNotes, log: NotedLog): Generator<Note> {
       }
       const batch = decodeBatch(payload);
       if (typeof batch === 'string') throw new LogDamage(`batch ${sequence}: ${batch}`);
-      yield* notesOf(batch.i32);
+      for (const note of notesOf(batch.i32)) if (isMeant(note)) yield note;
     }
   } finally {
     reader.close();

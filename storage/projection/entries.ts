@@ -8,9 +8,10 @@
  * Thread: the follower; what reads rows is pure.
  */
 import assert from 'node:assert/strict';
-import { Event, EventBuffer, EventKind } from '../../engine/events.ts';
+import { type Amounts, Event, EventBuffer, EventKind } from '../../engine/events.ts';
+import { cashTotal, sharesTotal } from '../../engine/ledger/reads.ts';
 import type { EntryCauseCode } from '../../engine/tables/codes.ts';
-import type { AccountRow, TokenRow } from '../../engine/tables/units.ts';
+import type { AccountRow, PositionRow, TokenRow } from '../../engine/tables/units.ts';
 import type { Copier } from './fills.ts';
 
 const ENTRY_WORDS = 16;
@@ -86,15 +87,15 @@ export class EntryCollector extends EventBuffer {
 
   /** Entries that are known already come again where the log is applied from before them. */
   override entry(
+    t: Amounts,
     cause: EntryCauseCode,
     account: AccountRow,
+    position: PositionRow | 0,
     token: TokenRow | 0,
     sequence: number,
     reference: number,
     cash: number,
     shares: number,
-    cashAfter: number,
-    sharesAfter: number,
   ): void {
     if (sequence < this.end) return;
     assert(sequence === this.end, 'entries are numbered without a gap');
@@ -110,8 +111,8 @@ export class EntryCollector extends EventBuffer {
     f64[d + Event.reference] = reference;
     f64[d + Event.cash] = cash;
     f64[d + Event.shares] = shares;
-    f64[d + Event.cashAfter] = cashAfter;
-    f64[d + Event.sharesAfter] = sharesAfter;
+    f64[d + Event.cashAfter] = cashTotal(t, account);
+    f64[d + Event.sharesAfter] = sharesTotal(t, position);
     this.count += 1;
   }
 
@@ -126,6 +127,7 @@ export class EntryCollector extends EventBuffer {
   override market(): void {}
   override settled(): void {}
   override resolved(): void {}
+  override reserved(): void {}
 
   private resize(rows: number): void {
     const i32 = new Int32Array(rows * ENTRY_WORDS);

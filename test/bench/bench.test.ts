@@ -3,12 +3,16 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { NO_ETCD } from '../../bench/common/etcd.ts';
 import { engineSuite } from '../../bench/engine/engine.bench.ts';
+import { ledgerSizes } from '../../bench/engine/ledger-size.ts';
+import { resolutionSuite } from '../../bench/engine/resolution.bench.ts';
 import { limitsSuite } from '../../bench/server/limits.bench.ts';
 import { validateSuite } from '../../bench/server/validate.bench.ts';
 import { clusterLogSuite } from '../../bench/storage/cluster-log.bench.ts';
 import { logSuite } from '../../bench/storage/log.bench.ts';
 import { pausesSuite } from '../../bench/storage/log-live.ts';
+import { restartLedgerSuite } from '../../bench/storage/restart.bench.ts';
 import { streamsSuite } from '../../bench/streams/streams.bench.ts';
+import { DEFAULT_CAPACITIES, RESOLVE_STEP_MAX } from '../../engine/tables/capacities.ts';
 import { useCompiledNodes } from '../common/forms.ts';
 import { SHORT } from '../common/random.ts';
 
@@ -16,6 +20,10 @@ test('the engine suite measures every task on one book, a thousand, ten thousand
   const measured = await engineSuite({ messages: 400, blocks: 2 });
   assert.equal(measured.length, 14);
   assert(measured.every(({ perSecond }) => perSecond > 0));
+});
+
+test('the suite of resolutions ends every order and pays every holder', () => {
+  assert.equal(resolutionSuite(3 * RESOLVE_STEP_MAX), 1 + 3 + 3 + 1);
 });
 
 test('an older engine takes the same streams beside this one', async () => {
@@ -43,6 +51,16 @@ test('the limits suite serves the same answer in four ways', async () => {
   assert(figures.every(({ nsPerRequest }) => nsPerRequest > 0));
 });
 
+test('sizes of accounts and positions are those of the tables', () => {
+  const few = { ...DEFAULT_CAPACITIES, orders: 64, levels: 2_000, trades: 64, history: 64 };
+  const { account, position } = ledgerSizes({ capacities: few, accounts: 1_000, warm: 64 });
+  // Rows of 32, 4 and 32 bytes and an index that is half full; rows of 32 and 16 bytes and an index.
+  assert.deepEqual(
+    [account, position].map(([bytes]) => Math.round(bytes)),
+    [84, 64],
+  );
+});
+
 test('the log suite recovers what the follower kept of its day', async () => {
   const { restartMs } = await logSuite({ writes: 2, restingOrders: 60, fills: 40 });
   assert(restartMs > 0);
@@ -62,4 +80,10 @@ test('the suite of pauses logs beside a follower, with images and without', {
   const shape = { restingOrders: 60, rounds: 1, seconds: 0.1, imageSeconds: 0.02 };
   const { behindMs } = await pausesSuite(shape);
   assert(behindMs >= 0 && behindMs < 60_000);
+});
+
+test('a day with a ledger and one without start again after kills', { skip: SHORT }, async () => {
+  const shape = { restingOrders: 60, fills: 30, books: 1, restarts: 1 };
+  const [time] = await restartLedgerSuite(shape);
+  assert(time!.ratio > 0);
 });

@@ -9,13 +9,17 @@ import { SHORT } from '../common/random.ts';
 
 /** Compiled, because they start processes that start threads. */
 const compiled = useCompiledNodes();
-const [{ orderPathSuite }, { metricsSuite }, { profileNode }] = (await Promise.all(
-  ['orders/order-path.bench', 'orders/metrics.bench', 'profile/profile-node'].map(
-    (name) => import(join(compiled, `bench/${name}.js`)),
-  ),
+const [{ orderPathSuite }, { metricsSuite }, { ledgerSuite }, { profileNode }] = (await Promise.all(
+  [
+    'orders/order-path.bench',
+    'orders/metrics.bench',
+    'orders/ledger.bench',
+    'profile/profile-node',
+  ].map((name) => import(join(compiled, `bench/${name}.js`))),
 )) as [
   typeof import('../../bench/orders/order-path.bench.ts'),
   typeof import('../../bench/orders/metrics.bench.ts'),
+  typeof import('../../bench/orders/ledger.bench.ts'),
   typeof import('../../bench/profile/profile-node.ts'),
 ];
 
@@ -41,6 +45,15 @@ test('the metrics suite sends every order to both nodes, and scrapes one of them
   skip: SHORT,
 }, async () => {
   const ratios = await metricsSuite({ rounds: 2, orders: 60, environment: SMALL_NODE });
+  assert.equal(ratios.length, 4);
+  assert(ratios[0]!.ratio > 0);
+});
+
+test('the ledger suite sends every order to a node with a ledger and to one without', {
+  skip: SHORT,
+}, async () => {
+  const shape = { rounds: 1, signed: 60, unsigned: 60, environment: SMALL_NODE };
+  const ratios = await ledgerSuite(shape);
   assert.equal(ratios.length, 4);
   assert(ratios[0]!.ratio > 0);
 });

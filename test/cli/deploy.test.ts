@@ -157,6 +157,30 @@ test('dashboard and alerts ask for metrics that the node has', () => {
   assert.deepEqual(unseen, ['exchange_follower_sequence'], 'the dashboard shows the others');
 });
 
+test('what an alert watches has a panel, where its history is seen; nothing lies over another', () => {
+  const { panels } = JSON.parse(read('grafana/dashboards/node.json')) as {
+    panels: { gridPos: Record<'x' | 'y' | 'w' | 'h', number>; targets: { expr: string }[] }[];
+  };
+  const shown = new Set(
+    panels.flatMap(({ targets }) => targets.flatMap(({ expr }) => seriesOf(expr))),
+  );
+  const { groups } = parse(read('prometheus/rules.yml')) as {
+    groups: { rules: { alert: string; expr: string }[] }[];
+  };
+  for (const { alert, expr } of groups.flatMap(({ rules }) => rules)) {
+    for (const name of seriesOf(expr)) {
+      assert(name === 'up' || shown.has(name), `${alert}: ${name}`);
+    }
+  }
+  const places = panels.map(({ gridPos }) => gridPos);
+  for (const [i, a] of places.entries()) {
+    for (const b of places.slice(0, i)) {
+      const isApart = a.x >= b.x + b.w || b.x >= a.x + a.w || a.y >= b.y + b.h || b.y >= a.y + a.h;
+      assert(isApart, JSON.stringify([a, b]));
+    }
+  }
+});
+
 test('each alert has a severity by which it can be routed, and says what is the matter', () => {
   const { groups } = parse(read('prometheus/rules.yml')) as {
     groups: {

@@ -1,7 +1,8 @@
 /** Calls of the polymarket class of ccxt 4.5.84, its streams included; it signs orders of version 2. */
 import assert from 'node:assert/strict';
 import type { Call } from './calls.ts';
-import type { Venue } from './venue.ts';
+import type { MoneyPackage } from './money.ts';
+import type { Loader, Venue } from './venue.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 interface Exchange {
@@ -19,31 +20,41 @@ interface EthersPackage {
 const NO_ENVELOPE =
   'it reads a member `data`; the answer is a list, which the official client insists on';
 
-export async function ccxtCalls({
-  eventSlug,
-  host,
-  load,
-  market,
-  port,
-}: Venue): Promise<readonly Call[]> {
+async function open(
+  load: Loader,
+  host: string,
+  privateKey: string,
+  signatureType: number,
+  funder: string,
+): Promise<Exchange> {
   const { default: ccxt } = await load.import<Package>('ccxt/js/ccxt.js');
-  const { Wallet } = load.require<EthersPackage>('@ethersproject/wallet');
-  const privateKey = `0x${'cc'.repeat(32)}`;
-  const { address } = new Wallet(privateKey);
-  const context = new ccxt.prediction.polymarket({
+  const streams = host.replace('http', 'ws');
+  return new ccxt.prediction.polymarket({
     privateKey,
-    walletAddress: address,
-    options: { signatureType: 0, funder: address },
+    walletAddress: funder,
+    options: { signatureType, funder },
     urls: {
       api: {
         clob: host,
         gamma: `${host}/gamma`,
         data: `${host}/data`,
-        ws: `ws://127.0.0.1:${port}/ws/market`,
-        wsUser: `ws://127.0.0.1:${port}/ws/user`,
+        ws: `${streams}/ws/market`,
+        wsUser: `${streams}/ws/user`,
       },
     },
   }) as Exchange;
+}
+
+export async function ccxtCalls({
+  eventSlug,
+  host,
+  load,
+  market,
+}: Venue): Promise<readonly Call[]> {
+  const { Wallet } = load.require<EthersPackage>('@ethersproject/wallet');
+  const privateKey = `0x${'cc'.repeat(32)}`;
+  const { address } = new Wallet(privateKey);
+  const context = await open(load, host, privateKey, 0, address);
   // For streams without TLS, as the package says.
   await context.loadHttpProxyAgent!();
   const [token, other] = market.tokens;
@@ -194,4 +205,36 @@ export async function ccxtCalls({
       },
     },
   ];
+}
+
+/** With money. It has no call for the balance of a token but the one that is named after the route. */
+export function ccxtMoney(load: Loader): MoneyPackage {
+  const { Wallet } = load.require<EthersPackage>('@ethersproject/wallet');
+  return {
+    names: { balance: 'fetchBalance', order: 'createOrder', cancel: 'cancelOrder' },
+    statuses: { rests: 'open', filled: 'closed' },
+    address: (key) => new Wallet(key).address,
+    join: async (host, key, signature_type, funder) => {
+      const context = await open(load, host, key, signature_type, funder);
+      await context.createOrDeriveApiKey!();
+      return {
+        balance: async (token_id) => {
+          if (token_id === undefined) {
+            const { total } = (await context.fetchBalance!()).USDC as Json;
+            return String(Number(total) * 1e6);
+          }
+          const of = { asset_type: 'CONDITIONAL', token_id, signature_type };
+          return String((await context.clobPrivateGetBalanceAllowance!(of)).balance);
+        },
+        order: async ({ price, side, size, token }) => {
+          const way = side.toLowerCase();
+          const { id, status } = await context.createOrder!(token, 'limit', way, size, price);
+          return { id: String(id), status: String(status) };
+        },
+        cancel: async (id) => assert.equal((await context.cancelOrder!(id)).status, 'canceled'),
+        openOrders: async (token) =>
+          (await context.fetchOpenOrders!(token)) as unknown as readonly unknown[],
+      };
+    },
+  };
 }

@@ -4,13 +4,15 @@ import { freePort, TestNode, temporaryDirectory, withMarkets } from '../common/n
 import type { Call } from './calls.ts';
 import { answered, type Client, rows } from './client-answers.ts';
 import { clobCalls, readOnlyCalls } from './clob-calls.ts';
-import { CHAIN_ID, type Venue } from './venue.ts';
+import { CLOB_MONEY, clobMoneyClient } from './clob-money.ts';
+import type { MoneyPackage } from './money.ts';
+import { CHAIN_ID, type Loader, type Venue } from './venue.ts';
 
 interface Package {
   readonly ClobClient: new (parts: object) => Client;
 }
 interface WalletPackage {
-  readonly Wallet: new (key: string) => object;
+  readonly Wallet: new (key: string) => { readonly address: string };
 }
 
 const BUILDER = `0x${'1'.repeat(64)}`;
@@ -119,4 +121,19 @@ export async function clobClientV2Calls(venue: Venue): Promise<readonly Call[]> 
   ];
   const shared = clobCalls(venue, { client, leaver: await join(venue, '22') });
   return [...own, ...shared, ...readOnlyCalls(client)];
+}
+
+/** With money; orders of the version that the node takes. */
+export function clobClientV2Money(load: Loader): MoneyPackage {
+  const { ClobClient } = load.require<Package>('@polymarket/clob-client-v2');
+  const { Wallet } = load.require<WalletPackage>('@ethersproject/wallet');
+  return {
+    ...CLOB_MONEY,
+    address: (key) => new Wallet(key).address,
+    join: async (host, key, signatureType, funderAddress) => {
+      const parts = { host, chain: CHAIN_ID, signer: new Wallet(key) };
+      const creds = await new ClobClient(parts).createOrDeriveApiKey!();
+      return clobMoneyClient(new ClobClient({ ...parts, creds, signatureType, funderAddress }));
+    },
+  };
 }

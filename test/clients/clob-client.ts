@@ -3,7 +3,9 @@ import assert from 'node:assert/strict';
 import type { Call } from './calls.ts';
 import { answered, type Client } from './client-answers.ts';
 import { clobCalls, readOnlyCalls } from './clob-calls.ts';
-import { CHAIN_ID, type Venue } from './venue.ts';
+import { CLOB_MONEY, clobMoneyClient } from './clob-money.ts';
+import type { MoneyPackage } from './money.ts';
+import { CHAIN_ID, type Loader, type Venue } from './venue.ts';
 
 interface Package {
   readonly ClobClient: new (...parts: readonly unknown[]) => Client;
@@ -50,4 +52,19 @@ function laterCalls(client: Client, address: string): readonly Call[] {
     cannot: 'there are no requests for quotes here',
   };
   return [...readOnlyCalls(client), validate, quotes];
+}
+
+/** 5.8.1 with money. */
+export function clobClientMoney(load: Loader): MoneyPackage {
+  const { ClobClient } = load.require<Package>('clob-client-5');
+  const { Wallet } = load.require<WalletPackage>('@ethersproject/wallet');
+  return {
+    ...CLOB_MONEY,
+    address: (key) => new Wallet(key).address,
+    join: async (host, key, type, funder) => {
+      const signer = new Wallet(key);
+      const creds = await new ClobClient(host, CHAIN_ID, signer).createOrDeriveApiKey!();
+      return clobMoneyClient(new ClobClient(host, CHAIN_ID, signer, creds, type, funder));
+    },
+  };
 }

@@ -9,9 +9,10 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
 import { makeCalls, type Outcome, tables } from './calls.ts';
-import { ccxtCalls } from './ccxt.ts';
-import { clobClientCalls } from './clob-client.ts';
-import { clobClientV2Calls, throughVersions } from './clob-client-v2.ts';
+import { ccxtCalls, ccxtMoney } from './ccxt.ts';
+import { clobClientCalls, clobClientMoney } from './clob-client.ts';
+import { clobClientV2Calls, clobClientV2Money, throughVersions } from './clob-client-v2.ts';
+import { moneyCalls, openMoneyVenue } from './money.ts';
 import { polymarketClientCalls } from './polymarket-client.ts';
 import { openVenue } from './venue.ts';
 
@@ -29,13 +30,26 @@ const PACKAGES = {
   'ccxt 4.5.84, class polymarket': () => ccxtCalls(venue),
 };
 
-for (const [title, calls] of Object.entries(PACKAGES)) {
+const { load } = venue;
+const operator = await openMoneyVenue();
+const WITH_MONEY = {
+  'clob-client 5.8.1, with money': () => moneyCalls(operator, clobClientMoney(load), '5'),
+  'clob-client-v2 1.1.0, with money': () => moneyCalls(operator, clobClientV2Money(load), '2'),
+  'ccxt 4.5.84, with money': () => moneyCalls(operator, ccxtMoney(load), 'c'),
+};
+
+for (const [title, calls] of Object.entries({ ...PACKAGES, ...WITH_MONEY })) {
   test(title, async () => {
     const outcome = await makeCalls(title, await calls());
     outcomes.push(outcome);
     assert.deepEqual(outcome.surprises, []);
   });
 }
+
+test('what all of them did with money adds up', async () => {
+  const { imbalance } = await operator.done('GET /admin/ledger');
+  assert.equal(imbalance, '0');
+});
 
 test('the bot of the first README places its order', () => {
   const text = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');

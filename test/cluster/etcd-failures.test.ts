@@ -271,7 +271,6 @@ test('a full etcd pauses the writer, which goes on once an operator has made roo
   const lines: string[] = [];
   const operator = await etcd.client();
   await makeRoom(operator, (line) => void lines.push(line));
-  operator.close();
   assert.equal(lines.length, 4);
   await Promise.all(appends);
   await until(() => room.at(-1) === undefined, 'there is room');
@@ -279,6 +278,14 @@ test('a full etcd pauses the writer, which goes on once an operator has made roo
   assert(!isFull && usedBytes < 8 * 2 ** 20, `${usedBytes} bytes`);
   await appendNext(writer);
   await observer.has(done + 1);
+  // A member that is away is not joined by another one.
+  await etcd.members[0]!.kill();
+  await assert.rejects(
+    makeRoom(operator, (line) => void lines.push(line)),
+    Unreachable,
+  );
+  assert.equal(lines.length, 4);
+  operator.close();
 });
 
 test('etcd takes what a writer trims again, so that its file stays small without an operator', {

@@ -59,6 +59,8 @@ export class LedgerDuel {
   /** By wallet: the running sums of its entries. */
   readonly #cash = new Map<number, number>();
   readonly #shares = new Map<string, number>();
+  /** By wallet and token, 0 = cash: what the newest event has of it, total and reserved. */
+  readonly #told = new Map<string, readonly number[]>();
   #entries = 0;
   #read = 0;
   #now = 0;
@@ -187,10 +189,19 @@ export class LedgerDuel {
     while (this.#read < words) {
       const at = this.#read;
       this.#read += eventWords(i32, at);
-      if (i32[at] !== EventKind.entry) continue;
+      const isEntry = i32[at] === EventKind.entry;
+      if (!isEntry && i32[at] !== EventKind.reserved) continue;
       const account = this.#address(i32[at + Event.account]! as AccountRow);
       const token = i32[at + Event.token]!;
       const d = at / 2;
+      const tell = (of: number, total: number, reserved: number) =>
+        this.#told.set(`${account}/${of}`, [f64[d + total]!, f64[d + reserved]!]);
+      if (!isEntry) {
+        tell(token, Event.total, Event.reserved);
+        continue;
+      }
+      tell(0, Event.cashAfter, Event.cashReserved);
+      if (token !== 0) tell(token, Event.sharesAfter, Event.sharesReserved);
       assert.equal(f64[d + Event.entry], this.#entries, 'entries have no gap');
       this.#entries += 1;
       const cash = (this.#cash.get(account) ?? 0) + f64[d + Event.cash]!;
@@ -218,6 +229,7 @@ export class LedgerDuel {
     const expected = [ledger.cashOf(wallet), ledger.reservedCash(wallet)];
     assert.deepEqual(cash.map(BigInt), expected, `cash of ${wallet}: total, reserved`);
     assert.equal(this.#cash.get(wallet) ?? 0, cash[0], `the statement of ${wallet}`);
+    assert.deepEqual(this.#told.get(`${wallet}/0`) ?? [0, 0], cash, `the events of ${wallet}`);
   }
 
   /** Every wallet, position, market and sum, and every invariant. */
@@ -238,6 +250,8 @@ export class LedgerDuel {
         const expected = [ledger.sharesOf(wallet, token), ledger.reservedShares(wallet, token)];
         assert.deepEqual(found, expected, `shares of ${wallet} in ${token}: total, reserved`);
         assert.equal(BigInt(this.#shares.get(`${wallet}/${token}`) ?? 0), found[0]);
+        const told = this.#told.get(`${wallet}/${token}`) ?? [0, 0];
+        assert.deepEqual(told.map(BigInt), found, `the events of ${wallet} in ${token}`);
         if (found[0]! > 0n) positions += 1;
       }
     }

@@ -11,7 +11,9 @@ import {
 import { Engine } from '../../engine/engine.ts';
 import { cashTotal, ledgerTotals, nextResolving, resolutionOf } from '../../engine/ledger/reads.ts';
 import { findAccount } from '../../engine/orders/accounts.ts';
+import { stateDigest } from '../../engine/reads.ts';
 import { MarketFlag } from '../../engine/tables/codes.ts';
+import { Ledger } from '../../engine/tables/layout.ts';
 import { allocateEngine } from '../../engine/tables/tables.ts';
 import type { MarketRow, MicroShares } from '../../engine/tables/units.ts';
 import { LedgerCommands } from '../../server/ledger/ledger-commands.ts';
@@ -151,6 +153,22 @@ test('what a node left undone is done by the next start, and a closed loop sends
   await until(() => nextResolving(t) === 0);
   assert.equal(venue.cashOf(HOLDERS), 10);
   await venue.loop.close();
+});
+
+test('an id that may have been forgotten is refused, and the text says why', async () => {
+  const venue = new Venue();
+  const { t } = venue.engine;
+  await venue.fund(1);
+  // As if a later request had pushed an id of this time out of the ring of operators.
+  t.ledger[Ledger.forgotten] = TIME;
+  const { batches } = venue;
+  const digest = stateDigest(t);
+  const late = { id: id('late'), wallet: addressWords(1), amount: 1 };
+  const refused = await venue.ledger.funds('withdraw', late);
+  assert(refused.kind === 'refused' && refused.status === 409, JSON.stringify(refused));
+  assert.equal(refused.text, 'id is older than the oldest that is kept');
+  assert.deepEqual([stateDigest(t), venue.cashOf(1)], [digest, 6]);
+  assert.equal(venue.batches, batches + 1);
 });
 
 test('a request that the node does not take says so, and one for an unknown wallet or market is refused', async () => {

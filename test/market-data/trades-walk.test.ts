@@ -13,6 +13,7 @@ import {
   Token,
 } from '../../engine/tables/layout.ts';
 import { allocateEngine, Tables } from '../../engine/tables/tables.ts';
+import { AccountTexts } from '../../server/market-data/account-texts.ts';
 import { NewestHeap } from '../../server/market-data/newest-heap.ts';
 import { TokenTexts } from '../../server/market-data/texts.ts';
 import { TradesIndex } from '../../server/market-data/trades-index.ts';
@@ -20,6 +21,7 @@ import { TradesRenderer } from '../../server/market-data/trades-render.ts';
 import { TRADES_QUERY, type TradesQuery } from '../../server/market-data/trades-schemas.ts';
 import { TradesSelector } from '../../server/market-data/trades-select.ts';
 import { Activity } from '../../server/portfolio/activity.ts';
+import { StatementsReader } from '../../storage/projection/reader.ts';
 import { withSeed } from '../common/random.ts';
 import { turnsOf } from '../common/turns.ts';
 import { idWords, ROOMY } from '../engine/engine-driver.ts';
@@ -101,6 +103,17 @@ function parsed(text: string): TradesQuery {
   return query;
 }
 
+/** Without a ledger. */
+function activityOf(index: TradesIndex, trades: TradesRenderer): Activity {
+  const infos = () => undefined;
+  return new Activity({
+    ...{ index, trades, infos },
+    texts: new TokenTexts(index.t, infos),
+    names: new AccountTexts(index.t, infos),
+    statements: new StatementsReader(undefined),
+  });
+}
+
 function selectorOf(text: string) {
   const selector = new TradesSelector(index);
   return { selector, walk: selector.select(parsed(text)) };
@@ -126,7 +139,7 @@ test('a page of ten thousand rows, and the search for the largest of a wallet, l
   assert(new300.turns >= 3, `${new300.turns} turns of rows that are new`);
   assert(renderer.render(some) instanceof Buffer, 'cached rows come at once');
   const query = { ...ANY_ACTIVITY, limit: 500, offset: 9_500, sortBy: 'TOKENS' } as const;
-  const most = await turnsOf(new Activity(index, renderer).render(1, null, query));
+  const most = await turnsOf(activityOf(index, renderer).render(1, null, query));
   assert.equal(JSON.parse(most.value.toString()).length, 500);
   assert(most.turns >= FILLS / 512, `${most.turns} turns`);
 });
@@ -154,7 +167,7 @@ test('so it is with what a wallet did', async () => {
     [1_000, 1_000],
   ] as const) {
     const { index, leave, renderer } = leaving(left);
-    const activity = new Activity(index, renderer);
+    const activity = activityOf(index, renderer);
     const whole = linesOf(await activity.render(2, null, query));
     setImmediate(leave);
     const rest = linesOf(await activity.render(2, null, query));
@@ -167,7 +180,7 @@ test('a wallet that made every fill of one large match leaves turns to others', 
   const large = traded(20_000, 20_000);
   const renderer = new TradesRenderer(large, new TokenTexts(large.t, () => undefined));
   const query = { ...ANY_ACTIVITY, limit: 500, offset: 0, sortBy: 'TOKENS' } as const;
-  const { turns } = await turnsOf(new Activity(large, renderer).render(2, null, query));
+  const { turns } = await turnsOf(activityOf(large, renderer).render(2, null, query));
   assert(turns >= 20_000 / 1_024, `${turns} turns`);
 });
 

@@ -11,6 +11,8 @@ import { freePort, temporaryDirectory, until } from '../common/node-harness.ts';
 import { ROOT } from '../common/root.ts';
 import { findChromium, Reader } from './browser.ts';
 
+/** It builds first. */
+const START_MS_MAX = 600_000;
 const AFTER_MS = 120_000;
 /** The rates and the chart of the page need some seconds of their own. */
 const LOOKING_MS = 15_000;
@@ -28,7 +30,7 @@ let log = '';
 node.stderr.on('data', (bytes) => {
   log += bytes;
 });
-await until(() => log.includes('listening on') || node.exitCode !== null);
+await until(() => log.includes('listening on') || node.exitCode !== null, START_MS_MAX);
 if (node.exitCode !== null) throw new Error(log);
 await sleep(AFTER_MS);
 const reader = await Reader.open(chromium);

@@ -14,7 +14,7 @@ import { Best } from '../../server/portfolio/best.ts';
 import { averagePrice, microsText } from '../../server/portfolio/money.ts';
 import { portfolioHandlers } from '../../server/portfolio/portfolio-routes.ts';
 import { openTable } from '../../storage/kv/lmdb.ts';
-import { PositionsReader } from '../../storage/projection/reader.ts';
+import { PositionsReader, StatementsReader } from '../../storage/projection/reader.ts';
 import { freshSeed, Random } from '../common/random.ts';
 import { HistoryStage } from '../market-data/history-stage.ts';
 import { walletWords, wordsHex } from '../market-data/read-fixture.ts';
@@ -50,6 +50,7 @@ const handlers = portfolioHandlers({
   texts: stage.fixture.texts,
   infos,
   positions: reader,
+  statements: new StatementsReader(projections),
   history: keeper,
   index,
   trades: new TradesRenderer(index, stage.fixture.texts),

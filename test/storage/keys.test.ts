@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import test from 'node:test';
 import { withChecksum } from '../../storage/kv/checksum.ts';
 import { type BinaryTable, openEnvironment, openTable } from '../../storage/kv/lmdb.ts';
-import { decodeKeyRow } from '../../storage/notes/key-rows.ts';
 import { KeptNotes } from '../../storage/notes/kept-notes.ts';
+import { decodeKeyRow } from '../../storage/notes/key-rows.ts';
 import type { Note } from '../../storage/notes/notes.ts';
 import { temporaryDirectory } from '../common/node-harness.ts';
 
@@ -91,7 +91,8 @@ test('a damaged row that is not of a key stops the start and is named', async ()
   const read = (): unknown => [[...kept.notes()], kept.position()];
   const rows = Array.from(meta.getRange(), ({ key, value }) => [key, Buffer.from(value)] as const);
   assert.equal(rows.length, NOTES.length + 1);
-  const damaged = /^Error: (ban|heartbeat|pause|catalog|position) row of keys ?[0-9a-f]*: damaged; put/;
+  const damaged =
+    /^Error: (ban|heartbeat|pause|catalog|position) row of keys ?[0-9a-f]*: damaged; put/;
   for (const [key, good] of rows) {
     for (const value of [...flipped(good), good.subarray(0, 3), Buffer.of(1)]) {
       meta.putSync(key, value);

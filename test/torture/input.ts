@@ -22,6 +22,7 @@ import {
 import { Random } from '../common/random.ts';
 import { SocketClient } from '../common/socket-client.ts';
 import { Trader } from '../common/traders.ts';
+import { WITH_LEDGER } from '../common/verified.ts';
 import { assertFits } from '../streams/stream-node.ts';
 import { Values } from './input-values.ts';
 import { type Done, Pace, type PartOptions, withRoundSeed } from './part.ts';
@@ -107,10 +108,12 @@ class Stage {
       { id: 2, tick: 0.001, negRisk: true },
       { id: 3, outcomes: ['A', 'B', 'C'] },
     ]);
-    let node = await TestNode.start(dataDir);
+    const hasLedger = random.chance(50);
+    let node = await TestNode.start(dataDir, hasLedger ? WITH_LEDGER : {});
     const [alice, bob] = [await Trader.join(node, 'alice'), await Trader.join(node, 'bob')];
     const ids: string[] = [];
     for (const market of markets) {
+      if (hasLedger) await bob.split(node, market, 30);
       for (const ticks of [40, 45, 50]) {
         const terms = { market, ticks, shares: 20 };
         ids.push((await alice.place(node, { ...terms, side: 'BUY' })).orderID);
@@ -120,7 +123,8 @@ class Stage {
     }
     await node.stop();
     const hash = await hashOf(dataDir);
-    node = await TestNode.start(dataDir);
+    // Strangers get nothing.
+    node = await TestNode.start(dataDir, hasLedger ? { LEDGER: 'on' } : {});
     const stranger = await Trader.join(node, 'stranger 0');
     const known = [
       ...ids,
