@@ -48,7 +48,6 @@ export function openOperations(start: Start, parts: OperatedParts): AdminOperati
     await writer.derived();
     return stores.kept.keyRows();
   };
-  const names = new AccountTexts(t, (market) => infos.find(market));
   const handlers: OperationHandlers = {
     ...keyOperations(registry, keyRows),
     ...orderOperations(orders, names),

@@ -80,8 +80,8 @@ test('a feed that is full lets the log wait', async () => {
   const given: (() => void)[] = [];
   const sequencer = { apply: (_: Uint8Array, applied: () => void) => void given.push(applied) };
   const feed = new RecordFeed({ sequence: 0, digest: 0 }, sequencer, new ClusterClock(0));
-  let room: void | Promise<void>;
-  let sequence = 0;
+  let sequence = 1;
+  let room = feed.take(entryOf(sequence));
   while (room === undefined) {
     sequence += 1;
     assert(sequence < 10_000, 'the feed has a bound');
