@@ -12,6 +12,7 @@ import { EtcdLog } from '../../storage/cluster/etcd-log.ts';
 import type { ReplicatedLog } from '../../storage/cluster/replicated-log.ts';
 import { EtcdClient } from '../../storage/etcd/client.ts';
 import { type Log as Files, OutcomeUnknown } from '../../storage/log/log.ts';
+import type { ClusterControl } from '../admin/cluster-operations.ts';
 import type { ClusterFacts } from '../admin/progress.ts';
 import { errorBody } from '../common/error-bodies.ts';
 import type { Log } from '../common/logger.ts';
@@ -22,6 +23,7 @@ import type { Pause } from '../orders/pauses.ts';
 import type { Sequencer } from '../orders/sequencer.ts';
 import type { OwnedRequest } from '../orders/slot-requests.ts';
 import { ClusterClock } from './cluster-clock.ts';
+import { controlOf } from './control.ts';
 import { type EpochSettings, epochRecord } from './epoch-record.ts';
 import { Roles } from './roles.ts';
 
@@ -40,6 +42,7 @@ export class Member {
   readonly over: Promise<Error>;
   private readonly config: Config;
   private readonly replicated: ReplicatedLog;
+  private readonly etcd: EtcdClient;
   private readonly print: Log;
   private readonly signalOver: (why: Error) => void;
   private roles: Roles | undefined;
@@ -48,13 +51,20 @@ export class Member {
   private readonly onFollow: (() => void)[] = [];
   private lines: OrderTaker | undefined;
 
-  constructor(config: Config, files: Files, replicated: ReplicatedLog, print: Log) {
+  constructor(
+    config: Config,
+    files: Files,
+    replicated: ReplicatedLog,
+    etcd: EtcdClient,
+    print: Log,
+  ) {
     let signalOver: (why: Error) => void = () => undefined;
     this.over = new Promise((resolve) => (signalOver = resolve));
     this.signalOver = signalOver;
     this.config = config;
     this.log = new ClusterLog(files);
     this.replicated = replicated;
+    this.etcd = etcd;
     this.print = print;
   }
 
@@ -111,6 +121,13 @@ export class Member {
 
   /** Whether what is read here may be old. */
   readonly isStale = (): boolean => this.roles?.isStale() ?? true;
+
+  /** What it does for an operator; once it has joined. */
+  control(): ClusterControl {
+    const { etcd, replicated } = this;
+    const { clusterSilenceMs: silenceMs, nodeId: node } = this.config;
+    return controlOf({ node, silenceMs, roles: this.roles!, replicated, etcd });
+  }
 
   facts(): ClusterFacts | undefined {
     return this.roles?.facts();
@@ -174,5 +191,5 @@ export async function openMember(config: Config, files: Files, print: Log): Prom
   const first = Buffer.from(nodeId).reduce((sum, byte) => sum + byte, 0);
   const etcd = await EtcdClient.open(cluster!, tls, first);
   const replicated = new EtcdLog(etcd, cluster!.name, clusterKeepMb * MIB);
-  return new Member(config, files, replicated, print);
+  return new Member(config, files, replicated, etcd, print);
 }
