@@ -6,10 +6,13 @@
 import type { ReplicatedLog } from '../../storage/cluster/replicated-log.ts';
 import { give } from '../../storage/operations/peer-copy.ts';
 import type { Log } from '../common/logger.ts';
-import type { Peer } from './join.ts';
+import type { Config } from '../config/config.ts';
+import { announcedOf } from './announced.ts';
+import { needsCopy, type Peer, takeCopy } from './join.ts';
 import { PeerCall } from './peers/calls.ts';
 import { type PeerAddress, PeerConnection } from './peers/peer-connection.ts';
 import type { PeerServer } from './peers/peer-server.ts';
+import { openSharedLog } from './shared-log.ts';
 
 /** Each takes room on the disk, and time of it. */
 const COPIES_MAX = 2;
@@ -31,26 +34,40 @@ export function giveCopies(server: Pick<PeerServer, 'answer'>, dataDir: string, 
   server.answer(PeerCall.copy, (request) => copy(request.toString()));
 }
 
-/** The other nodes that run. */
-export async function peersOf(
-  replicated: Pick<ReplicatedLog, 'nodes'>,
-  addressOf: (announced: Buffer) => PeerAddress | undefined,
-  own: { readonly node: string; readonly secret: string },
-): Promise<Peer[]> {
-  const peers: Peer[] = [];
-  for (const [node, announced] of await replicated.nodes(LIST_MS)) {
-    const address = addressOf(announced);
-    if (node === own.node || address === undefined) continue;
-    peers.push(peerOf(node, address, own));
-  }
-  return peers;
+interface Own {
+  readonly node: string;
+  readonly secret: string;
 }
 
-function peerOf(
-  node: string,
-  address: PeerAddress,
-  own: { readonly node: string; readonly secret: string },
-): Peer {
+/** The other nodes that run. */
+async function peersOf(replicated: Pick<ReplicatedLog, 'nodes'>, own: Own): Promise<Peer[]> {
+  const announced = await replicated.nodes(LIST_MS);
+  return [...announced]
+    .filter(([node]) => node !== own.node)
+    .map(([node, value]) => {
+      const { hostname: host, port } = new URL(announcedOf(value).peers);
+      return peerOf(node, { host, port: Number(port) }, own);
+    });
+}
+
+/** Takes the copy of another node where DATA_DIR needs it; false where it does not. */
+export async function joinCluster(
+  config: Config,
+  print: Log,
+  signal: AbortSignal | undefined,
+): Promise<boolean> {
+  const { clusterSecret: secret, dataDir, nodeId: node } = config;
+  if (!needsCopy(dataDir)) return false;
+  const { replicated } = await openSharedLog(config);
+  const peers = () => peersOf(replicated, { node, secret });
+  try {
+    return await takeCopy({ dataDir, replicated, peers, print, signal });
+  } finally {
+    await replicated.close();
+  }
+}
+
+function peerOf(node: string, address: PeerAddress, own: Own): Peer {
   let connection: PeerConnection | undefined;
   return {
     node,
