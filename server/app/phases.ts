@@ -139,6 +139,7 @@ export async function recover(start: Start, opened: Opened, recovery: Recovery) 
   const { aheadMs } = clockFacts();
   if (aheadMs > 0) warn(aheadText(aheadMs));
   const notes = takeNotes(start, opened);
+  if (opened.cluster !== undefined) opened.cluster.isKeyless = () => notes.registry.isNew;
   const lost = notes.registry.isNew ? lostKeys(t) : undefined;
   if (lost !== undefined) warn(lost);
   if (unwritable === undefined) {

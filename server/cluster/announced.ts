@@ -6,6 +6,8 @@ export interface Announced {
   /** Where it answers the calls of other nodes, as an URL. */
   readonly peers: string;
   readonly mayLead: boolean;
+  /** Tells its node.key from others, without telling it. */
+  readonly key: string;
 }
 
 export function announcedOf(value: Buffer): Announced {

@@ -4,13 +4,12 @@
  *
  * Thread: the I/O thread.
  */
-import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { engineTime } from '../../engine/reads.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import { ClusterLog } from '../../storage/cluster/cluster-log.ts';
-import { EtcdLog } from '../../storage/cluster/etcd-log.ts';
-import type { ReplicatedLog } from '../../storage/cluster/replicated-log.ts';
-import { EtcdClient } from '../../storage/etcd/client.ts';
+import { type ReplicatedLog, TooOld } from '../../storage/cluster/replicated-log.ts';
+import type { EtcdClient } from '../../storage/etcd/client.ts';
 import { type Log as Files, OutcomeUnknown } from '../../storage/log/log.ts';
 import type { ClusterControl } from '../admin/cluster-operations.ts';
 import type { ClusterFacts } from '../admin/progress.ts';
@@ -24,10 +23,16 @@ import type { Sequencer } from '../orders/sequencer.ts';
 import type { OwnedRequest } from '../orders/slot-requests.ts';
 import { ClusterClock } from './cluster-clock.ts';
 import { controlOf } from './control.ts';
+import { giveCopies } from './copies.ts';
 import { type EpochSettings, epochRecord } from './epoch-record.ts';
+import { wantCopy } from './join.ts';
+import { fingerprintOf, giveUpKey, isKeyOf } from './own-key.ts';
+import { PeerServer } from './peers/peer-server.ts';
 import { Roles } from './roles.ts';
+import { openSharedLog, type SharedLog } from './shared-log.ts';
 
-const MIB = 2 ** 20;
+/** Until the node that leads has announced itself. */
+const COMPARE_MS = 500;
 
 /** What the node has to be told of. */
 export interface MemberCalls {
@@ -40,6 +45,14 @@ export class Member {
   readonly log: ClusterLog;
   /** Resolves when the node has to start again, because another one leads. */
   readonly over: Promise<Error>;
+  /** What other nodes may call here. */
+  readonly peers: PeerServer;
+  /** Where they reach it. */
+  private peersUrl = '';
+  /** Whether no API key was issued yet: then node.key may change. */
+  isKeyless: () => boolean = () => false;
+  private readonly key: string;
+  private isClosed = false;
   private readonly config: Config;
   private readonly replicated: ReplicatedLog;
   private readonly etcd: EtcdClient;
@@ -51,13 +64,7 @@ export class Member {
   private readonly onFollow: (() => void)[] = [];
   private lines: OrderTaker | undefined;
 
-  constructor(
-    config: Config,
-    files: Files,
-    replicated: ReplicatedLog,
-    etcd: EtcdClient,
-    print: Log,
-  ) {
+  constructor(config: Config, files: Files, { etcd, replicated }: SharedLog, print: Log) {
     let signalOver: (why: Error) => void = () => undefined;
     this.over = new Promise((resolve) => (signalOver = resolve));
     this.signalOver = signalOver;
@@ -66,6 +73,16 @@ export class Member {
     this.replicated = replicated;
     this.etcd = etcd;
     this.print = print;
+    const { clusterPort, clusterSecret: secret, dataDir, host } = config;
+    this.peers = new PeerServer({ secret, host, port: clusterPort, print });
+    giveCopies(this.peers, dataDir, print);
+    this.key = fingerprintOf(dataDir);
+  }
+
+  /** Other nodes reach this one from here on. */
+  async listen(): Promise<void> {
+    const port = await this.peers.listen();
+    this.peersUrl = `peers://${new URL(this.config.advertise).hostname}:${port}`;
   }
 
   /** The time of batches, from the newest record of these tables on. */
@@ -80,9 +97,12 @@ export class Member {
     const { clock, log, print, replicated } = this;
     this.roles = new Roles({
       ...{ node, advertise, mayLead: clusterRole === 'member', silenceMs, replicated, log },
-      ...{ tables, sequencer, clock, print, ...calls },
+      ...{ tables, sequencer, clock, print, peers: this.peersUrl, ...calls },
+      onFatal: (error) => (error instanceof TooOld ? this.needsCopy(error) : calls.onFatal(error)),
       wall: Date.now,
       epochRecord: () => epochRecord(tables, settings),
+      key: this.key,
+      onLeader: () => void this.compareKey(calls.onFatal),
       waiting: () => this.lines?.waiting ?? 0,
       onLead: () => {
         for (const callback of this.onLead) callback();
@@ -91,7 +111,7 @@ export class Member {
         for (const callback of this.onFollow) callback();
       },
       onOver: (why) => {
-        print('warn', `${why.message}: starting over, as a follower`);
+        print('warn', `${why.message}: starting over`);
         this.signalOver(why);
       },
     });
@@ -167,8 +187,36 @@ export class Member {
     await this.roles?.close();
   }
 
-  close(): Promise<void> {
-    return this.replicated.close();
+  async close(): Promise<void> {
+    this.isClosed = true;
+    await this.peers.close();
+    await this.replicated.close();
+  }
+
+  private async compareKey(onFatal: (error: Error) => void): Promise<void> {
+    const { dataDir, nodeId } = this.config;
+    for (;;) {
+      const leader = this.roles?.leader?.node;
+      if (this.isClosed || leader === undefined || leader === nodeId) return;
+      const isSame = await isKeyOf(leader, this.key, this.replicated);
+      if (isSame === true) return;
+      if (isSame === false && leader === this.roles?.leader?.node) {
+        const why = new Error(`node.key is not that of ${leader}, which leads the cluster`);
+        if (!this.isKeyless()) onFatal(why);
+        else {
+          giveUpKey(dataDir);
+          this.roles.lost(why);
+        }
+        return;
+      }
+      await sleep(COMPARE_MS, undefined, { ref: false });
+    }
+  }
+
+  /** The shared log does not reach back to this node: it starts again, with the copy of another one. */
+  private needsCopy(why: TooOld): void {
+    wantCopy(this.config.dataDir);
+    this.roles!.lost(why);
   }
 
   private refusal(): string {
@@ -183,13 +231,14 @@ export class Member {
 
 /** Does not wait for the shared log to answer. */
 export async function openMember(config: Config, files: Files, print: Log): Promise<Member> {
-  const { cluster, clusterCa, clusterCert, clusterKeepMb, clusterKey, nodeId } = config;
-  const file = (path: string) => (path === '' ? undefined : readFileSync(path));
-  const [ca, cert, key] = [file(clusterCa), file(clusterCert), file(clusterKey)];
-  const tls = { ...(ca && { ca }), ...(cert && { cert }), ...(key && { key }) };
-  // Nodes begin with different members of etcd.
-  const first = Buffer.from(nodeId).reduce((sum, byte) => sum + byte, 0);
-  const etcd = await EtcdClient.open(cluster!, tls, first);
-  const replicated = new EtcdLog(etcd, cluster!.name, clusterKeepMb * MIB);
-  return new Member(config, files, replicated, etcd, print);
+  const shared = await openSharedLog(config);
+  const member = new Member(config, files, shared, print);
+  try {
+    await member.listen();
+  } catch (error) {
+    await shared.replicated.close();
+    const { clusterPort, host } = config;
+    throw new Error(`CLUSTER_PORT ${host}:${clusterPort}: ${(error as Error).message}`);
+  }
+  return member;
 }
