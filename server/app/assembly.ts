@@ -176,25 +176,29 @@ async function openPort(
     log: (line) => log('error', line),
   });
   followers.streams = streams;
+  const { cluster } = parts;
+  const routes = nodeRoutes({
+    ...parts,
+    ...shared,
+    ...{ isTaking, ledger, lines, pauses, seqlock },
+    forwarder: cluster?.forwarder,
+    config,
+    rates,
+    auth: openAuth(credentialPrefix, chainId, authSkewSeconds, registry, isBanned),
+    trades: new TradesRenderer(parts.tradesIndex, texts),
+    positions: new PositionsReader(stores.projections),
+    statements: new StatementsReader(stores.projections),
+    storedClosedOrder: (id) => closedOrders.find(id),
+    infos: lookup,
+    catalog: () => catalog.current,
+    clock: parts.clockFacts,
+  });
+  cluster?.forwarder.serve(cluster.peers, routes, log);
   const server = await listen(
-    nodeRoutes({
-      ...parts,
-      ...shared,
-      ...{ isTaking, ledger, lines, pauses, seqlock },
-      config,
-      rates,
-      auth: openAuth(credentialPrefix, chainId, authSkewSeconds, registry, isBanned),
-      trades: new TradesRenderer(parts.tradesIndex, texts),
-      positions: new PositionsReader(stores.projections),
-      statements: new StatementsReader(stores.projections),
-      storedClosedOrder: (id) => closedOrders.find(id),
-      infos: lookup,
-      catalog: () => catalog.current,
-      clock: parts.clockFacts,
-    }),
+    routes,
     {
       ...httpOptions(config, (line, fields) => log('warn', line, fields), counts, rates),
-      ...(parts.cluster && { isStale: parts.cluster.isStale }),
+      ...(cluster && { isStale: cluster.isStale }),
     },
     streams.routes,
   );

@@ -25,7 +25,9 @@ import { ClusterClock } from './cluster-clock.ts';
 import { controlOf } from './control.ts';
 import { giveCopies } from './copies.ts';
 import { type EpochSettings, epochRecord } from './epoch-record.ts';
+import { Forwarder } from './forwarder.ts';
 import { wantCopy } from './join.ts';
+import { LeaderLink } from './leader-link.ts';
 import { fingerprintOf, giveUpKey, isKeyOf } from './own-key.ts';
 import { PeerServer } from './peers/peer-server.ts';
 import { Roles } from './roles.ts';
@@ -45,14 +47,18 @@ export class Member {
   readonly log: ClusterLog;
   /** Resolves when the node has to start again, because another one leads. */
   readonly over: Promise<Error>;
+  /** Brings requests to the node that leads. */
+  readonly forwarder: Forwarder;
   /** What other nodes may call here. */
   readonly peers: PeerServer;
+  private readonly link: LeaderLink;
   /** Where they reach it. */
   private peersUrl = '';
   /** Whether no API key was issued yet: then node.key may change. */
   isKeyless: () => boolean = () => false;
   private readonly key: string;
   private isClosed = false;
+  private isLeaving = false;
   private readonly config: Config;
   private readonly replicated: ReplicatedLog;
   private readonly etcd: EtcdClient;
@@ -73,10 +79,16 @@ export class Member {
     this.replicated = replicated;
     this.etcd = etcd;
     this.print = print;
-    const { clusterPort, clusterSecret: secret, dataDir, host } = config;
+    const { clusterPort, clusterSecret: secret, clusterWaitMs, dataDir, host, nodeId } = config;
     this.peers = new PeerServer({ secret, host, port: clusterPort, print });
     giveCopies(this.peers, dataDir, print);
     this.key = fingerprintOf(dataDir);
+    this.link = new LeaderLink({
+      ...{ node: nodeId, secret, waitMs: clusterWaitMs },
+      leads: this.isTaking,
+      leader: () => this.roles?.leader,
+    });
+    this.forwarder = new Forwarder(this.link, this.isTaking);
   }
 
   /** Other nodes reach this one from here on. */
@@ -102,9 +114,13 @@ export class Member {
       wall: Date.now,
       epochRecord: () => epochRecord(tables, settings),
       key: this.key,
-      onLeader: () => void this.compareKey(calls.onFatal),
+      onLeader: () => {
+        this.link.leaderChanged();
+        void this.compareKey(calls.onFatal);
+      },
       waiting: () => this.lines?.waiting ?? 0,
       onLead: () => {
+        this.link.leaderChanged();
         for (const callback of this.onLead) callback();
       },
       onFollow: () => {
@@ -139,6 +155,9 @@ export class Member {
     return this.roles?.role === 'leading';
   }
 
+  /** Whether requests are decided here. */
+  private readonly isTaking = (): boolean => this.leads() && !this.isStale() && !this.isLeaving;
+
   /** Whether what is read here may be old. */
   readonly isStale = (): boolean => this.roles?.isStale() ?? true;
 
@@ -162,13 +181,14 @@ export class Member {
   /** Requests of clients go to `lines` where this node leads. */
   taker(lines: OrderTaker): OrderTaker {
     this.lines = lines;
-    const isTaking = (): boolean => this.leads() && !this.isStale();
+    // What came before this node began to hand the lead over is finished here.
+    const isOpen = (): boolean => this.isTaking() || this.roles?.role === 'leaving';
     const refuse = (request: OwnedRequest): void => request.answered(503, this.refusal());
     return {
       get waiting() {
         return lines.waiting;
       },
-      submit: (request) => (isTaking() ? lines.submit(request) : refuse(request)),
+      submit: (request) => (isOpen() ? lines.submit(request) : refuse(request)),
       // The sequencer refuses it by itself where this node has lost the lead.
       goOn: (request) => lines.goOn(request),
     };
@@ -179,6 +199,7 @@ export class Member {
   }
 
   async stopFollowing(): Promise<void> {
+    this.isLeaving = true;
     await this.roles?.stopFollowing();
   }
 
@@ -189,6 +210,7 @@ export class Member {
 
   async close(): Promise<void> {
     this.isClosed = true;
+    this.link.close();
     await this.peers.close();
     await this.replicated.close();
   }

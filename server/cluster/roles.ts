@@ -91,6 +91,8 @@ const PATIENCE = 8;
 const READY_MS = 100;
 const SETTLE_LOOK_MS = 10;
 const UPKEEP_MS = 10_000;
+/** So long requests that have begun may take to come, where the lead is handed over. */
+const GRACE_MS = 20;
 /** Multiples of it: a start waits no longer for somebody to lead. */
 const SETTLE = 4;
 
@@ -218,6 +220,8 @@ export class Roles {
   /** Resolves once all that was taken is in the log, and nothing more is taken. */
   private async finish(): Promise<void> {
     const { log, sequencer, waiting } = this.o;
+    // What is not with the sequencer yet, because its body is still being read.
+    await sleep(GRACE_MS);
     while (waiting() > 0) await sleep(1);
     await sequencer.idle();
     sequencer.follow(true);
@@ -291,10 +295,8 @@ export class Roles {
     }
     if (beat.node === node && beat.leaves !== true) return;
     this.feed.reaches(beat.sequence);
-    if (beat.leaves) {
-      this.leader = undefined;
-      this.o.onLeader();
-    }
+    // Whoever waits for an answer of that node still gets it.
+    if (beat.leaves) this.leader = undefined;
     if (beat.leaves && (beat.next ?? node) === node) {
       this.silence.ms = Infinity;
       this.look();
