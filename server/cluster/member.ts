@@ -57,6 +57,7 @@ export class Member {
   /** Whether no API key was issued yet: then node.key may change. */
   isKeyless: () => boolean = () => false;
   private readonly key: string;
+  private comparing: Promise<void> | undefined;
   private isClosed = false;
   private isLeaving = false;
   private readonly config: Config;
@@ -116,7 +117,7 @@ export class Member {
       key: this.key,
       onLeader: () => {
         this.link.leaderChanged();
-        void this.compareKey(calls.onFatal);
+        this.comparing = this.compareKey(calls.onFatal);
       },
       waiting: () => this.lines?.waiting ?? 0,
       onLead: () => {
@@ -194,8 +195,11 @@ export class Member {
     };
   }
 
-  settled(signal: AbortSignal | undefined): Promise<void> {
-    return this.roles!.settled(signal);
+  /** Resolves once this node leads, or is close to who does, whose node.key it has; or that takes too long. */
+  async settled(signal: AbortSignal | undefined): Promise<void> {
+    await this.roles!.settled(signal);
+    const patience = sleep(this.config.clusterSilenceMs, undefined, { signal, ref: false });
+    await Promise.race([this.comparing, patience]);
   }
 
   async stopFollowing(): Promise<void> {

@@ -131,7 +131,7 @@ test(
       const log = new EtcdLog(client, 'test', 0);
       await log.trim((await log.tail(WAIT_MS)).sequence);
       await log.close();
-      const node = await TestNode.start(cluster.directories[behind]!, cluster.settingsOf(behind));
+      const node = TestNode.begin(cluster.directories[behind]!, cluster.settingsOf(behind));
       cluster.nodes[behind] = node;
       await until(() => node.log.includes('taken from node'), WAIT_MS);
       await until(async () => {
@@ -150,16 +150,19 @@ test('nodes that begin at the same time with nothing agree on one key', NEEDS_ET
     const address = cluster.etcd.address('another');
     const begun = places.map((it) => ({ ...it, settings: { ...it.settings, CLUSTER: address } }));
     cluster.nodes.splice(0);
-    cluster.nodes.push(
-      ...(await Promise.all(begun.map((it) => TestNode.start(it.directory, it.settings)))),
-    );
+    cluster.nodes.push(...begun.map((it) => TestNode.begin(it.directory, it.settings)));
     const keyOf = ({ directory }: Place): string | undefined => {
       const path = join(directory, 'node.key');
       return existsSync(path) ? readFileSync(path, 'hex') : undefined;
     };
-    await until(() => {
+    const isWell = async (node: TestNode): Promise<boolean> => {
+      const answer = await get(node, '/status').catch(() => undefined);
+      return (answer?.json as Status | undefined)?.status === 'ok';
+    };
+    await until(async () => {
       const keys = new Set(places.map(keyOf));
-      return keys.size === 1 && !keys.has(undefined);
+      if (keys.size > 1 || keys.has(undefined)) return false;
+      return (await Promise.all(cluster.nodes.map(isWell))).every((is) => is);
     }, WAIT_MS);
     const agreed = new Set(places.map(keyOf));
     await traderOf(cluster, 'alice');
