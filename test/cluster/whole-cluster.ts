@@ -116,6 +116,7 @@ export class Cluster {
       // Nobody takes the lead from a node that merely waits for a processor.
       CLUSTER_SILENCE_MS: '3000',
       PORT: port,
+      ADMIN_PORT: String(await freePort()),
       ...further,
     });
   }
