@@ -137,7 +137,7 @@ function serveRow(
   const isLevel1 = row.access === 'level1';
   const { forwarder } = parts;
   // Who may change what, and what became of it, is decided in one place.
-  const isDecided = isLevel1 || method !== 'GET';
+  const isDecided = isLevel1 || (method !== 'GET' && row.places !== true);
   const runHere: Route['run'] = (context) => {
     const refused = parts.wasted.admit(context);
     if (refused === undefined) return undefined;

@@ -16,9 +16,9 @@ import { nodeRoutes } from '../api/routes.ts';
 import { type HttpServer, listen } from '../http/http.ts';
 import { RateControl } from '../http/rate-control.ts';
 import { RequestCounts } from '../http/request-counts.ts';
-import { openAuth } from '../identity/auth.ts';
+import { openAuth, refusalOfKey } from '../identity/auth.ts';
 import type { Bans } from '../identity/bans.ts';
-import { openNodeKey } from '../identity/credentials.ts';
+import { openNodeKey, uuidText } from '../identity/credentials.ts';
 import { BookRenderer } from '../market-data/books.ts';
 import { marketByCondition } from '../market-data/find.ts';
 import { type MarketLookup, TokenTexts } from '../market-data/texts.ts';
@@ -178,6 +178,7 @@ async function openPort(
   });
   followers.streams = streams;
   const { cluster } = parts;
+  const auth = openAuth(credentialPrefix, chainId, authSkewSeconds, registry, isBanned);
   const routes = nodeRoutes({
     ...parts,
     ...shared,
@@ -185,7 +186,7 @@ async function openPort(
     forwarder: cluster?.forwarder,
     config,
     rates,
-    auth: openAuth(credentialPrefix, chainId, authSkewSeconds, registry, isBanned),
+    auth,
     trades: new TradesRenderer(parts.tradesIndex, texts),
     positions: new PositionsReader(stores.projections),
     statements: new StatementsReader(stores.projections),
@@ -195,6 +196,7 @@ async function openPort(
     clock: parts.clockFacts,
   });
   cluster?.forwarder.serve(cluster.peers, routes, log);
+  cluster?.orders.serve(cluster.peers, lines, (key) => refusalOfKey(auth, uuidText(key)));
   const server = await listen(
     routes,
     {

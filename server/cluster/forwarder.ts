@@ -19,7 +19,8 @@ import { type Forwarded, type LeaderLink, NOT_LEADING } from './leader-link.ts';
 import { PeerCall } from './peers/calls.ts';
 import type { PeerServer } from './peers/peer-server.ts';
 
-const RETRY_SECONDS = '1';
+/** Who asks again at once may be too early. */
+export const RETRY_LATER = [['Retry-After', '1']] as const;
 const UNKNOWN_ROUTE = 'this node does not have the route';
 
 /** What a client is answered where nobody has an answer for it. */
@@ -55,8 +56,7 @@ export class Forwarder {
     if (outcome === 'here') return here();
     if (typeof outcome === 'string') {
       const [status, body] = NOT_FORWARDED[outcome];
-      // Who asks again at once may be too early.
-      const headers = outcome === 'unknown' ? [] : ([['Retry-After', RETRY_SECONDS]] as const);
+      const headers = outcome === 'unknown' ? [] : RETRY_LATER;
       return context.reply(status, body, headers);
     }
     const { body, headers, status } = decodeAnswer(outcome);

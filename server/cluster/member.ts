@@ -13,21 +13,20 @@ import type { EtcdClient } from '../../storage/etcd/client.ts';
 import { type Log as Files, OutcomeUnknown } from '../../storage/log/log.ts';
 import type { ClusterControl } from '../admin/cluster-operations.ts';
 import type { ClusterFacts } from '../admin/progress.ts';
-import { errorBody } from '../common/error-bodies.ts';
 import type { Log } from '../common/logger.ts';
-import { REFUSALS } from '../common/refusals.ts';
 import type { Config } from '../config/config.ts';
 import type { OrderTaker } from '../orders/order-taker.ts';
 import type { Pause } from '../orders/pauses.ts';
 import type { Sequencer } from '../orders/sequencer.ts';
-import type { OwnedRequest } from '../orders/slot-requests.ts';
+import { type OwnedRequest, placesOrders } from '../orders/slot-requests.ts';
 import { ClusterClock } from './cluster-clock.ts';
 import { controlOf } from './control.ts';
 import { giveCopies } from './copies.ts';
 import { type EpochSettings, epochRecord } from './epoch-record.ts';
-import { Forwarder } from './forwarder.ts';
+import { Forwarder, NOT_FORWARDED, RETRY_LATER } from './forwarder.ts';
 import { wantCopy } from './join.ts';
 import { LeaderLink } from './leader-link.ts';
+import { OrderForwarder } from './order-forwarder.ts';
 import { fingerprintOf, giveUpKey, isKeyOf } from './own-key.ts';
 import { PeerServer } from './peers/peer-server.ts';
 import { Roles } from './roles.ts';
@@ -49,6 +48,8 @@ export class Member {
   readonly over: Promise<Error>;
   /** Brings requests to the node that leads. */
   readonly forwarder: Forwarder;
+  /** The same for orders, which are checked here. */
+  readonly orders: OrderForwarder;
   /** What other nodes may call here. */
   readonly peers: PeerServer;
   private readonly link: LeaderLink;
@@ -90,6 +91,7 @@ export class Member {
       leader: () => this.roles?.leader,
     });
     this.forwarder = new Forwarder(this.link, this.isTaking);
+    this.orders = new OrderForwarder(this.link, this.isTaking);
   }
 
   /** Other nodes reach this one from here on. */
@@ -182,14 +184,20 @@ export class Member {
   /** Requests of clients go to `lines` where this node leads. */
   taker(lines: OrderTaker): OrderTaker {
     this.lines = lines;
-    // What came before this node began to hand the lead over is finished here.
-    const isOpen = (): boolean => this.isTaking() || this.roles?.role === 'leaving';
-    const refuse = (request: OwnedRequest): void => request.answered(503, this.refusal());
+    const elsewhere = (request: OwnedRequest): void => {
+      const isLeaving = this.roles?.role === 'leaving';
+      // A node that hands the lead over waits until it has nothing to do.
+      if (placesOrders(request)) this.orders.submit(request, lines, !isLeaving);
+      // It came before that began.
+      else if (isLeaving) lines.submit(request);
+      // It was this node that led when the request came.
+      else request.answered(...NOT_FORWARDED.nobody, RETRY_LATER);
+    };
     return {
       get waiting() {
         return lines.waiting;
       },
-      submit: (request) => (isOpen() ? lines.submit(request) : refuse(request)),
+      submit: (request) => (this.isTaking() ? lines.submit(request) : elsewhere(request)),
       // The sequencer refuses it by itself where this node has lost the lead.
       goOn: (request) => lines.goOn(request),
     };
@@ -243,15 +251,6 @@ export class Member {
   private needsCopy(why: TooOld): void {
     wantCopy(this.config.dataDir);
     this.roles!.lost(why);
-  }
-
-  private refusal(): string {
-    const leader = this.roles?.leader;
-    const isOther = leader !== undefined && leader.node !== this.config.nodeId;
-    return errorBody(
-      REFUSALS.NOT_LEADING[0],
-      isOther ? leader.advertise : 'nobody leads at present',
-    );
   }
 }
 

@@ -171,7 +171,7 @@ export function checkLevel2(
   );
   const isSigned = isSignedBy(credential, timestamp, request, signature);
   if (credential === undefined || !passphraseRight) {
-    return { ...refuse2('unknown key or wrong passphrase'), isOfKeys: true };
+    return UNKNOWN_KEY;
   }
   if (!isSigned) return refuse2('wrong signature');
   if (auth.isBanned(credential.addressText)) return BANNED;
@@ -184,6 +184,18 @@ const BANNED: AuthRefused = {
   ok: false,
   status: 403,
   body: errorBody(REFUSALS.ADDRESS_BANNED[0]),
+  isOfKeys: true,
+};
+
+/** Why the owner of a key is refused whose credentials another node has checked; undefined = it is not. */
+export function refusalOfKey({ isBanned, registry }: Auth, key: string): AuthRefused | undefined {
+  const credential = registry.lookup(key);
+  if (credential === undefined) return UNKNOWN_KEY;
+  return isBanned(credential.addressText) ? BANNED : undefined;
+}
+
+const UNKNOWN_KEY: AuthRefused = {
+  ...refuse2('unknown key or wrong passphrase'),
   isOfKeys: true,
 };
 

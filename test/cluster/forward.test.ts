@@ -63,7 +63,7 @@ test('a client needs no list of nodes: each request goes to another one', NEEDS_
       const stale = await alice.ask(node, 'POST', '/v1/heartbeats', '{"heartbeat_id":"x"}');
       assert.deepEqual(
         [stale.status, stale.json as typeof beat.json & object],
-        [400, { heartbeat_id, error: 'invalid heartbeat_id', code: 'INVALID_HEARTBEAT_ID' }],
+        [400, { heartbeat_id, error: 'invalid heartbeat_id', code: 'INVALID_HEARTBEAT' }],
       );
     }
     const all = await alice.cancel(next(), '/cancel-all');
