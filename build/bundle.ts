@@ -35,6 +35,7 @@ const PROGRAMS = [
   'storage/recovery/assistant-thread',
   'storage/projection/follower-thread',
   'storage/kv/lmdb-probe',
+  'storage/operations/backup-thread',
   'storage/recovery/recovery-thread',
   // Loaded while the container's image is built.
   'server/http/uws',

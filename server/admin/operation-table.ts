@@ -4,6 +4,7 @@
  * types of the handlers come from this table.
  */
 import type { Static } from '../common/schema.ts';
+import * as c from './cluster-schemas.ts';
 import type { OperationHandler, OperationRow } from './operation-row.ts';
 import * as s from './operation-schemas.ts';
 import * as v from './venue-schemas.ts';
@@ -144,6 +145,21 @@ export const OPERATIONS = {
     does: 'pays out a market by equal weights of its outcomes, for good',
     input: v.VoidInput,
     answer: v.ResolvedAnswer,
+  },
+  'GET /admin/cluster': {
+    does: 'the nodes of the cluster, each as it answers now, and the members of etcd',
+    input: s.NoInput,
+    answer: c.ClusterAnswer,
+  },
+  'POST /admin/cluster/handover': {
+    does: 'gives the lead of the cluster to another node, by the node that leads',
+    input: c.HandoverInput,
+    answer: c.HandoverAnswer,
+  },
+  'POST /admin/cluster/defrag': {
+    does: 'has a member of etcd give free room back; it answers nothing meanwhile',
+    input: c.DefragInput,
+    answer: c.DefragAnswer,
   },
   'GET /admin/audit': {
     does: 'the audit log: every change that was made through these routes, newest first',

@@ -41,6 +41,7 @@ export async function assemble(options: NodeOptions, recovery: Recovery): Promis
     const recovered = await recover(start, opened, recovery);
     const built = await build(start, recovered);
     const caughtUp = await catchUp(start, built);
+    if (start.isGivenUp) throw new StartOver();
     return await serve(start, caughtUp);
   } catch (error) {
     await start.close();

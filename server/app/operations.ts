@@ -9,6 +9,7 @@ import { AuditLog } from '../../storage/operations/audit-log.ts';
 import { StatementsReader } from '../../storage/projection/reader.ts';
 import type { WalletOrders } from '../account/wallet-orders.ts';
 import { auditOperations } from '../admin/audit-operations.ts';
+import { clusterOperations } from '../admin/cluster-operations.ts';
 import { keyOperations } from '../admin/key-operations.ts';
 import { ledgerOperations } from '../admin/ledger-operations.ts';
 import type { AdminOperations } from '../admin/listener.ts';
@@ -29,7 +30,16 @@ import type { Start } from './start.ts';
 interface OperatedParts
   extends Pick<
     CaughtUp,
-    't' | 'catalog' | 'followers' | 'infos' | 'noted' | 'registry' | 'stores' | 'venue' | 'writer'
+    | 't'
+    | 'catalog'
+    | 'cluster'
+    | 'followers'
+    | 'infos'
+    | 'noted'
+    | 'registry'
+    | 'stores'
+    | 'venue'
+    | 'writer'
   > {
   readonly orders: WalletOrders;
   readonly rates: RateControl | undefined;
@@ -40,7 +50,7 @@ interface OperatedParts
 export function openOperations(start: Start, parts: OperatedParts): AdminOperations | undefined {
   const { adminPort, adminToken, dataDir } = start.options.config;
   if (adminPort === 0) return undefined;
-  const { infos, noted, orders, rates, registry, stores, t, writer } = parts;
+  const { cluster, infos, noted, orders, rates, registry, stores, t, writer } = parts;
   const audit = new AuditLog(dataDir);
   start.onClose(() => audit.close());
   const names = new AccountTexts(t, (market) => infos.find(market));
@@ -55,6 +65,7 @@ export function openOperations(start: Start, parts: OperatedParts): AdminOperati
     ...pauseOperations(noted, Date.now),
     ...limitOperations(rates),
     ...auditOperations(dataDir),
+    ...clusterOperations(cluster?.control()),
     ...statementOperations({ t, names, statements: new StatementsReader(stores.projections) }),
     ...venueOperations(parts),
   };

@@ -288,6 +288,10 @@ function heartbeatsOf(cluster: Member, open: () => Heartbeats): Pick<Heartbeats,
   cluster.whenLeading(() => {
     heartbeats = open();
   });
+  cluster.whenFollowing(() => {
+    heartbeats?.stop();
+    heartbeats = undefined;
+  });
   return {
     beat: (...args) => heartbeats?.beat(...args) ?? Promise.reject(new Error('another node leads')),
     stop: () => heartbeats?.stop(),

@@ -300,6 +300,26 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
     options: REQUEST_OPTIONS,
     run: async () => (await import('./market-commands.ts')).voidMarket,
   },
+  'cluster status': {
+    does: 'the nodes of the cluster, how far each is, and the members of etcd',
+    node: 'remote',
+    options: ADMIN_OPTIONS,
+    run: async () => (await import('./cluster-commands.ts')).status,
+  },
+  'cluster handover': {
+    does: 'gives the lead to NODE, or to the follower that is least behind; to the node that leads',
+    node: 'remote',
+    args: ['[NODE]'],
+    options: ADMIN_OPTIONS,
+    run: async () => (await import('./cluster-commands.ts')).handover,
+  },
+  'cluster defrag': {
+    does: 'has MEMBER of etcd give free room back; one at a time, the leading one last',
+    node: 'remote',
+    args: ['MEMBER'],
+    options: ADMIN_OPTIONS,
+    run: async () => (await import('./cluster-commands.ts')).defrag,
+  },
   audit: {
     does: 'the audit log: changes that operators made, newest first',
     node: 'either',
@@ -401,6 +421,7 @@ export const GROUPS: Readonly<Record<string, string>> = {
   event: 'what markets are about',
   market: 'markets that an operator makes, halts and resolves',
   trades: 'fills',
+  cluster: 'nodes that share one log',
   log: 'the log of batches',
   clock: 'the time of a node that runs',
 };

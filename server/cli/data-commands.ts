@@ -17,6 +17,7 @@ export const backup: Run = async ({ dataDir, progress, stdout }, [into = ''], op
   const manifest = await backUp(dataDir, resolve(into), {
     derived: options.derived !== false,
     key: options.key !== false,
+    audit: true,
     onProgress: progress.show,
   });
   progress.clear();

@@ -16,8 +16,10 @@ export interface Beat {
   readonly capacities: Capacities;
   /** From 1: no two are the same. */
   readonly count: number;
-  /** It ends, and says so: nobody has to wait for its silence. */
+  /** It leads no more, and says so: nobody has to wait for its silence. */
   readonly leaves: boolean;
+  /** Where it leaves: the node that shall lead; the others wait as after any other beat. */
+  readonly next?: string | undefined;
 }
 
 export function encodeBeat(beat: Beat): Buffer {

@@ -4,14 +4,14 @@
  *
  * Thread: the I/O thread.
  */
-import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { engineTime } from '../../engine/reads.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import { ClusterLog } from '../../storage/cluster/cluster-log.ts';
-import { EtcdLog } from '../../storage/cluster/etcd-log.ts';
-import type { ReplicatedLog } from '../../storage/cluster/replicated-log.ts';
-import { EtcdClient } from '../../storage/etcd/client.ts';
+import { type ReplicatedLog, TooOld } from '../../storage/cluster/replicated-log.ts';
+import type { EtcdClient } from '../../storage/etcd/client.ts';
 import { type Log as Files, OutcomeUnknown } from '../../storage/log/log.ts';
+import type { ClusterControl } from '../admin/cluster-operations.ts';
 import type { ClusterFacts } from '../admin/progress.ts';
 import type { Log } from '../common/logger.ts';
 import type { Config } from '../config/config.ts';
@@ -20,14 +20,20 @@ import type { Pause } from '../orders/pauses.ts';
 import type { Sequencer } from '../orders/sequencer.ts';
 import { type OwnedRequest, placesOrders } from '../orders/slot-requests.ts';
 import { ClusterClock } from './cluster-clock.ts';
+import { controlOf } from './control.ts';
+import { giveCopies } from './copies.ts';
 import { type EpochSettings, epochRecord } from './epoch-record.ts';
 import { Forwarder, NOT_FORWARDED, RETRY_LATER } from './forwarder.ts';
+import { wantCopy } from './join.ts';
 import { LeaderLink } from './leader-link.ts';
 import { OrderForwarder } from './order-forwarder.ts';
+import { fingerprintOf, giveUpKey, isKeyOf } from './own-key.ts';
 import { PeerServer } from './peers/peer-server.ts';
 import { Roles } from './roles.ts';
+import { openSharedLog, type SharedLog } from './shared-log.ts';
 
-const MIB = 2 ** 20;
+/** Until the node that leads has announced itself. */
+const COMPARE_MS = 500;
 
 /** What the node has to be told of. */
 export interface MemberCalls {
@@ -49,25 +55,36 @@ export class Member {
   private readonly link: LeaderLink;
   /** Where they reach it. */
   private peersUrl = '';
+  /** Whether no API key was issued yet: then node.key may change. */
+  isKeyless: () => boolean = () => false;
+  private readonly key: string;
+  private comparing: Promise<void> | undefined;
+  private isClosed = false;
   private isLeaving = false;
   private readonly config: Config;
   private readonly replicated: ReplicatedLog;
+  private readonly etcd: EtcdClient;
   private readonly print: Log;
   private readonly signalOver: (why: Error) => void;
   private roles: Roles | undefined;
   private clock = new ClusterClock(0);
-  private waiting: (() => void)[] = [];
+  private readonly onLead: (() => void)[] = [];
+  private readonly onFollow: (() => void)[] = [];
+  private lines: OrderTaker | undefined;
 
-  constructor(config: Config, files: Files, replicated: ReplicatedLog, print: Log) {
+  constructor(config: Config, files: Files, { etcd, replicated }: SharedLog, print: Log) {
     let signalOver: (why: Error) => void = () => undefined;
     this.over = new Promise((resolve) => (signalOver = resolve));
     this.signalOver = signalOver;
     this.config = config;
     this.log = new ClusterLog(files);
     this.replicated = replicated;
+    this.etcd = etcd;
     this.print = print;
-    const { clusterPort, clusterSecret: secret, clusterWaitMs, host, nodeId } = config;
+    const { clusterPort, clusterSecret: secret, clusterWaitMs, dataDir, host, nodeId } = config;
     this.peers = new PeerServer({ secret, host, port: clusterPort, print });
+    giveCopies(this.peers, dataDir, print);
+    this.key = fingerprintOf(dataDir);
     this.link = new LeaderLink({
       ...{ node: nodeId, secret, waitMs: clusterWaitMs },
       leads: this.isTaking,
@@ -96,17 +113,26 @@ export class Member {
     this.roles = new Roles({
       ...{ node, advertise, mayLead: clusterRole === 'member', silenceMs, replicated, log },
       ...{ tables, sequencer, clock, print, peers: this.peersUrl, ...calls },
+      onFatal: (error) => (error instanceof TooOld ? this.needsCopy(error) : calls.onFatal(error)),
       wall: Date.now,
       epochRecord: () => epochRecord(tables, settings),
-      onLeader: () => this.link.leaderChanged(),
+      key: this.key,
+      onLeader: () => {
+        this.link.leaderChanged();
+        this.comparing = this.compareKey(calls.onFatal);
+      },
+      waiting: () => this.lines?.waiting ?? 0,
       onLead: () => {
         this.link.leaderChanged();
-        for (const callback of this.waiting.splice(0)) callback();
+        for (const callback of this.onLead) callback();
+      },
+      onFollow: () => {
+        for (const callback of this.onFollow) callback();
       },
       onOver: (why) => {
         // Whoever waits is answered at once: the node starts again.
         this.link.close();
-        print('warn', `${why.message}: starting over, as a follower`);
+        print('warn', `${why.message}: starting over`);
         this.signalOver(why);
       },
     });
@@ -119,10 +145,15 @@ export class Member {
     return true;
   }
 
-  /** Calls back as soon as this node leads, at once where it does. */
+  /** Calls back each time that this node begins to lead, and at once where it does. */
   whenLeading(callback: () => void): void {
+    this.onLead.push(callback);
     if (this.leads()) callback();
-    else this.waiting.push(callback);
+  }
+
+  /** Calls back each time that it has given the lead to another one. */
+  whenFollowing(callback: () => void): void {
+    this.onFollow.push(callback);
   }
 
   leads(): boolean {
@@ -134,6 +165,13 @@ export class Member {
 
   /** Whether what is read here may be old. */
   readonly isStale = (): boolean => this.roles?.isStale() ?? true;
+
+  /** What it does for an operator; once it has joined. */
+  control(): ClusterControl {
+    const { etcd, replicated } = this;
+    const { clusterSilenceMs: silenceMs, nodeId: node } = this.config;
+    return controlOf({ node, silenceMs, roles: this.roles!, replicated, etcd });
+  }
 
   facts(): ClusterFacts | undefined {
     return this.roles?.facts();
@@ -147,8 +185,13 @@ export class Member {
 
   /** Requests of clients go to `lines` where this node leads. */
   taker(lines: OrderTaker): OrderTaker {
+    this.lines = lines;
     const elsewhere = (request: OwnedRequest): void => {
-      if (placesOrders(request)) this.orders.submit(request, lines);
+      const isLeaving = this.roles?.role === 'leaving';
+      // A node that hands the lead over waits until it has nothing to do.
+      if (placesOrders(request)) this.orders.submit(request, lines, !isLeaving);
+      // It came before that began.
+      else if (isLeaving) lines.submit(request);
       // It was this node that led when the request came.
       else request.answered(...NOT_FORWARDED.nobody, RETRY_LATER);
     };
@@ -162,8 +205,11 @@ export class Member {
     };
   }
 
-  settled(signal: AbortSignal | undefined): Promise<void> {
-    return this.roles!.settled(signal);
+  /** Resolves once this node leads, or is close to who does, whose node.key it has; or that takes too long. */
+  async settled(signal: AbortSignal | undefined): Promise<void> {
+    await this.roles!.settled(signal);
+    const patience = sleep(this.config.clusterSilenceMs, undefined, { signal, ref: false });
+    await Promise.race([this.comparing, patience]);
   }
 
   async stopFollowing(): Promise<void> {
@@ -177,27 +223,47 @@ export class Member {
   }
 
   async close(): Promise<void> {
+    this.isClosed = true;
     this.link.close();
     await this.peers.close();
     await this.replicated.close();
+  }
+
+  private async compareKey(onFatal: (error: Error) => void): Promise<void> {
+    const { dataDir, nodeId } = this.config;
+    for (;;) {
+      const leader = this.roles?.leader?.node;
+      if (this.isClosed || leader === undefined || leader === nodeId) return;
+      const isSame = await isKeyOf(leader, this.key, this.replicated);
+      if (isSame === true) return;
+      if (isSame === false && leader === this.roles?.leader?.node) {
+        const why = new Error(`node.key is not that of ${leader}, which leads the cluster`);
+        if (!this.isKeyless()) onFatal(why);
+        else {
+          giveUpKey(dataDir);
+          this.roles.lost(why);
+        }
+        return;
+      }
+      await sleep(COMPARE_MS, undefined, { ref: false });
+    }
+  }
+
+  /** The shared log does not reach back to this node: it starts again, with the copy of another one. */
+  private needsCopy(why: TooOld): void {
+    wantCopy(this.config.dataDir);
+    this.roles!.lost(why);
   }
 }
 
 /** Does not wait for the shared log to answer. */
 export async function openMember(config: Config, files: Files, print: Log): Promise<Member> {
-  const { cluster, clusterCa, clusterCert, clusterKeepMb, clusterKey, nodeId } = config;
-  const file = (path: string) => (path === '' ? undefined : readFileSync(path));
-  const [ca, cert, key] = [file(clusterCa), file(clusterCert), file(clusterKey)];
-  const tls = { ...(ca && { ca }), ...(cert && { cert }), ...(key && { key }) };
-  // Nodes begin with different members of etcd.
-  const first = Buffer.from(nodeId).reduce((sum, byte) => sum + byte, 0);
-  const etcd = await EtcdClient.open(cluster!, tls, first);
-  const replicated = new EtcdLog(etcd, cluster!.name, clusterKeepMb * MIB);
-  const member = new Member(config, files, replicated, print);
+  const shared = await openSharedLog(config);
+  const member = new Member(config, files, shared, print);
   try {
     await member.listen();
   } catch (error) {
-    await replicated.close();
+    await shared.replicated.close();
     const { clusterPort, host } = config;
     throw new Error(`CLUSTER_PORT ${host}:${clusterPort}: ${(error as Error).message}`);
   }

@@ -45,10 +45,10 @@ export class OrderForwarder {
     this.isLeading = isLeading;
   }
 
-  /** Takes a request that places orders. `lines`: those of this node. */
-  submit(request: OwnedRequest, lines: OrderTaker): void {
+  /** Takes a request that places orders. `lines`: those of this node; `mayCheck`: whether it may check it. */
+  submit(request: OwnedRequest, lines: OrderTaker, mayCheck: boolean): void {
     // To check hundreds of orders in one go would keep a worker from those of others.
-    if (isLong(request)) this.send(request, lines);
+    if (isLong(request) || !mayCheck) this.send(request, lines);
     else
       lines.submit(
         checkRequest(

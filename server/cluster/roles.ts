@@ -3,6 +3,7 @@
  *
  *   following -> claiming -> leading      nobody has led for CLUSTER_SILENCE_MS
  *   claiming -> following                 another one was faster, or the log does not answer
+ *   leading -> leaving -> following       an operator hands the lead over: all that was taken is committed
  *   leading -> over                       another one leads: the node starts again, from what its log has
  *
  * Only the log decides who leads: a claim is an append that one node alone can win, and one that has lost the lead
@@ -27,6 +28,7 @@ import { LogDamage, type LogEntry, WrongSequence } from '../../storage/log/log.t
 import type { ClusterFacts } from '../admin/progress.ts';
 import type { Log } from '../common/logger.ts';
 import type { Sequencer } from '../orders/sequencer.ts';
+import type { Announced } from './announced.ts';
 import { type Beat, decodeBeat, encodeBeat, smallerTables } from './beat.ts';
 import type { ClusterClock } from './cluster-clock.ts';
 import { RecordFeed } from './record-feed.ts';
@@ -38,6 +40,8 @@ export interface RolesOptions {
   readonly advertise: string;
   /** Where it answers their calls. */
   readonly peers: string;
+  /** Announced of its node.key. */
+  readonly key: string;
   /** False: a replica, which never leads. */
   readonly mayLead: boolean;
   readonly silenceMs: number;
@@ -45,7 +49,7 @@ export interface RolesOptions {
   readonly log: ClusterLog;
   /** Recovered; nobody but the sequencer writes them. */
   readonly tables: Tables;
-  readonly sequencer: Pick<Sequencer, 'apply' | 'follow'>;
+  readonly sequencer: Pick<Sequencer, 'apply' | 'follow' | 'idle'>;
   readonly clock: ClusterClock;
   /** Unix milliseconds of this machine. */
   readonly wall: () => number;
@@ -53,9 +57,13 @@ export interface RolesOptions {
   readonly epochRecord: () => LogEntry;
   /** This node leads from now on: orders are taken. */
   readonly onLead: () => void;
+  /** It leads no more, and follows. */
+  readonly onFollow: () => void;
   /** Why nothing is taken, as far as the shared log is concerned; undefined = it is. */
   readonly onProblem: (problem: string | undefined) => void;
-  /** Somebody else leads than before, as far as this node knows. */
+  /** Requests that were taken, and are not with the sequencer yet. */
+  readonly waiting: () => number;
+  /** Somebody else leads than before, or nobody, as far as this node knows. */
   readonly onLeader: () => void;
   /** The node has to start again: another one leads. */
   readonly onOver: (why: Error) => void;
@@ -64,7 +72,7 @@ export interface RolesOptions {
   readonly print: Log;
 }
 
-export type Role = 'following' | 'claiming' | 'leading' | 'over';
+export type Role = 'following' | 'claiming' | 'leading' | 'leaving' | 'over';
 
 /** Who leads, as far as this node knows. */
 export interface Leader {
@@ -83,6 +91,8 @@ const PATIENCE = 8;
 const READY_MS = 100;
 const SETTLE_LOOK_MS = 10;
 const UPKEEP_MS = 10_000;
+/** So long requests that have begun may take to come, where the lead is handed over. */
+const GRACE_MS = 20;
 /** Multiples of it: a start waits no longer for somebody to lead. */
 const SETTLE = 4;
 
@@ -90,7 +100,7 @@ export class Roles {
   role: Role = 'following';
   leader: Leader | undefined;
   private readonly o: RolesOptions;
-  private readonly feed: RecordFeed;
+  private feed: RecordFeed;
   private readonly silence: Silence;
   private readonly subscriptions: Subscription[] = [];
   private following: Subscription;
@@ -109,6 +119,7 @@ export class Roles {
   /** When the newest beat that the log has taken was sent. */
   private taken = 0;
   private isUnreachable = false;
+  private isNear = false;
   private space: Space | undefined;
   private upkeep: NodeJS.Timeout | undefined;
   private claiming: Promise<void> | undefined;
@@ -125,7 +136,8 @@ export class Roles {
     this.feed.reaches(undefined);
     this.silence = new Silence(silenceMs / 2);
     this.following = this.follow();
-    const value = Buffer.from(JSON.stringify({ advertise, mayLead, peers }));
+    const announced: Announced = { advertise, mayLead, peers, key: options.key };
+    const value = Buffer.from(JSON.stringify(announced));
     this.subscriptions.push(
       replicated.watchBeat(
         (beat) => this.onBeat(decodeBeat(beat)),
@@ -153,18 +165,75 @@ export class Roles {
   /** Whether what is read here may be older than CLUSTER_SILENCE_MS; looked at anew by each call. */
   isStale(): boolean {
     const { silenceMs } = this.o;
-    if (this.role === 'leading') return performance.now() - this.taken > silenceMs;
-    return this.role === 'over' || this.feed.behindMs() > silenceMs;
+    if (this.role === 'leading' || this.role === 'leaving') {
+      return performance.now() - this.taken > silenceMs;
+    }
+    return this.role === 'over' || !this.hasJoined() || this.feed.behindMs() > silenceMs;
   }
 
   /** Resolves once this node leads, or is close to who does; and after a while where nobody leads. */
   async settled(signal: AbortSignal | undefined): Promise<void> {
     const end = performance.now() + SETTLE * this.o.silenceMs;
-    const isLed = (): boolean => this.seen > 1 && this.feed.behindMs() < READY_MS;
-    while (this.role !== 'leading' && !isLed() && performance.now() < end) {
+    const isOpen = (): boolean => this.role === 'following' || this.role === 'claiming';
+    while (isOpen() && !this.hasJoined() && performance.now() < end) {
       await sleep(SETTLE_LOOK_MS);
       signal?.throwIfAborted();
     }
+  }
+
+  /**
+   * Gives the lead to another node, and follows; what clients send meanwhile waits. Rejects where this node does not
+   * lead, or where it has lost the lead meanwhile.
+   */
+  async handOver(next: string): Promise<void> {
+    const { clock, log, onFollow, sequencer, silenceMs } = this.o;
+    if (this.role !== 'leading') throw new Error('this node does not lead');
+    // From now on nothing is taken.
+    this.role = 'leaving';
+    clearInterval(this.beats);
+    clearInterval(this.upkeep);
+    try {
+      const patience = sleep(PATIENCE * silenceMs, 'late', { ref: false });
+      if ((await Promise.race([this.finish(), patience])) === 'late') {
+        throw new Error('what is under way takes too long');
+      }
+      await this.beat(true, next);
+    } catch (error) {
+      this.lost(error as Error);
+      throw error;
+    }
+    log.lead(undefined);
+    this.writer?.end('another node leads');
+    this.writer = undefined;
+    await log.whenDurable();
+    this.leader = undefined;
+    this.o.onLeader();
+    this.silence.end();
+    this.feed = new RecordFeed({ sequence: log.last, digest: log.digest }, sequencer, clock);
+    this.feed.reaches(log.last);
+    this.role = 'following';
+    this.following = this.follow();
+    onFollow();
+    this.o.print('info', `this node leads no more: ${next} shall lead`);
+  }
+
+  /** Resolves once all that was taken is in the log, and nothing more is taken. */
+  private async finish(): Promise<void> {
+    const { log, sequencer, waiting } = this.o;
+    // What is not with the sequencer yet, because its body is still being read.
+    await sleep(GRACE_MS);
+    while (waiting() > 0) await sleep(1);
+    await sequencer.idle();
+    sequencer.follow(true);
+    // A step of its own may have come in between.
+    await sequencer.idle();
+    await log.whenDurable();
+  }
+
+  /** Whether it has been close to who leads since it started. */
+  private hasJoined(): boolean {
+    this.isNear ||= this.seen > 1 && this.feed.behindMs() < READY_MS;
+    return this.isNear;
   }
 
   /** This node cannot append any more. */
@@ -211,12 +280,14 @@ export class Roles {
 
   private onBeat(beat: Beat): void {
     const { node } = this.o;
-    if (this.role === 'leading' || this.role === 'over') return;
+    if (this.role === 'leading' || this.role === 'leaving' || this.role === 'over') return;
+    // Its own, with which it has left.
+    if (beat.node === node && beat.next !== undefined) return;
     if (beat.epoch < this.epoch) return;
     this.epoch = beat.epoch;
     const isSame = beat.epoch === this.leader?.epoch;
-    // The first one may be of a leader that ended yesterday.
-    this.seen = isSame ? this.seen + 1 : 1;
+    // The first one of all may be of a leader that ended yesterday.
+    this.seen = isSame || this.seen > 1 ? this.seen + 1 : 1;
     if (!isSame) {
       const { advertise, epoch, node: name, peers } = beat;
       this.leader = { node: name, advertise, peers, epoch };
@@ -224,8 +295,12 @@ export class Roles {
     }
     if (beat.node === node && beat.leaves !== true) return;
     this.feed.reaches(beat.sequence);
-    if (beat.leaves) this.silence.ms = Infinity;
-    else this.silence.end();
+    // Whoever waits for an answer of that node still gets it.
+    if (beat.leaves) this.leader = undefined;
+    if (beat.leaves && (beat.next ?? node) === node) {
+      this.silence.ms = Infinity;
+      this.look();
+    } else this.silence.end();
     const smaller =
       this.seen < 2 ? undefined : smallerTables(this.o.tables.capacities, beat.capacities);
     if (smaller === undefined) return;
@@ -313,6 +388,7 @@ export class Roles {
     this.epoch = writer.epoch;
     this.leader = { node, advertise, peers, epoch: writer.epoch };
     this.role = 'leading';
+    this.isNear = true;
     print('info', `this node leads, epoch ${writer.epoch} from batch ${writer.last}`);
     this.beats = setInterval(() => this.beatOnce(), silenceMs / BEATS);
     this.beatOnce();
@@ -355,13 +431,16 @@ export class Roles {
     this.o.onProblem(problem);
   }
 
-  private async beat(leaves: boolean): Promise<void> {
+  private async beat(leaves: boolean, next?: string): Promise<void> {
     const { advertise, node, peers, silenceMs, tables } = this.o;
     const { epoch, last: sequence } = this.writer!;
     const { capacities } = tables;
     this.count += 1;
     const sent = performance.now();
-    const beat = { node, epoch, advertise, peers, sequence, capacities, count: this.count, leaves };
+    const beat = {
+      ...{ node, epoch, advertise, peers, sequence, capacities },
+      ...{ count: this.count, leaves, next },
+    };
     await this.writer!.beat(encodeBeat(beat), silenceMs);
     this.taken = Math.max(this.taken, sent);
   }

@@ -65,10 +65,12 @@ export interface BackupOptions {
   readonly derived: boolean;
   /** node.key is every credential: who keeps it apart leaves it out. */
   readonly key: boolean;
+  /** What operators did on this node. */
+  readonly audit: boolean;
   readonly onProgress: (what: string, done: number, total: number) => void;
 }
 
-const MANIFEST = 'backup.json';
+export const MANIFEST = 'backup.json';
 const FORMAT = 1;
 /** What follows from the other is first. */
 const DERIVED = [PROJECTIONS, 'derived'] as const;
@@ -110,7 +112,7 @@ class GivenUp extends Error {}
 async function copyAll(
   dataDir: string,
   into: string,
-  { derived, key, onProgress }: BackupOptions,
+  { audit, derived, key, onProgress }: BackupOptions,
 ): Promise<Manifest> {
   const files: StoredFile[] = [];
   const keep = (path: string, copy: Copied): void => {
@@ -138,7 +140,7 @@ async function copyAll(
     copyLog(end, logDirectory(into), keep, onProgress);
   }
   await copyEach(['catalog']);
-  for (const path of auditFiles(dataDir)) {
+  for (const path of audit ? auditFiles(dataDir) : []) {
     const target = join(into, AUDIT, basename(path));
     makeDirectory(dirname(target));
     keep(target, copyFile(path, target));
@@ -253,10 +255,21 @@ export async function restore(
 }
 
 /** Throws an Error that says why it is no backup that this version reads. */
-function readManifest(from: string): Manifest {
+export function readManifest(from: string): Manifest {
+  let text: string;
+  try {
+    text = readFileSync(join(from, MANIFEST), 'utf8');
+  } catch (error) {
+    throw new Error(`${from} holds no backup: ${(error as Error).message}`);
+  }
+  return parseManifest(text, from);
+}
+
+/** As readManifest(). `from` names its place in the Error. */
+export function parseManifest(text: string, from: string): Manifest {
   let manifest: Manifest | null;
   try {
-    manifest = JSON.parse(readFileSync(join(from, MANIFEST), 'utf8')) as Manifest | null;
+    manifest = JSON.parse(text) as Manifest | null;
   } catch (error) {
     throw new Error(`${from} holds no backup: ${(error as Error).message}`);
   }

@@ -110,6 +110,43 @@ test('another node leads once the leader is dead, and goes on from the time of t
     assert.deepEqual(notedIn(stage.cluster), [1, 2]);
   }));
 
+test('a leader hands over: the named node leads at once, both go on, and the lead comes back', () =>
+  staged(async (stage) => {
+    const first = await stage.led();
+    assert.equal(await first.note(1), undefined);
+    await stage.level();
+    const second = stage.nodes.find((node) => node !== first)!;
+    for (const [from, to] of [
+      [first, second],
+      [second, first],
+      [first, second],
+    ] as const) {
+      const [run, epoch] = [from.run, from.run!.roles.leader!.epoch];
+      await from.run!.roles.handOver(to.name);
+      await until(() => to.leads, WAIT_MS);
+      assert.equal(to.run!.roles.leader!.epoch, epoch + 1, 'nobody else led meanwhile');
+      assert.equal(await to.note(2), undefined);
+      assert.equal(await from.note(3), 'busy');
+      await stage.level();
+      assert.equal(from.run, run, 'it was not started again');
+      assert.equal(from.run!.roles.role, 'following');
+      await until(() => from.run!.roles.facts().leader?.node === to.name, WAIT_MS);
+    }
+    assert.equal(stage.nodes.filter(({ overs }) => overs > 0).length, 0);
+    await assert.rejects(first.run!.roles.handOver(second.name), /does not lead/);
+  }));
+
+test('a leader whose named node is dead follows whoever leads then', () =>
+  staged(async (stage) => {
+    const first = await stage.led();
+    const [second] = stage.nodes.filter((node) => node !== first);
+    second!.kill();
+    await first.run!.roles.handOver(second!.name);
+    const leader = await stage.led();
+    assert.equal(await leader.note(1), undefined);
+    await stage.level();
+  }));
+
 test('a leader without its log pauses, and follows once another one leads', () =>
   staged(async (stage) => {
     const first = await stage.led();
@@ -236,11 +273,14 @@ function breakSomething(stage: Stage, random: Random): void {
     return;
   }
   const { faults } = node.run;
-  const action = random.below(6);
+  const action = random.below(7);
   if (action === 0) node.kill();
   else if (action === 1) faults.isCut = true;
   else if (action === 2) faults.fate = () => random.pick(FATES);
-  else if (action === 3) {
+  else if (action === 6 && node.leads) {
+    // It may lose the lead meanwhile, and starts over.
+    node.run.roles.handOver(random.pick(stage.nodes).name).catch(() => undefined);
+  } else if (action === 3) {
     const most = random.below(2 * SILENCE_MS);
     faults.delayMs = () => random.below(most + 1);
   } else {

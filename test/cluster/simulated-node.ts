@@ -74,7 +74,7 @@ export class SimulatedNode {
     const replicated = new MemoryLog(this.cluster, faults);
     const onFatal = (error: Error): void => {
       if (pool.isDead) return;
-      if (roles.role === 'leading' && log.failure !== undefined) roles.lost(error);
+      if (/^lea/.test(roles.role) && log.failure !== undefined) roles.lost(error);
       else this.fatal.push(`${this.name}: ${error.message}`);
     };
     const sequencer = new Sequencer({
@@ -93,6 +93,9 @@ export class SimulatedNode {
       wall: () => Date.now() + this.wallAhead,
       epochRecord: () => epochRecord(t, SETTINGS),
       onLead: () => undefined,
+      key: '',
+      onFollow: () => undefined,
+      waiting: () => 0,
       onLeader: () => undefined,
       onProblem: () => undefined,
       onOver: () => {

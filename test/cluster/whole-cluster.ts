@@ -56,6 +56,10 @@ export class Cluster {
     this.nodes[i] = await TestNode.start(this.directories[i]!, this.settings[i]!);
   }
 
+  settingsOf(i: number): Readonly<Record<string, string>> {
+    return this.settings[i]!;
+  }
+
   async statusOf(i: number): Promise<Status> {
     return (await get(this.nodes[i]!, '/status')).json as Status;
   }
@@ -112,6 +116,7 @@ export class Cluster {
       // Nobody takes the lead from a node that merely waits for a processor.
       CLUSTER_SILENCE_MS: '3000',
       PORT: port,
+      ADMIN_PORT: String(await freePort()),
       ...further,
     });
   }

@@ -140,7 +140,7 @@ const ROOMS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
     ],
     documents: ['common', 'http'],
     config: ['common', 'http', 'identity'],
-    cluster: ['admin', 'common', 'config', 'http', 'orders'],
+    cluster: ['admin', 'common', 'config', 'http', 'identity', 'orders'],
     api: [
       'account',
       'admin',
@@ -539,7 +539,6 @@ const WITHOUT_IMPORTER: Readonly<Record<string, string>> = {
   'server/identity/wallet-factory.ts walletFactory': 'tests derive wallets of one factory',
   'server/market-data/history-routes.ts renderPoints': 'a test compares a long answer with JSON',
   'server/orders/worker.ts run': 'tests put a worker of their own into the pool',
-  'storage/cluster/make-room.ts makeRoom': 'a command of the operator will call it',
   'storage/projection/fills.ts fillCopy': 'tests store single fills and compare them',
   'storage/recovery/recover.ts recover': 'benchmarks and tests recover without a thread',
 };

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, openSync, readdirSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import test, { type TestContext } from 'node:test';
+import test from 'node:test';
 import { State } from '../../engine/tables/layout.ts';
 import { stateHash } from '../../engine/tables/state-hash.ts';
 import { withFile } from '../../storage/files/with-file.ts';
@@ -16,51 +16,12 @@ import { openDerivedTables } from '../../storage/projection/derived.ts';
 import { putPage, putRuns, RunState } from '../../storage/projection/id-runs.ts';
 import { rebuild } from '../../storage/recovery/rebuild.ts';
 import { SnapshotFiles } from '../../storage/snapshot/snapshots.ts';
+import { lived } from './lived-directory.ts';
 import { logOf } from './log-stage.ts';
-import {
-  appended,
-  directoryOf,
-  Exchange,
-  saved,
-  seeded,
-  TIGHT,
-  tradingDay,
-} from './stored-exchange.ts';
+import { directoryOf, saved, TIGHT } from './stored-exchange.ts';
 
 const onProgress = (): void => undefined;
-const OPTIONS = { derived: true, key: true, onProgress };
-
-interface Lived {
-  readonly dataDir: string;
-  /** State after each batch. */
-  readonly hashes: ReadonlyMap<number, string>;
-  /** Batches of the two images; the log begins at the first of them, or a little before. */
-  readonly snapshots: readonly number[];
-  readonly last: number;
-}
-
-/** A day of trading with two images, of which the log before the first is given up. */
-async function lived(t: TestContext): Promise<Lived> {
-  const dataDir = directoryOf(t);
-  const hashes = new Map<number, string>();
-  const snapshots: number[] = [];
-  await seeded(async (random) => {
-    const day = tradingDay(random, 2_000);
-    const log = await logOf(t, dataDir, { segmentBytes: 1 << 14 });
-    const context = new Exchange();
-    for (const [i, batch] of day.entries()) {
-      const entry = context.apply(batch);
-      if (entry === null) continue;
-      hashes.set(entry.sequence, stateHash(context.t));
-      await appended(log, entry);
-      if (i !== Math.floor(day.length / 3) && i !== Math.floor(day.length / 2)) continue;
-      snapshots.push(saved(new SnapshotFiles(dataDir, 'committed'), context.t).sequence);
-      await log.trim(snapshots[0]!);
-    }
-    await log.close();
-  });
-  return { dataDir, hashes, snapshots, last: Math.max(...hashes.keys()) };
-}
+const OPTIONS = { derived: true, key: true, audit: true, onProgress };
 
 /** What another process may see of two records while they are written: the second, and half of the first. */
 function writeHalf(dataDir: string, last: number): void {

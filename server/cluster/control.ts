@@ -1,0 +1,120 @@
+/**
+ * What a node does for the operator of its cluster. The others are asked as anybody may ask them, by GET /status: what
+ * is shown is what they answer now.
+ *
+ * Thread: the I/O thread.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { makeRoom, membersOf } from '../../storage/cluster/make-room.ts';
+import type { ReplicatedLog } from '../../storage/cluster/replicated-log.ts';
+import type { EtcdClient } from '../../storage/etcd/client.ts';
+import type { ClusterControl, ClusterView } from '../admin/cluster-operations.ts';
+import { announcedOf } from './announced.ts';
+import type { Roles } from './roles.ts';
+
+type NodeView = ClusterView['nodes'][number];
+
+/** What GET /status says, as far as it is of interest here. */
+interface Status {
+  readonly status: string;
+  readonly log: { readonly sequence: number; readonly digest: number };
+  readonly cluster: {
+    readonly role: 'leader' | 'follower';
+    readonly epoch: number;
+    readonly applied: number;
+    readonly behind_ms: number;
+  } | null;
+}
+
+const LIST_MS = 2_000;
+const ANSWER_MS = 1_000;
+/** Multiples of CLUSTER_SILENCE_MS: so long somebody has to lead after a hand-over. */
+const LED = 4;
+const LOOK_MS = 2;
+
+export interface ControlOptions {
+  readonly node: string;
+  readonly silenceMs: number;
+  readonly roles: Roles;
+  readonly replicated: Pick<ReplicatedLog, 'nodes'>;
+  readonly etcd: EtcdClient;
+}
+
+export function controlOf(o: ControlOptions): ClusterControl {
+  const { etcd, node, roles, silenceMs } = o;
+  return {
+    async view() {
+      const [nodes, members] = await Promise.all([nodesOf(o.replicated), membersOf(etcd)]);
+      return {
+        nodes,
+        etcd: members.map(({ isLeader, liveBytes, member, usedBytes }) => ({
+          ...{ member, leads: isLeader, used_bytes: usedBytes, live_bytes: liveBytes },
+        })),
+      };
+    },
+
+    async handOver(to) {
+      if (roles.role !== 'leading') return `it does not lead: ask ${roles.leader?.node ?? 'later'}`;
+      const next = nextOf(await nodesOf(o.replicated), node, to);
+      if ('problem' in next) return next.problem;
+      const began = performance.now();
+      await roles.handOver(next.node);
+      while (roles.leader === undefined || roles.leader.node === node) {
+        if (performance.now() - began > LED * silenceMs) return 'nobody leads yet';
+        await sleep(LOOK_MS);
+      }
+      return { from: node, to: roles.leader.node, ms: Math.ceil(performance.now() - began) };
+    },
+
+    async defragment(member) {
+      const made = await makeRoom(etcd, member);
+      if (made === undefined) {
+        const names = (await membersOf(etcd)).map((it) => it.member).join(', ');
+        return `${member} does not answer, or is no member; there are ${names}`;
+      }
+      const { after, before } = made;
+      return { member, before_bytes: before.usedBytes, after_bytes: after.usedBytes };
+    },
+  };
+}
+
+/** Who shall lead after `own`. */
+function nextOf(
+  nodes: readonly NodeView[],
+  own: string,
+  to: string | undefined,
+): { readonly node: string } | { readonly problem: string } {
+  const able = nodes
+    .filter((it) => it.node !== own && it.may_lead && it.role === 'follower' && it.state === 'ok')
+    .sort((a, b) => b.applied! - a.applied!);
+  const next = to === undefined ? able[0] : able.find((it) => it.node === to);
+  if (next !== undefined) return next;
+  const found = nodes.find((it) => it.node === to);
+  if (found !== undefined) return { problem: `${to} cannot lead: ${found.state}` };
+  return { problem: to === undefined ? 'no other node can lead' : `there is no node ${to}` };
+}
+
+async function nodesOf(replicated: Pick<ReplicatedLog, 'nodes'>): Promise<NodeView[]> {
+  const announced = await replicated.nodes(LIST_MS);
+  const rows = [...announced].sort(([a], [b]) => (a < b ? -1 : 1));
+  return Promise.all(
+    rows.map(async ([node, value]) => {
+      const { advertise, mayLead } = announcedOf(value);
+      const common = { node, address: advertise, may_lead: mayLead };
+      try {
+        const signal = AbortSignal.timeout(ANSWER_MS);
+        const answer = await fetch(new URL('/status', advertise), { signal });
+        return { ...common, ...shown((await answer.json()) as Status) };
+      } catch (error) {
+        const { cause, message } = error as Error;
+        return { ...common, state: (cause as Error | undefined)?.message ?? message };
+      }
+    }),
+  );
+}
+
+function shown({ cluster, log, status }: Status) {
+  if (cluster === null) return { state: 'it runs without CLUSTER' };
+  const { applied, behind_ms, epoch, role } = cluster;
+  return { state: status, role, epoch, applied, behind_ms, ...log };
+}

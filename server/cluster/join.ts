@@ -1,0 +1,127 @@
+/**
+ * How a node gets from a peer what the shared log does not give: an empty DATA_DIR gets all of it, and so does one
+ * that is further behind than the log reaches. It comes before anything of the directory is read.
+ *
+ * Thread: the I/O thread.
+ */
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { NO_TAIL, type ReplicatedLog } from '../../storage/cluster/replicated-log.ts';
+import { logDirectory } from '../../storage/log/file-log.ts';
+import { Unreachable } from '../../storage/log/log.ts';
+import { receive, settle } from '../../storage/operations/peer-copy.ts';
+import type { Log } from '../common/logger.ts';
+
+/** A node that may be asked for its copy. */
+export interface Peer {
+  readonly node: string;
+  /** The copy, as it comes. */
+  copy(): AsyncIterable<Buffer>;
+  /** Nothing of it is read any more. */
+  close(): void;
+}
+
+export interface JoinOptions {
+  readonly dataDir: string;
+  readonly replicated: Pick<ReplicatedLog, 'tail'>;
+  /** The other nodes that run, in the order in which they are to be asked. */
+  readonly peers: () => Promise<readonly Peer[]>;
+  readonly print: Log;
+  readonly signal: AbortSignal | undefined;
+  /** Between two rounds of asking. */
+  readonly restMs?: number;
+}
+
+/** What of the log is there is of no use any more. */
+const WANTED = 'joining.wanted';
+const TAIL_MS = 5_000;
+const REST_MS = 1_000;
+/** A peer that is silent for so long is given up. */
+const SILENT_MS_MAX = 15_000;
+const LOOK_MS = 250;
+/** Rounds of asking between two lines about it. */
+const ROUNDS_A_LINE = 10;
+
+/** The next start takes the copy of a peer. */
+export function wantCopy(dataDir: string): void {
+  writeFileSync(join(dataDir, WANTED), '', { flush: true });
+}
+
+export function needsCopy(dataDir: string): boolean {
+  return existsSync(join(dataDir, WANTED)) || !existsSync(logDirectory(dataDir));
+}
+
+/**
+ * Takes the copy of a peer; false where the cluster is empty, so that this node begins with what it has. Waits for a
+ * peer as long as there is none.
+ */
+export async function takeCopy(o: JoinOptions): Promise<boolean> {
+  const { dataDir, print, restMs = REST_MS, signal } = o;
+  let problem = '';
+  for (let round = 0; ; round++) {
+    if (round > 0) await sleep(restMs, undefined, { signal });
+    try {
+      if ((await o.replicated.tail(TAIL_MS)).epoch === NO_TAIL.epoch) return false;
+      problem = 'no other node of the cluster runs';
+      for (const peer of await o.peers()) {
+        signal?.throwIfAborted();
+        problem = (await problemOf(o, peer)) ?? '';
+        if (problem === '') {
+          settle(dataDir);
+          rmSync(join(dataDir, WANTED), { force: true });
+          return true;
+        }
+      }
+    } catch (error) {
+      if (!(error instanceof Unreachable)) throw error;
+      problem = error.message;
+    }
+    if (round % ROUNDS_A_LINE === 0) {
+      print('warn', `DATA_DIR ${dataDir} waits for the copy of another node: ${problem}`);
+    }
+  }
+}
+
+/** Undefined: its copy is here. */
+async function problemOf(o: JoinOptions, peer: Peer): Promise<string | undefined> {
+  const { node } = peer;
+  try {
+    o.print('info', `taking what node ${node} has`);
+    const { sequence } = await receive(whileAlive(peer.copy(), o.signal), o.dataDir);
+    o.print('info', `taken from node ${node}: all up to batch ${sequence}`);
+    return undefined;
+  } catch (error) {
+    o.signal?.throwIfAborted();
+    return `node ${node}: ${(error as Error).message}`;
+  } finally {
+    peer.close();
+  }
+}
+
+/** Ends with an Error where nothing comes for long. */
+async function* whileAlive(
+  pieces: AsyncIterable<Buffer>,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Buffer, void, void> {
+  const source = pieces[Symbol.asyncIterator]();
+  let last = performance.now();
+  let watch: NodeJS.Timeout | undefined;
+  const given = new Promise<never>((_, reject) => {
+    watch = setInterval(() => {
+      const silentMs = performance.now() - last;
+      if (signal?.aborted === true) reject(signal.reason);
+      else if (silentMs > SILENT_MS_MAX) reject(new Error('it is silent'));
+    }, LOOK_MS);
+  });
+  try {
+    for (;;) {
+      const next = await Promise.race([source.next(), given]);
+      if (next.done === true) return;
+      last = performance.now();
+      yield next.value;
+    }
+  } finally {
+    clearInterval(watch);
+  }
+}
