@@ -14,7 +14,7 @@ import {
 } from '../../engine/commands.ts';
 import { Engine } from '../../engine/engine.ts';
 import { EVENTS_MAX, EventBuffer } from '../../engine/events.ts';
-import { closedCount } from '../../engine/reads.ts';
+import { closedCount, lastBatch } from '../../engine/reads.ts';
 import { DEFAULT_CAPACITIES } from '../../engine/tables/capacities.ts';
 import { ADDRESS_WORDS, API_KEY_WORDS, ID_WORDS, MarketFlag } from '../../engine/tables/codes.ts';
 import { allocateEngine } from '../../engine/tables/tables.ts';
@@ -66,6 +66,7 @@ export class StreamBook {
       },
       key: () => undefined,
       readOnlyKey: () => undefined,
+      venue: 'bench',
       whenBatchesDone: (callback) => void setImmediate(callback),
       now: Date.now,
       elapsed: () => performance.now(),
@@ -139,7 +140,7 @@ export class StreamBook {
     engine.end();
     const words = events.i32.slice(0, events.words);
     this.streams.flushed({
-      sequence: 0,
+      sequence: lastBatch(engine.t),
       endFill: 0,
       time: this.time,
       events: words,

@@ -155,6 +155,7 @@ async function openPort(
   const streams = new Streams({
     ...shared,
     lookup,
+    venue: registry.venue,
     key: (apiKey) => unlessBanned(bans, registry.lookup(apiKey)),
     readOnlyKey: (key) => unlessBanned(bans, registry.lookupReadOnly(key)),
     limits: {

@@ -51,6 +51,7 @@ export class SocketStage extends FeedStage {
       },
       whenBatchesDone: (callback) => setImmediate(callback),
       now: () => this.clock,
+      venue: 'stage',
       elapsed: () => this.elapsed,
       log: (line) => this.lines.push(line),
       eventsMax,
