@@ -27,6 +27,8 @@ import {
 import { type HttpServer, listen } from '../../server/http/http.ts';
 import { BookRenderer } from '../../server/market-data/books.ts';
 import { TokenTexts } from '../../server/market-data/texts.ts';
+import { Names } from '../../server/streams/names.ts';
+import { RecentBatches } from '../../server/streams/recent-batches.ts';
 import { Streams } from '../../server/streams/streams.ts';
 import { Random } from '../random.ts';
 
@@ -67,6 +69,7 @@ export class StreamBook {
       key: () => undefined,
       readOnlyKey: () => undefined,
       venue: 'bench',
+      recent: new RecentBatches(new Names(t, () => undefined), 0),
       whenBatchesDone: (callback) => void setImmediate(callback),
       now: Date.now,
       elapsed: () => performance.now(),

@@ -156,6 +156,7 @@ async function openPort(
     ...shared,
     lookup,
     venue: registry.venue,
+    recent: followers.recent,
     key: (apiKey) => unlessBanned(bans, registry.lookup(apiKey)),
     readOnlyKey: (key) => unlessBanned(bans, registry.lookupReadOnly(key)),
     limits: {

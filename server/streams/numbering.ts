@@ -27,7 +27,7 @@ export function endOf(batch: number): Place {
 
 /** The place that a client names by digits. */
 export function placeFrom(digits: string): Place {
-  return digits.padStart(PLACE_DIGITS, '0');
+  return digits.replace(/^0+/, '').padStart(PLACE_DIGITS, '0');
 }
 
 /** What the envelope of an event has of its place. */

@@ -23,18 +23,21 @@ import { UserFeed } from './user-feed.ts';
 export const RECENT_BYTES_MAX = 2 ** 22;
 export const RECENT_BATCHES_MAX = 4_096;
 
-/** What can be said of a batch once it was read. */
-interface Contents {
-  /** The first words of the addresses that have events in it. */
-  readonly words: ReadonlySet<number>;
+/** What a batch refers to. */
+interface Facts {
   /** Infinity = none. */
   readonly firstFill: number;
   readonly firstClosed: number;
+  /** Whether it changed the terms of a market. */
+  readonly hasTerms: boolean;
 }
 
 interface Recent {
   readonly batch: AppliedBatch;
-  contents: Contents | undefined;
+  /** Both are found when the first user asks. */
+  facts: Facts | undefined;
+  /** The first words of the addresses that have events in it. */
+  words: ReadonlySet<number> | undefined;
 }
 
 /** An event that a user has not been sent. */
@@ -55,7 +58,7 @@ export class RecentBatches {
   private recent: Recent[] = [];
   private bytes = 0;
   /** Every batch behind this one is stored. */
-  private from: number;
+  from: number;
 
   constructor(names: Names, batch: number) {
     this.names = names;
@@ -63,13 +66,22 @@ export class RecentBatches {
   }
 
   add(batch: AppliedBatch): void {
-    this.recent.push({ batch, contents: undefined });
+    if (!batch.isWhole) {
+      this.clear(batch.sequence);
+      return;
+    }
+    this.recent.push({ batch, facts: undefined, words: undefined });
     this.bytes += bytesOf(batch);
     while (this.bytes > RECENT_BYTES_MAX || this.recent.length > RECENT_BATCHES_MAX) {
       const { batch: oldest } = this.recent.shift()!;
       this.bytes -= bytesOf(oldest);
       this.from = oldest.sequence;
     }
+  }
+
+  /** Oldest first. */
+  all(): readonly AppliedBatch[] {
+    return this.recent.map(({ batch }) => batch);
   }
 
   /** The events of a batch are incomplete, so no earlier place can be resumed from. */
@@ -93,19 +105,24 @@ export class RecentBatches {
     };
     const { names } = this;
     const feed = kind === 'orders' ? new UserFeed(names, probe) : new BalanceFeed(names, probe);
-    for (const one of this.recent) {
-      const contents = this.isReadable(one) ? this.contentsOf(one) : undefined;
-      if (contents?.words.has(user.address[0]!) === true) feed.flushed(one.batch);
+    for (const [i, one] of this.recent.entries()) {
+      if (i > 0 && factsOf(one).hasTerms) {
+        // A trade names the fee that its market has now.
+        from = this.recent[i - 1]!.batch.sequence;
+        events = [];
+      }
+      const words = this.isReadable(one) ? this.wordsOf(one) : undefined;
+      if (words?.has(user.address[0]!) === true) feed.flushed(one.batch);
       // A worker may have used rows again meanwhile.
-      if (contents !== undefined && this.isReadable(one)) continue;
+      if (words !== undefined && this.isReadable(one)) continue;
       from = one.batch.sequence;
       events = [];
     }
     return { from, events };
   }
 
-  private contentsOf(one: Recent): Contents {
-    if (one.contents !== undefined) return one.contents;
+  private wordsOf(one: Recent): ReadonlySet<number> {
+    if (one.words !== undefined) return one.words;
     const words = new Set<number>();
     const probe = {
       isEmpty: false,
@@ -116,27 +133,32 @@ export class RecentBatches {
     for (const feed of [new UserFeed(this.names, probe), new BalanceFeed(this.names, probe)]) {
       feed.flushed(one.batch);
     }
-    one.contents = { words, ...firstsOf(one.batch) };
-    return one.contents;
+    one.words = words;
+    return words;
   }
 
-  private isReadable({ batch, contents }: Recent): boolean {
+  private isReadable(one: Recent): boolean {
     const { t } = this.names;
-    const { firstClosed, firstFill } = contents ?? firstsOf(batch);
+    const { firstClosed, firstFill } = factsOf(one);
     const hasFills = firstFill >= fillCount(t) - t.capacities.trades;
     return hasFills && firstClosed >= t.state[State.firstKeptClosed]!;
   }
 }
 
-/** The oldest fill and the oldest closed order of a batch. */
-function firstsOf({ events, eventsF }: AppliedBatch): Omit<Contents, 'words'> {
+function factsOf(one: Recent): Facts {
+  if (one.facts !== undefined) return one.facts;
+  const { events, eventsF } = one.batch;
   let [firstFill, firstClosed] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
+  let hasTerms = false;
   for (let at = 0; at < events.length; at += eventWords(events, at)) {
+    const kind = events[at];
     const sequence = eventsF[at / 2 + Event.sequence]!;
-    if (events[at] === EventKind.fill) firstFill = Math.min(firstFill, sequence);
-    if (events[at] === EventKind.closed) firstClosed = Math.min(firstClosed, sequence);
+    if (kind === EventKind.fill) firstFill = Math.min(firstFill, sequence);
+    if (kind === EventKind.closed) firstClosed = Math.min(firstClosed, sequence);
+    if (kind === EventKind.market && events[at + Event.isNew] === 0) hasTerms = true;
   }
-  return { firstFill, firstClosed };
+  one.facts = { firstFill, firstClosed, hasTerms };
+  return one.facts;
 }
 
 function bytesOf({ commands, events }: AppliedBatch): number {

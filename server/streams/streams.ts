@@ -18,7 +18,7 @@ import { MarketConnection } from './market-channel.ts';
 import { MarketFeed } from './market-feed.ts';
 import { Names } from './names.ts';
 import { NewMarkets } from './new-markets.ts';
-import { RecentBatches } from './recent-batches.ts';
+import type { RecentBatches } from './recent-batches.ts';
 import { EVENTS_MAX, ReplayBuffer } from './replay-buffer.ts';
 import { ResolvedMarkets } from './resolved-markets.ts';
 import { messageBytesMax, type StreamLimits } from './stream-bounds.ts';
@@ -44,6 +44,8 @@ export interface StreamParts {
   readonly log: (line: string) => void;
   /** The name of the venue (numbering.ts). */
   readonly venue: string;
+  /** The caller adds each batch before `flushed`. */
+  readonly recent: RecentBatches;
   /** The number of stored events of users, for clients that reconnect. */
   readonly eventsMax?: number;
 }
@@ -63,7 +65,6 @@ export class Streams {
   private readonly market: MarketFeed;
   private readonly newMarkets: NewMarkets;
   private readonly resolvedMarkets: ResolvedMarkets;
-  private readonly recent: RecentBatches;
   private readonly replayBuffer: ReplayBuffer;
   private readonly user: UserFeed;
   private readonly balances: BalanceFeed;
@@ -80,10 +81,9 @@ export class Streams {
     this.market = new MarketFeed({ ...feedParts, names, books, whenBatchesDone });
     this.newMarkets = new NewMarkets({ ...feedParts, names });
     this.resolvedMarkets = new ResolvedMarkets({ ...feedParts, names });
-    this.recent = new RecentBatches(names, batch);
     this.replayBuffer = new ReplayBuffer({
       ...feedParts,
-      missedBy: (user, kind) => this.recent.missedBy(user, kind),
+      missedBy: (user, kind) => parts.recent.missedBy(user, kind),
       eventsMax: parts.eventsMax ?? EVENTS_MAX,
     });
     this.user = new UserFeed(names, this.replayBuffer);
@@ -116,7 +116,6 @@ export class Streams {
         this.balances.flushed(batch);
         this.resolvedMarkets.flushed(batch);
         this.newMarkets.flushed(batch);
-        this.recent.add(batch);
         this.replayBuffer.reached(batch.sequence);
       } else {
         this.restart('begin_anew', 'too much has changed at once: subscribe anew', batch);
@@ -146,7 +145,7 @@ export class Streams {
 
   private restart(why: CloseName, reason: string, { sequence }: AppliedBatch): void {
     this.connections.endAll(why, reason);
-    this.recent.clear(sequence);
+    this.o.recent.clear(sequence);
     this.replayBuffer.forgetAll();
     this.replayBuffer.reached(sequence);
     this.newMarkets.lost(sequence);

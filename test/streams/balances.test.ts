@@ -16,6 +16,7 @@ import { findAccount } from '../../engine/orders/accounts.ts';
 import { wordsToHex } from '../../server/common/uint256.ts';
 import { BalanceFeed } from '../../server/streams/balance-feed.ts';
 import { Names } from '../../server/streams/names.ts';
+import { endOf } from '../../server/streams/numbering.ts';
 import { BALANCES, ReplayBuffer } from '../../server/streams/replay-buffer.ts';
 import { rounds, withSeed } from '../common/random.ts';
 import type { SocketClient } from '../common/socket-client.ts';

@@ -1,6 +1,7 @@
 /** Manners of the streams: keep-alive, messages that cannot be carried out, and which connections are closed and why. */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
+import { lastBatch } from '../../engine/reads.ts';
 import { send, until } from '../common/node-harness.ts';
 import { Opcode, SocketClient } from '../common/socket-client.ts';
 import { LIMITS, SocketStage } from './socket-stage.ts';
