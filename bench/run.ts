@@ -25,6 +25,7 @@ import { orderPathSuite, PATH_FULL, type PathShape } from './orders/order-path.b
 import { limitsSuite } from './server/limits.bench.ts';
 import { validateSuite } from './server/validate.bench.ts';
 import { SPANS_FULL, spansSuite } from './spans/spans.bench.ts';
+import { CLUSTER_LOG_FULL, clusterLogSuite } from './storage/cluster-log.bench.ts';
 import { LOG_FULL, logSuite } from './storage/log.bench.ts';
 import { PAUSES_FULL, pausesSuite } from './storage/log-live.ts';
 import {
@@ -96,6 +97,7 @@ const suites: Readonly<Record<string, () => Promise<unknown>>> = {
   http: () => httpSuite(HTTP_FULL),
   streams: () => streamsSuite(STREAMS_FULL),
   log: () => logSuite(LOG_FULL),
+  'cluster-log': () => clusterLogSuite(CLUSTER_LOG_FULL),
   pauses: () => pausesSuite(PAUSES_FULL),
   restart: () => restartSuite(RESTART_FULL),
   'restart-ledger': () => restartLedgerSuite(RESTART_LEDGER_FULL),

@@ -44,8 +44,8 @@ const PROGRAMS = [
   'test/torture/delayed-worker',
 ];
 
-/** Packages that load native files or threads from paths relative to their own. */
-const APART = new Set(['lmdb', 'pino', 'piscina']);
+/** Packages that load native files, threads or descriptions from paths relative to their own. */
+const APART = new Set(['etcd3', 'lmdb', 'pino', 'piscina']);
 
 /** The compiler's output. */
 const COMPILED = resolve(import.meta.dirname, '..');

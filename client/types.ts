@@ -732,7 +732,7 @@ export interface SpreadAnswer {
 export interface StatusAnswer {
   readonly status: 'ok' | 'read-only';
   readonly paused: readonly {
-    readonly reason: 'directory' | 'log' | 'follower' | 'files' | 'operator' | 'clock';
+    readonly reason: 'directory' | 'log' | 'follower' | 'files' | 'etcd' | 'operator' | 'clock';
     readonly means: string;
     readonly takes_cancels: boolean;
   }[];
@@ -742,6 +742,7 @@ export interface StatusAnswer {
   };
   readonly log: {
     readonly sequence: number;
+    readonly digest: number;
   };
   readonly follower: {
     readonly sequence: number;
@@ -751,6 +752,14 @@ export interface StatusAnswer {
   readonly image: {
     readonly sequence: number;
     readonly age_seconds: number;
+  } | null;
+  readonly cluster: {
+    readonly node: string;
+    readonly role: 'leader' | 'follower';
+    readonly leader: string | null;
+    readonly epoch: number;
+    readonly applied: number;
+    readonly behind_ms: number;
   } | null;
 }
 
@@ -1293,6 +1302,12 @@ export const REFUSALS = {
   ],
   "JOURNAL_UNAVAILABLE": [
     "journal unavailable"
+  ],
+  "OUTCOME_UNKNOWN": [
+    "outcome unknown, ask by id"
+  ],
+  "NOT_LEADING": [
+    "this node of the cluster does not lead"
   ],
   "INVALID_L1": [
     "invalid_l1: "

@@ -17,6 +17,7 @@
  *                                                                                        22 words
  *   resolve       header flags market count | - - | ms f64 key (4) group (8) weights, one a word
  *   resolveStep   header market limit -                                                   4 words
+ *   note          header kind bytes - | the bytes, padded to eight with zeros: the engine passes them on
  */
 import { assert } from './book/matching.ts';
 import { OUTCOMES_MAX } from './tables/capacities.ts';
@@ -44,7 +45,10 @@ export const CommandKind = {
   declare: 11,
   resolve: 12,
   resolveStep: 13,
+  note: 14,
 } as const;
+/** A command of a kind above this one is of a newer version. */
+export const COMMAND_KIND_MAX = CommandKind.note;
 
 /** What each type does: docs/protocol.md#order-types. */
 export const OrderType = { GTC: 0, GTD: 1, FOK: 2, FAK: 3 } as const;
@@ -150,6 +154,9 @@ export const FundsCommand = {
 } as const;
 export const ResolveCommand = { flags: 1, market: 2, count: 3, group: 12, weights: 20 } as const;
 export const ResolveStepCommand = { market: 1, limit: 2, words: 4 } as const;
+export const NoteCommand = { kind: 1, bytes: 2, body: 4 } as const;
+/** Of one note. */
+export const NOTE_BYTES_MAX = 4_096;
 
 const KIND_BITS = 8;
 
@@ -409,6 +416,22 @@ export function encodeResolveStep(out: CommandBuffer, market: MarketRow, limit: 
   out.i32[at + ResolveStepCommand.market] = market;
   out.i32[at + ResolveStepCommand.limit] = limit;
   return at;
+}
+
+/** What has to survive and is nothing to the engine: a kind and bytes (storage/notes/notes.ts). */
+export function encodeNote(out: CommandBuffer, kind: number, bytes: Uint8Array): number {
+  assert(bytes.length <= NOTE_BYTES_MAX, 'a note has a bounded number of bytes');
+  const at = out.begin(CommandKind.note, NoteCommand.body + 2 * Math.ceil(bytes.length / 8));
+  out.i32[at + NoteCommand.kind] = kind;
+  out.i32[at + NoteCommand.bytes] = bytes.length;
+  new Uint8Array(out.i32.buffer).set(bytes, 4 * (at + NoteCommand.body));
+  return at;
+}
+
+/** The bytes of the note at word `at`, not copied. */
+export function noteBytes(i32: Int32Array, at: number): Uint8Array {
+  const from = i32.byteOffset + 4 * (at + NoteCommand.body);
+  return new Uint8Array(i32.buffer, from, i32[at + NoteCommand.bytes]!);
 }
 
 function writeRequestId(out: CommandBuffer, at: number, id: RequestIdFields): void {

@@ -80,6 +80,7 @@ export class Engine {
       [CommandKind.declare]: funds,
       [CommandKind.resolve]: (i32, f64, at) => resolveMarket(context, i32, f64, at),
       [CommandKind.resolveStep]: (i32, _f64, at) => resolveStep(context, i32, at),
+      [CommandKind.note]: (i32, _f64, at) => passOn(context, i32, at),
     };
     this.forget = (persistedClosedSequence) => evictClosed(context, persistedClosedSequence);
     // Until a command says otherwise, as many as there is room for.
@@ -227,5 +228,13 @@ function configure(
     t.state[State.walletsPerSigner] = wallets;
     context.note(wallets);
   }
+  return RejectReason.accepted;
+}
+
+/** A note changes no row: it is in the log, and its words count in the digest. */
+function passOn(context: EngineContext, i32: Int32Array, at: number): RejectReasonCode {
+  context.changes += 1;
+  const end = at + commandWords(i32, at);
+  for (let word = at; word < end; word++) context.noteWord(i32[word]!);
   return RejectReason.accepted;
 }

@@ -110,8 +110,8 @@ function mixedBeside(
 /** The mixed stream with a ledger, in turns with an engine that has none. */
 async function ledgerOf(shape: Shape, { blocks, messages }: EngineOptions): Promise<Measured[]> {
   const without = capacitiesOf(shape, messages);
-  // Every account in both tokens of each market: the table is full.
-  const capacities = { ...without, positions: 2 * shape.books * ACCOUNTS };
+  // Every account in both tokens of each market: the table is half full, as that of the accounts.
+  const capacities = { ...without, positions: 4 * shape.books * ACCOUNTS };
   const load = new EngineLoad(shape, capacities, SEED, await copiedModules(), true);
   const mixed = { ...mixedTask(load, shape, messages), name: labelOf(shape, 'mixed, ledger') };
   const bare = mixedTask(

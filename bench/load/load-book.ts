@@ -37,6 +37,8 @@ interface Resting {
   readonly side: Side; // in its own token, without meaning for ANONYMOUS
   readonly ticks: number; // in the prices of slot 0
   micro: number;
+  /** Collateral that a BUY may still give, micro-units. */
+  budget: number;
 }
 
 interface Fill {
@@ -83,7 +85,7 @@ export class NaiveBook {
 
   /** Puts what was there before the tool came, in slot 0's prices. */
   seed(side: Side, ticks: number, micro: number): void {
-    this.#rest(side, { account: ANONYMOUS, slot: 0, side, ticks, micro });
+    this.#rest(side, { account: ANONYMOUS, slot: 0, side, ticks, micro, budget: 0 });
   }
 
   seedLast(slot: number, last: LastTrade): void {
@@ -119,13 +121,31 @@ export class NaiveBook {
     const queue = this.#queues[1 - side] ?? [];
     for (const fill of match.fills) {
       fill.maker.micro -= fill.micro;
+      if (fill.maker.side === BUY) fill.maker.budget -= fill.makerCollateral;
       this.#trade(order, fill);
     }
     while (queue[0]?.micro === 0) queue.shift();
     const micro = order.micro - match.micro;
     if (micro === 0) return;
-    const ticks = this.#ticks(order.slot, order.ticks);
-    this.#rest(side, { account: order.account, slot: order.slot, side: order.side, ticks, micro });
+    const { account, slot, side: own } = order;
+    const ticks = this.#ticks(slot, order.ticks);
+    const budget = order.collateralMax - match.collateral;
+    this.#rest(side, { account, slot, side: own, ticks, micro, budget });
+  }
+
+  /**
+   * What the resting orders of an account can still cost (BUY, in micro-units) or deliver (SELL, in micro-shares of
+   * a slot): docs/ledger.md#orders.
+   */
+  reserved(account: number, slot: number, side: Side): number {
+    let sum = 0;
+    for (const resting of this.#queues[this.#side(slot, side)]) {
+      if (resting.account !== account || resting.slot !== slot || resting.side !== side) continue;
+      const ticks = this.#ticks(slot, resting.ticks);
+      const cost = -notional(-resting.micro, ticks, this.ticksPerUnit);
+      sum += side === SELL ? resting.micro : Math.min(resting.budget, cost);
+    }
+    return sum;
   }
 
   /**

@@ -57,6 +57,8 @@ interface Counts {
   recovered: number;
   /** Answered collateral inside the rounding of anonymous orders, but not the naive figure. */
   rounded: number;
+  /** Fills against orders that were there before the tool came. */
+  anonymous: number;
 }
 
 type Role = 'taker' | 'maker';
@@ -73,6 +75,7 @@ export class Ledger {
     killed: 0,
     recovered: 0,
     rounded: 0,
+    anonymous: 0,
   };
   readonly refusals = new Map<string, number>();
   readonly differences: string[] = [];
@@ -195,7 +198,10 @@ export class Ledger {
       slack,
     });
     for (const { maker, micro, makerCollateral } of match.fills) {
-      if (maker.account === ANONYMOUS) continue;
+      if (maker.account === ANONYMOUS) {
+        this.counts.anonymous += 1;
+        continue;
+      }
       const { tokens } = order.token.market;
       const token = maker.slot === order.slot ? order.token : tokens[maker.slot];
       if (token === undefined) throw new Error('a maker trades a token of the same market');

@@ -11,7 +11,7 @@ import { createServer } from 'node:net';
 import { extname, join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { openClient } from './load-client.ts';
+import { ask, openClient } from './load-client.ts';
 
 const START_TIMEOUT_MS = 120_000;
 const POLL_MS = 25;
@@ -63,6 +63,10 @@ export interface LocalNodeOptions {
   readonly main?: string;
   /** Of its Node; those of this process by default. */
   readonly flags?: readonly string[];
+  /** With an admin listener on a port of its own. */
+  readonly hasAdmin?: boolean;
+  /** Looks at the directory between a kill and the start after it. */
+  readonly whileDown?: () => Promise<void>;
 }
 
 /** Those that run: none of them outlives this process. */
@@ -73,6 +77,9 @@ process.once('exit', () => {
 
 export class LocalNode {
   readonly url: URL;
+  readonly #adminUrl: URL | undefined;
+  readonly #dataDir: string;
+  readonly #whileDown: () => Promise<void>;
   readonly #environment: NodeJS.ProcessEnv;
   readonly #command: readonly string[];
   #child: ChildProcess | undefined;
@@ -80,15 +87,17 @@ export class LocalNode {
   #startMs = 0;
   #up: Promise<void> = Promise.resolve();
 
-  private constructor(port: number, dataDir: string, options: LocalNodeOptions) {
-    const {
-      demo,
-      environment,
-      flags = process.execArgv,
-      main = program('server/app/main'),
-    } = options;
+  private constructor(
+    port: number,
+    adminPort: number,
+    dataDir: string,
+    { demo, environment, flags, main, whileDown }: LocalNodeOptions,
+  ) {
+    this.#dataDir = dataDir;
+    this.#adminUrl = adminPort === 0 ? undefined : new URL(`http://127.0.0.1:${adminPort}`);
+    this.#whileDown = whileDown ?? (() => Promise.resolve());
     this.url = new URL(`http://127.0.0.1:${port}`);
-    this.#command = [...flags, main];
+    this.#command = [...(flags ?? process.execArgv), main ?? program('server/app/main')];
     this.#environment = {
       RATE_LIMITS: 'off',
       ADMIN_PORT: '0',
@@ -99,13 +108,28 @@ export class LocalNode {
       DATA_DIR: dataDir,
       DEMO: demo ? 'on' : 'off',
       DEMO_TRADERS: 'off',
+      ...(adminPort === 0 ? {} : { ADMIN_PORT: String(adminPort) }),
     };
   }
 
   static async start(dataDir: string, options: LocalNodeOptions): Promise<LocalNode> {
-    const node = new LocalNode(await freePort(), dataDir, options);
+    const adminPort = options.hasAdmin === true ? await freePort() : 0;
+    const node = new LocalNode(await freePort(), adminPort, dataDir, options);
     await node.#start();
     return node;
+  }
+
+  /** What an operation of its admin listener answers to a GET; undefined without one. */
+  async operator(path: string): Promise<Readonly<Record<string, unknown>> | undefined> {
+    if (this.#adminUrl === undefined) return undefined;
+    const token = readFileSync(join(this.#dataDir, 'admin.token'), 'utf8').trim();
+    const client = openClient(this.#adminUrl);
+    try {
+      const reply = await ask(client, 'GET', path, { Authorization: `Bearer ${token}` });
+      return reply as Record<string, unknown>;
+    } finally {
+      client.close();
+    }
   }
 
   /** Of its process. */
@@ -140,6 +164,7 @@ export class LocalNode {
     const child = this.#child;
     this.#up = (async () => {
       if (child !== undefined) await end(child, 'SIGKILL');
+      await this.#whileDown();
       await this.#start();
     })();
     return this.#up;

@@ -86,7 +86,8 @@ node of its own runs with RATE_LIMITS=off; one behind --url should, too: what it
 waited for (checking) or ends the run (measuring).`;
 
 export const USAGE = `usage: npm run load -- [options]
-Sends signed orders, keeps books of its own, and compares: every answer, book, price and trade.
+Sends signed orders, keeps books of its own, and compares: every answer, book, price and trade; with LEDGER=on
+also what every wallet has.
 ${optionHelp(TABLE)}
 ${ENVIRONMENT_HELP}
 npm run load -- measure --help: the measuring mode, latency at a given rate.`;

@@ -16,6 +16,7 @@ import { keysOf, type Level1, openClient } from './load-client.ts';
 import { compareKeys, createKeys, type Trader } from './load-keys.ts';
 import { Ledger } from './load-ledger.ts';
 import type { LoadMarket, LoadToken } from './load-market.ts';
+import { LoadMoney, type Sums, sumsOf } from './load-money.ts';
 import { type LocalNode, untilUp } from './load-node.ts';
 import type { LoadOptions } from './load-options.ts';
 import { exchangeOf, OrderSource, signOrder } from './load-orders.ts';
@@ -37,7 +38,9 @@ type RunConfig = Pick<
   | 'domainVersion'
   | 'exchangeAddress'
   | 'negRiskExchangeAddress'
->;
+> &
+  // With a ledger: what the node gives to the wallets.
+  Partial<Pick<Config, 'ledger' | 'faucet'>>;
 
 export class LoadRun {
   readonly #options: LoadOptions;
@@ -52,7 +55,10 @@ export class LoadRun {
   readonly #ledger = new Ledger();
   readonly #progress: Progress;
   readonly #random: Random;
+  /** Units that each wallet gets; 0 = the node has no ledger. */
+  readonly #faucet: number;
   #traders: readonly Trader[] = [];
+  #money: LoadMoney | undefined;
   #kills = 0;
   #isStriking = false;
   /** Requests and orders whose fate was unknown for a while, because an answer was lost. */
@@ -78,6 +84,7 @@ export class LoadRun {
     this.#keys = keysOf(this.#reader, this.#level1);
     this.#progress = new Progress(this.#ledger, options.orders, write);
     this.#random = new Random(options.seed);
+    this.#faucet = config.ledger === true ? (config.faucet ?? 0) : 0;
   }
 
   /** True when the node and the tool's bookkeeping agree to the end. */
@@ -92,7 +99,9 @@ export class LoadRun {
       const owners = Array.from({ length: wallets }, (_, i) =>
         Wallet.fromSeed(`load/${seed}/${run}/${i}`),
       );
+      const sums = await this.#sums();
       this.#traders = await createKeys(this.#keys, owners);
+      if (this.#faucet > 0) await this.#splitMoney(sums);
       await seedBooks(this.#reader, this.#tokens);
       if (!(await this.#agrees('before the first order'))) return false;
       await this.#sendAll();
@@ -179,6 +188,8 @@ export class LoadRun {
     this.#progress.say(`kill -9 after ${this.#ledger.counts.settled} settled orders`);
     await node.killAndRestart();
     const differences = await compareKeys(this.#keys, this.#traders);
+    const sums = await this.#sums();
+    if (sums !== undefined) differences.push(...(this.#money?.compareSums(sums) ?? []));
     this.#ledger.differences.push(...differences);
     this.#isStriking = false;
   }
@@ -186,6 +197,26 @@ export class LoadRun {
   async #ready(again: boolean): Promise<void> {
     if (this.#node !== undefined) await this.#node.ready();
     else if (again) await untilUp(this.#url, () => undefined);
+  }
+
+  async #splitMoney(before: Sums | undefined): Promise<void> {
+    const { prefix } = this.#level1;
+    const parts = [this.#traders, this.#markets, this.#faucet, before] as const;
+    this.#money = await LoadMoney.open(this.#reader, prefix, ...parts);
+    this.#progress.say(`each wallet has ${this.#faucet} units, half of them in complete sets`);
+  }
+
+  async #sums(): Promise<Sums | undefined> {
+    if (this.#faucet === 0) return undefined;
+    const reply = await this.#node?.operator('/admin/ledger');
+    return reply && sumsOf(reply);
+  }
+
+  async #compareMoney(): Promise<readonly string[]> {
+    const money = this.#money;
+    if (money === undefined) return [];
+    const sums = await this.#sums();
+    return money.compare(this.#reader, this.#level1.prefix, this.#ledger, sums);
   }
 
   #reportUnknown(): void {
@@ -224,13 +255,14 @@ export class LoadRun {
       ...(await compareBooks(this.#reader, this.#tokens)),
       ...(await compareLastPrices(this.#reader, this.#tokens)),
       ...differing,
+      ...(await this.#compareMoney()),
     ];
     const say = (line: string): void => this.#progress.say(line);
     for (const difference of differences.slice(0, DIFFERENCES_SHOWN)) say(difference);
     const agrees = differences.length === 0;
     say(
       agrees
-        ? `${when}: all books, last prices and trades agree`
+        ? `${when}: all books, last prices${this.#money ? ', balances' : ''} and trades agree`
         : `${when}: ${differences.length} differences`,
     );
     return agrees;

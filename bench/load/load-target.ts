@@ -11,7 +11,7 @@ import { demoCatalog } from '../../server/app/demo-catalog.ts';
 import { type CatalogMarket, readCatalog } from '../../storage/catalog/catalog-file.ts';
 import { Random } from '../random.ts';
 import { chooseMarkets, type LoadMarket } from './load-market.ts';
-import { importCatalog, LocalNode } from './load-node.ts';
+import { importCatalog, LocalNode, type LocalNodeOptions } from './load-node.ts';
 import type { TargetOptions } from './load-options.ts';
 
 /**
@@ -20,6 +20,7 @@ import type { TargetOptions } from './load-options.ts';
  */
 export async function withTarget(
   options: TargetOptions,
+  node: Pick<LocalNodeOptions, 'environment' | 'hasAdmin'>,
   print: (line: string) => void,
   load: (node: LocalNode | undefined) => Promise<boolean>,
 ): Promise<boolean> {
@@ -29,9 +30,10 @@ export async function withTarget(
   let isWell = false;
   try {
     if (options.importFile !== undefined) await importCatalog(options.importFile, dataDir);
-    const node = await LocalNode.start(dataDir, { demo: options.catalog === undefined });
-    isWell = await load(node);
-    const code = await node.stop();
+    const demo = options.catalog === undefined;
+    const own = await LocalNode.start(dataDir, { demo, ...node });
+    isWell = await load(own);
+    const code = await own.stop();
     if (code !== 0) {
       print(`the node ended with ${code} on SIGTERM, expected 0`);
       isWell = false;

@@ -49,7 +49,7 @@ export async function measureNode(
     return Exit.wrongUsage;
   }
   const { options } = parsed;
-  const isWell = await withTarget(options, print, async (node) => {
+  const isWell = await withTarget(options, {}, print, async (node) => {
     const result = await measure(options, signingOf(configured.config), node, print);
     for (const line of reportLines(result)) print(line);
     await writeFile(`${options.out}.json`, `${JSON.stringify(result, undefined, 1)}\n`);

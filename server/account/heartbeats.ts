@@ -11,11 +11,19 @@
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { HeartbeatStore } from '../../storage/kv/heartbeats.ts';
 import { bytesToHex } from '../common/uint256.ts';
 
+/** Who is watched, as the notes of the log say. */
+export interface WatchNotes {
+  /** The addresses, 20 bytes each. */
+  read(): Iterable<Uint8Array>;
+  /** Resolve once that is durable. */
+  put(address: Uint8Array): Promise<void>;
+  remove(address: Uint8Array): Promise<void>;
+}
+
 export interface HeartbeatsOptions {
-  readonly store: HeartbeatStore;
+  readonly store: WatchNotes;
   readonly periodMs: number;
   /** Cancels all open orders of an address (20 bytes); false when it must be tried again. */
   readonly cancelAll: (address: Uint8Array) => Promise<boolean>;
@@ -38,7 +46,7 @@ interface Watch {
   id: string;
   /** The orders of the address are being cancelled. */
   firing: boolean;
-  /** Its row is being written. Until that is done, no answer says that the address is watched. */
+  /** Its note is being written. Until that is done, no answer says that the address is watched. */
   begun: Promise<void> | undefined;
 }
 
@@ -64,7 +72,7 @@ export class Heartbeats {
 
   /**
    * Takes a heartbeat. The first one of an address, and the first after a cancel, starts the watch
-   * and is answered when the row is on disk.
+   * and is answered when that is durable.
    * @param id the id of the last answer; '' to start anew; undefined when the caller uses no ids
    */
   async beat(address: Uint8Array, id: string | undefined): Promise<Beat> {
@@ -165,7 +173,7 @@ export class Heartbeats {
   }
 
   /**
-   * A remaining row is harmless: after a restart an address without orders is watched once more.
+   * Without that note nothing is lost: after a restart an address without orders is watched once more.
    */
   private async forget(address: Uint8Array): Promise<void> {
     await this.o.store.remove(address).catch((error: unknown) => {

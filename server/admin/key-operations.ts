@@ -3,7 +3,7 @@
  *
  * Thread: that of the registry.
  */
-import type { KeyRow } from '../../storage/kv/keys.ts';
+import type { KeyRow } from '../../storage/notes/notes.ts';
 import { nextTurn } from '../common/next-turn.ts';
 import { bytesToHex, hexToBytes } from '../common/uint256.ts';
 import { checksumAddress } from '../identity/checksum.ts';
@@ -17,12 +17,18 @@ const ADDRESS_BYTES = 20;
 /** Rows that are read without a pause: a few milliseconds. */
 const ROWS_PER_TURN = 1_000;
 
-export function keyOperations(registry: KeyRegistry): OperationHandlers<KeyOperation> {
+/** By id, as many of them as are durable when it is called. */
+type KeyRows = () => Promise<Iterable<KeyRow>>;
+
+export function keyOperations(
+  registry: KeyRegistry,
+  rows: KeyRows,
+): OperationHandlers<KeyOperation> {
   return {
     async 'GET /admin/keys'({ after, limit = 1_000, wallet }) {
       const keys: ReturnType<typeof shown>[] = [];
       let more = false;
-      await walk(registry, (row) => {
+      await walk(await rows(), (row) => {
         const isOf = wallet === undefined || toAddressText(row) === wallet.toLowerCase();
         if (!isOf || (after !== undefined && row.id <= after.toLowerCase())) return false;
         more = keys.length === limit;
@@ -44,7 +50,7 @@ export function keyOperations(registry: KeyRegistry): OperationHandlers<KeyOpera
     },
     async 'POST /admin/keys/revoke'({ key }) {
       let found: KeyRow | undefined;
-      await walk(registry, (row) => {
+      await walk(await rows(), (row) => {
         found = row.id === key.toLowerCase() ? row : undefined;
         return found !== undefined;
       });
@@ -62,12 +68,12 @@ export function addressOf(wallet: string): Uint8Array {
 }
 
 /** Shows every key to `see`, until that returns true. */
-async function walk(registry: KeyRegistry, see: (row: KeyRow) => boolean): Promise<void> {
-  let rows = 0;
-  for (const row of registry.rows()) {
+async function walk(rows: Iterable<KeyRow>, see: (row: KeyRow) => boolean): Promise<void> {
+  let seen = 0;
+  for (const row of rows) {
     if (see(row)) return;
-    rows += 1;
-    if (rows % ROWS_PER_TURN === 0) await nextTurn();
+    seen += 1;
+    if (seen % ROWS_PER_TURN === 0) await nextTurn();
   }
 }
 

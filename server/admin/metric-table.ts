@@ -310,6 +310,26 @@ export const METRICS: Readonly<Record<string, NumberRow | HistogramRow>> = {
     ({ node: { pauses } }) =>
       PAUSE_REASONS.map((reason) => [reason, pauses.some((one) => one.reason === reason) ? 1 : 0]),
   ),
+  exchange_cluster_leads: gauge(
+    '1 while this node leads its cluster, 0 while it follows; none without a cluster',
+    ({ node: { progress } }) => progress.cluster && (progress.cluster.role === 'leader' ? 1 : 0),
+  ),
+  exchange_cluster_epoch: gauge(
+    'epoch of the leader that this node knows; one more with each that leads',
+    ({ node }) => node.progress.cluster?.leader?.epoch,
+  ),
+  exchange_cluster_lag_seconds: gauge(
+    'age of the oldest committed record that this node has not applied',
+    ({ node: { progress } }) => progress.cluster && progress.cluster.behindMs / MS,
+  ),
+  exchange_cluster_log_bytes: gauge(
+    'bytes of the shared log on disk, as the node that leads has seen last',
+    ({ node }) => node.progress.cluster?.space?.usedBytes,
+  ),
+  exchange_cluster_log_full: gauge(
+    '1 while the shared log takes no more records, as the node that leads has seen last',
+    ({ node: { progress } }) => progress.cluster?.space && (progress.cluster.space.isFull ? 1 : 0),
+  ),
   exchange_log_lines_dropped_total: counter(
     'lines of the process log that were dropped because its reader is too slow',
     ({ droppedLines }) => droppedLines,

@@ -1,19 +1,40 @@
-/** How far log, follower and snapshots are, as GET /status and the admin listener show it. */
+/** How far log, follower, snapshots and cluster are, as GET /status and the admin listener show it. */
+
+/** What a node knows of its cluster. */
+export interface ClusterFacts {
+  readonly node: string;
+  readonly role: 'leader' | 'follower';
+  /** Undefined: nobody has led since this node started. */
+  readonly leader: { readonly node: string; readonly epoch: number } | undefined;
+  /** Newest record that is applied. */
+  readonly applied: number;
+  /** Since the oldest record that is not applied was committed. */
+  readonly behindMs: number;
+  /** Whether what is read here may be older than CLUSTER_SILENCE_MS. */
+  readonly isStale: boolean;
+  /** Of the shared log, as this node has seen it while it led. */
+  readonly space: { readonly usedBytes: number; readonly isFull: boolean } | undefined;
+}
 
 export interface Progress {
   /** Newest durable batch. */
   readonly durable: number;
+  /** Of the engine after it. */
+  readonly digest: number;
   readonly follower: { readonly derived: number; readonly behindMs: number } | undefined;
   /** The newest snapshot, and when it was written (unix milliseconds). */
   readonly snapshot: { readonly sequence: number; readonly at: number } | undefined;
+  /** Undefined without CLUSTER. */
+  readonly cluster: ClusterFacts | undefined;
 }
 
 const MS = 1_000;
 
 /** @param seconds unix seconds */
-export function shownProgress({ durable, follower, snapshot }: Progress, seconds: number) {
+export function shownProgress(progress: Progress, seconds: number) {
+  const { cluster, digest, durable, follower, snapshot } = progress;
   return {
-    log: { sequence: durable },
+    log: { sequence: durable, digest },
     follower:
       follower === undefined
         ? null
@@ -28,6 +49,17 @@ export function shownProgress({ durable, follower, snapshot }: Progress, seconds
         : {
             sequence: snapshot.sequence,
             age_seconds: Math.max(0, Math.floor(seconds - snapshot.at / MS)),
+          },
+    cluster:
+      cluster === undefined
+        ? null
+        : {
+            node: cluster.node,
+            role: cluster.role,
+            leader: cluster.leader?.node ?? null,
+            epoch: cluster.leader?.epoch ?? 0,
+            applied: cluster.applied,
+            behind_ms: cluster.behindMs,
           },
   };
 }

@@ -4,7 +4,7 @@
  *
  * Thread: I/O; the pause also on a stopped directory.
  */
-import type { OperatorStore } from '../../storage/kv/operator-rows.ts';
+import type { Decision } from '../../storage/notes/notes.ts';
 import type { RateControl } from '../http/rate-control.ts';
 import { OperationRefused } from './operation-row.ts';
 import type { OperationHandlers } from './operation-table.ts';
@@ -12,29 +12,33 @@ import type { OperationHandlers } from './operation-table.ts';
 type PauseOperation = 'GET /admin/pause' | 'POST /admin/pause' | 'POST /admin/resume';
 type LimitOperation = 'GET /admin/rate-limits' | 'POST /admin/rate-limits';
 
-/** @param apply pauses the node that runs, or resumes it with undefined */
+export interface VenuePause {
+  /** Undefined: it is not paused. */
+  readonly pause: Decision | undefined;
+  /** Resolves once it is durable and holds; undefined resumes it. */
+  putPause(decision: Decision | undefined): Promise<void>;
+}
+
 export function pauseOperations(
-  store: Pick<OperatorStore, 'pause' | 'putPause'>,
-  apply: (reason: string | undefined) => void,
+  venue: VenuePause,
   now: () => number,
 ): OperationHandlers<PauseOperation> {
+  const put = async (decision: Decision | undefined): Promise<boolean> => {
+    const changed = (venue.pause === undefined) !== (decision === undefined);
+    await venue.putPause(decision);
+    return changed;
+  };
   return {
     'GET /admin/pause': () => {
-      const note = store.pause();
-      if (note === undefined) return { paused: false };
-      return { paused: true, since: new Date(note.since).toISOString(), reason: note.reason };
+      const { pause } = venue;
+      if (pause === undefined) return { paused: false };
+      return { paused: true, since: new Date(pause.since).toISOString(), reason: pause.reason };
     },
     async 'POST /admin/pause'({ reason = 'paused by the operator' }) {
-      const changed = store.pause() === undefined;
-      await store.putPause({ since: now(), reason });
-      apply(reason);
-      return { paused: true, changed };
+      return { paused: true, changed: await put({ since: now(), reason }) };
     },
     async 'POST /admin/resume'() {
-      const changed = store.pause() !== undefined;
-      await store.putPause(undefined);
-      apply(undefined);
-      return { paused: false, changed };
+      return { paused: false, changed: await put(undefined) };
     },
   };
 }

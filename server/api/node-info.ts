@@ -35,7 +35,12 @@ export const StatusAnswer = Type.Object({
       description: 'by how much the newest batch is ahead of that time; 0 up to five seconds',
     }),
   }),
-  log: Type.Object({ sequence: Type.Integer({ description: 'newest durable batch' }) }),
+  log: Type.Object({
+    sequence: Type.Integer({ description: 'newest durable batch' }),
+    digest: Type.Integer({
+      description: 'of the engine after it: the same on all nodes of a cluster',
+    }),
+  }),
   follower: Type.Union([
     Type.Object({
       sequence: Type.Integer({
@@ -49,6 +54,20 @@ export const StatusAnswer = Type.Object({
   image: Type.Union([
     Type.Object({ sequence: Type.Integer(), age_seconds: Type.Integer() }),
     Type.Null({ description: 'there is none' }),
+  ]),
+  cluster: Type.Union([
+    Type.Object({
+      node: Type.String({ description: 'NODE_ID' }),
+      role: Type.Union([Type.Literal('leader'), Type.Literal('follower')]),
+      leader: Type.Union([
+        Type.String({ description: 'NODE_ID of the node that leads' }),
+        Type.Null({ description: 'this node has seen none since it started' }),
+      ]),
+      epoch: Type.Integer({ description: 'of the leader; one more with each that leads' }),
+      applied: Type.Integer({ description: 'newest record of the cluster that is applied here' }),
+      behind_ms: Type.Integer({ description: 'since the oldest that is not was there' }),
+    }),
+    Type.Null({ description: 'the node is alone' }),
   ]),
 });
 

@@ -28,15 +28,15 @@ import { type TokenRouteParts, tokenHandlers } from '../market-data/token-routes
 import { TopReader } from '../market-data/top.ts';
 import type { TradesRenderer } from '../market-data/trades-render.ts';
 import { TRADES_QUERY } from '../market-data/trades-schemas.ts';
-import type { CallerLines } from '../orders/caller-lines.ts';
 import { orderHandlers } from '../orders/order-routes.ts';
+import type { OrderTaker } from '../orders/order-taker.ts';
 import { portfolioHandlers } from '../portfolio/portfolio-routes.ts';
 import { configuredRow } from './configured-row.ts';
 import { documentsOf } from './documented.ts';
 import { exchangesOf, type InfoParts, infoHandlers } from './node-info.ts';
 import { PROGRAM_HANDLERS } from './programs.ts';
 import type { ROUTE_TABLE } from './route-table.ts';
-import { type HeaderHandler, serveTable } from './serve.ts';
+import { type Forwarding, type HeaderHandler, serveTable } from './serve.ts';
 import { type TradingMarkets, withPublicTrades, withTradingMarkets } from './shared-paths.ts';
 
 /** What the rooms need, and what is put together for them here. */
@@ -56,7 +56,9 @@ export interface RouteParts
   /** Undefined where nothing can be written. */
   readonly ledger: LedgerCommands | undefined;
   /** Requests that change orders go through these. */
-  readonly lines: CallerLines;
+  readonly lines: OrderTaker;
+  /** Undefined where this node decides everything. */
+  readonly forwarder: Forwarding | undefined;
   /** Unix milliseconds. */
   readonly now: () => number;
 }
@@ -79,6 +81,7 @@ export function nodeRoutes(parts: RouteParts): Route[] {
       rowOf: (key) => configuredRow(key, config),
       seconds,
       rateLimits: config.rateLimits,
+      forwarder: parts.forwarder,
       failures: { catalog: () => CATALOG_FAILURE, data: dataFailure },
     },
     {

@@ -7,7 +7,6 @@
 
 import { ledgerIsOn } from '../../engine/ledger/reads.ts';
 import type { MarketRow } from '../../engine/tables/units.ts';
-import { openKeyStore } from '../../storage/kv/keys.ts';
 import { StoredClosedOrders } from '../../storage/projection/closed-orders.ts';
 import { PositionsReader, StatementsReader } from '../../storage/projection/reader.ts';
 import { WalletOrders } from '../account/wallet-orders.ts';
@@ -20,7 +19,6 @@ import { RequestCounts } from '../http/request-counts.ts';
 import { openAuth } from '../identity/auth.ts';
 import type { Bans } from '../identity/bans.ts';
 import { openNodeKey } from '../identity/credentials.ts';
-import { KeyRegistry } from '../identity/key-registry.ts';
 import { BookRenderer } from '../market-data/books.ts';
 import { marketByCondition } from '../market-data/find.ts';
 import { type MarketLookup, TokenTexts } from '../market-data/texts.ts';
@@ -28,12 +26,11 @@ import { TradesRenderer } from '../market-data/trades-render.ts';
 import { Streams } from '../streams/streams.ts';
 import { demoFunds } from './demo-funds.ts';
 import { DemoTraders } from './demo-traders.ts';
-import { lostKeys } from './lost-keys.ts';
 import { openOperations } from './operations.ts';
 import { build, type CaughtUp, catchUp, open, recover } from './phases.ts';
 import type { Recovery } from './recovery.ts';
 import type { NodeOptions, RunningNode } from './running-node.ts';
-import { Start } from './start.ts';
+import { Start, StartOver } from './start.ts';
 import { readDemo } from './startup-commands.ts';
 
 /** Starts a node on what is recovered; rejects with a clear Error when it must not run. */
@@ -47,22 +44,25 @@ export async function assemble(options: NodeOptions, recovery: Recovery): Promis
     return await serve(start, caughtUp);
   } catch (error) {
     await start.close();
-    throw error;
+    throw start.isGivenUp ? new StartOver() : error;
   }
 }
 
 async function serve(start: Start, parts: CaughtUp): Promise<RunningNode> {
   const { config } = start.options;
-  const { bans, catalog, clock, clockFacts, followers, heartbeats, history } = parts;
-  const { operator, progress, t, unwritable, writer } = parts;
+  const { catalog, clock, clockFacts, cluster, followers, heartbeats, history } = parts;
+  const { noted, progress, t, unwritable, writer } = parts;
   const counts = config.adminPort === 0 ? undefined : new RequestCounts();
-  const registry = openRegistry(start.options, parts);
   const rates = config.rateLimits ? new RateControl(config.rateLimitsOverrides, config) : undefined;
   const orders = walletOrdersOf(parts);
-  writer.pauseVenue(operator.pause()?.reason);
+  writer.pauseVenue(noted.pause?.reason);
   // The node may have ended in the middle of a ban.
-  await orders?.cancel(bans.list().map(({ address }) => address));
-  const { server, streams } = await openPort(start.options, parts, { registry, rates, counts });
+  const cancelBanned = async (): Promise<void> => {
+    await orders?.cancel(noted.bans.list().map(({ address }) => address));
+  };
+  if (cluster === undefined) await cancelBanned();
+  else cluster.whenLeading(() => void cancelBanned());
+  const { server, streams } = await openPort(start.options, parts, { rates, counts });
   start.onClose(() => streams.close());
   start.onClose(() => start.wait('the port to close', server.close()));
   // Before the port closes: a client that cannot send any more must not lose its orders.
@@ -93,7 +93,8 @@ async function serve(start: Start, parts: CaughtUp): Promise<RunningNode> {
     operations:
       orders &&
       writer.ledger &&
-      openOperations(start, { ...parts, registry, rates, orders, ledger: writer.ledger }),
+      openOperations(start, { ...parts, rates, orders, ledger: writer.ledger }),
+    over: cluster?.over,
     close: () => start.close(),
   };
 }
@@ -103,7 +104,14 @@ function startDemoTraders(start: Start, parts: CaughtUp, port: number): void {
   const { catalog, separators, unwritable } = parts;
   const { config, log } = start.options;
   const { catalogSyncUrl, dataDir, demo, demoTraders } = config;
-  if (!demo || !demoTraders || catalogSyncUrl !== '' || unwritable !== undefined) return;
+  if (
+    !demo ||
+    !demoTraders ||
+    parts.cluster !== undefined ||
+    catalogSyncUrl !== '' ||
+    unwritable !== undefined
+  )
+    return;
   const nodeKey = openNodeKey(dataDir);
   if (!nodeKey.ok) return;
   const { markets } = readDemo();
@@ -130,7 +138,6 @@ function walletOrdersOf({ t, writer }: CaughtUp): WalletOrders | undefined {
 }
 
 interface Limits {
-  readonly registry: KeyRegistry;
   /** Undefined with RATE_LIMITS=off. */
   readonly rates: RateControl | undefined;
   /** Undefined where there is no admin listener to tell of them. */
@@ -140,18 +147,19 @@ interface Limits {
 async function openPort(
   options: NodeOptions,
   parts: CaughtUp,
-  { counts, rates, registry }: Limits,
+  { counts, rates }: Limits,
 ): Promise<{ readonly server: HttpServer; readonly streams: Streams }> {
   const { config, log } = options;
   const { authSkewSeconds, chainId, credentialPrefix } = config;
-  const { bans, catalog, clock, followers, infos, stores, t: tables, writer } = parts;
+  const { catalog, clock, followers, infos, registry, stores, t: tables, writer } = parts;
+  const { bans } = parts.noted;
   const isBanned = (address: string): boolean => bans.has(address);
   const lookup: MarketLookup = (market) => infos.find(market);
   const texts = new TokenTexts(tables, lookup, config.tradesAsset, () => infos.pinnedLookup());
   const books = new BookRenderer(tables, texts);
   const closedOrders = new StoredClosedOrders(stores.derived);
-  const { isTaking, ledger, lines, pauses, seqlock, whenBatchesDone } = writer;
-  const shared = { now: clock.now, tables, texts, books, whenBatchesDone };
+  const { isTaking, ledger, lines, pauses, seqlock, whenBatchesDone, whenCommitted } = writer;
+  const shared = { now: clock.now, tables, texts, books, whenBatchesDone, whenCommitted };
   const streams = new Streams({
     ...shared,
     lookup,
@@ -170,23 +178,30 @@ async function openPort(
     log: (line) => log('error', line),
   });
   followers.streams = streams;
+  const { cluster } = parts;
+  const routes = nodeRoutes({
+    ...parts,
+    ...shared,
+    ...{ isTaking, ledger, lines, pauses, seqlock },
+    forwarder: cluster?.forwarder,
+    config,
+    rates,
+    auth: openAuth(credentialPrefix, chainId, authSkewSeconds, registry, isBanned),
+    trades: new TradesRenderer(parts.tradesIndex, texts),
+    positions: new PositionsReader(stores.projections),
+    statements: new StatementsReader(stores.projections),
+    storedClosedOrder: (id) => closedOrders.find(id),
+    infos: lookup,
+    catalog: () => catalog.current,
+    clock: parts.clockFacts,
+  });
+  cluster?.forwarder.serve(cluster.peers, routes, log);
   const server = await listen(
-    nodeRoutes({
-      ...parts,
-      ...shared,
-      ...{ isTaking, ledger, lines, pauses, seqlock },
-      config,
-      rates,
-      auth: openAuth(credentialPrefix, chainId, authSkewSeconds, registry, isBanned),
-      trades: new TradesRenderer(parts.tradesIndex, texts),
-      positions: new PositionsReader(stores.projections),
-      statements: new StatementsReader(stores.projections),
-      storedClosedOrder: (id) => closedOrders.find(id),
-      infos: lookup,
-      catalog: () => catalog.current,
-      clock: parts.clockFacts,
-    }),
-    httpOptions(config, (line, fields) => log('warn', line, fields), counts, rates),
+    routes,
+    {
+      ...httpOptions(config, (line, fields) => log('warn', line, fields), counts, rates),
+      ...(cluster && { isStale: cluster.isStale }),
+    },
     streams.routes,
   );
   streams.open(server.publish);
@@ -198,20 +213,4 @@ function unlessBanned<K extends { readonly addressText: string }>(
   key: K | undefined,
 ): K | undefined {
   return key === undefined || bans.has(key.addressText) ? undefined : key;
-}
-
-function openRegistry({ config, log }: NodeOptions, { stores, t }: CaughtUp): KeyRegistry {
-  const nodeKey = openNodeKey(config.dataDir);
-  if (!nodeKey.ok) throw new Error(nodeKey.problem);
-  const keys = openKeyStore(stores.own.keys, (error) => log('error', String(error)));
-  const registry = new KeyRegistry(nodeKey.key, config.chainId, {
-    rows: () => keys.rows(),
-    put: (row) => stores.own.transact(() => void keys.put(row).catch(() => undefined)),
-  });
-  if (!registry.matchesStore) {
-    log('warn', 'the stored API keys were issued under another node.key or CHAIN_ID: none works');
-  }
-  const lost = registry.isNew ? lostKeys(t) : undefined;
-  if (lost !== undefined) log('warn', lost);
-  return registry;
 }

@@ -1,6 +1,6 @@
 /**
- * Whether the table of API keys was lost: it is empty, though orders are known that were placed under a
- * key. Nothing else would tell that DATA_DIR/keys was removed, as an empty one is made at once.
+ * Whether API keys were lost: none is known, though orders are that were placed under one. Then DATA_DIR/keys
+ * was removed, and the log does not reach back to the notes that it was made of.
  *
  * Thread: the I/O thread, before the port opens.
  */
@@ -17,9 +17,9 @@ export function lostKeys(t: Tables): string | undefined {
   const orders = placedUnderKeys(t);
   if (orders === 0) return undefined;
   return (
-    `keys/ holds no API key, but ${orders} orders in memory were placed under one: keys/data.mdb is new. ` +
-    'Everybody has to ask for their keys again, and gets the same ones, revoked ones too; read-only keys ' +
-    'and who is watched for its silence are gone'
+    `no API key is known, but ${orders} orders in memory were placed under one: keys/ was removed. ` +
+    'Everybody has to ask for their keys again, and gets the same ones, revoked ones too; read-only keys, ' +
+    'bans, and who is watched for its silence are gone, as far as the log does not have them'
   );
 }
 

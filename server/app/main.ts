@@ -18,6 +18,7 @@ import { startNode } from './node.ts';
 import { NodeAdmin } from './node-admin.ts';
 import type { RunningNode } from './running-node.ts';
 import { lineBeside } from './second-node.ts';
+import { StartOver } from './start.ts';
 
 const RETRY_MS = 2_000;
 const RETRY_MS_MAX = 300_000;
@@ -112,14 +113,18 @@ async function run(config: Config, logger: Logger, stopping: Stopping): Promise<
   let waitMs = RETRY_MS;
   while (!signal.aborted) {
     const node = await start(config, logger, signal);
+    if (node === 'again') continue;
     if (node === undefined) break;
     admin.tellOf(node);
     if (waitMs === RETRY_MS)
       log('info', `${packageName()} ${packageVersion()} runs`, { at: placesOf(config, node.port) });
-    await (node.writable ? whenAborted(signal) : whenWritable(config.dataDir, waitMs, signal));
-    // Each attempt interrupts the reads, and may fail for a reason that the probe cannot see.
-    waitMs = Math.min(2 * waitMs, RETRY_MS_MAX);
-    if (!signal.aborted) log('info', PAUSES.directory.ends);
+    if (node.writable) await Promise.race([whenAborted(signal), ...(node.over ? [node.over] : [])]);
+    else {
+      await whenWritable(config.dataDir, waitMs, signal);
+      // Each attempt interrupts the reads, and may fail for a reason that the probe cannot see.
+      waitMs = Math.min(2 * waitMs, RETRY_MS_MAX);
+      if (!signal.aborted) log('info', PAUSES.directory.ends);
+    }
     await node.close();
     admin.tellOf(undefined);
   }
@@ -150,7 +155,7 @@ async function start(
   config: Config,
   { log }: Logger,
   signal: AbortSignal,
-): Promise<RunningNode | undefined> {
+): Promise<RunningNode | 'again' | undefined> {
   try {
     const node = await startNode({ config, log, signal, onFatal: (error) => fatal(log, error) });
     const { durability, host } = config;
@@ -162,6 +167,7 @@ async function start(
     });
     return node;
   } catch (error) {
+    if (error instanceof StartOver && !signal.aborted) return 'again';
     if (!signal.aborted) throw error;
     if (error !== signal.reason) log('info', (error as Error).message);
     return undefined;

@@ -4,7 +4,7 @@
  * Thread: the I/O thread.
  */
 
-import type { OperatorStore } from '../../storage/kv/operator-rows.ts';
+import type { KeyRow } from '../../storage/notes/notes.ts';
 import { AuditLog } from '../../storage/operations/audit-log.ts';
 import { StatementsReader } from '../../storage/projection/reader.ts';
 import type { WalletOrders } from '../account/wallet-orders.ts';
@@ -21,18 +21,16 @@ import { limitOperations, pauseOperations } from '../admin/venue-operations.ts';
 import { banOperations, orderOperations } from '../admin/wallet-operations.ts';
 import { marketStoryLookup } from '../catalog/market-info.ts';
 import type { RateControl } from '../http/rate-control.ts';
-import type { Bans } from '../identity/bans.ts';
-import type { KeyRegistry } from '../identity/key-registry.ts';
 import type { LedgerCommands } from '../ledger/ledger-commands.ts';
 import { AccountTexts } from '../market-data/account-texts.ts';
 import type { CaughtUp } from './phases.ts';
 import type { Start } from './start.ts';
 
 interface OperatedParts
-  extends Pick<CaughtUp, 't' | 'catalog' | 'followers' | 'infos' | 'stores' | 'venue' | 'writer'> {
-  readonly registry: KeyRegistry;
-  readonly bans: Bans;
-  readonly operator: OperatorStore;
+  extends Pick<
+    CaughtUp,
+    't' | 'catalog' | 'followers' | 'infos' | 'noted' | 'registry' | 'stores' | 'venue' | 'writer'
+  > {
   readonly orders: WalletOrders;
   readonly rates: RateControl | undefined;
   readonly ledger: LedgerCommands;
@@ -42,15 +40,19 @@ interface OperatedParts
 export function openOperations(start: Start, parts: OperatedParts): AdminOperations | undefined {
   const { adminPort, adminToken, dataDir } = start.options.config;
   if (adminPort === 0) return undefined;
-  const { bans, infos, operator, orders, rates, registry, stores, t, writer } = parts;
+  const { infos, noted, orders, rates, registry, stores, t, writer } = parts;
   const audit = new AuditLog(dataDir);
   start.onClose(() => audit.close());
   const names = new AccountTexts(t, (market) => infos.find(market));
+  const keyRows = async (): Promise<Iterable<KeyRow>> => {
+    await writer.derived();
+    return stores.kept.keyRows();
+  };
   const handlers: OperationHandlers = {
-    ...keyOperations(registry),
+    ...keyOperations(registry, keyRows),
     ...orderOperations(orders, names),
-    ...banOperations(bans, orders, Date.now),
-    ...pauseOperations(operator, (reason) => writer.pauseVenue(reason), Date.now),
+    ...banOperations(noted.bans, orders, Date.now),
+    ...pauseOperations(noted, Date.now),
     ...limitOperations(rates),
     ...auditOperations(dataDir),
     ...statementOperations({ t, names, statements: new StatementsReader(stores.projections) }),

@@ -8,7 +8,8 @@
 import { engineTime, fillCount, lastBatch, openOrders } from '../../engine/reads.ts';
 import { takeDirectoryLock } from '../../storage/files/directory-lock.ts';
 import { makeDirectory } from '../../storage/files/make-directory.ts';
-import { openOperatorStore } from '../../storage/kv/operator-rows.ts';
+import { type Note, notesOf } from '../../storage/notes/notes.ts';
+import { bringUp, readNotes } from '../../storage/notes/read-notes.ts';
 import { StoredFills } from '../../storage/projection/fills.ts';
 import { loadFills } from '../../storage/recovery/recover.ts';
 import type { Progress } from '../admin/progress.ts';
@@ -17,11 +18,13 @@ import type { CatalogKeeper } from '../catalog/catalog-keeper.ts';
 import { FiguresKeeper } from '../catalog/figures-keeper.ts';
 import { MarketInfos, marketStoryLookup } from '../catalog/market-info.ts';
 import { startSync } from '../catalog/sync-keeper.ts';
+import type { Member } from '../cluster/member.ts';
 import { aheadOf, aheadText, GuardedClock } from '../common/guarded-clock.ts';
 import type { Config } from '../config/config.ts';
 import { InUse } from '../http/listening.ts';
-import { Bans } from '../identity/bans.ts';
+import { openNodeKey } from '../identity/credentials.ts';
 import { domainSeparator } from '../identity/eip712.ts';
+import { KeyRegistry } from '../identity/key-registry.ts';
 import { HistoryKeeper } from '../market-data/history-keeper.ts';
 import { TradesIndex } from '../market-data/trades-index.ts';
 import type { AppliedBatch } from '../orders/applied-batch.ts';
@@ -35,11 +38,13 @@ import type { Streams } from '../streams/streams.ts';
 import { CatalogResolutions } from '../venue/catalog-resolutions.ts';
 import { VenueMarkets } from '../venue/venue-markets.ts';
 import { DEMO_CONDITIONS } from './demo-catalog.ts';
+import { lostKeys } from './lost-keys.ts';
+import { Noted, NoteSender } from './noted.ts';
 import type { Recovery } from './recovery.ts';
 import { refusingWriter } from './refusing-writer.ts';
 import { DERIVE_MS_MAX, OPEN_MS_MAX, type Start } from './start.ts';
 import { openStartupCatalog } from './startup-commands.ts';
-import { openStores } from './stores.ts';
+import { openStores, type Stores } from './stores.ts';
 import { startWriter } from './writer.ts';
 
 type Opened = Awaited<ReturnType<typeof open>>;
@@ -76,18 +81,32 @@ export async function open(start: Start) {
   const opening = openStores({ ...config, segmentBytes: config.logSegmentBytes, log: warn });
   const { problem, stores } = await start.wait('DATA_DIR to open', opening, OPEN_MS_MAX);
   start.onClose(() => start.wait('the stores to close', stores.close()));
-  const operator = openOperatorStore(stores.own);
-  const opened = { clock, stores, operator, bans: new Bans(operator) };
-  if (problem === undefined) return { ...opened, unwritable: undefined };
+  const opened = { clock, stores };
+  if (problem === undefined) {
+    const cluster = await openCluster(start, stores);
+    const log = cluster?.log ?? stores.log;
+    return { clock, cluster, stores: { ...stores, log }, unwritable: undefined };
+  }
   const unwritable = `DATA_DIR ${dataDir} cannot be written: ${problem}`;
   warn(`${unwritable}; ${PAUSES.directory.begins}`);
-  return { ...opened, unwritable };
+  return { ...opened, cluster: undefined, unwritable };
+}
+
+/** Undefined without CLUSTER: then nothing of it is loaded. */
+async function openCluster(start: Start, stores: Stores): Promise<Member | undefined> {
+  const { config, log } = start.options;
+  if (config.cluster === undefined) return undefined;
+  const { openMember } = await import('../cluster/member.ts');
+  const member = await openMember(config, stores.log, log);
+  void member.over.then(() => start.giveUp());
+  start.onClose(() => start.wait('the log of the cluster to close', member.close()));
+  return member;
 }
 
 /** The tables, which nobody writes before `sound`, and the oldest fill that they have. */
 export async function recover(start: Start, opened: Opened, recovery: Recovery) {
   const { log } = start.options;
-  const { clock, stores } = opened;
+  const { clock, stores, unwritable } = opened;
   const warn = (line: string): void => log('warn', line);
   const reading = recovery.tables(stores.log);
   const recovered = await start.waitOrStop('image and log to be read', reading, DERIVE_MS_MAX);
@@ -107,14 +126,39 @@ export async function recover(start: Start, opened: Opened, recovery: Recovery) 
   });
   const { aheadMs } = clockFacts();
   if (aheadMs > 0) warn(aheadText(aheadMs));
-  return { ...opened, t, sound: recovery.sound, firstFill, clockFacts };
+  const notes = takeNotes(start, opened);
+  const lost = notes.registry.isNew ? lostKeys(t) : undefined;
+  if (lost !== undefined) warn(lost);
+  if (unwritable === undefined) {
+    const news = bringUp(stores.kept, stores.log, notes.isMeant);
+    if (news !== undefined) warn(news);
+  }
+  return { ...opened, ...notes, t, sound: recovery.sound, firstFill, clockFacts };
+}
+
+/** What the notes up to the end of the log have led to. */
+function takeNotes({ options }: Start, { stores }: Opened) {
+  const { config, log } = options;
+  const nodeKey = openNodeKey(config.dataDir);
+  if (!nodeKey.ok) throw new Error(nodeKey.problem);
+  const sender = new NoteSender();
+  const registry = new KeyRegistry(nodeKey.key, config.chainId, sender.write);
+  const noted = new Noted(registry, sender.write);
+  // Where node.key and keys/ are both gone, keys are not to come back: they came from that node.key.
+  const areKeysGone = nodeKey.isNew && stores.kept.isNew();
+  const isMeant = (note: Note): boolean => !areKeysGone || note.about !== 'key';
+  readNotes(stores.kept, stores.log, (note) => noted.apply(note), isMeant);
+  if (!registry.matchesStore) {
+    log('warn', 'the stored API keys were issued under another node.key or CHAIN_ID: none works');
+  }
+  return { isMeant, noted, registry, sender };
 }
 
 /** What is read in memory, and the writer. */
 export async function build(start: Start, recovered: Recovered) {
   const { config, log, signal } = start.options;
-  const { bans, clock, firstFill, sound, stores, t, unwritable } = recovered;
-  const banned = bans.shared.memory;
+  const { clock, cluster, firstFill, noted, sender, sound, stores, t, unwritable } = recovered;
+  const banned = noted.bans.shared.memory;
   const infos = new MarketInfos(t);
   const tradesIndex = new TradesIndex(t);
   const end = fillCount(t);
@@ -132,6 +176,7 @@ export async function build(start: Start, recovered: Recovered) {
     start.onClose(() => storeRecent(config.dataDir, names, recent, (line) => log('warn', line)));
   }
   const onFlushed = (batch: AppliedBatch): void => {
+    for (const note of notesOf(batch.commands)) noted.apply(note);
     tradesIndex.append(tradesIndex.end, batch.endFill);
     history.append(batch.endFill);
     followers.meters?.count(batch);
@@ -141,9 +186,21 @@ export async function build(start: Start, recovered: Recovered) {
   const separators = separatorsOf(config);
   const writer =
     unwritable === undefined
-      ? await startWriter({ start, clock, stores, tables: t, sound, separators, banned, onFlushed })
+      ? await startWriter({
+          start,
+          clock,
+          cluster,
+          stores,
+          tables: t,
+          sound,
+          separators,
+          banned,
+          onFlushed,
+        })
       : refusingWriter(unwritable);
   start.onClose(() => writer.close());
+  sender.sequencer = writer.engine?.sequencer;
+  noted.onPause = (reason) => writer.pauseVenue(reason);
   await start.waitOrStop('the audit of what was recovered', sound, OPEN_MS_MAX);
   signal?.throwIfAborted();
   return { ...recovered, infos, history, tradesIndex, followers, separators, writer };
@@ -153,12 +210,15 @@ export async function build(start: Start, recovered: Recovered) {
 export async function catchUp(start: Start, built: Built) {
   const { config, log, onFatal, signal } = start.options;
   const { dataDir, durability } = config;
-  const { clock, followers, history, infos, separators, stores, t, unwritable, writer } = built;
-  const opening = openStartupCatalog(config, t, separators[1], {
+  const { clock, cluster, followers, history, infos, noted, stores, t, unwritable, writer } = built;
+  const leads = cluster === undefined || cluster.leads();
+  const opening = openStartupCatalog(config, t, built.separators[1], {
     store: stores.catalog,
     dataDir,
     durability,
     engine: writer.engine,
+    leads: () => cluster?.leads() ?? true,
+    recorded: () => noted.catalog,
     infos,
     figures: new FiguresKeeper({ tables: t, volumes: history.volumes, now: clock.now }),
     log,
@@ -171,6 +231,7 @@ export async function catchUp(start: Start, built: Built) {
   });
   const catalog = await start.wait('the catalog to load', opening, OPEN_MS_MAX);
   start.onClose(() => start.wait('the catalog to close', catalog.close()));
+  if (!leads) cluster.whenLeading(() => void catalog.register());
   signal?.throwIfAborted();
   const venue = openVenue(start, catalog, followers);
   const { catalogSyncSeconds: seconds, catalogSyncUrl: url } = config;
@@ -186,13 +247,15 @@ export async function catchUp(start: Start, built: Built) {
     start.onClose(() => start.wait('the catalog sync to end', sync.close()));
   }
   await writer.expireDue();
-  const heartbeats = writer.openHeartbeats();
+  const heartbeats = writer.openHeartbeats(noted.watches);
   await writer.ready();
   // An image of before the start counts until the follower has taken another.
   const before = stores.snapshots.newest();
   const progress = (): Progress => {
     const follower = writer.progress();
-    return { durable: stores.log.last, follower, snapshot: follower?.snapshot ?? before };
+    const { digest, last: durable } = stores.log;
+    const snapshot = follower?.snapshot ?? before;
+    return { durable, digest, follower, snapshot, cluster: cluster?.facts() };
   };
   return { ...built, catalog, heartbeats, progress, venue };
 }

@@ -22,7 +22,9 @@ export function refusingWriter(detail: string): Writer {
     waiting: () => 0,
     pauses: () => [{ reason: 'directory', detail }],
     pauseVenue: () => undefined,
+    derived: done,
     progress: () => undefined,
+    whenCommitted: undefined,
     whenBatchesDone() {
       throw new Error('a book is written while nobody may write');
     },

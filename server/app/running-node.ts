@@ -29,6 +29,8 @@ export interface RunningNode {
   acceptClock(): number | undefined;
   /** What its operator may read and change; undefined where nothing can be written. */
   readonly operations: AdminOperations | undefined;
+  /** Resolves when it has to start again, because another node of its cluster leads. */
+  readonly over: Promise<Error> | undefined;
   /** Stops accepting, finishes what is in flight, writes an image, closes. */
   close(): Promise<void>;
 }

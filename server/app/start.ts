@@ -14,10 +14,18 @@ export const OPEN_MS_MAX = 600_000;
 /** What is derived may have to be made again from all of the log, or from all fills. */
 export const DERIVE_MS_MAX = 6 * 3_600_000;
 
+/** What was started has to be started again: while it started another node of its cluster took the lead from it. */
+export class StartOver extends Error {
+  constructor() {
+    super('another node of the cluster has taken the lead');
+  }
+}
+
 export class Start {
   readonly options: NodeOptions;
   private readonly closers: (() => void | Promise<void>)[] = [];
   private closing: Promise<void> | undefined;
+  isGivenUp = false;
 
   constructor(options: NodeOptions) {
     this.options = options;
@@ -31,6 +39,10 @@ export class Start {
   waitOrStop<T>(what: string, promise: Promise<T>, msMax: number): Promise<T> {
     const { log, signal } = this.options;
     return withDeadline(promise, { what, msMax, log: (line) => log('info', line), signal });
+  }
+
+  giveUp(): void {
+    this.isGivenUp = true;
   }
 
   /** To be closed before all that was opened earlier. */

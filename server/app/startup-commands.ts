@@ -16,6 +16,7 @@ import { type Catalog, readCatalog } from '../../storage/catalog/catalog-file.ts
 import { CatalogKeeper, type CatalogKeeperOptions } from '../catalog/catalog-keeper.ts';
 import { replaceCatalog } from '../catalog/snapshot.ts';
 import { keyOf, rowsNamed } from '../catalog/text-index.ts';
+import type { EpochSettings } from '../cluster/epoch-record.ts';
 import type { Config } from '../config/config.ts';
 import { applyCommands } from '../orders/own-commands.ts';
 import type { Separators } from '../orders/prepare.ts';
@@ -29,6 +30,17 @@ const SELF_TRADE: Readonly<Record<Config['selfTrade'], number>> = {
   'cancel-maker': SelfTrade.cancelMaker,
   'cancel-both': SelfTrade.cancelBoth,
 };
+
+/** What the leader of a cluster begins its epoch with. */
+export function epochSettings(config: Config): EpochSettings {
+  const { ledger, openOrdersPerAccount, walletsPerSigner } = config;
+  return {
+    selfTrade: SELF_TRADE[config.selfTrade],
+    openOrdersPerAccount,
+    walletsPerSigner,
+    ledger,
+  };
+}
 
 /**
  * Compares the environment with the state; a difference becomes a logged command. Whether there is a ledger

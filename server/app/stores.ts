@@ -12,9 +12,9 @@ import { makeDirectory } from '../../storage/files/make-directory.ts';
 import { OtherFormat } from '../../storage/files/other-format.ts';
 import type { Durability } from '../../storage/kv/lmdb.ts';
 import { TruncatedFile } from '../../storage/kv/lmdb-file.ts';
-import { OwnStore } from '../../storage/kv/own-store.ts';
 import { FileLog } from '../../storage/log/file-log.ts';
 import { type Log, LogDamage } from '../../storage/log/log.ts';
+import { KeptNotes } from '../../storage/notes/kept-notes.ts';
 import {
   type DerivedTables,
   openDerivedTables,
@@ -30,7 +30,8 @@ export interface Stores {
   readonly derived: DerivedTables;
   /** Undefined where there are none, and none can be made. */
   readonly projections: Projections | undefined;
-  readonly own: OwnStore;
+  /** What notes of the log have led to. */
+  readonly kept: KeptNotes;
   readonly catalog: CatalogStore;
   close(): Promise<void>;
 }
@@ -77,16 +78,20 @@ async function open(storeOptions: StoreOptions, readOnly: boolean): Promise<Stor
     refuseOlder(dataDir);
     const derived = openDerivedTables(dataDir, options);
     opened.push(() => derived.root.close());
-    const { sequence } = positionOf(derived);
+    const kept = new KeptNotes(dataDir, options);
+    opened.push(() => kept.close());
+    const seen = [
+      { sequence: positionOf(derived).sequence, by: 'derived/' },
+      { sequence: kept.position()?.sequence ?? 0, by: 'keys/' },
+    ] as const;
+    const [derivedTo, keptTo] = seen;
     const log = await FileLog.open({
       ...storeOptions,
       readOnly,
-      seen: { sequence, by: 'derived/' },
+      seen: keptTo.sequence > derivedTo.sequence ? keptTo : derivedTo,
     });
     opened.push(() => log.close());
-    const own = new OwnStore(dataDir, options);
-    opened.push(() => own.close());
-    if (!readOnly) await own.prove();
+    if (!readOnly) await kept.prove();
     const catalog = openCatalog(dataDir, options);
     opened.push(() => catalog.close());
     // Last: it may throw away what is there.
@@ -97,7 +102,7 @@ async function open(storeOptions: StoreOptions, readOnly: boolean): Promise<Stor
       snapshots: new SnapshotFiles(dataDir, storeOptions.durability),
       derived,
       projections,
-      own,
+      kept,
       catalog,
       close,
     };

@@ -9,11 +9,11 @@ import { earliestExpiry } from '../../engine/orders/expiry.ts';
 import { engineTime, firstKeptClosed, lastBatch } from '../../engine/reads.ts';
 import { BATCH_COMMANDS_MAX } from '../../engine/tables/capacities.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
-import { openHeartbeatStore } from '../../storage/kv/heartbeats.ts';
 import { positionOf } from '../../storage/projection/derived.ts';
-import { Heartbeats } from '../account/heartbeats.ts';
+import { Heartbeats, type WatchNotes } from '../account/heartbeats.ts';
 import { ordersBodyMax } from '../api/node-info.ts';
 import type { CatalogKeeperOptions } from '../catalog/catalog-keeper.ts';
+import type { Member } from '../cluster/member.ts';
 import { aheadOf, aheadText, type GuardedClock } from '../common/guarded-clock.ts';
 import { walletFactories } from '../identity/wallet-factory.ts';
 import { LedgerCommands } from '../ledger/ledger-commands.ts';
@@ -23,17 +23,18 @@ import { CallerLines } from '../orders/caller-lines.ts';
 import { cancelAllOf } from '../orders/cancels.ts';
 import { FollowerKeeper, type FollowerProgress } from '../orders/follower-keeper.ts';
 import { OrderMeters } from '../orders/order-meters.ts';
+import type { OrderTaker } from '../orders/order-taker.ts';
 import { applyCommands } from '../orders/own-commands.ts';
 import type { Pause } from '../orders/pauses.ts';
 import { openPool } from '../orders/pool.ts';
 import type { OrderSeparators } from '../orders/prepare.ts';
-import { SeqlockReader } from '../orders/seqlock-reader.ts';
+import { SeqlockReader, type WhenCommitted } from '../orders/seqlock-reader.ts';
 import { Sequencer } from '../orders/sequencer.ts';
 import { allocateSlots, type SlotMemory } from '../orders/slots.ts';
 import type { WorkerSetup } from '../orders/worker.ts';
 import { WriteGate } from '../orders/write-gate.ts';
 import { DERIVE_MS_MAX, type Start } from './start.ts';
-import { applyConfiguration } from './startup-commands.ts';
+import { applyConfiguration, epochSettings } from './startup-commands.ts';
 import type { Stores } from './stores.ts';
 
 interface WriterOptions {
@@ -48,6 +49,8 @@ interface WriterOptions {
   readonly clock: GuardedClock;
   /** Of BannedAddresses. */
   readonly banned: SharedArrayBuffer;
+  /** Undefined without CLUSTER. */
+  readonly cluster: Member | undefined;
   /** Called with each batch that changed the engine, once it is durable. */
   readonly onFlushed: (batch: AppliedBatch) => void;
 }
@@ -62,7 +65,7 @@ export interface Writer {
   /** Commands of the ledger are sent by it; undefined where nothing can be changed. */
   readonly ledger: LedgerCommands | undefined;
   /** Requests of clients come to the sequencer through these. */
-  readonly lines: CallerLines;
+  readonly lines: OrderTaker;
   /** Undefined where there is no admin listener to tell of them. */
   readonly meters: OrderMeters | undefined;
   readonly seqlock: SeqlockReader;
@@ -74,12 +77,16 @@ export interface Writer {
   pauses(): readonly Pause[];
   /** Pauses the venue, or resumes it with undefined. @param reason as the operator gives it */
   pauseVenue(reason: string | undefined): void;
+  /** Resolves once what is durable now is derived, or that takes too long. */
+  derived(): Promise<void>;
   /** How far what is derived is behind the log; undefined where nothing is derived. */
   progress(): FollowerProgress | undefined;
   /** Calls back once the batches that now run are done; only who found one running may call it. */
   whenBatchesDone(callback: () => void): void;
+  /** Undefined where what is applied may be read before it is in the log: without CLUSTER. */
+  readonly whenCommitted: WhenCommitted | undefined;
   /** Watches the wallets that wanted to be watched, from now on. */
-  openHeartbeats(): Pick<Heartbeats, 'beat' | 'stop'>;
+  openHeartbeats(watches: WatchNotes): Pick<Heartbeats, 'beat' | 'stop'>;
   /** Resolves once the orders that have expired by now are gone. */
   expireDue(): Promise<void>;
   /** Resolves when every worker has loaded: until then an order waits longer than others. */
@@ -108,7 +115,7 @@ type WriterParts = ReturnType<typeof connect>;
 
 /** The parts refer to each other. */
 function connect(o: WriterOptions) {
-  const { clock, start, stores, tables } = o;
+  const { clock, cluster, start, stores, tables } = o;
   const { config, log, onFatal, workerFile } = start.options;
   const slots = allocateSlots(
     2 * config.workers,
@@ -131,29 +138,39 @@ function connect(o: WriterOptions) {
     workers: config.workers,
     prefetch: config.workers,
     queueMax: config.engineQueue,
-    now: clock.now,
+    now: cluster?.clockOf(tables) ?? clock.now,
     closedPersisted: () => follower.finished(),
     onFlushed: (batch) => {
       o.onFlushed(batch);
-      follower.reach(batch.sequence);
+      // In a cluster it may not be in the files yet.
+      follower.reach(Math.min(batch.sequence, stores.log.last));
     },
-    onFatal,
+    onFatal: (error) => {
+      if (cluster?.takesFailure(error) !== true) onFatal(error);
+    },
     warn: (line) => log('warn', line),
     meters,
   });
   const room = new WriteGate(sequencer, log);
   const follower = followerOf(o, sequencer, room);
-  clock.onDoubt = (problem) => {
-    room.report('clock', problem);
-    const aheadMs = aheadOf(engineTime(tables), clock.now());
-    if (problem === undefined && aheadMs > 0) log('warn', aheadText(aheadMs));
-  };
-  const seqlock = new SeqlockReader(slots.control, (callback) =>
-    sequencer.whenBatchesDone(callback),
+  if (cluster !== undefined) cluster.log.onStored = (sequence) => follower.reach(sequence);
+  // The time of a cluster does not depend on the clock of a machine.
+  else
+    clock.onDoubt = (problem) => {
+      room.report('clock', problem);
+      const aheadMs = aheadOf(engineTime(tables), clock.now());
+      if (problem === undefined && aheadMs > 0) log('warn', aheadText(aheadMs));
+    };
+  const whenCommitted: WhenCommitted | undefined =
+    cluster === undefined ? undefined : (callback) => sequencer.whenCommitted(callback);
+  const seqlock = new SeqlockReader(
+    slots.control,
+    (callback) => sequencer.whenBatchesDone(callback),
+    whenCommitted,
   );
   const warn = (line: string): void => log('warn', line);
   const resolutions = new ResolutionLoop({ tables, seqlock, sequencer, log: warn });
-  return { slots, meters, pool, sequencer, room, follower, seqlock, resolutions };
+  return { slots, meters, pool, sequencer, room, follower, seqlock, whenCommitted, resolutions };
 }
 
 function workerSetup(
@@ -181,10 +198,12 @@ function workerSetup(
 /** Once the tables are audited: ids that memory has forgotten are known, and the configuration is in place. */
 async function begin(o: WriterOptions, parts: WriterParts): Promise<void> {
   const { follower, resolutions, room, sequencer } = parts;
-  const { clock, start, tables } = o;
+  const { clock, cluster, start, tables } = o;
   const { config, log, signal } = start.options;
   await start.waitOrStop('the audit of what was recovered', o.sound, DERIVE_MS_MAX);
-  if (clock.problem() !== undefined) room.report('clock', clock.problem());
+  if (cluster === undefined && clock.problem() !== undefined) room.report('clock', clock.problem());
+  // Where another node leads nothing is applied but its records.
+  if (cluster !== undefined) sequencer.follow(true);
   // Orders may have expired meanwhile: the audit would see them leave.
   sequencer.begin();
   // Ids that memory has forgotten are recognised by what is derived.
@@ -193,21 +212,32 @@ async function begin(o: WriterOptions, parts: WriterParts): Promise<void> {
   const known = follower.derived(forgotten, signal);
   await start.wait('derived/, which is made again from the log', known, DERIVE_MS_MAX);
   signal?.throwIfAborted();
-  const settled = applyConfiguration(config, tables, sequencer);
-  await start.wait('the workers to take the configuration', settled);
+  if (cluster === undefined) {
+    const settled = applyConfiguration(config, tables, sequencer);
+    await start.wait('the workers to take the configuration', settled);
+    resolutions.wake();
+  } else {
+    follower.start();
+    cluster.join(tables, sequencer, epochSettings(config), {
+      onProblem: (problem) => room.report('etcd', problem),
+      onFatal: (error) => sequencer.stop(error),
+    });
+    cluster.whenLeading(() => resolutions.wake());
+    await start.wait('somebody to lead the cluster', cluster.settled(signal));
+  }
   const ledger = ledgerIsOn(tables);
   if (ledger !== config.ledger) {
     const [mode, setting] = [ledger, config.ledger].map((isOn) => (isOn ? 'on' : 'off'));
     log('warn', `DATA_DIR was made with LEDGER=${mode} and keeps that; the setting is ${setting}`);
   }
-  resolutions.wake();
 }
 
 function writerOf(o: WriterOptions, parts: WriterParts): Writer {
-  const { start, stores, tables } = o;
+  const { cluster, start, stores, tables } = o;
   const { config, log } = start.options;
   const { follower, meters, pool, resolutions, room, seqlock, sequencer } = parts;
-  const lines = new CallerLines(sequencer, config.engineQueue, config.resultCodes);
+  const own = new CallerLines(sequencer, config.engineQueue, config.resultCodes);
+  const lines = cluster?.taker(own) ?? own;
   const whenBatchesDone = (callback: () => void): void => sequencer.whenBatchesDone(callback);
   return {
     engine: { memory: tables.memory, sequencer },
@@ -218,20 +248,26 @@ function writerOf(o: WriterOptions, parts: WriterParts): Writer {
     lines,
     meters,
     seqlock,
-    isTaking: () => !sequencer.isPaused(),
+    isTaking: () => !sequencer.isPaused() && cluster?.isStale() !== true,
     waiting: () => sequencer.waiting() + lines.waiting,
-    pauses: () => room.pauses(),
+    pauses: () => [...room.pauses(), ...(cluster?.pauses() ?? [])],
     pauseVenue: (reason) => room.report('operator', reason),
+    derived: () => follower.reached(stores.log.last),
     progress: () => follower.progress(),
     whenBatchesDone,
-    openHeartbeats: () =>
-      new Heartbeats({
-        store: openHeartbeatStore(stores.own),
-        periodMs: config.heartbeatSeconds * MS,
-        cancelAll: (address) => cancelAllOf(sequencer, address),
-        log: (line) => log('info', line),
-      }),
+    whenCommitted: parts.whenCommitted,
+    openHeartbeats: (watches) => {
+      const open = (): Heartbeats =>
+        new Heartbeats({
+          store: watches,
+          periodMs: config.heartbeatSeconds * MS,
+          cancelAll: (address) => cancelAllOf(sequencer, address),
+          log: (line) => log('info', line),
+        });
+      return cluster === undefined ? open() : heartbeatsOf(cluster, open);
+    },
     async expireDue() {
+      if (cluster !== undefined) return;
       const earliest = earliestExpiry(tables);
       if (earliest === 0 || earliest * MS > o.clock.now()) return;
       const due = applyCommands(sequencer, new Int32Array(0));
@@ -246,12 +282,26 @@ function writerOf(o: WriterOptions, parts: WriterParts): Writer {
   };
 }
 
+/** Only the leader watches, and everybody has a whole period from the moment at which it leads. */
+function heartbeatsOf(cluster: Member, open: () => Heartbeats): Pick<Heartbeats, 'beat' | 'stop'> {
+  let heartbeats: Heartbeats | undefined;
+  cluster.whenLeading(() => {
+    heartbeats = open();
+  });
+  return {
+    beat: (...args) => heartbeats?.beat(...args) ?? Promise.reject(new Error('another node leads')),
+    stop: () => heartbeats?.stop(),
+  };
+}
+
 async function closeParts(
-  { start }: WriterOptions,
+  { cluster, start }: WriterOptions,
   { follower, pool, resolutions, sequencer }: WriterParts,
 ): Promise<void> {
+  await start.wait('the cluster to be quiet', Promise.resolve(cluster?.stopFollowing()));
   await start.wait('a step of a resolution', resolutions.close());
   await start.wait('requests that are under way', sequencer.drain());
+  await start.wait('the cluster to know', Promise.resolve(cluster?.leave()));
   await start.wait('the follower to end, with an image', follower.close(), SNAPSHOT_MS_MAX);
   await start.wait('the workers to end', pool.close());
 }

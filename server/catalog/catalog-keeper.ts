@@ -9,6 +9,7 @@ import { RejectReason } from '../../engine/orders/reject-reasons.ts';
 import type { EngineMemory } from '../../engine/tables/tables.ts';
 import type { CatalogStore } from '../../storage/catalog/catalog.ts';
 import type { Durability } from '../../storage/kv/lmdb.ts';
+import { noteCommand } from '../../storage/notes/notes.ts';
 import { applyCommands } from '../orders/own-commands.ts';
 import type { Sequencer } from '../orders/sequencer.ts';
 import type { FiguresKeeper } from './figures-keeper.ts';
@@ -21,11 +22,15 @@ export interface CatalogKeeperOptions {
   readonly durability: Durability;
   /** The engine whose markets are updated; undefined while the data directory cannot be written. */
   readonly engine: { readonly memory: EngineMemory; readonly sequencer: Sequencer } | undefined;
+  /** Digest of the generation that is in use, as the log says; undefined = it says nothing. */
+  readonly recorded: () => string | undefined;
   readonly infos: MarketInfos;
   readonly figures: FiguresKeeper;
   /** Called when answers come from another generation. */
   readonly onSwitch?: (next: LoadedGeneration) => void;
   readonly log: (level: 'info' | 'warn' | 'error', line: string) => void;
+  /** False: another node of a cluster registers the markets. */
+  readonly leads: () => boolean;
   /** Called when the engine rejects a command, which only a bug can cause. */
   readonly onFatal: (error: Error) => void;
   /** Aborts opening. */
@@ -54,6 +59,8 @@ export class CatalogKeeper {
   private retryAt = 0;
   /** The number of the generation that was tried last. */
   private tried: number | undefined;
+  /** Whether another node led when the generation in use was loaded. */
+  private isUnregistered = false;
   /** Replaced generations that still answer searches in progress. */
   private readonly retired = new Set<LoadedGeneration>();
   private readonly closing = new AbortController();
@@ -76,7 +83,7 @@ export class CatalogKeeper {
     const first = await load(options, options.signal);
     try {
       options.signal?.throwIfAborted();
-      await applyMarkets(options, extend(first.generation));
+      await applyMarkets(options, first.generation, extend(first.generation));
       await options.figures.follow(first.generation);
     } catch (error) {
       await first.generation.end();
@@ -113,13 +120,20 @@ export class CatalogKeeper {
     await Promise.all([this.used.generation, ...this.retired].map((each) => each.end()));
   }
 
+  /** This node leads from now on: it registers the markets that the generation in use has. */
+  async register(): Promise<void> {
+    await this.switching;
+    this.isUnregistered = true;
+    this.checkStore();
+  }
+
   private checkStore(): void {
     if (this.switching !== undefined) return;
     const isResting = performance.now() < this.retryAt;
     try {
       const number = this.o.store.current();
       const isNew = number !== undefined && number !== this.used.generation.number;
-      if (!isNew && !this.used.life.hasDied) return;
+      if (!isNew && !this.used.life.hasDied && !this.isUnregistered) return;
       // An error of another generation means nothing for this one.
       if (number !== this.tried) this.retryMs = RETRY_MS_FIRST;
       else if (isResting) return;
@@ -145,8 +159,9 @@ export class CatalogKeeper {
       this.fail('a new catalog cannot be loaded, the old one stays in use', error);
       return;
     }
+    this.isUnregistered = false;
     try {
-      await applyMarkets(this.o, next.generation.commands);
+      await applyMarkets(this.o, next.generation, next.generation.commands);
     } catch (error) {
       await next.generation.end();
       this.fail('the markets cannot be brought up to the new catalog', error);
@@ -199,14 +214,21 @@ async function load(options: CatalogKeeperOptions, signal?: AbortSignal): Promis
   return { generation, life };
 }
 
-/** Applies the commands batch by batch. Markets for which a table has no room are skipped. */
+/**
+ * Applies the commands batch by batch; the last one says that the generation is in use now, where the log does not
+ * say so already. Markets for which a table has no room are skipped.
+ */
 async function applyMarkets(
-  { engine, log, onFatal }: CatalogKeeperOptions,
+  { engine, leads, log, onFatal, recorded }: CatalogKeeperOptions,
+  { digest }: LoadedGeneration,
   chunks: readonly Int32Array[],
 ): Promise<void> {
-  if (engine === undefined) return;
+  if (engine === undefined || !leads()) return;
+  const isRecorded = digest === undefined || digest === recorded();
+  const note = isRecorded ? [] : noteCommand({ about: 'catalog', digest });
+  const last = Int32Array.from([...(chunks.at(-1) ?? []), ...note]);
   let withoutRoom = 0;
-  for (const chunk of chunks) {
+  for (const chunk of last.length === 0 ? [] : [...chunks.slice(0, -1), last]) {
     for (const reason of await applyCommands(engine.sequencer, chunk)) {
       if (reason === RejectReason.tableFull) withoutRoom += 1;
       else if (reason !== RejectReason.accepted) {

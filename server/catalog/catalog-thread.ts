@@ -28,7 +28,7 @@ async function run({ setup, texts }: CatalogThreadData): Promise<void> {
   const send = (bytes: Uint8Array): void => {
     texts.postMessage(bytes satisfies TextMessage, [bytes.buffer as ArrayBuffer]);
   };
-  const { number, ready } = read(store, send, (line) => damage.add(line));
+  const { digest, number, ready } = read(store, send, (line) => damage.add(line));
   texts.postMessage(null satisfies TextMessage);
   assert(number >= (setup.number ?? 0), 'the store does not go back');
   // Before anything is sent: afterwards this thread may be terminated at any time.
@@ -39,6 +39,7 @@ async function run({ setup, texts }: CatalogThreadData): Promise<void> {
   const { commands, unsaid, warnings } = comparedWith(memory, ready);
   const loaded: LoadedCatalog = {
     number,
+    digest,
     prepared,
     commands,
     warnings: [...damage, ...warnings],
@@ -58,17 +59,22 @@ function read(
   store: CatalogStore,
   send: (texts: Uint8Array) => void,
   warn: (line: string) => void,
-): { readonly number: number; readonly ready: ReadyCatalog } {
+): {
+  readonly digest: string | undefined;
+  readonly number: number;
+  readonly ready: ReadyCatalog;
+} {
   for (;;) {
     const number = store.current() ?? 0;
     const texts: Uint8Array[] = [];
     const take = (bytes: Uint8Array): void => void texts.push(bytes);
     const stored = readSnapshot(store, take, warn);
     const catalog = stored === undefined ? store.load() : undefined;
+    const digest = store.digest();
     if ((store.current() ?? 0) !== number) continue;
     texts.forEach(send);
     const ready = stored ?? makeReady(catalog!, send);
-    return { number, ready };
+    return { digest, number, ready };
   }
 }
 

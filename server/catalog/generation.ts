@@ -37,6 +37,8 @@ export type Listed = Pick<Generation, 'prepared' | 'figures'>;
 export interface LoadedGeneration extends Generation {
   /** Runs of commands that update the engine to this catalog, to be applied in order. */
   readonly commands: readonly Int32Array[];
+  /** Of its objects (CatalogStore.digest); undefined for the empty catalog of a store without one. */
+  readonly digest: string | undefined;
   /** Markets that get no book, or not the one that the catalog describes, and why. */
   readonly warnings: readonly string[];
   /** Condition ids of markets that have resolved and of which this generation does not say so. */

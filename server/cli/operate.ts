@@ -7,9 +7,13 @@ import { existsSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { foreignHolder, takeDirectoryLock } from '../../storage/files/directory-lock.ts';
-import { openKeyStore } from '../../storage/kv/keys.ts';
-import { openOperatorStore } from '../../storage/kv/operator-rows.ts';
-import { OwnStore } from '../../storage/kv/own-store.ts';
+import { logDirectory } from '../../storage/log/file-log.ts';
+import { SegmentReader } from '../../storage/log/reader.ts';
+import { wholeEnd } from '../../storage/log/whole-end.ts';
+import { KeptNotes } from '../../storage/notes/kept-notes.ts';
+import type { KeyRow, Note } from '../../storage/notes/notes.ts';
+import { readNotes } from '../../storage/notes/read-notes.ts';
+import { appendNote } from '../../storage/operations/append-note.ts';
 import { AuditLog } from '../../storage/operations/audit-log.ts';
 import { auditOperations } from '../admin/audit-operations.ts';
 import { keyOperations } from '../admin/key-operations.ts';
@@ -23,7 +27,7 @@ import { Operations } from '../admin/operations.ts';
 import { readToken } from '../admin/token-file.ts';
 import { pauseOperations } from '../admin/venue-operations.ts';
 import { banOperations } from '../admin/wallet-operations.ts';
-import { Bans } from '../identity/bans.ts';
+import { Noted } from '../app/noted.ts';
 import { openNodeKey } from '../identity/credentials.ts';
 import { KeyRegistry } from '../identity/key-registry.ts';
 import { type Context, type Options, Refused } from './context.ts';
@@ -85,13 +89,13 @@ async function local<K extends OperationKey>(
   key: K,
   input: OperationInput<K>,
 ): Promise<OperationOutput<K>> {
-  const { dataDir, durability, stderr } = context;
+  const { dataDir, stderr } = context;
   if (!existsSync(join(dataDir, 'keys'))) throw new Error(`there are no keys in ${dataDir}`);
-  const own = new OwnStore(dataDir, { durability, readOnly: key.startsWith('GET ') });
+  const handlers = await handlersOf(context, key);
   const audit = new AuditLog(dataDir);
   try {
     const operations = new Operations({
-      handlers: handlersOf(context, key, own),
+      handlers,
       audit,
       log: (line) => stderr.write(`${line}\n`),
     });
@@ -104,7 +108,6 @@ async function local<K extends OperationKey>(
     throw new Error([json.error, json.detail].filter((text) => text !== undefined).join(': '));
   } finally {
     await audit.close();
-    await own.close();
   }
 }
 
@@ -114,29 +117,65 @@ function queryOf(input: object): URLSearchParams {
   return query;
 }
 
-function handlersOf(
+/** By what notes have led to; a change is one more note of the log. */
+async function handlersOf(
   context: Context,
   key: OperationKey,
-  own: OwnStore,
-): Partial<OperationHandlers> {
-  const store = openOperatorStore(own);
+): Promise<Partial<OperationHandlers>> {
+  const notes = await notesIn(context.dataDir);
+  const keys = notes.flatMap((note) => (note.about === 'key' ? [note.row] : []));
+  const write = async (note: Note): Promise<void> => {
+    const { capacities, durability, logSegmentBytes: segmentBytes } = configOf(context);
+    const log = (line: string): void => void context.stderr.write(`${line}\n`);
+    const { dataDir } = context;
+    await appendNote({ capacities, dataDir, durability, log, segmentBytes }, note);
+    noted.apply(note);
+  };
+  const registry = key.includes('/keys') ? registryOf(context, key, keys, write) : undefined;
+  const noted = new Noted({ take: (row) => registry?.take(row) }, write);
+  for (const note of notes) noted.apply(note);
   return {
-    ...(key.includes('/keys') ? keyOperations(registryOf(context, key, own)) : {}),
-    ...banOperations(new Bans(store), undefined, Date.now),
-    ...pauseOperations(store, () => undefined, Date.now),
+    ...(registry === undefined ? {} : keyOperations(registry, async () => sorted(keys))),
+    ...banOperations(noted.bans, undefined, Date.now),
+    ...pauseOperations(noted, Date.now),
     ...auditOperations(context.dataDir),
   };
 }
 
-function registryOf(context: Context, key: OperationKey, own: OwnStore): KeyRegistry {
+/** What there is, also while a node runs. */
+async function notesIn(dataDir: string): Promise<Note[]> {
+  const notes: Note[] = [];
+  const kept = new KeptNotes(dataDir, { durability: 'flushed', readOnly: true });
+  try {
+    const directory = logDirectory(dataDir);
+    const end = wholeEnd(directory) ?? { digest: 0, first: 0, last: 0 };
+    const read = (from: number) => new SegmentReader(directory, from);
+    readNotes(kept, { ...end, read }, (note) => notes.push(note));
+  } finally {
+    await kept.close();
+  }
+  return notes;
+}
+
+/** Of several rows of a key the last one. */
+function sorted(rows: readonly KeyRow[]): KeyRow[] {
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  return [...byId.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
+}
+
+function registryOf(
+  context: Context,
+  key: OperationKey,
+  rows: readonly KeyRow[],
+  write: (note: Note) => Promise<void>,
+): KeyRegistry {
   const { dataDir } = context;
-  const store = openKeyStore(own.keys, () => undefined);
   // A new key file would be useless: every issued key was computed from the missing one.
-  const isNew = key === 'POST /admin/keys' && [...store.rows()].length === 0;
+  const isNew = key === 'POST /admin/keys' && rows.length === 0;
   if (!isNew && !existsSync(join(dataDir, 'node.key'))) {
     throw new Error(`there are keys in ${dataDir}, but not the node.key that they come from`);
   }
   const nodeKey = openNodeKey(dataDir);
   if (!nodeKey.ok) throw new Error(nodeKey.problem);
-  return new KeyRegistry(nodeKey.key, configOf(context).chainId, store);
+  return new KeyRegistry(nodeKey.key, configOf(context).chainId, write);
 }

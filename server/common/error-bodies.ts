@@ -33,5 +33,7 @@ export const ENGINE_BUSY = errorBody('engine busy');
 /** While the operator pauses the venue. */
 export const TRADING_PAUSED = errorBody(REFUSALS.TRADING_PAUSED[0]);
 export const JOURNAL_UNAVAILABLE = errorBody('journal unavailable');
+/** Of a cluster: the order may be in the log, or appear there. */
+export const OUTCOME_UNKNOWN = errorBody('outcome unknown, ask by id');
 export const INTERNAL_ERROR = errorBody('internal_error');
 export const NOT_ALLOWED_ADDRESS = errorBody('unauthorized: ip_not_allowlisted');

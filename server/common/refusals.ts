@@ -72,6 +72,8 @@ export const REFUSALS = {
     'Trading is currently cancel-only. New orders are not accepted, but cancels are allowed.',
   ],
   JOURNAL_UNAVAILABLE: ['journal unavailable'],
+  OUTCOME_UNKNOWN: ['outcome unknown, ask by id'],
+  NOT_LEADING: ['this node of the cluster does not lead'],
   // Of credentials.
   INVALID_L1: ['invalid_l1: '],
   INVALID_L2: ['invalid_l2: '],

@@ -56,7 +56,7 @@ export function readConfig(
       ]),
     );
   const values = readAll(SETTINGS);
-  problems.push(...adminProblems(values));
+  problems.push(...adminProblems(values), ...clusterProblems(values));
   const config = values as Config;
   if (problems.length === 0) problems.push(...tableProblems(config.capacities));
   if (problems.length > 0) return { ok: false, problems };
@@ -98,6 +98,18 @@ function adminProblems({ adminHost, adminPort, adminToken }: Partial<Config>): s
   return [
     `ADMIN_TOKEN must be set where ADMIN_HOST is no loopback address: ${TOKEN.rule} (or ADMIN_PORT=0)`,
   ];
+}
+
+/** A node of a cluster has a name, an address and the secret of all. */
+function clusterProblems(values: Partial<Config>): string[] {
+  const { cluster, clusterCert, clusterKey } = values;
+  if (cluster === undefined) return [];
+  const { advertise, clusterSecret, nodeId } = SETTINGS;
+  const missing = Object.entries({ nodeId, advertise, clusterSecret })
+    .filter(([member]) => values[member as 'nodeId'] === '')
+    .map(([, { kind, variable }]) => `CLUSTER needs ${variable}: ${kind.rule}`);
+  const isHalf = (clusterCert === '') !== (clusterKey === '');
+  return isHalf ? [...missing, 'CLUSTER_CERT and CLUSTER_KEY belong together'] : missing;
 }
 
 const TABLE_BYTES_MAX = 2 ** 32;

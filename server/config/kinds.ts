@@ -5,6 +5,7 @@
  * Pure. Not here: which settings there are (settings.ts).
  */
 import { isIP } from 'node:net';
+import { type EtcdAddress, parseEtcdAddress } from '../../storage/etcd/address.ts';
 import { sourceUrlProblem } from '../common/source-url.ts';
 import { type Allowlist, parseAllowlist } from '../http/address.ts';
 import { type CorsOrigins, corsOriginsText, parseCorsOrigins } from '../http/cors.ts';
@@ -133,6 +134,38 @@ export const TOKEN: Kind<string> = {
   ),
   print: (token) => (token === '' ? '' : '(set)'),
   isSecret: true,
+};
+
+export const SECRET: Kind<string> = {
+  ...TOKEN,
+  ...text(
+    '32 to 200 letters, digits or any of -._~+/=',
+    (value) => value === '' || /^[A-Za-z0-9._~+/=-]{32,200}$/.test(value),
+  ),
+  print: TOKEN.print,
+};
+
+export const NODE_NAME = text(
+  '1 to 64 letters, digits, dots, dashes and underscores',
+  (value) => value === '' || /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(value),
+);
+export const ORIGIN = text(
+  'an http or https address of a host and its port alone',
+  (value) => value === '' || (URL.canParse(value) && /^https?:\/\/[^/?#@\s]+$/.test(value)),
+);
+/** Undefined: no cluster. */
+export const CLUSTER_ADDRESS: Kind<EtcdAddress | undefined> = {
+  rule: 'an address such as etcd://host:2379,host:2379,host:2379/NAME',
+  parse(value) {
+    if (value === '') return { ok: true, value: undefined };
+    const address = parseEtcdAddress(value);
+    if (typeof address === 'string') return { ok: false, detail: address };
+    return { ok: true, value: address };
+  },
+  print(address) {
+    if (address === undefined) return '';
+    return `etcd${address.isSecure ? 's' : ''}://${address.members.join(',')}/${address.name}`;
+  },
 };
 
 export const ALLOWLIST: Kind<Allowlist> = {

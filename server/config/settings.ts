@@ -11,14 +11,18 @@ import { RATE_LIMITS, REQUESTS_MAX } from '../http/rate-limits.ts';
 import {
   ADDRESS,
   ALLOWLIST,
+  CLUSTER_ADDRESS,
   CORS_ORIGINS,
   HOST,
+  NODE_NAME,
   OFF_UNLESS_SET,
   ON_UNLESS_SET,
+  ORIGIN,
   PATH,
   PRINTABLE,
   PROFILES,
   RATE_OVERRIDES,
+  SECRET,
   type Setting,
   SOURCE_URL,
   setting,
@@ -226,6 +230,34 @@ export const SETTINGS = {
   catalogSyncUrl: setting('CATALOG_SYNC_URL', SOURCE_URL, '').describe('a catalog API to mirror'),
   catalogSyncSeconds: setting('CATALOG_SYNC_SECONDS', whole(1, 86_400), 300).describe(
     'how often to look there',
+  ),
+  cluster: setting('CLUSTER', CLUSTER_ADDRESS, '').describe(
+    'the log that the nodes of a cluster share; needs `NODE_ID`, `ADVERTISE` and `CLUSTER_SECRET`; see [below](#a-cluster)',
+  ),
+  clusterCa: setting('CLUSTER_CA', PATH, '').describe(
+    'with `etcds://`: file of the authority, in PEM; by default those of the system',
+  ),
+  clusterCert: setting('CLUSTER_CERT', PATH, '').describe('certificate of this node, in PEM'),
+  clusterKey: setting('CLUSTER_KEY', PATH, '').describe('its private key, in PEM'),
+  nodeId: setting('NODE_ID', NODE_NAME, '').describe('name of this node in the cluster'),
+  advertise: setting('ADVERTISE', ORIGIN, '').describe('how the other nodes reach this one'),
+  clusterSecret: setting('CLUSTER_SECRET', SECRET, '').describe(
+    'the same on all nodes: guards what they send each other',
+  ),
+  clusterPort: setting('CLUSTER_PORT', whole(0, 65_535), 0).describe(
+    'where other nodes call this one, at `HOST` here and the host of `ADVERTISE` there; 0 takes any that is free',
+  ),
+  clusterSilenceMs: setting('CLUSTER_SILENCE_MS', whole(500, 60_000), 1_500).describe(
+    'silence of the leader after which another node leads; a leader without its log takes no orders after it',
+  ),
+  clusterRole: setting('CLUSTER_ROLE', words(['member', 'replica']), 'member').describe(
+    '`replica`: never leads',
+  ),
+  clusterKeepMb: setting('CLUSTER_KEEP_MB', whole(16, 65_536), 512).describe(
+    'megabytes of the newest records that the shared log keeps',
+  ),
+  clusterWaitMs: setting('CLUSTER_WAIT_MS', whole(0, 60_000), 3_000).describe(
+    'so long an order waits where nobody leads',
   ),
 };
 

@@ -44,23 +44,61 @@ function isOrigin(text: string): boolean {
   return !/^https?:/.test(text) || (URL.canParse(text) && new URL(text).origin === text);
 }
 
-export class Cors {
+/** The headers that all answers have, by who asks. */
+export interface Heads {
+  /** Whether the answer depends on who asks: then heads are chosen by the header Origin. */
+  readonly asksOrigin: boolean;
+  headFor(origin: string): CommonHead;
+}
+
+/** Of a node that may be behind its cluster: while it is, answers say so. */
+export class StaleHeads implements Heads {
+  readonly asksOrigin: boolean;
+  private readonly current: Heads;
+  private readonly stale: Heads;
+  private readonly isStale: () => boolean;
+
+  constructor(current: Heads, stale: Heads, isStale: () => boolean) {
+    this.asksOrigin = current.asksOrigin;
+    this.current = current;
+    this.stale = stale;
+    this.isStale = isStale;
+  }
+
+  headFor(origin: string): CommonHead {
+    return (this.isStale() ? this.stale : this.current).headFor(origin);
+  }
+}
+
+export const STALE: Headers = [['X-Stale', 'true']];
+
+export class Cors implements Heads {
   /** Whether the answer depends on who asks: then heads are chosen by the header Origin. */
   readonly asksOrigin: boolean;
   private readonly unknown: CommonHead;
   private readonly byOrigin = new Map<string, CommonHead>();
 
-  /** @param exposed names of the headers that a page may read */
-  constructor(origins: CorsOrigins, exposed: readonly string[]) {
+  /**
+   * @param exposed names of the headers that a page may read
+   * @param further headers of all answers
+   */
+  constructor(origins: CorsOrigins, exposed: readonly string[], further: Headers = []) {
     const isForAll = origins.includes('*');
     this.asksOrigin = !isForAll && origins.length > 0;
     const expose = ['Access-Control-Expose-Headers', exposed.join(', ')] as const;
     const varying: Headers = this.asksOrigin ? [['Vary', 'Origin']] : [];
     this.unknown = new CommonHead(
-      isForAll ? [['Access-Control-Allow-Origin', '*'], expose] : varying,
+      isForAll
+        ? [['Access-Control-Allow-Origin', '*'], expose, ...further]
+        : [...varying, ...further],
     );
     for (const origin of this.asksOrigin ? origins : []) {
-      const head = new CommonHead([['Access-Control-Allow-Origin', origin], expose, ...varying]);
+      const head = new CommonHead([
+        ['Access-Control-Allow-Origin', origin],
+        expose,
+        ...varying,
+        ...further,
+      ]);
       this.byOrigin.set(origin, head);
     }
   }

@@ -22,7 +22,15 @@ import {
   ConnectionCounts,
   type ConnectionFacts,
 } from './connection-counts.ts';
-import { ALL_ORIGINS, Cors, type CorsOrigins, preflightHeaders } from './cors.ts';
+import {
+  ALL_ORIGINS,
+  Cors,
+  type CorsOrigins,
+  type Heads,
+  preflightHeaders,
+  STALE,
+  StaleHeads,
+} from './cors.ts';
 import { IGNORED_HEADER } from './ignored.ts';
 import { listenError } from './listening.ts';
 import { RateHeaders } from './rate-headers.ts';
@@ -88,6 +96,8 @@ export interface HttpOptions {
   readonly counts?: RequestCounts;
   /** The clock of the rate limits, unix milliseconds. */
   readonly now?: () => number;
+  /** Whether what is read here may be old: answers then say so. Always current without it. */
+  readonly isStale?: () => boolean;
 }
 
 /** Ten of the largest answers, 10,000 trades of about 700 bytes, and some room. */
@@ -174,6 +184,12 @@ export async function listen(
 }
 
 /** GET is served as HEAD too. */
+function headsOf({ corsOrigins = ALL_ORIGINS, isStale }: HttpOptions, exposed: string[]): Heads {
+  if (isStale === undefined) return new Cors(corsOrigins, exposed);
+  const names = [...exposed, ...STALE.map(([name]) => name)];
+  return new StaleHeads(new Cors(corsOrigins, names), new Cors(corsOrigins, names, STALE), isStale);
+}
+
 function methodsOf(routes: readonly Route[]): string[] {
   return routes.flatMap(({ method }) => (method === 'GET' ? [method, 'HEAD'] : [method]));
 }
@@ -200,7 +216,7 @@ class RunningServer implements ServerState {
   readonly log: (line: string, fields?: LogFields) => void;
   readonly bytesInFlightMax: number;
   readonly discardMsMax: number;
-  readonly cors: Cors;
+  readonly cors: Heads;
   readonly limiter: RateLimiter | undefined;
   readonly rateHeaders: RateHeaders;
   readonly now: () => number;
@@ -240,8 +256,7 @@ class RunningServer implements ServerState {
       () => performance.now(),
     );
     this.rateHeaders = options.rateHeaders ?? new RateHeaders();
-    const exposed = ['ETag', IGNORED_HEADER, ...this.rateHeaders.names];
-    this.cors = new Cors(options.corsOrigins ?? ALL_ORIGINS, exposed);
+    this.cors = headsOf(options, ['ETag', IGNORED_HEADER, ...this.rateHeaders.names]);
     this.now = options.now ?? coarseClock();
   }
 

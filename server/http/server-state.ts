@@ -3,7 +3,7 @@ import type { LogFields } from '../common/logger.ts';
 import type { BodyBytes } from './body-bytes.ts';
 import type { BodyTurns } from './body-turns.ts';
 import type { ConnectedPeers } from './callers.ts';
-import type { Cors } from './cors.ts';
+import type { Heads } from './cors.ts';
 import type { RateHeaders } from './rate-headers.ts';
 import type { RateLimiter } from './rate-limiter.ts';
 import type { Route } from './request-context.ts';
@@ -19,7 +19,7 @@ export interface ServerState {
   bytesInFlight: number;
   /** Answers say that the connection ends. */
   readonly closing: boolean;
-  readonly cors: Cors;
+  readonly cors: Heads;
   readonly peers: ConnectedPeers;
   readonly turn: TurnBudget;
   readonly bodies: BodyBytes;

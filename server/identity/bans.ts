@@ -1,14 +1,14 @@
 /**
- * Banned wallets: stored beside the keys, known to the threads that check orders. What follows for requests is in
+ * Banned wallets: notes of the log, known to the threads that check orders. What follows for requests is in
  * auth.ts, for orders in ../orders/prepare.ts.
  *
  * Thread: the I/O thread, or that of a command.
  */
-import type { OperatorNote, OperatorStore } from '../../storage/kv/operator-rows.ts';
+import type { Decision, Note } from '../../storage/notes/notes.ts';
 import { bytesToHex, bytesToWords } from '../common/uint256.ts';
 import { BannedAddresses } from './banned-addresses.ts';
 
-export interface Ban extends OperatorNote {
+export interface Ban extends Decision {
   /** 20 bytes. */
   readonly address: Uint8Array;
 }
@@ -17,13 +17,20 @@ const ADDRESS_WORDS = 5;
 
 export class Bans {
   readonly shared = new BannedAddresses();
-  private readonly store: Pick<OperatorStore, 'putBan'>;
+  private readonly write: (note: Note) => Promise<void>;
   /** By address text. */
   private readonly bans = new Map<string, Ban>();
 
-  constructor(store: Pick<OperatorStore, 'bans' | 'putBan'>) {
-    this.store = store;
-    for (const ban of store.bans()) this.take(ban);
+  /** @param write resolves once a note is durable and was taken here */
+  constructor(write: (note: Note) => Promise<void>) {
+    this.write = write;
+  }
+
+  /** Takes what is durable; without a decision the ban is lifted. */
+  take(address: Uint8Array, decision: Decision | undefined): void {
+    if (decision === undefined) this.bans.delete(textOf(address));
+    else this.bans.set(textOf(address), { address, ...decision });
+    this.shared.set(wordsOf(address), decision !== undefined);
   }
 
   /** @param addressText 0x and 40 lower-case hex digits */
@@ -39,35 +46,25 @@ export class Bans {
     return this.shared.hasRoom();
   }
 
-  /** Resolves once it is on disk, with false where the wallet was banned before. It holds at once. */
-  async add(ban: Ban): Promise<boolean> {
-    if (this.has(textOf(ban.address))) return false;
-    this.take(ban);
+  /** Resolves once it is durable, with false where the wallet was banned before. It holds at once. */
+  async add({ address, reason, since }: Ban): Promise<boolean> {
+    if (this.has(textOf(address))) return false;
+    const decision = { since, reason };
+    this.take(address, decision);
     try {
-      await this.store.putBan(ban.address, ban);
+      await this.write({ about: 'ban', address, decision });
     } catch (error) {
-      this.forget(ban.address);
+      this.take(address, undefined);
       throw error;
     }
     return true;
   }
 
-  /** Resolves once it is on disk, with false where the wallet was not banned. */
+  /** Resolves once it is durable, with false where the wallet was not banned. */
   async lift(address: Uint8Array): Promise<boolean> {
     if (!this.has(textOf(address))) return false;
-    await this.store.putBan(address, undefined);
-    this.forget(address);
+    await this.write({ about: 'ban', address, decision: undefined });
     return true;
-  }
-
-  private take(ban: Ban): void {
-    this.bans.set(textOf(ban.address), ban);
-    this.shared.set(wordsOf(ban.address), true);
-  }
-
-  private forget(address: Uint8Array): void {
-    this.bans.delete(textOf(address));
-    this.shared.set(wordsOf(address), false);
   }
 }
 

@@ -25,7 +25,7 @@ const MODE_OF_OTHERS = 0o077;
 const VENUE_DIGITS = 16;
 
 export type NodeKey =
-  | { readonly ok: true; readonly key: Buffer }
+  | { readonly ok: true; readonly key: Buffer; readonly isNew: boolean }
   | { readonly ok: false; readonly problem: string };
 
 /** The client computes its signatures with it (docs/protocol.md#api-keys). */
@@ -56,7 +56,7 @@ export function openNodeKey(dataDir: string): NodeKey {
   }
   try {
     createNodeKey(path);
-    return readNodeKey(path);
+    return readNodeKey(path, true);
   } catch (error) {
     return { ok: false, problem: `${path}: cannot be created: ${codeOf(error)}` };
   }
@@ -103,7 +103,7 @@ function macsOf(
   return (label) => createHmac('sha256', nodeKey).update(`${label}|${subject}`).digest();
 }
 
-function readNodeKey(path: string): NodeKey {
+function readNodeKey(path: string, isNew = false): NodeKey {
   const file = openSync(path, 'r');
   return withFile(file, () => {
     const { mode, size } = fstatSync(file);
@@ -119,7 +119,7 @@ function readNodeKey(path: string): NodeKey {
       const remedy = 'restore it from a backup: without it every API key issued so far is dead';
       return { ok: false, problem: `${path}: ${wanted}: ${remedy}` };
     }
-    return { ok: true, key: readFileSync(file) };
+    return { ok: true, key: readFileSync(file), isNew };
   });
 }
 

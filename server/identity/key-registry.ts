@@ -1,12 +1,13 @@
 /**
- * Every key that was ever issued, in memory; the store is its durable copy. A key of an address is
+ * Every key that was ever issued, in memory. A change is written as a note to the log, and is taken here when it
+ * comes back from there (take()), so memory is never ahead of the log. A key of an address is
  * active or revoked. A revoked API key becomes active when its wallet requests it again; a
  * read-only key never does.
  *
  * Thread: the I/O thread. Non-goals: HTTP, checking of requests (auth.ts). Nothing here logs.
  */
 import assert from 'node:assert/strict';
-import type { KeyRow, KeyStore } from '../../storage/kv/keys.ts';
+import type { KeyRow, Note } from '../../storage/notes/notes.ts';
 import { bytesToHex } from '../common/uint256.ts';
 import {
   deriveCredentials,
@@ -48,7 +49,7 @@ interface Entry {
 /** The keys of one address. */
 interface AddressKeys {
   readonly apiKeys: string[];
-  /** API keys whose first write is in flight. */
+  /** API keys whose first note is under way. */
   readonly coming: Set<string>;
   /** Read-only keys, by number; undefined = revoked. */
   readonly readOnly: (string | undefined)[];
@@ -70,36 +71,43 @@ export class KeyRegistry {
   readonly venue: string;
   readonly #nodeKey: Buffer;
   readonly #chainId: number;
-  readonly #store: KeyStore;
+  readonly #write: (note: Note) => Promise<void>;
+  #first: KeyRow | undefined;
   /** By API key. */
   readonly #entries = new Map<string, Entry>();
   readonly #readOnly = new Map<string, ReadOnlyCredential>();
   /** By address text; only of addresses with a key, issued or being issued. */
   readonly #byAddress = new Map<string, AddressKeys>();
-  /** Writes in flight, by row. The next write of the same row waits for them. */
-  readonly #pending = new Map<string, Promise<unknown>>();
-  readonly matchesStore: boolean;
-  /** True when the store had no key at the start. */
-  readonly isNew: boolean;
+  /** API keys that are being issued: who asks for the same one waits for the same note. */
+  readonly #coming = new Map<string, Promise<void>>();
 
-  constructor(nodeKey: Buffer, chainId: number, store: KeyStore) {
+  /** @param write resolves once a note is durable and was taken here */
+  constructor(nodeKey: Buffer, chainId: number, write: (note: Note) => Promise<void>) {
     assert(nodeKey.length === NODE_KEY_BYTES, 'the node key has 32 bytes');
     this.#nodeKey = nodeKey;
     this.venue = deriveVenueName(nodeKey);
     this.#chainId = chainId;
-    this.#store = store;
-    let first: KeyRow | undefined;
-    for (const row of store.rows()) {
-      first ??= row;
-      if (row.readOnly) this.#takeReadOnly(row);
-      else this.#take(row);
-    }
-    /**
-     * Whether the stored keys come from this node key and chain id, decided by one of them. If not,
-     * every credential issued before is invalid, and the start reports that to the operator.
-     */
-    this.isNew = first === undefined;
-    this.matchesStore = first === undefined || this.#idOf(first) === first.id;
+    this.#write = write;
+  }
+
+  /** Takes what is durable of a key. */
+  take(row: KeyRow): void {
+    this.#first ??= row;
+    if (row.readOnly) this.#takeReadOnly(row);
+    else this.#takeApiKey(row);
+  }
+
+  /** True when no key was ever issued. */
+  get isNew(): boolean {
+    return this.#first === undefined;
+  }
+
+  /**
+   * Whether the keys come from this node key and chain id, decided by one of them. If not,
+   * every credential issued before is invalid, and the start reports that to the operator.
+   */
+  get matchesStore(): boolean {
+    return this.#first === undefined || this.#idOf(this.#first) === this.#first.id;
   }
 
   /** Whether an address has an API key, revoked or coming ones included. */
@@ -124,23 +132,18 @@ export class KeyRegistry {
 
   /**
    * Issues the trio of (address, nonce), or returns the existing one; a revoked key becomes active.
-   * Resolves when its row is durable. Rejects, with nothing issued, when it cannot be written.
+   * Resolves when that is durable. Rejects, with nothing issued, when it cannot be written.
    */
   async create(address: Uint8Array, nonce: string): Promise<Trio> {
     const trio = this.#derive(address, nonce);
-    const known = this.#entries.get(trio.apiKey);
-    if (known !== undefined && !known.row.revoked && !this.#pending.has(trio.apiKey)) return trio;
-    const { coming } = this.#keysOf(address);
-    if (known === undefined) coming.add(trio.apiKey);
-    try {
-      await this.#inTurn(trio.apiKey, async () => {
-        if (this.#entries.get(trio.apiKey)?.row.revoked === false) return;
-        const row = { id: trio.apiKey, address: new Uint8Array(address), nonce };
-        await this.#write({ ...row, revoked: false, readOnly: false });
-      });
-    } finally {
-      if (!this.#pending.has(trio.apiKey)) coming.delete(trio.apiKey);
+    if (this.#entries.get(trio.apiKey)?.row.revoked === false) return trio;
+    const row = { id: trio.apiKey, address: new Uint8Array(address), nonce };
+    let issued = this.#coming.get(trio.apiKey);
+    if (issued === undefined) {
+      issued = this.#issue({ ...row, revoked: false, readOnly: false });
+      this.#coming.set(trio.apiKey, issued);
     }
+    await issued;
     return trio;
   }
 
@@ -170,26 +173,16 @@ export class KeyRegistry {
    * the key is refused from then on.
    */
   async revoke(address: Uint8Array, apiKey: string): Promise<boolean> {
-    const entry = this.#entries.get(apiKey);
-    if (entry === undefined || addressText(entry.row.address) !== addressText(address)) {
-      return false;
-    }
-    await this.#inTurn(apiKey, async () => {
-      const { row } = this.#entries.get(apiKey)!;
-      if (!row.revoked) await this.#write({ ...row, revoked: true });
-    });
+    const row = this.#entries.get(apiKey)?.row;
+    if (row === undefined || addressText(row.address) !== addressText(address)) return false;
+    await this.revokeRow(row);
     return true;
-  }
-
-  /** Every key that was ever issued, by its row. */
-  rows(): Iterable<KeyRow> {
-    return this.#store.rows();
   }
 
   /** Revokes a key by its row; false where it was revoked before. */
   async revokeRow(row: KeyRow): Promise<boolean> {
     if (row.revoked) return false;
-    await this.#inTurn(row.id, () => this.#write({ ...row, revoked: true }));
+    await this.#write({ about: 'key', row: { ...row, revoked: true } });
     return true;
   }
 
@@ -213,7 +206,7 @@ export class KeyRegistry {
     const row = { id: rowId, address: new Uint8Array(address), nonce };
     keys.readOnlyComing += 1;
     try {
-      await this.#write({ ...row, revoked: false, readOnly: true });
+      await this.#write({ about: 'key', row: { ...row, revoked: false, readOnly: true } });
     } finally {
       keys.readOnlyComing -= 1;
     }
@@ -238,31 +231,22 @@ export class KeyRegistry {
     const nonce = String(number);
     const { rowId } = this.#deriveReadOnly(address, nonce);
     const row = { id: rowId, address: new Uint8Array(address), nonce };
-    await this.#inTurn(rowId, () => this.#write({ ...row, revoked: true, readOnly: true }));
-    return true;
+    return this.revokeRow({ ...row, revoked: false, readOnly: true });
   }
 
-  async #write(row: KeyRow): Promise<void> {
-    await this.#store.put(row);
-    if (row.readOnly) this.#takeReadOnly(row);
-    else this.#take(row);
+  async #issue(row: KeyRow): Promise<void> {
+    const { coming } = this.#keysOf(row.address);
+    if (!this.#entries.has(row.id)) coming.add(row.id);
+    try {
+      await this.#write({ about: 'key', row });
+    } finally {
+      coming.delete(row.id);
+      this.#coming.delete(row.id);
+    }
   }
 
-  /** Runs after earlier work on the same row, whether that succeeds or fails. */
-  #inTurn(id: string, work: () => Promise<void>): Promise<void> {
-    const before = this.#pending.get(id);
-    const turn = before === undefined ? work() : before.then(work, work);
-    this.#pending.set(id, turn);
-    const leave = (): void => {
-      if (this.#pending.get(id) === turn) this.#pending.delete(id);
-    };
-    turn.then(leave, leave);
-    return turn;
-  }
-
-  #take(row: KeyRow): void {
-    const known = this.#entries.get(row.id);
-    if (known === undefined) this.#keysOf(row.address).apiKeys.push(row.id);
+  #takeApiKey(row: KeyRow): void {
+    if (!this.#entries.has(row.id)) this.#keysOf(row.address).apiKeys.push(row.id);
     this.#entries.set(row.id, { row, credential: undefined });
   }
 

@@ -5,7 +5,7 @@
  * Thread: I/O. Non-goals: what the answers say (token-routes.ts).
  */
 import type { TokenRow } from '../../engine/tables/units.ts';
-import { errorBody } from '../common/error-bodies.ts';
+import { errorBody, JOURNAL_UNAVAILABLE } from '../common/error-bodies.ts';
 import { readJson } from '../common/json.ts';
 import type { Handler, RequestContext } from '../http/http.ts';
 import { type BookRenderer, LONG } from './books.ts';
@@ -23,6 +23,8 @@ export interface TokenReadParts {
    * writer is a bug.
    */
   readonly whenBatchesDone: (callback: () => void) => void;
+  /** In a cluster: an answer leaves once what it shows is in the log; it is none where that may never be. */
+  readonly whenCommitted: ((callback: (isCommitted: boolean) => void) => void) | undefined;
 }
 
 /** An answer; undefined when a writer was changing the book at every try. */
@@ -33,9 +35,29 @@ export class TokenReads {
   private readonly texts: BookRenderer['texts'];
   /** The request that is read last; its memory is used again. */
   private readonly wanted: TokenRequest;
+  private readonly send: (
+    context: RequestContext,
+    status: number,
+    body: string | Uint8Array,
+  ) => void;
+  /** The same of bytes that are good until the next answer. */
+  private readonly sendTransient: (context: RequestContext, body: Uint8Array) => void;
 
   constructor(parts: TokenReadParts) {
+    const { whenCommitted } = parts;
     this.o = parts;
+    if (whenCommitted === undefined) {
+      this.send = (context, status, body) => context.reply(status, body);
+      this.sendTransient = (context, body) => context.replyTransient(200, body);
+    } else {
+      this.send = (context, status, body) =>
+        whenCommitted((isCommitted) => {
+          if (context.aborted) return;
+          if (isCommitted) context.reply(status, body);
+          else context.reply(503, JOURNAL_UNAVAILABLE);
+        });
+      this.sendTransient = (context, body) => this.send(context, 200, Uint8Array.from(body));
+    }
     this.texts = parts.books.texts;
     this.wanted = new TokenRequest(this.texts.known);
   }
@@ -91,7 +113,7 @@ export class TokenReads {
     const attempt = (context: RequestContext, retake: () => void): Promise<void> | undefined => {
       const body = render(wanted);
       if (body === LONG) return this.answerLong(context);
-      if (body !== undefined) context.replyTransient(200, body);
+      if (body !== undefined) this.sendTransient(context, body);
       else {
         this.o.whenBatchesDone(() => {
           if (context.aborted) return;
@@ -138,14 +160,14 @@ export class TokenReads {
     if (context.aborted) return;
     const rendered = render();
     if (rendered === undefined) this.o.whenBatchesDone(() => this.answer(context, render));
-    else context.reply(rendered.status, rendered.body);
+    else this.send(context, rendered.status, rendered.body);
   }
 
   private async answerLong(context: RequestContext): Promise<void> {
     const { books: renderer, whenBatchesDone } = this.o;
     const isGone = (): boolean => context.aborted;
     const body = await renderBooksLong({ renderer, whenBatchesDone, isGone }, this.wanted);
-    if (body !== undefined) context.reply(200, body);
+    if (body !== undefined) this.send(context, 200, body);
   }
 
   /** Passes the tokens of a body on once they can be found, or refuses the body. */

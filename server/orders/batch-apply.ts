@@ -23,6 +23,8 @@ import {
 } from '../../engine/reads.ts';
 import { Status } from '../../engine/tables/codes.ts';
 import type { OrderRow } from '../../engine/tables/units.ts';
+import type { BatchRecord } from '../../storage/log/batch-record.ts';
+import { replayBatch } from '../../storage/recovery/replay.ts';
 import { AnswerWriter, rejectBytes } from './answers.ts';
 import type { PreparedRequest } from './batch-prepare.ts';
 import { lastFilled, writeCancelAllPart, writeCancels } from './cancel-answers.ts';
@@ -30,6 +32,8 @@ import type { FirstAnswers } from './first-answers.ts';
 import type { OrderTexts } from './reject-texts.ts';
 import { writeReplace } from './replace-answers.ts';
 import { RequestKind, Slot, type SlotView } from './slots.ts';
+
+const NO_BYTES = new Uint8Array(0);
 
 export class BatchApplier {
   private readonly engine: Engine;
@@ -55,21 +59,43 @@ export class BatchApplier {
   }
 
   apply(slot: SlotView, prepared: readonly PreparedRequest[]): void {
-    const { answers, engine } = this;
-    const { f64, i32 } = slot;
-    const { t } = engine;
+    const { engine } = this;
+    const { f64 } = slot;
+    this.start(slot);
+    engine.begin(f64[Slot.time]!, f64[Slot.persistedClosedSequence]!);
+    for (const request of prepared) this.applyRequest(request);
+    this.finish(slot, engine.end());
+  }
+
+  /** What the batch of another node did: the slot is left as if it had been made here. Throws where it differs. */
+  replay(slot: SlotView, record: BatchRecord): void {
+    const { f64 } = slot;
+    this.start(slot);
+    f64[Slot.time] = record.time;
+    f64[Slot.persistedClosedSequence] = record.persistedClosedSequence;
+    replayBatch(this.engine, record);
+    slot.log.set(record.i32);
+    this.logWords = record.i32.length;
+    this.answers.whole(200, NO_BYTES);
+    this.finish(slot, true);
+  }
+
+  private start(slot: SlotView): void {
     this.log = slot.log;
     this.logWords = 0;
     this.results = slot.results;
     this.results.fill(0);
-    f64[Slot.firstFill] = fillCount(t);
-    engine.begin(f64[Slot.time]!, f64[Slot.persistedClosedSequence]!);
-    answers.start(slot);
-    for (const request of prepared) this.applyRequest(request);
-    answers.finish();
-    i32[Slot.changed] = engine.end() ? 1 : 0;
+    slot.f64[Slot.firstFill] = fillCount(this.engine.t);
+    this.answers.start(slot);
+  }
+
+  private finish(slot: SlotView, hasChanged: boolean): void {
+    const { f64, i32 } = slot;
+    const { events } = this.engine.context;
+    const { t } = this.engine;
+    this.answers.finish();
+    i32[Slot.changed] = hasChanged ? 1 : 0;
     i32[Slot.logWords] = this.logWords;
-    const { events } = engine.context;
     i32[Slot.eventWords] = events.words;
     i32[Slot.eventsLost] = events.overflowed ? 1 : 0;
     if (events.words <= slot.events.length) slot.events.set(events.i32.subarray(0, events.words));

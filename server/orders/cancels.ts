@@ -7,13 +7,13 @@
 
 import { CANCEL_ORDERS_MAX } from '../../engine/tables/capacities.ts';
 import { concatSlowly } from '../common/concat-slowly.ts';
-import type { CallerLines } from './caller-lines.ts';
 import {
   CANCEL_ALL_HEAD_BYTES,
   CANCEL_ALL_START,
   encodeCancelAll,
   readCancelAllHead,
 } from './cancel-all.ts';
+import type { OrderTaker } from './order-taker.ts';
 import { CANCEL_IDS_MAX } from './schemas.ts';
 import type { Sequencer } from './sequencer.ts';
 import type { Answered, RequestOwner } from './slot-requests.ts';
@@ -37,7 +37,7 @@ type CancelAllKind = typeof RequestKind.cancelAll | typeof RequestKind.cancelMar
 
 /** Takes the body of DELETE /order or /orders. */
 export function submitCancels(
-  lines: Pick<CallerLines, 'submit'>,
+  lines: Pick<OrderTaker, 'submit'>,
   kind: CancelKind,
   owner: RequestOwner,
   body: Uint8Array,

@@ -42,6 +42,8 @@ export interface FollowerProgress {
 const RETRY_MS = 1_000;
 /** Between two looks at how far it has come. */
 const LOOK_MS = 5;
+/** Who waits for it goes on with what is there. */
+const REACH_MS_MAX = 5_000;
 /** Moments that are remembered of what is not derived: so many, at such a distance at least. */
 const MARKS_MAX = 1_024;
 const MARK_MS = 20;
@@ -120,6 +122,14 @@ export class FollowerKeeper {
   /** Resolves when the orders that finished before this one have theirs, or it cannot be. */
   async derived(finished: number, signal: AbortSignal | undefined): Promise<void> {
     while (this.finished() < finished && !this.isStopping && signal?.aborted !== true) {
+      await sleep(LOOK_MS);
+    }
+  }
+
+  /** Resolves when batches up to this one are derived; where that takes long, before. */
+  async reached(sequence: number): Promise<void> {
+    const until = this.o.now() + REACH_MS_MAX;
+    while (this.link.sequence() < sequence && !this.isStopping && this.o.now() < until) {
       await sleep(LOOK_MS);
     }
   }

@@ -4,13 +4,14 @@
  *
  * Thread: the I/O thread.
  */
+
 import { callerOfKey } from '../http/callers.ts';
 import type { Handler, RequestContext } from '../http/http.ts';
 import type { LateLimits, LateRefusal } from '../http/late-limits.ts';
 import type { KeyOwner } from '../identity/auth.ts';
-import type { CallerLines } from './caller-lines.ts';
 import { submitCancelAll, submitCancels } from './cancels.ts';
 import { countOrders } from './count-orders.ts';
+import type { OrderTaker } from './order-taker.ts';
 import {
   type Answered,
   type OwnedRequest,
@@ -21,7 +22,7 @@ import {
 import { RequestKind } from './slots.ts';
 
 type Submit = (
-  lines: CallerLines,
+  lines: OrderTaker,
   owner: RequestOwner,
   body: Uint8Array,
   answered: Answered,
@@ -30,7 +31,7 @@ type Submit = (
 const NO_BODY = new Uint8Array(0);
 
 /** @param limits undefined where nothing is counted */
-export function orderHandlers(lines: CallerLines, limits: LateLimits | undefined) {
+export function orderHandlers(lines: OrderTaker, limits: LateLimits | undefined) {
   const taking =
     (submit: Submit): Handler<unknown, KeyOwner> =>
     (context, _query, caller) =>

@@ -4,6 +4,7 @@
  * Thread: the I/O thread.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type Note, noteCommand } from '../../storage/notes/notes.ts';
 import type { Sequencer } from './sequencer.ts';
 import { commandsRequest, type Failure } from './slot-requests.ts';
 
@@ -29,9 +30,20 @@ export async function applyCommands(sequencer: Sequencer, words: Int32Array): Pr
     const outcome = await sendCommands(sequencer, words);
     if (typeof outcome !== 'string') return outcome;
     if (outcome === 'undone') tries += 1;
-    if (outcome === 'unavailable' || tries > TRIES_MAX) {
+    if (outcome === 'unavailable' || outcome === 'unknown' || tries > TRIES_MAX) {
       throw new Error(`the node's own commands were refused: ${outcome}`);
     }
     await sleep(BUSY_MS);
   }
+}
+
+/**
+ * Writes a note; resolves once it is durable and everybody here has taken it. It may pass a full queue: what it
+ * says does not come again by itself. Rejects where the node takes nothing, also not cancels.
+ */
+export async function writeNote(sequencer: Pick<Sequencer, 'goOn'>, note: Note): Promise<void> {
+  const outcome = await new Promise<Uint8Array | Failure>((settled) => {
+    sequencer.goOn(commandsRequest(noteCommand(note), settled));
+  });
+  if (typeof outcome === 'string') throw new Error(`nothing is written now: ${outcome}`);
 }

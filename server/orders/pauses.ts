@@ -40,6 +40,12 @@ export const PAUSES = {
     begins: 'reads only, until a file can be opened',
     ends: 'files can be opened again: orders are taken',
   },
+  etcd: {
+    takesCancels: false,
+    means: 'the log of the cluster does not answer, or takes no more records',
+    begins: 'reads only, marked as stale where it does not answer',
+    ends: 'the log of the cluster answers again: orders are taken',
+  },
   operator: {
     takesCancels: true,
     means: 'the operator of the venue has paused it',

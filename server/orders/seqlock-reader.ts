@@ -3,9 +3,13 @@
  * as soon as one ends, and the indexes that lead to them. The control words of the turn serve as the
  * version: nobody wrote if nobody was inside before and after, and the turn is still the same.
  *
- * Thread: I/O. Reads what is applied, which may be some milliseconds ahead of the log.
+ * Thread: I/O. Reads what is applied, which may be some milliseconds ahead of the log; in a cluster what was read
+ * is passed on once it is committed.
  */
 import { Control } from './slots.ts';
+
+/** Calls back once all that is applied now is in the log; with false where it may never be. */
+export type WhenCommitted = (callback: (isCommitted: boolean) => void) => void;
 
 /** A turn is over in less than the time of a few reads, or it is worth waiting for the batch. */
 const TRIES = 4;
@@ -13,6 +17,7 @@ const TRIES = 4;
 export class SeqlockReader {
   private readonly control: Int32Array | undefined;
   private readonly whenBatchesDone: (callback: () => void) => void;
+  private readonly whenCommitted: WhenCommitted | undefined;
 
   /**
    * `control`: undefined where nobody may write. `whenBatchesDone` calls back once the batches that now
@@ -21,7 +26,9 @@ export class SeqlockReader {
   constructor(
     control: SharedArrayBuffer | undefined,
     whenBatchesDone: (callback: () => void) => void,
+    whenCommitted?: WhenCommitted,
   ) {
+    this.whenCommitted = whenCommitted;
     this.control = control === undefined ? undefined : new Int32Array(control);
     this.whenBatchesDone = whenBatchesDone;
   }
@@ -41,9 +48,18 @@ export class SeqlockReader {
         const isQuiet =
           Atomics.load(control, Control.writer) === 0 &&
           Atomics.load(control, Control.applyTurn) === turn;
-        if (isQuiet) return value;
+        if (isQuiet) return this.whenCommitted === undefined ? value : this.committed(value);
       }
       await new Promise<void>((resolve) => this.whenBatchesDone(resolve));
     }
+  }
+
+  private committed<T>(value: T): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.whenCommitted!((isCommitted) => {
+        if (isCommitted) resolve(value);
+        else reject(new Error('another node of the cluster leads'));
+      });
+    });
   }
 }

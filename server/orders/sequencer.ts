@@ -4,6 +4,8 @@
  *
  *   submit -> queue -> dispatch (sequence, time) -> worker -> collect -> log -> answers
  *
+ * Where another node leads, its records come instead, each a batch of its own, by apply().
+ *
  * Nothing waits on a timer: a batch leaves at once when a worker is free, and what arrives meanwhile
  * leaves together. A request that finds the queue full is refused at once.
  *
@@ -11,9 +13,10 @@
  */
 
 import assert from 'node:assert/strict';
-import { engineTime } from '../../engine/reads.ts';
+import { engineSettings, engineTime } from '../../engine/reads.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
-import type { Log } from '../../storage/log/log.ts';
+import { stampOf } from '../../storage/log/batch-record.ts';
+import { type Log, OutcomeUnknown } from '../../storage/log/log.ts';
 import { type AppliedBatch, hasChanged, logRecord, takeApplied } from './applied-batch.ts';
 import { ExpiryTimer } from './expiry-timer.ts';
 import type { OrderMeters } from './order-meters.ts';
@@ -27,6 +30,7 @@ import {
   fillSlot,
   placesOrders,
   type Request,
+  recordRequest,
   refuse,
   takeAnswers,
 } from './slot-requests.ts';
@@ -40,6 +44,9 @@ import {
   SlotState,
   SlotView,
 } from './slots.ts';
+
+/** Between two looks whether enough is derived for the next record. */
+const DERIVED_LOOK_MS = 5;
 
 export interface SequencerOptions {
   readonly tables: Tables;
@@ -77,6 +84,9 @@ export class Sequencer {
   private readonly views: SlotView[];
   private readonly freeSlots: number[];
   private readonly queue: RequestQueue;
+  /** Of another node, in the order of the log. */
+  private records: Request[] = [];
+  private recordsRetry: NodeJS.Timeout | undefined;
   private tickWanted = false;
   private isPrefetchScheduled = false;
   /** Dispatched and not yet collected, in the order of their dispatch. */
@@ -86,6 +96,8 @@ export class Sequencer {
   private nextDispatch = 0;
   private lastTime: number;
   private hasBegun = false;
+  /** Another node leads, or none: only records are applied. */
+  private follows = false;
   private stopped = false;
   /** Why orders are not taken for the time being; undefined = they are. */
   private problem: string | undefined;
@@ -95,6 +107,10 @@ export class Sequencer {
   private refusal: Failure = 'unavailable';
   private readonly expiry: ExpiryTimer;
   private onBatchesDone: (() => void)[] = [];
+  /** Batches that are in the log, or never will be, and who waits until there are so many. */
+  private settledBatches = 0;
+  private commitWaits: { readonly batches: number; readonly callback: (is: boolean) => void }[] =
+    [];
 
   constructor(options: SequencerOptions) {
     this.o = options;
@@ -122,6 +138,26 @@ export class Sequencer {
     const isFull = this.queue.isFullFor(request);
     if (isFull && this.o.log.failure === undefined) fail(request, 'busy');
     else this.goOn(request);
+  }
+
+  /** Whether it takes records of another node, by apply(), and refuses all requests. */
+  follow(follows: boolean): void {
+    this.follows = follows;
+    // Whoever leads goes on from the time of the newest record.
+    this.lastTime = Math.max(this.lastTime, engineTime(this.o.tables));
+    this.pause(this.problem, this.takesCancels, this.refusal);
+    this.refuseWaiting();
+  }
+
+  /**
+   * Applies the next record of the log, which another node has made; `applied` is called once the log of this
+   * node has it.
+   */
+  apply(payload: Uint8Array, applied: () => void): void {
+    const failed = (why: Failure): void =>
+      this.stop(new Error(`a record of the leader could not be applied: ${why}`));
+    this.records.push(recordRequest(payload, applied, failed));
+    this.pump();
   }
 
   /** Takes the next part of a request that has been taken: a full queue does not cut it short. */
@@ -163,9 +199,16 @@ export class Sequencer {
     else this.onBatchesDone.push(callback);
   }
 
+  /** Calls back once all that is applied now is in the log, at once where it is; with false where it may never be. */
+  whenCommitted(callback: (isCommitted: boolean) => void): void {
+    const { batches } = this.unlogged;
+    if (batches === 0 || this.stopped) callback(batches === 0);
+    else this.commitWaits.push({ batches: this.settledBatches + batches, callback });
+  }
+
   /** Resolves when nothing is queued, running or waiting for the log. */
   async idle(): Promise<void> {
-    while (this.queue.length + this.unlogged.batches > 0) {
+    while (this.records.length + this.queue.length + this.unlogged.batches > 0) {
       await new Promise((resolve) => setImmediate(resolve));
     }
   }
@@ -183,6 +226,8 @@ export class Sequencer {
     this.stopped = true;
     this.expiry.disarm();
     this.refuseWaiting();
+    this.records = [];
+    for (const { callback } of this.commitWaits.splice(0)) callback(false);
     this.o.onFatal(error);
   }
 
@@ -198,6 +243,9 @@ export class Sequencer {
   }
 
   private dispatchUpTo(running: number): void {
+    while (this.records.length > 0 && this.hasPlace(running) && this.mayApply(this.records[0]!)) {
+      this.dispatch(this.batchOf(this.records.shift()!));
+    }
     while (this.mayDispatch(running) && this.hasWork()) {
       const time = this.o.now();
       // Where that has found that the clock jumped, orders that waited are refused by now.
@@ -208,15 +256,43 @@ export class Sequencer {
     }
   }
 
+  private batchOf(record: Request): RequestBatch {
+    this.lastTime = Math.max(this.lastTime, stampOf(record.body).time);
+    return {
+      ...{ dispatchSequence: this.nextDispatch, slot: this.freeSlots.at(-1)!, requests: [record] },
+      ...{ times: [this.o.meters?.now() ?? 0], isDone: false, largeEvents: undefined },
+    };
+  }
+
+  /** Ids that leave memory with a record have to be found in what this node has derived: it may be behind. */
+  private mayApply({ body }: Request): boolean {
+    const { closedEnd, persistedClosedSequence } = stampOf(body);
+    const leaving = Math.min(
+      persistedClosedSequence,
+      closedEnd - engineSettings(this.o.tables).history,
+    );
+    if (leaving <= this.o.closedPersisted()) return true;
+    this.recordsRetry ??= setTimeout(() => {
+      this.recordsRetry = undefined;
+      this.pump();
+    }, DERIVED_LOOK_MS).unref();
+    return false;
+  }
+
   private hasWork(): boolean {
     return this.queue.length > 0 || (this.tickWanted && this.problem === undefined);
   }
 
   private admits(request: Request): boolean {
+    if (this.follows) return false;
     return this.problem === undefined || (this.takesCancels && !placesOrders(request));
   }
 
   private mayDispatch(running: number): boolean {
+    return !this.follows && this.hasPlace(running);
+  }
+
+  private hasPlace(running: number): boolean {
     return (
       this.hasBegun &&
       !this.stopped &&
@@ -345,13 +421,19 @@ export class Sequencer {
     deliver();
     meters?.answered(appended, flushed, batch.times);
     if (applied !== undefined) this.o.onFlushed(applied);
+    this.settledBatches += 1;
+    while (this.commitWaits.length > 0 && this.commitWaits[0]!.batches <= this.settledBatches) {
+      this.commitWaits.shift()!.callback(true);
+    }
     this.pump();
   }
 
   /** The log failed, and may or may not hold the batch: its requests are not acknowledged. */
   private giveUp(batch: RequestBatch, error: Error): void {
     this.unlogged.remove(batch);
-    for (const request of batch.requests) fail(request, 'unavailable');
+    this.settledBatches += 1;
+    const why = error instanceof OutcomeUnknown ? 'unknown' : 'unavailable';
+    for (const request of batch.requests) fail(request, why);
     this.stop(error);
   }
 
@@ -378,8 +460,8 @@ export class Sequencer {
 
   /** An empty batch at the earliest expiry, so that orders leave although nobody trades. */
   private armExpiry(): void {
-    const isIdle = this.hasBegun && !this.stopped && !this.isPaused() && this.batches.length === 0;
-    if (isIdle) this.expiry.arm();
+    const isTaking = this.hasBegun && !this.stopped && !this.isPaused() && !this.follows;
+    if (isTaking && this.batches.length === 0) this.expiry.arm();
     else this.expiry.disarm();
   }
 }

@@ -4,12 +4,13 @@
  * Thread: the I/O thread, while no worker has the slot.
  */
 import assert from 'node:assert/strict';
-import { commandWords } from '../../engine/commands.ts';
+import { commandWords, OrderCommand } from '../../engine/commands.ts';
 import { BATCH_COMMANDS_MAX } from '../../engine/tables/capacities.ts';
 import {
   ENGINE_BUSY,
   INTERNAL_ERROR,
   JOURNAL_UNAVAILABLE,
+  OUTCOME_UNKNOWN,
   TRADING_PAUSED,
 } from '../common/error-bodies.ts';
 import {
@@ -34,15 +35,17 @@ export type Answered = (status: number, body: Uint8Array | string) => void;
 
 /**
  * Why a request has no result. busy: it was not taken, and may come again. unavailable: nothing is taken for the
- * time being, or the log failed. undone: its batch failed before it was applied.
+ * time being, or the log failed. undone: its batch failed before it was applied. unknown: the node has lost its
+ * lead before it was certain that the batch is in the log.
  */
-export type Failure = 'busy' | 'paused' | 'unavailable' | 'undone';
+export type Failure = 'busy' | 'paused' | 'unavailable' | 'undone' | 'unknown';
 
 const FAILURES: Readonly<Record<Failure, readonly [status: number, body: string]>> = {
   busy: [503, ENGINE_BUSY],
   paused: [503, TRADING_PAUSED],
   unavailable: [503, JOURNAL_UNAVAILABLE],
   undone: [500, INTERNAL_ERROR],
+  unknown: [503, OUTCOME_UNKNOWN],
 };
 
 /** What a client is answered for it. */
@@ -104,6 +107,19 @@ export function commandsRequest(
     settled(rules);
   };
   return { kind: RequestKind.commands, owner: undefined, body, weight, answered, failed: settled };
+}
+
+/** A record of the log that another node has made; `applied` is called once this node's log has it, too. */
+export function recordRequest(
+  payload: Uint8Array,
+  applied: () => void,
+  failed: (failure: Failure) => void,
+): Request {
+  const weight = (payload.length / (4 * OrderCommand.words)) * ORDER_BYTES_MIN;
+  return {
+    ...{ kind: RequestKind.record, owner: undefined, body: payload, weight },
+    ...{ answered: applied, failed },
+  };
 }
 
 /** The most commands that a request may contain; those that only cancel do not count. */

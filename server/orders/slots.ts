@@ -17,6 +17,7 @@
  * says done or failed, then the I/O thread again.
  */
 import assert from 'node:assert/strict';
+import { batchRecordBytes } from '../../storage/log/batch-record.ts';
 
 export const Control = { applyTurn: 0, writer: 1, poisoned: 2, words: 16 } as const;
 export const SlotState = { free: 0, verifying: 1, applying: 2, done: 3, failed: 4 } as const;
@@ -34,6 +35,8 @@ export const RequestKind = {
   commands: 6,
   /** The body of POST /replace: a cancel and, where it succeeds, an order. */
   replace: 7,
+  /** A record of the log that another node has made: alone in its batch. */
+  record: 8,
 } as const;
 
 export const Slot = {
@@ -101,12 +104,12 @@ export function allocateSlots(
   bodyBytesMax: number,
   commandsMax: number,
 ): SlotMemory {
+  const logBytes = align(Math.max(bodyBytesMax, commandsMax * ORDER_BYTES_MIN));
   const sizes = {
-    inputBytes: align(
-      Math.max(bodyBytesMax, commandsMax * ORDER_BYTES_MIN) + 4 * RequestHead.words,
-    ),
+    // What a batch has left in the log comes in again as a record, where another node leads.
+    inputBytes: align(batchRecordBytes(logBytes / 4) + 4 * RequestHead.words),
     answerBytes: align(commandsMax * ANSWER_BYTES_MAX),
-    logBytes: align(Math.max(bodyBytesMax, commandsMax * ORDER_BYTES_MIN)),
+    logBytes,
   };
   const bytes =
     (Slot.words + RESULTS) * 4 +

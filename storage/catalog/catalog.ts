@@ -14,6 +14,7 @@
  * Non-goals: indexes, and noticing a new generation (callers compare `current()`).
  */
 import assert from 'node:assert/strict';
+import { createHash, type Hash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -34,6 +35,12 @@ export interface CatalogStore {
    * The number of the current generation, also after another process switched; undefined = none.
    */
   current(): number | undefined;
+  /**
+   * SHA-256 of the current generation as hex digits: of kind, id and JSON of each object in the order of objects().
+   * Equal objects, equal digest, on whatever node. Undefined where there is no generation, and for one of an older
+   * version in which an object is damaged.
+   */
+  digest(): string | undefined;
   /** The current generation, read from one LMDB snapshot; an empty catalog when there is none. */
   load(): Catalog;
   /**
@@ -82,6 +89,8 @@ interface Header {
   readonly generation: number;
   /** Objects of each kind, in the order of KINDS. */
   readonly counts: readonly number[];
+  /** Older versions wrote none. */
+  readonly digest?: string;
   readonly snapshot?: {
     readonly format: string;
     /** Bytes of each part. */
@@ -98,6 +107,7 @@ export const KINDS = ['events', 'tags', 'series', 'sites'] as const;
 const CURRENT_KEY = Buffer.from('current');
 const NEXT_KEY = Buffer.from('next');
 const KEY_BYTES = 15;
+const GENERATION_BYTES = 6;
 /**
  * The size of one transaction. It bounds the memory and the time for which the write lock is taken.
  */
@@ -155,6 +165,12 @@ export function openCatalog(
       return readHeader(state)?.generation;
     },
 
+    digest() {
+      root.resetReadTxn();
+      const header = readHeader(state);
+      return header && (header.digest ?? digestOf(objects, header.generation));
+    },
+
     load() {
       root.resetReadTxn();
       const file = { events: [], tags: [], series: [], sites: [] };
@@ -189,8 +205,8 @@ export function openCatalog(
           format: FORMAT,
           generation,
           counts: KINDS.map((kind) => catalog[kind].length),
+          digest: await writeObjects(objects, generation, catalog),
         };
-        await writeObjects(objects, generation, catalog);
         const inUse = switchTo(
           snapshot === undefined
             ? header
@@ -214,18 +230,25 @@ export function openCatalog(
   };
 }
 
+/** In the order of objects(). Resolves with the digest of the generation. */
 async function writeObjects(
   objects: BinaryTable,
   generation: number,
   catalog: Catalog,
-): Promise<void> {
+): Promise<string> {
+  const hash = createHash('sha256');
   let pending: Entry[] = [];
   let bytes = 0;
   for (const [kind, name] of KINDS.entries()) {
-    for (const [place, object] of catalog[name].entries()) {
-      const value = Buffer.from(JSON.stringify(object));
+    const keyed = [...catalog[name].entries()].map(([place, object]) => {
       const id = name === 'sites' ? String(place) : String(object.id);
-      pending.push([objectKey(generation, kind, id), value]);
+      return [objectKey(generation, kind, id), object] as const;
+    });
+    keyed.sort(([a], [b]) => Buffer.compare(a, b));
+    for (const [key, object] of keyed) {
+      const value = Buffer.from(JSON.stringify(object));
+      addTo(hash, key, value);
+      pending.push([key, value]);
       bytes += value.length;
       if (bytes < CHUNK_BYTES) continue;
       await putTogether(objects, pending);
@@ -234,6 +257,24 @@ async function writeObjects(
     }
   }
   await putTogether(objects, pending);
+  return hash.digest('hex');
+}
+
+function addTo(hash: Hash, key: Buffer, json: Buffer): void {
+  hash.update(key.subarray(GENERATION_BYTES)).update(String(json.length)).update(json);
+}
+
+/** Of a generation that an older version wrote. */
+function digestOf(objects: BinaryTable, generation: number): string | undefined {
+  const hash = createHash('sha256');
+  const start = objectKey(generation, 0, '0');
+  const end = objectKey(generation + 1, 0, '0');
+  for (const { key, value } of objects.getRange({ start, end })) {
+    const json = opened(key, value);
+    if (json === undefined) return undefined;
+    addTo(hash, key, json);
+  }
+  return hash.digest('hex');
 }
 
 type Entry = readonly [key: Buffer, value: Buffer];

@@ -37,7 +37,7 @@ export interface BatchRecord extends BatchFacts {
 }
 
 /** Bytes of a record with this many command words. */
-function batchRecordBytes(words: number): number {
+export function batchRecordBytes(words: number): number {
   return HEADER_BYTES + words * 4 + TRAILER_BYTES;
 }
 
@@ -60,6 +60,20 @@ export function encodeBatch(facts: BatchFacts, commands: Int32Array): Buffer {
   i32.set(commands, HEADER_BYTES / 4);
   i32[i32.length - 1] = crc32(bytes.subarray(0, bytes.length - TRAILER_BYTES));
   return bytes;
+}
+
+/** What whoever made a record has stamped it with. */
+export function stampOf({
+  buffer,
+  byteOffset,
+}: Uint8Array): Pick<BatchFacts, 'sequence' | 'time' | 'persistedClosedSequence' | 'closedEnd'> {
+  const head = new DataView(buffer, byteOffset, HEADER_BYTES);
+  return {
+    sequence: head.getFloat64(8, true),
+    time: head.getFloat64(16, true),
+    persistedClosedSequence: head.getFloat64(24, true),
+    closedEnd: head.getFloat64(48, true),
+  };
 }
 
 /** Reads a record back; or returns a text that says what is wrong with it. */

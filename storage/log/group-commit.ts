@@ -6,7 +6,7 @@
  * Thread: the I/O thread.
  */
 import assert from 'node:assert/strict';
-import { type LogEntry, type NewEntry, WrongSequence } from './log.ts';
+import { type LogEntry, type NewEntry, OutcomeUnknown, WrongSequence } from './log.ts';
 
 interface Waiting {
   readonly entries: readonly NewEntry[];
@@ -97,6 +97,6 @@ export abstract class GroupCommit {
 }
 
 function failureOf(error: Error): Error {
-  if (error instanceof WrongSequence) return error;
+  if (error instanceof WrongSequence || error instanceof OutcomeUnknown) return error;
   return new Error(`log: a write failed: ${error.message}`);
 }

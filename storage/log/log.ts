@@ -68,6 +68,23 @@ export class WrongSequence extends Error {
   }
 }
 
+/**
+ * The writer ended before it was certain whether what it appended is in the log. It may be there, or may
+ * still appear; who asked for it is neither acknowledged nor refused.
+ */
+export class OutcomeUnknown extends Error {
+  constructor(why: string) {
+    super(`log: the outcome is unknown: ${why}`);
+  }
+}
+
+/** A log on other machines does not answer. A later try may succeed. */
+export class Unreachable extends Error {
+  constructor(why: string) {
+    super(`log: no answer: ${why}`);
+  }
+}
+
 /** The log is damaged or cannot be read. A second try does not help. */
 export class LogDamage extends Error {
   constructor(what: string) {

@@ -2,9 +2,10 @@
  * A copy of a data directory, also while a node runs on it: such that a node which begins with the copy has
  * everything up to one batch, the newest that was on disk when the copy was made.
  *
- *   order   images and what is derived, then the log: what follows from the log is never ahead of it; then keys
- *           and catalog, which the log follows from: a start brings markets up to the catalog, so by an older one
- *           it would open again what was closed since
+ *   order   images, then keys and what is derived, then the log: what follows from the log is never ahead of it,
+ *           and the log that is there for the images reaches back to the keys; then the catalog, which the log
+ *           follows from: a start brings markets up to the catalog, so by an older one it would open again what
+ *           was closed since
  *   log     whole records up to that batch, zeros behind them, so that nothing half written is in it
  *   LMDB    a snapshot of each environment, by the package itself
  *
@@ -69,7 +70,6 @@ export interface BackupOptions {
 
 const MANIFEST = 'backup.json';
 const FORMAT = 1;
-const OWN = ['keys', 'catalog'] as const;
 /** What follows from the other is first. */
 const DERIVED = [PROJECTIONS, 'derived'] as const;
 const DATA_FILE = 'data.mdb';
@@ -126,7 +126,7 @@ async function copyAll(
       keep(path, measured(path));
     }
   };
-  if (derived) await copyEach(DERIVED);
+  await copyEach(derived ? [...DERIVED, 'keys'] : ['keys']);
   const end = wholeEnd(logDirectory(dataDir));
   const { digest, last: sequence } = end ?? { digest: 0, last: 0 };
   // The log was ahead of it before it was written.
@@ -137,7 +137,7 @@ async function copyAll(
     if (end.first > oldest + 1) throw new GivenUp(`batch ${oldest + 1} is not in the log any more`);
     copyLog(end, logDirectory(into), keep, onProgress);
   }
-  await copyEach(OWN);
+  await copyEach(['catalog']);
   for (const path of auditFiles(dataDir)) {
     const target = join(into, AUDIT, basename(path));
     makeDirectory(dirname(target));

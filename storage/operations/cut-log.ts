@@ -24,6 +24,7 @@ import { LogDamage } from '../log/log.ts';
 import { SegmentReader } from '../log/reader.ts';
 import { linkProblem, readRecord, type StoredRecord } from '../log/record.ts';
 import { listSegments, syncDirectory } from '../log/segments.ts';
+import { KeptNotes } from '../notes/kept-notes.ts';
 import { type DerivedPosition, openDerivedTables, positionOf } from '../projection/derived.ts';
 import { PROJECTIONS } from '../projection/environment.ts';
 import { batchOf } from '../recovery/replay.ts';
@@ -64,6 +65,7 @@ export async function cutLog(
       if (existsSync(join(dataDir, name))) setAside(join(dataDir, name));
     }
   }
+  await leadBack(dataDir, sequence);
   const snapshots = new SnapshotFiles(dataDir, 'flushed').list();
   for (const snapshot of snapshots) if (snapshot.sequence >= sequence) setAside(snapshot.path);
   // From the end on: whenever this is broken off, the log has no gap.
@@ -109,6 +111,31 @@ function freeName(path: string): string {
   let name = `${path}.cut`;
   for (let number = 2; existsSync(name); number++) name = `${path}.cut.${number}`;
   return name;
+}
+
+/**
+ * Has keys/ end with the batch before the cut where it is ahead. Its rows stay as they are: what was revoked in a
+ * batch that is given up stays revoked.
+ */
+async function leadBack(dataDir: string, sequence: number): Promise<void> {
+  if (!existsSync(join(dataDir, 'keys'))) return;
+  const kept = new KeptNotes(dataDir, { durability: 'flushed', readOnly: false });
+  try {
+    if ((kept.position()?.sequence ?? 0) < sequence) return;
+    kept.apply([], { sequence: sequence - 1, digest: digestAfter(dataDir, sequence - 1) });
+  } finally {
+    await kept.close();
+  }
+}
+
+function digestAfter(dataDir: string, sequence: number): number {
+  if (sequence === 0) return 0;
+  const reader = new SegmentReader(logDirectory(dataDir), sequence);
+  try {
+    return reader.next(sequence)!.after;
+  } finally {
+    reader.close();
+  }
 }
 
 /** Whether LMDB holds what is given up. */

@@ -14,13 +14,13 @@ import type { Capacities } from '../../engine/tables/capacities.ts';
 import { digestOf, stateHash } from '../../engine/tables/state-hash.ts';
 import { allocateEngine, type Tables } from '../../engine/tables/tables.ts';
 import { openCatalog } from '../catalog/catalog.ts';
-import { openHeartbeatStore } from '../kv/heartbeats.ts';
-import { openKeyStore } from '../kv/keys.ts';
-import { OwnStore } from '../kv/own-store.ts';
 import { logDirectory } from '../log/file-log.ts';
 import { findEnd } from '../log/find-end.ts';
 import type { LogEntry } from '../log/log.ts';
 import { SegmentReader } from '../log/reader.ts';
+import { KeptNotes } from '../notes/kept-notes.ts';
+import { notesOf } from '../notes/notes.ts';
+import { type NotedBatch, verifyNotes } from '../notes/verify-notes.ts';
 import { PROJECTIONS } from '../projection/environment.ts';
 import type { Seen } from '../projection/projection.ts';
 import { verifyDerived, verifyProjections } from '../projection/verify-derived.ts';
@@ -58,7 +58,7 @@ export async function* verify(options: VerifyOptions): AsyncGenerator<Finding> {
     yield* attempt('derived', () => verifyDerived(dataDir, seen));
     yield* attempt(PROJECTIONS, () => verifyProjections(dataDir, seen));
   }
-  yield* attempt('keys', () => verifyKeys(dataDir));
+  yield* attempt('keys', () => verifyKeys(dataDir, replayed));
   yield* attempt('catalog', () => verifyCatalog(dataDir));
 }
 
@@ -83,6 +83,7 @@ async function* attempt<T extends Looked>(
 
 interface Replayed extends Looked {
   readonly seen: Seen;
+  readonly notes: readonly NotedBatch[];
   readonly findings: readonly Finding[];
 }
 
@@ -95,6 +96,7 @@ function verifyLog({ capacities, dataDir, onProgress }: VerifyOptions): Replayed
   const snapshots = new LoadedSnapshots(dataDir, capacities, Math.max(1, first));
   let engine = snapshots.begin();
   const digests = new Map<number, number>([[0, 0]]);
+  const notes: NotedBatch[] = [];
   if (engine !== undefined) snapshots.compare(engine.t);
   if (last > 0) {
     const reader = new SegmentReader(directory, first);
@@ -104,6 +106,7 @@ function verifyLog({ capacities, dataDir, onProgress }: VerifyOptions): Replayed
       const { sequence } = entry;
       const batch = batchOf(entry);
       digests.set(sequence, entry.after);
+      for (const note of notesOf(batch.i32)) notes.push({ sequence, note });
       engine ??= snapshots.at(sequence - 1);
       if (engine !== undefined && sequence > lastBatch(engine.t)) {
         replay(engine, entry, batch);
@@ -125,7 +128,7 @@ function verifyLog({ capacities, dataDir, onProgress }: VerifyOptions): Replayed
   const torn = message === undefined ? '' : `; ${message}`;
   const seen = { t, last, digests, firstFill: snapshots.firstFill };
   const text = `${range}, state ${stateHash(t)}${torn}`;
-  return { text, seen, findings: snapshots.findings };
+  return { text, seen, notes, findings: snapshots.findings };
 }
 
 /** The images of a directory, each compared with the tables where they are of its batch. */
@@ -207,16 +210,13 @@ class LoadedSnapshots {
   }
 }
 
-async function verifyKeys(dataDir: string): Promise<Looked> {
+async function verifyKeys(dataDir: string, replayed: Replayed | undefined): Promise<Looked> {
   if (!existsSync(join(dataDir, 'keys'))) return { text: 'none' };
-  const own = new OwnStore(dataDir, READ_ONLY);
+  const kept = new KeptNotes(dataDir, READ_ONLY);
   try {
-    let keys = 0;
-    for (const _ of openKeyStore(own.keys, () => undefined).rows()) keys += 1;
-    openHeartbeatStore(own).read();
-    return { text: `${keys} API keys` };
+    return { text: verifyNotes(kept, replayed && { ...replayed.seen, notes: replayed.notes }) };
   } finally {
-    await own.close();
+    await kept.close();
   }
 }
 

@@ -1,8 +1,8 @@
 /**
  * The follower: applies the log to tables of its own with the very same engine, compares every batch
  * with the digest that was recorded of it, and keeps what follows from it: facts in LMDB
- * (projection/facts.ts), projections of them (projection/projector.ts), images as files (snapshots.ts). So none
- * of that stands between an order and its answer.
+ * (projection/facts.ts), projections of them (projection/projector.ts), what notes lead to (notes/kept-notes.ts),
+ * images as files (snapshots.ts). So none of that stands between an order and its answer.
  *
  * What it has not derived yet lies in its own rings, and in the log, which is not trimmed past an image.
  *
@@ -27,6 +27,8 @@ import type { Tables } from '../../engine/tables/tables.ts';
 import { requireFreeSpace } from '../files/disk-room.ts';
 import { Damage } from '../kv/checksum.ts';
 import type { Log, LogEntry, LogReader } from '../log/log.ts';
+import { KeptNotes } from '../notes/kept-notes.ts';
+import { type Note, notesOf } from '../notes/notes.ts';
 import { beginBehind } from '../recovery/recover.ts';
 import { batchOf, replay } from '../recovery/replay.ts';
 import { SnapshotFiles, type SnapshotInfo } from '../snapshot/snapshots.ts';
@@ -92,6 +94,10 @@ export class Follower {
   /** What the engine enters into the ledger. */
   private readonly entries = new EntryCollector();
   private readonly derived: DerivedTables;
+  private readonly kept: KeptNotes;
+  /** Up to which batch notes are in keys/, and those behind it that wait. */
+  private keptTo: number;
+  private notes: Note[] = [];
   private facts: Facts;
   private readonly projector: Projector;
   /** The newest batch that was durable at the first look. */
@@ -127,6 +133,8 @@ export class Follower {
     this.snapshots.passOver(options.damagedSnapshots ?? []);
     this.derived = openDerivedTables(dataDir, { durability, readOnly: false });
     this.written = positionOf(this.derived);
+    this.kept = new KeptNotes(dataDir, { durability, readOnly: false });
+    this.keptTo = this.kept.position()?.sequence ?? 0;
     const begun = beginBehind(
       options,
       this.snapshots,
@@ -160,7 +168,7 @@ export class Follower {
     const wantsSnapshot =
       this.imaging === undefined && this.isPastWritten() && this.isSnapshotDue(now);
     if (isDue || wantsSnapshot || this.isFull()) this.commit(now);
-    if (wantsSnapshot && !this.hasProblem) this.beginSnapshot(now);
+    if (wantsSnapshot && !this.hasProblem && this.keepNotes(now)) this.beginSnapshot(now);
     const isProjecting = this.project(durable, now);
     this.watch(durable, now);
     const isRepairing = this.repairStep();
@@ -180,12 +188,13 @@ export class Follower {
     this.project(durable, now + MS);
     while (this.snapshotStep());
     const isCaughtUp = lastBatch(this.t) === durable && !this.hasProblem;
-    if (isCaughtUp && durable !== this.snapshotted) {
+    if (isCaughtUp && durable !== this.snapshotted && this.keepNotes(now)) {
       this.beginSnapshot(now);
       while (this.snapshotStep());
     }
     this.reader.close();
     this.projector.close();
+    void this.kept.close();
     void this.derived.root.close();
   }
 
@@ -239,6 +248,7 @@ export class Follower {
       this.entries.time = record.time;
       replay(this.engine, entry, record);
       this.pending = undefined;
+      if (entry.sequence > this.keptTo) this.notes.push(...notesOf(record.i32));
       applied += 1;
       this.refuseOther();
       if (entry.sequence > this.written.sequence) this.waitingSince ??= now;
@@ -256,7 +266,7 @@ export class Follower {
 
   /** Whether what waits is enough for a transaction. */
   private isFull(): boolean {
-    return this.rows() + this.entries.count >= ROWS_PER_COMMIT;
+    return this.rows() + this.entries.count + this.notes.length >= ROWS_PER_COMMIT;
   }
 
   /** Rows of fills and closed orders that wait to be put. */
@@ -278,10 +288,31 @@ export class Follower {
     return fillCount(t) >= fills && closedCount(t) >= finished;
   }
 
+  /**
+   * Has keys/ reach to the batch that is applied. Before every image, as the log is trimmed behind images; false =
+   * it could not be written.
+   */
+  private keepNotes(now: number): boolean {
+    const sequence = lastBatch(this.t);
+    if (sequence <= this.keptTo) return true;
+    try {
+      this.needRows(this.notes.length);
+      this.kept.apply(this.notes, { sequence, digest: stateDigest(this.t) });
+    } catch (error) {
+      this.fail('keys', error as Error, now);
+      return false;
+    }
+    this.keptTo = sequence;
+    this.notes = [];
+    return true;
+  }
+
   /** Puts all rows that wait, in transactions of a bounded size; the position goes with the last. */
   private commit(now: number): void {
     if (this.waitingSince === undefined || !this.isPastWritten()) return;
     const { t } = this;
+    // First: who has seen the position of derived/ finds the notes of its batch.
+    if (this.notes.length > 0 && !this.keepNotes(now)) return;
     try {
       while (this.rows() > ROWS_PER_COMMIT) this.commitSome(ROWS_PER_COMMIT, undefined);
       const sequence = lastBatch(t);

@@ -1,10 +1,11 @@
 /**
  * Applies one batch of the log with the engine, and compares the result with the recorded one.
  *
- * Thread: the recovering thread, before workers start; the follower, on tables of its own.
+ * Thread: the recovering thread, before workers start; the follower, on tables of its own; a worker in its
+ * apply turn, where another node leads.
  */
 
-import { commandWords } from '../../engine/commands.ts';
+import { COMMAND_KIND_MAX, commandKind, commandWords } from '../../engine/commands.ts';
 import type { Engine } from '../../engine/engine.ts';
 import { RejectReason } from '../../engine/orders/reject-reasons.ts';
 import { closedCount, fillCount, lastBatch, stateDigest } from '../../engine/reads.ts';
@@ -16,7 +17,10 @@ const TOO_SMALL =
   'POSITIONS_MAX and ORDER_HISTORY may grow, but not shrink below what is in use';
 
 /** The batch of a record. Throws an Error that names a record that cannot be read. */
-export function batchOf({ payload, sequence }: LogEntry): BatchRecord {
+export function batchOf({
+  payload,
+  sequence,
+}: Pick<LogEntry, 'payload' | 'sequence'>): BatchRecord {
   const record = decodeBatch(payload);
   if (typeof record === 'string') throw new Error(`recovery: batch ${sequence}: ${record}`);
   return record;
@@ -24,25 +28,39 @@ export function batchOf({ payload, sequence }: LogEntry): BatchRecord {
 
 /** Throws an Error that names the batch and the difference. */
 export function replay(engine: Engine, entry: LogEntry, record: BatchRecord): void {
-  const { t } = engine;
-  const { sequence } = entry;
-  const wrong = (what: string): Error => new Error(`recovery: batch ${sequence}: ${what}`);
-  if (record.sequence !== sequence) throw wrong('its own sequence differs');
-  if (entry.before !== stateDigest(t)) throw wrong('its digest before differs');
-  if (record.firstFill !== fillCount(t)) throw wrong('its first fill differs');
+  if (record.sequence !== entry.sequence) throw wrong(entry.sequence, 'its own sequence differs');
+  if (entry.before !== stateDigest(engine.t))
+    throw wrong(entry.sequence, 'its digest before differs');
+  replayBatch(engine, record);
+}
+
+/** The same for a batch whose caller knows that it follows what the tables hold. */
+export function replayBatch(engine: Engine, record: BatchRecord): void {
+  const { context, t } = engine;
+  const { sequence } = record;
+  if (record.firstFill !== fillCount(t)) throw wrong(sequence, 'its first fill differs');
   engine.begin(record.time, record.persistedClosedSequence);
   engine.ahead(record.i32, 0, record.i32.length);
   for (let at = 0; at < record.i32.length; at += commandWords(record.i32, at)) {
+    const kind = commandKind(record.i32, at);
+    if (kind > COMMAND_KIND_MAX) {
+      throw wrong(sequence, `a newer version wrote its command of kind ${kind}`);
+    }
+    context.events.command = at;
     const reason = engine.apply(record.i32, record.f64, at);
     // There was room when the batch was first applied, so the tables are now smaller than they
     // were.
-    if (reason === RejectReason.tableFull) throw wrong(TOO_SMALL);
+    if (reason === RejectReason.tableFull) throw wrong(sequence, TOO_SMALL);
   }
   engine.end();
-  if (lastBatch(t) !== sequence) throw wrong('its effect differs');
-  if (stateDigest(t) !== record.digest) throw wrong('its digest differs');
-  if (fillCount(t) !== record.endFill) throw wrong('its last fill differs');
+  if (lastBatch(t) !== sequence) throw wrong(sequence, 'its effect differs');
+  if (stateDigest(t) !== record.digest) throw wrong(sequence, 'its digest differs');
+  if (fillCount(t) !== record.endFill) throw wrong(sequence, 'its last fill differs');
   if (closedCount(t) !== record.closedEnd) {
-    throw wrong('its number of finished orders differs');
+    throw wrong(sequence, 'its number of finished orders differs');
   }
+}
+
+function wrong(sequence: number, what: string): Error {
+  return new Error(`recovery: batch ${sequence}: ${what}`);
 }

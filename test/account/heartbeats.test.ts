@@ -1,8 +1,7 @@
 /** Cancel on silence with a clock and a store of the test's own, and then on a whole node. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { Heartbeats } from '../../server/account/heartbeats.ts';
-import type { HeartbeatStore } from '../../storage/kv/heartbeats.ts';
+import { Heartbeats, type WatchNotes } from '../../server/account/heartbeats.ts';
 import {
   type Reply,
   TestNode,
@@ -30,7 +29,7 @@ class Stage {
 
   constructor(stored: Uint8Array[] = [], watchedMax = 100) {
     this.stored = stored;
-    const store: HeartbeatStore = {
+    const store: WatchNotes = {
       read: () => this.stored,
       put: async (address) => {
         if (this.fails) throw new Error('disk full');

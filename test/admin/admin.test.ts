@@ -259,6 +259,7 @@ test('ready says why not: starting, read-only, draining', async (t) => {
     facts,
     acceptClock: () => undefined,
     operations: undefined,
+    over: undefined,
     close,
   };
   assert.deepEqual(await ready(), [503, 'starting']);

@@ -2,12 +2,18 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { heartbeatHandlers } from '../../server/account/heartbeat-routes.ts';
+import type { WatchNotes } from '../../server/account/heartbeats.ts';
 import { refusingWriter } from '../../server/app/refusing-writer.ts';
 import type { RequestContext } from '../../server/http/http.ts';
 import type { KeyOwner } from '../../server/identity/auth.ts';
 import { orderHandlers } from '../../server/orders/order-routes.ts';
 
 const UNAVAILABLE = '503 {"error":"journal unavailable","code":"JOURNAL_UNAVAILABLE"}';
+const NOBODY: WatchNotes = {
+  read: () => [],
+  put: () => assert.fail(),
+  remove: () => assert.fail(),
+};
 const CALLER = { address: new Uint8Array(20), apiKeyBytes: new Uint8Array(16) } as KeyOwner;
 /** The second one is placed in parts. */
 const BODIES = ['', `[${'{},'.repeat(30_000)}{}]`];
@@ -16,7 +22,7 @@ test('a writer that refuses answers every change of orders, and every heartbeat'
   const writer = refusingWriter('no space left');
   const handlers = {
     ...orderHandlers(writer.lines, undefined),
-    ...heartbeatHandlers(writer.openHeartbeats()),
+    ...heartbeatHandlers(writer.openHeartbeats(NOBODY)),
   };
   assert.equal(Object.keys(handlers).length, 9);
   for (const [route, handler] of Object.entries(handlers)) {

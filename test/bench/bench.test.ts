@@ -1,11 +1,13 @@
 /** Benchmarks cannot rot: every suite runs here on tiny inputs, and says nothing about speed. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { NO_ETCD } from '../../bench/common/etcd.ts';
 import { engineSuite } from '../../bench/engine/engine.bench.ts';
 import { ledgerSizes } from '../../bench/engine/ledger-size.ts';
 import { resolutionSuite } from '../../bench/engine/resolution.bench.ts';
 import { limitsSuite } from '../../bench/server/limits.bench.ts';
 import { validateSuite } from '../../bench/server/validate.bench.ts';
+import { clusterLogSuite } from '../../bench/storage/cluster-log.bench.ts';
 import { logSuite } from '../../bench/storage/log.bench.ts';
 import { pausesSuite } from '../../bench/storage/log-live.ts';
 import { restartLedgerSuite } from '../../bench/storage/restart.bench.ts';
@@ -62,6 +64,14 @@ test('sizes of accounts and positions are those of the tables', () => {
 test('the log suite recovers what the follower kept of its day', async () => {
   const { restartMs } = await logSuite({ writes: 2, restingOrders: 60, fills: 40 });
   assert(restartMs > 0);
+});
+
+test('the cluster-log suite appends to a real etcd beside bare transactions', {
+  skip: NO_ETCD,
+}, async () => {
+  const figures = await clusterLogSuite({ appends: 3, waiting: 4, seconds: 0.05 });
+  assert.equal(figures.ratios.length, 4);
+  assert(figures.ratios.every((ratio) => ratio > 0) && figures.perSecond > 0);
 });
 
 test('the suite of pauses logs beside a follower, with images and without', {

@@ -174,6 +174,18 @@ test('BUY No rests as an ask of Yes, and BUY Yes mints against it', () => {
   assert.deepEqual(book.lastTrades(1), [{ ticks: 40, side: BUY }]);
 });
 
+test('what rests reserves what it can still cost, or its shares, and no price improvement', () => {
+  const book = new NaiveBook(100);
+  place(book, order(0, SELL, 55, 40, 1));
+  place(book, { ...order(0, BUY, 60, 100, 2), collateralMax: 60 * MICRO });
+  assert.equal(book.reserved(2, 0, BUY), 36 * MICRO);
+  place(book, { ...order(0, SELL, 60, 0, 1), micro: 30 * MICRO + 1 });
+  assert.equal(book.reserved(2, 0, BUY), 18 * MICRO, 'rounded up');
+  place(book, order(1, SELL, 70, 7, 3));
+  assert.deepEqual([book.reserved(3, 1, SELL), book.reserved(3, 0, SELL)], [7 * MICRO, 0]);
+  assert.equal(book.reserved(1, 0, SELL), 0);
+});
+
 test('the maker of a mint is rounded down, the taker pays the rest up to what it signed', () => {
   const book = new NaiveBook(1000);
   const odd = { ...order(1, BUY, 333, 1, 1), micro: 1_000_001 };

@@ -25,6 +25,7 @@ const CONFIG = {
   exchangeAddress: ADDRESS,
   negRiskExchangeAddress: ADDRESS,
 };
+const FAUCET = 1_000_000;
 const DOMAIN = { name: 'CTF Exchange', version: '1', chainId: 80002, verifyingContract: ADDRESS };
 
 function markets(): LoadMarket[] {
@@ -48,6 +49,8 @@ interface Faults {
   readonly forgetsLastTrades?: boolean;
   readonly forgetsMakerRows?: boolean;
   readonly overstates?: boolean;
+  /** With a ledger: what GET /ledger/balance says too much. */
+  readonly gives?: 'cash' | 'shares' | 'reserved';
 }
 
 interface Wire {
@@ -68,6 +71,8 @@ class TinyNode {
   readonly #known = new Set<string>();
   readonly #accounts: string[] = [];
   readonly #rows: Row[] = [];
+  /** By address and token: what was split and traded. */
+  readonly #held = new Map<string, number>();
   #requests = 0;
 
   constructor(faults: Faults) {
@@ -86,8 +91,19 @@ class TinyNode {
     let body = '';
     for await (const chunk of request) body += chunk;
     const url = new URL(request.url ?? '/', 'http://node');
-    if (url.pathname !== '/orders') {
+    if (url.pathname === '/ledger/balance') {
+      response.end(JSON.stringify(this.#balance(String(request.headers.service_address))));
+      return;
+    }
+    if (url.pathname !== '/orders' && url.pathname !== '/split') {
       response.end(JSON.stringify(this.#read(url, body)));
+      return;
+    }
+    if (url.pathname === '/split') {
+      const address = String(request.headers.service_address);
+      const { amount, conditionId } = JSON.parse(body) as { amount: string; conditionId: string };
+      this.#split(address, conditionId, Number(amount));
+      response.end('{}');
       return;
     }
     this.#requests += 1;
@@ -127,6 +143,40 @@ class TinyNode {
       const price = priceText(last.ticks, token.market.ticksPerUnit);
       return [{ token_id: token.tokenId, price, side: last.side === BUY ? 'BUY' : 'SELL' }];
     });
+  }
+
+  #split(address: string, conditionId: string, amount: number): void {
+    this.#add(address, 'cash', -amount);
+    for (const { market, tokenId } of this.#tokens.values()) {
+      if (market.conditionId === conditionId) this.#add(address, tokenId, amount);
+    }
+  }
+
+  /** @param what `cash` or a token */
+  #add(address: string, what: string, amount: number): void {
+    const key = `${address}/${what}`;
+    this.#held.set(key, (this.#held.get(key) ?? 0) + amount);
+  }
+
+  #balance(address: string): unknown {
+    const { gives } = this.#faults;
+    const account = this.#accounts.indexOf(address);
+    const tokens = [...this.#tokens.values()];
+    const reserved = (token: LoadToken, side: Side): number =>
+      account === -1 ? 0 : token.book.reserved(account, token.slot, side);
+    const amounts = (total: number, held: number) => ({
+      total: String(total),
+      reserved: String(held),
+      free: String(total - held),
+    });
+    const more = (fault: typeof gives): number => (gives === fault ? 1 : 0);
+    const cash = FAUCET * MICRO + (this.#held.get(`${address}/cash`) ?? 0) + more('cash');
+    const costs = tokens.reduce((sum, token) => sum + reserved(token, BUY), more('reserved'));
+    const positions = tokens.map((token) => {
+      const shares = (this.#held.get(`${address}/${token.tokenId}`) ?? 0) + more('shares');
+      return { token_id: token.tokenId, ...amounts(shares, reserved(token, SELL)) };
+    });
+    return { cash: amounts(cash, costs), positions };
   }
 
   #last(token: LoadToken): LastTrade | undefined {
@@ -204,6 +254,9 @@ class TinyNode {
     micro: number,
     collateral: number,
   ): void {
+    const address = this.#accounts[account] ?? 'somebody';
+    this.#add(address, 'cash', side === BUY ? -collateral : collateral);
+    this.#add(address, token.tokenId, side === BUY ? micro : -micro);
     if (!taker && this.#faults.forgetsMakerRows === true) return;
     const row = {
       side: side === BUY ? 'BUY' : 'SELL',
@@ -211,12 +264,12 @@ class TinyNode {
       size: micro / MICRO,
       usdcSize: collateral / MICRO,
     };
-    this.#rows.push({ user: this.#accounts[account] ?? 'somebody', taker, row });
+    this.#rows.push({ user: address, taker, row });
   }
 }
 
 /** Loads a tiny node with 300 orders; what the tool found and printed. */
-async function load(faults: Faults): Promise<{ agrees: boolean; output: string }> {
+async function load(faults: Faults, ledger = false): Promise<{ agrees: boolean; output: string }> {
   const node = new TinyNode(faults);
   const server = createServer((request, response) => {
     node.handle(request, response).catch((error: unknown) => {
@@ -235,7 +288,8 @@ async function load(faults: Faults): Promise<{ agrees: boolean; output: string }
     output += text;
   };
   try {
-    const run = new LoadRun(parsed.options, CONFIG, markets(), undefined, write);
+    const config = { ...CONFIG, ledger, faucet: FAUCET };
+    const run = new LoadRun(parsed.options, config, markets(), undefined, write);
     return { agrees: await run.run(), output };
   } finally {
     server.closeAllConnections();
@@ -260,6 +314,21 @@ test('answers lost before and after the execution are settled by sending again',
   assert(agrees, output);
   assert.match(output, /lost their answer .* [1-9]\d* of those orders had been taken/);
 });
+
+test('with a ledger every wallet has what it got, split and traded', async () => {
+  const lossy = { dropAfter: (request: number) => request % 4 === 1 };
+  const { agrees, output } = await load(lossy, true);
+  assert(agrees, output);
+  assert.match(output, /after the load: all books, last prices, balances and trades agree/);
+});
+
+for (const gives of ['cash', 'shares', 'reserved'] as const) {
+  test(`a node that says a micro-unit too much of ${gives} is found out`, async () => {
+    const { agrees, output } = await load({ gives }, true);
+    assert(!agrees);
+    assert.match(output, /\/ledger\/balance of 0x/);
+  });
+}
 
 for (const [what, faults, found] of [
   ['executes an order twice', { forgetsDuplicates: true, dropAfter: (n) => n === 5 }, /expected/],

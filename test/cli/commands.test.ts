@@ -269,7 +269,7 @@ test('of a node that was killed, and of one that was stopped, everything agrees'
   assert.equal(code, 0, stdout);
   assert.match(stdout, /^ok +derived +up to batch (\d+) of \1: (\d+) of \2 fills, /m);
   assert.match(stdout, /^ok +image \d+ +state [0-9a-f]{16}, as the log leads to$/m);
-  assert.match(stdout, /^ok +keys +2 API keys$/m);
+  assert.match(stdout, /^ok +keys +2 API keys, up to batch (\d+) of \1$/m);
   assert.equal(
     done(await cli(dataDir, ['catalog', 'export', join(temporaryDirectory(), 'c')])),
     '',

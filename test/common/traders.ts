@@ -219,6 +219,18 @@ export class Trader {
     return results;
   }
 
+  /** Makes complete sets of its cash: so many shares of each outcome. */
+  async split(
+    node: { readonly port: number },
+    { conditionId }: CatalogMarket,
+    shares: number,
+  ): Promise<void> {
+    const id = `${Date.now()}-${conditionId}`;
+    const body = JSON.stringify({ conditionId, amount: String(shares * MICRO), id });
+    const { status, text } = await this.ask(node, 'POST', '/split', body);
+    assert.equal(status, 200, text);
+  }
+
   /** Signs and posts one order. */
   async order(node: { readonly port: number }, terms: Terms): Promise<Result> {
     const [result] = await this.post(node, [this.sign(terms)]);

@@ -85,6 +85,17 @@ test('without any variable every default of the contract stands', () => {
     streamCallerFactor: 10,
     catalogSyncUrl: '',
     catalogSyncSeconds: 300,
+    cluster: undefined,
+    clusterCa: '',
+    clusterCert: '',
+    clusterKey: '',
+    nodeId: '',
+    advertise: '',
+    clusterSecret: '',
+    clusterSilenceMs: 1_500,
+    clusterRole: 'member',
+    clusterKeepMb: 512,
+    clusterWaitMs: 3_000,
   });
 });
 
@@ -275,6 +286,26 @@ test('an admin listener that others reach needs a token, which is never repeated
   assert.equal(config.adminToken, token);
   assert.equal(settingsOf(config).ADMIN_TOKEN, '(set)');
   assert(!JSON.stringify(settingsOf(config)).includes(token));
+});
+
+test('a node of a cluster has a name, an address and a secret', () => {
+  const CLUSTER = 'etcd://a:2379,b:2379,c:2379/venue';
+  const CLUSTER_SECRET = 'x'.repeat(32);
+  const whole = { CLUSTER, NODE_ID: 'n1', ADVERTISE: 'http://10.0.0.1:3000', CLUSTER_SECRET };
+  const config = accepted(whole);
+  assert.deepEqual(config.cluster?.members, ['a:2379', 'b:2379', 'c:2379']);
+  assert.equal(settingsOf(config).CLUSTER, CLUSTER);
+  assert(!JSON.stringify(settingsOf(config)).includes(CLUSTER_SECRET));
+  assert.deepEqual(
+    refused({ CLUSTER }).map((problem) => problem.split(':')[0]),
+    ['CLUSTER needs NODE_ID', 'CLUSTER needs ADVERTISE', 'CLUSTER needs CLUSTER_SECRET'],
+  );
+  assert.deepEqual(refused({ ...whole, CLUSTER_CERT: '/cert' }), [
+    'CLUSTER_CERT and CLUSTER_KEY belong together',
+  ]);
+  assert.match(refused({ ...whole, CLUSTER: 'http://a' })[0]!, /^CLUSTER must be an address such/);
+  assert.match(refused({ ...whole, CLUSTER_SECRET: 'short' })[0]!, /^CLUSTER_SECRET must be 32 to/);
+  assert.match(refused({ ...whole, ADVERTISE: 'http://a/path' })[0]!, /^ADVERTISE must be an http/);
 });
 
 test('a long value is not repeated in full', () => {

@@ -47,7 +47,7 @@ function runDay(random: Random, capacities: Capacities, met: Met): void {
       const isBetween = nextResolving(duel.driver.t) !== 0 && random.chance(2);
       if ((i === crash.at || isBetween) && i > 20) {
         duel.compareAll();
-        crash.tables = new Tables(allocateEngine(capacities));
+        crash.tables ??= new Tables(allocateEngine(capacities));
         copyTables(duel.driver.t, crash.tables);
         crash.batches = duel.driver.logged.length;
         met.crashes += isBetween ? 1 : 0;

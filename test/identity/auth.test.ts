@@ -15,8 +15,9 @@ import {
   openAuth,
   type WalletOwner,
 } from '../../server/identity/auth.ts';
-import { KeyRegistry } from '../../server/identity/key-registry.ts';
-import type { KeyStore } from '../../storage/kv/keys.ts';
+import type { KeyRegistry } from '../../server/identity/key-registry.ts';
+import type { KeyRow } from '../../storage/notes/notes.ts';
+import { registryOf } from './key-stage.ts';
 
 const NOW = 1_700_000_000;
 const CHAIN = 137;
@@ -25,10 +26,9 @@ const BODY = '[{"order": {}}]';
 const wallet = Wallet.fromSeed('auth test');
 const stranger = Wallet.fromSeed('somebody else');
 
-const memory: KeyStore = { rows: () => [], put: () => Promise.resolve() };
-
-function auth(prefix = 'SERVICE', store: KeyStore = memory): Auth {
-  return openAuth(prefix, CHAIN, SKEW, new KeyRegistry(Buffer.alloc(32, 3), CHAIN, store));
+function auth(prefix = 'SERVICE', rows: KeyRow[] = [], mayWrite?: () => Promise<void>): Auth {
+  const { registry } = registryOf(Buffer.alloc(32, 3), CHAIN, rows, mayWrite);
+  return openAuth(prefix, CHAIN, SKEW, registry);
 }
 
 /** Header values in capture order, as the HTTP layer delivers them. */
@@ -290,9 +290,9 @@ test('unknown, foreign and revoked keys and a wrong passphrase look the same', a
     revoked: true,
     readOnly: false,
   };
-  const revoked = auth('SERVICE', { ...memory, rows: () => [revokedRow] });
+  const revoked = auth('SERVICE', [revokedRow]);
   assert.deepEqual(check(revoked, trio), reason);
-  const active = auth('SERVICE', { ...memory, rows: () => [{ ...revokedRow, revoked: false }] });
+  const active = auth('SERVICE', [{ ...revokedRow, revoked: false }]);
   assert.equal(check(active, trio).ok, true);
 });
 
@@ -397,7 +397,7 @@ test('issuing is idempotent, deriving finds what was issued, and the trio works'
 });
 
 test('a key that cannot be stored answers 503 and is not known', async () => {
-  const on = auth('SERVICE', { ...memory, put: () => Promise.reject(new Error('disk full')) });
+  const on = auth('SERVICE', [], () => Promise.reject(new Error('disk full')));
   const answer = await issueKey(on, owner(on, first()));
   assert.deepEqual(answer, {
     status: 503,

@@ -15,17 +15,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
 import { deriveCredentials, openNodeKey } from '../../server/identity/credentials.ts';
-import { KEYS_MAX, KeyRegistry, READ_ONLY_KEYS_MAX } from '../../server/identity/key-registry.ts';
-import { type KeyRow, type KeyStore, openKeyStore } from '../../storage/kv/keys.ts';
-import { openEnvironment, openTable } from '../../storage/kv/lmdb.ts';
+import { KEYS_MAX, READ_ONLY_KEYS_MAX } from '../../server/identity/key-registry.ts';
+import { KeptNotes } from '../../storage/notes/kept-notes.ts';
+import type { KeyRow } from '../../storage/notes/notes.ts';
+import { registryOf } from './key-stage.ts';
 
 const KEY = Buffer.alloc(32, 7);
 const ADDRESS = new Uint8Array(20).fill(0xab);
 const OTHER = new Uint8Array(20).fill(0xcd);
-
-function noFailure(error: unknown): void {
-  assert.fail(`a write failed: ${error}`);
-}
 
 function folder(context: TestContext): string {
   const path = mkdtempSync(join(tmpdir(), 'credentials-'));
@@ -39,23 +36,14 @@ function problemOf(path: string): string {
   return opened.problem;
 }
 
-/** A table in memory that counts writes and lets the test hold or fail them. */
-function memoryStore(rows: KeyRow[] = []) {
-  const puts: KeyRow[] = [];
+/** A registry whose writes the test holds or fails. */
+function heldRegistry() {
   const waiting: { resolve: () => void; reject: (error: Error) => void }[] = [];
-  const store: KeyStore = {
-    rows: () => rows,
-    put: (row) =>
-      new Promise((resolve, reject) => {
-        puts.push(row);
-        waiting.push({ resolve, reject });
-      }),
-  };
-  return { store, puts, waiting };
-}
-
-function instantStore(rows: KeyRow[] = []): KeyStore {
-  return { rows: () => rows, put: () => Promise.resolve() };
+  const held = () =>
+    new Promise<void>((resolve, reject) => {
+      waiting.push({ resolve, reject });
+    });
+  return { ...registryOf(KEY, 137, [], held), waiting };
 }
 
 test('a node key is made once, for its owner only, and stays', (context) => {
@@ -157,7 +145,7 @@ test('a secret never leaves the base64url alphabet', () => {
 });
 
 test('a key is found after it was issued, and not before', async () => {
-  const registry = new KeyRegistry(KEY, 137, instantStore());
+  const { registry } = registryOf(KEY, 137);
   assert.equal(registry.derive(ADDRESS, '0'), undefined);
   const trio = await registry.create(ADDRESS, '0');
   assert.deepEqual(registry.derive(ADDRESS, '0'), trio);
@@ -174,30 +162,28 @@ test('a key is found after it was issued, and not before', async () => {
   assert.equal(registry.lookup('00000000-0000-4000-8000-000000000000'), undefined);
 });
 
-test('a key is given out only when its row is durable, to everybody who asked', async () => {
-  const { store, puts, waiting } = memoryStore();
-  const registry = new KeyRegistry(KEY, 137, store);
+test('a key is given out only when it is durable, to everybody who asked', async () => {
+  const { registry, waiting, written } = heldRegistry();
   const answers: string[] = [];
   const first = registry.create(ADDRESS, '0').then((trio) => answers.push(trio.apiKey));
   const second = registry.create(ADDRESS, '0').then((trio) => answers.push(trio.apiKey));
   await new Promise(setImmediate);
-  assert.equal(puts.length, 1, 'one write for two requests');
+  assert.equal(written.length, 1, 'one write for two requests');
   assert.deepEqual(answers, []);
   const { apiKey } = deriveCredentials(KEY, 137, ADDRESS, '0');
   assert.equal(registry.lookup(apiKey), undefined);
   waiting[0]!.resolve();
   await Promise.all([first, second]);
   assert.deepEqual(answers, [apiKey, apiKey]);
-  assert.deepEqual(puts, [
+  assert.deepEqual(written, [
     { id: apiKey, address: ADDRESS, nonce: '0', revoked: false, readOnly: false },
   ]);
   await registry.create(ADDRESS, '0');
-  assert.equal(puts.length, 1, 'a known key is not written again');
+  assert.equal(written.length, 1, 'a known key is not written again');
 });
 
-test('a key whose row cannot be written is not issued, and may be asked for again', async () => {
-  const { store, waiting } = memoryStore();
-  const registry = new KeyRegistry(KEY, 137, store);
+test('a key that cannot be written is not issued, and may be asked for again', async () => {
+  const { registry, waiting } = heldRegistry();
   const failed = registry.create(ADDRESS, '0');
   waiting[0]!.reject(new Error('disk full'));
   await assert.rejects(failed, /disk full/);
@@ -211,7 +197,7 @@ test('a key whose row cannot be written is not issued, and may be asked for agai
 test('a revoked key is unknown until it is issued again', async () => {
   const { apiKey } = deriveCredentials(KEY, 137, ADDRESS, '5');
   const revoked = { id: apiKey, address: ADDRESS, nonce: '5', revoked: true, readOnly: false };
-  const registry = new KeyRegistry(KEY, 137, instantStore([revoked]));
+  const { registry } = registryOf(KEY, 137, [revoked]);
   assert.equal(registry.lookup(apiKey), undefined);
   assert.equal(registry.derive(ADDRESS, '5'), undefined);
   assert.equal((await registry.create(ADDRESS, '5')).apiKey, apiKey);
@@ -220,7 +206,7 @@ test('a revoked key is unknown until it is issued again', async () => {
 
 test('the caller’s address buffer may be reused after a key was issued', async () => {
   const buffer = new Uint8Array(ADDRESS);
-  const registry = new KeyRegistry(KEY, 137, instantStore());
+  const { registry } = registryOf(KEY, 137);
   const { apiKey } = await registry.create(buffer, '0');
   buffer.fill(0);
   assert.deepEqual(registry.lookup(apiKey)?.address, ADDRESS);
@@ -228,42 +214,37 @@ test('the caller’s address buffer may be reused after a key was issued', async
 
 test('another node key or chain id than the stored keys came from is noticed', () => {
   const { apiKey } = deriveCredentials(KEY, 137, ADDRESS, '0');
-  const store = instantStore([
-    { id: apiKey, address: ADDRESS, nonce: '0', revoked: false, readOnly: false },
-  ]);
-  assert.equal(new KeyRegistry(KEY, 137, store).matchesStore, true);
-  assert.equal(new KeyRegistry(KEY, 1, store).matchesStore, false);
-  assert.equal(new KeyRegistry(Buffer.alloc(32), 137, store).matchesStore, false);
-  assert.equal(new KeyRegistry(KEY, 137, instantStore()).matchesStore, true);
+  const rows = [{ id: apiKey, address: ADDRESS, nonce: '0', revoked: false, readOnly: false }];
+  assert.equal(registryOf(KEY, 137, rows).registry.matchesStore, true);
+  assert.equal(registryOf(KEY, 1, rows).registry.matchesStore, false);
+  assert.equal(registryOf(Buffer.alloc(32), 137, rows).registry.matchesStore, false);
+  assert.equal(registryOf(KEY, 137).registry.matchesStore, true);
 });
 
 test('keys survive a restart, and the data directory hides their secrets', async (context) => {
   const path = folder(context);
   const nodeKey = randomBytes(32);
-  const open = () => {
-    const root = openEnvironment({ path: join(path, 'journal'), durability: 'flushed' });
-    return { root, store: openKeyStore(openTable(root, 'keys'), noFailure) };
-  };
-  const before = open();
-  const registry = new KeyRegistry(nodeKey, 137, before.store);
+  const { registry, written } = registryOf(nodeKey, 137);
   const longest = (2n ** 256n - 1n).toString();
   const trios = await Promise.all([
     registry.create(ADDRESS, '0'),
     registry.create(ADDRESS, longest),
     registry.create(OTHER, '1'),
   ]);
-  await before.store.put({
-    id: trios[2].apiKey,
-    address: OTHER,
-    nonce: '1',
-    revoked: true,
-    readOnly: false,
-  });
-  await before.root.close();
+  assert.equal(await registry.revoke(OTHER, trios[2].apiKey), true);
+  const before = new KeptNotes(path, { durability: 'flushed', readOnly: false });
+  const position = { sequence: 1, digest: 1 };
+  before.apply(
+    written.map((row) => ({ about: 'key', row })),
+    position,
+  );
+  await before.close();
 
-  const after = open();
-  const restarted = new KeyRegistry(nodeKey, 137, after.store);
-  assert.equal([...after.store.rows()].length, 3);
+  const after = new KeptNotes(path, { durability: 'flushed', readOnly: false });
+  const rows = [...after.keyRows()];
+  const { registry: restarted } = registryOf(nodeKey, 137, rows);
+  assert.equal(rows.length, 3);
+  assert.deepEqual(after.position(), position);
   assert.deepEqual(restarted.derive(ADDRESS, '0'), trios[0]);
   assert.deepEqual(restarted.derive(ADDRESS, longest), trios[1]);
   assert.equal(restarted.derive(OTHER, '1'), undefined, 'revoked');
@@ -271,7 +252,7 @@ test('keys survive a restart, and the data directory hides their secrets', async
     restarted.lookup(trios[1].apiKey)?.secret.toString('base64url'),
     trios[1].secret.slice(0, 43),
   );
-  await after.root.close();
+  await after.close();
 
   const stored = readdirSync(path, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -291,14 +272,10 @@ test('an address has a bounded number of API keys, and may always ask for those 
   const gate = new Promise<void>((resolve) => {
     release = resolve;
   });
-  const store: KeyStore = {
-    rows: () => stored,
-    put: async (row) => {
-      if (isHeld) await gate;
-      stored.push(row);
-    },
-  };
-  const registry = new KeyRegistry(randomBytes(32), 137, store);
+  const { registry } = registryOf(randomBytes(32), 137, [], async (row) => {
+    if (isHeld) await gate;
+    stored.push(row);
+  });
   const coming = Array.from({ length: KEYS_MAX }, (_, i) => registry.create(ADDRESS, String(i)));
   const over = String(KEYS_MAX);
   assert.equal(registry.mayHave(ADDRESS, over), false, 'those on their way count');
@@ -316,8 +293,7 @@ test('an address has a bounded number of API keys, and may always ask for those 
 test('read-only keys hide in the data directory, and an address has a bounded number of them', async (context) => {
   const path = folder(context);
   const nodeKey = randomBytes(32);
-  const root = openEnvironment({ path: join(path, 'journal'), durability: 'committed' });
-  const registry = new KeyRegistry(nodeKey, 137, openKeyStore(openTable(root, 'keys'), noFailure));
+  const { registry, written } = registryOf(nodeKey, 137);
   const keys: string[] = [];
   for (let i = 0; i < READ_ONLY_KEYS_MAX; i++) {
     const key = await registry.createReadOnly(ADDRESS);
@@ -335,25 +311,14 @@ test('read-only keys hide in the data directory, and an address has a bounded nu
   assert.notEqual(await registry.createReadOnly(ADDRESS), undefined, 'room for another');
   assert.deepEqual(registry.apiKeysOf(ADDRESS), []);
   assert.equal(registry.lookup(keys[0]!), undefined, 'no API key');
-  await root.close();
-  const stored = readFileSync(join(path, 'journal', 'data.mdb'));
+  const kept = new KeptNotes(path, { durability: 'committed', readOnly: false });
+  kept.apply(
+    written.map((row) => ({ about: 'key', row })),
+    { sequence: 1, digest: 1 },
+  );
+  await kept.close();
+  const stored = readFileSync(join(path, 'keys', 'data.mdb'));
   for (const key of keys) {
     assert(!stored.includes(key) && !stored.includes(Buffer.from(key.replaceAll('-', ''), 'hex')));
   }
-});
-
-test('a failed write is reported and refused', async (context) => {
-  const path = folder(context);
-  const writable = openEnvironment({ path, durability: 'committed' });
-  openTable(writable, 'keys');
-  await writable.close();
-  const root = openEnvironment({ path, durability: 'committed', readOnly: true });
-  const reported: unknown[] = [];
-  const store = openKeyStore(openTable(root, 'keys'), (error) => reported.push(error));
-  const { apiKey } = deriveCredentials(KEY, 137, ADDRESS, '0');
-  await assert.rejects(
-    store.put({ id: apiKey, address: ADDRESS, nonce: '0', revoked: false, readOnly: false }),
-  );
-  assert.equal(reported.length, 1);
-  await root.close();
 });

@@ -1,4 +1,5 @@
 /** The sequencer: whatever workers and disk do, answers leave in order, once, and after the flush. */
+
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -21,6 +22,7 @@ import {
   passApplyTurn,
   SlotState,
 } from '../../server/orders/slots.ts';
+import { OutcomeUnknown } from '../../storage/log/log.ts';
 import { seeded } from '../storage/stored-exchange.ts';
 import { Stage, type Task, withExpiring } from './sequencer-stage.ts';
 
@@ -395,3 +397,47 @@ test('in any interleaving each request is answered once, in order, after all bef
     assert.equal(seen, 400, 'and nobody is forgotten');
     assert.deepEqual(stage.fatal, []);
   }));
+
+test('who waits for a commit is called once all that was applied before is in the log', async () => {
+  const stage = new Stage(1);
+  const calls: string[] = [];
+  const wait = (name: string): void =>
+    stage.sequencer.whenCommitted((isCommitted) => calls.push(`${name} ${isCommitted}`));
+  wait('nothing is applied:');
+  assert.deepEqual(calls, ['nothing is applied: true']);
+  stage.submit('a');
+  await stage.run(stage.tasks[0]!);
+  wait('a:');
+  stage.submit('b');
+  await stage.run(stage.tasks[0]!);
+  wait('b:');
+  assert.equal(calls.length, 1);
+  await stage.gate.end();
+  assert.deepEqual(calls.slice(1), ['a: true']);
+  await stage.gate.end(new Error('the disk is gone'));
+  assert.deepEqual(calls.slice(1), ['a: true', 'b: false']);
+});
+
+test('a batch whose outcome is unknown is answered so, and nothing of it is refused', async () => {
+  const stage = new Stage(1);
+  stage.submit('a');
+  await stage.run(stage.tasks[0]!);
+  await stage.gate.end(new OutcomeUnknown('another node leads'));
+  assert.deepEqual(stage.names(), [
+    'a: 503 {"error":"outcome unknown, ask by id","code":"OUTCOME_UNKNOWN"}',
+  ]);
+  assert.equal(stage.fatal.length, 1);
+});
+
+test('a sequencer that follows takes nothing, not even commands of the node', async () => {
+  const stage = new Stage(1);
+  stage.sequencer.follow(true);
+  stage.submit('a');
+  assert.equal(stage.tasks.length, 0);
+  assert.equal(stage.answers[0]?.status, 503);
+  stage.sequencer.follow(false);
+  stage.submit('b');
+  await stage.run(stage.tasks[0]!);
+  await stage.gate.end();
+  assert.deepEqual(stage.names().slice(1), ['b']);
+});

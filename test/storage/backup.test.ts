@@ -6,8 +6,7 @@ import test, { type TestContext } from 'node:test';
 import { State } from '../../engine/tables/layout.ts';
 import { stateHash } from '../../engine/tables/state-hash.ts';
 import { withFile } from '../../storage/files/with-file.ts';
-import { openEnvironment } from '../../storage/kv/lmdb.ts';
-import { OwnStore } from '../../storage/kv/own-store.ts';
+import { openEnvironment, openTable } from '../../storage/kv/lmdb.ts';
 import { FileLog, logDirectory } from '../../storage/log/file-log.ts';
 import { recordBytes, writeRecord } from '../../storage/log/record.ts';
 import { wholeEnd } from '../../storage/log/whole-end.ts';
@@ -144,10 +143,10 @@ test('verification names an image that is ahead of the log, and what ends a star
   const { t: ahead } = rebuild({ dataDir, capacities: TIGHT });
   ahead.state[State.batch] = last + 1;
   saved(new SnapshotFiles(dataDir, 'committed'), ahead);
-  const own = new OwnStore(dataDir, { durability: 'committed', readOnly: false });
-  const row = Buffer.from(`heartbeat/${'a'.repeat(20)}`);
-  await own.transact(() => void own.meta.put(row, Buffer.alloc(5)));
-  await own.close();
+  const root = openEnvironment({ path: join(dataDir, 'keys'), durability: 'committed' });
+  openTable(root, 'keys');
+  openTable(root, 'meta').putSync(Buffer.from(`heartbeat/${'a'.repeat(20)}`), Buffer.alloc(5));
+  await root.close();
   const wrong = (await findingsOf(dataDir)).filter(({ ok }) => !ok);
   assert.deepEqual(
     wrong.map(({ part }) => part),
@@ -206,7 +205,7 @@ test('what follows from the log is copied before it, and what the log follows fr
   }
   const { files } = await backUp(dataDir, join(directoryOf(t), 'copy'), OPTIONS);
   const folders = new Set(files.map(({ path }) => path.split('/')[0]));
-  assert.deepEqual([...folders], ['images', 'derived', 'log', 'keys', 'catalog']);
+  assert.deepEqual([...folders], ['images', 'derived', 'keys', 'log', 'catalog']);
 });
 
 test('a backup that fails leaves nothing, and one is never written over', async (t) => {

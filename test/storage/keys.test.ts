@@ -1,90 +1,111 @@
-/** Rows of API keys: what is not as it was written is never a key. */
+/** Rows of keys/: what is not as it was written stops whoever reads it. */
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import test from 'node:test';
 import { withChecksum } from '../../storage/kv/checksum.ts';
-import { openHeartbeatStore } from '../../storage/kv/heartbeats.ts';
-import { openKeyStore } from '../../storage/kv/keys.ts';
-import { openEnvironment, openTable } from '../../storage/kv/lmdb.ts';
-import { OwnStore } from '../../storage/kv/own-store.ts';
+import { type BinaryTable, openEnvironment, openTable } from '../../storage/kv/lmdb.ts';
+import { KeptNotes } from '../../storage/notes/kept-notes.ts';
+import { decodeKeyRow } from '../../storage/notes/key-rows.ts';
+import type { Note } from '../../storage/notes/notes.ts';
 import { temporaryDirectory } from '../common/node-harness.ts';
 
 const ADDRESS = new Uint8Array(20).fill(0xab);
+const OTHER = new Uint8Array(20).fill(0xcd);
+const OPTIONS = { durability: 'committed', readOnly: false } as const;
+const POSITION = { sequence: 7, digest: -3 };
 
-test('a damaged row stops the start and is named', async () => {
-  const root = openEnvironment({ path: temporaryDirectory(), durability: 'committed' });
-  const table = openTable(root, 'keys');
-  const key = Buffer.alloc(16, 0x11);
-  const row = (version: number, revoked: number, nonce: string): Buffer =>
-    withChecksum(
-      key,
-      Buffer.concat([
-        Buffer.alloc(4),
-        Buffer.from([version, revoked]),
-        ADDRESS,
-        Buffer.from(nonce),
-      ]),
-    );
-  const good = row(3, 0, '12');
-  const store = openKeyStore(table, (error) => assert.fail(String(error)));
-  await table.put(key, good);
-  assert.deepEqual(
-    [...store.rows()],
-    [
-      {
-        id: '11111111-1111-1111-1111-111111111111',
-        address: ADDRESS,
-        nonce: '12',
-        revoked: false,
-        readOnly: false,
-      },
-    ],
-  );
-  const flipped = Array.from({ length: 8 * good.length }, (_, bit) => {
-    const copy = Buffer.from(good);
+/** Every copy of a value with one bit flipped. */
+function* flipped(value: Buffer): Generator<Buffer> {
+  for (let bit = 0; bit < 8 * value.length; bit++) {
+    const copy = Buffer.from(value);
     copy[bit >> 3]! ^= 1 << (bit & 7);
-    return copy;
+    yield copy;
+  }
+}
+
+test('a damaged row of a key is named', () => {
+  const key = Buffer.alloc(16, 0x11);
+  const row = (version: number, revoked: number, nonce: string): Buffer => {
+    const head = Buffer.from([0, 0, 0, 0, version, revoked]);
+    return withChecksum(key, Buffer.concat([head, ADDRESS, Buffer.from(nonce)]));
+  };
+  const good = row(3, 0, '12');
+  assert.deepEqual(decodeKeyRow(key, good), {
+    id: '11111111-1111-1111-1111-111111111111',
+    address: ADDRESS,
+    nonce: '12',
+    revoked: false,
+    readOnly: false,
   });
   for (const value of [
-    ...flipped,
+    ...flipped(good),
     row(3, 2, '12'),
     row(3, 0, '012'),
     row(3, 0, ''),
     good.subarray(0, 9),
     good.subarray(0, 2),
   ]) {
-    table.putSync(key, value);
-    assert.throws(() => [...store.rows()], /API key row (11){16}: damaged; put back a copy/);
+    assert.throws(
+      () => decodeKeyRow(key, value),
+      /API key row (11){16}: damaged; put back a copy of DATA_DIR\/keys, or remove it/,
+    );
   }
-  table.putSync(key, row(4, 0, '12'));
-  assert.deepEqual([...store.rows()][0]?.readOnly, true);
-  table.putSync(key, row(5, 0, '12'));
-  assert.throws(() => [...store.rows()], /API key row (11){16}: found version 5, expected 3 or 4/);
-  await root.close();
+  assert.equal(decodeKeyRow(key, row(4, 1, '12')).readOnly, true);
+  assert.throws(
+    () => decodeKeyRow(key, row(5, 0, '12')),
+    /API key row (11){16}: found version 5, expected 3 or 4/,
+  );
 });
 
-test('who is watched is read back as it was written; a damaged row stops the start and is named', async () => {
-  const own = new OwnStore(temporaryDirectory(), { durability: 'committed', readOnly: false });
-  const store = openHeartbeatStore(own);
-  const other = new Uint8Array(20).fill(0xcd);
-  await store.put(ADDRESS);
-  await store.put(other);
-  assert.deepEqual(store.read(), [ADDRESS, other]);
-  await store.remove(other);
-  assert.deepEqual(store.read(), [ADDRESS]);
-  const [{ key, value } = assert.fail()] = [...own.meta.getRange()];
-  const good = Buffer.from(value);
-  for (let bit = 0; bit < 8 * good.length; bit++) {
-    const flipped = Buffer.from(good);
-    flipped[bit >> 3]! ^= 1 << (bit & 7);
-    own.meta.putSync(key, flipped);
-    assert.throws(() => store.read(), /heartbeat row of keys (ab){20}: damaged; put back a copy/);
+const NOTES: readonly Note[] = [
+  { about: 'ban', address: ADDRESS, decision: { since: 5, reason: 'ü' } },
+  { about: 'catalog', digest: 'ab'.repeat(32) },
+  { about: 'watch', address: ADDRESS, isWatched: true },
+  { about: 'watch', address: OTHER, isWatched: true },
+  { about: 'pause', decision: { since: 6, reason: '' } },
+];
+
+test('what notes led to is read back, up to the batch that they reached; an end removes its row', async () => {
+  const kept = new KeptNotes(temporaryDirectory(), OPTIONS);
+  assert.equal(kept.position(), undefined);
+  kept.apply(NOTES, POSITION);
+  assert.deepEqual([...kept.notes()], NOTES);
+  assert.deepEqual(kept.position(), POSITION);
+  const ends: Note[] = [
+    { about: 'ban', address: ADDRESS, decision: undefined },
+    { about: 'watch', address: ADDRESS, isWatched: false },
+    { about: 'pause', decision: undefined },
+  ];
+  kept.apply(ends, { sequence: 8, digest: 0 });
+  assert.deepEqual([...kept.notes()], [NOTES[1], NOTES[3]]);
+  assert.deepEqual(kept.position(), { sequence: 8, digest: 0 });
+  await kept.close();
+});
+
+test('a damaged row that is not of a key stops the start and is named', async () => {
+  const dataDir = temporaryDirectory();
+  const kept = new KeptNotes(dataDir, OPTIONS);
+  kept.apply(NOTES, POSITION);
+  const root = openEnvironment({ path: join(dataDir, 'keys'), durability: 'committed' });
+  const meta: BinaryTable = openTable(root, 'meta');
+  const read = (): unknown => [[...kept.notes()], kept.position()];
+  const rows = Array.from(meta.getRange(), ({ key, value }) => [key, Buffer.from(value)] as const);
+  assert.equal(rows.length, NOTES.length + 1);
+  const damaged =
+    /^Error: (ban|heartbeat|pause|catalog|position) row of keys ?[0-9a-f]*: damaged; put/;
+  for (const [key, good] of rows) {
+    for (const value of [...flipped(good), good.subarray(0, 3), Buffer.of(1)]) {
+      meta.putSync(key, value);
+      await new Promise(setImmediate);
+      assert.throws(read, damaged);
+    }
+    meta.putSync(key, good);
   }
-  own.meta.putSync(key, Buffer.from([1]));
-  assert.throws(() => store.read(), /(ab){20}: of an older version; put back/);
-  own.meta.removeSync(key);
   // One address in place of another.
-  const moved = Buffer.concat([key.subarray(0, key.length - 1), Buffer.of(0xac)]);
-  own.meta.putSync(moved, good);
-  assert.throws(() => store.read(), /damaged/);
-  await own.close();
+  const [key, value] = rows.find(([name]) => name.toString('latin1').startsWith('heartbeat'))!;
+  meta.putSync(Buffer.concat([key.subarray(0, -1), Buffer.of(0xac)]), value);
+  await new Promise(setImmediate);
+  assert.throws(read, damaged);
+  await root.close();
+  await kept.close();
 });

@@ -7,7 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { CatalogMarket } from '../../storage/catalog/catalog-file.ts';
 import type { Reply } from '../common/node-harness.ts';
 import type { Random } from '../common/random.ts';
-import { bodyOf, type Canceled, type Result, Trader } from '../common/traders.ts';
+import { bodyOf, type Canceled, MICRO, type Result, Trader } from '../common/traders.ts';
 
 /** A node that may be killed and started again meanwhile. */
 export interface MortalNode {
@@ -25,21 +25,39 @@ export class CancelBooks {
   readonly told = new Map<string, string>();
   /** Answers that were lost, or said that nothing is known. */
   lost = 0;
+  /** What each order reserves of a ledger while it is live, micro-units. */
+  private readonly costs = new Map<string, bigint>();
+  /** Micro-units that the trader got; undefined where there is no ledger. */
+  private readonly paidIn: bigint | undefined;
   private readonly node: MortalNode;
   private readonly trader: Trader;
   private readonly market: CatalogMarket;
   private readonly random: Random;
 
-  private constructor(node: MortalNode, trader: Trader, market: CatalogMarket, random: Random) {
+  private constructor(
+    node: MortalNode,
+    trader: Trader,
+    market: CatalogMarket,
+    random: Random,
+    paidIn: bigint | undefined,
+  ) {
+    this.paidIn = paidIn;
     this.node = node;
     this.trader = trader;
     this.market = market;
     this.random = random;
   }
 
-  static async open(node: MortalNode, market: CatalogMarket, random: Random): Promise<CancelBooks> {
+  /** @param faucet units that a wallet gets; 0 = the node has no ledger */
+  static async open(
+    node: MortalNode,
+    market: CatalogMarket,
+    random: Random,
+    faucet: number,
+  ): Promise<CancelBooks> {
     const trader = await Trader.join(node, `cancels ${random.next()}`);
-    return new CancelBooks(node, trader, market, random);
+    const paidIn = faucet === 0 ? undefined : BigInt(faucet) * BigInt(MICRO);
+    return new CancelBooks(node, trader, market, random, paidIn);
   }
 
   /** Places some orders, and cancels some of all that are live. */
@@ -56,6 +74,7 @@ export class CancelBooks {
       assert(errorMsg === '' || errorMsg.includes('Duplicated'), errorMsg);
       assert.deepEqual([orderID, status], [orders[i]!.id, 'live'], 'nobody trades against it');
       told.set(orderID, 'live');
+      this.costs.set(orderID, BigInt(String(orders[i]!.item.order.makerAmount)));
     }
     const live = [...told.keys()].filter((id) => told.get(id) === 'live');
     const doomed = live.filter(() => random.chance(50));
@@ -86,7 +105,14 @@ export class CancelBooks {
       open += page.data.length;
       cursor = page.next_cursor;
     }
-    assert.equal(open, [...told.values()].filter((status) => status === 'live').length);
+    const live = [...told.keys()].filter((id) => told.get(id) === 'live');
+    assert.equal(open, live.length);
+    if (this.paidIn === undefined) return;
+    const { json } = await this.until(() => trader.ask(node, 'GET', '/ledger/balance'));
+    const reserved = live.reduce((sum, id) => sum + this.costs.get(id)!, 0n);
+    const amounts = { total: this.paidIn, reserved, free: this.paidIn - reserved };
+    const texts = Object.entries(amounts).map(([name, micro]) => [name, String(micro)]);
+    assert.deepEqual(json, { cash: Object.fromEntries(texts), positions: [] });
   }
 
   /** Sends the same again until it is answered with 200. */

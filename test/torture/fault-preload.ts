@@ -3,6 +3,8 @@
  *
  *   FAULT_WRITE_MS      each write of the log takes so much longer
  *   FAULT_WRITE_FAILS   the write of the log of this number fails with EIO
+ *   FAULT_WRITE_KILLS   the process is killed at the write of the log of this number: before it, or after it where
+ *                       the number has a + in front
  *   FAULT_FOLLOWER      the follower's thread ends at its first `open` of an image, at its first `write`
  *                       into one, or after its first `rename` of one
  *   FAULT_CLOCK_MS      milliseconds, one after the other: with each SIGUSR2 the clock jumps by the next, for
@@ -12,9 +14,10 @@ import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { getEnvironmentData, isMainThread, setEnvironmentData } from 'node:worker_threads';
 
-const { FAULT_CLOCK_MS, FAULT_FOLLOWER, FAULT_WRITE_FAILS, FAULT_WRITE_MS } = process.env;
+const { FAULT_CLOCK_MS, FAULT_FOLLOWER, FAULT_WRITE_FAILS, FAULT_WRITE_KILLS, FAULT_WRITE_MS } =
+  process.env;
 
-if (isMainThread && (FAULT_WRITE_MS ?? FAULT_WRITE_FAILS) !== undefined) {
+if (isMainThread && (FAULT_WRITE_MS ?? FAULT_WRITE_FAILS ?? FAULT_WRITE_KILLS) !== undefined) {
   // Only the log appends by the function with a callback, which comes last.
   const write = fs.write as (...args: unknown[]) => void;
   let writes = 0;
@@ -25,6 +28,11 @@ if (isMainThread && (FAULT_WRITE_MS ?? FAULT_WRITE_FAILS) !== undefined) {
         const told = args.at(-1) as (error: Error) => void;
         const error = Object.assign(new Error('EIO: i/o error, write'), { code: 'EIO' });
         setImmediate(() => told(error));
+        return;
+      }
+      if (String(writes) === FAULT_WRITE_KILLS) process.kill(process.pid, 'SIGKILL');
+      if (`+${writes}` === FAULT_WRITE_KILLS) {
+        write(...args.slice(0, -1), () => process.kill(process.pid, 'SIGKILL'));
         return;
       }
       setTimeout(() => write(...args), Number(FAULT_WRITE_MS ?? 0));

@@ -12,6 +12,7 @@ import {
   withMarkets,
 } from '../common/node-harness.ts';
 import { Random } from '../common/random.ts';
+import { FAUCET, verified, WITH_LEDGER } from '../common/verified.ts';
 import { CancelBooks } from './cancel-books.ts';
 
 const ROUNDS_BEFORE = 4;
@@ -26,13 +27,22 @@ export class FaultStage {
   readonly random: Random;
   node: TestNode;
   private readonly market: CatalogMarket;
+  /** Half of the nodes have a ledger. */
+  private readonly settings: Settings;
   private books: CancelBooks | undefined;
 
-  private constructor(dataDir: string, random: Random, market: CatalogMarket, node: TestNode) {
+  private constructor(
+    dataDir: string,
+    random: Random,
+    market: CatalogMarket,
+    node: TestNode,
+    settings: Settings,
+  ) {
     this.dataDir = dataDir;
     this.random = random;
     this.market = market;
     this.node = node;
+    this.settings = settings;
   }
 
   static async open(
@@ -41,16 +51,18 @@ export class FaultStage {
     dataDir = temporaryDirectory(),
   ): Promise<FaultStage> {
     const random = new Random(seed);
+    const hasLedger = random.chance(50);
+    const own = hasLedger ? { ...SETTINGS, ...WITH_LEDGER } : SETTINGS;
     const [market] = await withMarkets(dataDir, [{ id: 1 }]);
-    const node = await TestNode.start(dataDir, { ...SETTINGS, ...settings });
-    const stage = new FaultStage(dataDir, random, market!, node);
+    const node = await TestNode.start(dataDir, { ...own, ...settings });
+    const stage = new FaultStage(dataDir, random, market!, node, own);
     const place = {
       get port() {
         return stage.node.port;
       },
       ready: () => until(() => !stage.node.hasEnded),
     };
-    stage.books = await CancelBooks.open(place, stage.market, random);
+    stage.books = await CancelBooks.open(place, stage.market, random, hasLedger ? FAUCET : 0);
     await stage.trade(ROUNDS_BEFORE);
     return stage;
   }
@@ -63,7 +75,7 @@ export class FaultStage {
   /** Another process on the same directory. */
   async restart(settings: Settings = {}): Promise<void> {
     if (!this.node.hasEnded) await this.node.end('SIGKILL');
-    this.node = await TestNode.start(this.dataDir, { ...SETTINGS, ...settings });
+    this.node = await TestNode.start(this.dataDir, { ...this.settings, ...settings });
   }
 
   /** What was told is so. */
@@ -71,13 +83,14 @@ export class FaultStage {
     await this.books!.check();
   }
 
-  /** Trades on, is killed and started without any fault, and has all; ends well. */
+  /** Trades on, is killed and started without any fault, and has all; ends well, and leaves a directory that is whole. */
   async prove(): Promise<void> {
     await this.restart();
     await this.check();
     await this.trade(1);
     await this.check();
     await this.node.stop();
+    await verified(this.dataDir, this.settings);
   }
 
   /**

@@ -18,6 +18,7 @@ import {
 } from '../common/node-harness.ts';
 import { Random } from '../common/random.ts';
 import { type Terms, Trader } from '../common/traders.ts';
+import { FAUCET, verified, WITH_LEDGER } from '../common/verified.ts';
 import { type Done, Pace, type PartOptions, seedOf, withRoundSeed } from './part.ts';
 
 const WORKERS = 8;
@@ -52,7 +53,9 @@ export async function interleavings(options: PartOptions): Promise<Done> {
 async function runRound(seed: number, requests: number): Promise<Round> {
   const dataDir = temporaryDirectory();
   const markets = await withMarkets(dataDir, [{ id: 1 }, { id: 2, outcomes: ['A', 'B', 'C'] }]);
+  const hasLedger = seed % 2 === 1;
   const settings = {
+    ...(hasLedger ? WITH_LEDGER : {}),
     WORKERS: String(WORKERS),
     VERIFY_SIGNATURES: 'off',
     TEST_WORKER: WORKER,
@@ -71,6 +74,7 @@ async function runRound(seed: number, requests: number): Promise<Round> {
   const traders = Array.from({ length: TRADERS }, async (_, i) => {
     const random = new Random(seed + i);
     const trader = await Trader.join(node, `trader ${i}`);
+    if (hasLedger) for (const market of markets) await trader.split(node, market, FAUCET / 4);
     await trade(node, trader, random, markets, state);
   });
   try {
@@ -86,6 +90,7 @@ async function runRound(seed: number, requests: number): Promise<Round> {
   const again = await books(node, tokens);
   assert.deepEqual(again.map(levelsOf), last.map(levelsOf), 'a start has the books of before');
   await node.stop();
+  await verified(dataDir);
   return { batches, reads: state.reads };
 }
 

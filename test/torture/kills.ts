@@ -1,6 +1,7 @@
 /**
  * Kill -9 at random moments of a real load, while images are written, segments change and catalogs are
- * switched; the load tool's own books, and those of a trader who cancels, say what must be there.
+ * switched; the load tool's own books, and those of a trader who cancels, say what must be there. Half of the nodes
+ * have a ledger; after each kill the directory is verified.
  */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
@@ -18,6 +19,7 @@ import {
   temporaryDirectory,
 } from '../common/node-harness.ts';
 import { Random } from '../common/random.ts';
+import { FAUCET, verified, WITH_LEDGER } from '../common/verified.ts';
 import { CancelBooks } from './cancel-books.ts';
 import { writeCatalog } from './catalog-change.ts';
 import { type Done, Pace, type PartOptions, seedOf, withRoundSeed } from './part.ts';
@@ -41,25 +43,27 @@ const MARKETS: readonly MarketTerms[] = [
 
 export async function kills(options: PartOptions): Promise<Done> {
   const pace = new Pace(options, 'kills');
-  const sums = { rounds: 0, told: 0, lost: 0, catalogs: 0 };
+  const sums = { rounds: 0, ledgers: 0, told: 0, lost: 0, catalogs: 0 };
   for (let more = true; more; sums.rounds += 1) {
     const count = Math.min(ROUND_KILLS, options.goal);
     const round = await withRoundSeed('kills', seedOf(options.seed, sums.rounds), (seed) =>
       runRound(seed, count),
     );
+    sums.ledgers += round.hasLedger ? 1 : 0;
     sums.told += round.told;
     sums.lost += round.lost;
     sums.catalogs += round.catalogs;
     more = pace.goesOn(round.killed);
   }
-  const { catalogs, lost, rounds, told } = sums;
+  const { catalogs, ledgers, lost, rounds, told } = sums;
   return pace.done(
-    `${rounds} nodes, ${pace.count * ORDERS_PER_KILL} orders of the load and ${told} that were ` +
+    `${rounds} nodes, ${ledgers} of them with a ledger, ${pace.count * ORDERS_PER_KILL} orders of the load and ${told} that were ` +
       `placed and cancelled beside it (${lost} answers lost), ${catalogs} catalogs switched`,
   );
 }
 
 interface Round {
+  readonly hasLedger: boolean;
   readonly killed: number;
   readonly told: number;
   readonly lost: number;
@@ -72,7 +76,9 @@ async function runRound(seed: number, count: number): Promise<Round> {
   const orders = String(count * ORDERS_PER_KILL);
   const args = ['--orders', orders, '--batch', '5', '--kills', String(count), '--seed', text];
   const parsed = parseOptions([...args, '--run', `1${text}`], 0);
-  const configured = readConfig({}, [], 1);
+  const hasLedger = random.chance(50);
+  const environment = hasLedger ? { ...SETTINGS, ...WITH_LEDGER } : SETTINGS;
+  const configured = readConfig(environment, [], 1);
   assert(parsed.ok && configured.ok);
   const root = useCompiledNodes();
   /** The load tool starts nodes in the form in which it runs itself. */
@@ -84,9 +90,13 @@ async function runRound(seed: number, count: number): Promise<Round> {
   const chosen = chooseMarkets(catalog.markets, MARKETS.length, new LoadRandom(text));
   const own = chosen.pop()!;
   const market = catalog.markets.find(({ conditionId }) => conditionId === own.conditionId)!;
-  const node = await LocalNode.start(dataDir, { demo: false, environment: SETTINGS, flags: [] });
+  const { config } = configured;
+  const node = await LocalNode.start(dataDir, {
+    ...{ demo: false, environment: environment, flags: [], hasAdmin: hasLedger },
+    whileDown: () => verified(dataDir, environment),
+  });
   const place = { port: Number(node.url.port), ready: () => node.ready() };
-  const books = await CancelBooks.open(place, market, random);
+  const books = await CancelBooks.open(place, market, random, hasLedger ? FAUCET : 0);
   const state = { isOver: false, catalogs: 0 };
   const cancelling = whileLoading(state, async () => {
     await books.round();
@@ -98,7 +108,7 @@ async function runRound(seed: number, count: number): Promise<Round> {
   });
   let log = '';
   let killed = 0;
-  const load = new LoadRun(parsed.options, configured.config, chosen, node, (words) => {
+  const load = new LoadRun(parsed.options, config, chosen, node, (words) => {
     log += words;
   });
   try {
@@ -111,12 +121,13 @@ async function runRound(seed: number, count: number): Promise<Round> {
     await Promise.all([cancelling, switching]);
     await books.check();
     assert.equal(await node.stop(), 0);
+    await verified(dataDir, environment);
   } finally {
     state.isOver = true;
     await Promise.allSettled([cancelling, switching]);
     await node.stop();
   }
-  return { killed, told: books.told.size, lost: books.lost, catalogs: state.catalogs };
+  return { killed, hasLedger, told: books.told.size, lost: books.lost, catalogs: state.catalogs };
 }
 
 async function whileLoading(

@@ -1,18 +1,24 @@
 /**
  * The model check: streams of commands of every kind through the naive exchange and the engine, which have
  * to agree on every outcome and every book; the audit of the engine's tables after every thousandth
- * command, money and shares at the end of each stream. Each stream has a shape of its own.
+ * command, money and shares at the end of each stream. Each stream has a shape of its own; streams of odd seeds are
+ * days of an exchange with a ledger.
  */
+import { audit } from '../../engine/audit.ts';
 import { stateHash } from '../../engine/tables/state-hash.ts';
 import { Random } from '../common/random.ts';
 import { Duel } from '../engine/duel.ts';
 import { ROOMY, replay } from '../engine/engine-driver.ts';
+import { LedgerDuel, WITH_LEDGER } from '../engine/ledger-duel.ts';
+import { LedgerStream } from '../engine/ledger-stream.ts';
 import { commandText } from '../engine/script.ts';
 import { BUSY, MARKETS, Stream } from '../engine/stream.ts';
 import { type Done, Pace, type PartOptions, seedOf, withRoundSeed } from './part.ts';
 
 const STREAM_COMMANDS = 25_000;
 const AUDIT_COMMANDS = 1_000;
+/** After so many commands of a ledger most markets have resolved: a new exchange begins. */
+const DAY_COMMANDS = 4_000;
 const TAIL = 40;
 /** Bounds of open orders of an account, and of wallets of a signer; 0 = none. */
 const BOUNDS = [0, 0, 0, 4, 40];
@@ -25,14 +31,16 @@ export async function model(options: PartOptions): Promise<Done> {
   for (let more = true; more; streams += 1) {
     const length = Math.min(STREAM_COMMANDS, options.goal);
     await withRoundSeed('model', seedOf(options.seed, streams), (seed) => {
-      fills += runStream(seed, length);
+      fills += seed % 2 === 1 ? runDays(seed, length) : runStream(seed, length);
     });
     more = pace.goesOn(length);
     // So that a process that is told to end does.
     await new Promise((resolve) => setImmediate(resolve));
   }
   const audits = Math.ceil(pace.count / AUDIT_COMMANDS);
-  return pace.done(`${streams} streams, ${fills} fills, ${audits} audits and comparisons of all`);
+  return pace.done(
+    `${streams} streams, half with a ledger, ${fills} fills, ${audits} audits and comparisons of all`,
+  );
 }
 
 /** Returns the number of fills. */
@@ -76,4 +84,26 @@ function runStream(seed: number, length: number): number {
     });
   }
   return duel.naive.fills;
+}
+
+/** Returns the number of fills. */
+function runDays(seed: number, length: number): number {
+  const random = new Random(seed);
+  let fills = 0;
+  for (let done = 0; done < length; done += DAY_COMMANDS) {
+    const duel = new LedgerDuel();
+    const stream = new LedgerStream(random);
+    for (let i = 1; i <= Math.min(DAY_COMMANDS, length - done); i++) {
+      duel.step(stream.next());
+      if (i % AUDIT_COMMANDS === 0) duel.compareAll();
+    }
+    for (const command of stream.last()) duel.step(command);
+    duel.compareAll();
+    duel.driver.close();
+    const again = replay(duel.driver.logged, WITH_LEDGER).t;
+    audit(again);
+    if (stateHash(again) !== stateHash(duel.driver.t)) throw new Error('a replay differs');
+    fills += duel.duel.naive.fills;
+  }
+  return fills;
 }

@@ -7,6 +7,7 @@ import { kills } from './kills.ts';
 import { model } from './model.ts';
 import { overload } from './overload.ts';
 import type { PartRun } from './part.ts';
+import { resolutions } from './resolutions.ts';
 import { simulate } from './simulate.ts';
 import { soak } from './soak.ts';
 
@@ -35,6 +36,13 @@ export const PARTS: Readonly<Record<string, Part>> = {
     minutes: 14,
     how: 'in turn',
     run: kills,
+  },
+  resolutions: {
+    does: 'kill -9 between the steps of resolutions; each wallet before or after, nobody paid twice',
+    goal: 100,
+    minutes: 12,
+    how: 'in turn',
+    run: resolutions,
   },
   faults: {
     does: 'disks, files, threads, clocks and processes that fail around a serving node',

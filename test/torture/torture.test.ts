@@ -22,6 +22,7 @@ import { kills } from './kills.ts';
 import { model } from './model.ts';
 import { overload } from './overload.ts';
 import type { PartOptions } from './part.ts';
+import { resolutions } from './resolutions.ts';
 import { Simulator } from './simulate.ts';
 import { soak } from './soak.ts';
 import { slowdown, trendOf } from './trend.ts';
@@ -60,6 +61,14 @@ test(
     skip: SHORT,
   },
   () => well(kills(little(2, 20))),
+);
+
+test(
+  'a node killed in the middle of resolutions pays everybody once',
+  {
+    skip: SHORT,
+  },
+  () => well(resolutions(little(1, 8))),
 );
 
 test('workers held up anywhere apply batches in the order of their dispatch, and no book is torn', () =>

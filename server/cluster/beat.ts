@@ -1,0 +1,48 @@
+/**
+ * What the leader of a cluster says of itself several times in CLUSTER_SILENCE_MS. Pure.
+ */
+import type { Capacities } from '../../engine/tables/capacities.ts';
+
+export interface Beat {
+  readonly node: string;
+  readonly epoch: number;
+  /** How the other nodes reach it. */
+  readonly advertise: string;
+  /** Where it answers the calls of other nodes, as an URL. */
+  readonly peers: string;
+  /** Its newest committed record. */
+  readonly sequence: number;
+  /** Sizes of its tables. */
+  readonly capacities: Capacities;
+  /** From 1: no two are the same. */
+  readonly count: number;
+  /** It ends, and says so: nobody has to wait for its silence. */
+  readonly leaves: boolean;
+}
+
+export function encodeBeat(beat: Beat): Buffer {
+  return Buffer.from(JSON.stringify(beat));
+}
+
+export function decodeBeat(value: Buffer): Beat {
+  return JSON.parse(value.toString()) as Beat;
+}
+
+/** The variables of the sizes, as an operator knows them. */
+const NAMES: Readonly<Record<keyof Capacities, string>> = {
+  markets: 'MARKETS_MAX',
+  tokens: 'TOKENS_MAX',
+  accounts: 'ACCOUNTS_MAX',
+  orders: 'ORDERS_MAX',
+  levels: 'LEVELS_MAX',
+  trades: 'TRADES_MAX',
+  history: 'ORDER_HISTORY',
+  positions: 'POSITIONS_MAX',
+};
+
+/** Which tables of this node are smaller than those of the leader; undefined = none. */
+export function smallerTables(own: Capacities, leader: Capacities): string | undefined {
+  const smaller = (Object.keys(NAMES) as (keyof Capacities)[]).filter((it) => own[it] < leader[it]);
+  if (smaller.length === 0) return undefined;
+  return smaller.map((it) => `${NAMES[it]} is ${own[it]}, there ${leader[it]}`).join('; ');
+}

@@ -1,0 +1,59 @@
+/**
+ * The record that begins an epoch: the configuration of the node that leads from then on. It is made without the
+ * tables of the node, because it is not certain that it will be committed; then it comes as a record of anybody.
+ *
+ * Pure.
+ */
+import { CommandBuffer, encodeConfigure } from '../../engine/commands.ts';
+import {
+  closedCount,
+  engineSettings,
+  engineTime,
+  fillCount,
+  lastBatch,
+  stateDigest,
+} from '../../engine/reads.ts';
+import { scratchEngine } from '../../engine/scratch.ts';
+import type { Tables } from '../../engine/tables/tables.ts';
+import { encodeBatch } from '../../storage/log/batch-record.ts';
+import type { LogEntry } from '../../storage/log/log.ts';
+
+export interface EpochSettings {
+  /** Code of the policy. */
+  readonly selfTrade: number;
+  readonly openOrdersPerAccount: number;
+  readonly walletsPerSigner: number;
+  /** Whether there is a ledger; counts in the first record of all. */
+  readonly ledger: boolean;
+}
+
+/** What follows the newest record of these tables, which nobody writes meanwhile. */
+export function epochRecord(t: Tables, settings: EpochSettings): LogEntry {
+  const scratch = scratchEngine(t);
+  const now = engineSettings(t);
+  const isFirst = lastBatch(t) === 0;
+  const out = new CommandBuffer(16);
+  encodeConfigure(
+    out,
+    settings.selfTrade,
+    // The sizes are those of the first leader: a later one with larger tables shall not be the only one that fits.
+    isFirst ? t.capacities.history : now.history,
+    settings.openOrdersPerAccount,
+    isFirst ? t.orderRows : now.orderRowsMax,
+    settings.walletsPerSigner,
+    isFirst ? settings.ledger : now.ledger,
+  );
+  const time = engineTime(t);
+  scratch.begin(time, 0);
+  scratch.apply(out.i32, out.f64, 0);
+  scratch.end();
+  const [fills, closed] = [fillCount(t), closedCount(t)];
+  const facts = {
+    ...{ sequence: lastBatch(scratch.t), time, persistedClosedSequence: 0 },
+    ...{ firstFill: fills, endFill: fills, closedEnd: closed, digest: stateDigest(scratch.t) },
+  };
+  return {
+    ...{ sequence: facts.sequence, time, before: stateDigest(t), after: facts.digest },
+    payload: encodeBatch(facts, out.i32.subarray(0, out.words)),
+  };
+}

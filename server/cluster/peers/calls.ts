@@ -1,0 +1,12 @@
+/**
+ * What nodes ask each other for, by the number that a frame has for it. Numbers never change: nodes of two versions
+ * talk to each other during an upgrade. What the bytes of a call mean is with who makes it.
+ */
+export const PeerCall = {
+  /** A request of a client, as it came, to the node that leads (forwarded-request.ts). */
+  request: 1,
+  /** Requests that change orders, checked by the node that took them (forwarded-batch.ts). */
+  orders: 2,
+} as const;
+
+export type PeerCallNumber = (typeof PeerCall)[keyof typeof PeerCall];

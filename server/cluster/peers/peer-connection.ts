@@ -1,0 +1,190 @@
+/**
+ * A connection to another node of the cluster, on which this one makes calls. It begins at once; calls wait until both
+ * sides have proved CLUSTER_SECRET. It is not opened again once it is lost: whoever needs it makes another.
+ *
+ * Thread: the I/O thread. A stream that nobody reads stops all that comes on its connection: long ones have one of
+ * their own.
+ */
+import { connect, type TLSSocket } from 'node:tls';
+import type { PeerCallNumber } from './calls.ts';
+import { type Frame, FrameKind, FrameReader, frameHead } from './frames.ts';
+import { SECURE, sharedKey } from './secure.ts';
+
+/** The connection is gone: calls that were sent may have had an effect. */
+export class ConnectionLost extends Error {
+  /** Whether the call was not sent at all. */
+  readonly isUnsent: boolean;
+
+  constructor(why: string, isUnsent: boolean) {
+    super(why);
+    this.isUnsent = isUnsent;
+  }
+}
+
+/** The other node could not answer, and says why. */
+export class CallFailed extends Error {}
+
+export interface PeerAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+interface Call {
+  readonly part: (bytes: Buffer) => void;
+  readonly done: (bytes: Buffer) => void;
+  readonly failed: (error: Error) => void;
+}
+
+const CONNECT_MS_MAX = 3_000;
+/** Parts of a stream that wait for their reader; beyond, nothing more is read. */
+const PARTS_MAX = 64;
+
+export class PeerConnection {
+  /** Resolves when it is gone, with why. */
+  readonly lost: Promise<Error>;
+  private readonly socket: TLSSocket;
+  private readonly calls = new Map<number, Call>();
+  private readonly reader = new FrameReader();
+  private isOpen = false;
+  private end: Error | undefined;
+  private last = 0;
+  private beforeOpen: (() => void)[] = [];
+
+  constructor({ host, port }: PeerAddress, secret: string, node: string) {
+    const psk = sharedKey(secret);
+    const identity = node;
+    this.socket = connect({
+      ...SECURE,
+      ...{ host, port, checkServerIdentity: () => undefined },
+      pskCallback: () => ({ psk, identity }),
+    });
+    const { socket } = this;
+    socket.setNoDelay(true);
+    const timer = setTimeout(() => socket.destroy(new Error('no answer')), CONNECT_MS_MAX);
+    let why = new Error('the other node has closed the connection');
+    socket.on('secureConnect', () => {
+      clearTimeout(timer);
+      this.isOpen = true;
+      for (const send of this.beforeOpen.splice(0)) send();
+    });
+    socket.on('data', (chunk: Buffer) => this.receive(chunk));
+    socket.on('error', (error) => {
+      why = error;
+    });
+    this.lost = new Promise((resolve) => {
+      socket.on('close', () => {
+        clearTimeout(timer);
+        this.lose(why);
+        resolve(why);
+      });
+    });
+  }
+
+  /** Whether calls are of use. */
+  get isLost(): boolean {
+    return this.end !== undefined;
+  }
+
+  /** Resolves with the answer; rejects with ConnectionLost or CallFailed. */
+  call(name: PeerCallNumber, request: Uint8Array): Promise<Buffer> {
+    return new Promise((done, failed) => {
+      this.begin(name, request, {
+        part: () => this.socket.destroy(new Error('a stream for a call that has one answer')),
+        done,
+        failed,
+      });
+    });
+  }
+
+  /** The parts of an answer, as they come; who stops reading early closes the connection. */
+  async *stream(name: PeerCallNumber, request: Uint8Array): AsyncGenerator<Buffer> {
+    const { socket } = this;
+    const parts: Buffer[] = [];
+    let end: Error | 'whole' | undefined;
+    let wake = (): void => undefined;
+    this.begin(name, request, {
+      part: (bytes) => {
+        parts.push(bytes);
+        if (parts.length >= PARTS_MAX) socket.pause();
+        wake();
+      },
+      done: () => {
+        end = 'whole';
+        wake();
+      },
+      failed: (error) => {
+        end = error;
+        wake();
+      },
+    });
+    try {
+      for (;;) {
+        const part = parts.shift();
+        if (part !== undefined) {
+          if (parts.length === 0 && socket.isPaused()) socket.resume();
+          yield part;
+        } else if (end === 'whole') return;
+        else if (end !== undefined) throw end;
+        else
+          await new Promise<void>((resolve) => {
+            wake = resolve;
+          });
+      }
+    } finally {
+      if (end === undefined) this.close();
+    }
+  }
+
+  close(): void {
+    this.socket.destroy();
+  }
+
+  private begin(name: PeerCallNumber, request: Uint8Array, call: Call): void {
+    if (this.end !== undefined) {
+      call.failed(new ConnectionLost(this.end.message, true));
+      return;
+    }
+    const send = (): void => {
+      this.last = (this.last + 1) >>> 0;
+      this.calls.set(this.last, call);
+      const { socket } = this;
+      socket.cork();
+      socket.write(frameHead(FrameKind.call, name, this.last, request.length));
+      socket.write(request);
+      process.nextTick(() => socket.uncork());
+    };
+    if (this.isOpen) send();
+    else {
+      this.beforeOpen.push(() => (this.end === undefined ? send() : undefined));
+      void this.lost.then((why) => {
+        if (!this.isOpen) call.failed(new ConnectionLost(why.message, true));
+      });
+    }
+  }
+
+  private receive(chunk: Buffer): void {
+    try {
+      for (const frame of this.reader.take(chunk)) this.deliver(frame);
+    } catch (error) {
+      this.socket.destroy(error as Error);
+    }
+  }
+
+  private deliver({ bytes, call: number, kind }: Frame): void {
+    const call = this.calls.get(number);
+    if (call === undefined) throw new Error(`an answer to no call, ${number}`);
+    if (kind === FrameKind.part) {
+      call.part(bytes);
+      return;
+    }
+    this.calls.delete(number);
+    if (kind === FrameKind.answer) call.done(bytes);
+    else call.failed(new CallFailed(bytes.toString()));
+  }
+
+  private lose(why: Error): void {
+    this.end = why;
+    for (const call of this.calls.values()) call.failed(new ConnectionLost(why.message, false));
+    this.calls.clear();
+  }
+}

@@ -1,0 +1,83 @@
+/**
+ * Records of the cluster's log on their way into the tables of this node, and how far it is behind. They may come
+ * twice, from the subscription and from the node's own claim: each is applied once.
+ *
+ * Thread: the I/O thread.
+ */
+import type { Position } from '../../storage/cluster/replicated-log.ts';
+import type { LogEntry } from '../../storage/log/log.ts';
+import type { Sequencer } from '../orders/sequencer.ts';
+import type { ClusterClock } from './cluster-clock.ts';
+
+/** Records that may wait for the workers; the log keeps the others. */
+const WAITING_MAX = 256;
+
+interface Waiter {
+  readonly sequence: number;
+  readonly resolve: () => void;
+}
+
+export class RecordFeed {
+  /** The newest record that was given to the sequencer. */
+  at: Position;
+  /** The newest one that is applied, and in the log of this node. */
+  applied: number;
+  private readonly sequencer: Pick<Sequencer, 'apply'>;
+  private readonly clock: ClusterClock;
+  private readonly steady: () => number;
+  /** When those that are not applied came, the oldest first. */
+  private readonly came: number[] = [];
+  private waiters: Waiter[] = [];
+  /** Since when there is a record, or may be, that has not come. */
+  private missingSince: number | undefined;
+
+  constructor(
+    at: Position,
+    sequencer: Pick<Sequencer, 'apply'>,
+    clock: ClusterClock,
+    steady: () => number = () => performance.now(),
+  ) {
+    this.at = at;
+    this.applied = at.sequence;
+    this.sequencer = sequencer;
+    this.clock = clock;
+    this.steady = steady;
+  }
+
+  /** Takes the next record; what it returns resolves when there is room for one more. */
+  take({ after, payload, sequence, time }: LogEntry): void | Promise<void> {
+    if (sequence <= this.at.sequence) return;
+    this.at = { sequence, digest: after };
+    this.clock.reach(time);
+    this.came.push(this.steady());
+    this.sequencer.apply(payload, () => this.onApplied(sequence));
+    if (this.came.length >= WAITING_MAX) return this.whenApplied(sequence - WAITING_MAX / 2);
+  }
+
+  /** Resolves once this record is applied, and in the log of this node. */
+  whenApplied(sequence: number): Promise<void> {
+    if (this.applied >= sequence) return Promise.resolve();
+    return new Promise((resolve) => this.waiters.push({ sequence, resolve }));
+  }
+
+  /** The log has records up to this one; undefined = nobody knows at present. */
+  reaches(sequence: number | undefined): void {
+    const isThere = sequence !== undefined && sequence <= this.at.sequence;
+    this.missingSince = isThere ? undefined : (this.missingSince ?? this.steady());
+  }
+
+  /** Milliseconds since the oldest record that is not applied was there. */
+  behindMs(): number {
+    const since = Math.min(this.came[0] ?? Infinity, this.missingSince ?? Infinity);
+    return since === Infinity ? 0 : Math.ceil(this.steady() - since);
+  }
+
+  private onApplied(sequence: number): void {
+    this.applied = sequence;
+    this.came.shift();
+    const ready = this.waiters.filter((waiter) => waiter.sequence <= sequence);
+    if (ready.length === 0) return;
+    this.waiters = this.waiters.filter((waiter) => waiter.sequence > sequence);
+    for (const { resolve } of ready) resolve();
+  }
+}

@@ -1,0 +1,377 @@
+/**
+ * The role of this node in a cluster, and the ways from one to another:
+ *
+ *   following -> claiming -> leading      nobody has led for CLUSTER_SILENCE_MS
+ *   claiming -> following                 another one was faster, or the log does not answer
+ *   leading -> over                       another one leads: the node starts again, from what its log has
+ *
+ * Only the log decides who leads: a claim is an append that one node alone can win, and one that has lost the lead
+ * cannot append any more. Silence decides no more than when somebody tries.
+ *
+ * Thread: the I/O thread. Not here: how the log does it (storage/cluster), what a node does once it leads (onLead).
+ */
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { stateDigest } from '../../engine/reads.ts';
+import type { Tables } from '../../engine/tables/tables.ts';
+import type { ClusterLog } from '../../storage/cluster/cluster-log.ts';
+import {
+  type LogWriter,
+  NO_TAIL,
+  type ReplicatedLog,
+  type Space,
+  type Subscription,
+  type Tail,
+} from '../../storage/cluster/replicated-log.ts';
+import { LogDamage, type LogEntry, WrongSequence } from '../../storage/log/log.ts';
+import type { ClusterFacts } from '../admin/progress.ts';
+import type { Log } from '../common/logger.ts';
+import type { Sequencer } from '../orders/sequencer.ts';
+import { type Beat, decodeBeat, encodeBeat, smallerTables } from './beat.ts';
+import type { ClusterClock } from './cluster-clock.ts';
+import { RecordFeed } from './record-feed.ts';
+import { Silence } from './silence.ts';
+
+export interface RolesOptions {
+  readonly node: string;
+  /** How other nodes reach this one. */
+  readonly advertise: string;
+  /** Where it answers their calls. */
+  readonly peers: string;
+  /** False: a replica, which never leads. */
+  readonly mayLead: boolean;
+  readonly silenceMs: number;
+  readonly replicated: ReplicatedLog;
+  readonly log: ClusterLog;
+  /** Recovered; nobody but the sequencer writes them. */
+  readonly tables: Tables;
+  readonly sequencer: Pick<Sequencer, 'apply' | 'follow'>;
+  readonly clock: ClusterClock;
+  /** Unix milliseconds of this machine. */
+  readonly wall: () => number;
+  /** The record with which this node begins its epoch, behind the newest one of the tables. */
+  readonly epochRecord: () => LogEntry;
+  /** This node leads from now on: orders are taken. */
+  readonly onLead: () => void;
+  /** Why nothing is taken, as far as the shared log is concerned; undefined = it is. */
+  readonly onProblem: (problem: string | undefined) => void;
+  /** Somebody else leads than before, as far as this node knows. */
+  readonly onLeader: () => void;
+  /** The node has to start again: another one leads. */
+  readonly onOver: (why: Error) => void;
+  /** The node cannot go on. */
+  readonly onFatal: (error: Error) => void;
+  readonly print: Log;
+}
+
+export type Role = 'following' | 'claiming' | 'leading' | 'over';
+
+/** Who leads, as far as this node knows. */
+export interface Leader {
+  readonly node: string;
+  readonly advertise: string;
+  readonly peers: string;
+  readonly epoch: number;
+}
+
+/** Parts of CLUSTER_SILENCE_MS: between two looks, and between two beats. */
+const LOOKS = 15;
+const BEATS = 5;
+/** Multiples of it: so long a leader whose appends get no answer waits before it gives them up. */
+const PATIENCE = 8;
+/** Close enough to the leader to be of use. */
+const READY_MS = 100;
+const SETTLE_LOOK_MS = 10;
+const UPKEEP_MS = 10_000;
+/** Multiples of it: a start waits no longer for somebody to lead. */
+const SETTLE = 4;
+
+export class Roles {
+  role: Role = 'following';
+  leader: Leader | undefined;
+  private readonly o: RolesOptions;
+  private readonly feed: RecordFeed;
+  private readonly silence: Silence;
+  private readonly subscriptions: Subscription[] = [];
+  private following: Subscription;
+  private readonly timer: NodeJS.Timeout;
+  private beats: NodeJS.Timeout | undefined;
+  private writer: LogWriter | undefined;
+  /** The newest one that is known, of a beat or of the tail. */
+  private epoch = 0;
+  /** Beats of the leader that this process has seen. */
+  private seen = 0;
+  private count = 0;
+  private isBeating = false;
+  /** Why the shared log takes no more records. */
+  private fullness: string | undefined;
+  private problem: string | undefined;
+  /** When the newest beat that the log has taken was sent. */
+  private taken = 0;
+  private isUnreachable = false;
+  private space: Space | undefined;
+  private upkeep: NodeJS.Timeout | undefined;
+  private claiming: Promise<void> | undefined;
+  private isClosing = false;
+
+  constructor(options: RolesOptions) {
+    this.o = options;
+    const { advertise, clock, log, mayLead, node, peers, replicated, sequencer, silenceMs } =
+      options;
+    sequencer.follow(true);
+    const at = { sequence: log.last, digest: log.digest };
+    this.feed = new RecordFeed(at, sequencer, clock);
+    // Until the log says how far it reaches, nobody knows.
+    this.feed.reaches(undefined);
+    this.silence = new Silence(silenceMs / 2);
+    this.following = this.follow();
+    const value = Buffer.from(JSON.stringify({ advertise, mayLead, peers }));
+    this.subscriptions.push(
+      replicated.watchBeat(
+        (beat) => this.onBeat(decodeBeat(beat)),
+        (problem) => this.onSilentLog(problem),
+      ),
+      replicated.announce(node, value),
+    );
+    this.timer = setInterval(() => this.look(), silenceMs / LOOKS);
+  }
+
+  facts(): ClusterFacts {
+    const { feed, leader } = this;
+    const leads = this.role === 'leading';
+    return {
+      node: this.o.node,
+      role: leads ? 'leader' : 'follower',
+      leader: leads || this.seen > 1 ? leader : undefined,
+      applied: leads ? this.writer!.last : feed.applied,
+      behindMs: leads ? 0 : feed.behindMs(),
+      isStale: this.isStale(),
+      space: this.space,
+    };
+  }
+
+  /** Whether what is read here may be older than CLUSTER_SILENCE_MS; looked at anew by each call. */
+  isStale(): boolean {
+    const { silenceMs } = this.o;
+    if (this.role === 'leading') return performance.now() - this.taken > silenceMs;
+    return this.role === 'over' || this.feed.behindMs() > silenceMs;
+  }
+
+  /** Resolves once this node leads, or is close to who does; and after a while where nobody leads. */
+  async settled(signal: AbortSignal | undefined): Promise<void> {
+    const end = performance.now() + SETTLE * this.o.silenceMs;
+    const isLed = (): boolean => this.seen > 1 && this.feed.behindMs() < READY_MS;
+    while (this.role !== 'leading' && !isLed() && performance.now() < end) {
+      await sleep(SETTLE_LOOK_MS);
+      signal?.throwIfAborted();
+    }
+  }
+
+  /** This node cannot append any more. */
+  lost(why: Error): void {
+    if (this.role === 'over' || this.isClosing) return;
+    this.role = 'over';
+    clearInterval(this.beats);
+    clearInterval(this.upkeep);
+    this.o.onOver(why);
+  }
+
+  /** No record comes any more; those that came may still be applied. */
+  async stopFollowing(): Promise<void> {
+    this.isClosing = true;
+    clearInterval(this.timer);
+    await this.claiming;
+    await this.following.stop();
+  }
+
+  /** Once nothing is under way any more. A leader says that it leaves. */
+  async close(): Promise<void> {
+    clearInterval(this.beats);
+    clearInterval(this.upkeep);
+    if (this.role === 'leading') await this.beat(true).catch(() => undefined);
+    this.writer?.end('the node closes');
+    await Promise.all(this.subscriptions.map((subscription) => subscription.stop()));
+  }
+
+  private follow(): Subscription {
+    const { replicated } = this.o;
+    return replicated.follow(this.feed.at, {
+      take: (entry) => this.feed.take(entry),
+      onProblem: (problem) => this.onSilentLog(problem),
+      onEnd: (error) => this.o.onFatal(error),
+    });
+  }
+
+  /** Nobody hears the leader where the log does not answer: that is no silence of the leader. */
+  private onSilentLog(problem: string | undefined): void {
+    this.silence.end();
+    this.isUnreachable = problem !== undefined;
+    if (problem !== undefined) this.feed.reaches(undefined);
+  }
+
+  private onBeat(beat: Beat): void {
+    const { node } = this.o;
+    if (this.role === 'leading' || this.role === 'over') return;
+    if (beat.epoch < this.epoch) return;
+    this.epoch = beat.epoch;
+    const isSame = beat.epoch === this.leader?.epoch;
+    // The first one may be of a leader that ended yesterday.
+    this.seen = isSame ? this.seen + 1 : 1;
+    if (!isSame) {
+      const { advertise, epoch, node: name, peers } = beat;
+      this.leader = { node: name, advertise, peers, epoch };
+      this.o.onLeader();
+    }
+    if (beat.node === node && beat.leaves !== true) return;
+    this.feed.reaches(beat.sequence);
+    if (beat.leaves) this.silence.ms = Infinity;
+    else this.silence.end();
+    const smaller =
+      this.seen < 2 ? undefined : smallerTables(this.o.tables.capacities, beat.capacities);
+    if (smaller === undefined) return;
+    this.o.onFatal(
+      new Error(
+        `the tables of this node are smaller than those of its leader, ${beat.node}: ${smaller}`,
+      ),
+    );
+  }
+
+  private look(): void {
+    const { mayLead, silenceMs } = this.o;
+    if (this.role === 'leading') {
+      this.judgeLog();
+      return;
+    }
+    if (this.role !== 'following' || this.silence.look() < silenceMs) return;
+    if (this.isUnreachable || !mayLead) return;
+    this.role = 'claiming';
+    this.claiming = this.claim().finally(() => {
+      this.claiming = undefined;
+    });
+  }
+
+  private async claim(): Promise<void> {
+    const { onFatal, print } = this.o;
+    try {
+      const writer = await this.takeOver();
+      if (writer !== undefined) {
+        this.lead(writer);
+        return;
+      }
+    } catch (error) {
+      if (error instanceof LogDamage) onFatal(error);
+      // Another one was faster: that is as good.
+      else if (!(error instanceof WrongSequence))
+        print('warn', `not leading: ${(error as Error).message}`);
+    }
+    if (this.role === 'claiming') this.role = 'following';
+    this.silence.end();
+  }
+
+  /** The writer of a new epoch whose first record is applied; undefined = somebody leads after all. */
+  private async takeOver(): Promise<LogWriter | undefined> {
+    const { feed } = this;
+    const { log, node, replicated, silenceMs, tables } = this.o;
+    const tail = await replicated.tail(silenceMs);
+    refuseOther(tail, feed.at.sequence);
+    // Somebody has just begun: its beats come.
+    if (tail.epoch > this.epoch) {
+      this.epoch = tail.epoch;
+      return undefined;
+    }
+    const expected = Math.max(tail.sequence, feed.at.sequence);
+    await Promise.race([feed.whenApplied(expected), sleep(silenceMs, undefined, { ref: false })]);
+    // Whoever is behind leaves the lead to somebody else, or tries again.
+    if (feed.applied !== expected || feed.at.sequence !== expected) return undefined;
+    if (this.silence.ms < silenceMs || this.isClosing) return undefined;
+    assert(tail.sequence === 0 || stateDigest(tables) === tail.digest, 'a digest was compared');
+    const record = this.o.epochRecord();
+    const patienceMs = PATIENCE * silenceMs;
+    this.taken = performance.now();
+    const writer = await replicated.claim(tail, record, { node, patienceMs });
+    await this.following.stop();
+    feed.take(record);
+    await feed.whenApplied(record.sequence);
+    if (log.last === record.sequence && !this.isClosing) return writer;
+    // Yet another one has claimed since, or the node ends.
+    writer.end('this node does not lead after all');
+    this.lost(new WrongSequence(record.sequence, log.last));
+    return undefined;
+  }
+
+  private lead(writer: LogWriter): void {
+    const { advertise, clock, log, node, onLead, peers, print, sequencer, silenceMs, wall } =
+      this.o;
+    // Nobody knows how long nobody led before this node started.
+    if (this.seen < 2) clock.reach(wall());
+    this.writer = writer;
+    writer.onRoom = (problem) => {
+      this.fullness = problem;
+      this.judgeLog();
+    };
+    log.lead(writer);
+    this.epoch = writer.epoch;
+    this.leader = { node, advertise, peers, epoch: writer.epoch };
+    this.role = 'leading';
+    print('info', `this node leads, epoch ${writer.epoch} from batch ${writer.last}`);
+    this.beats = setInterval(() => this.beatOnce(), silenceMs / BEATS);
+    this.beatOnce();
+    this.upkeep = setInterval(() => void this.lookAfterLog(), UPKEEP_MS);
+    sequencer.follow(false);
+    onLead();
+  }
+
+  private beatOnce(): void {
+    if (this.isBeating) return;
+    this.isBeating = true;
+    this.beat(false)
+      .catch((error: Error) => {
+        if (error instanceof WrongSequence) this.lost(error);
+      })
+      .finally(() => {
+        this.isBeating = false;
+        this.judgeLog();
+      });
+  }
+
+  /** Old records make room for new ones. */
+  private async lookAfterLog(): Promise<void> {
+    const { print, replicated, silenceMs } = this.o;
+    try {
+      this.space = await replicated.space(silenceMs);
+      await replicated.trim(this.writer!.last);
+    } catch (error) {
+      print('warn', `the log of the cluster could not be trimmed: ${(error as Error).message}`);
+    }
+  }
+
+  /** Orders pause where the log does not answer, or is full. */
+  private judgeLog(): void {
+    if (this.role !== 'leading') return;
+    const silent = this.isStale() ? 'the log of the cluster does not answer' : undefined;
+    const problem = this.fullness ?? silent;
+    if (problem === this.problem) return;
+    this.problem = problem;
+    this.o.onProblem(problem);
+  }
+
+  private async beat(leaves: boolean): Promise<void> {
+    const { advertise, node, peers, silenceMs, tables } = this.o;
+    const { epoch, last: sequence } = this.writer!;
+    const { capacities } = tables;
+    this.count += 1;
+    const sent = performance.now();
+    const beat = { node, epoch, advertise, peers, sequence, capacities, count: this.count, leaves };
+    await this.writer!.beat(encodeBeat(beat), silenceMs);
+    this.taken = Math.max(this.taken, sent);
+  }
+}
+
+/** Throws where this node has a record that the log of the cluster does not have. */
+function refuseOther(tail: Tail, own: number): void {
+  const isEmpty = tail.epoch === NO_TAIL.epoch;
+  if (isEmpty || tail.sequence >= own) return;
+  throw new LogDamage(
+    `it ends with batch ${own}, but that of the cluster with batch ${tail.sequence}: it is not of this cluster`,
+  );
+}

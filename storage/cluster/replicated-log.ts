@@ -1,0 +1,148 @@
+/**
+ * The contract of a log that several machines share. Records, numbers and digests are those of the log of
+ * one machine (log/log.ts). Every implementation guarantees:
+ *
+ * - There is one order of records, without a gap. What was committed is never lost and never changes, whatever
+ *   ends or wakes again.
+ * - A record is committed when it is on the disks of a majority. tail(), range() and follow() tell committed
+ *   records only, and tail() tells every record whose append had resolved before the call, on any machine.
+ * - The tail alone decides who may write: claim() and append() are one compare-and-swap of the tail with the
+ *   records. Of two writers that expect the same tail, one wins; the other has written nothing. A writer
+ *   needs no clock and no lease, so one that was stopped for an hour does no harm when it wakes.
+ * - An append whose outcome is unknown is repeated with the same comparison until it is certain. Until then it
+ *   neither resolves nor rejects; only the end of the writer makes it reject, with OutcomeUnknown.
+ *
+ * Thread: the I/O thread. No callback is called after stop() or close() has been called.
+ */
+import type { LogEntry, NewEntry } from '../log/log.ts';
+
+/** The record that somebody has come to; { sequence: 0, digest: 0 } before the first. */
+export interface Position {
+  readonly sequence: number;
+  /** Digest of the engine after it. */
+  readonly digest: number;
+}
+
+/** The newest committed record, and who may follow it up. All zero and '' where there is none. */
+export interface Tail extends Position {
+  /** Checksum of the record: the link of the one that follows it. */
+  readonly link: number;
+  /** Bytes of all records up to it, as the log stores them. */
+  readonly bytes: number;
+  /** From 1, one more with each claim. */
+  readonly epoch: number;
+  /** Names one claim: the node, and what tells its claims apart. */
+  readonly writer: string;
+}
+
+/** Where the log is empty. */
+export const NO_TAIL: Tail = { sequence: 0, digest: 0, link: 0, bytes: 0, epoch: 0, writer: '' };
+
+export interface FollowCalls {
+  /** Each record after the given position, in order, without a gap. The next one waits for what it returns. */
+  take(entry: LogEntry): void | Promise<void>;
+  /** Why nothing comes at present, and undefined once it does again. The log goes on trying. */
+  onProblem(problem: string | undefined): void;
+  /** The last call: TooOld, LogDamage (the records differ from the position), or what `take` has thrown. */
+  onEnd(error: Error): void;
+}
+
+export interface Subscription {
+  /** Resolves when nothing of it is under way. */
+  stop(): Promise<void>;
+}
+
+export interface Claim {
+  /** Node id of who claims, at most 64 characters of ASCII. */
+  readonly node: string;
+  /** So long the writer repeats what gets no answer at all; then it ends with OutcomeUnknown. */
+  readonly patienceMs: number;
+}
+
+export interface Announcement extends Subscription {
+  /** Published as soon as possible, and renewed until stop(). */
+  update(value: Buffer): void;
+}
+
+export interface Space {
+  /** Bytes of the file of the member that has the largest one, and how many of them are in use. */
+  readonly usedBytes: number;
+  readonly liveBytes: number;
+  /** The log takes no more records until an operator has made room. */
+  readonly isFull: boolean;
+}
+
+export interface ReplicatedLog {
+  /** Rejects with Unreachable (log/log.ts) where no majority answers within this time. */
+  tail(msMax: number): Promise<Tail>;
+  /**
+   * The committed records after `from`, up to the sequence `to`, which is committed. Throws TooOld where the
+   * log has given up the one after `from`, LogDamage where it does not follow `from`, Unreachable.
+   */
+  range(from: Position, to: number): AsyncIterable<LogEntry>;
+  follow(from: Position, calls: FollowCalls): Subscription;
+  /**
+   * Appends the first record of a new epoch, where the tail is still `expected`, and resolves with who may
+   * write from then on. An empty log begins with this record, whatever its sequence. Rejects with WrongSequence
+   * (somebody was faster, nothing is written), NoSpace (nothing is written), or OutcomeUnknown: the record may
+   * be there or may still appear, but nobody writes after it.
+   */
+  claim(expected: Tail, record: LogEntry, claim: Claim): Promise<LogWriter>;
+  /** Each heartbeat of a leader, as soon as it is seen, in order; some may be left out. */
+  watchBeat(
+    onBeat: (value: Buffer) => void,
+    onProblem: (problem: string | undefined) => void,
+  ): Subscription;
+  /** Publishes a value of this node; it expires some ten seconds after the node has ended. */
+  announce(node: string, value: Buffer): Announcement;
+  /** What is announced at present, by node. */
+  nodes(msMax: number): Promise<ReadonlyMap<string, Buffer>>;
+  space(msMax: number): Promise<Space>;
+  /**
+   * Gives up records up to this sequence, oldest first, but keeps the newest ones of so many bytes as the log
+   * was opened with. To be called by the leader from time to time, also where nothing is to be given up.
+   */
+  trim(sequence: number): Promise<void>;
+  /** Ends all that was begun here: writers reject with OutcomeUnknown, subscriptions are silent. */
+  close(): Promise<void>;
+}
+
+/** Writes as storage/log/group-commit.ts describes: one append in flight, and none after the first failure. */
+export interface LogWriter {
+  readonly epoch: number;
+  /** Newest committed record of this writer, and the digest after it. */
+  readonly last: number;
+  readonly digest: number;
+  /** Why nothing can be appended any more: WrongSequence (another one writes), OutcomeUnknown. */
+  readonly failure: Error | undefined;
+  /** Called with the reason why nothing more should be taken in, and with undefined once there is room. */
+  onRoom: (problem: string | undefined) => void;
+  /** As Log.append(), except that a rejected call may have OutcomeUnknown as its reason. */
+  append(entries: readonly NewEntry[], expected: number): Promise<void>;
+  whenDurable(): Promise<void>;
+  /**
+   * Tells the followers that this writer lives. Rejects with WrongSequence where another one has claimed the
+   * log, which is then `failure`; NoSpace; Unreachable.
+   */
+  beat(value: Buffer, msMax: number): Promise<void>;
+  /** Gives up writing; what is under way is rejected with OutcomeUnknown. */
+  end(why: string): void;
+}
+
+/** The log takes no more records until an operator has made room. */
+export class NoSpace extends Error {
+  constructor() {
+    super('the log of the cluster is full');
+  }
+}
+
+/** The log has given up what is needed: a snapshot of another node comes first. */
+export class TooOld extends Error {
+  /** The oldest record that is there. */
+  readonly first: number;
+
+  constructor(from: number, first: number) {
+    super(`batch ${from + 1} is not there any more, the log of the cluster begins with ${first}`);
+    this.first = first;
+  }
+}

@@ -1,0 +1,80 @@
+/** The contract of a log of several machines, of the one in memory and of the one on a real etcd. */
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { Etcd, NO_ETCD } from '../../bench/common/etcd.ts';
+import { NoSpace } from '../../storage/cluster/replicated-log.ts';
+import { freshSeed, Random } from '../common/random.ts';
+import { MemoryCluster, MemoryLog } from '../storage/memory-log.ts';
+import { BEHAVIOURS } from './contract.ts';
+import {
+  appendNext,
+  claimed,
+  entryOf,
+  etcdPlace,
+  memoryPlace,
+  type Place,
+  until,
+} from './log-place.ts';
+
+async function behave(place: Place, name: string): Promise<void> {
+  const seed = freshSeed();
+  try {
+    await BEHAVIOURS[name]!((faults) => place.open(faults), new Random(seed));
+  } catch (error) {
+    console.error(`replay with: SEED=${seed} npm test`);
+    throw error;
+  } finally {
+    await place.close();
+  }
+}
+
+test('the log in memory', async (t) => {
+  for (const name of Object.keys(BEHAVIOURS)) {
+    await t.test(name, () => behave(memoryPlace(), name));
+  }
+});
+
+test('a log in memory that is full makes its writer wait, and says so', async (t) => {
+  const cluster = new MemoryCluster();
+  const log = new MemoryLog(cluster);
+  t.after(() => log.close());
+  const writer = await claimed(log);
+  const room: (string | undefined)[] = [];
+  writer.onRoom = (problem) => void room.push(problem);
+  cluster.full = 'refuses';
+  let isDone = false;
+  const append = appendNext(writer).then(() => {
+    isDone = true;
+  });
+  await until(() => room.length === 1, 'it says so');
+  await assert.rejects(writer.beat(Buffer.from('x'), 1_000), NoSpace);
+  const tail = await log.tail(1_000);
+  await assert.rejects(log.claim(tail, entryOf(2), { node: 'b', patienceMs: 1_000 }), NoSpace);
+  assert(!isDone);
+  cluster.full = 'no';
+  await append;
+  assert.deepEqual(room, ['the log of the cluster is full', undefined]);
+});
+
+test('what a log takes while it says that it is full is acknowledged', async (t) => {
+  const cluster = new MemoryCluster();
+  const log = new MemoryLog(cluster);
+  t.after(() => log.close());
+  const writer = await claimed(log);
+  const room: (string | undefined)[] = [];
+  writer.onRoom = (problem) => void room.push(problem);
+  cluster.full = 'pretends';
+  await appendNext(writer);
+  assert.equal(room.length, 1);
+  assert.equal((await log.tail(1_000)).sequence, 2);
+  cluster.full = 'no';
+  await until(() => room.length === 2, 'there is room, though nothing is appended');
+});
+
+test('the log on etcd', { skip: NO_ETCD }, async (t) => {
+  const etcd = await Etcd.start();
+  t.after(() => etcd.close());
+  for (const [i, name] of Object.keys(BEHAVIOURS).entries()) {
+    await t.test(name, () => behave(etcdPlace(etcd, `venue-${i}`), name));
+  }
+});

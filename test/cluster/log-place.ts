@@ -1,0 +1,173 @@
+/**
+ * A place where logs of several machines lie, in memory or on a real etcd, for tests that hold for both: each
+ * client has faults of its own. Also records, and what an observer checks of them.
+ */
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Etcd } from '../../bench/common/etcd.ts';
+import type { Answer } from '../../storage/cluster/certain.ts';
+import { EtcdLog } from '../../storage/cluster/etcd-log.ts';
+import type { EncodedGroup } from '../../storage/cluster/group-value.ts';
+import type {
+  FollowCalls,
+  LogWriter,
+  Position,
+  ReplicatedLog,
+  Subscription,
+} from '../../storage/cluster/replicated-log.ts';
+import { type LogEntry, WrongSequence } from '../../storage/log/log.ts';
+import { type Fate, Faults, MemoryCluster, MemoryLog } from '../storage/memory-log.ts';
+
+export const START: Position = { sequence: 0, digest: 0 };
+const WAIT_MS = 60_000;
+
+/** Clients of one log; all are closed by close(). */
+export interface Place {
+  open(faults?: Faults): Promise<ReplicatedLog>;
+  close(): Promise<void>;
+}
+
+export function memoryPlace(): Place {
+  const cluster = new MemoryCluster();
+  const open: ReplicatedLog[] = [];
+  return {
+    open: (faults) => {
+      const log = new MemoryLog(cluster, faults);
+      open.push(log);
+      return Promise.resolve(log);
+    },
+    close: async () => void (await Promise.all(open.map((log) => log.close()))),
+  };
+}
+
+/** Loses requests and answers of its writer as the faults say; what is on the way otherwise is real. */
+class FaultyEtcdLog extends EtcdLog {
+  faults = new Faults();
+
+  override swap(group: EncodedGroup, msMax: number): Promise<Answer> {
+    const waitMs = Math.min(msMax, this.faults.patienceMs);
+    return faulty(this.faults.fate(), waitMs, () => super.swap(group, msMax));
+  }
+}
+
+async function faulty<T>(fate: Fate, waitMs: number, work: () => Promise<T>): Promise<T> {
+  if (fate === 'arrives') return work();
+  if (fate === 'answer lost') await work();
+  // A request that arrives late does so after its client has tried again, or has given up.
+  if (fate === 'late') setTimeout(() => void work().catch(() => undefined), waitMs + 30);
+  await sleep(waitMs);
+  throw new Error('the test has lost it');
+}
+
+/** `name`: of the venue, so that tests do not see one another. */
+export function etcdPlace(etcd: Etcd, name: string, keepBytes = 0): Place {
+  const open: ReplicatedLog[] = [];
+  return {
+    open: async (faults) => {
+      const log = new FaultyEtcdLog(await etcd.client(open.length), name, keepBytes);
+      if (faults !== undefined) log.faults = faults;
+      open.push(log);
+      return log;
+    },
+    close: async () => void (await Promise.all(open.map((log) => log.close()))),
+  };
+}
+
+/** The digest after a record of these tests. */
+export function digestOf(sequence: number): number {
+  return Math.imul(sequence, 0x9e3779b1);
+}
+
+export function entryOf(sequence: number, bytes = 50, fill = sequence): LogEntry {
+  return {
+    sequence,
+    time: 1_000 + sequence,
+    before: sequence === 1 ? 0 : digestOf(sequence - 1),
+    after: digestOf(sequence),
+    payload: Buffer.alloc(bytes, fill & 255),
+  };
+}
+
+export function positionOf(sequence: number): Position {
+  return { sequence, digest: sequence === 0 ? 0 : digestOf(sequence) };
+}
+
+/** Claims the log where it ends at present. */
+export async function claimed(
+  log: ReplicatedLog,
+  node = 'a',
+  patienceMs = WAIT_MS,
+): Promise<LogWriter> {
+  const tail = await log.tail(WAIT_MS);
+  return log.claim(tail, entryOf(tail.sequence + 1), { node, patienceMs });
+}
+
+/** What a writer that was ended or stopped has sent may still come in between. */
+export async function claimUntilWon(log: ReplicatedLog): Promise<LogWriter> {
+  for (;;) {
+    try {
+      return await claimed(log);
+    } catch (error) {
+      if (!(error instanceof WrongSequence)) throw error;
+    }
+  }
+}
+
+export function appendNext(writer: LogWriter, bytes = 50, fill?: number): Promise<void> {
+  const sequence = writer.last + 1;
+  return writer.append([entryOf(sequence, bytes, fill ?? sequence)], sequence - 1);
+}
+
+/** What a follower has received; it checks the order at once. */
+export class Observer {
+  readonly entries: LogEntry[] = [];
+  readonly problems: (string | undefined)[] = [];
+  ended: Error | undefined;
+  readonly subscription: Subscription;
+  /** Each record waits for it. */
+  gate: Promise<void> = Promise.resolve();
+  private at: number;
+
+  constructor(log: ReplicatedLog, from: Position = START) {
+    this.at = from.sequence;
+    const calls: FollowCalls = {
+      take: async (entry) => {
+        await this.gate;
+        assert.equal(entry.sequence, this.at + 1, 'without a gap');
+        this.at = entry.sequence;
+        this.entries.push(entry);
+      },
+      onProblem: (problem) => void this.problems.push(problem),
+      onEnd: (error) => {
+        this.ended = error;
+      },
+    };
+    this.subscription = log.follow(from, calls);
+  }
+
+  get last(): number {
+    return this.at;
+  }
+
+  /** Resolves when this record has come. */
+  has(sequence: number): Promise<void> {
+    return until(() => {
+      if (this.ended !== undefined) throw this.ended;
+      return this.at >= sequence;
+    }, `batch ${sequence} is to come`);
+  }
+}
+
+export async function until(isSo: () => boolean, what: string): Promise<void> {
+  const end = performance.now() + WAIT_MS;
+  while (!isSo()) {
+    assert(performance.now() < end, what);
+    await sleep(5);
+  }
+}
+
+export async function rangeOf(log: ReplicatedLog, from: Position, to: number): Promise<LogEntry[]> {
+  const entries: LogEntry[] = [];
+  for await (const entry of log.range(from, to)) entries.push(entry);
+  return entries;
+}

@@ -1,0 +1,95 @@
+/** Whole nodes on a real etcd: three processes of each. */
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { useCompiledNodes } from '../common/forms.ts';
+import { get, until } from '../common/node-harness.ts';
+import { clustered, NEEDS_ETCD, placed, type Status, traderOf, WAIT_MS } from './whole-cluster.ts';
+
+useCompiledNodes();
+const LEVELS = 20;
+
+test('three nodes: one leads, and all show the same book', NEEDS_ETCD, () =>
+  clustered(async (cluster) => {
+    const alice = await traderOf(cluster, 'alice');
+    for (let i = 1; i <= LEVELS; i++) await placed(cluster, alice, i);
+    await cluster.level();
+    assert.equal((await cluster.booksAreEqual()).length, LEVELS);
+    const leader = await cluster.leader();
+    for (const i of cluster.nodes.keys()) {
+      await until(async () => (await cluster.statusOf(i)).cluster.leader === `n${leader}`, WAIT_MS);
+      const { cluster: facts, status } = await cluster.statusOf(i);
+      assert.deepEqual([facts.node, status], [`n${i}`, 'ok']);
+    }
+  }),
+);
+
+test(
+  'kill -9 of the leader: another one takes orders, and nothing acknowledged is lost',
+  NEEDS_ETCD,
+  () =>
+    clustered(async (cluster) => {
+      const alice = await traderOf(cluster, 'alice');
+      for (let i = 1; i <= LEVELS; i++) await placed(cluster, alice, i);
+      const first = await cluster.leader();
+      await cluster.nodes[first]!.end('SIGKILL');
+      const others = cluster.nodes.map((_, i) => i).filter((i) => i !== first);
+      const ms = await placed(cluster, alice, LEVELS + 1, others);
+      console.log(`first acknowledged order ${Math.round(ms)} ms after the kill`);
+      await cluster.run(first);
+      await cluster.level();
+      assert.equal((await cluster.booksAreEqual()).length, LEVELS + 1);
+    }),
+);
+
+test(
+  'a leader that was stopped for seconds has acknowledged nothing, and follows by itself',
+  NEEDS_ETCD,
+  () =>
+    clustered(async (cluster) => {
+      const alice = await traderOf(cluster, 'alice');
+      await placed(cluster, alice, 1);
+      const first = await cluster.leader();
+      const stopped = cluster.nodes[first]!;
+      process.kill(stopped.pid, 'SIGSTOP');
+      const others = cluster.nodes.map((_, i) => i).filter((i) => i !== first);
+      await placed(cluster, alice, 2, others);
+      const late = alice.sign({ market: cluster.market, side: 'BUY', ticks: 3, shares: 10 });
+      const answering = alice.postText(stopped, JSON.stringify([late.item])).catch(() => undefined);
+      process.kill(stopped.pid, 'SIGCONT');
+      assert.notEqual((await answering)?.status, 200);
+      await until(async () => {
+        const status = await cluster.statusOf(first).catch(() => undefined);
+        return status?.cluster.role === 'follower' && status.status === 'ok';
+      }, WAIT_MS);
+      await cluster.level();
+      assert.equal((await cluster.booksAreEqual()).length, 2);
+    }),
+);
+
+test(
+  'without etcd nothing is taken and reads say that they may be old, until it answers again',
+  NEEDS_ETCD,
+  () =>
+    clustered(async (cluster) => {
+      const alice = await traderOf(cluster, 'alice');
+      await placed(cluster, alice, 1);
+      const leader = cluster.nodes[await cluster.leader()]!;
+      const stale = async (): Promise<unknown> => (await get(leader, '/status')).headers['x-stale'];
+      assert.equal(await stale(), undefined);
+      for (const member of cluster.etcd.members) member.pause();
+      await until(async () => (await stale()) === 'true', WAIT_MS);
+      const { status } = (await get(leader, '/status')).json as Status;
+      assert.equal(status, 'read-only');
+      const order = alice.sign({ market: cluster.market, side: 'BUY', ticks: 2, shares: 10 });
+      const refused = await alice.postText(leader, JSON.stringify([order.item]));
+      assert.equal(refused.status, 503);
+      for (const member of cluster.etcd.members) member.resume();
+      await placed(cluster, alice, 3);
+      await cluster.level();
+      assert.equal((await cluster.booksAreEqual()).length, 2);
+      await until(
+        async () => (await get(cluster.nodes[0]!, '/status')).headers['x-stale'] === undefined,
+        WAIT_MS,
+      );
+    }),
+);

@@ -1,0 +1,128 @@
+/** What nodes of a cluster send each other: calls over real connections, and who is refused. */
+import assert from 'node:assert/strict';
+import { connect } from 'node:net';
+import test from 'node:test';
+import { PeerCall } from '../../server/cluster/peers/calls.ts';
+import { FRAME_BYTES_MAX } from '../../server/cluster/peers/frames.ts';
+import {
+  CallFailed,
+  ConnectionLost,
+  PeerConnection,
+} from '../../server/cluster/peers/peer-connection.ts';
+import { PeerServer } from '../../server/cluster/peers/peer-server.ts';
+
+const SECRET = 's'.repeat(32);
+
+async function served(
+  body: (port: number, server: PeerServer, lines: readonly string[]) => Promise<void>,
+): Promise<void> {
+  const lines: string[] = [];
+  const print = (_: string, line: string): void => void lines.push(line);
+  const server = new PeerServer({ secret: SECRET, host: '127.0.0.1', port: 0, print });
+  const port = await server.listen();
+  try {
+    await body(port, server, lines);
+  } finally {
+    await server.close();
+  }
+}
+
+function connectionTo(port: number, secret = SECRET): PeerConnection {
+  return new PeerConnection({ host: '127.0.0.1', port }, secret, 'n1');
+}
+
+test('calls are answered, many at a time, each with its own answer', () =>
+  served(async (port, server) => {
+    const long = 3 * 2 ** 20;
+    server.answer(PeerCall.request, async (bytes) => Buffer.from(bytes).reverse());
+    const connection = connectionTo(port);
+    const sent = Array.from({ length: 200 }, (_, i) => Buffer.alloc(i === 7 ? long : i, i));
+    const answers = await Promise.all(sent.map((it) => connection.call(PeerCall.request, it)));
+    for (const [i, answer] of answers.entries()) {
+      assert(answer.equals(Buffer.from(sent[i]!).reverse()), `answer ${i}`);
+    }
+    connection.close();
+  }));
+
+test('a call that fails says why, and so does one that nobody answers', () =>
+  served(async (port, server) => {
+    server.answer(PeerCall.request, () => Promise.reject(new Error('not today')));
+    const connection = connectionTo(port);
+    const none = Buffer.alloc(0);
+    await assert.rejects(connection.call(PeerCall.request, none), new CallFailed('not today'));
+    await assert.rejects(
+      connection.call(PeerCall.orders, none),
+      new CallFailed(`this node does not know call ${PeerCall.orders}`),
+    );
+    connection.close();
+  }));
+
+test('a stream comes in parts, waits for its reader, and ends', () =>
+  served(async (port, server) => {
+    const parts = 500;
+    const bytes = 64 * 1024;
+    let made = 0;
+    async function* answer(): AsyncGenerator<Buffer> {
+      for (; made < parts; made++) yield Buffer.alloc(bytes, made);
+    }
+    server.answer(PeerCall.request, answer);
+    const connection = connectionTo(port);
+    let received = 0;
+    for await (const part of connection.stream(PeerCall.request, Buffer.alloc(0))) {
+      assert.equal(part.length, bytes);
+      assert.equal(part[0], received % 256);
+      if (received === 0) {
+        // Time for all of it, if nobody stopped it.
+        for (let i = 0; i < 100; i++) await new Promise((resolve) => setImmediate(resolve));
+        assert(made < parts, 'the other side waits');
+      }
+      received += 1;
+    }
+    assert.equal(received, parts);
+    connection.close();
+  }));
+
+test('who has another secret is not answered, and is said once', () =>
+  served(async (port, server, lines) => {
+    let calls = 0;
+    server.answer(PeerCall.request, async () => {
+      calls += 1;
+      return Buffer.alloc(0);
+    });
+    for (let i = 0; i < 3; i++) {
+      const connection = connectionTo(port, 'x'.repeat(32));
+      const lost = await connection.call(PeerCall.request, Buffer.alloc(1)).then(
+        () => undefined,
+        (error: unknown) => error,
+      );
+      assert(lost instanceof ConnectionLost && lost.isUnsent, String(lost));
+      assert(connection.isLost);
+    }
+    assert.equal(calls, 0);
+    assert.deepEqual(lines, ['127.0.0.1 does not have CLUSTER_SECRET: its connections are closed']);
+  }));
+
+test('who proves nothing is closed', () =>
+  served(async (port) => {
+    const socket = connect({ host: '127.0.0.1', port });
+    socket.on('error', () => undefined);
+    socket.write('GET / HTTP/1.1\r\n\r\n');
+    await new Promise((resolve) => socket.on('close', resolve).resume());
+    const silent = connect({ host: '127.0.0.1', port });
+    silent.on('error', () => undefined);
+    await new Promise((resolve) => silent.on('close', resolve).resume());
+  }));
+
+test('a frame that is too long closes the connection; calls under way are lost, not unsent', () =>
+  served(async (port, server, lines) => {
+    server.answer(PeerCall.request, () => new Promise(() => undefined));
+    const connection = connectionTo(port);
+    const waiting = connection.call(PeerCall.request, Buffer.alloc(1));
+    const tooLong = connection.call(PeerCall.orders, Buffer.alloc(FRAME_BYTES_MAX));
+    for (const call of [waiting, tooLong]) {
+      await assert.rejects(call, (error) => error instanceof ConnectionLost && !error.isUnsent);
+    }
+    assert.equal(lines.length, 1);
+    const late = connection.call(PeerCall.request, Buffer.alloc(1));
+    await assert.rejects(late, (error) => error instanceof ConnectionLost && error.isUnsent);
+  }));

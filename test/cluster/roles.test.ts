@@ -1,0 +1,294 @@
+/** Who leads a cluster, and what is acknowledged meanwhile; the shared log is in memory, with faults. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { CommandKind, commandKind, commandWords, noteBytes } from '../../engine/commands.ts';
+import { batchOf } from '../../storage/recovery/replay.ts';
+import { until } from '../common/node-harness.ts';
+import type { Random } from '../common/random.ts';
+import { type Fate, MemoryCluster } from '../storage/memory-log.ts';
+import { seeded, TIGHT } from '../storage/stored-exchange.ts';
+import { SILENCE_MS, SimulatedNode } from './simulated-node.ts';
+
+const WAIT_MS = 30_000;
+const NODES = 3;
+const STEPS = 40;
+const STEP_MS_MAX = 2 * SILENCE_MS;
+
+class Stage {
+  readonly cluster = new MemoryCluster();
+  readonly nodes: readonly SimulatedNode[];
+
+  constructor(count = NODES) {
+    this.nodes = Array.from({ length: count }, (_, i) => new SimulatedNode(`n${i}`, this.cluster));
+  }
+
+  get leader(): SimulatedNode | undefined {
+    return this.nodes.find(({ leads }) => leads);
+  }
+
+  async led(): Promise<SimulatedNode> {
+    await until(() => this.leader !== undefined, WAIT_MS);
+    return this.leader!;
+  }
+
+  /** All that runs has all that is committed. */
+  async level(): Promise<void> {
+    const tail = (): number => this.cluster.tail.sequence;
+    const isLevel = ({ run, store }: SimulatedNode): boolean =>
+      run === undefined || store.entries.at(-1)?.sequence === tail();
+    await until(() => this.nodes.every(isLevel), WAIT_MS);
+  }
+
+  end(): void {
+    for (const node of this.nodes) node.kill();
+  }
+}
+
+async function staged(body: (stage: Stage) => Promise<void>): Promise<void> {
+  const stage = new Stage();
+  try {
+    for (const node of stage.nodes) node.start();
+    await body(stage);
+    assert.deepEqual(
+      stage.nodes.flatMap(({ fatal }) => fatal),
+      [],
+    );
+  } finally {
+    stage.end();
+  }
+}
+
+/** The numbers in the log, in their order. */
+function notedIn({ stored }: MemoryCluster): number[] {
+  return stored.flatMap(({ entry }) => {
+    const { i32 } = batchOf(entry);
+    const numbers: number[] = [];
+    for (let at = 0; at < i32.length; at += commandWords(i32, at)) {
+      if (commandKind(i32, at) !== CommandKind.note) continue;
+      numbers.push(Number(Buffer.from(noteBytes(i32, at)).toString()));
+    }
+    return numbers;
+  });
+}
+
+test('one of three nodes leads, the others follow and take nothing', () =>
+  staged(async (stage) => {
+    const leader = await stage.led();
+    assert.equal(await leader.note(1), undefined);
+    await stage.level();
+    assert.equal(stage.nodes.filter(({ leads }) => leads).length, 1);
+    for (const node of stage.nodes.filter((one) => one !== leader)) {
+      assert.equal(await node.note(2), 'busy');
+      await until(() => node.run!.roles.facts().leader?.node === leader.name, WAIT_MS);
+      assert.deepEqual(node.store.entries, leader.store.entries);
+      assert.equal(node.run!.roles.isStale(), false);
+    }
+    assert.deepEqual(notedIn(stage.cluster), [1]);
+  }));
+
+test('another node leads once the leader is dead, and goes on from the time of the log', () =>
+  staged(async (stage) => {
+    const first = await stage.led();
+    for (const node of stage.nodes) node.wallAhead = 600_000;
+    assert.equal(await first.note(1), undefined);
+    const { time } = stage.cluster.stored.at(-1)!.entry;
+    // The others have seen it lead.
+    await until(
+      () => stage.nodes.every((node) => node.run!.roles.facts().leader?.node === first.name),
+      WAIT_MS,
+    );
+    first.kill();
+    const second = await stage.led();
+    assert.notEqual(second, first);
+    assert.equal(await second.note(2), undefined);
+    const later = stage.cluster.stored.at(-1)!.entry.time;
+    assert(later >= time && later < time + 300_000, `${later - time} ms later`);
+    first.start();
+    await stage.level();
+    assert.equal(first.leads, false);
+    assert.deepEqual(notedIn(stage.cluster), [1, 2]);
+  }));
+
+test('a leader without its log pauses, and follows once another one leads', () =>
+  staged(async (stage) => {
+    const first = await stage.led();
+    const before = first.run!;
+    before.faults.isCut = true;
+    const waiting = first.note(1);
+    await until(() => before.roles.isStale(), WAIT_MS);
+    await until(() => stage.nodes.some((node) => node.leads && node !== first), WAIT_MS);
+    before.faults.isCut = false;
+    assert.equal(await waiting, 'unknown');
+    await until(() => first.overs === 1 && !first.leads, WAIT_MS);
+    await stage.level();
+    assert.equal(stage.nodes.filter(({ leads }) => leads).length, 1);
+    assert.deepEqual(notedIn(stage.cluster), []);
+  }));
+
+test('a replica never leads', async () => {
+  const cluster = new MemoryCluster();
+  const [leader, member, replica] = [
+    new SimulatedNode('leader', cluster),
+    new SimulatedNode('member', cluster),
+    new SimulatedNode('replica', cluster, false),
+  ];
+  try {
+    leader.start();
+    await until(() => leader.leads, WAIT_MS);
+    replica.start();
+    await until(() => replica.run!.roles.facts().leader?.node === 'leader', WAIT_MS);
+    leader.kill();
+    await sleep(4 * SILENCE_MS);
+    assert.equal(replica.leads, false);
+    member.start();
+    await until(() => member.leads, WAIT_MS);
+    assert.equal(await member.note(1), undefined);
+    await until(() => replica.run!.roles.facts().leader?.node === 'member', WAIT_MS);
+    assert.deepEqual([leader.fatal, member.fatal, replica.fatal], [[], [], []]);
+  } finally {
+    for (const node of [leader, member, replica]) node.kill();
+  }
+});
+
+test('a node with smaller tables may not join', async () => {
+  const cluster = new MemoryCluster();
+  const leader = new SimulatedNode('leader', cluster);
+  const small = new SimulatedNode('small', cluster, true, { ...TIGHT, markets: 4, tokens: 12 });
+  try {
+    leader.start();
+    await until(() => leader.leads, WAIT_MS);
+    small.start();
+    await until(() => small.fatal.length > 0, WAIT_MS);
+    assert.equal(
+      small.fatal[0],
+      'small: the tables of this node are smaller than those of its leader, leader: ' +
+        'MARKETS_MAX is 4, there 8; TOKENS_MAX is 12, there 24',
+    );
+  } finally {
+    leader.kill();
+    small.kill();
+  }
+});
+
+interface Acknowledged {
+  readonly number: number;
+  readonly epoch: number;
+  readonly sent: number;
+  readonly at: number;
+}
+
+/** Sends numbers to whoever says that it leads, several at a time, until it is stopped. */
+class Load {
+  readonly acknowledged: Acknowledged[] = [];
+  readonly refused: number[] = [];
+  private next = 0;
+  private isOver = false;
+  private readonly stage: Stage;
+  private readonly ended: Promise<unknown>;
+
+  constructor(stage: Stage, clients: number) {
+    this.stage = stage;
+    this.ended = Promise.all(Array.from({ length: clients }, () => this.send()));
+  }
+
+  async stop(): Promise<void> {
+    this.isOver = true;
+    await this.ended;
+  }
+
+  private async send(): Promise<void> {
+    for (let turn = 0; !this.isOver; turn++) {
+      // Two nodes may think that they lead: both are asked.
+      const leaders = this.stage.nodes.filter(({ leads }) => leads);
+      const leader = leaders[turn % Math.max(1, leaders.length)];
+      if (leader === undefined) {
+        await sleep(5);
+        continue;
+      }
+      this.next += 1;
+      const number = this.next;
+      const epoch = leader.run!.roles.leader!.epoch;
+      const sent = performance.now();
+      // A node that was killed answers nothing.
+      const outcome = await Promise.race([leader.note(number), sleep(3_000, 'no answer')]);
+      if (outcome === undefined) {
+        this.acknowledged.push({ number, epoch, sent, at: performance.now() });
+      } else if (outcome === 'busy' || outcome === 'unavailable') this.refused.push(number);
+      await sleep(1);
+    }
+  }
+}
+
+const FATES: readonly Fate[] = [
+  'arrives',
+  'arrives',
+  'arrives',
+  'request lost',
+  'answer lost',
+  'late',
+];
+
+function breakSomething(stage: Stage, random: Random): void {
+  const node = random.pick(stage.nodes);
+  if (node.run === undefined) {
+    node.start();
+    return;
+  }
+  const { faults } = node.run;
+  const action = random.below(6);
+  if (action === 0) node.kill();
+  else if (action === 1) faults.isCut = true;
+  else if (action === 2) faults.fate = () => random.pick(FATES);
+  else if (action === 3) {
+    const most = random.below(2 * SILENCE_MS);
+    faults.delayMs = () => random.below(most + 1);
+  } else {
+    faults.isCut = false;
+    faults.fate = () => 'arrives';
+    faults.delayMs = () => 0;
+  }
+}
+
+test('whatever breaks, nothing acknowledged is lost, and no two nodes lead', () =>
+  seeded((random) =>
+    staged(async (stage) => {
+      const load = new Load(stage, 4);
+      for (let step = 0; step < STEPS; step++) {
+        await sleep(random.below(STEP_MS_MAX));
+        breakSomething(stage, random);
+      }
+      for (const node of stage.nodes) {
+        if (node.run === undefined) node.start();
+        node.run!.faults.isCut = false;
+        node.run!.faults.fate = () => 'arrives';
+        node.run!.faults.delayMs = () => 0;
+      }
+      await until(() => stage.nodes.filter(({ leads }) => leads).length === 1, WAIT_MS);
+      await load.stop();
+      await stage.level();
+      const noted = notedIn(stage.cluster);
+      const times = new Map<number, number>();
+      for (const number of noted) times.set(number, (times.get(number) ?? 0) + 1);
+      const { acknowledged, refused } = load;
+      assert(acknowledged.length > 0);
+      assert.equal(new Set(noted).size, noted.length, 'nothing is applied twice');
+      const lost = acknowledged.filter(({ number }) => !times.has(number));
+      assert.deepEqual(lost, [], 'what is acknowledged is in the log');
+      assert.deepEqual(
+        refused.filter((number) => times.has(number)),
+        [],
+        'what is refused is not',
+      );
+      for (const { entries } of stage.nodes.map(({ store }) => store)) {
+        assert.deepEqual(
+          entries.map(({ after, sequence }) => ({ after, sequence })),
+          stage.cluster.stored.map(({ entry: { after, sequence } }) => ({ after, sequence })),
+        );
+      }
+      for (const { epoch, sent } of acknowledged) {
+        const newer = acknowledged.find((other) => other.epoch > epoch && other.at < sent);
+        assert.equal(newer, undefined, 'an old leader acknowledges nothing new');
+      }
+    }),
+  ));

@@ -1,0 +1,132 @@
+/**
+ * A node of a simulated cluster: roles, sequencer and live tables, with its own log in memory and the shared log
+ * over a network that the test breaks. It starts again by itself, as the process of a node does.
+ */
+import assert from 'node:assert/strict';
+import { CommandBuffer, encodeNote } from '../../engine/commands.ts';
+import { Engine } from '../../engine/engine.ts';
+import { closedCount, engineTime, stateDigest } from '../../engine/reads.ts';
+import { BATCH_COMMANDS_MAX } from '../../engine/tables/capacities.ts';
+import { allocateEngine } from '../../engine/tables/tables.ts';
+import { ClusterClock } from '../../server/cluster/cluster-clock.ts';
+import { epochRecord } from '../../server/cluster/epoch-record.ts';
+import { Roles } from '../../server/cluster/roles.ts';
+import { sendCommands } from '../../server/orders/own-commands.ts';
+import { Sequencer } from '../../server/orders/sequencer.ts';
+import { allocateSlots } from '../../server/orders/slots.ts';
+import { ClusterLog } from '../../storage/cluster/cluster-log.ts';
+import { batchOf, replay } from '../../storage/recovery/replay.ts';
+import { FakeLog, type FakeStore } from '../storage/fake-log.ts';
+import { Faults, type MemoryCluster, MemoryLog } from '../storage/memory-log.ts';
+import { TIGHT } from '../storage/stored-exchange.ts';
+import { InlinePool } from './inline-pool.ts';
+
+export const SILENCE_MS = 120;
+const SETTINGS = { selfTrade: 0, openOrdersPerAccount: 0, walletsPerSigner: 0, ledger: false };
+const NOTE_KIND = 200;
+
+/** A run of the node, from a start to its end. */
+interface Run {
+  readonly roles: Roles;
+  readonly sequencer: Sequencer;
+  readonly pool: InlinePool;
+  readonly faults: Faults;
+  readonly replicated: MemoryLog;
+}
+
+export class SimulatedNode {
+  readonly name: string;
+  readonly store: FakeStore = { entries: [] };
+  /** What should never happen. */
+  readonly fatal: string[] = [];
+  starts = 0;
+  /** Runs that ended because another node leads. */
+  overs = 0;
+  run: Run | undefined;
+  /** Milliseconds by which its clock is wrong. */
+  wallAhead = 0;
+  private readonly cluster: MemoryCluster;
+  private readonly mayLead: boolean;
+  private readonly capacities;
+
+  constructor(name: string, cluster: MemoryCluster, mayLead = true, capacities = TIGHT) {
+    this.name = name;
+    this.cluster = cluster;
+    this.mayLead = mayLead;
+    this.capacities = capacities;
+  }
+
+  get leads(): boolean {
+    return this.run?.roles.role === 'leading';
+  }
+
+  start(): void {
+    assert(this.run === undefined, `${this.name} runs`);
+    this.starts += 1;
+    const engine = new Engine(allocateEngine(this.capacities));
+    for (const entry of this.store.entries) replay(engine, entry, batchOf(entry));
+    const { t } = engine;
+    const log = new ClusterLog(new FakeLog(this.store));
+    const slots = allocateSlots(4, 4_096, BATCH_COMMANDS_MAX);
+    const pool = new InlinePool(t, slots);
+    const clock = new ClusterClock(engineTime(t));
+    const faults = new Faults();
+    const replicated = new MemoryLog(this.cluster, faults);
+    const onFatal = (error: Error): void => {
+      if (pool.isDead) return;
+      if (roles.role === 'leading' && log.failure !== undefined) roles.lost(error);
+      else this.fatal.push(`${this.name}: ${error.message}`);
+    };
+    const sequencer = new Sequencer({
+      ...{ tables: t, slots, pool, log, workers: 2, prefetch: 2, queueMax: 1_000 },
+      now: clock.now,
+      closedPersisted: () => closedCount(t),
+      onFlushed: () => undefined,
+      onFatal,
+      warn: (line) => this.fatal.push(line),
+      meters: undefined,
+    });
+    const roles: Roles = new Roles({
+      ...{ node: this.name, advertise: `http://${this.name}`, mayLead: this.mayLead },
+      peers: `peers://${this.name}:1`,
+      ...{ silenceMs: SILENCE_MS, replicated, log, tables: t, sequencer, clock, onFatal },
+      wall: () => Date.now() + this.wallAhead,
+      epochRecord: () => epochRecord(t, SETTINGS),
+      onLead: () => undefined,
+      onLeader: () => undefined,
+      onProblem: () => undefined,
+      onOver: () => {
+        this.overs += 1;
+        this.kill();
+        this.start();
+      },
+      print: () => undefined,
+    });
+    sequencer.begin();
+    this.run = { roles, sequencer, pool, faults, replicated };
+    const { digest } = log;
+    assert.equal(stateDigest(t), digest);
+  }
+
+  /** As kill -9: nothing of it runs any more, and what it has sent may arrive. */
+  kill(): void {
+    const { run } = this;
+    if (run === undefined) return;
+    this.run = undefined;
+    run.pool.isDead = true;
+    void run.roles.stopFollowing();
+    void run.roles.close();
+    void run.replicated.close();
+    run.faults.isCut = true;
+  }
+
+  /** Sends a number to be noted; why it was refused, or undefined once it is acknowledged. */
+  async note(number: number): Promise<string | undefined> {
+    const { run } = this;
+    if (run === undefined) return 'busy';
+    const out = new CommandBuffer(16);
+    encodeNote(out, NOTE_KIND, Buffer.from(`${number}`.padStart(8)));
+    const outcome = await sendCommands(run.sequencer, out.i32.slice(0, out.words));
+    return typeof outcome === 'string' ? outcome : undefined;
+  }
+}

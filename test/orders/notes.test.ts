@@ -1,0 +1,54 @@
+/** Notes on their way through the sequencer: when they are taken, and when they are answered. */
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { writeNote } from '../../server/orders/own-commands.ts';
+import type { Note } from '../../storage/notes/notes.ts';
+import { Stage } from './sequencer-stage.ts';
+
+const NOTE: Note = { about: 'catalog', digest: 'ab'.repeat(32) };
+
+/** What has come of a note so far. */
+function written(stage: Stage): { state: string } {
+  const outcome = { state: 'open' };
+  writeNote(stage.sequencer, NOTE).then(
+    () => (outcome.state = 'durable'),
+    (error: Error) => (outcome.state = error.message),
+  );
+  return outcome;
+}
+
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+test('a note passes a full queue, and is answered once it is durable and everybody has it', async () => {
+  const stage = new Stage(1, 1);
+  for (const name of ['a', 'b', 'c']) stage.submit(name);
+  assert.match(stage.names().join(), /^c: 503 /);
+  const note = written(stage);
+  await stage.run(stage.tasks[0]!);
+  await stage.run(stage.tasks[0]!);
+  await stage.gate.end();
+  assert.equal(note.state, 'open', 'in a write that is under way');
+  assert.equal(stage.flushed.length, 1);
+  await stage.gate.end();
+  assert.equal(note.state, 'durable');
+  assert.equal(stage.flushed.length, 2);
+});
+
+test('where cancels are taken a note is; else it is refused at once, and after a failed write never answered well', async () => {
+  const stage = new Stage(1);
+  stage.sequencer.pause('no room');
+  const refused = written(stage);
+  await turn();
+  assert.equal(refused.state, 'nothing is written now: busy');
+  stage.sequencer.pause('the clock', true);
+  const taken = written(stage);
+  await stage.run(stage.tasks[0]!);
+  await stage.gate.end();
+  assert.equal(taken.state, 'durable');
+  const lost = written(stage);
+  await stage.run(stage.tasks[0]!);
+  await stage.gate.end(new Error('disk gone'));
+  assert.equal(lost.state, 'nothing is written now: unavailable');
+  assert.equal(stage.flushed.length, 1);
+  assert.deepEqual(stage.fatal, ['log: a write failed: disk gone']);
+});

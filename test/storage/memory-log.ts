@@ -1,0 +1,311 @@
+/**
+ * The contract of a log that several machines share, in memory: what etcd is to a node, with faults that a
+ * test chooses for each client. The writer is the product's; only the place where records lie is another one.
+ */
+import { crc32 } from 'node:zlib';
+import type { Answer, Group, TailStore } from '../../storage/cluster/certain.ts';
+import {
+  type Announcement,
+  type Claim,
+  type FollowCalls,
+  NO_TAIL,
+  type Position,
+  type ReplicatedLog,
+  type Space,
+  type Subscription,
+  type Tail,
+  TooOld,
+} from '../../storage/cluster/replicated-log.ts';
+import { TailWriter } from '../../storage/cluster/tail-writer.ts';
+import { LogDamage, type LogEntry, Unreachable } from '../../storage/log/log.ts';
+
+interface Stored {
+  readonly entry: LogEntry;
+  readonly writer: string;
+}
+
+/** What all clients share: it never loses anything. */
+export class MemoryCluster {
+  stored: Stored[] = [];
+  tail = NO_TAIL;
+  /** Who has claimed last. */
+  owner = '';
+  beat: Buffer | undefined;
+  readonly announced = new Map<string, { value: Buffer; faults: Faults }>();
+  /** refuses: nothing is taken. pretends: it is taken, and the answer says the opposite. */
+  full: 'no' | 'refuses' | 'pretends' = 'no';
+  private readonly wakes = new Set<() => void>();
+
+  /** Resolves at the next change, or after so long. */
+  changed(msMax: number): Promise<void> {
+    return new Promise((resolve) => {
+      const wake = (): void => {
+        clearTimeout(timer);
+        this.wakes.delete(wake);
+        resolve();
+      };
+      const timer = setTimeout(wake, msMax);
+      this.wakes.add(wake);
+    });
+  }
+
+  wake(): void {
+    for (const wake of [...this.wakes]) wake();
+  }
+}
+
+/** What becomes of a request. late: it arrives when its client has given it up. */
+export type Fate = 'arrives' | 'request lost' | 'answer lost' | 'late';
+
+/** The network of one client; everything can be changed at any time. */
+export class Faults {
+  /** Cut off from the log: no request arrives, no answer and no record comes back. */
+  isCut = false;
+  fate: () => Fate = () => 'arrives';
+  /** Milliseconds that each way takes. */
+  delayMs: () => number = () => 0;
+  /** After so long a client gives up what is lost or late, where it does not do so earlier. */
+  patienceMs = 1_000;
+}
+
+interface MemoryGroup extends Group {
+  readonly entries: readonly LogEntry[];
+}
+
+const LATE_MS = 30;
+
+export class MemoryLog implements ReplicatedLog, TailStore<MemoryGroup> {
+  readonly cluster: MemoryCluster;
+  readonly faults: Faults;
+  private readonly writers = new Set<TailWriter<MemoryGroup>>();
+  private readonly subscriptions = new Set<Subscription>();
+
+  constructor(cluster: MemoryCluster, faults = new Faults()) {
+    this.cluster = cluster;
+    this.faults = faults;
+  }
+
+  tail(msMax: number): Promise<Tail> {
+    return this.request(msMax, () => this.cluster.tail);
+  }
+
+  async *range(from: Position, to: number): AsyncIterable<LogEntry> {
+    for (let at = from; at.sequence < to; ) {
+      const entry = await this.request(1_000, () => this.after(at));
+      if (entry === undefined) throw new LogDamage(`batch ${at.sequence + 1}: it is missing`);
+      yield entry;
+      at = { sequence: entry.sequence, digest: entry.after };
+    }
+  }
+
+  follow(from: Position, calls: FollowCalls): Subscription {
+    let at = from;
+    return this.subscribe(async (isOver) => {
+      try {
+        if (at === from) this.compareEnd(from);
+        for (let entry = this.after(at); entry !== undefined; entry = this.after(at)) {
+          await pause(this.faults.delayMs());
+          if (isOver() || this.faults.isCut) return true;
+          at = { sequence: entry.sequence, digest: entry.after };
+          await calls.take(entry);
+          if (isOver()) return true;
+        }
+        return true;
+      } catch (error) {
+        if (!isOver()) calls.onEnd(error as Error);
+        return false;
+      }
+    }, calls.onProblem);
+  }
+
+  async claim(expected: Tail, record: LogEntry, claim: Claim): Promise<TailWriter<MemoryGroup>> {
+    const writer = await TailWriter.claim(this, expected, record, claim);
+    this.writers.add(writer);
+    return writer;
+  }
+
+  watchBeat(
+    onBeat: (value: Buffer) => void,
+    onProblem: (problem: string | undefined) => void,
+  ): Subscription {
+    let seen: Buffer | undefined;
+    return this.subscribe(async (isOver) => {
+      const { beat } = this.cluster;
+      if (beat === undefined || beat === seen) return true;
+      await pause(this.faults.delayMs());
+      if (isOver() || this.faults.isCut) return true;
+      seen = beat;
+      onBeat(beat);
+      return true;
+    }, onProblem);
+  }
+
+  announce(node: string, value: Buffer): Announcement {
+    const { announced } = this.cluster;
+    const { faults } = this;
+    announced.set(node, { value, faults });
+    const subscription = {
+      update: (next: Buffer) => void announced.set(node, { value: next, faults }),
+      stop: () => {
+        announced.delete(node);
+        this.subscriptions.delete(subscription);
+        return Promise.resolve();
+      },
+    };
+    this.subscriptions.add(subscription);
+    return subscription;
+  }
+
+  nodes(msMax: number): Promise<ReadonlyMap<string, Buffer>> {
+    return this.request(msMax, () => {
+      const present = [...this.cluster.announced].filter(([, { faults }]) => !faults.isCut);
+      return new Map(present.map(([node, { value }]) => [node, value]));
+    });
+  }
+
+  space(msMax: number): Promise<Space> {
+    const isFull = this.cluster.full !== 'no';
+    return this.request(msMax, () => ({ usedBytes: 0, liveBytes: 0, isFull }));
+  }
+
+  trim(sequence: number): Promise<void> {
+    return this.request(1_000, () => {
+      const { stored, tail } = this.cluster;
+      this.cluster.stored = stored.filter(({ entry }) => {
+        return entry.sequence > sequence || entry.sequence === tail.sequence;
+      });
+    });
+  }
+
+  async close(): Promise<void> {
+    for (const writer of this.writers) writer.end('the node closes');
+    await Promise.all([...this.subscriptions].map((subscription) => subscription.stop()));
+  }
+
+  group(expected: Tail, entries: readonly LogEntry[], writer: string, epoch: number): MemoryGroup {
+    const copies = entries.map((entry) => ({ ...entry, payload: Buffer.from(entry.payload) }));
+    const { after: digest, payload, sequence } = copies.at(-1)!;
+    const link = crc32(payload, expected.link);
+    const bytes = copies.reduce((sum, entry) => sum + entry.payload.length, expected.bytes);
+    return { expected, entries: copies, tail: { sequence, digest, link, bytes, epoch, writer } };
+  }
+
+  swap(group: MemoryGroup, msMax: number): Promise<Answer> {
+    const { cluster } = this;
+    return this.request(msMax, () => {
+      if (cluster.full === 'refuses') return 'full';
+      if (cluster.tail.writer !== group.expected.writer) return 'moved';
+      if (cluster.tail.sequence !== group.expected.sequence) return 'moved';
+      const { writer } = group.tail;
+      cluster.stored.push(...group.entries.map((entry) => ({ entry, writer })));
+      if (cluster.tail.epoch < group.tail.epoch) cluster.owner = writer;
+      cluster.tail = group.tail;
+      cluster.wake();
+      return cluster.full === 'pretends' ? 'full' : 'done';
+    });
+  }
+
+  writerOf(sequence: number, msMax: number): Promise<string> {
+    return this.request(msMax, () => {
+      const found = this.cluster.stored.find(({ entry }) => entry.sequence === sequence);
+      return found?.writer ?? '';
+    });
+  }
+
+  beat(writer: string, value: Buffer, msMax: number): Promise<Answer> {
+    const { cluster } = this;
+    return this.request(msMax, () => {
+      if (cluster.owner !== writer) return 'moved';
+      if (cluster.full !== 'no') return 'full';
+      cluster.beat = Buffer.from(value);
+      cluster.wake();
+      return 'done';
+    });
+  }
+
+  isFull(msMax: number): Promise<boolean> {
+    return this.request(msMax, () => this.cluster.full !== 'no');
+  }
+
+  private compareEnd({ digest, sequence }: Position): void {
+    const { tail } = this.cluster;
+    if (tail.sequence > sequence || (tail.sequence === sequence && tail.digest === digest)) return;
+    throw new LogDamage(`it ends with batch ${tail.sequence}; this node has batch ${sequence}`);
+  }
+
+  /** The record after a position; undefined = not yet there. */
+  private after({ digest, sequence }: Position): LogEntry | undefined {
+    const { stored, tail } = this.cluster;
+    if (tail.sequence <= sequence) return undefined;
+    const first = stored[0]!.entry.sequence;
+    if (first > sequence + 1) throw new TooOld(sequence, first);
+    const { entry } = stored[sequence + 1 - first]!;
+    if (entry.before !== digest) {
+      throw new LogDamage(`batch ${entry.sequence}: it does not follow the one that is here`);
+    }
+    return entry;
+  }
+
+  /** Does the work as often as something has changed, until it answers false. */
+  private subscribe(
+    work: (isOver: () => boolean) => Promise<boolean>,
+    onProblem: (problem: string | undefined) => void,
+  ): Subscription {
+    let isOver = false;
+    let wasCut = false;
+    const run = async (): Promise<void> => {
+      for (;;) {
+        // Before the look, so that no change between the two is missed.
+        const changed = this.cluster.changed(10);
+        const { isCut } = this.faults;
+        if (isCut !== wasCut && !isOver) onProblem(isCut ? 'no answer' : undefined);
+        wasCut = isCut;
+        if (!isCut && !(await work(() => isOver))) isOver = true;
+        if (isOver) return;
+        await changed;
+      }
+    };
+    const ended = run();
+    const subscription = {
+      stop: async () => {
+        isOver = true;
+        this.subscriptions.delete(subscription);
+        this.cluster.wake();
+        await ended;
+      },
+    };
+    this.subscriptions.add(subscription);
+    return subscription;
+  }
+
+  private request<T>(msMax: number, work: () => T): Promise<T> {
+    const { faults } = this;
+    return new Promise((resolve, reject) => {
+      const fate = faults.fate();
+      const isLost = faults.isCut || fate !== 'arrives';
+      const waitMs = isLost ? Math.min(msMax, faults.patienceMs) : msMax;
+      const timer = setTimeout(() => reject(new Unreachable(`${waitMs} ms have passed`)), waitMs);
+      const settle = (done: () => void): void => {
+        clearTimeout(timer);
+        done();
+      };
+      if (faults.isCut || fate === 'request lost') return;
+      const arrive = async (): Promise<void> => {
+        await pause(faults.delayMs() + (fate === 'late' ? waitMs + LATE_MS : 0));
+        if (faults.isCut) return;
+        try {
+          const value = work();
+          await pause(faults.delayMs());
+          if (!faults.isCut && fate !== 'answer lost') settle(() => resolve(value));
+        } catch (error) {
+          settle(() => reject(error));
+        }
+      };
+      void arrive();
+    });
+  }
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => (ms > 0 ? setTimeout(resolve, ms) : setImmediate(resolve)));
+}
