@@ -12,6 +12,7 @@ export interface BalanceEvent {
   readonly event_type: 'balance';
   readonly stream_id: string;
   readonly sequence: string;
+  readonly previous: string;
   readonly server_ts_ms: string;
   readonly timestamp: string;
   readonly market: string;
@@ -44,6 +45,7 @@ export interface BestBidAskEvent {
   readonly event_type: 'best_bid_ask';
   readonly stream_id: string;
   readonly sequence: string;
+  readonly previous: string;
   readonly server_ts_ms: string;
   readonly timestamp: string;
   readonly market: string;
@@ -76,6 +78,7 @@ export interface BookEvent {
   readonly event_type: 'book';
   readonly stream_id: string;
   readonly sequence: string;
+  readonly previous: string;
   readonly server_ts_ms: string;
   readonly timestamp: string;
   readonly market: string;
@@ -268,6 +271,7 @@ export interface LastTradePriceEvent {
   readonly event_type: 'last_trade_price';
   readonly stream_id: string;
   readonly sequence: string;
+  readonly previous: string;
   readonly server_ts_ms: string;
   readonly timestamp: string;
   readonly market: string;
@@ -355,6 +359,7 @@ export interface MarketResolvedEvent {
   readonly event_type: 'market_resolved';
   readonly stream_id: string;
   readonly sequence: string;
+  readonly previous: string;
   readonly server_ts_ms: string;
   readonly timestamp: string;
   readonly market: string;
@@ -385,6 +390,7 @@ export interface NewMarketEvent {
   readonly event_type: 'new_market';
   readonly stream_id: string;
   readonly sequence: string;
+  readonly previous: string;
   readonly server_ts_ms: string;
   readonly timestamp: string;
   readonly market: string;
@@ -407,6 +413,7 @@ export interface OrderEvent {
   readonly event_type: 'order';
   readonly stream_id: string;
   readonly sequence: string;
+  readonly previous: string;
   readonly server_ts_ms: string;
   readonly timestamp: string;
   readonly market: string;
@@ -532,6 +539,7 @@ export interface PriceChangeEvent {
   readonly event_type: 'price_change';
   readonly stream_id: string;
   readonly sequence: string;
+  readonly previous: string;
   readonly server_ts_ms: string;
   readonly timestamp: string;
   readonly market: string;
@@ -772,6 +780,7 @@ export interface TickSizeChangeEvent {
   readonly event_type: 'tick_size_change';
   readonly stream_id: string;
   readonly sequence: string;
+  readonly previous: string;
   readonly server_ts_ms: string;
   readonly timestamp: string;
   readonly market: string;
@@ -790,6 +799,7 @@ export interface TradeEvent {
   readonly event_type: 'trade';
   readonly stream_id: string;
   readonly sequence: string;
+  readonly previous: string;
   readonly server_ts_ms: string;
   readonly timestamp: string;
   readonly market: string;

@@ -14,7 +14,7 @@ import {
 } from '../../engine/commands.ts';
 import { Engine } from '../../engine/engine.ts';
 import { EVENTS_MAX, EventBuffer } from '../../engine/events.ts';
-import { closedCount } from '../../engine/reads.ts';
+import { closedCount, lastBatch } from '../../engine/reads.ts';
 import { DEFAULT_CAPACITIES } from '../../engine/tables/capacities.ts';
 import { ADDRESS_WORDS, API_KEY_WORDS, ID_WORDS, MarketFlag } from '../../engine/tables/codes.ts';
 import { allocateEngine } from '../../engine/tables/tables.ts';
@@ -27,6 +27,8 @@ import {
 import { type HttpServer, listen } from '../../server/http/http.ts';
 import { BookRenderer } from '../../server/market-data/books.ts';
 import { TokenTexts } from '../../server/market-data/texts.ts';
+import { Names } from '../../server/streams/names.ts';
+import { RecentBatches } from '../../server/streams/recent-batches.ts';
 import { Streams } from '../../server/streams/streams.ts';
 import { Random } from '../random.ts';
 
@@ -66,6 +68,8 @@ export class StreamBook {
       },
       key: () => undefined,
       readOnlyKey: () => undefined,
+      venue: 'bench',
+      recent: new RecentBatches(new Names(t, () => undefined), 0),
       whenBatchesDone: (callback) => void setImmediate(callback),
       now: Date.now,
       elapsed: () => performance.now(),
@@ -139,7 +143,7 @@ export class StreamBook {
     engine.end();
     const words = events.i32.slice(0, events.words);
     this.streams.flushed({
-      sequence: 0,
+      sequence: lastBatch(engine.t),
       endFill: 0,
       time: this.time,
       events: words,

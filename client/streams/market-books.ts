@@ -1,6 +1,6 @@
 /**
  * Books computed from the events of the market stream: a snapshot, then changes. Detects whatever
- * is inconsistent: a missing sequence, or a best price or a hash that differs from the local book.
+ * is inconsistent: a missing event, or a best price or a hash that differs from the local book.
  * Pure.
  */
 import { toMicro } from '../decimal.ts';
@@ -90,7 +90,7 @@ export class Book {
 export class MarketBooks {
   readonly #books = new Map<string, Book>();
   /** The last sequence of each stream. */
-  readonly #sequences = new Map<string, number>();
+  readonly #sequences = new Map<string, string>();
   /** Counts snapshots that came after the changes up to them, and were equal to the local book. */
   confirmed = 0;
 
@@ -135,14 +135,12 @@ export class MarketBooks {
     }
   }
 
-  /** A first snapshot has the sequence of the last event; any other event has the next one. */
-  #count({ event_type, sequence, stream_id }: MarketEvent): string {
-    const number = Number(sequence);
-    const last = this.#sequences.get(stream_id);
-    this.#sequences.set(stream_id, number);
-    if (last === undefined || number === last + 1) return '';
-    if (event_type === 'book' && number === last) return '';
-    return `${stream_id}: ${number} came after ${last}`;
+  /** Nothing of the stream may lie between the last event and this one. */
+  #count({ previous, sequence, stream_id }: MarketEvent): string {
+    const last = this.#sequences.get(stream_id) ?? previous;
+    this.#sequences.set(stream_id, sequence);
+    if (previous <= last && last <= sequence) return '';
+    return `${stream_id}: ${sequence} behind ${previous} came after ${last}`;
   }
 
   #snapshot(event: BookEvent): string {

@@ -136,7 +136,7 @@ function ordersOfTrade({ maker_orders, taker_order_id, trader_side }: OwnTrade):
 }
 
 /** Of no stream: the fields that place an event in one are empty. */
-const NO_PLACE = { stream_id: '', sequence: '' };
+const NO_PLACE = { stream_id: '', sequence: '', previous: '' };
 
 function orderEvent(order: OwnOrderAnswer, isNew: boolean): OrderEvent {
   const { associate_trades, created_at, order_type, owner, reason, ...rest } = order;

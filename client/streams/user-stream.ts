@@ -6,7 +6,14 @@
  */
 import type { Identity } from '../credentials.ts';
 import { NoAnswerError } from '../errors.ts';
-import type { BalanceEvent, OrderEvent, TradeEvent, UserErrorEvent, UserEvent } from '../types.ts';
+import type {
+  BalanceEvent,
+  OrderEvent,
+  ResumedEvent,
+  TradeEvent,
+  UserErrorEvent,
+  UserEvent,
+} from '../types.ts';
 import type { OwnEvent, OwnState } from './own-state.ts';
 import { Socket } from './socket.ts';
 
@@ -25,11 +32,16 @@ export interface UserHandlers {
   refused?(reason: string): void;
 }
 
+/** Reconnects to a node that is behind before its place counts. */
+const BEHIND_MAX = 3;
+
 export class UserStream {
   readonly #handlers: UserHandlers;
   readonly #socket: Socket;
   /** The last sequence of each stream. */
-  readonly #sequences = new Map<string, number>();
+  readonly #sequences = new Map<string, string>();
+  /** How often in turn a node was behind the events of another one. */
+  #behind = 0;
   readonly #own: OwnState;
   /** Events that wait until the lists are read; undefined = none has to wait. */
   #waiting: OwnEvent[] | undefined = [];
@@ -49,9 +61,10 @@ export class UserStream {
     const auth = 'key' in identity ? identity.key : { apiKey: identity.readOnlyKey };
     this.#socket = new Socket(url, patienceMs, {
       opened: (send) => {
-        const resume = [...this.#sequences].map(([stream_id, sequence]) => {
-          return { stream_id, sequence: String(sequence) };
-        });
+        const resume = [...this.#sequences].map(([stream_id, sequence]) => ({
+          stream_id,
+          sequence,
+        }));
         const custom_feature_enabled = handlers.balance !== undefined;
         send({ type: 'user', auth, custom_feature_enabled, resume });
       },
@@ -149,25 +162,26 @@ export class UserStream {
 
   #take(event: UserEvent | UserErrorEvent): void {
     if ('error' in event) this.#problem(event);
-    else if (event.event_type === 'resumed') this.#resumed(event.stream_id, Number(event.sequence));
+    else if (event.event_type === 'resumed') this.#resumed(event);
     else this.#event(event);
   }
 
-  /** The state of a stream: the missed events follow after the sequence that the client sent. */
-  #resumed(stream: string, sequence: number): void {
-    if (!this.#sequences.has(stream)) this.#sequences.set(stream, sequence);
+  /** Where a stream stands: the missed events follow after the sequence that the client sent. */
+  #resumed({ missed, sequence, stream_id }: ResumedEvent): void {
+    this.#behind = 0;
+    if (missed === '0' || !this.#sequences.has(stream_id)) this.#sequences.set(stream_id, sequence);
     this.#socket.ready();
   }
 
   #event(event: OwnEvent | BalanceEvent): void {
-    const number = Number(event.sequence);
-    const last = this.#sequences.get(event.stream_id) ?? number - 1;
-    if (number <= last) return; // received before the connection closed
-    if (number > last + 1) {
+    const { previous, sequence, stream_id } = event;
+    const last = this.#sequences.get(stream_id) ?? previous;
+    if (sequence <= last) return; // received before the connection closed
+    if (previous > last) {
       this.#socket.restart(); // resumes after `last`
       return;
     }
-    this.#sequences.set(event.stream_id, number);
+    this.#sequences.set(stream_id, sequence);
     if (event.event_type === 'balance') this.#handlers.balance?.(event);
     else if (this.#waiting === undefined) this.#deliver(event);
     else this.#waiting.push(event);
@@ -179,12 +193,19 @@ export class UserStream {
       this.#handlers.refused?.(detail);
       return;
     }
+    const last = this.#sequences.get(stream_id!);
+    // A node that applies the log a little later than another one soon has it all.
+    if (last !== undefined && sequence! < last && this.#behind < BEHIND_MAX) {
+      this.#behind += 1;
+      this.#socket.restart();
+      return;
+    }
     const isLost = isOfBalances(stream_id!);
-    // Also those of an earlier run of the node.
+    // Also those of another venue.
     for (const id of this.#sequences.keys()) {
       if (isOfBalances(id) === isLost) this.#sequences.delete(id);
     }
-    this.#sequences.set(stream_id!, Number(sequence));
+    this.#sequences.set(stream_id!, sequence!);
     if (isLost) {
       this.#handlers.missedBalances?.();
       return;

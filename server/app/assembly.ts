@@ -164,6 +164,8 @@ async function openPort(
   const streams = new Streams({
     ...shared,
     lookup,
+    venue: registry.venue,
+    recent: followers.recent,
     key: (apiKey) => unlessBanned(bans, registry.lookup(apiKey)),
     readOnlyKey: (key) => unlessBanned(bans, registry.lookupReadOnly(key)),
     limits: streamLimits(config),

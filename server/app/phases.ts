@@ -32,6 +32,9 @@ import type { AppliedBatch } from '../orders/applied-batch.ts';
 import { BatchMeters } from '../orders/batch-meters.ts';
 import { PAUSES } from '../orders/pauses.ts';
 import type { OrderSeparators, Separators } from '../orders/prepare.ts';
+import { Names } from '../streams/names.ts';
+import type { RecentBatches } from '../streams/recent-batches.ts';
+import { loadRecent, storeRecent } from '../streams/recent-file.ts';
 import type { Streams } from '../streams/streams.ts';
 import { CatalogResolutions } from '../venue/catalog-resolutions.ts';
 import { VenueMarkets } from '../venue/venue-markets.ts';
@@ -57,6 +60,7 @@ interface Followers {
   resolutions: CatalogResolutions | undefined;
   /** Undefined where there is no admin listener to tell of them. */
   readonly meters: BatchMeters | undefined;
+  readonly recent: RecentBatches;
 }
 
 /** Where the directory cannot be written, `unwritable` says why, and the stores are read-only. */
@@ -182,12 +186,18 @@ export async function build(start: Start, recovered: Recovered) {
   const history = await start.wait('price history to catch up', catchingUp, DERIVE_MS_MAX);
   start.onClose(() => history.close());
   const meters = config.adminPort === 0 ? undefined : new BatchMeters(t);
-  const followers: Followers = { streams: undefined, resolutions: undefined, meters };
+  const names = new Names(t, (market) => infos.find(market));
+  const recent = loadRecent(config.dataDir, names);
+  const followers: Followers = { streams: undefined, resolutions: undefined, meters, recent };
+  if (unwritable === undefined) {
+    start.onClose(() => storeRecent(config.dataDir, names, recent, (line) => log('warn', line)));
+  }
   const onFlushed = (batch: AppliedBatch): void => {
     for (const note of notesOf(batch.commands)) noted.apply(note);
     tradesIndex.append(tradesIndex.end, batch.endFill);
     history.append(batch.endFill);
     followers.meters?.count(batch);
+    recent.add(batch);
     followers.streams?.flushed(batch);
   };
   const separators = separatorsOf(config);

@@ -28,7 +28,7 @@ export interface AsyncApiParts {
 }
 
 const DESCRIPTION = `WebSockets of JSON texts, one event a frame; the text PING is answered PONG. Events of one
-\`stream_id\` have a \`sequence\` without a gap. The routes are described by \`GET /openapi.json\`.`;
+\`stream_id\` have a \`sequence\` that compares as text; a gap is a \`previous\` greater than the last one. The routes are described by \`GET /openapi.json\`.`;
 
 export function asyncApiDocument({ bounds, host, streams, version }: AsyncApiParts): Json {
   const schemas = new Schemas(new Map());

@@ -22,6 +22,7 @@ import { bytesToHex } from '../common/uint256.ts';
 export const NODE_KEY_BYTES = 32;
 const NODE_KEY_MODE = 0o600;
 const MODE_OF_OTHERS = 0o077;
+const VENUE_DIGITS = 16;
 
 export type NodeKey =
   | { readonly ok: true; readonly key: Buffer; readonly isNew: boolean }
@@ -85,6 +86,11 @@ export function deriveReadOnlyKey(
 ): ReadOnlyKey {
   const mac = macsOf(nodeKey, chainId, address, number);
   return { key: uuidText(mac('read-only-key')), rowId: uuidText(mac('read-only-row')) };
+}
+
+/** The name of the venue in the ids of its streams: all nodes of a venue have the same key. */
+export function deriveVenueName(nodeKey: Buffer): string {
+  return createHmac('sha256', nodeKey).update('venue').digest('hex').slice(0, VENUE_DIGITS);
 }
 
 function macsOf(

@@ -12,6 +12,7 @@ import { bytesToHex } from '../common/uint256.ts';
 import {
   deriveCredentials,
   deriveReadOnlyKey,
+  deriveVenueName,
   NODE_KEY_BYTES,
   type ReadOnlyKey,
   type Trio,
@@ -66,6 +67,8 @@ export const READ_ONLY_KEYS_MAX = 100;
 export const KEYS_MAX = 1_000;
 
 export class KeyRegistry {
+  /** The name of the venue in the ids of its streams. */
+  readonly venue: string;
   readonly #nodeKey: Buffer;
   readonly #chainId: number;
   readonly #write: (note: Note) => Promise<void>;
@@ -82,6 +85,7 @@ export class KeyRegistry {
   constructor(nodeKey: Buffer, chainId: number, write: (note: Note) => Promise<void>) {
     assert(nodeKey.length === NODE_KEY_BYTES, 'the node key has 32 bytes');
     this.#nodeKey = nodeKey;
+    this.venue = deriveVenueName(nodeKey);
     this.#chainId = chainId;
     this.#write = write;
   }

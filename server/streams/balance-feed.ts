@@ -29,20 +29,24 @@ interface Balance {
   readonly reserved: number;
 }
 
+/** Those who get the events. */
+type Recipients = Pick<ReplayBuffer, 'hasBalances' | 'find' | 'append'>;
+
 export class BalanceFeed {
   private readonly names: Names;
-  private readonly replayBuffer: ReplayBuffer;
+  private readonly replayBuffer: Recipients;
   private readonly changed = new Map<number, Balance>();
   /** Who follows the balances of an account, as found in this batch. */
   private readonly followers = new Map<AccountRow, readonly User[]>();
 
-  constructor(names: Names, replayBuffer: ReplayBuffer) {
+  constructor(names: Names, replayBuffer: Recipients) {
     this.names = names;
     this.replayBuffer = replayBuffer;
   }
 
   /** Publishes what a batch did. Its events are complete. */
-  flushed({ events, eventsF, time }: Pick<AppliedBatch, 'events' | 'eventsF' | 'time'>): void {
+  flushed(batch: Pick<AppliedBatch, 'events' | 'eventsF' | 'sequence' | 'time'>): void {
+    const { events, eventsF } = batch;
     if (!this.replayBuffer.hasBalances) return;
     this.changed.clear();
     this.followers.clear();
@@ -68,12 +72,15 @@ export class BalanceFeed {
       if (isTrade || eventsF[d + Event.cash] !== 0) note(CASH, Event.cashAfter, Event.cashReserved);
       if (token !== CASH) note(token, Event.sharesAfter, Event.sharesReserved);
     }
-    for (const balance of this.changed.values()) this.publish(balance, time);
+    for (const balance of this.changed.values()) this.publish(balance, batch);
   }
 
-  private publish(balance: Balance, time: number): void {
+  private publish(
+    balance: Balance,
+    { sequence, time }: Pick<AppliedBatch, 'sequence' | 'time'>,
+  ): void {
     const body = this.body(balance, time);
-    for (const user of balance.users) this.replayBuffer.append(user, BALANCES, body);
+    for (const user of balance.users) this.replayBuffer.append(user, BALANCES, body, sequence);
   }
 
   /** Without braces and envelope, as all events in the replay buffer. */

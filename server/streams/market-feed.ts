@@ -44,8 +44,8 @@ import type { BookRenderer } from '../market-data/books.ts';
 import type { AppliedBatch } from '../orders/applied-batch.ts';
 import * as frames from './market-frames.ts';
 import type { Names } from './names.ts';
-import { envelope, type Numbered, Numbering } from './numbering.ts';
-import { PublishedBook } from './published-book.ts';
+import { endOf, envelope, Stream } from './numbering.ts';
+import { type BookStreams, PublishedBook } from './published-book.ts';
 import { topics } from './topics.ts';
 
 export interface MarketFeedParts {
@@ -54,8 +54,10 @@ export interface MarketFeedParts {
   readonly publish: Publish;
   /** Unix milliseconds. */
   readonly now: () => number;
-  /** The name of this run of the node. */
-  readonly run: string;
+  /** The name of the venue. */
+  readonly venue: string;
+  /** The last batch that is known at the start. */
+  readonly batch: number;
   /** Calls back when the current writer is done. */
   readonly whenBatchesDone: (callback: () => void) => void;
 }
@@ -69,14 +71,15 @@ export class MarketFeed {
   /** The versions of the engine's books that are on disk. */
   private readonly versions: Int32Array;
   private readonly followed = new Map<BookRow, PublishedBook>();
-  private readonly streams: Numbering;
+  /** The last flushed batch. */
+  private batch: number;
 
   constructor(parts: MarketFeedParts) {
     this.o = parts;
     this.t = parts.names.t;
     this.versions = new Int32Array(this.t.capacities.tokens + 1);
-    this.begin();
-    this.streams = new Numbering(parts.run);
+    this.batch = parts.batch;
+    this.begin(parts.batch);
   }
 
   /**
@@ -84,8 +87,9 @@ export class MarketFeed {
    * events of a batch were incomplete, a first book may be ahead too, until the batches that made
    * it are published again.
    */
-  begin(): void {
+  begin(batch: number): void {
     const { t } = this;
+    this.batch = batch;
     for (let book = 1; book <= bookCount(t); book++) {
       this.versions[book] = t.bookI[bookVersionAt(book as BookRow)]! & ~1;
     }
@@ -94,6 +98,7 @@ export class MarketFeed {
   /** Publishes what a batch did. Its events are complete. */
   flushed(batch: AppliedBatch): void {
     const { events } = batch;
+    this.batch = batch.sequence;
     if (this.followed.size > 0) this.read(batch);
     for (let at = events.length - 8; at >= 0 && events[at] === EventKind.settled; at -= 8) {
       this.versions[events[at + Event.book]!] = events[at + Event.version]!;
@@ -106,11 +111,15 @@ export class MarketFeed {
     const bookRow = tokenBook(this.t, token);
     let book = this.followed.get(bookRow);
     if (book === undefined) {
-      book = new PublishedBook(this.t, bookRow);
+      book = new PublishedBook(this.t, bookRow, (tokens) => this.streamsOf(tokens));
       this.followed.set(bookRow, book);
       this.load(book);
     }
     const index = book.tokens.indexOf(token);
+    const { assets, bests } = book.streams;
+    // Events without a follower are not counted.
+    if (book.followers[index] === 0) assets[index]!.begin(this.batch);
+    if (withExtras && book.extraFollowers[index] === 0) bests[index]!.begin(this.batch);
     book.followers[index]! += 1;
     if (withExtras) book.extraFollowers[index]! += 1;
     return book;
@@ -127,13 +136,23 @@ export class MarketFeed {
     if (!book.isFollowed) this.followed.delete(bookRow);
   }
 
-  /**
-   * The `book` frame of a published book as it is now, with the sequence of the last event of its
-   * stream.
-   */
+  /** The `book` frame of a published book as it is at the end of the last flushed batch. */
   snapshot(book: PublishedBook, token: TokenRow): Buffer {
-    const head = envelope(this.assetStream(token), this.o.now());
-    return frames.bookFrame(head, this.body(book, book.tokens.indexOf(token)));
+    const index = book.tokens.indexOf(token);
+    const { id, sequence: previous } = book.streams.assets[index]!;
+    const head = envelope({ id, previous, sequence: endOf(this.batch) }, this.o.now());
+    return frames.bookFrame(head, this.body(book, index));
+  }
+
+  private streamsOf(tokens: readonly TokenRow[]): BookStreams {
+    const { names, venue } = this.o;
+    const ids = tokens.map((token) => names.token(token).id);
+    const stream = (name: string): Stream => new Stream(`${name}:${venue}`, this.batch);
+    return {
+      book: stream(`book:${ids[0]!}`),
+      assets: ids.map((id) => stream(`asset:${id}`)),
+      bests: ids.map((id) => stream(`best:${id}`)),
+    };
   }
 
   private load(book: PublishedBook): void {
@@ -152,6 +171,8 @@ export class MarketFeed {
 
   /** Marks the state of a book as published. */
   private markPublished(book: PublishedBook): void {
+    const { assets, bests, book: changes } = book.streams;
+    for (const stream of [changes, ...assets, ...bests]) stream.begin(this.batch);
     book.isPublished = true;
     book.takeChanges();
     book.tokens.forEach((_, index) => {
@@ -282,8 +303,7 @@ export class MarketFeed {
     const now = this.o.now();
     const changes = book.takeChanges();
     if (changes.length > 0) {
-      const name = names.token(book.tokens[0]!).id;
-      const head = envelope(this.streams.next(`book:${name}`), now);
+      const head = envelope(book.streams.book.next(batch.sequence), now);
       const frame = frames.priceChangeFrame(head, names, book, batch, changes);
       publish(topics.book(book.bookRow), frame);
     }
@@ -298,13 +318,13 @@ export class MarketFeed {
     book: PublishedBook,
     token: TokenRow,
     index: number,
-    { time }: AppliedBatch,
+    { sequence, time }: AppliedBatch,
     now: number,
   ): void {
     const { names, publish } = this.o;
     const topic = topics.asset(token);
     const name = names.token(token);
-    const head = (): string => envelope(this.streams.next(`asset:${name.id}`), now);
+    const head = (): string => envelope(book.streams.assets[index]!.next(sequence), now);
     for (const { before, grid } of book.ticks) {
       publish(topic, frames.tickSizeFrame(head(), name, before, grid, time));
     }
@@ -322,7 +342,7 @@ export class MarketFeed {
     book: PublishedBook,
     token: TokenRow,
     index: number,
-    { time }: AppliedBatch,
+    { sequence, time }: AppliedBatch,
     now: number,
   ): void {
     const best = this.best(book, index);
@@ -330,7 +350,7 @@ export class MarketFeed {
     book.publishedBest[index] = best;
     if (book.extraFollowers[index] === 0) return;
     const name = this.o.names.token(token);
-    const head = envelope(this.streams.next(`best:${name.id}`), now);
+    const head = envelope(book.streams.bests[index]!.next(sequence), now);
     const prices = frames.bestPrices(book, index);
     this.o.publish(topics.best(token), frames.bestBidAskFrame(head, name, prices, time));
   }
@@ -350,10 +370,6 @@ export class MarketFeed {
       book.bodies[index] = body;
     }
     return body;
-  }
-
-  private assetStream(token: TokenRow): Numbered {
-    return this.streams.get(`asset:${this.o.names.token(token).id}`);
   }
 }
 

@@ -9,6 +9,10 @@ const Text = Type.String();
 const Texts = Type.Array(Type.String());
 const Digits = Type.String({ pattern: '^[0-9]+$' });
 const Decimal = Type.String({ pattern: '^[0-9]+([.][0-9]+)?$' });
+const Sequence = Type.String({
+  pattern: '^[0-9]{19}$',
+  description: 'the place in the stream; compares as text',
+});
 const Side = Type.Union([Type.Literal('BUY'), Type.Literal('SELL')]);
 const literal = Type.Literal;
 
@@ -70,7 +74,11 @@ export type UserMessageFields = Static<typeof UserMessage>;
 /** The fields of every event. */
 const envelope = {
   stream_id: Text,
-  sequence: Digits,
+  sequence: Sequence,
+  previous: Type.String({
+    pattern: '^[0-9]{19}$',
+    description: 'no event of the stream lies between this place and the event',
+  }),
   server_ts_ms: Digits,
   timestamp: Digits,
   market: Text,
@@ -235,7 +243,10 @@ const BalanceEvent = Type.Object({
 const ResumedEvent = Type.Object({
   event_type: literal('resumed'),
   stream_id: Text,
-  sequence: Type.String({ description: 'the last event of the stream; those missed follow' }),
+  sequence: Type.String({
+    pattern: '^[0-9]{19}$',
+    description: 'where the node stands; what was missed before it follows',
+  }),
   missed: Digits,
 });
 

@@ -6,14 +6,16 @@
  *
  * Thread: the I/O thread.
  */
+import { Event, EventKind, eventWords } from '../../engine/events.ts';
 import { marketCount } from '../../engine/reads.ts';
 import type { MarketRow } from '../../engine/tables/units.ts';
 import type { Publish } from '../http/sockets.ts';
 import { tokensOfMarket } from '../market-data/find.ts';
 import type { MarketStory } from '../market-data/texts.ts';
+import type { AppliedBatch } from '../orders/applied-batch.ts';
 import { newMarketFrame } from './market-frames.ts';
 import type { Names } from './names.ts';
-import { envelope, Numbering } from './numbering.ts';
+import { envelope, Stream } from './numbering.ts';
 import { topics } from './topics.ts';
 
 export interface NewMarketsParts {
@@ -21,8 +23,10 @@ export interface NewMarketsParts {
   readonly publish: Publish;
   /** Unix milliseconds. */
   readonly now: () => number;
-  /** The name of this run of the node. */
-  readonly run: string;
+  /** The name of the venue. */
+  readonly venue: string;
+  /** The last batch that is known at the start. */
+  readonly batch: number;
 }
 
 /** The catalog's fields of a market; undefined = unknown, and the market is not published. */
@@ -34,7 +38,11 @@ const PAUSE_MS = 25;
 
 export class NewMarkets {
   private readonly o: NewMarketsParts;
-  private readonly streams: Numbering;
+  private readonly stream: Stream;
+  /** The last flushed batch. */
+  private batch: number;
+  /** The batches that registered the markets which are not published yet. */
+  private readonly registered = new Map<MarketRow, number>();
   /** Markets up to this row existed at the start, or were published. */
   private publishedTo: number;
   /** The current work: publish markets up to `last`. */
@@ -42,8 +50,27 @@ export class NewMarkets {
 
   constructor(parts: NewMarketsParts) {
     this.o = parts;
-    this.streams = new Numbering(parts.run);
+    this.stream = new Stream(`markets:${parts.venue}`, parts.batch);
+    this.batch = parts.batch;
     this.publishedTo = marketCount(parts.names.t);
+  }
+
+  /** Notes which markets a batch has registered. Its events are complete. */
+  flushed({ events, sequence }: Pick<AppliedBatch, 'events' | 'sequence'>): void {
+    this.batch = sequence;
+    for (let at = 0; at < events.length; at += eventWords(events, at)) {
+      if (events[at] !== EventKind.market || events[at + Event.isNew] !== 1) continue;
+      this.registered.set(events[at + Event.market]! as MarketRow, sequence);
+    }
+  }
+
+  /** The same for a batch whose events are incomplete. */
+  lost(batch: number): void {
+    this.batch = batch;
+    for (let row = this.publishedTo + 1; row <= marketCount(this.o.names.t); row++) {
+      const market = row as MarketRow;
+      if (!this.registered.has(market)) this.registered.set(market, batch);
+    }
   }
 
   /**
@@ -69,10 +96,12 @@ export class NewMarkets {
   private publishMarket(market: MarketRow, story: Story): void {
     const { names, now, publish } = this.o;
     const condition = names.condition(market);
+    const batch = this.registered.get(market) ?? this.batch;
+    this.registered.delete(market);
     const known = story(condition);
     if (known === undefined) return;
     const assets = tokensOfMarket(names.t, market).map((token) => names.token(token).id);
-    const head = envelope(this.streams.next('markets'), now());
+    const head = envelope(this.stream.next(batch), now());
     publish(topics.markets, newMarketFrame(head, condition, assets, known, now()));
   }
 }

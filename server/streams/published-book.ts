@@ -24,6 +24,7 @@ import {
   type TokenRow,
 } from '../../engine/tables/units.ts';
 import type { TokenName } from './names.ts';
+import type { Stream } from './numbering.ts';
 
 /** Where to find the id of the order that caused a change (market-frames.ts). */
 export interface LevelCause {
@@ -54,6 +55,13 @@ export interface PublicTrade {
 /** Trades of one match at one price: of the taker's token, and of the other token. */
 const PARALLEL_TRADES = 2;
 
+/** The streams of a book, and of each of its tokens in the order of `tokens`. */
+export interface BookStreams {
+  readonly book: Stream;
+  readonly assets: readonly Stream[];
+  readonly bests: readonly Stream[];
+}
+
 export class PublishedBook {
   readonly bookRow: BookRow;
   readonly market: MarketRow;
@@ -69,6 +77,7 @@ export class PublishedBook {
   baseFeeBps = 0;
   /** In the order of `tokens`: pips, 0 = never traded. */
   readonly lastPrices: (Pips | 0)[] = [0, 0];
+  readonly streams: BookStreams;
   /** Ticks; 0 = no bid, and the grid = no ask. */
   bestBid = 0;
   bestAsk = 0;
@@ -92,12 +101,17 @@ export class PublishedBook {
   private levels = new Float64Array(0);
   private readonly changed = new Map<number, ChangedLevel>();
 
-  constructor(t: Tables, bookRow: BookRow) {
+  constructor(
+    t: Tables,
+    bookRow: BookRow,
+    streamsOf: (tokens: readonly TokenRow[]) => BookStreams,
+  ) {
     const first = bookFirstToken(t, bookRow);
     const second = tokenComplement(t, first);
     this.bookRow = bookRow;
     this.market = bookMarket(t, bookRow);
     this.tokens = second === 0 ? [first] : [first, second];
+    this.streams = streamsOf(this.tokens);
     this.followers = this.tokens.map(() => 0);
     this.extraFollowers = this.tokens.map(() => 0);
   }

@@ -1,7 +1,7 @@
 /**
  * The users whose events are stored, and the newest events of all of them, from which a client that
- * reconnects gets the events that it missed. A user is stored from its first subscription on. A user
- * without events in this run has nothing to resume.
+ * reconnects gets the events that it missed. A user is stored from its first subscription on; what
+ * happened to it before that is read from the recent batches (recent-batches.ts).
  *
  *   user:<address>               every event of a wallet's keys
  *   user:<address>:<condition>   those of one market, for clients that subscribe to some markets only
@@ -14,7 +14,8 @@ import { ADDRESS_WORDS } from '../../engine/tables/codes.ts';
 import { sameWords } from '../../engine/tables/hash-index.ts';
 import { wordsToHex } from '../common/uint256.ts';
 import type { Publish } from '../http/sockets.ts';
-import { envelope, type Numbered } from './numbering.ts';
+import { endOf, envelope, type Numbered, type Place, Stream } from './numbering.ts';
+import type { RecentBatches } from './recent-batches.ts';
 
 /**
  * The number of stored events of the node: a minute of a busy one, at least the promised 10,000.
@@ -46,9 +47,9 @@ export const BALANCES = 'balances';
 export interface StoredEvent {
   readonly user: User;
   readonly condition: string;
-  /** Its sequences in the streams of the user and of the market; 0 = it is not in that of the user. */
-  readonly sequence: number;
-  readonly ofMarket: number;
+  /** Its places in the streams of the user and of the market; undefined: it is not in that of the user. */
+  readonly ofUser: Numbered | undefined;
+  readonly ofMarket: Numbered;
   /** JSON without braces and envelope. */
   readonly body: string;
   /** Its neighbours among the stored events: of all users, of the user's stream, of the market's. */
@@ -71,7 +72,12 @@ interface Ends {
 }
 
 /** A stream, and the stored events of it. */
-interface StoredStream extends Numbered, Ends {}
+class StoredStream extends Stream implements Ends {
+  oldest: StoredEvent | undefined = undefined;
+  newest: StoredEvent | undefined = undefined;
+  /** All its events behind this place are stored. */
+  knownFrom: Place = this.sequence;
+}
 
 /** A connection that gets new events directly, until it has caught up with its topic. */
 export interface CatchingUp {
@@ -85,35 +91,43 @@ export class User {
   readonly all: StoredStream;
   readonly catchingUp = new Set<CatchingUp>();
   connections = 0;
-  /** A connection has asked for balances in this run. */
+  /** A connection has asked for balances. */
   followsBalances = false;
   /** Of its stored events. */
   weight = 0;
   /** The number of connections in each topic. */
   readonly joined = new Map<string, number>();
-  private readonly run: string;
+  private readonly venue: string;
+  /** Its events are stored from the end of this batch on, but for balances. */
+  private readonly batch: number;
   /** Only streams with events: a subscription alone stores nothing. */
   private readonly markets = new Map<string, StoredStream>();
 
-  constructor(address: Int32Array, run: string) {
+  constructor(address: Int32Array, venue: string, batch: number) {
     this.address = address;
-    this.run = run;
+    this.venue = venue;
+    this.batch = batch;
     this.name = `user:${wordsToHex(address, 0, ADDRESS_WORDS)}`;
-    this.all = { id: `${this.name}:${run}`, sequence: 0, oldest: undefined, newest: undefined };
+    this.all = new StoredStream(`${this.name}:${venue}`, batch);
   }
 
   /** The stream of one market in its current state. */
   ofMarket(condition: string): Readonly<StoredStream> {
-    const id = `${this.name}:${condition}:${this.run}`;
-    const none = { id, sequence: 0, oldest: undefined, newest: undefined };
-    return this.markets.get(condition) ?? none;
+    const id = `${this.name}:${condition}:${this.venue}`;
+    return this.markets.get(condition) ?? new StoredStream(id, this.batch);
   }
 
   /** The same, for adding an event. */
   marketStream(condition: string): StoredStream {
-    const stream = this.markets.get(condition) ?? { ...this.ofMarket(condition) };
+    const stream = this.markets.get(condition) ?? (this.ofMarket(condition) as StoredStream);
     this.markets.set(condition, stream);
     return stream;
+  }
+
+  /** Its balances are stored from the end of a batch on. */
+  beginBalances(batch: number): void {
+    const { id } = this.ofMarket(BALANCES);
+    this.markets.set(BALANCES, new StoredStream(id, batch));
   }
 
   countJoined(topic: string, change: 1 | -1): void {
@@ -126,7 +140,12 @@ export class User {
 export interface ReplayBufferParts {
   readonly publish: Publish;
   readonly now: () => number;
-  readonly run: string;
+  /** The name of the venue. */
+  readonly venue: string;
+  /** The last batch that is known at the start. */
+  readonly batch: number;
+  /** What a user who was not stored has missed lately. */
+  readonly missedBy: RecentBatches['missedBy'];
   /** The number of stored events of all users. */
   readonly eventsMax: number;
 }
@@ -141,13 +160,24 @@ export class ReplayBuffer {
   private bytes = 0;
   /** The user with the most, among those that had events lately. */
   private busiest: User | undefined = undefined;
-  /** Counts the users that were made. A user that returns after it was removed is a new one. */
-  private made = 0;
+  /** The last flushed batch. */
+  private batch: number;
   private readonly away = new Set<User>();
   private someFollowBalances = false;
 
   constructor(parts: ReplayBufferParts) {
     this.o = parts;
+    this.batch = parts.batch;
+  }
+
+  /** The place behind all events so far. */
+  get place(): Place {
+    return endOf(this.batch);
+  }
+
+  /** All events of a batch have been added. */
+  reached(batch: number): void {
+    this.batch = batch;
   }
 
   get isEmpty(): boolean {
@@ -161,8 +191,12 @@ export class ReplayBuffer {
 
   /** From now on events of the user's balances are stored. */
   followBalances(user: User): void {
+    if (user.followsBalances) return;
     user.followsBalances = true;
     this.someFollowBalances = true;
+    const { events, from } = this.o.missedBy(user, 'balances');
+    user.beginBalances(from);
+    for (const { batch, body, condition } of events) this.append(user, condition, body, batch);
   }
 
   /** The user whose address is at `at`, if its events are stored. */
@@ -175,10 +209,12 @@ export class ReplayBuffer {
   enter(address: Int32Array): User {
     let user = this.find(address, 0);
     if (user === undefined) {
-      this.made += 1;
-      user = new User(address.slice(), `${this.o.run}.${this.made}`);
+      const { venue } = this.o;
+      const { events, from } = this.o.missedBy(new User(address, venue, this.batch), 'orders');
+      user = new User(address.slice(), venue, from);
       const others = this.byWord.get(address[0]!) ?? [];
       this.byWord.set(address[0]!, [...others, user]);
+      for (const { batch, body, condition } of events) this.append(user, condition, body, batch);
     }
     this.away.delete(user);
     user.connections += 1;
@@ -199,16 +235,15 @@ export class ReplayBuffer {
   }
 
   /** Numbers an event, stores it and sends it. */
-  append(user: User, condition: string, body: string): void {
-    const market = user.marketStream(condition);
-    const streams = condition === BALANCES ? [market] : [user.all, market];
-    for (const stream of streams) stream.sequence += 1;
-    const sequence = condition === BALANCES ? 0 : user.all.sequence;
+  append(user: User, condition: string, body: string, batch: number): void {
+    const ofMarket = numbered(user.marketStream(condition), batch);
+    const ofUser = condition === BALANCES ? undefined : numbered(user.all, batch);
     const links = [unlinked(), unlinked(), unlinked()] as const;
-    const event = { user, condition, sequence, ofMarket: market.sequence, body, links };
+    const event = { user, condition, ofUser, ofMarket, body, links };
     this.store(event);
-    for (const { id } of streams) {
-      if (user.joined.has(id)) this.o.publish(id, Buffer.from(this.frame(event, id === market.id)));
+    for (const place of ofUser === undefined ? [ofMarket] : [ofUser, ofMarket]) {
+      const { id } = place;
+      if (user.joined.has(id)) this.o.publish(id, Buffer.from(this.frame(event, place)));
     }
     for (const connection of user.catchingUp) connection.later(event);
   }
@@ -235,6 +270,9 @@ export class ReplayBuffer {
 
   private forget(event: StoredEvent): void {
     for (const chain of CHAINS) unlink(this.endsOf(chain, event), event, chain);
+    const { condition, ofMarket, ofUser, user } = event;
+    if (ofUser !== undefined) user.all.knownFrom = ofUser.sequence;
+    user.marketStream(condition).knownFrom = ofMarket.sequence;
     this.events -= 1;
     this.bytes -= event.body.length;
     event.user.weight -= this.weightOf(event);
@@ -250,30 +288,29 @@ export class ReplayBuffer {
     return chain === Chain.user ? user.all : user.marketStream(condition);
   }
 
-  /** @param ofMarket whether it has the sequence of its market's stream */
-  frame({ body, condition, ofMarket, sequence, user }: StoredEvent, isOfMarket: boolean): string {
-    const { id } = isOfMarket ? user.ofMarket(condition) : user.all;
-    const number = isOfMarket ? ofMarket : sequence;
-    return `{${body},${envelope({ id, sequence: number }, this.o.now())}}`;
+  /** @param place in one of its streams */
+  frame({ body }: StoredEvent, place: Numbered): string {
+    return `{${body},${envelope(place, this.o.now())}}`;
   }
 
   /**
-   * The events of a stream after `sequence`, oldest first; undefined when some are no longer
-   * stored, or the stream never reached that sequence.
+   * The events of a stream behind a place, oldest first; undefined when some are not stored, or the
+   * log has not come so far.
    * @param condition of the market whose stream it is; undefined = the user's stream
    */
-  since(user: User, condition: string | undefined, sequence: number): StoredEvent[] | undefined {
+  since(user: User, condition: string | undefined, place: Place): StoredEvent[] | undefined {
     const stream = condition === undefined ? user.all : user.ofMarket(condition);
-    if (sequence > stream.sequence) return undefined;
+    if (place < stream.knownFrom || place > this.place) return undefined;
     const missed: StoredEvent[] = [];
     // Follows the links from event to event, because a message may name hundreds of streams with
     // few events each.
     const chain = condition === undefined ? Chain.user : Chain.market;
     let event = stream.newest;
-    while (missed.length < stream.sequence - sequence) {
-      if (event === undefined) return undefined;
+    while (event !== undefined) {
       // The chain of the user also has its balances, so that they make room as its other events do.
-      if (chain === Chain.market || event.sequence > 0) missed.push(event);
+      const numbers = chain === Chain.market ? event.ofMarket : event.ofUser;
+      if (numbers !== undefined && numbers.sequence <= place) break;
+      if (numbers !== undefined) missed.push(event);
       event = event.links[chain].before;
     }
     return missed.reverse();
@@ -287,6 +324,12 @@ export class ReplayBuffer {
     this.busiest = undefined;
     this.someFollowBalances = false;
   }
+}
+
+/** The place of the next event of a stream. */
+function numbered(stream: Stream, batch: number): Numbered {
+  const { id, previous, sequence } = stream.next(batch);
+  return { id, previous, sequence };
 }
 
 const unlinked = (): Link => ({ before: undefined, after: undefined });

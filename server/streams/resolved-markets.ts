@@ -12,7 +12,7 @@ import { tokensOfMarket } from '../market-data/find.ts';
 import type { AppliedBatch } from '../orders/applied-batch.ts';
 import { marketResolvedFrame } from './market-frames.ts';
 import type { Names } from './names.ts';
-import { envelope, Numbering } from './numbering.ts';
+import { envelope, Stream } from './numbering.ts';
 import { topics } from './topics.ts';
 
 interface ResolvedMarketsParts {
@@ -20,35 +20,37 @@ interface ResolvedMarketsParts {
   readonly publish: Publish;
   /** Unix milliseconds. */
   readonly now: () => number;
-  /** The name of this run of the node. */
-  readonly run: string;
+  /** The name of the venue. */
+  readonly venue: string;
+  /** The last batch that is known at the start. */
+  readonly batch: number;
 }
 
 export class ResolvedMarkets {
   private readonly o: ResolvedMarketsParts;
-  private readonly streams: Numbering;
+  private readonly stream: Stream;
 
   constructor(parts: ResolvedMarketsParts) {
     this.o = parts;
-    this.streams = new Numbering(parts.run);
+    this.stream = new Stream(`resolved:${parts.venue}`, parts.batch);
   }
 
   /** Publishes the resolutions that a batch has finished. Its events are complete. */
-  flushed({ events, time }: Pick<AppliedBatch, 'events' | 'time'>): void {
+  flushed({ events, sequence, time }: Pick<AppliedBatch, 'events' | 'sequence' | 'time'>): void {
     for (let at = 0; at < events.length; at += eventWords(events, at)) {
       if (events[at] !== EventKind.resolved) continue;
       if (events[at + Event.state] !== ResolutionState.resolved) continue;
-      this.publishMarket(events[at + Event.market]! as MarketRow, time);
+      this.publishMarket(events[at + Event.market]! as MarketRow, sequence, time);
     }
   }
 
-  private publishMarket(market: MarketRow, time: number): void {
+  private publishMarket(market: MarketRow, batch: number, time: number): void {
     const { names, now, publish } = this.o;
     // A resolution that is done never changes again.
     const { isVoid, sum, weights } = resolutionOf(names.t, market)!;
     const tokens = tokensOfMarket(names.t, market).map((token) => names.token(token));
     const winner = isVoid ? undefined : tokens[weights.indexOf(sum)];
-    const head = envelope(this.streams.next('resolved'), now());
+    const head = envelope(this.stream.next(batch), now());
     const resolved = {
       id: names.condition(market),
       market: names.condition(market),

@@ -3,6 +3,7 @@
  *
  * Thread: the I/O thread.
  */
+import { lastBatch } from '../../engine/reads.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import type { Publish, SocketRoute } from '../http/sockets.ts';
 import type { Credential } from '../identity/key-registry.ts';
@@ -17,7 +18,7 @@ import { MarketConnection } from './market-channel.ts';
 import { MarketFeed } from './market-feed.ts';
 import { Names } from './names.ts';
 import { NewMarkets } from './new-markets.ts';
-import { runName } from './numbering.ts';
+import type { RecentBatches } from './recent-batches.ts';
 import { EVENTS_MAX, ReplayBuffer } from './replay-buffer.ts';
 import { ResolvedMarkets } from './resolved-markets.ts';
 import { messageBytesMax, type StreamLimits } from './stream-bounds.ts';
@@ -41,6 +42,10 @@ export interface StreamParts {
   /** Milliseconds of a clock that nobody sets, for measuring silence. */
   readonly elapsed: () => number;
   readonly log: (line: string) => void;
+  /** The name of the venue (numbering.ts). */
+  readonly venue: string;
+  /** The caller adds each batch before `flushed`. */
+  readonly recent: RecentBatches;
   /** The number of stored events of users, for clients that reconnect. */
   readonly eventsMax?: number;
 }
@@ -69,16 +74,16 @@ export class Streams {
     const { books, elapsed, limits, lookup, now, tables, texts, whenBatchesDone } = parts;
     this.o = parts;
     const names = new Names(tables, lookup);
-    const run = runName(now());
     const publish: Publish = (topic, text) => this.send(topic, text);
     this.connections = new Connections(limits, elapsed);
-    this.market = new MarketFeed({ names, books, publish, now, run, whenBatchesDone });
-    this.newMarkets = new NewMarkets({ names, publish, now, run });
-    this.resolvedMarkets = new ResolvedMarkets({ names, publish, now, run });
+    const batch = lastBatch(tables);
+    const feedParts = { publish, now, venue: parts.venue, batch };
+    this.market = new MarketFeed({ ...feedParts, names, books, whenBatchesDone });
+    this.newMarkets = new NewMarkets({ ...feedParts, names });
+    this.resolvedMarkets = new ResolvedMarkets({ ...feedParts, names });
     this.replayBuffer = new ReplayBuffer({
-      publish,
-      now,
-      run,
+      ...feedParts,
+      missedBy: (user, kind) => parts.recent.missedBy(user, kind),
       eventsMax: parts.eventsMax ?? EVENTS_MAX,
     });
     this.user = new UserFeed(names, this.replayBuffer);
@@ -110,12 +115,14 @@ export class Streams {
         this.user.flushed(batch);
         this.balances.flushed(batch);
         this.resolvedMarkets.flushed(batch);
+        this.newMarkets.flushed(batch);
+        this.replayBuffer.reached(batch.sequence);
       } else {
-        this.restart('begin_anew', 'too much has changed at once: subscribe anew');
+        this.restart('begin_anew', 'too much has changed at once: subscribe anew', batch);
       }
     } catch (error) {
       this.o.log(`streams: ${error instanceof Error ? error.stack : String(error)}`);
-      this.restart('failed', 'internal error: subscribe anew');
+      this.restart('failed', 'internal error: subscribe anew', batch);
     }
     this.connections.closeSlow();
   }
@@ -136,10 +143,13 @@ export class Streams {
     this.connections.stop();
   }
 
-  private restart(why: CloseName, reason: string): void {
+  private restart(why: CloseName, reason: string, { sequence }: AppliedBatch): void {
     this.connections.endAll(why, reason);
+    this.o.recent.clear(sequence);
     this.replayBuffer.forgetAll();
-    this.market.begin();
+    this.replayBuffer.reached(sequence);
+    this.newMarkets.lost(sequence);
+    this.market.begin(sequence);
   }
 
   private route(path: string, open: (common: ConnectionParts) => Connection): SocketRoute {

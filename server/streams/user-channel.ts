@@ -20,6 +20,7 @@ import {
   readMessage,
 } from './connection.ts';
 import { invalid, type Problem, type UserMessageFields, userMessage } from './messages.ts';
+import { type Place, placeFrom } from './numbering.ts';
 import {
   BALANCES,
   type CatchingUp,
@@ -134,7 +135,9 @@ export class UserConnection extends Connection implements CatchingUp {
     const next = this.due[this.sent];
     if (next !== undefined) {
       this.sent += 1;
-      this.socket.send(this.o.replayBuffer.frame(next.event, next.name !== ALL));
+      const { event, name } = next;
+      const place = name === ALL ? event.ofUser! : event.ofMarket;
+      this.socket.send(this.o.replayBuffer.frame(event, place));
       return true;
     }
     this.due = [];
@@ -230,7 +233,7 @@ export class UserConnection extends Connection implements CatchingUp {
   private isBehind(name: string, resumePoints: ResumePoints): boolean {
     if (resumePoints.size === 0) return false;
     const { id, sequence } = this.streamOf(name);
-    return Number(resumePoints.get(id) ?? sequence) < sequence;
+    return (resumePoints.get(id) ?? sequence) < sequence;
   }
 
   /**
@@ -241,22 +244,21 @@ export class UserConnection extends Connection implements CatchingUp {
     const { replayBuffer } = this.o;
     const user = this.user!;
     const condition = name === ALL ? undefined : name;
-    const { id, sequence } = this.streamOf(name);
+    const { id } = this.streamOf(name);
+    const { place: sequence } = replayBuffer;
     const resumePoint = resumePoints.get(id);
     const missed =
-      resumePoint === undefined
-        ? undefined
-        : replayBuffer.since(user, condition, Number(resumePoint));
+      resumePoint === undefined ? undefined : replayBuffer.since(user, condition, resumePoint);
     if (missed === undefined && resumePoints.size > 0) {
-      const detail = 'events after that place are no longer kept, or it is of another run';
+      const detail = 'the node does not have all events behind that place';
       const problem: Problem = { error: 'resume_unavailable', detail, stream_id: id };
-      this.socket.send(JSON.stringify({ ...problem, sequence: String(sequence) }));
+      this.socket.send(JSON.stringify({ ...problem, sequence }));
       return true;
     }
     // A connection that already follows the stream has missed nothing.
     const due = isNew ? (missed ?? []) : [];
     if (!this.mayLookUp(due.length / MISSED_PER_NAME)) return false;
-    const resumed = { event_type: 'resumed', stream_id: id, sequence: String(sequence) };
+    const resumed = { event_type: 'resumed', stream_id: id, sequence };
     this.socket.send(JSON.stringify({ ...resumed, missed: String(due.length) }));
     for (const event of due) this.due.push({ event, name });
     return true;
@@ -306,7 +308,7 @@ export class UserConnection extends Connection implements CatchingUp {
 }
 
 /** The places where streams were left, by their ids. */
-type ResumePoints = ReadonlyMap<string, string>;
+type ResumePoints = ReadonlyMap<string, Place>;
 
 /**
  * Undefined when a message contains only half of a place. Of several places for one stream the
@@ -318,11 +320,11 @@ function resumePointsOf({
   stream_id,
 }: UserMessageFields): ResumePoints | undefined {
   if ((sequence === undefined) !== (stream_id === undefined)) return undefined;
-  const resumePoints = new Map<string, string>();
+  const resumePoints = new Map<string, Place>();
   const single = sequence === undefined ? [] : [{ stream_id: stream_id!, sequence }];
   for (const resumePoint of [...(resume ?? []), ...single]) {
     if (!resumePoints.has(resumePoint.stream_id))
-      resumePoints.set(resumePoint.stream_id, resumePoint.sequence);
+      resumePoints.set(resumePoint.stream_id, placeFrom(resumePoint.sequence));
   }
   return resumePoints;
 }

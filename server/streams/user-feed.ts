@@ -56,15 +56,18 @@ interface Taker {
   isClosed: boolean;
 }
 
+/** Those who get the events. */
+type Recipients = Pick<ReplayBuffer, 'isEmpty' | 'find' | 'append'>;
+
 export class UserFeed {
   private readonly names: Names;
-  private readonly replayBuffer: ReplayBuffer;
+  private readonly replayBuffer: Recipients;
   private batch: AppliedBatch | undefined;
   private taker: Taker | undefined;
   private fills: MatchFill[] = [];
   private later: Later[] = [];
 
-  constructor(names: Names, replayBuffer: ReplayBuffer) {
+  constructor(names: Names, replayBuffer: Recipients) {
     this.names = names;
     this.replayBuffer = replayBuffer;
   }
@@ -215,19 +218,20 @@ export class UserFeed {
     reader: { readonly apiKey: string; readonly isTaker: boolean },
   ): void {
     const { names } = this;
-    const { time } = this.batch!;
+    const { sequence, time } = this.batch!;
     const { t } = names;
     const token = names.token(fillTakerToken(t, fillRow(t, fills[0]!.sequence)));
     for (const status of ['MATCHED', 'CONFIRMED'] as const) {
       const body = tradeBody(names, fills, shown, reader, status, time);
-      this.replayBuffer.append(user, token.condition, body);
+      this.replayBuffer.append(user, token.condition, body, sequence);
     }
   }
 
   private publishOrder(user: User, order: OrderFacts, change: OrderChange, match: number): void {
     const { names } = this;
     const body = orderBody(names, order, change, match, this.batch!.time);
-    this.replayBuffer.append(user, names.token(order.token).condition, body);
+    const { condition } = names.token(order.token);
+    this.replayBuffer.append(user, condition, body, this.batch!.sequence);
   }
 
   private ownerOf(account: AccountRow): User | undefined {

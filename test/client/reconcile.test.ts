@@ -1,5 +1,7 @@
-/** What a user stream tells after a gap that the node cannot fill: a restart while it was cut off. */
+/** What a user stream tells after a gap that the node cannot fill: it was killed, or has lost its recent batches. */
 import assert from 'node:assert/strict';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import test from 'node:test';
 import { NodeClient, type OrderEvent, type TradeEvent, Wallet } from '../../client/client.ts';
 import { TestNode, temporaryDirectory, until, withMarkets } from '../common/node-harness.ts';
@@ -48,6 +50,7 @@ test('after a gap own orders and trades are told as events, each once', async ()
   target.port = NOWHERE;
   proxy.cutStreams();
   await node.stop();
+  rmSync(join(dataDir, 'recent-batches'));
   node = await TestNode.start(dataDir);
   owner = await connect('owner');
   const rival = await connect('rival');

@@ -22,7 +22,9 @@ function bring(event) {
 
 /** @param {number} sequence @param {readonly object[]} price_changes */
 function tell(sequence, price_changes) {
-  bring({ event_type: 'price_change', stream_id: 'told', sequence, price_changes });
+  const place = (/** @type {number} */ number) => String(number).padStart(19, '0');
+  const places = { previous: place(sequence - 1), sequence: place(sequence) };
+  bring({ event_type: 'price_change', stream_id: 'told', ...places, price_changes });
 }
 
 const inPage = {

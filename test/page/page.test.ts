@@ -182,7 +182,8 @@ async function follows(t: TestContext, stage: Stage): Promise<void> {
     const { markets, reader } = stage;
     const asset_id = markets[1]!.tokenIds[0]!;
     const book = { tick_size: '0.001', bids: [{ price: '0.305', size: '7' }], asks: [] };
-    const numbers = { stream_id: 'told', sequence: 1 };
+    const sequence = '1'.padStart(19, '0');
+    const numbers = { stream_id: 'told', previous: sequence, sequence };
     await reader.ask('bring', { event_type: 'book', asset_id, ...numbers, ...book });
     await reader.sees(BEST_BID, /^0\.3057/);
     await reader.ask('tell', 3, []);

@@ -16,6 +16,7 @@ import { findAccount } from '../../engine/orders/accounts.ts';
 import { wordsToHex } from '../../server/common/uint256.ts';
 import { BalanceFeed } from '../../server/streams/balance-feed.ts';
 import { Names } from '../../server/streams/names.ts';
+import { endOf } from '../../server/streams/numbering.ts';
 import { BALANCES, ReplayBuffer } from '../../server/streams/replay-buffer.ts';
 import { rounds, withSeed } from '../common/random.ts';
 import type { SocketClient } from '../common/socket-client.ts';
@@ -35,7 +36,8 @@ test('what the events of all batches lead to is what the tables have', () => {
     const stream = new LedgerStream(random);
     const sent: Json[] = [];
     const users = new ReplayBuffer({
-      ...{ now: () => TIME, run: 'test', eventsMax: 100 },
+      ...{ now: () => TIME, venue: 'test', batch: 0, eventsMax: 100 },
+      missedBy: () => ({ from: 0, events: [] }),
       publish: (_, text) => void sent.push(JSON.parse(Buffer.from(text).toString()) as Json),
     });
     const names = new Names(t, () => undefined);
@@ -48,9 +50,12 @@ test('what the events of all batches lead to is what the tables have', () => {
     const own = wordsToHex(addressWords(2), 0, 5);
     const known = new Map<string, readonly string[]>();
     let batches = 0;
+    let sequence = 0;
     const flush = (): void => {
+      sequence += 1;
       const i32 = events.i32.slice(0, events.words);
-      feed.flushed({ events: i32, eventsF: new Float64Array(i32.buffer), time: TIME });
+      feed.flushed({ events: i32, eventsF: new Float64Array(i32.buffer), sequence, time: TIME });
+      users.reached(sequence);
       const batch = sent.splice(0);
       if (batch.length > 0) batches += 1;
       const rows = new Set<string>();
@@ -87,8 +92,16 @@ test('what the events of all batches lead to is what the tables have', () => {
     }
     flush();
     assert(batches > 50, `${batches} batches touched the wallet`);
-    assert.deepEqual([asks.all.sequence, silent.all.sequence], [0, 0], 'no order, no trade');
-    assert.deepEqual(users.since(silent, BALANCES, 0), [], 'nothing is stored for who did not ask');
+    assert.deepEqual(
+      [asks, silent].map(({ all }) => all.sequence),
+      [endOf(0), endOf(0)],
+      'no order, no trade',
+    );
+    assert.deepEqual(
+      users.since(silent, BALANCES, endOf(0)),
+      [],
+      'nothing is stored for who did not ask',
+    );
   });
 });
 
@@ -137,12 +150,12 @@ test('who asks is sent each change behind the other events of its batch', async 
   const [cash, shares] = ofType(events, 'balance');
   assert.deepEqual([cash!.market, shares!.market], ['', market.conditionId]);
   assert.equal(cash!.wallet, alice.address);
-  assert.deepEqual([cash!.sequence, shares!.sequence], ['2', '3'], 'a stream of its own');
+  assert.equal(shares!.previous, cash!.sequence, 'a stream of its own');
   const orders = await next(other, 4);
   assert.deepEqual(ofType(orders, 'balance'), [], 'nobody who did not ask is sent one');
   assert.deepEqual(
-    orders.map(({ sequence }) => sequence),
-    ['1', '2', '3', '4'],
+    orders.slice(1).map(({ previous }) => previous),
+    orders.slice(0, -1).map(({ sequence }) => sequence),
   );
   for (const each of [client, other]) each.cut();
 });
@@ -158,7 +171,7 @@ test('what was missed comes again behind the place that a client has reached', a
   const events = await next(again, 3);
   const [missed] = ofType(events, 'balance');
   assert.deepEqual(brief([missed!]), [['COLLATERAL', '', '995000000', '0', '995000000']]);
-  assert.equal(Number(missed!.sequence), Number(balance!.sequence) + 1);
+  assert.equal(missed!.previous, balance!.sequence);
   again.cut();
 });
 

@@ -3,6 +3,7 @@
  * random stream are applied, and published when the test says that they are flushed.
  */
 import { EventBuffer } from '../../engine/events.ts';
+import { lastBatch } from '../../engine/reads.ts';
 import { State } from '../../engine/tables/layout.ts';
 import { BookRenderer } from '../../server/market-data/books.ts';
 import { TokenTexts } from '../../server/market-data/texts.ts';
@@ -10,7 +11,8 @@ import type { AppliedBatch } from '../../server/orders/applied-batch.ts';
 import { MarketFeed } from '../../server/streams/market-feed.ts';
 import { Names } from '../../server/streams/names.ts';
 import { NewMarkets } from '../../server/streams/new-markets.ts';
-import { ReplayBuffer } from '../../server/streams/replay-buffer.ts';
+import { RecentBatches } from '../../server/streams/recent-batches.ts';
+import { ReplayBuffer, type User } from '../../server/streams/replay-buffer.ts';
 import { UserFeed } from '../../server/streams/user-feed.ts';
 import { EngineDriver, ROOMY } from '../engine/engine-driver.ts';
 import type { Command, Outcome } from '../engine/naive-types.ts';
@@ -29,6 +31,7 @@ export class FeedStage extends EngineDriver {
   readonly books: BookRenderer;
   readonly market: MarketFeed;
   readonly newMarkets: NewMarkets;
+  readonly recent: RecentBatches;
   readonly users: ReplayBuffer;
   readonly userFeed: UserFeed;
   readonly published: Published[] = [];
@@ -36,6 +39,7 @@ export class FeedStage extends EngineDriver {
   readonly unflushed: AppliedBatch[] = [];
   private readonly events: EventBuffer;
   private commands = 0;
+  private told = 0;
   private time = 0;
 
   constructor(eventsMax = 1_000, capacities = ROOMY) {
@@ -56,14 +60,17 @@ export class FeedStage extends EngineDriver {
       publish: (topic: string, text: Uint8Array) =>
         void this.published.push({ topic, text: Buffer.from(text).toString() }),
       now: () => 1_700_000_000_000,
-      run: 'test',
+      venue: 'test',
+      batch: 0,
     };
     const whenBatchesDone = (): void => {
       throw new Error('the stage never subscribes in the middle of a batch');
     };
     this.market = new MarketFeed({ ...parts, names, books: this.books, whenBatchesDone });
     this.newMarkets = new NewMarkets({ ...parts, names });
-    this.users = new ReplayBuffer({ ...parts, eventsMax });
+    this.recent = new RecentBatches(names, 0);
+    const missedBy = this.recent.missedBy.bind(this.recent);
+    this.users = new ReplayBuffer({ ...parts, missedBy, eventsMax });
     this.userFeed = new UserFeed(names, this.users);
   }
 
@@ -92,7 +99,7 @@ export class FeedStage extends EngineDriver {
       });
       const events = Int32Array.from(this.events.i32.subarray(0, this.events.words));
       this.unflushed.push({
-        sequence: 0,
+        sequence: lastBatch(this.t),
         endFill: 0,
         time: this.time,
         events,
@@ -111,6 +118,16 @@ export class FeedStage extends EngineDriver {
     if (batch === undefined) return;
     this.market.flushed(batch);
     this.userFeed.flushed(batch);
+    this.newMarkets.flushed(batch);
+    this.recent.add(batch);
+    this.users.reached(batch.sequence);
+  }
+
+  /** An event of a user, in a batch of its own. */
+  tell(user: User, condition: string, body: string): void {
+    this.told += 1;
+    this.users.append(user, condition, body, this.told);
+    this.users.reached(this.told);
   }
 
   openOrders(): number {

@@ -1,6 +1,7 @@
 /** Manners of the streams: keep-alive, messages that cannot be carried out, and which connections are closed and why. */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
+import { lastBatch } from '../../engine/reads.ts';
 import { send, until } from '../common/node-harness.ts';
 import { Opcode, SocketClient } from '../common/socket-client.ts';
 import { LIMITS, SocketStage } from './socket-stage.ts';
@@ -286,12 +287,13 @@ test('a batch whose log is cut short, or cannot be read, makes everybody begin a
     const place = await user.json();
     await market.upToNow();
     const events = { events: broken, eventsF: new Float64Array(broken.buffer) };
-    stage.streams.flushed({ sequence: 0, endFill: 0, ...batch, ...events, isWhole });
+    const sequence = lastBatch(stage.t) + (isWhole ? 2 : 1);
+    stage.streams.flushed({ sequence, endFill: 0, ...batch, ...events, isWhole });
     assert.equal((await market.ended()).code, code);
     assert.equal((await user.ended()).code, code);
     const again = await connected('/ws/user');
-    const { sequence, stream_id } = place;
-    again.send({ type: 'user', auth: stage.auth(1), sequence, stream_id });
+    const resume = [{ stream_id: place.stream_id, sequence: place.sequence }];
+    again.send({ type: 'user', auth: stage.auth(1), resume });
     assert.equal((await again.json()).error, 'resume_unavailable');
     const anew = await connected();
     anew.send({ type: 'market', assets_ids: [stage.token(1)] });

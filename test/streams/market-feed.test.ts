@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { State } from '../../engine/tables/layout.ts';
 import type { TokenRow } from '../../engine/tables/units.ts';
+import { endOf } from '../../server/streams/numbering.ts';
 import { topics } from '../../server/streams/topics.ts';
 import type { BookJson } from '../common/node-harness.ts';
 import { withSeed } from '../common/random.ts';
@@ -139,6 +140,7 @@ test('the markets of a large new catalog are published a few at a time, each onc
       stage.run({ kind: 'market', condition, outcomes: 2, ...terms, negRisk: false });
     }
     stage.endBatch();
+    stage.flush();
   };
   const event = { id: '', ticker: '', slug: '', title: '', description: '' };
   const story = (question: string) => () => {
@@ -156,10 +158,13 @@ test('the markets of a large new catalog are published a few at a time, each onc
   wait(100);
   published.push(...stage.taken());
   const events = published.map(({ text }) => JSON.parse(text));
+  const places = events.map(({ sequence }) => sequence);
   assert.deepEqual(
-    events.map(({ sequence }) => Number(sequence)),
-    Array.from({ length: 150 }, (_, i) => i + 1),
+    events.map(({ previous }) => previous),
+    [endOf(0), ...places.slice(0, -1)],
   );
+  const batches = places.map((place) => Number(place.slice(0, 12)));
+  assert.deepEqual([batches[99], batches[100]], [1, 2], 'the batch that registered the market');
   assert.equal(new Set(events.map(({ id }) => id)).size, 150);
   assert.deepEqual(
     events.map(({ question }) => question).filter((text, i, all) => text !== all[i - 1]),

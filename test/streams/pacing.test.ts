@@ -7,6 +7,7 @@ import type { Socket } from '../../server/http/sockets.ts';
 import { CloseCounts } from '../../server/streams/closes.ts';
 import type { ConnectionParts } from '../../server/streams/connection.ts';
 import { MarketConnection } from '../../server/streams/market-channel.ts';
+import { endOf } from '../../server/streams/numbering.ts';
 import { type Paced, Pacer, Turns } from '../../server/streams/pacer.ts';
 import { CHARACTERS_MAX } from '../../server/streams/replay-buffer.ts';
 import { Budgets, type StreamLimits } from '../../server/streams/stream-bounds.ts';
@@ -215,7 +216,7 @@ test('a client that leaves a stream while it catches up gets nothing more of it,
   userChannel(stage, first).message(JSON.stringify({ type: 'user', auth, resume: [] }));
   const { sequence, stream_id } = JSON.parse(first.sent[0]!);
   const user = stage.users.find(new Int32Array(5).fill(0x07070707), 0)!;
-  for (let n = 1; n <= 48; n++) stage.users.append(user, '0x1', `"n":${n}`);
+  for (let n = 1; n <= 48; n++) stage.tell(user, '0x1', `"n":${n}`);
   const socket = new FakeSocket();
   const channel = userChannel(stage, socket);
   socket.unread = LIMITS.backpressureBytes;
@@ -251,9 +252,9 @@ test('a client that does not read while much happens is closed before too much w
   userChannel(stage, socket).message(JSON.stringify({ type: 'user', auth: { apiKey: 'key' } }));
   const user = stage.users.find(new Int32Array(5).fill(0x07070707), 0)!;
   const long = 'x'.repeat(CHARACTERS_MAX / 64);
-  for (let n = 0; n < 16; n++) stage.users.append(user, '0x1', long);
+  for (let n = 0; n < 16; n++) stage.tell(user, '0x1', long);
   assert.deepEqual(codes, []);
-  stage.users.append(user, '0x1', long);
+  stage.tell(user, '0x1', long);
   assert.deepEqual(codes, [1013]);
 });
 
@@ -265,15 +266,16 @@ test('a place behind is resumed from, also where the stream is followed already'
   channel.message(JSON.stringify({ type: 'user', auth, resume: [] }));
   const { stream_id } = JSON.parse(socket.sent[0]!);
   const user = stage.users.find(new Int32Array(5).fill(0x07070707), 0)!;
-  for (let n = 1; n <= 4; n++) stage.users.append(user, '0x1', `"n":${n}`);
+  for (let n = 1; n <= 4; n++) stage.tell(user, '0x1', `"n":${n}`);
   const heardAfter = (sequence: string) => {
     socket.sent.length = 0;
     channel.message(JSON.stringify({ type: 'user', stream_id, sequence }));
     const [{ missed }, ...events] = socket.sent.map((text) => JSON.parse(text));
     return [missed, ...events.map(({ n }) => n)];
   };
-  assert.deepEqual(heardAfter('2'), ['2', 3, 4]);
-  assert.deepEqual(heardAfter('4'), ['0']);
+  const [, second, , fourth] = stage.users.since(user, undefined, endOf(0))!;
+  assert.deepEqual(heardAfter(second!.ofUser!.sequence), ['2', 3, 4]);
+  assert.deepEqual(heardAfter(fourth!.ofUser!.sequence), ['0']);
   assert.deepEqual([...socket.joined], [stream_id], 'and it goes on from there');
 });
 
@@ -315,7 +317,7 @@ test('to follow markets without events stores nothing', () => {
   channel.message(JSON.stringify({ type: 'user', auth, markets, resume: [] }));
   assert.equal(socket.joined.size, MARKETS);
   const user = stage.users.find(new Int32Array(5).fill(0x07070707), 0)!;
-  stage.users.append(user, markets[0], '"n":1');
+  stage.tell(user, markets[0], '"n":1');
   channel.closed();
   const streams: Map<string, unknown> = Reflect.get(user, 'markets');
   assert.deepEqual([...streams.keys()], [markets[0]], 'the one in which something happened');

@@ -51,6 +51,8 @@ export class SocketStage extends FeedStage {
       },
       whenBatchesDone: (callback) => setImmediate(callback),
       now: () => this.clock,
+      venue: 'stage',
+      recent: this.recent,
       elapsed: () => this.elapsed,
       log: (line) => this.lines.push(line),
       eventsMax,
@@ -119,7 +121,9 @@ export class SocketStage extends FeedStage {
 
   override flush(): void {
     const batch = this.unflushed.shift();
-    if (batch !== undefined) this.streams.flushed(batch);
+    if (batch === undefined) return;
+    this.recent.add(batch);
+    this.streams.flushed(batch);
   }
 
   flushAll(): void {

@@ -40,11 +40,12 @@ test('a subscription is answered with the book of each known token, as POST /boo
   );
   for (const event of events) {
     assertFits(event);
-    const { event_type: _, sequence, server_ts_ms, stream_id, ...rest } = event;
+    const { event_type: _, previous, sequence, server_ts_ms, stream_id, ...rest } = event;
     assert.deepEqual(rest, await book(node, String(event.asset_id)));
     assert.match(String(stream_id), new RegExp(`^asset:${event.asset_id}:`));
     assert(Math.abs(Number(server_ts_ms) - Date.now()) < 60_000);
-    assert.equal(sequence, '0');
+    assert.match(String(sequence), /^[0-9]{12}9999999$/, 'the end of a batch');
+    assert.equal(previous, sequence);
   }
   client.cut();
 });

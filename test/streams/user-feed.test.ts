@@ -1,6 +1,7 @@
 /** The events that the owner of an order gets, on random streams: none is missing, none is late. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { endOf } from '../../server/streams/numbering.ts';
 import { CHARACTERS_MAX, type User } from '../../server/streams/replay-buffer.ts';
 import { rounds, withSeed } from '../common/random.ts';
 import { addressWords } from '../engine/engine-driver.ts';
@@ -11,6 +12,7 @@ interface UserEvent {
   readonly event_type: 'order' | 'trade';
   readonly id: string;
   readonly sequence: string;
+  readonly previous: string;
   readonly stream_id: string;
   readonly type: string;
   readonly status: string;
@@ -52,11 +54,12 @@ class Owner {
   readonly orders = new Map<string, Known>();
   readonly ends = new Map<string, number>();
   trades = 0;
-  private sequence = 0;
+  private sequence = endOf(0);
 
   take(event: UserEvent): void {
-    this.sequence += 1;
-    assert.equal(Number(event.sequence), this.sequence);
+    assert.equal(event.previous, this.sequence, 'nothing lies between two events');
+    assert(event.sequence > event.previous);
+    this.sequence = event.sequence;
     if (event.event_type === 'trade') this.trade(event);
     else this.order(event);
   }
@@ -165,16 +168,19 @@ test('the newest events are stored for clients that reconnect, and only of users
       while (stage.unflushed.length > 0) stage.flush();
       published.push(...stage.taken().map(({ text }) => text));
     }
-    const { sequence } = user.all;
-    assert(sequence > 300, 'more than is stored');
+    const places = published.map((text) => (JSON.parse(text) as UserEvent).sequence);
+    assert(places.length > 300, 'more than is stored');
     assert.equal(stage.users.find(addressWords(2), 0), undefined);
-    const frames = (from: number): string[] | undefined =>
-      stage.users.since(user, undefined, from)?.map((event) => stage.users.frame(event, false));
-    assert.deepEqual(frames(sequence), []);
-    assert.deepEqual(frames(sequence - 1), published.slice(-1));
-    assert.deepEqual(frames(sequence - 200), published.slice(-200));
-    assert.equal(frames(sequence - 201), undefined, 'no longer stored');
-    assert.equal(frames(sequence + 1), undefined, 'it never came that far');
+    const frames = (from: string): string[] | undefined =>
+      stage.users.since(user, undefined, from)?.map((event) => {
+        return stage.users.frame(event, event.ofUser!);
+      });
+    assert.deepEqual(frames(places.at(-1)!), []);
+    assert.deepEqual(frames(places.at(-2)!), published.slice(-1));
+    assert.deepEqual(frames(places.at(-201)!), published.slice(-200));
+    assert.equal(frames(places.at(-202)!), undefined, 'no longer stored');
+    assert.deepEqual(frames(stage.users.place), []);
+    assert.equal(frames(endOf(1_000_000)), undefined, 'the log never came that far');
     stage.users.leave(user);
     assert.equal(stage.users.enter(addressWords(1)), user, 'remembered while it is away');
   });
@@ -188,14 +194,15 @@ test('the streams of single markets are numbered by themselves', () => {
     for (let i = 0; i < 2_000; i++) stage.run(stream.next());
     stage.endBatch();
     while (stage.unflushed.length > 0) stage.flush();
-    const all = stage.users.since(user, undefined, 0)!;
+    const all = stage.users.since(user, undefined, endOf(0))!;
     const conditions = new Set(all.map(({ condition }) => condition));
     assert(conditions.size > 3);
     for (const condition of conditions) {
-      const own = stage.users.since(user, condition, 0)!;
+      const own = stage.users.since(user, condition, endOf(0))!;
+      const places = own.map(({ ofMarket }) => ofMarket.sequence);
       assert.deepEqual(
-        own.map(({ ofMarket }) => ofMarket),
-        own.map((_, i) => i + 1),
+        own.map(({ ofMarket }) => ofMarket.previous),
+        [endOf(0), ...places.slice(0, -1)],
       );
       assert.deepEqual(
         own,
@@ -207,31 +214,37 @@ test('the streams of single markets are numbered by themselves', () => {
 });
 
 test('the stored events have a bound in bytes too: a trade of many orders is a hundred times as long as others', () => {
-  const { users } = new FeedStage();
+  const stage = new FeedStage();
+  const { users } = stage;
   const user = users.enter(addressWords(1));
   const long = 'x'.repeat(CHARACTERS_MAX / 64);
-  for (let i = 0; i < 100; i++) users.append(user, '0x1', long);
-  assert.equal(users.since(user, undefined, 36)?.length, 64);
-  assert.equal(users.since(user, undefined, 35), undefined, 'no longer stored');
-  users.append(user, '0x1', 'x'.repeat(2 * CHARACTERS_MAX));
-  assert.equal(users.since(user, undefined, 100)?.length, 1, 'the last one stays, however long');
+  for (let i = 0; i < 100; i++) stage.tell(user, '0x1', long);
+  assert.equal(users.since(user, undefined, endOf(36))?.length, 64);
+  assert.equal(users.since(user, undefined, endOf(35)), undefined, 'no longer stored');
+  stage.tell(user, '0x1', 'x'.repeat(2 * CHARACTERS_MAX));
+  assert.equal(
+    users.since(user, undefined, endOf(100))?.length,
+    1,
+    'the last one stays, however long',
+  );
 });
 
 test('a flood of events of one user, and then of some, pushes out none of another', () => {
-  const { users } = new FeedStage();
+  const stage = new FeedStage();
+  const { users } = stage;
   const [calm, ...busy] = [1, 2, 3, 4].map((n) => users.enter(addressWords(n)));
-  for (let i = 0; i < 5; i++) users.append(calm!, '0x1', `before ${i}`);
-  for (let i = 0; i < 1_000; i++) users.append(busy[0]!, '0x1', `${i}`);
-  for (let i = 0; i < 3_000; i++) users.append(busy[i % busy.length]!, '0x2', `${i}`);
-  users.append(calm!, '0x2', 'after');
+  for (let i = 0; i < 5; i++) stage.tell(calm!, '0x1', `before ${i}`);
+  for (let i = 0; i < 1_000; i++) stage.tell(busy[0]!, '0x1', `${i}`);
+  for (let i = 0; i < 3_000; i++) stage.tell(busy[i % busy.length]!, '0x2', `${i}`);
+  stage.tell(calm!, '0x2', 'after');
   const bodies = (user: User, sequence: number, condition?: string) =>
-    users.since(user, condition, sequence)?.map(({ body }) => body);
+    users.since(user, condition, endOf(sequence))?.map(({ body }) => body);
   const before = Array.from({ length: 5 }, (_, i) => `before ${i}`);
   assert.deepEqual(bodies(calm!, 0), [...before, 'after']);
   assert.deepEqual(bodies(calm!, 0, '0x1'), before);
   assert.deepEqual(bodies(calm!, 0, '0x2'), ['after']);
   const [first] = busy;
   assert.equal(bodies(first!, 0), undefined);
-  assert.equal(bodies(first!, first!.all.sequence - 40)?.at(-1), '2997');
+  assert.equal(bodies(first!, 3_960)?.at(-1), '2997');
   assert.equal(bodies(first!, 0, '0x1'), undefined, 'its own older ones made room');
 });

@@ -30,7 +30,7 @@ export class MarketStream {
     this.token = '';
     /** Whether a first book has not come yet. */
     this.isAwaitingBook = true;
-    /** @type {Map<string, number>} sequence of the last event, by stream */
+    /** @type {Map<string, string>} sequence of the last event, by stream */
     this.sequences = new Map();
     this.retryMs = RETRY_MS;
     this.receivedAt = 0;
@@ -115,17 +115,15 @@ export class MarketStream {
   }
 
   /** @param {StreamEvent} event */
-  isNext({ event_type, sequence, stream_id }) {
-    const number = Number(sequence);
+  isNext({ event_type, previous, sequence, stream_id }) {
     const last = this.sequences.get(stream_id);
-    this.sequences.set(stream_id, number);
+    this.sequences.set(stream_id, sequence);
     if (this.isAwaitingBook && event_type === 'book') {
       this.isAwaitingBook = false;
       this.onBegin();
       return true;
     }
-    // The book of a subscription has the sequence of the event before it.
-    const isRepeated = event_type === 'book' && number === last;
-    return last === undefined || number === last + 1 || isRepeated;
+    // All have the same number of digits, so they compare as text.
+    return last === undefined || previous <= last;
   }
 }

@@ -1,0 +1,166 @@
+/**
+ * The newest flushed batches, for users whose events are not stored (replay-buffer.ts): those who
+ * come from another node, or after a start of this one. What such a user missed is read from them as
+ * it was first published, so every node has the same events at the same places.
+ *
+ * Only batches whose closed orders and fills are in memory can be read. Which wallets a batch touched
+ * is looked up once, when the first user asks.
+ *
+ * Thread: the I/O thread. Non-goals: what a user who is stored gets.
+ */
+import { Event, EventKind, eventWords } from '../../engine/events.ts';
+import { fillCount } from '../../engine/reads.ts';
+import { ADDRESS_WORDS } from '../../engine/tables/codes.ts';
+import { sameWords } from '../../engine/tables/hash-index.ts';
+import { State } from '../../engine/tables/layout.ts';
+import type { AppliedBatch } from '../orders/applied-batch.ts';
+import { BalanceFeed } from './balance-feed.ts';
+import type { Names } from './names.ts';
+import type { User } from './replay-buffer.ts';
+import { UserFeed } from './user-feed.ts';
+
+/** Of all batches: some ten thousand orders. */
+export const RECENT_BYTES_MAX = 2 ** 22;
+export const RECENT_BATCHES_MAX = 4_096;
+
+/** What a batch refers to. */
+interface Facts {
+  /** Infinity = none. */
+  readonly firstFill: number;
+  readonly firstClosed: number;
+  /** Whether it changed the terms of a market. */
+  readonly hasTerms: boolean;
+}
+
+interface Recent {
+  readonly batch: AppliedBatch;
+  /** Both are found when the first user asks. */
+  facts: Facts | undefined;
+  /** The first words of the addresses that have events in it. */
+  words: ReadonlySet<number> | undefined;
+}
+
+/** An event that a user has not been sent. */
+export interface MissedEvent {
+  readonly condition: string;
+  readonly body: string;
+  readonly batch: number;
+}
+
+/** The events of a user behind the end of a batch, oldest first. */
+export interface Missed {
+  readonly from: number;
+  readonly events: readonly MissedEvent[];
+}
+
+export class RecentBatches {
+  private readonly names: Names;
+  private recent: Recent[] = [];
+  private bytes = 0;
+  /** Every batch behind this one is stored. */
+  from: number;
+
+  constructor(names: Names, batch: number) {
+    this.names = names;
+    this.from = batch;
+  }
+
+  add(batch: AppliedBatch): void {
+    if (!batch.isWhole) {
+      this.clear(batch.sequence);
+      return;
+    }
+    this.recent.push({ batch, facts: undefined, words: undefined });
+    this.bytes += bytesOf(batch);
+    while (this.bytes > RECENT_BYTES_MAX || this.recent.length > RECENT_BATCHES_MAX) {
+      const { batch: oldest } = this.recent.shift()!;
+      this.bytes -= bytesOf(oldest);
+      this.from = oldest.sequence;
+    }
+  }
+
+  /** Oldest first. */
+  all(): readonly AppliedBatch[] {
+    return this.recent.map(({ batch }) => batch);
+  }
+
+  /** The events of a batch are incomplete, so no earlier place can be resumed from. */
+  clear(batch: number): void {
+    this.recent = [];
+    this.bytes = 0;
+    this.from = batch;
+  }
+
+  /** What a user missed; `user` itself is not changed. */
+  missedBy(user: User, kind: 'orders' | 'balances'): Missed {
+    let { from } = this;
+    let events: MissedEvent[] = [];
+    const probe = {
+      isEmpty: false,
+      hasBalances: true,
+      find: (words: Int32Array, at: number) =>
+        sameWords(user.address, 0, words, at, ADDRESS_WORDS) ? user : undefined,
+      append: (_: User, condition: string, body: string, batch: number) =>
+        void events.push({ condition, body, batch }),
+    };
+    const { names } = this;
+    const feed = kind === 'orders' ? new UserFeed(names, probe) : new BalanceFeed(names, probe);
+    for (const [i, one] of this.recent.entries()) {
+      if (i > 0 && factsOf(one).hasTerms) {
+        // A trade names the fee that its market has now.
+        from = this.recent[i - 1]!.batch.sequence;
+        events = [];
+      }
+      const words = this.isReadable(one) ? this.wordsOf(one) : undefined;
+      if (words?.has(user.address[0]!) === true) feed.flushed(one.batch);
+      // A worker may have used rows again meanwhile.
+      if (words !== undefined && this.isReadable(one)) continue;
+      from = one.batch.sequence;
+      events = [];
+    }
+    return { from, events };
+  }
+
+  private wordsOf(one: Recent): ReadonlySet<number> {
+    if (one.words !== undefined) return one.words;
+    const words = new Set<number>();
+    const probe = {
+      isEmpty: false,
+      hasBalances: true,
+      find: (from: Int32Array, at: number) => void words.add(from[at]!),
+      append: () => undefined,
+    };
+    for (const feed of [new UserFeed(this.names, probe), new BalanceFeed(this.names, probe)]) {
+      feed.flushed(one.batch);
+    }
+    one.words = words;
+    return words;
+  }
+
+  private isReadable(one: Recent): boolean {
+    const { t } = this.names;
+    const { firstClosed, firstFill } = factsOf(one);
+    const hasFills = firstFill >= fillCount(t) - t.capacities.trades;
+    return hasFills && firstClosed >= t.state[State.firstKeptClosed]!;
+  }
+}
+
+function factsOf(one: Recent): Facts {
+  if (one.facts !== undefined) return one.facts;
+  const { events, eventsF } = one.batch;
+  let [firstFill, firstClosed] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
+  let hasTerms = false;
+  for (let at = 0; at < events.length; at += eventWords(events, at)) {
+    const kind = events[at];
+    const sequence = eventsF[at / 2 + Event.sequence]!;
+    if (kind === EventKind.fill) firstFill = Math.min(firstFill, sequence);
+    if (kind === EventKind.closed) firstClosed = Math.min(firstClosed, sequence);
+    if (kind === EventKind.market && events[at + Event.isNew] === 0) hasTerms = true;
+  }
+  one.facts = { firstFill, firstClosed, hasTerms };
+  return one.facts;
+}
+
+function bytesOf({ commands, events }: AppliedBatch): number {
+  return commands.byteLength + events.byteLength;
+}
