@@ -162,9 +162,7 @@ async function openPort(
   const shared = { now: clock.now, tables, texts, books, whenBatchesDone, whenCommitted };
   const streams = new Streams({
     ...shared,
-    lookup,
-    venue: registry.venue,
-    recent: followers.recent,
+    ...{ lookup, venue: registry.venue, recent: followers.recent },
     key: (apiKey) => unlessBanned(bans, registry.lookup(apiKey)),
     readOnlyKey: (key) => unlessBanned(bans, registry.lookupReadOnly(key)),
     limits: {
