@@ -23,6 +23,7 @@ import { BookRenderer } from '../market-data/books.ts';
 import { marketByCondition } from '../market-data/find.ts';
 import { type MarketLookup, TokenTexts } from '../market-data/texts.ts';
 import { TradesRenderer } from '../market-data/trades-render.ts';
+import type { StreamLimits } from '../streams/stream-bounds.ts';
 import { Streams } from '../streams/streams.ts';
 import { demoFunds } from './demo-funds.ts';
 import { DemoTraders } from './demo-traders.ts';
@@ -165,13 +166,7 @@ async function openPort(
     ...{ lookup, venue: registry.venue, recent: followers.recent },
     key: (apiKey) => unlessBanned(bans, registry.lookup(apiKey)),
     readOnlyKey: (key) => unlessBanned(bans, registry.lookupReadOnly(key)),
-    limits: {
-      idleSeconds: config.streamIdleSeconds,
-      subscriptionsMax: config.streamSubscriptionsMax,
-      connectionsMax: config.streamConnectionsMax,
-      backpressureBytes: config.streamBackpressureBytes,
-      callerFactor: config.streamCallerFactor,
-    },
+    limits: streamLimits(config),
     elapsed: () => performance.now(),
     log: (line) => log('error', line),
   });
@@ -204,6 +199,16 @@ async function openPort(
   );
   streams.open(server.publish);
   return { server, streams };
+}
+
+function streamLimits(config: NodeOptions['config']): StreamLimits {
+  return {
+    idleSeconds: config.streamIdleSeconds,
+    subscriptionsMax: config.streamSubscriptionsMax,
+    connectionsMax: config.streamConnectionsMax,
+    backpressureBytes: config.streamBackpressureBytes,
+    callerFactor: config.streamCallerFactor,
+  };
 }
 
 function unlessBanned<K extends { readonly addressText: string }>(

@@ -20,8 +20,8 @@ import type { Missed, MissedEvent, User } from './replay-buffer.ts';
 import { UserFeed } from './user-feed.ts';
 
 /** Of all batches: some ten thousand orders. */
-export const RECENT_BYTES_MAX = 2 ** 22;
-export const RECENT_BATCHES_MAX = 4_096;
+const RECENT_BYTES_MAX = 2 ** 22;
+const RECENT_BATCHES_MAX = 4_096;
 
 /** What a batch refers to. */
 interface Facts {
