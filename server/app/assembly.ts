@@ -23,6 +23,7 @@ import { BookRenderer } from '../market-data/books.ts';
 import { marketByCondition } from '../market-data/find.ts';
 import { type MarketLookup, TokenTexts } from '../market-data/texts.ts';
 import { TradesRenderer } from '../market-data/trades-render.ts';
+import type { StreamLimits } from '../streams/stream-bounds.ts';
 import { Streams } from '../streams/streams.ts';
 import { demoFunds } from './demo-funds.ts';
 import { DemoTraders } from './demo-traders.ts';
@@ -163,9 +164,7 @@ async function openPort(
   const shared = { now: clock.now, tables, texts, books, whenBatchesDone, whenCommitted };
   const streams = new Streams({
     ...shared,
-    lookup,
-    venue: registry.venue,
-    recent: followers.recent,
+    ...{ lookup, venue: registry.venue, recent: followers.recent },
     key: (apiKey) => unlessBanned(bans, registry.lookup(apiKey)),
     readOnlyKey: (key) => unlessBanned(bans, registry.lookupReadOnly(key)),
     limits: streamLimits(config),
@@ -205,7 +204,7 @@ async function openPort(
   return { server, streams };
 }
 
-function streamLimits(config: NodeOptions['config']) {
+function streamLimits(config: NodeOptions['config']): StreamLimits {
   return {
     idleSeconds: config.streamIdleSeconds,
     subscriptionsMax: config.streamSubscriptionsMax,

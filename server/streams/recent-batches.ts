@@ -9,19 +9,19 @@
  * Thread: the I/O thread. Non-goals: what a user who is stored gets.
  */
 import { Event, EventKind, eventWords } from '../../engine/events.ts';
-import { fillCount } from '../../engine/reads.ts';
+import { closedInMemory } from '../../engine/orders/orders.ts';
+import { closedCount, fillCount } from '../../engine/reads.ts';
 import { ADDRESS_WORDS } from '../../engine/tables/codes.ts';
 import { sameWords } from '../../engine/tables/hash-index.ts';
-import { State } from '../../engine/tables/layout.ts';
 import type { AppliedBatch } from '../orders/applied-batch.ts';
 import { BalanceFeed } from './balance-feed.ts';
 import type { Names } from './names.ts';
-import type { User } from './replay-buffer.ts';
+import type { Missed, MissedEvent, User } from './replay-buffer.ts';
 import { UserFeed } from './user-feed.ts';
 
 /** Of all batches: some ten thousand orders. */
-export const RECENT_BYTES_MAX = 2 ** 22;
-export const RECENT_BATCHES_MAX = 4_096;
+const RECENT_BYTES_MAX = 2 ** 22;
+const RECENT_BATCHES_MAX = 4_096;
 
 /** What a batch refers to. */
 interface Facts {
@@ -38,19 +38,6 @@ interface Recent {
   facts: Facts | undefined;
   /** The first words of the addresses that have events in it. */
   words: ReadonlySet<number> | undefined;
-}
-
-/** An event that a user has not been sent. */
-export interface MissedEvent {
-  readonly condition: string;
-  readonly body: string;
-  readonly batch: number;
-}
-
-/** The events of a user behind the end of a batch, oldest first. */
-export interface Missed {
-  readonly from: number;
-  readonly events: readonly MissedEvent[];
 }
 
 export class RecentBatches {
@@ -141,7 +128,7 @@ export class RecentBatches {
     const { t } = this.names;
     const { firstClosed, firstFill } = factsOf(one);
     const hasFills = firstFill >= fillCount(t) - t.capacities.trades;
-    return hasFills && firstClosed >= t.state[State.firstKeptClosed]!;
+    return hasFills && firstClosed >= closedCount(t) - closedInMemory(t);
   }
 }
 

@@ -15,7 +15,6 @@ import { sameWords } from '../../engine/tables/hash-index.ts';
 import { wordsToHex } from '../common/uint256.ts';
 import type { Publish } from '../http/sockets.ts';
 import { endOf, envelope, type Numbered, type Place, Stream } from './numbering.ts';
-import type { RecentBatches } from './recent-batches.ts';
 
 /**
  * The number of stored events of the node: a minute of a busy one, at least the promised 10,000.
@@ -137,6 +136,19 @@ export class User {
   }
 }
 
+/** An event that a user has not been sent. */
+export interface MissedEvent {
+  readonly condition: string;
+  readonly body: string;
+  readonly batch: number;
+}
+
+/** The events of a user behind the end of a batch, oldest first. */
+export interface Missed {
+  readonly from: number;
+  readonly events: readonly MissedEvent[];
+}
+
 export interface ReplayBufferParts {
   readonly publish: Publish;
   readonly now: () => number;
@@ -145,7 +157,7 @@ export interface ReplayBufferParts {
   /** The last batch that is known at the start. */
   readonly batch: number;
   /** What a user who was not stored has missed lately. */
-  readonly missedBy: RecentBatches['missedBy'];
+  readonly missedBy: (user: User, kind: 'orders' | 'balances') => Missed;
   /** The number of stored events of all users. */
   readonly eventsMax: number;
 }
