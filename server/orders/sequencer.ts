@@ -39,7 +39,6 @@ import {
   Control,
   leaveApplyTurn,
   passApplyTurn,
-  RequestHead,
   RequestKind,
   type SlotMemory,
   SlotState,
@@ -134,8 +133,7 @@ export class Sequencer {
 
   /** Takes a request; answers 503 at once when the queue is full, or rows of orders are short. */
   submit(request: Request): void {
-    const framed = align(request.body.length) + 4 * RequestHead.words;
-    assert(framed <= this.o.slots.sizes.inputBytes, 'a request fits a slot');
+    assert(align(request.body.length) <= this.o.slots.sizes.logBytes, 'a request fits a slot');
     const isFull = this.queue.isFullFor(request);
     if (isFull && this.o.log.failure === undefined) fail(request, 'busy');
     else this.goOn(request);
