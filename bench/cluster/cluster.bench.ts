@@ -17,14 +17,15 @@ export interface ClusterShape {
   readonly rounds: number;
   /** Orders of a burst. */
   readonly orders: number;
+  /** Orders that are sent one at a time. */
+  readonly single: number;
 }
 
-export const CLUSTER_FULL: ClusterShape = { rounds: 3, orders: 6_000 };
+export const CLUSTER_FULL: ClusterShape = { rounds: 3, orders: 6_000, single: 300 };
 
 /** Orders of one request. */
 const BATCHES = [1, 15, 50];
 const CONNECTIONS = 16;
-const ONE_BY_ONE = 300;
 /** A tick of the processor, as the system counts. */
 const TICK_US = 10_000;
 /** Of the leader, for an order that another node has checked; and of the time of one at a follower. */
@@ -39,10 +40,10 @@ export async function clusterSuite(shape: ClusterShape): Promise<readonly Ratio[
   try {
     for (const name of ['leader', 'follower']) nodes.push(await startNode(directory, name, etcd));
     const [leader, follower] = nodes as [LocalNode, LocalNode];
-    const orders = 2 * BATCHES.length * shape.orders * shape.rounds + 4 * ONE_BY_ONE;
+    const orders = 2 * BATCHES.length * shape.orders * shape.rounds + 4 * shape.single;
     const traffic = await Traffic.open(leader.url, { orders, unsigned: false });
     for (const batch of BATCHES) await processorTime(traffic, leader, follower, batch, shape);
-    return [await oneByOne(traffic, leader, follower)];
+    return [await oneByOne(traffic, leader, follower, shape.single)];
   } finally {
     for (const node of nodes) await node.stop();
     await etcd.close();
@@ -90,11 +91,16 @@ async function processorTime(
 }
 
 /** One order at a time, at the leader and at a follower. */
-async function oneByOne(traffic: Traffic, leader: LocalNode, follower: LocalNode): Promise<Ratio> {
+async function oneByOne(
+  traffic: Traffic,
+  leader: LocalNode,
+  follower: LocalNode,
+  single: number,
+): Promise<Ratio> {
   const ms: [number[], number[]] = [[], []];
   for (const isWarm of [false, true]) {
     for (const [i, node] of [leader, follower].entries()) {
-      const requests = traffic.draw(ONE_BY_ONE, 1);
+      const requests = traffic.draw(single, 1);
       const { latencyMs } = await traffic.closed(requests, 1, node.url);
       if (isWarm) ms[i] = [...latencyMs];
     }

@@ -415,8 +415,10 @@ export class Sequencer {
     );
   }
 
-  private async whenShown({ requests }: RequestBatch): Promise<void> {
-    if (!requests.every(({ kind }) => kind === RequestKind.check)) await this.o.log.whenDurable();
+  /** What was checked for another node shows nothing of the batches before it. */
+  private whenShown({ requests }: RequestBatch): Promise<void> {
+    const isCheck = requests.length > 0 && requests.every(({ kind }) => kind === RequestKind.check);
+    return isCheck ? Promise.resolve() : this.o.log.whenDurable();
   }
 
   private acknowledge(batch: RequestBatch, { applied, deliver }: Outcome, appended: number): void {

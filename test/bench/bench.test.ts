@@ -1,6 +1,7 @@
 /** Benchmarks cannot rot: every suite runs here on tiny inputs, and says nothing about speed. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { clusterSuite } from '../../bench/cluster/cluster.bench.ts';
 import { NO_ETCD } from '../../bench/common/etcd.ts';
 import { engineSuite } from '../../bench/engine/engine.bench.ts';
 import { ledgerSizes } from '../../bench/engine/ledger-size.ts';
@@ -72,6 +73,13 @@ test('the cluster-log suite appends to a real etcd beside bare transactions', {
   const figures = await clusterLogSuite({ appends: 3, waiting: 4, seconds: 0.05 });
   assert.equal(figures.ratios.length, 4);
   assert(figures.ratios.every((ratio) => ratio > 0) && figures.perSecond > 0);
+});
+
+test('the suite of a cluster asks the leader and a follower', {
+  skip: SHORT || NO_ETCD,
+}, async () => {
+  const [hop] = await clusterSuite({ rounds: 1, orders: 50, single: 10 });
+  assert(hop!.ratio > 0);
 });
 
 test('the suite of pauses logs beside a follower, with images and without', {

@@ -1,0 +1,89 @@
+/** What the leader adds to an order that another node has checked: newer bans, and ids that have left memory since. */
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import {
+  CommandBuffer,
+  CommandKind,
+  commandKind,
+  encodeCancel,
+  encodeOrder,
+  OrderCommand,
+  OrderType,
+  PrecheckFlags,
+} from '../../engine/commands.ts';
+import { RejectReason } from '../../engine/orders/reject-reasons.ts';
+import { Status } from '../../engine/tables/codes.ts';
+import type { MicroCollateral, MicroShares, TokenRow } from '../../engine/tables/units.ts';
+import {
+  CheckedCompleter,
+  decodeChecked,
+  encodeChecked,
+} from '../../server/orders/checked-orders.ts';
+import { RequestKind } from '../../server/orders/slots.ts';
+
+const KIND = RequestKind.orders;
+const MAKER = 7;
+const REACH = 5;
+
+function commandsOf(...prechecks: number[]): CommandBuffer {
+  const out = new CommandBuffer();
+  for (const [i, precheck] of prechecks.entries()) {
+    encodeOrder(out, {
+      ...{ token: 1 as TokenRow, side: 0, type: OrderType.GTC, postOnly: false, precheck },
+      ...{ shares: 1 as MicroShares, collateral: 1 as MicroCollateral, expiration: 0 },
+      ...{ feeRateBps: 0, signatureType: 0, id: new Int32Array(8).fill(i + 1) },
+      ...{ maker: new Int32Array(5).fill(MAKER), signer: new Int32Array(5).fill(3) },
+      apiKey: new Int32Array(4),
+    });
+  }
+  return out;
+}
+
+function completed(precheck: number, isForgotten: boolean, banned = 0): number {
+  const { i32 } = commandsOf(precheck);
+  const looked: string[] = [];
+  const completer = new CheckedCompleter({
+    banned: { has: (address) => address[0] === banned },
+    knownStatus: (id) => {
+      looked.push(Buffer.from(id).toString('hex'));
+      return Status.matched;
+    },
+  });
+  completer.complete(i32, 0, isForgotten);
+  for (const id of looked) assert.equal(id, '00000001'.repeat(8));
+  return i32[OrderCommand.precheck]!;
+}
+
+test('commands come out as they went in', () => {
+  const { i32, words } = commandsOf(0, PrecheckFlags.signature, RejectReason.postOnlyType);
+  const bytes = encodeChecked(KIND, REACH, i32, 0, words)!;
+  const { commands, kind, reach } = decodeChecked(bytes);
+  assert.deepEqual([kind, reach, [...commands]], [KIND, REACH, [...i32.subarray(0, words)]]);
+});
+
+test('where the leader may know more, the request goes to it unchecked', () => {
+  const { conditionUnknown, tokenUnknown, walletBanned } = RejectReason;
+  for (const reason of [tokenUnknown, conditionUnknown, walletBanned]) {
+    const { i32, words } = commandsOf(0, reason);
+    assert.equal(encodeChecked(KIND, REACH, i32, 0, words), undefined);
+  }
+  const cancel = new CommandBuffer();
+  encodeCancel(cancel, new Int32Array(8).fill(tokenUnknown), new Int32Array(5));
+  assert.equal(commandKind(cancel.i32, 0), CommandKind.cancel);
+  assert(encodeChecked(KIND, REACH, cancel.i32, 0, cancel.words) !== undefined);
+});
+
+test('an id that the leader has forgotten since is looked up; one that is known stays so', () => {
+  const known = (status: number): number => status << PrecheckFlags.knownShift;
+  assert.equal(completed(0, false), 0);
+  assert.equal(completed(0, true), known(Status.matched));
+  assert.equal(completed(known(Status.canceled), true), known(Status.canceled));
+  assert.equal(completed(RejectReason.postOnlyType, true), RejectReason.postOnlyType);
+});
+
+test('a ban that is newer counts, in its place among the rules', () => {
+  const { ownerMismatch, postOnlyType, walletBanned } = RejectReason;
+  assert.equal(completed(0, false, MAKER), walletBanned);
+  assert.equal(completed(postOnlyType, false, MAKER), walletBanned);
+  assert.equal(completed(ownerMismatch, false, MAKER), ownerMismatch);
+});
