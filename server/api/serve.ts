@@ -134,10 +134,23 @@ function serveRow(
       },
     };
   }
+  const headers = row.access === 'level1' ? level1Headers(prefix) : headers2;
+  return { ...route, headers, run: signedRun(parts, route, row, base, run) };
+}
+
+/** For a caller who proves who it is; on another node, where that one decides. */
+function signedRun(
+  parts: RowParts,
+  route: Pick<Route, 'method' | 'path'>,
+  row: RouteRow,
+  base: string,
+  run: Handler<unknown, unknown>,
+): Route['run'] {
   const isLevel1 = row.access === 'level1';
+  const { parse } = row.query;
   const { forwarder } = parts;
   // Who may change what, and what became of it, is decided in one place.
-  const isDecided = isLevel1 || (method !== 'GET' && row.places !== true);
+  const isDecided = isLevel1 || (route.method !== 'GET' && row.places !== true);
   const runHere: Route['run'] = (context) => {
     const refused = parts.wasted.admit(context);
     if (refused === undefined) return undefined;
@@ -158,7 +171,7 @@ function serveRow(
     if (context.isOverLimit) refused();
     return running;
   };
-  return { ...route, headers: isLevel1 ? level1Headers(prefix) : headers2, run: runHere };
+  return runHere;
 }
 
 /** What says which of several media types the caller wants. */

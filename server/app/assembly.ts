@@ -166,13 +166,7 @@ async function openPort(
     lookup,
     key: (apiKey) => unlessBanned(bans, registry.lookup(apiKey)),
     readOnlyKey: (key) => unlessBanned(bans, registry.lookupReadOnly(key)),
-    limits: {
-      idleSeconds: config.streamIdleSeconds,
-      subscriptionsMax: config.streamSubscriptionsMax,
-      connectionsMax: config.streamConnectionsMax,
-      backpressureBytes: config.streamBackpressureBytes,
-      callerFactor: config.streamCallerFactor,
-    },
+    limits: streamLimits(config),
     elapsed: () => performance.now(),
     log: (line) => log('error', line),
   });
@@ -207,6 +201,16 @@ async function openPort(
   );
   streams.open(server.publish);
   return { server, streams };
+}
+
+function streamLimits(config: NodeOptions['config']) {
+  return {
+    idleSeconds: config.streamIdleSeconds,
+    subscriptionsMax: config.streamSubscriptionsMax,
+    connectionsMax: config.streamConnectionsMax,
+    backpressureBytes: config.streamBackpressureBytes,
+    callerFactor: config.streamCallerFactor,
+  };
 }
 
 function unlessBanned<K extends { readonly addressText: string }>(

@@ -16,12 +16,12 @@ import {
   routeName,
 } from './forwarded-request.ts';
 import { type Forwarded, type LeaderLink, NOT_LEADING } from './leader-link.ts';
-import { PeerCall } from './peers/calls.ts';
+import { NOTHING_DONE, PeerCall } from './peers/calls.ts';
 import type { PeerServer } from './peers/peer-server.ts';
 
 /** Who asks again at once may be too early. */
 export const RETRY_LATER = [['Retry-After', '1']] as const;
-const UNKNOWN_ROUTE = 'this node does not have the route';
+const UNKNOWN_ROUTE = `${NOTHING_DONE}this node does not have the route`;
 
 /** What a client is answered where nobody has an answer for it. */
 export const NOT_FORWARDED: Readonly<

@@ -5,12 +5,12 @@
  * Thread: the I/O thread.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { PeerCallNumber } from './peers/calls.ts';
+import { NOTHING_DONE, type PeerCallNumber } from './peers/calls.ts';
 import { CallFailed, ConnectionLost, PeerConnection } from './peers/peer-connection.ts';
 import type { Leader } from './roles.ts';
 
 /** What a node says to a call that only the one that leads answers; nothing was done then. */
-export const NOT_LEADING = 'this node does not lead';
+export const NOT_LEADING = `${NOTHING_DONE}this node does not lead`;
 
 /**
  * The answer; or why there is none. here: this node leads by now. nobody: nobody has led for so long. busy: too much
@@ -109,7 +109,7 @@ export class LeaderLink {
 /** Whether it is certain that the other node has done nothing. */
 function isUntouched(error: unknown): boolean {
   if (error instanceof ConnectionLost) return error.isUnsent;
-  return error instanceof CallFailed && error.message === NOT_LEADING;
+  return error instanceof CallFailed && error.message.startsWith(NOTHING_DONE);
 }
 
 /** An IPv6 address without the brackets of an URL. */

@@ -63,7 +63,7 @@ export class BatchApplier {
     const { engine } = this;
     const { f64 } = slot;
     this.start(slot);
-    if (prepared.every(({ kind }) => kind === RequestKind.check)) {
+    if (prepared.length > 0 && prepared.every(({ kind }) => kind === RequestKind.check)) {
       engine.context.events.clear();
       for (const request of prepared) this.applyRequest(request);
       this.finish(slot, false);

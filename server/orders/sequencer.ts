@@ -39,7 +39,6 @@ import {
   Control,
   leaveApplyTurn,
   passApplyTurn,
-  RequestHead,
   RequestKind,
   type SlotMemory,
   SlotState,
@@ -134,8 +133,7 @@ export class Sequencer {
 
   /** Takes a request; answers 503 at once when the queue is full, or rows of orders are short. */
   submit(request: Request): void {
-    const framed = align(request.body.length) + 4 * RequestHead.words;
-    assert(framed <= this.o.slots.sizes.inputBytes, 'a request fits a slot');
+    assert(align(request.body.length) <= this.o.slots.sizes.logBytes, 'a request fits a slot');
     const isFull = this.queue.isFullFor(request);
     if (isFull && this.o.log.failure === undefined) fail(request, 'busy');
     else this.goOn(request);
@@ -288,7 +286,7 @@ export class Sequencer {
 
   private admits(request: Request): boolean {
     // What it may check for the node that leads changes nothing here.
-    if (this.follows) return request.kind === RequestKind.check;
+    if (this.follows) return request.kind === RequestKind.check && this.problem === undefined;
     return this.problem === undefined || (this.takesCancels && !placesOrders(request));
   }
 
@@ -417,8 +415,10 @@ export class Sequencer {
     );
   }
 
-  private async whenShown({ requests }: RequestBatch): Promise<void> {
-    if (!requests.every(({ kind }) => kind === RequestKind.check)) await this.o.log.whenDurable();
+  /** What was checked for another node shows nothing of the batches before it. */
+  private whenShown({ requests }: RequestBatch): Promise<void> {
+    const isCheck = requests.length > 0 && requests.every(({ kind }) => kind === RequestKind.check);
+    return isCheck ? Promise.resolve() : this.o.log.whenDurable();
   }
 
   private acknowledge(batch: RequestBatch, { applied, deliver }: Outcome, appended: number): void {

@@ -1,5 +1,5 @@
 /**
- * Keeps a key of etcd alive under a lease, so that it goes away some ten seconds after its node.
+ * Renews the lease of a key of etcd, so that the key expires some ten seconds after its node has ended.
  * Thread: the I/O thread. Failures are tried again, and reach nobody.
  */
 import type { EtcdClient } from '../etcd/client.ts';

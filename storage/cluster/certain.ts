@@ -1,7 +1,7 @@
 /**
- * Repeats a compare-and-swap of the tail until it is certain whether it took place. The store's network may
- * lose a request, lose its answer, or deliver it late; the same comparison makes each repetition harmless, and the
- * writer's name in the tail tells whose record it is.
+ * Repeats a compare-and-swap of the tail until its outcome is certain. The network to the store may lose a
+ * request, lose its answer, or deliver it late. The same comparison makes each repetition harmless, and the
+ * writer's name in the tail says whose record it is.
  *
  * Thread: the I/O thread. It does not order the groups; tail-writer.ts does.
  */
@@ -31,7 +31,7 @@ export interface TailStore<G extends Group> {
   isFull(msMax: number): Promise<boolean>;
 }
 
-/** One try; each one after a failure has twice the time of the one before, up to the second bound. */
+/** Time of the first try; it doubles with each further one, up to the second bound. */
 const TRY_MS = 500;
 const TRY_MS_MAX = 4_000;
 const TRIES_MIN = 3;
@@ -47,7 +47,7 @@ export class Certain<G extends Group> {
   private ended: Error | undefined;
   /** Why the last call had no answer. */
   private problem = '';
-  /** Ends what is waited for at present. */
+  /** Rejects the call that is under way. */
   private interrupt: (error: Error) => void = () => undefined;
   private readonly pause = new Pause();
 
@@ -67,14 +67,14 @@ export class Certain<G extends Group> {
    * OutcomeUnknown, and, where `mayWait` is false, with NoSpace.
    */
   async commit(group: G, mayWait: boolean): Promise<void> {
-    let heard = performance.now();
+    let answeredAt = performance.now();
     let isInDoubt = false;
     let tryMs = TRY_MS;
     for (let tries = 1; ; tries++) {
       const answer = await this.ask(this.store.swap(group, tryMs));
       if (answer === 'done') return this.onAnswer(answer);
       if (answer === undefined) isInDoubt = true;
-      else heard = performance.now();
+      else answeredAt = performance.now();
       if (answer === 'full') this.onAnswer(answer);
       // A store that is full may have taken it all the same.
       const isCommitted = await this.isCommitted(group, tryMs);
@@ -82,7 +82,7 @@ export class Certain<G extends Group> {
       if (answer === 'full' && isCommitted === false && !mayWait) {
         throw isInDoubt ? new OutcomeUnknown('the log is full') : new NoSpace();
       }
-      const silentMs = performance.now() - heard;
+      const silentMs = performance.now() - answeredAt;
       // A process that was stopped for long has not tried for so long.
       if (silentMs > this.patienceMs && tries >= TRIES_MIN) {
         throw new OutcomeUnknown(`nothing for ${Math.round(silentMs)} ms: ${this.problem}`);
@@ -113,7 +113,7 @@ export class Certain<G extends Group> {
     throw new WrongSequence(expected.sequence, found.sequence);
   }
 
-  /** The answer, or undefined where there is none. Rejects only once all has ended. */
+  /** The answer, or undefined where there is none. Rejects only after end(). */
   private ask<T>(work: Promise<T>): Promise<T | undefined> {
     return new Promise((resolve, reject) => {
       this.interrupt = reject;

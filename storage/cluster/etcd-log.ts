@@ -6,7 +6,7 @@
  *   tail                            the newest record, and who wrote it: what each append is compared with
  *   owner                           who has claimed last: what each heartbeat is compared with
  *   leader                          the last heartbeat
- *   nodes/<node>                    what a node tells about itself, under a lease
+ *   nodes/<node>                    what a node publishes about itself, under a lease
  *
  * Thread: the I/O thread.
  */
@@ -41,7 +41,7 @@ const DIGITS = 16;
 const READ_MS = 3_000;
 const TRIM_MS = 30_000;
 const CLOSE_MS = 700;
-/** So much is read at a time, as far as the last groups tell how long the next ones are. */
+/** Bytes of one read, estimated from the groups before. */
 const PAGE_BYTES = 2 ** 22;
 const PAGE_GROUPS_MAX = 64;
 
@@ -75,8 +75,8 @@ export class EtcdLog implements ReplicatedLog, TailStore<EncodedGroup> {
     const pages = new Pages();
     while (chain.at.sequence < to) {
       const page = await this.next(chain, pages);
-      if (page.rows.length === 0)
-        throw new LogDamage(`batch ${chain.at.sequence + 1}: it is missing`);
+      const missing = `batch ${chain.at.sequence + 1}: it is missing`;
+      if (page.rows.length === 0) throw new LogDamage(missing);
       for (const row of page.rows) {
         for (const entry of chain.take(await this.records(this.stored(row)))) {
           if (entry.sequence <= to) yield entry;
@@ -200,7 +200,7 @@ export class EtcdLog implements ReplicatedLog, TailStore<EncodedGroup> {
   async close(): Promise<void> {
     for (const writer of this.writers) writer.end('the node closes');
     const stopped = Promise.all([...this.subscriptions].map(({ stop }) => stop()));
-    // Where etcd answers, the others learn that this node is gone.
+    // Announcements are removed, if etcd answers in time.
     const timer = setTimeout(() => this.etcd.close(), CLOSE_MS);
     await stopped;
     clearTimeout(timer);
@@ -259,7 +259,7 @@ export class EtcdLog implements ReplicatedLog, TailStore<EncodedGroup> {
     }
   }
 
-  /** What somebody has come to was committed, so the log ends there or later. */
+  /** Only what was committed is applied, so the log ends at this position or later. */
   private compareEnd({ digest, sequence }: Position, tail: Tail): void {
     if (tail.sequence > sequence) return;
     if (tail.sequence < sequence || tail.digest !== digest) {

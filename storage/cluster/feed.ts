@@ -1,9 +1,9 @@
 /**
- * Keeps up with what changes below some keys of etcd: reads what is there, then watches. A watch alone is not
- * believed. Where it is silent, is cut off, or has left something out, the keys are read again,
- * from a majority: a watch through a member that hangs or has lost the others tells nothing, without an error.
+ * Follows the changes of some keys of etcd: reads what is there, then watches. A watch alone is not enough: through
+ * a member that hangs, or has lost the others, it delivers nothing, without an error. So where a watch
+ * is silent, ends, or has left something out, the keys are read again, from a majority.
  *
- * Thread: the I/O thread. What was read is taken once, in order; the next part waits for it.
+ * Thread: the I/O thread. take() is called again only when the call before has resolved.
  */
 import type { EtcdClient, KeyRange, Row } from '../etcd/client.ts';
 import { Unreachable } from '../log/log.ts';
@@ -14,7 +14,7 @@ export interface FeedCalls {
   readonly range: KeyRange;
   /** Reads and takes all that is new; resolves with the revision that it has come to. */
   read(): Promise<number>;
-  /** Takes what the watch tells. False: something is missing before it. */
+  /** Takes what the watch delivers. False: something is missing before it. */
   take(rows: readonly Row[]): Promise<boolean>;
   /** How far it has come; changes whenever something new was taken. */
   mark(): unknown;
@@ -76,7 +76,7 @@ export class Feed implements Subscription {
     this.calls.onProblem(problem);
   }
 
-  /** Takes what a watch tells, until it is to be opened again. */
+  /** Takes what a watch delivers, until it has to be opened again. */
   private async watch(revision: number): Promise<void> {
     let waiting: Row[] = [];
     let bytes = 0;
@@ -109,7 +109,7 @@ export class Feed implements Subscription {
         } else if (await this.pause.wait(QUIET_MS)) {
           const mark = this.calls.mark();
           await this.calls.read();
-          // A majority knows something that the watch has not told: the member behind it is not well.
+          // A majority has something that the watch did not deliver: its member hangs, or has lost the others.
           if (waiting.length === 0 && this.calls.mark() !== mark) return;
         }
       }

@@ -17,7 +17,7 @@ import type { Tail } from './replicated-log.ts';
 const FORMAT = 1;
 /** Longer than any head: its numbers have at most 16 digits, and the name of a writer 81 characters. */
 const HEAD_BYTES = 384;
-/** With head and tail it is a request below 1 MiB, of the 1.5 that etcd takes unless it is told otherwise. */
+/** With head and tail it is a request below 1 MiB, of the 1.5 MiB that etcd takes by default. */
 const VALUE_BYTES_MAX = 2 ** 20 - 2 ** 14;
 
 export interface GroupHead {

@@ -60,7 +60,7 @@ export interface Claim {
 }
 
 export interface Announcement extends Subscription {
-  /** Told to the others as soon as possible, and kept up to date until stop(). */
+  /** Published as soon as possible, and renewed until stop(). */
   update(value: Buffer): void;
 }
 
@@ -93,7 +93,7 @@ export interface ReplicatedLog {
     onBeat: (value: Buffer) => void,
     onProblem: (problem: string | undefined) => void,
   ): Subscription;
-  /** Tells the other nodes about this one; forgotten some ten seconds after the last sign of it. */
+  /** Publishes a value of this node; it expires some ten seconds after the node has ended. */
   announce(node: string, value: Buffer): Announcement;
   /** What is announced at present, by node. */
   nodes(msMax: number): Promise<ReadonlyMap<string, Buffer>>;

@@ -224,5 +224,5 @@ test('a report says what speaks against its figures', () => {
   assert.match(doubts, /had no answer of 200/);
   assert.match(doubts, /RATE_LIMITS=off/);
   assert.match(doubts, /ended otherwise than meant: fok: odd/);
-  assert.match(doubts, /asked for 8000 orders\/s/);
+  assert.match(doubts, /sent 8000 orders\/s/);
 });

@@ -81,7 +81,7 @@ export const BEHAVIOURS: Readonly<Record<string, (open: Open, random: Random) =>
     assert.equal((await rangeOf(await open(), START, 201)).length, 201);
   },
 
-  'a follower is told every record, whether it begins before, during or after the appends': async (
+  'a follower receives every record, whether it begins before, during or after the appends': async (
     open,
   ) => {
     const early = new Observer(await open());
@@ -257,7 +257,7 @@ export const BEHAVIOURS: Readonly<Record<string, (open: Open, random: Random) =>
     await assert.rejects(rangeOf(two, START, 31), tooOld);
     assert.equal((await rangeOf(two, positionOf(20), 31)).length, 11);
     const observer = new Observer(two, positionOf(3));
-    await until(() => observer.ended !== undefined, 'the follower is told');
+    await until(() => observer.ended !== undefined, 'the follower is notified');
     assert(tooOld(observer.ended));
     await one.trim(1_000);
     await appendNext(writer);
@@ -275,18 +275,18 @@ export const BEHAVIOURS: Readonly<Record<string, (open: Open, random: Random) =>
     ];
     for (const from of places) {
       const observer = new Observer(log, from);
-      await until(() => observer.ended !== undefined, 'the follower is told');
+      await until(() => observer.ended !== undefined, 'the follower is notified');
       assert(observer.ended instanceof LogDamage, `${observer.ended}`);
       assert.equal(observer.entries.length, 0);
     }
     await assert.rejects(rangeOf(log, places[0]!, 6), LogDamage);
   },
 
-  'nodes know what the others tell about themselves': async (open) => {
+  'nodes see what the others publish about themselves': async (open) => {
     const [one, two] = [await open(), await open()];
     const first = one.announce('one', Buffer.from('1'));
     one.announce('other', Buffer.from('x'));
-    const told = async (expected: Record<string, string>): Promise<void> => {
+    const shows = async (expected: Record<string, string>): Promise<void> => {
       let seen: Record<string, string> = {};
       for (const end = performance.now() + MS; performance.now() < end; ) {
         const nodes = await two.nodes(MS);
@@ -295,11 +295,11 @@ export const BEHAVIOURS: Readonly<Record<string, (open: Open, random: Random) =>
       }
       assert.deepEqual(seen, expected);
     };
-    await told({ one: '1', other: 'x' });
+    await shows({ one: '1', other: 'x' });
     first.update(Buffer.from('2'));
-    await told({ one: '2', other: 'x' });
+    await shows({ one: '2', other: 'x' });
     await first.stop();
-    await told({ other: 'x' });
+    await shows({ other: 'x' });
   },
 
   'closing ends writers and followers, while they have something under way': async (open) => {

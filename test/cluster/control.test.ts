@@ -68,16 +68,16 @@ test(
         assert.match(table, new RegExp(`^127.0.0.1:${port} +(leader|follower) +[\\d.]+ MiB`, 'm'));
       }
       // As the page of a node gets them: what was found out a moment before.
-    const admin = `http://127.0.0.1:${cluster.settingsOf(other).ADMIN_PORT}`;
-    const headers = { Authorization: `Bearer ${readToken(cluster.directories[other]!)}` };
-    const isShown = async (): Promise<boolean> => {
-      const answer = await fetch(`${admin}/page/summary`, { headers });
-      const { node } = (await answer.json()) as { node: { cluster_nodes: { role?: string }[] } };
-      const roles = node.cluster_nodes.map(({ role }) => role);
-      return roles.sort().join() === 'follower,follower,leader';
-    };
-    await until(isShown, WAIT_MS);
-    const third = 3 - leader - other;
+      const admin = `http://127.0.0.1:${cluster.settingsOf(other).ADMIN_PORT}`;
+      const headers = { Authorization: `Bearer ${readToken(cluster.directories[other]!)}` };
+      const isShown = async (): Promise<boolean> => {
+        const answer = await fetch(`${admin}/page/summary`, { headers });
+        const { node } = (await answer.json()) as { node: { cluster_nodes: { role?: string }[] } };
+        const roles = node.cluster_nodes.map(({ role }) => role);
+        return roles.sort().join() === 'follower,follower,leader';
+      };
+      await until(isShown, WAIT_MS);
+      const third = 3 - leader - other;
       await cluster.nodes[third]!.end('SIGKILL');
       assert.match(
         await run(cluster, other, 'status'),

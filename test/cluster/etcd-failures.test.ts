@@ -145,7 +145,7 @@ test('a member that is stopped delays writer and followers, and nothing more', {
   for (const observer of observers) assert.equal(observer.ended, undefined);
 });
 
-test('without a majority nothing is acknowledged and readers are told; with one all goes on', {
+test('without a majority nothing is acknowledged and followers are notified; with one all goes on', {
   skip: NO_ETCD,
 }, async (t) => {
   const { etcd, place } = await staged(t);
@@ -161,12 +161,12 @@ test('without a majority nothing is acknowledged and readers are told; with one 
   });
   await assert.rejects(log.tail(700), Unreachable);
   await assert.rejects(writer.beat(Buffer.from('x'), 500), Unreachable);
-  await until(() => observer.problems.at(-1) !== undefined, 'the follower is told');
+  await until(() => observer.problems.at(-1) !== undefined, 'the follower is notified');
   assert(!isDone);
   one!.start();
   await append;
   await observer.has(2);
-  await until(() => observer.problems.at(-1) === undefined, 'the follower is told');
+  await until(() => observer.problems.at(-1) === undefined, 'the follower is notified');
   two!.start();
 });
 
@@ -320,7 +320,7 @@ test('a follower that is slower than compaction reads on, or learns that it is t
   for (let i = 0; i < 50; i++) await appendNext(writer, 300);
   open();
   await slow.has(101);
-  // More than is kept waiting for it.
+  // More than the feed buffers.
   slow.gate = new Promise((resolve) => {
     open = resolve;
   });
@@ -328,7 +328,7 @@ test('a follower that is slower than compaction reads on, or learns that it is t
   open();
   await slow.has(141);
   const late = new Observer(await place.open(), positionOf(10));
-  await until(() => late.ended !== undefined, 'it is told');
+  await until(() => late.ended !== undefined, 'it is notified');
   assert.match(late.ended!.message, /batch 11 is not there any more.*begins with 31/);
 });
 

@@ -97,7 +97,7 @@ test('a watch that is silent because nothing happens stays', async () => {
   assert.equal(source.opened.length, 1);
   source.count = 1;
   source.tell(1);
-  await until(() => reader.taken.length === 1, 'it is told');
+  await until(() => reader.taken.length === 1, 'it is notified');
   await feed.stop();
   assert.equal(source.stopped, source.opened.length);
 });
@@ -142,10 +142,10 @@ test('what comes faster than it is taken does not wait in memory', async () => {
 test('no answer is a problem that passes, and damage is the end', async () => {
   const { feed, reader } = staged();
   reader.fail = () => new Unreachable('the test says so');
-  await until(() => reader.problems.length === 1, 'it is told');
+  await until(() => reader.problems.length === 1, 'it is notified');
   assert.match(reader.problems[0]!, /the test says so/);
   reader.fail = undefined;
-  await until(() => reader.problems.length === 2, 'it is told');
+  await until(() => reader.problems.length === 2, 'it is notified');
   assert.equal(reader.problems[1], undefined);
   reader.fail = () => new LogDamage('the test says so');
   await until(() => reader.ended !== undefined, 'it ends');

@@ -22,7 +22,7 @@ async function checked(
   }
 }
 
-test('all that several nodes were told about their records is true, in memory', async () => {
+test('every answer to several nodes that take the log from one another is true, in memory', async () => {
   const counts: Record<string, number> = { acknowledged: 0, refused: 0, unknown: 0 };
   for (let round = 0; round < rounds(6); round++) {
     const shape = { nodes: 3, records: 60, patienceMs: 100 + 200 * (round % 3) };

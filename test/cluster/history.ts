@@ -1,6 +1,6 @@
 /**
  * Several nodes that take the log from one another while their network loses, doubles and delays, and what has to
- * hold for all that they were told: acknowledged once there and once only, refused never there, in an order in
+ * hold for all answers that they got: acknowledged once there and once only, refused never there, in an order in
  * which nothing comes before what was acknowledged before it was sent.
  */
 import assert from 'node:assert/strict';

@@ -85,7 +85,7 @@ export class LiveEngine {
 
   /** As another node: resolves once all records are applied, or the first of them could not be. */
   async follow(entries: readonly LogEntry[]): Promise<void> {
-    this.sequencer.pause('another node leads');
+    this.sequencer.follow(true);
     let left = entries.length;
     for (const { payload } of entries) this.sequencer.apply(payload, () => (left -= 1));
     while (left > 0 && this.fatal.length === 0) await new Promise((next) => setImmediate(next));

@@ -118,7 +118,7 @@ export function appendNext(writer: LogWriter, bytes = 50, fill?: number): Promis
   return writer.append([entryOf(sequence, bytes, fill ?? sequence)], sequence - 1);
 }
 
-/** What a follower was told, and checks at once: the order, without a gap. */
+/** What a follower has received; it checks the order at once. */
 export class Observer {
   readonly entries: LogEntry[] = [];
   readonly problems: (string | undefined)[] = [];

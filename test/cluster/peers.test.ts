@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import test from 'node:test';
 import { PeerCall } from '../../server/cluster/peers/calls.ts';
-import { FRAME_BYTES_MAX } from '../../server/cluster/peers/frames.ts';
 import {
   CallFailed,
   ConnectionLost,
@@ -11,6 +10,7 @@ import {
 } from '../../server/cluster/peers/peer-connection.ts';
 import { PeerServer } from '../../server/cluster/peers/peer-server.ts';
 
+const FRAME_BYTES_MAX = 16 * 2 ** 20;
 const SECRET = 's'.repeat(32);
 
 async function served(
@@ -52,7 +52,7 @@ test('a call that fails says why, and so does one that nobody answers', () =>
     await assert.rejects(connection.call(PeerCall.request, none), new CallFailed('not today'));
     await assert.rejects(
       connection.call(PeerCall.orders, none),
-      new CallFailed(`this node does not know call ${PeerCall.orders}`),
+      new CallFailed(`nothing was done: this node does not know call ${PeerCall.orders}`),
     );
     connection.close();
   }));

@@ -46,8 +46,9 @@ const USED: Readonly<Record<number, readonly number[]>> = {
   [EventKind.tick]: [1, 2, 3],
   [EventKind.market]: [1, 2, 3, 4, 5],
   [EventKind.settled]: [1, 2],
-  [EventKind.entry]: Array.from({ length: 15 }, (_, i) => 1 + i),
+  [EventKind.entry]: Array.from({ length: 19 }, (_, i) => 1 + i),
   [EventKind.resolved]: [1, 2],
+  [EventKind.reserved]: [2, 3, 4, 5, 6, 7],
 };
 
 function comparable({ commandsF: _, events, eventsF: __, ...batch }: AppliedBatch): object {

@@ -93,6 +93,7 @@ test('without any variable every default of the contract stands', () => {
     advertise: '',
     clusterSecret: '',
     clusterSilenceMs: 1_500,
+    clusterPort: 0,
     clusterRole: 'member',
     clusterKeepMb: 512,
     clusterWaitMs: 3_000,

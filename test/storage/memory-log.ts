@@ -64,7 +64,7 @@ export class Faults {
   fate: () => Fate = () => 'arrives';
   /** Milliseconds that each way takes. */
   delayMs: () => number = () => 0;
-  /** So long a client waits for an answer, where it does not give up earlier. */
+  /** After so long a client gives up what is lost or late, where it does not do so earlier. */
   patienceMs = 1_000;
 }
 
@@ -158,8 +158,8 @@ export class MemoryLog implements ReplicatedLog, TailStore<MemoryGroup> {
 
   nodes(msMax: number): Promise<ReadonlyMap<string, Buffer>> {
     return this.request(msMax, () => {
-      const heard = [...this.cluster.announced].filter(([, { faults }]) => !faults.isCut);
-      return new Map(heard.map(([node, { value }]) => [node, value]));
+      const present = [...this.cluster.announced].filter(([, { faults }]) => !faults.isCut);
+      return new Map(present.map(([node, { value }]) => [node, value]));
     });
   }
 
@@ -281,13 +281,14 @@ export class MemoryLog implements ReplicatedLog, TailStore<MemoryGroup> {
   private request<T>(msMax: number, work: () => T): Promise<T> {
     const { faults } = this;
     return new Promise((resolve, reject) => {
-      const waitMs = Math.min(msMax, faults.patienceMs);
+      const fate = faults.fate();
+      const isLost = faults.isCut || fate !== 'arrives';
+      const waitMs = isLost ? Math.min(msMax, faults.patienceMs) : msMax;
       const timer = setTimeout(() => reject(new Unreachable(`${waitMs} ms have passed`)), waitMs);
       const settle = (done: () => void): void => {
         clearTimeout(timer);
         done();
       };
-      const fate = faults.fate();
       if (faults.isCut || fate === 'request lost') return;
       const arrive = async (): Promise<void> => {
         await pause(faults.delayMs() + (fate === 'late' ? waitMs + LATE_MS : 0));

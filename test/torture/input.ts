@@ -5,6 +5,7 @@
  */
 import assert from 'node:assert/strict';
 import { Agent } from 'node:http';
+import { State } from '../../engine/tables/layout.ts';
 import { stateHash } from '../../engine/tables/state-hash.ts';
 import type { RouteRow } from '../../server/api/route-row.ts';
 import { ROUTE_TABLE } from '../../server/api/route-table.ts';
@@ -249,5 +250,8 @@ async function hashOf(dataDir: string): Promise<string> {
   const settings = { capacities, durability: 'flushed', segmentBytes } as const;
   const { log, recovered } = await recoverFrom(dataDir, settings, true);
   await log.close();
-  return stateHash(recovered.engine.t);
+  const { t } = recovered.engine;
+  // Keys and heartbeats are batches of their own, which leave everything but these as it was.
+  for (const counter of [State.batch, State.time, State.digest]) t.state[counter] = 0;
+  return stateHash(t);
 }

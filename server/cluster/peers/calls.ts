@@ -11,4 +11,7 @@ export const PeerCall = {
   copy: 3,
 } as const;
 
+/** A failure that begins so: the node has done nothing, and the call may be made again. */
+export const NOTHING_DONE = 'nothing was done: ';
+
 export type PeerCallNumber = (typeof PeerCall)[keyof typeof PeerCall];

@@ -27,7 +27,7 @@ export interface Frame {
 const LENGTH_BYTES = 4;
 const HEAD_BYTES = 8;
 /** The largest body of a client, and as much again. */
-export const FRAME_BYTES_MAX = 16 * 2 ** 20;
+const FRAME_BYTES_MAX = 16 * 2 ** 20;
 
 /** The head of a frame; its bytes follow. */
 export function frameHead(kind: number, name: number, call: number, bytes: number): Buffer {

@@ -6,7 +6,7 @@
  */
 import { createServer, type Server, type TLSSocket } from 'node:tls';
 import type { Log } from '../../common/logger.ts';
-import type { PeerCallNumber } from './calls.ts';
+import { NOTHING_DONE, type PeerCallNumber } from './calls.ts';
 import { type Frame, FrameKind, FrameReader, frameHead } from './frames.ts';
 import { SECURE, sharedKey } from './secure.ts';
 
@@ -120,7 +120,8 @@ export class PeerServer {
   private async run(socket: TLSSocket, { bytes, call, name }: Frame, peer: string): Promise<void> {
     try {
       const answer = this.answers.get(name);
-      if (answer === undefined) throw new Error(`this node does not know call ${name}`);
+      if (answer === undefined)
+        throw new Error(`${NOTHING_DONE}this node does not know call ${name}`);
       const result = answer(bytes, peer);
       if (result instanceof Promise) {
         write(socket, FrameKind.answer, call, await result);
