@@ -1,5 +1,5 @@
 /** Inputs and answers of the operations on a cluster. */
-import { Type } from '../common/schema.ts';
+import { type Static, Type } from '../common/schema.ts';
 import { inputOf } from './operation-schemas.ts';
 
 const Absent = (what: string) => ({ description: `${what}; absent where it does not answer` });
@@ -17,6 +17,7 @@ const Node = Type.Object({
   sequence: Type.Optional(Type.Integer(Absent('the newest batch of its own log'))),
   digest: Type.Optional(Type.Integer(Absent('of the engine after that batch'))),
 });
+export type NodeView = Static<typeof Node>;
 const Member = Type.Object({
   member: Type.String({ description: 'its address, as CLUSTER has it' }),
   leads: Type.Boolean(),

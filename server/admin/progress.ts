@@ -1,5 +1,7 @@
 /** How far log, follower, snapshots and cluster are, as GET /status and the admin listener show it. */
 
+import type { NodeView } from './cluster-schemas.ts';
+
 /** What a node knows of its cluster. */
 export interface ClusterFacts {
   readonly node: string;
@@ -17,6 +19,8 @@ export interface ClusterFacts {
 }
 
 export interface Progress {
+  /** The nodes of the cluster, as they answered a moment ago; looks again. Undefined without CLUSTER. */
+  readonly clusterNodes: (() => readonly NodeView[]) | undefined;
   /** Newest durable batch. */
   readonly durable: number;
   /** Of the engine after it. */

@@ -110,6 +110,7 @@ function nodeSummary(facts: NodeFacts, now: number) {
     },
     catalog_age_seconds: Math.max(0, Math.floor((now - facts.catalogSince) / MS)),
     ...shownProgress(progress, now / MS),
+    cluster_nodes: progress.clusterNodes?.() ?? [],
     occupancy: occupancyOf(tables),
     streams: { clients: streams.clients, bytes_held: streams.unreadBytes },
   };

@@ -272,7 +272,8 @@ export async function catchUp(start: Start, built: Built) {
     const follower = writer.progress();
     const { digest, last: durable } = stores.log;
     const snapshot = follower?.snapshot ?? before;
-    return { durable, digest, follower, snapshot, cluster: cluster?.facts() };
+    const shown = { cluster: cluster?.facts(), clusterNodes: cluster?.nodes };
+    return { durable, digest, follower, snapshot, ...shown };
   };
   return { ...built, catalog, heartbeats, progress, venue };
 }

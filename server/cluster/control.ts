@@ -8,11 +8,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { makeRoom, membersOf } from '../../storage/cluster/make-room.ts';
 import type { ReplicatedLog } from '../../storage/cluster/replicated-log.ts';
 import type { EtcdClient } from '../../storage/etcd/client.ts';
-import type { ClusterControl, ClusterView } from '../admin/cluster-operations.ts';
+import type { ClusterControl } from '../admin/cluster-operations.ts';
+import type { NodeView } from '../admin/cluster-schemas.ts';
 import { announcedOf } from './announced.ts';
 import type { Roles } from './roles.ts';
-
-type NodeView = ClusterView['nodes'][number];
 
 /** What GET /status says, as far as it is of interest here. */
 interface Status {
@@ -28,6 +27,7 @@ interface Status {
 
 const LIST_MS = 2_000;
 const ANSWER_MS = 1_000;
+const RECENT_MS = 1_000;
 /** Multiples of CLUSTER_SILENCE_MS: so long somebody has to lead after a hand-over. */
 const LED = 4;
 const LOOK_MS = 2;
@@ -75,6 +75,29 @@ export function controlOf(o: ControlOptions): ClusterControl {
       const { after, before } = made;
       return { member, before_bytes: before.usedBytes, after_bytes: after.usedBytes };
     },
+  };
+}
+
+/** The nodes as they answered a moment ago, for who looks again and again. */
+export class NodeList {
+  private readonly replicated: Pick<ReplicatedLog, 'nodes'>;
+  private rows: readonly NodeView[] = [];
+  private askedAt = -Infinity;
+
+  constructor(replicated: Pick<ReplicatedLog, 'nodes'>) {
+    this.replicated = replicated;
+  }
+
+  readonly recent = (): readonly NodeView[] => {
+    const now = performance.now();
+    if (now - this.askedAt > RECENT_MS) {
+      this.askedAt = now;
+      nodesOf(this.replicated).then(
+        (rows) => (this.rows = rows),
+        () => (this.rows = []),
+      );
+    }
+    return this.rows;
   };
 }
 

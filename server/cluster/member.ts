@@ -12,6 +12,7 @@ import { type ReplicatedLog, TooOld } from '../../storage/cluster/replicated-log
 import type { EtcdClient } from '../../storage/etcd/client.ts';
 import { type Log as Files, OutcomeUnknown } from '../../storage/log/log.ts';
 import type { ClusterControl } from '../admin/cluster-operations.ts';
+import type { NodeView } from '../admin/cluster-schemas.ts';
 import type { ClusterFacts } from '../admin/progress.ts';
 import type { Log } from '../common/logger.ts';
 import type { Config } from '../config/config.ts';
@@ -20,7 +21,7 @@ import type { Pause } from '../orders/pauses.ts';
 import type { Sequencer } from '../orders/sequencer.ts';
 import { type OwnedRequest, placesOrders } from '../orders/slot-requests.ts';
 import { ClusterClock } from './cluster-clock.ts';
-import { controlOf } from './control.ts';
+import { controlOf, NodeList } from './control.ts';
 import { giveCopies } from './copies.ts';
 import { type EpochSettings, epochRecord } from './epoch-record.ts';
 import { Forwarder, NOT_FORWARDED, RETRY_LATER } from './forwarder.ts';
@@ -64,6 +65,7 @@ export class Member {
   private readonly config: Config;
   private readonly replicated: ReplicatedLog;
   private readonly etcd: EtcdClient;
+  private readonly list: NodeList;
   private readonly print: Log;
   private readonly signalOver: (why: Error) => void;
   private roles: Roles | undefined;
@@ -80,6 +82,7 @@ export class Member {
     this.log = new ClusterLog(files);
     this.replicated = replicated;
     this.etcd = etcd;
+    this.list = new NodeList(replicated);
     this.print = print;
     const { clusterPort, clusterSecret: secret, clusterWaitMs, dataDir, host, nodeId } = config;
     this.peers = new PeerServer({ secret, host, port: clusterPort, print });
@@ -165,6 +168,9 @@ export class Member {
 
   /** Whether what is read here may be old. */
   readonly isStale = (): boolean => this.roles?.isStale() ?? true;
+
+  /** For who looks again and again. */
+  readonly nodes = (): readonly NodeView[] => this.list.recent();
 
   /** What it does for an operator; once it has joined. */
   control(): ClusterControl {

@@ -1,6 +1,7 @@
 /** What an operator sees of a cluster of whole nodes, and does with it. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { readToken } from '../../server/admin/token-file.ts';
 import { useCompiledNodes } from '../common/forms.ts';
 import { freePort, TestNode, temporaryDirectory, until } from '../common/node-harness.ts';
 import { cli } from '../common/run-cli.ts';
@@ -66,6 +67,16 @@ test(
       for (const { port } of cluster.etcd.members) {
         assert.match(table, new RegExp(`^127.0.0.1:${port} +(leader|follower) +[\\d.]+ MiB`, 'm'));
       }
+      // As the page of a node gets them: what was found out a moment before.
+      const admin = `http://127.0.0.1:${cluster.settingsOf(other).ADMIN_PORT}`;
+      const headers = { Authorization: `Bearer ${readToken(cluster.directories[other]!)}` };
+      const isShown = async (): Promise<boolean> => {
+        const answer = await fetch(`${admin}/page/summary`, { headers });
+        const { node } = (await answer.json()) as { node: { cluster_nodes: { role?: string }[] } };
+        const roles = node.cluster_nodes.map(({ role }) => role);
+        return roles.sort().join() === 'follower,follower,leader';
+      };
+      await until(isShown, WAIT_MS);
       const third = 3 - leader - other;
       await cluster.nodes[third]!.end('SIGKILL');
       assert.match(

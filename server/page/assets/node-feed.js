@@ -28,7 +28,10 @@
  * @property {{ waiting: number, max: number }} queue
  * @property {Latency} latency
  * @property {number} catalog_age_seconds
+ * @property {readonly ClusterNode[]} cluster_nodes
  */
+
+/** @typedef {{ node: string, role?: string, state: string, behind_ms?: number }} ClusterNode */
 
 /** @typedef {{ table: string, used: number, capacity: number, variable: string }} Occupancy */
 /** @typedef {{ bounds_us: readonly number[], counts: readonly number[] }} Latency since the start */

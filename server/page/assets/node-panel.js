@@ -152,7 +152,14 @@ function lagsOf({ event_loop_delay_ms: delay, memory_bytes }, node) {
       `${countText(streams.clients)}, ${bytesText(streams.bytes_held)} unsent`,
     ],
     ['Memory in use', bytesText(memory_bytes)],
+    ...node.cluster_nodes.map(nodeOf),
   ];
+}
+
+/** @param {NodeSummary['cluster_nodes'][number]} node @returns {[string, string]} */
+function nodeOf({ behind_ms, node, role, state }) {
+  const lag = role === 'follower' ? `, ${lengthText(behind_ms ?? 0)} behind` : '';
+  return [`Node ${node}`, role === undefined ? state : `${role}${lag}, ${state}`];
 }
 
 /** @param {number | undefined} us */
