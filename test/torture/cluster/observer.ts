@@ -67,13 +67,13 @@ export class Observer {
   }
 
   /** Undefined: what it shows may be old, or it has no log yet. */
-  private async status(): Promise<Status['cluster'] | undefined> {
+  private async status(): Promise<NonNullable<Status['cluster']> | undefined> {
     const { history, node, stage } = this;
     const askedAt = performance.now();
     const { headers, json } = await send(stage.addresses[node]!, 'GET', '/status');
     const { cluster, log } = json as Status;
     const answeredAt = performance.now();
-    if (headers['x-stale'] !== undefined) {
+    if (headers['x-stale'] !== undefined || cluster === null) {
       this.stale += 1;
       return undefined;
     }

@@ -40,12 +40,13 @@ export const ROOM: Settings = {
 export interface Status {
   readonly status: string;
   readonly log: { readonly sequence: number; readonly digest: number };
+  /** Null: it is starting. */
   readonly cluster: {
     readonly node: string;
     readonly role: 'leader' | 'follower';
     readonly leader: string | null;
     readonly epoch: number;
-  };
+  } | null;
 }
 
 export interface Address {
@@ -99,7 +100,7 @@ export class ClusterStage {
     await until(async () => {
       for (const i of this.nodes.keys()) {
         const answer = await this.statusOf(i).catch(() => undefined);
-        if (answer?.status.cluster.role === 'leader' && !answer.isStale) leader = i;
+        if (answer?.status.cluster?.role === 'leader' && !answer.isStale) leader = i;
       }
       return leader >= 0;
     }, WAIT_MS);
@@ -134,8 +135,8 @@ export class ClusterStage {
           !answer.isStale &&
           answer.status.status === 'ok' &&
           answer.status.log.sequence === sequence &&
-          answer.status.cluster.leader !== null &&
-          answer.status.cluster.leader === first?.cluster.leader,
+          typeof answer.status.cluster?.leader === 'string' &&
+          answer.status.cluster.leader === first?.cluster?.leader,
       );
     }, WAIT_MS);
     return sequence;
