@@ -44,6 +44,8 @@ export interface RouteRow {
   readonly media?: readonly string[];
   /** Answers carry an ETag, and who sends it back is answered 304 until they change. */
   readonly tagged?: true;
+  /** It places orders: a node that another one leads checks them before it forwards them. */
+  readonly places?: true;
   /** It may be answered 409. */
   readonly conflicts?: true;
   /** Outside of the data API: TRADES_ALLOWLIST says who may ask. */

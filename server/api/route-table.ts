@@ -151,6 +151,7 @@ export const ROUTE_TABLE = {
   },
   'POST /order': {
     ...signed,
+    places: true,
     limits: ['orderBurst', 'orderSustained', 'trading'],
     body: order.OrderItemShape,
     bodyBounds: order.ONE_BOUNDS,
@@ -159,6 +160,7 @@ export const ROUTE_TABLE = {
   },
   'POST /orders': {
     ...signed,
+    places: true,
     bodyMax: 'batch',
     body: order.OrderItems,
     answer: order.OrderResults,
@@ -166,6 +168,7 @@ export const ROUTE_TABLE = {
   },
   'POST /replace': {
     ...signed,
+    places: true,
     limits: ['replaceBurst', 'replaceSustained', 'trading'],
     body: order.replaceOf(order.OrderItemShape),
     bodyBounds: order.ONE_BOUNDS,

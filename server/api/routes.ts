@@ -36,7 +36,7 @@ import { documentsOf } from './documented.ts';
 import { exchangesOf, type InfoParts, infoHandlers } from './node-info.ts';
 import { PROGRAM_HANDLERS } from './programs.ts';
 import type { ROUTE_TABLE } from './route-table.ts';
-import { type HeaderHandler, serveTable } from './serve.ts';
+import { type Forwarding, type HeaderHandler, serveTable } from './serve.ts';
 import { type TradingMarkets, withPublicTrades, withTradingMarkets } from './shared-paths.ts';
 
 /** What the rooms need, and what is put together for them here. */
@@ -57,6 +57,8 @@ export interface RouteParts
   readonly ledger: LedgerCommands | undefined;
   /** Requests that change orders go through these. */
   readonly lines: OrderTaker;
+  /** Undefined where this node decides everything. */
+  readonly forwarder: Forwarding | undefined;
   /** Unix milliseconds. */
   readonly now: () => number;
 }
@@ -79,6 +81,7 @@ export function nodeRoutes(parts: RouteParts): Route[] {
       rowOf: (key) => configuredRow(key, config),
       seconds,
       rateLimits: config.rateLimits,
+      forwarder: parts.forwarder,
       failures: { catalog: () => CATALOG_FAILURE, data: dataFailure },
     },
     {

@@ -58,6 +58,8 @@ export interface ServeParts {
   readonly seconds: () => number;
   /** Whether callers are limited at all. */
   readonly rateLimits: boolean;
+  /** Undefined where this node decides everything. */
+  readonly forwarder: Forwarding | undefined;
   /** Bodies of a 500, where they are not {"error":"internal_error"}. */
   readonly failures: Readonly<Partial<Record<Api, (error: unknown) => string>>>;
 }
@@ -75,6 +77,18 @@ export function serveTable(given: ServeParts, handlers: Handlers): Route[] {
       return serveRow(parts, mounted, row, handlers[key]);
     });
   });
+}
+
+/** Brings a request to the node that decides it (server/cluster/forwarder.ts). */
+export interface Forwarding {
+  /** Whether that is another one. */
+  readonly isNeeded: () => boolean;
+  /** @param here runs it on this node, which decides by then */
+  readonly forward: (
+    context: RequestContext,
+    route: Pick<Route, 'method' | 'path'>,
+    here: () => void | Promise<void>,
+  ) => Promise<void>;
 }
 
 interface RowParts extends ServeParts {
@@ -121,26 +135,30 @@ function serveRow(
     };
   }
   const isLevel1 = row.access === 'level1';
-  return {
-    ...route,
-    headers: isLevel1 ? level1Headers(prefix) : headers2,
-    run: (context) => {
-      const refused = parts.wasted.admit(context);
-      if (refused === undefined) return undefined;
-      const caller = isLevel1
-        ? checkLevel1(parts.auth, context.headers, parts.seconds())
-        : callerOf(parts, row.access === 'level2-read', context, base);
-      if (!caller.ok) {
-        refused();
-        return context.reply(caller.status, caller.body);
-      }
-      const query = parse(context.query, context.parameters);
-      if (typeof query === 'string') return context.reply(400, query);
-      const running = run(context, query, caller);
-      if (context.isOverLimit) refused();
-      return running;
-    },
+  const { forwarder } = parts;
+  // Who may change what, and what became of it, is decided in one place.
+  const isDecided = isLevel1 || (method !== 'GET' && row.places !== true);
+  const runHere: Route['run'] = (context) => {
+    const refused = parts.wasted.admit(context);
+    if (refused === undefined) return undefined;
+    const caller = isLevel1
+      ? checkLevel1(parts.auth, context.headers, parts.seconds())
+      : callerOf(parts, row.access === 'level2-read', context, base);
+    const isElsewhere = forwarder?.isNeeded() === true;
+    if (isElsewhere && (caller.ok ? isDecided : caller.isOfKeys)) {
+      return forwarder.forward(context, route, () => runHere(context));
+    }
+    if (!caller.ok) {
+      refused();
+      return context.reply(caller.status, caller.body);
+    }
+    const query = parse(context.query, context.parameters);
+    if (typeof query === 'string') return context.reply(400, query);
+    const running = run(context, query, caller);
+    if (context.isOverLimit) refused();
+    return running;
   };
+  return { ...route, headers: isLevel1 ? level1Headers(prefix) : headers2, run: runHere };
 }
 
 /** What says which of several media types the caller wants. */

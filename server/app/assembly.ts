@@ -16,9 +16,9 @@ import { nodeRoutes } from '../api/routes.ts';
 import { type HttpServer, listen } from '../http/http.ts';
 import { RateControl } from '../http/rate-control.ts';
 import { RequestCounts } from '../http/request-counts.ts';
-import { openAuth } from '../identity/auth.ts';
+import { openAuth, refusalOfKey } from '../identity/auth.ts';
 import type { Bans } from '../identity/bans.ts';
-import { openNodeKey } from '../identity/credentials.ts';
+import { openNodeKey, uuidText } from '../identity/credentials.ts';
 import { BookRenderer } from '../market-data/books.ts';
 import { marketByCondition } from '../market-data/find.ts';
 import { type MarketLookup, TokenTexts } from '../market-data/texts.ts';
@@ -41,6 +41,7 @@ export async function assemble(options: NodeOptions, recovery: Recovery): Promis
     const recovered = await recover(start, opened, recovery);
     const built = await build(start, recovered);
     const caughtUp = await catchUp(start, built);
+    if (start.isGivenUp) throw new StartOver();
     return await serve(start, caughtUp);
   } catch (error) {
     await start.close();
@@ -176,25 +177,31 @@ async function openPort(
     log: (line) => log('error', line),
   });
   followers.streams = streams;
+  const { cluster } = parts;
+  const auth = openAuth(credentialPrefix, chainId, authSkewSeconds, registry, isBanned);
+  const routes = nodeRoutes({
+    ...parts,
+    ...shared,
+    ...{ isTaking, ledger, lines, pauses, seqlock },
+    forwarder: cluster?.forwarder,
+    config,
+    rates,
+    auth,
+    trades: new TradesRenderer(parts.tradesIndex, texts),
+    positions: new PositionsReader(stores.projections),
+    statements: new StatementsReader(stores.projections),
+    storedClosedOrder: (id) => closedOrders.find(id),
+    infos: lookup,
+    catalog: () => catalog.current,
+    clock: parts.clockFacts,
+  });
+  cluster?.forwarder.serve(cluster.peers, routes, log);
+  cluster?.orders.serve(cluster.peers, lines, (key) => refusalOfKey(auth, uuidText(key)));
   const server = await listen(
-    nodeRoutes({
-      ...parts,
-      ...shared,
-      ...{ isTaking, ledger, lines, pauses, seqlock },
-      config,
-      rates,
-      auth: openAuth(credentialPrefix, chainId, authSkewSeconds, registry, isBanned),
-      trades: new TradesRenderer(parts.tradesIndex, texts),
-      positions: new PositionsReader(stores.projections),
-      statements: new StatementsReader(stores.projections),
-      storedClosedOrder: (id) => closedOrders.find(id),
-      infos: lookup,
-      catalog: () => catalog.current,
-      clock: parts.clockFacts,
-    }),
+    routes,
     {
       ...httpOptions(config, (line, fields) => log('warn', line, fields), counts, rates),
-      ...(parts.cluster && { isStale: parts.cluster.isStale }),
+      ...(cluster && { isStale: cluster.isStale }),
     },
     streams.routes,
   );

@@ -30,7 +30,16 @@ import type { Start } from './start.ts';
 interface OperatedParts
   extends Pick<
     CaughtUp,
-    't' | 'catalog' | 'cluster' | 'followers' | 'infos' | 'noted' | 'registry' | 'stores' | 'venue' | 'writer'
+    | 't'
+    | 'catalog'
+    | 'cluster'
+    | 'followers'
+    | 'infos'
+    | 'noted'
+    | 'registry'
+    | 'stores'
+    | 'venue'
+    | 'writer'
   > {
   readonly orders: WalletOrders;
   readonly rates: RateControl | undefined;

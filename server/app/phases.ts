@@ -10,6 +10,7 @@ import { takeDirectoryLock } from '../../storage/files/directory-lock.ts';
 import { makeDirectory } from '../../storage/files/make-directory.ts';
 import { type Note, notesOf } from '../../storage/notes/notes.ts';
 import { bringUp, readNotes } from '../../storage/notes/read-notes.ts';
+import { removeGiven, settle } from '../../storage/operations/peer-copy.ts';
 import { StoredFills } from '../../storage/projection/fills.ts';
 import { loadFills } from '../../storage/recovery/recover.ts';
 import type { Progress } from '../admin/progress.ts';
@@ -39,7 +40,7 @@ import { lostKeys } from './lost-keys.ts';
 import { Noted, NoteSender } from './noted.ts';
 import type { Recovery } from './recovery.ts';
 import { refusingWriter } from './refusing-writer.ts';
-import { DERIVE_MS_MAX, OPEN_MS_MAX, type Start } from './start.ts';
+import { DERIVE_MS_MAX, OPEN_MS_MAX, type Start, StartOver } from './start.ts';
 import { openStartupCatalog } from './startup-commands.ts';
 import { openStores, type Stores } from './stores.ts';
 import { startWriter } from './writer.ts';
@@ -74,6 +75,7 @@ export async function open(start: Start) {
   if (!lock.ok) throw new InUse(lock.detail);
   start.onClose(() => lock.release());
   if (lock.warning !== undefined) warn(lock.warning);
+  await begunWithCopy(start);
   const opening = openStores({ ...config, segmentBytes: config.logSegmentBytes, log: warn });
   const { problem, stores } = await start.wait('DATA_DIR to open', opening, OPEN_MS_MAX);
   start.onClose(() => start.wait('the stores to close', stores.close()));
@@ -86,6 +88,20 @@ export async function open(start: Start) {
   const unwritable = `DATA_DIR ${dataDir} cannot be written: ${problem}`;
   warn(`${unwritable}; ${PAUSES.directory.begins}`);
   return { ...opened, cluster: undefined, unwritable };
+}
+
+/** What a peer has given is put into its place before anything is read; then the start begins again. */
+async function begunWithCopy(start: Start): Promise<void> {
+  const { config, log, signal } = start.options;
+  removeGiven(config.dataDir);
+  let isNew = settle(config.dataDir);
+  if (!isNew && config.cluster !== undefined) {
+    const { joinCluster } = await import('../cluster/copies.ts');
+    isNew = await joinCluster(config, log, signal);
+  }
+  if (!isNew) return;
+  start.giveUp();
+  throw new StartOver();
 }
 
 /** Undefined without CLUSTER: then nothing of it is loaded. */
@@ -123,6 +139,7 @@ export async function recover(start: Start, opened: Opened, recovery: Recovery) 
   const { aheadMs } = clockFacts();
   if (aheadMs > 0) warn(aheadText(aheadMs));
   const notes = takeNotes(start, opened);
+  if (opened.cluster !== undefined) opened.cluster.isKeyless = () => notes.registry.isNew;
   const lost = notes.registry.isNew ? lostKeys(t) : undefined;
   if (lost !== undefined) warn(lost);
   if (unwritable === undefined) {

@@ -14,10 +14,13 @@ export const OPEN_MS_MAX = 600_000;
 /** What is derived may have to be made again from all of the log, or from all fills. */
 export const DERIVE_MS_MAX = 6 * 3_600_000;
 
-/** What was started has to be started again: while it started another node of its cluster took the lead from it. */
+/**
+ * What was started has to be started again: another node of its cluster took the lead from it meanwhile, or has given
+ * it what DATA_DIR holds now.
+ */
 export class StartOver extends Error {
   constructor() {
-    super('another node of the cluster has taken the lead');
+    super('the start begins again');
   }
 }
 

@@ -8,6 +8,8 @@ export interface Beat {
   readonly epoch: number;
   /** How the other nodes reach it. */
   readonly advertise: string;
+  /** Where it answers the calls of other nodes, as an URL. */
+  readonly peers: string;
   /** Its newest committed record. */
   readonly sequence: number;
   /** Sizes of its tables. */

@@ -9,6 +9,7 @@ import { makeRoom, membersOf } from '../../storage/cluster/make-room.ts';
 import type { ReplicatedLog } from '../../storage/cluster/replicated-log.ts';
 import type { EtcdClient } from '../../storage/etcd/client.ts';
 import type { ClusterControl, ClusterView } from '../admin/cluster-operations.ts';
+import { announcedOf } from './announced.ts';
 import type { Roles } from './roles.ts';
 
 type NodeView = ClusterView['nodes'][number];
@@ -23,12 +24,6 @@ interface Status {
     readonly applied: number;
     readonly behind_ms: number;
   } | null;
-}
-
-/** What a node announces of itself. */
-interface Announced {
-  readonly advertise: string;
-  readonly mayLead: boolean;
 }
 
 const LIST_MS = 2_000;
@@ -104,7 +99,7 @@ async function nodesOf(replicated: Pick<ReplicatedLog, 'nodes'>): Promise<NodeVi
   const rows = [...announced].sort(([a], [b]) => (a < b ? -1 : 1));
   return Promise.all(
     rows.map(async ([node, value]) => {
-      const { advertise, mayLead } = JSON.parse(value.toString()) as Announced;
+      const { advertise, mayLead } = announcedOf(value);
       const common = { node, address: advertise, may_lead: mayLead };
       try {
         const signal = AbortSignal.timeout(ANSWER_MS);

@@ -4,30 +4,36 @@
  *
  * Thread: the I/O thread.
  */
-import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { engineTime } from '../../engine/reads.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import { ClusterLog } from '../../storage/cluster/cluster-log.ts';
-import { EtcdLog } from '../../storage/cluster/etcd-log.ts';
-import type { ReplicatedLog } from '../../storage/cluster/replicated-log.ts';
-import { EtcdClient } from '../../storage/etcd/client.ts';
+import { type ReplicatedLog, TooOld } from '../../storage/cluster/replicated-log.ts';
+import type { EtcdClient } from '../../storage/etcd/client.ts';
 import { type Log as Files, OutcomeUnknown } from '../../storage/log/log.ts';
 import type { ClusterControl } from '../admin/cluster-operations.ts';
 import type { ClusterFacts } from '../admin/progress.ts';
-import { errorBody } from '../common/error-bodies.ts';
 import type { Log } from '../common/logger.ts';
-import { REFUSALS } from '../common/refusals.ts';
 import type { Config } from '../config/config.ts';
 import type { OrderTaker } from '../orders/order-taker.ts';
 import type { Pause } from '../orders/pauses.ts';
 import type { Sequencer } from '../orders/sequencer.ts';
-import type { OwnedRequest } from '../orders/slot-requests.ts';
+import { type OwnedRequest, placesOrders } from '../orders/slot-requests.ts';
 import { ClusterClock } from './cluster-clock.ts';
 import { controlOf } from './control.ts';
+import { giveCopies } from './copies.ts';
 import { type EpochSettings, epochRecord } from './epoch-record.ts';
+import { Forwarder, NOT_FORWARDED, RETRY_LATER } from './forwarder.ts';
+import { wantCopy } from './join.ts';
+import { LeaderLink } from './leader-link.ts';
+import { OrderForwarder } from './order-forwarder.ts';
+import { fingerprintOf, giveUpKey, isKeyOf } from './own-key.ts';
+import { PeerServer } from './peers/peer-server.ts';
 import { Roles } from './roles.ts';
+import { openSharedLog, type SharedLog } from './shared-log.ts';
 
-const MIB = 2 ** 20;
+/** Until the node that leads has announced itself. */
+const COMPARE_MS = 500;
 
 /** What the node has to be told of. */
 export interface MemberCalls {
@@ -40,6 +46,21 @@ export class Member {
   readonly log: ClusterLog;
   /** Resolves when the node has to start again, because another one leads. */
   readonly over: Promise<Error>;
+  /** Brings requests to the node that leads. */
+  readonly forwarder: Forwarder;
+  /** The same for orders, which are checked here. */
+  readonly orders: OrderForwarder;
+  /** What other nodes may call here. */
+  readonly peers: PeerServer;
+  private readonly link: LeaderLink;
+  /** Where they reach it. */
+  private peersUrl = '';
+  /** Whether no API key was issued yet: then node.key may change. */
+  isKeyless: () => boolean = () => false;
+  private readonly key: string;
+  private comparing: Promise<void> | undefined;
+  private isClosed = false;
+  private isLeaving = false;
   private readonly config: Config;
   private readonly replicated: ReplicatedLog;
   private readonly etcd: EtcdClient;
@@ -51,13 +72,7 @@ export class Member {
   private readonly onFollow: (() => void)[] = [];
   private lines: OrderTaker | undefined;
 
-  constructor(
-    config: Config,
-    files: Files,
-    replicated: ReplicatedLog,
-    etcd: EtcdClient,
-    print: Log,
-  ) {
+  constructor(config: Config, files: Files, { etcd, replicated }: SharedLog, print: Log) {
     let signalOver: (why: Error) => void = () => undefined;
     this.over = new Promise((resolve) => (signalOver = resolve));
     this.signalOver = signalOver;
@@ -66,6 +81,23 @@ export class Member {
     this.replicated = replicated;
     this.etcd = etcd;
     this.print = print;
+    const { clusterPort, clusterSecret: secret, clusterWaitMs, dataDir, host, nodeId } = config;
+    this.peers = new PeerServer({ secret, host, port: clusterPort, print });
+    giveCopies(this.peers, dataDir, print);
+    this.key = fingerprintOf(dataDir);
+    this.link = new LeaderLink({
+      ...{ node: nodeId, secret, waitMs: clusterWaitMs },
+      leads: this.isTaking,
+      leader: () => this.roles?.leader,
+    });
+    this.forwarder = new Forwarder(this.link, this.isTaking);
+    this.orders = new OrderForwarder(this.link, this.isTaking);
+  }
+
+  /** Other nodes reach this one from here on. */
+  async listen(): Promise<void> {
+    const port = await this.peers.listen();
+    this.peersUrl = `peers://${new URL(this.config.advertise).hostname}:${port}`;
   }
 
   /** The time of batches, from the newest record of these tables on. */
@@ -80,18 +112,25 @@ export class Member {
     const { clock, log, print, replicated } = this;
     this.roles = new Roles({
       ...{ node, advertise, mayLead: clusterRole === 'member', silenceMs, replicated, log },
-      ...{ tables, sequencer, clock, print, ...calls },
+      ...{ tables, sequencer, clock, print, peers: this.peersUrl, ...calls },
+      onFatal: (error) => (error instanceof TooOld ? this.needsCopy(error) : calls.onFatal(error)),
       wall: Date.now,
       epochRecord: () => epochRecord(tables, settings),
+      key: this.key,
+      onLeader: () => {
+        this.link.leaderChanged();
+        this.comparing = this.compareKey(calls.onFatal);
+      },
       waiting: () => this.lines?.waiting ?? 0,
       onLead: () => {
+        this.link.leaderChanged();
         for (const callback of this.onLead) callback();
       },
       onFollow: () => {
         for (const callback of this.onFollow) callback();
       },
       onOver: (why) => {
-        print('warn', `${why.message}: starting over, as a follower`);
+        print('warn', `${why.message}: starting over`);
         this.signalOver(why);
       },
     });
@@ -119,6 +158,9 @@ export class Member {
     return this.roles?.role === 'leading';
   }
 
+  /** Whether requests are decided here. */
+  private readonly isTaking = (): boolean => this.leads() && !this.isStale() && !this.isLeaving;
+
   /** Whether what is read here may be old. */
   readonly isStale = (): boolean => this.roles?.isStale() ?? true;
 
@@ -142,23 +184,34 @@ export class Member {
   /** Requests of clients go to `lines` where this node leads. */
   taker(lines: OrderTaker): OrderTaker {
     this.lines = lines;
-    const isTaking = (): boolean => this.leads() && !this.isStale();
-    const refuse = (request: OwnedRequest): void => request.answered(503, this.refusal());
+    const elsewhere = (request: OwnedRequest): void => {
+      const isLeaving = this.roles?.role === 'leaving';
+      // A node that hands the lead over waits until it has nothing to do.
+      if (placesOrders(request)) this.orders.submit(request, lines, !isLeaving);
+      // It came before that began.
+      else if (isLeaving) lines.submit(request);
+      // It was this node that led when the request came.
+      else request.answered(...NOT_FORWARDED.nobody, RETRY_LATER);
+    };
     return {
       get waiting() {
         return lines.waiting;
       },
-      submit: (request) => (isTaking() ? lines.submit(request) : refuse(request)),
+      submit: (request) => (this.isTaking() ? lines.submit(request) : elsewhere(request)),
       // The sequencer refuses it by itself where this node has lost the lead.
       goOn: (request) => lines.goOn(request),
     };
   }
 
-  settled(signal: AbortSignal | undefined): Promise<void> {
-    return this.roles!.settled(signal);
+  /** Resolves once this node leads, or is close to who does, whose node.key it has; or that takes too long. */
+  async settled(signal: AbortSignal | undefined): Promise<void> {
+    await this.roles!.settled(signal);
+    const patience = sleep(this.config.clusterSilenceMs, undefined, { signal, ref: false });
+    await Promise.race([this.comparing, patience]);
   }
 
   async stopFollowing(): Promise<void> {
+    this.isLeaving = true;
     await this.roles?.stopFollowing();
   }
 
@@ -167,29 +220,50 @@ export class Member {
     await this.roles?.close();
   }
 
-  close(): Promise<void> {
-    return this.replicated.close();
+  async close(): Promise<void> {
+    this.isClosed = true;
+    this.link.close();
+    await this.peers.close();
+    await this.replicated.close();
   }
 
-  private refusal(): string {
-    const leader = this.roles?.leader;
-    const isOther = leader !== undefined && leader.node !== this.config.nodeId;
-    return errorBody(
-      REFUSALS.NOT_LEADING[0],
-      isOther ? leader.advertise : 'nobody leads at present',
-    );
+  private async compareKey(onFatal: (error: Error) => void): Promise<void> {
+    const { dataDir, nodeId } = this.config;
+    for (;;) {
+      const leader = this.roles?.leader?.node;
+      if (this.isClosed || leader === undefined || leader === nodeId) return;
+      const isSame = await isKeyOf(leader, this.key, this.replicated);
+      if (isSame === true) return;
+      if (isSame === false && leader === this.roles?.leader?.node) {
+        const why = new Error(`node.key is not that of ${leader}, which leads the cluster`);
+        if (!this.isKeyless()) onFatal(why);
+        else {
+          giveUpKey(dataDir);
+          this.roles.lost(why);
+        }
+        return;
+      }
+      await sleep(COMPARE_MS, undefined, { ref: false });
+    }
+  }
+
+  /** The shared log does not reach back to this node: it starts again, with the copy of another one. */
+  private needsCopy(why: TooOld): void {
+    wantCopy(this.config.dataDir);
+    this.roles!.lost(why);
   }
 }
 
 /** Does not wait for the shared log to answer. */
 export async function openMember(config: Config, files: Files, print: Log): Promise<Member> {
-  const { cluster, clusterCa, clusterCert, clusterKeepMb, clusterKey, nodeId } = config;
-  const file = (path: string) => (path === '' ? undefined : readFileSync(path));
-  const [ca, cert, key] = [file(clusterCa), file(clusterCert), file(clusterKey)];
-  const tls = { ...(ca && { ca }), ...(cert && { cert }), ...(key && { key }) };
-  // Nodes begin with different members of etcd.
-  const first = Buffer.from(nodeId).reduce((sum, byte) => sum + byte, 0);
-  const etcd = await EtcdClient.open(cluster!, tls, first);
-  const replicated = new EtcdLog(etcd, cluster!.name, clusterKeepMb * MIB);
-  return new Member(config, files, replicated, etcd, print);
+  const shared = await openSharedLog(config);
+  const member = new Member(config, files, shared, print);
+  try {
+    await member.listen();
+  } catch (error) {
+    await shared.replicated.close();
+    const { clusterPort, host } = config;
+    throw new Error(`CLUSTER_PORT ${host}:${clusterPort}: ${(error as Error).message}`);
+  }
+  return member;
 }

@@ -28,6 +28,7 @@ import { LogDamage, type LogEntry, WrongSequence } from '../../storage/log/log.t
 import type { ClusterFacts } from '../admin/progress.ts';
 import type { Log } from '../common/logger.ts';
 import type { Sequencer } from '../orders/sequencer.ts';
+import type { Announced } from './announced.ts';
 import { type Beat, decodeBeat, encodeBeat, smallerTables } from './beat.ts';
 import type { ClusterClock } from './cluster-clock.ts';
 import { RecordFeed } from './record-feed.ts';
@@ -37,6 +38,10 @@ export interface RolesOptions {
   readonly node: string;
   /** How other nodes reach this one. */
   readonly advertise: string;
+  /** Where it answers their calls. */
+  readonly peers: string;
+  /** Announced of its node.key. */
+  readonly key: string;
   /** False: a replica, which never leads. */
   readonly mayLead: boolean;
   readonly silenceMs: number;
@@ -58,6 +63,8 @@ export interface RolesOptions {
   readonly onProblem: (problem: string | undefined) => void;
   /** Requests that were taken, and are not with the sequencer yet. */
   readonly waiting: () => number;
+  /** Somebody else leads than before, or nobody, as far as this node knows. */
+  readonly onLeader: () => void;
   /** The node has to start again: another one leads. */
   readonly onOver: (why: Error) => void;
   /** The node cannot go on. */
@@ -71,6 +78,7 @@ export type Role = 'following' | 'claiming' | 'leading' | 'leaving' | 'over';
 export interface Leader {
   readonly node: string;
   readonly advertise: string;
+  readonly peers: string;
   readonly epoch: number;
 }
 
@@ -83,6 +91,8 @@ const PATIENCE = 8;
 const READY_MS = 100;
 const SETTLE_LOOK_MS = 10;
 const UPKEEP_MS = 10_000;
+/** So long requests that have begun may take to come, where the lead is handed over. */
+const GRACE_MS = 20;
 /** Multiples of it: a start waits no longer for somebody to lead. */
 const SETTLE = 4;
 
@@ -109,6 +119,7 @@ export class Roles {
   /** When the newest beat that the log has taken was sent. */
   private taken = 0;
   private isUnreachable = false;
+  private isNear = false;
   private space: Space | undefined;
   private upkeep: NodeJS.Timeout | undefined;
   private claiming: Promise<void> | undefined;
@@ -116,7 +127,8 @@ export class Roles {
 
   constructor(options: RolesOptions) {
     this.o = options;
-    const { advertise, clock, log, mayLead, node, replicated, sequencer, silenceMs } = options;
+    const { advertise, clock, log, mayLead, node, peers, replicated, sequencer, silenceMs } =
+      options;
     sequencer.follow(true);
     const at = { sequence: log.last, digest: log.digest };
     this.feed = new RecordFeed(at, sequencer, clock);
@@ -124,7 +136,8 @@ export class Roles {
     this.feed.reaches(undefined);
     this.silence = new Silence(silenceMs / 2);
     this.following = this.follow();
-    const value = Buffer.from(JSON.stringify({ advertise, mayLead }));
+    const announced: Announced = { advertise, mayLead, peers, key: options.key };
+    const value = Buffer.from(JSON.stringify(announced));
     this.subscriptions.push(
       replicated.watchBeat(
         (beat) => this.onBeat(decodeBeat(beat)),
@@ -155,14 +168,14 @@ export class Roles {
     if (this.role === 'leading' || this.role === 'leaving') {
       return performance.now() - this.taken > silenceMs;
     }
-    return this.role === 'over' || this.feed.behindMs() > silenceMs;
+    return this.role === 'over' || !this.hasJoined() || this.feed.behindMs() > silenceMs;
   }
 
   /** Resolves once this node leads, or is close to who does; and after a while where nobody leads. */
   async settled(signal: AbortSignal | undefined): Promise<void> {
     const end = performance.now() + SETTLE * this.o.silenceMs;
-    const isLed = (): boolean => this.seen > 1 && this.feed.behindMs() < READY_MS;
-    while (this.role !== 'leading' && !isLed() && performance.now() < end) {
+    const isOpen = (): boolean => this.role === 'following' || this.role === 'claiming';
+    while (isOpen() && !this.hasJoined() && performance.now() < end) {
       await sleep(SETTLE_LOOK_MS);
       signal?.throwIfAborted();
     }
@@ -194,6 +207,7 @@ export class Roles {
     this.writer = undefined;
     await log.whenDurable();
     this.leader = undefined;
+    this.o.onLeader();
     this.silence.end();
     this.feed = new RecordFeed({ sequence: log.last, digest: log.digest }, sequencer, clock);
     this.feed.reaches(log.last);
@@ -206,12 +220,20 @@ export class Roles {
   /** Resolves once all that was taken is in the log, and nothing more is taken. */
   private async finish(): Promise<void> {
     const { log, sequencer, waiting } = this.o;
+    // What is not with the sequencer yet, because its body is still being read.
+    await sleep(GRACE_MS);
     while (waiting() > 0) await sleep(1);
     await sequencer.idle();
     sequencer.follow(true);
     // A step of its own may have come in between.
     await sequencer.idle();
     await log.whenDurable();
+  }
+
+  /** Whether it has been close to who leads since it started. */
+  private hasJoined(): boolean {
+    this.isNear ||= this.seen > 1 && this.feed.behindMs() < READY_MS;
+    return this.isNear;
   }
 
   /** This node cannot append any more. */
@@ -266,9 +288,14 @@ export class Roles {
     const isSame = beat.epoch === this.leader?.epoch;
     // The first one of all may be of a leader that ended yesterday.
     this.seen = isSame || this.seen > 1 ? this.seen + 1 : 1;
-    if (!isSame) this.leader = { node: beat.node, advertise: beat.advertise, epoch: beat.epoch };
+    if (!isSame) {
+      const { advertise, epoch, node: name, peers } = beat;
+      this.leader = { node: name, advertise, peers, epoch };
+      this.o.onLeader();
+    }
     if (beat.node === node && beat.leaves !== true) return;
     this.feed.reaches(beat.sequence);
+    // Whoever waits for an answer of that node still gets it.
     if (beat.leaves) this.leader = undefined;
     if (beat.leaves && (beat.next ?? node) === node) {
       this.silence.ms = Infinity;
@@ -348,7 +375,8 @@ export class Roles {
   }
 
   private lead(writer: LogWriter): void {
-    const { advertise, clock, log, node, onLead, print, sequencer, silenceMs, wall } = this.o;
+    const { advertise, clock, log, node, onLead, peers, print, sequencer, silenceMs, wall } =
+      this.o;
     // Nobody knows how long nobody led before this node started.
     if (this.seen < 2) clock.reach(wall());
     this.writer = writer;
@@ -358,8 +386,9 @@ export class Roles {
     };
     log.lead(writer);
     this.epoch = writer.epoch;
-    this.leader = { node, advertise, epoch: writer.epoch };
+    this.leader = { node, advertise, peers, epoch: writer.epoch };
     this.role = 'leading';
+    this.isNear = true;
     print('info', `this node leads, epoch ${writer.epoch} from batch ${writer.last}`);
     this.beats = setInterval(() => this.beatOnce(), silenceMs / BEATS);
     this.beatOnce();
@@ -403,12 +432,15 @@ export class Roles {
   }
 
   private async beat(leaves: boolean, next?: string): Promise<void> {
-    const { advertise, node, silenceMs, tables } = this.o;
+    const { advertise, node, peers, silenceMs, tables } = this.o;
     const { epoch, last: sequence } = this.writer!;
     const { capacities } = tables;
     this.count += 1;
     const sent = performance.now();
-    const beat = { node, epoch, advertise, sequence, capacities, count: this.count, leaves, next };
+    const beat = {
+      ...{ node, epoch, advertise, peers, sequence, capacities },
+      ...{ count: this.count, leaves, next },
+    };
     await this.writer!.beat(encodeBeat(beat), silenceMs);
     this.taken = Math.max(this.taken, sent);
   }

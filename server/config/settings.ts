@@ -244,6 +244,9 @@ export const SETTINGS = {
   clusterSecret: setting('CLUSTER_SECRET', SECRET, '').describe(
     'the same on all nodes: guards what they send each other',
   ),
+  clusterPort: setting('CLUSTER_PORT', whole(0, 65_535), 0).describe(
+    'where other nodes call this one, at `HOST` here and the host of `ADVERTISE` there; 0 takes any that is free',
+  ),
   clusterSilenceMs: setting('CLUSTER_SILENCE_MS', whole(500, 60_000), 1_500).describe(
     'silence of the leader after which another node leads; a leader without its log takes no orders after it',
   ),

@@ -36,6 +36,8 @@ export interface AuthRefused {
   readonly status: 400 | 401 | 403;
   /** JSON. */
   readonly body: string;
+  /** Where other nodes may know more: it follows from the keys that are known here. */
+  readonly isOfKeys?: true;
 }
 
 /** The owner of an API key. */
@@ -169,7 +171,7 @@ export function checkLevel2(
   );
   const isSigned = isSignedBy(credential, timestamp, request, signature);
   if (credential === undefined || !passphraseRight) {
-    return refuse2('unknown key or wrong passphrase');
+    return UNKNOWN_KEY;
   }
   if (!isSigned) return refuse2('wrong signature');
   if (auth.isBanned(credential.addressText)) return BANNED;
@@ -178,7 +180,24 @@ export function checkLevel2(
 }
 
 /** Only a caller who has proved that the wallet is its own is answered so. */
-const BANNED: AuthRefused = { ok: false, status: 403, body: errorBody(REFUSALS.ADDRESS_BANNED[0]) };
+const BANNED: AuthRefused = {
+  ok: false,
+  status: 403,
+  body: errorBody(REFUSALS.ADDRESS_BANNED[0]),
+  isOfKeys: true,
+};
+
+/** Why the owner of a key is refused whose credentials another node has checked; undefined = it is not. */
+export function refusalOfKey({ isBanned, registry }: Auth, key: string): AuthRefused | undefined {
+  const credential = registry.lookup(key);
+  if (credential === undefined) return UNKNOWN_KEY;
+  return isBanned(credential.addressText) ? BANNED : undefined;
+}
+
+const UNKNOWN_KEY: AuthRefused = {
+  ...refuse2('unknown key or wrong passphrase'),
+  isOfKeys: true,
+};
 
 const WRITE_REFUSED: AuthRefused = {
   ok: false,
@@ -207,7 +226,8 @@ export function checkReadOnly(
   if (!isAddressText(address)) return refuse2(`malformed header ${name}`);
   if (!UUID.test(readOnlyKey)) return refuse2(`malformed header ${auth.readOnlyName}`);
   const found = auth.registry.lookupReadOnly(readOnlyKey.toLowerCase());
-  if (found?.addressText !== address.toLowerCase()) return refuse2('unknown read-only key');
+  if (found?.addressText !== address.toLowerCase())
+    return { ...refuse2('unknown read-only key'), isOfKeys: true };
   if (auth.isBanned(found.addressText)) return BANNED;
   return { ok: true, address: found.address, apiKey: found.key, apiKeyBytes: found.keyBytes };
 }

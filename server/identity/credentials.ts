@@ -141,7 +141,7 @@ function createNodeKey(path: string): void {
 }
 
 /** The first 16 bytes as UUID text, with the version and variant bits of a random one. */
-function uuidText(bytes: Buffer): string {
+export function uuidText(bytes: Buffer): string {
   bytes[6] = (bytes[6]! & 0x0f) | 0x40;
   bytes[8] = (bytes[8]! & 0x3f) | 0x80;
   const hex = bytes.toString('hex', 0, 16);

@@ -28,6 +28,7 @@ import { replayBatch } from '../../storage/recovery/replay.ts';
 import { AnswerWriter, rejectBytes } from './answers.ts';
 import type { PreparedRequest } from './batch-prepare.ts';
 import { lastFilled, writeCancelAllPart, writeCancels } from './cancel-answers.ts';
+import { Check } from './checked-orders.ts';
 import type { FirstAnswers } from './first-answers.ts';
 import type { OrderTexts } from './reject-texts.ts';
 import { writeReplace } from './replace-answers.ts';
@@ -62,6 +63,12 @@ export class BatchApplier {
     const { engine } = this;
     const { f64 } = slot;
     this.start(slot);
+    if (prepared.every(({ kind }) => kind === RequestKind.check)) {
+      engine.context.events.clear();
+      for (const request of prepared) this.applyRequest(request);
+      this.finish(slot, false);
+      return;
+    }
     engine.begin(f64[Slot.time]!, f64[Slot.persistedClosedSequence]!);
     for (const request of prepared) this.applyRequest(request);
     this.finish(slot, engine.end());
@@ -112,6 +119,10 @@ export class BatchApplier {
       return;
     }
     switch (request.kind) {
+      case RequestKind.check:
+        if (request.checked === undefined) answers.whole(Check.atLeader, NO_BYTES);
+        else answers.whole(Check.done, request.checked);
+        return;
       case RequestKind.orders:
         answers.openList();
         this.each(request, (reason, at) => this.answerOrder(reason, at));

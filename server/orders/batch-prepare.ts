@@ -6,6 +6,7 @@
  */
 import {
   type CommandBuffer,
+  CommandKind,
   commandKind,
   commandWords,
   encodeCancel,
@@ -27,6 +28,12 @@ import {
   parseCancelOrder,
   parseCancelOrders,
 } from './cancel-parse.ts';
+import {
+  CHECK_HEAD_BYTES,
+  CheckedCompleter,
+  decodeChecked,
+  encodeChecked,
+} from './checked-orders.ts';
 import { type ParsedOrders, type ParseRules, parseOrder, parseOrders } from './order-parse.ts';
 import { type Caller, OrderPreparer, type PrepareOptions } from './prepare.ts';
 import { parseReplace } from './replace-parse.ts';
@@ -37,6 +44,10 @@ export interface BatchOptions extends PrepareOptions {
   readonly parse: ParseRules;
   /** Milliseconds; a clock that stands still where nobody wants to know. */
   readonly now: () => number;
+  /** Closed orders whose ids may have left memory by the turn of this batch. */
+  readonly forgotten: () => number;
+  /** So many of them were on the disk on which ids are looked up. */
+  readonly reach: () => number;
 }
 
 /** One request of the batch, between verification and turn. */
@@ -44,6 +55,8 @@ export interface PreparedRequest {
   readonly kind: number;
   /** Body of a refusal that needs no turn, or undefined. */
   readonly refusal: Uint8Array | undefined;
+  /** Of one that was to be checked: undefined = the leader has to check it. */
+  readonly checked?: Uint8Array | undefined;
   /** Its commands. */
   readonly firstWord: number;
   readonly endWord: number;
@@ -54,7 +67,9 @@ export interface PreparedRequest {
 }
 
 /** What a request came to beside its commands. */
-type Outcome = Partial<Pick<PreparedRequest, 'refusal' | 'malformedIds' | 'newest'>>;
+type Outcome = Partial<
+  Pick<PreparedRequest, 'kind' | 'refusal' | 'checked' | 'malformedIds' | 'newest'>
+>;
 
 const NONE = new Uint8Array(0);
 /** No condition: cancel-all. */
@@ -68,6 +83,7 @@ export class BatchPreparer {
   private readonly t: Tables;
   private readonly options: BatchOptions;
   private readonly orders: OrderPreparer;
+  private readonly completer: CheckedCompleter;
   private readonly id = new Int32Array(ID_WORDS);
 
   constructor(t: Tables, commands: CommandBuffer, options: BatchOptions) {
@@ -75,6 +91,7 @@ export class BatchPreparer {
     this.commands = commands;
     this.options = options;
     this.orders = new OrderPreparer(t, options);
+    this.completer = new CheckedCompleter(options);
   }
 
   prepare(slot: SlotView): PreparedRequest[] {
@@ -105,15 +122,17 @@ export class BatchPreparer {
   }
 
   private prepareRequest(slot: SlotView, head: number, body: Uint8Array): Outcome {
-    const { maxBatchOrders, parse } = this.options;
     const words = slot.inputWords;
-    switch (words[head + RequestHead.kind]!) {
+    const kind = words[head + RequestHead.kind]!;
+    switch (kind) {
       case RequestKind.orders:
-        return this.placeAll(parseOrders(body, maxBatchOrders, parse), words, head);
       case RequestKind.order:
-        return this.placeAll(parseOrder(body, parse), words, head);
       case RequestKind.replace:
-        return this.replace(parseReplace(body, parse), words, head);
+        return this.place(kind, body, words, head);
+      case RequestKind.check:
+        return this.check(slot, head, body);
+      case RequestKind.checked:
+        return this.complete(body);
       case RequestKind.cancelOrder:
         return this.cancelIds(parseCancelOrder(body), words, head);
       case RequestKind.cancelOrders:
@@ -131,6 +150,40 @@ export class BatchPreparer {
         this.append(new Int32Array(body.buffer, body.byteOffset, body.length / 4));
         return {};
     }
+  }
+
+  private place(kind: number, body: Uint8Array, words: Int32Array, head: number): Outcome {
+    const { maxBatchOrders, parse } = this.options;
+    if (kind === RequestKind.orders)
+      return this.placeAll(parseOrders(body, maxBatchOrders, parse), words, head);
+    if (kind === RequestKind.order) return this.placeAll(parseOrder(body, parse), words, head);
+    return this.replace(parseReplace(body, parse), words, head);
+  }
+
+  /** For the node that leads: nothing of it is applied here. */
+  private check({ inputWords }: SlotView, head: number, body: Uint8Array): Outcome {
+    const { commands } = this;
+    const first = commands.words;
+    const kind = inputWords[head + RequestHead.words]!;
+    const outcome = this.place(kind, body.subarray(CHECK_HEAD_BYTES), inputWords, head);
+    if (outcome.refusal !== undefined) return outcome;
+    const reach = this.options.reach();
+    const checked = encodeChecked(kind, reach, commands.i32, first, commands.words);
+    return checked === undefined ? {} : { checked };
+  }
+
+  /** What another node has checked. */
+  private complete(body: Uint8Array): Outcome {
+    const { commands } = this;
+    const { commands: words, kind, reach } = decodeChecked(body);
+    const first = commands.words;
+    this.append(words);
+    const isForgotten = this.options.forgotten() > reach;
+    for (let at = first; at < commands.words; at += commandWords(commands.i32, at)) {
+      if (commandKind(commands.i32, at) === CommandKind.order)
+        this.completer.complete(commands.i32, at, isForgotten);
+    }
+    return { kind };
   }
 
   private placeAll(parsed: ParsedOrders, words: Int32Array, head: number): Outcome {

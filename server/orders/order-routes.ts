@@ -35,7 +35,7 @@ export function orderHandlers(lines: OrderTaker, limits: LateLimits | undefined)
   const taking =
     (submit: Submit): Handler<unknown, KeyOwner> =>
     (context, _query, caller) =>
-      submit(lines, caller, context.body, (status, answer) => context.reply(status, answer));
+      submit(lines, caller, context.body, (...answer) => context.reply(...answer));
   const placing =
     (
       count: (body: Uint8Array) => number,
@@ -46,7 +46,7 @@ export function orderHandlers(lines: OrderTaker, limits: LateLimits | undefined)
       const over = overOrders(limits, caller, count, body, context);
       if (over !== undefined) context.reply(over.status, over.body, over.headers);
       else {
-        const answered: Answered = (status, answer) => context.reply(status, answer);
+        const answered: Answered = (...answer) => context.reply(...answer);
         lines.submit(request(caller, body, answered));
       }
     };

@@ -40,6 +40,7 @@ import {
   leaveApplyTurn,
   passApplyTurn,
   RequestHead,
+  RequestKind,
   type SlotMemory,
   SlotState,
   SlotView,
@@ -247,7 +248,7 @@ export class Sequencer {
       this.dispatch(this.batchOf(this.records.shift()!));
     }
     while (this.mayDispatch(running) && this.hasWork()) {
-      const time = this.o.now();
+      const time = this.follows ? 0 : this.o.now();
       // Where that has found that the clock jumped, orders that waited are refused by now.
       if (!this.mayDispatch(running) || !this.hasWork()) return;
       this.lastTime = Math.max(this.lastTime, time);
@@ -280,16 +281,19 @@ export class Sequencer {
   }
 
   private hasWork(): boolean {
-    return this.queue.length > 0 || (this.tickWanted && this.problem === undefined);
+    return (
+      this.queue.length > 0 || (this.tickWanted && this.problem === undefined && !this.follows)
+    );
   }
 
   private admits(request: Request): boolean {
-    if (this.follows) return false;
+    // What it may check for the node that leads changes nothing here.
+    if (this.follows) return request.kind === RequestKind.check;
     return this.problem === undefined || (this.takesCancels && !placesOrders(request));
   }
 
   private mayDispatch(running: number): boolean {
-    return !this.follows && this.hasPlace(running);
+    return this.hasPlace(running);
   }
 
   private hasPlace(running: number): boolean {
@@ -404,13 +408,17 @@ export class Sequencer {
     const record = hasChanged(view) ? logRecord(view) : undefined;
     // A batch that changed nothing waits, too: its answers may show what the batches before it changed.
     const durable =
-      record === undefined ? log.whenDurable() : log.append([record], record.sequence - 1);
+      record === undefined ? this.whenShown(batch) : log.append([record], record.sequence - 1);
     // The rest is copied out of the slot while the disk works.
     const outcome = this.takeOutcome(batch, view);
     durable.then(
       () => this.acknowledge(batch, outcome, appended),
       (error: Error) => this.giveUp(batch, error),
     );
+  }
+
+  private async whenShown({ requests }: RequestBatch): Promise<void> {
+    if (!requests.every(({ kind }) => kind === RequestKind.check)) await this.o.log.whenDurable();
   }
 
   private acknowledge(batch: RequestBatch, { applied, deliver }: Outcome, appended: number): void {

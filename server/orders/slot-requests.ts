@@ -31,7 +31,11 @@ export interface RequestOwner {
   readonly address: Uint8Array;
 }
 
-export type Answered = (status: number, body: Uint8Array | string) => void;
+export type Answered = (
+  status: number,
+  body: Uint8Array | string,
+  headers?: readonly (readonly [string, string])[],
+) => void;
 
 /**
  * Why a request has no result. busy: it was not taken, and may come again. unavailable: nothing is taken for the
@@ -77,9 +81,12 @@ export function orderRequest(
   body: Uint8Array,
   answered: Answered,
 ): OwnedRequest {
-  // A refused request has an answer too, however short it was.
-  const weight = Math.max(body.length, ORDER_BYTES_MIN);
-  return { kind, owner, body, weight, answered };
+  return { kind, owner, body, weight: weightOf(kind, body), answered };
+}
+
+/** Of a body that places orders; a refused request has an answer too, however short it was. */
+export function weightOf(kind: number, { length }: Uint8Array): number {
+  return Math.max(length, (kind === RequestKind.replace ? 2 : 1) * ORDER_BYTES_MIN);
 }
 
 /** The body of POST /replace: two commands. */
@@ -88,8 +95,8 @@ export function replaceRequest(
   body: Uint8Array,
   answered: Answered,
 ): OwnedRequest {
-  const weight = Math.max(body.length, 2 * ORDER_BYTES_MIN);
-  return { kind: RequestKind.replace, owner, body, weight, answered };
+  const { replace: kind } = RequestKind;
+  return { kind, owner, body, weight: weightOf(kind, body), answered };
 }
 
 /** Encoded commands of the node itself; `settled` gets a 32-bit rule code for each, or why there are none. */
@@ -127,9 +134,16 @@ export function commandsMax({ weight }: Request): number {
   return Math.ceil(weight / ORDER_BYTES_MIN);
 }
 
+const PLACING: ReadonlySet<number> = new Set([
+  RequestKind.orders,
+  RequestKind.order,
+  RequestKind.replace,
+  RequestKind.checked,
+]);
+
 /** Whether it places orders; other requests cancel orders, or are commands of the node itself. */
 export function placesOrders({ kind }: Request): boolean {
-  return kind === RequestKind.orders || kind === RequestKind.order || kind === RequestKind.replace;
+  return PLACING.has(kind);
 }
 
 /** The head of a batch in its slot. */

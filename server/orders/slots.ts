@@ -37,6 +37,9 @@ export const RequestKind = {
   replace: 7,
   /** A record of the log that another node has made: alone in its batch. */
   record: 8,
+  /** Bodies that place orders, to be checked for the node that leads (checked-orders.ts), and what became of them. */
+  check: 9,
+  checked: 10,
 } as const;
 
 export const Slot = {

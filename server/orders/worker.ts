@@ -76,12 +76,17 @@ const preparer = new BatchPreparer(engine.t, commands, {
   maxBatchOrders: setup.maxBatchOrders,
   parse: setup.parse,
   now,
+  forgotten: () => forgotten,
+  reach: () => reach,
   knownStatus: (id) => (idsMayHaveLeft ? closedOrders.statusOf(id) : 0),
 });
 const first = setup.replaysDuplicates ? new FirstAnswers(engine.t, closedOrders) : undefined;
 const applier = new BatchApplier(engine, commands, setup.orderTexts, setup.resultCodes, first);
 /** Whether an id may have left memory by the time of this batch's turn: then the disk is searched, too. */
 let idsMayHaveLeft = false;
+/** So many closed orders at most. */
+let forgotten = 0;
+let reach = 0;
 
 /** Runs the batches of a lane. */
 export default function serve(lane: number): Promise<Int32Array> {
@@ -157,9 +162,12 @@ function prepareRequests(slot: SlotView): () => void {
   const history = Math.min(engineSettings(t).history, t.capacities.history);
   // By the time of the turn those before it may have left, and no others.
   const leaving = Math.min(slot.f64[Slot.persistedClosedSequence]!, known + coming - history);
-  const before = Math.max(firstKeptClosed(t), leaving);
-  idsMayHaveLeft = before > 0;
-  if (idsMayHaveLeft) closedOrders.refresh(before);
+  forgotten = Math.max(firstKeptClosed(t), leaving);
+  // Of what is checked for another node, all that is on this disk.
+  const isCheck = slot.inputWords[RequestHead.kind] === RequestKind.check;
+  reach = isCheck ? slot.f64[Slot.persistedClosedSequence]! : forgotten;
+  idsMayHaveLeft = reach > 0;
+  if (idsMayHaveLeft) closedOrders.refresh(reach);
   const prepared = preparer.prepare(slot);
   return () => applier.apply(slot, prepared);
 }

@@ -71,6 +71,37 @@ test('the compose file is one, and what it mounts is there', () => {
   assert.deepEqual(config.ok ? config.warnings : config.problems, []);
 });
 
+test('the compose file of a cluster has nodes that find each other, and members of etcd of the same size', () => {
+  const file = parse(read('cluster.yaml'), { merge: true }) as ComposeFile;
+  const matches = new Ajv({ strict: false, logger: false }).compile(composeSchema());
+  assert(matches(file), JSON.stringify(matches.errors));
+  const services = Object.entries(file.services);
+  const nodes = services.filter(([, { environment }]) => environment?.CLUSTER !== undefined);
+  assert.equal(nodes.length, 3);
+  const ids = new Set<string>();
+  const ofEach = new Set<string>();
+  for (const [name, { environment = {} }] of nodes) {
+    for (const secret of ['ADMIN_TOKEN', 'CLUSTER_SECRET']) {
+      assert.match(environment[secret] ?? '', /^\$\{\w+:\?/, 'nobody runs with a known one');
+    }
+    const secrets = { ADMIN_TOKEN: 'x'.repeat(64), CLUSTER_SECRET: 'y'.repeat(64) };
+    const read = readConfig({ ...environment, ...secrets }, [], 2);
+    assert(read.ok, JSON.stringify(read));
+    assert.deepEqual(read.warnings, []);
+    const { advertise, cluster, nodeId, port } = read.config;
+    assert.deepEqual([nodeId, advertise], [name, `http://${name}:${port}`]);
+    for (const member of cluster!.members) {
+      const etcd = file.services[member.split(':')[0]!];
+      assert.equal(etcd?.environment?.ETCD_ADVERTISE_CLIENT_URLS, `http://${member}`);
+      assert(etcd.environment.ETCD_INITIAL_CLUSTER?.includes(`${etcd.environment.ETCD_NAME}=`));
+    }
+    ids.add(nodeId);
+    const { ADVERTISE, NODE_ID, ...same } = environment;
+    ofEach.add(JSON.stringify(same));
+  }
+  assert.deepEqual([ids.size, ofEach.size], [3, 1]);
+});
+
 test('the Dockerfile copies what there is, and runs a command of the program as an ordinary user', () => {
   const instructions = DockerfileParser.parse(read('Dockerfile')).getInstructions();
   const of = (keyword: string): readonly Instruction[] =>

@@ -44,6 +44,8 @@ export class InlinePool implements WorkerPool {
       maxBatchOrders: 15,
       parse: { resolvesCondition: false, orderVersion: '1' },
       now: () => 0,
+      forgotten: () => 0,
+      reach: () => 0,
       knownStatus: () => 0,
     });
   }

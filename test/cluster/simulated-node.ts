@@ -88,12 +88,15 @@ export class SimulatedNode {
     });
     const roles: Roles = new Roles({
       ...{ node: this.name, advertise: `http://${this.name}`, mayLead: this.mayLead },
+      peers: `peers://${this.name}:1`,
       ...{ silenceMs: SILENCE_MS, replicated, log, tables: t, sequencer, clock, onFatal },
       wall: () => Date.now() + this.wallAhead,
       epochRecord: () => epochRecord(t, SETTINGS),
       onLead: () => undefined,
+      key: '',
       onFollow: () => undefined,
       waiting: () => 0,
+      onLeader: () => undefined,
       onProblem: () => undefined,
       onOver: () => {
         this.overs += 1;

@@ -146,10 +146,20 @@ export class TestNode {
     through: readonly string[] = [],
   ): Promise<TestNode> {
     const node = new TestNode(dataDir, settings, flags, file, through);
-    await until(() => node.port !== 0 || node.hasEnded, START_MS_MAX);
-    assert(!node.hasEnded, `the node did not start:\n${node.log}`);
-    assert.equal((await get(node, '/time')).status, 200);
+    await node.answers();
     return node;
+  }
+
+  /** Starts a node, and does not wait for it. */
+  static begin(dataDir: string, settings: Settings): TestNode {
+    return new TestNode(dataDir, settings, [], 'server/app/main');
+  }
+
+  /** Waits until it answers. */
+  async answers(): Promise<void> {
+    await until(() => this.port !== 0 || this.hasEnded, START_MS_MAX);
+    assert(!this.hasEnded, `the node did not start:\n${this.log}`);
+    assert.equal((await get(this, '/time')).status, 200);
   }
 
   /** Runs a node that is expected to refuse to start; resolves when it has ended. */

@@ -7,6 +7,8 @@ export const PeerCall = {
   request: 1,
   /** Requests that change orders, checked by the node that took them (forwarded-batch.ts). */
   orders: 2,
+  /** A copy of DATA_DIR, as a stream, for a node that joins (copies.ts). */
+  copy: 3,
 } as const;
 
 export type PeerCallNumber = (typeof PeerCall)[keyof typeof PeerCall];

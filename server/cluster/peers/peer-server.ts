@@ -26,6 +26,8 @@ export interface PeerServerOptions {
 
 /** So long somebody may be connected without having proved the secret. */
 const PROOF_MS_MAX = 3_000;
+/** So long answers have to leave at the end. */
+const END_MS_MAX = 500;
 /** More than a cluster has nodes, with some connections each. */
 const CONNECTIONS_MAX = 256;
 /** Calls of one connection that are under way; beyond, nothing more is read of it. */
@@ -72,10 +74,15 @@ export class PeerServer {
     return typeof address === 'object' && address !== null ? address.port : port;
   }
 
+  /** What has been answered still leaves, if its reader takes it. */
   async close(): Promise<void> {
     const closed = new Promise<void>((resolve) => this.server.close(() => resolve()));
-    for (const socket of this.sockets) socket.destroy();
+    for (const socket of this.sockets) socket.end();
+    const patience = setTimeout(() => {
+      for (const socket of this.sockets) socket.destroy();
+    }, END_MS_MAX);
     await closed;
+    clearTimeout(patience);
   }
 
   private refuse(address: string): void {

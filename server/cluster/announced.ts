@@ -1,0 +1,15 @@
+/** What a node announces of itself to the others. Pure. */
+
+export interface Announced {
+  /** How clients reach it. */
+  readonly advertise: string;
+  /** Where it answers the calls of other nodes, as an URL. */
+  readonly peers: string;
+  readonly mayLead: boolean;
+  /** Tells its node.key from others, without telling it. */
+  readonly key: string;
+}
+
+export function announcedOf(value: Buffer): Announced {
+  return JSON.parse(value.toString()) as Announced;
+}

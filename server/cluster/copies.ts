@@ -1,0 +1,80 @@
+/**
+ * Copies of DATA_DIR for nodes that join: whom such a node asks, and how a node that runs gives one.
+ *
+ * Thread: the I/O thread; a copy is made in a thread of its own.
+ */
+import type { ReplicatedLog } from '../../storage/cluster/replicated-log.ts';
+import { give } from '../../storage/operations/peer-copy.ts';
+import type { Log } from '../common/logger.ts';
+import type { Config } from '../config/config.ts';
+import { announcedOf } from './announced.ts';
+import { needsCopy, type Peer, takeCopy } from './join.ts';
+import { PeerCall } from './peers/calls.ts';
+import { type PeerAddress, PeerConnection } from './peers/peer-connection.ts';
+import type { PeerServer } from './peers/peer-server.ts';
+import { openSharedLog } from './shared-log.ts';
+
+/** Each takes room on the disk, and time of it. */
+const COPIES_MAX = 2;
+const LIST_MS = 5_000;
+
+export function giveCopies(server: Pick<PeerServer, 'answer'>, dataDir: string, print: Log): void {
+  let underWay = 0;
+  const copy = async function* (node: string): AsyncGenerator<Buffer, void, void> {
+    if (underWay === COPIES_MAX) throw new Error(`${COPIES_MAX} copies are being made already`);
+    underWay += 1;
+    try {
+      print('info', `node ${node} takes a copy of what this one has`);
+      yield* give(dataDir);
+      print('info', `node ${node} has a copy of what this one has`);
+    } finally {
+      underWay -= 1;
+    }
+  };
+  server.answer(PeerCall.copy, (request) => copy(request.toString()));
+}
+
+interface Own {
+  readonly node: string;
+  readonly secret: string;
+}
+
+/** The other nodes that run. */
+async function peersOf(replicated: Pick<ReplicatedLog, 'nodes'>, own: Own): Promise<Peer[]> {
+  const announced = await replicated.nodes(LIST_MS);
+  return [...announced]
+    .filter(([node]) => node !== own.node)
+    .map(([node, value]) => {
+      const { hostname: host, port } = new URL(announcedOf(value).peers);
+      return peerOf(node, { host, port: Number(port) }, own);
+    });
+}
+
+/** Takes the copy of another node where DATA_DIR needs it; false where it does not. */
+export async function joinCluster(
+  config: Config,
+  print: Log,
+  signal: AbortSignal | undefined,
+): Promise<boolean> {
+  const { clusterSecret: secret, dataDir, nodeId: node } = config;
+  if (!needsCopy(dataDir)) return false;
+  const { replicated } = await openSharedLog(config);
+  const peers = () => peersOf(replicated, { node, secret });
+  try {
+    return await takeCopy({ dataDir, replicated, peers, print, signal });
+  } finally {
+    await replicated.close();
+  }
+}
+
+function peerOf(node: string, address: PeerAddress, own: Own): Peer {
+  let connection: PeerConnection | undefined;
+  return {
+    node,
+    copy() {
+      connection = new PeerConnection(address, own.secret, own.node);
+      return connection.stream(PeerCall.copy, Buffer.from(own.node));
+    },
+    close: () => connection?.close(),
+  };
+}

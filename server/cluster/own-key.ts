@@ -1,0 +1,40 @@
+/**
+ * Whether node.key is that of the cluster. Nodes that begin at the same time, with empty directories, make one each:
+ * the one that leads keeps its own, the others take it over while no API key has been issued.
+ *
+ * Thread: the I/O thread.
+ */
+import { createHash } from 'node:crypto';
+import { renameSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ReplicatedLog } from '../../storage/cluster/replicated-log.ts';
+import { openNodeKey } from '../identity/credentials.ts';
+import { announcedOf } from './announced.ts';
+import { wantCopy } from './join.ts';
+
+const PURPOSE = 'which node.key, version 1';
+const LIST_MS = 2_000;
+
+/** Tells a key from others. */
+export function fingerprintOf(dataDir: string): string {
+  const nodeKey = openNodeKey(dataDir);
+  if (!nodeKey.ok) throw new Error(nodeKey.problem);
+  return createHash('sha256').update(PURPOSE).update('\0').update(nodeKey.key).digest('hex');
+}
+
+/** Whether the node that leads has this key, too; undefined = that is not known now. */
+export async function isKeyOf(
+  leader: string,
+  fingerprint: string,
+  replicated: Pick<ReplicatedLog, 'nodes'>,
+): Promise<boolean | undefined> {
+  const nodes = await replicated.nodes(LIST_MS).catch(() => undefined);
+  const announced = nodes?.get(leader);
+  return announced && announcedOf(announced).key === fingerprint;
+}
+
+/** The next start takes a copy of another node, with its key. */
+export function giveUpKey(dataDir: string): void {
+  wantCopy(dataDir);
+  renameSync(join(dataDir, 'node.key'), join(dataDir, 'node.key.unused'));
+}

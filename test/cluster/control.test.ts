@@ -1,0 +1,127 @@
+/** What an operator sees of a cluster of whole nodes, and does with it. */
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { useCompiledNodes } from '../common/forms.ts';
+import { freePort, TestNode, temporaryDirectory, until } from '../common/node-harness.ts';
+import { cli } from '../common/run-cli.ts';
+import type { Trader } from '../common/traders.ts';
+import { type Cluster, clustered, NEEDS_ETCD, traderOf, WAIT_MS } from './whole-cluster.ts';
+
+useCompiledNodes();
+const HANDOVERS = 4;
+
+async function run(cluster: Cluster, i: number, ...args: string[]): Promise<string> {
+  const { code, stderr, stdout } = await cli(cluster.directories[i]!, ['cluster', ...args], {
+    settings: cluster.settingsOf(i),
+  });
+  return code === 0 ? stdout.trimEnd() : stderr.trimEnd();
+}
+
+/** Orders at every node, one after the other at each, until it is stopped. */
+class Load {
+  readonly problems: string[] = [];
+  placed = 0;
+  worstMs = 0;
+  private isOver = false;
+  private readonly ended: Promise<unknown>;
+
+  constructor(cluster: Cluster, traders: readonly Trader[]) {
+    this.ended = Promise.all(cluster.nodes.map((node, i) => this.send(cluster, node, traders[i]!)));
+  }
+
+  async stop(): Promise<void> {
+    this.isOver = true;
+    await this.ended;
+  }
+
+  private async send({ market }: Cluster, node: TestNode, trader: Trader): Promise<void> {
+    while (!this.isOver) {
+      const order = trader.sign({ market, side: 'BUY', ticks: 5, shares: 10 });
+      const began = performance.now();
+      const { json, status } = await trader.postText(node, JSON.stringify([order.item]));
+      this.worstMs = Math.max(this.worstMs, performance.now() - began);
+      const [result] = status === 200 ? (json as { orderID: string }[]) : [];
+      if (result?.orderID === order.id) this.placed += 1;
+      else this.problems.push(`${status} ${JSON.stringify(json)}`);
+    }
+  }
+}
+
+test(
+  'the table names the nodes, who leads and the members of etcd; one that is gone is said',
+  NEEDS_ETCD,
+  () =>
+    clustered(async (cluster) => {
+      const leader = await cluster.leader();
+      await cluster.level();
+      const other = (leader + 1) % cluster.nodes.length;
+      const table = await run(cluster, other, 'status');
+      for (const i of cluster.nodes.keys()) {
+        const role = i === leader ? 'leader' : 'follower';
+        assert.match(
+          table,
+          new RegExp(`^n${i} +${role} +1 +\\d+ +\\d+ ms +\\d+ \\w+ +member +ok `, 'm'),
+        );
+      }
+      for (const { port } of cluster.etcd.members) {
+        assert.match(table, new RegExp(`^127.0.0.1:${port} +(leader|follower) +[\\d.]+ MiB`, 'm'));
+      }
+      const third = 3 - leader - other;
+      await cluster.nodes[third]!.end('SIGKILL');
+      assert.match(
+        await run(cluster, other, 'status'),
+        new RegExp(`^n${third} +- .*ECONNREFUSED`, 'm'),
+      );
+      assert.match(await run(cluster, leader, 'handover', `n${third}`), /cannot lead/);
+      assert.match(await run(cluster, leader, 'handover', 'nobody'), /there is no node nobody/);
+      assert.match(
+        await run(cluster, other, 'handover'),
+        new RegExp(`does not lead: ask n${leader}`),
+      );
+      const { port } = cluster.etcd.members[0]!;
+      const made = await run(cluster, other, 'defrag', `127.0.0.1:${port}`);
+      assert.match(made, /^127\.0\.0\.1:\d+: [\d.]+ MiB before, [\d.]+ MiB after$/);
+      assert.match(
+        await run(cluster, other, 'defrag', 'elsewhere:1'),
+        /is no member; there are 127/,
+      );
+    }),
+);
+
+test('the lead goes from node to node under load, and no request fails', NEEDS_ETCD, () =>
+  clustered(async (cluster) => {
+    let leader = await cluster.leader();
+    const traders = [];
+    for (const i of cluster.nodes.keys()) traders.push(await traderOf(cluster, `trader ${i}`));
+    const load = new Load(cluster, traders);
+    const lines: string[] = [];
+    for (let i = 0; i < HANDOVERS; i++) {
+      const placed = load.placed;
+      await until(() => load.placed > placed + 10, WAIT_MS);
+      const next = (leader + 1) % cluster.nodes.length;
+      const line = await run(cluster, leader, 'handover', `n${next}`);
+      assert.match(line, new RegExp(`^n${next} leads, \\d+ ms after n${leader}$`));
+      lines.push(line);
+      leader = next;
+      await until(async () => (await cluster.leader()) === next, WAIT_MS);
+    }
+    const placed = load.placed;
+    await until(() => load.placed > placed + 10, WAIT_MS);
+    await load.stop();
+    console.log(`${lines.join('; ')}; longest wait ${Math.round(load.worstMs)} ms`);
+    assert.deepEqual(load.problems, []);
+    await cluster.level();
+    await cluster.booksAreEqual();
+    for (const { log } of cluster.nodes) assert.doesNotMatch(log, /starting over/);
+  }),
+);
+
+test('a node without a cluster says so', async () => {
+  const settings = { ADMIN_PORT: String(await freePort()) };
+  const directory = temporaryDirectory();
+  const node = await TestNode.start(directory, settings);
+  const { code, stderr } = await cli(directory, ['cluster', 'status'], { settings });
+  assert.equal(code, 1);
+  assert.match(stderr, /no cluster: this node runs without CLUSTER/);
+  await node.stop();
+});

@@ -1,0 +1,173 @@
+/** A cluster of whole nodes, three processes, on a real etcd. */
+import assert from 'node:assert/strict';
+import { copyFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Etcd, NO_ETCD } from '../../bench/common/etcd.ts';
+import { openNodeKey } from '../../server/identity/credentials.ts';
+import type { CatalogMarket } from '../../storage/catalog/catalog-file.ts';
+import {
+  book,
+  freePort,
+  get,
+  levels,
+  TestNode,
+  temporaryDirectory,
+  until,
+  withMarkets,
+} from '../common/node-harness.ts';
+import { Trader } from '../common/traders.ts';
+
+const NODES = 3;
+export const WAIT_MS = 60_000;
+
+export interface Status {
+  readonly status: string;
+  readonly log: { readonly sequence: number; readonly digest: number };
+  readonly cluster: {
+    readonly node: string;
+    readonly role: string;
+    readonly leader: string | null;
+    readonly epoch: number;
+    readonly applied: number;
+    readonly behind_ms: number;
+  };
+}
+
+export class Cluster {
+  readonly nodes: TestNode[] = [];
+  readonly directories: string[] = [];
+  market!: CatalogMarket;
+  readonly etcd: Etcd;
+  private readonly settings: Record<string, string>[] = [];
+
+  private constructor(etcd: Etcd) {
+    this.etcd = etcd;
+  }
+
+  static async start(further: Readonly<Record<string, string>> = {}): Promise<Cluster> {
+    const cluster = new Cluster(await Etcd.start());
+    for (let i = 0; i < NODES; i++) await cluster.prepare(i, further);
+    await Promise.all(cluster.directories.map((_, i) => cluster.run(i)));
+    return cluster;
+  }
+
+  async run(i: number): Promise<void> {
+    this.nodes[i] = await TestNode.start(this.directories[i]!, this.settings[i]!);
+  }
+
+  settingsOf(i: number): Readonly<Record<string, string>> {
+    return this.settings[i]!;
+  }
+
+  async statusOf(i: number): Promise<Status> {
+    return (await get(this.nodes[i]!, '/status')).json as Status;
+  }
+
+  /** The node that leads, once one does. */
+  async leader(among = this.nodes.map((_, i) => i)): Promise<number> {
+    let leader = -1;
+    await until(async () => {
+      for (const i of among) {
+        const { cluster } = await this.statusOf(i).catch(() => ({ cluster: undefined }));
+        if (cluster?.role === 'leader') leader = i;
+      }
+      return leader >= 0;
+    }, WAIT_MS);
+    return leader;
+  }
+
+  /** All nodes have applied the same batch, with the same digest. */
+  async level(): Promise<void> {
+    let logs: Status[] = [];
+    await until(async () => {
+      logs = await Promise.all(this.nodes.map((_, i) => this.statusOf(i)));
+      const [first] = logs;
+      return logs.every(({ log }) => log.sequence === first!.log.sequence);
+    }, WAIT_MS);
+    assert.equal(new Set(logs.map(({ log }) => JSON.stringify(log))).size, 1, JSON.stringify(logs));
+  }
+
+  async booksAreEqual(): Promise<readonly string[]> {
+    const token = this.market.tokenIds[0]!;
+    const [first, ...others] = await Promise.all(this.nodes.map((node) => book(node, token)));
+    for (const other of others) assert.deepEqual(other, first);
+    return levels(first!.bids);
+  }
+
+  async end(): Promise<void> {
+    await Promise.all(this.nodes.map((node) => (node.hasEnded ? undefined : node.end('SIGKILL'))));
+    await this.etcd.close();
+  }
+
+  private async prepare(i: number, further: Readonly<Record<string, string>>): Promise<void> {
+    const directory = temporaryDirectory();
+    const [market] = await withMarkets(directory, [{ id: 1 }]);
+    this.market = market!;
+    if (i === 0) openNodeKey(directory);
+    else copyFileSync(join(this.directories[0]!, 'node.key'), join(directory, 'node.key'));
+    this.directories.push(directory);
+    const port = String(await freePort());
+    this.settings.push({
+      CLUSTER: this.etcd.address(),
+      NODE_ID: `n${i}`,
+      ADVERTISE: `http://127.0.0.1:${port}`,
+      CLUSTER_SECRET: 's'.repeat(32),
+      // Nobody takes the lead from a node that merely waits for a processor.
+      CLUSTER_SILENCE_MS: '3000',
+      PORT: port,
+      ADMIN_PORT: String(await freePort()),
+      ...further,
+    });
+  }
+}
+
+export async function clustered(
+  body: (cluster: Cluster) => Promise<void>,
+  further: Readonly<Record<string, string>> = {},
+): Promise<void> {
+  const cluster = await Cluster.start(further);
+  try {
+    await body(cluster);
+  } catch (error) {
+    for (const { log } of cluster.nodes) console.error(log);
+    throw error;
+  } finally {
+    await cluster.end();
+  }
+}
+
+/** A trader with a key, which all nodes know once they have applied it. */
+export async function traderOf(cluster: Cluster, name: string): Promise<Trader> {
+  let trader: Trader | undefined;
+  await until(async () => {
+    trader = await Trader.join(cluster.nodes[await cluster.leader()]!, name).catch(() => undefined);
+    return trader !== undefined;
+  }, WAIT_MS);
+  await cluster.level();
+  return trader!;
+}
+
+/** Sends the same order until whoever leads has taken it; how long that took. */
+export async function placed(
+  cluster: Cluster,
+  trader: Trader,
+  ticks: number,
+  among = cluster.nodes.map((_, i) => i),
+): Promise<number> {
+  const order = trader.sign({ market: cluster.market, side: 'BUY', ticks, shares: 10 });
+  const began = performance.now();
+  for (;;) {
+    for (const i of among) {
+      const reply = await trader
+        .postText(cluster.nodes[i]!, JSON.stringify([order.item]))
+        .catch(() => undefined);
+      const [result] = reply?.status === 200 ? (reply.json as { orderID: string }[]) : [];
+      if (result !== undefined && result.orderID === order.id) return performance.now() - began;
+    }
+    assert(performance.now() - began < WAIT_MS, 'nobody takes the order');
+    await sleep(20);
+  }
+}
+
+export const NEEDS_ETCD = { skip: NO_ETCD };
