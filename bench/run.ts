@@ -14,6 +14,7 @@ import {
   challengeStreams,
   challengeSuite,
 } from './challenge/challenge.bench.ts';
+import { CLUSTER_FULL, clusterSuite } from './cluster/cluster.bench.ts';
 import { ENGINE_PARTS, type EnginePart, engineSuite } from './engine/engine.bench.ts';
 import { ledgerSizes, SIZE_FULL } from './engine/ledger-size.ts';
 import { resolutionSuite } from './engine/resolution.bench.ts';
@@ -97,6 +98,7 @@ const suites: Readonly<Record<string, () => Promise<unknown>>> = {
   http: () => httpSuite(HTTP_FULL),
   streams: () => streamsSuite(STREAMS_FULL),
   log: () => logSuite(LOG_FULL),
+  cluster: () => clusterSuite(CLUSTER_FULL),
   'cluster-log': () => clusterLogSuite(CLUSTER_LOG_FULL),
   pauses: () => pausesSuite(PAUSES_FULL),
   restart: () => restartSuite(RESTART_FULL),

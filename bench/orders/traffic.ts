@@ -92,9 +92,9 @@ export class Traffic {
     return Array.from({ length: requests }, () => drawer.draw());
   }
 
-  /** Sends each as soon as a connection is free. */
-  async closed(requests: readonly Request[], connections: number): Promise<Burst> {
-    return this.#send(requests, connections, undefined);
+  /** Sends each as soon as a connection is free. @param url another node of the same cluster */
+  async closed(requests: readonly Request[], connections: number, url?: URL): Promise<Burst> {
+    return this.#send(requests, connections, undefined, url);
   }
 
   /** Sends `perSecond` requests a second, whatever is answered. */
@@ -115,8 +115,9 @@ export class Traffic {
     requests: readonly Request[],
     connections: number,
     dueMs: Float64Array | undefined,
+    url = this.#url,
   ): Promise<Burst> {
-    const sent = await sendAll(this.#url, this.bytes(requests), connections, dueMs);
+    const sent = await sendAll(url, this.bytes(requests), connections, dueMs);
     const outcomes = new Outcomes();
     for (const one of sent) {
       const { kind, orders } = requests[one.index]!;

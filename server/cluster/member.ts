@@ -130,6 +130,8 @@ export class Member {
         for (const callback of this.onFollow) callback();
       },
       onOver: (why) => {
+        // Whoever waits is answered at once: the node starts again.
+        this.link.close();
         print('warn', `${why.message}: starting over`);
         this.signalOver(why);
       },

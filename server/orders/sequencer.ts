@@ -288,7 +288,7 @@ export class Sequencer {
 
   private admits(request: Request): boolean {
     // What it may check for the node that leads changes nothing here.
-    if (this.follows) return request.kind === RequestKind.check;
+    if (this.follows) return request.kind === RequestKind.check && this.problem === undefined;
     return this.problem === undefined || (this.takesCancels && !placesOrders(request));
   }
 

@@ -78,6 +78,8 @@ test('a client needs no list of nodes: each request goes to another one', NEEDS_
 );
 
 const STREAM = 150;
+/** So few ids are kept in memory that most of them are looked up on disk. */
+const TINY = { RATE_LIMITS: 'off', ORDER_HISTORY: '16' };
 
 /** The same for a node alone: its answers are what those of a follower have to be. */
 async function alone(cluster: Cluster): Promise<TestNode> {
@@ -85,48 +87,45 @@ async function alone(cluster: Cluster): Promise<TestNode> {
   await withMarkets(directory, [{ id: 1 }]);
   mkdirSync(directory, { recursive: true });
   copyFileSync(join(cluster.directories[0]!, 'node.key'), join(directory, 'node.key'));
-  return TestNode.start(directory, { RATE_LIMITS: 'off' });
+  return TestNode.start(directory, TINY);
 }
 
 test(
   'a random stream is answered by a follower as by a node alone, byte for byte',
   NEEDS_ETCD,
   () =>
-    clustered(
-      async (cluster) => {
-        const seed = freshSeed();
-        console.log(`seed ${seed}`);
-        const random = new Random(seed);
-        const pick = (count: number): number => random.below(count);
-        const single = await alone(cluster);
-        try {
-          const [follower] = await followersOf(cluster);
-          const traders: Trader[] = [];
-          for (const name of ['alice', 'bob']) {
-            await Trader.join(single, name);
-            traders.push(await Trader.join(follower!, name));
-          }
-          const known: Signed[] = [];
-          for (let i = 0; i < STREAM; i++) {
-            const trader = traders[pick(2)]!;
-            const [method, path, body] = randomRequest(cluster, trader, known, pick);
-            const [here, there] = await Promise.all(
-              [single, follower!].map((node) => trader.ask(node, method, path, body)),
-            );
-            const shown = ({ status, text }: Reply): unknown => [status, text];
-            assert.deepEqual(shown(there!), shown(here!), `${i}: ${method} ${path} ${body}`);
-          }
-          await cluster.level();
-          await cluster.booksAreEqual();
-          const token = cluster.market.tokenIds[0]!;
-          const [here, there] = await Promise.all([book(single, token), book(follower!, token)]);
-          assert.deepEqual([there!.bids, there!.asks], [here!.bids, here!.asks]);
-        } finally {
-          await single.end('SIGKILL');
+    clustered(async (cluster) => {
+      const seed = freshSeed();
+      console.log(`seed ${seed}`);
+      const random = new Random(seed);
+      const pick = (count: number): number => random.below(count);
+      const single = await alone(cluster);
+      try {
+        const [follower] = await followersOf(cluster);
+        const traders: Trader[] = [];
+        for (const name of ['alice', 'bob']) {
+          await Trader.join(single, name);
+          traders.push(await Trader.join(follower!, name));
         }
-      },
-      { RATE_LIMITS: 'off' },
-    ),
+        const known: Signed[] = [];
+        for (let i = 0; i < STREAM; i++) {
+          const trader = traders[pick(2)]!;
+          const [method, path, body] = randomRequest(cluster, trader, known, pick);
+          const [here, there] = await Promise.all(
+            [single, follower!].map((node) => trader.ask(node, method, path, body)),
+          );
+          const shown = ({ status, text }: Reply): unknown => [status, text];
+          assert.deepEqual(shown(there!), shown(here!), `${i}: ${method} ${path} ${body}`);
+        }
+        await cluster.level();
+        await cluster.booksAreEqual();
+        const token = cluster.market.tokenIds[0]!;
+        const [here, there] = await Promise.all([book(single, token), book(follower!, token)]);
+        assert.deepEqual([there!.bids, there!.asks], [here!.bids, here!.asks]);
+      } finally {
+        await single.end('SIGKILL');
+      }
+    }, TINY),
 );
 
 type Asked = readonly [method: string, path: string, body: string];
