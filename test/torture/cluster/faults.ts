@@ -211,19 +211,21 @@ async function clocks(place: FaultPlace): Promise<string> {
 
 async function allNodes(place: FaultPlace): Promise<string> {
   const { stage } = place;
+  const taking = taken(place);
   for (const node of stage.nodes) process.kill(node.pid, 'SIGKILL');
   await Promise.all(stage.nodes.map((node) => node.exit()));
   await stage.repair();
-  return taken(place);
+  return taking;
 }
 
 async function everything(place: FaultPlace): Promise<string> {
   const { stage } = place;
+  const taking = taken(place);
   for (const node of stage.nodes) process.kill(node.pid, 'SIGKILL');
   await Promise.all(stage.etcd.members.map((member) => member.kill()));
   await Promise.all(stage.nodes.map((node) => node.exit()));
   await stage.repair();
-  return taken(place);
+  return taking;
 }
 
 export const FAULTS: readonly Fault[] = [
