@@ -19,6 +19,8 @@ interface Acknowledged {
 export class AnyNode extends HttpClient {
   /** Orders that were answered with 200, the newest ones. */
   acknowledged: Acknowledged[] = [];
+  /** Requests that were answered with an error, or not at all. */
+  failed = 0;
   /** Answered requests, by the place of the node. */
   readonly answered: number[] = [];
   private readonly nodes: readonly HttpClient[];
@@ -50,6 +52,7 @@ export class AnyNode extends HttpClient {
     try {
       const reply = await this.nodes[node]!.send(method, path, headers, body);
       this.judge(node, method, reply);
+      if (reply.status !== 200) this.failed += 1;
       if (reply.status === 200) {
         this.answered[node] = (this.answered[node] ?? 0) + 1;
         if (path === '/orders' && method === 'POST') {
@@ -59,6 +62,7 @@ export class AnyNode extends HttpClient {
       return { ...reply, retryAfterSeconds: 0 };
     } catch (error) {
       this.leader = undefined;
+      this.failed += 1;
       await sleep(REST_MS);
       throw error;
     }
@@ -72,6 +76,11 @@ export class AnyNode extends HttpClient {
   firstAfter(then: number): number | undefined {
     const after = this.acknowledged.filter(({ sentAt }) => sentAt >= then).map(({ at }) => at);
     return after.length === 0 ? undefined : Math.min(...after) - then;
+  }
+
+  /** Milliseconds that the slowest of these orders took. */
+  get slowest(): number {
+    return Math.max(0, ...this.acknowledged.map(({ at, sentAt }) => at - sentAt));
   }
 
   private judge(node: number, method: Method, { body, status }: Reply): void {

@@ -228,8 +228,23 @@ async function everything(place: FaultPlace): Promise<string> {
   return taking;
 }
 
+/** Is none: no client may notice more than that an order takes longer. */
+async function handOver(place: FaultPlace): Promise<string> {
+  const { load, stage } = place;
+  const { client } = load;
+  const leader = await stage.leader();
+  const { failed } = client;
+  client.acknowledged = [];
+  await stage.handOver(leader);
+  await until(async () => (await stage.leader()) !== leader, WAIT_MS);
+  await taken(place);
+  assert.equal(client.failed, failed, 'no request fails');
+  return `orders after ${Math.round(client.slowest)} ms`;
+}
+
 export const FAULTS: readonly Fault[] = [
   { name: 'kill-leader', times: 50, run: killLeader },
+  { name: 'hand-over', times: 10, run: handOver },
   { name: 'kill-etcd-leader', times: 20, run: killEtcdLeader },
   { name: 'partition', times: 20, needsNetwork: true, run: partition },
   { name: 'partition-etcd', times: 10, needsNetwork: true, run: partitionEtcd },

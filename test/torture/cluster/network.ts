@@ -60,6 +60,10 @@ export class Network {
     return this.isOwn ? FIXED_PORT : freePort();
   }
 
+  adminPort(): number | Promise<number> {
+    return this.isOwn ? FIXED_PORT + 1 : freePort();
+  }
+
   /** What one sends to the other does not arrive. */
   cut(from: number, to: number): void {
     const { host } = this.places[to]!;

@@ -36,26 +36,27 @@ export class Observer {
     while (this.goesOn) {
       const look = new AbortController();
       const late = sleep(TIMEOUT_MS, undefined, { signal: look.signal }).catch(() => undefined);
-      // A node that is killed or stopped says nothing.
-      await Promise.race([this.look().catch(() => undefined), late]);
+      // A node that is killed or stopped says nothing; what it says too late comes behind newer answers.
+      await Promise.race([this.look(look.signal).catch(() => undefined), late]);
       look.abort();
       await sleep(REST_MS);
     }
   }
 
-  private async look(): Promise<void> {
+  private async look(signal: AbortSignal): Promise<void> {
     const { history, load, node, stage } = this;
     const name = `n${node}`;
     const counts = (): { sent: number; acknowledged: number }[] =>
       load.tokens.map(({ tokenId }) => ({ ...history.counts(tokenId) }));
-    const before = await this.status();
+    const before = await this.status(signal);
     const first = counts();
     const found = await books(
       stage.addresses[node]!,
       load.tokens.map(({ tokenId }) => tokenId),
     );
+    signal.throwIfAborted();
     const last = counts();
-    const after = await this.status();
+    const after = await this.status(signal);
     if (before === undefined || after === undefined) return;
     const isLeader =
       before.role === 'leader' && after.role === 'leader' && before.epoch === after.epoch;
@@ -67,10 +68,11 @@ export class Observer {
   }
 
   /** Undefined: what it shows may be old, or it has no log yet. */
-  private async status(): Promise<NonNullable<Status['cluster']> | undefined> {
+  private async status(signal: AbortSignal): Promise<NonNullable<Status['cluster']> | undefined> {
     const { history, node, stage } = this;
     const askedAt = performance.now();
     const { headers, json } = await send(stage.addresses[node]!, 'GET', '/status');
+    signal.throwIfAborted();
     const { cluster, log } = json as Status;
     const answeredAt = performance.now();
     if (headers['x-stale'] !== undefined || cluster === null) {

@@ -13,6 +13,7 @@ import {
   get,
   type MarketTerms,
   type Settings,
+  send,
   TestNode,
   temporaryDirectory,
   until,
@@ -28,6 +29,7 @@ const STATUS_MS = 1_000;
 const MIB = 2 ** 20;
 /** Small enough to be filled, and far above what a run writes. */
 export const QUOTA_BYTES = 64 * MIB;
+const ADMIN_TOKEN = 'a'.repeat(32);
 /** As much as the tool's books may grow to in a run. */
 export const ROOM: Settings = {
   ORDERS_MAX: '65536',
@@ -60,6 +62,8 @@ export class ClusterStage {
   readonly nodes: TestNode[] = [];
   readonly addresses: Address[] = [];
   readonly directories: string[] = [];
+  /** Of the admin listeners. */
+  readonly admins: Address[] = [];
   markets: readonly CatalogMarket[] = [];
   private readonly settings: Settings[] = [];
 
@@ -105,6 +109,14 @@ export class ClusterStage {
       return leader >= 0;
     }, WAIT_MS);
     return leader;
+  }
+
+  /** The leader hands the lead to whichever node is the least behind. */
+  async handOver(leader: number): Promise<void> {
+    const headers = { Authorization: `Bearer ${ADMIN_TOKEN}`, 'Content-Type': 'application/json' };
+    const path = '/admin/cluster/handover';
+    const { status, text } = await send(this.admins[leader]!, 'POST', path, headers, '{}');
+    assert.equal(status, 200, text);
   }
 
   /** Whatever does not run is started, and whatever is cut is joined again. */
@@ -163,11 +175,16 @@ export class ClusterStage {
     const { host } = this.network.places[i]!;
     const port = await this.network.port();
     this.addresses.push({ host, port });
+    const admin = { host, port: await this.network.adminPort() };
+    this.admins.push(admin);
     this.settings.push({
       ...ROOM,
       ...preloaded({}),
       HOST: host,
       PORT: String(port),
+      ADMIN_HOST: host,
+      ADMIN_PORT: String(admin.port),
+      ADMIN_TOKEN,
       CLUSTER: this.etcd.address(),
       NODE_ID: `n${i}`,
       ADVERTISE: `http://${host}:${port}`,
