@@ -19,8 +19,17 @@ export const NO_ETCD: string | undefined =
     ? undefined
     : 'etcd is not installed (Debian: apt-get install etcd-server)';
 
+/** Where a process runs, if not simply on this machine. */
+export interface Place {
+  readonly host: string;
+  /** The command that runs another one there. */
+  readonly through: readonly string[];
+}
+
 export interface EtcdOptions {
   readonly members?: number;
+  /** Of the members, each. */
+  readonly places?: readonly Place[] | undefined;
   /** --quota-backend-bytes. */
   readonly quotaBytes?: number;
   /** Directory with ca.pem, server.pem, server.key: TLS with certificates of clients. */
@@ -28,6 +37,7 @@ export interface EtcdOptions {
 }
 
 const START_MS = 60_000;
+const HERE: Place = { host: '127.0.0.1', through: [] };
 
 /** None of them outlives a test that ends in between. */
 const started = new Set<ChildProcess>();
@@ -37,21 +47,24 @@ process.once('exit', () => {
 
 class Member {
   readonly name: string;
+  readonly host: string;
   readonly port: number;
-  private readonly args: readonly string[];
+  private readonly command: readonly string[];
   private readonly log: string;
   private child: ChildProcess | undefined;
 
-  constructor(name: string, port: number, args: readonly string[], log: string) {
+  constructor(name: string, host: string, port: number, command: readonly string[], log: string) {
     this.name = name;
+    this.host = host;
     this.port = port;
-    this.args = args;
+    this.command = command;
     this.log = log;
   }
 
   start(): void {
     const file = openSync(this.log, 'a');
-    this.child = spawn('etcd', this.args, { stdio: ['ignore', file, file] });
+    const [program = '', ...args] = this.command;
+    this.child = spawn(program, args, { stdio: ['ignore', file, file] });
     closeSync(file);
     started.add(this.child);
   }
@@ -100,11 +113,13 @@ export class Etcd {
     const ports = await freePorts(2 * count);
     const directory = mkdtempSync(join(tmpdir(), 'etcd-'));
     const names = Array.from({ length: count }, (_, i) => `m${i + 1}`);
-    const peer = (i: number): string => `http://127.0.0.1:${ports[count + i]}`;
+    const places = o.places ?? Array.from({ length: count }, () => HERE);
+    const host = (i: number): string => places[i]!.host;
+    const peer = (i: number): string => `http://${host(i)}:${ports[count + i]}`;
     const cluster = names.map((name, i) => `${name}=${peer(i)}`).join(',');
     const tls = o.tlsDirectory === undefined ? [] : tlsArgs(o.tlsDirectory);
     const members = names.map((name, i) => {
-      const url = `${tls.length > 0 ? 'https' : 'http'}://127.0.0.1:${ports[i]}`;
+      const url = `${tls.length > 0 ? 'https' : 'http'}://${host(i)}:${ports[i]}`;
       const args = [
         ...['--name', name, '--data-dir', join(directory, name)],
         ...['--listen-client-urls', url, '--advertise-client-urls', url],
@@ -115,7 +130,8 @@ export class Etcd {
         ...(o.quotaBytes === undefined ? [] : ['--quota-backend-bytes', `${o.quotaBytes}`]),
         ...tls,
       ];
-      return new Member(name, ports[i]!, args, join(directory, `${name}.log`));
+      const command = [...places[i]!.through, 'etcd', ...args];
+      return new Member(name, host(i), ports[i]!, command, join(directory, `${name}.log`));
     });
     const etcd = new Etcd(members, directory, tls.length > 0);
     for (const member of members) member.start();
@@ -125,7 +141,7 @@ export class Etcd {
 
   /** Its address, as CLUSTER has it. */
   address(name = 'test'): string {
-    const hosts = this.members.map(({ port }) => `127.0.0.1:${port}`).join(',');
+    const hosts = this.members.map(({ host, port }) => `${host}:${port}`).join(',');
     return `${this.isSecure ? 'etcds' : 'etcd'}://${hosts}/${name}`;
   }
 
@@ -141,7 +157,7 @@ export class Etcd {
     try {
       for (;;) {
         const leader = (await client.status(1_000)).find(({ isLeader }) => isLeader);
-        const member = this.members.find(({ port }) => leader?.member === `127.0.0.1:${port}`);
+        const member = this.members.find(({ host, port }) => leader?.member === `${host}:${port}`);
         if (member?.isRunning) return member;
         await sleep(50);
       }

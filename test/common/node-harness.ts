@@ -109,10 +109,17 @@ export class TestNode {
   /** Everything that it wrote to its log. */
   log = '';
 
-  private constructor(dataDir: string, settings: Settings, flags: readonly string[], file: string) {
+  private constructor(
+    dataDir: string,
+    settings: Settings,
+    flags: readonly string[],
+    file: string,
+    through: readonly string[] = [],
+  ) {
     this.dataDir = dataDir;
     this.settings = settings;
-    this.child = spawn(process.execPath, [...fileArgs(file), ...flags], {
+    const [program = '', ...args] = [...through, process.execPath, ...fileArgs(file), ...flags];
+    this.child = spawn(program, args, {
       cwd: ROOT,
       env: { ...process.env, ...SMALL_NODE, DATA_DIR: dataDir, ...settings },
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -127,14 +134,18 @@ export class TestNode {
     keepAlive(this.child, false);
   }
 
-  /** Starts a node and waits until it answers. */
+  /**
+   * Starts a node and waits until it answers.
+   * @param through the command that runs it elsewhere
+   */
   static async start(
     dataDir: string,
     settings: Settings = {},
     flags: readonly string[] = [],
     file = 'server/app/main',
+    through: readonly string[] = [],
   ): Promise<TestNode> {
-    const node = new TestNode(dataDir, settings, flags, file);
+    const node = new TestNode(dataDir, settings, flags, file, through);
     await node.answers();
     return node;
   }
@@ -168,6 +179,10 @@ export class TestNode {
   /** The port that it said last that it listens on; 0 before. */
   get port(): number {
     return Number([...this.log.matchAll(LISTENING)].at(-1)?.[1] ?? 0);
+  }
+
+  get host(): string {
+    return this.settings.HOST ?? SMALL_NODE.HOST;
   }
 
   get pid(): number {
@@ -243,7 +258,7 @@ export interface Reply {
 }
 
 /** Where a request goes; what a node answers is held to its document. */
-type Place = { readonly port: number };
+type Place = { readonly port: number; readonly host?: string };
 type Headers = Readonly<Record<string, string>>;
 
 /** One request. Rejects when the answer did not arrive whole, or is none that the API document has. */
@@ -264,7 +279,7 @@ export async function send(
 }
 
 function request(
-  { port }: Place,
+  { host = '127.0.0.1', port }: Place,
   method: string,
   path: string,
   headers: Headers,
@@ -274,7 +289,7 @@ function request(
   return new Promise((resolve, reject) => {
     const bytes = Buffer.from(body);
     const options = {
-      host: '127.0.0.1',
+      host,
       port,
       method,
       path,

@@ -9,13 +9,20 @@
  *                       into one, or after its first `rename` of one
  *   FAULT_CLOCK_MS      milliseconds, one after the other: with each SIGUSR2 the clock jumps by the next, for
  *                       every thread
+ *   FAULT_CLOCK_FROM_MS milliseconds by which the clock of every thread is off from the start
  */
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { getEnvironmentData, isMainThread, setEnvironmentData } from 'node:worker_threads';
 
-const { FAULT_CLOCK_MS, FAULT_FOLLOWER, FAULT_WRITE_FAILS, FAULT_WRITE_KILLS, FAULT_WRITE_MS } =
-  process.env;
+const {
+  FAULT_CLOCK_FROM_MS,
+  FAULT_CLOCK_MS,
+  FAULT_FOLLOWER,
+  FAULT_WRITE_FAILS,
+  FAULT_WRITE_KILLS,
+  FAULT_WRITE_MS,
+} = process.env;
 
 if (isMainThread && (FAULT_WRITE_MS ?? FAULT_WRITE_FAILS ?? FAULT_WRITE_KILLS) !== undefined) {
   // Only the log appends by the function with a callback, which comes last.
@@ -41,8 +48,8 @@ if (isMainThread && (FAULT_WRITE_MS ?? FAULT_WRITE_FAILS ?? FAULT_WRITE_KILLS) !
   syncBuiltinESMExports();
 }
 
-if (FAULT_CLOCK_MS !== undefined) {
-  const jumps = FAULT_CLOCK_MS.split(',').map(Number);
+if ((FAULT_CLOCK_MS ?? FAULT_CLOCK_FROM_MS) !== undefined) {
+  const jumps = (FAULT_CLOCK_MS ?? '0').split(',').map(Number);
   const { now } = Date;
   const inherited = getEnvironmentData('clock') as SharedArrayBuffer | undefined;
   const memory = inherited ?? new SharedArrayBuffer(8);
@@ -50,6 +57,7 @@ if (FAULT_CLOCK_MS !== undefined) {
   Date.now = () => now() + offset[0]!;
   if (isMainThread) {
     setEnvironmentData('clock', memory);
+    offset[0] = Number(FAULT_CLOCK_FROM_MS ?? 0);
     process.on('SIGUSR2', () => {
       offset[0]! += jumps.shift() ?? 0;
       process.stderr.write(`the clock has jumped to ${Date.now()}\n`);

@@ -1,4 +1,5 @@
 /** The parts of `npm run torture`, in the order in which it runs them. */
+import { ALL_CLUSTER_FAULTS, cluster } from './cluster/cluster.ts';
 import { ALL_FAULTS, faults } from './faults.ts';
 import { ATTACKS_COUNT, hostile } from './hostile/hostile.ts';
 import { input } from './input.ts';
@@ -15,7 +16,7 @@ interface Part {
   readonly does: string;
   /** What the long form does, in the unit of the part. */
   readonly goal: number;
-  /** When it ends although the goal is not reached: all of them together are two hours at most. */
+  /** When it ends although the goal is not reached: all of them together are three hours at most. */
   readonly minutes: number;
   /** Beside the others on a processor of its own, after one another, or with nothing beside it. */
   readonly how: 'beside' | 'in turn' | 'alone';
@@ -85,6 +86,13 @@ export const PARTS: Readonly<Record<string, Part>> = {
     minutes: 50,
     how: 'alone',
     run: hostile,
+  },
+  cluster: {
+    does: 'three nodes on three members of etcd: kills, partitions, pauses, clocks, disks',
+    goal: ALL_CLUSTER_FAULTS,
+    minutes: 45,
+    how: 'alone',
+    run: cluster,
   },
   soak: {
     does: 'mixed load with catalogs, images and streams: minutes',

@@ -3,8 +3,10 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
+import { NO_ETCD } from '../../bench/common/etcd.ts';
 import { freshSeed, SHORT } from '../common/random.ts';
 import { ROOT } from '../common/root.ts';
+import { cluster } from './cluster/cluster.ts';
 import { faults } from './faults.ts';
 import { ATTACKS } from './hostile/attacks.ts';
 import {
@@ -86,6 +88,10 @@ test('a fault of the machine costs nothing that was told', { skip: SHORT }, () =
 
 test('more than a node can take is refused, and it is quick again', { skip: SHORT }, () =>
   well(overload(little(2, 5))),
+);
+
+test('a cluster loses nothing to what fails in it', { skip: SHORT || NO_ETCD }, () =>
+  well(cluster(little(1, 4))),
 );
 
 test('a mixed load with catalogs, images and streams goes on', { skip: SHORT }, () =>

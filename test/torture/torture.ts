@@ -13,9 +13,10 @@ import { PARTS } from './parts.ts';
 const MS_PER_MINUTE = 60_000;
 const NAMES = Object.keys(PARTS);
 const WIDTH = 12;
-const USAGE = `usage: npm run torture -- [part ...] [--seed N] [--minutes M] [--only NAME,NAME]
-Without a part: all of them, two hours at most. With --minutes a part runs so long, whatever its goal;
-hostile has a short form of a minute. With --only it runs these of its attacks.
+const USAGE = `usage: npm run torture -- [part ...] [--seed N] [--minutes M] [--times N] [--only NAME,NAME]
+Without a part: all of them, three hours at most. With --minutes a part runs so long, whatever its goal;
+with --times it does so much; hostile has a short form of a minute. With --only it runs these of its attacks or
+faults.
 ${NAMES.map((name) => `  ${name.padEnd(WIDTH)} ${PARTS[name]?.does}`).join('\n')}`;
 
 interface Outcome {
@@ -35,16 +36,17 @@ async function runHere(
   seed: number,
   minutes: number | undefined,
   only: readonly string[] | undefined,
+  times: number | undefined,
 ): Promise<Outcome> {
   const { goal, minutes: most, run } = PARTS[part]!;
   say(`${part}: --seed ${seed}`);
   const startedAt = performance.now();
-  const isPart = minutes !== undefined || only !== undefined;
+  const isPart = minutes !== undefined || only !== undefined || times !== undefined;
   const since = (): number => Math.round((performance.now() - startedAt) / 1_000);
   try {
     const { count, text } = await run({
       seed,
-      goal: isPart ? Number.POSITIVE_INFINITY : goal,
+      goal: times ?? (isPart ? Number.POSITIVE_INFINITY : goal),
       milliseconds: (minutes ?? most) * MS_PER_MINUTE,
       only,
       say: (line) => say(`${part}: ${line}`),
@@ -105,6 +107,7 @@ async function main(): Promise<number> {
     options: {
       seed: { type: 'string' },
       minutes: { type: 'string' },
+      times: { type: 'string' },
       only: { type: 'string' },
       report: { type: 'boolean' },
       help: { type: 'boolean' },
@@ -112,8 +115,9 @@ async function main(): Promise<number> {
   });
   const seed = values.seed === undefined ? freshSeed() : Number(values.seed);
   const minutes = values.minutes === undefined ? undefined : Number(values.minutes);
+  const times = values.times === undefined ? undefined : Number(values.times);
   const unknown = positionals.filter((name) => PARTS[name] === undefined);
-  const isNumber = Number.isInteger(seed) && (minutes === undefined || minutes > 0);
+  const isNumber = Number.isInteger(seed) && (minutes ?? 1) > 0 && (times ?? 1) > 0;
   if (values.help === true || unknown.length > 0 || !isNumber) {
     say(unknown.length > 0 ? `no such part: ${unknown.join(', ')}\n${USAGE}` : USAGE);
     return values.help === true ? 0 : 2;
@@ -122,7 +126,7 @@ async function main(): Promise<number> {
   const args = ['--seed', String(seed), ...(minutes ? ['--minutes', String(minutes)] : [])];
   const outcomes: Outcome[] =
     names.length === 1
-      ? [await runHere(names[0]!, seed, minutes, values.only?.split(','))]
+      ? [await runHere(names[0]!, seed, minutes, values.only?.split(','), times)]
       : await runAll(names, (name) => runApart(name, args));
   if (values.report === true) process.send?.(outcomes[0]);
   else say(table(seed, outcomes));

@@ -1,0 +1,154 @@
+/**
+ * A cluster on a real etcd under load, and faults one after the other (faults.ts). After each: no acknowledged
+ * order, cancel or key is lost, none was applied twice, all nodes have the same books, which are those of the
+ * load's own, and one order of events explains what was read meanwhile (history.ts).
+ */
+import assert from 'node:assert/strict';
+import { NO_ETCD } from '../../../bench/common/etcd.ts';
+import type { MarketTerms } from '../../common/node-harness.ts';
+import { Random } from '../../common/random.ts';
+import { type Done, Pace, type PartOptions, seedOf, withRoundSeed } from '../part.ts';
+import { FAULTS } from './faults.ts';
+import { History } from './history.ts';
+import { ClusterLoad } from './load.ts';
+import { Observer } from './observer.ts';
+import { ClusterStage } from './stage.ts';
+
+export const ALL_CLUSTER_FAULTS = FAULTS.reduce((sum, { times }) => sum + times, 0);
+/** Faults of one cluster, before another one is made. */
+const ROUND_FAULTS = 12;
+const WARM_ORDERS = 30;
+/** The first is for the cancels. */
+const MARKETS: readonly MarketTerms[] = [
+  { id: 1 },
+  { id: 2, tick: 0.001 },
+  { id: 3, tick: 0.1, negRisk: true },
+  { id: 4, tick: 0.0001, minSize: 1 },
+];
+
+interface Sums {
+  orders: number;
+  recovered: number;
+  cancels: number;
+  keys: number;
+  reads: number;
+  stale: number;
+}
+
+export async function cluster(options: PartOptions): Promise<Done> {
+  if (NO_ETCD !== undefined) return { count: options.goal, text: `not run: ${NO_ETCD}` };
+  const pace = new Pace(options, 'faults');
+  const sums: Sums = { orders: 0, recovered: 0, cancels: 0, keys: 0, reads: 0, stale: 0 };
+  const tookMs = new Map<string, number[]>();
+  let more = true;
+  for (let round = 0; more; round++) {
+    await withRoundSeed('cluster', seedOf(options.seed, round), async (seed) => {
+      const run = new ClusterRun(seed, options, sums, tookMs);
+      await run.all((done) => {
+        more = pace.goesOn(done);
+        return more;
+      });
+    });
+  }
+  const { cancels, keys, orders, reads, recovered, stale } = sums;
+  const times = [...tookMs].map(([name, ms]) => `${name} ${timesText(ms)}`);
+  return pace.done(
+    `${orders} orders acknowledged (${recovered} of them after a lost answer), ${cancels} cancels, ${keys} keys, ` +
+      `${reads} books read, ${stale} answers that said stale; orders were taken again after, ms: ${times.join('; ')}`,
+  );
+}
+
+function timesText(ms: readonly number[]): string {
+  const sorted = [...ms].sort((a, b) => a - b);
+  return `p50 ${sorted[sorted.length >> 1]}, worst ${sorted.at(-1)} of ${ms.length}`;
+}
+
+class ClusterRun {
+  private readonly seed: number;
+  private readonly o: PartOptions;
+  private readonly sums: Sums;
+  private readonly tookMs: Map<string, number[]>;
+
+  constructor(seed: number, o: PartOptions, sums: Sums, tookMs: Map<string, number[]>) {
+    this.seed = seed;
+    this.o = o;
+    this.sums = sums;
+    this.tookMs = tookMs;
+  }
+
+  /** Faults on one cluster, until there were enough of them or `goesOn` says no. */
+  async all(goesOn: (done: number) => boolean): Promise<void> {
+    const { say } = this.o;
+    const random = new Random(this.seed);
+    const stage = await ClusterStage.open(MARKETS);
+    if (!stage.network.isOwn)
+      say('no namespaces can be made here: on loopback, without partitions');
+    const history = new History();
+    const observers: Observer[] = [];
+    try {
+      await stage.level();
+      const load = await ClusterLoad.open(stage, history, this.seed);
+      await stage.level();
+      observers.push(...stage.nodes.map((_, i) => new Observer(i, stage, load, history)));
+      for (let i = 0; i < ROUND_FAULTS; i++) {
+        await this.fault(stage, load, history, random);
+        if (!goesOn(1)) break;
+      }
+      await Promise.all(observers.map((observer) => observer.stop()));
+      load.close();
+      await stage.end();
+      this.sums.orders += load.acknowledged;
+      this.sums.recovered += load.recovered;
+      this.sums.cancels += load.cancelled;
+      this.sums.keys += load.keys.length;
+      this.sums.reads += history.reads;
+      for (const { stale } of observers) this.sums.stale += stale;
+    } catch (error) {
+      for (const [i, { log }] of stage.nodes.entries()) say(`n${i}: ${log.slice(-6_000)}`);
+      throw error;
+    } finally {
+      await Promise.all(observers.map((observer) => observer.stop()));
+      await stage.close();
+    }
+  }
+
+  private async fault(
+    stage: ClusterStage,
+    load: ClusterLoad,
+    history: History,
+    random: Random,
+  ): Promise<void> {
+    const { name, run } = this.draw(stage, random);
+    const startedAt = performance.now();
+    load.start();
+    const warm = load.acknowledged + WARM_ORDERS + random.below(WARM_ORDERS);
+    while (load.acknowledged < warm) await load.goOn();
+    const text = await run({ stage, load, random });
+    const [, ms] = /orders after (\d+) ms/.exec(text) ?? [];
+    const tookMs = this.tookMs.get(name) ?? [];
+    this.tookMs.set(name, [...tookMs, Number(ms)]);
+    await stage.repair();
+    await load.stop();
+    const sequence = await stage.level();
+    history.check();
+    const problems = [...history.problems];
+    for (const [i, address] of stage.addresses.entries()) {
+      problems.push(...(await load.compare(address)).map((line) => `n${i}: ${line}`));
+    }
+    assert.equal(problems.length, 0, `after ${name}, ${text}:\n${problems.join('\n')}`);
+    const seconds = Math.round((performance.now() - startedAt) / 1_000);
+    this.o.say(`${name}: ${text}; all well at batch ${sequence}, ${seconds} s`);
+  }
+
+  private draw({ network }: ClusterStage, random: Random) {
+    const { only } = this.o;
+    const possible = FAULTS.filter(
+      ({ name, needsNetwork }) =>
+        (only === undefined || only.includes(name)) && (network.isOwn || needsNetwork !== true),
+    );
+    assert(possible.length > 0, `faults: ${FAULTS.map(({ name }) => name).join(', ')}`);
+    return random.pick(
+      possible.flatMap((fault) => Array.from({ length: fault.times }, () => fault)),
+    );
+  }
+}
