@@ -51,7 +51,7 @@ test('digests, sequences and leaders that contradict each other are found', () =
   assert.match(claims({}, { ...later, sequence: 4 })[0]!, /goes back/);
   const other = { node: 'n1', leads: true, epoch: 2 };
   assert.match(claims({ leads: true }, { node: 'n1', leads: true })[0]!, /lead in epoch 1/);
-  assert.match(claims(other, { ...later, leads: true })[0]!, /after n1 in epoch 2/);
+  assert.match(claims(other, { ...later, leads: true })[0]!, /after n1 led in epoch 2/);
   assert.deepEqual(claims({ leads: true }, { ...other, ...later }), []);
   assert.deepEqual(claims(other, { leads: true }), [], 'at the same time as far as is known');
 });

@@ -104,7 +104,7 @@ class ClusterRun {
       this.sums.reads += history.reads;
       for (const { stale } of observers) this.sums.stale += stale;
     } catch (error) {
-      for (const [i, { log }] of stage.nodes.entries()) say(`n${i}: ${log.slice(-6_000)}`);
+      say(`what nodes and etcd have written: ${stage.keepLogs()}`);
       throw error;
     } finally {
       await Promise.all(observers.map((observer) => observer.stop()));

@@ -98,7 +98,10 @@ export class History {
     this.leading.set(epoch, { node, answeredAt: same?.answeredAt ?? answeredAt });
     for (const [other, first] of this.leading) {
       if (other <= epoch || first.answeredAt >= askedAt) continue;
-      this.problems.push(`${node} leads in epoch ${epoch} after ${first.node} in epoch ${other}`);
+      const ms = Math.round(askedAt - first.answeredAt);
+      this.problems.push(
+        `${node} leads in epoch ${epoch}, asked ${ms} ms after ${first.node} led in epoch ${other}`,
+      );
     }
   }
 

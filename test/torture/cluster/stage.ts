@@ -3,7 +3,8 @@
  * to them. Places 0 to 2 are those of the nodes, 3 to 5 those of etcd.
  */
 import assert from 'node:assert/strict';
-import { copyFileSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Etcd } from '../../../bench/common/etcd.ts';
@@ -65,6 +66,8 @@ export class ClusterStage {
   /** Of the admin listeners. */
   readonly admins: Address[] = [];
   markets: readonly CatalogMarket[] = [];
+  /** What processes that have ended wrote, by node. */
+  private readonly ended: string[] = [];
   private readonly settings: Settings[] = [];
 
   private constructor(network: Network, etcd: Etcd) {
@@ -84,6 +87,7 @@ export class ClusterStage {
 
   /** Starts a node that does not run. */
   async run(i: number, further: Settings = {}): Promise<void> {
+    this.ended[i] = (this.ended[i] ?? '') + (this.nodes[i]?.log ?? '');
     const settings = { ...this.settings[i], ...further };
     const { through } = this.network.places[i]!;
     const file = 'server/app/main';
@@ -152,6 +156,18 @@ export class ClusterStage {
       );
     }, WAIT_MS);
     return sequence;
+  }
+
+  /** Writes what all processes have written into files; returns the directory, which stays. */
+  keepLogs(): string {
+    const directory = mkdtempSync(join(tmpdir(), 'cluster-logs-'));
+    for (const [i, { log }] of this.nodes.entries()) {
+      writeFileSync(join(directory, `n${i}.log`), this.ended[i] + log);
+    }
+    for (const member of this.etcd.members) {
+      writeFileSync(join(directory, `${member.name}.log`), member.output());
+    }
+    return directory;
   }
 
   /** The nodes end well, and their directories are whole. */
