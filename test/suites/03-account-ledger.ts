@@ -2,5 +2,3 @@ import { importRoom } from '../common/import-room.ts';
 
 await importRoom('account');
 await importRoom('ledger');
-await importRoom('portfolio');
-await importRoom('admin');
