@@ -139,7 +139,7 @@ test('orders end in every way that one policy and one catalog know', async () =>
 });
 
 const AFTER_FILL = 'taker that meets its own account after a fill (`cancel-taker`, `cancel-both`)';
-const MET = 'resting order met by its own account (`cancel-maker`, `cancel-both`)';
+const MET = 'resting order of the same account (`cancel-maker`, `cancel-both`)';
 const BEFORE = 'taker that meets its own account before any fill (not `cancel-maker`)';
 
 test('orders end in every way that self-trade policies know', { skip: SHORT }, async () => {
