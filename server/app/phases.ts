@@ -122,7 +122,7 @@ async function openCluster(start: Start, stores: Stores): Promise<Member | undef
 /** The tables, which nobody writes before `sound`, and the oldest fill that they have. */
 export async function recover(start: Start, opened: Opened, recovery: Recovery) {
   const { log } = start.options;
-  const { clock, stores, unwritable } = opened;
+  const { clock, stores } = opened;
   const warn = (line: string): void => log('warn', line);
   const reading = recovery.tables(stores.log);
   const recovered = await start.waitOrStop('image and log to be read', reading, DERIVE_MS_MAX);
@@ -146,10 +146,6 @@ export async function recover(start: Start, opened: Opened, recovery: Recovery) 
   if (opened.cluster !== undefined) opened.cluster.isKeyless = () => notes.registry.isNew;
   const lost = notes.registry.isNew ? lostKeys(t) : undefined;
   if (lost !== undefined) warn(lost);
-  if (unwritable === undefined) {
-    const news = bringUp(stores.kept, stores.log, notes.isMeant);
-    if (news !== undefined) warn(news);
-  }
   return { ...opened, ...notes, t, sound: recovery.sound, firstFill, clockFacts };
 }
 
@@ -174,7 +170,8 @@ function takeNotes({ options }: Start, { stores }: Opened) {
 /** What is read in memory, and the writer. */
 export async function build(start: Start, recovered: Recovered) {
   const { config, log, signal } = start.options;
-  const { clock, cluster, firstFill, noted, sender, sound, stores, t, unwritable } = recovered;
+  const { clock, cluster, firstFill, isMeant, noted, sender, sound, stores, t, unwritable } =
+    recovered;
   const banned = noted.bans.shared.memory;
   const infos = new MarketInfos(t);
   const tradesIndex = new TradesIndex(t);
@@ -220,6 +217,10 @@ export async function build(start: Start, recovered: Recovered) {
   noted.onPause = (reason) => writer.pauseVenue(reason);
   await start.waitOrStop('the audit of what was recovered', sound, OPEN_MS_MAX);
   signal?.throwIfAborted();
+  if (unwritable === undefined) {
+    const news = bringUp(stores.kept, stores.log, isMeant);
+    if (news !== undefined) log('warn', news);
+  }
   return { ...recovered, infos, history, tradesIndex, followers, separators, writer };
 }
 

@@ -242,7 +242,11 @@ export class Sequencer {
   }
 
   private dispatchUpTo(running: number): void {
-    while (this.records.length > 0 && this.hasPlace(running) && this.mayApply(this.records[0]!)) {
+    while (
+      this.records.length > 0 &&
+      this.mayDispatch(running) &&
+      this.mayApply(this.records[0]!)
+    ) {
       this.dispatch(this.batchOf(this.records.shift()!));
     }
     while (this.mayDispatch(running) && this.hasWork()) {
@@ -291,10 +295,6 @@ export class Sequencer {
   }
 
   private mayDispatch(running: number): boolean {
-    return this.hasPlace(running);
-  }
-
-  private hasPlace(running: number): boolean {
     return (
       this.hasBegun &&
       !this.stopped &&
