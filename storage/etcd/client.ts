@@ -237,6 +237,7 @@ export class EtcdClient {
           etcd.maintenance.status(options),
         );
         const usedBytes = Number(status.dbSize);
+        // etcd has said it since 3.4; the package's types are older.
         const { dbSizeInUse } = status as unknown as { dbSizeInUse: string };
         const isLeader = status.header.member_id === status.leader;
         return { member, usedBytes, liveBytes: Number(dbSizeInUse), isLeader };
