@@ -109,6 +109,8 @@ export class Roles {
   private writer: LogWriter | undefined;
   /** The newest one that is known, of a beat or of the tail. */
   private epoch = 0;
+  /** The newest beat that has come here. */
+  private newest: Buffer | undefined;
   /** Beats of the leader that this process has seen. */
   private seen = 0;
   private count = 0;
@@ -140,7 +142,7 @@ export class Roles {
     const value = Buffer.from(JSON.stringify(announced));
     this.subscriptions.push(
       replicated.watchBeat(
-        (beat) => this.onBeat(decodeBeat(beat)),
+        (beat) => this.onBeat(beat),
         (problem) => this.onSilentLog(problem),
       ),
       replicated.announce(node, value),
@@ -278,8 +280,10 @@ export class Roles {
     if (problem !== undefined) this.feed.reaches(undefined);
   }
 
-  private onBeat(beat: Beat): void {
+  private onBeat(value: Buffer): void {
     const { node } = this.o;
+    const beat: Beat = decodeBeat(value);
+    this.newest = value;
     if (this.role === 'leading' || this.role === 'leaving' || this.role === 'over') return;
     // Its own, with which it has left.
     if (beat.node === node && beat.next !== undefined) return;
@@ -358,6 +362,7 @@ export class Roles {
     await Promise.race([feed.whenApplied(expected), sleep(silenceMs, undefined, { ref: false })]);
     // Whoever is behind leaves the lead to somebody else, or tries again.
     if (feed.applied !== expected || feed.at.sequence !== expected) return undefined;
+    if (await this.hasBeaten()) return undefined;
     if (this.silence.ms < silenceMs || this.isClosing) return undefined;
     assert(tail.sequence === 0 || stateDigest(tables) === tail.digest, 'a digest was compared');
     const record = this.o.epochRecord();
@@ -372,6 +377,15 @@ export class Roles {
     writer.end('this node does not lead after all');
     this.lost(new WrongSequence(record.sequence, log.last));
     return undefined;
+  }
+
+  /** Whether the leader lives after all: its beats are there, and have only not been delivered. */
+  private async hasBeaten(): Promise<boolean> {
+    const { replicated, silenceMs } = this.o;
+    const beat = await replicated.lastBeat(silenceMs);
+    if (beat === undefined || this.newest?.equals(beat)) return false;
+    this.onBeat(beat);
+    return true;
   }
 
   private lead(writer: LogWriter): void {

@@ -164,6 +164,10 @@ export class EtcdLog implements ReplicatedLog, TailStore<EncodedGroup> {
     );
   }
 
+  lastBeat(msMax: number): Promise<Buffer | undefined> {
+    return this.etcd.get(this.key('leader'), msMax);
+  }
+
   announce(node: string, value: Buffer): Announcement {
     const announcer = new Announcer(this.etcd, this.key(`nodes/${node}`), value);
     return Object.assign(this.subscribed(announcer), {

@@ -93,6 +93,8 @@ export interface ReplicatedLog {
     onBeat: (value: Buffer) => void,
     onProblem: (problem: string | undefined) => void,
   ): Subscription;
+  /** The newest heartbeat, which a subscription may not have delivered yet; undefined = there was none. */
+  lastBeat(msMax: number): Promise<Buffer | undefined>;
   /** Publishes a value of this node; it expires some ten seconds after the node has ended. */
   announce(node: string, value: Buffer): Announcement;
   /** What is announced at present, by node. */

@@ -161,6 +161,7 @@ export const BEHAVIOURS: Readonly<Record<string, (open: Open, random: Random) =>
     (await open()).watchBeat((value) => void later.push(value.toString()), problem);
     await until(() => later.length > 0, 'who comes later sees it');
     assert.deepEqual(later, ['9']);
+    assert.equal(String(await (await open()).lastBeat(MS)), '9');
   },
 
   'an append whose requests and answers are lost or late is there once': async (open, random) => {

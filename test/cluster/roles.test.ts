@@ -110,6 +110,25 @@ test('another node leads once the leader is dead, and goes on from the time of t
     assert.deepEqual(notedIn(stage.cluster), [1, 2]);
   }));
 
+test('nobody takes the lead from a leader whose beats are only not delivered', () =>
+  staged(async (stage) => {
+    const first = await stage.led();
+    assert.equal(await first.note(1), undefined);
+    await stage.level();
+    const { epoch } = stage.cluster.tail;
+    const others = stage.nodes.filter((node) => node !== first);
+    for (const { run } of others) run!.faults.losesBeats = true;
+    const began = first.run!.roles;
+    await sleep(8 * SILENCE_MS);
+    assert.equal(stage.cluster.tail.epoch, epoch);
+    assert.equal(first.run!.roles, began);
+    first.kill();
+    const second = await stage.led();
+    assert.notEqual(second, first);
+    assert.equal(await second.note(2), undefined);
+    assert.deepEqual(notedIn(stage.cluster), [1, 2]);
+  }));
+
 test('a leader hands over: the named node leads at once, both go on, and the lead comes back', () =>
   staged(async (stage) => {
     const first = await stage.led();

@@ -61,6 +61,8 @@ export type Fate = 'arrives' | 'request lost' | 'answer lost' | 'late';
 export class Faults {
   /** Cut off from the log: no request arrives, no answer and no record comes back. */
   isCut = false;
+  /** Heartbeats are not delivered, though everything else is. */
+  losesBeats = false;
   fate: () => Fate = () => 'arrives';
   /** Milliseconds that each way takes. */
   delayMs: () => number = () => 0;
@@ -131,13 +133,17 @@ export class MemoryLog implements ReplicatedLog, TailStore<MemoryGroup> {
     let seen: Buffer | undefined;
     return this.subscribe(async (isOver) => {
       const { beat } = this.cluster;
-      if (beat === undefined || beat === seen) return true;
+      if (beat === undefined || beat === seen || this.faults.losesBeats) return true;
       await pause(this.faults.delayMs());
       if (isOver() || this.faults.isCut) return true;
       seen = beat;
       onBeat(beat);
       return true;
     }, onProblem);
+  }
+
+  lastBeat(msMax: number): Promise<Buffer | undefined> {
+    return this.request(msMax, () => this.cluster.beat);
   }
 
   announce(node: string, value: Buffer): Announcement {
