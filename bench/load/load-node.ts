@@ -63,6 +63,8 @@ export interface LocalNodeOptions {
   readonly main?: string;
   /** Of its Node; those of this process by default. */
   readonly flags?: readonly string[];
+  /** Any that is free, unless said. */
+  readonly port?: number;
   /** With an admin listener on a port of its own. */
   readonly hasAdmin?: boolean;
   /** Looks at the directory between a kill and the start after it. */
@@ -114,7 +116,7 @@ export class LocalNode {
 
   static async start(dataDir: string, options: LocalNodeOptions): Promise<LocalNode> {
     const adminPort = options.hasAdmin === true ? await freePort() : 0;
-    const node = new LocalNode(await freePort(), adminPort, dataDir, options);
+    const node = new LocalNode(options.port ?? (await freePort()), adminPort, dataDir, options);
     await node.#start();
     return node;
   }

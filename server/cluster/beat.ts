@@ -2,6 +2,7 @@
  * What the leader of a cluster says of itself several times in CLUSTER_SILENCE_MS. Pure.
  */
 import type { Capacities } from '../../engine/tables/capacities.ts';
+import type { Tail } from '../../storage/cluster/replicated-log.ts';
 
 export interface Beat {
   readonly node: string;
@@ -20,6 +21,10 @@ export interface Beat {
   readonly leaves: boolean;
   /** Where it leaves: the node that shall lead; the others wait as after any other beat. */
   readonly next?: string | undefined;
+  /** Where that one answers the calls of other nodes. */
+  readonly nextPeers?: string | undefined;
+  /** Where it leaves: what it has left behind, and the next one claims without a further look. */
+  readonly tail?: Tail | undefined;
 }
 
 export function encodeBeat(beat: Beat): Buffer {

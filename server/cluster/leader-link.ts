@@ -4,7 +4,6 @@
  *
  * Thread: the I/O thread.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { NOTHING_DONE, type PeerCallNumber } from './peers/calls.ts';
 import { CallFailed, ConnectionLost, PeerConnection } from './peers/peer-connection.ts';
 import type { Leader } from './roles.ts';
@@ -28,7 +27,13 @@ export interface LeaderLinkOptions {
   readonly leader: () => Leader | undefined;
 }
 
-const LOOK_MS = 20;
+interface Expected {
+  readonly epoch: number;
+  readonly peers: string;
+  readonly connection: PeerConnection;
+}
+
+const LOOK_MS = 10;
 /** Bytes of calls that are under way, and of those that wait to be. */
 const BYTES_MAX = 256 * 2 ** 20;
 const CALLS_MAX = 65_536;
@@ -36,10 +41,14 @@ const CALLS_MAX = 65_536;
 export class LeaderLink {
   private readonly o: LeaderLinkOptions;
   private connection: PeerConnection | undefined;
+  /** To the node that is about to lead, and the epoch in which it will. */
+  private next: Expected | undefined;
   private epoch = 0;
   private bytes = 0;
   private calls = 0;
   private isClosed = false;
+  /** Wake calls that wait for somebody to lead. */
+  private readonly waits = new Set<() => void>();
 
   constructor(options: LeaderLinkOptions) {
     this.o = options;
@@ -62,13 +71,23 @@ export class LeaderLink {
     }
   }
 
+  /** Somebody is about to lead: the first calls shall not wait for a connection. */
+  expect(leader: Omit<Leader, 'advertise'>): void {
+    if (this.isClosed) return;
+    this.next?.connection.close();
+    const { epoch, peers } = leader;
+    this.next = { epoch, peers, connection: this.connect(peers) };
+  }
+
   /** Somebody else leads: who did before answers nothing any more, even if it has not noticed yet. */
   leaderChanged(): void {
     if (this.o.leader()?.epoch !== this.epoch) this.drop();
+    for (const wake of this.waits) wake();
   }
 
   close(): void {
     this.isClosed = true;
+    this.next?.connection.close();
     this.drop();
   }
 
@@ -83,21 +102,45 @@ export class LeaderLink {
         if (!isUntouched(error)) return 'unknown';
       }
       if (performance.now() >= end) break;
-      await sleep(LOOK_MS);
+      await this.change();
     }
     return 'nobody';
   }
 
+  /** Resolves when somebody else leads, or after a while. */
+  private change(): Promise<void> {
+    return new Promise((resolve) => {
+      const wake = (): void => {
+        clearTimeout(timer);
+        this.waits.delete(wake);
+        resolve();
+      };
+      const timer = setTimeout(wake, LOOK_MS);
+      this.waits.add(wake);
+    });
+  }
+
   private open(): PeerConnection | undefined {
     const leader = this.o.leader();
-    const { node, secret } = this.o;
-    if (leader === undefined || leader.node === node || this.isClosed) return undefined;
-    if (this.connection?.isLost === false && this.epoch === leader.epoch) return this.connection;
+    if (leader === undefined || leader.node === this.o.node || this.isClosed) return undefined;
+    const { connection, epoch, next } = this;
+    if (connection?.isLost === false && epoch === leader.epoch) return connection;
     this.drop();
-    const { hostname: host, port } = new URL(leader.peers);
-    this.connection = new PeerConnection({ host: bare(host), port: Number(port) }, secret, node);
+    this.next = undefined;
+    if (next?.epoch === leader.epoch && next.peers === leader.peers && !next.connection.isLost)
+      this.connection = next.connection;
+    else {
+      next?.connection.close();
+      this.connection = this.connect(leader.peers);
+    }
     this.epoch = leader.epoch;
     return this.connection;
+  }
+
+  private connect(peers: string): PeerConnection {
+    const { node, secret } = this.o;
+    const { hostname: host, port } = new URL(peers);
+    return new PeerConnection({ host: bare(host), port: Number(port) }, secret, node);
   }
 
   private drop(): void {

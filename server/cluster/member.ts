@@ -124,6 +124,7 @@ export class Member {
         this.link.leaderChanged();
         this.comparing = this.compareKey(calls.onFatal);
       },
+      onNext: (leader) => this.link.expect(leader),
       waiting: () => this.lines?.waiting ?? 0,
       onLead: () => {
         this.link.leaderChanged();

@@ -28,7 +28,7 @@ import { LogDamage, type LogEntry, WrongSequence } from '../../storage/log/log.t
 import type { ClusterFacts } from '../admin/progress.ts';
 import type { Log } from '../common/logger.ts';
 import type { Sequencer } from '../orders/sequencer.ts';
-import type { Announced } from './announced.ts';
+import { type Announced, announcedOf } from './announced.ts';
 import { type Beat, decodeBeat, encodeBeat, smallerTables } from './beat.ts';
 import type { ClusterClock } from './cluster-clock.ts';
 import { RecordFeed } from './record-feed.ts';
@@ -65,12 +65,17 @@ export interface RolesOptions {
   readonly waiting: () => number;
   /** Somebody else leads than before, or nobody, as far as this node knows. */
   readonly onLeader: () => void;
+  /** Another node is about to lead. */
+  readonly onNext: (leader: Omit<Leader, 'advertise'>) => void;
   /** The node has to start again: another one leads. */
   readonly onOver: (why: Error) => void;
   /** The node cannot go on. */
   readonly onFatal: (error: Error) => void;
   readonly print: Log;
 }
+
+/** Whether a beat is the last one of its leader, and what it says then. */
+type Leaving = Pick<Beat, 'leaves' | 'next' | 'nextPeers' | 'tail'>;
 
 export type Role = 'following' | 'claiming' | 'leading' | 'leaving' | 'over';
 
@@ -111,6 +116,8 @@ export class Roles {
   private epoch = 0;
   /** The newest beat that has come here. */
   private newest: Buffer | undefined;
+  /** What the leader has left to this node, with its last beat. */
+  private left: Tail | undefined;
   /** Beats of the leader that this process has seen. */
   private seen = 0;
   private count = 0;
@@ -188,8 +195,11 @@ export class Roles {
    * lead, or where it has lost the lead meanwhile.
    */
   async handOver(next: string): Promise<void> {
-    const { clock, log, onFollow, sequencer, silenceMs } = this.o;
+    const { clock, log, onFollow, replicated, sequencer, silenceMs } = this.o;
+    const announced = (await replicated.nodes(silenceMs)).get(next);
     if (this.role !== 'leading') throw new Error('this node does not lead');
+    const peers = announced && announcedOf(announced).peers;
+    this.expect(next, peers);
     // From now on nothing is taken.
     this.role = 'leaving';
     clearInterval(this.beats);
@@ -199,7 +209,7 @@ export class Roles {
       if ((await Promise.race([this.finish(), patience])) === 'late') {
         throw new Error('what is under way takes too long');
       }
-      await this.beat(true, next);
+      await this.beat({ leaves: true, next, nextPeers: peers, tail: this.writer!.tail });
     } catch (error) {
       this.lost(error as Error);
       throw error;
@@ -217,6 +227,12 @@ export class Roles {
     this.following = this.follow();
     onFollow();
     this.o.print('info', `this node leads no more: ${next} shall lead`);
+  }
+
+  /** A connection takes as long as a claim: it begins before that. */
+  private expect(next: string, peers: string | undefined): void {
+    if (next === this.o.node || peers === undefined) return;
+    this.o.onNext({ node: next, peers, epoch: this.epoch + 1 });
   }
 
   /** Resolves once all that was taken is in the log, and nothing more is taken. */
@@ -259,7 +275,7 @@ export class Roles {
   async close(): Promise<void> {
     clearInterval(this.beats);
     clearInterval(this.upkeep);
-    if (this.role === 'leading') await this.beat(true).catch(() => undefined);
+    if (this.role === 'leading') await this.beat({ leaves: true }).catch(() => undefined);
     this.writer?.end('the node closes');
     await Promise.all(this.subscriptions.map((subscription) => subscription.stop()));
   }
@@ -301,7 +317,9 @@ export class Roles {
     this.feed.reaches(beat.sequence);
     // Whoever waits for an answer of that node still gets it.
     if (beat.leaves) this.leader = undefined;
+    if (beat.leaves && beat.next !== undefined) this.expect(beat.next, beat.nextPeers);
     if (beat.leaves && (beat.next ?? node) === node) {
+      this.left = beat.tail;
       this.silence.ms = Infinity;
       this.look();
     } else this.silence.end();
@@ -351,7 +369,8 @@ export class Roles {
   private async takeOver(): Promise<LogWriter | undefined> {
     const { feed } = this;
     const { log, node, replicated, silenceMs, tables } = this.o;
-    const tail = await replicated.tail(silenceMs);
+    const left = this.leftTail();
+    const tail = left ?? (await replicated.tail(silenceMs));
     refuseOther(tail, feed.at.sequence);
     // Somebody has just begun: its beats come.
     if (tail.epoch > this.epoch) {
@@ -362,21 +381,30 @@ export class Roles {
     await Promise.race([feed.whenApplied(expected), sleep(silenceMs, undefined, { ref: false })]);
     // Whoever is behind leaves the lead to somebody else, or tries again.
     if (feed.applied !== expected || feed.at.sequence !== expected) return undefined;
-    if (await this.hasBeaten()) return undefined;
+    // Nobody is taken for dead where the leader has said that it leaves.
+    if (left === undefined && (await this.hasBeaten())) return undefined;
     if (this.silence.ms < silenceMs || this.isClosing) return undefined;
     assert(tail.sequence === 0 || stateDigest(tables) === tail.digest, 'a digest was compared');
     const record = this.o.epochRecord();
     const patienceMs = PATIENCE * silenceMs;
     this.taken = performance.now();
-    const writer = await replicated.claim(tail, record, { node, patienceMs });
-    await this.following.stop();
+    const beat = this.beatOf(tail.epoch + 1, record.sequence, { leaves: false });
+    const writer = await replicated.claim(tail, record, { node, patienceMs, beat });
+    const stopped = this.following.stop();
     feed.take(record);
-    await feed.whenApplied(record.sequence);
+    await Promise.all([stopped, feed.whenApplied(record.sequence)]);
     if (log.last === record.sequence && !this.isClosing) return writer;
     // Yet another one has claimed since, or the node ends.
     writer.end('this node does not lead after all');
     this.lost(new WrongSequence(record.sequence, log.last));
     return undefined;
+  }
+
+  /** Where the log ends, as the leader has said that leaves; once, and unless more has come since. */
+  private leftTail(): Tail | undefined {
+    const { left } = this;
+    this.left = undefined;
+    return left === undefined || left.sequence < this.feed.at.sequence ? undefined : left;
   }
 
   /** Whether the leader lives after all: its beats are there, and have only not been delivered. */
@@ -414,7 +442,7 @@ export class Roles {
   private beatOnce(): void {
     if (this.isBeating) return;
     this.isBeating = true;
-    this.beat(false)
+    this.beat({ leaves: false })
       .catch((error: Error) => {
         if (error instanceof WrongSequence) this.lost(error);
       })
@@ -445,18 +473,19 @@ export class Roles {
     this.o.onProblem(problem);
   }
 
-  private async beat(leaves: boolean, next?: string): Promise<void> {
-    const { advertise, node, peers, silenceMs, tables } = this.o;
-    const { epoch, last: sequence } = this.writer!;
+  private async beat(rest: Leaving): Promise<void> {
+    const { epoch, last } = this.writer!;
+    const sent = performance.now();
+    await this.writer!.beat(this.beatOf(epoch, last, rest), this.o.silenceMs);
+    this.taken = Math.max(this.taken, sent);
+  }
+
+  private beatOf(epoch: number, sequence: number, rest: Leaving): Buffer {
+    const { advertise, node, peers, tables } = this.o;
     const { capacities } = tables;
     this.count += 1;
-    const sent = performance.now();
-    const beat = {
-      ...{ node, epoch, advertise, peers, sequence, capacities },
-      ...{ count: this.count, leaves, next },
-    };
-    await this.writer!.beat(encodeBeat(beat), silenceMs);
-    this.taken = Math.max(this.taken, sent);
+    const { count } = this;
+    return encodeBeat({ node, epoch, advertise, peers, sequence, capacities, count, ...rest });
   }
 }
 

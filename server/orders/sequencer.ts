@@ -13,6 +13,7 @@
  */
 
 import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { engineSettings, engineTime } from '../../engine/reads.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import { stampOf } from '../../storage/log/batch-record.ts';
@@ -45,6 +46,8 @@ import {
   SlotView,
 } from './slots.ts';
 
+/** Between two looks whether all is done: what is waited for needs the processor, too. */
+const IDLE_LOOK_MS = 1;
 /** Between two looks whether enough is derived for the next record. */
 const DERIVED_LOOK_MS = 5;
 
@@ -208,7 +211,7 @@ export class Sequencer {
   /** Resolves when nothing is queued, running or waiting for the log. */
   async idle(): Promise<void> {
     while (this.records.length + this.queue.length + this.unlogged.batches > 0) {
-      await new Promise((resolve) => setImmediate(resolve));
+      await sleep(IDLE_LOOK_MS);
     }
   }
 

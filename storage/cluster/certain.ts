@@ -17,6 +17,8 @@ export interface Group {
   readonly expected: Tail;
   /** What the tail is after it. */
   readonly tail: Tail;
+  /** Of a claim: the heartbeat that is put with it. */
+  readonly beat?: Buffer | undefined;
 }
 
 /** The place where the log lies. Every call rejects where there is no answer in time. */

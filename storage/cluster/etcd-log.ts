@@ -215,7 +215,7 @@ export class EtcdLog implements ReplicatedLog, TailStore<EncodedGroup> {
     return encodeGroup(expected, entries, writer, epoch);
   }
 
-  async swap({ expected, tail, values }: EncodedGroup, msMax: number): Promise<Answer> {
+  async swap({ beat, expected, tail, values }: EncodedGroup, msMax: number): Promise<Answer> {
     const last = digits(tail.sequence);
     for (const [i, value] of values.entries()) {
       if (i === 0) continue;
@@ -230,6 +230,7 @@ export class EtcdLog implements ReplicatedLog, TailStore<EncodedGroup> {
     if (tail.epoch !== expected.epoch) {
       puts.push({ key: this.key('owner'), value: Buffer.from(tail.writer) });
     }
+    if (beat !== undefined) puts.push({ key: this.key('leader'), value: beat });
     return this.put('tail', tailBytes(expected), puts, msMax);
   }
 

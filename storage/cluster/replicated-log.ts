@@ -57,6 +57,8 @@ export interface Claim {
   readonly node: string;
   /** So long the writer repeats what gets no answer at all; then it ends with OutcomeUnknown. */
   readonly patienceMs: number;
+  /** The first heartbeat, which is there as soon as the claim is. */
+  readonly beat?: Buffer;
 }
 
 export interface Announcement extends Subscription {
@@ -115,6 +117,8 @@ export interface LogWriter {
   /** Newest committed record of this writer, and the digest after it. */
   readonly last: number;
   readonly digest: number;
+  /** What it has left: a claim that follows it up expects this. */
+  readonly tail: Tail;
   /** Why nothing can be appended any more: WrongSequence (another one writes), OutcomeUnknown. */
   readonly failure: Error | undefined;
   /** Called with the reason why nothing more should be taken in, and with undefined once there is room. */

@@ -97,6 +97,7 @@ export class SimulatedNode {
       onFollow: () => undefined,
       waiting: () => 0,
       onLeader: () => undefined,
+      onNext: () => undefined,
       onProblem: () => undefined,
       onOver: () => {
         this.overs += 1;

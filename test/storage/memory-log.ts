@@ -206,6 +206,7 @@ export class MemoryLog implements ReplicatedLog, TailStore<MemoryGroup> {
       cluster.stored.push(...group.entries.map((entry) => ({ entry, writer })));
       if (cluster.tail.epoch < group.tail.epoch) cluster.owner = writer;
       cluster.tail = group.tail;
+      cluster.beat = group.beat ?? cluster.beat;
       cluster.wake();
       return cluster.full === 'pretends' ? 'full' : 'done';
     });
