@@ -14,7 +14,7 @@ import {
   challengeStreams,
   challengeSuite,
 } from './challenge/challenge.bench.ts';
-import { CLUSTER_FULL, clusterSuite } from './cluster/cluster.bench.ts';
+import { CLUSTER_FULL, CLUSTER_PART_NAMES, clusterSuite } from './cluster/cluster.bench.ts';
 import { ENGINE_PARTS, type EnginePart, engineSuite } from './engine/engine.bench.ts';
 import { ledgerSizes, SIZE_FULL } from './engine/ledger-size.ts';
 import { resolutionSuite } from './engine/resolution.bench.ts';
@@ -98,7 +98,7 @@ const suites: Readonly<Record<string, () => Promise<unknown>>> = {
   http: () => httpSuite(HTTP_FULL),
   streams: () => streamsSuite(STREAMS_FULL),
   log: () => logSuite(LOG_FULL),
-  cluster: () => clusterSuite(CLUSTER_FULL),
+  cluster: () => clusterSuite({ ...CLUSTER_FULL, ...beside }),
   'cluster-log': () => clusterLogSuite(CLUSTER_LOG_FULL),
   pauses: () => pausesSuite(PAUSES_FULL),
   restart: () => restartSuite(RESTART_FULL),
@@ -115,6 +115,12 @@ const parts: typeof suites = {
   'catalog-throughput': () => catalogSuite(CATALOG_FULL, ['throughput']),
   'catalog-size': () => catalogSuite(CATALOG_FULL, ['size']),
   'catalog-switch': () => catalogSuite(CATALOG_FULL, ['switching']),
+  ...Object.fromEntries(
+    CLUSTER_PART_NAMES.map((part) => [
+      `cluster-${part}`,
+      () => clusterSuite({ ...CLUSTER_FULL, ...beside }, [part]),
+    ]),
+  ),
   'order-path-latency': () => orderPathSuite(path, ['latency']),
   'order-path-saturation': () => orderPathSuite(path, ['saturation']),
   'order-path-half': () => orderPathSuite(path, ['saturation', 'half']),

@@ -6,7 +6,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { extname, join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -15,6 +15,7 @@ import { ask, openClient } from './load-client.ts';
 
 const START_TIMEOUT_MS = 120_000;
 const POLL_MS = 25;
+const NS_PER_US = 1_000;
 const OUTPUT_TAIL_CHARS = 4000;
 
 /** Sources run through tsx, compiled files as they are: the child runs the way this process does. */
@@ -71,6 +72,8 @@ export interface LocalNodeOptions {
   readonly whileDown?: () => Promise<void>;
 }
 
+type Operated = Readonly<Record<string, unknown>>;
+
 /** Those that run: none of them outlives this process. */
 const running = new Set<ChildProcess>();
 process.once('exit', () => {
@@ -121,14 +124,15 @@ export class LocalNode {
     return node;
   }
 
-  /** What an operation of its admin listener answers to a GET; undefined without one. */
-  async operator(path: string): Promise<Readonly<Record<string, unknown>> | undefined> {
+  /** What an operation of its admin listener answers, to a POST where there is a body; undefined without one. */
+  async operator(path: string, body?: object): Promise<Operated | undefined> {
     if (this.#adminUrl === undefined) return undefined;
     const token = readFileSync(join(this.#dataDir, 'admin.token'), 'utf8').trim();
     const client = openClient(this.#adminUrl);
     try {
-      const reply = await ask(client, 'GET', path, { Authorization: `Bearer ${token}` });
-      return reply as Record<string, unknown>;
+      const headers = { Authorization: `Bearer ${token}` };
+      const text = body === undefined ? [] : [JSON.stringify(body)];
+      return (await ask(client, body ? 'POST' : 'GET', path, headers, ...text)) as Operated;
     } finally {
       client.close();
     }
@@ -146,6 +150,19 @@ export class LocalNode {
       return Number(fields[11]) + Number(fields[12]);
     } catch {
       return Number.NaN;
+    }
+  }
+
+  /** Microseconds of the processor: of its I/O thread, and of all threads that it has; NaN as above. */
+  get threadUs(): { readonly io: number; readonly all: number } {
+    const root = `/proc/${this.pid}/task`;
+    const usOf = (thread: string): number =>
+      Number(readFileSync(join(root, thread, 'schedstat'), 'utf8').split(' ')[0]) / NS_PER_US;
+    try {
+      const all = readdirSync(root).reduce((sum, thread) => sum + usOf(thread), 0);
+      return { io: usOf(`${this.pid}`), all };
+    } catch {
+      return { io: Number.NaN, all: Number.NaN };
     }
   }
 

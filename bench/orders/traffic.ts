@@ -97,11 +97,16 @@ export class Traffic {
     return this.#send(requests, connections, undefined, url);
   }
 
-  /** Sends `perSecond` requests a second, whatever is answered. */
-  async open(requests: readonly Request[], connections: number, perSecond: number): Promise<Burst> {
+  /** Sends `perSecond` requests a second, whatever is answered. @param url as above */
+  async open(
+    requests: readonly Request[],
+    connections: number,
+    perSecond: number,
+    url?: URL,
+  ): Promise<Burst> {
     const share = { index: 0, processes: 1 };
     const due = arrivalsOf('even', requests.length, perSecond, share, new Random('even'));
-    return this.#send(requests, connections, due);
+    return this.#send(requests, connections, due, url);
   }
 
   /** The bytes of requests, with credentials of this second. */

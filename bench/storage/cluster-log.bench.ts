@@ -5,9 +5,9 @@
  */
 import { EtcdLog } from '../../storage/cluster/etcd-log.ts';
 import { type LogWriter, NO_TAIL } from '../../storage/cluster/replicated-log.ts';
-import type { EtcdClient } from '../../storage/etcd/client.ts';
 import type { NewEntry } from '../../storage/log/log.ts';
 import { recordBytes } from '../../storage/log/record.ts';
+import { BareLog } from '../common/bare-log.ts';
 import { Etcd, NO_ETCD } from '../common/etcd.ts';
 import { median, percentile, print } from '../common/figures.ts';
 
@@ -31,7 +31,6 @@ export interface ClusterLogFigures {
 const SIZES = [300, 4_000, 100_000, 1_000_000];
 const LARGE = 1_000_000;
 const WARM_UP = 20;
-const CALL_MS = 10_000;
 const PATIENCE_MS = 60_000;
 
 export async function clusterLogSuite(shape: ClusterLogShape): Promise<ClusterLogFigures> {
@@ -42,7 +41,7 @@ export async function clusterLogSuite(shape: ClusterLogShape): Promise<ClusterLo
     const log = new EtcdLog(client, 'bench', 2 ** 26);
     const first = { ...entryOf(1, 300), before: 0 };
     const writer = await log.claim(NO_TAIL, first, { node: 'bench', patienceMs: PATIENCE_MS });
-    const bare = new Bare(client);
+    const bare = new BareLog(client);
     const ratios: number[] = [];
     for (const bytes of SIZES) ratios.push(await beside(writer, bare, bytes, shape.appends));
     await log.trim(writer.last);
@@ -55,32 +54,9 @@ export async function clusterLogSuite(shape: ClusterLogShape): Promise<ClusterLo
   }
 }
 
-/** `if tail is as expected then put record, put tail`, and nothing else. */
-class Bare {
-  private readonly client: EtcdClient;
-  private tail: Buffer | undefined;
-  private count = 0;
-
-  constructor(client: EtcdClient) {
-    this.client = client;
-  }
-
-  async write(value: Buffer): Promise<void> {
-    this.count += 1;
-    const tail = Buffer.from(String(this.count));
-    const puts = [
-      { key: `bare/log/${this.count}`, value },
-      { key: 'bare/tail', value: tail },
-    ];
-    const swap = { key: 'bare/tail', expected: this.tail, puts };
-    if (!(await this.client.swap(swap, CALL_MS))) throw new Error('a bare transaction was refused');
-    this.tail = tail;
-  }
-}
-
 async function beside(
   writer: LogWriter,
-  bare: Bare,
+  bare: BareLog,
   bytes: number,
   appends: number,
 ): Promise<number> {

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { clusterSuite } from '../../bench/cluster/cluster.bench.ts';
 import { NO_ETCD } from '../../bench/common/etcd.ts';
+import { loadProblem } from '../../bench/common/http-load.ts';
 import { engineSuite } from '../../bench/engine/engine.bench.ts';
 import { ledgerSizes } from '../../bench/engine/ledger-size.ts';
 import { resolutionSuite } from '../../bench/engine/resolution.bench.ts';
@@ -78,8 +79,11 @@ test('the cluster-log suite appends to a real etcd beside bare transactions', {
 test('the suite of a cluster asks the leader and a follower', {
   skip: SHORT || NO_ETCD,
 }, async () => {
-  const [hop] = await clusterSuite({ rounds: 1, orders: 50, single: 10 });
-  assert(hop!.ratio > 0);
+  const reads = { rounds: 1, seconds: 1, ordersPerSecond: 500 };
+  const shape = { rounds: 1, orders: 100, single: 5, reads, handovers: 1 };
+  const ratios = await clusterSuite(shape);
+  assert.equal(ratios.length, loadProblem() === undefined ? 7 : 6);
+  assert(ratios.every(({ ratio }) => ratio > 0));
 });
 
 test('the suite of pauses logs beside a follower, with images and without', {

@@ -1,0 +1,76 @@
+/**
+ * The nodes of the suite `cluster`: two of a cluster, or one alone, each a process with a directory of its own.
+ *
+ * Thread: the suite's only one.
+ */
+import { copyFileSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { openNodeKey } from '../../server/identity/credentials.ts';
+import type { Etcd } from '../common/etcd.ts';
+import { freePort, LocalNode } from '../load/load-node.ts';
+
+/** Where nodes are started, and stopped at the end. */
+export interface Stage {
+  readonly directory: string;
+  readonly etcd: Etcd;
+  readonly nodes: LocalNode[];
+}
+
+export interface Pair {
+  /** The one that leads at first. */
+  readonly leader: LocalNode;
+  readonly follower: LocalNode;
+}
+
+const SILENCE_MS = '5000';
+
+/** A cluster of two, with a name of its own. @param settings beside those of a cluster */
+export async function startPair(
+  stage: Stage,
+  name: string,
+  settings: NodeJS.ProcessEnv = {},
+): Promise<Pair> {
+  const cluster = { CLUSTER: stage.etcd.address(name), CLUSTER_SECRET: 'bench'.repeat(8) };
+  const start = async (node: string): Promise<LocalNode> => {
+    const port = await freePort();
+    const own = { NODE_ID: node, ADVERTISE: `http://127.0.0.1:${port}` };
+    const all = { ...cluster, ...own, CLUSTER_SILENCE_MS: SILENCE_MS, ...settings };
+    return startNode(stage, `${name}-${node}`, all, port, `${name}-leader`);
+  };
+  return { leader: await start('leader'), follower: await start('follower') };
+}
+
+/** A node without a cluster. */
+export function startSingle(
+  stage: Stage,
+  name: string,
+  settings: NodeJS.ProcessEnv = {},
+): Promise<LocalNode> {
+  return startNode(stage, name, settings);
+}
+
+/** @param first whose node.key it has, too */
+async function startNode(
+  { directory, nodes }: Stage,
+  name: string,
+  settings: NodeJS.ProcessEnv,
+  port?: number,
+  first = name,
+): Promise<LocalNode> {
+  const dataDir = join(directory, name);
+  mkdirSync(dataDir);
+  if (name === first) openNodeKey(dataDir);
+  else copyFileSync(join(directory, first, 'node.key'), join(dataDir, 'node.key'));
+  const node = await LocalNode.start(dataDir, {
+    ...{ demo: true, hasAdmin: port !== undefined, ...(port === undefined ? {} : { port }) },
+    environment: { WORKERS: '1', LOG_LEVEL: 'warn', ...settings },
+  });
+  nodes.push(node);
+  return node;
+}
+
+/** Ends these nodes: the next part has the machine for itself. */
+export async function endNodes({ nodes }: Stage): Promise<void> {
+  // A node that follows ends first: nobody has to take the lead.
+  for (const node of nodes.splice(0).reverse()) await node.stop();
+}
