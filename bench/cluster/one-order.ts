@@ -35,7 +35,10 @@ interface Turn {
   /** What is no part of it. */
   readonly prepare: () => void;
   readonly run: () => Promise<unknown>;
+  readonly end: () => void;
 }
+
+const ALONE = { prepare: () => undefined, end: () => undefined };
 
 export async function oneOrder(stage: Stage, orders: number): Promise<readonly Ratio[]> {
   const { follower, leader } = await startPair(stage, 'one');
@@ -59,12 +62,10 @@ export async function oneOrder(stage: Stage, orders: number): Promise<readonly R
       leader: await ordersAt(cluster, leader),
       follower: await ordersAt(cluster, follower),
       noDisk: await ordersAt(alone, single),
-      etcd: { prepare: () => undefined, run: () => bare.write(value) },
-      hop: { prepare: () => undefined, run: () => peer.call(PeerCall.orders, call) },
+      etcd: { ...ALONE, run: () => bare.write(value) },
+      hop: { ...ALONE, run: () => peer.call(PeerCall.orders, call), end: () => peer.close() },
     };
-    const ms = await takeTurns(turns, orders);
-    peer.close();
-    return told(ms);
+    return told(await takeTurns(turns, orders));
   } finally {
     client.close();
     await child.stop();
@@ -85,6 +86,7 @@ async function takeTurns(
       if (i >= 0) ms[name]!.push(performance.now() - began);
     }
   }
+  for (const { end } of Object.values(turns)) end();
   return ms;
 }
 
@@ -102,6 +104,7 @@ async function ordersAt(traffic: Traffic, { url }: LocalNode): Promise<Turn> {
       });
       if (!answer.startsWith('200 {"success":true')) throw new Error(`an order failed: ${answer}`);
     },
+    end: () => connection.close(),
   };
 }
 
