@@ -149,6 +149,22 @@ export const BEHAVIOURS: Readonly<Record<string, (open: Open, random: Random) =>
     await writer.beat(Buffer.from('three'), MS);
   },
 
+  'a claim follows what the writer before it has left, and brings its first heartbeat': async (
+    open,
+  ) => {
+    const [one, two] = [await open(), await open()];
+    const first = await claimed(one);
+    await appendNext(first);
+    first.end('it leaves');
+    const claim = (beat: string) => ({ node: 'next', patienceMs: MS, beat: Buffer.from(beat) });
+    const record = entryOf(first.last + 1);
+    const next = await two.claim(first.tail, record, claim('won'));
+    assert.equal(`${await one.lastBeat(MS)}`, 'won');
+    assert.deepEqual(next.tail, await one.tail(MS));
+    await assert.rejects(one.claim(first.tail, record, claim('lost')), WrongSequence);
+    assert.equal(`${await two.lastBeat(MS)}`, 'won');
+  },
+
   'heartbeats are seen in their order, the last one also by who comes later': async (open) => {
     const seen: string[] = [];
     const problem = (): void => undefined;
