@@ -71,12 +71,16 @@ export class LeaderLink {
     }
   }
 
-  /** Somebody is about to lead: the first calls shall not wait for a connection. */
-  expect(leader: Omit<Leader, 'advertise'>): void {
+  /**
+   * Who leads has said that it leaves: it answers what was sent. Who leads next, where that is known, shall not have to
+   * wait for a connection.
+   */
+  expect(next: Omit<Leader, 'advertise'> | undefined): void {
     if (this.isClosed) return;
+    this.connection?.leave(this.o.waitMs);
+    this.connection = undefined;
     this.next?.connection.close();
-    const { epoch, peers } = leader;
-    this.next = { epoch, peers, connection: this.connect(peers) };
+    this.next = next && { ...next, connection: this.connect(next.peers) };
   }
 
   /** Somebody else leads: who did before answers nothing any more, even if it has not noticed yet. */

@@ -65,8 +65,8 @@ export interface RolesOptions {
   readonly waiting: () => number;
   /** Somebody else leads than before, or nobody, as far as this node knows. */
   readonly onLeader: () => void;
-  /** Another node is about to lead. */
-  readonly onNext: (leader: Omit<Leader, 'advertise'>) => void;
+  /** Who leads has said that it leaves, and who leads next, if it names one. */
+  readonly onNext: (leader: Omit<Leader, 'advertise'> | undefined) => void;
   /** The node has to start again: another one leads. */
   readonly onOver: (why: Error) => void;
   /** The node cannot go on. */
@@ -230,9 +230,9 @@ export class Roles {
   }
 
   /** A connection takes as long as a claim: it begins before that. */
-  private expect(next: string, peers: string | undefined): void {
-    if (next === this.o.node || peers === undefined) return;
-    this.o.onNext({ node: next, peers, epoch: this.epoch + 1 });
+  private expect(next: string | undefined, peers: string | undefined): void {
+    const isKnown = next !== undefined && peers !== undefined && next !== this.o.node;
+    this.o.onNext(isKnown ? { node: next, peers, epoch: this.epoch + 1 } : undefined);
   }
 
   /** Resolves once all that was taken is in the log, and nothing more is taken. */
@@ -317,7 +317,7 @@ export class Roles {
     this.feed.reaches(beat.sequence);
     // Whoever waits for an answer of that node still gets it.
     if (beat.leaves) this.leader = undefined;
-    if (beat.leaves && beat.next !== undefined) this.expect(beat.next, beat.nextPeers);
+    if (beat.leaves) this.expect(beat.next, beat.nextPeers);
     if (beat.leaves && (beat.next ?? node) === node) {
       this.left = beat.tail;
       this.silence.ms = Infinity;

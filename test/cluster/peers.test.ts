@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import test from 'node:test';
+import { LeaderLink } from '../../server/cluster/leader-link.ts';
 import { PeerCall } from '../../server/cluster/peers/calls.ts';
 import {
   CallFailed,
@@ -9,6 +10,7 @@ import {
   PeerConnection,
 } from '../../server/cluster/peers/peer-connection.ts';
 import { PeerServer } from '../../server/cluster/peers/peer-server.ts';
+import type { Leader } from '../../server/cluster/roles.ts';
 
 const FRAME_BYTES_MAX = 16 * 2 ** 20;
 const SECRET = 's'.repeat(32);
@@ -126,3 +128,39 @@ test('a frame that is too long closes the connection; calls under way are lost, 
     const late = connection.call(PeerCall.request, Buffer.alloc(1));
     await assert.rejects(late, (error) => error instanceof ConnectionLost && error.isUnsent);
   }));
+
+test('a leader that leaves still answers what was sent; the next one finds a connection', async () => {
+  const told = { leader: undefined as Leader | undefined };
+  const link = new LeaderLink({
+    ...{ node: 'n1', secret: SECRET, waitMs: 20_000 },
+    ...{ leads: () => false, leader: () => told.leader },
+  });
+  const leaderAt = (node: string, port: number, epoch: number): Leader => {
+    const peers = `peers://127.0.0.1:${port}`;
+    return { node, advertise: '', peers, epoch };
+  };
+  await served((port, before) =>
+    served(async (nextPort, next) => {
+      let answer = (_: Buffer): void => undefined;
+      const asked = new Promise<void>((resolve) => {
+        before.answer(PeerCall.orders, () => {
+          resolve();
+          return new Promise((done) => (answer = done));
+        });
+      });
+      next.answer(PeerCall.orders, async () => Buffer.from('next'));
+      told.leader = leaderAt('n2', port, 1);
+      const first = link.call(PeerCall.orders, Buffer.alloc(0));
+      await asked;
+      told.leader = undefined;
+      link.expect(leaderAt('n3', nextPort, 2));
+      const second = link.call(PeerCall.orders, Buffer.alloc(0));
+      told.leader = leaderAt('n3', nextPort, 2);
+      link.leaderChanged();
+      assert.equal(`${await second}`, 'next');
+      answer(Buffer.from('before'));
+      assert.equal(`${await first}`, 'before');
+      link.close();
+    }),
+  );
+});

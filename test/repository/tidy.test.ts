@@ -187,7 +187,7 @@ const ROOMS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
   bench: {
     common: [],
     challenge: ['common'],
-    cluster: ['common', 'load', 'orders'],
+    cluster: ['common', 'load', 'measure', 'orders'],
     engine: ['common'],
     load: [],
     measure: ['load'],

@@ -49,6 +49,7 @@ export class PeerConnection {
   private end: Error | undefined;
   private last = 0;
   private beforeOpen: (() => void)[] = [];
+  private isLeaving = false;
 
   constructor({ host, port }: PeerAddress, secret: string, node: string) {
     const psk = sharedKey(secret);
@@ -139,6 +140,13 @@ export class PeerConnection {
     this.socket.destroy();
   }
 
+  /** Closes it once its calls are answered, or after so long. */
+  leave(msMax: number): void {
+    this.isLeaving = true;
+    if (this.calls.size === 0) this.close();
+    else setTimeout(() => this.close(), msMax).unref();
+  }
+
   private begin(name: PeerCallNumber, request: Uint8Array, call: Call): void {
     if (this.end !== undefined) {
       call.failed(new ConnectionLost(this.end.message, true));
@@ -180,6 +188,7 @@ export class PeerConnection {
     this.calls.delete(number);
     if (kind === FrameKind.answer) call.done(bytes);
     else call.failed(new CallFailed(bytes.toString()));
+    if (this.isLeaving && this.calls.size === 0) this.close();
   }
 
   private lose(why: Error): void {
