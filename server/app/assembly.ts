@@ -160,7 +160,8 @@ async function openPort(
   const texts = new TokenTexts(tables, lookup, config.tradesAsset, () => infos.pinnedLookup());
   const books = new BookRenderer(tables, texts);
   const closedOrders = new StoredClosedOrders(stores.derived);
-  const { isTaking, ledger, lines, pauses, seqlock, whenBatchesDone, whenCommitted } = writer;
+  const { applied, isTaking, ledger, lines, pauses, seqlock } = writer;
+  const { whenBatchesDone, whenCommitted } = writer;
   const shared = { now: clock.now, tables, texts, books, whenBatchesDone, whenCommitted };
   const streams = new Streams({
     ...shared,
@@ -177,7 +178,7 @@ async function openPort(
   const routes = nodeRoutes({
     ...parts,
     ...shared,
-    ...{ isTaking, ledger, lines, pauses, seqlock },
+    ...{ applied, isTaking, ledger, lines, pauses, seqlock },
     forwarder: cluster?.forwarder,
     config,
     rates,
@@ -190,12 +191,14 @@ async function openPort(
     catalog: () => catalog.current,
     clock: parts.clockFacts,
   });
-  cluster?.forwarder.serve(cluster.peers, routes, log);
-  cluster?.orders.serve(cluster.peers, lines, (key) => refusalOfKey(auth, uuidText(key)));
+  const sequence = (): number => applied.newest;
+  cluster?.forwarder.serve(cluster.peers, routes, sequence, log);
+  cluster?.orders.serve(cluster.peers, lines, sequence, (key) => refusalOfKey(auth, uuidText(key)));
   const server = await listen(
     routes,
     {
       ...httpOptions(config, (line, fields) => log('warn', line, fields), counts, rates),
+      sequence,
       ...(cluster && { isStale: cluster.isStale }),
     },
     streams.routes,

@@ -72,6 +72,8 @@ export class ForwardedContext implements RequestContext {
   readonly address;
   readonly route: string;
   readonly answered: Promise<ForwardedAnswer>;
+  /** The node that took it has waited. */
+  readonly minSequence = '';
   /** The node that took it knows whether its caller is gone. */
   readonly aborted = false;
   isOverLimit = false;
