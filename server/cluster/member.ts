@@ -27,6 +27,7 @@ import { type EpochSettings, epochRecord } from './epoch-record.ts';
 import { Forwarder, NOT_FORWARDED, RETRY_LATER } from './forwarder.ts';
 import { wantCopy } from './join.ts';
 import { LeaderLink } from './leader-link.ts';
+import { OperationForwarder } from './operation-forwarder.ts';
 import { OrderForwarder } from './order-forwarder.ts';
 import { fingerprintOf, giveUpKey, isKeyOf } from './own-key.ts';
 import { PeerServer } from './peers/peer-server.ts';
@@ -35,6 +36,8 @@ import { openSharedLog, type SharedLog } from './shared-log.ts';
 
 /** Until the node that leads has announced itself. */
 const COMPARE_MS = 500;
+/** Far above what a hand-over takes until it is answered. */
+const HANDOVER_MS_MAX = 30_000;
 
 /** What the node has to be told of. */
 export interface MemberCalls {
@@ -51,9 +54,12 @@ export class Member {
   readonly forwarder: Forwarder;
   /** The same for orders, which are checked here. */
   readonly orders: OrderForwarder;
+  /** The same for changes by operators. */
+  readonly operations: OperationForwarder;
   /** What other nodes may call here. */
   readonly peers: PeerServer;
   private readonly link: LeaderLink;
+  private readonly operationLink: LeaderLink;
   /** Where they reach it. */
   private peersUrl = '';
   /** Whether no API key was issued yet: then node.key may change. */
@@ -88,13 +94,16 @@ export class Member {
     this.peers = new PeerServer({ secret, host, port: clusterPort, print });
     giveCopies(this.peers, dataDir, print);
     this.key = fingerprintOf(dataDir);
-    this.link = new LeaderLink({
+    const linkOptions = {
       ...{ node: nodeId, secret, waitMs: clusterWaitMs },
       leads: this.isTaking,
       leader: () => this.roles?.leader,
-    });
+    };
+    this.link = new LeaderLink(linkOptions);
+    this.operationLink = new LeaderLink(linkOptions);
     this.forwarder = new Forwarder(this.link, this.isTaking);
     this.orders = new OrderForwarder(this.link, this.isTaking);
+    this.operations = new OperationForwarder(nodeId, this.operationLink, this.isTaking);
   }
 
   /** Other nodes reach this one from here on. */
@@ -121,12 +130,12 @@ export class Member {
       epochRecord: () => epochRecord(tables, settings),
       key: this.key,
       onLeader: () => {
-        this.link.leaderChanged();
+        this.leaderChanged();
         this.comparing = this.compareKey(calls.onFatal);
       },
       waiting: () => this.lines?.waiting ?? 0,
       onLead: () => {
-        this.link.leaderChanged();
+        this.leaderChanged();
         for (const callback of this.onLead) callback();
       },
       onFollow: () => {
@@ -134,7 +143,7 @@ export class Member {
       },
       onOver: (why) => {
         // Whoever waits is answered at once: the node starts again.
-        this.link.close();
+        this.closeLinks();
         print('warn', `${why.message}: starting over`);
         this.signalOver(why);
       },
@@ -230,9 +239,21 @@ export class Member {
 
   async close(): Promise<void> {
     this.isClosed = true;
-    this.link.close();
+    this.closeLinks();
     await this.peers.close();
     await this.replicated.close();
+  }
+
+  private leaderChanged(): void {
+    this.link.leaderChanged();
+    // A hand-over is answered by the node that led before.
+    const { operationLink } = this;
+    setTimeout(() => operationLink.leaderChanged(), HANDOVER_MS_MAX).unref();
+  }
+
+  private closeLinks(): void {
+    this.link.close();
+    this.operationLink.close();
   }
 
   private async compareKey(onFatal: (error: Error) => void): Promise<void> {

@@ -30,6 +30,7 @@ export class AppliedSequence {
 
   /** Resolves with true once this batch is reached, with false where that takes longer than `msMax`. */
   when(sequence: number, msMax: number): Promise<boolean> {
+    if (sequence <= this.newest) return Promise.resolve(true);
     return new Promise((resolve) => {
       const wait = { sequence, reached: () => end(true) };
       const timer = setTimeout(() => {
