@@ -54,6 +54,7 @@ export class Forwarder {
   ): Promise<void> => {
     const request = encodeRequest(context, routeName(route));
     const outcome = await this.link.call(PeerCall.request, request);
+    this.link.meters.ended('request', outcome);
     if (outcome === 'here') return here();
     if (typeof outcome === 'string') {
       const [status, body] = NOT_FORWARDED[outcome];

@@ -13,6 +13,7 @@ import type { EtcdClient } from '../../storage/etcd/client.ts';
 import { type Log as Files, OutcomeUnknown } from '../../storage/log/log.ts';
 import type { ClusterControl } from '../admin/cluster-operations.ts';
 import type { NodeView } from '../admin/cluster-schemas.ts';
+import { ForwardMeters } from '../admin/forward-meters.ts';
 import type { ClusterFacts } from '../admin/progress.ts';
 import type { Log } from '../common/logger.ts';
 import type { Config } from '../config/config.ts';
@@ -60,6 +61,7 @@ export class Member {
   readonly peers: PeerServer;
   private readonly link: LeaderLink;
   private readonly operationLink: LeaderLink;
+  private readonly meters = new ForwardMeters();
   /** Where they reach it. */
   private peersUrl = '';
   /** Whether no API key was issued yet: then node.key may change. */
@@ -98,6 +100,7 @@ export class Member {
       ...{ node: nodeId, secret, waitMs: clusterWaitMs },
       leads: this.isTaking,
       leader: () => this.roles?.leader,
+      meters: this.meters,
     };
     this.link = new LeaderLink(linkOptions);
     this.operationLink = new LeaderLink(linkOptions);
@@ -189,7 +192,7 @@ export class Member {
   }
 
   facts(): ClusterFacts | undefined {
-    return this.roles?.facts();
+    return this.roles && { ...this.roles.facts(), forwarded: this.meters };
   }
 
   /** Of a node that does not lead: that of a leader is with those of its sequencer. */

@@ -35,6 +35,7 @@ export class OperationForwarder {
       if (this.isLeading()) return undefined;
       const head: CallHead = { key, query, actor: `${actor}, at ${this.node}` };
       const outcome = await this.link.call(PeerCall.operation, encode(head, body));
+      this.link.meters.ended('operation', outcome);
       if (outcome === 'here') return undefined;
       if (typeof outcome === 'string') {
         const [status, text] = NOT_FORWARDED[outcome];

@@ -107,6 +107,10 @@ export class OrderForwarder {
 
   private async call(requests: readonly OwnedRequest[], lines: OrderTaker): Promise<void> {
     const outcome = await this.link.call(PeerCall.orders, encodeCall(requests));
+    for (const { kind } of requests) {
+      const isChecked = kind === RequestKind.checked;
+      this.link.meters.ended(isChecked ? 'checked_orders' : 'unchecked_orders', outcome);
+    }
     if (outcome === 'here') {
       for (const request of requests) lines.submit(request);
     } else if (typeof outcome === 'string') {

@@ -91,7 +91,10 @@ test('the answer names the batch, and a node without a listener makes it, too', 
     const stopped = await run(cluster, leader, 'wallet', 'ban', alice.address);
     assert.equal(stopped.code, 1);
     assert.match(stopped.stderr, /^DATA_DIR is that of a node of a cluster, which does not run/);
-    assert.match((await run(cluster, leader, 'wallet', 'bans')).stdout, /^wallet +since +reason\n$/);
+    assert.match(
+      (await run(cluster, leader, 'wallet', 'bans')).stdout,
+      /^wallet +since +reason\n$/,
+    );
 
     const settings = { ...cluster.settingsOf(leader), ADMIN_PORT: '0' };
     cluster.nodes[leader] = await TestNode.start(cluster.directories[leader]!, settings);
