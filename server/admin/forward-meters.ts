@@ -6,12 +6,7 @@
 import { Histogram } from '../common/histogram.ts';
 
 /** Requests whole; those that place orders, checked by this node or not; changes by operators. */
-const FORWARDED_KINDS = [
-  'request',
-  'checked_orders',
-  'unchecked_orders',
-  'operation',
-] as const;
+const FORWARDED_KINDS = ['request', 'checked_orders', 'unchecked_orders', 'operation'] as const;
 /** Nobody led; too much waited; it was sent, and what became of it is unknown. */
 const FORWARD_FAILURES = ['nobody', 'busy', 'unknown'] as const;
 

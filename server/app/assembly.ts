@@ -34,6 +34,9 @@ import type { NodeOptions, RunningNode } from './running-node.ts';
 import { Start, StartOver } from './start.ts';
 import { readDemo } from './startup-commands.ts';
 
+/** So long a subscription waits for a key that another node may have issued. */
+const KEY_MS_MAX = 1_000;
+
 /** Starts a node on what is recovered; rejects with a clear Error when it must not run. */
 export async function assemble(options: NodeOptions, recovery: Recovery): Promise<RunningNode> {
   const start = new Start(options);
@@ -153,7 +156,7 @@ async function openPort(
 ): Promise<{ readonly server: HttpServer; readonly streams: Streams }> {
   const { config, log } = options;
   const { authSkewSeconds, chainId, credentialPrefix } = config;
-  const { catalog, clock, followers, infos, registry, stores, t: tables, writer } = parts;
+  const { catalog, clock, cluster, followers, infos, registry, stores, t: tables, writer } = parts;
   const { bans } = parts.noted;
   const isBanned = (address: string): boolean => bans.has(address);
   const lookup: MarketLookup = (market) => infos.find(market);
@@ -168,12 +171,13 @@ async function openPort(
     ...{ lookup, venue: registry.venue, recent: followers.recent },
     key: (apiKey) => unlessBanned(bans, registry.lookup(apiKey)),
     readOnlyKey: (key) => unlessBanned(bans, registry.lookupReadOnly(key)),
+    keyComes: (isKnown) =>
+      cluster?.forwarder.isNeeded() === true ? applied.until(isKnown, KEY_MS_MAX) : undefined,
     limits: streamLimits(config),
     elapsed: () => performance.now(),
     log: (line) => log('error', line),
   });
   followers.streams = streams;
-  const { cluster } = parts;
   const auth = openAuth(credentialPrefix, chainId, authSkewSeconds, registry, isBanned);
   const routes = nodeRoutes({
     ...parts,

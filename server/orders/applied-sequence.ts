@@ -28,6 +28,14 @@ export class AppliedSequence {
     for (const wait of waits) if (wait.sequence <= sequence) wait.reached();
   }
 
+  /** Resolves once `isThere`, which is asked again after each batch, or when that takes longer than `msMax`. */
+  async until(isThere: () => boolean, msMax: number): Promise<void> {
+    const end = performance.now() + msMax;
+    for (let left = msMax; left > 0 && !isThere(); left = end - performance.now()) {
+      await this.when(this.newest + 1, left);
+    }
+  }
+
   /** Resolves with true once this batch is reached, with false where that takes longer than `msMax`. */
   when(sequence: number, msMax: number): Promise<boolean> {
     if (sequence <= this.newest) return Promise.resolve(true);

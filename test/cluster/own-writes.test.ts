@@ -9,11 +9,13 @@ import { level2 } from '../../client/credentials.ts';
 import { Wallet } from '../../client/wallet.ts';
 import { useCompiledNodes } from '../common/forms.ts';
 import { type Reply, send, type TestNode } from '../common/node-harness.ts';
-import { bodyOf, seconds, type Trader } from '../common/traders.ts';
+import { SocketClient } from '../common/socket-client.ts';
+import { bodyOf, seconds, Trader } from '../common/traders.ts';
 import { clustered, NEEDS_ETCD, traderOf } from './whole-cluster.ts';
 
 useCompiledNodes();
 const ROUNDS = 60;
+const KEYS = 30;
 
 /** A private read that has to show what `written` says. */
 function read(node: TestNode, trader: Trader, path: string, written: Reply): Promise<Reply> {
@@ -46,6 +48,28 @@ test('what was written at any node is read at any other one', NEEDS_ETCD, () =>
         const keys = await read(reader, alice, '/auth/readonly-api-keys', issued);
         assert(keys.text.includes(apiKey), `round ${i}: ${keys.text}`);
       }
+    },
+    { RATE_LIMITS: 'off' },
+  ),
+);
+
+test('a stream is opened with a key that another node has just issued', NEEDS_ETCD, () =>
+  clustered(
+    async (cluster) => {
+      const leader = await cluster.leader();
+      const [follower, third] = cluster.nodes.filter((_, i) => i !== leader);
+      for (let i = 0; i < KEYS; i++) {
+        const writer = [cluster.nodes[leader]!, third!][i % 2]!;
+        const { trio } = await Trader.join(writer, `stream ${i}`);
+        const client = await SocketClient.open(follower!, '/ws/user');
+        client.send({ type: 'user', auth: trio });
+        assert.deepEqual(await client.upToNow(), [], `round ${i}`);
+        client.cut();
+      }
+      const { trio } = await Trader.join(third!, 'stranger');
+      const client = await SocketClient.open(follower!, '/ws/user');
+      client.send({ type: 'user', auth: { ...trio, apiKey: trio.apiKey.replace(/.$/, '?') } });
+      assert.equal((await client.json()).error, 'invalid_auth');
     },
     { RATE_LIMITS: 'off' },
   ),
