@@ -24,7 +24,7 @@ import { marketByCondition } from '../market-data/find.ts';
 import { type MarketLookup, TokenTexts } from '../market-data/texts.ts';
 import { TradesRenderer } from '../market-data/trades-render.ts';
 import type { StreamLimits } from '../streams/stream-bounds.ts';
-import { Streams } from '../streams/streams.ts';
+import { type StreamParts, Streams } from '../streams/streams.ts';
 import { demoFunds } from './demo-funds.ts';
 import { DemoTraders } from './demo-traders.ts';
 import { openOperations } from './operations.ts';
@@ -169,10 +169,7 @@ async function openPort(
   const streams = new Streams({
     ...shared,
     ...{ lookup, venue: registry.venue, recent: followers.recent },
-    key: (apiKey) => unlessBanned(bans, registry.lookup(apiKey)),
-    readOnlyKey: (key) => unlessBanned(bans, registry.lookupReadOnly(key)),
-    keyComes: (isKnown) =>
-      cluster?.forwarder.isNeeded() === true ? applied.until(isKnown, KEY_MS_MAX) : undefined,
+    ...streamKeys(parts),
     limits: streamLimits(config),
     elapsed: () => performance.now(),
     log: (line) => log('error', line),
@@ -195,20 +192,33 @@ async function openPort(
     catalog: () => catalog.current,
     clock: parts.clockFacts,
   });
-  const sequence = (): number => applied.newest;
-  cluster?.forwarder.serve(cluster.peers, routes, sequence, log);
-  cluster?.orders.serve(cluster.peers, lines, sequence, (key) => refusalOfKey(auth, uuidText(key)));
+  cluster?.serve({ applied, lines, routes }, (key) => refusalOfKey(auth, uuidText(key)));
   const server = await listen(
     routes,
     {
       ...httpOptions(config, (line, fields) => log('warn', line, fields), counts, rates),
-      sequence,
+      sequence: () => applied.newest,
       ...(cluster && { isStale: cluster.isStale }),
     },
     streams.routes,
   );
   streams.open(server.publish);
   return { server, streams };
+}
+
+/** Whose events are streamed. */
+function streamKeys({
+  cluster,
+  noted: { bans },
+  registry,
+  writer: { applied },
+}: CaughtUp): Pick<StreamParts, 'key' | 'keyComes' | 'readOnlyKey'> {
+  return {
+    key: (apiKey) => unlessBanned(bans, registry.lookup(apiKey)),
+    readOnlyKey: (key) => unlessBanned(bans, registry.lookupReadOnly(key)),
+    keyComes: (isKnown) =>
+      cluster?.forwarder.isNeeded() === true ? applied.until(isKnown, KEY_MS_MAX) : undefined,
+  };
 }
 
 function streamLimits(config: NodeOptions['config']): StreamLimits {

@@ -17,6 +17,8 @@ import { ForwardMeters } from '../admin/forward-meters.ts';
 import type { ClusterFacts } from '../admin/progress.ts';
 import type { Log } from '../common/logger.ts';
 import type { Config } from '../config/config.ts';
+import type { Route } from '../http/request-context.ts';
+import type { AppliedSequence } from '../orders/applied-sequence.ts';
 import type { OrderTaker } from '../orders/order-taker.ts';
 import type { Pause } from '../orders/pauses.ts';
 import type { Sequencer } from '../orders/sequencer.ts';
@@ -29,7 +31,7 @@ import { Forwarder, NOT_FORWARDED, RETRY_LATER } from './forwarder.ts';
 import { wantCopy } from './join.ts';
 import { LeaderLink } from './leader-link.ts';
 import { OperationForwarder } from './operation-forwarder.ts';
-import { OrderForwarder } from './order-forwarder.ts';
+import { OrderForwarder, type RefuseCaller } from './order-forwarder.ts';
 import { fingerprintOf, giveUpKey, isKeyOf } from './own-key.ts';
 import { PeerServer } from './peers/peer-server.ts';
 import { Roles } from './roles.ts';
@@ -45,6 +47,13 @@ export interface MemberCalls {
   /** Why no orders are taken, as far as the shared log is concerned; undefined = they are. */
   readonly onProblem: (problem: string | undefined) => void;
   readonly onFatal: (error: Error) => void;
+}
+
+/** What requests are answered by. */
+interface Served {
+  readonly routes: readonly Route[];
+  readonly lines: OrderTaker;
+  readonly applied: AppliedSequence;
 }
 
 export class Member {
@@ -113,6 +122,13 @@ export class Member {
   async listen(): Promise<void> {
     const port = await this.peers.listen();
     this.peersUrl = `peers://${new URL(this.config.advertise).hostname}:${port}`;
+  }
+
+  /** Answers requests that other nodes forward. */
+  serve({ applied, lines, routes }: Served, refuse: RefuseCaller): void {
+    const sequence = (): number => applied.newest;
+    this.forwarder.serve(this.peers, routes, sequence, this.print);
+    this.orders.serve(this.peers, lines, sequence, refuse);
   }
 
   /** The time of batches, from the newest record of these tables on. */
