@@ -50,6 +50,8 @@ export interface ClientOptions {
   readonly timeoutMs?: number;
   /** Maximum of connections; 8 when absent. */
   readonly connections?: number;
+  /** Every read shows the writes that this client was answered before, whatever node it comes to; false when absent. */
+  readonly readsOwnWrites?: boolean;
   /** Unix milliseconds; Date.now when absent. */
   readonly clock?: () => number;
 }
@@ -113,6 +115,17 @@ export class NodeClient {
       identity = { address, readOnlyKey: key };
     }
     return new NodeClient(url, info, callsOf(identity), options);
+  }
+
+  /** The newest batch of the node's log that an answer to this client has named; 0 = none has. */
+  get sequence(): number {
+    return this.#calls.http.sequence;
+  }
+
+  /** With `readsOwnWrites`, reads show this batch too: the `sequence` of another client. */
+  showFrom(sequence: number): void {
+    const { http } = this.#calls;
+    http.sequence = Math.max(http.sequence, sequence);
   }
 
   /** Any route of the node, by its key: `call('GET /markets/:id', { path: { id: 1001 } })`. */

@@ -14,11 +14,16 @@ export interface Reply {
   readonly retryAfterSeconds: number;
 }
 
+/** A header of an answer, undefined or null when absent. */
+type Read = (name: string) => string | null | undefined;
+
 interface HttpOptions {
   /** After this time without an answer the request counts as lost. */
   readonly timeoutMs?: number;
   /** With 1, requests go out one after another. In a browser, the browser decides. */
   readonly connections?: number;
+  /** Reads wait until the node shows the writes that were answered here. */
+  readonly readsOwnWrites?: boolean;
 }
 
 type Headers = Readonly<Record<string, string>>;
@@ -28,12 +33,17 @@ const CONNECTIONS = 8;
 const JSON_TYPE = { 'Content-Type': 'application/json' };
 
 export class HttpClient {
+  /** The newest batch that an answer has named, as X-Sequence; 0 = none has. */
+  sequence = 0;
+  readonly #readsOwnWrites: boolean;
   readonly #base: URL;
   readonly #timeoutMs: number;
   readonly #node: typeof import('node:http') | undefined;
   readonly #agent: Agent | undefined;
 
-  constructor(base: URL, { connections = CONNECTIONS, timeoutMs = TIMEOUT_MS }: HttpOptions = {}) {
+  constructor(base: URL, options: HttpOptions = {}) {
+    const { connections = CONNECTIONS, readsOwnWrites = false, timeoutMs = TIMEOUT_MS } = options;
+    this.#readsOwnWrites = readsOwnWrites;
     this.#base = base;
     this.#timeoutMs = timeoutMs;
     this.#node = builtin(base.protocol === 'https:' ? 'node:https' : 'node:http');
@@ -43,9 +53,11 @@ export class HttpClient {
   /** Sends one request once. Rejects when the complete answer did not arrive. */
   send(method: Method, path: string, headers: Headers = {}, body = ''): Promise<Reply> {
     const url = new URL(this.#base.pathname.replace(/\/$/, '') + path, this.#base);
+    const waits = this.#readsOwnWrites && this.sequence > 0;
+    const all = waits ? { ...headers, 'X-Min-Sequence': String(this.sequence) } : headers;
     return this.#node === undefined
-      ? this.#fetch(url, method, headers, body)
-      : this.#request(this.#node, url, method, headers, body);
+      ? this.#fetch(url, method, all, body)
+      : this.#request(this.#node, url, method, all, body);
   }
 
   close(): void {
@@ -58,8 +70,12 @@ export class HttpClient {
       ...(body === '' ? {} : { body }),
       signal: AbortSignal.timeout(this.#timeoutMs),
     });
-    const retryAfterSeconds = Number(answer.headers.get('retry-after') ?? 0) || 0;
-    return { status: answer.status, body: await answer.text(), retryAfterSeconds };
+    return this.#reply(answer.status, await answer.text(), (name) => answer.headers.get(name));
+  }
+
+  #reply(status: number, body: string, read: Read): Reply {
+    this.sequence = Math.max(this.sequence, numberOf(read('x-sequence')));
+    return { status, body, retryAfterSeconds: numberOf(read('retry-after')) };
   }
 
   #request(
@@ -79,9 +95,9 @@ export class HttpClient {
         incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
         incoming.on('error', reject);
         incoming.on('end', () => {
-          const retryAfterSeconds = Number(incoming.headers['retry-after'] ?? 0) || 0;
           const text = Buffer.concat(chunks).toString();
-          resolve({ status: incoming.statusCode ?? 0, body: text, retryAfterSeconds });
+          const read: Read = (name) => incoming.headers[name] as string | undefined;
+          resolve(this.#reply(incoming.statusCode ?? 0, text, read));
         });
       });
       // Limits the whole request and answer: a socket's own timeout restarts with every byte.
@@ -94,4 +110,9 @@ export class HttpClient {
       outgoing.end(bytes);
     });
   }
+}
+
+/** 0 when absent, or no number. */
+function numberOf(text: string | null | undefined): number {
+  return Number(text ?? 0) || 0;
 }

@@ -4,8 +4,8 @@
  *
  * The route decides what may be repeated. `always`: reads, requests that the node recognises by
  * their bytes (an order's digest is its id), and requests that have the same effect once or many
- * times. `undone`: only when the node said that nothing was done, which it says with 429 and
- * `engine busy`.
+ * times. `undone`: only when the node said that nothing was done, which it says with 429,
+ * `engine busy`, and where it has not applied an earlier write yet.
  */
 import { ApiError, NoAnswerError } from './errors.ts';
 import type { Reply } from './http.ts';
@@ -21,8 +21,9 @@ export interface Answered {
 const PAUSE_MS_FIRST = 50;
 const PAUSE_MS_LONGEST = 5_000;
 const THROTTLED = 429;
-/** Only with the text `engine busy`; without it, the request may have been carried out. */
+/** Only with one of these texts; without it, the request may have been carried out. */
 const BUSY = 503;
+const NOTHING_DONE = /engine busy|has not applied X-Min-Sequence/;
 /** From a node that is stopping or starting, and from proxies. */
 const UNAVAILABLE = new Set([500, 502, 503, 504]);
 
@@ -52,7 +53,7 @@ export async function untilAnswered(
     } catch (error) {
       failure = error;
     }
-    const isBusy = reply?.status === BUSY && reply.body.includes('engine busy');
+    const isBusy = reply?.status === BUSY && NOTHING_DONE.test(reply.body);
     const isUndone = reply?.status === THROTTLED || isBusy;
     const isLost = reply === undefined || UNAVAILABLE.has(reply.status);
     if (reply !== undefined && !isUndone && !isLost) return { reply, lost };

@@ -1309,6 +1309,9 @@ export const REFUSALS = {
   "NOT_LEADING": [
     "this node of the cluster does not lead"
   ],
+  "NOT_APPLIED_YET": [
+    "this node has not applied X-Min-Sequence yet"
+  ],
   "INVALID_L1": [
     "invalid_l1: "
   ],

@@ -11,6 +11,7 @@ import { STATUS_CODES } from 'node:http';
 import { errorBody } from '../common/error-bodies.ts';
 import { isLoopback } from '../http/address.ts';
 import { listenError } from '../http/listening.ts';
+import { sequenceHeaders } from '../http/sequence.ts';
 import {
   type HttpRequest,
   type HttpResponse,
@@ -215,8 +216,9 @@ class Answerer {
     const query = request.getQuery() ?? '';
     return bodyOf(request, response).then(async (body) => {
       if (body === undefined) return problem(413, 'body too large', `${BODY_BYTES_MAX} bytes`);
-      const answer = await operations.run({ key, query, body, actor });
-      return { ...answer, type: JSON_TYPE, headers: NO_STORE };
+      const { sequence, ...answer } = await operations.run({ key, query, body, actor });
+      const written = sequence === undefined ? [] : sequenceHeaders(sequence);
+      return { ...answer, type: JSON_TYPE, headers: [...NO_STORE, ...written] };
     });
   }
 

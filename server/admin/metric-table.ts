@@ -330,6 +330,33 @@ export const METRICS: Readonly<Record<string, NumberRow | HistogramRow>> = {
     '1 while the shared log takes no more records, as the node that leads has seen last',
     ({ node: { progress } }) => progress.cluster?.space && (progress.cluster.space.isFull ? 1 : 0),
   ),
+  exchange_cluster_forwarded_total: byLabel(
+    'counter',
+    'kind',
+    'requests that the node which leads has answered for this one, by how they were forwarded',
+    ({ node: { progress } }) => progress.cluster?.forwarded.answered ?? [],
+  ),
+  exchange_cluster_forward_failures_total: byLabel(
+    'counter',
+    'reason',
+    'requests to be forwarded that got no answer; unknown: it may have been done',
+    ({ node: { progress } }) => progress.cluster?.forwarded.failed ?? [],
+  ),
+  exchange_cluster_forward_waits_total: counter(
+    'calls to the node that leads which waited for somebody to lead',
+    ({ node: { progress } }) => progress.cluster?.forwarded.waits,
+  ),
+  exchange_cluster_forward_seconds: {
+    type: 'histogram',
+    help: 'time of a call to the node that leads, from when it is sent to its answer',
+    labels: [],
+    unit: MICROSECOND,
+    bounds: DURATIONS,
+    read: ({ node: { progress } }) =>
+      progress.cluster === undefined
+        ? []
+        : [{ labels: {}, histogram: progress.cluster.forwarded.roundTrip }],
+  },
   exchange_log_lines_dropped_total: counter(
     'lines of the process log that were dropped because its reader is too slow',
     ({ droppedLines }) => droppedLines,

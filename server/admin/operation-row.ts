@@ -12,6 +12,8 @@ export interface OperationRow {
   readonly input: TObject;
   /** Of a 200. */
   readonly answer: TSchema;
+  /** A change of this node alone, also in a cluster; all others are made by the node that leads. */
+  readonly ofNode?: true;
 }
 
 /** The operation cannot be done; nothing has changed. */

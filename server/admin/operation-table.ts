@@ -70,6 +70,7 @@ export const OPERATIONS = {
     does: 'changes one rate limit until the node restarts: `limit` is requests/seconds, or off',
     input: s.LimitInput,
     answer: s.LimitsAnswer,
+    ofNode: true,
   },
   'POST /admin/ledger/deposit': {
     does: 'pays collateral in to a wallet; with `signer` it also says who may sign for it',
@@ -160,6 +161,7 @@ export const OPERATIONS = {
     does: 'has a member of etcd give free room back; it answers nothing meanwhile',
     input: c.DefragInput,
     answer: c.DefragAnswer,
+    ofNode: true,
   },
   'GET /admin/audit': {
     does: 'the audit log: every change that was made through these routes, newest first',

@@ -27,12 +27,21 @@ export interface OperationCall {
 export interface OperationAnswer {
   readonly status: number;
   readonly body: string;
+  /** Of a change: the newest batch that was durable when it was done. */
+  readonly sequence?: number;
 }
+
+/** Has another node make a change; resolves with undefined where this node makes it. */
+export type MakeElsewhere = (call: OperationCall) => Promise<OperationAnswer | undefined>;
 
 interface OperationsOptions {
   /** On a stopped directory there are not all of them. */
   readonly handlers: Partial<OperationHandlers>;
   readonly audit: Pick<AuditLog, 'begin' | 'end'>;
+  /** Undefined where this node makes all changes. */
+  readonly elsewhere?: MakeElsewhere | undefined;
+  /** The newest batch that is durable. */
+  readonly sequence?: () => number;
   readonly log: (line: string) => void;
 }
 
@@ -67,12 +76,21 @@ export class Operations {
       this.o.log(`${UNAVAILABLE}: ${(error as Error).message}`);
       return { status: 503, body: errorBody(UNAVAILABLE, 'nothing has changed') };
     }
-    const answer = await this.result(key, input);
+    const answer = await this.change(call, input);
     // The change is made, and its entry is on disk: only the result is missing.
     await this.o.audit.end(id, answer.status, errorOf(answer)).catch((error: unknown) => {
       this.o.log(`${UNAVAILABLE}: ${(error as Error).message}`);
     });
     return answer;
+  }
+
+  private async change(call: OperationCall, input: object): Promise<OperationAnswer> {
+    const { elsewhere, sequence } = this.o;
+    const { ofNode }: OperationRow = OPERATIONS[call.key];
+    const made = ofNode === true ? undefined : await elsewhere?.(call);
+    if (made !== undefined) return made;
+    const answer = await this.result(call.key, input);
+    return sequence === undefined ? answer : { ...answer, sequence: sequence() };
   }
 
   private async result(key: OperationKey, input: object): Promise<OperationAnswer> {

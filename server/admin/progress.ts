@@ -1,6 +1,7 @@
 /** How far log, follower, snapshots and cluster are, as GET /status and the admin listener show it. */
 
 import type { NodeView } from './cluster-schemas.ts';
+import type { ForwardMeters } from './forward-meters.ts';
 
 /** What a node knows of its cluster. */
 export interface ClusterFacts {
@@ -16,6 +17,8 @@ export interface ClusterFacts {
   readonly isStale: boolean;
   /** Of the shared log, as this node has seen it while it led. */
   readonly space: { readonly usedBytes: number; readonly isFull: boolean } | undefined;
+  /** What it has forwarded to the node that leads. */
+  readonly forwarded: ForwardMeters;
 }
 
 export interface Progress {

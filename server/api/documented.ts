@@ -27,6 +27,7 @@ import { AUTH_SECONDS } from '../streams/user-channel.ts';
 import { placesOf } from './base-paths.ts';
 import { configuredRow } from './configured-row.ts';
 import * as info from './node-info.ts';
+import { writes } from './route-row.ts';
 import { ROUTE_TABLE, type RouteKey } from './route-table.ts';
 
 const MODULES = [
@@ -80,7 +81,8 @@ function routesOf(config: Config): OpenApiParts['routes'] {
     if (row.repeats !== true) before = row.does;
     const summary = row.repeats === true ? repeated(before, row.does) : row.does;
     const bases = new Set(placesOf(key, row, ROUTE_TABLE).map(({ base }) => base));
-    return { key, row, summary, bases: [...bases] };
+    const isWrite = writes(key.split(' ')[0]!, row);
+    return { key, row, summary, writes: isWrite, bases: [...bases] };
   });
 }
 

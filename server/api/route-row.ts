@@ -52,5 +52,10 @@ export interface RouteRow {
   readonly listed?: true;
 }
 
+/** Whether requests of a route may change something; where another node leads, it decides them. */
+export function writes(method: string, { access }: Pick<RouteRow, 'access'>): boolean {
+  return method !== 'GET' && access !== 'none';
+}
+
 /** Of a row that repeats the one before it without a difference. */
 export const same = { repeats: true, does: 'the same' } as const;

@@ -28,6 +28,7 @@ import { type TokenRouteParts, tokenHandlers } from '../market-data/token-routes
 import { TopReader } from '../market-data/top.ts';
 import type { TradesRenderer } from '../market-data/trades-render.ts';
 import { TRADES_QUERY } from '../market-data/trades-schemas.ts';
+import type { AppliedSequence } from '../orders/applied-sequence.ts';
 import { orderHandlers } from '../orders/order-routes.ts';
 import type { OrderTaker } from '../orders/order-taker.ts';
 import { portfolioHandlers } from '../portfolio/portfolio-routes.ts';
@@ -55,6 +56,8 @@ export interface RouteParts
   readonly catalog: () => Generation;
   /** Undefined where nothing can be written. */
   readonly ledger: LedgerCommands | undefined;
+  /** The newest batch that is durable. */
+  readonly applied: AppliedSequence;
   /** Requests that change orders go through these. */
   readonly lines: OrderTaker;
   /** Undefined where this node decides everything. */
@@ -81,6 +84,7 @@ export function nodeRoutes(parts: RouteParts): Route[] {
       rowOf: (key) => configuredRow(key, config),
       seconds,
       rateLimits: config.rateLimits,
+      applied: parts.applied,
       forwarder: parts.forwarder,
       failures: { catalog: () => CATALOG_FAILURE, data: dataFailure },
     },

@@ -21,9 +21,11 @@ import {
   type SignedRequest,
   type WalletOwner,
 } from '../identity/auth.ts';
+import type { AppliedSequence } from '../orders/applied-sequence.ts';
 import { type MountedPath, placesOf } from './base-paths.ts';
+import { afterSequence } from './min-sequence.ts';
 import { BODY_MAX, ordersBodyMax } from './node-info.ts';
-import type { Api, RouteRow } from './route-row.ts';
+import { type Api, type RouteRow, writes } from './route-row.ts';
 import { ROUTE_TABLE, type RouteKey } from './route-table.ts';
 import { WastedBodies } from './wasted-bodies.ts';
 
@@ -58,6 +60,8 @@ export interface ServeParts {
   readonly seconds: () => number;
   /** Whether callers are limited at all. */
   readonly rateLimits: boolean;
+  /** What reads may wait for. */
+  readonly applied: AppliedSequence;
   /** Undefined where this node decides everything. */
   readonly forwarder: Forwarding | undefined;
   /** Bodies of a 500, where they are not {"error":"internal_error"}. */
@@ -74,7 +78,9 @@ export function serveTable(given: ServeParts, handlers: Handlers): Route[] {
   return (Object.keys(ROUTE_TABLE) as RouteKey[]).flatMap((key) => {
     const row = parts.rowOf(key);
     return placesOf(key, row, ROUTE_TABLE).map((mounted) => {
-      return serveRow(parts, mounted, row, handlers[key]);
+      const route = serveRow(parts, mounted, row, handlers[key]);
+      if (writes(route.method, row)) return { ...route, writes: true };
+      return { ...route, run: afterSequence(route.run, row.api, parts.applied) };
     });
   });
 }
@@ -150,7 +156,7 @@ function signedRun(
   const { parse } = row.query;
   const { forwarder } = parts;
   // Who may change what, and what became of it, is decided in one place.
-  const isDecided = isLevel1 || (route.method !== 'GET' && row.places !== true);
+  const isDecided = isLevel1 || (writes(route.method, row) && row.places !== true);
   const runHere: Route['run'] = (context) => {
     const refused = parts.wasted.admit(context);
     if (refused === undefined) return undefined;

@@ -24,7 +24,7 @@ import { marketByCondition } from '../market-data/find.ts';
 import { type MarketLookup, TokenTexts } from '../market-data/texts.ts';
 import { TradesRenderer } from '../market-data/trades-render.ts';
 import type { StreamLimits } from '../streams/stream-bounds.ts';
-import { Streams } from '../streams/streams.ts';
+import { type StreamParts, Streams } from '../streams/streams.ts';
 import { demoFunds } from './demo-funds.ts';
 import { DemoTraders } from './demo-traders.ts';
 import { openOperations } from './operations.ts';
@@ -33,6 +33,9 @@ import type { Recovery } from './recovery.ts';
 import type { NodeOptions, RunningNode } from './running-node.ts';
 import { Start, StartOver } from './start.ts';
 import { readDemo } from './startup-commands.ts';
+
+/** So long a subscription waits for a key that another node may have issued. */
+const KEY_MS_MAX = 1_000;
 
 /** Starts a node on what is recovered; rejects with a clear Error when it must not run. */
 export async function assemble(options: NodeOptions, recovery: Recovery): Promise<RunningNode> {
@@ -153,31 +156,30 @@ async function openPort(
 ): Promise<{ readonly server: HttpServer; readonly streams: Streams }> {
   const { config, log } = options;
   const { authSkewSeconds, chainId, credentialPrefix } = config;
-  const { catalog, clock, followers, infos, registry, stores, t: tables, writer } = parts;
+  const { catalog, clock, cluster, followers, infos, registry, stores, t: tables, writer } = parts;
   const { bans } = parts.noted;
   const isBanned = (address: string): boolean => bans.has(address);
   const lookup: MarketLookup = (market) => infos.find(market);
   const texts = new TokenTexts(tables, lookup, config.tradesAsset, () => infos.pinnedLookup());
   const books = new BookRenderer(tables, texts);
   const closedOrders = new StoredClosedOrders(stores.derived);
-  const { isTaking, ledger, lines, pauses, seqlock, whenBatchesDone, whenCommitted } = writer;
+  const { applied, isTaking, ledger, lines, pauses, seqlock } = writer;
+  const { whenBatchesDone, whenCommitted } = writer;
   const shared = { now: clock.now, tables, texts, books, whenBatchesDone, whenCommitted };
   const streams = new Streams({
     ...shared,
     ...{ lookup, venue: registry.venue, recent: followers.recent },
-    key: (apiKey) => unlessBanned(bans, registry.lookup(apiKey)),
-    readOnlyKey: (key) => unlessBanned(bans, registry.lookupReadOnly(key)),
+    ...streamKeys(parts),
     limits: streamLimits(config),
     elapsed: () => performance.now(),
     log: (line) => log('error', line),
   });
   followers.streams = streams;
-  const { cluster } = parts;
   const auth = openAuth(credentialPrefix, chainId, authSkewSeconds, registry, isBanned);
   const routes = nodeRoutes({
     ...parts,
     ...shared,
-    ...{ isTaking, ledger, lines, pauses, seqlock },
+    ...{ applied, isTaking, ledger, lines, pauses, seqlock },
     forwarder: cluster?.forwarder,
     config,
     rates,
@@ -190,18 +192,33 @@ async function openPort(
     catalog: () => catalog.current,
     clock: parts.clockFacts,
   });
-  cluster?.forwarder.serve(cluster.peers, routes, log);
-  cluster?.orders.serve(cluster.peers, lines, (key) => refusalOfKey(auth, uuidText(key)));
+  cluster?.serve({ applied, lines, routes }, (key) => refusalOfKey(auth, uuidText(key)));
   const server = await listen(
     routes,
     {
       ...httpOptions(config, (line, fields) => log('warn', line, fields), counts, rates),
+      sequence: () => applied.newest,
       ...(cluster && { isStale: cluster.isStale }),
     },
     streams.routes,
   );
   streams.open(server.publish);
   return { server, streams };
+}
+
+/** Whose events are streamed. */
+function streamKeys({
+  cluster,
+  noted: { bans },
+  registry,
+  writer: { applied },
+}: CaughtUp): Pick<StreamParts, 'key' | 'keyComes' | 'readOnlyKey'> {
+  return {
+    key: (apiKey) => unlessBanned(bans, registry.lookup(apiKey)),
+    readOnlyKey: (key) => unlessBanned(bans, registry.lookupReadOnly(key)),
+    keyComes: (isKnown) =>
+      cluster?.forwarder.isNeeded() === true ? applied.until(isKnown, KEY_MS_MAX) : undefined,
+  };
 }
 
 function streamLimits(config: NodeOptions['config']): StreamLimits {

@@ -46,11 +46,11 @@ interface OperatedParts
   readonly ledger: LedgerCommands;
 }
 
-/** Undefined where there is no admin listener. */
+/** Undefined where nobody makes any: without an admin listener, and without other nodes that have one. */
 export function openOperations(start: Start, parts: OperatedParts): AdminOperations | undefined {
   const { adminPort, adminToken, dataDir } = start.options.config;
-  if (adminPort === 0) return undefined;
   const { cluster, infos, noted, orders, rates, registry, stores, t, writer } = parts;
+  if (adminPort === 0 && cluster === undefined) return undefined;
   const audit = new AuditLog(dataDir);
   start.onClose(() => audit.close());
   const names = new AccountTexts(t, (market) => infos.find(market));
@@ -72,9 +72,12 @@ export function openOperations(start: Start, parts: OperatedParts): AdminOperati
   const operations = new Operations({
     handlers,
     audit,
+    elsewhere: cluster?.operations.forwardTo(writer.applied),
+    sequence: () => writer.applied.newest,
     log: (line) => start.options.log('error', line),
   });
-  const token = adminToken === '' ? newToken(dataDir) : adminToken;
+  cluster?.operations.serve(cluster.peers, (call) => operations.run(call));
+  const token = adminToken === '' && adminPort !== 0 ? newToken(dataDir) : adminToken;
   return { token, run: (call) => operations.run(call) };
 }
 

@@ -211,7 +211,7 @@ export async function build(start: Start, recovered: Recovered) {
           banned,
           onFlushed,
         })
-      : refusingWriter(unwritable);
+      : refusingWriter(unwritable, lastBatch(t));
   start.onClose(() => writer.close());
   sender.sequencer = writer.engine?.sequencer;
   noted.onPause = (reason) => writer.pauseVenue(reason);

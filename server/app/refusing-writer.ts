@@ -4,19 +4,21 @@
  *
  * Thread: the I/O thread.
  */
+import { AppliedSequence } from '../orders/applied-sequence.ts';
 import { CallerLines } from '../orders/caller-lines.ts';
 import { SeqlockReader } from '../orders/seqlock-reader.ts';
 import { refuse } from '../orders/slot-requests.ts';
 import type { Writer } from './writer.ts';
 
-/** @param detail why the directory cannot be written */
-export function refusingWriter(detail: string): Writer {
+/** @param detail why the directory cannot be written @param newest the newest batch that was recovered */
+export function refusingWriter(detail: string, newest: number): Writer {
   const done = async (): Promise<void> => undefined;
   return {
     engine: undefined,
     ledger: undefined,
     lines: new CallerLines({ submit: refuse, goOn: refuse }, 0),
     seqlock: new SeqlockReader(undefined, setImmediate),
+    applied: new AppliedSequence(newest),
     meters: undefined,
     isTaking: () => false,
     waiting: () => 0,

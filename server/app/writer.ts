@@ -19,6 +19,7 @@ import { walletFactories } from '../identity/wallet-factory.ts';
 import { LedgerCommands } from '../ledger/ledger-commands.ts';
 import { ResolutionLoop } from '../ledger/resolution-loop.ts';
 import type { AppliedBatch } from '../orders/applied-batch.ts';
+import type { AppliedSequence } from '../orders/applied-sequence.ts';
 import { CallerLines } from '../orders/caller-lines.ts';
 import { cancelAllOf } from '../orders/cancels.ts';
 import { FollowerKeeper, type FollowerProgress } from '../orders/follower-keeper.ts';
@@ -69,6 +70,8 @@ export interface Writer {
   /** Undefined where there is no admin listener to tell of them. */
   readonly meters: OrderMeters | undefined;
   readonly seqlock: SeqlockReader;
+  /** The newest batch that is durable. */
+  readonly applied: AppliedSequence;
   /** Whether orders are taken. */
   isTaking(): boolean;
   /** Requests that wait. */
@@ -248,6 +251,7 @@ function writerOf(o: WriterOptions, parts: WriterParts): Writer {
     lines,
     meters,
     seqlock,
+    applied: sequencer.applied,
     isTaking: () => !sequencer.isPaused() && cluster?.isStale() !== true,
     waiting: () => sequencer.waiting() + lines.waiting,
     pauses: () => [...room.pauses(), ...(cluster?.pauses() ?? [])],

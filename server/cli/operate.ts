@@ -34,6 +34,10 @@ import { type Context, type Options, Refused } from './context.ts';
 import { answerOf, baseOf } from './node-request.ts';
 import { configOf, textOf } from './settings.ts';
 
+/** Its log has only what the log of the cluster has. */
+const OF_CLUSTER =
+  'DATA_DIR is that of a node of a cluster, which does not run: name one that does with --url, the URL of its admin listener';
+
 /** The answer of a 200; throws an Error with the answer of any other. */
 export async function operate<K extends OperationKey>(
   context: Context,
@@ -90,6 +94,8 @@ async function local<K extends OperationKey>(
   input: OperationInput<K>,
 ): Promise<OperationOutput<K>> {
   const { dataDir, stderr } = context;
+  if (!key.startsWith('GET ') && configOf(context).cluster !== undefined)
+    throw new Error(OF_CLUSTER);
   if (!existsSync(join(dataDir, 'keys'))) throw new Error(`there are no keys in ${dataDir}`);
   const handlers = await handlersOf(context, key);
   const audit = new AuditLog(dataDir);

@@ -48,14 +48,14 @@ export function decodeAnswer(bytes: Buffer): ForwardedAnswer {
   return { ...(head as Pick<ForwardedAnswer, 'status' | 'headers'>), body };
 }
 
-function encode(head: object, body: Uint8Array): Buffer {
+export function encode(head: object, body: Uint8Array): Buffer {
   const text = Buffer.from(JSON.stringify(head));
   const length = Buffer.alloc(HEAD_LENGTH_BYTES);
   length.writeUInt32LE(text.length);
   return Buffer.concat([length, text, body]);
 }
 
-function decode(bytes: Buffer): { readonly head: unknown; readonly body: Buffer } {
+export function decode(bytes: Buffer): { readonly head: unknown; readonly body: Buffer } {
   const end = HEAD_LENGTH_BYTES + bytes.readUInt32LE(0);
   const head: unknown = JSON.parse(bytes.toString('utf8', HEAD_LENGTH_BYTES, end));
   return { head, body: bytes.subarray(end) };
@@ -72,6 +72,8 @@ export class ForwardedContext implements RequestContext {
   readonly address;
   readonly route: string;
   readonly answered: Promise<ForwardedAnswer>;
+  /** The node that took it has waited. */
+  readonly minSequence = '';
   /** The node that took it knows whether its caller is gone. */
   readonly aborted = false;
   isOverLimit = false;

@@ -8,6 +8,7 @@ import { ENGINE_BUSY, errorBody, INTERNAL_ERROR, OUTCOME_UNKNOWN } from '../comm
 import type { Log } from '../common/logger.ts';
 import { REFUSALS } from '../common/refusals.ts';
 import type { RequestContext, Route } from '../http/request-context.ts';
+import { sequenceHeaders } from '../http/sequence.ts';
 import {
   decodeAnswer,
   encodeAnswer,
@@ -53,6 +54,7 @@ export class Forwarder {
   ): Promise<void> => {
     const request = encodeRequest(context, routeName(route));
     const outcome = await this.link.call(PeerCall.request, request);
+    this.link.meters.ended('request', outcome);
     if (outcome === 'here') return here();
     if (typeof outcome === 'string') {
       const [status, body] = NOT_FORWARDED[outcome];
@@ -63,8 +65,13 @@ export class Forwarder {
     return context.reply(status, body, headers);
   };
 
-  /** Answers what other nodes send here. */
-  serve(server: Pick<PeerServer, 'answer'>, routes: readonly Route[], print: Log): void {
+  /** Answers what other nodes send here. @param sequence the newest batch that is durable */
+  serve(
+    server: Pick<PeerServer, 'answer'>,
+    routes: readonly Route[],
+    sequence: () => number,
+    print: Log,
+  ): void {
     const byName = new Map(routes.map((route) => [routeName(route), route]));
     server.answer(PeerCall.request, async (bytes) => {
       if (!this.isLeading()) throw new Error(NOT_LEADING);
@@ -77,7 +84,12 @@ export class Forwarder {
         print('error', `${context.route}: ${(error as Error).message}`);
         context.reply(500, INTERNAL_ERROR);
       }
-      return encodeAnswer(await context.answered);
+      const answer = await context.answered;
+      if (route.writes !== true) return encodeAnswer(answer);
+      return encodeAnswer({
+        ...answer,
+        headers: [...answer.headers, ...sequenceHeaders(sequence())],
+      });
     });
   }
 }

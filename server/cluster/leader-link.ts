@@ -4,6 +4,7 @@
  *
  * Thread: the I/O thread.
  */
+import type { ForwardMeters } from '../admin/forward-meters.ts';
 import { NOTHING_DONE, type PeerCallNumber } from './peers/calls.ts';
 import { CallFailed, ConnectionLost, PeerConnection } from './peers/peer-connection.ts';
 import type { Leader } from './roles.ts';
@@ -25,6 +26,7 @@ export interface LeaderLinkOptions {
   readonly leads: () => boolean;
   /** Whoever leads, as far as this node knows. */
   readonly leader: () => Leader | undefined;
+  readonly meters: ForwardMeters;
 }
 
 interface Expected {
@@ -39,6 +41,7 @@ const BYTES_MAX = 256 * 2 ** 20;
 const CALLS_MAX = 65_536;
 
 export class LeaderLink {
+  readonly meters: ForwardMeters;
   private readonly o: LeaderLinkOptions;
   private connection: PeerConnection | undefined;
   /** To the node that is about to lead, and the epoch in which it will. */
@@ -51,6 +54,7 @@ export class LeaderLink {
   private readonly waits = new Set<() => void>();
 
   constructor(options: LeaderLinkOptions) {
+    this.meters = options.meters;
     this.o = options;
   }
 
@@ -97,15 +101,20 @@ export class LeaderLink {
 
   private async send(name: PeerCallNumber, request: Uint8Array): Promise<Forwarded> {
     const end = performance.now() + this.o.waitMs;
-    while (!this.isClosed) {
+    for (let tries = 0; !this.isClosed; tries++) {
       if (this.o.leads()) return 'here';
+      const sent = performance.now();
       try {
         const answer = await this.open()?.call(name, request);
-        if (answer !== undefined) return answer;
+        if (answer !== undefined) {
+          this.meters.roundTrip.addMs(performance.now() - sent);
+          return answer;
+        }
       } catch (error) {
         if (!isUntouched(error)) return 'unknown';
       }
       if (performance.now() >= end) break;
+      if (tries === 0) this.meters.waits += 1;
       await this.change();
     }
     return 'nobody';

@@ -13,9 +13,12 @@ import type { EtcdClient } from '../../storage/etcd/client.ts';
 import { type Log as Files, OutcomeUnknown } from '../../storage/log/log.ts';
 import type { ClusterControl } from '../admin/cluster-operations.ts';
 import type { NodeView } from '../admin/cluster-schemas.ts';
+import { ForwardMeters } from '../admin/forward-meters.ts';
 import type { ClusterFacts } from '../admin/progress.ts';
 import type { Log } from '../common/logger.ts';
 import type { Config } from '../config/config.ts';
+import type { Route } from '../http/request-context.ts';
+import type { AppliedSequence } from '../orders/applied-sequence.ts';
 import type { OrderTaker } from '../orders/order-taker.ts';
 import type { Pause } from '../orders/pauses.ts';
 import type { Sequencer } from '../orders/sequencer.ts';
@@ -27,7 +30,8 @@ import { type EpochSettings, epochRecord } from './epoch-record.ts';
 import { Forwarder, NOT_FORWARDED, RETRY_LATER } from './forwarder.ts';
 import { wantCopy } from './join.ts';
 import { LeaderLink } from './leader-link.ts';
-import { OrderForwarder } from './order-forwarder.ts';
+import { OperationForwarder } from './operation-forwarder.ts';
+import { OrderForwarder, type RefuseCaller } from './order-forwarder.ts';
 import { fingerprintOf, giveUpKey, isKeyOf } from './own-key.ts';
 import { PeerServer } from './peers/peer-server.ts';
 import { Roles } from './roles.ts';
@@ -35,12 +39,21 @@ import { openSharedLog, type SharedLog } from './shared-log.ts';
 
 /** Until the node that leads has announced itself. */
 const COMPARE_MS = 500;
+/** Far above what a hand-over takes until it is answered. */
+const HANDOVER_MS_MAX = 30_000;
 
 /** What the node has to be told of. */
 export interface MemberCalls {
   /** Why no orders are taken, as far as the shared log is concerned; undefined = they are. */
   readonly onProblem: (problem: string | undefined) => void;
   readonly onFatal: (error: Error) => void;
+}
+
+/** What requests are answered by. */
+interface Served {
+  readonly routes: readonly Route[];
+  readonly lines: OrderTaker;
+  readonly applied: AppliedSequence;
 }
 
 export class Member {
@@ -51,9 +64,13 @@ export class Member {
   readonly forwarder: Forwarder;
   /** The same for orders, which are checked here. */
   readonly orders: OrderForwarder;
+  /** The same for changes by operators. */
+  readonly operations: OperationForwarder;
   /** What other nodes may call here. */
   readonly peers: PeerServer;
   private readonly link: LeaderLink;
+  private readonly operationLink: LeaderLink;
+  private readonly meters = new ForwardMeters();
   /** Where they reach it. */
   private peersUrl = '';
   /** Whether no API key was issued yet: then node.key may change. */
@@ -88,19 +105,30 @@ export class Member {
     this.peers = new PeerServer({ secret, host, port: clusterPort, print });
     giveCopies(this.peers, dataDir, print);
     this.key = fingerprintOf(dataDir);
-    this.link = new LeaderLink({
+    const linkOptions = {
       ...{ node: nodeId, secret, waitMs: clusterWaitMs },
       leads: this.isTaking,
       leader: () => this.roles?.leader,
-    });
+      meters: this.meters,
+    };
+    this.link = new LeaderLink(linkOptions);
+    this.operationLink = new LeaderLink(linkOptions);
     this.forwarder = new Forwarder(this.link, this.isTaking);
     this.orders = new OrderForwarder(this.link, this.isTaking);
+    this.operations = new OperationForwarder(nodeId, this.operationLink, this.isTaking);
   }
 
   /** Other nodes reach this one from here on. */
   async listen(): Promise<void> {
     const port = await this.peers.listen();
     this.peersUrl = `peers://${new URL(this.config.advertise).hostname}:${port}`;
+  }
+
+  /** Answers requests that other nodes forward. */
+  serve({ applied, lines, routes }: Served, refuse: RefuseCaller): void {
+    const sequence = (): number => applied.newest;
+    this.forwarder.serve(this.peers, routes, sequence, this.print);
+    this.orders.serve(this.peers, lines, sequence, refuse);
   }
 
   /** The time of batches, from the newest record of these tables on. */
@@ -121,13 +149,13 @@ export class Member {
       epochRecord: () => epochRecord(tables, settings),
       key: this.key,
       onLeader: () => {
-        this.link.leaderChanged();
+        this.leaderChanged();
         this.comparing = this.compareKey(calls.onFatal);
       },
       onNext: (leader) => this.link.expect(leader),
       waiting: () => this.lines?.waiting ?? 0,
       onLead: () => {
-        this.link.leaderChanged();
+        this.leaderChanged();
         for (const callback of this.onLead) callback();
       },
       onFollow: () => {
@@ -135,7 +163,7 @@ export class Member {
       },
       onOver: (why) => {
         // Whoever waits is answered at once: the node starts again.
-        this.link.close();
+        this.closeLinks();
         print('warn', `${why.message}: starting over`);
         this.signalOver(why);
       },
@@ -181,7 +209,7 @@ export class Member {
   }
 
   facts(): ClusterFacts | undefined {
-    return this.roles?.facts();
+    return this.roles && { ...this.roles.facts(), forwarded: this.meters };
   }
 
   /** Of a node that does not lead: that of a leader is with those of its sequencer. */
@@ -231,9 +259,21 @@ export class Member {
 
   async close(): Promise<void> {
     this.isClosed = true;
-    this.link.close();
+    this.closeLinks();
     await this.peers.close();
     await this.replicated.close();
+  }
+
+  private leaderChanged(): void {
+    this.link.leaderChanged();
+    // A hand-over is answered by the node that led before.
+    const { operationLink } = this;
+    setTimeout(() => operationLink.leaderChanged(), HANDOVER_MS_MAX).unref();
+  }
+
+  private closeLinks(): void {
+    this.link.close();
+    this.operationLink.close();
   }
 
   private async compareKey(onFatal: (error: Error) => void): Promise<void> {

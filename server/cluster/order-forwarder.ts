@@ -3,11 +3,13 @@
  * request alone decides; the leader gets commands, all those of a turn of the event loop in one call, and applies them.
  *
  *   call     of each request: bytes u32, kind i32 | apiKey (16) | address (20) | body, padded to 4
- *   answer   of each request: bytes u32, status u32 | body, padded to 4
+ *   answer   of each request: bytes u32, status u32 | sequence f64 | body, padded to 4
  *
  * Thread: the I/O thread. Cancels and all other requests are forwarded whole (forwarder.ts): there is nothing to save.
  */
 import assert from 'node:assert/strict';
+import type { Headers } from '../http/answer-head.ts';
+import { sequenceHeaders } from '../http/sequence.ts';
 import { Check, checkedRequest, checkRequest } from '../orders/checked-orders.ts';
 import { isLong } from '../orders/order-parts.ts';
 import type { OrderTaker } from '../orders/order-taker.ts';
@@ -24,6 +26,7 @@ export type RefuseCaller = (
 ) => { readonly status: number; readonly body: string } | undefined;
 
 const CALL_HEAD_BYTES = 8;
+const ANSWER_HEAD_BYTES = 16;
 const KEY_BYTES = 16;
 const ADDRESS_BYTES = 20;
 const OWNER_BYTES = KEY_BYTES + ADDRESS_BYTES;
@@ -32,6 +35,8 @@ const CALL_BYTES_MAX = 2 ** 20;
 
 interface Answer {
   readonly status: number;
+  /** A batch that is durable, of all that the answer says the newest one. */
+  readonly sequence: number;
   readonly body: Uint8Array;
 }
 
@@ -67,11 +72,16 @@ export class OrderForwarder {
       );
   }
 
-  /** Answers what other nodes send here. */
-  serve(server: Pick<PeerServer, 'answer'>, lines: OrderTaker, refuse: RefuseCaller): void {
+  /** Answers what other nodes send here. @param sequence the newest batch that is durable */
+  serve(
+    server: Pick<PeerServer, 'answer'>,
+    lines: OrderTaker,
+    sequence: () => number,
+    refuse: RefuseCaller,
+  ): void {
     server.answer(PeerCall.orders, async (bytes) => {
       if (!this.isLeading()) throw new Error(NOT_LEADING);
-      return encodeAnswers(await Promise.all(take(bytes, lines, refuse)));
+      return encodeAnswers(await Promise.all(take(bytes, lines, sequence, refuse)));
     });
   }
 
@@ -97,6 +107,10 @@ export class OrderForwarder {
 
   private async call(requests: readonly OwnedRequest[], lines: OrderTaker): Promise<void> {
     const outcome = await this.link.call(PeerCall.orders, encodeCall(requests));
+    for (const { kind } of requests) {
+      const isChecked = kind === RequestKind.checked;
+      this.link.meters.ended(isChecked ? 'checked_orders' : 'unchecked_orders', outcome);
+    }
     if (outcome === 'here') {
       for (const request of requests) lines.submit(request);
     } else if (typeof outcome === 'string') {
@@ -104,10 +118,16 @@ export class OrderForwarder {
       for (const { answered } of requests) answered(...NOT_FORWARDED[outcome], headers);
     } else {
       let at = 0;
+      let newest = -1;
+      let headers: Headers = [];
       for (const { answered } of requests) {
-        const bodyAt = at + CALL_HEAD_BYTES;
+        const bodyAt = at + ANSWER_HEAD_BYTES;
         const bytes = outcome.readUInt32LE(at);
-        answered(outcome.readUInt32LE(at + 4), outcome.subarray(bodyAt, bodyAt + bytes));
+        const sequence = outcome.readDoubleLE(at + 8);
+        // Answers of a batch share their headers: they are encoded once.
+        if (sequence !== newest) headers = sequenceHeaders(sequence);
+        newest = sequence;
+        answered(outcome.readUInt32LE(at + 4), outcome.subarray(bodyAt, bodyAt + bytes), headers);
         at = bodyAt + padded(bytes);
       }
     }
@@ -139,7 +159,12 @@ const FORWARDED: ReadonlySet<number> = new Set([
 ]);
 
 /** The requests of a call, each on its way to its answer, in their order. */
-function take(bytes: Buffer, lines: OrderTaker, refuse: RefuseCaller): Promise<Answer>[] {
+function take(
+  bytes: Buffer,
+  lines: OrderTaker,
+  sequence: () => number,
+  refuse: RefuseCaller,
+): Promise<Answer>[] {
   const answers: Promise<Answer>[] = [];
   for (let at = 0; at < bytes.length; ) {
     const length = bytes.readUInt32LE(at);
@@ -154,13 +179,17 @@ function take(bytes: Buffer, lines: OrderTaker, refuse: RefuseCaller): Promise<A
     at = bodyAt + padded(length);
     const refused = refuse(apiKeyBytes);
     if (refused !== undefined) {
-      answers.push(Promise.resolve({ ...refused, body: Buffer.from(refused.body) }));
+      const { body: text, status } = refused;
+      answers.push(Promise.resolve({ status, sequence: sequence(), body: Buffer.from(text) }));
       continue;
     }
     answers.push(
       new Promise((resolve) => {
         const answered: OwnedRequest['answered'] = (status, answer) =>
-          resolve({ status, body: typeof answer === 'string' ? Buffer.from(answer) : answer });
+          resolve({
+            ...{ status, sequence: sequence() },
+            body: typeof answer === 'string' ? Buffer.from(answer) : answer,
+          });
         const owner = { apiKeyBytes, address };
         const asked = { kind, owner, body, answered, weight: weightOf(kind, body) };
         lines.submit(kind === RequestKind.checked ? checkedRequest(asked, body) : asked);
@@ -172,14 +201,15 @@ function take(bytes: Buffer, lines: OrderTaker, refuse: RefuseCaller): Promise<A
 
 function encodeAnswers(answers: readonly Answer[]): Buffer {
   let length = 0;
-  for (const { body } of answers) length += CALL_HEAD_BYTES + padded(body.length);
+  for (const { body } of answers) length += ANSWER_HEAD_BYTES + padded(body.length);
   const bytes = Buffer.allocUnsafe(length);
   let at = 0;
-  for (const { body, status } of answers) {
+  for (const { body, sequence, status } of answers) {
     bytes.writeUInt32LE(body.length, at);
     bytes.writeUInt32LE(status, at + 4);
-    bytes.set(body, at + CALL_HEAD_BYTES);
-    at += CALL_HEAD_BYTES + padded(body.length);
+    bytes.writeDoubleLE(sequence, at + 8);
+    bytes.set(body, at + ANSWER_HEAD_BYTES);
+    at += ANSWER_HEAD_BYTES + padded(body.length);
   }
   return bytes;
 }

@@ -157,7 +157,7 @@ export class Roles {
     this.timer = setInterval(() => this.look(), silenceMs / LOOKS);
   }
 
-  facts(): ClusterFacts {
+  facts(): Omit<ClusterFacts, 'forwarded'> {
     const { feed, leader } = this;
     const leads = this.role === 'leading';
     return {

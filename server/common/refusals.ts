@@ -74,6 +74,7 @@ export const REFUSALS = {
   JOURNAL_UNAVAILABLE: ['journal unavailable'],
   OUTCOME_UNKNOWN: ['outcome unknown, ask by id'],
   NOT_LEADING: ['this node of the cluster does not lead'],
+  NOT_APPLIED_YET: ['this node has not applied X-Min-Sequence yet'],
   // Of credentials.
   INVALID_L1: ['invalid_l1: '],
   INVALID_L2: ['invalid_l2: '],

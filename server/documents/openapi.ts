@@ -59,7 +59,7 @@ export async function openApiDocument(parts: OpenApiParts): Promise<Json> {
     paths,
     components: {
       schemas: { ...ERRORS, ...schemas.used },
-      parameters: { IfNoneMatch: IF_NONE_MATCH },
+      parameters: { IfNoneMatch: IF_NONE_MATCH, MinSequence: MIN_SEQUENCE },
       headers: HEADERS,
       securitySchemes: securitySchemes(credentialPrefix),
     },
@@ -89,6 +89,14 @@ const IF_NONE_MATCH = {
   schema: { type: 'string' },
 };
 
+const MIN_SEQUENCE = {
+  name: 'X-Min-Sequence',
+  in: 'header',
+  description:
+    'the X-Sequence of an answer to a write that this answer has to show; it waits up to a second',
+  schema: { type: 'integer', minimum: 0 },
+};
+
 const whole = (description: string) => ({ description, schema: { type: 'integer' } });
 const HEADERS = {
   ETag: { description: 'changes with the answer', schema: { type: 'string' } },
@@ -96,6 +104,7 @@ const HEADERS = {
   RateLimitRemaining: whole('those that are left of them'),
   RateLimitReset: whole('when the window ends, unix seconds'),
   RetryAfter: whole('seconds'),
+  Sequence: whole('a node that has applied this batch of the log shows all that the answer says'),
 };
 
 function securitySchemes(prefix: string): Json {

@@ -30,6 +30,8 @@ export interface DocumentedRoute {
   readonly name: string;
   /** One line; when missing, that of the row before. */
   readonly summary: string;
+  /** Its requests may change something. */
+  readonly writes: boolean;
   /** The base paths under which it is served: '' is the root. */
   readonly bases: readonly string[];
 }
@@ -55,12 +57,15 @@ const TEXTS: Readonly<Record<number, string>> = {
   413: 'the body is too large',
   429: 'too many requests',
   500: 'a fault of the node',
-  503: 'not now: the queue is full, the disk refuses, or the node is stopping',
+  503: 'not now: the queue is full, the disk refuses, X-Min-Sequence is not applied yet, or the node is stopping',
 };
 
 export function operationOf(route: DocumentedRoute, schemas: Schemas): Json {
   const { bases, key, row, summary } = route;
-  const parameters = parametersOf(key, row, schemas);
+  const parameters = [
+    ...parametersOf(key, row, schemas),
+    ...(route.writes ? [] : [{ $ref: '#/components/parameters/MinSequence' }]),
+  ];
   return {
     operationId: route.name,
     summary: summary.replaceAll('`', ''),
@@ -72,7 +77,7 @@ export function operationOf(route: DocumentedRoute, schemas: Schemas): Json {
     ...(row.body === undefined || isEmpty(row.body)
       ? {}
       : { requestBody: { required: true, content: json(schemas.of(row.body)) } }),
-    responses: responsesOf(key, row, schemas),
+    responses: responsesOf(route, schemas),
     security: securityOf(row),
     ...(row.limits.length === 0 ? {} : { 'x-rate-limits': row.limits }),
   };
@@ -140,8 +145,9 @@ function described(shape: ParameterShape | undefined, others: readonly string[] 
   return description === '' ? {} : { description };
 }
 
-function responsesOf(key: string, row: DocumentedRow, schemas: Schemas): Json {
+function responsesOf({ key, row, writes }: DocumentedRoute, schemas: Schemas): Json {
   const headers = {
+    ...(writes ? { 'X-Sequence': { $ref: '#/components/headers/Sequence' } } : {}),
     ...(row.tagged === true ? { ETag: { $ref: '#/components/headers/ETag' } } : {}),
     ...(row.limits.length === 0 ? {} : LIMIT_HEADERS),
   };
@@ -149,7 +155,7 @@ function responsesOf(key: string, row: DocumentedRow, schemas: Schemas): Json {
   const content = Object.fromEntries(
     (row.media ?? ['application/json']).map((type) => [type, { schema }]),
   );
-  const errors = statusesOf(key, row).map((status) => [
+  const errors = statusesOf(key, row, writes).map((status) => [
     String(status),
     {
       description: TEXTS[status],
@@ -178,11 +184,12 @@ function isOfCatalog(status: number): boolean {
 }
 
 /** The error statuses that a row can answer, without those before the route is found. */
-function statusesOf(key: string, row: DocumentedRow): number[] {
+function statusesOf(key: string, row: DocumentedRow, writes: boolean): number[] {
   const hasQuery = Object.keys(row.query.schema.properties ?? {}).length > 0;
   const isGuarded = row.access !== 'none';
   const found: readonly (readonly [number, boolean])[] = [
-    [400, hasQuery || isGuarded || row.body !== undefined],
+    // Of a read at least X-Min-Sequence may be wrong.
+    [400, hasQuery || isGuarded || row.body !== undefined || !writes],
     [401, isGuarded || row.api === 'data' || row.listed === true],
     [403, isGuarded],
     [404, hasQuery || key.includes(':') || row.body !== undefined || row.access === 'level1'],

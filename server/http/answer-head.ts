@@ -6,6 +6,7 @@
  */
 import assert from 'node:assert/strict';
 import { STATUS_CODES } from 'node:http';
+import { SEQUENCE_HEADER } from './sequence.ts';
 import type { HttpResponse } from './uws.ts';
 
 export type Headers = readonly (readonly [string, string])[];
@@ -30,23 +31,43 @@ export interface NumberedLines {
 /** Bytes made of a list of headers, and the last ones made of it and further lines. */
 interface Joined {
   readonly bytes: Uint8Array;
+  /** Where the number of a batch ends in them; 0 = they have none. */
+  readonly sequenceEnd: number;
   lines: NumberedLines | undefined;
   longer: Uint8Array;
 }
+
+/** The digits of 2^53. */
+const SEQUENCE_PLACE = `\r\n${SEQUENCE_HEADER}: ${' '.repeat(16)}`;
 
 /**
  * The headers that all answers of one kind have in common, and what was joined with them. Bytes cost
  * the library less than a text of any length does.
  */
 export class CommonHead {
+  private readonly headers: Headers;
   private readonly lines: string;
   private readonly plain: Joined;
   /** By list: the lists of most answers are made once. */
   private readonly joined = new WeakMap<Headers, Joined>();
+  /** The place of the number of a batch, '' where there is none, and the number. */
+  private readonly place: string;
+  private sequence = 0;
+  /** The same with that place. */
+  private placed: CommonHead | undefined;
 
-  constructor(headers: Headers) {
+  constructor(headers: Headers, place = '') {
+    this.place = place;
+    this.headers = headers;
     this.lines = linesOf(headers);
-    this.plain = joinedOf(CONTENT_TYPE + this.lines);
+    this.plain = this.join(CONTENT_TYPE, '');
+  }
+
+  /** The same with the number of a batch; good until the next call. */
+  withSequence(sequence: number): CommonHead {
+    this.placed ??= new CommonHead(this.headers, SEQUENCE_PLACE);
+    this.placed.sequence = sequence;
+    return this.placed;
   }
 
   /**
@@ -54,7 +75,9 @@ export class CommonHead {
    * first header of the list says otherwise.
    */
   with(headers: Headers): Uint8Array {
-    return this.find(headers).bytes;
+    const { bytes, sequenceEnd } = this.find(headers);
+    if (sequenceEnd > 0) writeNumber(bytes, sequenceEnd, this.sequence);
+    return bytes;
   }
 
   /** The same and further lines with their number, a whole one; good until the next call. */
@@ -64,7 +87,8 @@ export class CommonHead {
       joined.lines = lines;
       joined.longer = Buffer.concat([joined.bytes, Buffer.from(lines.text)]);
     }
-    const { longer } = joined;
+    const { longer, sequenceEnd } = joined;
+    if (sequenceEnd > 0) writeNumber(longer, sequenceEnd, this.sequence);
     for (const place of lines.placesFromEnd) writeNumber(longer, longer.length - place, number);
     return longer;
   }
@@ -76,15 +100,17 @@ export class CommonHead {
     const [first] = headers;
     const isTyped = first?.[0] === 'Content-Type';
     const type = isTyped ? first[1] : CONTENT_TYPE;
-    const made = joinedOf(type + this.lines + linesOf(isTyped ? headers.slice(1) : headers));
+    const made = this.join(type, linesOf(isTyped ? headers.slice(1) : headers));
     this.joined.set(headers, made);
     return made;
   }
-}
 
-function joinedOf(value: string): Joined {
-  const bytes = Buffer.from(value);
-  return { bytes, lines: undefined, longer: bytes };
+  private join(type: string, lines: string): Joined {
+    const head = Buffer.from(type + this.lines + this.place);
+    const bytes = Buffer.concat([head, Buffer.from(lines)]);
+    const sequenceEnd = this.place === '' ? 0 : head.length;
+    return { bytes, sequenceEnd, lines: undefined, longer: bytes };
+  }
 }
 
 const ZERO = 0x30;

@@ -5,6 +5,7 @@
  * page may. Thread: I/O.
  */
 import { CommonHead, type Headers } from './answer-head.ts';
+import { MIN_SEQUENCE_HEADER } from './sequence.ts';
 
 /** Origins whose pages may read answers; one `*` = all of them, none = no page may. */
 export type CorsOrigins = readonly string[];
@@ -12,7 +13,7 @@ export type CorsOrigins = readonly string[];
 export const ALL_ORIGINS: CorsOrigins = ['*'];
 
 /** What a page may always send, beside the headers of the routes. */
-const HEADERS_ALLOWED = ['Content-Type', 'If-None-Match'];
+const HEADERS_ALLOWED = ['Content-Type', 'If-None-Match', MIN_SEQUENCE_HEADER];
 
 /** Browsers keep a preflight's answer for as long as they ever do: some hours. */
 const MAX_AGE_SECONDS = 86_400;

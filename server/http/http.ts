@@ -38,6 +38,7 @@ import type { RateLimiter } from './rate-limiter.ts';
 import { METHOD_NOT_ALLOWED, NOT_FOUND } from './refusals.ts';
 import type { RequestContext, Route } from './request-context.ts';
 import type { RequestCounts } from './request-counts.ts';
+import { SEQUENCE_HEADER } from './sequence.ts';
 import type { ServedRoute, ServerState } from './server-state.ts';
 import { type Publish, type SocketRoute, Sockets } from './sockets.ts';
 import { TurnBudget } from './turn-budget.ts';
@@ -96,6 +97,8 @@ export interface HttpOptions {
   readonly counts?: RequestCounts;
   /** The clock of the rate limits, unix milliseconds. */
   readonly now?: () => number;
+  /** The newest batch that is applied: answers to requests that write name it; none do without it. */
+  readonly sequence?: () => number;
   /** Whether what is read here may be old: answers then say so. Always current without it. */
   readonly isStale?: () => boolean;
 }
@@ -220,6 +223,7 @@ class RunningServer implements ServerState {
   readonly limiter: RateLimiter | undefined;
   readonly rateHeaders: RateHeaders;
   readonly now: () => number;
+  readonly sequence: (() => number) | undefined;
   readonly peers = new ConnectedPeers();
   readonly turn: TurnBudget;
   readonly bodies: BodyBytes;
@@ -256,8 +260,10 @@ class RunningServer implements ServerState {
       () => performance.now(),
     );
     this.rateHeaders = options.rateHeaders ?? new RateHeaders();
-    this.cors = headsOf(options, ['ETag', IGNORED_HEADER, ...this.rateHeaders.names]);
+    const exposed = ['ETag', IGNORED_HEADER, SEQUENCE_HEADER, ...this.rateHeaders.names];
+    this.cors = headsOf(options, exposed);
     this.now = options.now ?? coarseClock();
+    this.sequence = options.sequence;
   }
 
   serve(route: Route, isHead = false): RequestHandler {

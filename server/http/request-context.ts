@@ -24,6 +24,8 @@ export interface RequestContext {
   readonly headers: readonly string[];
   /** Raw bytes, empty when none. May lie in Node's shared pool: copy it, never transfer it. */
   readonly body: Buffer;
+  /** The header X-Min-Sequence of a request that writes nothing, '' when absent. */
+  readonly minSequence: string;
   /** The same bytes without a copy, good until the handler returns or awaits. */
   readonly bodyView: DataView;
   /**
@@ -72,6 +74,8 @@ export interface Route {
   readonly longRefused?: (context: RequestContext) => Headers | undefined;
   /** The rate limits that cover it; none by default. */
   readonly limits?: readonly RateClass[];
+  /** Its requests may change something: answers say which batch holds that, and X-Min-Sequence counts for nothing. */
+  readonly writes?: boolean;
   /** Body of a 429; by default {"error":"Too Many Requests"}. */
   readonly throttled?: string;
 }

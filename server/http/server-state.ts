@@ -31,6 +31,8 @@ export interface ServerState {
   readonly discardMsMax: number;
   /** Unix milliseconds; an old value may do for a few of them. */
   readonly now: () => number;
+  /** What answers to requests that write name as X-Sequence; undefined: nothing. */
+  readonly sequence: (() => number) | undefined;
   /** A request is over. */
   settled(): void;
 }

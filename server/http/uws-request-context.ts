@@ -25,6 +25,7 @@ import { RequestBody } from './request-body.ts';
 import type { Method, RequestContext, Route } from './request-context.ts';
 import type { RouteCounts } from './request-counts.ts';
 import { parametersOf, readLines } from './request-lines.ts';
+import { hasSequence, MIN_SEQUENCE_HEADER } from './sequence.ts';
 import type { ServedRoute, ServerState } from './server-state.ts';
 import type { HttpRequest, HttpResponse } from './uws.ts';
 import { callerOfRequest, peerAddress } from './who-asks.ts';
@@ -43,6 +44,7 @@ const FAILED = 500;
 const NO_CONTENT = 204;
 const NOT_MODIFIED = 304;
 
+const MIN_SEQUENCE = MIN_SEQUENCE_HEADER.toLowerCase();
 const NO_BODY = Buffer.alloc(0);
 const NO_TEXTS: readonly string[] = [];
 const NO_HEADERS: Headers = [];
@@ -54,6 +56,7 @@ export class UwsRequestContext implements RequestContext {
   readonly query: string;
   readonly parameters: readonly string[];
   readonly headers: readonly string[] = NO_TEXTS;
+  readonly minSequence: string;
   aborted = false;
   isOverLimit = false;
   private readonly server: ServerState;
@@ -123,6 +126,7 @@ export class UwsRequestContext implements RequestContext {
       this.isAmbiguous = isAmbiguous;
       this.declared = length;
     }
+    this.minSequence = route.writes === true ? '' : request.getHeader(MIN_SEQUENCE);
     this.head = server.cors.headFor(server.cors.asksOrigin ? request.getHeader('origin') : '');
   }
 
@@ -380,14 +384,23 @@ export class UwsRequestContext implements RequestContext {
   }
 
   private writeHead(status: number, headers: Headers): void {
-    const { counts, head, limitLines } = this;
+    const { counts, limitLines } = this;
     counts?.add(status, performance.now() - this.since);
+    const head = this.headWith(headers);
     const value =
       limitLines === undefined
         ? head.with(headers)
         : head.withNumber(headers, limitLines, this.remaining);
     writeHead(this.response, status, value);
     if (this.server.closing || this.isLast) this.response.writeHeader('Connection', 'close');
+  }
+
+  /** The common head; where the request may have written, with the batch that holds that. */
+  private headWith(headers: Headers): CommonHead {
+    const { head, route, server } = this;
+    // Where another node has decided, its answer names the batch.
+    if (route.writes !== true || server.sequence === undefined || hasSequence(headers)) return head;
+    return head.withSequence(server.sequence());
   }
 
   /**

@@ -14,11 +14,12 @@
 
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { engineSettings, engineTime } from '../../engine/reads.ts';
+import { engineSettings, engineTime, lastBatch } from '../../engine/reads.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import { stampOf } from '../../storage/log/batch-record.ts';
 import { type Log, OutcomeUnknown } from '../../storage/log/log.ts';
 import { type AppliedBatch, hasChanged, logRecord, takeApplied } from './applied-batch.ts';
+import { AppliedSequence } from './applied-sequence.ts';
 import { ExpiryTimer } from './expiry-timer.ts';
 import type { OrderMeters } from './order-meters.ts';
 import type { WorkerPool } from './pool.ts';
@@ -82,6 +83,8 @@ interface Outcome {
 }
 
 export class Sequencer {
+  /** The newest batch that is durable. */
+  readonly applied: AppliedSequence;
   private readonly o: SequencerOptions;
   private readonly control: Int32Array;
   private readonly views: SlotView[];
@@ -122,6 +125,7 @@ export class Sequencer {
     this.views = options.slots.slots.map((b) => new SlotView(b, options.slots.sizes));
     this.freeSlots = this.views.map((_, i) => i);
     this.lastTime = engineTime(options.tables);
+    this.applied = new AppliedSequence(lastBatch(options.tables));
     this.expiry = new ExpiryTimer(options.tables, options.now, () => {
       this.tickWanted = true;
       this.pump();
@@ -428,6 +432,7 @@ export class Sequencer {
     const { meters } = this.o;
     this.unlogged.remove(batch);
     const flushed = meters?.now() ?? 0;
+    if (applied !== undefined) this.applied.reach(applied.sequence);
     // Clients get their answers first; then streams and tapes get the batch, before the next request.
     deliver();
     meters?.answered(appended, flushed, batch.times);

@@ -21,10 +21,10 @@ import {
 } from './stream-bounds.ts';
 
 /**
- * Handles a message in pieces, with a yield between two of them. Returns a problem of the message,
- * if there is one. What the message requests is sent after it.
+ * Handles a message in pieces, with a yield between two of them; of a promise, when the next piece has to
+ * wait for it. Returns a problem of the message, if there is one. What the message requests is sent after it.
  */
-export type Handling = Generator<undefined, Problem | undefined>;
+export type Handling = Generator<Promise<unknown> | undefined, Problem | undefined>;
 
 export abstract class Connection implements SocketHandler, Paced {
   /** When the last message arrived, by the clock that nobody sets. */
@@ -37,6 +37,8 @@ export abstract class Connection implements SocketHandler, Paced {
   /** Messages that wait for the current one, or for their turn. */
   private readonly inbox: string[] = [];
   private handling: Handling | undefined = undefined;
+  /** The current message waits for a promise. */
+  private isWaiting = false;
   /**
    * How many pieces of the last message's answer are sent before the next message is handled, so
    * that small answers come first.
@@ -84,13 +86,14 @@ export abstract class Connection implements SocketHandler, Paced {
 
   /** Does a piece of the current message, of the next one, or of what is to be sent. */
   step(): boolean {
-    if (this.isOver) return false;
+    if (this.isOver || this.isWaiting) return false;
     if (this.handling !== undefined) this.continueHandling(this.handling);
     else if (this.inbox.length > 0 && !this.isLeading()) this.take(this.inbox.shift()!);
     else if (!this.hasRoom())
       return false; // continues when the client has read some
     else if (this.sendNext()) this.leading -= 1;
-    return !this.isOver && (this.isBusy() || (this.hasDue() && this.hasRoom()));
+    if (this.isOver || this.isWaiting) return false;
+    return this.isBusy() || (this.hasDue() && this.hasRoom());
   }
 
   /** Why the connection must be closed, checked regularly; undefined = it may stay. */
@@ -184,8 +187,20 @@ export abstract class Connection implements SocketHandler, Paced {
   private continueHandling(handling: Handling): void {
     const { done, value } = handling.next();
     this.handling = done === true || this.isOver ? undefined : handling;
-    if (done === true) this.leading = LEADING_MAX;
-    if (value !== undefined && !this.isOver) this.sendProblem(value);
+    if (done !== true) void value?.then(this.waitHere());
+    else {
+      this.leading = LEADING_MAX;
+      if (value !== undefined && !this.isOver) this.sendProblem(value);
+    }
+  }
+
+  /** Nothing is done until what it returns is called. */
+  private waitHere(): () => void {
+    this.isWaiting = true;
+    return () => {
+      this.isWaiting = false;
+      this.pump();
+    };
   }
 
   private sendProblem(problem: Problem): void {

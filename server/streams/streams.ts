@@ -22,7 +22,7 @@ import type { RecentBatches } from './recent-batches.ts';
 import { EVENTS_MAX, ReplayBuffer } from './replay-buffer.ts';
 import { ResolvedMarkets } from './resolved-markets.ts';
 import { messageBytesMax, type StreamLimits } from './stream-bounds.ts';
-import { UserConnection } from './user-channel.ts';
+import { type KeyComes, UserConnection } from './user-channel.ts';
 import { UserFeed } from './user-feed.ts';
 
 export interface StreamParts {
@@ -35,6 +35,8 @@ export interface StreamParts {
   readonly key: (apiKey: string) => Credential | undefined;
   /** An active read-only key, by its lower-case text. */
   readonly readOnlyKey: (key: string) => { readonly address: Uint8Array } | undefined;
+  /** Absent: this node issues all keys. */
+  readonly keyComes?: KeyComes;
   /** Calls back when the current writer of the engine is done. */
   readonly whenBatchesDone: (callback: () => void) => void;
   /** Unix milliseconds. */
@@ -92,7 +94,8 @@ export class Streams {
     this.routes = [
       this.route('/ws/market', (common) => new MarketConnection({ tables, texts, feed }, common)),
       this.route('/ws/user', (common) => {
-        const keys = { lookup: parts.key, lookupReadOnly: parts.readOnlyKey };
+        const { key: lookup, keyComes, readOnlyKey: lookupReadOnly } = parts;
+        const keys = { keyComes, lookup, lookupReadOnly };
         return new UserConnection({ replayBuffer: this.replayBuffer, tables, ...keys }, common);
       }),
     ];

@@ -38,7 +38,15 @@ export interface UserChannelParts {
   readonly lookup: (apiKey: string) => Credential | undefined;
   /** An active read-only key, by its lower-case text. */
   readonly lookupReadOnly: (key: string) => { readonly address: Uint8Array } | undefined;
+  /** Absent: this node issues all keys. */
+  readonly keyComes?: KeyComes | undefined;
 }
+
+/**
+ * Another node may have issued a key a moment ago: resolves once `isKnown`, or when that takes too long. Undefined
+ * where this node issues all keys at present.
+ */
+export type KeyComes = (isKnown: () => boolean) => Promise<void> | undefined;
 
 /** The owner of the given key, and whether the key is still active. */
 interface KeyHolder {
@@ -119,7 +127,7 @@ export class UserConnection extends Connection implements CatchingUp {
     const read = readMessage(text, userMessage, 'user');
     if ('problem' in read) return read.problem;
     const { message } = read;
-    const problem = this.identify(message);
+    const problem = yield* this.identify(message);
     if (problem !== undefined) return problem;
     const markets = [...new Set((message.markets ?? []).map((text) => text.toLowerCase()))];
     if (!this.mayLookUp(markets.length + (message.resume?.length ?? 0))) return undefined;
@@ -160,11 +168,15 @@ export class UserConnection extends Connection implements CatchingUp {
   }
 
   /** The first message must contain the credentials; later ones may repeat them. */
-  private identify({ auth }: UserMessageFields): Problem | undefined {
+  private *identify({ auth }: UserMessageFields): Handling {
     if (auth === undefined) {
       if (this.user !== undefined) return undefined;
       return { error: 'invalid_auth', detail: 'auth is needed' };
     }
+    const { keyComes, lookup, lookupReadOnly } = this.o;
+    const key = keyOf(auth);
+    const isKnown = (): boolean => lookup(key) !== undefined || lookupReadOnly(key) !== undefined;
+    if (!isKnown()) yield keyComes?.(isKnown);
     const found = this.find(auth);
     if (found === undefined) return WRONG_KEY;
     const address = bytesToWords(found.address, new Int32Array(ADDRESS_WORDS));
@@ -180,7 +192,7 @@ export class UserConnection extends Connection implements CatchingUp {
    */
   private find(auth: NonNullable<UserMessageFields['auth']>): KeyHolder | undefined {
     const { lookup, lookupReadOnly } = this.o;
-    const key = (auth.apiKey ?? auth.apikey ?? '').toLowerCase();
+    const key = keyOf(auth);
     if (auth.secret === undefined && auth.passphrase === undefined) {
       const found = lookupReadOnly(key);
       return found && { address: found.address, isActive: () => lookupReadOnly(key) !== undefined };
@@ -327,6 +339,10 @@ function resumePointsOf({
       resumePoints.set(resumePoint.stream_id, placeFrom(resumePoint.sequence));
   }
   return resumePoints;
+}
+
+function keyOf({ apiKey, apikey }: NonNullable<UserMessageFields['auth']>): string {
+  return (apiKey ?? apikey ?? '').toLowerCase();
 }
 
 function isSame(a: Buffer, b: Buffer): boolean {

@@ -19,7 +19,7 @@ const CALLER = { address: new Uint8Array(20), apiKeyBytes: new Uint8Array(16) } 
 const BODIES = ['', `[${'{},'.repeat(30_000)}{}]`];
 
 test('a writer that refuses answers every change of orders, and every heartbeat', async () => {
-  const writer = refusingWriter('no space left');
+  const writer = refusingWriter('no space left', 7);
   const handlers = {
     ...orderHandlers(writer.lines, undefined),
     ...heartbeatHandlers(writer.openHeartbeats(NOBODY)),
@@ -38,8 +38,9 @@ test('a writer that refuses answers every change of orders, and every heartbeat'
 });
 
 test('it takes nothing, says why, and lets reads through at once', async () => {
-  const writer = refusingWriter('no space left');
+  const writer = refusingWriter('no space left', 7);
   assert.equal(writer.isTaking(), false);
+  assert.equal(writer.applied.newest, 7);
   assert.deepEqual(writer.pauses(), [{ reason: 'directory', detail: 'no space left' }]);
   assert.equal(await writer.seqlock.read(() => 7), 7);
   assert.throws(() => writer.whenBatchesDone(() => undefined), /nobody may write/);

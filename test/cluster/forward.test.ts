@@ -20,6 +20,19 @@ import { type Cluster, clustered, NEEDS_ETCD, traderOf, WAIT_MS } from './whole-
 
 useCompiledNodes();
 
+/** A metric of a node, 0 where it has none of that name. */
+async function metric(cluster: Cluster, i: number, name: string): Promise<number> {
+  const answer = await fetch(`http://127.0.0.1:${cluster.settingsOf(i).ADMIN_PORT}/metrics`);
+  const line = (await answer.text()).split('\n').find((text) => text.startsWith(`${name} `));
+  return Number(line?.split(' ')[1] ?? 0);
+}
+
+/** The sum of a metric of all nodes. */
+async function metricOfAll(cluster: Cluster, name: string): Promise<number> {
+  const all = await Promise.all(cluster.nodes.map((_, i) => metric(cluster, i, name)));
+  return all.reduce((sum, value) => sum + value);
+}
+
 async function followersOf(cluster: Cluster): Promise<TestNode[]> {
   const leader = await cluster.leader();
   return cluster.nodes.filter((_, i) => i !== leader);
@@ -74,6 +87,17 @@ test('a client needs no list of nodes: each request goes to another one', NEEDS_
       const late = await alice.postText(node, bodyOf([orders[2]!]));
       assert.equal(late.status, 401);
     }
+    // Two thirds of all that was sent came to nodes that follow.
+    const forwarded = (kind: string): Promise<number> =>
+      metricOfAll(cluster, `exchange_cluster_forwarded_total{kind="${kind}"}`);
+    const checked = await forwarded('checked_orders');
+    assert(checked >= 8 && checked <= 11, `${checked}`);
+    assert((await forwarded('request')) >= 6);
+    assert.equal(await forwarded('operation'), 0);
+    const calls = await metricOfAll(cluster, 'exchange_cluster_forward_seconds_count');
+    assert(calls >= 15 && (await metricOfAll(cluster, 'exchange_cluster_forward_seconds_sum')) > 0);
+    const leader = await cluster.leader();
+    assert.equal(await metric(cluster, leader, 'exchange_cluster_forward_seconds_count'), 0);
   }),
 );
 
@@ -246,6 +270,10 @@ test(
             '1',
           ],
         );
+        const i = cluster.nodes.indexOf(follower!);
+        const failures = 'exchange_cluster_forward_failures_total{reason="nobody"}';
+        assert.equal(await metric(cluster, i, failures), 1);
+        assert.equal(await metric(cluster, i, 'exchange_cluster_forward_waits_total'), 1);
         await until(
           async () => (await alice.postText(follower!, bodyOf([order]))).status === 200,
           WAIT_MS,

@@ -28,7 +28,13 @@ test('every answer, also a refusal, may be read by every page, with its headers'
     assert.equal(headers.get('access-control-allow-origin'), '*', request);
     assert.equal(headers.get('vary'), undefined, 'the answer is the same for all');
     const exposed = headers.get('access-control-expose-headers')?.split(', ') ?? [];
-    for (const name of ['ETag', 'Retry-After', 'X-RateLimit-Remaining', 'X-RateLimit-Reset']) {
+    for (const name of [
+      'ETag',
+      'X-Sequence',
+      'Retry-After',
+      'X-RateLimit-Remaining',
+      'X-RateLimit-Reset',
+    ]) {
       assert(exposed.includes(name), `${request} exposes ${name}`);
     }
   }
@@ -48,7 +54,7 @@ test('a preflight is told the methods of the path and the headers that its route
   assert.equal(order.headers.get('access-control-allow-methods'), 'POST, DELETE');
   assert.equal(
     order.headers.get('access-control-allow-headers'),
-    'Content-Type, If-None-Match, service_address, service_nonce, *',
+    'Content-Type, If-None-Match, X-Min-Sequence, service_address, service_nonce, *',
   );
   assert.equal(order.headers.get('access-control-max-age'), '86400');
   assert.equal(order.headers.get('allow'), 'POST, DELETE, OPTIONS');

@@ -218,7 +218,7 @@ const ROOMS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
     catalog: ['common', 'engine', 'storage'],
     admin: ['common'],
     documents: ['common'],
-    page: ['common'],
+    page: ['cluster', 'common'],
     api: ['common'],
     app: ['admin', 'common'],
     client: ['common', 'page'],

@@ -6,6 +6,7 @@ import { type HttpServer, listen } from '../../server/http/http.ts';
 import { deriveCredentials } from '../../server/identity/credentials.ts';
 import type { StreamLimits } from '../../server/streams/stream-bounds.ts';
 import { Streams } from '../../server/streams/streams.ts';
+import type { KeyComes } from '../../server/streams/user-channel.ts';
 import { addressWords } from '../engine/engine-driver.ts';
 import type { OrderLine } from '../engine/naive-types.ts';
 import { FeedStage } from './feed-stage.ts';
@@ -33,6 +34,8 @@ export class SocketStage extends FeedStage {
   /** Milliseconds that have passed. */
   elapsed = 0;
   readonly revoked = new Set<string>();
+  /** As where another node leads. */
+  keyComes: KeyComes = () => undefined;
   readonly lines: string[] = [];
   private placed = 0;
   private readonly wallets = new Map<string, number>();
@@ -49,6 +52,7 @@ export class SocketStage extends FeedStage {
       readOnlyKey: (key) => {
         return key === READ_ONLY_KEY ? { address: bytesOf(READ_ONLY_WALLET) } : undefined;
       },
+      keyComes: (isKnown) => this.keyComes(isKnown),
       whenBatchesDone: (callback) => setImmediate(callback),
       now: () => this.clock,
       venue: 'stage',

@@ -1,6 +1,7 @@
 /** /ws/user over real sockets: who may subscribe, what is sent, and what a client that reconnects gets. */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
+import { until } from '../common/node-harness.ts';
 import { SocketClient } from '../common/socket-client.ts';
 import { LIMITS, READ_ONLY_KEY, SocketStage } from './socket-stage.ts';
 import { assertFits, type Json } from './stream-node.ts';
@@ -78,6 +79,47 @@ test('both sides get an order, its trades and its end, with the fields that clie
   assert.equal((taken!.maker_orders as Json[])[0]!.owner, nil, "no client gets another's key");
   assertFollows(events);
   for (const client of [alice, bob]) client.cut();
+});
+
+test('a key that another node has just issued is waited for, and what is sent behind it keeps its order', async () => {
+  let arrive = (): void => undefined;
+  const promise = new Promise<void>((resolve) => (arrive = resolve));
+  const auth = stage.auth(CAROL);
+  stage.revoked.add(auth.apiKey);
+  const asked: (() => boolean)[] = [];
+  stage.keyComes = (isKnown) => {
+    asked.push(isKnown);
+    return promise;
+  };
+  const wrong = { ...auth, apiKey: auth.apiKey.replace(/.$/, 'x') };
+  const [client, stranger, gone] = await Promise.all(
+    [1, 2, 3].map(() => SocketClient.open(stage, '/ws/user')),
+  );
+  client!.send({ type: 'user', auth });
+  client!.send('PING');
+  client!.send({ type: 'user', operation: 'subscribe', markets: 1 });
+  stranger!.send({ type: 'user', auth: wrong });
+  gone!.send({ type: 'user', auth });
+  // Other connections go on meanwhile.
+  const other = await joined(ALICE);
+  await other.upToNow();
+  await until(async () => asked.length === 3);
+  gone!.cut();
+  assert.deepEqual(
+    [client!.texts, stranger!.texts, asked.map((isKnown) => isKnown())],
+    [[], [], [false, false, false]],
+  );
+  stage.revoked.delete(auth.apiKey);
+  assert.deepEqual(asked.map((isKnown) => isKnown()).sort(), [false, true, true]);
+  arrive();
+  assert.equal((await stranger!.json()).error, 'invalid_auth');
+  assert.equal(await client!.next(), 'PONG');
+  assert.equal((await client!.json()).error, 'invalid_message');
+  stage.order(CAROL, 1, 'SELL', 60, 10);
+  stage.flushAll();
+  assert.equal((await client!.json()).type, 'PLACEMENT');
+  stage.keyComes = () => undefined;
+  for (const each of [client!, other]) each.cut();
 });
 
 /** What the stage's orders carry as API key. */

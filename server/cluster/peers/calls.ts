@@ -9,6 +9,8 @@ export const PeerCall = {
   orders: 2,
   /** A copy of DATA_DIR, as a stream, for a node that joins (copies.ts). */
   copy: 3,
+  /** A change by an operator, to the node that leads (operation-forwarder.ts). */
+  operation: 4,
 } as const;
 
 /** A failure that begins so: the node has done nothing, and the call may be made again. */

@@ -47,7 +47,14 @@ export class NodePanel {
     this.showLatency();
     if (summary.node === null) return;
     for (const row of summary.node.occupancy) this.meter(row.table).fill(row);
-    for (const [name, text] of lagsOf(summary, summary.node)) this.lag(name, text);
+    const lags = new Map(lagsOf(summary, summary.node));
+    for (const [name, text] of lags) this.lag(name, text);
+    // A node has left the cluster.
+    for (const [name, value] of this.lags) {
+      if (lags.has(name)) continue;
+      value.parentElement?.remove();
+      this.lags.delete(name);
+    }
   }
 
   showRates() {

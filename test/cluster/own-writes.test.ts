@@ -1,0 +1,130 @@
+/** A write at one node is read at another one by its X-Sequence. Three processes on a real etcd. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, request, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import test from 'node:test';
+import { NodeClient } from '../../client/client.ts';
+import { level2 } from '../../client/credentials.ts';
+import { Wallet } from '../../client/wallet.ts';
+import { useCompiledNodes } from '../common/forms.ts';
+import { type Reply, send, type TestNode } from '../common/node-harness.ts';
+import { SocketClient } from '../common/socket-client.ts';
+import { bodyOf, seconds, Trader } from '../common/traders.ts';
+import { clustered, NEEDS_ETCD, traderOf } from './whole-cluster.ts';
+
+useCompiledNodes();
+const ROUNDS = 60;
+const KEYS = 30;
+
+/** A private read that has to show what `written` says. */
+function read(node: TestNode, trader: Trader, path: string, written: Reply): Promise<Reply> {
+  const sequence = String(written.headers['x-sequence']);
+  assert.match(sequence, /^\d+$/, written.text);
+  const headers = level2('SERVICE', trader.address, trader.trio, 'GET', path, '', seconds());
+  return send(node, 'GET', path, { ...headers, 'X-Min-Sequence': sequence });
+}
+
+test('what was written at any node is read at any other one', NEEDS_ETCD, () =>
+  clustered(
+    async (cluster) => {
+      const { market, nodes } = cluster;
+      const alice = await traderOf(cluster, 'alice');
+      const leader = await cluster.leader();
+      for (let i = 0; i < ROUNDS; i++) {
+        const writer = nodes[i % nodes.length]!;
+        // Whoever leads is the last one that has to wait.
+        const reader = nodes.filter((node, at) => node !== writer && at !== leader)[0]!;
+        const order = alice.sign({ market, side: 'BUY', ticks: 1 + (i % 90), shares: 10 });
+        const placed = await alice.postText(writer, bodyOf([order]));
+        const shown = await read(reader, alice, `/data/order/${order.id}`, placed);
+        assert.equal(shown.status, 200, `round ${i}: ${shown.text}`);
+        const body = JSON.stringify({ orderID: order.id });
+        const canceled = await alice.ask(writer, 'DELETE', '/order', body);
+        const gone = await read(reader, alice, `/data/order/${order.id}`, canceled);
+        assert.equal((gone.json as { status: string }).status, 'canceled', `round ${i}`);
+        const issued = await alice.ask(writer, 'POST', '/auth/readonly-api-key');
+        const { apiKey } = issued.json as { apiKey: string };
+        const keys = await read(reader, alice, '/auth/readonly-api-keys', issued);
+        assert(keys.text.includes(apiKey), `round ${i}: ${keys.text}`);
+      }
+    },
+    { RATE_LIMITS: 'off' },
+  ),
+);
+
+test('a stream is opened with a key that another node has just issued', NEEDS_ETCD, () =>
+  clustered(
+    async (cluster) => {
+      const leader = await cluster.leader();
+      const [follower, third] = cluster.nodes.filter((_, i) => i !== leader);
+      for (let i = 0; i < KEYS; i++) {
+        const writer = [cluster.nodes[leader]!, third!][i % 2]!;
+        const { trio } = await Trader.join(writer, `stream ${i}`);
+        const client = await SocketClient.open(follower!, '/ws/user');
+        client.send({ type: 'user', auth: trio });
+        assert.deepEqual(await client.upToNow(), [], `round ${i}`);
+        client.cut();
+      }
+      const { trio } = await Trader.join(third!, 'stranger');
+      const client = await SocketClient.open(follower!, '/ws/user');
+      client.send({ type: 'user', auth: { ...trio, apiKey: trio.apiKey.replace(/.$/, '?') } });
+      assert.equal((await client.json()).error, 'invalid_auth');
+    },
+    { RATE_LIMITS: 'off' },
+  ),
+);
+
+/** What a load balancer does: each request goes to the next node. */
+async function balancer(nodes: readonly TestNode[]): Promise<Server> {
+  let turn = 0;
+  const server = createServer((incoming, answer) => {
+    const { headers, method, url } = incoming;
+    const { port } = nodes[turn++ % nodes.length]!;
+    const options = { host: '127.0.0.1', port, path: url, method, headers };
+    const outgoing = request(options, (found) => {
+      answer.writeHead(found.statusCode ?? 502, found.headers);
+      found.pipe(answer);
+    });
+    outgoing.on('error', () => answer.destroy());
+    incoming.pipe(outgoing);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return server;
+}
+
+test('a client behind a load balancer reads its own writes when it is told to', NEEDS_ETCD, () =>
+  clustered(
+    async ({ market, nodes }) => {
+      const server = await balancer(nodes);
+      const { port } = server.address() as AddressInfo;
+      const wallet = Wallet.fromSeed('own writes');
+      const common = { wallet, readsOwnWrites: true };
+      const client = await NodeClient.connect(`http://127.0.0.1:${port}`, common);
+      const other = await NodeClient.connect(`http://127.0.0.1:${nodes[0]!.port}`, common);
+      try {
+        const [tokenId = ''] = market.tokenIds;
+        for (let i = 0; i < ROUNDS; i++) {
+          const before = client.sequence;
+          const { id } = await client.orders.post({
+            tokenId,
+            side: 'BUY',
+            price: '0.1',
+            size: '9',
+          });
+          assert(client.sequence > before, `${client.sequence} after ${before}`);
+          assert.equal((await client.orders.get(id))?.status, 'live', `round ${i}`);
+          other.showFrom(client.sequence);
+          assert.equal((await other.orders.get(id))?.status, 'live', `round ${i}, other client`);
+        }
+      } finally {
+        client.close();
+        other.close();
+        server.closeAllConnections();
+        server.close();
+      }
+    },
+    { RATE_LIMITS: 'off' },
+  ),
+);
