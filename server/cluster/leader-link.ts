@@ -6,7 +6,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { NOTHING_DONE, type PeerCallNumber } from './peers/calls.ts';
-import { CallFailed, ConnectionLost, PeerConnection } from './peers/peer-connection.ts';
+import { addressOf, CallFailed, ConnectionLost, PeerConnection } from './peers/peer-connection.ts';
 import type { Leader } from './roles.ts';
 
 /** What a node says to a call that only the one that leads answers; nothing was done then. */
@@ -94,8 +94,7 @@ export class LeaderLink {
     if (leader === undefined || leader.node === node || this.isClosed) return undefined;
     if (this.connection?.isLost === false && this.epoch === leader.epoch) return this.connection;
     this.drop();
-    const { hostname: host, port } = new URL(leader.peers);
-    this.connection = new PeerConnection({ host: bare(host), port: Number(port) }, secret, node);
+    this.connection = new PeerConnection(addressOf(leader.peers), secret, node);
     this.epoch = leader.epoch;
     return this.connection;
   }
@@ -110,9 +109,4 @@ export class LeaderLink {
 function isUntouched(error: unknown): boolean {
   if (error instanceof ConnectionLost) return error.isUnsent;
   return error instanceof CallFailed && error.message.startsWith(NOTHING_DONE);
-}
-
-/** An IPv6 address without the brackets of an URL. */
-function bare(host: string): string {
-  return host.startsWith('[') ? host.slice(1, -1) : host;
 }

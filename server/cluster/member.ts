@@ -7,6 +7,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { engineTime } from '../../engine/reads.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
+import type { CatalogStore } from '../../storage/catalog/catalog.ts';
 import { ClusterLog } from '../../storage/cluster/cluster-log.ts';
 import { type ReplicatedLog, TooOld } from '../../storage/cluster/replicated-log.ts';
 import type { EtcdClient } from '../../storage/etcd/client.ts';
@@ -20,6 +21,7 @@ import type { OrderTaker } from '../orders/order-taker.ts';
 import type { Pause } from '../orders/pauses.ts';
 import type { Sequencer } from '../orders/sequencer.ts';
 import { type OwnedRequest, placesOrders } from '../orders/slot-requests.ts';
+import { CatalogShare } from './catalog-share.ts';
 import { ClusterClock } from './cluster-clock.ts';
 import { controlOf, NodeList } from './control.ts';
 import { giveCopies } from './copies.ts';
@@ -43,6 +45,12 @@ export interface MemberCalls {
   readonly onFatal: (error: Error) => void;
 }
 
+/** What it keeps of its own. */
+interface MemberStores {
+  readonly log: Files;
+  readonly catalog: CatalogStore;
+}
+
 export class Member {
   readonly log: ClusterLog;
   /** Resolves when the node has to start again, because another one leads. */
@@ -53,6 +61,8 @@ export class Member {
   readonly orders: OrderForwarder;
   /** What other nodes may call here. */
   readonly peers: PeerServer;
+  /** The catalog, which all nodes have. */
+  readonly catalog: CatalogShare;
   private readonly link: LeaderLink;
   /** Where they reach it. */
   private peersUrl = '';
@@ -74,7 +84,12 @@ export class Member {
   private readonly onFollow: (() => void)[] = [];
   private lines: OrderTaker | undefined;
 
-  constructor(config: Config, files: Files, { etcd, replicated }: SharedLog, print: Log) {
+  constructor(
+    config: Config,
+    { catalog: store, log: files }: MemberStores,
+    { etcd, replicated }: SharedLog,
+    print: Log,
+  ) {
     let signalOver: (why: Error) => void = () => undefined;
     this.over = new Promise((resolve) => (signalOver = resolve));
     this.signalOver = signalOver;
@@ -84,9 +99,24 @@ export class Member {
     this.etcd = etcd;
     this.list = new NodeList(replicated);
     this.print = print;
-    const { clusterPort, clusterSecret: secret, clusterWaitMs, dataDir, host, nodeId } = config;
+    const {
+      clusterPort,
+      clusterSecret: secret,
+      clusterWaitMs,
+      dataDir,
+      durability,
+      host,
+      nodeId,
+    } = config;
     this.peers = new PeerServer({ secret, host, port: clusterPort, print });
     giveCopies(this.peers, dataDir, print);
+    this.catalog = new CatalogShare({
+      ...{ node: nodeId, secret, dataDir, durability, store, replicated, print },
+      peers: () => this.peersUrl,
+      leads: () => this.leads(),
+      leader: () => this.roles?.leader?.node,
+    });
+    this.catalog.serve(this.peers);
     this.key = fingerprintOf(dataDir);
     this.link = new LeaderLink({
       ...{ node: nodeId, secret, waitMs: clusterWaitMs },
@@ -231,6 +261,7 @@ export class Member {
   async close(): Promise<void> {
     this.isClosed = true;
     this.link.close();
+    await this.catalog.close();
     await this.peers.close();
     await this.replicated.close();
   }
@@ -263,9 +294,13 @@ export class Member {
 }
 
 /** Does not wait for the shared log to answer. */
-export async function openMember(config: Config, files: Files, print: Log): Promise<Member> {
+export async function openMember(
+  config: Config,
+  stores: MemberStores,
+  print: Log,
+): Promise<Member> {
   const shared = await openSharedLog(config);
-  const member = new Member(config, files, shared, print);
+  const member = new Member(config, stores, shared, print);
   try {
     await member.listen();
   } catch (error) {

@@ -48,7 +48,34 @@ import {
   type Proposal,
 } from './catalog-state.ts';
 
-export interface CatalogStore {
+/** What a cluster needs of a store; the generation in use is then the one that its log names. */
+interface SharedStore {
+  /** See CatalogState.awaitRecords and awaitNone. */
+  awaitRecords(recorded: string | undefined): void;
+  awaitNone(recorded: string | undefined): void;
+  /** Whether generations are proposed. */
+  isAwaiting(): boolean;
+  outcome(generation: number): Outcome;
+  proposal(): Proposal | undefined;
+  /** The number of the generation with this digest, in use or not. */
+  find(digest: string): number | undefined;
+  /** Makes it the current one, and removes older ones. */
+  adopt(generation: number): Promise<void>;
+  refuse(generation: number, why: string): Promise<void>;
+  /** The current generation, as receive() takes it. */
+  content(): Iterable<Uint8Array>;
+  /**
+   * Writes the content of another node as a generation that is not in use. Rejects where that does not have this
+   * digest; nothing of it is left then.
+   */
+  receive(
+    content: AsyncIterable<Buffer>,
+    digest: string,
+    prepare: (catalog: Catalog) => CatalogSnapshot,
+  ): Promise<void>;
+}
+
+export interface CatalogStore extends SharedStore {
   /**
    * The number of the current generation, also after another process switched; undefined = none.
    */
@@ -83,33 +110,6 @@ export interface CatalogStore {
   close(): Promise<void>;
 }
 
-/** What a cluster needs of a store; the generation in use is then the one that its log names. */
-export interface SharedStore {
-  /** See CatalogState.awaitRecords and awaitNone. */
-  awaitRecords(recorded: string | undefined): void;
-  awaitNone(recorded: string | undefined): void;
-  /** Whether generations are proposed. */
-  isAwaiting(): boolean;
-  outcome(generation: number): Outcome;
-  proposal(): Proposal | undefined;
-  /** The number of the generation with this digest, in use or not. */
-  find(digest: string): number | undefined;
-  /** Makes it the current one, and removes older ones. */
-  adopt(generation: number): Promise<void>;
-  refuse(generation: number, why: string): Promise<void>;
-  /** The current generation, as receive() takes it. */
-  content(): Iterable<Uint8Array>;
-  /**
-   * Writes the content of another node as a generation that is not in use. Rejects where that does not have this
-   * digest; nothing of it is left then.
-   */
-  receive(
-    content: AsyncIterable<Buffer>,
-    digest: string,
-    prepare: (catalog: Catalog) => CatalogSnapshot,
-  ): Promise<void>;
-}
-
 /** Parts of bytes that were computed from a generation. The store does not know what they mean. */
 export interface CatalogSnapshot {
   /** Names the program and version that can read the parts. Others ignore them. */
@@ -126,7 +126,7 @@ export function openCatalog(
     readonly readOnly?: boolean;
     readonly generation?: number | undefined;
   },
-): CatalogStore & SharedStore {
+): CatalogStore {
   const path = join(dataDir, 'catalog');
   if (options.readOnly !== true) makeDirectory(path);
   else if (!existsSync(path)) throw new Error(`there is no directory ${path}`);

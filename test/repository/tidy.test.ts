@@ -140,7 +140,7 @@ const ROOMS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
     ],
     documents: ['common', 'http'],
     config: ['common', 'http', 'identity'],
-    cluster: ['admin', 'common', 'config', 'http', 'identity', 'orders'],
+    cluster: ['admin', 'catalog', 'common', 'config', 'http', 'identity', 'orders'],
     api: [
       'account',
       'admin',

@@ -9,6 +9,10 @@ export const PeerCall = {
   orders: 2,
   /** A copy of DATA_DIR, as a stream, for a node that joins (copies.ts). */
   copy: 3,
+  /** A generation of the catalog that the other node shall have; answered once it does (catalog-share.ts). */
+  catalogOffer: 4,
+  /** The content of a generation, as a stream (catalog-give.ts). */
+  catalogContent: 5,
 } as const;
 
 /** A failure that begins so: the node has done nothing, and the call may be made again. */
