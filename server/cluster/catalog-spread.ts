@@ -57,7 +57,7 @@ export async function spread(o: SpreadOptions): Promise<void> {
       if (!having.has(other) && !asked.has(other)) void ask(other, peers);
     }
     const woken = new Promise<void>((resolve) => (wake = resolve));
-    await Promise.race([woken, sleep(LOOK_MS, undefined, { ref: false })]);
+    await Promise.race([woken, sleep(LOOK_MS)]);
     if (announced === undefined) {
       if (performance.now() > end) throw new Error('nobody knows which nodes there are');
       continue;

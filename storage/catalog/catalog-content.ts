@@ -52,12 +52,18 @@ export async function* decodeContent(
   pieces: AsyncIterable<Buffer>,
 ): AsyncGenerator<ContentRow, void, void> {
   const source = new Pieces(pieces);
-  let left = (await source.exactly(TOTAL_BYTES)).readUIntBE(0, TOTAL_BYTES);
-  while (left > 0) {
-    const head = await source.exactly(ROW_HEAD_BYTES);
-    const length = head.readUInt32BE(PLACE_BYTES);
-    left -= ROW_HEAD_BYTES + length;
-    if (left < 0 || length > JSON_BYTES_MAX) throw new Error(`an object of ${length} bytes`);
-    yield { place: head.subarray(0, PLACE_BYTES), json: await source.exactly(length) };
+  let isWhole = false;
+  try {
+    let left = (await source.exactly(TOTAL_BYTES)).readUIntBE(0, TOTAL_BYTES);
+    while (left > 0) {
+      const head = await source.exactly(ROW_HEAD_BYTES);
+      const length = head.readUInt32BE(PLACE_BYTES);
+      left -= ROW_HEAD_BYTES + length;
+      if (left < 0 || length > JSON_BYTES_MAX) throw new Error(`an object of ${length} bytes`);
+      yield { place: head.subarray(0, PLACE_BYTES), json: await source.exactly(length) };
+    }
+    isWhole = true;
+  } finally {
+    await source.close(isWhole);
   }
 }

@@ -32,4 +32,11 @@ export class Pieces {
     for await (const piece of this.take(count)) parts.push(piece);
     return Buffer.concat(parts);
   }
+
+  /** Nothing more is read. Rejects where something is left and `isWhole` says that nothing may be. */
+  async close(isWhole: boolean): Promise<void> {
+    const isMore = isWhole && (this.rest.length > 0 || (await this.source.next()).done !== true);
+    await this.source.return?.();
+    if (isMore) throw new Error('what the peer sends is longer than it said');
+  }
 }
