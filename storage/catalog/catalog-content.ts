@@ -8,7 +8,7 @@
 import { Pieces } from '../files/pieces.ts';
 
 /** Kind and id of an object, as its key in the store has them. */
-export const PLACE_BYTES = 9;
+const PLACE_BYTES = 9;
 /** What a row has beside its JSON. */
 export const ROW_HEAD_BYTES = PLACE_BYTES + 4;
 const TOTAL_BYTES = 6;
