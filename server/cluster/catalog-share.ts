@@ -96,11 +96,11 @@ export class CatalogShare implements CatalogCluster {
   }
 
   adopt(generation: number): Promise<void> {
-    return this.run({ kind: 'adopt', generation }, new AbortController().signal);
+    return this.run({ kind: 'adopt', generation });
   }
 
   refuse(generation: number, why: string): Promise<void> {
-    return this.run({ kind: 'refuse', generation, why }, new AbortController().signal);
+    return this.run({ kind: 'refuse', generation, why });
   }
 
   otherLeader(): string | undefined {
@@ -116,7 +116,7 @@ export class CatalogShare implements CatalogCluster {
     await this.receiving?.done.catch(() => undefined);
   }
 
-  private run(job: CatalogJob, signal: AbortSignal): Promise<void> {
+  private run(job: CatalogJob, signal?: AbortSignal): Promise<void> {
     const { dataDir, durability } = this.o;
     return runCatalogJob({ dataDir, durability, job }, signal);
   }

@@ -1,6 +1,6 @@
 /** The catalog of a cluster of whole nodes: it changes at the node that leads, and is the same on all of them. */
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -127,7 +127,7 @@ test('markets that an operator makes and resolves are the same on all nodes', NE
 );
 
 test(
-  'a node that was down, and one that stood still, get what came into use meanwhile',
+  'a node that was down, one that has lost its catalog, and one that stood still get what is in use',
   NEEDS_ETCD,
   () =>
     clustered(async (cluster) => {
@@ -141,6 +141,10 @@ test(
       await cluster.run(down);
       await serve(cluster, ALL, '1,2');
       assert.match(cluster.nodes[down]!.log, /is here, of/);
+      await cluster.nodes[down]!.end('SIGKILL');
+      rmSync(join(cluster.directories[down]!, 'catalog'), { recursive: true });
+      await cluster.run(down);
+      await serve(cluster, ALL, '1,2');
       process.kill(cluster.nodes[still]!.pid, 'SIGSTOP');
       const second = await imported(cluster, leader, 1, 2, 3);
       process.kill(cluster.nodes[still]!.pid, 'SIGCONT');
