@@ -5,11 +5,20 @@ import { join } from 'node:path';
 import test from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readToken } from '../../server/admin/token-file.ts';
+import { readCatalog } from '../../storage/catalog/catalog-file.ts';
 import { useCompiledNodes } from '../common/forms.ts';
 import { catalogFile, get, until } from '../common/node-harness.ts';
 import { cli, type Ended } from '../common/run-cli.ts';
 import { seeded } from '../storage/stored-exchange.ts';
-import { type Cluster, clustered, NEEDS_ETCD, type Status, WAIT_MS } from './whole-cluster.ts';
+import {
+  type Cluster,
+  clustered,
+  NEEDS_ETCD,
+  placed,
+  type Status,
+  traderOf,
+  WAIT_MS,
+} from './whole-cluster.ts';
 
 useCompiledNodes();
 const KILLS = 6;
@@ -30,10 +39,19 @@ async function catalogOf(cluster: Cluster, i: number): Promise<Catalog> {
 
 /** `catalog import` of a file with these markets, beside a node. */
 async function imported(cluster: Cluster, i: number, ...ids: number[]): Promise<Ended> {
+  return importedBy(cluster, i, ids);
+}
+
+async function importedBy(
+  cluster: Cluster,
+  i: number,
+  ids: readonly number[],
+  ...options: string[]
+): Promise<Ended> {
   const file = join(cluster.directories[i]!, 'catalog.json');
   writeFileSync(file, JSON.stringify(catalogFile(ids.map((id) => ({ id })))));
   const settings = cluster.settingsOf(i);
-  return cli(cluster.directories[i]!, ['catalog', 'import', file], { settings });
+  return cli(cluster.directories[i]!, ['catalog', 'import', file, ...options], { settings });
 }
 
 async function marketsAt(cluster: Cluster, i: number): Promise<string> {
@@ -154,6 +172,39 @@ test(
 );
 
 test(
+  'a node that leads without the catalog in use changes no market and refuses edits',
+  NEEDS_ETCD,
+  () =>
+    clustered(async (cluster) => {
+      const alice = await traderOf(cluster, 'alice');
+      const leader = await cluster.leader();
+      const [other, down] = ALL.filter((i) => i !== leader) as [number, number];
+      await cluster.nodes[down]!.end('SIGKILL');
+      const { code, stderr } = await imported(cluster, leader, 1, 2);
+      assert.equal(code, 0, stderr);
+      await serve(cluster, [leader, other], '1,2');
+      await Promise.all([leader, other].map((i) => cluster.nodes[i]!.end('SIGKILL')));
+      await cluster.run(down);
+      await cluster.leader([down]);
+      await until(async () => (await catalogOf(cluster, down)).missing !== null, WAIT_MS);
+      assert.equal(await marketsAt(cluster, down), '1');
+      const read = readCatalog(catalogFile([{ id: 2 }]));
+      assert(read.ok);
+      cluster.market = read.catalog.markets[0]!;
+      await placed(cluster, alice, 5, [down]);
+      const edit = await operated(cluster, down, 'events', { title: 'of an old catalog' });
+      assert.equal(edit.status, 503);
+      assert.match(JSON.stringify(edit.json), /the generation in use is not here/);
+      const forced = await importedBy(cluster, down, [1, 2, 3], '--force');
+      assert.equal(forced.code, 0, forced.stderr);
+      await serve(cluster, [down], '1,2,3');
+      await Promise.all([leader, other].map((i) => cluster.run(i)));
+      await serve(cluster, ALL, '1,2,3');
+      await cluster.level();
+    }),
+);
+
+test(
   'kill -9 of the node that leads, at any time of an import: one catalog on all nodes',
   NEEDS_ETCD,
   () =>
@@ -168,7 +219,7 @@ test(
             cluster.nodes.map(({ log }) => log.split('offers catalog').length).reduce(sum);
           const offered = offers();
           await until(() => offers() > offered, WAIT_MS);
-          // From the moment when another node hears of it until after it is in use.
+          // From the offer until after it is in use.
           await sleep(random.between(0, KILL_MS_MAX));
           await cluster.nodes[leader]!.end('SIGKILL');
           const others = ALL.filter((it) => it !== leader);
