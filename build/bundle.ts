@@ -31,6 +31,8 @@ const PROGRAMS = [
   'server/catalog/catalog-thread',
   'server/catalog/search-thread',
   'server/catalog/sync-thread',
+  'server/cluster/catalog-give-thread',
+  'server/cluster/catalog-job-thread',
   'server/venue/edit-thread',
   'storage/recovery/assistant-thread',
   'storage/projection/follower-thread',

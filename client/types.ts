@@ -760,6 +760,8 @@ export interface StatusAnswer {
     readonly epoch: number;
     readonly applied: number;
     readonly behind_ms: number;
+    readonly catalog: string | null;
+    readonly catalog_missing: string | null;
   } | null;
 }
 

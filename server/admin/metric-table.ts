@@ -322,6 +322,11 @@ export const METRICS: Readonly<Record<string, NumberRow | HistogramRow>> = {
     'age of the oldest committed record that this node has not applied',
     ({ node: { progress } }) => progress.cluster && progress.cluster.behindMs / MS,
   ),
+  exchange_cluster_catalog_missing: gauge(
+    '1 while this node serves an older catalog, because it does not have the one in use',
+    ({ node: { progress } }) =>
+      progress.cluster && (progress.cluster.catalog.missing === undefined ? 0 : 1),
+  ),
   exchange_cluster_log_bytes: gauge(
     'bytes of the shared log on disk, as the node that leads has seen last',
     ({ node }) => node.progress.cluster?.space?.usedBytes,

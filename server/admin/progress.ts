@@ -21,6 +21,12 @@ export interface ClusterFacts {
   readonly forwarded: ForwardMeters;
 }
 
+/** Which catalog it serves, by digest, and which one it lacks that the log names. */
+interface ClusterCatalog {
+  readonly served: string | undefined;
+  readonly missing: string | undefined;
+}
+
 export interface Progress {
   /** The nodes of the cluster, as they answered a moment ago; looks again. Undefined without CLUSTER. */
   readonly clusterNodes: (() => readonly NodeView[]) | undefined;
@@ -32,7 +38,7 @@ export interface Progress {
   /** The newest snapshot, and when it was written (unix milliseconds). */
   readonly snapshot: { readonly sequence: number; readonly at: number } | undefined;
   /** Undefined without CLUSTER. */
-  readonly cluster: ClusterFacts | undefined;
+  readonly cluster: (ClusterFacts & { readonly catalog: ClusterCatalog }) | undefined;
 }
 
 const MS = 1_000;
@@ -67,6 +73,8 @@ export function shownProgress(progress: Progress, seconds: number) {
             epoch: cluster.leader?.epoch ?? 0,
             applied: cluster.applied,
             behind_ms: cluster.behindMs,
+            catalog: cluster.catalog.served ?? null,
+            catalog_missing: cluster.catalog.missing ?? null,
           },
   };
 }

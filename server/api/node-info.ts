@@ -66,6 +66,17 @@ export const StatusAnswer = Type.Object({
       epoch: Type.Integer({ description: 'of the leader; one more with each that leads' }),
       applied: Type.Integer({ description: 'newest record of the cluster that is applied here' }),
       behind_ms: Type.Integer({ description: 'since the oldest that is not was there' }),
+      catalog: Type.Union([
+        Type.String({ description: 'digest of the catalog that is served' }),
+        Type.Null({ description: 'there is none' }),
+      ]),
+      catalog_missing: Type.Union([
+        Type.String({
+          description:
+            'digest of the catalog in use, which is not here yet: an older one is served',
+        }),
+        Type.Null({ description: 'none is' }),
+      ]),
     }),
     Type.Null({ description: 'the node is alone' }),
   ]),

@@ -113,7 +113,7 @@ async function openCluster(start: Start, stores: Stores): Promise<Member | undef
   const { config, log } = start.options;
   if (config.cluster === undefined) return undefined;
   const { openMember } = await import('../cluster/member.ts');
-  const member = await openMember(config, stores.log, log);
+  const member = await openMember(config, stores, log);
   void member.over.then(() => start.giveUp());
   start.onClose(() => start.wait('the log of the cluster to close', member.close()));
   return member;
@@ -229,13 +229,17 @@ export async function catchUp(start: Start, built: Built) {
   const { config, log, onFatal, signal } = start.options;
   const { dataDir, durability } = config;
   const { clock, cluster, followers, history, infos, noted, stores, t, unwritable, writer } = built;
-  const leads = cluster === undefined || cluster.leads();
+  const isLeader = (): boolean => cluster?.leads() ?? true;
+  const leads = isLeader();
+  if (cluster !== undefined) stores.catalog.awaitRecords(noted.catalog);
+  else if (unwritable === undefined) stores.catalog.awaitNone(noted.catalog);
   const opening = openStartupCatalog(config, t, built.separators[1], {
     store: stores.catalog,
+    cluster: cluster?.catalog,
     dataDir,
     durability,
     engine: writer.engine,
-    leads: () => cluster?.leads() ?? true,
+    leads: isLeader,
     recorded: () => noted.catalog,
     infos,
     figures: new FiguresKeeper({ tables: t, volumes: history.volumes, now: clock.now }),
@@ -243,27 +247,16 @@ export async function catchUp(start: Start, built: Built) {
     onFatal,
     onSwitch: ({ prepared, unsaid }) => {
       followers.streams?.announce(marketStoryLookup(prepared));
-      followers.resolutions?.add(unsaid);
+      if (isLeader()) followers.resolutions?.add(unsaid);
     },
     signal,
   });
   const catalog = await start.wait('the catalog to load', opening, OPEN_MS_MAX);
   start.onClose(() => start.wait('the catalog to close', catalog.close()));
-  if (!leads) cluster.whenLeading(() => void catalog.register());
+  if (!leads) cluster?.whenLeading(() => void catalog.register());
   signal?.throwIfAborted();
-  const venue = openVenue(start, catalog, followers);
-  const { catalogSyncSeconds: seconds, catalogSyncUrl: url } = config;
-  if (unwritable === undefined && url !== '') {
-    const sync = startSync({
-      url,
-      seconds,
-      dataDir,
-      durability,
-      ownConditions: DEMO_CONDITIONS,
-      log,
-    });
-    start.onClose(() => start.wait('the catalog sync to end', sync.close()));
-  }
+  const venue = openVenue(start, catalog, followers, isLeader);
+  if (unwritable === undefined && config.catalogSyncUrl !== '') mirrorCatalog(start, cluster);
   await writer.expireDue();
   const heartbeats = writer.openHeartbeats(noted.watches);
   await writer.ready();
@@ -273,23 +266,47 @@ export async function catchUp(start: Start, built: Built) {
     const follower = writer.progress();
     const { digest, last: durable } = stores.log;
     const snapshot = follower?.snapshot ?? before;
-    const shown = { cluster: cluster?.facts(), clusterNodes: cluster?.nodes };
-    return { durable, digest, follower, snapshot, ...shown };
+    const facts = cluster?.facts();
+    const shown = { cluster: facts && { ...facts, catalog: catalog.digests() } };
+    return { durable, digest, follower, snapshot, ...shown, clusterNodes: cluster?.nodes };
   };
   return { ...built, catalog, heartbeats, progress, venue };
 }
 
+/** Where it leads, in a cluster. */
+function mirrorCatalog(start: Start, cluster: Member | undefined): void {
+  const { config, log } = start.options;
+  const { catalogSyncSeconds: seconds, catalogSyncUrl: url, dataDir, durability } = config;
+  const ownConditions = DEMO_CONDITIONS;
+  let sync: ReturnType<typeof startSync> | undefined;
+  const begin = (): void => {
+    sync = startSync({ url, seconds, dataDir, durability, ownConditions, log });
+  };
+  const end = async (): Promise<void> => sync?.close();
+  start.onClose(() => start.wait('the catalog sync to end', end()));
+  if (cluster === undefined) begin();
+  else {
+    cluster.whenLeading(begin);
+    cluster.whenFollowing(() => void end());
+  }
+}
+
 /** Edits of the catalog, of which those that resolutions lack begin at once. */
-function openVenue(start: Start, catalog: CatalogKeeper, followers: Followers): VenueMarkets {
+function openVenue(
+  start: Start,
+  catalog: CatalogKeeper,
+  followers: Followers,
+  leads: () => boolean,
+): VenueMarkets {
   const { config, log } = start.options;
   const { dataDir, durability } = config;
   const venue = new VenueMarkets({ dataDir, durability, served: () => catalog.current.number });
   start.onClose(() => start.wait('an edit of the catalog', venue.close()));
   const warn = (line: string): void => log('warn', line);
-  const resolutions = new CatalogResolutions({ venue, now: Date.now, log: warn });
+  const resolutions = new CatalogResolutions({ venue, leads, now: Date.now, log: warn });
   start.onClose(() => start.wait('what resolutions lack in the catalog', resolutions.close()));
   followers.resolutions = resolutions;
-  resolutions.add(catalog.unsaid);
+  if (leads()) resolutions.add(catalog.unsaid);
   return venue;
 }
 

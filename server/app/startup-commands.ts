@@ -14,7 +14,7 @@ import type { Tables } from '../../engine/tables/tables.ts';
 import type { TokenRow } from '../../engine/tables/units.ts';
 import { type Catalog, readCatalog } from '../../storage/catalog/catalog-file.ts';
 import { CatalogKeeper, type CatalogKeeperOptions } from '../catalog/catalog-keeper.ts';
-import { replaceCatalog } from '../catalog/snapshot.ts';
+import { writeCatalog } from '../catalog/snapshot.ts';
 import { keyOf, rowsNamed } from '../catalog/text-index.ts';
 import type { EpochSettings } from '../cluster/epoch-record.ts';
 import type { Config } from '../config/config.ts';
@@ -90,11 +90,12 @@ export async function openStartupCatalog(
   options: CatalogKeeperOptions,
 ): Promise<CatalogKeeper> {
   const wantsDemo = config.demo && config.catalogSyncUrl === '';
-  const isDemo = wantsDemo && options.engine !== undefined && marketCount(t) === 0;
+  const mayWrite = options.engine !== undefined && options.leads();
+  const isDemo = wantsDemo && mayWrite && marketCount(t) === 0;
   if (!isDemo) return CatalogKeeper.open(options);
   const demo = readDemo();
   if (options.store.current() === undefined) {
-    await replaceCatalog(options.store, demo);
+    await writeCatalog(options.store, demo);
     options.log('info', `demo catalog: ${demo.markets.length} markets`);
   }
   return CatalogKeeper.open(options, ({ commands, prepared }) => {

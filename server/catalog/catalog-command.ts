@@ -21,6 +21,7 @@ import {
 import { mergeCatalog } from '../../storage/catalog/catalog-merge.ts';
 import { describeReport } from '../../storage/catalog/catalog-report.ts';
 import { keepOperatorObjects } from '../../storage/catalog/operator-objects.ts';
+import { takeDirectoryLock } from '../../storage/files/directory-lock.ts';
 import type { Durability } from '../../storage/kv/lmdb.ts';
 import { cancelledOrders } from './cancelled-orders.ts';
 import { replaceCatalog } from './snapshot.ts';
@@ -82,7 +83,8 @@ export async function importFile(
   const leftOut = alone.report.skipped.some(({ field }) => field !== undefined);
   const isRefused = options.isStrict && leftOut;
   const change = async (store: CatalogStore | undefined): Promise<boolean> => {
-    const onto = currentOf(store);
+    // In a cluster, the generation that is replaced may be one that this node does not have.
+    const onto = options.isForced && store?.isAwaiting() ? undefined : currentOf(store);
     const before = storedCatalog(store, options, context);
     const read = options.merges ? mergeCatalog(before ?? NO_CATALOG, json) : alone;
     const result = keepOperatorObjects(before ?? NO_CATALOG, read);
@@ -180,12 +182,22 @@ async function withStore(
     return failure(context, `open the catalog in ${dataDir}`, error);
   }
   try {
+    if (!readOnly && store.isAwaiting() && !isInUse(dataDir)) {
+      const start = 'a catalog of a cluster changes while its node runs: start it';
+      return refuse(context, `cannot ${what}: ${start}`);
+    }
     return await body(store);
   } catch (error) {
     return failure(context, what, error);
   } finally {
     await store.close();
   }
+}
+
+function isInUse(dataDir: string): boolean {
+  const lock = takeDirectoryLock(dataDir);
+  if (lock.ok) lock.release();
+  return !lock.ok;
 }
 
 export async function pullFrom(

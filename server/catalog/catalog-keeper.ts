@@ -8,6 +8,7 @@
 import { RejectReason } from '../../engine/orders/reject-reasons.ts';
 import type { EngineMemory } from '../../engine/tables/tables.ts';
 import type { CatalogStore } from '../../storage/catalog/catalog.ts';
+import type { Proposal } from '../../storage/catalog/catalog-state.ts';
 import type { Durability } from '../../storage/kv/lmdb.ts';
 import { noteCommand } from '../../storage/notes/notes.ts';
 import { applyCommands } from '../orders/own-commands.ts';
@@ -16,8 +17,22 @@ import type { FiguresKeeper } from './figures-keeper.ts';
 import { type Generation, type LoadedGeneration, openGeneration } from './generation.ts';
 import { type MarketInfos, marketInfoLookup } from './market-info.ts';
 
+/** What a cluster adds: the generation in use is the one that the log names, on all nodes. */
+export interface CatalogCluster {
+  /** Resolves once a majority has the content of a proposal; rejects with an Error that names who lacks it. */
+  spread(proposal: Proposal, signal: AbortSignal): Promise<void>;
+  /** Has a generation brought here from any node that has it; called again and again until it is here. */
+  fetch(digest: string): void;
+  adopt(generation: number): Promise<void>;
+  refuse(generation: number, why: string): Promise<void>;
+  /** The node that leads, where that is another one. */
+  otherLeader(): string | undefined;
+}
+
 export interface CatalogKeeperOptions {
   readonly store: CatalogStore;
+  /** Undefined without CLUSTER. */
+  readonly cluster?: CatalogCluster | undefined;
   readonly dataDir: string;
   readonly durability: Durability;
   /** The engine whose markets are updated; undefined while the data directory cannot be written. */
@@ -42,11 +57,24 @@ const POLL_MS = 250;
 /** After this time a generation that could not be loaded, or whose thread died, is tried again. */
 const RETRY_MS_FIRST = 1_000;
 const RETRY_MS_MAX = 60_000;
+const NOT_HERE =
+  'the generation in use is not here, and no node has given it: start one that has it, or import with --force';
 
 /** A generation, and whether its thread has died, so that it must be loaded again. */
 interface Watched {
   readonly generation: LoadedGeneration;
   readonly life: { hasDied: boolean };
+}
+
+interface CatalogDigests {
+  readonly served: string | undefined;
+  readonly missing: string | undefined;
+}
+
+/** What is to be done about a generation of the store. */
+interface Step {
+  readonly generation: number | undefined;
+  run(): Promise<void>;
 }
 
 export class CatalogKeeper {
@@ -61,6 +89,7 @@ export class CatalogKeeper {
   private tried: number | undefined;
   /** Whether another node led when the generation in use was loaded. */
   private isUnregistered = false;
+  private lacking: string | undefined;
   /** Replaced generations that still answer searches in progress. */
   private readonly retired = new Set<LoadedGeneration>();
   private readonly closing = new AbortController();
@@ -80,10 +109,12 @@ export class CatalogKeeper {
     options: CatalogKeeperOptions,
     extend: (first: LoadedGeneration) => readonly Int32Array[] = ({ commands }) => commands,
   ): Promise<CatalogKeeper> {
-    const first = await load(options, options.signal);
+    const proposal = await spreadFirst(options);
+    const first = await load(options, options.signal, proposal);
     try {
       options.signal?.throwIfAborted();
-      await applyMarkets(options, first.generation, extend(first.generation));
+      await applyMarkets(options, first.generation, extend(first.generation), proposal);
+      if (proposal !== undefined) await options.cluster?.adopt(proposal);
       await options.figures.follow(first.generation);
     } catch (error) {
       await first.generation.end();
@@ -101,6 +132,11 @@ export class CatalogKeeper {
   /** Condition ids of markets that have resolved and of which it does not say so. */
   get unsaid(): readonly string[] {
     return this.used.generation.unsaid;
+  }
+
+  /** Of the generation that is served, and of the one that the log names where this node does not have that. */
+  digests(): CatalogDigests {
+    return { served: this.used.generation.digest, missing: this.lacking };
   }
 
   /** Since when (unix milliseconds) it is served. */
@@ -130,38 +166,112 @@ export class CatalogKeeper {
   private checkStore(): void {
     if (this.switching !== undefined) return;
     const isResting = performance.now() < this.retryAt;
+    let step: Step | undefined;
     try {
-      const number = this.o.store.current();
-      const isNew = number !== undefined && number !== this.used.generation.number;
-      if (!isNew && !this.used.life.hasDied && !this.isUnregistered) return;
-      // An error of another generation means nothing for this one.
-      if (number !== this.tried) this.retryMs = RETRY_MS_FIRST;
-      else if (isResting) return;
-      this.tried = number;
+      step = this.nextStep();
     } catch (error) {
       if (!isResting) this.fail('the catalog cannot be read', error);
       return;
     }
-    this.switching = this.follow().finally(() => {
+    if (step === undefined) return;
+    // An error of another generation means nothing for this one.
+    if (step.generation !== this.tried) this.retryMs = RETRY_MS_FIRST;
+    else if (isResting) return;
+    this.tried = step.generation;
+    this.switching = step.run().finally(() => {
       this.switching = undefined;
     });
   }
 
-  private async follow(): Promise<void> {
+  private nextStep(): Step | undefined {
+    const { cluster, store } = this.o;
+    const first = cluster && this.clusterStep(cluster);
+    if (first !== undefined) return first;
+    const generation = store.current();
+    const isNew = generation !== undefined && generation !== this.used.generation.number;
+    if (!isNew && !this.used.life.hasDied && !this.isUnregistered) return undefined;
+    return { generation, run: () => this.follow() };
+  }
+
+  /** First the store has to have in use what the log names; then what was made here may come into use. */
+  private clusterStep(cluster: CatalogCluster): Step | undefined {
+    const { leads, recorded, store } = this.o;
+    const digest = recorded();
+    const current = store.current();
+    const proposal = store.proposal();
+    const isInUse = digest === undefined || digest === store.digest();
+    const there = isInUse ? undefined : store.find(digest);
+    this.lacking = isInUse || there !== undefined ? undefined : digest;
+    const adopt = (generation: number): Step => ({
+      generation,
+      run: () => this.attempt('cannot come into use', cluster.adopt(generation)),
+    });
+    if (there !== undefined) return adopt(there);
+    if (this.lacking !== undefined) cluster.fetch(this.lacking);
+    if (proposal === undefined) return undefined;
+    const { generation } = proposal;
+    // It was in use before, and has been recorded since.
+    if (generation === current && isInUse && digest !== undefined) return adopt(generation);
+    const why = this.refusalOf(proposal, cluster);
+    if (why !== undefined) return { generation, run: () => this.refuse(cluster, generation, why) };
+    return leads() ? { generation, run: () => this.propose(cluster, proposal) } : undefined;
+  }
+
+  private refusalOf({ replacesAny }: Proposal, cluster: CatalogCluster): string | undefined {
+    if (this.o.leads()) {
+      return this.lacking === undefined || replacesAny ? undefined : NOT_HERE;
+    }
+    const leader = cluster.otherLeader();
+    return leader && `this node does not lead its cluster: the catalog changes at ${leader}`;
+  }
+
+  /** The generation in use stays. */
+  private refuse(cluster: CatalogCluster, generation: number, why: string): Promise<void> {
+    this.o.log('warn', `catalog generation ${generation} does not come into use: ${why}`);
+    return this.attempt('cannot be refused', cluster.refuse(generation, why));
+  }
+
+  private async attempt(what: string, change: Promise<void>): Promise<void> {
+    try {
+      await change;
+    } catch (error) {
+      this.fail(`a new catalog ${what}`, error);
+    }
+  }
+
+  private async propose(cluster: CatalogCluster, proposal: Proposal): Promise<void> {
+    const { signal } = this.closing;
+    const { generation } = proposal;
+    try {
+      await cluster.spread(proposal, signal);
+    } catch (error) {
+      if (!signal.aborted) await this.refuse(cluster, generation, (error as Error).message);
+      return;
+    }
+    // Another node may lead by now.
+    if (this.o.leads()) await this.follow(generation);
+  }
+
+  /** @param proposed a generation that comes into use by this; undefined = the current one */
+  private async follow(proposed?: number): Promise<void> {
+    const { cluster } = this.o;
     const before = this.used;
     // A thread that dies repeatedly is restarted with growing delays.
     if (before.life.hasDied) this.retryLater();
     let next: Watched;
     try {
-      next = await load(this.o, this.closing.signal);
+      next = await load(this.o, this.closing.signal, proposed);
     } catch (error) {
       if (this.closing.signal.aborted) return;
-      this.fail('a new catalog cannot be loaded, the old one stays in use', error);
+      if (cluster !== undefined && proposed !== undefined) {
+        await this.refuse(cluster, proposed, (error as Error).message);
+      } else this.fail('a new catalog cannot be loaded, the old one stays in use', error);
       return;
     }
     this.isUnregistered = false;
     try {
-      await applyMarkets(this.o, next.generation, next.generation.commands);
+      await applyMarkets(this.o, next.generation, next.generation.commands, proposed);
+      if (proposed !== undefined) await cluster?.adopt(proposed);
     } catch (error) {
       await next.generation.end();
       this.fail('the markets cannot be brought up to the new catalog', error);
@@ -189,13 +299,36 @@ export class CatalogKeeper {
   }
 }
 
-async function load(options: CatalogKeeperOptions, signal?: AbortSignal): Promise<Watched> {
+/** The number of a proposal that comes into use at the start: what a first start has, or the demo. */
+async function spreadFirst(o: CatalogKeeperOptions): Promise<number | undefined> {
+  const { cluster, leads, log, signal = new AbortController().signal, store } = o;
+  const proposal = cluster !== undefined && leads() ? store.proposal() : undefined;
+  if (proposal === undefined || proposal.digest === o.recorded()) return undefined;
+  const { generation } = proposal;
+  try {
+    await cluster!.spread(proposal, signal);
+    return generation;
+  } catch (error) {
+    signal.throwIfAborted();
+    const why = (error as Error).message;
+    log('warn', `catalog generation ${generation} does not come into use: ${why}`);
+    await cluster!.refuse(generation, why);
+    return undefined;
+  }
+}
+
+async function load(
+  options: CatalogKeeperOptions,
+  signal?: AbortSignal,
+  proposed?: number,
+): Promise<Watched> {
   const { store, dataDir, durability, engine, log } = options;
   const life = { hasDied: false };
   const generation = await openGeneration({
     dataDir,
     durability,
-    number: store.current(),
+    number: proposed === undefined ? store.current() : undefined,
+    generation: proposed,
     signal,
     ...(engine === undefined ? {} : { memory: engine.memory }),
     onFailure: (error) => {
@@ -219,12 +352,18 @@ async function load(options: CatalogKeeperOptions, signal?: AbortSignal): Promis
  * say so already. Markets for which a table has no room are skipped.
  */
 async function applyMarkets(
-  { engine, leads, log, onFatal, recorded }: CatalogKeeperOptions,
+  { cluster, engine, leads, log, onFatal, recorded }: CatalogKeeperOptions,
   { digest }: LoadedGeneration,
   chunks: readonly Int32Array[],
+  proposed: number | undefined,
 ): Promise<void> {
-  if (engine === undefined || !leads()) return;
   const isRecorded = digest === undefined || digest === recorded();
+  if (cluster !== undefined) {
+    if (proposed !== undefined && !leads()) throw new Error('another node leads');
+    // What the log does not name says nothing about the markets.
+    if (proposed === undefined && !isRecorded) return;
+  }
+  if (engine === undefined || !leads()) return;
   const note = isRecorded ? [] : noteCommand({ about: 'catalog', digest });
   const last = Int32Array.from([...(chunks.at(-1) ?? []), ...note]);
   let withoutRoom = 0;

@@ -22,7 +22,8 @@ export type TextMessage = Uint8Array | null;
 
 async function run({ setup, texts }: CatalogThreadData): Promise<void> {
   const began = performance.now();
-  const store = openCatalog(setup.dataDir, { durability: setup.durability, readOnly: true });
+  const { dataDir, durability, generation } = setup;
+  const store = openCatalog(dataDir, { durability, readOnly: true, generation });
   // Texts first, so that they are indexed in parallel with the rest.
   const damage = new Set<string>();
   const send = (bytes: Uint8Array): void => {

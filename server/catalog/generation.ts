@@ -68,6 +68,8 @@ export interface CatalogThreadSetup {
    * loaded.
    */
   readonly number: number | undefined;
+  /** The generation to be loaded where it is not the current one: a proposal. */
+  readonly generation?: number | undefined;
   /**
    * The engine's tables, with which the catalog is compared; without them there are no commands.
    */

@@ -5,6 +5,7 @@
  *
  * Thread: any but the I/O thread, because both take time.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { CatalogSnapshot, CatalogStore } from '../../storage/catalog/catalog.ts';
 import type { Catalog } from '../../storage/catalog/catalog-file.ts';
 import { prepareCatalog } from './build.ts';
@@ -40,6 +41,9 @@ export interface ReadyCatalog {
  */
 export const SNAPSHOT_FORMAT = 'ready-5';
 
+/** Longer than a node tries to bring a generation to the others. */
+const DECIDED_MS_MAX = 60_000;
+const LOOK_MS = 25;
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
@@ -64,12 +68,33 @@ export function makeReady(catalog: Catalog, take: (texts: Uint8Array) => void): 
 }
 
 /** Writes a generation together with its snapshot; see CatalogStore.replace. */
-export function replaceCatalog(
+export function writeCatalog(
   store: CatalogStore,
   catalog: Catalog,
   onto?: number,
 ): Promise<number> {
   return store.replace(catalog, snapshotOf(catalog), onto);
+}
+
+/** The same; resolves once it is in use, which the other nodes of a cluster decide, and rejects where it is refused. */
+export async function replaceCatalog(
+  store: CatalogStore,
+  catalog: Catalog,
+  onto?: number,
+): Promise<number> {
+  const generation = await writeCatalog(store, catalog, onto);
+  const end = performance.now() + DECIDED_MS_MAX;
+  for (;;) {
+    const outcome = store.outcome(generation);
+    if (outcome === 'in use') return generation;
+    if (outcome !== 'proposed') throw new Error(outcome.refused);
+    if (performance.now() > end) {
+      throw new Error(
+        `generation ${generation} is proposed, and its node has not decided: does it run?`,
+      );
+    }
+    await sleep(LOOK_MS);
+  }
 }
 
 /**
@@ -106,7 +131,8 @@ interface StoredRest {
   readonly counts: CatalogCounts;
 }
 
-function snapshotOf(catalog: Catalog): CatalogSnapshot {
+/** What is prepared of a catalog, to be stored with it. */
+export function snapshotOf(catalog: Catalog): CatalogSnapshot {
   const texts: Uint8Array[] = [];
   const ready = makeReady(catalog, (chunk) => texts.push(chunk));
   const { prepared, terms, endedConditions, counts } = ready;

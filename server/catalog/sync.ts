@@ -7,7 +7,7 @@
  */
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type CatalogStore, KINDS } from '../../storage/catalog/catalog.ts';
+import type { CatalogStore } from '../../storage/catalog/catalog.ts';
 import { catalogChanges } from '../../storage/catalog/catalog-changes.ts';
 import {
   type Catalog,
@@ -15,6 +15,7 @@ import {
   readCatalog,
 } from '../../storage/catalog/catalog-file.ts';
 import { describeReport } from '../../storage/catalog/catalog-report.ts';
+import { KINDS } from '../../storage/catalog/catalog-rows.ts';
 import { keepOperatorObjects } from '../../storage/catalog/operator-objects.ts';
 import { replaceCatalog } from './snapshot.ts';
 import type { SyncLimits } from './sync-client.ts';

@@ -22,6 +22,7 @@ interface Status {
     readonly epoch: number;
     readonly applied: number;
     readonly behind_ms: number;
+    readonly catalog_missing: string | null;
   } | null;
 }
 
@@ -138,6 +139,7 @@ async function nodesOf(replicated: Pick<ReplicatedLog, 'nodes'>): Promise<NodeVi
 
 function shown({ cluster, log, status }: Status) {
   if (cluster === null) return { state: 'it runs without CLUSTER' };
-  const { applied, behind_ms, epoch, role } = cluster;
-  return { state: status, role, epoch, applied, behind_ms, ...log };
+  const { applied, behind_ms, catalog_missing, epoch, role } = cluster;
+  const state = catalog_missing === null ? status : `${status}, an older catalog`;
+  return { state, role, epoch, applied, behind_ms, ...log };
 }

@@ -10,7 +10,7 @@ import type { Config } from '../config/config.ts';
 import { announcedOf } from './announced.ts';
 import { needsCopy, type Peer, takeCopy } from './join.ts';
 import { PeerCall } from './peers/calls.ts';
-import { type PeerAddress, PeerConnection } from './peers/peer-connection.ts';
+import { addressOf, type PeerAddress, PeerConnection } from './peers/peer-connection.ts';
 import type { PeerServer } from './peers/peer-server.ts';
 import { openSharedLog } from './shared-log.ts';
 
@@ -44,10 +44,7 @@ async function peersOf(replicated: Pick<ReplicatedLog, 'nodes'>, own: Own): Prom
   const announced = await replicated.nodes(LIST_MS);
   return [...announced]
     .filter(([node]) => node !== own.node)
-    .map(([node, value]) => {
-      const { hostname: host, port } = new URL(announcedOf(value).peers);
-      return peerOf(node, { host, port: Number(port) }, own);
-    });
+    .map(([node, value]) => peerOf(node, addressOf(announcedOf(value).peers), own));
 }
 
 /** Takes the copy of another node where DATA_DIR needs it; false where it does not. */

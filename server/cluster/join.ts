@@ -12,6 +12,7 @@ import { logDirectory } from '../../storage/log/file-log.ts';
 import { Unreachable } from '../../storage/log/log.ts';
 import { receive, settle } from '../../storage/operations/peer-copy.ts';
 import type { Log } from '../common/logger.ts';
+import { whileAlive } from './while-alive.ts';
 
 /** A node that may be asked for its copy. */
 export interface Peer {
@@ -37,9 +38,6 @@ export interface JoinOptions {
 const WANTED = 'joining.wanted';
 const TAIL_MS = 5_000;
 const REST_MS = 1_000;
-/** A peer that is silent for so long is given up. */
-const SILENT_MS_MAX = 15_000;
-const LOOK_MS = 250;
 /** Rounds of asking between two lines about it. */
 const ROUNDS_A_LINE = 10;
 
@@ -96,32 +94,5 @@ async function problemOf(o: JoinOptions, peer: Peer): Promise<string | undefined
     return `node ${node}: ${(error as Error).message}`;
   } finally {
     peer.close();
-  }
-}
-
-/** Ends with an Error where nothing comes for long. */
-async function* whileAlive(
-  pieces: AsyncIterable<Buffer>,
-  signal: AbortSignal | undefined,
-): AsyncGenerator<Buffer, void, void> {
-  const source = pieces[Symbol.asyncIterator]();
-  let last = performance.now();
-  let watch: NodeJS.Timeout | undefined;
-  const given = new Promise<never>((_, reject) => {
-    watch = setInterval(() => {
-      const silentMs = performance.now() - last;
-      if (signal?.aborted === true) reject(signal.reason);
-      else if (silentMs > SILENT_MS_MAX) reject(new Error('it is silent'));
-    }, LOOK_MS);
-  });
-  try {
-    for (;;) {
-      const next = await Promise.race([source.next(), given]);
-      if (next.done === true) return;
-      last = performance.now();
-      yield next.value;
-    }
-  } finally {
-    clearInterval(watch);
   }
 }

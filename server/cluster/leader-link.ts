@@ -6,7 +6,7 @@
  */
 import type { ForwardMeters } from '../admin/forward-meters.ts';
 import { NOTHING_DONE, type PeerCallNumber } from './peers/calls.ts';
-import { CallFailed, ConnectionLost, PeerConnection } from './peers/peer-connection.ts';
+import { addressOf, CallFailed, ConnectionLost, PeerConnection } from './peers/peer-connection.ts';
 import type { Leader } from './roles.ts';
 
 /** What a node says to a call that only the one that leads answers; nothing was done then. */
@@ -152,8 +152,7 @@ export class LeaderLink {
 
   private connect(peers: string): PeerConnection {
     const { node, secret } = this.o;
-    const { hostname: host, port } = new URL(peers);
-    return new PeerConnection({ host: bare(host), port: Number(port) }, secret, node);
+    return new PeerConnection(addressOf(peers), secret, node);
   }
 
   private drop(): void {
@@ -166,9 +165,4 @@ export class LeaderLink {
 function isUntouched(error: unknown): boolean {
   if (error instanceof ConnectionLost) return error.isUnsent;
   return error instanceof CallFailed && error.message.startsWith(NOTHING_DONE);
-}
-
-/** An IPv6 address without the brackets of an URL. */
-function bare(host: string): string {
-  return host.startsWith('[') ? host.slice(1, -1) : host;
 }

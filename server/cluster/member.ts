@@ -7,6 +7,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { engineTime } from '../../engine/reads.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
+import type { CatalogStore } from '../../storage/catalog/catalog.ts';
 import { ClusterLog } from '../../storage/cluster/cluster-log.ts';
 import { type ReplicatedLog, TooOld } from '../../storage/cluster/replicated-log.ts';
 import type { EtcdClient } from '../../storage/etcd/client.ts';
@@ -23,6 +24,7 @@ import type { OrderTaker } from '../orders/order-taker.ts';
 import type { Pause } from '../orders/pauses.ts';
 import type { Sequencer } from '../orders/sequencer.ts';
 import { type OwnedRequest, placesOrders } from '../orders/slot-requests.ts';
+import { CatalogShare } from './catalog-share.ts';
 import { ClusterClock } from './cluster-clock.ts';
 import { controlOf, NodeList } from './control.ts';
 import { giveCopies } from './copies.ts';
@@ -56,6 +58,12 @@ interface Served {
   readonly applied: AppliedSequence;
 }
 
+/** What it keeps of its own. */
+interface MemberStores {
+  readonly log: Files;
+  readonly catalog: CatalogStore;
+}
+
 export class Member {
   readonly log: ClusterLog;
   /** Resolves when the node has to start again, because another one leads. */
@@ -68,6 +76,8 @@ export class Member {
   readonly operations: OperationForwarder;
   /** What other nodes may call here. */
   readonly peers: PeerServer;
+  /** The catalog, which all nodes have. */
+  readonly catalog: CatalogShare;
   private readonly link: LeaderLink;
   private readonly operationLink: LeaderLink;
   private readonly meters = new ForwardMeters();
@@ -91,7 +101,12 @@ export class Member {
   private readonly onFollow: (() => void)[] = [];
   private lines: OrderTaker | undefined;
 
-  constructor(config: Config, files: Files, { etcd, replicated }: SharedLog, print: Log) {
+  constructor(
+    config: Config,
+    { catalog: store, log: files }: MemberStores,
+    { etcd, replicated }: SharedLog,
+    print: Log,
+  ) {
     let signalOver: (why: Error) => void = () => undefined;
     this.over = new Promise((resolve) => (signalOver = resolve));
     this.signalOver = signalOver;
@@ -101,9 +116,24 @@ export class Member {
     this.etcd = etcd;
     this.list = new NodeList(replicated);
     this.print = print;
-    const { clusterPort, clusterSecret: secret, clusterWaitMs, dataDir, host, nodeId } = config;
+    const {
+      clusterPort,
+      clusterSecret: secret,
+      clusterWaitMs,
+      dataDir,
+      durability,
+      host,
+      nodeId,
+    } = config;
     this.peers = new PeerServer({ secret, host, port: clusterPort, print });
     giveCopies(this.peers, dataDir, print);
+    this.catalog = new CatalogShare({
+      ...{ node: nodeId, secret, dataDir, durability, store, replicated, print },
+      peers: () => this.peersUrl,
+      leads: () => this.leads(),
+      leader: () => this.roles?.leader?.node,
+    });
+    this.catalog.serve(this.peers);
     this.key = fingerprintOf(dataDir);
     const linkOptions = {
       ...{ node: nodeId, secret, waitMs: clusterWaitMs },
@@ -260,6 +290,7 @@ export class Member {
   async close(): Promise<void> {
     this.isClosed = true;
     this.closeLinks();
+    await this.catalog.close();
     await this.peers.close();
     await this.replicated.close();
   }
@@ -304,9 +335,13 @@ export class Member {
 }
 
 /** Does not wait for the shared log to answer. */
-export async function openMember(config: Config, files: Files, print: Log): Promise<Member> {
+export async function openMember(
+  config: Config,
+  stores: MemberStores,
+  print: Log,
+): Promise<Member> {
   const shared = await openSharedLog(config);
-  const member = new Member(config, files, shared, print);
+  const member = new Member(config, stores, shared, print);
   try {
     await member.listen();
   } catch (error) {

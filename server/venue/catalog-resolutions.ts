@@ -10,6 +10,8 @@ import type { VenueMarkets } from './venue-markets.ts';
 
 interface ResolutionsParts {
   readonly venue: Pick<VenueMarkets, 'make'>;
+  /** False: another node of the cluster writes what is lacking. */
+  readonly leads: () => boolean;
   readonly now: () => number;
   readonly log: (line: string) => void;
 }
@@ -40,7 +42,7 @@ export class CatalogResolutions {
   }
 
   private async run(): Promise<void> {
-    const { log, now, venue } = this.o;
+    const { leads, log, now, venue } = this.o;
     const { signal } = this.closing;
     let againMs = AGAIN_MS_FIRST;
     while (this.waiting.size > 0 && !signal.aborted) {
@@ -55,6 +57,7 @@ export class CatalogResolutions {
       const reason = 'failure' in result ? result.failure : result.detail;
       log(`the catalog does not say that ${conditions.length} markets have resolved: ${reason}`);
       await sleep(againMs, undefined, { signal }).catch(() => undefined);
+      if (!leads()) this.waiting.clear();
       againMs = Math.min(2 * againMs, AGAIN_MS_MAX);
     }
     this.running = undefined;

@@ -3,8 +3,10 @@
  * of the catalog, so none of it is done on the I/O thread.
  */
 import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
-import { Overtaken, openCatalog } from '../../storage/catalog/catalog.ts';
+import { openCatalog } from '../../storage/catalog/catalog.ts';
+import { Overtaken } from '../../storage/catalog/catalog-state.ts';
 import type { Durability } from '../../storage/kv/lmdb.ts';
 import { replaceCatalog } from '../catalog/snapshot.ts';
 import { type Edit, type Edited, type EditRefused, edited } from './edit.ts';
@@ -20,6 +22,9 @@ export type EditResult =
   | (Omit<Edited, 'catalog'> & { readonly generation: number })
   | EditRefused
   | { readonly failure: string };
+
+/** In a cluster, another change may be on its way to the other nodes. */
+const AGAIN_MS = 20;
 
 assert(parentPort !== null, 'this file is the entry of a thread');
 const { dataDir, durability, edit } = workerData as EditSetup;
@@ -45,6 +50,7 @@ async function made(): Promise<EditResult> {
       return { ...shown, generation: await replaceCatalog(store, catalog, onto) };
     } catch (error) {
       if (!(error instanceof Overtaken)) throw error;
+      await sleep(AGAIN_MS);
     }
   }
 }

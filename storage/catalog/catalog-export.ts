@@ -6,7 +6,7 @@
  */
 import type { Writable } from 'node:stream';
 import { writeWhole } from '../files/whole-file.ts';
-import { KINDS, type StoredObject } from './catalog.ts';
+import { KINDS, type StoredObject } from './catalog-rows.ts';
 
 /** Objects are joined to chunks of this size, because one write for each small object is slow. */
 const CHUNK_BYTES = 1 << 16;

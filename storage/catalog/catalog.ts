@@ -3,7 +3,7 @@
  * generation is written in chunks next to the current one. One atomic put makes it the current one, so
  * a crash at any time leaves the old one complete. Older generations are removed afterwards.
  *   state    'current' -> header of the current generation;  'next' -> number of the next one
- *   objects  generation (6 bytes) | kind (1) | id (8), all big-endian -> JSON of one object
+ *   objects  the JSON of each object of a generation (catalog-rows.ts)
  *   snapshots  generation (6) | part (1) | chunk (8) -> bytes that the writer of the generation computed
  *            from it; reading them replaces computing them again (see CatalogSnapshot)
  * Every value begins with a checksum over key and value (checksum.ts). A value with a wrong checksum is
@@ -14,13 +14,9 @@
  * Non-goals: indexes, and noticing a new generation (callers compare `current()`).
  */
 import assert from 'node:assert/strict';
-import { createHash, type Hash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { makeDirectory } from '../files/make-directory.ts';
-import { OtherFormat, otherFormat } from '../files/other-format.ts';
-import { CRC_BYTES, checksumMatches, withChecksum } from '../kv/checksum.ts';
 import {
   type BinaryTable,
   type Durability,
@@ -28,9 +24,58 @@ import {
   openTable,
   writeFailure,
 } from '../kv/lmdb.ts';
+import { decodeContent, encodeContent } from './catalog-content.ts';
 import { type Catalog, readCatalog } from './catalog-file.ts';
+import {
+  CHUNK_BYTES,
+  GENERATION_BYTES,
+  KINDS,
+  measured,
+  newestOf,
+  objectKey,
+  putTogether,
+  RowWriter,
+  readGeneration,
+  removeBetween,
+  type StoredObject,
+} from './catalog-rows.ts';
+import {
+  CatalogState,
+  type Header,
+  type Outcome,
+  Overtaken,
+  opened,
+  type Proposal,
+} from './catalog-state.ts';
 
-export interface CatalogStore {
+/** What a cluster needs of a store; the generation in use is then the one that its log names. */
+interface SharedStore {
+  /** See CatalogState.awaitRecords and awaitNone. */
+  awaitRecords(recorded: string | undefined): void;
+  awaitNone(recorded: string | undefined): void;
+  /** Whether generations are proposed. */
+  isAwaiting(): boolean;
+  outcome(generation: number): Outcome;
+  proposal(): Proposal | undefined;
+  /** The number of the generation with this digest, in use or not. */
+  find(digest: string): number | undefined;
+  /** Makes it the current one, and removes older ones. */
+  adopt(generation: number): Promise<void>;
+  refuse(generation: number, why: string): Promise<void>;
+  /** The current generation, as receive() takes it. */
+  content(): Iterable<Uint8Array>;
+  /**
+   * Writes the content of another node as a generation that is not in use. Rejects where that does not have this
+   * digest; nothing of it is left then.
+   */
+  receive(
+    content: AsyncIterable<Buffer>,
+    digest: string,
+    prepare: (catalog: Catalog) => CatalogSnapshot,
+  ): Promise<void>;
+}
+
+export interface CatalogStore extends SharedStore {
   /**
    * The number of the current generation, also after another process switched; undefined = none.
    */
@@ -53,7 +98,8 @@ export interface CatalogStore {
    * Writes a generation, makes it the current one, and removes older ones. Resolves with its number
    * once that is durable. Of overlapping calls, in any process, the one that began last wins.
    * Rejects when a write fails; the old generation then stays in use. With `onto` it rejects with an Overtaken
-   * unless that is the number of the generation that it replaces.
+   * unless that is the number of the generation that it replaces. In a cluster it is proposed, and outcome() tells
+   * what becomes of it; it rejects with an Overtaken while another one is proposed.
    */
   replace(catalog: Catalog, snapshot?: CatalogSnapshot, onto?: number): Promise<number>;
   /**
@@ -64,13 +110,6 @@ export interface CatalogStore {
   close(): Promise<void>;
 }
 
-/** The generation from which a new one was made has been replaced meanwhile. */
-export class Overtaken extends Error {
-  constructor() {
-    super('the catalog was replaced meanwhile: try again');
-  }
-}
-
 /** Parts of bytes that were computed from a generation. The store does not know what they mean. */
 export interface CatalogSnapshot {
   /** Names the program and version that can read the parts. Others ignore them. */
@@ -79,233 +118,197 @@ export interface CatalogSnapshot {
   readonly parts: readonly Iterable<Uint8Array>[];
 }
 
-export interface StoredObject {
-  readonly kind: (typeof KINDS)[number];
-  readonly json: Buffer;
-}
-
-interface Header {
-  readonly format: number;
-  readonly generation: number;
-  /** Objects of each kind, in the order of KINDS. */
-  readonly counts: readonly number[];
-  /** Older versions wrote none. */
-  readonly digest?: string;
-  readonly snapshot?: {
-    readonly format: string;
-    /** Bytes of each part. */
-    readonly lengths: readonly number[];
-  };
-}
-
-/**
- * Format version of this environment; unknown versions are refused. 3: every value has a checksum.
- */
-const FORMAT = 3;
-/** The index of a kind is its number on disk. */
-export const KINDS = ['events', 'tags', 'series', 'sites'] as const;
-const CURRENT_KEY = Buffer.from('current');
-const NEXT_KEY = Buffer.from('next');
-const KEY_BYTES = 15;
-const GENERATION_BYTES = 6;
-/**
- * The size of one transaction. It bounds the memory and the time for which the write lock is taken.
- */
-const CHUNK_BYTES = 1 << 20;
-const OPEN_BRACE = 0x7b;
-const CLOSE_BRACE = 0x7d;
-const REMOVE_MAX = 4096;
-
+/** @param options with `generation`, only that one is read, whether it is in use or not */
 export function openCatalog(
   dataDir: string,
-  options: { readonly durability: Durability; readonly readOnly?: boolean },
+  options: {
+    readonly durability: Durability;
+    readonly readOnly?: boolean;
+    readonly generation?: number | undefined;
+  },
 ): CatalogStore {
   const path = join(dataDir, 'catalog');
   if (options.readOnly !== true) makeDirectory(path);
   else if (!existsSync(path)) throw new Error(`there is no directory ${path}`);
-  const root = openEnvironment({ path, ...options });
-  const state = openTable(root, 'state');
-  const objects = openTable(root, 'objects');
-  const snapshots = openTable(root, 'snapshots');
-
-  function nextGeneration(): number {
-    return root.transactionSync(() => {
-      const stored = state.get(NEXT_KEY);
-      const counter = stored === undefined ? undefined : opened(NEXT_KEY, stored);
-      // If the stored number is damaged, take one that no generation uses.
-      const next = counter === undefined ? newestOf(objects) + 1 : Number(counter.toString());
-      putWithChecksum(state, NEXT_KEY, Buffer.from(String(next + 1)));
-      return next;
-    });
-  }
-
-  /** Returns the current generation afterwards: a later one if another call overtook this one. */
-  function switchTo(header: Header, onto: number | undefined): number {
-    return root.transactionSync(() => {
-      const current = soundHeader(state);
-      if (onto !== undefined && (current?.generation ?? 0) !== onto) throw new Overtaken();
-      if (current !== undefined && current.generation > header.generation)
-        return current.generation;
-      putWithChecksum(state, CURRENT_KEY, Buffer.from(JSON.stringify(header)));
-      return header.generation;
-    });
-  }
-
-  /** Removes what was written of a generation, unless it is the current one. */
-  async function forget(generation: number): Promise<void> {
-    root.resetReadTxn();
-    if (soundHeader(state)?.generation === generation) return;
-    for (const table of [objects, snapshots])
-      await removeBetween(table, generation, generation + 1);
-  }
-
+  const { durability, generation: pinned, readOnly = false } = options;
+  const root = openEnvironment({ path, durability, readOnly });
+  const tables: Tables = {
+    state: new CatalogState(root, openTable(root, 'state'), pinned),
+    objects: openTable(root, 'objects'),
+    snapshots: openTable(root, 'snapshots'),
+  };
   return {
-    current() {
-      root.resetReadTxn();
-      return readHeader(state)?.generation;
-    },
-
-    digest() {
-      root.resetReadTxn();
-      const header = readHeader(state);
-      return header && (header.digest ?? digestOf(objects, header.generation));
-    },
-
-    load() {
-      root.resetReadTxn();
-      const file = { events: [], tags: [], series: [], sites: [] };
-      for (const { kind, json } of readGeneration(state, objects)) {
-        const list: unknown[] = file[kind];
-        list.push(JSON.parse(json.toString()));
-      }
-      // The raw objects are stored; the fields for trading are computed from them when they are
-      // read.
-      const result = readCatalog(file);
-      assert(result.ok, 'a stored catalog has been read before');
-      return result.catalog;
-    },
-
-    *objects() {
-      root.resetReadTxn();
-      yield* readGeneration(state, objects);
-    },
-
-    snapshot(format) {
-      root.resetReadTxn();
-      const header = readHeader(state);
-      if (header?.snapshot?.format !== format) return undefined;
-      return readSnapshot(snapshots, header.generation, header.snapshot.lengths);
-    },
-
+    ...reading(root, tables),
+    ...sharing(root, tables),
     async replace(catalog, snapshot, onto) {
-      let generation: number | undefined;
-      try {
-        generation = nextGeneration();
-        const header: Header = {
-          format: FORMAT,
-          generation,
-          counts: KINDS.map((kind) => catalog[kind].length),
-          digest: await writeObjects(objects, generation, catalog),
-        };
-        const inUse = switchTo(
+      const { objects, snapshots, state } = tables;
+      return written(tables, async (generation) => {
+        state.mayReplace(onto);
+        const header = await writeObjects(objects, generation, catalog);
+        const inUse = state.complete(
           snapshot === undefined
             ? header
             : { ...header, snapshot: await writeSnapshot(snapshots, generation, snapshot) },
           onto,
         );
-        // Only older generations: another process may be writing a younger one.
-        for (const table of [objects, snapshots]) await removeBetween(table, 0, inUse);
-        return generation;
-      } catch (error) {
-        const failure = error instanceof Overtaken ? error : new Error(await writeFailure(error));
-        // Otherwise the part that was written would stay until the next successful import.
-        if (generation !== undefined) await forget(generation).catch(() => undefined);
-        throw failure;
-      }
+        await removeBefore(tables, inUse);
+      });
+    },
+    close: () => root.close(),
+  };
+}
+
+interface Tables {
+  readonly state: CatalogState;
+  readonly objects: BinaryTable;
+  readonly snapshots: BinaryTable;
+}
+
+type Root = ReturnType<typeof openEnvironment>;
+
+function reading(
+  root: Root,
+  { objects, snapshots, state }: Tables,
+): Pick<CatalogStore, 'current' | 'digest' | 'load' | 'objects' | 'snapshot'> {
+  return {
+    current() {
+      root.resetReadTxn();
+      return state.header()?.generation;
     },
 
-    async close() {
-      await root.close();
+    digest() {
+      root.resetReadTxn();
+      const header = state.header();
+      return header && (header.digest ?? measured(objects, header).digest);
+    },
+
+    load() {
+      root.resetReadTxn();
+      return catalogOf(readGeneration(state.header(), objects));
+    },
+
+    *objects() {
+      root.resetReadTxn();
+      yield* readGeneration(state.header(), objects);
+    },
+
+    snapshot(format) {
+      root.resetReadTxn();
+      const header = state.header();
+      if (header?.snapshot?.format !== format) return undefined;
+      return readSnapshot(snapshots, header.generation, header.snapshot.lengths);
     },
   };
 }
 
-/** In the order of objects(). Resolves with the digest of the generation. */
+function sharing(root: Root, tables: Tables): SharedStore {
+  const { objects, snapshots, state } = tables;
+  const fresh = (): CatalogState => {
+    root.resetReadTxn();
+    return state;
+  };
+  return {
+    awaitRecords: (recorded) => state.awaitRecords(recorded, (header) => measured(objects, header)),
+    awaitNone: (recorded) => fresh().awaitNone(recorded),
+    isAwaiting: () => fresh().isAwaiting(),
+    outcome: (generation) => fresh().outcome(generation),
+    proposal: () => fresh().proposal(),
+    find: (digest) => fresh().find(digest)?.generation,
+
+    async adopt(generation) {
+      state.adopt(generation);
+      await removeBefore(tables, generation);
+    },
+
+    async refuse(generation, why) {
+      state.refuse(generation, why);
+      await forget(tables, generation);
+    },
+
+    *content() {
+      const header = fresh().header();
+      if (header !== undefined) {
+        yield* encodeContent(header.bytes ?? 0, readGeneration(header, objects));
+      }
+    },
+
+    async receive(content, digest, prepare) {
+      await written(tables, async (generation) => {
+        const rows = new RowWriter(objects, generation);
+        for await (const { json, place } of decodeContent(content)) {
+          if (rows.add(place, json)) await rows.flush();
+        }
+        const header = await rows.end();
+        if (header.digest !== digest) throw new Error(`its digest is ${header.digest}`);
+        root.resetReadTxn();
+        const prepared = prepare(catalogOf(readGeneration(header, objects)));
+        const snapshot = await writeSnapshot(snapshots, generation, prepared);
+        state.keep({ ...header, snapshot });
+      });
+    },
+  };
+}
+
+/** Writes a generation under a new number, and leaves nothing of it where that fails. */
+async function written(
+  tables: Tables,
+  write: (generation: number) => Promise<void>,
+): Promise<number> {
+  let generation: number | undefined;
+  try {
+    generation = tables.state.takeNumber(() => newestOf(tables.objects));
+    await write(generation);
+    return generation;
+  } catch (error) {
+    const failure = error instanceof Overtaken ? error : new Error(await writeFailure(error));
+    // Otherwise the part that was written would stay until the next successful import.
+    if (generation !== undefined) await forget(tables, generation).catch(() => undefined);
+    throw failure;
+  }
+}
+
+/** Only older generations: another process may be writing a younger one. */
+async function removeBefore({ objects, snapshots }: Tables, generation: number): Promise<void> {
+  for (const table of [objects, snapshots]) await removeBetween(table, 0, generation);
+}
+
+/** Removes what was written of a generation, unless it is the current one. */
+async function forget({ objects, snapshots, state }: Tables, generation: number): Promise<void> {
+  objects.resetReadTxn();
+  if (state.sound()?.generation === generation) return;
+  for (const table of [objects, snapshots]) await removeBetween(table, generation, generation + 1);
+}
+
+/** The raw objects are stored; the fields for trading are computed from them when they are read. */
+function catalogOf(objects: Iterable<StoredObject>): Catalog {
+  const file = { events: [], tags: [], series: [], sites: [] };
+  for (const { kind, json } of objects) {
+    const list: unknown[] = file[kind];
+    list.push(JSON.parse(json.toString()));
+  }
+  const result = readCatalog(file);
+  assert(result.ok, 'a stored catalog has been read before');
+  return result.catalog;
+}
+
+/** In the order of objects(). */
 async function writeObjects(
   objects: BinaryTable,
   generation: number,
   catalog: Catalog,
-): Promise<string> {
-  const hash = createHash('sha256');
-  let pending: Entry[] = [];
-  let bytes = 0;
+): Promise<Header> {
+  const rows = new RowWriter(objects, generation);
   for (const [kind, name] of KINDS.entries()) {
-    const keyed = [...catalog[name].entries()].map(([place, object]) => {
-      const id = name === 'sites' ? String(place) : String(object.id);
-      return [objectKey(generation, kind, id), object] as const;
+    const placed = [...catalog[name].entries()].map(([at, object]) => {
+      const id = name === 'sites' ? String(at) : String(object.id);
+      return [objectKey(generation, kind, id).subarray(GENERATION_BYTES), object] as const;
     });
-    keyed.sort(([a], [b]) => Buffer.compare(a, b));
-    for (const [key, object] of keyed) {
-      const value = Buffer.from(JSON.stringify(object));
-      addTo(hash, key, value);
-      pending.push([key, value]);
-      bytes += value.length;
-      if (bytes < CHUNK_BYTES) continue;
-      await putTogether(objects, pending);
-      pending = [];
-      bytes = 0;
+    placed.sort(([a], [b]) => Buffer.compare(a, b));
+    for (const [place, object] of placed) {
+      if (rows.add(place, Buffer.from(JSON.stringify(object)))) await rows.flush();
     }
   }
-  await putTogether(objects, pending);
-  return hash.digest('hex');
-}
-
-function addTo(hash: Hash, key: Buffer, json: Buffer): void {
-  hash.update(key.subarray(GENERATION_BYTES)).update(String(json.length)).update(json);
-}
-
-/** Of a generation that an older version wrote. */
-function digestOf(objects: BinaryTable, generation: number): string | undefined {
-  const hash = createHash('sha256');
-  const start = objectKey(generation, 0, '0');
-  const end = objectKey(generation + 1, 0, '0');
-  for (const { key, value } of objects.getRange({ start, end })) {
-    const json = opened(key, value);
-    if (json === undefined) return undefined;
-    addTo(hash, key, json);
-  }
-  return hash.digest('hex');
-}
-
-type Entry = readonly [key: Buffer, value: Buffer];
-
-/**
- * Writes one synchronous transaction in this thread. With many asynchronous writes in flight, a
- * full disk corrupted the memory of the lmdb package (reproduced), and each write left a rejection
- * without a handler. Other work of the thread runs between the transactions.
- */
-async function putTogether(table: BinaryTable, entries: readonly Entry[]): Promise<void> {
-  await nextTurn();
-  table.transactionSync(() => {
-    for (const [key, value] of entries) putWithChecksum(table, key, value);
-  });
-}
-
-function putWithChecksum(table: BinaryTable, key: Buffer, bytes: Buffer): void {
-  const value = Buffer.allocUnsafeSlow(CRC_BYTES + bytes.length);
-  value.set(bytes, CRC_BYTES);
-  table.putSync(key, withChecksum(key, value));
-}
-
-/** The value that was stored under this key; undefined when the bytes are damaged. */
-function opened(key: Buffer, value: Buffer): Buffer | undefined {
-  return checksumMatches(key, value) ? value.subarray(CRC_BYTES) : undefined;
-}
-
-/** The newest generation with at least one stored value; 0 = none. */
-function newestOf(objects: BinaryTable): number {
-  for (const key of objects.getKeys({ reverse: true, limit: 1 })) return key.readUIntBE(0, 6);
-  return 0;
+  return rows.end();
 }
 
 async function writeSnapshot(
@@ -370,86 +373,4 @@ function readSnapshot(
     parts.push(bytes.buffer);
   }
   return parts;
-}
-
-/** Removes the generations from `first` to before `end`. */
-async function removeBetween(table: BinaryTable, first: number, end: number): Promise<void> {
-  const range = { start: objectKey(first, 0, '0'), end: objectKey(end, 0, '0'), limit: REMOVE_MAX };
-  for (;;) {
-    await nextTurn();
-    table.resetReadTxn();
-    const keys = [...table.getKeys(range)];
-    if (keys.length === 0) return;
-    table.transactionSync(() => {
-      for (const key of keys) table.removeSync(key);
-    });
-  }
-}
-
-/**
- * Header and first object are read in one turn of the event loop, so they are from one LMDB
- * snapshot. The range keeps that snapshot until it ends.
- */
-function* readGeneration(state: BinaryTable, objects: BinaryTable): Iterable<StoredObject> {
-  const header = readHeader(state);
-  if (header === undefined) return;
-  const counts = KINDS.map(() => 0);
-  const start = objectKey(header.generation, 0, '0');
-  const end = objectKey(header.generation + 1, 0, '0');
-  for (const { key, value } of objects.getRange({ start, end })) {
-    const number = key[6] ?? KINDS.length;
-    const kind = KINDS[number];
-    assert(kind !== undefined, 'a catalog key names a known kind');
-    counts[number] = (counts[number] ?? 0) + 1;
-    const json = opened(key, value);
-    if (json === undefined) {
-      const place = key.readBigUInt64BE(7);
-      throw damaged(`generation ${header.generation}: ${kind} ${place}: the checksum is wrong`);
-    }
-    yield { kind, json };
-  }
-  for (const [number, kind] of KINDS.entries()) {
-    const [found, expected] = [counts[number], header.counts[number]];
-    if (found === expected) continue;
-    throw damaged(`generation ${header.generation}: ${found} ${kind} of ${expected} are there`);
-  }
-}
-
-function readHeader(state: BinaryTable): Header | undefined {
-  const value = state.get(CURRENT_KEY);
-  if (value === undefined) return undefined;
-  const bytes = opened(CURRENT_KEY, value);
-  if (bytes === undefined && !isOlder(value)) {
-    throw damaged('the row of the generation in use: the checksum is wrong');
-  }
-  const header: Header = JSON.parse((bytes ?? value).toString());
-  if (header.format !== FORMAT) {
-    throw new OtherFormat(`the catalog: ${otherFormat(header.format, FORMAT)}; import it again`);
-  }
-  return header;
-}
-
-/** Up to format 2 the value began with JSON. */
-function isOlder(value: Buffer): boolean {
-  return value[0] === OPEN_BRACE && value.at(-1) === CLOSE_BRACE && value.length > 2;
-}
-
-/** For a writer that replaces the generation: it treats a damaged header as a missing one. */
-function soundHeader(state: BinaryTable): Header | undefined {
-  const value = state.get(CURRENT_KEY);
-  if (value === undefined) return undefined;
-  const isDamaged = opened(CURRENT_KEY, value) === undefined && !isOlder(value);
-  return isDamaged ? undefined : readHeader(state);
-}
-
-function damaged(what: string): Error {
-  return new Error(`the catalog is damaged: ${what}; import it again, or put back a copy`);
-}
-
-function objectKey(generation: number, kind: number, id: string): Buffer {
-  const key = Buffer.alloc(KEY_BYTES);
-  key.writeUIntBE(generation, 0, 6);
-  key.writeUInt8(kind, 6);
-  key.writeBigUInt64BE(BigInt(id), 7);
-  return key;
 }

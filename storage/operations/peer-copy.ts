@@ -17,6 +17,7 @@ import { open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { makeDirectory } from '../files/make-directory.ts';
+import { Pieces } from '../files/pieces.ts';
 import { startThread } from '../files/thread.ts';
 import { withFile } from '../files/with-file.ts';
 import { syncDirectory } from '../log/segments.ts';
@@ -160,36 +161,6 @@ async function written(
   for (let rest = piece; rest.length > 0; ) {
     const { bytesWritten } = await file.write(rest);
     rest = rest.subarray(bytesWritten);
-  }
-}
-
-/** Pieces of any length, read by count. */
-class Pieces {
-  private readonly source: AsyncIterator<Buffer>;
-  private rest: Buffer = Buffer.alloc(0);
-
-  constructor(source: AsyncIterable<Buffer>) {
-    this.source = source[Symbol.asyncIterator]();
-  }
-
-  async *take(count: number): AsyncGenerator<Buffer, void, void> {
-    for (let left = count; left > 0; ) {
-      if (this.rest.length === 0) {
-        const next = await this.source.next();
-        if (next.done === true) throw new Error('the copy of the peer ends too early');
-        this.rest = next.value;
-      }
-      const piece = this.rest.subarray(0, left);
-      this.rest = this.rest.subarray(piece.length);
-      left -= piece.length;
-      if (piece.length > 0) yield piece;
-    }
-  }
-
-  async exactly(count: number): Promise<Buffer> {
-    const parts: Buffer[] = [];
-    for await (const piece of this.take(count)) parts.push(piece);
-    return Buffer.concat(parts);
   }
 }
 

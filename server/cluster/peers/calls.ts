@@ -11,6 +11,10 @@ export const PeerCall = {
   copy: 3,
   /** A change by an operator, to the node that leads (operation-forwarder.ts). */
   operation: 4,
+  /** A generation of the catalog that the other node shall have; answered once it does (catalog-share.ts). */
+  catalogOffer: 5,
+  /** The content of a generation, as a stream (catalog-give.ts). */
+  catalogContent: 6,
 } as const;
 
 /** A failure that begins so: the node has done nothing, and the call may be made again. */

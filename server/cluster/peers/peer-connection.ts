@@ -2,7 +2,7 @@
  * A connection to another node of the cluster, on which this one makes calls. It begins at once; calls wait until both
  * sides have proved CLUSTER_SECRET. It is not opened again once it is lost: whoever needs it makes another.
  *
- * Thread: the I/O thread. A stream that nobody reads stops all that comes on its connection: long ones have one of
+ * Thread: any. A stream that nobody reads stops all that comes on its connection: long ones have one of
  * their own.
  */
 import { connect, type TLSSocket } from 'node:tls';
@@ -27,6 +27,14 @@ export class CallFailed extends Error {}
 export interface PeerAddress {
   readonly host: string;
   readonly port: number;
+}
+
+/** Of an announced URL. */
+export function addressOf(peers: string): PeerAddress {
+  const { hostname, port } = new URL(peers);
+  // An IPv6 address stands in brackets there.
+  const host = hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
+  return { host, port: Number(port) };
 }
 
 interface Call {
