@@ -1,12 +1,12 @@
 /** What an operator sees of a cluster of whole nodes, and does with it. */
 import assert from 'node:assert/strict';
-import test from 'node:test';
+import { describe, test } from 'node:test';
 import { readToken } from '../../server/admin/token-file.ts';
 import { useCompiledNodes } from '../common/forms.ts';
 import { freePort, TestNode, temporaryDirectory, until } from '../common/node-harness.ts';
 import { cli } from '../common/run-cli.ts';
 import type { Trader } from '../common/traders.ts';
-import { type Cluster, clustered, NEEDS_ETCD, traderOf, WAIT_MS } from './whole-cluster.ts';
+import { type Cluster, NEEDS_ETCD, sharedCluster, traderOf, WAIT_MS } from './whole-cluster.ts';
 
 useCompiledNodes();
 const HANDOVERS = 4;
@@ -48,11 +48,11 @@ class Load {
   }
 }
 
-test(
-  'the table names the nodes, who leads and the members of etcd; one that is gone is said',
-  NEEDS_ETCD,
-  () =>
-    clustered(async (cluster) => {
+describe('what an operator does with a cluster', NEEDS_ETCD, () => {
+  const on = sharedCluster();
+  test(
+    'the table names the nodes, who leads and the members of etcd; one that is gone is said',
+    on(async (cluster) => {
       const leader = await cluster.leader();
       await cluster.level();
       const other = (leader + 1) % cluster.nodes.length;
@@ -96,36 +96,39 @@ test(
         await run(cluster, other, 'defrag', 'elsewhere:1'),
         /is no member; there are 127/,
       );
+      await cluster.run(third);
     }),
-);
+  );
 
-test('the lead goes from node to node under load, and no request fails', NEEDS_ETCD, () =>
-  clustered(async (cluster) => {
-    let leader = await cluster.leader();
-    const traders = [];
-    for (const i of cluster.nodes.keys()) traders.push(await traderOf(cluster, `trader ${i}`));
-    const load = new Load(cluster, traders);
-    const lines: string[] = [];
-    for (let i = 0; i < HANDOVERS; i++) {
+  test(
+    'the lead goes from node to node under load, and no request fails',
+    on(async (cluster) => {
+      let leader = await cluster.leader();
+      const traders = [];
+      for (const i of cluster.nodes.keys()) traders.push(await traderOf(cluster, `trader ${i}`));
+      const load = new Load(cluster, traders);
+      const lines: string[] = [];
+      for (let i = 0; i < HANDOVERS; i++) {
+        const placed = load.placed;
+        await until(() => load.placed > placed + 10, WAIT_MS);
+        const next = (leader + 1) % cluster.nodes.length;
+        const line = await run(cluster, leader, 'handover', `n${next}`);
+        assert.match(line, new RegExp(`^n${next} leads, \\d+ ms after n${leader}$`));
+        lines.push(line);
+        leader = next;
+        await until(async () => (await cluster.leader()) === next, WAIT_MS);
+      }
       const placed = load.placed;
       await until(() => load.placed > placed + 10, WAIT_MS);
-      const next = (leader + 1) % cluster.nodes.length;
-      const line = await run(cluster, leader, 'handover', `n${next}`);
-      assert.match(line, new RegExp(`^n${next} leads, \\d+ ms after n${leader}$`));
-      lines.push(line);
-      leader = next;
-      await until(async () => (await cluster.leader()) === next, WAIT_MS);
-    }
-    const placed = load.placed;
-    await until(() => load.placed > placed + 10, WAIT_MS);
-    await load.stop();
-    console.log(`${lines.join('; ')}; longest wait ${Math.round(load.worstMs)} ms`);
-    assert.deepEqual(load.problems, []);
-    await cluster.level();
-    await cluster.booksAreEqual();
-    for (const { log } of cluster.nodes) assert.doesNotMatch(log, /starting over/);
-  }),
-);
+      await load.stop();
+      console.log(`${lines.join('; ')}; longest wait ${Math.round(load.worstMs)} ms`);
+      assert.deepEqual(load.problems, []);
+      await cluster.level();
+      await cluster.booksAreEqual();
+      for (const { log } of cluster.nodes) assert.doesNotMatch(log, /starting over/);
+    }),
+  );
+});
 
 test('a node without a cluster says so', async () => {
   const settings = { ADMIN_PORT: String(await freePort()) };
