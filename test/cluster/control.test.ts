@@ -1,12 +1,12 @@
 /** What an operator sees of a cluster of whole nodes, and does with it. */
 import assert from 'node:assert/strict';
-import test from 'node:test';
+import { describe, test } from 'node:test';
 import { readToken } from '../../server/admin/token-file.ts';
 import { useCompiledNodes } from '../common/forms.ts';
 import { freePort, TestNode, temporaryDirectory, until } from '../common/node-harness.ts';
 import { cli } from '../common/run-cli.ts';
 import type { Trader } from '../common/traders.ts';
-import { type Cluster, clustered, NEEDS_ETCD, traderOf, WAIT_MS } from './whole-cluster.ts';
+import { type Cluster, NEEDS_ETCD, sharedCluster, traderOf, WAIT_MS } from './whole-cluster.ts';
 
 useCompiledNodes();
 const HANDOVERS = 4;
@@ -48,11 +48,11 @@ class Load {
   }
 }
 
-test(
-  'the table names the nodes, who leads and the members of etcd; one that is gone is said',
-  NEEDS_ETCD,
-  () =>
-    clustered(async (cluster) => {
+describe('what an operator does with a cluster', NEEDS_ETCD, () => {
+  const on = sharedCluster();
+  test(
+    'the table names the nodes, who leads and the members of etcd; one that is gone is said',
+    on(async (cluster) => {
       const leader = await cluster.leader();
       await cluster.level();
       const other = (leader + 1) % cluster.nodes.length;
@@ -92,14 +92,13 @@ test(
         await run(cluster, other, 'defrag', 'elsewhere:1'),
         /is no member; there are 127/,
       );
+      await cluster.run(third);
     }),
-);
+  );
 
-test(
-  'the lead goes from node to node under load, whoever is asked, and no request fails',
-  NEEDS_ETCD,
-  () =>
-    clustered(async (cluster) => {
+  test(
+    'the lead goes from node to node under load, whoever is asked, and no request fails',
+    on(async (cluster) => {
       let leader = await cluster.leader();
       const traders = [];
       for (const i of cluster.nodes.keys()) traders.push(await traderOf(cluster, `trader ${i}`));
@@ -126,7 +125,8 @@ test(
       await cluster.booksAreEqual();
       for (const { log } of cluster.nodes) assert.doesNotMatch(log, /starting over/);
     }),
-);
+  );
+});
 
 test('a node without a cluster says so', async () => {
   const settings = { ADMIN_PORT: String(await freePort()) };

@@ -25,6 +25,7 @@ import {
 } from './log-place.ts';
 
 const MS = 30_000;
+const WATCHED_MS = 200;
 
 interface Stage {
   readonly etcd: Etcd;
@@ -310,7 +311,14 @@ test('a follower that is slower than compaction reads on, or learns that it is t
   const slow = new Observer(await place.open());
   const log = await place.open();
   const writer = await claimed(log);
-  await slow.has(1);
+  // Until its watch is open: what that delivers comes sooner than it would be read.
+  let began: number;
+  do {
+    await slow.has(writer.last);
+    began = performance.now();
+    await appendNext(writer);
+    await slow.has(writer.last);
+  } while (performance.now() - began > WATCHED_MS);
   let open = (): void => undefined;
   slow.gate = new Promise((resolve) => {
     open = resolve;
@@ -319,14 +327,14 @@ test('a follower that is slower than compaction reads on, or learns that it is t
   await log.trim(30);
   for (let i = 0; i < 50; i++) await appendNext(writer, 300);
   open();
-  await slow.has(101);
+  await slow.has(writer.last);
   // More than the feed buffers.
   slow.gate = new Promise((resolve) => {
     open = resolve;
   });
   for (let i = 0; i < 40; i++) await appendNext(writer, 1_000_000);
   open();
-  await slow.has(141);
+  await slow.has(writer.last);
   const late = new Observer(await place.open(), positionOf(10));
   await until(() => late.ended !== undefined, 'it is notified');
   assert.match(late.ended!.message, /batch 11 is not there any more.*begins with 31/);

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { copyFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import test from 'node:test';
+import { describe, test } from 'node:test';
 import { useCompiledNodes } from '../common/forms.ts';
 import {
   book,
@@ -16,7 +16,7 @@ import {
 } from '../common/node-harness.ts';
 import { freshSeed, Random } from '../common/random.ts';
 import { bodyOf, type Signed, Trader } from '../common/traders.ts';
-import { type Cluster, clustered, NEEDS_ETCD, traderOf, WAIT_MS } from './whole-cluster.ts';
+import { type Cluster, NEEDS_ETCD, sharedCluster, traderOf, WAIT_MS } from './whole-cluster.ts';
 
 useCompiledNodes();
 
@@ -38,72 +38,11 @@ async function followersOf(cluster: Cluster): Promise<TestNode[]> {
   return cluster.nodes.filter((_, i) => i !== leader);
 }
 
-test('a client needs no list of nodes: each request goes to another one', NEEDS_ETCD, () =>
-  clustered(async (cluster) => {
-    const { market, nodes } = cluster;
-    await cluster.leader();
-    let turn = 0;
-    const next = (): TestNode => nodes[turn++ % nodes.length]!;
-    // The key is used at nodes that may not have it yet.
-    const alice = await Trader.join(next(), 'alice');
-    for (const node of nodes) {
-      const keys = await alice.ask(node, 'GET', '/auth/api-keys');
-      assert.deepEqual([keys.status, keys.json], [200, [alice.trio.apiKey]]);
-    }
-    const orders = Array.from({ length: 9 }, (_, i) =>
-      alice.sign({ market, side: 'BUY', ticks: 1 + i, shares: 10 }),
-    );
-    for (const order of orders) {
-      const [result] = await alice.post(next(), [order]);
-      assert.deepEqual([result!.orderID, result!.status], [order.id, 'live']);
-    }
-    for (const node of nodes) {
-      const [again] = await alice.post(node, [orders[0]!]);
-      assert.deepEqual([again!.orderID, again!.success], [orders[0]!.id, false]);
-    }
-    const other = alice.sign({ market, side: 'BUY', ticks: 20, shares: 10 });
-    const body = JSON.stringify({ orderID: orders[0]!.id, ...other.item });
-    const replaced = await alice.ask(next(), 'POST', '/replace', body);
-    assert.equal(replaced.status, 200, replaced.text);
-    const { canceled } = await alice.cancel(next(), '/order', { orderID: orders[1]!.id });
-    assert.deepEqual(canceled, [orders[1]!.id]);
-    await cluster.level();
-    assert.equal((await cluster.booksAreEqual()).length, 8);
-    const beat = await alice.ask(next(), 'POST', '/v1/heartbeats', '{}');
-    assert.equal(beat.status, 200, beat.text);
-    for (const node of nodes) {
-      const { heartbeat_id } = beat.json as { heartbeat_id: string };
-      const stale = await alice.ask(node, 'POST', '/v1/heartbeats', '{"heartbeat_id":"x"}');
-      assert.deepEqual(
-        [stale.status, stale.json as typeof beat.json & object],
-        [400, { heartbeat_id, error: 'invalid heartbeat_id', code: 'INVALID_HEARTBEAT' }],
-      );
-    }
-    const all = await alice.cancel(next(), '/cancel-all');
-    assert.equal(all.canceled.length, 8);
-    const revoked = await alice.ask(next(), 'DELETE', '/auth/api-key');
-    assert.deepEqual([revoked.status, revoked.json], [200, { revoked: true }]);
-    for (const node of nodes) {
-      const late = await alice.postText(node, bodyOf([orders[2]!]));
-      assert.equal(late.status, 401);
-    }
-    // Two thirds of all that was sent came to nodes that follow.
-    const forwarded = (kind: string): Promise<number> =>
-      metricOfAll(cluster, `exchange_cluster_forwarded_total{kind="${kind}"}`);
-    const checked = await forwarded('checked_orders');
-    assert(checked >= 8 && checked <= 11, `${checked}`);
-    assert((await forwarded('request')) >= 6);
-    assert.equal(await forwarded('operation'), 0);
-    const calls = await metricOfAll(cluster, 'exchange_cluster_forward_seconds_count');
-    assert(calls >= 15 && (await metricOfAll(cluster, 'exchange_cluster_forward_seconds_sum')) > 0);
-    const leader = await cluster.leader();
-    assert.equal(await metric(cluster, leader, 'exchange_cluster_forward_seconds_count'), 0);
-  }),
-);
-
 const STREAM = 150;
 /** So few ids are kept in memory that most of them are looked up on disk. */
-const TINY = { RATE_LIMITS: 'off', ORDER_HISTORY: '16' };
+const TINY = { ORDER_HISTORY: '16' };
+/** Long enough for a request in between. */
+const SILENCE = { CLUSTER_SILENCE_MS: '5000' };
 
 /** The same for a node alone: its answers are what those of a follower have to be. */
 async function alone(cluster: Cluster): Promise<TestNode> {
@@ -113,44 +52,6 @@ async function alone(cluster: Cluster): Promise<TestNode> {
   copyFileSync(join(cluster.directories[0]!, 'node.key'), join(directory, 'node.key'));
   return TestNode.start(directory, TINY);
 }
-
-test(
-  'a random stream is answered by a follower as by a node alone, byte for byte',
-  NEEDS_ETCD,
-  () =>
-    clustered(async (cluster) => {
-      const seed = freshSeed();
-      console.log(`seed ${seed}`);
-      const random = new Random(seed);
-      const pick = (count: number): number => random.below(count);
-      const single = await alone(cluster);
-      try {
-        const [follower] = await followersOf(cluster);
-        const traders: Trader[] = [];
-        for (const name of ['alice', 'bob']) {
-          await Trader.join(single, name);
-          traders.push(await Trader.join(follower!, name));
-        }
-        const known: Signed[] = [];
-        for (let i = 0; i < STREAM; i++) {
-          const trader = traders[pick(2)]!;
-          const [method, path, body] = randomRequest(cluster, trader, known, pick);
-          const [here, there] = await Promise.all(
-            [single, follower!].map((node) => trader.ask(node, method, path, body)),
-          );
-          const shown = ({ status, text }: Reply): unknown => [status, text];
-          assert.deepEqual(shown(there!), shown(here!), `${i}: ${method} ${path} ${body}`);
-        }
-        await cluster.level();
-        await cluster.booksAreEqual();
-        const token = cluster.market.tokenIds[0]!;
-        const [here, there] = await Promise.all([book(single, token), book(follower!, token)]);
-        assert.deepEqual([there!.bids, there!.asks], [here!.bids, here!.asks]);
-      } finally {
-        await single.end('SIGKILL');
-      }
-    }, TINY),
-);
 
 type Asked = readonly [method: string, path: string, body: string];
 
@@ -199,87 +100,191 @@ function randomRequest(
   }
 }
 
-test(
-  'kill -9 of the leader under load at both followers: what was acknowledged is there',
-  NEEDS_ETCD,
-  () =>
-    clustered(
-      async (cluster) => {
-        const { market } = cluster;
-        const alice = await traderOf(cluster, 'alice');
-        const leader = await cluster.leader();
-        const followers = cluster.nodes.filter((_, i) => i !== leader);
-        const taken: string[] = [];
-        const others: string[] = [];
-        let isOver = false;
-        const client = async (node: TestNode): Promise<void> => {
-          while (!isOver) {
-            const order = alice.sign({ market, side: 'BUY', ticks: 30, shares: 10 });
-            const { json, status, text } = await alice.postText(node, bodyOf([order]));
-            if (status === 200) taken.push((json as { orderID: string }[])[0]!.orderID);
-            else others.push(text);
-          }
-        };
-        const clients = [...followers, ...followers].map(client);
-        await until(async () => taken.length > 50, WAIT_MS);
-        await cluster.nodes[leader]!.end('SIGKILL');
-        const before = taken.length;
-        await until(async () => taken.length > before + 50, WAIT_MS);
-        isOver = true;
-        await Promise.all(clients);
-        const unexpected = others.filter(
-          (text) => !/outcome unknown|nobody leads|engine busy/.test(text),
-        );
-        assert.deepEqual(unexpected, []);
-        await cluster.run(leader);
-        await cluster.level();
-        for (const id of taken) {
-          const reply = await alice.ask(followers[0]!, 'GET', `/data/order/${id}`);
-          assert.equal(reply.status, 200, `${id}: ${reply.text}`);
-        }
-        const count = taken.length + others.length;
-        const [level] = levels((await book(followers[0]!, market.tokenIds[0]!)).bids);
-        const shares = Number(level!.split('@')[0]);
-        assert(shares >= taken.length * 10 && shares <= count * 10, level);
-      },
-      { RATE_LIMITS: 'off' },
-    ),
-);
-
-test(
-  'nobody leads: an order waits for CLUSTER_WAIT_MS, then 503 with Retry-After',
-  NEEDS_ETCD,
-  () =>
-    clustered(
-      async (cluster) => {
-        const alice = await traderOf(cluster, 'alice');
-        const leader = await cluster.leader();
+describe('any node takes orders', NEEDS_ETCD, () => {
+  const on = sharedCluster({ ...TINY, ...SILENCE });
+  test(
+    'a random stream is answered by a follower as by a node alone, byte for byte',
+    on(async (cluster) => {
+      const seed = freshSeed();
+      console.log(`seed ${seed}`);
+      const random = new Random(seed);
+      const pick = (count: number): number => random.below(count);
+      const single = await alone(cluster);
+      try {
         const [follower] = await followersOf(cluster);
-        await cluster.nodes[leader]!.end('SIGKILL');
-        const order = alice.sign({ market: cluster.market, side: 'BUY', ticks: 3, shares: 10 });
-        const { headers, json, status } = await alice.postText(follower!, bodyOf([order]));
+        const traders: Trader[] = [];
+        for (const name of ['alice', 'bob']) {
+          await Trader.join(single, name);
+          traders.push(await Trader.join(follower!, name));
+        }
+        const known: Signed[] = [];
+        for (let i = 0; i < STREAM; i++) {
+          const trader = traders[pick(2)]!;
+          const [method, path, body] = randomRequest(cluster, trader, known, pick);
+          const [here, there] = await Promise.all(
+            [single, follower!].map((node) => trader.ask(node, method, path, body)),
+          );
+          const shown = ({ status, text }: Reply): unknown => [status, text];
+          assert.deepEqual(shown(there!), shown(here!), `${i}: ${method} ${path} ${body}`);
+        }
+        await cluster.level();
+        await cluster.booksAreEqual();
+        const token = cluster.market.tokenIds[0]!;
+        const [here, there] = await Promise.all([book(single, token), book(follower!, token)]);
+        assert.deepEqual([there!.bids, there!.asks], [here!.bids, here!.asks]);
+      } finally {
+        await single.end('SIGKILL');
+      }
+    }),
+  );
+
+  test(
+    'a client needs no list of nodes: each request goes to another one',
+    on(async (cluster) => {
+      const { market, nodes } = cluster;
+      const leader = await cluster.leader();
+      const SECONDS = 'exchange_cluster_forward_seconds_count';
+      const forwarded = (kind: string): Promise<number> =>
+        metricOfAll(cluster, `exchange_cluster_forwarded_total{kind="${kind}"}`);
+      const counts = async (): Promise<number[]> => [
+        await forwarded('checked_orders'),
+        await forwarded('request'),
+        await forwarded('operation'),
+        await metricOfAll(cluster, SECONDS),
+        await metric(cluster, leader, SECONDS),
+      ];
+      const before = await counts();
+      let turn = 0;
+      const next = (): TestNode => nodes[turn++ % nodes.length]!;
+      // The key is used at nodes that may not have it yet.
+      const carol = await Trader.join(next(), 'carol');
+      for (const node of nodes) {
+        const keys = await carol.ask(node, 'GET', '/auth/api-keys');
+        assert.deepEqual([keys.status, keys.json], [200, [carol.trio.apiKey]]);
+      }
+      const orders = Array.from({ length: 9 }, (_, i) =>
+        carol.sign({ market, side: 'BUY', ticks: 1 + i, shares: 10 }),
+      );
+      for (const order of orders) {
+        const [result] = await carol.post(next(), [order]);
+        assert.deepEqual([result!.orderID, result!.status], [order.id, 'live']);
+      }
+      for (const node of nodes) {
+        const [again] = await carol.post(node, [orders[0]!]);
+        assert.deepEqual([again!.orderID, again!.success], [orders[0]!.id, false]);
+      }
+      const other = carol.sign({ market, side: 'BUY', ticks: 20, shares: 10 });
+      const body = JSON.stringify({ orderID: orders[0]!.id, ...other.item });
+      const replaced = await carol.ask(next(), 'POST', '/replace', body);
+      assert.equal(replaced.status, 200, replaced.text);
+      const { canceled } = await carol.cancel(next(), '/order', { orderID: orders[1]!.id });
+      assert.deepEqual(canceled, [orders[1]!.id]);
+      await cluster.level();
+      assert.equal((await cluster.booksAreEqual()).length, 8);
+      const beat = await carol.ask(next(), 'POST', '/v1/heartbeats', '{}');
+      assert.equal(beat.status, 200, beat.text);
+      for (const node of nodes) {
+        const { heartbeat_id } = beat.json as { heartbeat_id: string };
+        const stale = await carol.ask(node, 'POST', '/v1/heartbeats', '{"heartbeat_id":"x"}');
         assert.deepEqual(
-          [status, json, headers['retry-after']],
-          [
-            503,
-            {
-              error: 'this node of the cluster does not lead',
-              detail: 'nobody leads at present',
-              code: 'NOT_LEADING',
-            },
-            '1',
-          ],
+          [stale.status, stale.json as typeof beat.json & object],
+          [400, { heartbeat_id, error: 'invalid heartbeat_id', code: 'INVALID_HEARTBEAT' }],
         );
-        const i = cluster.nodes.indexOf(follower!);
-        const failures = 'exchange_cluster_forward_failures_total{reason="nobody"}';
-        assert.equal(await metric(cluster, i, failures), 1);
-        assert.equal(await metric(cluster, i, 'exchange_cluster_forward_waits_total'), 1);
-        await until(
-          async () => (await alice.postText(follower!, bodyOf([order]))).status === 200,
-          WAIT_MS,
-        );
-        assert.equal((await get(follower!, '/status')).status, 200);
-      },
-      { CLUSTER_WAIT_MS: '50', CLUSTER_SILENCE_MS: '5000' },
-    ),
-);
+      }
+      const all = await carol.cancel(next(), '/cancel-all');
+      assert.equal(all.canceled.length, 8);
+      const revoked = await carol.ask(next(), 'DELETE', '/auth/api-key');
+      assert.deepEqual([revoked.status, revoked.json], [200, { revoked: true }]);
+      for (const node of nodes) {
+        const late = await carol.postText(node, bodyOf([orders[2]!]));
+        assert.equal(late.status, 401);
+      }
+      // Two thirds of all that was sent came to nodes that follow.
+      const after = await counts();
+      const [checked = 0, requests = 0, operations, calls = 0, ofLeader] = after.map(
+        (count, i) => count - before[i]!,
+      );
+      assert(checked >= 8 && checked <= 11, `${checked}`);
+      assert(requests >= 6 && calls >= 15, `${requests} ${calls}`);
+      assert.deepEqual([operations, ofLeader], [0, 0]);
+    }),
+  );
+
+  test(
+    'kill -9 of the leader under load at both followers: what was acknowledged is there',
+    on(async (cluster) => {
+      const { market } = cluster;
+      const dave = await traderOf(cluster, 'dave');
+      const leader = await cluster.leader();
+      const followers = cluster.nodes.filter((_, i) => i !== leader);
+      const taken: string[] = [];
+      const others: string[] = [];
+      let isOver = false;
+      const client = async (node: TestNode): Promise<void> => {
+        while (!isOver) {
+          const order = dave.sign({ market, side: 'BUY', ticks: 30, shares: 10 });
+          const { json, status, text } = await dave.postText(node, bodyOf([order]));
+          if (status === 200) taken.push((json as { orderID: string }[])[0]!.orderID);
+          else others.push(text);
+        }
+      };
+      const clients = [...followers, ...followers].map(client);
+      await until(async () => taken.length > 50, WAIT_MS);
+      await cluster.nodes[leader]!.end('SIGKILL');
+      const before = taken.length;
+      await until(async () => taken.length > before + 50, WAIT_MS);
+      isOver = true;
+      await Promise.all(clients);
+      const unexpected = others.filter(
+        (text) => !/outcome unknown|nobody leads|engine busy/.test(text),
+      );
+      assert.deepEqual(unexpected, []);
+      await cluster.run(leader);
+      await cluster.level();
+      for (const id of taken) {
+        const reply = await dave.ask(followers[0]!, 'GET', `/data/order/${id}`);
+        assert.equal(reply.status, 200, `${id}: ${reply.text}`);
+      }
+      const count = taken.length + others.length;
+      const [level] = levels((await book(followers[0]!, market.tokenIds[0]!)).bids);
+      const shares = Number(level!.split('@')[0]);
+      assert(shares >= taken.length * 10 && shares <= count * 10, level);
+    }),
+  );
+
+  test(
+    'nobody leads: an order waits for CLUSTER_WAIT_MS, then 503 with Retry-After',
+    on(async (cluster) => {
+      const dave = await traderOf(cluster, 'dave');
+      const leader = await cluster.leader();
+      const waiting = (leader + 1) % cluster.nodes.length;
+      await cluster.nodes[waiting]!.stop();
+      await cluster.run(waiting, { CLUSTER_WAIT_MS: '50' });
+      const follower = cluster.nodes[waiting]!;
+      await cluster.nodes[leader]!.end('SIGKILL');
+      const order = dave.sign({ market: cluster.market, side: 'BUY', ticks: 3, shares: 10 });
+      const { headers, json, status } = await dave.postText(follower, bodyOf([order]));
+      assert.deepEqual(
+        [status, json, headers['retry-after']],
+        [
+          503,
+          {
+            error: 'this node of the cluster does not lead',
+            detail: 'nobody leads at present',
+            code: 'NOT_LEADING',
+          },
+          '1',
+        ],
+      );
+      const failures = 'exchange_cluster_forward_failures_total{reason="nobody"}';
+      assert.equal(await metric(cluster, waiting, failures), 1);
+      assert.equal(await metric(cluster, waiting, 'exchange_cluster_forward_waits_total'), 1);
+      await until(
+        async () => (await dave.postText(follower, bodyOf([order]))).status === 200,
+        WAIT_MS,
+      );
+      assert.equal((await get(follower, '/status')).status, 200);
+      await cluster.run(leader);
+    }),
+  );
+});

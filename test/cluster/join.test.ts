@@ -2,18 +2,18 @@
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import test from 'node:test';
+import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EtcdLog } from '../../storage/cluster/etcd-log.ts';
 import { useCompiledNodes } from '../common/forms.ts';
 import { freePort, get, TestNode, temporaryDirectory, until } from '../common/node-harness.ts';
 import { seeded } from '../storage/stored-exchange.ts';
 import {
-  type Cluster,
-  clustered,
+  Cluster,
   NEEDS_ETCD,
   placed,
   type Status,
+  sharedCluster,
   traderOf,
   WAIT_MS,
 } from './whole-cluster.ts';
@@ -64,11 +64,16 @@ async function hasJoined(cluster: Cluster, node: TestNode, place: Place): Promis
   assert.deepEqual(own, other);
 }
 
-test(
-  'a node with an empty directory joins: key, catalog, books, and what comes after',
-  NEEDS_ETCD,
-  () =>
-    clustered(async (cluster) => {
+/** The node that has joined last. */
+async function leaves({ nodes }: Cluster): Promise<void> {
+  await nodes.pop()!.stop();
+}
+
+describe('nodes that join', NEEDS_ETCD, () => {
+  const on = sharedCluster();
+  test(
+    'a node with an empty directory joins: key, catalog, books, and what comes after',
+    on(async (cluster) => {
       await traded(cluster);
       const place = await emptyPlace(cluster, 'n9');
       const node = await TestNode.start(place.directory, place.settings);
@@ -76,50 +81,53 @@ test(
       await hasJoined(cluster, node, place);
       const { cluster: facts, status } = (await get(node, '/status')).json as Status;
       assert.deepEqual([facts.role, status], ['follower', 'ok']);
+      await leaves(cluster);
     }),
-);
+  );
 
-test('kill -9 of the node that joins, at any time: the next start gets all of it', NEEDS_ETCD, () =>
-  clustered(async (cluster) => {
-    await traded(cluster);
-    const place = await emptyPlace(cluster, 'n9');
-    await seeded(async (random) => {
-      for (let i = 0; i < KILLS; i++) {
-        const node = TestNode.begin(place.directory, place.settings);
-        await until(() => node.log.includes('taking what node') || node.port !== 0, WAIT_MS);
-        await sleep(random.between(0, 250));
-        await node.end('SIGKILL');
-      }
-    });
-    const node = await TestNode.start(place.directory, place.settings);
-    await hasJoined(cluster, node, place);
-  }),
-);
+  test(
+    'kill -9 of the node that joins, at any time: the next start gets all of it',
+    on(async (cluster) => {
+      await traded(cluster);
+      const place = await emptyPlace(cluster, 'n9');
+      await seeded(async (random) => {
+        for (let i = 0; i < KILLS; i++) {
+          const node = TestNode.begin(place.directory, place.settings);
+          await until(() => node.log.includes('taking what node') || node.port !== 0, WAIT_MS);
+          await sleep(random.between(0, 250));
+          await node.end('SIGKILL');
+        }
+      });
+      const node = await TestNode.start(place.directory, place.settings);
+      await hasJoined(cluster, node, place);
+      await leaves(cluster);
+    }),
+  );
 
-test('kill -9 of the nodes that give: another one does', NEEDS_ETCD, () =>
-  clustered(async (cluster) => {
-    await traded(cluster);
-    const place = await emptyPlace(cluster, 'n9');
-    const node = TestNode.begin(place.directory, place.settings);
-    let giver: string | undefined;
-    await until(() => {
-      giver = /taking what node n(\d)/.exec(node.log)?.[1];
-      return giver !== undefined;
-    }, WAIT_MS);
-    const killed = Number(giver);
-    await cluster.nodes[killed]!.end('SIGKILL');
-    await node.answers();
-    await cluster.run(killed);
-    assert(!existsSync(join(cluster.directories[killed]!, 'giving')), 'a copy for nobody');
-    await hasJoined(cluster, node, place);
-  }),
-);
+  test(
+    'kill -9 of the nodes that give: another one does',
+    on(async (cluster) => {
+      await traded(cluster);
+      const place = await emptyPlace(cluster, 'n9');
+      const node = TestNode.begin(place.directory, place.settings);
+      let giver: string | undefined;
+      await until(() => {
+        giver = /taking what node n(\d)/.exec(node.log)?.[1];
+        return giver !== undefined;
+      }, WAIT_MS);
+      const killed = Number(giver);
+      await cluster.nodes[killed]!.end('SIGKILL');
+      await node.answers();
+      await cluster.run(killed);
+      assert(!existsSync(join(cluster.directories[killed]!, 'giving')), 'a copy for nobody');
+      await hasJoined(cluster, node, place);
+      await leaves(cluster);
+    }),
+  );
 
-test(
-  'a node that is further behind than the shared log reaches starts again with a copy',
-  NEEDS_ETCD,
-  () =>
-    clustered(async (cluster) => {
+  test(
+    'a node that is further behind than the shared log reaches starts again with a copy',
+    on(async (cluster) => {
       const alice = await traderOf(cluster, 'alice');
       const leader = await cluster.leader();
       const behind = cluster.nodes.findIndex((_, i) => i !== leader);
@@ -141,16 +149,14 @@ test(
       await cluster.level();
       assert.equal((await cluster.booksAreEqual()).length, LEVELS);
     }),
-);
+  );
+});
 
-test('nodes that begin at the same time with nothing agree on one key', NEEDS_ETCD, () =>
-  clustered(async (cluster) => {
-    await Promise.all(cluster.nodes.map((node) => node.end('SIGKILL')));
+test('nodes that begin at the same time with nothing agree on one key', NEEDS_ETCD, async () => {
+  const cluster = await Cluster.withoutNodes();
+  try {
     const places = await Promise.all(['a', 'b', 'c'].map((name) => emptyPlace(cluster, name)));
-    const address = cluster.etcd.address('another');
-    const begun = places.map((it) => ({ ...it, settings: { ...it.settings, CLUSTER: address } }));
-    cluster.nodes.splice(0);
-    cluster.nodes.push(...begun.map((it) => TestNode.begin(it.directory, it.settings)));
+    cluster.nodes.push(...places.map((it) => TestNode.begin(it.directory, it.settings)));
     const keyOf = ({ directory }: Place): string | undefined => {
       const path = join(directory, 'node.key');
       return existsSync(path) ? readFileSync(path, 'hex') : undefined;
@@ -167,5 +173,7 @@ test('nodes that begin at the same time with nothing agree on one key', NEEDS_ET
     const agreed = new Set(places.map(keyOf));
     await traderOf(cluster, 'alice');
     assert.deepEqual(new Set(places.map(keyOf)), agreed);
-  }),
-);
+  } finally {
+    await cluster.end();
+  }
+});

@@ -1,33 +1,44 @@
 /** Whole nodes on a real etcd: three processes of each. */
 import assert from 'node:assert/strict';
-import test from 'node:test';
+import { describe, test } from 'node:test';
 import { useCompiledNodes } from '../common/forms.ts';
 import { get, until } from '../common/node-harness.ts';
-import { clustered, NEEDS_ETCD, placed, type Status, traderOf, WAIT_MS } from './whole-cluster.ts';
+import {
+  NEEDS_ETCD,
+  placed,
+  type Status,
+  sharedCluster,
+  traderOf,
+  WAIT_MS,
+} from './whole-cluster.ts';
 
 useCompiledNodes();
 const LEVELS = 20;
 
-test('three nodes: one leads, and all show the same book', NEEDS_ETCD, () =>
-  clustered(async (cluster) => {
-    const alice = await traderOf(cluster, 'alice');
-    for (let i = 1; i <= LEVELS; i++) await placed(cluster, alice, i);
-    await cluster.level();
-    assert.equal((await cluster.booksAreEqual()).length, LEVELS);
-    const leader = await cluster.leader();
-    for (const i of cluster.nodes.keys()) {
-      await until(async () => (await cluster.statusOf(i)).cluster.leader === `n${leader}`, WAIT_MS);
-      const { cluster: facts, status } = await cluster.statusOf(i);
-      assert.deepEqual([facts.node, status], [`n${i}`, 'ok']);
-    }
-  }),
-);
+describe('a cluster of three nodes', NEEDS_ETCD, () => {
+  const on = sharedCluster();
+  test(
+    'three nodes: one leads, and all show the same book',
+    on(async (cluster) => {
+      const alice = await traderOf(cluster, 'alice');
+      for (let i = 1; i <= LEVELS; i++) await placed(cluster, alice, i);
+      await cluster.level();
+      assert.equal((await cluster.booksAreEqual()).length, LEVELS);
+      const leader = await cluster.leader();
+      for (const i of cluster.nodes.keys()) {
+        await until(
+          async () => (await cluster.statusOf(i)).cluster.leader === `n${leader}`,
+          WAIT_MS,
+        );
+        const { cluster: facts, status } = await cluster.statusOf(i);
+        assert.deepEqual([facts.node, status], [`n${i}`, 'ok']);
+      }
+    }),
+  );
 
-test(
-  'kill -9 of the leader: another one takes orders, and nothing acknowledged is lost',
-  NEEDS_ETCD,
-  () =>
-    clustered(async (cluster) => {
+  test(
+    'kill -9 of the leader: another one takes orders, and nothing acknowledged is lost',
+    on(async (cluster) => {
       const alice = await traderOf(cluster, 'alice');
       for (let i = 1; i <= LEVELS; i++) await placed(cluster, alice, i);
       const first = await cluster.leader();
@@ -39,13 +50,11 @@ test(
       await cluster.level();
       assert.equal((await cluster.booksAreEqual()).length, LEVELS + 1);
     }),
-);
+  );
 
-test(
-  'a leader that was stopped for seconds has acknowledged nothing, and follows by itself',
-  NEEDS_ETCD,
-  () =>
-    clustered(async (cluster) => {
+  test(
+    'a leader that was stopped for seconds has acknowledged nothing, and follows by itself',
+    on(async (cluster) => {
       const alice = await traderOf(cluster, 'alice');
       await placed(cluster, alice, 1);
       const first = await cluster.leader();
@@ -64,13 +73,11 @@ test(
       await cluster.level();
       assert.equal((await cluster.booksAreEqual()).length, 2);
     }),
-);
+  );
 
-test(
-  'without etcd nothing is taken and reads say that they may be old, until it answers again',
-  NEEDS_ETCD,
-  () =>
-    clustered(async (cluster) => {
+  test(
+    'without etcd nothing is taken and reads say that they may be old, until it answers again',
+    on(async (cluster) => {
       const alice = await traderOf(cluster, 'alice');
       await placed(cluster, alice, 1);
       const leader = cluster.nodes[await cluster.leader()]!;
@@ -92,4 +99,5 @@ test(
         WAIT_MS,
       );
     }),
-);
+  );
+});

@@ -11,11 +11,13 @@ import { useCompiledNodes } from '../common/forms.ts';
 import { type Reply, send, type TestNode } from '../common/node-harness.ts';
 import { SocketClient } from '../common/socket-client.ts';
 import { bodyOf, seconds, Trader } from '../common/traders.ts';
-import { clustered, NEEDS_ETCD, traderOf } from './whole-cluster.ts';
+import { NEEDS_ETCD, sharedCluster, traderOf } from './whole-cluster.ts';
 
 useCompiledNodes();
 const ROUNDS = 60;
 const KEYS = 30;
+
+const on = sharedCluster();
 
 /** A private read that has to show what `written` says. */
 function read(node: TestNode, trader: Trader, path: string, written: Reply): Promise<Reply> {
@@ -25,54 +27,52 @@ function read(node: TestNode, trader: Trader, path: string, written: Reply): Pro
   return send(node, 'GET', path, { ...headers, 'X-Min-Sequence': sequence });
 }
 
-test('what was written at any node is read at any other one', NEEDS_ETCD, () =>
-  clustered(
-    async (cluster) => {
-      const { market, nodes } = cluster;
-      const alice = await traderOf(cluster, 'alice');
-      const leader = await cluster.leader();
-      for (let i = 0; i < ROUNDS; i++) {
-        const writer = nodes[i % nodes.length]!;
-        // Whoever leads is the last one that has to wait.
-        const reader = nodes.filter((node, at) => node !== writer && at !== leader)[0]!;
-        const order = alice.sign({ market, side: 'BUY', ticks: 1 + (i % 90), shares: 10 });
-        const placed = await alice.postText(writer, bodyOf([order]));
-        const shown = await read(reader, alice, `/data/order/${order.id}`, placed);
-        assert.equal(shown.status, 200, `round ${i}: ${shown.text}`);
-        const body = JSON.stringify({ orderID: order.id });
-        const canceled = await alice.ask(writer, 'DELETE', '/order', body);
-        const gone = await read(reader, alice, `/data/order/${order.id}`, canceled);
-        assert.equal((gone.json as { status: string }).status, 'canceled', `round ${i}`);
-        const issued = await alice.ask(writer, 'POST', '/auth/readonly-api-key');
-        const { apiKey } = issued.json as { apiKey: string };
-        const keys = await read(reader, alice, '/auth/readonly-api-keys', issued);
-        assert(keys.text.includes(apiKey), `round ${i}: ${keys.text}`);
-      }
-    },
-    { RATE_LIMITS: 'off' },
-  ),
+test(
+  'what was written at any node is read at any other one',
+  NEEDS_ETCD,
+  on(async (cluster) => {
+    const { market, nodes } = cluster;
+    const alice = await traderOf(cluster, 'alice');
+    const leader = await cluster.leader();
+    for (let i = 0; i < ROUNDS; i++) {
+      const writer = nodes[i % nodes.length]!;
+      // Whoever leads is the last one that has to wait.
+      const reader = nodes.filter((node, at) => node !== writer && at !== leader)[0]!;
+      const order = alice.sign({ market, side: 'BUY', ticks: 1 + (i % 90), shares: 10 });
+      const placed = await alice.postText(writer, bodyOf([order]));
+      const shown = await read(reader, alice, `/data/order/${order.id}`, placed);
+      assert.equal(shown.status, 200, `round ${i}: ${shown.text}`);
+      const body = JSON.stringify({ orderID: order.id });
+      const canceled = await alice.ask(writer, 'DELETE', '/order', body);
+      const gone = await read(reader, alice, `/data/order/${order.id}`, canceled);
+      assert.equal((gone.json as { status: string }).status, 'canceled', `round ${i}`);
+      const issued = await alice.ask(writer, 'POST', '/auth/readonly-api-key');
+      const { apiKey } = issued.json as { apiKey: string };
+      const keys = await read(reader, alice, '/auth/readonly-api-keys', issued);
+      assert(keys.text.includes(apiKey), `round ${i}: ${keys.text}`);
+    }
+  }),
 );
 
-test('a stream is opened with a key that another node has just issued', NEEDS_ETCD, () =>
-  clustered(
-    async (cluster) => {
-      const leader = await cluster.leader();
-      const [follower, third] = cluster.nodes.filter((_, i) => i !== leader);
-      for (let i = 0; i < KEYS; i++) {
-        const writer = [cluster.nodes[leader]!, third!][i % 2]!;
-        const { trio } = await Trader.join(writer, `stream ${i}`);
-        const client = await SocketClient.open(follower!, '/ws/user');
-        client.send({ type: 'user', auth: trio });
-        assert.deepEqual(await client.upToNow(), [], `round ${i}`);
-        client.cut();
-      }
-      const { trio } = await Trader.join(third!, 'stranger');
+test(
+  'a stream is opened with a key that another node has just issued',
+  NEEDS_ETCD,
+  on(async (cluster) => {
+    const leader = await cluster.leader();
+    const [follower, third] = cluster.nodes.filter((_, i) => i !== leader);
+    for (let i = 0; i < KEYS; i++) {
+      const writer = [cluster.nodes[leader]!, third!][i % 2]!;
+      const { trio } = await Trader.join(writer, `stream ${i}`);
       const client = await SocketClient.open(follower!, '/ws/user');
-      client.send({ type: 'user', auth: { ...trio, apiKey: trio.apiKey.replace(/.$/, '?') } });
-      assert.equal((await client.json()).error, 'invalid_auth');
-    },
-    { RATE_LIMITS: 'off' },
-  ),
+      client.send({ type: 'user', auth: trio });
+      assert.deepEqual(await client.upToNow(), [], `round ${i}`);
+      client.cut();
+    }
+    const { trio } = await Trader.join(third!, 'stranger');
+    const client = await SocketClient.open(follower!, '/ws/user');
+    client.send({ type: 'user', auth: { ...trio, apiKey: trio.apiKey.replace(/.$/, '?') } });
+    assert.equal((await client.json()).error, 'invalid_auth');
+  }),
 );
 
 /** What a load balancer does: each request goes to the next node. */
@@ -94,37 +94,36 @@ async function balancer(nodes: readonly TestNode[]): Promise<Server> {
   return server;
 }
 
-test('a client behind a load balancer reads its own writes when it is told to', NEEDS_ETCD, () =>
-  clustered(
-    async ({ market, nodes }) => {
-      const server = await balancer(nodes);
-      const { port } = server.address() as AddressInfo;
-      const wallet = Wallet.fromSeed('own writes');
-      const common = { wallet, readsOwnWrites: true };
-      const client = await NodeClient.connect(`http://127.0.0.1:${port}`, common);
-      const other = await NodeClient.connect(`http://127.0.0.1:${nodes[0]!.port}`, common);
-      try {
-        const [tokenId = ''] = market.tokenIds;
-        for (let i = 0; i < ROUNDS; i++) {
-          const before = client.sequence;
-          const { id } = await client.orders.post({
-            tokenId,
-            side: 'BUY',
-            price: '0.1',
-            size: '9',
-          });
-          assert(client.sequence > before, `${client.sequence} after ${before}`);
-          assert.equal((await client.orders.get(id))?.status, 'live', `round ${i}`);
-          other.showFrom(client.sequence);
-          assert.equal((await other.orders.get(id))?.status, 'live', `round ${i}, other client`);
-        }
-      } finally {
-        client.close();
-        other.close();
-        server.closeAllConnections();
-        server.close();
+test(
+  'a client behind a load balancer reads its own writes when it is told to',
+  NEEDS_ETCD,
+  on(async ({ market, nodes }) => {
+    const server = await balancer(nodes);
+    const { port } = server.address() as AddressInfo;
+    const wallet = Wallet.fromSeed('own writes');
+    const common = { wallet, readsOwnWrites: true };
+    const client = await NodeClient.connect(`http://127.0.0.1:${port}`, common);
+    const other = await NodeClient.connect(`http://127.0.0.1:${nodes[0]!.port}`, common);
+    try {
+      const [tokenId = ''] = market.tokenIds;
+      for (let i = 0; i < ROUNDS; i++) {
+        const before = client.sequence;
+        const { id } = await client.orders.post({
+          tokenId,
+          side: 'BUY',
+          price: '0.1',
+          size: '9',
+        });
+        assert(client.sequence > before, `${client.sequence} after ${before}`);
+        assert.equal((await client.orders.get(id))?.status, 'live', `round ${i}`);
+        other.showFrom(client.sequence);
+        assert.equal((await other.orders.get(id))?.status, 'live', `round ${i}, other client`);
       }
-    },
-    { RATE_LIMITS: 'off' },
-  ),
+    } finally {
+      client.close();
+      other.close();
+      server.closeAllConnections();
+      server.close();
+    }
+  }),
 );

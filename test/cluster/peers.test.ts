@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import test from 'node:test';
+import { ForwardMeters } from '../../server/admin/forward-meters.ts';
 import { LeaderLink } from '../../server/cluster/leader-link.ts';
 import { PeerCall } from '../../server/cluster/peers/calls.ts';
 import {
@@ -133,7 +134,7 @@ test('a leader that leaves still answers what was sent; the next one finds a con
   const told = { leader: undefined as Leader | undefined };
   const link = new LeaderLink({
     ...{ node: 'n1', secret: SECRET, waitMs: 20_000 },
-    ...{ leads: () => false, leader: () => told.leader },
+    ...{ leads: () => false, leader: () => told.leader, meters: new ForwardMeters() },
   });
   const leaderAt = (node: string, port: number, epoch: number): Leader => {
     const peers = `peers://127.0.0.1:${port}`;

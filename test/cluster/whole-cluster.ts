@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { after } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Etcd, NO_ETCD } from '../../bench/common/etcd.ts';
 import { openNodeKey } from '../../server/identity/credentials.ts';
@@ -11,6 +12,7 @@ import {
   freePort,
   get,
   levels,
+  type Settings,
   TestNode,
   temporaryDirectory,
   until,
@@ -19,6 +21,8 @@ import {
 import { Trader } from '../common/traders.ts';
 
 const NODES = 3;
+/** As many tests can share a cluster. */
+const MARKETS = 8;
 export const WAIT_MS = 60_000;
 
 export interface Status {
@@ -37,26 +41,43 @@ export interface Status {
 export class Cluster {
   readonly nodes: TestNode[] = [];
   readonly directories: string[] = [];
+  /** Of the test that runs: nobody else trades there. */
   market!: CatalogMarket;
   readonly etcd: Etcd;
+  readonly traders = new Map<string, Trader>();
   private readonly settings: Record<string, string>[] = [];
+  private markets: readonly CatalogMarket[] = [];
 
   private constructor(etcd: Etcd) {
     this.etcd = etcd;
   }
 
-  static async start(further: Readonly<Record<string, string>> = {}): Promise<Cluster> {
-    const cluster = new Cluster(await Etcd.start());
-    for (let i = 0; i < NODES; i++) await cluster.prepare(i, further);
+  static async start(further: Settings, markets = MARKETS): Promise<Cluster> {
+    const cluster = await Cluster.withoutNodes();
+    for (let i = 0; i < NODES; i++) await cluster.prepare(i, further, markets);
     await Promise.all(cluster.directories.map((_, i) => cluster.run(i)));
     return cluster;
   }
 
-  async run(i: number): Promise<void> {
-    this.nodes[i] = await TestNode.start(this.directories[i]!, this.settings[i]!);
+  /** Only etcd. */
+  static async withoutNodes(): Promise<Cluster> {
+    return new Cluster(await Etcd.start());
   }
 
-  settingsOf(i: number): Readonly<Record<string, string>> {
+  async run(i: number, further: Settings = {}): Promise<void> {
+    const settings = { ...this.settings[i]!, ...further };
+    this.nodes[i] = await TestNode.start(this.directories[i]!, settings);
+  }
+
+  /** Another market, whose books are empty. */
+  turnToNextMarket(): void {
+    const [market, ...others] = this.markets;
+    assert(market !== undefined, 'more tests share this cluster than it has markets');
+    this.market = market;
+    this.markets = others;
+  }
+
+  settingsOf(i: number): Settings {
     return this.settings[i]!;
   }
 
@@ -100,10 +121,10 @@ export class Cluster {
     await this.etcd.close();
   }
 
-  private async prepare(i: number, further: Readonly<Record<string, string>>): Promise<void> {
+  private async prepare(i: number, further: Settings, markets: number): Promise<void> {
     const directory = temporaryDirectory();
-    const [market] = await withMarkets(directory, [{ id: 1 }]);
-    this.market = market!;
+    const terms = Array.from({ length: markets }, (_, id) => ({ id: id + 1 }));
+    this.markets = await withMarkets(directory, terms);
     if (i === 0) openNodeKey(directory);
     else copyFileSync(join(this.directories[0]!, 'node.key'), join(directory, 'node.key'));
     this.directories.push(directory);
@@ -122,12 +143,37 @@ export class Cluster {
   }
 }
 
-export async function clustered(
-  body: (cluster: Cluster) => Promise<void>,
-  further: Readonly<Record<string, string>> = {},
-): Promise<void> {
-  const cluster = await Cluster.start(further);
+type Body = (cluster: Cluster) => Promise<void>;
+
+/**
+ * For the tests around it: a cluster that they share, started by the first of them. Each leaves it as it was, three
+ * nodes that are well; after one that fails the next one gets another cluster.
+ */
+export function sharedCluster(further: Settings = {}): (body: Body) => () => Promise<void> {
+  let shared: Cluster | undefined;
+  const end = async (): Promise<void> => {
+    await shared?.end();
+    shared = undefined;
+  };
+  after(end);
+  return (body) => async () => {
+    shared ??= await Cluster.start(further);
+    try {
+      shared.turnToNextMarket();
+      await body(shared);
+    } catch (error) {
+      for (const { log } of shared.nodes) console.error(log);
+      await end();
+      throw error;
+    }
+  };
+}
+
+/** For a test that changes the cluster itself: one of its own, with one market. */
+export async function clustered(body: Body, further: Settings = {}): Promise<void> {
+  const cluster = await Cluster.start(further, 1);
   try {
+    cluster.turnToNextMarket();
     await body(cluster);
   } catch (error) {
     for (const { log } of cluster.nodes) console.error(log);
@@ -139,12 +185,14 @@ export async function clustered(
 
 /** A trader with a key, which all nodes know once they have applied it. */
 export async function traderOf(cluster: Cluster, name: string): Promise<Trader> {
-  let trader: Trader | undefined;
+  let trader = cluster.traders.get(name);
+  if (trader !== undefined) return trader;
   await until(async () => {
     trader = await Trader.join(cluster.nodes[await cluster.leader()]!, name).catch(() => undefined);
     return trader !== undefined;
   }, WAIT_MS);
   await cluster.level();
+  cluster.traders.set(name, trader!);
   return trader!;
 }
 

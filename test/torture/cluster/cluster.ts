@@ -8,7 +8,7 @@ import { NO_ETCD } from '../../../bench/common/etcd.ts';
 import type { MarketTerms } from '../../common/node-harness.ts';
 import { Random } from '../../common/random.ts';
 import { type Done, Pace, type PartOptions, seedOf, withRoundSeed } from '../part.ts';
-import { FAULTS } from './faults.ts';
+import { FAULTS, type Fault, type FaultPlace } from './faults.ts';
 import { History } from './history.ts';
 import { ClusterLoad } from './load.ts';
 import { Observer } from './observer.ts';
@@ -31,6 +31,7 @@ interface Sums {
   recovered: number;
   cancels: number;
   keys: number;
+  revoked: number;
   reads: number;
   stale: number;
 }
@@ -38,7 +39,15 @@ interface Sums {
 export async function cluster(options: PartOptions): Promise<Done> {
   if (NO_ETCD !== undefined) return { count: options.goal, text: `not run: ${NO_ETCD}` };
   const pace = new Pace(options, 'faults');
-  const sums: Sums = { orders: 0, recovered: 0, cancels: 0, keys: 0, reads: 0, stale: 0 };
+  const sums: Sums = {
+    orders: 0,
+    recovered: 0,
+    cancels: 0,
+    keys: 0,
+    revoked: 0,
+    reads: 0,
+    stale: 0,
+  };
   const tookMs = new Map<string, number[]>();
   let more = true;
   for (let round = 0; more; round++) {
@@ -50,12 +59,30 @@ export async function cluster(options: PartOptions): Promise<Done> {
       });
     });
   }
-  const { cancels, keys, orders, reads, recovered, stale } = sums;
+  const { cancels, keys, orders, reads, recovered, revoked, stale } = sums;
   const times = [...tookMs].map(([name, ms]) => `${name} ${timesText(ms)}`);
   return pace.done(
-    `${orders} orders acknowledged (${recovered} of them after a lost answer), ${cancels} cancels, ${keys} keys, ` +
-      `${reads} books read, ${stale} answers that said stale; orders were taken again after, ms: ${times.join('; ')}`,
+    `${orders} orders acknowledged (${recovered} of them after a lost answer), ${cancels} cancels, ` +
+      `${keys} keys and ${revoked} revoked ones, ${reads} books read, ${stale} answers that said stale; ` +
+      `orders were taken again after, ms: ${times.join('; ')}`,
   );
+}
+
+/**
+ * The faults that are possible, each as often as its table says, mixed, and always in the same order: a round has those
+ * that follow on the round before, whose seed is one less.
+ */
+function deckOf(only: readonly string[] | undefined, hasNetwork: boolean): readonly Fault[] {
+  const possible = FAULTS.filter(
+    ({ name, needsNetwork }) =>
+      (only === undefined || only.includes(name)) && (hasNetwork || needsNetwork !== true),
+  );
+  const names = new Set(FAULTS.map(({ name }) => name));
+  assert(possible.length > 0, `faults: ${[...names].join(', ')}`);
+  const left = possible.flatMap((fault) => Array.from({ length: fault.times }, () => fault));
+  const random = new Random(0);
+  const draw = (): Fault => left.splice(random.below(left.length), 1)[0]!;
+  return Array.from({ length: left.length }, draw);
 }
 
 function timesText(ms: readonly number[]): string {
@@ -90,8 +117,10 @@ class ClusterRun {
       const load = await ClusterLoad.open(stage, history, this.seed);
       await stage.level();
       observers.push(...stage.nodes.map((_, i) => new Observer(i, stage, load, history)));
+      const deck = deckOf(this.o.only, stage.network.isOwn);
       for (let i = 0; i < ROUND_FAULTS; i++) {
-        await this.fault(stage, load, history, random);
+        const fault = deck[(this.seed * ROUND_FAULTS + i) % deck.length]!;
+        await this.fault(fault, { stage, load, random }, history);
         if (!goesOn(1)) break;
       }
       await Promise.all(observers.map((observer) => observer.stop()));
@@ -100,7 +129,8 @@ class ClusterRun {
       this.sums.orders += load.acknowledged;
       this.sums.recovered += load.recovered;
       this.sums.cancels += load.cancelled;
-      this.sums.keys += load.keys.length;
+      this.sums.keys += load.keys.live.length;
+      this.sums.revoked += load.keys.revoked.length;
       this.sums.reads += history.reads;
       for (const { stale } of observers) this.sums.stale += stale;
     } catch (error) {
@@ -112,18 +142,17 @@ class ClusterRun {
     }
   }
 
-  private async fault(
-    stage: ClusterStage,
-    load: ClusterLoad,
-    history: History,
-    random: Random,
-  ): Promise<void> {
-    const { name, run } = this.draw(stage, random);
+  private async fault({ name, run }: Fault, place: FaultPlace, history: History): Promise<void> {
+    const { load, random, stage } = place;
     const startedAt = performance.now();
     load.start();
     const warm = load.acknowledged + WARM_ORDERS + random.below(WARM_ORDERS);
     while (load.acknowledged < warm) await load.goOn();
-    const text = await run({ stage, load, random });
+    const text = await run(place).catch(async (error: unknown) => {
+      // A load that has failed is the cause.
+      await load.goOn();
+      throw error;
+    });
     const [, ms] = /orders after (\d+) ms/.exec(text) ?? [];
     const tookMs = this.tookMs.get(name) ?? [];
     this.tookMs.set(name, [...tookMs, Number(ms)]);
@@ -138,17 +167,5 @@ class ClusterRun {
     assert.equal(problems.length, 0, `after ${name}, ${text}:\n${problems.join('\n')}`);
     const seconds = Math.round((performance.now() - startedAt) / 1_000);
     this.o.say(`${name}: ${text}; all well at batch ${sequence}, ${seconds} s`);
-  }
-
-  private draw({ network }: ClusterStage, random: Random) {
-    const { only } = this.o;
-    const possible = FAULTS.filter(
-      ({ name, needsNetwork }) =>
-        (only === undefined || only.includes(name)) && (network.isOwn || needsNetwork !== true),
-    );
-    assert(possible.length > 0, `faults: ${FAULTS.map(({ name }) => name).join(', ')}`);
-    return random.pick(
-      possible.flatMap((fault) => Array.from({ length: fault.times }, () => fault)),
-    );
   }
 }

@@ -13,7 +13,7 @@ export interface FaultPlace {
   readonly random: Random;
 }
 
-interface Fault {
+export interface Fault {
   readonly name: string;
   /** In the long form. */
   readonly times: number;
@@ -81,11 +81,10 @@ const PARTITIONS: Readonly<
   },
 };
 
-async function partition(place: FaultPlace): Promise<string> {
-  const { random, stage } = place;
+async function partition(place: FaultPlace, name: string): Promise<string> {
+  const { stage } = place;
   const leader = await stage.leader();
   const others = [...stage.nodes.keys()].filter((i) => i !== leader);
-  const name = random.pick(Object.keys(PARTITIONS));
   PARTITIONS[name]!(stage, leader, others);
   const taking = taken(place);
   await sleep(CUT_MS);
@@ -246,7 +245,10 @@ export const FAULTS: readonly Fault[] = [
   { name: 'kill-leader', times: 50, run: killLeader },
   { name: 'hand-over', times: 10, run: handOver },
   { name: 'kill-etcd-leader', times: 20, run: killEtcdLeader },
-  { name: 'partition', times: 20, needsNetwork: true, run: partition },
+  ...Object.keys(PARTITIONS).map((ways, i) => ({
+    ...{ name: 'partition', times: i < 2 ? 4 : 3, needsNetwork: true },
+    run: (place: FaultPlace) => partition(place, ways),
+  })),
   { name: 'partition-etcd', times: 10, needsNetwork: true, run: partitionEtcd },
   { name: 'pause-leader', times: 20, run: pauseLeader },
   { name: 'full-etcd', times: 2, run: fullEtcd },

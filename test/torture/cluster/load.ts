@@ -1,7 +1,7 @@
 /**
  * A load that keeps its own books, over all nodes at once: orders in markets that each belong to one sender, so that
- * their order is known (bench/load); orders that are cancelled (cancel-books.ts); API keys. What has no answer is
- * sent again, to any node.
+ * their order is known (bench/load); orders that are cancelled (cancel-books.ts); API keys (key-books.ts). What has no
+ * answer is sent again, to any node.
  */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
@@ -10,7 +10,7 @@ import { microText, priceText } from '../../../bench/load/load-amounts.ts';
 import { BUY, SELL } from '../../../bench/load/load-book.ts';
 import { compareBooks, compareTrades } from '../../../bench/load/load-check.ts';
 import { keysOf, openClient } from '../../../bench/load/load-client.ts';
-import { compareKeys, createKeys, type Trader } from '../../../bench/load/load-keys.ts';
+import { createKeys, type Trader } from '../../../bench/load/load-keys.ts';
 import { Ledger } from '../../../bench/load/load-ledger.ts';
 import { chooseMarkets, type LoadMarket, type LoadToken } from '../../../bench/load/load-market.ts';
 import { LoadMoney } from '../../../bench/load/load-money.ts';
@@ -30,6 +30,7 @@ import { Random } from '../../common/random.ts';
 import { CancelBooks } from '../cancel-books.ts';
 import { AnyNode } from './any-node.ts';
 import type { History } from './history.ts';
+import { KeyBooks, LEVEL1 } from './key-books.ts';
 import { type Address, type ClusterStage, ROOM } from './stage.ts';
 
 const LANES = 3;
@@ -38,9 +39,6 @@ const BATCH_MAX = 4;
 const REST_MS = 60;
 const CANCELS_REST_MS = 300;
 const KEYS_REST_MS = 1_000;
-const LEVEL1 = { prefix: 'SERVICE', chainId: 137 };
-/** Faults last longer than one request is tried. */
-const TRIES = 10;
 
 export interface Place {
   readonly bids: readonly { readonly price: string; readonly size: string }[];
@@ -66,7 +64,7 @@ export class ClusterLoad {
   readonly client: AnyNode;
   /** Tokens whose books are read: one of each book. */
   readonly tokens: readonly LoadToken[];
-  keys: Trader[] = [];
+  readonly keys: KeyBooks;
   private readonly history: History;
   private readonly seed: number;
   private readonly ledger = new Ledger();
@@ -91,6 +89,7 @@ export class ClusterLoad {
     this.seed = seed;
     this.random = new Random(seed);
     this.client = new AnyNode(stage.addresses, new Random(seed));
+    this.keys = new KeyBooks(this.client, this.random);
     const [, ...others] = stage.markets;
     this.markets = chooseMarkets(others, others.length, new LoadRandom(`${seed}`));
     this.tokens = this.markets.flatMap(({ tokens }) => tokens.filter(({ slot }) => slot === 0));
@@ -111,7 +110,7 @@ export class ClusterLoad {
     const { client, markets, random, tokens } = load;
     const wallets = Array.from({ length: WALLETS }, () => load.wallet());
     load.traders = await createKeys(keysOf(client, LEVEL1), wallets);
-    load.keys.push(...load.traders);
+    load.keys.live.push(...load.traders);
     const { prefix } = LEVEL1;
     const faucet = Number(ROOM.FAUCET);
     load.money = await LoadMoney.open(client, prefix, load.traders, markets, faucet, undefined);
@@ -137,7 +136,7 @@ export class ClusterLoad {
     this.goesOn = true;
     const lanes = this.sources.map((source) => this.repeat(REST_MS, () => this.orders(source)));
     const cancels = this.repeat(CANCELS_REST_MS, () => this.cancels.round());
-    const keys = this.repeat(KEYS_REST_MS, () => this.newKey());
+    const keys = this.repeat(KEYS_REST_MS, () => this.keys.round(this.wallet()));
     this.running = Promise.all([...lanes, cancels, keys]);
     // Whoever stops the load gets it.
     this.running.catch(() => undefined);
@@ -166,7 +165,7 @@ export class ClusterLoad {
         ...(await compareBooks(client, tokens)),
         ...(await compareTrades(client, markets, addresses, ledger)),
         ...(await money.compare(client, LEVEL1.prefix, ledger, undefined)),
-        ...(await compareKeys(keysOf(client, LEVEL1), this.keys)),
+        ...(await this.keys.compare(client)),
       ];
       await this.compareCancels(address).catch((error: Error) => differences.push(error.message));
       return differences;
@@ -199,18 +198,6 @@ export class ClusterLoad {
   private wallet(): Wallet {
     this.wallets += 1;
     return Wallet.fromSeed(`cluster/${this.seed}/${this.wallets}`);
-  }
-
-  private async newKey(): Promise<void> {
-    const wallet = this.wallet();
-    for (let tries = 1; ; tries++) {
-      try {
-        this.keys.push(...(await createKeys(keysOf(this.client, LEVEL1), [wallet])));
-        return;
-      } catch (error) {
-        if (tries === TRIES) throw error;
-      }
-    }
   }
 
   /** One request of one wallet. */
