@@ -60,7 +60,7 @@ export interface Terms {
 }
 
 /** The wallet of the source: the last word of SOURCE_ADDRESS. */
-export const SOURCE = 0x65637275;
+export const SOURCE = 0x75726365;
 
 /** Of a level its own side, of a print that of the taker. */
 export interface LevelLine {
