@@ -194,6 +194,11 @@ test('after a kill the levels stand, and verify and the export of trades read wh
   await source(level('sell', 6_000, 45));
   assert.deepEqual((await book(node, yes)).asks, [{ price: '0.6', size: '45' }]);
   await node.stop();
+  // From its image.
+  node = await startSource();
+  assert.deepEqual((await book(node, yes)).asks, [{ price: '0.6', size: '45' }]);
+  await source(level('sell', 6_000, 0), level('sell', 6_000, 44));
+  await node.stop();
   const verified = await cli(dataDir, ['verify'], { settings: SETTINGS });
   assert.equal(verified.code, 0, verified.stderr);
   const exported = await cli(dataDir, ['trades', 'export'], { settings: SETTINGS });
