@@ -16,6 +16,7 @@ export function refusingWriter(detail: string, newest: number): Writer {
   return {
     engine: undefined,
     ledger: undefined,
+    source: () => Promise.resolve('unavailable'),
     lines: new CallerLines({ submit: refuse, goOn: refuse }, 0),
     seqlock: new SeqlockReader(undefined, setImmediate),
     applied: new AppliedSequence(newest),
