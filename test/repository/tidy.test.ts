@@ -101,6 +101,7 @@ const ROOMS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
     ledger: ['', 'book', 'tables'],
     orders: ['', 'book', 'tables', 'ledger'],
     markets: ['', 'book', 'tables', 'ledger', 'orders'],
+    paper: ['', 'book', 'tables'],
   },
   storage: {
     files: [],
@@ -113,6 +114,7 @@ const ROOMS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
     notes: ['files', 'kv', 'log'],
     projection: ['files', 'kv', 'log', 'notes', 'recovery', 'snapshot'],
     catalog: ['files', 'kv'],
+    recordings: ['catalog'],
     operations: ['catalog', 'files', 'kv', 'log', 'notes', 'projection', 'recovery', 'snapshot'],
   },
   server: {
@@ -192,6 +194,7 @@ const ROOMS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
     load: [],
     measure: ['load'],
     orders: ['common', 'load', 'measure'],
+    paper: [],
     profile: ['load', 'measure', 'orders'],
     server: [],
     catalog: ['common', 'load'],
@@ -224,6 +227,7 @@ const ROOMS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
     client: ['common', 'page'],
     cli: ['common'],
     clients: ['admin', 'common'],
+    paper: ['common'],
     torture: ['admin', 'common', 'engine', 'storage', 'streams'],
     bench: ['common', 'engine'],
     repository: ['common'],
@@ -530,6 +534,9 @@ const PUBLIC = ['client/client.ts', 'engine/simulator.ts', 'engine/book/matching
 /** Exports that no product file imports, and why they are exported. */
 const WITHOUT_IMPORTER: Readonly<Record<string, string>> = {
   'engine/ledger/reads.ts venueShares': 'routes of the ledger will read it',
+  'engine/paper/mirrored-markets.ts MirroredMarkets':
+    'what mirrors or replays a venue will feed it',
+  'engine/paper/paper-orders.ts EngineOrders': 'likewise, for its books',
   'server/catalog/search-index.ts buildSearchIndex':
     'benchmarks and tests search without a catalog',
   'server/catalog/snapshot.ts SNAPSHOT_FORMAT': 'a test pairs it with a hash of what is stored',
