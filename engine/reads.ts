@@ -85,6 +85,11 @@ export function openOrders({ state }: StateTable): number {
   return state[State.openOrders]!;
 }
 
+/** Levels of a source that stand in all books. */
+export function sourceLevelCount({ state }: StateTable): number {
+  return state[State.sourceLevels]!;
+}
+
 /** Rows of the order table that were ever used: 1 to this one. */
 export function orderRowCount({ state }: StateTable): number {
   return state[State.orderRows]!;
