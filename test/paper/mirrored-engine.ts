@@ -43,7 +43,7 @@ export class MirroredEngine {
   pulls = 0;
   readonly lines: string[] = [];
   private readonly engine: Engine;
-  private time = 1;
+  private time = 1_700_000_000_000;
   private readonly depth = new Depth();
 
   private constructor(venue: FakeVenue, markets: readonly CatalogMarket[]) {
