@@ -6,7 +6,7 @@
  */
 
 import { ledgerIsOn } from '../../engine/ledger/reads.ts';
-import { sourceLevelCount } from '../../engine/reads.ts';
+import { sourceLevels } from '../../engine/reads.ts';
 import type { MarketRow } from '../../engine/tables/units.ts';
 import { StoredClosedOrders } from '../../storage/projection/closed-orders.ts';
 import { PositionsReader, StatementsReader } from '../../storage/projection/reader.ts';
@@ -69,7 +69,7 @@ async function serve(start: Start, parts: CaughtUp): Promise<RunningNode> {
   if (cluster === undefined) await cancelBanned();
   else cluster.whenLeading(() => void cancelBanned());
   // What a source had when the node ended is nothing that anybody may trade with.
-  if (sourceLevelCount(t) > 0) await (await import('./mirror.ts')).removeOldLevels(start, parts);
+  if (sourceLevels(t) > 0) await (await import('./mirror.ts')).removeOldLevels(start, parts);
   let mirror: Mirror | undefined;
   const mirrorFacts = () => mirror?.facts();
   const { server, streams } = await openPort(start.options, parts, { rates, counts, mirrorFacts });

@@ -5,7 +5,7 @@
  * Thread: the I/O thread.
  */
 import { ledgerIsOn } from '../../engine/ledger/reads.ts';
-import { sourceLevelCount } from '../../engine/reads.ts';
+import { sourceLevels } from '../../engine/reads.ts';
 import { marketOperations } from '../admin/market-operations.ts';
 import { OperationRefused } from '../admin/operation-row.ts';
 import { marketStoryLookup } from '../catalog/market-info.ts';
@@ -23,7 +23,7 @@ const REFRESH_MS_MAX = 60_000;
 /** Before the port opens: nobody may trade with what a source had when the node ended. */
 export async function removeOldLevels(start: Start, parts: CaughtUp): Promise<void> {
   const { t, writer } = parts;
-  if (sourceLevelCount(t) === 0 || writer.ledger === undefined) return;
+  if (sourceLevels(t) === 0 || writer.ledger === undefined) return;
   await start.wait('levels of a source to leave the books', venueOf(start, parts).clear());
 }
 
