@@ -26,6 +26,12 @@ export interface FeedParts {
   readonly checksHashes: () => boolean;
 }
 
+/** Where a book is when a snapshot is asked for. */
+export interface FeedMark {
+  readonly newestAt: number;
+  readonly doubts: number;
+}
+
 /** Messages that may wait, for a snapshot or for the engine; beyond, a new snapshot replaces them. */
 const WAITING_MAX = 10_000;
 const NOTHING: SourceStep = { kind: 'book', at: 0, bids: [], asks: [] };
@@ -34,6 +40,8 @@ export class BookFeed {
   private readonly o: FeedParts;
   private reason: Doubt | undefined = 'starting';
   private since = Date.now();
+  /** How often it was doubted. */
+  private doubts = 0;
   private isWithdrawn = false;
   private grace: NodeJS.Timeout | undefined;
   /** Came while the book was in doubt. */
@@ -69,8 +77,8 @@ export class BookFeed {
   }
 
   /** What a request for a snapshot has to remember. */
-  get newest(): number {
-    return this.newestAt;
+  get mark(): FeedMark {
+    return { newestAt: this.newestAt, doubts: this.doubts };
   }
 
   /** The next message of its stream. */
@@ -95,6 +103,7 @@ export class BookFeed {
   /** Messages may have been missed, or mean something else than was understood. */
   distrust(reason: Doubt): void {
     if (this.isClosed) return;
+    this.doubts += 1;
     if (this.reason !== reason) this.o.onDoubt(reason);
     if (this.reason === undefined) {
       this.since = Date.now();
@@ -106,12 +115,12 @@ export class BookFeed {
 
   /**
    * The answer to a request for its snapshot.
-   * @param newest as it was when the request was sent
+   * @param mark as it was when the request was sent
    */
-  snapshot(answer: SourceSnapshot, newest: number): void {
+  snapshot(answer: SourceSnapshot, mark: FeedMark): void {
     if (this.reason === undefined || this.isClosed) return;
-    // The stream was further than this answer.
-    if (answer.at < newest) this.o.wanted();
+    // It may be from before what was missed meanwhile, or from before what the stream has said.
+    if (mark.doubts !== this.doubts || answer.at < mark.newestAt) this.o.wanted();
     else if (isCrossed(answer)) this.distrust('crossed');
     else {
       this.knownTo = answer.at;

@@ -5,7 +5,7 @@
  * Thread: the I/O thread.
  */
 import { performance } from 'node:perf_hooks';
-import type { BookFeed } from './book-feed.ts';
+import type { BookFeed, FeedMark } from './book-feed.ts';
 import { hashFits } from './book-hash.ts';
 import type { SourceApi } from './source-api.ts';
 
@@ -80,26 +80,27 @@ export class SnapshotAsker {
   private async ask(): Promise<void> {
     this.isAsking = true;
     const now = performance.now();
-    const newest = new Map<string, number>();
+    const marks = new Map<string, FeedMark>();
     for (const [token, { at, isFirst, tries }] of this.wanted) {
       if (at > now) continue;
       this.wanted.delete(token);
       const feed = this.o.feedOf(token);
       if (feed === undefined || (feed.doubt === undefined && !isFirst)) continue;
       this.asked.set(token, { at: now, tries, isFirst });
-      newest.set(token, feed.newest);
+      marks.set(token, feed.mark);
     }
-    if (newest.size > 0) await this.answer(newest);
+    if (marks.size > 0) await this.answer(marks);
     this.isAsking = false;
     this.schedule();
   }
 
-  private async answer(newest: ReadonlyMap<string, number>): Promise<void> {
+  private async answer(marks: ReadonlyMap<string, FeedMark>): Promise<void> {
     try {
-      const answers = await this.o.api.snapshots([...newest.keys()]);
+      const answers = await this.o.api.snapshots([...marks.keys()]);
       if (answers.length > 0) this.checksHashes = answers.every(({ json }) => hashFits(json));
       for (const answer of answers) {
-        this.o.feedOf(answer.token)?.snapshot(answer, newest.get(answer.token) ?? 0);
+        const mark = marks.get(answer.token);
+        if (mark !== undefined) this.o.feedOf(answer.token)?.snapshot(answer, mark);
       }
       this.problem = '';
     } catch (error) {
@@ -107,7 +108,7 @@ export class SnapshotAsker {
       if (message !== this.problem && !this.isClosed) this.o.log(`no snapshots: ${message}`);
       this.problem = message;
     }
-    for (const token of newest.keys()) {
+    for (const token of marks.keys()) {
       if (this.o.feedOf(token)?.doubt !== undefined) this.want(token);
     }
   }

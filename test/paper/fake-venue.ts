@@ -30,6 +30,8 @@ export class FakeVenue {
   hasPlaces = false;
   /** Says of books what is sent in place of them. */
   snapshot: ((json: Record<string, unknown>) => Record<string, unknown>) | undefined;
+  /** Answers leave once it resolves, as the books were before. */
+  held: Promise<void> = Promise.resolve();
   snapshots = 0;
   connections = 0;
   /** What the catalog says of a market beside its terms, by condition id. */
@@ -135,6 +137,11 @@ export class FakeVenue {
     for (const socket of this.sockets.keys()) socket.send(JSON.stringify(message));
   }
 
+  /** Whether somebody has subscribed to the token. */
+  isFollowed(token: string): boolean {
+    return [...this.sockets.values()].some((tokens) => tokens.has(token));
+  }
+
   dropConnections(): void {
     for (const socket of this.sockets.keys()) socket.terminate();
   }
@@ -210,6 +217,7 @@ export class FakeVenue {
       this.snapshots += 1;
       const items = JSON.parse(Buffer.concat(chunks).toString()) as { token_id: string }[];
       const books = items.map(({ token_id: token }) => this.json(token));
+      await this.held;
       response.end(JSON.stringify(books.map((book) => this.snapshot?.(book) ?? book)));
     } else {
       response.end(JSON.stringify(this.listed(searchParams)));

@@ -68,18 +68,19 @@ test('a wrong hash is noticed where the source makes hashes by the same rule, an
     usual(venue, token);
   });
   const { token, venue } = mirrored;
-  // The rule is known from a snapshot, which the first connection has asked for.
-  await until(() => venue.snapshots > 0);
-  venue.dropConnections();
-  await until(() => venue.snapshots > 1);
-  await mirrored.equal();
+  const reconnected = async (): Promise<void> => {
+    const asked = venue.snapshots;
+    venue.dropConnections();
+    await until(() => venue.snapshots > asked);
+    await mirrored.equal();
+  };
+  // The rule is known from the snapshots of a connection.
+  await reconnected();
   venue.sendBook(token, { hash: '0'.repeat(40) });
   await until(() => mirrored.doubts('hash') === 1);
   await mirrored.equal();
   venue.makesHashes = false;
-  venue.dropConnections();
-  await until(() => venue.snapshots > 3);
-  await mirrored.equal();
+  await reconnected();
   venue.sendBook(token, { hash: '0'.repeat(40) });
   venue.change(token, [['BUY', '0.4', '5']]);
   await mirrored.equal();
@@ -87,7 +88,7 @@ test('a wrong hash is noticed where the source makes hashes by the same rule, an
 });
 
 test('a crossed source is paused while its snapshots are crossed too, and its levels are withdrawn', async (t) => {
-  const mirrored = await MirroredEngine.start(t, usual);
+  const mirrored = await MirroredEngine.start(t, usual, { graceMs: 100 });
   const { token, venue } = mirrored;
   venue.change(token, [['SELL', '0.4', '9']]);
   await until(() => mirrored.state === 'paused: crossed');
@@ -111,7 +112,7 @@ test('a source that is crossed for one message is resynchronised, and its other 
 });
 
 test('a silent source is paused with its reason, and comes back', async (t) => {
-  const mirrored = await MirroredEngine.start(t, usual);
+  const mirrored = await MirroredEngine.start(t, usual, { graceMs: 100, silenceMs: 500 });
   const { token, venue } = mirrored;
   venue.isMute = true;
   await until(() => mirrored.state.startsWith('paused'));
@@ -154,6 +155,34 @@ test('an answer from before what the stream has said is asked for again', async 
   venue.change(token, [['BUY', '0.38', '2']]);
   await mirrored.equal();
   assert(old < 0);
+});
+
+test('an answer that was asked for before messages were missed is no snapshot of them', async (t) => {
+  const mirrored = await MirroredEngine.start(t, (venue, token) => {
+    venue.hasPlaces = true;
+    usual(venue, token);
+  });
+  const { token, venue } = mirrored;
+  const miss = (size: string): void => {
+    venue.change(token, [['BUY', '0.41', size]], { isSilent: true });
+    venue.lose();
+    venue.change(token, [['BUY', '0.38', size]]);
+  };
+  venue.change(token, [['BUY', '0.38', '1']]);
+  await mirrored.equal();
+  let release = (): void => undefined;
+  venue.held = new Promise((resolve) => {
+    release = resolve;
+  });
+  const asked = venue.snapshots;
+  miss('2');
+  await until(() => venue.snapshots > asked);
+  const { events } = mirrored.mirror.facts();
+  miss('3');
+  await until(() => mirrored.mirror.facts().events > events);
+  release();
+  await mirrored.equal();
+  assert(mirrored.levels().bids.includes('3@0.41'));
 });
 
 test('a change of the tick pulls the catalog and takes a snapshot', async (t) => {

@@ -24,15 +24,21 @@ import { Mirror } from '../../server/paper/mirror.ts';
 import { NodeVenue } from '../../server/paper/node-venue.ts';
 import { SourceApi } from '../../server/paper/source-api.ts';
 import { type CatalogMarket, readCatalog } from '../../storage/catalog/catalog-file.ts';
-import { catalogFile, type MarketTerms, until } from '../common/node-harness.ts';
+import { catalogFile, until } from '../common/node-harness.ts';
 import { FakeVenue } from './fake-venue.ts';
 
 const CAPACITIES = {
   ...{ markets: 16, tokens: 64, accounts: 64, orders: 4_096, levels: 65_536 },
   ...{ trades: 1_000, history: 1_000, positions: 1_024 },
 };
-const GRACE_MS = 300;
-const TIMES = { pingMs: 50, silenceMs: 250, againMs: 10 };
+/** A machine that is busy must not pause a book by itself. */
+const LONG_MS = 60_000;
+
+interface Patience {
+  /** How long a book in doubt keeps its levels. */
+  readonly graceMs?: number;
+  readonly silenceMs?: number;
+}
 
 export class MirroredEngine {
   readonly venue: FakeVenue;
@@ -46,7 +52,11 @@ export class MirroredEngine {
   private time = 1_700_000_000_000;
   private readonly depth = new Depth();
 
-  private constructor(venue: FakeVenue, markets: readonly CatalogMarket[]) {
+  private constructor(
+    venue: FakeVenue,
+    markets: readonly CatalogMarket[],
+    { graceMs = LONG_MS, silenceMs = LONG_MS }: Patience,
+  ) {
     this.venue = venue;
     this.market = markets[0]!;
     [this.token, this.second] = this.market.tokenIds as [string, string];
@@ -78,7 +88,8 @@ export class MirroredEngine {
       api: new SourceApi(venue.url, venue.url, closing.signal),
       choice: parseChoice('top:10')!,
       settle: async () => [],
-      ...{ rate: 1_000, refreshMs: 50, graceMs: GRACE_MS, times: TIMES },
+      ...{ rate: 1_000, refreshMs: 50, graceMs },
+      times: { pingMs: 20, silenceMs, againMs: 10 },
     });
   }
 
@@ -86,14 +97,14 @@ export class MirroredEngine {
   static async start(
     t: TestContext,
     set: (venue: FakeVenue, token: string) => void,
-    terms: Partial<MarketTerms> = {},
+    patience: Patience = {},
   ): Promise<MirroredEngine> {
-    const read = readCatalog(catalogFile([{ id: 1, ...terms }]));
+    const read = readCatalog(catalogFile([{ id: 1 }]));
     assert(read.ok);
     const { markets } = read.catalog;
     const venue = await FakeVenue.start(t, markets);
     set(venue, markets[0]!.tokenIds[0]!);
-    const mirrored = new MirroredEngine(venue, markets);
+    const mirrored = new MirroredEngine(venue, markets, patience);
     t.after(() => mirrored.mirror.close());
     await mirrored.equal();
     return mirrored;
@@ -129,7 +140,10 @@ export class MirroredEngine {
   async equal(): Promise<void> {
     const shown = (levels: object): string => JSON.stringify(levels);
     await until(
-      () => this.state === 'live' && shown(this.levels()) === shown(this.venue.levels(this.token)),
+      () =>
+        this.venue.isFollowed(this.token) &&
+        this.state === 'live' &&
+        shown(this.levels()) === shown(this.venue.levels(this.token)),
     );
   }
 
