@@ -246,6 +246,8 @@ export class Mirror {
   }
 
   private wantFirst(tokens: Iterable<string>): void {
+    // Another source may answer at the same address.
+    this.asker.checksHashes = false;
     for (const token of tokens) if (this.books.has(token)) this.asker.want(token, true);
   }
 
