@@ -11,7 +11,13 @@
  * Thread: one, which is the caller's.
  */
 import { type CommandBuffer, encodeFill, encodeLevel, encodePrint, Side } from '../commands.ts';
-import { type MicroShares, PIPS_PER_UNIT, type Pips, type TokenRow } from '../tables/units.ts';
+import {
+  type MicroShares,
+  PIPS_PER_UNIT,
+  type Pips,
+  type TicksPerUnit,
+  type TokenRow,
+} from '../tables/units.ts';
 import { keyOf, Levels, pipsOfKey } from './levels.ts';
 import type { PaperOrder, PaperOrders } from './paper-orders.ts';
 import { Place, type QueueRule } from './place.ts';
@@ -127,6 +133,11 @@ export class MirroredBook {
       // What earlier paper orders got of the print is not left for this one.
       give(order, reached - (size - left));
     }
+  }
+
+  /** The source has other ticks. Paper orders that are not on them end, as with any change of ticks. */
+  changeTicks(ticksPerUnit: TicksPerUnit, out: CommandBuffer): void {
+    this.options.paper.changeTicks(ticksPerUnit, out);
   }
 
   /** Removes all levels, as when the source is silent. The source's next snapshot brings them back. */
