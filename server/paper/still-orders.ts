@@ -4,8 +4,13 @@
  * Thread: the I/O thread.
  */
 import { readSide } from '../../engine/book/matching.ts';
+import type { CommandBuffer } from '../../engine/commands.ts';
 import { isLevel } from '../../engine/orders/source-rows.ts';
-import type { PaperOrder, PaperOrders } from '../../engine/paper/paper-orders.ts';
+import {
+  EngineOrders,
+  type PaperOrder,
+  type PaperOrders,
+} from '../../engine/paper/paper-orders.ts';
 import type { SourceLevel } from '../../engine/paper/source-book.ts';
 import { bookTicks, orderIdAt, tokenBook } from '../../engine/reads.ts';
 import { ID_WORDS } from '../../engine/tables/codes.ts';
@@ -92,6 +97,10 @@ export class StillOrders implements PaperOrders {
     return this.sides[side as 0 | 1]
       .filter(({ source }) => source > 0)
       .map(({ pips, source }) => ({ pips, size: source }));
+  }
+
+  changeTicks(ticksPerUnit: TicksPerUnit, out: CommandBuffer): void {
+    new EngineOrders(this.t, this.token).changeTicks(ticksPerUnit, out);
   }
 
   private find(side: number, pips: number): Level | undefined {
