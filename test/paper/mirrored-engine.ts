@@ -25,7 +25,7 @@ import { NodeVenue } from '../../server/paper/node-venue.ts';
 import { SourceApi } from '../../server/paper/source-api.ts';
 import { type CatalogMarket, readCatalog } from '../../storage/catalog/catalog-file.ts';
 import { catalogFile, until } from '../common/node-harness.ts';
-import { FakeVenue } from './fake-venue.ts';
+import { FakeVenue } from './fake-source.ts';
 
 const CAPACITIES = {
   ...{ markets: 16, tokens: 64, accounts: 64, orders: 4_096, levels: 65_536 },
