@@ -8,7 +8,9 @@ import { type Payout, Settlements } from '../../server/paper/settlements.ts';
 import type { SourceMarket } from '../../server/paper/source-api.ts';
 import { until } from '../common/node-harness.ts';
 
-const OPEN = { condition: '0x1', tokens: ['1', '2'], isClosed: false, isResolved: undefined };
+const OPEN = {
+  ...{ condition: '0x1', event: '1', tokens: ['1', '2'], isClosed: false, isResolved: undefined },
+};
 
 async function paidBy(market: Partial<SourceMarket>): Promise<Payout | 'nothing'> {
   let paid: Payout | 'nothing' = 'nothing';
