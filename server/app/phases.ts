@@ -256,7 +256,8 @@ export async function catchUp(start: Start, built: Built) {
   if (!leads) cluster?.whenLeading(() => void catalog.register());
   signal?.throwIfAborted();
   const venue = openVenue(start, catalog, followers, isLeader);
-  if (unwritable === undefined && config.catalogSyncUrl !== '') mirrorCatalog(start, cluster);
+  const syncs = unwritable === undefined && config.catalogSyncUrl !== '';
+  const sync = syncs ? mirrorCatalog(start, cluster) : undefined;
   await writer.expireDue();
   const heartbeats = writer.openHeartbeats(noted.watches);
   await writer.ready();
@@ -270,11 +271,11 @@ export async function catchUp(start: Start, built: Built) {
     const shown = { cluster: facts && { ...facts, catalog: catalog.digests() } };
     return { durable, digest, follower, snapshot, ...shown, clusterNodes: cluster?.nodes };
   };
-  return { ...built, catalog, heartbeats, progress, venue };
+  return { ...built, catalog, heartbeats, progress, sync, venue };
 }
 
 /** Where it leads, in a cluster. */
-function mirrorCatalog(start: Start, cluster: Member | undefined): void {
+function mirrorCatalog(start: Start, cluster: Member | undefined): { pull(): void } {
   const { config, log } = start.options;
   const { catalogSyncSeconds: seconds, catalogSyncUrl: url, dataDir, durability } = config;
   const ownConditions = DEMO_CONDITIONS;
@@ -289,6 +290,7 @@ function mirrorCatalog(start: Start, cluster: Member | undefined): void {
     cluster.whenLeading(begin);
     cluster.whenFollowing(() => void end());
   }
+  return { pull: () => sync?.pull() };
 }
 
 /** Edits of the catalog, of which those that resolutions lack begin at once. */

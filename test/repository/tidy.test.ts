@@ -129,6 +129,7 @@ const ROOMS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
     streams: ['common', 'http', 'identity', 'market-data', 'orders'],
     catalog: ['common', 'http', 'market-data', 'orders'],
     venue: ['catalog', 'common', 'identity'],
+    paper: ['common', 'ledger', 'market-data', 'orders'],
     admin: [
       'account',
       'common',
@@ -138,6 +139,7 @@ const ROOMS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
       'ledger',
       'market-data',
       'orders',
+      'paper',
       'venue',
     ],
     documents: ['common', 'http'],
@@ -155,6 +157,7 @@ const ROOMS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
       'ledger',
       'market-data',
       'orders',
+      'paper',
       'portfolio',
       'streams',
     ],
@@ -171,6 +174,7 @@ const ROOMS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
       'ledger',
       'market-data',
       'orders',
+      'paper',
       'streams',
       'venue',
     ],
@@ -184,6 +188,7 @@ const ROOMS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
       'identity',
       'ledger',
       'market-data',
+      'paper',
     ],
   },
   bench: {
@@ -227,7 +232,7 @@ const ROOMS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
     client: ['common', 'page'],
     cli: ['common'],
     clients: ['admin', 'common'],
-    paper: ['common'],
+    paper: ['admin', 'common'],
     torture: ['admin', 'common', 'engine', 'storage', 'streams'],
     bench: ['common', 'engine'],
     repository: ['common'],
@@ -536,7 +541,6 @@ const WITHOUT_IMPORTER: Readonly<Record<string, string>> = {
   'engine/ledger/reads.ts venueShares': 'routes of the ledger will read it',
   'engine/paper/mirrored-markets.ts MirroredMarkets':
     'what mirrors or replays a venue will feed it',
-  'engine/paper/paper-orders.ts EngineOrders': 'likewise, for its books',
   'server/catalog/search-index.ts buildSearchIndex':
     'benchmarks and tests search without a catalog',
   'server/catalog/snapshot.ts SNAPSHOT_FORMAT': 'a test pairs it with a hash of what is stored',
