@@ -161,7 +161,8 @@ async function openPort(
   const books = new BookRenderer(tables, texts);
   const closedOrders = new StoredClosedOrders(stores.derived);
   const { isTaking, ledger, lines, pauses, seqlock, whenBatchesDone, whenCommitted } = writer;
-  const shared = { now: clock.now, tables, texts, books, whenBatchesDone, whenCommitted };
+  const { now, wall } = clock;
+  const shared = { now, wall, tables, texts, books, whenBatchesDone, whenCommitted };
   const streams = new Streams({
     ...shared,
     ...{ lookup, venue: registry.venue, recent: followers.recent },

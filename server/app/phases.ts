@@ -21,6 +21,7 @@ import { MarketInfos, marketStoryLookup } from '../catalog/market-info.ts';
 import { startSync } from '../catalog/sync-keeper.ts';
 import type { Member } from '../cluster/member.ts';
 import { aheadOf, aheadText, GuardedClock } from '../common/guarded-clock.ts';
+import type { NodeClock } from '../common/node-clock.ts';
 import type { Config } from '../config/config.ts';
 import { InUse } from '../http/listening.ts';
 import { openNodeKey } from '../identity/credentials.ts';
@@ -68,7 +69,7 @@ export async function open(start: Start) {
   const { config, log } = start.options;
   const { dataDir } = config;
   const warn = (line: string): void => log('warn', line);
-  const clock = new GuardedClock();
+  const clock: NodeClock = new GuardedClock();
   start.onClose(() => clock.stop());
   try {
     makeDirectory(dataDir);
