@@ -12,6 +12,11 @@ export interface OperationRow {
   readonly input: TObject;
   /** Of a 200. */
   readonly answer: TSchema;
+  /**
+   * Of a recording that is played, where nothing is worth anything: ADMIN_TOKEN alone guards it, where it is set, and no
+   * entry is made.
+   */
+  readonly ofPlay?: true;
 }
 
 /** The operation cannot be done; nothing has changed. */

@@ -56,7 +56,7 @@ export function readConfig(
       ]),
     );
   const values = readAll(SETTINGS);
-  problems.push(...adminProblems(values), ...clusterProblems(values));
+  problems.push(...adminProblems(values), ...clusterProblems(values), ...playProblems(values));
   const config = values as Config;
   if (problems.length === 0) problems.push(...tableProblems(config.capacities));
   if (problems.length > 0) return { ok: false, problems };
@@ -110,6 +110,13 @@ function clusterProblems(values: Partial<Config>): string[] {
     .map(([, { kind, variable }]) => `CLUSTER needs ${variable}: ${kind.rule}`);
   const isHalf = (clusterCert === '') !== (clusterKey === '');
   return isHalf ? [...missing, 'CLUSTER_CERT and CLUSTER_KEY belong together'] : missing;
+}
+
+/** Whoever trades on a recording trades with play money, alone. */
+function playProblems({ cluster, ledger, play }: Partial<Config>): string[] {
+  if (play === '') return [];
+  const problems = ledger === false ? ['PLAY needs LEDGER=on'] : [];
+  return cluster === undefined ? problems : [...problems, 'PLAY and CLUSTER exclude each other'];
 }
 
 const TABLE_BYTES_MAX = 2 ** 32;

@@ -80,13 +80,10 @@ export class Timeline {
     return this.turn;
   }
 
-  /** Time goes on to the last message, one after another. */
-  async advanceToEnd(): Promise<void> {
-    for (;;) {
-      const message = await this.o.message();
-      if (message === undefined || this.isOver) return;
-      await this.advance(message.at);
-    }
+  /** When the next message is due, in unix milliseconds; undefined = there is none. */
+  async nextMessage(): Promise<number | undefined> {
+    await this.turn;
+    return (await this.o.message())?.at;
   }
 
   private async run(to: number): Promise<void> {
