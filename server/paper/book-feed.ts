@@ -1,44 +1,24 @@
 /**
  * One mirrored book: takes the messages of its source in their order, finds out when they cannot be trusted, and
- * gives what they mean to the engine, a bounded number of times a second and one batch at a time.
+ * gives them to the engine a bounded number of times a second, one batch at a time.
  *
  *   live -> in doubt (its levels stay) -> paused (its levels are withdrawn) -> live, by a snapshot
  *
- * Thread: the I/O thread. Not here: connections and requests (mirror.ts), which paper orders are filled (the model).
+ * Thread: the I/O thread. Not here: connections and requests (mirror.ts), what a message means to the levels of the
+ * engine (market-mirror.ts).
  */
 import { performance } from 'node:perf_hooks';
 import { hashFits } from './book-hash.ts';
 import type { Doubt } from './doubts.ts';
-import { SourceLevels } from './source-levels.ts';
-import type { SideText, SourceLevel, SourceSnapshot } from './source-message.ts';
-
-interface Change extends SourceLevel {
-  readonly kind: 'change';
-  readonly side: SideText;
-  /** Unix milliseconds, by the clock of the source. */
-  readonly at: number;
-}
-interface Print extends Omit<Change, 'kind'> {
-  readonly kind: 'print';
-}
-
-/** What is to be given to the engine, in its order. */
-export type BookStep =
-  | {
-      readonly kind: 'levels';
-      readonly bids: readonly SourceLevel[];
-      readonly asks: readonly SourceLevel[];
-    }
-  | { readonly kind: 'changes'; readonly changes: Map<number, Omit<Change, 'kind' | 'at'>> }
-  | Print;
+import { isCrossed, type SourceSnapshot, type SourceStep } from './source-message.ts';
 
 export interface FeedParts {
   /** Least milliseconds between two batches. */
   readonly paceMs: number;
-  /** How long levels of a book in doubt stay. */
+  /** How long the levels of a book in doubt stay. */
   readonly graceMs: number;
-  /** Gives the steps to the engine; resolves with false where it has refused a level. */
-  readonly apply: (steps: readonly BookStep[]) => Promise<boolean>;
+  /** Gives steps to the engine; resolves with why the book needs a snapshot after them. */
+  readonly apply: (steps: readonly SourceStep[]) => Promise<Doubt | undefined>;
   /** A snapshot is wanted: `snapshot` is called with it. */
   readonly wanted: () => void;
   readonly onDoubt: (reason: Doubt) => void;
@@ -46,33 +26,32 @@ export interface FeedParts {
   readonly checksHashes: () => boolean;
 }
 
-/** Messages of a book in doubt; beyond, only a newer snapshot helps. */
+/** Messages that may wait, for a snapshot or for the engine; beyond, a new snapshot replaces them. */
 const WAITING_MAX = 10_000;
-const PIPS_BITS = 15;
+const NOTHING: SourceStep = { kind: 'book', at: 0, bids: [], asks: [] };
 
 export class BookFeed {
   private readonly o: FeedParts;
-  private readonly truth = new SourceLevels();
   private reason: Doubt | undefined = 'starting';
   private since = Date.now();
-  private isWithdrawn = true;
+  private isWithdrawn = false;
   private grace: NodeJS.Timeout | undefined;
   /** Came while the book was in doubt. */
-  private waiting: (Change | Print)[] = [];
+  private waiting: SourceStep[] = [];
   /** Of the newest message about levels; a snapshot from before it is too old. */
   private newestAt = 0;
   /** Messages from before this are in the snapshot already. */
   private knownTo = 0;
-  private steps: BookStep[] = [];
+  private steps: SourceStep[] = [];
   private timer: NodeJS.Timeout | NodeJS.Immediate | undefined;
   private isApplying = false;
+  /** Monotonic milliseconds. */
   private nextAt = 0;
   private isClosed = false;
-  /** Books of the source that were not what the changes before them had led to. */
-  corrected = 0;
 
   constructor(parts: FeedParts) {
     this.o = parts;
+    this.grace = setTimeout(() => this.withdraw(), parts.graceMs);
   }
 
   /** Why it may differ from its source; undefined = it does not. */
@@ -94,43 +73,23 @@ export class BookFeed {
     return this.newestAt;
   }
 
-  /** A whole book, in its place among the other messages. */
-  book(message: SourceSnapshot): void {
+  /** The next message of its stream. */
+  take(message: SourceStep | SourceSnapshot): void {
+    if (message.kind === 'print') {
+      this.follow([message]);
+      return;
+    }
     if (message.at < this.knownTo) return;
     this.newestAt = Math.max(this.newestAt, message.at);
-    if (this.o.checksHashes() && !hashFits(message.json)) {
-      this.distrust('hash');
+    if (message.kind === 'changes') {
+      this.follow([message]);
       return;
     }
-    if (this.reason === undefined) {
-      if (this.truth.equals(message.bids, message.asks)) return;
-      this.corrected += 1;
-    }
-    this.truth.replace(message.bids, message.asks);
-    if (this.truth.isCrossed) {
-      this.distrust('crossed');
-      return;
-    }
-    this.beginWith(message);
+    const isDamaged = 'json' in message && this.o.checksHashes() && !hashFits(message.json);
+    if (isDamaged) this.distrust('hash');
+    else if (isCrossed(message)) this.distrust('crossed');
     // What waits came before this book.
-    this.trust(this.waiting.filter(({ kind }) => kind === 'print'));
-  }
-
-  /** @param changes those of one message: it may be crossed in between */
-  change(at: number, changes: readonly { side: SideText; pips: number; size: number }[]): void {
-    if (at < this.knownTo) return;
-    this.newestAt = Math.max(this.newestAt, at);
-    const all = changes.map(({ pips, side, size }) => ({
-      ...{ kind: 'change' as const, side, pips, size, at },
-    }));
-    if (this.reason === undefined) this.take(all);
-    else this.wait(all);
-  }
-
-  print(at: number, { pips, side, size }: { side: SideText; pips: number; size: number }): void {
-    const print = { kind: 'print' as const, side, pips, size, at };
-    if (this.reason === undefined) this.take([print]);
-    else this.wait([print]);
+    else this.trust([...this.waiting.filter(isPrint), message]);
   }
 
   /** Messages may have been missed, or mean something else than was understood. */
@@ -139,7 +98,6 @@ export class BookFeed {
     if (this.reason !== reason) this.o.onDoubt(reason);
     if (this.reason === undefined) {
       this.since = Date.now();
-      this.waiting = [];
       this.grace ??= setTimeout(() => this.withdraw(), this.o.graceMs);
     }
     this.reason = reason;
@@ -153,22 +111,13 @@ export class BookFeed {
   snapshot(answer: SourceSnapshot, newest: number): void {
     if (this.reason === undefined || this.isClosed) return;
     // The stream was further than this answer.
-    if (answer.at < newest) {
-      this.o.wanted();
-      return;
+    if (answer.at < newest) this.o.wanted();
+    else if (isCrossed(answer)) this.distrust('crossed');
+    else {
+      this.knownTo = answer.at;
+      const after = this.waiting.filter((step) => isPrint(step) || step.at >= answer.at);
+      this.trust([answer, ...after]);
     }
-    this.truth.replace(answer.bids, answer.asks);
-    const after = this.waiting.filter(({ at, kind }) => kind === 'print' || at >= answer.at);
-    for (const { kind, pips, side, size } of after) {
-      if (kind === 'change') this.truth.set(side, pips, size);
-    }
-    if (this.truth.isCrossed) {
-      this.distrust('crossed');
-      return;
-    }
-    this.knownTo = answer.at;
-    this.beginWith(answer);
-    this.trust(after);
   }
 
   close(): void {
@@ -177,55 +126,32 @@ export class BookFeed {
     this.steps = [];
   }
 
-  /** Prints keep their place; levels before it do not count any more. */
-  private beginWith({ asks, bids }: Pick<SourceSnapshot, 'asks' | 'bids'>): void {
-    const prints = this.steps.filter(({ kind }) => kind === 'print');
-    this.steps = [...prints, { kind: 'levels', bids, asks }];
-  }
-
-  private trust(after: readonly (Change | Print)[]): void {
+  private trust(steps: readonly SourceStep[]): void {
     clearTimeout(this.grace);
     this.grace = undefined;
     this.reason = undefined;
     this.isWithdrawn = false;
     this.waiting = [];
-    this.take(after);
+    this.follow(steps);
   }
 
-  private take(messages: readonly (Change | Print)[]): void {
-    for (const message of messages) {
-      if (message.kind === 'print') this.steps.push(message);
-      else {
-        const { pips, side, size } = message;
-        this.truth.set(side, pips, size);
-        const last = this.steps.at(-1);
-        const changes = last?.kind === 'changes' ? last.changes : new Map();
-        if (last?.kind !== 'changes') this.steps.push({ kind: 'changes', changes });
-        changes.set((side === 'BUY' ? 0 : 1 << PIPS_BITS) | pips, { side, pips, size });
-      }
-    }
-    if (this.truth.isCrossed) {
-      this.distrustCrossed();
+  private follow(steps: readonly SourceStep[]): void {
+    if (this.reason !== undefined) {
+      if (this.waiting.length >= WAITING_MAX) this.waiting = [];
+      this.waiting.push(...steps);
       return;
     }
-    this.schedule();
-  }
-
-  /** What led to it does not go to the engine. */
-  private distrustCrossed(): void {
-    this.steps = this.steps.filter(({ kind }) => kind === 'print');
-    this.distrust('crossed');
-  }
-
-  private wait(messages: readonly (Change | Print)[]): void {
-    if (this.waiting.length + messages.length > WAITING_MAX) this.waiting = [];
-    this.waiting.push(...messages);
+    this.steps.push(...steps);
+    if (this.steps.length > WAITING_MAX) {
+      this.steps = [];
+      this.distrust('behind');
+    } else this.schedule();
   }
 
   private withdraw(): void {
     this.grace = undefined;
     this.isWithdrawn = true;
-    this.beginWith({ bids: [], asks: [] });
+    this.steps = [...this.steps.filter(isPrint), NOTHING];
     this.schedule();
   }
 
@@ -245,9 +171,13 @@ export class BookFeed {
     if (this.isClosed || this.steps.length === 0) return;
     this.nextAt = performance.now() + this.o.paceMs;
     this.isApplying = true;
-    const isTaken = await this.o.apply(this.steps.splice(0));
+    const doubt = await this.o.apply(this.steps.splice(0));
     this.isApplying = false;
-    if (!isTaken) this.distrust('refused');
+    if (doubt !== undefined) this.distrust(doubt);
     this.schedule();
   }
+}
+
+function isPrint({ kind }: SourceStep): boolean {
+  return kind === 'print';
 }

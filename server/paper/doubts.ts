@@ -10,6 +10,7 @@ export const DOUBTS = {
   hash: 'a book of the source has another hash than its levels',
   crossed: 'the best bid of the source is not below its best ask',
   tick: 'the tick of the market changes',
+  behind: 'the engine could not follow, and a new snapshot replaces what waits',
   refused: 'a level of the source could not be taken over',
 } as const;
 

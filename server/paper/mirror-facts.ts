@@ -11,8 +11,8 @@ export interface MirrorFacts {
   readonly paused: number;
   /** Chosen markets that the catalog does not have yet. */
   readonly absent: number;
-  readonly messages: number;
-  readonly corrected: number;
+  /** Events that the source has sent. */
+  readonly events: number;
   /** How often a book came into doubt, by reason. */
   readonly doubts: ReadonlyMap<Doubt, number>;
   readonly troubled: readonly {

@@ -7,13 +7,18 @@
  */
 import type { Log } from '../common/logger.ts';
 import type { MarketChoice } from '../common/market-choice.ts';
-import { BookFeed, type BookStep } from './book-feed.ts';
+import { BookFeed } from './book-feed.ts';
 import { chosenMarkets } from './chosen-markets.ts';
 import { DOUBT_REASONS, type Doubt } from './doubts.ts';
 import type { MirrorFacts } from './mirror-facts.ts';
 import { SnapshotAsker } from './snapshot-asker.ts';
 import type { SourceApi, SourceMarket } from './source-api.ts';
-import { readFrame, type SourceMessage } from './source-message.ts';
+import {
+  readFrame,
+  type SourceEvent,
+  type SourceMessage,
+  type SourceStep,
+} from './source-message.ts';
 import { type SocketTimes, SourceSocket } from './source-socket.ts';
 import { SourceStream, STREAM_TOKENS_MAX } from './source-stream.ts';
 
@@ -22,10 +27,8 @@ export interface MirroredVenue {
   /** Whether both tokens are those of a registered market that has not ended. */
   isTradable(market: SourceMarket): boolean;
   hasEnded(market: SourceMarket): boolean;
-  /** Gives steps to a book of the engine; resolves with false where it has refused a level. */
-  apply(token: string, steps: readonly BookStep[]): Promise<boolean>;
-  /** Withdraws the levels of all books but these, which another choice has left behind. */
-  withdrawOthers(tokens: ReadonlySet<string>): Promise<void>;
+  /** Gives steps to a book of the engine; resolves with why it needs a snapshot after them. */
+  apply(market: SourceMarket, steps: readonly SourceStep[]): Promise<Doubt | undefined>;
   /** Pulls the catalog now, because the source has other terms by now. */
   pull(): void;
 }
@@ -62,6 +65,8 @@ export class Mirror {
   private readonly o: MirrorParts;
   /** By the token of the first outcome: the other one is its mirror image. */
   private readonly books = new Map<string, Mirrored>();
+  /** By the token of the second outcome, of which only prints are read. */
+  private readonly seconds = new Map<string, Mirrored>();
   private readonly streams: SourceStream[] = [];
   private readonly asker: SnapshotAsker;
   private readonly news: SourceSocket;
@@ -69,13 +74,12 @@ export class Mirror {
   private readonly closing = new AbortController();
   /** Conditions of markets that have ended, until they are settled here. */
   private readonly awaited = new Set<string>();
-  private messages = 0;
+  private events = 0;
   private absent = 0;
   private timer: NodeJS.Timeout | undefined;
   private refreshing: Promise<void> | undefined;
   private problem = '';
   private isSoon = false;
-  private hasBegun = false;
 
   constructor(parts: MirrorParts) {
     this.o = parts;
@@ -108,8 +112,7 @@ export class Mirror {
       doubted: troubled.length - paused.length,
       paused: paused.length,
       absent: this.absent,
-      messages: this.messages,
-      corrected: all.reduce((sum, { feed }) => sum + feed.corrected, 0),
+      events: this.events,
       doubts: this.doubts,
       troubled: troubled.map(({ feed, market }) => ({
         condition: market.condition,
@@ -163,23 +166,24 @@ export class Mirror {
     const known = chosen.filter((market) => venue.isTradable(market));
     this.absent = chosen.length - known.length;
     this.add(known);
-    if (!this.hasBegun && this.absent === 0) {
-      this.hasBegun = true;
-      await venue.withdrawOthers(new Set(this.books.keys()));
-    }
-    const open = [...this.books.values()].map(({ market }) => market.condition);
-    for (const condition of await this.o.settle([...new Set([...this.awaited, ...open])])) {
+    const looked = new Set([...this.awaited, ...this.conditions()]);
+    for (const condition of await this.o.settle([...looked])) {
       this.awaited.delete(condition);
     }
     return this.absent === 0;
+  }
+
+  private conditions(): string[] {
+    return [...this.books.values()].map(({ market }) => market.condition);
   }
 
   private removeEnded(): void {
     for (const [token, { feed, market, stream }] of this.books) {
       if (!this.o.venue.hasEnded(market)) continue;
       feed.close();
-      stream.remove(token);
+      stream.remove(market.tokens);
       this.books.delete(token);
+      this.seconds.delete(market.tokens[1]!);
       this.awaited.add(market.condition);
     }
   }
@@ -194,7 +198,7 @@ export class Mirror {
       const feed = new BookFeed({
         paceMs: 1_000 / rate,
         graceMs: this.o.graceMs ?? GRACE_MS,
-        apply: (steps) => venue.apply(token, steps),
+        apply: (steps) => venue.apply(market, steps),
         wanted: () => {
           if (stream.isOpen) this.asker.want(token);
         },
@@ -204,14 +208,14 @@ export class Mirror {
         },
         checksHashes: () => this.asker.checksHashes,
       });
-      this.books.set(token, { market, feed, stream });
-      const added = news.get(stream) ?? [];
-      added.push(token);
-      news.set(stream, added);
+      const mirrored = { market, feed, stream };
+      this.books.set(token, mirrored);
+      this.seconds.set(market.tokens[1]!, mirrored);
+      news.set(stream, [...(news.get(stream) ?? []), ...market.tokens]);
     }
     for (const [stream, tokens] of news) {
       stream.add(tokens);
-      if (stream.isOpen) for (const token of tokens) this.asker.want(token);
+      if (stream.isOpen) this.wantDoubted(tokens);
     }
     if (markets.length > 0)
       log(
@@ -222,18 +226,14 @@ export class Mirror {
 
   private streamWithRoom(news: ReadonlyMap<SourceStream, readonly string[]>): SourceStream {
     const found = this.streams.find(
-      (stream) => stream.tokens.size + (news.get(stream)?.length ?? 0) < STREAM_TOKENS_MAX,
+      (stream) => stream.tokens.size + (news.get(stream)?.length ?? 0) < STREAM_TOKENS_MAX - 1,
     );
     if (found !== undefined) return found;
     const stream: SourceStream = new SourceStream(
       this.o.streamUrl,
       {
-        opened: () => {
-          for (const token of stream.tokens) {
-            if (this.books.get(token)?.feed.doubt !== undefined) this.asker.want(token);
-          }
-        },
-        message: (message) => this.take(message),
+        opened: () => this.wantDoubted(stream.tokens),
+        event: (event) => this.take(event),
         lost: (reason, tokens) => {
           if (reason !== 'gap') this.asker.forget(tokens);
           for (const token of tokens) this.books.get(token)?.feed.distrust(reason);
@@ -245,28 +245,22 @@ export class Mirror {
     return stream;
   }
 
-  private take(message: SourceMessage): void {
-    this.messages += 1;
-    switch (message.kind) {
-      case 'book':
-        this.books.get(message.token)?.feed.book(message);
-        return;
-      case 'print':
-        this.books.get(message.token)?.feed.print(message.at, message);
-        return;
-      case 'changes':
-        for (const token of new Set(message.changes.map((change) => change.token))) {
-          const own = message.changes.filter((change) => change.token === token);
-          this.books.get(token)?.feed.change(message.at, own);
-        }
-        return;
-      case 'tick':
-        this.books.get(message.token)?.feed.distrust('tick');
-        this.o.venue.pull();
-        return;
-      default:
-        // News have a connection of their own.
-        return;
+  private wantDoubted(tokens: Iterable<string>): void {
+    for (const token of tokens) {
+      if (this.books.get(token)?.feed.doubt !== undefined) this.asker.want(token);
+    }
+  }
+
+  private take(event: SourceEvent): void {
+    this.events += 1;
+    if (!('token' in event)) return;
+    const first = this.books.get(event.token);
+    const feed = (first ?? this.seconds.get(event.token))?.feed;
+    if (event.kind === 'print') feed?.take({ ...event, isSecond: first === undefined });
+    else if (event.kind !== 'tick') first?.feed.take(event);
+    else if (first !== undefined) {
+      feed!.distrust('tick');
+      this.o.venue.pull();
     }
   }
 
@@ -278,9 +272,9 @@ export class Mirror {
       // Catalog and resolutions are looked at from time to time in any case.
       return;
     }
-    for (const message of news) {
-      if (message.kind === 'listed') this.o.venue.pull();
-      else if (message.kind === 'resolved') this.awaited.add(message.condition);
+    for (const event of news.flatMap(({ events }) => events)) {
+      if (event.kind === 'listed') this.o.venue.pull();
+      else if (event.kind === 'resolved') this.awaited.add(event.condition);
       else continue;
       this.refreshSoon();
     }

@@ -16,6 +16,8 @@ export interface SettlementParts {
   readonly isSettled: (condition: string) => boolean;
   /** Markets that have ended here, that somebody has shares of, and that have not resolved. */
   readonly unsettled: () => readonly string[];
+  /** The source has closed it, and has not said what it pays. */
+  readonly onClosed: (market: SourceMarket) => void;
   /** Resolves the market by the operation of an operator; resolves with why it did not. */
   readonly resolve: (market: SourceMarket, payout: Payout) => Promise<string | undefined>;
   readonly log: (level: 'info' | 'warn', line: string) => void;
@@ -33,11 +35,12 @@ export class Settlements {
    * @returns those of them that need no more
    */
   async settle(conditions: readonly string[]): Promise<string[]> {
-    const { api, isSettled, log, resolve, unsettled } = this.o;
+    const { api, isSettled, log, onClosed, resolve, unsettled } = this.o;
     const looked = [...new Set([...conditions, ...unsettled()])];
     const open = looked.filter((condition) => !isSettled(condition));
     for (const market of await api.marketsBy('condition_ids', open, true)) {
       const payout = payoutOf(market);
+      if (payout === undefined) onClosed(market);
       if (payout === undefined || isSettled(market.condition)) continue;
       const problem = await resolve(market, payout);
       const shown = payout === 'void' ? 'is void' : `pays ${payout.join(':')}`;

@@ -1,41 +1,45 @@
 /**
- * Messages of a market stream as numbers: prices in pips, sizes in micro-shares. Both dialects: that of this node,
- * whose events have a place in a stream, and the public form, whose changes also come as `changes` of one token.
+ * Messages of a market stream, checked and as numbers: prices in pips, sizes in micro-shares. Both dialects: that of
+ * this node, whose events have a place in a stream, and the public form, whose changes also come as `changes` of one
+ * token.
  *
  * Pure. Not here: what a message means to a book.
  */
+import { microOf, pipsOf, sideOf } from '../../engine/paper/messages.ts';
+import type { SourceChange, SourceLevel } from '../../engine/paper/source-book.ts';
 import { isObject, type JsonObject } from '../../storage/catalog/catalog-json.ts';
 
-export type SideText = 'BUY' | 'SELL';
-
-export interface SourceLevel {
-  readonly pips: number;
-  /** Micro-shares. */
-  readonly size: number;
-}
-
-export interface SourceChange extends SourceLevel {
-  readonly token: string;
-  readonly side: SideText;
-}
-
-/** All levels of a token, as a message or as an answer of `POST /books`. */
-export interface SourceSnapshot {
-  readonly kind: 'book';
-  readonly token: string;
+interface Timed {
   /** Unix milliseconds, by the clock of the source. */
   readonly at: number;
+}
+interface OfToken {
+  readonly token: string;
+}
+
+interface Levels {
   readonly bids: readonly SourceLevel[];
   readonly asks: readonly SourceLevel[];
+}
+
+/** A message for one book; `side` of a print is its taker's, and `isSecond` says that it is of the second outcome. */
+export type SourceStep =
+  | ({ readonly kind: 'book' } & Timed & Levels)
+  | ({ readonly kind: 'changes'; readonly changes: readonly SourceChange[] } & Timed)
+  | ({ readonly kind: 'print'; readonly isSecond: boolean } & Timed & SourceChange);
+
+/** All levels of a token, as a message or as an answer of `POST /books`. */
+export interface SourceSnapshot extends Timed, OfToken, Levels {
+  readonly kind: 'book';
   /** The object as it came: its hash is made of it. */
   readonly json: JsonObject;
 }
 
-type SourceEvent =
+export type SourceEvent =
   | SourceSnapshot
-  | { readonly kind: 'changes'; readonly at: number; readonly changes: readonly SourceChange[] }
-  | (SourceChange & { readonly kind: 'print'; readonly at: number })
-  | { readonly kind: 'tick'; readonly token: string }
+  | (Extract<SourceStep, { kind: 'changes' }> & OfToken)
+  | ({ readonly kind: 'print' } & Timed & OfToken & SourceChange)
+  | ({ readonly kind: 'tick' } & OfToken)
   | { readonly kind: 'resolved'; readonly condition: string }
   | { readonly kind: 'listed' };
 
@@ -46,17 +50,16 @@ interface SourcePlace {
   readonly previous: string;
 }
 
-export type SourceMessage = SourceEvent & { readonly place?: SourcePlace };
+/** The events of one object of a frame: changes come for each token apart. */
+export interface SourceMessage {
+  readonly place: SourcePlace | undefined;
+  readonly events: readonly SourceEvent[];
+}
 
 /** A message that cannot be understood: what it said is lost. */
 export class DamagedMessage extends Error {}
 
-const DECIMAL = /^(\d{0,10})(?:\.(\d*))?$/;
-const PIPS_DECIMALS = 4;
-const MICRO_DECIMALS = 6;
-const PIPS_PER_UNIT = 10_000;
-
-/** The events of one frame, of which those that say nothing about levels, trades and terms are left out. */
+/** What one frame says; of events that say nothing about levels, trades and terms, the place alone. */
 export function readFrame(text: string): SourceMessage[] {
   let json: unknown;
   try {
@@ -64,86 +67,79 @@ export function readFrame(text: string): SourceMessage[] {
   } catch {
     throw new DamagedMessage('it is no JSON');
   }
-  const events = Array.isArray(json) ? json : [json];
-  return events.flatMap((event) => {
+  return (Array.isArray(json) ? json : [json]).map((event: unknown) => {
     if (!isObject(event)) throw new DamagedMessage('it is no object');
-    const read = readEvent(event);
-    return read === undefined ? [] : [{ ...read, ...placeOf(event) }];
+    return { place: placeOf(event), events: readEvents(event) };
   });
 }
 
-function readEvent(event: JsonObject): SourceEvent | undefined {
+function readEvents(event: JsonObject): SourceEvent[] {
   switch (event.event_type) {
     case 'book':
-      return readBook(event);
+      return [readBook(event)];
     case 'price_change':
-      return { kind: 'changes', at: timeOf(event), changes: changesOf(event) };
+      return readChanges(event);
     case 'last_trade_price': {
-      const change = changeOf(event, textOf(event, 'asset_id'));
-      return { kind: 'print', at: timeOf(event), ...change };
+      const token = textOf(event, 'asset_id');
+      return [{ kind: 'print', token, at: timeOf(event), ...changeOf(event, true) }];
     }
     case 'tick_size_change':
-      return { kind: 'tick', token: textOf(event, 'asset_id') };
+      return [{ kind: 'tick', token: textOf(event, 'asset_id') }];
     case 'new_market':
-      return { kind: 'listed' };
+      return [{ kind: 'listed' }];
     case 'market_resolved':
-      return { kind: 'resolved', condition: textOf(event, 'market').toLowerCase() };
+      return [{ kind: 'resolved', condition: textOf(event, 'market').toLowerCase() }];
     default:
-      return undefined;
+      return [];
   }
 }
 
 /** A `book` message, or an item of the answer of `POST /books`. */
 export function readBook(json: JsonObject): SourceSnapshot {
-  const sideOf = (name: 'bids' | 'asks'): SourceLevel[] => {
-    const levels = json[name];
-    if (!Array.isArray(levels)) throw new DamagedMessage(`it has no ${name}`);
-    return levels.map((level: unknown) => {
-      if (!isObject(level)) throw new DamagedMessage('a level is no object');
-      return levelOf(level, name === 'asks');
-    });
-  };
+  const sideLevels = (name: 'bids' | 'asks'): SourceLevel[] =>
+    objectsOf(json, name).map((level) => levelOf(level, name === 'asks'));
   return {
     kind: 'book',
     token: textOf(json, 'asset_id'),
     at: timeOf(json),
-    bids: sideOf('bids'),
-    asks: sideOf('asks'),
+    bids: sideLevels('bids'),
+    asks: sideLevels('asks'),
     json,
   };
 }
 
-function changesOf(event: JsonObject): SourceChange[] {
-  const { changes, price_changes } = event;
-  const list = price_changes ?? changes;
-  if (!Array.isArray(list)) throw new DamagedMessage('it has no changes');
-  return list.map((change: unknown) => {
-    if (!isObject(change)) throw new DamagedMessage('a change is no object');
-    return changeOf(change, textOf(price_changes === undefined ? event : change, 'asset_id'));
-  });
-}
-
-function changeOf(json: JsonObject, token: string): SourceChange {
-  const { side } = json;
-  if (side !== 'BUY' && side !== 'SELL') throw new DamagedMessage('it has no side');
-  return { token, side, ...levelOf(json, side === 'SELL') };
-}
-
-/** Prices finer than a pip go away from the spread, sizes finer than a micro-share are cut. */
-function levelOf(json: JsonObject, roundsUp: boolean): SourceLevel {
-  const pips = decimal(textOf(json, 'price'), PIPS_DECIMALS, roundsUp);
-  if (pips <= 0 || pips >= PIPS_PER_UNIT) throw new DamagedMessage('a price is out of bounds');
-  return { pips, size: decimal(textOf(json, 'size'), MICRO_DECIMALS, false) };
-}
-
-function decimal(text: string, decimals: number, roundsUp: boolean): number {
-  const [, whole, fraction = ''] = DECIMAL.exec(text) ?? [];
-  if (whole === undefined || whole + fraction === '') {
-    throw new DamagedMessage('a number is no decimal');
+function readChanges(event: JsonObject): SourceEvent[] {
+  const at = timeOf(event);
+  const isOfMany = event.price_changes !== undefined;
+  const byToken = new Map<string, SourceChange[]>();
+  for (const change of objectsOf(event, isOfMany ? 'price_changes' : 'changes')) {
+    const token = textOf(isOfMany ? change : event, 'asset_id');
+    const changes = byToken.get(token) ?? [];
+    changes.push(changeOf(change));
+    byToken.set(token, changes);
   }
-  const value = Number(whole + fraction.slice(0, decimals).padEnd(decimals, '0'));
-  if (!Number.isSafeInteger(value)) throw new DamagedMessage('a number is too large');
-  return roundsUp && /[1-9]/.test(fraction.slice(decimals)) ? value + 1 : value;
+  return [...byToken].map(([token, changes]) => ({ kind: 'changes', token, at, changes }));
+}
+
+/** Of a print, the price goes to the side on which fewer orders are reached. */
+function changeOf(json: JsonObject, isPrint = false): SourceChange {
+  const side = textOf(json, 'side').toUpperCase();
+  if (side !== 'BUY' && side !== 'SELL') throw new DamagedMessage('a side is none');
+  return { side: sideOf(side), ...levelOf(json, side === 'SELL' && !isPrint) };
+}
+
+function levelOf(json: JsonObject, roundsUp: boolean): SourceLevel {
+  const pips = pipsOf(textOf(json, 'price'), roundsUp);
+  const size = microOf(textOf(json, 'size'));
+  if (Number.isNaN(pips)) throw new DamagedMessage('a price is none');
+  if (!Number.isSafeInteger(size)) throw new DamagedMessage('a size is none');
+  return { pips, size };
+}
+
+function objectsOf(json: JsonObject, name: string): JsonObject[] {
+  const list = json[name];
+  if (!Array.isArray(list) || !list.every(isObject)) throw new DamagedMessage(`it has no ${name}`);
+  return list;
 }
 
 function textOf(json: JsonObject, name: string): string {
@@ -158,8 +154,17 @@ function timeOf(json: JsonObject): number {
   return at;
 }
 
-function placeOf({ previous, sequence, stream_id: stream }: JsonObject) {
+function placeOf({ previous, sequence, stream_id: stream }: JsonObject): SourcePlace | undefined {
   const isThere =
     typeof stream === 'string' && typeof sequence === 'string' && typeof previous === 'string';
-  return isThere ? { place: { stream, sequence, previous } } : {};
+  return isThere ? { stream, sequence, previous } : undefined;
+}
+
+/** Whether the best bid is not below the best ask. */
+export function isCrossed({ asks, bids }: Levels): boolean {
+  let bid = 0;
+  let ask = Number.POSITIVE_INFINITY;
+  for (const { pips, size } of bids) if (size > 0) bid = Math.max(bid, pips);
+  for (const { pips, size } of asks) if (size > 0) ask = Math.min(ask, pips);
+  return bid >= ask;
 }

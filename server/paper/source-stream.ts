@@ -5,13 +5,18 @@
  * Thread: the I/O thread.
  */
 import type { Doubt } from './doubts.ts';
-import { DamagedMessage, readFrame, type SourceMessage } from './source-message.ts';
+import {
+  DamagedMessage,
+  readFrame,
+  type SourceEvent,
+  type SourceMessage,
+} from './source-message.ts';
 import { type SocketTimes, SourceSocket } from './source-socket.ts';
 
 export interface StreamHandlers {
   /** Subscribed: books follow. */
   opened(): void;
-  message(message: SourceMessage): void;
+  event(event: SourceEvent): void;
   /** Nothing of these tokens, or of all of them, can be trusted until the next snapshot. */
   lost(reason: Doubt, tokens: Iterable<string>): void;
 }
@@ -52,9 +57,9 @@ export class SourceStream {
     if (tokens.length > 0) this.socket.send({ ...subscription(tokens), operation: 'subscribe' });
   }
 
-  remove(token: string): void {
-    if (!this.tokens.delete(token)) return;
-    this.socket.send({ operation: 'unsubscribe', assets_ids: [token] });
+  remove(tokens: readonly string[]): void {
+    for (const token of tokens) this.tokens.delete(token);
+    this.socket.send({ operation: 'unsubscribe', assets_ids: tokens });
   }
 
   close(): void {
@@ -73,8 +78,9 @@ export class SourceStream {
       return;
     }
     for (const message of messages) {
-      if (this.isAfterGap(message)) this.handlers.lost('gap', tokensOf(message));
-      this.handlers.message(message);
+      const tokens = message.events.flatMap((event) => ('token' in event ? [event.token] : []));
+      if (this.isAfterGap(message)) this.handlers.lost('gap', tokens);
+      for (const event of message.events) this.handlers.event(event);
     }
   }
 
@@ -85,11 +91,6 @@ export class SourceStream {
     this.places.set(place.stream, place.sequence);
     return last !== undefined && place.previous > last;
   }
-}
-
-function tokensOf(message: SourceMessage): string[] {
-  if (message.kind === 'changes') return message.changes.map(({ token }) => token);
-  return 'token' in message ? [message.token] : [];
 }
 
 function subscription(tokens: Iterable<string>) {
