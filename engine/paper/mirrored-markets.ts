@@ -68,11 +68,7 @@ export class MirroredMarkets {
     const bids = levelsOf(message.bids, Side.buy);
     const asks = levelsOf(message.asks, Side.sell);
     book.time = Number(message.timestamp);
-    if (infersTrades) {
-      for (const { pips, side, size } of inferTrades(book.source, bids, asks)) {
-        book.print(side, pips, size, out);
-      }
-    }
+    if (infersTrades) book.prints(inferTrades(book.source, bids, asks), out);
     book.snapshot(bids, asks, out);
   }
 
