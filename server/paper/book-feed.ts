@@ -171,7 +171,8 @@ export class BookFeed {
     if (this.isClosed || this.steps.length === 0) return;
     this.nextAt = performance.now() + this.o.paceMs;
     this.isApplying = true;
-    const doubt = await this.o.apply(this.steps.splice(0));
+    // Rejects when the node takes nothing more.
+    const doubt = await this.o.apply(this.steps.splice(0)).catch(() => 'behind' as const);
     this.isApplying = false;
     if (doubt !== undefined) this.distrust(doubt);
     this.schedule();

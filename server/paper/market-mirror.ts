@@ -11,7 +11,7 @@ import {
   commandWords,
   LevelCommand,
 } from '../../engine/commands.ts';
-import { RejectReason } from '../../engine/orders/reject-reasons.ts';
+import { RejectReason, type RejectReasonCode } from '../../engine/orders/reject-reasons.ts';
 import { type Impact, MirroredBook } from '../../engine/paper/mirrored-book.ts';
 import { OnePrint } from '../../engine/paper/one-print.ts';
 import type { QueueRule } from '../../engine/paper/place.ts';
@@ -25,11 +25,11 @@ export interface MarketMirrorParts {
   readonly tables: Tables;
   readonly impact: Impact;
   readonly queue: QueueRule;
-  /** Runs commands as one batch; resolves, once they are durable, with a rule code for each. */
-  readonly send: (words: Int32Array) => Promise<Int32Array>;
+  /** Runs commands as one batch; resolves, once they are durable, with a RejectReason for each. */
+  readonly send: (commands: CommandBuffer) => Promise<readonly RejectReasonCode[]>;
   readonly whenBatchesDone: (callback: () => void) => void;
   /** A level was refused. */
-  readonly onRefused: (reason: number) => void;
+  readonly onRefused: (reason: RejectReasonCode) => void;
 }
 
 /** Of one batch: few enough that orders do not wait long for it. */
@@ -101,12 +101,11 @@ export class MarketMirror {
   /** Sends what is in `out`, and empties it. False = a level was refused. */
   private async send(out: CommandBuffer): Promise<boolean> {
     let isTaken = true;
-    for (const words of batchesOf(out)) {
-      const reasons = await this.o.send(words);
+    for (const batch of batchesOf(out)) {
       let at = 0;
-      for (const reason of reasons) {
-        const kind = commandKind(words, at);
-        at += commandWords(words, at);
+      for (const reason of await this.o.send(batch)) {
+        const kind = commandKind(batch.i32, at);
+        at += commandWords(batch.i32, at);
         // A paper order may have gone meanwhile; its fill then changes nothing.
         if (reason === RejectReason.accepted || kind !== CommandKind.level) continue;
         isTaken = false;
@@ -129,27 +128,30 @@ function hasFill({ i32, words }: CommandBuffer, from: number): boolean {
  * The commands in their order, in batches of bounded length. A level that is set again, with no print or fill in
  * between, is left out the first time: the source has never both levels at once that would meet.
  */
-function batchesOf({ i32, words }: CommandBuffer): Int32Array[] {
-  const kept: number[] = [];
-  const seen = new Set<number>();
+function batchesOf({ i32, words }: CommandBuffer): CommandBuffer[] {
   const starts: number[] = [];
   for (let at = 0; at < words; at += commandWords(i32, at)) starts.push(at);
-  for (const at of starts.reverse()) {
-    if (commandKind(i32, at) !== CommandKind.level) seen.clear();
-    else {
-      const place = 2 * i32[at + LevelCommand.pips]! + i32[at + LevelCommand.side]!;
-      if (seen.has(place)) continue;
-      seen.add(place);
+  const seen = new Set<number>();
+  const isLast = (at: number): boolean => {
+    if (commandKind(i32, at) !== CommandKind.level) {
+      seen.clear();
+      return true;
     }
-    kept.push(at);
-  }
-  kept.reverse();
-  const batches: Int32Array[] = [];
+    const place = 2 * i32[at + LevelCommand.pips]! + i32[at + LevelCommand.side]!;
+    const isNew = !seen.has(place);
+    seen.add(place);
+    return isNew;
+  };
+  const kept = starts.toReversed().filter(isLast).reverse();
+  const batches: CommandBuffer[] = [];
   for (let from = 0; from < kept.length; from += COMMANDS_MAX) {
-    const parts = kept.slice(from, from + COMMANDS_MAX);
-    batches.push(
-      Int32Array.from(parts.flatMap((at) => [...i32.subarray(at, at + commandWords(i32, at))])),
-    );
+    const batch = new CommandBuffer(words);
+    for (const at of kept.slice(from, from + COMMANDS_MAX)) {
+      const length = commandWords(i32, at);
+      batch.i32.set(i32.subarray(at, at + length), batch.words);
+      batch.words += length;
+    }
+    batches.push(batch);
   }
   return batches;
 }
