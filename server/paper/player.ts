@@ -114,7 +114,8 @@ export class Player {
       events = readEvents(message);
     } catch (error) {
       if (!(error instanceof DamagedMessage)) throw error;
-      if (this.damaged === 0) this.o.log(`a message of the recording is left out: ${error.message}`);
+      if (this.damaged === 0)
+        this.o.log(`a message of the recording is left out: ${error.message}`);
       this.damaged += 1;
       return;
     }
