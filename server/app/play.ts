@@ -70,7 +70,7 @@ export async function beginPlay(
   start.onClose(() => timeline.stop());
   await player.begin();
   log('info', `play: ${play}, ${recording.header.markets.length} markets`, {
-    time: new Date(clock.now()).toISOString(),
+    from: new Date(clock.now()).toISOString(),
     speed: clock.speed === 0 ? 'max' : clock.speed,
   });
   const next = async (): Promise<number | null> => (await timeline.nextMessage()) ?? null;

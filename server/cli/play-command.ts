@@ -26,6 +26,7 @@ export const play: Run = async (context, [file = ''], options) => {
     LEDGER: 'on',
     FAUCET: env.FAUCET ?? '1000',
     RATE_LIMITS: 'off',
+    DURABILITY: env.DURABILITY ?? 'committed',
     ...timesOf(options),
   });
   const own: Context = { ...context, dataDir, env };
