@@ -221,11 +221,11 @@ export class MirroredBook {
     const { queue } = this.options;
     const seen = this.places.get(name);
     const places = new Map<string, Place>();
-    const { unexplained } = this.toldAt(side, key);
+    const told = this.toldAt(side, key);
     for (const order of orders) {
       const id = nameOf(order);
       const ahead = this.sizeAt(side, key);
-      places.set(id, seen?.get(id) ?? new Place(ahead, unexplained, this.time, queue));
+      places.set(id, seen?.get(id) ?? new Place(ahead, told.decreasesOf(), queue));
     }
     this.places.set(name, places);
     return places;

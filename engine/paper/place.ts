@@ -15,17 +15,17 @@ export class Place {
   /** Micro-shares of the source that trade before it. */
   private ahead: number;
   /** Decreases before the order came: a print that explains them did not trade after it. */
-  private readonly earlier = new ToldTwice(() => undefined);
+  private readonly earlier: ToldTwice;
   /** What came since. */
   private readonly told: ToldTwice;
 
   /**
    * @param ahead what the source has at the level when the order comes
-   * @param earlier decreases that a print may still explain
+   * @param earlier decreases that a print may still explain; its own from now on
    */
-  constructor(ahead: number, earlier: number, time: number, rule: QueueRule) {
+  constructor(ahead: number, earlier: ToldTwice, rule: QueueRule) {
     this.ahead = ahead;
-    if (earlier > 0) this.earlier.decrease(earlier, 0, time);
+    this.earlier = earlier;
     this.told = new ToldTwice(({ after, before, left }) => {
       // Rounded up: never nearer to its turn than the rule says.
       if (rule === 'proportional' && left > 0) {

@@ -29,6 +29,13 @@ export class ToldTwice {
     this.onDone = onDone;
   }
 
+  /** The decreases alone, for an order that comes. */
+  decreasesOf(): ToldTwice {
+    const copy = new ToldTwice(() => undefined);
+    copy.decreases = this.decreases.map((decrease) => ({ ...decrease }));
+    return copy;
+  }
+
   /** Of decreases: what a print may still explain. */
   get unexplained(): number {
     return this.decreases.reduce((sum, { left }) => sum + left, 0);

@@ -215,7 +215,7 @@ export class Mirror {
     }
     for (const [stream, tokens] of news) {
       stream.add(tokens);
-      if (stream.isOpen) this.wantDoubted(tokens);
+      if (stream.isOpen) this.wantFirst(tokens);
     }
     if (markets.length > 0)
       log(
@@ -232,7 +232,7 @@ export class Mirror {
     const stream: SourceStream = new SourceStream(
       this.o.streamUrl,
       {
-        opened: () => this.wantDoubted(stream.tokens),
+        opened: () => this.wantFirst(stream.tokens),
         event: (event) => this.take(event),
         lost: (reason, tokens) => {
           if (reason !== 'gap') this.asker.forget(tokens);
@@ -245,10 +245,8 @@ export class Mirror {
     return stream;
   }
 
-  private wantDoubted(tokens: Iterable<string>): void {
-    for (const token of tokens) {
-      if (this.books.get(token)?.feed.doubt !== undefined) this.asker.want(token);
-    }
+  private wantFirst(tokens: Iterable<string>): void {
+    for (const token of tokens) if (this.books.has(token)) this.asker.want(token, true);
   }
 
   private take(event: SourceEvent): void {

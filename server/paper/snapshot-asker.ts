@@ -13,6 +13,8 @@ interface Wanted {
   /** Monotonic milliseconds. */
   at: number;
   tries: number;
+  /** Also where the stream is faster: it shows how the source makes hashes. */
+  readonly isFirst: boolean;
 }
 
 interface AskerParts {
@@ -43,13 +45,14 @@ export class SnapshotAsker {
     this.o = parts;
   }
 
-  want(token: string): void {
+  /** @param isFirst its connection has just opened */
+  want(token: string, isFirst = false): void {
     if (this.wanted.has(token) || this.isClosed) return;
     const now = performance.now();
     const before = this.asked.get(token);
     const tries = before !== undefined && now - before.at < FORGET_MS ? before.tries + 1 : 0;
     const waitMs = tries === 0 ? GATHER_MS : Math.min(AGAIN_MS_MAX, AGAIN_MS * 2 ** (tries - 1));
-    this.wanted.set(token, { at: now + waitMs, tries });
+    this.wanted.set(token, { at: now + waitMs, tries, isFirst });
     this.schedule();
   }
 
@@ -78,12 +81,12 @@ export class SnapshotAsker {
     this.isAsking = true;
     const now = performance.now();
     const newest = new Map<string, number>();
-    for (const [token, { at, tries }] of this.wanted) {
+    for (const [token, { at, isFirst, tries }] of this.wanted) {
       if (at > now) continue;
       this.wanted.delete(token);
       const feed = this.o.feedOf(token);
-      if (feed?.doubt === undefined) continue;
-      this.asked.set(token, { at: now, tries });
+      if (feed === undefined || (feed.doubt === undefined && !isFirst)) continue;
+      this.asked.set(token, { at: now, tries, isFirst });
       newest.set(token, feed.newest);
     }
     if (newest.size > 0) await this.answer(newest);
