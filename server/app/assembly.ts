@@ -29,7 +29,7 @@ import type { After } from '../paper/delayed-lines.ts';
 import type { Mirror } from '../paper/mirror.ts';
 import type { MirrorFacts } from '../paper/mirror-facts.ts';
 import type { StreamLimits } from '../streams/stream-bounds.ts';
-import { Streams } from '../streams/streams.ts';
+import { type StreamParts, Streams } from '../streams/streams.ts';
 import { demoFunds } from './demo-funds.ts';
 import { DemoTraders } from './demo-traders.ts';
 import { openOperations } from './operations.ts';
@@ -191,10 +191,7 @@ async function openPort(
   const shared = { now, wall, tables, texts, books, whenBatchesDone, whenCommitted };
   const streams = new Streams({
     ...shared,
-    ...{ lookup, venue: registry.venue, recent: followers.recent },
-    key: (apiKey) => unlessBanned(bans, registry.lookup(apiKey)),
-    readOnlyKey: (key) => unlessBanned(bans, registry.lookupReadOnly(key)),
-    limits: streamLimits(config),
+    ...{ lookup, recent: followers.recent, limits: streamLimits(config), ...keysOf(parts) },
     elapsed: () => performance.now(),
     log: (line) => log('error', line),
   });
@@ -231,6 +228,16 @@ async function openPort(
   );
   streams.open(server.publish);
   return { server, streams };
+}
+
+/** Those of callers that are not banned, and what names the streams. */
+function keysOf({ noted, registry }: CaughtUp): Pick<StreamParts, 'key' | 'readOnlyKey' | 'venue'> {
+  const { bans } = noted;
+  return {
+    venue: registry.venue,
+    key: (apiKey) => unlessBanned(bans, registry.lookup(apiKey)),
+    readOnlyKey: (key) => unlessBanned(bans, registry.lookupReadOnly(key)),
+  };
 }
 
 /** The lines of a paper venue may be as slow as a network. */

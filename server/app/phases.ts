@@ -71,7 +71,7 @@ export async function open(start: Start) {
   const { config, log } = start.options;
   const { dataDir } = config;
   const warn = (line: string): void => log('warn', line);
-  const { openPlay } = config.play === '' ? NO_PLAY : await import('./play.ts');
+  const { openPlay } = config.play === '' ? NO_PLAY : await import('../paper/open-play.ts');
   const play = await openPlay(config);
   const clock: NodeClock = play?.clock ?? new GuardedClock();
   start.onClose(() => clock.stop());

@@ -4,11 +4,9 @@
  * Thread: the I/O thread.
  */
 import { earliestExpiry } from '../../engine/orders/expiry.ts';
-import { openRecording, type Recording } from '../../storage/recordings/recording.ts';
 import type { SteppedClock } from '../admin/play-operations.ts';
-import type { Config } from '../config/config.ts';
 import type { LedgerCommands } from '../ledger/ledger-commands.ts';
-import { PlayClock } from '../paper/play-clock.ts';
+import type { OpenedPlay } from '../paper/open-play.ts';
 import type { PlayFacts } from '../paper/play-facts.ts';
 import { type PlayedVenue, Player } from '../paper/player.ts';
 import { payoutOf } from '../paper/settlements.ts';
@@ -19,24 +17,11 @@ import type { Start } from './start.ts';
 
 const MS = 1_000;
 
-/** Before anything is stamped with a time. */
-export interface OpenedPlay {
-  readonly clock: PlayClock;
-  readonly recording: Recording;
-}
-
 export interface Play extends SteppedClock {
   /** Lets time run, where it has a speed. */
   start(): void;
   after: Timeline['after'];
   facts(): PlayFacts;
-}
-
-/** Market time stands where the recording begins, or at PLAY_FROM. */
-export async function openPlay({ play, playFrom, playSpeed }: Config): Promise<OpenedPlay> {
-  const recording = await openRecording(play);
-  const began = Math.max(playFrom, recording.header.started);
-  return { clock: new PlayClock(began, playSpeed), recording };
 }
 
 /** Before the port opens: the books are those of the time at which it begins. */

@@ -40,7 +40,7 @@ export interface NodeVenueParts
   extends Pick<MarketMirrorParts, 'impact' | 'queue' | 'whenBatchesDone'> {
   readonly tables: Tables;
   /** First tokens of markets whose trades are inferred, because their source does not say them. */
-  readonly inferred: ReadonlySet<string>;
+  readonly inferred?: ReadonlySet<string>;
   /** Runs commands of a source as one batch. */
   readonly source: (commands: CommandBuffer) => Promise<readonly RejectReasonCode[] | Failure>;
   readonly pull: () => void;
@@ -147,7 +147,7 @@ export class NodeVenue implements MirroredVenue {
     const first = marketFirstToken(tables, row);
     const parts: MarketMirrorParts = {
       ...this.o,
-      infersTrades: inferred.has(wordsToDecimal(tables.tokenI, tokenIdAt(first))),
+      infersTrades: inferred?.has(wordsToDecimal(tables.tokenI, tokenIdAt(first))) === true,
       send: (commands) => this.send(commands),
       onRefused: (reason) => this.tell(reason),
     };
