@@ -194,6 +194,7 @@ const ROOMS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
     load: [],
     measure: ['load'],
     orders: ['common', 'load', 'measure'],
+    paper: [],
     profile: ['load', 'measure', 'orders'],
     server: [],
     catalog: ['common', 'load'],
