@@ -29,6 +29,7 @@ export { fromMicro, MICRO, toMicro } from './decimal.ts';
 export { ApiError, NoAnswerError } from './errors.ts';
 export type { OrderType, SignedOrder } from './exchange.ts';
 export type { OrderTerms, Placed, Replaced } from './orders.ts';
+export { PlayedClock, type PlayedTime } from './played-clock.ts';
 export type { Book } from './streams/market-books.ts';
 export type { MarketHandlers, MarketStream } from './streams/market-stream.ts';
 export type { UserHandlers, UserStream } from './streams/user-stream.ts';

@@ -763,6 +763,28 @@ export interface StatusAnswer {
     readonly catalog: string | null;
     readonly catalog_missing: string | null;
   } | null;
+  readonly mirror?: {
+    readonly source: string;
+    readonly connected: boolean;
+    readonly books: {
+      readonly live: number;
+      readonly in_doubt: number;
+      readonly paused: number;
+      readonly absent: number;
+    };
+    readonly troubled: readonly {
+      readonly market: string;
+      readonly reason: 'starting' | 'disconnected' | 'silent' | 'gap' | 'damaged' | 'hash' | 'crossed' | 'tick' | 'behind' | 'refused';
+      readonly means: string;
+      readonly paused: boolean;
+      readonly since_ms: number;
+    }[];
+  };
+  readonly play?: {
+    readonly time: number;
+    readonly speed: number;
+    readonly ended: boolean;
+  };
 }
 
 export interface TagAnswer {

@@ -14,6 +14,11 @@ export interface OperationRow {
   readonly answer: TSchema;
   /** A change of this node alone, also in a cluster; all others are made by the node that leads. */
   readonly ofNode?: true;
+  /**
+   * Of a recording that is played, where nothing is worth anything: ADMIN_TOKEN alone guards it, where it is set, and no
+   * entry is made.
+   */
+  readonly ofPlay?: true;
 }
 
 /** The operation cannot be done; nothing has changed. */

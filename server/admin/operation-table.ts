@@ -1,12 +1,13 @@
 /**
  * The operations of the admin listener, one row each: what it does, what it takes, what it answers. A GET
- * reads; a POST changes something and gets an entry in the audit log. Validation, document, README and the
+ * reads; a POST changes something and, unless it is of a play, gets an entry in the audit log. Validation, document, README and the
  * types of the handlers come from this table.
  */
 import type { Static } from '../common/schema.ts';
 import * as c from './cluster-schemas.ts';
 import type { OperationHandler, OperationRow } from './operation-row.ts';
 import * as s from './operation-schemas.ts';
+import * as p from './play-schemas.ts';
 import * as v from './venue-schemas.ts';
 
 export const OPERATIONS = {
@@ -168,7 +169,13 @@ export const OPERATIONS = {
     input: s.AuditInput,
     answer: s.AuditAnswer,
   },
-} as const satisfies Readonly<Record<`${'GET' | 'POST'} /admin/${string}`, OperationRow>>;
+  'POST /clock/step': {
+    does: 'market time of a recording that is played goes on, and all that is due by then happens',
+    input: p.StepInput,
+    answer: p.StepAnswer,
+    ofPlay: true,
+  },
+} as const satisfies Readonly<Record<`${'GET' | 'POST'} /${string}`, OperationRow>>;
 
 export type OperationKey = keyof typeof OPERATIONS;
 
@@ -179,6 +186,12 @@ export type OperationHandlers<Keys extends OperationKey = OperationKey> = {
 
 export type OperationInput<Key extends OperationKey> = Static<(typeof OPERATIONS)[Key]['input']>;
 export type OperationOutput<Key extends OperationKey> = Static<(typeof OPERATIONS)[Key]['answer']>;
+
+/** Whether it is one of a recording that is played. */
+export function isOfPlay(key: OperationKey): boolean {
+  const { ofPlay }: OperationRow = OPERATIONS[key];
+  return ofPlay === true;
+}
 
 export function isOperation(key: string): key is OperationKey {
   return Object.hasOwn(OPERATIONS, key);

@@ -12,7 +12,12 @@ import { boundsOf } from '../common/json-measure.ts';
 import { compileQuery } from '../common/query.ts';
 import { compileShape } from '../common/schema.ts';
 import { OperationRefused, type OperationRow } from './operation-row.ts';
-import { OPERATIONS, type OperationHandlers, type OperationKey } from './operation-table.ts';
+import {
+  isOfPlay,
+  OPERATIONS,
+  type OperationHandlers,
+  type OperationKey,
+} from './operation-table.ts';
 
 /** A request for an operation, whose caller is allowed to make it. */
 export interface OperationCall {
@@ -67,7 +72,7 @@ export class Operations {
   async run(call: OperationCall): Promise<OperationAnswer> {
     const input = this.readers.get(call.key)!(call);
     if (typeof input === 'string') return { status: 400, body: input };
-    if (!isChange(call.key)) return this.result(call.key, input);
+    if (!isChange(call.key) || isOfPlay(call.key)) return this.result(call.key, input);
     const { actor, key } = call;
     let id: number;
     try {

@@ -14,6 +14,7 @@ import { effectiveCaps, RATE_CLASSES, RATE_LIMITS, type RateCaps } from '../http
 import { TOKENS_MAX } from '../market-data/token-schemas.ts';
 import { PAUSE_REASONS, PAUSES, type Pause } from '../orders/pauses.ts';
 import { MirrorAnswer, type MirrorFacts, shownMirror } from '../paper/mirror-facts.ts';
+import { PlayAnswer, type PlayFacts, shownPlay } from '../paper/play-facts.ts';
 
 const Address = Type.String({ pattern: '^0x[0-9a-fA-F]{40}$' });
 
@@ -82,6 +83,7 @@ export const StatusAnswer = Type.Object({
     Type.Null({ description: 'the node is alone' }),
   ]),
   mirror: Type.Optional(MirrorAnswer),
+  play: Type.Optional(PlayAnswer),
 });
 
 const RateCapAnswer = Type.Object({ requests: Type.Integer(), seconds: Type.Integer() });
@@ -154,6 +156,8 @@ export interface InfoParts {
   readonly progress: () => Progress;
   /** Undefined where nothing is mirrored. */
   readonly mirror: () => MirrorFacts | undefined;
+  /** Undefined where no recording is played. */
+  readonly play: () => PlayFacts | undefined;
   /** Unix seconds. */
   readonly seconds: () => number;
 }
@@ -194,9 +198,18 @@ export function infoHandlers(parts: InfoParts) {
 }
 
 /** What stands in GET /status. */
-function statusText({ clock, isTaking, mirror, pauses, progress, seconds }: InfoParts): string {
+function statusText({
+  clock,
+  isTaking,
+  mirror,
+  pauses,
+  play,
+  progress,
+  seconds,
+}: InfoParts): string {
   const { aheadMs, jumpMs } = clock();
   const mirrored = mirror();
+  const played = play();
   return JSON.stringify({
     status: isTaking() ? 'ok' : 'read-only',
     paused: pauses().map(({ reason }) => {
@@ -206,6 +219,7 @@ function statusText({ clock, isTaking, mirror, pauses, progress, seconds }: Info
     clock: { jump_ms: jumpMs, log_ahead_ms: aheadMs },
     ...shownProgress(progress(), seconds()),
     ...(mirrored && { mirror: shownMirror(mirrored) }),
+    ...(played && { play: shownPlay(played) }),
   });
 }
 

@@ -62,18 +62,20 @@ export interface RouteParts
   readonly lines: OrderTaker;
   /** Undefined where this node decides everything. */
   readonly forwarder: Forwarding | undefined;
-  /** Unix milliseconds. */
+  /** Market time, in unix milliseconds. */
   readonly now: () => number;
+  /** Unix milliseconds by which credentials are judged. */
+  readonly wall: () => number;
 }
 
 const MS = 1_000;
 
 export function nodeRoutes(parts: RouteParts): Route[] {
   const { config } = parts;
-  const seconds = (): number => Math.floor(parts.now() / MS);
+  const seconds = (): number => Math.floor(parts.wall() / MS);
   const tops = new TopReader(parts.tables);
   const { rates } = parts;
-  const limits = rates === undefined ? undefined : new LateLimits(rates.late, parts.now);
+  const limits = rates === undefined ? undefined : new LateLimits(rates.late, parts.wall);
   const markets = tradingMarketHandlers(parts);
   const publicTrades = tradesHandler(parts);
   const routes = serveTable(

@@ -25,6 +25,7 @@ import { marketByCondition } from '../market-data/find.ts';
 import { type MarketLookup, TokenTexts } from '../market-data/texts.ts';
 import { TradesRenderer } from '../market-data/trades-render.ts';
 import type { OrderTaker } from '../orders/order-taker.ts';
+import type { After } from '../paper/delayed-lines.ts';
 import type { Mirror } from '../paper/mirror.ts';
 import type { MirrorFacts } from '../paper/mirror-facts.ts';
 import type { StreamLimits } from '../streams/stream-bounds.ts';
@@ -33,6 +34,7 @@ import { demoFunds } from './demo-funds.ts';
 import { DemoTraders } from './demo-traders.ts';
 import { openOperations } from './operations.ts';
 import { build, type CaughtUp, catchUp, open, recover } from './phases.ts';
+import type { Play } from './play.ts';
 import type { Recovery } from './recovery.ts';
 import type { NodeOptions, RunningNode } from './running-node.ts';
 import { Start, StartOver } from './start.ts';
@@ -75,13 +77,17 @@ async function serve(start: Start, parts: CaughtUp): Promise<RunningNode> {
   if (sourceLevels(t) > 0) await (await import('./mirror.ts')).removeOldLevels(start, parts);
   let mirror: Mirror | undefined;
   const mirrorFacts = () => mirror?.facts();
-  const { server, streams } = await openPort(start.options, parts, { rates, counts, mirrorFacts });
+  const play =
+    parts.play && (await (await import('./play.ts')).beginPlay(start, parts, parts.play));
+  const shown = { rates, counts, mirrorFacts, play };
+  const { server, streams } = await openPort(start.options, parts, shown);
   start.onClose(() => streams.close());
   start.onClose(() => start.wait('the port to close', server.close()));
   // Before the port closes: a client that cannot send any more must not lose its orders.
   start.onClose(() => heartbeats.stop());
   writer.follow();
   startDemoTraders(start, parts, server.port);
+  play?.start();
   if (config.mirrorUrl !== '')
     mirror = await (await import('./mirror.ts')).openMirror(start, parts);
   const facts = (): NodeFacts => ({
@@ -110,7 +116,7 @@ async function serve(start: Start, parts: CaughtUp): Promise<RunningNode> {
     operations:
       orders &&
       writer.ledger &&
-      openOperations(start, { ...parts, rates, orders, ledger: writer.ledger }),
+      openOperations(start, { ...parts, rates, orders, ledger: writer.ledger, clockOfPlay: play }),
     over: cluster?.over,
     close: () => start.close(),
   };
@@ -164,12 +170,14 @@ interface Limits {
 interface Shown extends Limits {
   /** Undefined where nothing is mirrored. */
   readonly mirrorFacts: () => MirrorFacts | undefined;
+  /** Undefined where no recording is played. */
+  readonly play: Play | undefined;
 }
 
 async function openPort(
   options: NodeOptions,
   parts: CaughtUp,
-  { counts, mirrorFacts, rates }: Shown,
+  { counts, mirrorFacts, play, rates }: Shown,
 ): Promise<{ readonly server: HttpServer; readonly streams: Streams }> {
   const { config, log } = options;
   const { authSkewSeconds, chainId, credentialPrefix } = config;
@@ -182,8 +190,9 @@ async function openPort(
   const closedOrders = new StoredClosedOrders(stores.derived);
   const { applied, isTaking, ledger, pauses, seqlock } = writer;
   const { whenBatchesDone, whenCommitted } = writer;
-  const lines = await delayed(writer.lines, config);
-  const shared = { now: clock.now, tables, texts, books, whenBatchesDone, whenCommitted };
+  const lines = await delayed(writer.lines, config, play?.after);
+  const { now, wall } = clock;
+  const shared = { now, wall, tables, texts, books, whenBatchesDone, whenCommitted };
   const streams = new Streams({
     ...shared,
     ...{ lookup, venue: registry.venue, recent: followers.recent },
@@ -210,6 +219,7 @@ async function openPort(
     catalog: () => catalog.current,
     clock: parts.clockFacts,
     mirror: mirrorFacts,
+    play: () => play?.facts(),
   });
   cluster?.serve({ applied, lines, routes }, (key) => refusalOfKey(auth, uuidText(key)));
   const server = await listen(
@@ -241,11 +251,14 @@ function streamKeys({
 }
 
 /** The lines of a paper venue may be as slow as a network. */
-async function delayed(lines: OrderTaker, config: NodeOptions['config']): Promise<OrderTaker> {
-  const { engineQueue, mirrorLatencyMs, mirrorUrl } = config;
-  if (mirrorUrl === '' || mirrorLatencyMs === 0) return lines;
+async function delayed(
+  lines: OrderTaker,
+  { engineQueue, mirrorLatencyMs, mirrorUrl, play }: NodeOptions['config'],
+  after: After | undefined,
+): Promise<OrderTaker> {
+  if ((mirrorUrl === '' && play === '') || mirrorLatencyMs === 0) return lines;
   const { DelayedLines } = await import('../paper/delayed-lines.ts');
-  return new DelayedLines(lines, mirrorLatencyMs, engineQueue);
+  return new DelayedLines(lines, mirrorLatencyMs, engineQueue, after);
 }
 
 function streamLimits(config: NodeOptions['config']): StreamLimits {

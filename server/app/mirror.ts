@@ -9,12 +9,23 @@ import { sourceLevels } from '../../engine/reads.ts';
 import { marketOperations } from '../admin/market-operations.ts';
 import { OperationRefused } from '../admin/operation-row.ts';
 import { marketStoryLookup } from '../catalog/market-info.ts';
+import type { LedgerCommands } from '../ledger/ledger-commands.ts';
 import { Mirror } from '../paper/mirror.ts';
 import { NodeVenue } from '../paper/node-venue.ts';
 import { type Payout, Settlements } from '../paper/settlements.ts';
 import { SourceApi, type SourceMarket, streamOf } from '../paper/source-api.ts';
 import type { CaughtUp } from './phases.ts';
 import type { Start } from './start.ts';
+import type { Writer } from './writer.ts';
+
+interface VenueOptions {
+  /** First tokens of markets whose trades are inferred. */
+  readonly inferred?: ReadonlySet<string>;
+  /** Ends what waits. */
+  readonly signal?: AbortSignal;
+}
+
+const NONE: ReadonlySet<string> = new Set();
 
 const MS = 1_000;
 /** How often a source is asked for its choice of markets, at most. */
@@ -30,7 +41,7 @@ export async function removeOldLevels(start: Start, parts: CaughtUp): Promise<vo
 /** Begins to mirror, once the port is open; undefined where that cannot be. */
 export async function openMirror(start: Start, parts: CaughtUp): Promise<Mirror | undefined> {
   const { config, log } = start.options;
-  const { catalog, followers, t, venue, writer } = parts;
+  const { t, writer } = parts;
   const { ledger } = writer;
   if (ledger === undefined) return undefined;
   if (!ledgerIsOn(t)) {
@@ -43,13 +54,9 @@ export async function openMirror(start: Start, parts: CaughtUp): Promise<Mirror 
   const closing = new AbortController();
   const { catalogSyncUrl, mirrorMarkets, mirrorRate, mirrorUrl } = config;
   const api = new SourceApi(mirrorUrl, catalogSyncUrl, closing.signal);
-  const own = venueOf(start, parts, closing.signal);
+  const own = venueOf(start, parts, { signal: closing.signal });
   await own.fund(ledger, config.mirrorFunds, Date.now());
-  const resolve = resolving({
-    ...{ t, ledger, venue, seqlock: writer.seqlock, now: Date.now },
-    eventOf: (condition) => marketStoryLookup(catalog.current.prepared)(condition)?.event.id,
-    unsaid: (condition) => followers.resolutions?.add([condition]),
-  });
+  const resolve = resolving(parts, { ledger, seqlock: writer.seqlock });
   const settlements = new Settlements({
     ...{ api, log, resolve },
     isSettled: (condition) => own.isSettled(condition),
@@ -71,11 +78,15 @@ export async function openMirror(start: Start, parts: CaughtUp): Promise<Mirror 
   return mirror;
 }
 
-function venueOf(start: Start, parts: CaughtUp, signal = new AbortController().signal): NodeVenue {
+export function venueOf(
+  start: Start,
+  parts: CaughtUp,
+  { inferred = NONE, signal = new AbortController().signal }: VenueOptions = {},
+): NodeVenue {
   const { config, log } = start.options;
   const { sync, t, writer } = parts;
   return new NodeVenue({
-    ...{ tables: t, log, signal },
+    ...{ tables: t, inferred, log, signal },
     impact: config.mirrorImpact,
     queue: config.mirrorQueue,
     source: writer.source,
@@ -85,8 +96,16 @@ function venueOf(start: Start, parts: CaughtUp, signal = new AbortController().s
 }
 
 /** The operation of an operator: engine first, then the catalog says so. */
-function resolving(parts: Parameters<typeof marketOperations>[0]) {
-  const operations = marketOperations(parts);
+export function resolving(
+  parts: Pick<CaughtUp, 'catalog' | 'clock' | 'followers' | 't' | 'venue'>,
+  writer: { readonly ledger: LedgerCommands; readonly seqlock: Writer['seqlock'] },
+) {
+  const { catalog, clock, followers, t, venue } = parts;
+  const operations = marketOperations({
+    ...{ t, venue, ledger: writer.ledger, seqlock: writer.seqlock, now: clock.now },
+    eventOf: (condition) => marketStoryLookup(catalog.current.prepared)(condition)?.event.id,
+    unsaid: (condition) => followers.resolutions?.add([condition]),
+  });
   return async ({ condition }: SourceMarket, payout: Payout): Promise<string | undefined> => {
     const result =
       payout === 'void'

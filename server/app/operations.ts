@@ -16,6 +16,7 @@ import type { AdminOperations } from '../admin/listener.ts';
 import { marketOperations } from '../admin/market-operations.ts';
 import type { OperationHandlers } from '../admin/operation-table.ts';
 import { Operations } from '../admin/operations.ts';
+import { playOperations, type SteppedClock } from '../admin/play-operations.ts';
 import { statementOperations } from '../admin/statement-operations.ts';
 import { newToken } from '../admin/token-file.ts';
 import { limitOperations, pauseOperations } from '../admin/venue-operations.ts';
@@ -44,6 +45,8 @@ interface OperatedParts
   readonly orders: WalletOrders;
   readonly rates: RateControl | undefined;
   readonly ledger: LedgerCommands;
+  /** Undefined where no recording is played. */
+  readonly clockOfPlay: SteppedClock | undefined;
 }
 
 /** Undefined where nobody makes any: without an admin listener, and without other nodes that have one. */
@@ -68,6 +71,7 @@ export function openOperations(start: Start, parts: OperatedParts): AdminOperati
     ...clusterOperations(cluster?.control()),
     ...statementOperations({ t, names, statements: new StatementsReader(stores.projections) }),
     ...venueOperations(parts),
+    ...playOperations(parts.clockOfPlay),
   };
   const operations = new Operations({
     handlers,

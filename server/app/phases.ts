@@ -21,6 +21,7 @@ import { MarketInfos, marketStoryLookup } from '../catalog/market-info.ts';
 import { startSync } from '../catalog/sync-keeper.ts';
 import type { Member } from '../cluster/member.ts';
 import { aheadOf, aheadText, GuardedClock } from '../common/guarded-clock.ts';
+import type { NodeClock } from '../common/node-clock.ts';
 import type { Config } from '../config/config.ts';
 import { InUse } from '../http/listening.ts';
 import { openNodeKey } from '../identity/credentials.ts';
@@ -63,12 +64,16 @@ interface Followers {
   readonly recent: RecentBatches;
 }
 
+const NO_PLAY = { openPlay: () => undefined };
+
 /** Where the directory cannot be written, `unwritable` says why, and the stores are read-only. */
 export async function open(start: Start) {
   const { config, log } = start.options;
   const { dataDir } = config;
   const warn = (line: string): void => log('warn', line);
-  const clock = new GuardedClock();
+  const { openPlay } = config.play === '' ? NO_PLAY : await import('../paper/open-play.ts');
+  const play = await openPlay(config);
+  const clock: NodeClock = play?.clock ?? new GuardedClock();
   start.onClose(() => clock.stop());
   try {
     makeDirectory(dataDir);
@@ -83,11 +88,11 @@ export async function open(start: Start) {
   const opening = openStores({ ...config, segmentBytes: config.logSegmentBytes, log: warn });
   const { problem, stores } = await start.wait('DATA_DIR to open', opening, OPEN_MS_MAX);
   start.onClose(() => start.wait('the stores to close', stores.close()));
-  const opened = { clock, stores };
+  const opened = { clock, play, stores };
   if (problem === undefined) {
     const cluster = await openCluster(start, stores);
     const log = cluster?.log ?? stores.log;
-    return { clock, cluster, stores: { ...stores, log }, unwritable: undefined };
+    return { ...opened, cluster, stores: { ...stores, log }, unwritable: undefined };
   }
   const unwritable = `DATA_DIR ${dataDir} cannot be written: ${problem}`;
   warn(`${unwritable}; ${PAUSES.directory.begins}`);

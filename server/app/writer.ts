@@ -14,7 +14,8 @@ import { Heartbeats, type WatchNotes } from '../account/heartbeats.ts';
 import { ordersBodyMax } from '../api/node-info.ts';
 import type { CatalogKeeperOptions } from '../catalog/catalog-keeper.ts';
 import type { Member } from '../cluster/member.ts';
-import { aheadOf, aheadText, type GuardedClock } from '../common/guarded-clock.ts';
+import { aheadOf, aheadText } from '../common/guarded-clock.ts';
+import type { NodeClock } from '../common/node-clock.ts';
 import { walletFactories } from '../identity/wallet-factory.ts';
 import { LedgerCommands } from '../ledger/ledger-commands.ts';
 import { ResolutionLoop } from '../ledger/resolution-loop.ts';
@@ -47,7 +48,7 @@ interface WriterOptions {
   readonly sound: Promise<void>;
   readonly separators: OrderSeparators;
   /** Orders pause while it is in doubt. */
-  readonly clock: GuardedClock;
+  readonly clock: NodeClock;
   /** Of BannedAddresses. */
   readonly banned: SharedArrayBuffer;
   /** Undefined without CLUSTER. */

@@ -51,6 +51,20 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
     },
     run: async () => (await import('./start-command.ts')).start,
   },
+  play: {
+    does: 'runs a node on a recording of a venue: its books, its time, and play money (docs/paper.md)',
+    node: 'itself',
+    args: ['FILE'],
+    options: {
+      '--speed <times>': '1 to 1000 times as fast, or max: time stands until it is stepped (1)',
+      '--from <time>':
+        'where in the recording: unix seconds, or a time such as 2026-11-22T12:00:00Z',
+      '--to <time>': 'the same for its end',
+      '--port <number>': 'instead of PORT of the environment (3000)',
+      '--admin-port <number>': 'instead of ADMIN_PORT of the environment (3001)',
+    },
+    run: async () => (await import('./play-command.ts')).play,
+  },
   'catalog import': {
     does: 'loads a catalog file (JSON: {tags, series, sites, events}) into DATA_DIR; - is standard input',
     node: 'shared',

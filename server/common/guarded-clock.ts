@@ -8,6 +8,8 @@
  *
  * Thread: the I/O thread.
  */
+import type { NodeClock } from './node-clock.ts';
+
 const DOUBT_MS = 5_000;
 const ACCEPT_MS = 60_000;
 const LOOK_MS = 1_000;
@@ -29,9 +31,8 @@ interface Doubt {
 
 const SYSTEM: ClockSources = { wall: Date.now, steady: () => performance.now() };
 
-export class GuardedClock {
-  /** With the reason when the clock comes into doubt; with undefined when it is trusted again. */
-  onDoubt: (problem: string | undefined) => void = () => undefined;
+export class GuardedClock implements NodeClock {
+  onDoubt: NodeClock['onDoubt'] = () => undefined;
   private readonly sources: ClockSources;
   private readonly timer: NodeJS.Timeout;
   /** How far the wall clock is ahead of the steady clock, as far as it is trusted. */
@@ -55,6 +56,9 @@ export class GuardedClock {
     }
     return Math.floor(steady() + this.offset);
   };
+
+  /** The same: whoever signs by a clock that jumped is refused as before. */
+  readonly wall = this.now;
 
   /** Compares the clocks. A timer of this class calls it, too. */
   look(): void {

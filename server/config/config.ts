@@ -56,7 +56,8 @@ export function readConfig(
       ]),
     );
   const values = readAll(SETTINGS);
-  problems.push(...adminProblems(values), ...clusterProblems(values), ...mirrorProblems(values));
+  for (const of of [adminProblems, clusterProblems, mirrorProblems, playProblems])
+    problems.push(...of(values));
   const config = values as Config;
   if (problems.length === 0) problems.push(...tableProblems(config.capacities));
   if (problems.length > 0) return { ok: false, problems };
@@ -112,6 +113,16 @@ function clusterProblems(values: Partial<Config>): string[] {
     .map(([, { kind, variable }]) => `CLUSTER needs ${variable}: ${kind.rule}`);
   const isHalf = (clusterCert === '') !== (clusterKey === '');
   return isHalf ? [...missing, 'CLUSTER_CERT and CLUSTER_KEY belong together'] : missing;
+}
+
+/** Whoever trades on a recording trades with play money, alone. */
+function playProblems({ cluster, ledger, mirrorUrl, play }: Partial<Config>): string[] {
+  if (play === '' || play === undefined) return [];
+  return [
+    ...(ledger === false ? ['PLAY needs LEDGER=on: paper orders are paid with play money'] : []),
+    ...(cluster === undefined ? [] : ['PLAY is for a node that is alone, without CLUSTER']),
+    ...(mirrorUrl === '' ? [] : ['PLAY and MIRROR_URL exclude each other']),
+  ];
 }
 
 /** Paper orders need money, and one node mirrors. */

@@ -69,6 +69,13 @@ export function whole(min: number, max: number): Kind<number> {
   };
 }
 
+/** How fast market time runs; 0 = it stands until it is stepped. */
+export const SPEED: Kind<number> = {
+  rule: 'max, or a whole number from 1 to 1000',
+  parse: (text) => (text === 'max' ? { ok: true, value: 0 } : whole(1, 1_000).parse(text)),
+  print: (speed) => (speed === 0 ? 'max' : String(speed)),
+};
+
 export function words<const Word extends string>(options: readonly Word[]): Kind<Word> {
   return {
     rule: `one of ${options.join(', ')}`,

@@ -26,6 +26,7 @@ import {
   SECRET,
   type Setting,
   SOURCE_URL,
+  SPEED,
   STREAM_URL,
   setting,
   TOKEN,
@@ -260,6 +261,16 @@ export const SETTINGS = {
   mirrorFunds: setting('MIRROR_FUNDS', whole(1, FAUCET_MAX), 1_000_000_000).describe(
     'units of play money behind the mirrored levels',
   ),
+  play: setting('PLAY', PATH, '').describe(
+    'a recording that the node plays: market time is that of the recording ([paper](../docs/paper.md#playing-a-recording)); needs `LEDGER=on`',
+  ),
+  playSpeed: setting('PLAY_SPEED', SPEED, 1).describe(
+    'times as fast as it was recorded; `max`: time stands until it is stepped',
+  ),
+  playFrom: setting('PLAY_FROM', whole(0, Number.MAX_SAFE_INTEGER), 0).describe(
+    'where in the recording, in unix milliseconds; 0 = from its beginning',
+  ),
+  playTo: setting('PLAY_TO', whole(0, Number.MAX_SAFE_INTEGER), 0).describe('the same for its end'),
   cluster: setting('CLUSTER', CLUSTER_ADDRESS, '').describe(
     'the log that the nodes of a cluster share; needs `NODE_ID`, `ADVERTISE` and `CLUSTER_SECRET`; see [below](#a-cluster)',
   ),

@@ -9,18 +9,23 @@ import { fail, type OwnedRequest, type Request } from '../orders/slot-requests.t
 
 const WAITING_BYTES_MAX = 256 * 2 ** 20;
 
+/** Runs it after so long. What takes the same time ends in the order in which it began. */
+export type After = (ms: number, run: () => Promise<void>) => void;
+
 export class DelayedLines implements OrderTaker {
   private readonly lines: OrderTaker;
   private readonly delayMs: number;
   private readonly waitingMax: number;
+  private readonly after: After;
   private count = 0;
   private bytes = 0;
 
   /** @param waitingMax requests that may be on their way */
-  constructor(lines: OrderTaker, delayMs: number, waitingMax: number) {
+  constructor(lines: OrderTaker, delayMs: number, waitingMax: number, after: After = setLater) {
     this.lines = lines;
     this.delayMs = delayMs;
     this.waitingMax = waitingMax;
+    this.after = after;
   }
 
   get waiting(): number {
@@ -35,16 +40,37 @@ export class DelayedLines implements OrderTaker {
     }
     this.count += 1;
     this.bytes += length;
-    // Timers of the same length end in the order in which they began.
-    setTimeout(() => {
+    this.after(this.delayMs, () => {
       this.count -= 1;
       this.bytes -= length;
-      this.lines.submit(request);
-    }, this.delayMs);
+      return new Promise((done) => this.lines.submit(followed(request, done)));
+    });
   }
 
   /** The rest of a request that has arrived. */
   goOn(request: Request): void {
     this.lines.goOn(request);
   }
+}
+
+function setLater(ms: number, run: () => Promise<void>): void {
+  setTimeout(run, ms);
+}
+
+/** The request, which also says when it has its answer. */
+function followed(request: OwnedRequest, done: () => void): OwnedRequest {
+  const { answered, failed } = request;
+  return {
+    ...request,
+    answered(...answer) {
+      answered(...answer);
+      done();
+    },
+    ...(failed && {
+      failed(failure) {
+        failed(failure);
+        done();
+      },
+    }),
+  };
 }

@@ -12,6 +12,7 @@ import {
   LevelCommand,
 } from '../../engine/commands.ts';
 import { RejectReason, type RejectReasonCode } from '../../engine/orders/reject-reasons.ts';
+import { inferTrades } from '../../engine/paper/infer-trades.ts';
 import { type Impact, MirroredBook } from '../../engine/paper/mirrored-book.ts';
 import { OnePrint } from '../../engine/paper/one-print.ts';
 import type { QueueRule } from '../../engine/paper/place.ts';
@@ -25,6 +26,8 @@ export interface MarketMirrorParts {
   readonly tables: Tables;
   readonly impact: Impact;
   readonly queue: QueueRule;
+  /** The source does not say its trades (engine/paper/infer-trades.ts). */
+  readonly infersTrades: boolean;
   /** Runs commands as one batch; resolves, once they are durable, with a RejectReason for each. */
   readonly send: (commands: CommandBuffer) => Promise<readonly RejectReasonCode[]>;
   readonly whenBatchesDone: (callback: () => void) => void;
@@ -88,8 +91,11 @@ export class MarketMirror {
 
   private applyStep(book: MirroredBook, step: SourceStep, out: CommandBuffer): void {
     book.time = step.at;
-    if (step.kind === 'book') book.snapshot(step.bids, step.asks, out);
-    else if (step.kind === 'changes') {
+    if (step.kind === 'book') {
+      const trades = this.o.infersTrades ? inferTrades(book.source, step.bids, step.asks) : [];
+      for (const { pips, side, size } of trades) book.print(side, pips, size, out);
+      book.snapshot(step.bids, step.asks, out);
+    } else if (step.kind === 'changes') {
       this.prints.note(book.source, step.changes, step.at);
       book.changes(step.changes, out);
     } else {

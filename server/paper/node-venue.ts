@@ -39,6 +39,8 @@ import type { SourceMarket } from './source-api.ts';
 export interface NodeVenueParts
   extends Pick<MarketMirrorParts, 'impact' | 'queue' | 'whenBatchesDone'> {
   readonly tables: Tables;
+  /** First tokens of markets whose trades are inferred, because their source does not say them. */
+  readonly inferred?: ReadonlySet<string>;
   /** Runs commands of a source as one batch. */
   readonly source: (commands: CommandBuffer) => Promise<readonly RejectReasonCode[] | Failure>;
   readonly pull: () => void;
@@ -141,13 +143,15 @@ export class NodeVenue implements MirroredVenue {
   private mirrorOf(row: MarketRow): MarketMirror {
     const known = this.mirrors.get(row);
     if (known !== undefined) return known;
-    const { tables } = this.o;
+    const { inferred, tables } = this.o;
+    const first = marketFirstToken(tables, row);
     const parts: MarketMirrorParts = {
       ...this.o,
+      infersTrades: inferred?.has(wordsToDecimal(tables.tokenI, tokenIdAt(first))) === true,
       send: (commands) => this.send(commands),
       onRefused: (reason) => this.tell(reason),
     };
-    const mirror = new MarketMirror(parts, marketFirstToken(tables, row));
+    const mirror = new MarketMirror(parts, first);
     this.mirrors.set(row, mirror);
     return mirror;
   }

@@ -133,6 +133,11 @@ async function textOf(response: Response): Promise<string> {
   return Buffer.concat(chunks).toString();
 }
 
+/** The markets of an event, as its catalog gives it. */
+export function marketsOfEvent({ markets }: JsonObject): SourceMarket[] {
+  return Array.isArray(markets) ? markets.filter(isObject).flatMap(readMarket) : [];
+}
+
 function readMarket(json: JsonObject): SourceMarket[] {
   const tokens = textList(json.clobTokenIds);
   if (typeof json.conditionId !== 'string' || tokens === undefined) return [];

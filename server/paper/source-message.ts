@@ -73,7 +73,8 @@ export function readFrame(text: string): SourceMessage[] {
   });
 }
 
-function readEvents(event: JsonObject): SourceEvent[] {
+/** What one message says; nothing where it is none of these. */
+export function readEvents(event: JsonObject): SourceEvent[] {
   switch (event.event_type) {
     case 'book':
       return [readBook(event)];

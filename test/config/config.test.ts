@@ -93,6 +93,10 @@ test('without any variable every default of the contract stands', () => {
     mirrorLatencyMs: 0,
     mirrorRate: 50,
     mirrorFunds: 1_000_000_000,
+    play: '',
+    playSpeed: 1,
+    playFrom: 0,
+    playTo: 0,
     cluster: undefined,
     clusterCa: '',
     clusterCert: '',
@@ -216,6 +220,8 @@ const NUMBERS: readonly (readonly [string, number, number, string])[] = [
   ['MIRROR_LATENCY_MS', 0, 60_000, 'mirrorLatencyMs'],
   ['MIRROR_RATE', 1, 1_000, 'mirrorRate'],
   ['MIRROR_FUNDS', 1, 9_007_199_254, 'mirrorFunds'],
+  ['PLAY_FROM', 0, 2 ** 53 - 1, 'playFrom'],
+  ['PLAY_TO', 0, 2 ** 53 - 1, 'playTo'],
 ];
 
 for (const [name, min, max, field] of NUMBERS) {

@@ -1,0 +1,25 @@
+/** Inputs and answers of the operations of a recording that is played. */
+import { Type } from '../common/schema.ts';
+import { inputOf } from './operation-schemas.ts';
+
+/** A year. */
+const MS_MAX = 31_536_000_000;
+
+export const StepInput = inputOf({
+  ms: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: MS_MAX,
+      description: `a whole number of milliseconds from 0 to ${MS_MAX}; without \`ms\` and \`to\`, up to the next message`,
+    }),
+  ),
+  to: Type.Optional(
+    Type.Integer({ minimum: 0, description: 'market time in unix milliseconds, in place of `ms`' }),
+  ),
+});
+export const StepAnswer = Type.Object({
+  time: Type.Integer({ description: 'market time, unix milliseconds' }),
+  next: Type.Union([Type.Integer(), Type.Null()], {
+    description: 'when the next message of the recording is due; null: it has ended',
+  }),
+});
