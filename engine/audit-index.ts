@@ -4,15 +4,19 @@
  */
 import { assert } from './book/matching.ts';
 import { orderEntries } from './orders/rebuild.ts';
+import { findLevelOf, isLevel } from './orders/source-rows.ts';
 import { byRegion, home, next } from './tables/hash-index.ts';
 import { ORDER_I, Order } from './tables/layout.ts';
 import type { Tables } from './tables/tables.ts';
+import type { OrderRow } from './tables/units.ts';
 import { sameId } from './tables/words.ts';
 
 export function auditOrderIndex(t: Tables): void {
   const { orderIndex } = t;
   const entries = byRegion(orderIndex, orderEntries(t));
-  for (let i = 0; i < entries.length; i += 2) auditEntry(t, entries[i]!, entries[i + 1]!);
+  for (let i = 0; i < entries.length; i += 2) {
+    auditEntry(t, entries[i]!, entries[i + 1]! as OrderRow);
+  }
   let used = 0;
   for (let at = 1; at < orderIndex.length; at += 2) if (orderIndex[at] !== 0) used += 1;
   assert(
@@ -21,8 +25,13 @@ export function auditOrderIndex(t: Tables): void {
   );
 }
 
-/** A search for the id in this row ends with its own entry. */
-function auditEntry({ orderI, orderIndex }: Tables, tag: number, row: number): void {
+/** A search for the id in this row, or for the place of its level, ends with its own entry. */
+function auditEntry(t: Tables, tag: number, row: OrderRow): void {
+  if (isLevel(t, row)) {
+    assert(findLevelOf(t, row) === row, 'the source has one level at a price');
+    return;
+  }
+  const { orderI, orderIndex } = t;
   const id = (row << ORDER_I) + Order.id;
   for (let at = home(orderIndex, tag); ; at = next(orderIndex, at)) {
     const found = orderIndex[2 * at + 1]!;

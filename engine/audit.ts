@@ -9,7 +9,15 @@ import { assert, auditMatching, LANES, matchingUse, Side, sideBySide } from './b
 import { findMarket, findToken } from './markets/markets.ts';
 import { findAccount } from './orders/accounts.ts';
 import { closedInMemory, closedOrder, endStatus, orderStatus, orderTag } from './orders/orders.ts';
-import { EndReason, type EndReasonCode, MarketFlag, Status } from './tables/codes.ts';
+import { isLevel } from './orders/source-rows.ts';
+import {
+  EndReason,
+  type EndReasonCode,
+  ID_WORDS,
+  MarketFlag,
+  SOURCE_ADDRESS,
+  Status,
+} from './tables/codes.ts';
 import {
   ACCOUNT_I,
   Account,
@@ -32,6 +40,7 @@ import {
 import type { Tables } from './tables/tables.ts';
 import type { BookRow, MarketRow, OrderRow, TokenRow } from './tables/units.ts';
 import { isTickGrid } from './tables/units.ts';
+import { sameAddress } from './tables/words.ts';
 
 export function audit(t: Tables): void {
   auditBooks(t);
@@ -41,9 +50,11 @@ export function audit(t: Tables): void {
 /** The half of it that walks books, owners, markets and the ledger. */
 export function auditBooks(t: Tables): void {
   const resting = auditMatching(t.matching);
-  assert(resting === t.state[State.openOrders], 'every open order rests in a book');
+  const open = t.state[State.openOrders]!;
+  const expected = open + t.state[State.sourceLevels]!;
+  assert(resting === expected, 'every open order rests in a book, and every level of the source');
   for (let book = 1 as BookRow; book <= t.state[State.books]!; book++) auditBook(t, book);
-  auditAccounts(t, resting);
+  auditAccounts(t, open);
   auditMarkets(t);
   auditLedger(t);
 }
@@ -69,16 +80,24 @@ function auditRows(t: Tables): number {
   const rows = t.state[State.orderRows]!;
   assert(rows <= t.orderRows, 'order rows lie in their table');
   let open = 0;
+  let levels = 0;
   let expiring = 0;
   for (let row = 1 as OrderRow; row <= rows; row++) {
     if (orderStatus(t, row) !== Status.live) continue;
-    open += 1;
     auditOpen(t, row);
+    if (isLevel(t, row)) {
+      auditLevel(t, row);
+      levels += 1;
+      continue;
+    }
+    open += 1;
     if (t.orderF[(row << ORDER_F) + Order.expiry] !== 0) expiring += 1;
   }
   assert(open === t.state[State.openOrders], 'open orders are counted');
+  assert(levels === t.state[State.sourceLevels], 'levels of the source are counted');
   const inQueue = t.state[State.closed]! - t.state[State.nextReusableClosed]!;
-  assert(open + inQueue === rows, 'every order row is open or in the queue of finished ones');
+  const unused = inQueue + auditFreeLevels(t);
+  assert(open + levels + unused === rows, 'every order row is open or in a queue of free ones');
   return expiring;
 }
 
@@ -110,10 +129,35 @@ function auditOpen(t: Tables, row: OrderRow): void {
   assert(remaining <= t.orderF[(row << ORDER_F) + Order.original]!, 'an order only shrinks');
 }
 
+/** A level is a purchase of the reserved account that has no id, no owner's list and no end in time. */
+function auditLevel(t: Tables, row: OrderRow): void {
+  const offset = row << ORDER_I;
+  const account = t.orderI[offset + Order.maker]! << ACCOUNT_I;
+  assert(sameAddress(t.accountI, account, SOURCE_ADDRESS, 0), 'a level is of the source');
+  assert((t.orderI[offset + Order.flags]! & Flag.sell) === 0, 'the source buys');
+  assert(t.orderF[(row << ORDER_F) + Order.expiry] === 0, 'a level does not expire');
+  for (let w = 0; w < ID_WORDS; w++) {
+    assert(t.orderI[offset + Order.id + w] === 0, 'a level has no id');
+  }
+}
+
+/** Walks the list of free rows of levels, and counts them. */
+function auditFreeLevels(t: Tables): number {
+  let free = 0;
+  for (let row = t.state[State.freeSourceRow]! as OrderRow; row !== 0; free++) {
+    assert(free < t.state[State.freeSourceRows]!, 'the list of free rows ends');
+    assert(orderStatus(t, row) === Status.free, 'a free row holds no level');
+    row = t.orderI[(row << ORDER_I) + Order.nextFree]! as OrderRow;
+  }
+  assert(free === t.state[State.freeSourceRows], 'free rows are counted');
+  return free;
+}
+
 function auditClosed(t: Tables): void {
   const end = t.state[State.closed]!;
   const { history, orders } = t.capacities;
-  assert(closedInMemory(t) + t.state[State.openOrders]! <= orders + history, 'the rows suffice');
+  const open = t.state[State.openOrders]! + t.state[State.sourceLevels]!;
+  assert(closedInMemory(t) + open <= orders + history, 'the rows suffice');
   assert(
     t.state[State.nextReusableClosed]! <= t.state[State.firstKeptClosed]!,
     'kept rows are kept',

@@ -18,6 +18,9 @@
  *   resolve       header flags market count | - - | ms f64 key (4) group (8) weights, one a word
  *   resolveStep   header market limit -                                                   4 words
  *   note          header kind bytes - | the bytes, padded to eight with zeros: the engine passes them on
+ *   level         header token pips side | size f64                                       6 words
+ *   print         header token pips side | size f64                                       6 words
+ *   fill          header - - - | size f64 | id (8)                                       14 words
  */
 import { assert } from './book/matching.ts';
 import { OUTCOMES_MAX } from './tables/capacities.ts';
@@ -27,6 +30,7 @@ import type {
   MicroCollateral,
   MicroShares,
   OrderRow,
+  Pips,
   TicksPerUnit,
   TokenRow,
 } from './tables/units.ts';
@@ -46,9 +50,12 @@ export const CommandKind = {
   resolve: 12,
   resolveStep: 13,
   note: 14,
+  level: 15,
+  print: 16,
+  fill: 17,
 } as const;
 /** A command of a kind above this one is of a newer version. */
-export const COMMAND_KIND_MAX = CommandKind.note;
+export const COMMAND_KIND_MAX = CommandKind.fill;
 
 /** What each type does: docs/protocol.md#order-types. */
 export const OrderType = { GTC: 0, GTD: 1, FOK: 2, FAK: 3 } as const;
@@ -155,6 +162,9 @@ export const FundsCommand = {
 export const ResolveCommand = { flags: 1, market: 2, count: 3, group: 12, weights: 20 } as const;
 export const ResolveStepCommand = { market: 1, limit: 2, words: 4 } as const;
 export const NoteCommand = { kind: 1, bytes: 2, body: 4 } as const;
+/** Of `level` and `print` alike. */
+export const LevelCommand = { token: 1, pips: 2, side: 3, size: 2, words: 6 } as const;
+export const FillCommand = { size: 2, id: 6, words: 14 } as const;
 /** Of one note. */
 export const NOTE_BYTES_MAX = 4_096;
 
@@ -432,6 +442,43 @@ export function encodeNote(out: CommandBuffer, kind: number, bytes: Uint8Array):
 export function noteBytes(i32: Int32Array, at: number): Uint8Array {
   const from = i32.byteOffset + 4 * (at + NoteCommand.body);
   return new Uint8Array(i32.buffer, from, i32[at + NoteCommand.bytes]!);
+}
+
+export interface LevelFields {
+  /** 0 = unknown: it is refused. */
+  readonly token: TokenRow | 0;
+  /** Side: of a level its own, of a print that of the taker. */
+  readonly side: number;
+  /** Of the token. */
+  readonly pips: Pips;
+  readonly size: MicroShares;
+}
+
+/** The level of the source at a price of a token is now of this size; 0 = it is gone. */
+export function encodeLevel(out: CommandBuffer, fields: LevelFields): number {
+  return encodeAtPrice(out, CommandKind.level, fields);
+}
+
+/** The source traded this much at a price of a token. */
+export function encodePrint(out: CommandBuffer, fields: LevelFields): number {
+  return encodeAtPrice(out, CommandKind.print, fields);
+}
+
+function encodeAtPrice(out: CommandBuffer, kind: number, fields: LevelFields): number {
+  const at = out.begin(kind, LevelCommand.words);
+  out.i32[at + LevelCommand.token] = fields.token;
+  out.i32[at + LevelCommand.pips] = fields.pips;
+  out.i32[at + LevelCommand.side] = fields.side;
+  out.f64[at / 2 + LevelCommand.size] = fields.size;
+  return at;
+}
+
+/** A taker of the source meets the order with this id, for at most this size. */
+export function encodeFill(out: CommandBuffer, id: Int32Array, size: MicroShares): number {
+  const at = out.begin(CommandKind.fill, FillCommand.words);
+  out.f64[at / 2 + FillCommand.size] = size;
+  copyWords(id, out.i32, at + FillCommand.id, ID_WORDS);
+  return at;
 }
 
 function writeRequestId(out: CommandBuffer, at: number, id: RequestIdFields): void {

@@ -32,6 +32,7 @@ import { placing } from './orders/place.ts';
 import { prefetch } from './orders/prefetch.ts';
 import type { RejectReasonCode } from './orders/reject-reasons.ts';
 import { RejectReason } from './orders/reject-reasons.ts';
+import { applySource } from './orders/source.ts';
 import { EndReason, Status } from './tables/codes.ts';
 import {
   ACCOUNT_I,
@@ -66,6 +67,7 @@ export class Engine {
     // The functions of every message close over the core: the compiler then takes tables for constants.
     this.ahead = (i32, at, end) => prefetch(context, i32, at, end);
     const funds: Applier = (i32, f64, at) => applyFunds(context, i32, f64, at);
+    const source: Applier = (i32, f64, at) => applySource(context, i32, f64, at);
     this.appliers = {
       [CommandKind.order]: placing(context),
       [CommandKind.cancel]: (i32, _f64, at) => cancelOrder(context, i32, at),
@@ -81,6 +83,9 @@ export class Engine {
       [CommandKind.resolve]: (i32, f64, at) => resolveMarket(context, i32, f64, at),
       [CommandKind.resolveStep]: (i32, _f64, at) => resolveStep(context, i32, at),
       [CommandKind.note]: (i32, _f64, at) => passOn(context, i32, at),
+      [CommandKind.level]: source,
+      [CommandKind.print]: source,
+      [CommandKind.fill]: source,
     };
     this.forget = (persistedClosedSequence) => evictClosed(context, persistedClosedSequence);
     // Until a command says otherwise, as many as there is room for.

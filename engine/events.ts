@@ -10,6 +10,8 @@
  *   partly    kind, then the maker's row (32 words) a fill left something of its maker
  *   level     kind | book | tick | grid | quantity f64 | sequence f64
  *             the total of a level, and whose doing it was: kind says where its id is found
+ *   source    kind | book | tick | grid | quantity f64 | side f64
+ *             the total of a level that the source set, or of which its part was taken or ended
  *   finished  kind | - - - | sequence f64
  *   tick      kind | book | grid before | grid
  *   market    kind | market | 1 = new | base fee | minSize f64
@@ -62,6 +64,7 @@ export const EventKind = {
   entry: 11,
   resolved: 12,
   reserved: 13,
+  levelSource: 14,
 } as const;
 
 /** Columns of a record; f64 ones count doubles. */
@@ -79,6 +82,8 @@ export const Event = {
   quantity: 2,
   minSize: 2,
   sequence: 3,
+  /** Of a level of the source: 0 bid, 1 ask, in the prices of its book. */
+  side: 3,
   row: 8,
   // Of an entry.
   cause: 1,
@@ -161,7 +166,7 @@ export class EventBuffer {
       i32[at + EVENT_WORDS + w] = orderI[offset + w]!;
   }
 
-  /** @param sequence of the fill, or of the order among the finished ones */
+  /** @param sequence of the fill, or of the order among the finished ones; of a level of the source, its side */
   level(
     kind: number,
     book: BookRow,
@@ -337,7 +342,7 @@ export function partlyRows(i32: Int32Array, f64: Float64Array, at: number): Orde
 /** Words of the record at `at`. */
 export function eventWords(i32: Int32Array, at: number): number {
   const kind = i32[at]!;
-  assert(kind >= EventKind.placed && kind <= EventKind.reserved, 'an event has a known kind');
+  assert(kind >= EventKind.placed && kind <= EventKind.levelSource, 'an event has a known kind');
   if (kind === EventKind.partly) return PARTLY_WORDS;
   return kind === EventKind.entry ? ENTRY_WORDS : EVENT_WORDS;
 }

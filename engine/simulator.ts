@@ -13,17 +13,35 @@ import {
   encodeCancel,
   encodeCancelOwner,
   encodeConfigure,
+  encodeFill,
+  encodeFunds,
+  encodeLevel,
   encodeMarket,
   encodeMarketChange,
   encodeOrder,
+  encodePrint,
+  encodeResolve,
+  encodeResolveStep,
+  type FundsKind,
   OrderType,
   Side,
 } from './commands.ts';
 import { Engine } from './engine.ts';
+import { findPosition } from './ledger/positions.ts';
+import { cashReserved, cashTotal, sharesReserved, sharesTotal } from './ledger/reads.ts';
+import { findAccount } from './orders/accounts.ts';
+import { findOrder } from './orders/orders.ts';
 import { RejectReason, type RejectReasonCode } from './orders/reject-reasons.ts';
-import { tokenMarket } from './reads.ts';
+import { marketTokens, orderRemaining, tokenMarket } from './reads.ts';
 import { type Capacities, DEFAULT_CAPACITIES } from './tables/capacities.ts';
-import { ADDRESS_WORDS, API_KEY_WORDS, ID_WORDS, MarketFlag } from './tables/codes.ts';
+import {
+  ADDRESS_WORDS,
+  API_KEY_WORDS,
+  ID_WORDS,
+  MarketFlag,
+  REQUEST_KEY_WORDS,
+  SOURCE_ADDRESS,
+} from './tables/codes.ts';
 import { Depth, readDepth } from './tables/depth.ts';
 import {
   FILL_DOUBLES,
@@ -36,8 +54,10 @@ import {
 } from './tables/layout.ts';
 import { allocateEngine } from './tables/tables.ts';
 import {
+  type AccountRow,
   collateralOf,
   type MicroShares,
+  type OrderRow,
   type Pips,
   type Ticks,
   type TicksPerUnit,
@@ -65,6 +85,26 @@ export interface SimulatedOrder {
   readonly postOnly?: boolean;
   /** Unix seconds, GTD only. */
   readonly expiration?: number;
+}
+
+/** Whose money it is: an account of the caller's, or the reserved one that has the levels of a source. */
+export type Payer = number | 'source';
+
+/** Micro-units of cash, or micro-shares. */
+export interface Holding {
+  readonly total: number;
+  /** By open orders. */
+  readonly reserved: number;
+}
+
+export interface SimulatedLevel {
+  readonly token: TokenRow;
+  /** Of a level its own side, of a print that of the taker. */
+  readonly side: keyof typeof Side;
+  /** Of the token: ten-thousandths, whatever its ticks. */
+  readonly pips: number;
+  /** Micro-shares; of a level 0 = it is gone. */
+  readonly size: number;
 }
 
 export interface Placed {
@@ -104,10 +144,16 @@ export class Simulator {
   private readonly depth = new Depth();
   private readonly apiKey = new Int32Array(API_KEY_WORDS);
   private readonly owners: number[] = [0];
+  private requests = 0;
   private time = 1;
 
-  constructor(capacities: Partial<Capacities> = {}) {
+  /** @param ledger with one, orders need money: deposit() and split() */
+  constructor(capacities: Partial<Capacities> = {}, { ledger = false } = {}) {
     this.engine = new Engine(allocateEngine({ ...DEFAULT_CAPACITIES, ...capacities }));
+    if (!ledger) return;
+    const { history } = this.engine.t.capacities;
+    const reason = this.apply(encodeConfigure(this.out, 0, history, 0, 0, 0, true));
+    assert(reason === RejectReason.accepted, 'there is room for a ledger');
   }
 
   /** Moves the clock on, in unix milliseconds; orders that expire leave. */
@@ -206,6 +252,68 @@ export class Simulator {
     return this.apply(at);
   }
 
+  /** Pays in cash, in micro-units. */
+  deposit(payer: Payer, amount: number): RejectReasonCode {
+    return this.moveFunds('deposit', payer, amount);
+  }
+
+  /** Turns cash into shares of every outcome of the market of a token. */
+  split(payer: Payer, token: TokenRow, amount: number): RejectReasonCode {
+    return this.moveFunds('split', payer, amount, token);
+  }
+
+  /** The source's level at a price: it trades with orders in its way, and what is left of it stands. */
+  setLevel(level: SimulatedLevel): RejectReasonCode {
+    return this.applySource(encodeLevel, level);
+  }
+
+  /** The source traded: no money moves. */
+  print(level: SimulatedLevel): RejectReasonCode {
+    return this.applySource(encodePrint, level);
+  }
+
+  /** A taker of the source meets an order for at most this size, at the order's own price. */
+  fill(order: number, size: number): RejectReasonCode {
+    this.out.clear();
+    return this.apply(encodeFill(this.out, numbered(ID_WORDS, 2, order), size as MicroShares));
+  }
+
+  /** Ends the market of a token, and pays its outcomes by their weights. */
+  resolve(token: TokenRow, weights: readonly number[]): RejectReasonCode {
+    const { t } = this.engine;
+    const market = tokenMarket(t, token);
+    assert(weights.length === marketTokens(t, market), 'each outcome has a weight');
+    this.out.clear();
+    const reason = this.apply(encodeResolve(this.out, { id: this.requestId(), market, weights }));
+    if (reason !== RejectReason.accepted) return reason;
+    // Each step ends orders, or pays holders, or finishes.
+    for (let step = 0; step < 3; step++) {
+      this.out.clear();
+      this.apply(encodeResolveStep(this.out, market, 2 ** 30));
+    }
+    return reason;
+  }
+
+  cash(payer: Payer): Holding {
+    const { t } = this.engine;
+    const row = this.accountOf(payer);
+    return { total: cashTotal(t, row), reserved: cashReserved(t, row) };
+  }
+
+  position(payer: Payer, token: TokenRow): Holding {
+    const { t } = this.engine;
+    const account = this.accountOf(payer);
+    const row = account === 0 ? 0 : findPosition(t, account, token);
+    return { total: sharesTotal(t, row), reserved: sharesReserved(t, row) };
+  }
+
+  /** Micro-shares of an order that are open; 0 = it has ended. */
+  remaining(order: number): number {
+    const { t } = this.engine;
+    const row = findOrder(t, numbered(ID_WORDS, 2, order), 0);
+    return row <= 0 ? 0 : orderRemaining(t, row as OrderRow);
+  }
+
   book(token: TokenRow): SimulatedBook {
     const { depth } = this;
     assert(readDepth(this.engine.t, token, depth), 'nobody writes between two calls');
@@ -235,6 +343,48 @@ export class Simulator {
     return found;
   }
 
+  private applySource(encode: typeof encodeLevel, level: SimulatedLevel): RejectReasonCode {
+    this.out.clear();
+    return this.apply(
+      encode(this.out, {
+        token: level.token,
+        side: Side[level.side],
+        pips: level.pips as Pips,
+        size: level.size as MicroShares,
+      }),
+    );
+  }
+
+  private moveFunds(
+    kind: FundsKind,
+    payer: Payer,
+    amount: number,
+    token?: TokenRow,
+  ): RejectReasonCode {
+    this.out.clear();
+    return this.apply(
+      encodeFunds(this.out, kind, {
+        id: this.requestId(),
+        wallet: addressOf(payer),
+        market: token === undefined ? 0 : tokenMarket(this.engine.t, token),
+        amount,
+      }),
+    );
+  }
+
+  private requestId() {
+    this.requests += 1;
+    return {
+      isOperator: true,
+      ms: this.time,
+      key: numbered(REQUEST_KEY_WORDS, 5, this.requests),
+    };
+  }
+
+  private accountOf(payer: Payer): AccountRow | 0 {
+    return findAccount(this.engine.t, addressOf(payer), 0);
+  }
+
   private apply(at: number): RejectReasonCode {
     return this.run(() => this.engine.apply(this.out.i32, this.out.f64, at));
   }
@@ -246,6 +396,10 @@ export class Simulator {
     this.engine.end();
     return reason;
   }
+}
+
+function addressOf(payer: Payer): Int32Array {
+  return payer === 'source' ? SOURCE_ADDRESS : numbered(ADDRESS_WORDS, 1, payer);
 }
 
 /** A key of `words` words: which kind of thing, and its number. */

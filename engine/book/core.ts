@@ -131,17 +131,17 @@ export class Matching {
     header[Header.freeOrder] = slot;
   }
 
-  /**
-   * Reduces a resting order by less than its remaining quantity. The order keeps its position in
-   * the queue.
-   */
-  reduce(slot: number, by: number): void {
+  /** Gives a resting order another remaining quantity. It keeps its position in the queue. */
+  resize(slot: number, quantity: number): void {
     const { bookI, rowF } = this;
-    const left = rowF[slot << ORDER_F]! - by;
-    assert(by > 0 && left > 0, 'an order is reduced to something less');
+    const before = rowF[slot << ORDER_F]!;
+    assert(before > 0 && quantity > 0, 'what is resized rests, before and after');
     const b = this.book(slot) << BOOK_I;
-    rowF[slot << ORDER_F] = left;
-    rowF[(bookI[b | Book.base]! + this.level(slot)) << ROW_F]! -= by;
+    const at = (bookI[b | Book.base]! + this.level(slot)) << ROW_F;
+    const total = rowF[at]! + (quantity - before);
+    rowF[slot << ORDER_F] = quantity;
+    rowF[at] = total;
+    this.amount[1] = total;
   }
 
   /**
@@ -160,7 +160,7 @@ export class Matching {
     return this.amount[0]!;
   }
 
-  /** The quantity at the level of the last rest or cancel. */
+  /** The quantity at the level of the last rest, resize or cancel. */
   get total(): number {
     return this.amount[1]!;
   }

@@ -145,6 +145,9 @@ function fillUpTo(
     const total = m.totals[i]! as MicroShares;
     if (t.orderF[(maker << ORDER_F) | Order.remaining] === 0) {
       closeRested(context, maker, book, tick, total, EndReason.filled);
+    } else if ((t.orderI[(maker << ORDER_I) | Order.flags]! & Flag.source) !== 0) {
+      const facing = (1 - side) as matching.Side;
+      events.level(EventKind.levelSource, book, tick, grid, total, facing);
     } else {
       events.partly(t.orderI, maker << ORDER_I);
       events.level(EventKind.levelFill, book, tick, grid, total, t.state[State.fills]! - 1);

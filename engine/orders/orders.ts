@@ -19,6 +19,7 @@ import { sameId } from '../tables/words.ts';
 import { linkOwner, unlinkOwner } from './accounts.ts';
 import { rest } from './books.ts';
 import { scheduleExpiry, unscheduleExpiry } from './expiry.ts';
+import { endLevel } from './source-rows.ts';
 
 // A module's own constants are folded into machine code; imported ones are loaded at each use.
 const { EndReason, Status } = codes;
@@ -176,7 +177,7 @@ export function closeOrder(context: EngineContext, row: OrderRow, reason: EndRea
   closeRested(context, row, book, m.level(restingSlot) as Ticks, m.total as MicroShares, reason);
 }
 
-/** Ends an open order that has left its book. `total`: what still rests at its level. */
+/** Ends an open order, or a level of the source, that has left its book. `total`: what still rests at its level. */
 export function closeRested(
   context: EngineContext,
   row: OrderRow,
@@ -188,6 +189,10 @@ export function closeRested(
   const { t } = context;
   const { orderI, state } = t;
   const offset = row << ORDER_I;
+  if ((orderI[offset | Order.flags]! & Flag.source) !== 0) {
+    endLevel(context, row, book, tick, total);
+    return;
+  }
   unlinkOwner(t, orderI[offset | Order.owner]! as AccountRow, orderI[offset | Order.restingSlot]!);
   orderI[offset | Order.restingSlot] = 0;
   if (orderI[offset | Order.heap] !== 0) unscheduleExpiry(t, row);

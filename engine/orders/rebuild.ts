@@ -23,6 +23,7 @@ import type { Tables } from '../tables/tables.ts';
 import type { OrderRow } from '../tables/units.ts';
 import { accountTag } from './accounts.ts';
 import { closedInMemory, closedOrder, orderStatus, orderTag } from './orders.ts';
+import { isLevel, levelTag } from './source-rows.ts';
 
 export function rebuildIndexes(t: Tables): void {
   for (let row = 1; row <= t.state[State.markets]!; row++) {
@@ -45,13 +46,16 @@ export function rebuildIndexes(t: Tables): void {
   indexFill(t.requestIndex, requestEntries(t));
 }
 
-/** What the index of order ids holds, tag and slot by turns: open orders, and finished ones that are kept. */
+/** What the index of orders holds, tag and slot by turns: open ones, levels of the source, and finished ones that are kept. */
 export function orderEntries(t: Tables): Int32Array {
-  const entries = new Int32Array(2 * (t.state[State.openOrders]! + closedInMemory(t)));
+  const open = t.state[State.openOrders]! + t.state[State.sourceLevels]!;
+  const entries = new Int32Array(2 * (open + closedInMemory(t)));
   let at = 0;
   const enter = (row: OrderRow): void => {
     assert(at < entries.length, 'orders are counted');
-    entries[at] = orderTag(t.orderI, (row << ORDER_I) + Order.id);
+    entries[at] = isLevel(t, row)
+      ? levelTag(t, row)
+      : orderTag(t.orderI, (row << ORDER_I) + Order.id);
     entries[at + 1] = row;
     at += 2;
   };

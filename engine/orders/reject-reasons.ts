@@ -54,5 +54,10 @@ export const RejectReason = {
   marketResolved: 43,
   payoutInvalid: 44,
   groupHasWinner: 45,
+  // Commands of the source.
+  /** A market that has not two outcomes has no levels of the source. */
+  notBinary: 46,
+  /** A level of the source would meet another one. */
+  sourceCrossed: 47,
 } as const;
 export type RejectReasonCode = (typeof RejectReason)[keyof typeof RejectReason];

@@ -130,7 +130,8 @@ function takeFromBudget(t: Tables, order: OrderRow, leg: MicroCollateral): Micro
   return paid;
 }
 
-function lastTrade(t: Tables, token: TokenRow, pips: number, sells: number): void {
+/** Moves the last price of a token. */
+export function lastTrade(t: Tables, token: TokenRow, pips: number, sells: number): void {
   const offset = token << TOKEN_I;
   t.tokenI[offset | Token.lastPrice] = pips;
   t.tokenI[offset | Token.lastSide] = sells === 0 ? 0 : 1;

@@ -64,6 +64,8 @@ export const Order = {
   restingSlot: 30,
   /** With a ledger: the position that it trades, while it is open; 0 = none. */
   position: 31,
+  /** Int32, of a row in the list of free rows of levels: the next one; 0 = none. */
+  nextFree: 13,
 } as const;
 
 export const LINK_I = 1;
@@ -80,6 +82,8 @@ export const Flag = {
   ask: 1 << 0,
   /** 0 BUY, 1 SELL, of its own token. */
   sell: 1 << 1,
+  /** A level of the source (orders/source.ts), and no client's order. */
+  source: 1 << 6,
   typeShift: 2,
   signatureShift: 4,
   feeShift: 8,
@@ -208,6 +212,10 @@ export const State = {
   walletsPerSigner: 18,
   /** 1 = with a ledger. The first batch says it. */
   ledger: 19,
+  /** Levels of the source that stand, the first free row of theirs (0 = none), and how many are free. */
+  sourceLevels: 20,
+  freeSourceRow: 21,
+  freeSourceRows: 22,
   size: 32,
 } as const;
 

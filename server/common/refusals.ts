@@ -63,6 +63,8 @@ export const REFUSALS = {
     'payout must be a whole number for each outcome, with a sum from 1 to 10000; all equal if void',
   ],
   GROUP_HAS_WINNER: ['another market of the group has resolved to its first outcome'],
+  NOT_BINARY: ['market has not two outcomes'],
+  SOURCE_CROSSED: ['the level would meet one of the source on the other side'],
   // Of a request for orders.
   INVALID_ORDER_PAYLOAD: ['Invalid order payload'],
   ORDER_VERSION_MISMATCH: ['order_version_mismatch'],

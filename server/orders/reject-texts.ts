@@ -52,6 +52,8 @@ export const REJECT_TEXTS: Readonly<Record<Exclude<RejectReasonCode, 0>, string>
   [RejectReason.marketResolved]: REFUSALS.MARKET_RESOLVED[0],
   [RejectReason.payoutInvalid]: REFUSALS.PAYOUT_INVALID[0],
   [RejectReason.groupHasWinner]: REFUSALS.GROUP_HAS_WINNER[0],
+  [RejectReason.notBinary]: REFUSALS.NOT_BINARY[0],
+  [RejectReason.sourceCrossed]: REFUSALS.SOURCE_CROSSED[0],
 };
 
 /** The texts of the other service that its bots look for, where they differ. */

@@ -65,10 +65,9 @@ class Pair {
     this.naive.orders = this.naive.orders.filter((other) => other !== order);
   }
 
-  reduce(order: NaiveOrder, by: number): void {
-    if (by >= order.remaining) return;
-    this.core.reduce(this.slots.get(order.word)!, by);
-    order.remaining -= by;
+  resize(order: NaiveOrder, quantity: number): void {
+    this.core.resize(this.slots.get(order.word)!, quantity);
+    order.remaining = quantity;
   }
 
   /** To twice as many levels, or back to half if nothing lies between. */
@@ -129,7 +128,7 @@ function step(random: Random, pair: Pair): void {
   } else if (draw < 85) {
     pair.cancel(random.pick(naive.orders));
   } else if (draw < 97) {
-    pair.reduce(random.pick(naive.orders), random.between(1, 20));
+    pair.resize(random.pick(naive.orders), random.between(1, 60));
   } else {
     pair.rescale(book);
   }

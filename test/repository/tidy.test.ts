@@ -101,6 +101,7 @@ const ROOMS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
     ledger: ['', 'book', 'tables'],
     orders: ['', 'book', 'tables', 'ledger'],
     markets: ['', 'book', 'tables', 'ledger', 'orders'],
+    paper: ['', 'book', 'tables'],
   },
   storage: {
     files: [],
@@ -224,6 +225,7 @@ const ROOMS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
     client: ['common', 'page'],
     cli: ['common'],
     clients: ['admin', 'common'],
+    paper: [],
     torture: ['admin', 'common', 'engine', 'storage', 'streams'],
     bench: ['common', 'engine'],
     repository: ['common'],
@@ -531,6 +533,9 @@ const PUBLIC = ['client/client.ts', 'engine/simulator.ts', 'engine/book/matching
 /** Exports that no product file imports, and why they are exported. */
 const WITHOUT_IMPORTER: Readonly<Record<string, string>> = {
   'engine/ledger/reads.ts venueShares': 'routes of the ledger will read it',
+  'engine/paper/mirrored-markets.ts MirroredMarkets':
+    'what mirrors or replays a venue will feed it',
+  'engine/paper/paper-orders.ts EngineOrders': 'likewise, for its books',
   'server/catalog/search-index.ts buildSearchIndex':
     'benchmarks and tests search without a catalog',
   'server/catalog/snapshot.ts SNAPSHOT_FORMAT': 'a test pairs it with a hash of what is stored',

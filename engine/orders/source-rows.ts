@@ -1,0 +1,118 @@
+/**
+ * Levels of the source as rows of the order table: a BUY of the reserved account that is in no owner's list, has
+ * no id, and is found by its place (book, side, price). Its row goes back to a list of free ones when it ends, so a
+ * level leaves no finished order.
+ * Rules: docs/paper.md#levels
+ */
+import type * as matching from '../book/matching.ts';
+import { assert } from '../book/matching.ts';
+import type { EngineContext } from '../context.ts';
+import { EventKind } from '../events.ts';
+import { releasePosition, unreserve } from '../ledger/reservations.ts';
+import { home, indexInsert, indexRemove, next } from '../tables/hash-index.ts';
+import * as layout from '../tables/layout.ts';
+import type { Tables } from '../tables/tables.ts';
+import type { BookRow, MicroShares, OrderRow, Pips, Ticks } from '../tables/units.ts';
+import * as units from '../tables/units.ts';
+
+// A module's own constants are folded into machine code; imported ones are loaded at each use.
+const { BOOK_I, Book, Flag, ORDER_I, Order, State, TOKEN_I, Token } = layout;
+const { PIPS_PER_UNIT } = units;
+
+const GOLDEN = 0x9e3779b1;
+
+function placeTag(book: number, side: number, pips: number): number {
+  return Math.imul(Math.imul(book, GOLDEN) ^ ((pips << 1) | side), 0x85ebca6b);
+}
+
+/** True for the row of a level of the source. */
+export function isLevel({ orderI }: Pick<Tables, 'orderI'>, row: OrderRow): boolean {
+  return (orderI[(row << ORDER_I) | Order.flags]! & Flag.source) !== 0;
+}
+
+/** The level of the source at a price of a book, in the book's prices; 0 = none stands there. */
+export function findLevel(t: Tables, book: BookRow, side: matching.Side, pips: Pips): OrderRow | 0 {
+  const { orderIndex } = t;
+  const tag = placeTag(book, side, pips);
+  for (let entry = home(orderIndex, tag); ; entry = next(orderIndex, entry)) {
+    const row = orderIndex[2 * entry + 1]! as OrderRow | 0;
+    if (row === 0) return 0;
+    if (orderIndex[2 * entry] !== tag || !isLevel(t, row)) continue;
+    if (bookOf(t, row) === book && sideOf(t, row) === side && pipsOfLevel(t, row) === pips)
+      return row;
+  }
+}
+
+/** What a search for the place of a level finds. */
+export function findLevelOf(t: Tables, row: OrderRow): OrderRow | 0 {
+  return findLevel(t, bookOf(t, row), sideOf(t, row), pipsOfLevel(t, row));
+}
+
+/** Under which tag the index has a level. Its price is on every grid on which it stands. */
+export function levelTag(t: Tables, row: OrderRow): number {
+  return placeTag(bookOf(t, row), sideOf(t, row), pipsOfLevel(t, row));
+}
+
+/** Makes a level that rests known by its place. */
+export function enterLevel(t: Tables, row: OrderRow): void {
+  indexInsert(t.orderIndex, levelTag(t, row), row);
+  t.state[State.sourceLevels]! += 1;
+}
+
+/** Ends a level that has left its book, for whatever reason. `total`: what still rests at its price. */
+export function endLevel(
+  context: EngineContext,
+  row: OrderRow,
+  book: BookRow,
+  tick: Ticks,
+  total: MicroShares,
+): void {
+  const { events, t } = context;
+  const isThere = indexRemove(t.orderIndex, levelTag(t, row), row);
+  assert(isThere, 'a level is known by its place');
+  t.state[State.sourceLevels]! -= 1;
+  unreserve(context, row);
+  const side = sideOf(t, row);
+  freeLevel(context, row);
+  const grid = t.bookI[(book << BOOK_I) | Book.ticksPerUnit]!;
+  events.level(EventKind.levelSource, book, tick, grid, total, side);
+  context.noteWord(book);
+  context.noteWord(tick);
+}
+
+/** Gives back the row of a level that reserves nothing. */
+export function freeLevel({ t }: EngineContext, row: OrderRow): void {
+  const { orderI, state } = t;
+  releasePosition(t, row);
+  const offset = row << ORDER_I;
+  orderI.fill(0, offset, offset + (1 << ORDER_I));
+  orderI[offset | Order.nextFree] = state[State.freeSourceRow]!;
+  state[State.freeSourceRow] = row;
+  state[State.freeSourceRows]! += 1;
+}
+
+/** A free row of those that levels had; 0 = there is none. */
+export function reuseLevel({ orderI, state }: Tables): OrderRow | 0 {
+  const row = state[State.freeSourceRow]! as OrderRow | 0;
+  if (row === 0) return 0;
+  const link = (row << ORDER_I) | Order.nextFree;
+  state[State.freeSourceRow] = orderI[link]!;
+  state[State.freeSourceRows]! -= 1;
+  orderI[link] = 0;
+  return row;
+}
+
+function bookOf({ orderI, tokenI }: Tables, row: OrderRow): BookRow {
+  const token = orderI[(row << ORDER_I) | Order.token]!;
+  return tokenI[(token << TOKEN_I) | Token.book]! as BookRow;
+}
+
+function sideOf({ orderI }: Tables, row: OrderRow): matching.Side {
+  return (orderI[(row << ORDER_I) | Order.flags]! & Flag.ask) as matching.Side;
+}
+
+/** In the prices of its book. */
+function pipsOfLevel(t: Tables, row: OrderRow): Pips {
+  const grid = t.bookI[(bookOf(t, row) << BOOK_I) | Book.ticksPerUnit]!;
+  return (t.orderI[(row << ORDER_I) | Order.price]! * (PIPS_PER_UNIT / grid)) as Pips;
+}

@@ -1,0 +1,267 @@
+/**
+ * What the messages of a source mean to one mirrored book: `level`, `print` and `fill` commands. It knows what
+ * the source has and what the engine was told, and says what differs. Between two messages its caller applies
+ * what it said, because it reads the paper orders from the engine's tables (paper-orders.ts).
+ *
+ *   source   what the source said, in its own prices
+ *   wanted   the same on the grid of the book, without levels that cross each other
+ *   sent     what the engine was last told
+ *
+ * Rules: docs/paper.md#the-fill-model
+ * Thread: one, which is the caller's.
+ */
+import { type CommandBuffer, encodeFill, encodeLevel, encodePrint, Side } from '../commands.ts';
+import { type MicroShares, PIPS_PER_UNIT, type Pips, type TokenRow } from '../tables/units.ts';
+import { keyOf, Levels, pipsOfKey } from './levels.ts';
+import type { PaperOrder, PaperOrders } from './paper-orders.ts';
+import { Place, type QueueRule } from './place.ts';
+import { SourceBook, type SourceChange, type SourceLevel } from './source-book.ts';
+import { ToldTwice } from './told-twice.ts';
+
+/** Whether what paper orders took of a level comes back with its next change or with the next message. */
+export type Impact = 'keep' | 'restore';
+
+export interface MirroredBookOptions {
+  /** The first outcome. */
+  readonly token: TokenRow;
+  readonly impact: Impact;
+  readonly queue: QueueRule;
+  readonly paper: PaperOrders;
+}
+
+const SIDES = [Side.buy, Side.sell] as const;
+const NO_PLACES: ReadonlyMap<string, Place> = new Map();
+
+export class MirroredBook {
+  readonly source = new SourceBook();
+  /** Unix milliseconds of the message at hand, by the source's clock; its feeder sets it (told-twice.ts). */
+  time = 0;
+  private readonly options: MirroredBookOptions;
+  private readonly sent: readonly [Levels, Levels] = [new Levels(), new Levels()];
+  /** By side and price, then by id: the orders that were seen when their level was last touched. */
+  private readonly places = new Map<number, Map<string, Place>>();
+  /** By side and price: what the source said lately, for orders that come. */
+  private readonly told = new Map<number, ToldTwice>();
+  /** Keys at which wanted and sent may differ, by side. */
+  private readonly touched: readonly [Set<number>, Set<number>] = [new Set(), new Set()];
+  /** Pips of a tick. */
+  private step: number;
+  /** Some levels do not stand as the source has them: it is crossed, or its prices are not on the grid. */
+  private isIrregular = false;
+
+  constructor(options: MirroredBookOptions) {
+    this.options = options;
+    this.step = PIPS_PER_UNIT / options.paper.ticksPerUnit;
+    this.resume();
+  }
+
+  /** All levels of the source. What it does not name is gone. */
+  snapshot(bids: readonly SourceLevel[], asks: readonly SourceLevel[], out: CommandBuffer): void {
+    this.begin();
+    for (const side of SIDES) {
+      const now = new Map<number, number>();
+      for (const { pips, size } of side === Side.buy ? bids : asks) {
+        now.set(keyOf(side, pips), size);
+      }
+      for (const key of [...this.source.sides[side].keys]) {
+        if (!now.has(key)) this.setLevel(side, key, 0);
+      }
+      for (const [key, size] of now) this.setLevel(side, key, size);
+    }
+    this.send(out);
+  }
+
+  change(side: number, pips: number, size: number, out: CommandBuffer): void {
+    this.changes([{ side, pips, size }], out);
+  }
+
+  /** Changes of one message: they count together, in whatever order they are. */
+  changes(changes: readonly SourceChange[], out: CommandBuffer): void {
+    this.begin();
+    for (const { pips, side, size } of changes)
+      this.setLevel(side as 0 | 1, keyOf(side, pips), size);
+    this.send(out);
+  }
+
+  /** The source traded. @param side of the taker */
+  print(side: number, pips: number, size: number, out: CommandBuffer): void {
+    const { paper, queue, token } = this.options;
+    encodePrint(out, { token, side, pips: pips as Pips, size: size as MicroShares });
+    const resting = side === Side.buy ? Side.sell : Side.buy;
+    let left = size;
+    for (const { id, remaining } of paper.before(resting, pips)) {
+      if (left === 0) break;
+      const filled = Math.min(remaining, left);
+      encodeFill(out, id, filled as MicroShares);
+      left -= filled;
+    }
+    const key = keyOf(resting, pips);
+    const orders = paper.at(resting, pips);
+    const places = this.placesAt(resting, key, orders);
+    this.toldAt(resting, key).print(size, this.time);
+    for (const order of orders) {
+      const reached = places.get(nameOf(order))!.print(size, this.time, queue);
+      // What earlier paper orders got of the print is not left for this one.
+      const filled = Math.min(order.remaining, reached - (size - left));
+      if (filled <= 0) continue;
+      encodeFill(out, order.id, filled as MicroShares);
+      left -= filled;
+    }
+  }
+
+  /** Removes all levels, as when the source is silent. The source's next snapshot brings them back. */
+  clear(out: CommandBuffer): void {
+    this.snapshot([], [], out);
+  }
+
+  /** Reads what stands of the source, at a start or when a command was refused. The next message repairs it. */
+  resume(): void {
+    for (const side of SIDES) {
+      this.sent[side].clear();
+      for (const { pips, size } of this.options.paper.sourceLevels(side)) {
+        this.sent[side].set(keyOf(side, pips), size);
+      }
+      this.touchAll(side);
+    }
+  }
+
+  private begin(): void {
+    const { impact, paper } = this.options;
+    const step = PIPS_PER_UNIT / paper.ticksPerUnit;
+    if (step !== this.step) this.changeGrid(step);
+    if (impact === 'restore') for (const side of SIDES) this.noteTaken(side);
+  }
+
+  /** A coarser grid ended the levels that are not on it. */
+  private changeGrid(step: number): void {
+    this.step = step;
+    this.isIrregular = true;
+    for (const side of SIDES) {
+      for (const key of [...this.sent[side].keys]) {
+        if (key % step !== 0) this.sent[side].set(key, 0);
+      }
+    }
+  }
+
+  /** Takers take the best levels first, so the first whole one ends the search. */
+  private noteTaken(side: 0 | 1): void {
+    const sent = this.sent[side];
+    for (let i = sent.keys.length - 1; i >= 0; i--) {
+      const key = sent.keys[i]!;
+      const stands = this.options.paper.sourceAt(side, pipsOfKey(side, key));
+      if (stands === sent.sizes[i]) return;
+      sent.set(key, stands);
+      this.touched[side].add(key);
+    }
+  }
+
+  private setLevel(side: 0 | 1, key: number, size: number): void {
+    const levels = this.source.sides[side];
+    if (levels.get(key) === size) return;
+    const tick = key - (key % this.step);
+    const places = this.placesAt(side, tick);
+    const before = this.sizeAt(side, tick);
+    levels.set(key, size);
+    this.touched[side].add(tick);
+    if (tick !== key) this.isIrregular = true;
+    const after = this.sizeAt(side, tick);
+    if (after < before) this.toldAt(side, tick).decrease(before - after, this.time);
+    for (const place of places.values()) {
+      place.resized(before, after, this.time, this.options.queue);
+    }
+  }
+
+  /** What the source has at a tick: prices between two ticks count at the one away from the spread. */
+  private sizeAt(side: 0 | 1, tick: number): number {
+    return this.source.sides[side].sum(tick, tick + this.step);
+  }
+
+  private toldAt(side: 0 | 1, key: number): ToldTwice {
+    const name = nameOfLevel(side, key);
+    const before = this.told.get(name);
+    if (before !== undefined && !before.isOver(this.time)) return before;
+    const told = new ToldTwice(this.time);
+    this.told.set(name, told);
+    return told;
+  }
+
+  /** Places of the paper orders at a price. One that was not seen before is behind what the source has there. */
+  private placesAt(
+    side: 0 | 1,
+    key: number,
+    orders: readonly PaperOrder[] = this.options.paper.at(side, pipsOfKey(side, key)),
+  ): ReadonlyMap<string, Place> {
+    const name = nameOfLevel(side, key);
+    if (orders.length === 0) {
+      this.places.delete(name);
+      return NO_PLACES;
+    }
+    const seen = this.places.get(name);
+    const places = new Map<string, Place>();
+    const { decreased } = this.toldAt(side, key);
+    for (const order of orders) {
+      const id = nameOf(order);
+      const ahead = this.sizeAt(side, key);
+      places.set(id, seen?.get(id) ?? new Place(ahead, decreased, this.time));
+    }
+    this.places.set(name, places);
+    return places;
+  }
+
+  /** Says what differs: removals first, so that no level meets one that is gone; then the best first. */
+  private send(out: CommandBuffer): void {
+    const isCrossed = this.source.crossed;
+    if (isCrossed || this.isIrregular) {
+      for (const side of SIDES) this.touchAll(side);
+      this.isIrregular = isCrossed || SIDES.some((side) => this.isOffGrid(side));
+    }
+    for (const side of SIDES) {
+      for (const key of this.touched[side]) {
+        if (this.sent[side].get(key) > 0 && this.wanted(side, key) === 0) {
+          this.sendLevel(side, key, 0, out);
+        }
+      }
+    }
+    for (const side of SIDES) {
+      const touched = this.touched[side];
+      const keys = touched.size > 1 ? [...touched].sort((a, b) => b - a) : touched;
+      for (const key of keys) {
+        const size = this.wanted(side, key);
+        if (size !== this.sent[side].get(key)) this.sendLevel(side, key, size, out);
+      }
+      touched.clear();
+    }
+  }
+
+  private sendLevel(side: 0 | 1, key: number, size: number, out: CommandBuffer): void {
+    const { token } = this.options;
+    this.sent[side].set(key, size);
+    encodeLevel(out, { token, side, pips: pipsOfKey(side, key), size: size as MicroShares });
+  }
+
+  private wanted(side: 0 | 1, tick: number): number {
+    if (!this.isIrregular) return this.source.sides[side].get(tick);
+    // A price of 0 or 1 is none.
+    if (tick === 0) return 0;
+    const end = Math.min(tick + this.step, this.source.firstCrossed(side));
+    return this.source.sides[side].sum(tick, end);
+  }
+
+  private touchAll(side: 0 | 1): void {
+    const touched = this.touched[side];
+    for (const key of this.sent[side].keys) touched.add(key);
+    for (const key of this.source.sides[side].keys) touched.add(key - (key % this.step));
+  }
+
+  private isOffGrid(side: 0 | 1): boolean {
+    return this.source.sides[side].keys.some((key) => key % this.step !== 0);
+  }
+}
+
+function nameOfLevel(side: number, key: number): number {
+  return 2 * key + side;
+}
+
+function nameOf({ id }: PaperOrder): string {
+  return id.join();
+}

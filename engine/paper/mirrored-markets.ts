@@ -1,0 +1,143 @@
+/**
+ * Routes the messages of a source to the books that mirror it. Of a binary market the first outcome alone is
+ * mirrored: the second one says the same again, except for prints, which come once, by the taker's token.
+ *
+ * Thread: one, which is the caller's.
+ */
+import { type CommandBuffer, Side } from '../commands.ts';
+import { PIPS_PER_UNIT } from '../tables/units.ts';
+import { inferTrades } from './infer-trades.ts';
+import {
+  type BookMessage,
+  type ChangeText,
+  type LastTradePriceMessage,
+  type LevelText,
+  type MarketMessage,
+  microOf,
+  pipsOf,
+  sideOf,
+} from './messages.ts';
+import type { MirroredBook } from './mirrored-book.ts';
+import type { SourceChange, SourceLevel } from './source-book.ts';
+
+interface Outcome {
+  readonly id: string;
+  readonly book: MirroredBook;
+  readonly isSecond: boolean;
+  /** The newest print, where a source sends it for both tokens. */
+  readonly newest: { isSecond: boolean; text: string };
+}
+
+export class MirroredMarkets {
+  private readonly outcomes = new Map<string, Outcome>();
+  private readonly infersTrades: boolean;
+
+  /** @param infersTrades the source sends no prints (infer-trades.ts) */
+  constructor(infersTrades: boolean) {
+    this.infersTrades = infersTrades;
+  }
+
+  /** @param ids of the first outcome's token and, where it is known, of the second one's */
+  add(ids: readonly (string | undefined)[], book: MirroredBook): void {
+    const newest = { isSecond: false, text: '' };
+    ids.forEach((id, outcome) => {
+      if (id !== undefined) this.outcomes.set(id, { id, book, isSecond: outcome === 1, newest });
+    });
+  }
+
+  remove(ids: readonly (string | undefined)[]): void {
+    for (const id of ids) if (id !== undefined) this.outcomes.delete(id);
+  }
+
+  /** Says what a message means. The caller applies it before the next one. */
+  apply(message: MarketMessage, out: CommandBuffer): void {
+    if (message.event_type === 'price_change') {
+      const { changes, price_changes: priceChanges, timestamp } = message;
+      if (changes !== undefined) this.changes(message.asset_id!, changes, timestamp, out);
+      else if (priceChanges !== undefined) this.changesByAsset(priceChanges, timestamp, out);
+      return;
+    }
+    const outcome = this.outcomes.get(message.asset_id);
+    if (outcome === undefined) return;
+    if (message.event_type === 'last_trade_price') this.print(outcome, message, out);
+    if (message.event_type === 'book' && !outcome.isSecond)
+      this.snapshot(outcome.book, message, out);
+  }
+
+  private snapshot(book: MirroredBook, message: BookMessage, out: CommandBuffer): void {
+    const bids = levelsOf(message.bids, Side.buy);
+    const asks = levelsOf(message.asks, Side.sell);
+    book.time = Number(message.timestamp);
+    if (this.infersTrades) {
+      for (const { pips, side, size } of inferTrades(book.source, bids, asks)) {
+        book.print(side, pips, size, out);
+      }
+    }
+    book.snapshot(bids, asks, out);
+  }
+
+  private changes(
+    id: string,
+    texts: readonly ChangeText[],
+    timestamp: string,
+    out: CommandBuffer,
+  ): void {
+    const outcome = this.outcomes.get(id);
+    if (outcome === undefined || outcome.isSecond) return;
+    const changes: SourceChange[] = [];
+    for (const text of texts) {
+      const side = sideOf(text.side);
+      const level = levelOf(text, side);
+      if (level !== undefined) changes.push({ side, ...level });
+    }
+    outcome.book.time = Number(timestamp);
+    outcome.book.changes(changes, out);
+  }
+
+  /** The form with both tokens of a market, or of several, in one message. */
+  private changesByAsset(
+    texts: readonly ChangeText[],
+    timestamp: string,
+    out: CommandBuffer,
+  ): void {
+    for (const id of new Set(texts.map((text) => text.asset_id!))) {
+      const ofAsset = texts.filter((text) => text.asset_id === id);
+      this.changes(id, ofAsset, timestamp, out);
+    }
+  }
+
+  private print(outcome: Outcome, message: LastTradePriceMessage, out: CommandBuffer): void {
+    const { book, isSecond, newest } = outcome;
+    const taker = sideOf(message.side);
+    const side = isSecond ? 1 - taker : taker;
+    // A buyer reaches asks up to its price: rounded to the side on which fewer orders are reached.
+    const own = pipsOf(message.price, taker === Side.sell);
+    const pips = isSecond ? PIPS_PER_UNIT - own : own;
+    const size = microOf(message.size);
+    if (!(pips > 0 && size > 0)) return;
+    const text = `${message.timestamp} ${side} ${pips} ${size}`;
+    const isSame = newest.isSecond !== isSecond && newest.text === text;
+    newest.isSecond = isSecond;
+    // Said once more for the other token: then a third one is another trade.
+    newest.text = isSame ? '' : text;
+    if (isSame) return;
+    book.time = Number(message.timestamp);
+    book.print(side, pips, size, out);
+  }
+}
+
+/** Of what is no price or size, nothing. */
+function levelsOf(texts: readonly LevelText[], side: 0 | 1): SourceLevel[] {
+  const levels: SourceLevel[] = [];
+  for (const text of texts) {
+    const level = levelOf(text, side);
+    if (level !== undefined) levels.push(level);
+  }
+  return levels;
+}
+
+function levelOf({ price, size }: LevelText, side: 0 | 1): SourceLevel | undefined {
+  const pips = pipsOf(price, side === Side.sell);
+  const micro = microOf(size);
+  return pips > 0 && micro >= 0 ? { pips, size: micro } : undefined;
+}

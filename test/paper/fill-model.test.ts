@@ -1,0 +1,410 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { CommandBuffer } from '../../engine/commands.ts';
+import { type Impact, MirroredBook } from '../../engine/paper/mirrored-book.ts';
+import { MirroredMarkets } from '../../engine/paper/mirrored-markets.ts';
+import type { PaperOrder, PaperOrders } from '../../engine/paper/paper-orders.ts';
+import type { QueueRule } from '../../engine/paper/place.ts';
+import type { SourceLevel } from '../../engine/paper/source-book.ts';
+import { ID_WORDS } from '../../engine/tables/codes.ts';
+import type { MicroShares, TicksPerUnit, TokenRow } from '../../engine/tables/units.ts';
+import { said } from './said.ts';
+
+const SHARE = 1_000_000;
+const BUY = 0;
+const SELL = 1;
+
+interface Resting {
+  readonly number: number;
+  readonly side: number;
+  readonly price: number;
+  remaining: number;
+}
+
+/** Paper orders and levels as an engine would have them, set by hand. */
+class Desk implements PaperOrders {
+  ticksPerUnit: TicksPerUnit = 100;
+  readonly orders: Resting[] = [];
+  /** What stands of the source, by side and pips. */
+  readonly stands = new Map<string, number>();
+
+  rest(number: number, side: number, price: number, shares: number): void {
+    this.orders.push({ number, side, price, remaining: shares * SHARE });
+  }
+
+  at(side: number, pips: number): PaperOrder[] {
+    return this.orders
+      .filter((order) => order.side === side && pipsOf(order.price) === pips)
+      .map(({ number, remaining }) => ({ id: idOf(number), remaining: remaining as MicroShares }));
+  }
+
+  before(side: number, pips: number): PaperOrder[] {
+    const isBetter = (p: number): boolean => (side === BUY ? p > pips : p < pips);
+    return this.orders
+      .filter((order) => order.side === side && isBetter(pipsOf(order.price)))
+      .sort((a, b) => (side === BUY ? b.price - a.price : a.price - b.price))
+      .map(({ number, remaining }) => ({ id: idOf(number), remaining: remaining as MicroShares }));
+  }
+
+  sourceAt(side: number, pips: number): number {
+    return this.stands.get(`${side} ${pips}`) ?? 0;
+  }
+
+  sourceLevels(side: number): SourceLevel[] {
+    return [...this.stands]
+      .filter(([name]) => name.startsWith(`${side} `))
+      .map(([name, size]) => ({ pips: Number(name.slice(2)), size }));
+  }
+}
+
+function idOf(number: number): Int32Array {
+  const id = new Int32Array(ID_WORDS);
+  id[ID_WORDS - 1] = number;
+  return id;
+}
+
+function pipsOf(price: number): number {
+  return Math.round(price * 10_000);
+}
+
+/** A book with its desk, and what it says to each message. Prices and sizes in units and shares. */
+function scene({
+  impact = 'keep',
+  queue = 'pessimistic',
+}: {
+  impact?: Impact;
+  queue?: QueueRule;
+} = {}) {
+  const desk = new Desk();
+  const out = new CommandBuffer();
+  const book = new MirroredBook({ token: 1 as TokenRow, impact, queue, paper: desk });
+  type Level = readonly [price: number, shares: number];
+  const levels = (list: readonly Level[]): SourceLevel[] =>
+    list.map(([price, shares]) => ({ pips: pipsOf(price), size: shares * SHARE }));
+  const answer = (): string[] => said(out);
+  return {
+    desk,
+    book,
+    at: (time: number): void => {
+      book.time = time;
+    },
+    snapshot: (bids: readonly Level[], asks: readonly Level[]): string[] => {
+      book.snapshot(levels(bids), levels(asks), out);
+      return answer();
+    },
+    change: (side: number, price: number, shares: number): string[] => {
+      book.change(side, pipsOf(price), shares * SHARE, out);
+      return answer();
+    },
+    changes: (...list: readonly (readonly [number, number, number])[]): string[] => {
+      const changes = list.map(([side, price, shares]) => ({
+        side,
+        pips: pipsOf(price),
+        size: shares * SHARE,
+      }));
+      book.changes(changes, out);
+      return answer();
+    },
+    print: (side: number, price: number, shares: number): string[] => {
+      book.print(side, pipsOf(price), shares * SHARE, out);
+      return answer();
+    },
+  };
+}
+
+test('a snapshot says what differs, and first what is gone', () => {
+  const { snapshot } = scene();
+  assert.deepEqual(snapshot([[0.4, 100]], [[0.5, 20]]), [
+    'level buy 0.40 100',
+    'level sell 0.50 20',
+  ]);
+  assert.deepEqual(snapshot([[0.4, 100]], [[0.5, 20]]), []);
+  assert.deepEqual(snapshot([[0.5, 7]], [[0.6, 20]]), [
+    'level buy 0.40 0',
+    'level sell 0.50 0',
+    'level buy 0.50 7',
+    'level sell 0.60 20',
+  ]);
+});
+
+test('changes of one message count together, in whatever order they are', () => {
+  const { changes, snapshot } = scene();
+  snapshot([[0.4, 100]], [[0.5, 20]]);
+  assert.deepEqual(changes([BUY, 0.52, 5], [SELL, 0.5, 0], [SELL, 0.55, 9]), [
+    'level sell 0.50 0',
+    'level buy 0.52 5',
+    'level sell 0.55 9',
+  ]);
+});
+
+test('levels of a source that cross each other do not stand until they do not', () => {
+  const { change, snapshot, book } = scene();
+  snapshot(
+    [[0.4, 100]],
+    [
+      [0.5, 20],
+      [0.6, 30],
+    ],
+  );
+  assert.deepEqual(change(BUY, 0.5, 5), ['level sell 0.50 0']);
+  assert(book.source.crossed);
+  assert.deepEqual(change(BUY, 0.41, 1), ['level buy 0.41 1']);
+  assert.deepEqual(change(SELL, 0.5, 0), ['level buy 0.50 5']);
+  assert(!book.source.crossed);
+});
+
+test('prices between two ticks count at the one away from the spread', () => {
+  const { change, desk, snapshot } = scene();
+  desk.ticksPerUnit = 100;
+  assert.deepEqual(
+    snapshot(
+      [
+        [0.405, 3],
+        [0.4, 4],
+      ],
+      [
+        [0.505, 5],
+        [0.51, 6],
+      ],
+    ),
+    ['level buy 0.40 7', 'level sell 0.51 11'],
+  );
+  assert.deepEqual(change(BUY, 0.405, 1), ['level buy 0.40 5']);
+  assert.deepEqual(change(SELL, 0.505, 0), ['level sell 0.51 6']);
+});
+
+test('a coarser grid moves the levels that are not on it', () => {
+  const { change, desk, snapshot } = scene();
+  desk.ticksPerUnit = 1_000;
+  assert.deepEqual(snapshot([[0.402, 3]], [[0.6, 5]]), ['level buy 0.40 3', 'level sell 0.60 5']);
+  desk.ticksPerUnit = 100;
+  // The engine has ended the level at 0.402 with its tick.
+  assert.deepEqual(change(SELL, 0.6, 6), ['level buy 0.40 3', 'level sell 0.60 6']);
+});
+
+test('what paper orders took stays taken until the level changes, or comes back', () => {
+  for (const impact of ['keep', 'restore'] as const) {
+    const { change, desk, snapshot } = scene({ impact });
+    snapshot(
+      [[0.4, 100]],
+      [
+        [0.5, 20],
+        [0.6, 30],
+      ],
+    );
+    desk.stands.set(`${BUY} 4000`, 100 * SHARE);
+    // A paper order took all of the best ask and a part of the next one.
+    desk.stands.set(`${SELL} 6000`, 12 * SHARE);
+    const isKept = impact === 'keep';
+    assert.deepEqual(
+      change(BUY, 0.3, 1),
+      isKept
+        ? ['level buy 0.30 1']
+        : ['level buy 0.30 1', 'level sell 0.50 20', 'level sell 0.60 30'],
+    );
+    assert.deepEqual(
+      change(SELL, 0.5, 20),
+      isKept ? [] : ['level sell 0.50 20', 'level sell 0.60 30'],
+    );
+    const [first] = change(SELL, 0.5, 19);
+    assert.equal(first, 'level sell 0.50 19');
+  }
+});
+
+test('an order waits for what the source had when it came, whatever comes behind', () => {
+  const { change, desk, print, snapshot } = scene();
+  snapshot([[0.4, 100]], []);
+  desk.rest(1, BUY, 0.4, 10);
+  change(BUY, 0.4, 500);
+  desk.rest(2, BUY, 0.4, 10);
+  assert.deepEqual(print(SELL, 0.4, 100), ['print sell 0.40 100']);
+  change(BUY, 0.4, 400);
+  assert.deepEqual(print(SELL, 0.4, 8), ['print sell 0.40 8', 'fill #1 8']);
+});
+
+test('paper orders at one price share what is left of a print, the oldest first', () => {
+  const { desk, print, snapshot } = scene();
+  snapshot([[0.4, 100]], []);
+  desk.rest(1, BUY, 0.4, 10);
+  desk.rest(2, BUY, 0.4, 10);
+  assert.deepEqual(print(SELL, 0.4, 113), ['print sell 0.40 113', 'fill #1 10', 'fill #2 3']);
+});
+
+test('a print through a price fills the better orders first, and never more than it has', () => {
+  const { desk, print, snapshot } = scene();
+  snapshot([[0.4, 100]], []);
+  desk.rest(1, BUY, 0.4, 10);
+  desk.rest(2, BUY, 0.41, 10);
+  desk.rest(3, BUY, 0.42, 10);
+  assert.deepEqual(print(SELL, 0.4, 15), ['print sell 0.40 15', 'fill #3 10', 'fill #2 5']);
+  assert.deepEqual(print(SELL, 0.39, 25), [
+    'print sell 0.39 25',
+    'fill #3 10',
+    'fill #2 10',
+    'fill #1 5',
+  ]);
+});
+
+test('a decrease moves an order by its rule', () => {
+  const filled: Record<string, string[]> = {};
+  for (const queue of ['pessimistic', 'proportional'] as const) {
+    const { at, change, desk, print, snapshot } = scene({ queue });
+    at(10_000);
+    snapshot([[0.4, 100]], []);
+    desk.rest(1, BUY, 0.4, 50);
+    change(BUY, 0.4, 200);
+    // Half of the level is cancelled, and no print says that it traded.
+    at(20_000);
+    change(BUY, 0.4, 100);
+    at(30_000);
+    filled[queue] = print(SELL, 0.4, 70).slice(1);
+  }
+  assert.deepEqual(filled, { pessimistic: [], proportional: ['fill #1 20'] });
+});
+
+test('no rule leaves more ahead of an order than the level has', () => {
+  for (const queue of ['pessimistic', 'proportional'] as const) {
+    const { at, change, desk, print, snapshot } = scene({ queue });
+    at(10_000);
+    snapshot([[0.4, 100]], []);
+    desk.rest(1, BUY, 0.4, 50);
+    change(BUY, 0.4, 30);
+    at(20_000);
+    assert.deepEqual(print(SELL, 0.4, 31).slice(1), ['fill #1 1'], queue);
+  }
+});
+
+test('a trade that is said as print and decrease moves an order once, in either order', () => {
+  for (const queue of ['pessimistic', 'proportional'] as const) {
+    for (const order of ['print first', 'decrease first']) {
+      const { at, change, desk, print, snapshot } = scene({ queue });
+      at(10_000);
+      snapshot([[0.4, 100]], []);
+      desk.rest(1, BUY, 0.4, 50);
+      change(BUY, 0.4, 300);
+      at(20_000);
+      if (order === 'print first') assert.deepEqual(print(SELL, 0.4, 60).slice(1), []);
+      change(BUY, 0.4, 240);
+      at(20_100);
+      if (order !== 'print first') assert.deepEqual(print(SELL, 0.4, 60).slice(1), []);
+      at(30_000);
+      assert.deepEqual(print(SELL, 0.4, 45).slice(1), ['fill #1 5'], `${queue}, ${order}`);
+    }
+  }
+});
+
+test('an order is not moved by a trade before it came, though it is said again after', () => {
+  const { at, change, desk, print, snapshot } = scene();
+  at(10_000);
+  snapshot([[0.4, 100]], []);
+  change(BUY, 0.4, 40);
+  desk.rest(1, BUY, 0.4, 50);
+  // The decrease was this trade: the order came behind the 40 that were left.
+  at(10_050);
+  assert.deepEqual(print(SELL, 0.4, 60).slice(1), []);
+});
+
+test('prints and levels of the second token are those of the first one at 1 - price', () => {
+  const desk = new Desk();
+  const out = new CommandBuffer();
+  const markets = new MirroredMarkets(false);
+  const options = {
+    token: 1 as TokenRow,
+    impact: 'keep',
+    queue: 'pessimistic',
+    paper: desk,
+  } as const;
+  markets.add(['11', '22'], new MirroredBook(options));
+  const of = (id: string) => ({ market: 'm', asset_id: id, timestamp: '1000' });
+  const levels = { bids: [{ price: '.4', size: '7' }], asks: [{ price: '0.45', size: '8' }] };
+  markets.apply({ event_type: 'book', ...of('11'), ...levels }, out);
+  markets.apply({ event_type: 'book', ...of('22'), ...levels }, out);
+  assert.deepEqual(said(out), ['level buy 0.40 7', 'level sell 0.45 8']);
+  const change = { side: 'SELL', price: '0.45', size: '9' };
+  markets.apply({ event_type: 'price_change', ...of('11'), changes: [change] }, out);
+  const price_changes = [
+    { ...change, asset_id: '11', size: '10.1234567' },
+    { ...change, asset_id: '22', side: 'BUY', price: '0.55', size: '10.1234567' },
+  ];
+  markets.apply({ event_type: 'price_change', market: 'm', timestamp: '1', price_changes }, out);
+  assert.deepEqual(said(out), ['level sell 0.45 9', 'level sell 0.45 10.123456']);
+  const print = { side: 'BUY', price: '0.55', size: '2' };
+  markets.apply({ event_type: 'last_trade_price', ...of('22'), ...print }, out);
+  assert.deepEqual(said(out), ['print sell 0.45 2']);
+  // The same trade, said for the other token; then one more.
+  const other = { side: 'SELL', price: '0.45', size: '2' };
+  markets.apply({ event_type: 'last_trade_price', ...of('11'), ...other }, out);
+  assert.deepEqual(said(out), []);
+  markets.apply({ event_type: 'last_trade_price', ...of('11'), ...other }, out);
+  assert.deepEqual(said(out), ['print sell 0.45 2']);
+});
+
+test('a book that lacks some of the best levels is a trade where the source sends no prints', () => {
+  const desk = new Desk();
+  const out = new CommandBuffer();
+  const markets = new MirroredMarkets(true);
+  const options = {
+    token: 1 as TokenRow,
+    impact: 'keep',
+    queue: 'pessimistic',
+    paper: desk,
+  } as const;
+  markets.add(['11', undefined], new MirroredBook(options));
+  type Level = readonly [price: string, size: string];
+  const book = (bids: readonly Level[], asks: readonly Level[]): string[] => {
+    const texts = (list: readonly Level[]) => list.map(([price, size]) => ({ price, size }));
+    const of = { market: 'm', asset_id: '11', timestamp: '1000' };
+    markets.apply({ event_type: 'book', ...of, bids: texts(bids), asks: texts(asks) }, out);
+    return said(out);
+  };
+  book(
+    [
+      ['0.3', '5'],
+      ['0.4', '7'],
+    ],
+    [
+      ['0.6', '9'],
+      ['0.5', '8'],
+    ],
+  );
+  // The best ask is gone, the next one is smaller, and the taker's rest stands.
+  assert.deepEqual(
+    book(
+      [
+        ['0.3', '5'],
+        ['0.4', '7'],
+        ['0.45', '1'],
+      ],
+      [['0.6', '4']],
+    ),
+    [
+      'print buy 0.50 8',
+      'print buy 0.60 5',
+      'level sell 0.50 0',
+      'level buy 0.45 1',
+      'level sell 0.60 4',
+    ],
+  );
+  // Less behind the best level is no trade, and neither is less on both sides.
+  assert.deepEqual(
+    book(
+      [
+        ['0.3', '4'],
+        ['0.4', '7'],
+        ['0.45', '1'],
+      ],
+      [['0.6', '4']],
+    ),
+    ['level buy 0.30 4'],
+  );
+  assert.deepEqual(
+    book(
+      [
+        ['0.3', '4'],
+        ['0.4', '7'],
+      ],
+      [['0.6', '3']],
+    ),
+    ['level buy 0.45 0', 'level sell 0.60 3'],
+  );
+});
