@@ -2,29 +2,12 @@
  * What an account was worth over time: the curve, its drawdown, its days, and the Sharpe ratio of the days.
  * Formulas: docs/paper.md#figures
  */
+import type { Day, Drawdown } from './result.ts';
 import { Series } from './series.ts';
 
 const DAY_MS = 86_400_000;
 const DAYS_A_YEAR = 365;
 const POINTS_MAX = 2_000;
-
-export interface Day {
-  /** Such as 2026-11-23, in UTC. */
-  readonly day: string;
-  /** At its end. */
-  readonly equity: number;
-  /** Of the day: equity at its end to that at its beginning, less 1. */
-  readonly return: number;
-}
-
-export interface Drawdown {
-  /** Units below the highest equity before. */
-  readonly amount: number;
-  /** Of that highest equity. */
-  readonly share: number;
-  /** When the amount was reached; undefined = equity never fell. */
-  readonly time: number | undefined;
-}
 
 export class EquityCurve {
   /** Equity, cash, value of positions, drawdown. */

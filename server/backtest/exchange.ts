@@ -132,17 +132,16 @@ export class Exchange {
   private readonly out = new CommandBuffer(1 << 10);
   private readonly apiKey = new Int32Array(API_KEY_WORDS);
   private readonly address = keyOf(ADDRESS_WORDS, 1, 1);
-  private time: number;
+  private time = 1;
   private requests = 0;
   private seen = 0;
 
   /** @param cash micro-units of the account */
-  constructor(time: number, cash: number, capacities: Partial<Capacities> = {}) {
-    this.time = time;
-    const all = { ...CAPACITIES, ...capacities };
-    this.engine = new Engine(allocateEngine(all));
+  constructor(cash: number) {
+    this.engine = new Engine(allocateEngine(CAPACITIES));
     this.t = this.engine.t;
-    this.run((out) => encodeConfigure(out, SelfTrade.allow, all.history, 0, 0, 0, true));
+    const { history } = CAPACITIES;
+    this.run((out) => encodeConfigure(out, SelfTrade.allow, history, 0, 0, 0, true));
     this.mustFund('deposit', { wallet: SOURCE_ADDRESS, amount: SOURCE_FUNDS });
     this.mustFund('deposit', { wallet: this.address, amount: cash });
     this.account = findAccount(this.t, this.address, 0) as AccountRow;

@@ -8,7 +8,8 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { nearest } from '../common/nearest.ts';
-import type { BacktestResult, FillRow, MarketResult } from './result.ts';
+import type { ReportData, ReportFill, ReportRun } from './report-data.ts';
+import type { BacktestResult, FillRow } from './result.ts';
 
 /** A page stays small enough to be opened at once. */
 const FILLS_MAX = 5_000;
@@ -21,28 +22,6 @@ const SCRIPTS = [
   'page/assets/chart.js',
   'backtest/page/report.js',
 ];
-
-/** What the script of the page reads. Times are unix seconds, as the charts want them. */
-export interface ReportData {
-  readonly runs: readonly ReportRun[];
-}
-
-export interface ReportRun
-  extends Pick<BacktestResult, 'equity' | 'figures' | 'messages' | 'name' | 'settings'> {
-  /** Unix milliseconds; null = the strategy never began. */
-  readonly from: number | null;
-  readonly to: number | null;
-  readonly fills: readonly ReportFill[];
-  readonly markets: readonly ReportMarket[];
-}
-
-export type ReportMarket = Omit<MarketResult, 'shares' | 'payout' | 'tokens'>;
-
-export interface ReportFill
-  extends Pick<FillRow, 'fee' | 'market' | 'outcome' | 'price' | 'role' | 'side' | 'size' | 'time'> {
-  readonly isSecond: boolean;
-  readonly brought: number | null;
-}
 
 /** One page of one or several runs. */
 export function reportHtml(results: readonly BacktestResult[]): string {
@@ -76,20 +55,22 @@ function runOf(result: BacktestResult): ReportRun {
     messages,
     settings,
     figures,
-    from: timeOf(result.from),
-    to: timeOf(result.to),
+    from: result.from ?? null,
+    to: result.to ?? null,
     equity: { ...equity, times: equity.times.map(secondsOf) },
     fills: result.fills.slice(-FILLS_MAX).map((fill) => reportFill(result, fill)),
-    markets: result.markets.map(({ fills, id, inventory, mid, outcomes, profit, question, times }) => ({
-      id,
-      question,
-      outcomes,
-      fills,
-      profit,
-      times: times.map(secondsOf),
-      mid,
-      inventory,
-    })),
+    markets: result.markets.map(
+      ({ fills, id, inventory, mid, outcomes, profit, question, times }) => ({
+        id,
+        question,
+        outcomes,
+        fills,
+        profit,
+        times: times.map(secondsOf),
+        mid,
+        inventory,
+      }),
+    ),
   };
 }
 
@@ -108,10 +89,6 @@ function reportFill({ markets }: BacktestResult, fill: FillRow): ReportFill {
     role,
     brought: brought ?? null,
   };
-}
-
-function timeOf(time: number): number | null {
-  return Number.isNaN(time) ? null : time;
 }
 
 function secondsOf(ms: number): number {

@@ -4,7 +4,13 @@
  * Pure; any thread.
  */
 import type { TicksPerUnit } from '../../engine/tables/units.ts';
-import { isObject, type JsonObject, listOf, text, textList } from '../../storage/catalog/catalog-json.ts';
+import {
+  isObject,
+  type JsonObject,
+  listOf,
+  text,
+  textList,
+} from '../../storage/catalog/catalog-json.ts';
 import { hasEnded, tradingTerms } from '../../storage/catalog/catalog-market.ts';
 import { RESOLVED_STATUS } from '../../storage/catalog/operator-marks.ts';
 import type { MarketNames } from './markets.ts';
@@ -33,7 +39,8 @@ function recordedMarket(raw: JsonObject, event: JsonObject): RecordedMarket | un
   const outcomes = textList(raw.outcomes);
   const { acceptingOrders, enableOrderBook, minSizeMicro, ticksPerUnit } = tradingTerms(raw, event);
   if (tokens?.length !== 2 || outcomes?.length !== 2) return undefined;
-  if (ticksPerUnit === undefined || minSizeMicro === undefined || !enableOrderBook) return undefined;
+  if (ticksPerUnit === undefined || minSizeMicro === undefined || !enableOrderBook)
+    return undefined;
   const isOpen = raw.active !== false && acceptingOrders;
   return {
     id: text(raw.conditionId) || text(raw.slug) || String(raw.id),

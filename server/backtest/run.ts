@@ -8,15 +8,10 @@
 import { MICRO } from '../../engine/tables/units.ts';
 import { EquityCurve } from './equity.ts';
 import type { Exchange } from './exchange.ts';
+import { equityOf, figuresOf, fillOf, marketOf } from './figures.ts';
 import type { TradedMarket } from './markets.ts';
-import {
-  type BacktestResult,
-  equityOf,
-  figuresOf,
-  fillOf,
-  marketOf,
-  type RunSettings,
-} from './result.ts';
+import type { RecordedLine } from './recording.ts';
+import type { BacktestResult, RunSettings } from './result.ts';
 import type { Heard, Source } from './source.ts';
 import type { Strategy } from './strategy.ts';
 import type { NotedFill, StrategyVenue } from './venue.ts';
@@ -43,7 +38,7 @@ export class Run {
   private fees = 0;
   private inventoryMax = 0;
   private messages = 0;
-  private from = Number.NaN;
+  private from: number | undefined;
   /** The function of the strategy that runs; '' = none does. */
   private calling = '';
 
@@ -61,48 +56,52 @@ export class Run {
     this.curve = new EquityCurve(settings.cash * MICRO);
   }
 
-  /** The strategy begins: what the source said before is there already. */
+  /** The strategy begins, if it has not: what the source said before is there already. */
   begin(time: number): void {
+    if (this.from !== undefined) return;
     this.guarded(() => {
       const { everyMs, onTime } = this.strategy;
       this.exchange.at(time);
-      this.from = time;
-      this.curve.add(time, this.venue.cashTotal, 0);
+      this.from = this.exchange.now;
+      this.curve.add(this.from, this.venue.cashTotal, 0);
       if (everyMs !== undefined && onTime !== undefined) this.tick(everyMs);
       this.calling = 'onStart';
       this.strategy.onStart?.(this.venue);
       this.drain();
+      for (const market of this.venue.markets) this.callMarket(market);
     });
   }
 
-  /** What the source said at a time, after what was due before it. */
-  take(time: number, apply: () => readonly Heard[]): void {
+  /** A line of the recording, after what was due before it. */
+  take(line: RecordedLine): void {
     this.guarded(() => {
-      this.advance(time);
-      this.exchange.at(time);
-      this.messages += 1;
-      const heard = apply();
+      this.advance(line.at);
+      this.exchange.at(line.at);
+      const heard = this.source.take(line);
       this.venue.settle();
+      if (this.from === undefined) return;
+      this.messages += 1;
       for (const each of heard) this.hear(each);
       this.drain();
       for (const each of heard) if (each.kind === 'book') this.callBook(each.market);
     });
   }
 
-  /** After the last line. @param time of it */
-  end(time: number): BacktestResult {
+  /** After the last line. */
+  end(): BacktestResult {
     this.guarded(() => {
       this.calling = 'onEnd';
       this.venue.isClosed = true;
-      this.strategy.onEnd?.(this.venue);
+      if (this.from !== undefined) this.strategy.onEnd?.(this.venue);
     });
-    if (!Number.isNaN(this.from)) this.curve.add(time, this.venue.cashTotal, this.positions);
+    const to = this.from === undefined ? undefined : this.exchange.now;
+    if (to !== undefined) this.curve.add(to, this.venue.cashTotal, this.positions);
     this.curve.end();
     const { curve, fees, fills, inventoryMax, settings, turnover, venue } = this;
     return {
       name: this.name,
       from: this.from,
-      to: time,
+      to,
       messages: this.messages,
       settings,
       figures: figuresOf(venue, settings.cash, { curve, fees, fills, inventoryMax, turnover }),
@@ -138,13 +137,17 @@ export class Run {
 
   private hear(heard: Heard): void {
     const { strategy, venue } = this;
-    if (heard.kind === 'market') {
-      this.calling = 'onMarket';
-      strategy.onMarket?.(heard.market, venue);
-    } else if (heard.kind === 'trade') {
+    if (heard.kind === 'market') this.callMarket(heard.market);
+    else if (heard.kind === 'trade') {
       this.calling = 'onTrade';
       strategy.onTrade?.(heard.trade, venue);
     } else this.mark(heard.market);
+  }
+
+  private callMarket(market: TradedMarket): void {
+    this.calling = 'onMarket';
+    this.strategy.onMarket?.(market, this.venue);
+    this.drain();
   }
 
   private callBook(market: TradedMarket): void {

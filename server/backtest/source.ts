@@ -28,6 +28,7 @@ import {
 import type { Exchange } from './exchange.ts';
 import { type MarketNames, TradedMarket } from './markets.ts';
 import { type MarketTerms, type RecordedMarket, recordedMarkets } from './recorded-markets.ts';
+import type { RecordedLine } from './recording.ts';
 import type { RunSettings } from './result.ts';
 import type { Trade } from './strategy.ts';
 import type { StrategyVenue } from './venue.ts';
@@ -79,8 +80,14 @@ export class Source {
     this.markets = new MirroredMarkets(infersTrades);
   }
 
+  /** Brings a line of the recording in. */
+  take(line: RecordedLine): readonly Heard[] {
+    if (line.kind === 'catalog') return this.catalog(line.event);
+    return line.kind === 'message' ? this.message(line.message) : NOTHING;
+  }
+
   /** An event of the source's catalog, with its markets, as it is from now on. */
-  catalog(event: unknown): readonly Heard[] {
+  private catalog(event: unknown): readonly Heard[] {
     const heard: Heard[] = [];
     for (const recorded of recordedMarkets(event)) {
       const known = this.byToken.get(recorded.tokens[0]!);
@@ -92,7 +99,7 @@ export class Source {
     return heard;
   }
 
-  message(message: MarketMessage | ResolvedMessage): readonly Heard[] {
+  private message(message: MarketMessage | ResolvedMessage): readonly Heard[] {
     if (message.event_type === 'market_resolved') {
       const mirrored = this.byToken.get(message.assets_ids[0]!);
       if (mirrored !== undefined) this.resolve(mirrored, message.payouts, message.is_void);

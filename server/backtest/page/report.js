@@ -5,7 +5,7 @@ import { axis, Chart, faint, line, marks, pointer, steppedLine } from '../../pag
 import { byId, make, makeHead, setText } from '../../page/assets/dom.js';
 import { clockText, countText, NONE, sizeText, timeText } from '../../page/assets/format.js';
 
-/** @import { ReportData, ReportMarket, ReportRun } from '../html.ts' */
+/** @import { ReportData, ReportMarket, ReportRun } from '../report-data.ts' */
 
 /** Rows of the table of fills. */
 const ROWS_MAX = 500;
