@@ -13,7 +13,7 @@ import type { QueueRule } from '../../engine/paper/place.ts';
 import { FEE_BPS_MAX } from '../../engine/tables/capacities.ts';
 import { MICRO } from '../../engine/tables/units.ts';
 import { Exchange } from './exchange.ts';
-import { type Recording, recordedLines } from './recording.ts';
+import { type RecordingSource, recordedEntries } from './recording.ts';
 import type { BacktestResult, RunSettings } from './result.ts';
 import { Run } from './run.ts';
 import { Source } from './source.ts';
@@ -22,12 +22,14 @@ import { StrategyVenue } from './venue.ts';
 
 export { equityCsv, fillsCsv } from './csv.ts';
 export { reportHtml } from './html.ts';
-export type { RecordedLine, Recording } from './recording.ts';
+export type { RecordingSource } from './recording.ts';
 export type * from './result.ts';
 export { StrategyError } from './run.ts';
 export type * from './strategy.ts';
 
 export interface BacktestOptions {
+  /** Of the run, where the strategy has none. */
+  readonly name?: string;
   /** Units of collateral at the beginning: 1000 unless it says otherwise. */
   readonly cash?: number;
   /** How long an order or a cancel travels: 0 unless it says otherwise. */
@@ -50,7 +52,7 @@ const QUEUES: readonly string[] = ['pessimistic', 'proportional'] satisfies Queu
 
 /** Runs a strategy over a recording. A function is called for a new strategy, so that runs share nothing. */
 export async function backtest(
-  recording: Recording,
+  recording: RecordingSource,
   strategy: Strategy | (() => Strategy),
   options: BacktestOptions = {},
 ): Promise<BacktestResult> {
@@ -58,15 +60,21 @@ export async function backtest(
   const from = Number(options.from ?? Number.NEGATIVE_INFINITY);
   const to = Number(options.to ?? Number.POSITIVE_INFINITY);
   const own = typeof strategy === 'function' ? strategy() : strategy;
-  const { infersTrades, lines } = await recordedLines(recording);
+  const { batches, inferred } = await recordedEntries(recording);
   const exchange = new Exchange(settings.cash * MICRO);
   const venue = new StrategyVenue(exchange, settings.latencyMs);
-  const source = new Source(exchange, venue, settings, infersTrades);
-  const run = new Run(own, settings, { exchange, source, venue });
-  for await (const line of lines) {
-    if (line.at > to) break;
-    if (line.kind === 'message' && line.at >= from) run.begin(line.at);
-    run.take(line);
+  const source = new Source(exchange, venue, settings, inferred);
+  const run = new Run(own, own.name ?? options.name ?? 'strategy', settings, {
+    exchange,
+    source,
+    venue,
+  });
+  for await (const entries of batches) {
+    for (const entry of entries) {
+      if (entry.at > to) return run.end();
+      if (entry.kind === 'message' && entry.at >= from) run.begin(entry.at);
+      run.take(entry);
+    }
   }
   return run.end();
 }

@@ -65,6 +65,11 @@ export class TradedMarket implements Market {
     this.books = [new TokenBook(t, this, 0), new TokenBook(t, this, 1)];
   }
 
+  toJSON(): object {
+    const { id, minSize, outcomes, payout, question, state, tokens } = this;
+    return { id, question, outcomes, tokens, state, payout, minSize };
+  }
+
   /** What its shares are worth now: at what it paid, or at the middle of the source's prices. */
   valueNow(): number {
     const [first, second] = this.shares;
@@ -81,52 +86,58 @@ export class TokenBook implements Book {
   readonly token: string;
   readonly market: TradedMarket;
   readonly row: TokenRow;
-  private readonly t: Tables;
-  private readonly book: BookRow;
-  private readonly isMirrored: boolean;
+  // Who prints a book does not want the tables.
+  readonly #t: Tables;
+  readonly #book: BookRow;
+  readonly #isMirrored: boolean;
 
   constructor(t: Tables, market: TradedMarket, outcome: 0 | 1) {
-    this.t = t;
+    this.#t = t;
     this.market = market;
     this.token = market.tokens[outcome]!;
     this.row = (market.first + outcome) as TokenRow;
-    this.book = tokenBook(t, this.row);
-    this.isMirrored = outcome === 1;
+    this.#book = tokenBook(t, this.row);
+    this.#isMirrored = outcome === 1;
   }
 
   get tick(): number {
-    return 1 / bookTicks(this.t, this.book);
+    return 1 / bookTicks(this.#t, this.#book);
   }
 
   get bid(): number | undefined {
-    return this.best(this.isMirrored ? Side.ask : Side.bid);
+    return this.best(this.#isMirrored ? Side.ask : Side.bid);
   }
 
   get ask(): number | undefined {
-    return this.best(this.isMirrored ? Side.bid : Side.ask);
+    return this.best(this.#isMirrored ? Side.bid : Side.ask);
   }
 
   get mid(): number | undefined {
     const { mids } = this.market;
     if (Number.isNaN(mids)) return undefined;
-    return (this.isMirrored ? MID_PARTS - mids : mids) / MID_PARTS;
+    return (this.#isMirrored ? MID_PARTS - mids : mids) / MID_PARTS;
   }
 
   get bids(): Level[] {
-    readDepth(this.t, this.row, depth);
+    readDepth(this.#t, this.row, depth);
     return levelsOf(depth.bids, depth.ticksPerUnit);
   }
 
   get asks(): Level[] {
-    readDepth(this.t, this.row, depth);
+    readDepth(this.#t, this.row, depth);
     return levelsOf(depth.asks, depth.ticksPerUnit);
   }
 
+  toJSON(): object {
+    const { ask, bid, mid, tick, token } = this;
+    return { token, bid, ask, mid, tick };
+  }
+
   private best(side: matching.Side): number | undefined {
-    const ticks = this.t.matching.best(this.book, side);
+    const ticks = this.#t.matching.best(this.#book, side);
     if (ticks === NO_LEVEL) return undefined;
-    const grid = bookTicks(this.t, this.book);
-    return (this.isMirrored ? grid - ticks : ticks) / grid;
+    const grid = bookTicks(this.#t, this.#book);
+    return (this.#isMirrored ? grid - ticks : ticks) / grid;
   }
 }
 

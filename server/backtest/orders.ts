@@ -22,8 +22,6 @@ export class OwnOrder implements Order {
   done = 0;
   state: OrderState = 'sent';
   reason = '';
-  /** Cancelled before it arrived. */
-  isCalledBack = false;
 
   constructor(id: number, request: OrderRequest) {
     this.id = id;
@@ -42,8 +40,9 @@ export class OwnOrder implements Order {
     return this.done / MICRO;
   }
 
-  get isOpen(): boolean {
-    return this.state === 'sent' || this.state === 'open';
+  toJSON(): object {
+    const { filled, id, price, reason, side, size, state, token } = this;
+    return { id, token, side, price, size, filled, state, reason };
   }
 
   refuse(reason: Exclude<RejectReasonCode, 0>): void {

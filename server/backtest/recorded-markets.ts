@@ -27,8 +27,7 @@ export interface RecordedMarket extends MarketNames, MarketTerms {
   readonly payout: readonly number[] | undefined;
 }
 
-export function recordedMarkets(event: unknown): RecordedMarket[] {
-  if (!isObject(event)) return [];
+export function recordedMarkets(event: JsonObject): RecordedMarket[] {
   return (listOf(event.markets) ?? [])
     .filter(isObject)
     .flatMap((market) => recordedMarket(market, event) ?? []);

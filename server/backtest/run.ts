@@ -6,11 +6,11 @@
  * Thread: the caller's; a strategy's functions run to their end.
  */
 import { MICRO } from '../../engine/tables/units.ts';
+import type { RecordingEntry } from '../../storage/recordings/entries.ts';
 import { EquityCurve } from './equity.ts';
 import type { Exchange } from './exchange.ts';
 import { equityOf, figuresOf, fillOf, marketOf } from './figures.ts';
 import type { TradedMarket } from './markets.ts';
-import type { RecordedLine } from './recording.ts';
 import type { BacktestResult, RunSettings } from './result.ts';
 import type { Heard, Source } from './source.ts';
 import type { Strategy } from './strategy.ts';
@@ -44,11 +44,12 @@ export class Run {
 
   constructor(
     strategy: Strategy,
+    name: string,
     settings: RunSettings,
     { exchange, source, venue }: { exchange: Exchange; source: Source; venue: StrategyVenue },
   ) {
     this.strategy = strategy;
-    this.name = strategy.name ?? 'strategy';
+    this.name = name;
     this.settings = settings;
     this.exchange = exchange;
     this.venue = venue;
@@ -72,12 +73,13 @@ export class Run {
     });
   }
 
-  /** A line of the recording, after what was due before it. */
-  take(line: RecordedLine): void {
+  /** An entry of the recording, after what was due before it. */
+  take(entry: RecordingEntry): void {
     this.guarded(() => {
-      this.advance(line.at);
-      this.exchange.at(line.at);
-      const heard = this.source.take(line);
+      this.advance(entry.at);
+      this.calling = '';
+      this.exchange.at(entry.at);
+      const heard = this.source.take(entry);
       this.venue.settle();
       if (this.from === undefined) return;
       this.messages += 1;
@@ -94,6 +96,7 @@ export class Run {
       this.venue.isClosed = true;
       if (this.from !== undefined) this.strategy.onEnd?.(this.venue);
     });
+    this.venue.audit();
     const to = this.from === undefined ? undefined : this.exchange.now;
     if (to !== undefined) this.curve.add(to, this.venue.cashTotal, this.positions);
     this.curve.end();

@@ -25,10 +25,11 @@ import {
   PIPS_PER_UNIT,
   type TokenRow,
 } from '../../engine/tables/units.ts';
+import type { JsonObject } from '../../storage/catalog/catalog-json.ts';
+import type { RecordingEntry } from '../../storage/recordings/entries.ts';
 import type { Exchange } from './exchange.ts';
 import { type MarketNames, TradedMarket } from './markets.ts';
 import { type MarketTerms, type RecordedMarket, recordedMarkets } from './recorded-markets.ts';
-import type { RecordedLine } from './recording.ts';
 import type { RunSettings } from './result.ts';
 import type { Trade } from './strategy.ts';
 import type { StrategyVenue } from './venue.ts';
@@ -62,32 +63,35 @@ export class Source {
   private readonly exchange: Exchange;
   private readonly venue: StrategyVenue;
   private readonly settings: RunSettings;
-  private readonly markets: MirroredMarkets;
+  /** Names of markets without prints. */
+  private readonly inferred: ReadonlySet<string>;
+  private readonly printing = new MirroredMarkets(false);
+  private readonly inferring = new MirroredMarkets(true);
   private readonly byToken = new Map<string, Mirrored>();
   private readonly byRow = new Map<MarketRow, Mirrored>();
   private readonly out = new CommandBuffer();
 
-  /** @param infersTrades the recording has no prints */
+  /** @param inferred names of markets of which trades have to be inferred */
   constructor(
     exchange: Exchange,
     venue: StrategyVenue,
     settings: RunSettings,
-    infersTrades: boolean,
+    inferred: readonly string[],
   ) {
     this.exchange = exchange;
     this.venue = venue;
     this.settings = settings;
-    this.markets = new MirroredMarkets(infersTrades);
+    this.inferred = new Set(inferred);
   }
 
-  /** Brings a line of the recording in. */
-  take(line: RecordedLine): readonly Heard[] {
-    if (line.kind === 'catalog') return this.catalog(line.event);
-    return line.kind === 'message' ? this.message(line.message) : NOTHING;
+  /** Brings an entry of the recording in. */
+  take(entry: RecordingEntry): readonly Heard[] {
+    if (entry.kind === 'catalog') return this.catalog(entry.event);
+    return entry.kind === 'message' ? this.message(entry.message) : NOTHING;
   }
 
   /** An event of the source's catalog, with its markets, as it is from now on. */
-  private catalog(event: unknown): readonly Heard[] {
+  private catalog(event: JsonObject): readonly Heard[] {
     const heard: Heard[] = [];
     for (const recorded of recordedMarkets(event)) {
       const known = this.byToken.get(recorded.tokens[0]!);
@@ -114,7 +118,8 @@ export class Source {
       return NOTHING;
     }
     this.out.clear();
-    this.markets.apply(message, this.out);
+    const markets = this.inferred.has(message.market) ? this.inferring : this.printing;
+    markets.apply(message, this.out);
     return this.out.words === 0 ? NOTHING : this.applied();
   }
 
@@ -166,7 +171,7 @@ export class Source {
     const mirrored: Mirrored = { market, book, terms: recorded };
     this.byRow.set(row, mirrored);
     for (const token of recorded.tokens) this.byToken.set(token, mirrored);
-    this.markets.add(recorded.tokens, book);
+    for (const markets of [this.printing, this.inferring]) markets.add(recorded.tokens, book);
     venue.add(market);
     return market;
   }

@@ -140,6 +140,17 @@ export class StrategyVenue implements Venue {
     return this.micro;
   }
 
+  /** What was counted fill by fill is what the ledger has. */
+  audit(): void {
+    assert(this.micro === this.exchange.cash().total, 'cash was counted as the ledger counts it');
+    for (const { books, shares } of this.markets) {
+      for (const [outcome, { row }] of books.entries()) {
+        const { total } = this.exchange.position(row);
+        assert(shares[outcome] === total, 'shares were counted as the ledger counts them');
+      }
+    }
+  }
+
   /** Notes what the engine did to own orders since the last call. */
   settle(): void {
     for (const fill of this.exchange.takeFills()) this.noteFill(fill);

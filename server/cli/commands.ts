@@ -353,6 +353,25 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
     },
     run: async () => (await import('./trades-command.ts')).exportTrades,
   },
+  backtest: {
+    does: 'runs strategies over a recording, without a node; prints their figures (docs/paper.md)',
+    node: 'any',
+    args: ['RECORDING', 'STRATEGY...'],
+    options: {
+      '--cash <amount>': 'collateral at the beginning (1000)',
+      '--latency <ms>': 'how long an order or a cancel travels (0)',
+      '--fee <bps>': 'fee of takers, in basis points (0)',
+      '--impact <rule>': 'what was taken comes back: keep or restore (keep)',
+      '--queue <rule>':
+        'what moves a resting order forward: pessimistic or proportional (pessimistic)',
+      '--from <time>': 'begins here: unix seconds, or ISO 8601',
+      '--to <time>': 'ends here',
+      '--html <file>': 'writes a page of all runs that needs nothing else',
+      '--csv <directory>': 'writes fills and equity of each run',
+      '--json': 'each result as a line of JSON',
+    },
+    run: async () => (await import('./backtest-command.ts')).runBacktest,
+  },
   replay: {
     does: 'rebuilds the state after a batch from image and log; prints its hash, and books',
     node: 'shared',
