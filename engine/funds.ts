@@ -11,7 +11,7 @@ import { checkRequest, enterRequest, findRequest } from './ledger/requests.ts';
 import { bindWallet, findAccount, makeAccount } from './orders/accounts.ts';
 import { RejectReason, type RejectReasonCode } from './orders/reject-reasons.ts';
 import { AMOUNT_MAX, DEPOSITED_MAX } from './tables/capacities.ts';
-import { ADDRESS_WORDS, EntryCause, type EntryCauseCode } from './tables/codes.ts';
+import { ADDRESS_WORDS, EntryCause, type EntryCauseCode, SOURCE_ADDRESS } from './tables/codes.ts';
 import {
   ACCOUNT_I,
   Account,
@@ -141,9 +141,11 @@ function check(f: Funds): RejectReasonCode {
   return checkSets(f, wallet);
 }
 
-/** A wallet that has signed for itself keeps that. */
+/** A wallet that has signed for itself keeps that, and nobody signs for the source. */
 function checkSigner(f: Funds): RejectReasonCode {
-  const { signer, t, wallet } = f;
+  const { at, i32, signer, t, wallet } = f;
+  if (sameAddress(SOURCE_ADDRESS, 0, i32, at + FundsCommand.wallet))
+    return RejectReason.bindingConflict;
   const isOwn = wallet !== 0 && t.accountI[(wallet << ACCOUNT_I) + Account.binding] === wallet;
   return isOwn && signer !== wallet ? RejectReason.bindingConflict : accountRoom(f);
 }

@@ -8,6 +8,7 @@
  * Thread: any. Markets, tokens and accounts are only ever added. What moves with a book is read between two
  * looks at its version (tables/depth.ts), and rows of orders under the reader's own rule.
  */
+import { ID_WORDS } from './tables/codes.ts';
 import {
   ACCOUNT_I,
   Account,
@@ -83,6 +84,16 @@ export function nextReusableClosed({ state }: StateTable): number {
 /** Orders that are open. */
 export function openOrders({ state }: StateTable): number {
   return state[State.openOrders]!;
+}
+
+/** Levels of the source that stand. */
+export function sourceLevels({ state }: StateTable): number {
+  return state[State.sourceLevels]!;
+}
+
+/** Rows of orders that levels of the source have, or had: no order gets them. */
+export function sourceRows({ state }: StateTable): number {
+  return state[State.sourceLevels]! + state[State.freeSourceRows]!;
 }
 
 /** Rows of the order table that were ever used: 1 to this one. */
@@ -464,4 +475,19 @@ export function fillTakerIdAt(row: FillRow): number {
 /** Word of `fillI`: the id of the maker's order, ID_WORDS. */
 export function fillMakerIdAt(row: FillRow): number {
   return row * FILL_WORDS + Fill.makerId;
+}
+
+/** True where the taker is a level or a taker of the source, or the fill is a print: it has no id. */
+export function isSourceTaker({ fillI }: Pick<FillRows, 'fillI'>, row: FillRow): boolean {
+  return isNoId(fillI, fillTakerIdAt(row));
+}
+
+/** True for what the source traded by itself, which moved no money (docs/paper.md#commands). */
+export function isPrint({ fillI }: Pick<FillRows, 'fillI'>, row: FillRow): boolean {
+  return isNoId(fillI, fillTakerIdAt(row)) && isNoId(fillI, fillMakerIdAt(row));
+}
+
+function isNoId(words: Int32Array, at: number): boolean {
+  for (let w = 0; w < ID_WORDS; w++) if (words[at + w] !== 0) return false;
+  return true;
 }

@@ -16,7 +16,15 @@ import * as orders from './orders.ts';
 // A module's own constants are folded into machine code; what is imported is loaded at each use.
 const { BOOK_I, Book, CLOSED_I, LINK_I, ORDER_I, Order, POSITION_I, State, TOKEN_I, Token } =
   layout;
-const { CancelCommand, CommandKind, commandKind, commandWords, OrderCommand } = commands;
+const {
+  CancelCommand,
+  CommandKind,
+  commandKind,
+  commandWords,
+  FillCommand,
+  LevelCommand,
+  OrderCommand,
+} = commands;
 const { home } = hashIndex;
 const { orderTag } = orders;
 const { findAccount } = accounts;
@@ -46,6 +54,12 @@ export function prefetch(context: EngineContext, i32: Int32Array, at: number, en
         fetchToken(context, i32[to + OrderCommand.token]!);
         ORDERS[orders - ordersBefore] = to;
         orders += 1;
+      } else if (kind === CommandKind.level) {
+        fetchToken(context, i32[to + LevelCommand.token]!);
+      } else if (kind === CommandKind.fill) {
+        // It looks for an order just as a cancel does.
+        FOUND[cancels] = fetchEntry(context, i32, to + FillCommand.id);
+        cancels += 1;
       }
       to += commandWords(i32, to);
     }

@@ -21,8 +21,8 @@ import type { MirroredBook } from './mirrored-book.ts';
 import type { SourceChange, SourceLevel } from './source-book.ts';
 
 interface Outcome {
-  readonly id: string;
   readonly book: MirroredBook;
+  readonly infersTrades: boolean;
   readonly isSecond: boolean;
   /** The newest print, where a source sends it for both tokens. */
   readonly newest: { isSecond: boolean; text: string };
@@ -30,23 +30,20 @@ interface Outcome {
 
 export class MirroredMarkets {
   private readonly outcomes = new Map<string, Outcome>();
-  private readonly infersTrades: boolean;
 
-  /** @param infersTrades the source sends no prints (infer-trades.ts) */
-  constructor(infersTrades: boolean) {
-    this.infersTrades = infersTrades;
-  }
-
-  /** @param ids of the first outcome's token and, where it is known, of the second one's */
-  add(ids: readonly (string | undefined)[], book: MirroredBook): void {
+  /**
+   * @param ids of the tokens of a market, in the order of its outcomes
+   * @param infersTrades the source sends no prints of it (infer-trades.ts)
+   */
+  add(ids: readonly string[], book: MirroredBook, infersTrades = false): void {
     const newest = { isSecond: false, text: '' };
     ids.forEach((id, outcome) => {
-      if (id !== undefined) this.outcomes.set(id, { id, book, isSecond: outcome === 1, newest });
+      this.outcomes.set(id, { book, infersTrades, isSecond: outcome === 1, newest });
     });
   }
 
-  remove(ids: readonly (string | undefined)[]): void {
-    for (const id of ids) if (id !== undefined) this.outcomes.delete(id);
+  remove(ids: readonly string[]): void {
+    for (const id of ids) this.outcomes.delete(id);
   }
 
   /** Says what a message means. The caller applies it before the next one. */
@@ -60,15 +57,18 @@ export class MirroredMarkets {
     const outcome = this.outcomes.get(message.asset_id);
     if (outcome === undefined) return;
     if (message.event_type === 'last_trade_price') this.print(outcome, message, out);
-    if (message.event_type === 'book' && !outcome.isSecond)
-      this.snapshot(outcome.book, message, out);
+    if (message.event_type === 'book' && !outcome.isSecond) this.snapshot(outcome, message, out);
   }
 
-  private snapshot(book: MirroredBook, message: BookMessage, out: CommandBuffer): void {
+  private snapshot(
+    { book, infersTrades }: Outcome,
+    message: BookMessage,
+    out: CommandBuffer,
+  ): void {
     const bids = levelsOf(message.bids, Side.buy);
     const asks = levelsOf(message.asks, Side.sell);
     book.time = Number(message.timestamp);
-    if (this.infersTrades) {
+    if (infersTrades) {
       for (const { pips, side, size } of inferTrades(book.source, bids, asks)) {
         book.print(side, pips, size, out);
       }

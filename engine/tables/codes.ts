@@ -12,9 +12,9 @@ export const REQUEST_KEY_WORDS = 4;
 
 /**
  * The wallet that has the levels of the source: its last bytes spell its name, and no key is known that signs for it.
- * Words as they lie in memory.
+ * Big-endian words, as those of every address.
  */
-export const SOURCE_ADDRESS = Int32Array.of(0, 0, 0, 0x6f730000, 0x65637275);
+export const SOURCE_ADDRESS = Int32Array.of(0, 0, 0, 0x736f, 0x75726365);
 
 /** Status of an order; while it is being placed it has none of them. */
 export const Status = { free: 0, live: 1, matched: 2, canceled: 3, expired: 4 } as const;

@@ -7,6 +7,7 @@
  */
 import { findAccount } from '../../engine/orders/accounts.ts';
 import { orderStatus } from '../../engine/orders/orders.ts';
+import { isLevel } from '../../engine/orders/source-rows.ts';
 import {
   addressAt,
   orderCreated,
@@ -127,7 +128,7 @@ export class WalletOrders {
     const found: FoundOrder[] = [];
     const end = Math.min(first + PIECE_ROWS, orderRowCount(t) + 1);
     for (let row = first as OrderRow; row < end; row++) {
-      if (orderStatus(t, row) !== Status.live) continue;
+      if (orderStatus(t, row) !== Status.live || isLevel(t, row)) continue;
       const signer = orderOwner(t, row);
       if (!accounts.has(signer) && !accounts.has(orderMaker(t, row))) continue;
       const id = wordsToHex(t.orderI, orderIdAt(row), ID_WORDS);

@@ -9,6 +9,7 @@ import {
   fillCount,
   marketCount,
   openOrders,
+  sourceLevels,
   tokenCount,
 } from '../../engine/reads.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
@@ -36,7 +37,12 @@ export function occupancyOf(t: Tables): Occupancy[] {
     // The two tokens of a binary market share one book, but there is room for one book per token.
     { table: 'books', used: bookCount(t), capacity: c.tokens, variable: 'TOKENS_MAX' },
     { table: 'accounts', used: accountCount(t), capacity: c.accounts, variable: 'ACCOUNTS_MAX' },
-    { table: 'orders', used: openOrders(t), capacity: c.orders, variable: 'ORDERS_MAX' },
+    {
+      table: 'orders',
+      used: openOrders(t) + sourceLevels(t),
+      capacity: c.orders,
+      variable: 'ORDERS_MAX',
+    },
     { table: 'levels', used: levels, capacity: c.levels, variable: 'LEVELS_MAX' },
     { table: 'finished', used: closedInMemory(t), capacity: c.history, variable: 'ORDER_HISTORY' },
     ...(ledgerIsOn(t) ? [positionsOf(t)] : []),

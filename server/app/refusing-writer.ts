@@ -15,6 +15,7 @@ export function refusingWriter(detail: string): Writer {
   return {
     engine: undefined,
     ledger: undefined,
+    source: () => Promise.resolve('unavailable'),
     lines: new CallerLines({ submit: refuse, goOn: refuse }, 0),
     seqlock: new SeqlockReader(undefined, setImmediate),
     meters: undefined,

@@ -13,7 +13,7 @@ export type RecordingSource =
   | AsyncIterable<RecordingEntry>;
 
 export interface Recorded {
-  /** Names of markets of which trades have to be inferred. */
+  /** First tokens of the markets of which trades are inferred. */
   readonly inferred: readonly string[];
   /** In batches, because awaiting each entry costs more than many strategies do. */
   readonly batches: AsyncIterable<readonly RecordingEntry[]>;

@@ -63,15 +63,14 @@ export class Source {
   private readonly exchange: Exchange;
   private readonly venue: StrategyVenue;
   private readonly settings: RunSettings;
-  /** Names of markets without prints. */
+  /** First tokens of markets without prints. */
   private readonly inferred: ReadonlySet<string>;
-  private readonly printing = new MirroredMarkets(false);
-  private readonly inferring = new MirroredMarkets(true);
+  private readonly markets = new MirroredMarkets();
   private readonly byToken = new Map<string, Mirrored>();
   private readonly byRow = new Map<MarketRow, Mirrored>();
   private readonly out = new CommandBuffer();
 
-  /** @param inferred names of markets of which trades have to be inferred */
+  /** @param inferred first tokens of the markets of which trades are inferred */
   constructor(
     exchange: Exchange,
     venue: StrategyVenue,
@@ -118,8 +117,7 @@ export class Source {
       return NOTHING;
     }
     this.out.clear();
-    const markets = this.inferred.has(message.market) ? this.inferring : this.printing;
-    markets.apply(message, this.out);
+    this.markets.apply(message, this.out);
     return this.out.words === 0 ? NOTHING : this.applied();
   }
 
@@ -171,7 +169,7 @@ export class Source {
     const mirrored: Mirrored = { market, book, terms: recorded };
     this.byRow.set(row, mirrored);
     for (const token of recorded.tokens) this.byToken.set(token, mirrored);
-    for (const markets of [this.printing, this.inferring]) markets.add(recorded.tokens, book);
+    this.markets.add(recorded.tokens, book, this.inferred.has(recorded.tokens[0]!));
     venue.add(market);
     return market;
   }

@@ -372,6 +372,20 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
     },
     run: async () => (await import('./backtest-command.ts')).runBacktest,
   },
+  'record info': {
+    does: 'what a recording of a venue has: markets, messages, times, gaps; also one in the public form',
+    node: 'any',
+    args: ['FILE'],
+    options: { '--json': 'as JSON' },
+    run: async () => (await import('./record-commands.ts')).info,
+  },
+  'record import': {
+    does: 'makes a recording of files with one message of a market channel a line',
+    node: 'any',
+    args: ['FILE...'],
+    options: { '-o, --out <file>': 'the recording; it must not be there' },
+    run: async () => (await import('./record-commands.ts')).importing,
+  },
   replay: {
     does: 'rebuilds the state after a batch from image and log; prints its hash, and books',
     node: 'shared',
@@ -440,6 +454,7 @@ export const GROUPS: Readonly<Record<string, string>> = {
   event: 'what markets are about',
   market: 'markets that an operator makes, halts and resolves',
   trades: 'fills',
+  record: 'recordings of venues',
   cluster: 'nodes that share one log',
   log: 'the log of batches',
   clock: 'the time of a node that runs',

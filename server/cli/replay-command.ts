@@ -9,6 +9,7 @@ import {
   fillCount,
   marketCount,
   openOrders,
+  sourceLevels,
   tokenCount,
   tokenIdAt,
 } from '../../engine/reads.ts';
@@ -62,9 +63,10 @@ function stateAt(context: Context, sequence: string | undefined): Rebuilt {
 
 function described({ snapshot, sequence, t }: Rebuilt): string {
   const at = new Date(engineTime(t)).toISOString();
+  const levels = sourceLevels(t) > 0 ? `${sourceLevels(t)} levels of the source, ` : '';
   return (
     `batch ${sequence} (${at}): state ${stateHash(t)}, digest ${digestOf(t)}, ` +
-    `${marketCount(t)} markets, ${openOrders(t)} open orders, ` +
+    `${marketCount(t)} markets, ${openOrders(t)} open orders, ${levels}` +
     `${fillCount(t)} fills; from image ${snapshot}`
   );
 }

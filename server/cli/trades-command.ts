@@ -27,6 +27,7 @@ import {
   fillTakerSide,
   fillTakerToken,
   fillTime,
+  isPrint,
   ONLY_FILL,
 } from '../../engine/reads.ts';
 import { ID_WORDS, MatchKind } from '../../engine/tables/codes.ts';
@@ -72,7 +73,8 @@ const TRADE_COLUMNS = {
   sequence: ({ sequence }: Trade) => sequence,
   trade_id: ({ rows }: Trade) => tradeIdOf(fillMatch(rows, ONLY_FILL)),
   time: ({ rows }: Trade) => fillTime(rows, ONLY_FILL),
-  kind: ({ rows }: Trade) => KINDS[fillKind(rows, ONLY_FILL)]!,
+  kind: ({ rows }: Trade) =>
+    isPrint(rows, ONLY_FILL) ? 'print' : KINDS[fillKind(rows, ONLY_FILL)]!,
   market: ({ rows, texts }: Trade) => texts.token(fillTakerToken(rows, ONLY_FILL)).market,
   size: ({ rows }: Trade) => microText(fillSize(rows, ONLY_FILL)),
   taker_side: ({ rows }: Trade) => SIDES[fillTakerSide(rows, ONLY_FILL)]!,

@@ -22,6 +22,7 @@ import {
   fillTakerPrice,
   fillTakerSide,
   fillTakerToken,
+  isPrint,
   tokenMarket,
 } from '../../engine/reads.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
@@ -87,8 +88,11 @@ export class TradesIndex implements FillWindow {
     const match = fillMatch(t, row);
     const slot = fill & this.mask;
     this.toMatch[slot] = fill - match;
-    this.made.add(fillMaker(t, row), fill);
-    this.madeBySigner.add(fillMakerOwner(t, row), fill);
+    // A print is one row, that of its taker.
+    if (!isPrint(t, row)) {
+      this.made.add(fillMaker(t, row), fill);
+      this.madeBySigner.add(fillMakerOwner(t, row), fill);
+    }
     if (match < this.first) return;
     const price = fillTakerPrice(t, row);
     const size = fillSize(t, row);

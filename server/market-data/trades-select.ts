@@ -23,6 +23,7 @@ import {
   fillTaker,
   fillTakerToken,
   fillTime,
+  isPrint,
 } from '../../engine/reads.ts';
 import { MatchKind } from '../../engine/tables/codes.ts';
 import {
@@ -241,7 +242,8 @@ export class TradesSelector {
   private takeMatch(match: number): boolean {
     const { index } = this;
     if (this.takeTaker(match)) return true;
-    if (this.takerOnly) return false;
+    const { t } = index;
+    if (this.takerOnly || isPrint(t, fillRow(t, match))) return false;
     // A maker's shares are part of the match, and each costs at most one unit.
     const isTooSmall = this.amountColumn !== '' && index.size[match & index.mask]! < this.amount;
     if (isTooSmall) return false;

@@ -7,7 +7,7 @@
  */
 
 import { closedInMemory } from '../../engine/orders/orders.ts';
-import { closedCount, firstKeptClosed, openOrders } from '../../engine/reads.ts';
+import { closedCount, firstKeptClosed, openOrders, sourceRows } from '../../engine/reads.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import { commandsMax, placesOrders, type Request } from './slot-requests.ts';
 
@@ -33,7 +33,8 @@ export class OrderRowBudget {
     const { capacities } = t;
     const first = firstKeptClosed(t);
     const flushed = this.closedPersisted();
-    const spare = capacities.orders + capacities.history - openOrders(t) - closedInMemory(t);
+    const used = openOrders(t) + sourceRows(t) + closedInMemory(t);
+    const spare = capacities.orders + capacities.history - used;
     const room = spare + Math.max(0, flushed - first) - this.reserved;
     if (room >= orders) return false;
     const coming = closedCount(t) - Math.max(first, flushed);

@@ -4,6 +4,8 @@
  * Thread: the I/O thread.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { CommandBuffer } from '../../engine/commands.ts';
+import type { RejectReasonCode } from '../../engine/orders/reject-reasons.ts';
 import { type Note, noteCommand } from '../../storage/notes/notes.ts';
 import type { Sequencer } from './sequencer.ts';
 import { commandsRequest, type Failure } from './slot-requests.ts';
@@ -22,6 +24,18 @@ export async function sendCommands(
     sequencer.submit(commandsRequest(words, settled));
   });
   return typeof outcome === 'string' ? outcome : new Int32Array(Uint8Array.from(outcome).buffer);
+}
+
+/**
+ * Runs what a source did, up to BATCH_COMMANDS_MAX commands (engine/orders/source.ts); resolves, once that is
+ * durable, with a RejectReason for each, or why nothing was run.
+ */
+export async function sendSource(
+  sequencer: Pick<Sequencer, 'submit'>,
+  { i32, words }: CommandBuffer,
+): Promise<readonly RejectReasonCode[] | Failure> {
+  const outcome = await sendCommands(sequencer, i32.slice(0, words));
+  return typeof outcome === 'string' ? outcome : (Array.from(outcome) as RejectReasonCode[]);
 }
 
 /** The same for what may not be refused: tries again while the node is busy. Rejects when it takes nothing more. */

@@ -7,6 +7,7 @@
  */
 
 import { resolutionOf } from '../../engine/ledger/reads.ts';
+import { findAccount } from '../../engine/orders/accounts.ts';
 import {
   marketTokens,
   tokenComplement,
@@ -14,6 +15,7 @@ import {
   tokenMarket,
   tokenOutcome,
 } from '../../engine/reads.ts';
+import { SOURCE_ADDRESS } from '../../engine/tables/codes.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import { type MarketRow, PIPS_PER_UNIT, type TokenRow } from '../../engine/tables/units.ts';
 import type { WalletPosition } from '../../storage/projection/positions.ts';
@@ -127,15 +129,17 @@ export class Holdings {
   }
 
   /**
-   * The largest holders of a token, the largest first.
+   * The largest holders of a token, the largest first; the source of a paper venue is none.
    * @param least the smallest position, in micro-shares
    */
   async holders(token: TokenRow, limit: number, least: bigint): Promise<WalletPosition[]> {
     const best = new Best<WalletPosition>(limit, true);
+    const source = findAccount(this.parts.tables, SOURCE_ADDRESS, 0);
     for (let account = 0; limit > 0; ) {
       const piece = this.parts.positions.inToken(token, account, ROWS_PER_TURN);
       for (const position of piece) {
-        if (position.net > 0n && position.net >= least) best.add(position, Number(position.net));
+        const isCounted = position.net >= least && position.account !== source;
+        if (position.net > 0n && isCounted) best.add(position, Number(position.net));
       }
       await nextTurn();
       if (piece.length < ROWS_PER_TURN) break;

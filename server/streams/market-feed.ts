@@ -193,6 +193,7 @@ export class MarketFeed {
         case EventKind.levelPlaced:
         case EventKind.levelFill:
         case EventKind.levelClosed:
+        case EventKind.levelSource:
           this.readLevel(batch, at, command);
           break;
         case EventKind.fill:
@@ -220,10 +221,16 @@ export class MarketFeed {
     if (book === undefined) return;
     const kind = events[at]!;
     const tick = events[at + Event.tick]!;
-    const isAsk =
-      kind === EventKind.levelPlaced ? frames.isAskOf(this.t, batch, command) : book.isAskAt(tick);
+    const isAsk = this.isAsk(batch, at, command) ?? book.isAskAt(tick);
     const sequence = eventsF[at / 2 + Event.sequence]!;
     book.change(tick, isAsk, eventsF[at / 2 + Event.quantity]!, { kind, sequence, command });
+  }
+
+  /** The side of a level that may have been empty; undefined = it was not, so it is known. */
+  private isAsk(batch: AppliedBatch, at: number, command: number): boolean | undefined {
+    const kind = batch.events[at]!;
+    if (kind === EventKind.levelSource) return batch.eventsF[at / 2 + Event.side] === 1;
+    return kind === EventKind.levelPlaced ? frames.isAskOf(this.t, batch, command) : undefined;
   }
 
   private readFill(sequence: number): void {

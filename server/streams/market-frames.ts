@@ -181,11 +181,13 @@ export function isAskOf(t: Tables, { commands }: AppliedBatch, command: number):
 }
 
 /**
- * The id of the order that caused a change of a level. The rings contain the rows of fills and closed
+ * The id of the order that caused a change of a level, or nothing. The rings contain the rows of fills and closed
  * orders at least until the batch has been published.
  */
 function causeId(t: Tables, batch: AppliedBatch, by: LevelCause): string {
   const { command, kind, sequence } = by;
+  // A level of the source is no order.
+  if (kind === EventKind.levelSource) return '';
   if (kind === EventKind.levelPlaced) {
     return wordsToHex(batch.commands, command + OrderCommand.id, ID_WORDS);
   }

@@ -107,7 +107,9 @@ const PriceChangeEvent = Type.Object({
       price: Decimal,
       size: Type.String({ description: 'the new total of the level; "0" = it is gone' }),
       side: Side,
-      hash: Type.String({ description: 'id of the order behind the change' }),
+      hash: Type.String({
+        description: 'id of the order behind the change; empty = a level of the source',
+      }),
       best_bid: Decimal,
       best_ask: Decimal,
     }),

@@ -18,6 +18,8 @@ import {
   fillSize,
   fillTakerOwner,
   fillTakerToken,
+  isPrint,
+  isSourceTaker,
   ONLY_ORDER,
   type OrderRows,
   orderIdAt,
@@ -85,7 +87,7 @@ export class UserFeed {
           this.placed(batch, at);
           break;
         case EventKind.fill:
-          this.fills.push({ sequence, makerRows: undefined, makerRow: ONLY_ORDER });
+          this.fill(sequence);
           break;
         case EventKind.partly:
           this.partly(batch, at);
@@ -109,6 +111,15 @@ export class UserFeed {
     const facts = user && placedOrder(t, batch, command, tick, grid);
     this.taker = { command, user, facts, isClosed: false };
     if (user !== undefined) this.publishOrder(user, facts!, OrderChange.placed, -1);
+  }
+
+  /** A taker of the source was not placed: its match begins with its first fill. */
+  private fill(sequence: number): void {
+    const { t } = this.names;
+    const row = fillRow(t, sequence);
+    if (isPrint(t, row)) return;
+    if (isSourceTaker(t, row) && fillMatch(t, row) === sequence) this.endMatch();
+    this.fills.push({ sequence, makerRows: undefined, makerRow: ONLY_ORDER });
   }
 
   /** The last fill left a remainder of its maker. */
@@ -170,7 +181,7 @@ export class UserFeed {
     this.fills = [];
     this.later = [];
     this.taker = undefined;
-    if (fills.length > 0 && taker !== undefined) this.publishTrades(fills, taker);
+    if (fills.length > 0) this.publishTrades(fills, taker);
     for (const publish of later) publish();
     if (taker?.user === undefined || taker.isClosed || fills.length === 0) return;
     // It was partly filled and rests.
@@ -183,7 +194,8 @@ export class UserFeed {
     this.publishOrder(taker.user, { ...taker.facts!, remaining }, OrderChange.updated, match);
   }
 
-  private publishTrades(fills: readonly MatchFill[], taker: Taker): void {
+  /** @param taker undefined = of the source */
+  private publishTrades(fills: readonly MatchFill[], taker: Taker | undefined): void {
     const { t } = this.names;
     const rowOf = ({ sequence }: MatchFill): FillRow => fillRow(t, sequence);
     const takerOwner = fillTakerOwner(t, rowOf(fills[0]!));
@@ -192,7 +204,7 @@ export class UserFeed {
         const isOwn = fillMakerOwner(t, rowOf(fill)) === owner;
         return { sequence: fill.sequence, makerKey: isOwn ? keyOf(fill) : undefined };
       });
-    if (taker.user !== undefined) {
+    if (taker?.user !== undefined) {
       const all = shownTo(takerOwner);
       this.publishTrade(taker.user, all, all, { apiKey: taker.facts!.apiKey, isTaker: true });
     }

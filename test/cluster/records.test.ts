@@ -49,6 +49,7 @@ const USED: Readonly<Record<number, readonly number[]>> = {
   [EventKind.entry]: Array.from({ length: 19 }, (_, i) => 1 + i),
   [EventKind.resolved]: [1, 2],
   [EventKind.reserved]: [2, 3, 4, 5, 6, 7],
+  [EventKind.levelSource]: [1, 2, 3, 4, 5, 6, 7],
 };
 
 function comparable({ commandsF: _, events, eventsF: __, ...batch }: AppliedBatch): object {

@@ -7,9 +7,12 @@ import {
   encodeCancel,
   encodeCancelOwner,
   encodeConfigure,
+  encodeFill,
+  encodeLevel,
   encodeMarket,
   encodeMarketChange,
   encodeOrder,
+  encodePrint,
   type MarketFields,
   OrderType,
   PrecheckFlags,
@@ -20,7 +23,7 @@ import { EventBuffer } from '../../engine/events.ts';
 import { closedOrder, findOrder } from '../../engine/orders/orders.ts';
 import { RejectReason, type RejectReasonCode } from '../../engine/orders/reject-reasons.ts';
 import type { Capacities } from '../../engine/tables/capacities.ts';
-import { EndReason, MarketFlag, Status } from '../../engine/tables/codes.ts';
+import { EndReason, MarketFlag, SOURCE_ADDRESS, Status } from '../../engine/tables/codes.ts';
 import { Depth, type DepthSide, readDepth } from '../../engine/tables/depth.ts';
 import {
   ACCOUNT_I,
@@ -40,6 +43,7 @@ import type {
   MarketRow,
   MicroCollateral,
   MicroShares,
+  Pips,
   TicksPerUnit,
   TokenRow,
 } from '../../engine/tables/units.ts';
@@ -52,6 +56,7 @@ import {
   type OrderLine,
   type Outcome,
   POLICIES,
+  SOURCE,
   type Terms,
 } from './naive-types.ts';
 
@@ -87,6 +92,7 @@ export function idWords(n: number): Int32Array {
 
 /** Five words of an address; the number stands in the last one. */
 export function addressWords(n: number): Int32Array {
+  if (n === SOURCE) return SOURCE_ADDRESS;
   return Int32Array.of(Math.imul(n, 0x85ebca6b), ~n, 0, n * 7, n);
 }
 
@@ -291,6 +297,19 @@ export class EngineDriver {
       }
       case 'change':
         return encodeMarketChange(out, command.market as MarketRow, marketFields(command));
+      case 'fill':
+        return encodeFill(out, idWords(command.id), command.size as MicroShares);
+      case 'level':
+      case 'print': {
+        const { kind, pips, side, size, token } = command;
+        const fields = {
+          token: token as TokenRow,
+          side: side === 'BUY' ? Side.buy : Side.sell,
+          pips: pips as Pips,
+          size: size as MicroShares,
+        };
+        return kind === 'level' ? encodeLevel(out, fields) : encodePrint(out, fields);
+      }
       case 'policy':
         return encodeConfigure(
           out,

@@ -27,14 +27,17 @@ import {
 } from '../../engine/ledger/reads.ts';
 import { findAccount } from '../../engine/orders/accounts.ts';
 import { RejectReason, type RejectReasonCode } from '../../engine/orders/reject-reasons.ts';
+import { findLevel } from '../../engine/orders/source-rows.ts';
+import { isMirroredToken, tokenBook } from '../../engine/reads.ts';
 import type { Capacities } from '../../engine/tables/capacities.ts';
 import { EntryCause } from '../../engine/tables/codes.ts';
 import { ACCOUNT_I, State } from '../../engine/tables/layout.ts';
-import type { AccountRow, MarketRow, TokenRow } from '../../engine/tables/units.ts';
+import type { AccountRow, MarketRow, Pips, TokenRow } from '../../engine/tables/units.ts';
 import { Duel } from './duel.ts';
 import { addressWords, idWords, ROOMY } from './engine-driver.ts';
-import { settlement } from './naive-book.ts';
+import { type NaiveOrder, settlement } from './naive-book.ts';
 import { type FundsLine, NaiveLedger, type RequestLine, type ResolveLine } from './naive-ledger.ts';
+import { NO_ID } from './naive-source.ts';
 import type { Command, Outcome } from './naive-types.ts';
 
 export interface StepLine {
@@ -112,7 +115,8 @@ export class LedgerDuel {
     if (command.kind === 'order' && outcome.reason === RejectReason.accepted) {
       this.ledger.accepted(command);
     }
-    for (const fill of outcome.fills) {
+    // A print moves no money.
+    for (const fill of command.kind === 'print' ? [] : outcome.fills) {
       const market = this.duel.naive.marketOf(fill.takerToken)!;
       this.ledger.settle(fill, 1 + this.duel.naive.markets.indexOf(market));
     }
@@ -159,14 +163,22 @@ export class LedgerDuel {
     const { ledger } = this;
     const { naive } = this.duel;
     const closed = this.driver.t.state[State.closed]!;
-    const open = naive.markets[market - 1]?.open.length ?? 0;
+    const its = naive.markets[market - 1];
+    const open = its?.open.length ?? 0;
+    const levels = this.driver.t.state[State.sourceLevels]!;
     const isPending = ledger.resolutions.has(market) && !ledger.done.has(market);
     const reason = this.driver.apply((out) => encodeResolveStep(out, market as MarketRow, limit));
     const isKnown = ledger.resolutions.has(market);
     assert.equal(reason, isKnown ? RejectReason.accepted : RejectReason.marketUnknown);
     const ended = new Set(this.driver.endedFrom(closed).map(({ id }) => id));
     const paid = new Set(this.#statement().map(({ account }) => account));
-    assert.equal(ended.size, isPending ? Math.min(open, limit) : 0, 'orders that end in a step');
+    const levelsEnded = levels - this.driver.t.state[State.sourceLevels]!;
+    const done = ended.size + levelsEnded;
+    assert.equal(done, isPending ? Math.min(open, limit) : 0, 'orders that end in a step');
+    if (levelsEnded > 0) {
+      its!.open = its!.open.filter((order) => this.#stillStands(order));
+      its!.touchAll(this.#now);
+    }
     assert.equal(naive.endResolved(ended, settlement()), ended.size, 'of those that were open');
     const holders = isPending && open === 0 ? ledger.holders(market) : new Set<number>();
     assert.equal(paid.size, Math.min(holders.size, limit), 'wallets that are paid in a step');
@@ -179,6 +191,16 @@ export class LedgerDuel {
     const resolution = isKnown ? resolutionOf(this.driver.t, market as MarketRow) : undefined;
     assert.equal(resolution?.isDone ?? false, ledger.done.has(market), 'the end of a resolution');
     return reason;
+  }
+
+  /** Which levels a step has ended is the engine's to say. */
+  #stillStands({ line, price }: NaiveOrder): boolean {
+    if (line.id !== NO_ID) return true;
+    const { t } = this.driver;
+    const token = line.token as TokenRow;
+    const isMirrored = isMirroredToken(t, token);
+    const pips = (isMirrored ? 10_000 - price : price) as Pips;
+    return findLevel(t, tokenBook(t, token), isMirrored ? 1 : 0, pips) !== 0;
   }
 
   /** Reads the entries that are new, and holds each against the running sums. */

@@ -223,6 +223,8 @@ export class NaiveMarket {
   close(order: NaiveOrder, reason: EndWord, out: Settlement): void {
     const at = this.open.indexOf(order);
     if (at !== -1) this.open.splice(at, 1);
+    // A level of the source leaves no finished order.
+    if (order.line.id === 0) return;
     const status = STATUS_OF[reason];
     out.ended.push({ id: order.line.id, reason, status, remaining: order.remaining });
   }

@@ -12,6 +12,7 @@ import {
   settlement,
   ticksOf,
 } from './naive-book.ts';
+import { NO_ID, runSource } from './naive-source.ts';
 import type {
   BookView,
   Command,
@@ -89,7 +90,8 @@ export class NaiveExchange {
   }
 
   openOrders(): number {
-    return this.markets.reduce((sum, market) => sum + market.open.length, 0);
+    const open = this.markets.flatMap((market) => market.open);
+    return open.filter(({ line }) => line.id !== NO_ID).length;
   }
 
   #apply(command: Command, out: Settlement): RejectReasonCode {
@@ -111,6 +113,15 @@ export class NaiveExchange {
         return this.#register(command.condition, command.outcomes, command);
       case 'change':
         return this.#change(command.market, command, out);
+      case 'level':
+      case 'print':
+      case 'fill': {
+        const reason = runSource(this, command, this.#time, out);
+        // Nobody is told what the source gave and got.
+        out.making = 0n;
+        out.taking = 0n;
+        return reason;
+      }
       case 'policy':
         this.#policy = command.policy;
         return RejectReason.accepted;

@@ -59,8 +59,25 @@ export interface Terms {
   readonly negRisk: boolean;
 }
 
+/** The wallet of the source: the last word of SOURCE_ADDRESS. */
+export const SOURCE = 0x75726365;
+
+/** Of a level its own side, of a print that of the taker. */
+export interface LevelLine {
+  readonly kind: 'level' | 'print';
+  readonly token: number;
+  readonly side: SideName;
+  readonly pips: number;
+  readonly size: number;
+}
+
+export type SourceLine =
+  | LevelLine
+  | { readonly kind: 'fill'; readonly id: number; readonly size: number };
+
 export type Command =
   | OrderLine
+  | SourceLine
   | { readonly kind: 'cancel'; readonly id: number; readonly signer: number }
   | {
       readonly kind: 'cancel-all';

@@ -214,6 +214,10 @@ export function commandText(command: Command): string {
       return `market ${command.condition} outcomes ${command.outcomes} ${termsText(command)}`;
     case 'change':
       return `change ${command.market} ${termsText(command)}`;
+    case 'level':
+    case 'print':
+    case 'fill':
+      return JSON.stringify(command);
     case 'policy':
       return `policy ${command.policy}`;
     case 'at':

@@ -307,7 +307,7 @@ test('an order is not moved by a trade before it came, though it is said again a
 test('prints and levels of the second token are those of the first one at 1 - price', () => {
   const desk = new Desk();
   const out = new CommandBuffer();
-  const markets = new MirroredMarkets(false);
+  const markets = new MirroredMarkets();
   const options = {
     token: 1 as TokenRow,
     impact: 'keep',
@@ -342,14 +342,14 @@ test('prints and levels of the second token are those of the first one at 1 - pr
 test('a book that lacks some of the best levels is a trade where the source sends no prints', () => {
   const desk = new Desk();
   const out = new CommandBuffer();
-  const markets = new MirroredMarkets(true);
+  const markets = new MirroredMarkets();
   const options = {
     token: 1 as TokenRow,
     impact: 'keep',
     queue: 'pessimistic',
     paper: desk,
   } as const;
-  markets.add(['11', undefined], new MirroredBook(options));
+  markets.add(['11'], new MirroredBook(options), true);
   type Level = readonly [price: string, size: string];
   const book = (bids: readonly Level[], asks: readonly Level[]): string[] => {
     const texts = (list: readonly Level[]) => list.map(([price, size]) => ({ price, size }));

@@ -114,6 +114,7 @@ const ROOMS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
     notes: ['files', 'kv', 'log'],
     projection: ['files', 'kv', 'log', 'notes', 'recovery', 'snapshot'],
     catalog: ['files', 'kv'],
+    recordings: ['catalog'],
     operations: ['catalog', 'files', 'kv', 'log', 'notes', 'projection', 'recovery', 'snapshot'],
   },
   server: {
@@ -225,7 +226,7 @@ const ROOMS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
     client: ['common', 'page'],
     cli: ['common'],
     clients: ['admin', 'common'],
-    paper: [],
+    paper: ['common'],
     torture: ['admin', 'common', 'engine', 'storage', 'streams'],
     bench: ['common', 'engine'],
     repository: ['common'],

@@ -1,0 +1,25 @@
+/**
+ * Lines of a text that comes in pieces, a batch for each piece. Memory: a piece and the line that it begins with.
+ *
+ * Thread: any.
+ */
+import { StringDecoder } from 'node:string_decoder';
+import { RecordingDamaged } from './entries.ts';
+
+/** A message of a venue is far shorter. */
+const LINE_LENGTH_MAX = 2 ** 26;
+
+export async function* linesOf(
+  pieces: AsyncIterable<Buffer>,
+  path: string,
+): AsyncGenerator<string[]> {
+  const decoder = new StringDecoder();
+  let rest = '';
+  for await (const piece of pieces) {
+    const lines = (rest + decoder.write(piece)).split('\n');
+    rest = lines.pop()!;
+    if (rest.length > LINE_LENGTH_MAX) throw new RecordingDamaged(`${path}: a line is too long`);
+    if (lines.length > 0) yield lines;
+  }
+  if (rest !== '') yield [rest];
+}

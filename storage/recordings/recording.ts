@@ -1,0 +1,173 @@
+/**
+ * Opens a recording: the own form (members.ts), or the public one (public-form.ts), plain or gzipped. Entries are
+ * read as they are iterated, any number of times, with a member or a piece of a file in memory.
+ *
+ * Thread: any.
+ */
+import { createReadStream } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { createGunzip } from 'node:zlib';
+import type { JsonObject } from '../catalog/catalog-json.ts';
+import {
+  RECORDING_FORMAT,
+  RECORDING_VERSION,
+  RecordingDamaged,
+  type RecordingEntry,
+  type RecordingHeader,
+} from './entries.ts';
+import { linesOf } from './lines.ts';
+import { beginsMember, membersOf } from './members.ts';
+import { publicEntries, surveyOf } from './public-form.ts';
+
+/** Of a file in the public form. */
+const PIECE_BYTES = 2 ** 18;
+
+export interface Recording extends AsyncIterable<RecordingEntry> {
+  readonly path: string;
+  /** The public form has no header and no end of its own. */
+  readonly isPublic: boolean;
+  readonly header: RecordingHeader;
+  /** As a catalog file (catalog-file.ts reads it): the events that are known when it begins. */
+  readonly catalog: { readonly events: readonly JsonObject[] };
+  /** Entries, those of the catalog above left out, in batches: faster than one at a time. */
+  batches(): AsyncIterable<readonly RecordingEntry[]>;
+  /** After an iteration: where it ends in a member that is not whole, in bytes. */
+  readonly cutAt: number | undefined;
+}
+
+/** Rejects with a RecordingDamaged where the file is no recording, or not one of this version. */
+export async function openRecording(path: string): Promise<Recording> {
+  const first = await firstBytes(path);
+  return beginsMember(first) ? await openOwn(path) : await openPublic(path, isGzip(first));
+}
+
+async function openOwn(path: string): Promise<Recording> {
+  const { events, header } = await beginningOf(path);
+  let cutAt: number | undefined;
+  async function* batches(): AsyncGenerator<readonly RecordingEntry[]> {
+    // The header, and the catalog that was read already.
+    let skip = 1 + events.length;
+    for await (const lines of memberLines(path, (offset) => (cutAt = offset))) {
+      const skipped = Math.min(skip, lines.length);
+      skip -= skipped;
+      if (skipped < lines.length) yield lines.slice(skipped).map((line) => entryOf(line, path));
+    }
+  }
+  return {
+    path,
+    isPublic: false,
+    header,
+    catalog: { events },
+    batches,
+    [Symbol.asyncIterator]: () => oneByOne(batches()),
+    get cutAt() {
+      return cutAt;
+    },
+  };
+}
+
+/** The header, and the events before the first entry that is none. */
+async function beginningOf(path: string) {
+  const events: JsonObject[] = [];
+  let header: RecordingHeader | undefined;
+  for await (const lines of memberLines(path, () => undefined)) {
+    const from = header === undefined ? 1 : 0;
+    header ??= headerOf(lines[0] ?? '', path);
+    for (const line of lines.slice(from)) {
+      const entry = entryOf(line, path);
+      if (entry.kind !== 'catalog') return { header, events };
+      events.push(entry.event);
+    }
+  }
+  if (header === undefined) throw new RecordingDamaged(`${path}: no member of it is whole`);
+  return { header, events };
+}
+
+async function openPublic(path: string, isGzipped: boolean): Promise<Recording> {
+  const batches = () => publicEntries(linesOf(piecesOf(path, isGzipped), path), path);
+  const { events, inferred, markets, started } = await surveyOf(batches());
+  if (events.length === 0) throw new RecordingDamaged(`${path}: no message of a market is in it`);
+  const format = { format: RECORDING_FORMAT, version: RECORDING_VERSION } as const;
+  return {
+    path,
+    isPublic: true,
+    header: { ...format, venue: basename(path), started, markets, inferred },
+    catalog: { events },
+    batches,
+    [Symbol.asyncIterator]: () => oneByOne(batches()),
+    cutAt: undefined,
+  };
+}
+
+async function* oneByOne(
+  batches: AsyncIterable<readonly RecordingEntry[]>,
+): AsyncGenerator<RecordingEntry> {
+  for await (const batch of batches) yield* batch;
+}
+
+async function* memberLines(
+  path: string,
+  onCut: (offset: number) => void,
+): AsyncGenerator<string[]> {
+  const file = await open(path);
+  try {
+    for await (const text of membersOf(file, path, onCut)) {
+      const lines = text.split('\n');
+      if (lines.pop() !== '') throw new RecordingDamaged(`${path}: a member ends within a line`);
+      yield lines;
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+function headerOf(line: string, path: string): RecordingHeader {
+  const header = jsonOf(line, path) as RecordingHeader;
+  if (header.format !== RECORDING_FORMAT) throw new RecordingDamaged(`${path}: it is no recording`);
+  if (header.version !== RECORDING_VERSION) {
+    throw new RecordingDamaged(
+      `${path}: it has version ${header.version}, and this program reads ${RECORDING_VERSION}`,
+    );
+  }
+  return header;
+}
+
+function entryOf(line: string, path: string): RecordingEntry {
+  return jsonOf(line, path) as RecordingEntry;
+}
+
+function jsonOf(line: string, path: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    throw new RecordingDamaged(`${path}: a line is no JSON`);
+  }
+}
+
+async function firstBytes(path: string): Promise<Buffer> {
+  const file = await open(path);
+  try {
+    const bytes = Buffer.alloc(64);
+    const { bytesRead } = await file.read(bytes, 0, bytes.length, 0);
+    return bytes.subarray(0, bytesRead);
+  } finally {
+    await file.close();
+  }
+}
+
+function isGzip(bytes: Buffer): boolean {
+  return bytes[0] === 0x1f && bytes[1] === 0x8b;
+}
+
+async function* piecesOf(path: string, isGzipped: boolean): AsyncGenerator<Buffer> {
+  const stream = createReadStream(path, { highWaterMark: PIECE_BYTES });
+  if (!isGzipped) return yield* stream;
+  const plain = createGunzip();
+  stream.on('error', (error) => plain.destroy(error)).pipe(plain);
+  try {
+    yield* plain;
+  } catch (error) {
+    throw new RecordingDamaged(`${path}: it cannot be inflated`, { cause: error });
+  }
+}
