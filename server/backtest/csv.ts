@@ -22,10 +22,14 @@ const FILL_COLUMNS: Readonly<Record<string, (fill: FillRow) => Cell>> = {
   profit_of_closing: ({ brought }) => brought,
 };
 
-export function fillsCsv({ fills }: BacktestResult): string {
+export function fillsCsv({ fills, markets }: BacktestResult): string {
+  const questions = new Map(markets.map(({ id, question }) => [id, question]));
   const columns = Object.entries(FILL_COLUMNS);
-  const rows = fills.map((fill) => columns.map(([, read]) => read(fill)));
-  return csvOf([columns.map(([name]) => name), ...rows]);
+  const rows = fills.map((fill) => [
+    ...columns.map(([, read]) => read(fill)),
+    questions.get(fill.market),
+  ]);
+  return csvOf([[...columns.map(([name]) => name), 'question'], ...rows]);
 }
 
 export function equityCsv({ equity }: BacktestResult): string {

@@ -205,9 +205,9 @@ export class Source {
   }
 }
 
-/** An empty side counts as the end of the prices; where both are empty the last middle stays. */
+/** Where a side is empty, or the source is crossed, the last middle stays. */
 function noteMiddle({ book, market }: Mirrored): void {
   const [bids, asks] = book.source.sides;
-  if (bids.best === 0 && asks.best === 0) return;
+  if (bids.best === 0 || asks.best === 0 || book.source.crossed) return;
   market.mids = bids.best + PIPS_PER_UNIT - asks.best;
 }

@@ -28,7 +28,12 @@ const percent = (part) => (part === null ? NONE : `${(100 * part).toFixed(2)} %`
 /** @param {number} ms */
 const stamp = (ms) => STAMP.format(ms);
 /** @param {number} amount */
-const signed = (amount) => `${amount > 0 ? '+' : ''}${MONEY.format(amount)}`;
+const signed = (amount) => {
+  const rounded = Math.round(100 * amount) / 100;
+  return `${rounded > 0 ? '+' : ''}${MONEY.format(rounded || 0)}`;
+};
+/** The class of an amount. @param {number} amount */
+const signOf = (amount) => (amount >= 0.005 ? 'is-gain' : amount <= -0.005 ? 'is-loss' : '');
 
 /** What is shown of a run. @type {readonly (readonly [string, (run: ReportRun) => string])[]} */
 const COLUMNS = [
@@ -60,9 +65,8 @@ function showRuns() {
     head.scope = 'row';
     head.style.setProperty('--run', `var(--run-${i % RUN_COLORS})`);
     head.style.setProperty('--dash', BORDERS[i % BORDERS.length] ?? 'solid');
-    const sign = run.figures.profit < 0 ? 'is-loss' : 'is-gain';
     const cells = COLUMNS.map(([title, read]) =>
-      make('td', title === 'Profit' ? sign : '', read(run)),
+      make('td', title === 'Profit' ? signOf(run.figures.profit) : '', read(run)),
     );
     row.append(head, ...cells);
     byId('runs').append(row);
@@ -109,7 +113,7 @@ function roomy(low, high) {
  */
 function runsChart(id, columnOf, isBelow) {
   const table = joined(
-    runs.map((run) => /** @type {uPlot.AlignedData} */ ([run.equity.times, columnOf(run)])),
+    runs.map((run) => /** @type {uPlot.AlignedData} */ ([[...run.equity.times], columnOf(run)])),
   );
   /** @param {number | null | undefined} index */
   const read = (index) => {
@@ -211,11 +215,11 @@ class Chosen {
     this.market = market;
     const fills = this.fills();
     const [bought, sold] = [merged(fills, true), merged(fills, false)];
-    const times = market?.times ?? [];
+    const times = [...(market?.times ?? [])];
     this.table =
       market === undefined
         ? [[]]
-        : joined([/** @type {uPlot.AlignedData} */ ([times, market.mid]), bought, sold]);
+        : joined([[times, [...market.mid]], bought, sold]);
     const first = market?.outcomes[0] ?? '';
     const words = `${fills.length} fills over the price of ${first}`;
     this.price.show(this.table, words);
@@ -243,7 +247,6 @@ class Chosen {
         const row = make('tr');
         const side = make('td', fill.side === 'BUY' ? 'is-buy' : 'is-sell', fill.side);
         const { brought } = fill;
-        const gain = brought === null ? '' : brought < 0 ? 'is-loss' : 'is-gain';
         row.append(
           make('td', '', stamp(fill.time * 1_000)),
           make('td', '', fill.outcome),
@@ -252,7 +255,7 @@ class Chosen {
           make('td', '', sizeText(fill.size)),
           make('td', '', MONEY.format(fill.fee)),
           make('td', '', fill.role),
-          make('td', gain, brought === null ? NONE : signed(brought)),
+          make('td', signOf(brought ?? 0), brought === null ? NONE : signed(brought)),
         );
         return row;
       }),
@@ -344,6 +347,6 @@ function choices(id, texts, onChoose) {
 const FILL_TITLES = ['Time', 'Outcome', 'Side', 'Price', 'Size', 'Fee', 'Role', 'Closing'];
 byId('fills-head').replaceWith(makeHead(FILL_TITLES));
 showRuns();
-runsChart('equity', ({ equity }) => equity.equity, false);
+runsChart('equity', ({ equity }) => [...equity.equity], false);
 runsChart('drawdown', ({ equity }) => equity.drawdown.map((amount) => -amount), true);
 new Chosen().begin();
