@@ -24,8 +24,8 @@ export { equityCsv, fillsCsv } from './csv.ts';
 export { reportHtml } from './html.ts';
 export type { RecordingSource } from './recording.ts';
 export type * from './result.ts';
-export { StrategyError } from './run.ts';
 export type * from './strategy.ts';
+export { StrategyError } from './strategy-error.ts';
 
 export interface BacktestOptions {
   /** Of the run, where the strategy has none. */

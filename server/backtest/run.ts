@@ -14,15 +14,11 @@ import type { TradedMarket } from './markets.ts';
 import type { BacktestResult, RunSettings } from './result.ts';
 import type { Heard, Source } from './source.ts';
 import type { Strategy } from './strategy.ts';
+import { StrategyError } from './strategy-error.ts';
 import type { NotedFill, StrategyVenue } from './venue.ts';
 
 /** A strategy that answers every answer with an order would never end. */
 const ROUNDS_MAX = 100_000;
-
-/** What a strategy threw, with where it was. */
-export class StrategyError extends Error {
-  override readonly name = 'StrategyError';
-}
 
 export class Run {
   private readonly strategy: Strategy;
