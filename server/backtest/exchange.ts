@@ -339,7 +339,7 @@ function takerFill(t: Tables, row: FillRow): OwnFill {
 }
 
 /** The id of an own order. */
-export function orderKey(number: number): Int32Array {
+function orderKey(number: number): Int32Array {
   return keyOf(ID_WORDS, 2, number);
 }
 

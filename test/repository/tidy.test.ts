@@ -196,6 +196,7 @@ const ROOMS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
     load: [],
     measure: ['load'],
     orders: ['common', 'load', 'measure'],
+    paper: ['common'],
     profile: ['load', 'measure', 'orders'],
     server: [],
     catalog: ['common', 'load'],
