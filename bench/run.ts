@@ -1,6 +1,6 @@
 /**
  * `npm run bench -- [suite ...]`: runs the named suites, or all of them. What is no suite is a file for
- * the challenge; --baseline DIR names a compiled older checkout to run beside (engine, challenge).
+ * the challenge or a recording; --baseline DIR names a compiled older checkout to run beside (engine, challenge).
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -23,6 +23,7 @@ import { HTTP_FULL, httpSuite } from './http/http.bench.ts';
 import { LEDGER_FULL, ledgerSuite } from './orders/ledger.bench.ts';
 import { METRICS_FULL, metricsSuite } from './orders/metrics.bench.ts';
 import { orderPathSuite, PATH_FULL, type PathShape } from './orders/order-path.bench.ts';
+import { fillModelSuite } from './paper/fill-model.bench.ts';
 import { backtestSuite, mirrorSuite, PAPER_FULL } from './paper/paper.bench.ts';
 import { limitsSuite } from './server/limits.bench.ts';
 import { validateSuite } from './server/validate.bench.ts';
@@ -92,6 +93,7 @@ const suites: Readonly<Record<string, () => Promise<unknown>>> = {
     for (const file of challengeFiles(files)) inOwnProcess('challenge-exchange', file);
     return undefined;
   },
+  'paper-model': () => fillModelSuite(files),
   validate: () => validateSuite(2_000, 3 * BLOCKS),
   limits: () => limitsSuite(20_000, 3 * BLOCKS),
   spans: () => spansSuite(SPANS_FULL),

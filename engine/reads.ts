@@ -483,8 +483,9 @@ export function isSourceTaker({ fillI }: Pick<FillRows, 'fillI'>, row: FillRow):
 }
 
 /** True for what the source traded by itself, which moved no money (docs/paper.md#commands). */
-export function isPrint({ fillI }: Pick<FillRows, 'fillI'>, row: FillRow): boolean {
-  return isNoId(fillI, fillTakerIdAt(row)) && isNoId(fillI, fillMakerIdAt(row));
+export function isPrint(rows: Pick<FillRows, 'fillI'>, row: FillRow): boolean {
+  if (fillTaker(rows, row) !== fillMaker(rows, row)) return false;
+  return isSourceTaker(rows, row) && isNoId(rows.fillI, fillMakerIdAt(row));
 }
 
 function isNoId(words: Int32Array, at: number): boolean {

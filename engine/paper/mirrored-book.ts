@@ -11,7 +11,13 @@
  * Thread: one, which is the caller's.
  */
 import { type CommandBuffer, encodeFill, encodeLevel, encodePrint, Side } from '../commands.ts';
-import { type MicroShares, PIPS_PER_UNIT, type Pips, type TokenRow } from '../tables/units.ts';
+import {
+  type MicroShares,
+  PIPS_PER_UNIT,
+  type Pips,
+  type TicksPerUnit,
+  type TokenRow,
+} from '../tables/units.ts';
 import { keyOf, Levels, pipsOfKey } from './levels.ts';
 import type { PaperOrder, PaperOrders } from './paper-orders.ts';
 import { Place, type QueueRule } from './place.ts';
@@ -83,30 +89,55 @@ export class MirroredBook {
     this.send(out);
   }
 
-  /** The source traded. @param side of the taker */
   print(side: number, pips: number, size: number, out: CommandBuffer): void {
-    const { paper, queue, token } = this.options;
-    encodePrint(out, { token, side, pips: pips as Pips, size: size as MicroShares });
-    const resting = side === Side.buy ? Side.sell : Side.buy;
+    this.prints([{ side, pips, size }], out);
+  }
+
+  /** The source traded; a side is that of the taker. Prints of one message count together. */
+  prints(prints: readonly SourceChange[], out: CommandBuffer): void {
+    const { token } = this.options;
+    /** By id of the order: what it gets of them. */
+    const given = new Map<string, number>();
+    for (const { pips, side, size } of prints) {
+      encodePrint(out, { token, side, pips: pips as Pips, size: size as MicroShares });
+      this.share(side === Side.buy ? Side.sell : Side.buy, pips, size, given, out);
+    }
+  }
+
+  /** Gives paper orders of a side what they get of a print. */
+  private share(
+    side: 0 | 1,
+    pips: number,
+    size: number,
+    given: Map<string, number>,
+    out: CommandBuffer,
+  ): void {
+    const { paper } = this.options;
     let left = size;
-    for (const { id, remaining } of paper.before(resting, pips)) {
-      if (left === 0) break;
-      const filled = Math.min(remaining, left);
-      encodeFill(out, id, filled as MicroShares);
-      left -= filled;
-    }
-    const key = keyOf(resting, pips);
-    const orders = paper.at(resting, pips);
-    const places = this.placesAt(resting, key, orders);
-    this.toldAt(resting, key).print(size, this.time);
-    for (const order of orders) {
-      const reached = places.get(nameOf(order))!.print(size, this.time, queue);
-      // What earlier paper orders got of the print is not left for this one.
-      const filled = Math.min(order.remaining, reached - (size - left));
-      if (filled <= 0) continue;
+    const give = (order: PaperOrder, reached: number): void => {
+      const name = nameOf(order);
+      const before = given.get(name) ?? 0;
+      const filled = Math.min(order.remaining - before, reached);
+      if (filled <= 0) return;
       encodeFill(out, order.id, filled as MicroShares);
+      given.set(name, before + filled);
       left -= filled;
+    };
+    for (const order of paper.before(side, pips)) give(order, left);
+    const key = keyOf(side, pips);
+    const orders = paper.at(side, pips);
+    const places = this.placesAt(side, key, orders);
+    this.toldAt(side, key).print(size, this.time);
+    for (const order of orders) {
+      const reached = places.get(nameOf(order))!.print(size, this.time);
+      // What earlier paper orders got of the print is not left for this one.
+      give(order, reached - (size - left));
     }
+  }
+
+  /** The source has other ticks. Paper orders that are not on them end, as with any change of ticks. */
+  changeTicks(ticksPerUnit: TicksPerUnit, out: CommandBuffer): void {
+    this.options.paper.changeTicks(ticksPerUnit, out);
   }
 
   /** Removes all levels, as when the source is silent. The source's next snapshot brings them back. */
@@ -165,9 +196,9 @@ export class MirroredBook {
     this.touched[side].add(tick);
     if (tick !== key) this.isIrregular = true;
     const after = this.sizeAt(side, tick);
-    if (after < before) this.toldAt(side, tick).decrease(before - after, this.time);
+    if (after < before) this.toldAt(side, tick).decrease(before, after, this.time);
     for (const place of places.values()) {
-      place.resized(before, after, this.time, this.options.queue);
+      place.resized(before, after, this.time);
     }
   }
 
@@ -178,10 +209,12 @@ export class MirroredBook {
 
   private toldAt(side: 0 | 1, key: number): ToldTwice {
     const name = nameOfLevel(side, key);
-    const before = this.told.get(name);
-    if (before !== undefined && !before.isOver(this.time)) return before;
-    const told = new ToldTwice(this.time);
-    this.told.set(name, told);
+    let told = this.told.get(name);
+    if (told === undefined) {
+      told = new ToldTwice(() => undefined);
+      this.told.set(name, told);
+    }
+    told.pass(this.time);
     return told;
   }
 
@@ -196,13 +229,14 @@ export class MirroredBook {
       this.places.delete(name);
       return NO_PLACES;
     }
+    const { queue } = this.options;
     const seen = this.places.get(name);
     const places = new Map<string, Place>();
-    const { decreased } = this.toldAt(side, key);
+    const told = this.toldAt(side, key);
     for (const order of orders) {
       const id = nameOf(order);
       const ahead = this.sizeAt(side, key);
-      places.set(id, seen?.get(id) ?? new Place(ahead, decreased, this.time));
+      places.set(id, seen?.get(id) ?? new Place(ahead, told.decreasesOf(), queue));
     }
     this.places.set(name, places);
     return places;

@@ -5,7 +5,7 @@
  * Thread: one, which is the caller's.
  */
 import { type CommandBuffer, Side } from '../commands.ts';
-import { PIPS_PER_UNIT } from '../tables/units.ts';
+import { isTickGrid, PIPS_PER_UNIT } from '../tables/units.ts';
 import { inferTrades } from './infer-trades.ts';
 import {
   type BookMessage,
@@ -16,6 +16,7 @@ import {
   microOf,
   pipsOf,
   sideOf,
+  type TickSizeMessage,
 } from './messages.ts';
 import type { MirroredBook } from './mirrored-book.ts';
 import type { SourceChange, SourceLevel } from './source-book.ts';
@@ -57,7 +58,9 @@ export class MirroredMarkets {
     const outcome = this.outcomes.get(message.asset_id);
     if (outcome === undefined) return;
     if (message.event_type === 'last_trade_price') this.print(outcome, message, out);
-    if (message.event_type === 'book' && !outcome.isSecond) this.snapshot(outcome, message, out);
+    if (outcome.isSecond) return;
+    if (message.event_type === 'tick_size_change') this.ticks(outcome.book, message, out);
+    if (message.event_type === 'book') this.snapshot(outcome, message, out);
   }
 
   private snapshot(
@@ -68,12 +71,13 @@ export class MirroredMarkets {
     const bids = levelsOf(message.bids, Side.buy);
     const asks = levelsOf(message.asks, Side.sell);
     book.time = Number(message.timestamp);
-    if (infersTrades) {
-      for (const { pips, side, size } of inferTrades(book.source, bids, asks)) {
-        book.print(side, pips, size, out);
-      }
-    }
+    if (infersTrades) book.prints(inferTrades(book.source, bids, asks), out);
     book.snapshot(bids, asks, out);
+  }
+
+  private ticks(book: MirroredBook, message: TickSizeMessage, out: CommandBuffer): void {
+    const ticksPerUnit = PIPS_PER_UNIT / pipsOf(message.new_tick_size, false);
+    if (isTickGrid(ticksPerUnit)) book.changeTicks(ticksPerUnit, out);
   }
 
   private changes(

@@ -6,7 +6,17 @@
  * before and after a message, or applies what the model says before it goes on.
  */
 import { assert, NO_LEVEL, readSide } from '../book/matching.ts';
-import { bookTicks, isMirroredToken, orderIdAt, tokenBook } from '../reads.ts';
+import { type CommandBuffer, encodeMarketChange } from '../commands.ts';
+import {
+  bookMarket,
+  bookTicks,
+  isMirroredToken,
+  marketFeeBps,
+  marketFlags,
+  marketMinSize,
+  orderIdAt,
+  tokenBook,
+} from '../reads.ts';
 import { ID_WORDS } from '../tables/codes.ts';
 import { Flag, ORDER_I, Order } from '../tables/layout.ts';
 import type { Tables } from '../tables/tables.ts';
@@ -37,6 +47,8 @@ export interface PaperOrders {
   sourceAt(side: number, pips: number): number;
   /** All that stands of the source on a side. */
   sourceLevels(side: number): readonly SourceLevel[];
+  /** Says that the market has other ticks. */
+  changeTicks(ticksPerUnit: TicksPerUnit, out: CommandBuffer): void;
 }
 
 const NONE: readonly PaperOrder[] = [];
@@ -97,6 +109,17 @@ export class EngineOrders implements PaperOrders {
       if (size > 0) found.push({ pips, size });
     }
     return found;
+  }
+
+  changeTicks(ticksPerUnit: TicksPerUnit, out: CommandBuffer): void {
+    const { t } = this;
+    const market = bookMarket(t, this.book);
+    encodeMarketChange(out, market, {
+      flags: marketFlags(t, market),
+      ticksPerUnit,
+      baseFeeBps: marketFeeBps(t, market),
+      minSize: marketMinSize(t, market),
+    });
   }
 
   /** 0 = the price is not on the grid. */

@@ -1,7 +1,7 @@
 /**
  * A source says a trade twice, as a print and as a decrease of the level, in either order and within some time.
- * So a print explains decreases that came shortly before it, and decreases that come shortly after it, up to its
- * size. What no print explains was cancelled.
+ * So a print explains decreases that came shortly before it, the oldest first, and decreases that come shortly
+ * after it, up to its size. What no print explains in that time was cancelled.
  *
  * Thread: that of its owner.
  */
@@ -9,44 +9,76 @@
 /** Within so many milliseconds, by the source's clock, it says both. */
 const TOLD_TWICE_MS = 2_000;
 
+/** A level became smaller. */
+export interface Decrease {
+  /** What no print has explained. */
+  left: number;
+  /** Size of the level before this part of it. */
+  before: number;
+  readonly after: number;
+  readonly time: number;
+}
+
 export class ToldTwice {
-  /** Of prints: what no decrease has shown yet. */
-  printed = 0;
-  /** Of decreases: what no print has explained yet. */
-  decreased = 0;
-  /** Unix milliseconds of the newest of both. */
-  private since: number;
+  private prints: { left: number; readonly time: number }[] = [];
+  private decreases: Decrease[] = [];
+  private readonly onDone: (decrease: Decrease) => void;
 
-  constructor(time: number) {
-    this.since = time;
+  /** @param onDone hears of each decrease once: when it is explained, or with what was cancelled */
+  constructor(onDone: (decrease: Decrease) => void) {
+    this.onDone = onDone;
   }
 
-  isOver(time: number): boolean {
-    return time - this.since > TOLD_TWICE_MS;
+  /** The decreases alone, for an order that comes. */
+  decreasesOf(): ToldTwice {
+    const copy = new ToldTwice(() => undefined);
+    copy.decreases = this.decreases.map((decrease) => ({ ...decrease }));
+    return copy;
   }
 
-  forget(): void {
-    this.printed = 0;
-    this.decreased = 0;
+  /** Of decreases: what a print may still explain. */
+  get unexplained(): number {
+    return this.decreases.reduce((sum, { left }) => sum + left, 0);
   }
 
-  /** Returns how much of the decrease no print before it explains. */
-  decrease(size: number, time: number): number {
-    const explained = Math.min(size, this.printed);
-    this.printed -= explained;
-    if (explained < size) {
-      this.decreased += size - explained;
-      this.since = time;
+  decrease(before: number, after: number, time: number): void {
+    let left = before - after;
+    for (const print of this.prints) {
+      const explained = Math.min(left, print.left);
+      print.left -= explained;
+      left -= explained;
     }
-    return size - explained;
+    this.decreases.push({ left, before: after + left, after, time });
+    this.sweep();
   }
 
-  /** Returns how much of the decreases before it the print explains. */
-  print(size: number, time: number): number {
-    const explained = Math.min(size, this.decreased);
-    this.decreased -= explained;
-    this.printed += size - explained;
-    this.since = time;
-    return explained;
+  print(size: number, time: number): void {
+    let left = size;
+    for (const decrease of this.decreases) {
+      const explained = Math.min(left, decrease.left);
+      decrease.left -= explained;
+      decrease.before -= explained;
+      left -= explained;
+    }
+    this.prints.push({ left, time });
+    this.sweep();
+  }
+
+  /** Comes before what a message says: what is too old is not explained any more. */
+  pass(time: number): void {
+    const isOver = (said: { readonly time: number }): boolean => time - said.time > TOLD_TWICE_MS;
+    if (this.prints.some(isOver)) this.prints = this.prints.filter((print) => !isOver(print));
+    const old = this.decreases.filter(isOver);
+    if (old.length === 0) return;
+    this.decreases = this.decreases.filter((decrease) => !isOver(decrease));
+    for (const decrease of old) this.onDone(decrease);
+  }
+
+  /** Takes out what is explained. */
+  private sweep(): void {
+    this.prints = this.prints.filter(({ left }) => left > 0);
+    const done = this.decreases.filter(({ left }) => left === 0);
+    this.decreases = this.decreases.filter(({ left }) => left > 0);
+    for (const decrease of done) this.onDone(decrease);
   }
 }

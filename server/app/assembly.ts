@@ -91,6 +91,7 @@ async function serve(start: Start, parts: CaughtUp): Promise<RunningNode> {
     port: server.port,
     writable: unwritable === undefined,
     facts,
+    source: writer.source,
     acceptClock: () => clock.accept(),
     operations:
       orders &&

@@ -257,6 +257,7 @@ test('ready says why not: starting, read-only, draining', async (t) => {
     port: 1,
     writable: true,
     facts,
+    source: () => Promise.resolve('unavailable' as const),
     acceptClock: () => undefined,
     operations: undefined,
     over: undefined,

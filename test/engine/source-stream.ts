@@ -20,53 +20,23 @@ const PAIRS: readonly { readonly token: number; readonly grid: number }[] = MARK
   },
 );
 
-export class SourceStream {
+/** What a source does that knows the newest orders. */
+export class RandomSource {
   readonly #random: Random;
-  readonly #others: LedgerStream;
   readonly #middle = PAIRS.map(({ grid }) => Math.floor(grid / 2));
   readonly #recent: SourceLine[] = [];
   readonly #orders: OrderLine[] = [];
-  #isFunded = false;
-  #key = 0;
 
   constructor(random: Random) {
     this.#random = random;
-    this.#others = new LedgerStream(random);
   }
 
-  next(): LedgerCommand {
-    const random = this.#random;
-    if (!this.#isFunded || random.chance(0.3)) return this.#deposit();
-    if (random.chance(45)) return this.#source();
-    const command = this.#others.next();
-    if (command.kind === 'order') {
-      this.#orders.push(command);
-      if (this.#orders.length > RECENT_MAX) this.#orders.shift();
-    }
-    return command;
+  sees(order: OrderLine): void {
+    this.#orders.push(order);
+    if (this.#orders.length > RECENT_MAX) this.#orders.shift();
   }
 
-  last(): LedgerCommand[] {
-    return this.#others.last();
-  }
-
-  #deposit(): LedgerCommand {
-    const random = this.#random;
-    this.#key += 1;
-    const isLittle = random.chance(15);
-    const kind = this.#isFunded && random.chance(60) ? 'withdraw' : 'deposit';
-    this.#isFunded = true;
-    return {
-      kind,
-      id: { isOperator: true, ms: 5, key: 1_000_000 + this.#key },
-      wallet: SOURCE,
-      signer: 0,
-      market: 0,
-      amount: random.between(1, isLittle ? 30 : 3_000) * SHARE,
-    };
-  }
-
-  #source(): SourceLine {
+  next(): SourceLine {
     const random = this.#random;
     if (this.#recent.length > 0 && random.chance(35)) return this.#again();
     if (this.#orders.length > 0 && random.chance(20)) {
@@ -115,6 +85,49 @@ export class SourceStream {
       side: isAsk === isOther ? 'BUY' : 'SELL',
       pips: isOther ? 10_000 - pips : pips,
       size: random.chance(2) ? random.pick(BAD_SIZES) : this.#size(),
+    };
+  }
+}
+
+export class SourceStream {
+  readonly #random: Random;
+  readonly #others: LedgerStream;
+  readonly #source: RandomSource;
+  #isFunded = false;
+  #key = 0;
+
+  constructor(random: Random) {
+    this.#random = random;
+    this.#others = new LedgerStream(random);
+    this.#source = new RandomSource(random);
+  }
+
+  next(): LedgerCommand {
+    const random = this.#random;
+    if (!this.#isFunded || random.chance(0.3)) return this.#deposit();
+    if (random.chance(45)) return this.#source.next();
+    const command = this.#others.next();
+    if (command.kind === 'order') this.#source.sees(command);
+    return command;
+  }
+
+  last(): LedgerCommand[] {
+    return this.#others.last();
+  }
+
+  #deposit(): LedgerCommand {
+    const random = this.#random;
+    this.#key += 1;
+    const isLittle = random.chance(15);
+    const kind = this.#isFunded && random.chance(60) ? 'withdraw' : 'deposit';
+    this.#isFunded = true;
+    return {
+      kind,
+      id: { isOperator: true, ms: 5, key: 1_000_000 + this.#key },
+      wallet: SOURCE,
+      signer: 0,
+      market: 0,
+      amount: random.between(1, isLittle ? 30 : 3_000) * SHARE,
     };
   }
 }

@@ -1,15 +1,33 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { CommandBuffer } from '../../engine/commands.ts';
+import { audit } from '../../engine/audit.ts';
+import { CommandBuffer, commandWords } from '../../engine/commands.ts';
+import { RejectReason } from '../../engine/orders/reject-reasons.ts';
+import type { MarketMessage } from '../../engine/paper/messages.ts';
 import { type Impact, MirroredBook } from '../../engine/paper/mirrored-book.ts';
 import { MirroredMarkets } from '../../engine/paper/mirrored-markets.ts';
-import type { PaperOrder, PaperOrders } from '../../engine/paper/paper-orders.ts';
+import {
+  EngineOrders,
+  type PaperOrder,
+  type PaperOrders,
+} from '../../engine/paper/paper-orders.ts';
 import type { QueueRule } from '../../engine/paper/place.ts';
 import type { SourceLevel } from '../../engine/paper/source-book.ts';
+import { Simulator } from '../../engine/simulator.ts';
 import { ID_WORDS } from '../../engine/tables/codes.ts';
 import type { MicroShares, TicksPerUnit, TokenRow } from '../../engine/tables/units.ts';
 import { said } from './said.ts';
 
+const SMALL = {
+  markets: 2,
+  tokens: 8,
+  accounts: 8,
+  orders: 64,
+  levels: 8_192,
+  trades: 64,
+  history: 64,
+  positions: 16,
+};
 const SHARE = 1_000_000;
 const BUY = 0;
 const SELL = 1;
@@ -48,6 +66,10 @@ class Desk implements PaperOrders {
 
   sourceAt(side: number, pips: number): number {
     return this.stands.get(`${side} ${pips}`) ?? 0;
+  }
+
+  changeTicks(): never {
+    throw new Error('its ticks are set by hand');
   }
 
   sourceLevels(side: number): SourceLevel[] {
@@ -302,6 +324,39 @@ test('an order is not moved by a trade before it came, though it is said again a
   // The decrease was this trade: the order came behind the 40 that were left.
   at(10_050);
   assert.deepEqual(print(SELL, 0.4, 60).slice(1), []);
+  // It explains no other one.
+  at(10_100);
+  assert.deepEqual(print(SELL, 0.4, 45).slice(1), ['fill #1 5']);
+});
+
+test('an order gets no more of several prints of one message than it has', () => {
+  const { book, desk, snapshot } = scene();
+  snapshot([[0.4, 100]], []);
+  desk.rest(1, BUY, 0.45, 10);
+  desk.rest(2, BUY, 0.44, 10);
+  const out = new CommandBuffer();
+  const print = (price: number) => ({ side: SELL, pips: pipsOf(price), size: 12 * SHARE });
+  book.prints([print(0.41), print(0.4)], out);
+  assert.deepEqual(said(out), [
+    'print sell 0.41 12',
+    'fill #1 10',
+    'fill #2 2',
+    'print sell 0.40 12',
+    'fill #2 8',
+  ]);
+});
+
+test('what is cancelled of a level that grows meanwhile moves an order by each share of it', () => {
+  const { at, change, desk, print, snapshot } = scene({ queue: 'proportional' });
+  at(10_000);
+  snapshot([[0.4, 100]], []);
+  desk.rest(1, BUY, 0.4, 50);
+  // A half, then three quarters, within the time in which a print could explain them.
+  change(BUY, 0.4, 50);
+  change(BUY, 0.4, 400);
+  change(BUY, 0.4, 100);
+  at(20_000);
+  assert.deepEqual(print(SELL, 0.4, 14).slice(1), ['fill #1 1.5']);
 });
 
 test('prints and levels of the second token are those of the first one at 1 - price', () => {
@@ -407,4 +462,58 @@ test('a book that lacks some of the best levels is a trade where the source send
     ),
     ['level buy 0.45 0', 'level sell 0.60 3'],
   );
+});
+
+test('a change of ticks of the source is one of the market, and ends levels as it ends orders', () => {
+  const sim = new Simulator({ ...SMALL }, { ledger: true });
+  const [yes] = sim.addMarket({ ticksPerUnit: 1_000 }) as [TokenRow, TokenRow];
+  sim.deposit('source', 1e6 * SHARE);
+  const { t } = sim.engine;
+  const markets = new MirroredMarkets();
+  const paper = new EngineOrders(t, yes);
+  markets.add(
+    ['11', '22'],
+    new MirroredBook({ token: yes, impact: 'keep', queue: 'pessimistic', paper }),
+  );
+  const out = new CommandBuffer();
+  let time = 1_000;
+  const play = (fields: object): void => {
+    time += 1_000;
+    const of = { market: 'm', asset_id: '11', timestamp: String(time) };
+    markets.apply({ ...of, ...fields } as MarketMessage, out);
+    sim.engine.begin(time, 0);
+    for (let at = 0; at < out.words; at += commandWords(out.i32, at)) {
+      assert.equal(sim.engine.apply(out.i32, out.f64, at), RejectReason.accepted);
+    }
+    sim.engine.end();
+    out.clear();
+  };
+  play({
+    event_type: 'book',
+    bids: [
+      { price: '0.4', size: '7' },
+      { price: '0.412', size: '2' },
+    ],
+    asks: [{ price: '0.444', size: '5' }],
+  });
+  assert.deepEqual(sim.book(yes), {
+    bids: [
+      [400, 7 * SHARE],
+      [412, 2 * SHARE],
+    ],
+    asks: [[444, 5 * SHARE]],
+  });
+  play({ event_type: 'tick_size_change', old_tick_size: '0.001', new_tick_size: '0.01' });
+  assert.deepEqual(sim.book(yes), { bids: [[40, 7 * SHARE]], asks: [] });
+  // The next message brings back what the source still has between the ticks.
+  play({ event_type: 'price_change', changes: [{ price: '0.3', size: '1', side: 'BUY' }] });
+  assert.deepEqual(sim.book(yes), {
+    bids: [
+      [30, SHARE],
+      [40, 7 * SHARE],
+      [41, 2 * SHARE],
+    ],
+    asks: [[45, 5 * SHARE]],
+  });
+  audit(t);
 });

@@ -2,7 +2,9 @@
  * The feeds of the streams on an engine of their own, without sockets, workers or disk: batches of a
  * random stream are applied, and published when the test says that they are flushed.
  */
+import type { CommandBuffer } from '../../engine/commands.ts';
 import { EventBuffer } from '../../engine/events.ts';
+import type { RejectReasonCode } from '../../engine/orders/reject-reasons.ts';
 import { lastBatch } from '../../engine/reads.ts';
 import { State } from '../../engine/tables/layout.ts';
 import { BookRenderer } from '../../server/market-data/books.ts';
@@ -80,12 +82,16 @@ export class FeedStage extends EngineDriver {
       this.time = command.time;
       return super.run(command);
     }
+    return super.run(command);
+  }
+
+  override apply(encode: (out: CommandBuffer) => number): RejectReasonCode {
     const { context } = this.engine;
     const before = context.changes;
     this.events.command = this.commands * COMMAND_WORDS;
-    const outcome = super.run(command);
+    const reason = super.apply(encode);
     if (context.changes !== before) this.commands += 1;
-    return outcome;
+    return reason;
   }
 
   /** Ends the batch; its events wait for flush(). */

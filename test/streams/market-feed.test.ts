@@ -11,6 +11,7 @@ import { ROOMY } from '../engine/engine-driver.ts';
 import { BUSY, MARKETS, Stream, type StreamShape } from '../engine/stream.ts';
 import { BookFollower } from './book-follower.ts';
 import { FeedStage } from './feed-stage.ts';
+import { withSource } from './source-stage.ts';
 
 /** A client of some tokens of a stage. */
 class StageClient {
@@ -62,15 +63,19 @@ function booksOf(stage: FeedStage): Map<TokenRow, BookJson> {
   return books;
 }
 
-const shapes: readonly (readonly [string, Partial<StreamShape>])[] = [
+const shapes: readonly (readonly [string, Partial<StreamShape>, hasSource?: boolean])[] = [
   ['while they trade', {}],
   ['while ticks and terms change', { changes: 3, policies: 2, sweeps: 2, cancels: 10 }],
+  ['while a source moves its levels, and terms change', { changes: 1, policies: 2 }, true],
 ];
-for (const [when, shape] of shapes) {
+for (const [when, shape, hasSource] of shapes) {
   test(`${when}, snapshot and deltas are the books of POST /books at the same hash`, () => {
     withSeed((random) => {
-      const stage = new FeedStage();
-      const stream = new Stream(random, { ...BUSY, ...shape }, MARKETS);
+      const all = { ...BUSY, ...shape };
+      const plain = () => ({ stage: new FeedStage(), stream: new Stream(random, all, MARKETS) });
+      const { stage, stream } = hasSource === true ? withSource(random, all) : plain();
+      stage.endBatch();
+      while (stage.unflushed.length > 0) stage.flush();
       let clients: StageClient[] = [];
       let confirmed = 0;
       /** After each batch that was not published, and after the last that was. */

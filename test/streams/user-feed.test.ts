@@ -7,6 +7,7 @@ import { rounds, withSeed } from '../common/random.ts';
 import { addressWords } from '../engine/engine-driver.ts';
 import { BUSY, MARKETS, Stream, type StreamShape } from '../engine/stream.ts';
 import { FeedStage } from './feed-stage.ts';
+import { withSource } from './source-stage.ts';
 
 interface UserEvent {
   readonly event_type: 'order' | 'trade';
@@ -111,24 +112,26 @@ class Owner {
   }
 }
 
-const shapes: readonly (readonly [string, Partial<StreamShape>])[] = [
+const shapes: readonly (readonly [string, Partial<StreamShape>, hasSource?: boolean])[] = [
   ['of a busy exchange', {}],
   [
     'of accounts that meet themselves under changing terms',
     { accounts: 3, policies: 3, changes: 2 },
   ],
+  ['of an exchange with a source', { policies: 1 }, true],
 ];
-for (const [of, shape] of shapes) {
+for (const [of, shape, hasSource] of shapes) {
   test(`${of}, every order is placed, trades, and ends once, in this order`, () => {
     withSeed((random) => {
-      const stage = new FeedStage();
+      const all = { ...BUSY, ...shape };
+      const plain = () => ({ stage: new FeedStage(), stream: new Stream(random, all, MARKETS) });
+      const { stage, stream } = hasSource === true ? withSource(random, all) : plain();
       const owners = new Map<string, Owner>();
       for (let n = 1; n <= 7; n++) {
         const user = stage.users.enter(addressWords(n));
         user.countJoined(user.all.id, 1);
         owners.set(user.all.id, new Owner());
       }
-      const stream = new Stream(random, { ...BUSY, ...shape }, MARKETS);
       let placed = 0;
       for (let i = 0; i < rounds(12_000); i++) {
         const { reason } = stage.run(stream.next());

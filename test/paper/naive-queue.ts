@@ -1,0 +1,120 @@
+/**
+ * The queue rules once more, by the book and slowly: each paper order keeps all that happened at its level since
+ * it came, and where it stands is worked out from the beginning each time.
+ */
+import type { QueueRule } from '../../engine/paper/place.ts';
+
+const WINDOW = 2_000;
+
+type Happened =
+  | { readonly kind: 'print'; readonly size: number; readonly time: number }
+  | { readonly kind: 'size'; readonly from: number; readonly to: number; readonly time: number };
+
+interface Open {
+  size: number;
+  from: number;
+  readonly to: number;
+  readonly time: number;
+}
+
+export class NaivePlace {
+  private readonly start: number;
+  /** Of decreases shortly before it came: what a print may still be about. */
+  private readonly before: readonly Open[];
+  private readonly history: Happened[] = [];
+  private readonly rule: QueueRule;
+
+  constructor(start: number, before: readonly Open[], rule: QueueRule) {
+    this.start = start;
+    this.before = before;
+    this.rule = rule;
+  }
+
+  add(happened: Happened): void {
+    this.history.push(happened);
+  }
+
+  /** How much of a print of `size` at `time` reaches it. */
+  reached(size: number, time: number): number {
+    let ahead = this.start;
+    const before = this.before.map((open) => ({ ...open }));
+    let prints: Open[] = [];
+    let cancels: Open[] = [];
+    const settle = (now: number): void => {
+      prints = prints.filter((print) => now - print.time <= WINDOW);
+      for (const cancel of cancels) {
+        if (cancel.size > 0 && now - cancel.time <= WINDOW) continue;
+        if (this.rule === 'proportional' && cancel.size > 0) {
+          ahead = Math.ceil(ahead * (1 - cancel.size / cancel.from));
+        }
+        ahead = Math.min(ahead, cancel.to);
+      }
+      cancels = cancels.filter((cancel) => cancel.size > 0 && now - cancel.time <= WINDOW);
+    };
+    const trade = (of: number, now: number): number => {
+      settle(now);
+      const recent = before.filter((open) => now - open.time <= WINDOW);
+      const later = explain(recent, of, true);
+      const got = Math.max(0, later - ahead);
+      ahead = Math.max(0, ahead - later);
+      const rest = explain(cancels, later, true);
+      prints.push({ size: rest, from: 0, to: 0, time: now });
+      settle(now);
+      return got;
+    };
+    for (const event of this.history) {
+      if (event.kind === 'print') {
+        trade(event.size, event.time);
+      } else {
+        settle(event.time);
+        if (event.to >= event.from) continue;
+        const rest = explain(prints, event.from - event.to, false);
+        cancels.push({ size: rest, from: event.to + rest, to: event.to, time: event.time });
+        settle(event.time);
+      }
+    }
+    return trade(size, time);
+  }
+}
+
+/** Takes `size` off the oldest of a list; returns what they did not have. */
+function explain(list: Open[], size: number, isOfLevel: boolean): number {
+  let rest = size;
+  for (const open of list) {
+    const part = Math.min(open.size, rest);
+    open.size -= part;
+    if (isOfLevel) open.from -= part;
+    rest -= part;
+  }
+  return rest;
+}
+
+/** What happened at one level, whether or not a paper order is there. */
+export class NaiveLevel {
+  private open: Open[] = [];
+  private prints: Open[] = [];
+
+  print(size: number, time: number): void {
+    this.pass(time);
+    const rest = explain(this.open, size, true);
+    this.prints.push({ size: rest, from: 0, to: 0, time });
+  }
+
+  resized(from: number, to: number, time: number): void {
+    this.pass(time);
+    if (to >= from) return;
+    const rest = explain(this.prints, from - to, false);
+    this.open.push({ size: rest, from, to, time });
+  }
+
+  /** Decreases that a print may still be about. */
+  recent(time: number): Open[] {
+    this.pass(time);
+    return this.open.map((open) => ({ ...open }));
+  }
+
+  private pass(time: number): void {
+    this.open = this.open.filter((open) => time - open.time <= WINDOW);
+    this.prints = this.prints.filter((open) => time - open.time <= WINDOW);
+  }
+}

@@ -1,0 +1,99 @@
+/**
+ * The source of a recording as the proof sees it: written apart from engine/paper, by maps and whole searches. It
+ * knows what the source offers at each price of the first outcome, and what paper orders took of that.
+ */
+import type { BookMessage, MarketMessage } from '../../engine/paper/messages.ts';
+
+export type Side = 'bid' | 'ask';
+
+/** Of `<side> <pips>`: micro-shares. */
+export type Sizes = Map<string, number>;
+
+export function nameOf(side: Side, pips: number): string {
+  return `${side} ${pips}`;
+}
+
+export class NaiveSource {
+  /** What the source said last. */
+  said: Sizes = new Map();
+  /** What is offered: the same without levels that cross each other. */
+  offered: Sizes = new Map();
+  /** What paper orders took of an offer. */
+  readonly taken: Sizes = new Map();
+  private readonly asset: string;
+  private readonly restores: boolean;
+
+  constructor(asset: string, restores: boolean) {
+    this.asset = asset;
+    this.restores = restores;
+  }
+
+  /** True when the message says something of this book. */
+  apply(message: MarketMessage): boolean {
+    if (message.event_type === 'book') {
+      if (message.asset_id !== this.asset) return false;
+      this.said = snapshotOf(message);
+    } else if (message.event_type === 'price_change') {
+      const changes = (message.changes ?? message.price_changes ?? []).filter(
+        ({ asset_id: id = message.asset_id }) => id === this.asset,
+      );
+      if (changes.length === 0) return false;
+      for (const { price, side, size } of changes) {
+        this.said.set(nameOf(side === 'BUY' ? 'bid' : 'ask', pipsOf(price)), microOf(size));
+      }
+    } else {
+      return false;
+    }
+    this.offer();
+    return true;
+  }
+
+  /** What stands in the book of the source. */
+  stands(name: string): number {
+    return (this.offered.get(name) ?? 0) - (this.taken.get(name) ?? 0);
+  }
+
+  take(name: string, size: number): void {
+    this.taken.set(name, (this.taken.get(name) ?? 0) + size);
+  }
+
+  private offer(): void {
+    const prices = (side: Side): number[] =>
+      [...this.said].filter(([name, size]) => name.startsWith(side) && size > 0).map(pipsOfName);
+    const bestAsk = Math.min(...prices('ask'));
+    const bestBid = Math.max(...prices('bid'));
+    const offered: Sizes = new Map();
+    for (const [name, size] of this.said) {
+      const pips = pipsOfName([name]);
+      const isCrossed = name.startsWith('bid') ? pips >= bestAsk : pips <= bestBid;
+      if (size > 0 && !isCrossed) offered.set(name, size);
+    }
+    for (const name of [...this.taken.keys()]) {
+      // What changes is there anew; else it depends on the setting.
+      if (this.restores || this.offered.get(name) !== offered.get(name)) this.taken.delete(name);
+    }
+    this.offered = offered;
+  }
+}
+
+export function snapshotOf(message: BookMessage): Sizes {
+  const sizes: Sizes = new Map();
+  for (const { price, size } of message.bids)
+    sizes.set(nameOf('bid', pipsOf(price)), microOf(size));
+  for (const { price, size } of message.asks)
+    sizes.set(nameOf('ask', pipsOf(price)), microOf(size));
+  return sizes;
+}
+
+function pipsOfName([name]: readonly [string, ...unknown[]]): number {
+  return Number(name.split(' ')[1]);
+}
+
+function pipsOf(price: string): number {
+  return Math.round(Number(price) * 10_000);
+}
+
+/** The recordings have at most six decimals. */
+function microOf(size: string): number {
+  return Math.round(Number(size) * 1_000_000);
+}
