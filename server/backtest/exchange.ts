@@ -88,10 +88,10 @@ const CAPACITIES: Capacities = {
   markets: 4_096,
   tokens: 8_192,
   accounts: 16,
-  orders: 2 ** 19,
-  levels: 2 ** 23,
+  orders: 2 ** 17,
+  levels: 2 ** 22,
   trades: 2 ** 16,
-  history: 2 ** 16,
+  history: 2 ** 12,
   positions: 2 ** 16,
 };
 /** What the source can pay with: a quarter of what a ledger can have. */

@@ -112,9 +112,8 @@ export class Source {
       const mirrored = this.byToken.get(message.asset_id);
       const ticksPerUnit = Math.round(1 / Number(message.new_tick_size));
       if (mirrored !== undefined && isTickGrid(ticksPerUnit)) {
-        this.change(mirrored, { ...mirrored.terms, ticksPerUnit });
+        mirrored.terms = { ...mirrored.terms, ticksPerUnit };
       }
-      return NOTHING;
     }
     this.out.clear();
     this.markets.apply(message, this.out);

@@ -392,3 +392,33 @@ test('what a strategy sees: best first, own orders in the book and not in the mi
     ],
   ]);
 });
+
+test('a change of the tick ends orders that are off it, and the book goes on with the new one', async () => {
+  const { orders, strategy } = script({
+    5: (venue) => void venue.place({ token: YES, side: 'BUY', price: 0.33, size: 10 }),
+    15: (venue) => {
+      assert.equal(venue.book(YES).tick, 0.1);
+      assert.equal(
+        venue.place({ token: YES, side: 'BUY', price: 0.33, size: 10 }).state,
+        'refused',
+      );
+      assert.equal(venue.place({ token: YES, side: 'BUY', price: 0.3, size: 10 }).state, 'open');
+    },
+    25: (venue) => assert.equal(venue.book(YES).bid, 0.4),
+  });
+  const ticks = { old_tick_size: '0.01', new_tick_size: '0.1' };
+  const result = await run(
+    [
+      ...BEGIN,
+      message(10, { event_type: 'tick_size_change', ...ticks }),
+      change(20, 'BUY', '0.40', 7),
+      change(30, 'BUY', '0.30', 7),
+    ],
+    strategy,
+  );
+  assert.deepEqual(
+    orders.map(({ state }) => state),
+    ['open', 'ended', 'refused', 'open'],
+  );
+  assert.equal(result.levelsRefused, 0);
+});
