@@ -181,6 +181,12 @@ export const METRICS: Readonly<Record<string, NumberRow | HistogramRow>> = {
     'accepted orders that ended, by reason; canceled: by their owner or an operator',
     ({ node }) => node.batches?.endings() ?? [],
   ),
+  exchange_source_commands_total: byLabel(
+    'counter',
+    'kind',
+    'levels that a source has changed, what it traded, and orders that it filled',
+    ({ node }) => node.batches?.sourceCommands() ?? [],
+  ),
   exchange_market_orders_total: byLabel(
     'counter',
     'market',

@@ -10,6 +10,7 @@ import type { RouteCounts } from '../http/request-counts.ts';
 import type { BatchMeters } from '../orders/batch-meters.ts';
 import type { OrderMeters } from '../orders/order-meters.ts';
 import type { Pause } from '../orders/pauses.ts';
+import type { MirrorFacts } from '../paper/mirror-facts.ts';
 import type { Delay } from './loop-delay.ts';
 import { occupancyOf } from './occupancy.ts';
 import { type Progress, shownProgress } from './progress.ts';
@@ -38,6 +39,8 @@ export interface NodeFacts {
   readonly queue: { readonly waiting: number; readonly max: number };
   /** Unix milliseconds. */
   readonly catalogSince: number;
+  /** Undefined where nothing is mirrored. */
+  readonly mirror: MirrorFacts | undefined;
 }
 
 export interface ClockFacts {

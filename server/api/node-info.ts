@@ -13,6 +13,7 @@ import type { RateControl } from '../http/rate-control.ts';
 import { effectiveCaps, RATE_CLASSES, RATE_LIMITS, type RateCaps } from '../http/rate-limits.ts';
 import { TOKENS_MAX } from '../market-data/token-schemas.ts';
 import { PAUSE_REASONS, PAUSES, type Pause } from '../orders/pauses.ts';
+import { MirrorAnswer, type MirrorFacts, shownMirror } from '../paper/mirror-facts.ts';
 
 const Address = Type.String({ pattern: '^0x[0-9a-fA-F]{40}$' });
 
@@ -69,6 +70,7 @@ export const StatusAnswer = Type.Object({
     }),
     Type.Null({ description: 'the node is alone' }),
   ]),
+  mirror: Type.Optional(MirrorAnswer),
 });
 
 const RateCapAnswer = Type.Object({ requests: Type.Integer(), seconds: Type.Integer() });
@@ -139,6 +141,8 @@ export interface InfoParts {
   readonly pauses: () => readonly Pause[];
   readonly clock: () => ClockFacts;
   readonly progress: () => Progress;
+  /** Undefined where nothing is mirrored. */
+  readonly mirror: () => MirrorFacts | undefined;
   /** Unix seconds. */
   readonly seconds: () => number;
 }
@@ -179,8 +183,9 @@ export function infoHandlers(parts: InfoParts) {
 }
 
 /** What stands in GET /status. */
-function statusText({ clock, isTaking, pauses, progress, seconds }: InfoParts): string {
+function statusText({ clock, isTaking, mirror, pauses, progress, seconds }: InfoParts): string {
   const { aheadMs, jumpMs } = clock();
+  const mirrored = mirror();
   return JSON.stringify({
     status: isTaking() ? 'ok' : 'read-only',
     paused: pauses().map(({ reason }) => {
@@ -189,6 +194,7 @@ function statusText({ clock, isTaking, pauses, progress, seconds }: InfoParts): 
     }),
     clock: { jump_ms: jumpMs, log_ahead_ms: aheadMs },
     ...shownProgress(progress(), seconds()),
+    ...(mirrored && { mirror: shownMirror(mirrored) }),
   });
 }
 

@@ -6,6 +6,7 @@
  */
 
 import { ledgerIsOn } from '../../engine/ledger/reads.ts';
+import { sourceLevels } from '../../engine/reads.ts';
 import type { MarketRow } from '../../engine/tables/units.ts';
 import { StoredClosedOrders } from '../../storage/projection/closed-orders.ts';
 import { PositionsReader, StatementsReader } from '../../storage/projection/reader.ts';
@@ -23,6 +24,9 @@ import { BookRenderer } from '../market-data/books.ts';
 import { marketByCondition } from '../market-data/find.ts';
 import { type MarketLookup, TokenTexts } from '../market-data/texts.ts';
 import { TradesRenderer } from '../market-data/trades-render.ts';
+import type { OrderTaker } from '../orders/order-taker.ts';
+import type { Mirror } from '../paper/mirror.ts';
+import type { MirrorFacts } from '../paper/mirror-facts.ts';
 import type { StreamLimits } from '../streams/stream-bounds.ts';
 import { Streams } from '../streams/streams.ts';
 import { demoFunds } from './demo-funds.ts';
@@ -64,13 +68,19 @@ async function serve(start: Start, parts: CaughtUp): Promise<RunningNode> {
   };
   if (cluster === undefined) await cancelBanned();
   else cluster.whenLeading(() => void cancelBanned());
-  const { server, streams } = await openPort(start.options, parts, { rates, counts });
+  // What a source had when the node ended is nothing that anybody may trade with.
+  if (sourceLevels(t) > 0) await (await import('./mirror.ts')).removeOldLevels(start, parts);
+  let mirror: Mirror | undefined;
+  const mirrorFacts = () => mirror?.facts();
+  const { server, streams } = await openPort(start.options, parts, { rates, counts, mirrorFacts });
   start.onClose(() => streams.close());
   start.onClose(() => start.wait('the port to close', server.close()));
   // Before the port closes: a client that cannot send any more must not lose its orders.
   start.onClose(() => heartbeats.stop());
   writer.follow();
   startDemoTraders(start, parts, server.port);
+  if (config.mirrorUrl !== '')
+    mirror = await (await import('./mirror.ts')).openMirror(start, parts);
   const facts = (): NodeFacts => ({
     tables: t,
     isTaking: writer.isTaking(),
@@ -86,6 +96,7 @@ async function serve(start: Start, parts: CaughtUp): Promise<RunningNode> {
     throttled: rates?.throttled() ?? [],
     queue: { waiting: writer.waiting(), max: config.engineQueue },
     catalogSince: catalog.since,
+    mirror: mirrorFacts(),
   });
   return {
     port: server.port,
@@ -147,10 +158,15 @@ interface Limits {
   readonly counts: RequestCounts | undefined;
 }
 
+interface Shown extends Limits {
+  /** Undefined where nothing is mirrored. */
+  readonly mirrorFacts: () => MirrorFacts | undefined;
+}
+
 async function openPort(
   options: NodeOptions,
   parts: CaughtUp,
-  { counts, rates }: Limits,
+  { counts, mirrorFacts, rates }: Shown,
 ): Promise<{ readonly server: HttpServer; readonly streams: Streams }> {
   const { config, log } = options;
   const { authSkewSeconds, chainId, credentialPrefix } = config;
@@ -161,7 +177,8 @@ async function openPort(
   const texts = new TokenTexts(tables, lookup, config.tradesAsset, () => infos.pinnedLookup());
   const books = new BookRenderer(tables, texts);
   const closedOrders = new StoredClosedOrders(stores.derived);
-  const { isTaking, ledger, lines, pauses, seqlock, whenBatchesDone, whenCommitted } = writer;
+  const { isTaking, ledger, pauses, seqlock, whenBatchesDone, whenCommitted } = writer;
+  const lines = await delayed(writer.lines, config);
   const shared = { now: clock.now, tables, texts, books, whenBatchesDone, whenCommitted };
   const streams = new Streams({
     ...shared,
@@ -190,6 +207,7 @@ async function openPort(
     infos: lookup,
     catalog: () => catalog.current,
     clock: parts.clockFacts,
+    mirror: mirrorFacts,
   });
   cluster?.forwarder.serve(cluster.peers, routes, log);
   cluster?.orders.serve(cluster.peers, lines, (key) => refusalOfKey(auth, uuidText(key)));
@@ -203,6 +221,14 @@ async function openPort(
   );
   streams.open(server.publish);
   return { server, streams };
+}
+
+/** The lines of a paper venue may be as slow as a network. */
+async function delayed(lines: OrderTaker, config: NodeOptions['config']): Promise<OrderTaker> {
+  const { engineQueue, mirrorLatencyMs, mirrorUrl } = config;
+  if (mirrorUrl === '' || mirrorLatencyMs === 0) return lines;
+  const { DelayedLines } = await import('../paper/delayed-lines.ts');
+  return new DelayedLines(lines, mirrorLatencyMs, engineQueue);
 }
 
 function streamLimits(config: NodeOptions['config']): StreamLimits {

@@ -253,17 +253,10 @@ export async function catchUp(start: Start, built: Built) {
   signal?.throwIfAborted();
   const venue = openVenue(start, catalog, followers);
   const { catalogSyncSeconds: seconds, catalogSyncUrl: url } = config;
-  if (unwritable === undefined && url !== '') {
-    const sync = startSync({
-      url,
-      seconds,
-      dataDir,
-      durability,
-      ownConditions: DEMO_CONDITIONS,
-      log,
-    });
-    start.onClose(() => start.wait('the catalog sync to end', sync.close()));
-  }
+  const syncs = unwritable === undefined && url !== '';
+  const setup = { url, seconds, dataDir, durability, ownConditions: DEMO_CONDITIONS, log };
+  const sync = syncs ? startSync(setup) : undefined;
+  start.onClose(() => start.wait('the catalog sync to end', Promise.resolve(sync?.close())));
   await writer.expireDue();
   const heartbeats = writer.openHeartbeats(noted.watches);
   await writer.ready();
@@ -276,7 +269,7 @@ export async function catchUp(start: Start, built: Built) {
     const shown = { cluster: cluster?.facts(), clusterNodes: cluster?.nodes };
     return { durable, digest, follower, snapshot, ...shown };
   };
-  return { ...built, catalog, heartbeats, progress, venue };
+  return { ...built, catalog, heartbeats, progress, sync, venue };
 }
 
 /** Edits of the catalog, of which those that resolutions lack begin at once. */

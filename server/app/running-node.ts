@@ -7,7 +7,7 @@ import type { AdminOperations } from '../admin/listener.ts';
 import type { NodeFacts } from '../admin/summary.ts';
 import type { Log } from '../common/logger.ts';
 import type { Config } from '../config/config.ts';
-import type { Writer } from './writer.ts';
+import type { SourceSender } from '../orders/own-commands.ts';
 
 export interface NodeOptions {
   readonly config: Config;
@@ -27,7 +27,7 @@ export interface RunningNode {
   /** What it tells of itself at this moment. */
   facts(): NodeFacts;
   /** Runs what a source did: levels, prints and fills. */
-  readonly source: Writer['source'];
+  readonly source: SourceSender;
   /** Takes a clock that jumped for right: by how many milliseconds, or undefined where it has not. */
   acceptClock(): number | undefined;
   /** What its operator may read and change; undefined where nothing can be written. */

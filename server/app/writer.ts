@@ -4,7 +4,6 @@
  * Thread: the I/O thread.
  */
 
-import type { CommandBuffer } from '../../engine/commands.ts';
 import { ledgerIsOn } from '../../engine/ledger/reads.ts';
 import { earliestExpiry } from '../../engine/orders/expiry.ts';
 import { engineTime, firstKeptClosed, lastBatch } from '../../engine/reads.ts';
@@ -25,7 +24,7 @@ import { cancelAllOf } from '../orders/cancels.ts';
 import { FollowerKeeper, type FollowerProgress } from '../orders/follower-keeper.ts';
 import { OrderMeters } from '../orders/order-meters.ts';
 import type { OrderTaker } from '../orders/order-taker.ts';
-import { applyCommands, sendSource } from '../orders/own-commands.ts';
+import { applyCommands, type SourceSender, sourceOf } from '../orders/own-commands.ts';
 import type { Pause } from '../orders/pauses.ts';
 import { openPool } from '../orders/pool.ts';
 import type { OrderSeparators } from '../orders/prepare.ts';
@@ -66,7 +65,7 @@ export interface Writer {
   /** Commands of the ledger are sent by it; undefined where nothing can be changed. */
   readonly ledger: LedgerCommands | undefined;
   /** Runs levels, prints and fills of a source as one batch, which is durable when it resolves. */
-  source(commands: CommandBuffer): ReturnType<typeof sendSource>;
+  readonly source: SourceSender;
   /** Requests of clients come to the sequencer through these. */
   readonly lines: OrderTaker;
   /** Undefined where there is no admin listener to tell of them. */
@@ -248,7 +247,7 @@ function writerOf(o: WriterOptions, parts: WriterParts): Writer {
       ...{ tables, seqlock, sequencer },
       onResolve: () => resolutions.wake(),
     }),
-    source: (commands) => sendSource(sequencer, commands),
+    source: sourceOf(sequencer),
     lines,
     meters,
     seqlock,

@@ -7,17 +7,23 @@
 import type { Worker } from 'node:worker_threads';
 import { startThread } from '../../storage/files/thread.ts';
 import { backoffSeconds, type SyncLog } from './sync.ts';
-import type { SyncLine, SyncSetup } from './sync-thread.ts';
+import type { SyncLine, SyncOrder, SyncSetup } from './sync-thread.ts';
 
 export interface SyncOptions extends SyncSetup {
   readonly log: SyncLog;
+}
+
+export interface CatalogSync {
+  /** Pulls now, or once more after a pull that is under way. */
+  pull(): void;
+  close(): Promise<void>;
 }
 
 /**
  * Mirrors the catalog API at `url` (see common/source-url.ts) into DATA_DIR every `seconds`, the first
  * time at once. `close` ends a pull that is under way and resolves when the thread has ended.
  */
-export function startSync(options: SyncOptions): { close(): Promise<void> } {
+export function startSync(options: SyncOptions): CatalogSync {
   const { log, ...setup } = options;
   const { url, seconds } = setup;
   let isClosing = false;
@@ -55,10 +61,11 @@ export function startSync(options: SyncOptions): { close(): Promise<void> } {
 
   start();
   return {
+    pull: () => worker?.postMessage('pull' satisfies SyncOrder),
     async close() {
       isClosing = true;
       clearTimeout(restart);
-      worker?.postMessage('stop');
+      worker?.postMessage('stop' satisfies SyncOrder);
       await ended;
     },
   };

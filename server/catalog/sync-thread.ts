@@ -1,8 +1,9 @@
 /**
  * The thread that mirrors another catalog API: all its expensive work and all its LMDB writes
- * happen here. It closes its store and ends by itself when it receives `stop`.
+ * happen here. It closes its store and ends by itself when it receives `stop`; at `pull` it pulls at once.
  */
 import assert from 'node:assert/strict';
+import { EventEmitter } from 'node:events';
 import { parentPort, workerData } from 'node:worker_threads';
 import { openCatalog } from '../../storage/catalog/catalog.ts';
 import type { Durability } from '../../storage/kv/lmdb.ts';
@@ -18,6 +19,9 @@ export interface SyncSetup {
   readonly ownConditions: ReadonlySet<string>;
 }
 
+/** What the thread is sent: to pull now, or to end. */
+export type SyncOrder = 'pull' | 'stop';
+
 /** One line of the log. */
 export interface SyncLine {
   readonly level: Parameters<SyncLog>[0];
@@ -28,13 +32,17 @@ assert(parentPort !== null, 'this file is the entry of a thread');
 const port = parentPort;
 const { url, seconds, dataDir, durability, ownConditions } = workerData as SyncSetup;
 const stop = new AbortController();
-port.once('message', () => stop.abort());
+const wake = new EventEmitter();
+port.on('message', (order: SyncOrder) => {
+  if (order === 'pull') wake.emit('pull');
+  else stop.abort();
+});
 
 const store = openCatalog(dataDir, { durability });
 const mirror = new Mirror({ url, store, limits: SYNC_LIMITS, ownConditions });
 const log: SyncLog = (level, line) => port.postMessage({ level, line } satisfies SyncLine);
 try {
-  await keepInSync(mirror, url, seconds, log, stop.signal);
+  await keepInSync(mirror, url, seconds, log, stop.signal, wake);
 } finally {
   await store.close();
   port.close();

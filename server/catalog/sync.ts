@@ -6,6 +6,7 @@
  * serving the new generation; the node notices it like an import.
  */
 import { createHash } from 'node:crypto';
+import { EventEmitter } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type CatalogStore, KINDS } from '../../storage/catalog/catalog.ts';
 import { catalogChanges } from '../../storage/catalog/catalog-changes.ts';
@@ -157,32 +158,57 @@ function digestOf(catalog: Catalog): string {
   return hash.digest('hex');
 }
 
-/** Pulls every `seconds`, less often while pulls fail, until the signal ends it. */
+/**
+ * Pulls every `seconds`, less often while pulls fail, and at each 'pull' of `wake`, until the signal ends it.
+ */
 export async function keepInSync(
   mirror: Mirror,
   url: string,
   seconds: number,
   log: SyncLog,
   signal: AbortSignal,
+  wake = new EventEmitter(),
 ): Promise<void> {
   let failures = 0;
+  let isWanted = false;
+  let rest = new AbortController();
+  wake.on('pull', () => {
+    isWanted = true;
+    rest.abort();
+  });
+  signal.addEventListener('abort', () => rest.abort());
   while (!signal.aborted) {
+    isWanted = false;
     const result = await mirror.sync(signal);
     if (signal.aborted) return;
     failures = result.kind === 'failed' ? failures + 1 : 0;
     const wait = failures === 0 ? seconds : backoffSeconds(seconds, failures);
-    if (result.kind === 'failed') {
-      const next = `the catalog stays, next try in ${wait} s`;
-      log(
-        'warn',
-        `catalog sync from ${url} failed (${failures} in a row): ${result.reason}; ${next}`,
-      );
-    } else if (result.kind === 'unchanged') {
-      log('debug', `catalog sync from ${url}: nothing changed`);
-    } else {
-      const contents = describeReport(result.report).join('; ');
-      log('info', `catalog sync from ${url}: generation ${result.generation}: ${contents}`);
-    }
-    await sleep(wait * 1000, undefined, { signal }).catch(() => undefined);
+    tell(result, { url, failures, wait }, log);
+    if (isWanted && failures === 0) continue;
+    rest = new AbortController();
+    await sleep(wait * 1000, undefined, { signal: rest.signal }).catch(() => undefined);
+  }
+}
+
+function tell(
+  result: SyncResult,
+  {
+    failures,
+    url,
+    wait,
+  }: { readonly url: string; readonly failures: number; readonly wait: number },
+  log: SyncLog,
+): void {
+  if (result.kind === 'failed') {
+    const next = `the catalog stays, next try in ${wait} s`;
+    log(
+      'warn',
+      `catalog sync from ${url} failed (${failures} in a row): ${result.reason}; ${next}`,
+    );
+  } else if (result.kind === 'unchanged') {
+    log('debug', `catalog sync from ${url}: nothing changed`);
+  } else {
+    const contents = describeReport(result.report).join('; ');
+    log('info', `catalog sync from ${url}: generation ${result.generation}: ${contents}`);
   }
 }

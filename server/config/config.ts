@@ -56,12 +56,14 @@ export function readConfig(
       ]),
     );
   const values = readAll(SETTINGS);
-  problems.push(...adminProblems(values), ...clusterProblems(values));
+  problems.push(...adminProblems(values), ...clusterProblems(values), ...mirrorProblems(values));
   const config = values as Config;
   if (problems.length === 0) problems.push(...tableProblems(config.capacities));
   if (problems.length > 0) return { ok: false, problems };
   const demo = config.demo && !argv.includes(NO_DEMO);
-  return { ok: true, config: { ...config, demo }, warnings: unknownNames(env, known) };
+  const catalogSyncUrl = config.catalogSyncUrl || config.mirrorUrl;
+  const whole = { ...config, demo, catalogSyncUrl };
+  return { ok: true, config: whole, warnings: unknownNames(env, known) };
 }
 
 /** The settings by variable that are not what they are where nothing is set. */
@@ -110,6 +112,26 @@ function clusterProblems(values: Partial<Config>): string[] {
     .map(([, { kind, variable }]) => `CLUSTER needs ${variable}: ${kind.rule}`);
   const isHalf = (clusterCert === '') !== (clusterKey === '');
   return isHalf ? [...missing, 'CLUSTER_CERT and CLUSTER_KEY belong together'] : missing;
+}
+
+/** Paper orders need money, and one node mirrors. */
+function mirrorProblems({
+  cluster,
+  ledger,
+  mirrorStreamUrl,
+  mirrorUrl,
+}: Partial<Config>): string[] {
+  if (mirrorUrl === '' || mirrorUrl === undefined) {
+    return mirrorStreamUrl === '' || mirrorUrl === undefined
+      ? []
+      : ['MIRROR_STREAM_URL is of no use without MIRROR_URL'];
+  }
+  return [
+    ...(ledger === false
+      ? ['MIRROR_URL needs LEDGER=on: paper orders are paid with play money']
+      : []),
+    ...(cluster === undefined ? [] : ['MIRROR_URL is for a node that is alone, without CLUSTER']),
+  ];
 }
 
 const TABLE_BYTES_MAX = 2 ** 32;

@@ -6,6 +6,7 @@
  */
 import { isIP } from 'node:net';
 import { type EtcdAddress, parseEtcdAddress } from '../../storage/etcd/address.ts';
+import { CHOICE_RULE, type MarketChoice, parseChoice } from '../common/market-choice.ts';
 import { sourceUrlProblem } from '../common/source-url.ts';
 import { type Allowlist, parseAllowlist } from '../http/address.ts';
 import { type CorsOrigins, corsOriginsText, parseCorsOrigins } from '../http/cors.ts';
@@ -120,11 +121,22 @@ export const WALLET_FACTORY = text(
   'none, or an address and a digest of 32 bytes, 0x in front of each and a colon between them',
   (value) => value === 'none' || FACTORY_TEXT.test(value),
 );
-export const SOURCE_URL = text(
-  'an http or https address without credentials, query or fragment',
-  (value) => value === '' || sourceUrlProblem(value) === undefined,
-  '(none)',
+const HTTP_URL_RULE = 'an http or https address without credentials, query or fragment';
+const isHttpUrl = (value: string): boolean => value === '' || sourceUrlProblem(value) === undefined;
+export const SOURCE_URL = text(HTTP_URL_RULE, isHttpUrl, '(none)');
+export const VENUE_URL = text(HTTP_URL_RULE, isHttpUrl);
+export const STREAM_URL = text(
+  'a ws or wss address without credentials, query or fragment',
+  (value) => value === '' || (/^wss?:/.test(value) && isHttpUrl(value.replace('ws', 'http'))),
 );
+export const MARKET_CHOICE: Kind<MarketChoice> = {
+  rule: CHOICE_RULE,
+  parse(value) {
+    const choice = parseChoice(value);
+    return choice === undefined ? BROKEN : { ok: true, value: choice };
+  },
+  print: (choice) => choice.text,
+};
 
 /** Long enough that nobody guesses it, in the letters of a bearer token (RFC 6750). */
 export const TOKEN: Kind<string> = {

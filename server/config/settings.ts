@@ -14,6 +14,7 @@ import {
   CLUSTER_ADDRESS,
   CORS_ORIGINS,
   HOST,
+  MARKET_CHOICE,
   NODE_NAME,
   OFF_UNLESS_SET,
   ON_UNLESS_SET,
@@ -25,8 +26,10 @@ import {
   SECRET,
   type Setting,
   SOURCE_URL,
+  STREAM_URL,
   setting,
   TOKEN,
+  VENUE_URL,
   whole,
   words,
 } from './kinds.ts';
@@ -230,6 +233,32 @@ export const SETTINGS = {
   catalogSyncUrl: setting('CATALOG_SYNC_URL', SOURCE_URL, '').describe('a catalog API to mirror'),
   catalogSyncSeconds: setting('CATALOG_SYNC_SECONDS', whole(1, 86_400), 300).describe(
     'how often to look there',
+  ),
+  mirrorUrl: setting('MIRROR_URL', VENUE_URL, '').describe(
+    'a venue whose books are mirrored for paper trading; needs `LEDGER=on` ([paper](../docs/paper.md#mirroring-a-venue))',
+  ),
+  mirrorStreamUrl: setting('MIRROR_STREAM_URL', STREAM_URL, '').describe(
+    'its market stream; `/ws/market` of `MIRROR_URL` where it is not set',
+  ),
+  mirrorMarkets: setting('MIRROR_MARKETS', MARKET_CHOICE, 'top:200').describe(
+    'which of its markets: ids, slugs, condition ids, `tag:SLUG`, and `top:NUMBER` by volume, between commas',
+  ),
+  mirrorImpact: setting('MIRROR_IMPACT', words(['keep', 'restore']), 'keep').describe(
+    'what paper orders took of a level stays taken until the source changes it (`keep`), or until its next message (`restore`)',
+  ),
+  mirrorQueue: setting(
+    'MIRROR_QUEUE',
+    words(['pessimistic', 'proportional']),
+    'pessimistic',
+  ).describe('whether a level that shrinks moves paper orders forward that wait behind it'),
+  mirrorLatencyMs: setting('MIRROR_LATENCY_MS', whole(0, 60_000), 0).describe(
+    'paper orders and cancels arrive so many milliseconds later, as over a network',
+  ),
+  mirrorRate: setting('MIRROR_RATE', whole(1, 1_000), 50).describe(
+    'updates of a mirrored book in a second; what comes between two is joined',
+  ),
+  mirrorFunds: setting('MIRROR_FUNDS', whole(1, FAUCET_MAX), 1_000_000_000).describe(
+    'units of play money behind the mirrored levels',
   ),
   cluster: setting('CLUSTER', CLUSTER_ADDRESS, '').describe(
     'the log that the nodes of a cluster share; needs `NODE_ID`, `ADVERTISE` and `CLUSTER_SECRET`; see [below](#a-cluster)',

@@ -22,10 +22,15 @@ interface BusyMarket {
   readonly orders: number;
 }
 
+/** In the order of their numbers. */
+const SOURCE_KINDS = ['level', 'print', 'fill'] satisfies (keyof typeof CommandKind)[];
+
 export class BatchMeters {
   private readonly t: Tables;
   /** By market row: orders that were taken. */
   private readonly orders: Float64Array;
+  /** Levels, prints and fills of a source. */
+  private readonly source = new Float64Array(SOURCE_KINDS.length);
   /** By EndReason. */
   private readonly ended = new Float64Array(Math.max(...REASONS) + 1);
 
@@ -37,7 +42,9 @@ export class BatchMeters {
   count({ commands, events, eventsF }: AppliedBatch): void {
     const { t } = this;
     for (let at = 0; at < commands.length; at += commandWords(commands, at)) {
-      if (commandKind(commands, at) !== CommandKind.order) continue;
+      const kind = commandKind(commands, at);
+      if (kind >= CommandKind.level) this.source[kind - CommandKind.level]! += 1;
+      if (kind !== CommandKind.order) continue;
       const token = commands[at + OrderCommand.token]! as TokenRow;
       this.orders[tokenMarket(t, token)]! += 1;
     }
@@ -46,6 +53,11 @@ export class BatchMeters {
       const row = closedOrder(t, eventsF[at / 2 + Event.sequence]!);
       this.ended[closeReason(t, row)]! += 1;
     }
+  }
+
+  /** What a source did, by kind of command. */
+  sourceCommands(): (readonly [kind: string, count: number])[] {
+    return SOURCE_KINDS.map((kind, i) => [kind, this.source[i]!]);
   }
 
   /** Orders that ended, by reason. */

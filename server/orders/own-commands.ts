@@ -30,12 +30,15 @@ export async function sendCommands(
  * Runs what a source did, up to BATCH_COMMANDS_MAX commands (engine/orders/source.ts); resolves, once that is
  * durable, with a RejectReason for each, or why nothing was run.
  */
-export async function sendSource(
-  sequencer: Pick<Sequencer, 'submit'>,
-  { i32, words }: CommandBuffer,
-): Promise<readonly RejectReasonCode[] | Failure> {
-  const outcome = await sendCommands(sequencer, i32.slice(0, words));
-  return typeof outcome === 'string' ? outcome : (Array.from(outcome) as RejectReasonCode[]);
+export type SourceSender = (
+  commands: CommandBuffer,
+) => Promise<readonly RejectReasonCode[] | Failure>;
+
+export function sourceOf(sequencer: Pick<Sequencer, 'submit'>): SourceSender {
+  return async ({ i32, words }) => {
+    const outcome = await sendCommands(sequencer, i32.slice(0, words));
+    return typeof outcome === 'string' ? outcome : (Array.from(outcome) as RejectReasonCode[]);
+  };
 }
 
 /** The same for what may not be refused: tries again while the node is busy. Rejects when it takes nothing more. */

@@ -85,6 +85,14 @@ test('without any variable every default of the contract stands', () => {
     streamCallerFactor: 10,
     catalogSyncUrl: '',
     catalogSyncSeconds: 300,
+    mirrorUrl: '',
+    mirrorStreamUrl: '',
+    mirrorMarkets: { ids: [], slugs: [], conditions: [], tags: [], top: 200, text: 'top:200' },
+    mirrorImpact: 'keep',
+    mirrorQueue: 'pessimistic',
+    mirrorLatencyMs: 0,
+    mirrorRate: 50,
+    mirrorFunds: 1_000_000_000,
     cluster: undefined,
     clusterCa: '',
     clusterCert: '',
@@ -205,6 +213,9 @@ const NUMBERS: readonly (readonly [string, number, number, string])[] = [
   ['STREAM_BACKLOG_MAX', 4194304, 68719476736, 'streamBacklogMax'],
   ['STREAM_CALLER_FACTOR', 1, 10000, 'streamCallerFactor'],
   ['CATALOG_SYNC_SECONDS', 1, 86400, 'catalogSyncSeconds'],
+  ['MIRROR_LATENCY_MS', 0, 60_000, 'mirrorLatencyMs'],
+  ['MIRROR_RATE', 1, 1_000, 'mirrorRate'],
+  ['MIRROR_FUNDS', 1, 9_007_199_254, 'mirrorFunds'],
 ];
 
 for (const [name, min, max, field] of NUMBERS) {
@@ -363,6 +374,34 @@ test('the address of a catalog to mirror is a plain web address', () => {
     const read = readConfig({ CATALOG_SYNC_URL }, [], 2);
     assert(!read.ok);
     assert.match(read.problems[0] ?? '', /^CATALOG_SYNC_URL must be an http or https address/);
+  }
+});
+
+test('a mirror needs a ledger, is no node of a cluster, and takes its catalog from its source', () => {
+  const MIRROR_URL = 'https://venue.example';
+  assert.equal(accepted({ MIRROR_URL, LEDGER: 'on' }).catalogSyncUrl, MIRROR_URL);
+  const CATALOG_SYNC_URL = 'https://catalog.example';
+  const apart = accepted({ MIRROR_URL, LEDGER: 'on', CATALOG_SYNC_URL });
+  assert.equal(apart.catalogSyncUrl, CATALOG_SYNC_URL);
+  assert.match(refused({ MIRROR_URL })[0] ?? '', /^MIRROR_URL needs LEDGER=on/);
+  const CLUSTER = 'etcd://127.0.0.1:2379/a';
+  assert(refused({ MIRROR_URL, LEDGER: 'on', CLUSTER }).some((line) => /^MIRROR_URL/.test(line)));
+  assert.match(refused({ MIRROR_STREAM_URL: 'wss://a.example' })[0] ?? '', /without MIRROR_URL$/);
+});
+
+test('markets to mirror are chosen by id, slug, condition id, tag and volume', () => {
+  const condition = `0x${'Ab'.repeat(32)}`;
+  const MIRROR_MARKETS = `12, some-market,${condition},tag:sports,top:50`;
+  assert.deepEqual(accepted({ MIRROR_MARKETS }).mirrorMarkets, {
+    ids: ['12'],
+    slugs: ['some-market'],
+    conditions: [condition.toLowerCase()],
+    tags: ['sports'],
+    top: 50,
+    text: MIRROR_MARKETS,
+  });
+  for (const wrong of ['top:0', 'top:2001', 'tag:', 'a b', ',', '0x12!']) {
+    assert.match(refused({ MIRROR_MARKETS: wrong })[0] ?? '', /^MIRROR_MARKETS must be/, wrong);
   }
 });
 

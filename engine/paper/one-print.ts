@@ -1,0 +1,49 @@
+/**
+ * Prints of a binary market as trades of its first outcome. A trade that makes or ends complete sets is said for both
+ * tokens, each at its own price and with the same side: it is one trade here, and the level that shrank tells which
+ * side its taker was on.
+ *
+ * Thread: that of its owner.
+ */
+import { Side } from '../commands.ts';
+import { PIPS_PER_UNIT } from '../tables/units.ts';
+import type { SourceBook, SourceChange } from './source-book.ts';
+
+export class OnePrint {
+  /** Unix milliseconds, by the source's clock, of what is below. */
+  private time = 0;
+  /** Prints of the first token that were not said of the second one, less those the other way round. */
+  private readonly unmatched = new Map<string, number>();
+  /** Levels that shrank: their side by pips. */
+  private readonly shrunk = new Map<number, number>();
+
+  /** Changes of a message, before they are applied. */
+  note(before: SourceBook, changes: readonly SourceChange[], time: number): void {
+    this.begin(time);
+    for (const { pips, side, size } of changes) {
+      const key = side === Side.buy ? pips : PIPS_PER_UNIT - pips;
+      if (size < before.sides[side as 0 | 1].get(key)) this.shrunk.set(pips, side);
+    }
+  }
+
+  /** The trade of a print of either token; undefined where it was said before. */
+  of(print: SourceChange, isSecond: boolean, time: number): SourceChange | undefined {
+    this.begin(time);
+    const { size } = print;
+    const pips = isSecond ? PIPS_PER_UNIT - print.pips : print.pips;
+    const name = `${pips} ${size}`;
+    const unmatched = this.unmatched.get(name) ?? 0;
+    this.unmatched.set(name, unmatched + (isSecond ? -1 : 1));
+    if (isSecond ? unmatched > 0 : unmatched < 0) return undefined;
+    const shrunk = this.shrunk.get(pips);
+    if (shrunk !== undefined) return { side: 1 - shrunk, pips, size };
+    return { side: isSecond ? 1 - print.side : print.side, pips, size };
+  }
+
+  private begin(time: number): void {
+    if (time === this.time) return;
+    this.time = time;
+    this.unmatched.clear();
+    this.shrunk.clear();
+  }
+}

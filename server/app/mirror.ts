@@ -1,0 +1,103 @@
+/**
+ * The mirror of another venue, put together from the parts of a node that runs. Loaded only where there is something
+ * to mirror, or levels of a source to remove.
+ *
+ * Thread: the I/O thread.
+ */
+import { ledgerIsOn } from '../../engine/ledger/reads.ts';
+import { sourceLevels } from '../../engine/reads.ts';
+import { marketOperations } from '../admin/market-operations.ts';
+import { OperationRefused } from '../admin/operation-row.ts';
+import { marketStoryLookup } from '../catalog/market-info.ts';
+import { Mirror } from '../paper/mirror.ts';
+import { NodeVenue } from '../paper/node-venue.ts';
+import { type Payout, Settlements } from '../paper/settlements.ts';
+import { SourceApi, type SourceMarket } from '../paper/source-api.ts';
+import type { CaughtUp } from './phases.ts';
+import type { Start } from './start.ts';
+
+const MS = 1_000;
+/** How often a source is asked for its choice of markets, at most. */
+const REFRESH_MS_MAX = 60_000;
+
+/** Before the port opens: nobody may trade with what a source had when the node ended. */
+export async function removeOldLevels(start: Start, parts: CaughtUp): Promise<void> {
+  const { t, writer } = parts;
+  if (sourceLevels(t) === 0 || writer.ledger === undefined) return;
+  await start.wait('levels of a source to leave the books', venueOf(start, parts).clear());
+}
+
+/** Begins to mirror, once the port is open; undefined where that cannot be. */
+export async function openMirror(start: Start, parts: CaughtUp): Promise<Mirror | undefined> {
+  const { config, log } = start.options;
+  const { catalog, followers, t, venue, writer } = parts;
+  const { ledger } = writer;
+  if (ledger === undefined) return undefined;
+  if (!ledgerIsOn(t)) {
+    log(
+      'error',
+      'MIRROR_URL needs a ledger, and DATA_DIR was made without one: nothing is mirrored',
+    );
+    return undefined;
+  }
+  const closing = new AbortController();
+  const { catalogSyncUrl, mirrorMarkets, mirrorRate, mirrorUrl } = config;
+  const api = new SourceApi(mirrorUrl, catalogSyncUrl, closing.signal);
+  const own = venueOf(start, parts, closing.signal);
+  await own.fund(ledger, config.mirrorFunds, Date.now());
+  const resolve = resolving({
+    ...{ t, ledger, venue, seqlock: writer.seqlock, now: Date.now },
+    eventOf: (condition) => marketStoryLookup(catalog.current.prepared)(condition)?.event.id,
+    unsaid: (condition) => followers.resolutions?.add([condition]),
+  });
+  const settlements = new Settlements({
+    ...{ api, log, resolve },
+    isSettled: (condition) => own.isSettled(condition),
+    unsettled: () => own.unsettled(),
+    onClosed: (market) => {
+      if (!own.hasEnded(market)) own.pull();
+    },
+  });
+  const mirror = new Mirror({
+    ...{ api, choice: mirrorMarkets, log, rate: mirrorRate, url: mirrorUrl, venue: own },
+    streamUrl: config.mirrorStreamUrl || streamOf(mirrorUrl),
+    settle: (conditions) => settlements.settle(conditions),
+    refreshMs: Math.min(REFRESH_MS_MAX, config.catalogSyncSeconds * MS),
+  });
+  start.onClose(async () => {
+    closing.abort();
+    await start.wait('the mirror to end', mirror.close());
+  });
+  return mirror;
+}
+
+function venueOf(start: Start, parts: CaughtUp, signal = new AbortController().signal): NodeVenue {
+  const { config, log } = start.options;
+  const { sync, t, writer } = parts;
+  return new NodeVenue({
+    ...{ tables: t, log, signal },
+    impact: config.mirrorImpact,
+    queue: config.mirrorQueue,
+    source: writer.source,
+    whenBatchesDone: writer.whenBatchesDone,
+    pull: () => sync?.pull(),
+  });
+}
+
+/** The operation of an operator: engine first, then the catalog says so. */
+function resolving(parts: Parameters<typeof marketOperations>[0]) {
+  const operations = marketOperations(parts);
+  return async ({ condition }: SourceMarket, payout: Payout): Promise<string | undefined> => {
+    const result =
+      payout === 'void'
+        ? await operations['POST /admin/markets/void']({ condition })
+        : await operations['POST /admin/markets/resolve']({ condition, payout: [...payout] });
+    if (!(result instanceof OperationRefused)) return undefined;
+    return `${result.error} ${result.detail}`.trim();
+  };
+}
+
+/** The market stream of a venue whose other routes are there. */
+function streamOf(url: string): string {
+  return `${url.replace(/^http/, 'ws').replace(/\/+$/, '')}/ws/market`;
+}

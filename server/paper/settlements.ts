@@ -1,0 +1,70 @@
+/**
+ * Brings resolutions of the source into the ledger of this node: a market that the source says has resolved is
+ * resolved here with the same payout, so that positions pay.
+ *
+ * Thread: the I/O thread.
+ */
+import { scaledDecimal } from '../../storage/catalog/catalog-json.ts';
+import type { SourceApi, SourceMarket } from './source-api.ts';
+
+/** Weights of the outcomes; 'void': all of them the same. */
+export type Payout = readonly number[] | 'void';
+
+export interface SettlementParts {
+  readonly api: Pick<SourceApi, 'marketsBy'>;
+  /** Whether nothing is left to do: it has resolved here, or is no market of this node. */
+  readonly isSettled: (condition: string) => boolean;
+  /** Markets that have ended here, that somebody has shares of, and that have not resolved. */
+  readonly unsettled: () => readonly string[];
+  /** The source has closed it, and has not said what it pays. */
+  readonly onClosed: (market: SourceMarket) => void;
+  /** Resolves the market by the operation of an operator; resolves with why it did not. */
+  readonly resolve: (market: SourceMarket, payout: Payout) => Promise<string | undefined>;
+  readonly log: (level: 'info' | 'warn', line: string) => void;
+}
+
+export class Settlements {
+  private readonly o: SettlementParts;
+
+  constructor(parts: SettlementParts) {
+    this.o = parts;
+  }
+
+  /**
+   * Looks at these markets and at all that have ended here.
+   * @returns those of them that need no more
+   */
+  async settle(conditions: readonly string[]): Promise<string[]> {
+    const { api, isSettled, log, onClosed, resolve, unsettled } = this.o;
+    const looked = [...new Set([...conditions, ...unsettled()])];
+    const open = looked.filter((condition) => !isSettled(condition));
+    for (const market of await api.marketsBy('condition_ids', open, true)) {
+      const payout = payoutOf(market);
+      if (payout === undefined) onClosed(market);
+      if (payout === undefined || isSettled(market.condition)) continue;
+      const problem = await resolve(market, payout);
+      const shown = payout === 'void' ? 'is void' : `pays ${payout.join(':')}`;
+      if (problem === undefined) log('info', `mirror: ${market.condition} ${shown}`);
+      else
+        log('warn', `mirror: ${market.condition} ${shown} at the source, and not here: ${problem}`);
+    }
+    return looked.filter(isSettled);
+  }
+}
+
+const MICRO_DECIMALS = 6;
+const MICRO = 10 ** MICRO_DECIMALS;
+
+/**
+ * What a market of the source pays; undefined = that is not certain yet. The last prices of a market that is only
+ * closed are no payout, unless they are those of a whole one.
+ */
+export function payoutOf({ isClosed, isResolved, prices }: SourceMarket): Payout | undefined {
+  const weights = prices.map((price) => scaledDecimal(price, MICRO_DECIMALS));
+  if (!isClosed || isResolved === false || weights.length < 2) return undefined;
+  if (!weights.every((weight) => weight !== undefined && weight <= MICRO)) return undefined;
+  const isWhole = weights.filter((weight) => weight !== 0).length === 1 && weights.includes(MICRO);
+  if (isWhole) return weights.map((weight) => weight! / MICRO);
+  if (isResolved !== true || weights.every((weight) => weight === 0)) return undefined;
+  return weights.every((weight) => weight === weights[0]) ? 'void' : (weights as number[]);
+}

@@ -1,0 +1,136 @@
+/**
+ * Requests to a venue that is mirrored: its books, and what its catalog says of markets. Every request has a time
+ * and a size beyond which it is given up.
+ *
+ * Thread: the I/O thread, or that of a command.
+ */
+import { isObject, type JsonObject, textList } from '../../storage/catalog/catalog-json.ts';
+import { DamagedMessage, readBook, type SourceSnapshot } from './source-message.ts';
+
+const REQUEST_MS_MAX = 10_000;
+const BODY_BYTES_MAX = 64 * 2 ** 20;
+/** Tokens of one request for books, and condition ids of one list: what any venue takes. */
+const ITEMS_MAX = 50;
+/** Rows of a page of a list. */
+const PAGE_ROWS = 100;
+
+/** What the catalog of the source says of a market. */
+export interface SourceMarket {
+  /** In lower case. */
+  readonly condition: string;
+  readonly tokens: readonly string[];
+  readonly isClosed: boolean;
+  /** The source says that it has resolved; undefined = it does not say such things. */
+  readonly isResolved: boolean | undefined;
+  /** By outcome, as texts. */
+  readonly prices: readonly string[];
+}
+
+export class SourceApi {
+  private readonly books: string;
+  private readonly catalog: string;
+  private readonly signal: AbortSignal;
+
+  /**
+   * @param booksUrl where `POST /books` is answered
+   * @param catalogUrl where `GET /markets` is
+   * @param signal ends every request
+   */
+  constructor(booksUrl: string, catalogUrl: string, signal: AbortSignal) {
+    this.books = withoutSlash(booksUrl);
+    this.catalog = withoutSlash(catalogUrl);
+    this.signal = signal;
+  }
+
+  /** The books of the tokens that the source knows, those it cannot say plainly left out. */
+  async snapshots(tokens: readonly string[]): Promise<SourceSnapshot[]> {
+    const found: SourceSnapshot[] = [];
+    for (let from = 0; from < tokens.length; from += ITEMS_MAX) {
+      const items = tokens.slice(from, from + ITEMS_MAX).map((token_id) => ({ token_id }));
+      const list = await this.list(`${this.books}/books`, JSON.stringify(items));
+      for (const json of list) {
+        try {
+          found.push(readBook(json));
+        } catch (error) {
+          if (!(error instanceof DamagedMessage)) throw error;
+        }
+      }
+    }
+    return found;
+  }
+
+  /** The open markets, or the closed ones, that a filter of the catalog finds: any of the values. */
+  async marketsBy(
+    filter: 'id' | 'slug' | 'condition_ids' | 'tag_slug',
+    values: readonly string[],
+    isClosed = false,
+  ): Promise<SourceMarket[]> {
+    const found: SourceMarket[] = [];
+    for (let from = 0; from < values.length; from += ITEMS_MAX) {
+      const query = values
+        .slice(from, from + ITEMS_MAX)
+        .map((value) => `${filter}=${encodeURIComponent(value)}`)
+        .join('&');
+      found.push(...(await this.pages(`${query}&closed=${isClosed}`, Number.POSITIVE_INFINITY)));
+    }
+    return found;
+  }
+
+  /** The open markets with the largest volumes, the largest first. */
+  marketsByVolume(count: number): Promise<SourceMarket[]> {
+    return this.pages('closed=false&active=true&order=volumeNum&ascending=false', count);
+  }
+
+  private async pages(query: string, most: number): Promise<SourceMarket[]> {
+    const found: SourceMarket[] = [];
+    for (let offset = 0; found.length < most; ) {
+      const limit = Math.min(PAGE_ROWS, most - found.length);
+      const path = `/markets?${query}&limit=${limit}&offset=${offset}`;
+      const page = await this.list(this.catalog + path);
+      found.push(...page.flatMap(readMarket));
+      offset += page.length;
+      if (page.length < limit) break;
+    }
+    return found;
+  }
+
+  private async list(url: string, body?: string): Promise<JsonObject[]> {
+    const signal = AbortSignal.any([this.signal, AbortSignal.timeout(REQUEST_MS_MAX)]);
+    const headers = { accept: 'application/json', 'content-type': 'application/json' };
+    const post = body === undefined ? {} : { method: 'POST', body };
+    const response = await fetch(url, { ...post, headers, signal });
+    const json: unknown = response.ok ? JSON.parse(await textOf(response)) : undefined;
+    if (!Array.isArray(json)) throw new Error(`${url} answered ${response.status}, and no list`);
+    return json.filter(isObject);
+  }
+}
+
+async function textOf(response: Response): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.length;
+    if (bytes > BODY_BYTES_MAX) throw new Error(`an answer of over ${BODY_BYTES_MAX} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString();
+}
+
+function readMarket(json: JsonObject): SourceMarket[] {
+  const tokens = textList(json.clobTokenIds);
+  if (typeof json.conditionId !== 'string' || tokens === undefined) return [];
+  const status = json.umaResolutionStatus;
+  return [
+    {
+      condition: json.conditionId.toLowerCase(),
+      tokens,
+      isClosed: json.closed === true,
+      isResolved: typeof status === 'string' ? status === 'resolved' : undefined,
+      prices: textList(json.outcomePrices) ?? [],
+    },
+  ];
+}
+
+function withoutSlash(url: string): string {
+  return url.replace(/\/+$/, '');
+}

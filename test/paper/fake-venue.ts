@@ -1,0 +1,241 @@
+/**
+ * A venue that misbehaves as it is told to: books over real HTTP, their stream over real WebSockets. It speaks the
+ * public form, or that of this node with places in streams.
+ */
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { TestContext } from 'node:test';
+import { type WebSocket, WebSocketServer } from 'ws';
+import type { CatalogMarket } from '../../storage/catalog/catalog-file.ts';
+
+type Side = 'BUY' | 'SELL';
+/** Sizes by price, as texts. */
+type Levels = Map<string, string>;
+
+interface FakeBook {
+  readonly bids: Levels;
+  readonly asks: Levels;
+  at: number;
+}
+
+export class FakeVenue {
+  port = 0;
+  /** Answers pings, and sends what happens. */
+  isMute = false;
+  /** Hashes are those of the node's own rule. */
+  makesHashes = false;
+  hasPlaces = false;
+  /** Says of books what is sent in place of them. */
+  snapshot: ((json: Record<string, unknown>) => Record<string, unknown>) | undefined;
+  /** Answers leave once it resolves, as the books were before. */
+  held: Promise<void> = Promise.resolve();
+  snapshots = 0;
+  connections = 0;
+  /** What the catalog says of a market beside its terms, by condition id. */
+  readonly said = new Map<string, Readonly<Record<string, unknown>>>();
+  readonly markets: readonly CatalogMarket[];
+  private readonly books = new Map<string, FakeBook>();
+  private readonly sockets = new Map<WebSocket, Set<string>>();
+  private readonly http = createServer((request, response) => void this.answer(request, response));
+  private readonly stream = new WebSocketServer({ noServer: true, autoPong: false });
+  private now = 1_750_000_000_000;
+  private sequence = 1;
+
+  private constructor(markets: readonly CatalogMarket[]) {
+    this.markets = markets;
+    for (const { tokenIds } of markets) {
+      for (const token of tokenIds) {
+        this.books.set(token, { bids: new Map(), asks: new Map(), at: this.now });
+      }
+    }
+    this.http.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+      this.stream.handleUpgrade(request, socket, head, (opened) => this.opened(opened));
+    });
+  }
+
+  static async start(t: TestContext, markets: readonly CatalogMarket[]): Promise<FakeVenue> {
+    const venue = new FakeVenue(markets);
+    venue.http.listen(0, '127.0.0.1');
+    await once(venue.http, 'listening');
+    venue.port = (venue.http.address() as AddressInfo).port;
+    t.after(() => venue.close());
+    return venue;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.port}`;
+  }
+
+  get streamUrl(): string {
+    return `ws://127.0.0.1:${this.port}/ws/market`;
+  }
+
+  /** 'size@price' of each level, in ascending order of prices. */
+  levels(token: string): { readonly bids: string[]; readonly asks: string[] } {
+    const texts = (levels: Levels): string[] =>
+      [...levels].map(([price, size]) => `${size}@${price}`).sort();
+    const { asks, bids } = this.books.get(token)!;
+    return { bids: texts(bids), asks: texts(asks) };
+  }
+
+  /** Changes levels, and says so in the newer or in the older form. */
+  change(
+    token: string,
+    changes: readonly (readonly [side: Side, price: string, size: string])[],
+    { isOld = false, isSilent = false } = {},
+  ): void {
+    const book = this.set(token, changes);
+    if (isSilent) return;
+    const texts = changes.map(([side, price, size]) => ({ side, price, size }));
+    const common = { event_type: 'price_change', timestamp: String(book.at), market: 'x' };
+    if (isOld) this.send(token, { ...common, asset_id: token, changes: texts });
+    else {
+      const ofAsset = texts.map((text) => ({ ...text, asset_id: token }));
+      this.send(token, { ...common, price_changes: ofAsset });
+    }
+  }
+
+  print(token: string, side: Side, price: string, size: string): void {
+    const { at } = this.books.get(token)!;
+    this.send(token, {
+      ...{ event_type: 'last_trade_price', asset_id: token, market: 'x', side, price, size },
+      timestamp: String(at),
+    });
+  }
+
+  sendBook(token: string, other: Readonly<Record<string, unknown>> = {}): void {
+    this.send(token, { event_type: 'book', ...this.json(token), ...other });
+  }
+
+  /** One message to who follows the token, with the next place where it has places. */
+  send(token: string, message: Readonly<Record<string, unknown>>): void {
+    const previous = String(this.sequence).padStart(19, '0');
+    this.sequence += 1;
+    const place = {
+      stream_id: `asset:${token}`,
+      sequence: String(this.sequence).padStart(19, '0'),
+      previous,
+    };
+    this.sendText(token, JSON.stringify(this.hasPlaces ? { ...message, ...place } : message));
+  }
+
+  /** A message that nobody gets. */
+  lose(): void {
+    this.sequence += 1;
+  }
+
+  sendText(token: string, text: string): void {
+    if (this.isMute) return;
+    for (const [socket, tokens] of this.sockets) if (tokens.has(token)) socket.send(text);
+  }
+
+  /** To everybody. */
+  tellAll(message: object): void {
+    for (const socket of this.sockets.keys()) socket.send(JSON.stringify(message));
+  }
+
+  /** Whether somebody has subscribed to the token. */
+  isFollowed(token: string): boolean {
+    return [...this.sockets.values()].some((tokens) => tokens.has(token));
+  }
+
+  dropConnections(): void {
+    for (const socket of this.sockets.keys()) socket.terminate();
+  }
+
+  private close(): void {
+    this.dropConnections();
+    this.http.closeAllConnections();
+    this.http.close();
+  }
+
+  private set(
+    token: string,
+    changes: readonly (readonly [side: Side, price: string, size: string])[],
+  ): FakeBook {
+    const book = this.books.get(token)!;
+    this.now += 1;
+    book.at = this.now;
+    for (const [side, price, size] of changes) {
+      const levels = side === 'BUY' ? book.bids : book.asks;
+      if (size === '0') levels.delete(price);
+      else levels.set(price, size);
+    }
+    return book;
+  }
+
+  private opened(socket: WebSocket): void {
+    this.connections += 1;
+    const tokens = new Set<string>();
+    this.sockets.set(socket, tokens);
+    socket.on('close', () => this.sockets.delete(socket));
+    socket.on('ping', () => {
+      if (!this.isMute) socket.pong();
+    });
+    socket.on('message', (data) => {
+      const text = String(data);
+      if (this.isMute) return;
+      if (text === 'PING') socket.send('PONG');
+      else this.subscribe(socket, tokens, JSON.parse(text) as { assets_ids: string[] });
+    });
+  }
+
+  private subscribe(
+    socket: WebSocket,
+    tokens: Set<string>,
+    { assets_ids: ids }: { readonly assets_ids: readonly string[] },
+  ): void {
+    const known = ids.filter((id) => this.books.has(id));
+    for (const id of known) tokens.add(id);
+    const first = known.map((id) => ({ event_type: 'book', ...this.json(id) }));
+    if (first.length > 0) socket.send(JSON.stringify(first));
+  }
+
+  private json(token: string): Record<string, unknown> {
+    const { asks, at, bids } = this.books.get(token)!;
+    const texts = (levels: Levels) => [...levels].map(([price, size]) => ({ price, size }));
+    const book: Record<string, unknown> = {
+      ...{ market: 'x', asset_id: token, timestamp: String(at), hash: '' },
+      ...{ bids: texts(bids), asks: texts(asks), min_order_size: '5', tick_size: '0.01' },
+      ...{ neg_risk: false, last_trade_price: '' },
+    };
+    if (this.makesHashes) {
+      book.hash = createHash('sha1').update(JSON.stringify(book)).digest('hex');
+    }
+    return book;
+  }
+
+  private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const { pathname, searchParams } = new URL(request.url ?? '/', 'http://venue');
+    response.setHeader('content-type', 'application/json');
+    if (pathname === '/books') {
+      this.snapshots += 1;
+      const items = JSON.parse(Buffer.concat(chunks).toString()) as { token_id: string }[];
+      const books = items.map(({ token_id: token }) => this.json(token));
+      await this.held;
+      response.end(JSON.stringify(books.map((book) => this.snapshot?.(book) ?? book)));
+    } else {
+      response.end(JSON.stringify(this.listed(searchParams)));
+    }
+  }
+
+  private listed(query: URLSearchParams): object[] {
+    const conditions = query.getAll('condition_ids');
+    const isClosed = query.get('closed') === 'true';
+    if (Number(query.get('offset') ?? 0) > 0) return [];
+    return this.markets
+      .filter(({ conditionId }) => conditions.length === 0 || conditions.includes(conditionId))
+      .map(({ conditionId, tokenIds }) => ({
+        conditionId,
+        clobTokenIds: JSON.stringify(tokenIds),
+        closed: false,
+        ...this.said.get(conditionId),
+      }))
+      .filter(({ closed }) => closed === isClosed);
+  }
+}

@@ -1,0 +1,207 @@
+/** What a source does wrong: its book is resynchronised or paused, and the mirror says why. */
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { until } from '../common/node-harness.ts';
+import type { FakeVenue } from './fake-venue.ts';
+import { MirroredEngine } from './mirrored-engine.ts';
+
+function usual(venue: FakeVenue, token: string): void {
+  venue.change(token, [
+    ['BUY', '0.4', '100'],
+    ['BUY', '0.39', '250.5'],
+    ['SELL', '0.43', '80'],
+  ]);
+}
+
+test('changes of both forms are followed, and a level of size 0 is gone', async (t) => {
+  const mirrored = await MirroredEngine.start(t, usual);
+  const { token, venue } = mirrored;
+  venue.change(token, [['SELL', '0.42', '12.345678']]);
+  venue.change(token, [['BUY', '0.4', '0']], { isOld: true });
+  await mirrored.equal();
+  assert.deepEqual(mirrored.levels(), {
+    bids: ['250.5@0.39'],
+    asks: ['12.345678@0.42', '80@0.43'],
+  });
+  assert.equal(mirrored.venue.connections, 2);
+});
+
+test('a place that shows a missed message leads to a snapshot', async (t) => {
+  const mirrored = await MirroredEngine.start(t, (venue, token) => {
+    venue.hasPlaces = true;
+    usual(venue, token);
+  });
+  const { token, venue } = mirrored;
+  venue.change(token, [['BUY', '0.38', '1']]);
+  await mirrored.equal();
+  venue.change(token, [['BUY', '0.41', '77']], { isSilent: true });
+  venue.lose();
+  venue.change(token, [['BUY', '0.38', '2']]);
+  await mirrored.equal();
+  assert.equal(mirrored.doubts('gap'), 1);
+  assert(mirrored.levels().bids.includes('77@0.41'));
+});
+
+test('a damaged message leads to another connection, which begins with whole books', async (t) => {
+  const mirrored = await MirroredEngine.start(t, usual);
+  const { token, venue } = mirrored;
+  const damaged = [
+    '{"event_type":"price_ch',
+    '[7]',
+    JSON.stringify({ event_type: 'book', asset_id: token, timestamp: '1' }),
+    JSON.stringify({
+      ...{ event_type: 'price_change', asset_id: token, timestamp: '1' },
+      changes: [{ side: 'BUY', price: '1.5', size: '1' }],
+    }),
+  ];
+  for (const [i, text] of damaged.entries()) {
+    venue.change(token, [['BUY', '0.37', String(10 + i)]], { isSilent: true });
+    venue.sendText(token, text);
+    await until(() => mirrored.doubts('damaged') === i + 1);
+    await mirrored.equal();
+  }
+});
+
+test('a wrong hash is noticed where the source makes hashes by the same rule, and only there', async (t) => {
+  const mirrored = await MirroredEngine.start(t, (venue, token) => {
+    venue.makesHashes = true;
+    usual(venue, token);
+  });
+  const { token, venue } = mirrored;
+  const reconnected = async (): Promise<void> => {
+    const asked = venue.snapshots;
+    venue.dropConnections();
+    await until(() => venue.snapshots > asked);
+    await mirrored.equal();
+  };
+  // The rule is known from the snapshots of a connection.
+  await reconnected();
+  venue.sendBook(token, { hash: '0'.repeat(40) });
+  await until(() => mirrored.doubts('hash') === 1);
+  await mirrored.equal();
+  venue.makesHashes = false;
+  await reconnected();
+  venue.sendBook(token, { hash: '0'.repeat(40) });
+  venue.change(token, [['BUY', '0.4', '5']]);
+  await mirrored.equal();
+  assert.equal(mirrored.doubts('hash'), 1);
+});
+
+test('a crossed source is paused while its snapshots are crossed too, and its levels are withdrawn', async (t) => {
+  const mirrored = await MirroredEngine.start(t, usual, { graceMs: 100 });
+  const { token, venue } = mirrored;
+  venue.change(token, [['SELL', '0.4', '9']]);
+  await until(() => mirrored.state === 'paused: crossed');
+  await until(() => mirrored.levels().bids.length + mirrored.levels().asks.length === 0);
+  venue.change(token, [['SELL', '0.4', '0']], { isSilent: true });
+  await mirrored.equal();
+  assert.equal(mirrored.state, 'live');
+});
+
+test('a source that is crossed for one message is resynchronised, and its other levels stay', async (t) => {
+  const mirrored = await MirroredEngine.start(t, usual);
+  const { token, venue } = mirrored;
+  venue.change(token, [['SELL', '0.39', '9']]);
+  venue.change(token, [
+    ['BUY', '0.4', '0'],
+    ['BUY', '0.39', '0'],
+    ['BUY', '0.3', '6'],
+  ]);
+  await mirrored.equal();
+  assert.deepEqual(mirrored.levels(), { bids: ['6@0.3'], asks: ['80@0.43', '9@0.39'] });
+});
+
+test('a silent source is paused with its reason, and comes back', async (t) => {
+  const mirrored = await MirroredEngine.start(t, usual, { graceMs: 100, silenceMs: 500 });
+  const { token, venue } = mirrored;
+  venue.isMute = true;
+  await until(() => mirrored.state.startsWith('paused'));
+  assert(mirrored.doubts('silent') >= 1);
+  await until(() => mirrored.levels().bids.length === 0);
+  venue.change(token, [['BUY', '0.4', '3']], { isSilent: true });
+  venue.isMute = false;
+  await mirrored.equal();
+});
+
+test('a connection that is soon there again withdraws nothing', async (t) => {
+  const mirrored = await MirroredEngine.start(t, usual);
+  const { token, venue } = mirrored;
+  let isEmpty = false;
+  const look = setInterval(() => {
+    isEmpty ||= mirrored.levels().bids.length === 0;
+  }, 1);
+  t.after(() => clearInterval(look));
+  venue.change(token, [['BUY', '0.4', '4']], { isSilent: true });
+  venue.dropConnections();
+  await until(() => mirrored.doubts('disconnected') === 1);
+  await mirrored.equal();
+  assert.equal(isEmpty, false);
+});
+
+test('an answer from before what the stream has said is asked for again', async (t) => {
+  const mirrored = await MirroredEngine.start(t, (venue, token) => {
+    venue.hasPlaces = true;
+    usual(venue, token);
+  });
+  const { token, venue } = mirrored;
+  let old = 2;
+  venue.snapshot = (json) => {
+    old -= 1;
+    if (old < 0) return json;
+    return { ...json, timestamp: '1750000000000', bids: [], asks: [] };
+  };
+  venue.change(token, [['BUY', '0.41', '8']]);
+  venue.lose();
+  venue.change(token, [['BUY', '0.38', '2']]);
+  await mirrored.equal();
+  assert(old < 0);
+});
+
+test('an answer that was asked for before messages were missed is no snapshot of them', async (t) => {
+  const mirrored = await MirroredEngine.start(t, (venue, token) => {
+    venue.hasPlaces = true;
+    usual(venue, token);
+  });
+  const { token, venue } = mirrored;
+  const miss = (size: string): void => {
+    venue.change(token, [['BUY', '0.41', size]], { isSilent: true });
+    venue.lose();
+    venue.change(token, [['BUY', '0.38', size]]);
+  };
+  venue.change(token, [['BUY', '0.38', '1']]);
+  await mirrored.equal();
+  let release = (): void => undefined;
+  venue.held = new Promise((resolve) => {
+    release = resolve;
+  });
+  const asked = venue.snapshots;
+  miss('2');
+  await until(() => venue.snapshots > asked);
+  const { events } = mirrored.mirror.facts();
+  miss('3');
+  await until(() => mirrored.mirror.facts().events > events);
+  release();
+  await mirrored.equal();
+  assert(mirrored.levels().bids.includes('3@0.41'));
+});
+
+test('a change of the tick pulls the catalog and takes a snapshot', async (t) => {
+  const mirrored = await MirroredEngine.start(t, usual);
+  const { token, venue } = mirrored;
+  venue.send(token, {
+    ...{ event_type: 'tick_size_change', asset_id: token, market: 'x', timestamp: '1750000000001' },
+    ...{ old_tick_size: '0.01', new_tick_size: '0.001' },
+  });
+  await until(() => mirrored.pulls === 1);
+  assert.equal(mirrored.doubts('tick'), 1);
+  await mirrored.equal();
+  // Until the catalog says so the book is on the coarser grid: a price goes away from the spread.
+  venue.change(token, [['BUY', '0.405', '3']]);
+  await until(() => mirrored.levels().bids.includes('103@0.4'));
+});
+
+test('a new market and a resolved one are looked at soon', async (t) => {
+  const mirrored = await MirroredEngine.start(t, usual);
+  mirrored.venue.tellAll({ event_type: 'new_market', market: 'x' });
+  await until(() => mirrored.pulls === 1);
+});
