@@ -24,7 +24,7 @@ export interface PaperShape {
 }
 
 /** A message of each market every eight seconds for a day. */
-export const PAPER_FULL: PaperShape = { markets: 20, messages: 200_000, rounds: 7 };
+export const PAPER_FULL: PaperShape = { markets: 20, messages: 200_000, rounds: 5 };
 
 const SEED = 'paper';
 const AIM = 0.3;
