@@ -24,6 +24,7 @@ import { LEDGER_FULL, ledgerSuite } from './orders/ledger.bench.ts';
 import { METRICS_FULL, metricsSuite } from './orders/metrics.bench.ts';
 import { orderPathSuite, PATH_FULL, type PathShape } from './orders/order-path.bench.ts';
 import { fillModelSuite } from './paper/fill-model.bench.ts';
+import { backtestSuite, mirrorSuite, PAPER_FULL } from './paper/paper.bench.ts';
 import { limitsSuite } from './server/limits.bench.ts';
 import { validateSuite } from './server/validate.bench.ts';
 import { SPANS_FULL, spansSuite } from './spans/spans.bench.ts';
@@ -107,6 +108,10 @@ const suites: Readonly<Record<string, () => Promise<unknown>>> = {
   'restart-ledger': () => restartLedgerSuite(RESTART_LEDGER_FULL),
   'order-path': () => orderPathSuite(path),
   metrics: () => metricsSuite(METRICS_FULL),
+  paper: async () => {
+    inOwnProcess('paper-backtest', ...files);
+    inOwnProcess('paper-mirror');
+  },
   ledger: () => ledgerSuite({ ...LEDGER_FULL, ...beside }),
 };
 
@@ -114,6 +119,9 @@ const suites: Readonly<Record<string, () => Promise<unknown>>> = {
 const parts: typeof suites = {
   ...Object.fromEntries(ENGINE_PARTS.map((part) => [`engine-${part}`, () => engineOf(part)])),
   'ledger-size': async () => ledgerSizes(SIZE_FULL),
+  'paper-backtest': () =>
+    backtestSuite(files[0] === undefined ? PAPER_FULL : { ...PAPER_FULL, file: files[0] }),
+  'paper-mirror': async () => mirrorSuite(PAPER_FULL),
   'catalog-throughput': () => catalogSuite(CATALOG_FULL, ['throughput']),
   'catalog-size': () => catalogSuite(CATALOG_FULL, ['size']),
   'catalog-switch': () => catalogSuite(CATALOG_FULL, ['switching']),

@@ -378,6 +378,25 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
     },
     run: async () => (await import('./record-venue-command.ts')).record,
   },
+  backtest: {
+    does: 'runs strategies over a recording, without a node; prints their figures (docs/paper.md)',
+    node: 'any',
+    args: ['RECORDING', 'STRATEGY...'],
+    options: {
+      '--cash <amount>': 'collateral at the beginning (1000)',
+      '--latency <ms>': 'how long an order or a cancel travels (0)',
+      '--fee <bps>': 'fee of takers, in basis points (0)',
+      '--impact <rule>': 'what was taken comes back: keep or restore (keep)',
+      '--queue <rule>':
+        'what moves a resting order forward: pessimistic or proportional (pessimistic)',
+      '--from <time>': 'begins here: unix seconds, or ISO 8601',
+      '--to <time>': 'ends here',
+      '--html <file>': 'writes a page of all runs that needs nothing else',
+      '--csv <directory>': 'writes fills and equity of each run',
+      '--json': 'each result as a line of JSON',
+    },
+    run: async () => (await import('./backtest-command.ts')).runBacktest,
+  },
   'record info': {
     does: 'what a recording of a venue has: markets, messages, times, gaps; also one in the public form',
     node: 'any',

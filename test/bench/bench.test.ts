@@ -7,6 +7,7 @@ import { loadProblem } from '../../bench/common/http-load.ts';
 import { engineSuite } from '../../bench/engine/engine.bench.ts';
 import { ledgerSizes } from '../../bench/engine/ledger-size.ts';
 import { resolutionSuite } from '../../bench/engine/resolution.bench.ts';
+import { backtestSuite, mirrorSuite } from '../../bench/paper/paper.bench.ts';
 import { limitsSuite } from '../../bench/server/limits.bench.ts';
 import { validateSuite } from '../../bench/server/validate.bench.ts';
 import { clusterLogSuite } from '../../bench/storage/cluster-log.bench.ts';
@@ -98,4 +99,11 @@ test('a day with a ledger and one without start again after kills', { skip: SHOR
   const shape = { restingOrders: 60, fills: 30, books: 1, restarts: 1 };
   const [time] = await restartLedgerSuite(shape);
   assert(time!.ratio > 0);
+});
+
+test('the paper suite runs strategies over a drawn recording, and mirrors it beside orders', async () => {
+  const shape = { markets: 2, messages: 600, rounds: 1 };
+  const figures = await backtestSuite(shape);
+  assert(figures.idle > 0 && figures.quotes > 0);
+  assert(mirrorSuite(shape) > 0);
 });

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { builtinModules } from 'node:module';
 import { join } from 'node:path';
 import test from 'node:test';
@@ -86,14 +86,14 @@ test('the package installs elsewhere, starts, answers, and stops', { skip: SHORT
   );
   const strange = names.filter((name) => {
     const isCompiled = /^dist\/(?:client|engine|node)\/.*\.js$/.test(name);
-    // The client's types are for who writes a bot with it; documents link to a few sources.
+    // Types are for who writes a bot or a strategy; documents link to a few sources.
+    if (/^dist\/(?:client|engine|server\/backtest|storage)\/.*\.d\.ts$/.test(name)) return false;
     // etcd3 and what it needs are inside, in the versions of the lock file.
-    if (/^node_modules\/|^dist\/client\/.*\.d\.ts$|\.md$|^docs\/|^dist\/node\/viewer\//.test(name))
-      return false;
+    if (/^node_modules\/|\.md$|^docs\/|^dist\/node\/viewer\//.test(name)) return false;
     return (
       !linked.has(name) &&
       !isCompiled &&
-      !name.startsWith('server/page/assets/') &&
+      !/^server\/(?:page\/assets|backtest\/page)\//.test(name) &&
       name.includes('/')
     );
   });
@@ -154,7 +154,34 @@ test('the package installs elsewhere, starts, answers, and stops', { skip: SHORT
     console.log((await NodeClient.connect('http://127.0.0.1:${port()}')).info.version);`;
   const said = spawnSync(process.execPath, ['--input-type=module', '--eval', bot], { cwd: place });
   assert.equal(String(said.stdout).trim(), manifest.version, String(said.stderr));
+  assertBacktest(place);
   node.kill('SIGTERM');
   const [code] = (await once(node, 'close')) as [number | null];
   assert.equal(code, 0, log);
 });
+
+/** The strategy of the package's documents, by the types and the module of what is installed. */
+function assertBacktest(place: string): void {
+  const name = `${manifest.name}/backtest`;
+  writeFileSync(
+    join(place, 'strategy.mts'),
+    `import { backtest, reportHtml, type Strategy } from '${name}';
+    const strategy: Strategy = { onBook: (book, venue) => void venue.place({
+      token: book.token, side: 'BUY', price: book.ask ?? 0.5, size: 10 }) };
+    const { figures } = await backtest([], strategy, { cash: 5 });
+    export const profit: number = figures.profit;
+    console.log(reportHtml([]).includes('uPlot'), profit);
+    // @ts-expect-error: a side is BUY or SELL
+    const wrong: Strategy = { onStart: (venue) => void venue.place({ token: '', side: 1, price: 1, size: 1 }) };
+    export { wrong };`,
+  );
+  const compile = ['--strict', '--module', 'nodenext', '--target', 'es2023', '--types', ''];
+  const compiled = spawnSync(
+    process.execPath,
+    [join(ROOT, 'node_modules/typescript/bin/tsc'), ...compile, 'strategy.mts'],
+    { cwd: place, encoding: 'utf8' },
+  );
+  assert.equal(compiled.status, 0, compiled.stdout);
+  const ran = spawnSync(process.execPath, ['strategy.mjs'], { cwd: place, encoding: 'utf8' });
+  assert.equal(ran.stdout.trim(), 'true 0', ran.stderr);
+}

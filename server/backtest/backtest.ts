@@ -1,0 +1,100 @@
+/**
+ * Backtests: a strategy over a recording, on the engine, the fill model and the ledger of a node, without
+ * sockets. The same recording, strategy and options give the same result. This is what the package exports as
+ * `prediction-market-node/backtest`.
+ *
+ *   const result = await backtest('day.rec', { onBook(book, venue) { .. } }, { cash: 1_000 });
+ *   writeFileSync('day.html', reportHtml([result]));
+ *
+ * How orders are filled, and what that leaves out: docs/paper.md#backtests
+ */
+import type { Impact } from '../../engine/paper/mirrored-book.ts';
+import type { QueueRule } from '../../engine/paper/place.ts';
+import { FEE_BPS_MAX } from '../../engine/tables/capacities.ts';
+import { MICRO } from '../../engine/tables/units.ts';
+import { Exchange } from './exchange.ts';
+import { type RecordingSource, recordedEntries } from './recording.ts';
+import type { BacktestResult, RunSettings } from './result.ts';
+import { Run } from './run.ts';
+import { Source } from './source.ts';
+import type { Strategy } from './strategy.ts';
+import { StrategyVenue } from './venue.ts';
+
+export { equityCsv, fillsCsv } from './csv.ts';
+export { reportHtml } from './html.ts';
+export type { RecordingSource } from './recording.ts';
+export type * from './result.ts';
+export type * from './strategy.ts';
+export { StrategyError } from './strategy-error.ts';
+
+export interface BacktestOptions {
+  /** Of the run, where the strategy has none. */
+  readonly name?: string;
+  /** Units of collateral at the beginning: 1000 unless it says otherwise. */
+  readonly cash?: number;
+  /** How long an order or a cancel travels: 0 unless it says otherwise. */
+  readonly latencyMs?: number;
+  /** Whether what the strategy took comes back with the source's next change of the level, or with its next message. */
+  readonly impact?: RunSettings['impact'];
+  /** What moves a resting order forward, beside trades. */
+  readonly queue?: RunSettings['queue'];
+  /** Fee of takers in basis points (docs/protocol.md#fees); 0 unless it says otherwise. */
+  readonly feeBps?: number;
+  /** The strategy begins and ends here; the books are those of the recording from its beginning. */
+  readonly from?: number | Date;
+  readonly to?: number | Date;
+}
+
+const CASH = 1_000;
+const CASH_MAX = 1e9;
+const IMPACTS: readonly string[] = ['keep', 'restore'] satisfies Impact[];
+const QUEUES: readonly string[] = ['pessimistic', 'proportional'] satisfies QueueRule[];
+
+/** Runs a strategy over a recording. A function is called for a new strategy, so that runs share nothing. */
+export async function backtest(
+  recording: RecordingSource,
+  strategy: Strategy | (() => Strategy),
+  options: BacktestOptions = {},
+): Promise<BacktestResult> {
+  const settings = settingsOf(options);
+  const from = Number(options.from ?? Number.NEGATIVE_INFINITY);
+  const to = Number(options.to ?? Number.POSITIVE_INFINITY);
+  const own = typeof strategy === 'function' ? strategy() : strategy;
+  const { batches, inferred } = await recordedEntries(recording);
+  const exchange = new Exchange(settings.cash * MICRO);
+  const venue = new StrategyVenue(exchange, settings.latencyMs);
+  const source = new Source(exchange, venue, settings, inferred);
+  const run = new Run(own, own.name ?? options.name ?? 'strategy', settings, {
+    exchange,
+    source,
+    venue,
+  });
+  for await (const entries of batches) {
+    for (const entry of entries) {
+      if (entry.at > to) return run.end();
+      if (entry.kind === 'message' && entry.at >= from) run.begin(entry.at);
+      run.take(entry);
+    }
+  }
+  return run.end();
+}
+
+function settingsOf(options: BacktestOptions): RunSettings {
+  const {
+    cash = CASH,
+    feeBps = 0,
+    impact = 'keep',
+    latencyMs = 0,
+    queue = 'pessimistic',
+  } = options;
+  const check = (isRight: boolean, text: string): void => {
+    if (!isRight) throw new RangeError(text);
+  };
+  check(cash > 0 && cash <= CASH_MAX, `cash must be above 0 and at most ${CASH_MAX}, not ${cash}`);
+  check(latencyMs >= 0 && latencyMs < Infinity, `latencyMs must be 0 or more, not ${latencyMs}`);
+  const isFee = Number.isInteger(feeBps) && feeBps >= 0 && feeBps <= FEE_BPS_MAX;
+  check(isFee, `feeBps must be a whole number from 0 to ${FEE_BPS_MAX}, not ${feeBps}`);
+  check(IMPACTS.includes(impact), `impact must be ${IMPACTS.join(' or ')}, not ${impact}`);
+  check(QUEUES.includes(queue), `queue must be ${QUEUES.join(' or ')}, not ${queue}`);
+  return { cash, feeBps, impact, latencyMs, queue };
+}

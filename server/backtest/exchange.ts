@@ -1,0 +1,352 @@
+/**
+ * The engine with a ledger, and the one account of a strategy on it: the same code that a node runs. Amounts are
+ * micro-units and micro-shares, prices pips. Each call is a batch of its own, at the time that begin() said.
+ */
+import { assert } from '../../engine/book/matching.ts';
+import {
+  CommandBuffer,
+  commandWords,
+  encodeCancel,
+  encodeConfigure,
+  encodeFunds,
+  encodeMarket,
+  encodeMarketChange,
+  encodeOrder,
+  encodeResolve,
+  encodeResolveStep,
+  type FundsFields,
+  type FundsKind,
+  type MarketFields,
+  OrderType,
+  PrecheckFlags,
+  type RequestIdFields,
+  Side,
+} from '../../engine/commands.ts';
+import { SelfTrade } from '../../engine/context.ts';
+import { Engine } from '../../engine/engine.ts';
+import { findPosition } from '../../engine/ledger/positions.ts';
+import {
+  cashReserved,
+  cashTotal,
+  resolutionOf,
+  sharesReserved,
+  sharesTotal,
+} from '../../engine/ledger/reads.ts';
+import { findAccount } from '../../engine/orders/accounts.ts';
+import { earliestExpiry } from '../../engine/orders/expiry.ts';
+import { findOrder } from '../../engine/orders/orders.ts';
+import { RejectReason, type RejectReasonCode } from '../../engine/orders/reject-reasons.ts';
+import {
+  closedCount,
+  closeReason,
+  fillCount,
+  fillFee,
+  fillKind,
+  fillMaker,
+  fillMakerCollateral,
+  fillMakerIdAt,
+  fillMakerPrice,
+  fillMakerToken,
+  fillRow,
+  fillSize,
+  fillTaker,
+  fillTakerCollateral,
+  fillTakerIdAt,
+  fillTakerPrice,
+  fillTakerSide,
+  fillTakerToken,
+  marketCount,
+  marketFirstToken,
+  tokenCount,
+} from '../../engine/reads.ts';
+import { AMOUNT_MAX, type Capacities, RESOLVE_STEP_MAX } from '../../engine/tables/capacities.ts';
+import {
+  ADDRESS_WORDS,
+  API_KEY_WORDS,
+  EndReason,
+  ID_WORDS,
+  MatchKind,
+  REQUEST_KEY_WORDS,
+  SOURCE_ADDRESS,
+} from '../../engine/tables/codes.ts';
+import { allocateEngine, type Tables } from '../../engine/tables/tables.ts';
+import {
+  type AccountRow,
+  type FillRow,
+  type MarketRow,
+  type MicroCollateral,
+  type MicroShares,
+  mulDivFloor,
+  type OrderRow,
+  PIPS_PER_UNIT,
+  type Pips,
+  type TokenRow,
+} from '../../engine/tables/units.ts';
+
+/** Rows of tables cost memory only once they are used. */
+const CAPACITIES: Capacities = {
+  markets: 4_096,
+  tokens: 8_192,
+  accounts: 16,
+  orders: 2 ** 17,
+  levels: 2 ** 22,
+  trades: 2 ** 16,
+  history: 2 ** 12,
+  positions: 2 ** 16,
+};
+/** What the source can pay with: a quarter of what a ledger can have. */
+const SOURCE_FUNDS = 2 ** 50;
+const FEE_BPS_MAX = 1_000;
+
+/** An order as the engine takes it. */
+export interface EngineOrder {
+  readonly number: number;
+  readonly token: TokenRow;
+  readonly isSell: boolean;
+  readonly type: keyof typeof OrderType;
+  readonly postOnly: boolean;
+  readonly pips: number;
+  readonly size: number;
+  readonly expiration: number;
+}
+
+/** A fill of an own order. */
+export interface OwnFill {
+  readonly number: number;
+  readonly token: TokenRow;
+  readonly isSell: boolean;
+  readonly isMaker: boolean;
+  readonly pips: Pips;
+  readonly size: MicroShares;
+  /** Micro-units of collateral; a fee in shares at the price of the fill, rounded down. */
+  readonly fee: number;
+  /** What the account got, net of the fee; negative = gave. */
+  readonly cash: number;
+  readonly shares: number;
+}
+
+export class Exchange {
+  readonly engine: Engine;
+  readonly t: Tables;
+  readonly account: AccountRow;
+  private readonly out = new CommandBuffer(1 << 10);
+  private readonly apiKey = new Int32Array(API_KEY_WORDS);
+  private readonly address = keyOf(ADDRESS_WORDS, 1, 1);
+  private time = 1;
+  private requests = 0;
+  private seen = 0;
+
+  /** @param cash micro-units of the account */
+  constructor(cash: number) {
+    this.engine = new Engine(allocateEngine(CAPACITIES));
+    this.t = this.engine.t;
+    const { history } = CAPACITIES;
+    this.run((out) => encodeConfigure(out, SelfTrade.allow, history, 0, 0, 0, true));
+    this.mustFund('deposit', { wallet: SOURCE_ADDRESS, amount: SOURCE_FUNDS });
+    this.mustFund('deposit', { wallet: this.address, amount: cash });
+    this.account = findAccount(this.t, this.address, 0) as AccountRow;
+  }
+
+  get now(): number {
+    return this.time;
+  }
+
+  /** Moves the clock on; orders that expire end. */
+  at(time: number): void {
+    this.time = Math.max(time, this.time);
+    const expiry = earliestExpiry(this.t);
+    if (expiry === 0 || expiry * 1_000 > this.time) return;
+    this.begin();
+    this.engine.end();
+  }
+
+  /** A binary market. */
+  addMarket(fields: MarketFields): { row: MarketRow; first: TokenRow } {
+    const { t } = this;
+    const first = tokenCount(t) + 1;
+    const ids = [first, first + 1].map((token) => keyOf(ID_WORDS, 3, token));
+    const condition = keyOf(ID_WORDS, 4, marketCount(t) + 1);
+    const reason = this.run((out) => encodeMarket(out, fields, condition, ids));
+    if (reason !== RejectReason.accepted) throw new Error('the recording has too many markets');
+    const row = marketCount(t) as MarketRow;
+    return { row, first: marketFirstToken(t, row) };
+  }
+
+  changeMarket(market: MarketRow, fields: MarketFields): RejectReasonCode {
+    return this.run((out) => encodeMarketChange(out, market, fields));
+  }
+
+  /** Applies commands of the source, one batch; returns how many were refused. */
+  applyAll(commands: CommandBuffer): number {
+    const { engine } = this;
+    const { f64, i32, words } = commands;
+    let refused = 0;
+    this.begin();
+    for (let at = 0; at < words; at += commandWords(i32, at)) {
+      if (engine.apply(i32, f64, at) !== RejectReason.accepted) refused += 1;
+    }
+    engine.end();
+    return refused;
+  }
+
+  place(order: EngineOrder): RejectReasonCode {
+    const { isSell, pips, size } = order;
+    const isImmediate = order.type === 'FOK' || order.type === 'FAK';
+    if (order.postOnly && isImmediate) return RejectReason.postOnlyType;
+    const fields = {
+      token: order.token,
+      side: isSell ? Side.sell : Side.buy,
+      type: OrderType[order.type],
+      postOnly: order.postOnly,
+      shares: size as MicroShares,
+      collateral: mulDivFloor(size, pips, PIPS_PER_UNIT) as MicroCollateral,
+      expiration: order.expiration,
+      feeRateBps: FEE_BPS_MAX,
+      signatureType: 0,
+      precheck: precheckOf(order),
+      id: orderKey(order.number),
+      maker: this.address,
+      signer: this.address,
+      apiKey: this.apiKey,
+    };
+    return this.run((out) => encodeOrder(out, fields));
+  }
+
+  cancel(number: number): RejectReasonCode {
+    return this.run((out) => encodeCancel(out, orderKey(number), this.address));
+  }
+
+  /** Of the account. */
+  fund(kind: FundsKind, market: MarketRow | 0, amount: number): RejectReasonCode {
+    return this.runFunds(kind, { wallet: this.address, market, amount });
+  }
+
+  /** Resolves a market, and pays everybody. */
+  resolve(market: MarketRow, weights: readonly number[], isVoid: boolean): RejectReasonCode {
+    const id = this.requestId();
+    const reason = this.run((out) => encodeResolve(out, { id, market, weights, isVoid }));
+    if (reason !== RejectReason.accepted) return reason;
+    while (resolutionOf(this.t, market)?.isDone === false) {
+      this.run((out) => encodeResolveStep(out, market, RESOLVE_STEP_MAX));
+    }
+    return reason;
+  }
+
+  cash(): { total: number; reserved: number } {
+    const { account, t } = this;
+    return { total: cashTotal(t, account), reserved: cashReserved(t, account) };
+  }
+
+  position(token: TokenRow): { total: number; reserved: number } {
+    const row = findPosition(this.t, this.account, token);
+    return { total: sharesTotal(this.t, row), reserved: sharesReserved(this.t, row) };
+  }
+
+  /** Why an order ended; 0 = it is open, or its id is not in memory any more. */
+  endOf(number: number): number {
+    const row = findOrder(this.t, orderKey(number), 0);
+    return row < 0 ? closeReason(this.t, -row as OrderRow) : EndReason.none;
+  }
+
+  /** Orders that ended so far: while it stays the same, none did. */
+  get ended(): number {
+    return closedCount(this.t);
+  }
+
+  /** Fills of own orders since the last call; both sides of one where the account met itself. */
+  takeFills(): OwnFill[] {
+    const { account, t } = this;
+    const found: OwnFill[] = [];
+    const end = fillCount(t);
+    for (; this.seen < end; this.seen++) {
+      const row = fillRow(t, this.seen);
+      if (fillMaker(t, row) === account) found.push(makerFill(t, row));
+      if (fillTaker(t, row) === account) found.push(takerFill(t, row));
+    }
+    return found;
+  }
+
+  private mustFund(kind: FundsKind, fields: Omit<FundsFields, 'id'>): void {
+    const reason = this.runFunds(kind, fields);
+    assert(reason === RejectReason.accepted, 'an account can be funded');
+  }
+
+  private runFunds(kind: FundsKind, fields: Omit<FundsFields, 'id'>): RejectReasonCode {
+    const id = this.requestId();
+    return this.run((out) => encodeFunds(out, kind, { id, ...fields }));
+  }
+
+  private requestId(): RequestIdFields {
+    this.requests += 1;
+    return { isOperator: true, ms: this.time, key: keyOf(REQUEST_KEY_WORDS, 5, this.requests) };
+  }
+
+  private run(encode: (out: CommandBuffer) => number): RejectReasonCode {
+    this.out.clear();
+    const at = encode(this.out);
+    this.begin();
+    const reason = this.engine.apply(this.out.i32, this.out.f64, at);
+    this.engine.end();
+    return reason;
+  }
+
+  private begin(): void {
+    this.engine.begin(this.time, closedCount(this.t));
+  }
+}
+
+/** What a node finds out about an order before its turn. */
+function precheckOf({ pips, size }: EngineOrder): number {
+  if (size > AMOUNT_MAX) return PrecheckFlags.tooLarge;
+  return size > 0 && pips > 0 ? 0 : PrecheckFlags.amounts;
+}
+
+function makerFill(t: Tables, row: FillRow): OwnFill {
+  const isAcross = fillKind(t, row) !== MatchKind.complementary;
+  const isSell = (fillTakerSide(t, row) === 1) === isAcross;
+  const collateral = fillMakerCollateral(t, row);
+  const size = fillSize(t, row);
+  return {
+    number: t.fillI[fillMakerIdAt(row) + ID_WORDS - 1]!,
+    token: fillMakerToken(t, row),
+    isSell,
+    isMaker: true,
+    pips: fillMakerPrice(t, row),
+    size,
+    fee: 0,
+    cash: isSell ? collateral : -collateral,
+    shares: isSell ? -size : size,
+  };
+}
+
+function takerFill(t: Tables, row: FillRow): OwnFill {
+  const isSell = fillTakerSide(t, row) === 1;
+  const collateral = fillTakerCollateral(t, row);
+  const pips = fillTakerPrice(t, row);
+  const size = fillSize(t, row);
+  const fee = fillFee(t, row);
+  return {
+    number: t.fillI[fillTakerIdAt(row) + ID_WORDS - 1]!,
+    token: fillTakerToken(t, row),
+    isSell,
+    isMaker: false,
+    pips,
+    size,
+    fee: isSell ? fee : mulDivFloor(fee, pips, PIPS_PER_UNIT),
+    cash: isSell ? collateral - fee : -collateral,
+    shares: isSell ? -size : size - fee,
+  };
+}
+
+/** The id of an own order. */
+function orderKey(number: number): Int32Array {
+  return keyOf(ID_WORDS, 2, number);
+}
+
+/** A key of `words` words: which kind of thing, and its number. */
+function keyOf(words: number, kind: number, number: number): Int32Array {
+  const key = new Int32Array(words);
+  key[0] = kind;
+  key[words - 1] = number;
+  return key;
+}

@@ -1,0 +1,126 @@
+/**
+ * Backtests as one page that needs nothing else: style, charts and data are in it, its policy lets nothing be
+ * loaded, and every text of the source is data. Its parts are those of the node's page (server/page).
+ *
+ * It reads the files of the page; thread: any.
+ */
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { nearest } from '../common/nearest.ts';
+import type { ReportData, ReportFill, ReportRun } from './report-data.ts';
+import type { BacktestResult, FillRow } from './result.ts';
+
+/** A page stays small enough to be opened at once. */
+const FILLS_MAX = 5_000;
+
+const STYLES = ['page/assets/base.css', 'page/assets/parts.css', 'backtest/page/report.css'];
+/** In the order of what they need of one another. */
+const SCRIPTS = [
+  'page/assets/dom.js',
+  'page/assets/format.js',
+  'page/assets/chart.js',
+  'backtest/page/report.js',
+];
+
+/** One page of one or several runs. */
+export function reportHtml(results: readonly BacktestResult[]): string {
+  const chart = readPackage('uplot/dist/uPlot.iife.min.js');
+  const script = `(() => {\n'use strict';\n${SCRIPTS.map(moduleText).join('\n')}\n})();`;
+  const style = [readPackage('uplot/dist/uPlot.min.css'), ...STYLES.map(readOwn)].join('\n');
+  const data: ReportData = { runs: results.map(runOf) };
+  const policy = [
+    "default-src 'none'",
+    `script-src ${[chart, script].map(hashOf).join(' ')}`,
+    `style-src ${hashOf(style)}`,
+    "base-uri 'none'",
+    "form-action 'none'",
+  ].join('; ');
+  const parts: Readonly<Record<string, string>> = {
+    policy,
+    title: escaped(results.map(({ name }) => name).join(', ')),
+    style,
+    // Within a script element, no text ends it.
+    data: JSON.stringify(data).replaceAll('<', '\\u003c'),
+    chart,
+    script,
+  };
+  return readOwn('backtest/page/report.html').replace(/\{\{(\w+)\}\}/g, (_, name) => parts[name]!);
+}
+
+function runOf(result: BacktestResult): ReportRun {
+  const { equity, figures, messages, name, settings } = result;
+  return {
+    name,
+    messages,
+    settings,
+    figures,
+    from: result.from ?? null,
+    to: result.to ?? null,
+    equity: { ...equity, times: equity.times.map(secondsOf) },
+    fills: result.fills.slice(-FILLS_MAX).map((fill) => reportFill(result, fill)),
+    markets: result.markets.map(
+      ({ fills, id, inventory, mid, outcomes, profit, question, times }) => ({
+        id,
+        question,
+        outcomes,
+        fills,
+        profit,
+        times: times.map(secondsOf),
+        mid,
+        inventory,
+      }),
+    ),
+  };
+}
+
+function reportFill({ markets }: BacktestResult, fill: FillRow): ReportFill {
+  const { brought, fee, market, outcome, price, role, side, size, time, token } = fill;
+  const tokens = markets.find(({ id }) => id === market)?.tokens;
+  return {
+    time: secondsOf(time),
+    market,
+    outcome,
+    isSecond: tokens?.[1] === token,
+    side,
+    price,
+    size,
+    fee,
+    role,
+    brought: brought ?? null,
+  };
+}
+
+function secondsOf(ms: number): number {
+  return ms / 1_000;
+}
+
+/** A module as a part of one script: its imports are above it, its exports are names. */
+function moduleText(name: string): string {
+  return readOwn(name)
+    .replace(/^import [^;]*;$/gm, '')
+    .replace(/^export /gm, '');
+}
+
+function readOwn(name: string): string {
+  return readNearest(join('server', name), 'the page of the report is not installed');
+}
+
+function readPackage(name: string): string {
+  const text = readNearest(join('node_modules', name), `${name} is not installed`);
+  return text.replaceAll('</', '<\\/');
+}
+
+function readNearest(name: string, problem: string): string {
+  const path = nearest(import.meta.url, name);
+  if (path === undefined) throw new Error(problem);
+  return readFileSync(path, 'utf8');
+}
+
+function hashOf(text: string): string {
+  return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+}
+
+function escaped(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+}

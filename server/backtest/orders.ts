@@ -1,0 +1,79 @@
+/** The orders of a strategy as it sees them, and what it asked for as the engine takes it. */
+import { OrderType } from '../../engine/commands.ts';
+import { RejectReason, type RejectReasonCode } from '../../engine/orders/reject-reasons.ts';
+import { EndReason } from '../../engine/tables/codes.ts';
+import { MICRO, PIPS_PER_UNIT } from '../../engine/tables/units.ts';
+import { REJECT_TEXTS } from '../orders/reject-texts.ts';
+import type { Order, OrderRequest, OrderState, Side } from './strategy.ts';
+
+/** Clients round sizes to hundredths of a share. */
+const SIZE_STEP = MICRO / 100;
+/** What arithmetic with decimals may leave: a millionth of a pip, of a step. */
+const NOISE = 1e-6;
+
+export class OwnOrder implements Order {
+  readonly id: number;
+  readonly token: string;
+  readonly side: Side;
+  readonly price: number;
+  readonly request: OrderRequest;
+  /** Micro-shares. */
+  readonly wanted: number;
+  done = 0;
+  state: OrderState = 'sent';
+  reason = '';
+
+  constructor(id: number, request: OrderRequest) {
+    this.id = id;
+    this.request = request;
+    this.token = request.token;
+    this.side = request.side;
+    this.price = request.price;
+    this.wanted = Math.floor(request.size * (MICRO / SIZE_STEP) + NOISE) * SIZE_STEP;
+  }
+
+  get size(): number {
+    return this.wanted / MICRO;
+  }
+
+  get filled(): number {
+    return this.done / MICRO;
+  }
+
+  toJSON(): object {
+    const { filled, id, price, reason, side, size, state, token } = this;
+    return { id, token, side, price, size, filled, state, reason };
+  }
+
+  refuse(reason: Exclude<RejectReasonCode, 0>): void {
+    this.state = 'refused';
+    this.reason = REJECT_TEXTS[reason];
+  }
+
+  /** @param reason EndReason */
+  end(reason: number): void {
+    this.state = END_STATES[reason] ?? 'ended';
+  }
+}
+
+const END_STATES: Readonly<Record<number, OrderState>> = {
+  [EndReason.filled]: 'filled',
+  [EndReason.fakRemainder]: 'cancelled',
+  [EndReason.canceled]: 'cancelled',
+  [EndReason.expired]: 'expired',
+};
+
+/** The price as pips; 0 = it is none, or no multiple of one. */
+export function pipsOfPrice(price: number): number {
+  const scaled = price * PIPS_PER_UNIT;
+  const pips = Math.round(scaled);
+  return Math.abs(scaled - pips) <= NOISE && pips > 0 && pips < PIPS_PER_UNIT ? pips : 0;
+}
+
+/** What is wrong with a request whatever the tables hold; 0 = nothing. */
+export function faultOf({ price, side, size, type = 'GTC' }: OrderRequest): RejectReasonCode {
+  if (side !== 'BUY' && side !== 'SELL') throw new TypeError(`a side is BUY or SELL, not ${side}`);
+  if (!Object.hasOwn(OrderType, type)) throw new TypeError(`there is no type of order ${type}`);
+  if (!(size > 0) || !(price > 0)) return RejectReason.amountsNotPositive;
+  return pipsOfPrice(price) === 0 ? RejectReason.tick : RejectReason.accepted;
+}

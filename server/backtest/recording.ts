@@ -1,0 +1,43 @@
+/** What a backtest runs over: a file, an opened recording, or entries from anywhere. */
+import type { RecordingEntry } from '../../storage/recordings/entries.ts';
+import { openRecording, type Recording } from '../../storage/recordings/recording.ts';
+
+/**
+ * A path, a recording that openRecording() gave, or entries in the order of their times. A path may also name
+ * messages of a market channel, one JSON a line. Entries that come alone are taken to have every trade.
+ */
+export type RecordingSource =
+  | string
+  | Recording
+  | Iterable<RecordingEntry>
+  | AsyncIterable<RecordingEntry>;
+
+export interface Recorded {
+  /** First tokens of the markets of which trades are inferred. */
+  readonly inferred: readonly string[];
+  /** In batches, because awaiting each entry costs more than many strategies do. */
+  readonly batches: AsyncIterable<readonly RecordingEntry[]>;
+}
+
+export async function recordedEntries(source: RecordingSource): Promise<Recorded> {
+  const recording = typeof source === 'string' ? await openRecording(source) : source;
+  if (!isOpened(recording)) return { inferred: [], batches: inBatches(recording) };
+  const { catalog, header } = recording;
+  const known = catalog.events.map(
+    (event): RecordingEntry => ({ at: header.started, kind: 'catalog', event }),
+  );
+  return { inferred: header.inferred, batches: after(known, recording.batches()) };
+}
+
+function isOpened(source: Exclude<RecordingSource, string>): source is Recording {
+  return 'batches' in source;
+}
+
+async function* after<T>(first: readonly T[], rest: AsyncIterable<readonly T[]>) {
+  yield first;
+  yield* rest;
+}
+
+async function* inBatches<T>(entries: Iterable<T> | AsyncIterable<T>) {
+  for await (const entry of entries) yield [entry];
+}

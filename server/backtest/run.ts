@@ -1,0 +1,213 @@
+/**
+ * One run of a strategy over a recording: brings the lines of the recording, the strategy's delayed orders and
+ * its timers into the order of their times, calls the strategy, and counts. At one time the recording's lines
+ * come first, then what was asked for, in the order in which it was asked for.
+ *
+ * Thread: the caller's; a strategy's functions run to their end.
+ */
+import { MICRO } from '../../engine/tables/units.ts';
+import type { RecordingEntry } from '../../storage/recordings/entries.ts';
+import { EquityCurve } from './equity.ts';
+import type { Exchange } from './exchange.ts';
+import { equityOf, figuresOf, fillOf, marketOf } from './figures.ts';
+import type { TradedMarket } from './markets.ts';
+import type { BacktestResult, RunSettings } from './result.ts';
+import type { Heard, Source } from './source.ts';
+import type { Strategy } from './strategy.ts';
+import { StrategyError } from './strategy-error.ts';
+import type { NotedFill, StrategyVenue } from './venue.ts';
+
+/** A strategy that answers every answer with an order would never end. */
+const ROUNDS_MAX = 100_000;
+
+export class Run {
+  private readonly strategy: Strategy;
+  private readonly name: string;
+  private readonly settings: RunSettings;
+  private readonly exchange: Exchange;
+  private readonly venue: StrategyVenue;
+  private readonly source: Source;
+  private readonly curve: EquityCurve;
+  private readonly fills: NotedFill[] = [];
+  private positions = 0;
+  private turnover = 0;
+  private fees = 0;
+  private inventoryMax = 0;
+  private messages = 0;
+  private from: number | undefined;
+  /** The function of the strategy that runs; '' = none does. */
+  private calling = '';
+
+  constructor(
+    strategy: Strategy,
+    name: string,
+    settings: RunSettings,
+    { exchange, source, venue }: { exchange: Exchange; source: Source; venue: StrategyVenue },
+  ) {
+    this.strategy = strategy;
+    this.name = name;
+    this.settings = settings;
+    this.exchange = exchange;
+    this.venue = venue;
+    this.source = source;
+    this.curve = new EquityCurve(settings.cash * MICRO);
+  }
+
+  /** The strategy begins, if it has not: what the source said before is there already. */
+  begin(time: number): void {
+    if (this.from !== undefined) return;
+    this.guarded(() => {
+      const { everyMs, onTime } = this.strategy;
+      this.exchange.at(time);
+      this.from = this.exchange.now;
+      this.curve.add(this.from, this.venue.cashTotal, 0);
+      if (everyMs !== undefined && onTime !== undefined) this.tick(everyMs);
+      this.calling = 'onStart';
+      this.strategy.onStart?.(this.venue);
+      this.drain();
+      for (const market of this.venue.markets) this.callMarket(market);
+    });
+  }
+
+  /** An entry of the recording, after what was due before it. */
+  take(entry: RecordingEntry): void {
+    this.guarded(() => {
+      this.advance(entry.at);
+      this.calling = '';
+      this.exchange.at(entry.at);
+      const heard = this.source.take(entry);
+      this.venue.settle();
+      if (this.from === undefined) return;
+      this.messages += 1;
+      for (const each of heard) this.hear(each);
+      this.drain();
+      for (const each of heard) if (each.kind === 'book') this.callBook(each.market);
+    });
+  }
+
+  /** After the last line. */
+  end(): BacktestResult {
+    this.guarded(() => {
+      this.calling = 'onEnd';
+      this.venue.isClosed = true;
+      if (this.from !== undefined) this.strategy.onEnd?.(this.venue);
+    });
+    this.venue.audit();
+    const to = this.from === undefined ? undefined : this.exchange.now;
+    if (to !== undefined) this.curve.add(to, this.venue.cashTotal, this.positions);
+    this.curve.end();
+    const { curve, fees, fills, inventoryMax, settings, turnover, venue } = this;
+    return {
+      name: this.name,
+      from: this.from,
+      to,
+      messages: this.messages,
+      settings,
+      figures: figuresOf(venue, settings.cash, { curve, fees, fills, inventoryMax, turnover }),
+      equity: equityOf(curve),
+      days: curve.days.map((day) => ({ ...day, equity: day.equity / MICRO })),
+      fills: fills.map(fillOf),
+      markets: venue.markets.filter(({ fills: count }) => count > 0).map(marketOf),
+      marketsSeen: venue.markets.length,
+      levelsRefused: this.source.refused,
+    };
+  }
+
+  /** Does what is due before a time. */
+  private advance(time: number): void {
+    const { due } = this.venue;
+    while (due.next < time) {
+      const { act, time: at } = due.take();
+      this.exchange.at(at);
+      this.calling = 'after';
+      act();
+      this.drain();
+    }
+  }
+
+  private tick(everyMs: number): void {
+    if (!(everyMs >= 1)) throw new RangeError(`everyMs must be 1 or more, not ${everyMs}`);
+    this.venue.after(everyMs, () => {
+      this.calling = 'onTime';
+      this.strategy.onTime?.(this.venue);
+      this.tick(everyMs);
+    });
+  }
+
+  private hear(heard: Heard): void {
+    const { strategy, venue } = this;
+    if (heard.kind === 'market') this.callMarket(heard.market);
+    else if (heard.kind === 'trade') {
+      this.calling = 'onTrade';
+      strategy.onTrade?.(heard.trade, venue);
+    } else this.mark(heard.market);
+  }
+
+  private callMarket(market: TradedMarket): void {
+    this.calling = 'onMarket';
+    this.strategy.onMarket?.(market, this.venue);
+    this.drain();
+  }
+
+  private callBook(market: TradedMarket): void {
+    this.calling = 'onBook';
+    this.strategy.onBook?.(market.books[0], this.venue);
+    this.drain();
+  }
+
+  /** Passes on what happened to own orders, until nothing is left. */
+  private drain(): void {
+    const { venue } = this;
+    for (let rounds = 0; venue.notes.length > 0; rounds++) {
+      if (rounds === ROUNDS_MAX) throw new Error('the strategy answers without end');
+      const { notes } = venue;
+      venue.notes = [];
+      for (const note of notes) {
+        if (note.kind === 'fill') this.count(note.fill);
+        else if (note.kind === 'order') {
+          this.calling = 'onOrder';
+          this.strategy.onOrder?.(note.order, venue);
+        } else {
+          this.mark(note.market);
+          if (note.kind === 'converted') continue;
+          this.calling = 'onResolved';
+          this.strategy.onResolved?.(note.market, venue);
+        }
+      }
+    }
+  }
+
+  private count(fill: NotedFill): void {
+    this.fills.push(fill);
+    this.turnover += Math.round(fill.price * fill.size * MICRO);
+    this.fees += Math.round(fill.fee * MICRO);
+    this.mark(fill.market);
+    this.calling = 'onFill';
+    this.strategy.onFill?.(fill, this.venue);
+  }
+
+  /** The price of a market has moved, or what the strategy has of it. */
+  private mark(market: TradedMarket): void {
+    const time = this.exchange.now;
+    const { cashTotal } = this.venue;
+    const value = market.valueNow();
+    market.series.add(time, market.mids, market.holding.net);
+    if (value === market.value && cashTotal === this.curve.cash) return;
+    this.positions += value - market.value;
+    market.value = value;
+    this.inventoryMax = Math.max(this.inventoryMax, this.positions);
+    this.curve.add(time, cashTotal, this.positions);
+  }
+
+  private guarded(act: () => void): void {
+    this.calling = '';
+    try {
+      act();
+    } catch (error) {
+      if (this.calling === '') throw error;
+      const at = new Date(this.exchange.now).toISOString();
+      const what = error instanceof Error ? error.message : String(error);
+      throw new StrategyError(`${this.name}: ${this.calling} at ${at}: ${what}`, { cause: error });
+    }
+  }
+}

@@ -1,0 +1,289 @@
+/**
+ * The venue as a strategy has it: its orders and their delays, its cash and shares. What happens is noted in the
+ * order in which it happened; who runs the strategy (run.ts) passes it on.
+ */
+import { assert } from '../../engine/book/matching.ts';
+import { RejectReason } from '../../engine/orders/reject-reasons.ts';
+import { MICRO, type TokenRow } from '../../engine/tables/units.ts';
+import { REJECT_TEXTS } from '../orders/reject-texts.ts';
+import { DueList } from './due.ts';
+import type { Exchange, OwnFill } from './exchange.ts';
+import { MID_PARTS, type TokenBook, type TradedMarket } from './markets.ts';
+import { faultOf, OwnOrder, pipsOfPrice } from './orders.ts';
+import type {
+  Balance,
+  Book,
+  Conversion,
+  Fill,
+  Market,
+  Order,
+  OrderRequest,
+  Venue,
+} from './strategy.ts';
+
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
+
+/** A fill as the strategy sees it, with what the figures need. */
+export interface NotedFill extends Fill {
+  readonly market: TradedMarket;
+  /** Micro-units: what the account got; negative = gave. */
+  readonly got: number;
+  /** What it brought by closing, in units; undefined = it closed nothing. */
+  readonly brought: number | undefined;
+}
+
+/** What the strategy has to be called for. */
+export type Note =
+  | { readonly kind: 'fill'; readonly fill: NotedFill }
+  | { readonly kind: 'order'; readonly order: Order }
+  /** Of `converted`, the strategy is not called. */
+  | { readonly kind: 'resolved' | 'converted'; readonly market: TradedMarket };
+
+export class StrategyVenue implements Venue {
+  readonly markets: TradedMarket[] = [];
+  readonly due = new DueList();
+  notes: Note[] = [];
+  readonly counts = { orders: 0, refused: 0, cancels: 0 };
+  /** Nothing is taken any more. */
+  isClosed = false;
+  private readonly exchange: Exchange;
+  private readonly latencyMs: number;
+  private readonly byToken = new Map<string, TokenBook>();
+  private readonly byRow = new Map<TokenRow, TokenBook>();
+  private readonly open = new Map<number, OwnOrder>();
+  private nextId = 1;
+  private ended: number;
+  private micro: number;
+
+  constructor(exchange: Exchange, latencyMs: number) {
+    this.exchange = exchange;
+    this.latencyMs = latencyMs;
+    this.ended = exchange.ended;
+    this.micro = exchange.cash().total;
+  }
+
+  get now(): number {
+    return this.exchange.now;
+  }
+
+  add(market: TradedMarket): void {
+    this.markets.push(market);
+    for (const book of market.books) {
+      this.byToken.set(book.token, book);
+      this.byRow.set(book.row, book);
+    }
+  }
+
+  place(request: OrderRequest): Order {
+    const order = new OwnOrder(this.nextId, request);
+    this.nextId += 1;
+    this.counts.orders += 1;
+    const fault = this.byToken.has(request.token) ? faultOf(request) : RejectReason.tokenUnknown;
+    if (fault !== RejectReason.accepted) {
+      this.refuse(order, fault);
+      return order;
+    }
+    this.open.set(order.id, order);
+    this.later(() => this.arrive(order));
+    return order;
+  }
+
+  cancel(order: Order): void {
+    const own = this.open.get(order.id);
+    if (own === undefined) return;
+    this.counts.cancels += 1;
+    this.later(() => {
+      if (own.state === 'open') this.exchange.cancel(own.id);
+    });
+  }
+
+  cancelAll(token?: string): void {
+    for (const order of this.openOrders(token)) this.cancel(order);
+  }
+
+  split(market: Market, size: number): Conversion {
+    return this.convert('split', market, size);
+  }
+
+  merge(market: Market, size: number): Conversion {
+    return this.convert('merge', market, size);
+  }
+
+  book(token: string): Book {
+    return this.bookOf(token);
+  }
+
+  market(token: string): Market {
+    return this.bookOf(token).market;
+  }
+
+  cash(): Balance {
+    return balanceOf(this.exchange.cash());
+  }
+
+  position(token: string): Balance {
+    return balanceOf(this.exchange.position(this.bookOf(token).row));
+  }
+
+  openOrders(token?: string): Order[] {
+    const orders = [...this.open.values()];
+    return token === undefined ? orders : orders.filter((order) => order.token === token);
+  }
+
+  after(ms: number, act: () => void): void {
+    if (!(ms >= 0)) throw new RangeError(`after(ms): ms must be 0 or more, not ${ms}`);
+    this.due.add(this.now + ms, act);
+  }
+
+  /** Micro-units. */
+  get cashTotal(): number {
+    return this.micro;
+  }
+
+  /** What was counted fill by fill is what the ledger has. */
+  audit(): void {
+    assert(this.micro === this.exchange.cash().total, 'cash was counted as the ledger counts it');
+    for (const { books, shares } of this.markets) {
+      for (const [outcome, { row }] of books.entries()) {
+        const { total } = this.exchange.position(row);
+        assert(shares[outcome] === total, 'shares were counted as the ledger counts them');
+      }
+    }
+  }
+
+  /** Notes what the engine did to own orders since the last call. */
+  settle(): void {
+    for (const fill of this.exchange.takeFills()) this.noteFill(fill);
+    if (this.exchange.ended === this.ended) return;
+    this.ended = this.exchange.ended;
+    for (const order of this.open.values()) {
+      if (order.state !== 'open') continue;
+      const reason = this.exchange.endOf(order.id);
+      if (reason === 0) continue;
+      order.end(reason);
+      this.open.delete(order.id);
+      this.notes.push({ kind: 'order', order });
+    }
+  }
+
+  /** A market has paid. @param payout units a share of each outcome */
+  settleMarket(market: TradedMarket, payout: readonly number[]): number | undefined {
+    this.settle();
+    market.state = 'resolved';
+    market.payout = payout;
+    market.mids = payout[0]! * MID_PARTS;
+    const { total } = this.exchange.cash();
+    market.flow += total - this.micro;
+    this.micro = total;
+    market.shares.fill(0);
+    const brought = market.holding.take(-market.holding.net, payout[0]!);
+    this.notes.push({ kind: 'resolved', market });
+    return brought === undefined ? undefined : brought / MICRO;
+  }
+
+  /** Now, or when a request has travelled. */
+  private later(act: () => void): void {
+    if (this.isClosed) throw new Error('the recording has ended: the venue takes nothing any more');
+    const arrive = (): void => {
+      act();
+      this.settle();
+    };
+    if (this.latencyMs === 0) arrive();
+    else this.due.add(this.now + this.latencyMs, arrive);
+  }
+
+  private arrive(order: OwnOrder): void {
+    const { expiration, postOnly, side, type } = order.request;
+    const reason = this.exchange.place({
+      number: order.id,
+      token: this.bookOf(order.token).row,
+      isSell: side === 'SELL',
+      type: type ?? 'GTC',
+      postOnly: postOnly ?? false,
+      pips: pipsOfPrice(order.price),
+      size: order.wanted,
+      expiration: expiration ?? 0,
+    });
+    if (reason !== RejectReason.accepted) {
+      this.open.delete(order.id);
+      this.refuse(order, reason);
+      return;
+    }
+    order.state = 'open';
+    this.notes.push({ kind: 'order', order });
+  }
+
+  private refuse(order: OwnOrder, reason: Parameters<OwnOrder['refuse']>[0] | 0): void {
+    assert(reason !== RejectReason.accepted, 'a refusal has a reason');
+    order.refuse(reason);
+    this.counts.refused += 1;
+    this.notes.push({ kind: 'order', order });
+  }
+
+  private noteFill(fill: OwnFill): void {
+    const order = this.open.get(fill.number);
+    assert(order !== undefined, 'a fill is of an open order');
+    const book = this.byRow.get(fill.token)!;
+    const { market } = book;
+    const outcome = fill.token === market.first ? 0 : 1;
+    order.done += fill.size;
+    this.micro += fill.cash;
+    market.shares[outcome] += fill.shares;
+    market.flow += fill.cash;
+    market.fills += 1;
+    // Net of the fee, which a buyer pays in shares.
+    const price = Math.abs(fill.cash / fill.shares);
+    const brought =
+      outcome === 0
+        ? market.holding.take(fill.shares, price)
+        : market.holding.take(-fill.shares, 1 - price);
+    const noted: NotedFill = {
+      time: this.now,
+      order,
+      market,
+      token: book.token,
+      side: fill.isSell ? 'SELL' : 'BUY',
+      price: fill.pips / 10_000,
+      size: fill.size / MICRO,
+      fee: fill.fee / MICRO,
+      role: fill.isMaker ? 'maker' : 'taker',
+      cash: this.micro / MICRO,
+      position: market.shares[outcome] / MICRO,
+      got: fill.cash,
+      brought: brought === undefined ? undefined : brought / MICRO,
+    };
+    this.notes.push({ kind: 'fill', fill: noted });
+  }
+
+  private convert(kind: 'split' | 'merge', { tokens }: Market, size: number): Conversion {
+    const { market } = this.bookOf(tokens[0]!);
+    const amount = Math.floor(size * MICRO);
+    const conversion: Writable<Conversion> = { state: 'sent', reason: '' };
+    this.later(() => {
+      const reason = this.exchange.fund(kind, market.row, amount);
+      if (reason !== RejectReason.accepted) {
+        conversion.state = 'refused';
+        conversion.reason = REJECT_TEXTS[reason];
+        return;
+      }
+      conversion.state = 'done';
+      const sets = kind === 'split' ? amount : -amount;
+      market.shares[0] += sets;
+      market.shares[1] += sets;
+      market.flow -= sets;
+      this.micro -= sets;
+      this.notes.push({ kind: 'converted', market });
+    });
+    return conversion;
+  }
+
+  private bookOf(token: string): TokenBook {
+    const book = this.byToken.get(token);
+    if (book === undefined) throw new RangeError(`the recording has no token ${token}`);
+    return book;
+  }
+}
+
+function balanceOf({ reserved, total }: { total: number; reserved: number }): Balance {
+  return { total: total / MICRO, reserved: reserved / MICRO, free: (total - reserved) / MICRO };
+}

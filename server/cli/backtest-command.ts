@@ -1,0 +1,141 @@
+/** `backtest`: strategies over a recording; figures in the terminal, and as files. */
+import { mkdirSync } from 'node:fs';
+import { basename, extname, join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { writeWhole } from '../../storage/files/whole-file.ts';
+import { RecordingDamaged } from '../../storage/recordings/entries.ts';
+import {
+  type BacktestOptions,
+  type BacktestResult,
+  backtest,
+  equityCsv,
+  fillsCsv,
+  reportHtml,
+  type Strategy,
+  StrategyError,
+} from '../backtest/backtest.ts';
+import { type Options, Refused, type Run } from './context.ts';
+import { numberOf, textOf, timeOf } from './settings.ts';
+
+/** What is printed of each run: a column each. */
+const COLUMNS: Readonly<Record<string, (result: BacktestResult) => string>> = {
+  run: ({ name }) => name,
+  profit: ({ figures }) => figures.profit.toFixed(2),
+  return: ({ figures }) => percent(figures.return),
+  drawdown: ({ figures }) => figures.drawdown.amount.toFixed(2),
+  sharpe: ({ figures }) => figures.sharpe?.toFixed(2) ?? '-',
+  'hit rate': ({ figures }) => (figures.hitRate === undefined ? '-' : percent(figures.hitRate)),
+  turnover: ({ figures }) => figures.turnover.toFixed(2),
+  fees: ({ figures }) => figures.fees.toFixed(2),
+  fills: ({ figures }) => String(figures.fills),
+  orders: ({ figures }) => String(figures.orders),
+  refused: ({ figures }) => String(figures.refused),
+};
+
+export const runBacktest: Run = async (context, [recording = '', ...files], options) => {
+  const { stderr, stdout } = context;
+  const settings = optionsOf(options);
+  const results: BacktestResult[] = [];
+  for (const file of files) {
+    const strategy = await strategyOf(file);
+    const name = basename(file, extname(file));
+    try {
+      results.push(await backtest(recording, strategy, { ...settings, name }));
+    } catch (error) {
+      if (error instanceof RangeError || error instanceof RecordingDamaged) {
+        throw new Refused(error.message);
+      }
+      if (error instanceof StrategyError && error.cause instanceof Error) {
+        stderr.write(`${error.cause.stack}\n`);
+      }
+      throw error;
+    }
+  }
+  const named = withDistinctNames(results);
+  const [html, csv] = [textOf(options, 'html'), textOf(options, 'csv')];
+  if (html !== undefined) await writeWhole(html, [reportHtml(named)]);
+  if (csv !== undefined) await writeTables(csv, named);
+  if (options.json === true) for (const each of named) stdout.write(`${JSON.stringify(each)}\n`);
+  else stdout.write(tableOf(named));
+  return 'done';
+};
+
+function optionsOf(options: Options): BacktestOptions {
+  const texts = Object.fromEntries(
+    Object.keys(options).map((name) => [name, textOf(options, name)]),
+  );
+  const { cash, fee, from, impact, latency, queue, to } = texts;
+  // What the values may be is checked where they are used.
+  return {
+    ...(cash === undefined ? {} : { cash: Number(cash) }),
+    ...(fee === undefined ? {} : { feeBps: numberOf(fee, '--fee') }),
+    ...(latency === undefined ? {} : { latencyMs: numberOf(latency, '--latency') }),
+    ...(impact === undefined ? {} : { impact: impact as BacktestOptions['impact'] & string }),
+    ...(queue === undefined ? {} : { queue: queue as BacktestOptions['queue'] & string }),
+    ...(from === undefined ? {} : { from: timeOf(from, '--from') }),
+    ...(to === undefined ? {} : { to: timeOf(to, '--to') }),
+  };
+}
+
+/** The default export of a module: a strategy, or a function that makes one. */
+async function strategyOf(file: string): Promise<Strategy | (() => Strategy)> {
+  const module = await imported(file);
+  const { default: strategy } = module;
+  if (typeof strategy === 'function') return strategy as () => Strategy;
+  if (typeof strategy === 'object' && strategy !== null) return strategy as Strategy;
+  throw new Refused(`${file}: its default export must be a strategy, or a function that makes one`);
+}
+
+async function imported(file: string): Promise<{ default?: unknown }> {
+  try {
+    return await import(pathToFileURL(resolve(file)).href);
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === 'ERR_UNKNOWN_FILE_EXTENSION') {
+      throw new Refused(
+        `${file}: Node ${process.versions.node} runs no TypeScript; 22.18 and later do, and so does \`npm run cli\` in a checkout`,
+      );
+    }
+    if (code === 'ERR_MODULE_NOT_FOUND') throw new Refused(message);
+    throw error;
+  }
+}
+
+/** Runs of one name get numbers. */
+function withDistinctNames(results: readonly BacktestResult[]): BacktestResult[] {
+  return results.map((result, i) => {
+    const same = results.filter(({ name }) => name === result.name);
+    if (same.length === 1) return result;
+    const number = results.slice(0, i + 1).filter(({ name }) => name === result.name).length;
+    return { ...result, name: `${result.name} ${number}` };
+  });
+}
+
+async function writeTables(directory: string, results: readonly BacktestResult[]): Promise<void> {
+  mkdirSync(directory, { recursive: true });
+  for (const result of results) {
+    const name = result.name.replace(/[^\w.-]+/g, '-');
+    await writeWhole(join(directory, `${name}-fills.csv`), [fillsCsv(result)]);
+    await writeWhole(join(directory, `${name}-equity.csv`), [equityCsv(result)]);
+  }
+}
+
+function tableOf(results: readonly BacktestResult[]): string {
+  const rows = [
+    Object.keys(COLUMNS),
+    ...results.map((result) => Object.values(COLUMNS).map((read) => read(result))),
+  ];
+  const widths = rows[0]!.map((_, i) => Math.max(...rows.map((row) => row[i]!.length)));
+  return rows
+    .map((row) => {
+      const cells = row.map((cell, i) =>
+        i === 0 ? cell.padEnd(widths[i]!) : cell.padStart(widths[i]!),
+      );
+      return `${cells.join('  ')}\n`;
+    })
+    .join('');
+}
+
+function percent(part: number): string {
+  return `${(100 * part).toFixed(2)} %`;
+}

@@ -1,0 +1,117 @@
+/** `cli backtest`: files of recordings, strategies from files, several runs, and what it says of mistakes. */
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import test from 'node:test';
+import type { BacktestResult } from '../../server/backtest/backtest.ts';
+import { RecordingWriter } from '../../storage/recordings/writer.ts';
+import { temporaryDirectory } from '../common/node-harness.ts';
+import { ROOT } from '../common/root.ts';
+import { cli } from '../common/run-cli.ts';
+import { book, catalog, change, START, trade } from './entries.ts';
+
+const directory = temporaryDirectory();
+const recording = join(directory, 'day.rec');
+const example = join(ROOT, 'examples/quotes.ts');
+
+function strategyFile(name: string, text: string): string {
+  const path = join(directory, name);
+  writeFileSync(path, text);
+  return path;
+}
+
+const buyer = strategyFile(
+  'buyer.mjs',
+  `export default {
+    onBook(book, venue) {
+      if (venue.openOrders().length === 0) venue.place({ token: book.token, side: 'BUY', price: 0.4, size: 10 });
+    },
+  };`,
+);
+
+const writer = await RecordingWriter.create(recording, {
+  venue: 'a test',
+  started: START,
+  markets: ['rain'],
+});
+await writer.write(catalog());
+await writer.write(book(0, { '0.40': 100 }, { '0.44': 100 }));
+for (let i = 1; i <= 200; i++) {
+  await writer.write(change(i * 1_000, 'BUY', '0.40', 100 + (i % 7)));
+  await writer.write(
+    trade(i * 1_000 + 1, i % 2 === 0 ? 'BUY' : 'SELL', i % 2 === 0 ? '0.44' : '0.40', 60),
+  );
+}
+await writer.close(START + 300_000);
+
+const run = (...args: readonly string[]) => cli(directory, ['backtest', recording, ...args]);
+
+test('a line of figures for each run, a page and CSV of all', async () => {
+  const html = join(directory, 'out.html');
+  const csv = join(directory, 'csv');
+  const { code, stderr, stdout } = await run(buyer, buyer, '--html', html, '--csv', csv);
+  assert.equal(code, 0, stderr);
+  const lines = stdout.split('\n');
+  assert.match(lines[0]!, /^run +profit +return +drawdown +sharpe +hit rate +turnover/);
+  assert.match(lines[1]!, /^buyer 1 +-?\d+\.\d\d /);
+  assert.equal(lines[2]!.slice(7), lines[1]!.slice(7), 'the same run twice is the same twice');
+  assert.deepEqual(readdirSync(csv).sort(), [
+    'buyer-1-equity.csv',
+    'buyer-1-fills.csv',
+    'buyer-2-equity.csv',
+    'buyer-2-fills.csv',
+  ]);
+  assert(readFileSync(html, 'utf8').includes('"name":"buyer 2"'));
+});
+
+test('the options reach the run; --json has the whole result', async () => {
+  const args = ['--cash', '50.5', '--latency', '250', '--fee', '100'];
+  const rules = ['--impact', 'restore', '--queue', 'proportional', '--to', '2026-01-05T00:01:00Z'];
+  const { code, stderr, stdout } = await run(buyer, ...args, ...rules, '--json');
+  assert.equal(code, 0, stderr);
+  const result = JSON.parse(stdout) as BacktestResult;
+  assert.deepEqual(result.settings, {
+    cash: 50.5,
+    feeBps: 100,
+    impact: 'restore',
+    latencyMs: 250,
+    queue: 'proportional',
+  });
+  assert.equal(result.to, START + 60_000);
+  assert(result.figures.fills > 0);
+});
+
+test('the strategy of the examples quotes both sides and trades', async () => {
+  const { code, stderr, stdout } = await run(example, '--json');
+  assert.equal(code, 0, stderr);
+  const { fills, figures } = JSON.parse(stdout) as BacktestResult;
+  assert(figures.fills > 10 && figures.makerFills === figures.fills && figures.refused === 0);
+  assert.deepEqual(new Set(fills.map(({ outcome }) => outcome)), new Set(['Yes', 'No']));
+});
+
+test('a mistake is said, with the exit code of its kind', async () => {
+  const broken = strategyFile('broken.mjs', 'export default { onBook() { null.size; } };');
+  const none = strategyFile('none.mjs', 'export const strategy = {};');
+  const damaged = join(directory, 'damaged.rec');
+  writeFileSync(damaged, 'no recording\nat all\n');
+  const cases: readonly (readonly [readonly string[], number, RegExp])[] = [
+    [
+      [recording, broken],
+      1,
+      /broken\.mjs[\s\S]*broken: onBook at 2026-01-05T00:00:00\.000Z: Cannot/,
+    ],
+    [[recording, none], 2, /its default export must be a strategy, or a function that makes one/],
+    [[recording, join(directory, 'missing.mjs')], 2, /missing\.mjs/],
+    [[damaged, buyer], 2, /damaged\.rec/],
+    [[join(directory, 'missing.rec'), buyer], 1, /missing\.rec/],
+    [[recording, buyer, '--cash', 'much'], 2, /^cash must be above 0 .*, not NaN/],
+    [[recording, buyer, '--queue', 'fifo'], 2, /^queue must be pessimistic or proportional/],
+    [[recording, buyer, '--latency', '-1'], 2, /--latency must be a whole number/],
+    [[recording], 2, /missing required argument/],
+  ];
+  for (const [args, exit, problem] of cases) {
+    const { code, stderr, stdout } = await cli(directory, ['backtest', ...args]);
+    assert.deepEqual([code, stdout], [exit, ''], stderr);
+    assert.match(stderr, problem);
+  }
+});

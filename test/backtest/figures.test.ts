@@ -1,0 +1,74 @@
+/** The figures, against examples that were worked out by hand. */
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { EquityCurve, sharpeOf } from '../../server/backtest/equity.ts';
+import { Holding } from '../../server/backtest/holding.ts';
+import { Series } from '../../server/backtest/series.ts';
+
+const DAY = 86_400_000;
+
+function near(actual: number | undefined, expected: number): void {
+  assert(actual !== undefined && Math.abs(actual - expected) < 1e-9, `${actual} is ${expected}`);
+}
+
+test('closing is counted at the average cost of what was bought', () => {
+  const holding = new Holding();
+  assert.equal(holding.take(10, 0.4), undefined);
+  assert.equal(holding.take(30, 0.6), undefined);
+  // 40 shares for 22, so 0.55 each: 20 sold at 0.7 bring 3.
+  near(holding.take(-20, 0.7), 3);
+  // The other 20 at 0.5 lose 1, and 5 more are a sale at 0.5.
+  near(holding.take(-25, 0.5), -1);
+  assert.equal(holding.net, -5);
+  // Bought back at 0.3, 5 x 0.2.
+  near(holding.take(5, 0.3), 1);
+  assert.equal(holding.net, 0);
+  assert.deepEqual([holding.closings, holding.hits], [3, 2]);
+  assert.equal(holding.take(0, 0.9), undefined);
+});
+
+test('drawdown is measured from the highest equity before', () => {
+  const curve = new EquityCurve(100);
+  for (const [time, equity] of [100, 110, 99, 120, 105, 119].entries()) curve.add(time, equity, 0);
+  assert.deepEqual(curve.drawdown, { amount: 15, share: 15 / 120, time: 4 });
+  assert.deepEqual(new EquityCurve(5).drawdown, { amount: 0, share: 0, time: undefined });
+});
+
+test('equity is cash and positions; a day ends with what it was last', () => {
+  const curve = new EquityCurve(100);
+  curve.add(0, 100, 0);
+  curve.add(DAY - 1, 60, 50);
+  // Nothing happens on the second day.
+  curve.add(2 * DAY + 5, 60, 39);
+  curve.end();
+  assert.deepEqual(
+    curve.days.map(({ day, equity }) => [day, equity]),
+    [
+      ['1970-01-01', 110],
+      ['1970-01-02', 110],
+      ['1970-01-03', 99],
+    ],
+  );
+  const [first, second, third] = curve.days.map((day) => day.return);
+  near(first, 0.1);
+  near(second, 0);
+  near(third, -0.1);
+});
+
+test('the Sharpe ratio is mean over deviation of the days, times the root of 365', () => {
+  // Mean 0.01; deviation of a sample: root of ((0.02^2 + 0.02^2) / 2) = 0.02.
+  near(sharpeOf([0.01, 0.03, -0.01]), 0.5 * Math.sqrt(365));
+  assert.equal(sharpeOf([0.01]), undefined);
+  assert.equal(sharpeOf([0.01, 0.01, 0.01]), undefined);
+  assert.equal(sharpeOf([]), undefined);
+});
+
+test('a series stays short, keeps its first row, and of a stretch the last values and the largest', () => {
+  const series = new Series(2, 8, 1);
+  for (let second = 0; second < 1_000; second++) series.add(second * 1_000, second, second % 100);
+  assert(series.times.length <= 8 && series.times.length > 3, `${series.times.length} rows`);
+  assert.deepEqual([series.times[0], series.times.at(-1)], [0, 999_000]);
+  assert.deepEqual([series.columns[0]!.at(-1), series.columns[1]![1]], [999, 99]);
+  assert(series.times.every((time, i) => i === 0 || time > series.times[i - 1]!));
+  for (const column of series.columns) assert.equal(column.length, series.times.length);
+});

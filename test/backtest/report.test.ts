@@ -1,0 +1,102 @@
+/** A result as CSV, and as a page that a browser opens from a file, without a network. */
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import test from 'node:test';
+import { pathToFileURL } from 'node:url';
+import {
+  type BacktestResult,
+  backtest,
+  equityCsv,
+  fillsCsv,
+  reportHtml,
+  type Strategy,
+} from '../../server/backtest/backtest.ts';
+import { temporaryDirectory } from '../common/node-harness.ts';
+import { findChromium, Reader } from '../page/browser.ts';
+import { book, catalog, change, NO, trade, YES } from './entries.ts';
+
+const chromium = findChromium();
+const skip = chromium === undefined ? 'no Chromium here (apt-get install chromium)' : false;
+
+/** A text that would end a script, make an element, be a formula, and break a line of CSV. */
+const HOSTILE = '=1+1, "x"</script><img src=x onerror="document.title=1">';
+
+const trades: Strategy = {
+  onStart(venue) {
+    venue.after(1_000, () => void venue.place({ token: YES, side: 'BUY', price: 0.44, size: 50 }));
+    venue.after(5_000, () => void venue.place({ token: NO, side: 'BUY', price: 0.6, size: 20 }));
+  },
+};
+
+function resultOf(name: string, cash = 1_000): Promise<BacktestResult> {
+  const entries = [
+    catalog(0, { question: HOSTILE }),
+    book(0, { '0.40': 100 }, { '0.44': 100 }),
+    change(2_000, 'BUY', '0.41', 10),
+    trade(3_000, 'BUY', '0.44', 5),
+    change(90_000_000, 'SELL', '0.45', 10),
+  ];
+  return backtest(entries, { ...trades, name }, { cash, feeBps: 100 });
+}
+
+test('fills and equity as CSV: quoted, without formulas, whole numbers of micro-units', async () => {
+  const result = await resultOf('one');
+  const id = `0x${'1'.padStart(64, '0')}`;
+  const question = `"'${HOSTILE.replaceAll('"', '""')}"`;
+  assert.equal(
+    fillsCsv(result),
+    [
+      'time,market,outcome,token,side,price,size,fee,role,order,cash_after,position_after,profit_of_closing,question',
+      `2026-01-05T00:00:01.000Z,${id},Yes,1,BUY,0.44,50,0.22,taker,1,978,49.5,,${question}`,
+      // 9.930509 shares for 5.9, as if as many of Yes were sold at 0.405871: they had cost 22 / 49.5 each.
+      `2026-01-05T00:00:05.000Z,${id},No,2,BUY,0.59,10,0.040999,taker,2,972.1,9.930509,-0.383051,${question}`,
+      `2026-01-05T00:00:05.000Z,${id},No,2,BUY,0.6,10,0.039999,taker,2,966.1,19.863843,-0.481481,${question}`,
+      '',
+    ].join('\r\n'),
+  );
+  const [head, ...rows] = equityCsv(result).split('\r\n');
+  assert.equal(head, 'time,equity,cash,positions,drawdown');
+  assert.equal(rows[0], '2026-01-05T00:00:00.000Z,1000,1000,0,0');
+  assert.equal(rows.at(-2)?.split(',')[2], '966.1');
+});
+
+test('a page of two runs opens from a file: charts, figures, choices; nothing is loaded, no text is code', {
+  skip,
+}, async (t) => {
+  const results = [await resultOf('one'), await resultOf('<b>two</b>', 500)];
+  const file = join(temporaryDirectory(), 'report.html');
+  writeFileSync(file, reportHtml(results));
+  const reader = await Reader.open(chromium!);
+  t.after(() => reader.close());
+  await reader.page.setOfflineMode(true);
+  for (const scheme of ['light', 'dark'] as const) {
+    await reader.look({ width: 1200, height: 900 }, scheme);
+    await reader.page.goto(pathToFileURL(file).href);
+    await reader.chartSays('#equity', /^Equity at the end: one: [\d.,]+, <b>two<\/b>: [\d.,]+$/);
+    await reader.chartSays('#drawdown', /^Drawdown at the end/);
+    await reader.chartSays('#price', /^3 fills over the price of Yes$/);
+    await reader.chartSays('#inventory', /: 29\.64 at the end$/);
+    assert.deepEqual(await reader.texts('#runs th'), ['one', '<b>two</b>']);
+    assert.deepEqual(await reader.texts('#fills td:nth-child(3)'), ['BUY', 'BUY', 'BUY']);
+    assert.equal(await reader.page.title(), 'Backtest: one, <b>two</b>');
+    assert(await reader.text('#market').then((text) => text.startsWith(HOSTILE)));
+    const canvases = await reader.page.$$('canvas');
+    assert.equal(canvases.length, 4);
+    assert.deepEqual(await reader.faults(), []);
+  }
+  await reader.page.select('#run', '<b>two</b>');
+  await reader.chartSays('#price', /^3 fills/);
+  assert.deepEqual(reader.errors, []);
+  assert.deepEqual([...reader.origins], ['null']);
+});
+
+test('a page of a run that never began is a page, too', { skip }, async (t) => {
+  const file = join(temporaryDirectory(), 'empty.html');
+  writeFileSync(file, reportHtml([await backtest([], { name: 'idle' })]));
+  const reader = await Reader.open(chromium!);
+  t.after(() => reader.close());
+  await reader.page.goto(pathToFileURL(file).href);
+  await reader.sees('#runs th', /^idle$/);
+  assert.deepEqual(reader.errors, []);
+});
