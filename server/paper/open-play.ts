@@ -4,7 +4,6 @@
  * Thread: the I/O thread.
  */
 import { openRecording, type Recording } from '../../storage/recordings/recording.ts';
-import type { Config } from '../config/config.ts';
 import { PlayClock } from './play-clock.ts';
 
 export interface OpenedPlay {
@@ -12,8 +11,15 @@ export interface OpenedPlay {
   readonly recording: Recording;
 }
 
+/** PLAY, PLAY_FROM and PLAY_SPEED. */
+interface PlaySettings {
+  readonly play: string;
+  readonly playFrom: number;
+  readonly playSpeed: number;
+}
+
 /** Market time stands where the recording begins, or at PLAY_FROM. */
-export async function openPlay({ play, playFrom, playSpeed }: Config): Promise<OpenedPlay> {
+export async function openPlay({ play, playFrom, playSpeed }: PlaySettings): Promise<OpenedPlay> {
   const recording = await openRecording(play);
   const began = Math.max(playFrom, recording.header.started);
   return { clock: new PlayClock(began, playSpeed), recording };
