@@ -151,7 +151,8 @@ export async function recover(start: Start, opened: Opened, recovery: Recovery) 
   if (opened.cluster !== undefined) opened.cluster.isKeyless = () => notes.registry.isNew;
   const lost = notes.registry.isNew ? lostKeys(t) : undefined;
   if (lost !== undefined) warn(lost);
-  return { ...opened, ...notes, t, sound: recovery.sound, firstFill, clockFacts };
+  const { recent: replayedBatches } = recovered;
+  return { ...opened, ...notes, t, sound: recovery.sound, firstFill, clockFacts, replayedBatches };
 }
 
 /** What the notes up to the end of the log have led to. */
@@ -189,7 +190,7 @@ export async function build(start: Start, recovered: Recovered) {
   start.onClose(() => history.close());
   const meters = config.adminPort === 0 ? undefined : new BatchMeters(t);
   const names = new Names(t, (market) => infos.find(market));
-  const recent = loadRecent(config.dataDir, names);
+  const recent = loadRecent(config.dataDir, names, recovered.replayedBatches);
   const followers: Followers = { streams: undefined, resolutions: undefined, meters, recent };
   if (unwritable === undefined) {
     start.onClose(() => storeRecent(config.dataDir, names, recent, (line) => log('warn', line)));

@@ -13,15 +13,12 @@ import { closedInMemory } from '../../engine/orders/orders.ts';
 import { closedCount, fillCount } from '../../engine/reads.ts';
 import { ADDRESS_WORDS } from '../../engine/tables/codes.ts';
 import { sameWords } from '../../engine/tables/hash-index.ts';
+import { RECENT_BATCHES_MAX, RECENT_BYTES_MAX } from '../../storage/recovery/replayed-batches.ts';
 import type { AppliedBatch } from '../orders/applied-batch.ts';
 import { BalanceFeed } from './balance-feed.ts';
 import type { Names } from './names.ts';
 import type { Missed, MissedEvent, User } from './replay-buffer.ts';
 import { UserFeed } from './user-feed.ts';
-
-/** Of all batches: some ten thousand orders. */
-const RECENT_BYTES_MAX = 2 ** 22;
-const RECENT_BATCHES_MAX = 4_096;
 
 /** What a batch refers to. */
 interface Facts {

@@ -1,6 +1,6 @@
 /**
  * The recent batches of a node that stopped, for its next start. The file is only of use with the log
- * that it was written for, and once.
+ * that it was written for, and once. After a crash there are those that recovery has applied.
  *
  * Thread: the I/O thread.
  */
@@ -8,6 +8,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { deserialize, serialize } from 'node:v8';
 import { lastBatch, stateDigest } from '../../engine/reads.ts';
+import type { Replayed, ReplayedBatch } from '../../storage/recovery/replayed-batches.ts';
 import type { AppliedBatch } from '../orders/applied-batch.ts';
 import type { Names } from './names.ts';
 import { RecentBatches } from './recent-batches.ts';
@@ -15,20 +16,15 @@ import { RecentBatches } from './recent-batches.ts';
 const FILE = 'recent-batches';
 const VERSION = 1;
 
-type StoredBatch = Pick<AppliedBatch, 'commands' | 'endFill' | 'events' | 'sequence' | 'time'>;
-
 /** What the file contains, in the form of node:v8. */
-interface Contents {
+interface Contents extends Replayed {
   readonly version: number;
   /** The end of the log. */
   readonly last: number;
   readonly digest: number;
-  /** Every batch behind this one is there. */
-  readonly from: number;
-  readonly batches: readonly StoredBatch[];
 }
 
-/** Called when no batch can follow. Without the file the next start begins without batches. */
+/** Called when no batch can follow. */
 export function storeRecent(
   dataDir: string,
   { t }: Names,
@@ -48,26 +44,30 @@ export function storeRecent(
   }
 }
 
-/** Called before the first batch. */
-export function loadRecent(dataDir: string, names: Names): RecentBatches {
+/** Called before the first batch. @param replayed those of recovery, where there is no file */
+export function loadRecent(dataDir: string, names: Names, replayed: Replayed): RecentBatches {
   const { t } = names;
   const path = join(dataDir, FILE);
   try {
     const stored = deserialize(readFileSync(path)) as Contents;
     rmSync(path);
-    const { batches, digest, from, last, version } = stored;
+    const { digest, last, version } = stored;
     if (version === VERSION && last === lastBatch(t) && digest === stateDigest(t)) {
-      const recent = new RecentBatches(names, from);
-      for (const batch of batches) recent.add(appliedOf(batch));
-      return recent;
+      return recentOf(names, stored);
     }
   } catch {
-    // There is none, or it cannot be used: the streams begin at the end of the log.
+    // There is none, or it cannot be used.
   }
-  return new RecentBatches(names, lastBatch(t));
+  return recentOf(names, replayed);
 }
 
-function appliedOf(batch: StoredBatch): AppliedBatch {
+function recentOf(names: Names, { batches, from }: Replayed): RecentBatches {
+  const recent = new RecentBatches(names, from);
+  for (const batch of batches) recent.add(appliedOf(batch));
+  return recent;
+}
+
+function appliedOf(batch: ReplayedBatch): AppliedBatch {
   const [events, commands] = [batch.events.slice(), batch.commands.slice()];
   const doubles = {
     eventsF: new Float64Array(events.buffer),

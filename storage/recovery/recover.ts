@@ -14,6 +14,7 @@ import type { Capacities } from '../../engine/tables/capacities.ts';
 import { allocateEngine, type Tables } from '../../engine/tables/tables.ts';
 import { Damage } from '../kv/checksum.ts';
 import type { PackedRows } from '../kv/packed.ts';
+import type { BatchRecord } from '../log/batch-record.ts';
 import { type Log, LogDamage } from '../log/log.ts';
 import { resizeTables } from '../snapshot/resize-tables.ts';
 import type { SnapshotFiles, SnapshotInfo, SpanReader } from '../snapshot/snapshots.ts';
@@ -86,8 +87,15 @@ export function beginBehind(
 /** The parts of a log that recovery uses. */
 export type LogBehind = Pick<Log, 'digest' | 'first' | 'last' | 'read'>;
 
-/** Applies every batch of the log after the snapshot. Returns the number of batches. */
-export function catchUp({ engine, reasons }: Begun, log: LogBehind): number {
+/**
+ * Applies every batch of the log after the snapshot. Returns the number of batches.
+ * @param onReplayed called with each batch once it is applied
+ */
+export function catchUp(
+  { engine, reasons }: Begun,
+  log: LogBehind,
+  onReplayed: (record: BatchRecord) => void = () => undefined,
+): number {
   const start = lastBatch(engine.t);
   const why = reasons.length === 0 ? '' : ` (${reasons.join('; ')})`;
   if (log.last < start) {
@@ -102,7 +110,9 @@ export function catchUp({ engine, reasons }: Begun, log: LogBehind): number {
   for (;;) {
     const entry = reader.next(log.last);
     if (entry === undefined) break;
-    replay(engine, entry, batchOf(entry));
+    const record = batchOf(entry);
+    replay(engine, entry, record);
+    onReplayed(record);
   }
   reader.close();
   return lastBatch(engine.t) - start;

@@ -7,6 +7,8 @@ import { statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { auditBooks, auditOrders } from '../../engine/audit.ts';
+import { EVENTS_MAX, EventBuffer } from '../../engine/events.ts';
+import { lastBatch } from '../../engine/reads.ts';
 import type { Capacities } from '../../engine/tables/capacities.ts';
 import type { EngineMemory, Tables } from '../../engine/tables/tables.ts';
 import { logDirectory } from '../log/file-log.ts';
@@ -15,6 +17,7 @@ import { SegmentReader } from '../log/reader.ts';
 import { SnapshotFiles } from '../snapshot/snapshots.ts';
 import { type Begun, begin, catchUp } from './recover.ts';
 import { RecoveryAssistant } from './recovery-assistant.ts';
+import { type Replayed, ReplayedBatches } from './replayed-batches.ts';
 
 export interface RecoverySetup {
   readonly dataDir: string;
@@ -41,6 +44,8 @@ export interface RecoveredSnapshot {
   readonly firstFill: number;
   /** Snapshots that cannot be used. */
   readonly passedOver: readonly number[];
+  /** The newest batches of the log after the snapshot. */
+  readonly recent: Replayed;
 }
 
 /** For a snapshot of at least this size a second thread is faster. */
@@ -58,12 +63,19 @@ async function run(setup: RecoverySetup, port: MessagePort): Promise<void> {
   const isLarge = candidates.some(({ path }) => statSync(path).size >= LARGE_BYTES);
   const assistant = isLarge && availableParallelism() > 1 ? new RecoveryAssistant() : undefined;
   const warn = (line: string): void => say({ kind: 'warning', line });
-  const begun: Begun = begin(capacities, snapshots, candidates, warn, assistant);
-  const read = (from: number) => new SegmentReader(logDirectory(dataDir), from);
-  const replayed = catchUp(begun, { ...(await reach), read });
+  const events = new EventBuffer(EVENTS_MAX);
+  const begun: Begun = begin(capacities, snapshots, candidates, warn, assistant, events);
   const { engine, firstFill, snapshot, passedOver } = begun;
   const { t } = engine;
-  say({ kind: 'recovered', memory: t.memory, snapshot, replayed, firstFill, passedOver });
+  const read = (from: number) => new SegmentReader(logDirectory(dataDir), from);
+  const log = { ...(await reach), read };
+  const recent = new ReplayedBatches(lastBatch(t), log.last);
+  const replayed = catchUp(begun, log, (record) => recent.add(record, events));
+  const { batches, from } = recent;
+  say({
+    ...{ kind: 'recovered', memory: t.memory, snapshot, replayed, firstFill, passedOver },
+    recent: { batches, from },
+  });
   audit(t, assistant);
   say({ kind: 'sound' });
   await assistant?.close();

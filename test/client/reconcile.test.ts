@@ -1,4 +1,4 @@
-/** What a user stream tells after a gap that the node cannot fill: it was killed, or has lost its recent batches. */
+/** What a user stream tells after a gap that the node cannot fill: it has lost its recent batches. */
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
