@@ -5,7 +5,7 @@
 import type * as matching from '../book/matching.ts';
 import type { EngineContext } from '../context.ts';
 import { EventKind } from '../events.ts';
-import { lookUpPosition, reserve, reservedCash, unreserve } from '../ledger/reservations.ts';
+import { lookUpPosition, reserve, reserveAgain, reservedCash } from '../ledger/reservations.ts';
 import { AMOUNT_MAX } from '../tables/capacities.ts';
 import { EndReason, SOURCE_ADDRESS, Status } from '../tables/codes.ts';
 import { Flag, ORDER_F, ORDER_I, Order } from '../tables/layout.ts';
@@ -41,14 +41,7 @@ export function setLevel(context: EngineContext, p: Place): RejectReasonCode {
   }
   if (isEnded(t, p.market)) return RejectReason.marketNotReady;
   if (p.tick === 0) return RejectReason.tick;
-  if (row === 0) return addLevel(context, p, p.tick);
-  const restingSlot = t.orderI[(row << ORDER_I) + Order.restingSlot]!;
-  const before = t.matching.remaining(restingSlot);
-  if (before === p.size) return RejectReason.accepted;
-  if (t.matching.quantityAt(p.book, p.tick) - before + p.size > AMOUNT_MAX)
-    return RejectReason.sizeAboveMaximum;
-  const account = t.orderI[(row << ORDER_I) + Order.maker]! as AccountRow;
-  return resizeLevel(context, row, p, p.tick, account, restingSlot);
+  return row === 0 ? addLevel(context, p, p.tick) : resizeLevel(context, row, p, p.tick);
 }
 
 /** Gives a level another size; it keeps its place in the queue. */
@@ -57,20 +50,25 @@ function resizeLevel(
   row: OrderRow,
   p: Place,
   tick: Ticks,
-  account: AccountRow,
-  restingSlot: number,
 ): RejectReasonCode {
   const { events, t } = context;
+  const { matching: m, orderI } = t;
+  const offset = row << ORDER_I;
+  const restingSlot = orderI[offset + Order.restingSlot]!;
+  const before = m.remaining(restingSlot);
+  if (before === p.size) return RejectReason.accepted;
+  if (m.quantityAt(p.book, tick) - before + p.size > AMOUNT_MAX)
+    return RejectReason.sizeAboveMaximum;
   const cost = costOf(p, tick, p.size);
-  if (freeCash(t, account) + reservedCash(t, row) < cost) return RejectReason.notEnough;
+  const reserved = reservedCash(t, row);
+  const free = freeCash(t, orderI[offset + Order.maker]! as AccountRow);
+  if (free + reserved < cost) return RejectReason.notEnough;
   note(context, p);
-  unreserve(context, row);
-  setAmounts(t, row, p.size, cost);
-  reserve(context, row);
   context.touch(p.book);
-  t.matching.resize(restingSlot, p.size);
-  const total = t.matching.total as MicroShares;
-  events.level(EventKind.levelSource, p.book, tick, p.grid, total, p.side);
+  setAmounts(t, row, p.size, cost);
+  reserveAgain(context, row, reserved);
+  m.resize(restingSlot, p.size);
+  events.level(EventKind.levelSource, p.book, tick, p.grid, m.total as MicroShares, p.side);
   return RejectReason.accepted;
 }
 

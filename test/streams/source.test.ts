@@ -167,6 +167,9 @@ test('a print is on the tape once, moves the last price, and moves no money', as
     [SOURCE_SHOWN, 'SELL', 7, 0.42],
   );
   assert.equal((await tradesOf(`user=${SOURCE}&takerOnly=false`))[0]!.size, 7);
+  const { json } = await get(node, `/prices-history?market=${yes}&interval=1d&fidelity=1`);
+  const { history } = json as { readonly history: readonly { readonly p: number }[] };
+  assert.equal(history.at(-1)?.p, 0.42);
   client.cut();
 });
 
