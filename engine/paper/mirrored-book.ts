@@ -52,6 +52,8 @@ export class MirroredBook {
   private readonly touched: readonly [Set<number>, Set<number>] = [new Set(), new Set()];
   /** Pips of a tick. */
   private step: number;
+  /** A snapshot came. Before it, and when messages were lost, nothing is known of the source. */
+  private isKnown = false;
   /** Some levels do not stand as the source has them: it is crossed, or its prices are not on the grid. */
   private isIrregular = false;
 
@@ -61,20 +63,10 @@ export class MirroredBook {
     this.resume();
   }
 
-  /** All levels of the source. What it does not name is gone. */
+  /** All levels of the source. What it does not name is gone. After the first one orders wait behind all of it. */
   snapshot(bids: readonly SourceLevel[], asks: readonly SourceLevel[], out: CommandBuffer): void {
-    this.begin();
-    for (const side of SIDES) {
-      const now = new Map<number, number>();
-      for (const { pips, size } of side === Side.buy ? bids : asks) {
-        now.set(keyOf(side, pips), size);
-      }
-      for (const key of [...this.source.sides[side].keys]) {
-        if (!now.has(key)) this.setLevel(side, key, 0);
-      }
-      for (const [key, size] of now) this.setLevel(side, key, size);
-    }
-    this.send(out);
+    this.replace(bids, asks, out);
+    this.isKnown = true;
   }
 
   change(side: number, pips: number, size: number, out: CommandBuffer): void {
@@ -83,6 +75,7 @@ export class MirroredBook {
 
   /** Changes of one message: they count together, in whatever order they are. */
   changes(changes: readonly SourceChange[], out: CommandBuffer): void {
+    if (!this.isKnown) return;
     this.begin();
     for (const { pips, side, size } of changes)
       this.setLevel(side as 0 | 1, keyOf(side, pips), size);
@@ -100,6 +93,7 @@ export class MirroredBook {
     const given = new Map<string, number>();
     for (const { pips, side, size } of prints) {
       encodePrint(out, { token, side, pips: pips as Pips, size: size as MicroShares });
+      if (!this.isKnown) continue;
       this.share(side === Side.buy ? Side.sell : Side.buy, pips, size, given, out);
     }
   }
@@ -140,9 +134,12 @@ export class MirroredBook {
     this.options.paper.changeTicks(ticksPerUnit, out);
   }
 
-  /** Removes all levels, as when the source is silent. The source's next snapshot brings them back. */
+  /** Removes all levels, when the source cannot be trusted or is silent. Its next snapshot brings them back. */
   clear(out: CommandBuffer): void {
-    this.snapshot([], [], out);
+    this.isKnown = false;
+    this.replace([], [], out);
+    this.places.clear();
+    this.told.clear();
   }
 
   /** Reads what stands of the source, at a start or when a command was refused. The next message repairs it. */
@@ -154,6 +151,25 @@ export class MirroredBook {
       }
       this.touchAll(side);
     }
+  }
+
+  private replace(
+    bids: readonly SourceLevel[],
+    asks: readonly SourceLevel[],
+    out: CommandBuffer,
+  ): void {
+    this.begin();
+    for (const side of SIDES) {
+      const now = new Map<number, number>();
+      for (const { pips, size } of side === Side.buy ? bids : asks) {
+        now.set(keyOf(side, pips), size);
+      }
+      for (const key of [...this.source.sides[side].keys]) {
+        if (!now.has(key)) this.setLevel(side, key, 0);
+      }
+      for (const [key, size] of now) this.setLevel(side, key, size);
+    }
+    this.send(out);
   }
 
   private begin(): void {
@@ -190,11 +206,12 @@ export class MirroredBook {
     const levels = this.source.sides[side];
     if (levels.get(key) === size) return;
     const tick = key - (key % this.step);
-    const places = this.placesAt(side, tick);
+    const places = this.isKnown ? this.placesAt(side, tick) : NO_PLACES;
     const before = this.sizeAt(side, tick);
     levels.set(key, size);
     this.touched[side].add(tick);
     if (tick !== key) this.isIrregular = true;
+    if (!this.isKnown) return;
     const after = this.sizeAt(side, tick);
     if (after < before) this.toldAt(side, tick).decrease(before, after, this.time);
     for (const place of places.values()) {

@@ -517,3 +517,40 @@ test('a change of ticks of the source is one of the market, and ends levels as i
   });
   audit(t);
 });
+
+test('after a start, and after a source that could not be trusted, orders wait behind all that it has', () => {
+  const { at, book, change, desk, print, snapshot } = scene();
+  const out = new CommandBuffer();
+  desk.rest(1, BUY, 0.4, 50);
+  at(10_000);
+  // Nothing is known yet: a print stands in the tape, and a change is part of the snapshot that comes.
+  assert.deepEqual(print(SELL, 0.4, 10), ['print sell 0.40 10']);
+  assert.deepEqual(change(BUY, 0.4, 90), []);
+  snapshot([[0.4, 100]], []);
+  at(20_000);
+  assert.deepEqual(print(SELL, 0.4, 95).slice(1), []);
+  change(BUY, 0.4, 5);
+  at(30_000);
+  book.clear(out);
+  assert.deepEqual(said(out), ['level buy 0.40 0']);
+  at(40_000);
+  assert.deepEqual(snapshot([[0.4, 70]], []), ['level buy 0.40 70']);
+  at(50_000);
+  assert.deepEqual(print(SELL, 0.4, 75).slice(1), ['fill #1 5']);
+});
+
+test('levels that stand from before a start are brought to what the source has', () => {
+  const desk = new Desk();
+  desk.stands.set(`${BUY} 4000`, 7 * SHARE).set(`${SELL} 6000`, 8 * SHARE);
+  const options = {
+    token: 1 as TokenRow,
+    impact: 'keep',
+    queue: 'pessimistic',
+    paper: desk,
+  } as const;
+  const book = new MirroredBook(options);
+  const out = new CommandBuffer();
+  const level = (price: number, shares: number) => ({ pips: pipsOf(price), size: shares * SHARE });
+  book.snapshot([level(0.4, 7), level(0.3, 1)], [level(0.65, 8)], out);
+  assert.deepEqual(said(out), ['level sell 0.60 0', 'level buy 0.30 1', 'level sell 0.65 8']);
+});

@@ -48,6 +48,19 @@ export class NaiveSource {
     return true;
   }
 
+  /** What the source would answer if it was asked. */
+  snapshot(timestamp: string): BookMessage {
+    const levels = (side: Side) =>
+      [...this.said]
+        .filter(([name, size]) => name.startsWith(side) && size > 0)
+        .map(([name, size]) => ({
+          price: (pipsOfName([name]) / 10_000).toFixed(4),
+          size: (size / 1_000_000).toFixed(6),
+        }));
+    const of = { market: '', asset_id: this.asset, timestamp };
+    return { event_type: 'book', ...of, bids: levels('bid'), asks: levels('ask') };
+  }
+
   /** What stands in the book of the source. */
   stands(name: string): number {
     return (this.offered.get(name) ?? 0) - (this.taken.get(name) ?? 0);

@@ -59,7 +59,7 @@ interface PaperOrder {
   readonly side: Side;
   readonly pips: number;
   remaining: number;
-  place: NaivePlace | undefined;
+  place: NaivePlace;
 }
 
 const SHARE = 1_000_000;
@@ -85,7 +85,7 @@ const CAPACITIES = {
 
 class PaperRun {
   private readonly sim = new Simulator(CAPACITIES, { ledger: true });
-  private readonly markets = new MirroredMarkets();
+  private markets = new MirroredMarkets();
   private readonly out = new CommandBuffer();
   private readonly naive: NaiveSource;
   private readonly levels = new Map<string, NaiveLevel>();
@@ -106,9 +106,7 @@ class PaperRun {
     this.naive = new NaiveSource(recorded.asset, options.impact === 'restore');
     this.tokens = sim.addMarket({ ticksPerUnit: recorded.ticksPerUnit, baseFeeBps: 20 });
     const [token] = this.tokens;
-    const paper = new EngineOrders(sim.engine.t, token!);
-    const book = new MirroredBook({ token: token!, ...options, paper });
-    this.markets.add([recorded.asset, recorded.second], book, recorded.infersTrades);
+    this.startModel();
     const paid = [sim.deposit('source', 1e9 * SHARE)];
     for (const trader of TRADERS) {
       paid.push(sim.deposit(trader, 1e6 * SHARE), sim.split(trader, token!, 4e5 * SHARE));
@@ -117,6 +115,32 @@ class PaperRun {
       paid.every((reason) => reason === RejectReason.accepted),
       'everybody has money',
     );
+  }
+
+  private startModel(): void {
+    const { asset, infersTrades, second } = this.recorded;
+    const token = this.tokens[0]!;
+    const paper = new EngineOrders(this.sim.engine.t, token);
+    this.markets = new MirroredMarkets();
+    this.markets.add(
+      [asset, second],
+      new MirroredBook({ token, ...this.options, paper }),
+      infersTrades,
+    );
+  }
+
+  /** A model that begins with the tables as they are, and a snapshot: orders lose their places, levels are whole. */
+  private restart(): void {
+    const { naive, open, options } = this;
+    this.startModel();
+    this.levels.clear();
+    for (const order of open.values()) {
+      const ahead = naive.said.get(nameOf(order.side, order.pips)) ?? 0;
+      order.place = new NaivePlace(ahead, [], options.queue);
+    }
+    naive.taken.clear();
+    this.play(naive.snapshot(String(this.time)));
+    this.compareBook();
   }
 
   run(): RunResult {
@@ -131,6 +155,7 @@ class PaperRun {
       const due = Math.ceil((this.options.orders * (index + 1)) / messages.length);
       for (; placed < due; placed++) this.trade();
       this.compareBook();
+      if (this.random.below(200) === 0) this.restart();
       if (books % 500 === 0) audit(this.sim.engine.t);
     }
     audit(this.sim.engine.t);
@@ -196,8 +221,8 @@ class PaperRun {
       for (const order of better) give(order, left);
       for (const order of this.open.values()) {
         if (order.side !== side || order.pips !== pips) continue;
-        give(order, order.place!.reached(size, time) - (size - left));
-        order.place!.add({ kind: 'print', size, time });
+        give(order, order.place.reached(size, time) - (size - left));
+        order.place.add({ kind: 'print', size, time });
       }
       this.levelOf(side, pips).print(size, time);
     }
@@ -223,7 +248,7 @@ class PaperRun {
       this.levelOf(side as Side, Number(pips)).resized(from, to, time);
       for (const order of this.open.values()) {
         if (nameOf(order.side, order.pips) === name) {
-          order.place!.add({ kind: 'size', from, to, time });
+          order.place.add({ kind: 'size', from, to, time });
         }
       }
     }
