@@ -68,17 +68,22 @@ export class ToldTwice {
   pass(time: number): void {
     const isOver = (said: { readonly time: number }): boolean => time - said.time > TOLD_TWICE_MS;
     if (this.prints.some(isOver)) this.prints = this.prints.filter((print) => !isOver(print));
+    if (!this.decreases.some(isOver)) return;
     const old = this.decreases.filter(isOver);
-    if (old.length === 0) return;
     this.decreases = this.decreases.filter((decrease) => !isOver(decrease));
     for (const decrease of old) this.onDone(decrease);
   }
 
   /** Takes out what is explained. */
   private sweep(): void {
-    this.prints = this.prints.filter(({ left }) => left > 0);
-    const done = this.decreases.filter(({ left }) => left === 0);
+    if (this.prints.some(isDone)) this.prints = this.prints.filter(({ left }) => left > 0);
+    if (!this.decreases.some(isDone)) return;
+    const done = this.decreases.filter(isDone);
     this.decreases = this.decreases.filter(({ left }) => left > 0);
     for (const decrease of done) this.onDone(decrease);
   }
+}
+
+function isDone({ left }: { readonly left: number }): boolean {
+  return left === 0;
 }
