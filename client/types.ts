@@ -761,6 +761,23 @@ export interface StatusAnswer {
     readonly applied: number;
     readonly behind_ms: number;
   } | null;
+  readonly mirror?: {
+    readonly source: string;
+    readonly connected: boolean;
+    readonly books: {
+      readonly live: number;
+      readonly in_doubt: number;
+      readonly paused: number;
+      readonly absent: number;
+    };
+    readonly troubled: readonly {
+      readonly market: string;
+      readonly reason: 'starting' | 'disconnected' | 'silent' | 'gap' | 'damaged' | 'hash' | 'crossed' | 'tick' | 'behind' | 'refused';
+      readonly means: string;
+      readonly paused: boolean;
+      readonly since_ms: number;
+    }[];
+  };
 }
 
 export interface TagAnswer {
@@ -1283,6 +1300,12 @@ export const REFUSALS = {
   ],
   "GROUP_HAS_WINNER": [
     "another market of the group has resolved to its first outcome"
+  ],
+  "NOT_BINARY": [
+    "market has not two outcomes"
+  ],
+  "SOURCE_CROSSED": [
+    "the level would meet one of the source on the other side"
   ],
   "INVALID_ORDER_PAYLOAD": [
     "Invalid order payload"

@@ -187,6 +187,34 @@ export const METRICS: Readonly<Record<string, NumberRow | HistogramRow>> = {
     'levels that a source has changed, what it traded, and orders that it filled',
     ({ node }) => node.batches?.sourceCommands() ?? [],
   ),
+  exchange_mirror_connected: gauge(
+    'with MIRROR_URL: 1 while all streams of the source are open',
+    ({ node }) => node.mirror && Number(node.mirror.isConnected),
+  ),
+  exchange_mirror_books: byLabel(
+    'gauge',
+    'state',
+    'mirrored books: live; in_doubt, a snapshot is awaited; paused, their levels are withdrawn; absent, their market is not in the catalog yet',
+    ({ node: { mirror } }) =>
+      mirror === undefined
+        ? []
+        : [
+            ['live', mirror.live],
+            ['in_doubt', mirror.doubted],
+            ['paused', mirror.paused],
+            ['absent', mirror.absent],
+          ],
+  ),
+  exchange_mirror_events_total: counter(
+    'events of books and trades that the source has sent',
+    ({ node }) => node.mirror?.events,
+  ),
+  exchange_mirror_doubts_total: byLabel(
+    'counter',
+    'reason',
+    'how often a mirrored book came into doubt, by reason',
+    ({ node }) => node.mirror?.doubts ?? [],
+  ),
   exchange_market_orders_total: byLabel(
     'counter',
     'market',

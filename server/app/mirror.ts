@@ -12,7 +12,7 @@ import { marketStoryLookup } from '../catalog/market-info.ts';
 import { Mirror } from '../paper/mirror.ts';
 import { NodeVenue } from '../paper/node-venue.ts';
 import { type Payout, Settlements } from '../paper/settlements.ts';
-import { SourceApi, type SourceMarket } from '../paper/source-api.ts';
+import { SourceApi, type SourceMarket, streamOf } from '../paper/source-api.ts';
 import type { CaughtUp } from './phases.ts';
 import type { Start } from './start.ts';
 
@@ -95,9 +95,4 @@ function resolving(parts: Parameters<typeof marketOperations>[0]) {
     if (!(result instanceof OperationRefused)) return undefined;
     return `${result.error} ${result.detail}`.trim();
   };
-}
-
-/** The market stream of a venue whose other routes are there. */
-function streamOf(url: string): string {
-  return `${url.replace(/^http/, 'ws').replace(/\/+$/, '')}/ws/market`;
 }

@@ -372,6 +372,17 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
     },
     run: async () => (await import('./backtest-command.ts')).runBacktest,
   },
+  record: {
+    does: 'records catalog, books and stream of a venue until it is interrupted',
+    node: 'any',
+    args: ['URL', 'FILE'],
+    options: {
+      '--markets <choice>': 'ids, slugs, condition ids, tag:SLUG, top:NUMBER by volume (top:20)',
+      '--catalog <url>': 'where its catalog is, unless at URL',
+      '--stream <url>': 'its market stream, unless it is /ws/market of URL',
+    },
+    run: async () => (await import('./record-venue-command.ts')).record,
+  },
   'record info': {
     does: 'what a recording of a venue has: markets, messages, times, gaps; also one in the public form',
     node: 'any',

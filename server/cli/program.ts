@@ -55,15 +55,20 @@ function programOf(streams: Streams, act: Act): Command {
     .helpCommand(false)
     .addHelpText('after', () => `\nExit codes:\n${exitCodeLines().join('\n')}`);
   const groups = new Map<string, Command>();
+  const groupOf = (name: string): Command => {
+    const known = groups.get(name);
+    if (known !== undefined) return known;
+    const group = program.command(name).description(GROUPS[name]!);
+    groups.set(name, configured(group, streams).helpCommand(false));
+    return group;
+  };
   for (const [name, row] of Object.entries(COMMANDS)) {
     const [first = '', second] = name.split(' ');
-    let parent = program;
-    if (second !== undefined) {
-      parent = groups.get(first) ?? program.command(first).description(GROUPS[first]!);
-      configured(parent, streams).helpCommand(false);
-      groups.set(first, parent);
-    }
-    add(configured(parent.command(second ?? first), streams), name, row, act);
+    const group = GROUPS[first] === undefined ? undefined : groupOf(first);
+    // A group may do something by itself.
+    if (second === undefined)
+      add(group ?? configured(program.command(first), streams), name, row, act);
+    else add(configured(group!.command(second), streams), name, row, act);
   }
   return program;
 }

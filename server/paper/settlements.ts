@@ -59,7 +59,7 @@ const MICRO = 10 ** MICRO_DECIMALS;
  * What a market of the source pays; undefined = that is not certain yet. The last prices of a market that is only
  * closed are no payout, unless they are those of a whole one.
  */
-export function payoutOf({ isClosed, isResolved, prices }: SourceMarket): Payout | undefined {
+function payoutOf({ isClosed, isResolved, prices }: SourceMarket): Payout | undefined {
   const weights = prices.map((price) => scaledDecimal(price, MICRO_DECIMALS));
   if (!isClosed || isResolved === false || weights.length < 2) return undefined;
   if (!weights.every((weight) => weight !== undefined && weight <= MICRO)) return undefined;

@@ -4,7 +4,7 @@
  *
  * Thread: the I/O thread, or that of a command.
  */
-import { isObject, type JsonObject, textList } from '../../storage/catalog/catalog-json.ts';
+import { isObject, type JsonObject, listOf, textList } from '../../storage/catalog/catalog-json.ts';
 import { DamagedMessage, readBook, type SourceSnapshot } from './source-message.ts';
 
 const REQUEST_MS_MAX = 10_000;
@@ -18,6 +18,8 @@ const PAGE_ROWS = 100;
 export interface SourceMarket {
   /** In lower case. */
   readonly condition: string;
+  /** Id of its event. */
+  readonly event: string;
   readonly tokens: readonly string[];
   readonly isClosed: boolean;
   /** The source says that it has resolved; undefined = it does not say such things. */
@@ -81,6 +83,13 @@ export class SourceApi {
     return this.pages('closed=false&active=true&order=volumeNum&ascending=false', count);
   }
 
+  /** An event as its own route shows it, with its markets. */
+  async event(id: string): Promise<JsonObject> {
+    const json = await this.json(`${this.catalog}/events/${id}`);
+    if (!isObject(json)) throw new Error(`the event ${id} is no object`);
+    return json;
+  }
+
   private async pages(query: string, most: number): Promise<SourceMarket[]> {
     const found: SourceMarket[] = [];
     for (let offset = 0; found.length < most; ) {
@@ -95,13 +104,21 @@ export class SourceApi {
   }
 
   private async list(url: string, body?: string): Promise<JsonObject[]> {
+    const json = await this.json(url, body);
+    if (!Array.isArray(json)) throw new Error(`${url} answered no list`);
+    return json.filter(isObject);
+  }
+
+  private async json(url: string, body?: string): Promise<unknown> {
     const signal = AbortSignal.any([this.signal, AbortSignal.timeout(REQUEST_MS_MAX)]);
     const headers = { accept: 'application/json', 'content-type': 'application/json' };
     const post = body === undefined ? {} : { method: 'POST', body };
     const response = await fetch(url, { ...post, headers, signal });
-    const json: unknown = response.ok ? JSON.parse(await textOf(response)) : undefined;
-    if (!Array.isArray(json)) throw new Error(`${url} answered ${response.status}, and no list`);
-    return json.filter(isObject);
+    if (!response.ok) {
+      await response.body?.cancel();
+      throw new Error(`${url} answered ${response.status}`);
+    }
+    return JSON.parse(await textOf(response));
   }
 }
 
@@ -123,12 +140,18 @@ function readMarket(json: JsonObject): SourceMarket[] {
   return [
     {
       condition: json.conditionId.toLowerCase(),
+      event: String(listOf(json.events)?.filter(isObject)[0]?.id ?? ''),
       tokens,
       isClosed: json.closed === true,
       isResolved: typeof status === 'string' ? status === 'resolved' : undefined,
       prices: textList(json.outcomePrices) ?? [],
     },
   ];
+}
+
+/** The market stream of a venue whose other routes are at this address. */
+export function streamOf(url: string): string {
+  return `${withoutSlash(url).replace(/^http/, 'ws')}/ws/market`;
 }
 
 function withoutSlash(url: string): string {

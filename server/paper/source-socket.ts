@@ -24,7 +24,7 @@ export interface SocketTimes {
   readonly againMs: number;
 }
 
-export const SOCKET_TIMES: SocketTimes = { pingMs: 2_000, silenceMs: 6_000, againMs: 250 };
+const SOCKET_TIMES: SocketTimes = { pingMs: 2_000, silenceMs: 6_000, againMs: 250 };
 const AGAIN_MS_MAX = 10_000;
 const HANDSHAKE_MS_MAX = 10_000;
 /** A connection that lasted so long was good: the next pause is short again. */

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { until } from '../common/node-harness.ts';
-import type { FakeVenue } from './fake-venue.ts';
+import type { FakeVenue } from './fake-source.ts';
 import { MirroredEngine } from './mirrored-engine.ts';
 
 function usual(venue: FakeVenue, token: string): void {

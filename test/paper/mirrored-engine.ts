@@ -23,9 +23,9 @@ import { marketByCondition } from '../../server/market-data/find.ts';
 import { Mirror } from '../../server/paper/mirror.ts';
 import { NodeVenue } from '../../server/paper/node-venue.ts';
 import { SourceApi } from '../../server/paper/source-api.ts';
-import { type CatalogMarket, readCatalog } from '../../storage/catalog/catalog-file.ts';
-import { catalogFile, until } from '../common/node-harness.ts';
-import { FakeVenue } from './fake-venue.ts';
+import type { CatalogMarket } from '../../storage/catalog/catalog-file.ts';
+import { until } from '../common/node-harness.ts';
+import { FakeVenue } from './fake-source.ts';
 
 const CAPACITIES = {
   ...{ markets: 16, tokens: 64, accounts: 64, orders: 4_096, levels: 65_536 },
@@ -52,11 +52,8 @@ export class MirroredEngine {
   private time = 1_700_000_000_000;
   private readonly depth = new Depth();
 
-  private constructor(
-    venue: FakeVenue,
-    markets: readonly CatalogMarket[],
-    { graceMs = LONG_MS, silenceMs = LONG_MS }: Patience,
-  ) {
+  private constructor(venue: FakeVenue, { graceMs = LONG_MS, silenceMs = LONG_MS }: Patience) {
+    const { markets } = venue;
     this.venue = venue;
     this.market = markets[0]!;
     [this.token, this.second] = this.market.tokenIds as [string, string];
@@ -99,12 +96,9 @@ export class MirroredEngine {
     set: (venue: FakeVenue, token: string) => void,
     patience: Patience = {},
   ): Promise<MirroredEngine> {
-    const read = readCatalog(catalogFile([{ id: 1 }]));
-    assert(read.ok);
-    const { markets } = read.catalog;
-    const venue = await FakeVenue.start(t, markets);
-    set(venue, markets[0]!.tokenIds[0]!);
-    const mirrored = new MirroredEngine(venue, markets, patience);
+    const venue = await FakeVenue.start(t);
+    set(venue, venue.markets[0]!.tokenIds[0]!);
+    const mirrored = new MirroredEngine(venue, patience);
     t.after(() => mirrored.mirror.close());
     await mirrored.equal();
     return mirrored;

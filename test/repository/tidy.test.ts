@@ -235,7 +235,7 @@ const ROOMS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
     cli: ['common'],
     clients: ['admin', 'common'],
     backtest: ['common', 'page'],
-    paper: ['common'],
+    paper: ['admin', 'common'],
     torture: ['admin', 'common', 'engine', 'storage', 'streams'],
     bench: ['common', 'engine'],
     repository: ['common'],

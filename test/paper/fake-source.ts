@@ -2,6 +2,8 @@
  * A venue that misbehaves as it is told to: books over real HTTP, their stream over real WebSockets. It speaks the
  * public form, or that of this node with places in streams.
  */
+
+import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -9,7 +11,8 @@ import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { TestContext } from 'node:test';
 import { type WebSocket, WebSocketServer } from 'ws';
-import type { CatalogMarket } from '../../storage/catalog/catalog-file.ts';
+import { type CatalogMarket, readCatalog } from '../../storage/catalog/catalog-file.ts';
+import { catalogFile } from '../common/node-harness.ts';
 
 type Side = 'BUY' | 'SELL';
 /** Sizes by price, as texts. */
@@ -44,9 +47,15 @@ export class FakeVenue {
   private now = 1_750_000_000_000;
   private sequence = 1;
 
-  private constructor(markets: readonly CatalogMarket[]) {
-    this.markets = markets;
-    for (const { tokenIds } of markets) {
+  private readonly events: readonly { readonly id: string }[];
+
+  private constructor() {
+    const file = catalogFile([{ id: 1 }]);
+    const read = readCatalog(file);
+    assert(read.ok);
+    this.markets = read.catalog.markets;
+    this.events = (file as { events: { id: string }[] }).events;
+    for (const { tokenIds } of this.markets) {
       for (const token of tokenIds) {
         this.books.set(token, { bids: new Map(), asks: new Map(), at: this.now });
       }
@@ -56,8 +65,9 @@ export class FakeVenue {
     });
   }
 
-  static async start(t: TestContext, markets: readonly CatalogMarket[]): Promise<FakeVenue> {
-    const venue = new FakeVenue(markets);
+  /** It has one market. */
+  static async start(t: TestContext): Promise<FakeVenue> {
+    const venue = new FakeVenue();
     venue.http.listen(0, '127.0.0.1');
     await once(venue.http, 'listening');
     venue.port = (venue.http.address() as AddressInfo).port;
@@ -219,6 +229,11 @@ export class FakeVenue {
       const books = items.map(({ token_id: token }) => this.json(token));
       await this.held;
       response.end(JSON.stringify(books.map((book) => this.snapshot?.(book) ?? book)));
+    } else if (pathname.startsWith('/events/')) {
+      const event = this.events.find(({ id }) => pathname === `/events/${id}`);
+      const markets = (event as unknown as { markets: { conditionId: string }[] }).markets;
+      const said = markets.map((one) => ({ ...one, ...this.said.get(one.conditionId) }));
+      response.end(JSON.stringify({ ...event, markets: said }));
     } else {
       response.end(JSON.stringify(this.listed(searchParams)));
     }
@@ -230,8 +245,9 @@ export class FakeVenue {
     if (Number(query.get('offset') ?? 0) > 0) return [];
     return this.markets
       .filter(({ conditionId }) => conditions.length === 0 || conditions.includes(conditionId))
-      .map(({ conditionId, tokenIds }) => ({
+      .map(({ conditionId, eventId, tokenIds }) => ({
         conditionId,
+        events: [{ id: eventId }],
         clobTokenIds: JSON.stringify(tokenIds),
         closed: false,
         ...this.said.get(conditionId),
