@@ -1284,6 +1284,12 @@ export const REFUSALS = {
   "GROUP_HAS_WINNER": [
     "another market of the group has resolved to its first outcome"
   ],
+  "NOT_BINARY": [
+    "market has not two outcomes"
+  ],
+  "SOURCE_CROSSED": [
+    "the level would meet one of the source on the other side"
+  ],
   "INVALID_ORDER_PAYLOAD": [
     "Invalid order payload"
   ],

@@ -119,6 +119,7 @@ export interface Placed {
 
 export interface SimulatedFill {
   readonly sequence: number;
+  /** Orders; 0 = the source. A print has no order. */
   readonly taker: number;
   readonly maker: number;
   readonly takerToken: TokenRow;

@@ -111,6 +111,13 @@ export function unreserve(context: EngineContext, order: OrderRow): void {
     changeReserved(context, order, -1);
 }
 
+/** The amounts of a resting BUY have changed, which reserved so much before. */
+export function reserveAgain({ events, t }: EngineContext, order: OrderRow, before: number): void {
+  const account = t.orderI[(order << ORDER_I) | Order.maker]! as AccountRow;
+  t.cashF[(account << CASH_F) | Cash.reserved]! += reservedCash(t, order) - before;
+  if (events.isOn) events.reserved(t, account, 0, 0);
+}
+
 function changeReserved({ events, t }: EngineContext, order: OrderRow, sign: 1 | -1): void {
   const { cashF, orderI, positionF } = t;
   const w = order << ORDER_I;

@@ -83,7 +83,7 @@ test('a source does to books and money what the naive one does, whatever comes b
         assert(met.has(`${kind}/${RejectReason[rule]}`), `${kind}: ${rule} was seen`);
     };
     seen('level', 'accepted', 'notEnough', 'sourceCrossed', 'tick', 'amountInvalid', 'notBinary');
-    seen('level', 'marketNotReady', 'tokenUnknown');
+    seen('level', 'tokenUnknown');
     seen('print', 'accepted', 'amountInvalid', 'tick');
     seen('fill', 'accepted', 'orderNotFound', 'amountInvalid', 'notBinary');
     assert(met.has('level trades') && met.has('order trades') && met.has('fill trades'));

@@ -118,7 +118,7 @@ export class SourceStream {
   #deposit(): LedgerCommand {
     const random = this.#random;
     this.#key += 1;
-    const isLittle = random.chance(15);
+    const isLittle = random.chance(25);
     const kind = this.#isFunded && random.chance(60) ? 'withdraw' : 'deposit';
     this.#isFunded = true;
     return {
@@ -127,7 +127,7 @@ export class SourceStream {
       wallet: SOURCE,
       signer: 0,
       market: 0,
-      amount: random.between(1, isLittle ? 30 : 3_000) * SHARE,
+      amount: random.between(1, isLittle ? 30 : 500) * SHARE,
     };
   }
 }

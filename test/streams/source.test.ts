@@ -167,6 +167,9 @@ test('a print is on the tape once, moves the last price, and moves no money', as
     [SOURCE_SHOWN, 'SELL', 7, 0.42],
   );
   assert.equal((await tradesOf(`user=${SOURCE}&takerOnly=false`))[0]!.size, 7);
+  const { json } = await get(node, `/prices-history?market=${yes}&interval=1d&fidelity=1`);
+  const { history } = json as { readonly history: readonly { readonly p: number }[] };
+  assert.equal(history.at(-1)?.p, 0.42);
   client.cut();
 });
 
@@ -193,6 +196,11 @@ test('after a kill the levels stand, and verify and the export of trades read wh
   assert.deepEqual(await book(node, yes), before);
   await source(level('sell', 6_000, 45));
   assert.deepEqual((await book(node, yes)).asks, [{ price: '0.6', size: '45' }]);
+  await node.stop();
+  // From its image.
+  node = await startSource();
+  assert.deepEqual((await book(node, yes)).asks, [{ price: '0.6', size: '45' }]);
+  await source(level('sell', 6_000, 0), level('sell', 6_000, 44));
   await node.stop();
   const verified = await cli(dataDir, ['verify'], { settings: SETTINGS });
   assert.equal(verified.code, 0, verified.stderr);

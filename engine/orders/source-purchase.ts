@@ -1,0 +1,119 @@
+/**
+ * What every purchase of the source needs: where it stands in a book, its price in cash, and a row that does not rest.
+ */
+import type * as matching from '../book/matching.ts';
+import { Side } from '../book/matching.ts';
+import type { EngineContext } from '../context.ts';
+import { positionRoom } from '../ledger/positions.ts';
+import { holdPosition } from '../ledger/reservations.ts';
+import { MarketFlag } from '../tables/codes.ts';
+import {
+  CASH_F,
+  Cash,
+  Flag,
+  MARKET_I,
+  Market,
+  ORDER_F,
+  ORDER_I,
+  Order,
+  State,
+} from '../tables/layout.ts';
+import type { Tables } from '../tables/tables.ts';
+import type {
+  AccountRow,
+  BookRow,
+  MarketRow,
+  MicroShares,
+  OrderRow,
+  Pips,
+  Ticks,
+  TokenRow,
+} from '../tables/units.ts';
+import { mulDivFloor } from '../tables/units.ts';
+import { rowRoom, takeOrder } from './orders.ts';
+import { reuseLevel } from './source-rows.ts';
+
+/** Where a level stands: what the source buys, and at which side and price of the book. */
+export interface Place {
+  /** The token that the reserved account buys: the complement where the source sells. */
+  readonly token: TokenRow;
+  readonly market: MarketRow;
+  readonly book: BookRow;
+  readonly side: matching.Side;
+  /** In the prices of the book. */
+  readonly pips: Pips;
+  /** 0 = its price is off the grid. */
+  readonly tick: Ticks | 0;
+  readonly grid: number;
+  readonly size: MicroShares;
+}
+
+export function isEnded({ marketI }: Tables, market: MarketRow): boolean {
+  return (marketI[(market << MARKET_I) + Market.flags]! & MarketFlag.ended) !== 0;
+}
+
+export function isTrading({ marketI }: Tables, market: MarketRow): boolean {
+  return (marketI[(market << MARKET_I) + Market.flags]! & MarketFlag.tradable) !== 0;
+}
+
+export function note(context: EngineContext, { book, size, tick }: Place): void {
+  context.changes += 1;
+  context.noteWord(book);
+  context.noteWord(tick);
+  context.note(size);
+}
+
+/** What a purchase costs at a tick of its book, rounded up. */
+export function costOf(
+  { grid, side }: Pick<Place, 'grid' | 'side'>,
+  tick: Ticks,
+  size: number,
+): number {
+  // What an ask buys is the complement, at the other side of the price.
+  return size - mulDivFloor(size, side === Side.ask ? tick : grid - tick, grid);
+}
+
+export function freeCash({ cashF }: Tables, account: AccountRow | 0): number {
+  const d = account << CASH_F;
+  return account === 0 ? 0 : cashF[d + Cash.total]! - cashF[d + Cash.reserved]!;
+}
+
+/** Whether a row can be had for a purchase of the reserved account, and the position that was looked up. */
+export function hasRoom(context: EngineContext): boolean {
+  const { position, t } = context;
+  if (position === 0 && !positionRoom(t, 1)) return false;
+  return t.state[State.freeSourceRow] !== 0 || rowRoom(context);
+}
+
+/** A row for a purchase of the reserved account that does not rest. */
+export function takeRow(
+  context: EngineContext,
+  account: AccountRow,
+  { side, size, token }: Pick<Place, 'side' | 'size' | 'token'>,
+  tick: Ticks,
+  cost: number,
+): OrderRow {
+  const { t } = context;
+  const { orderI } = t;
+  const free = reuseLevel(t);
+  const row = free === 0 ? takeOrder(context) : free;
+  context.hasForgotten = false;
+  const offset = row << ORDER_I;
+  orderI.fill(0, offset, offset + (1 << ORDER_I));
+  orderI[offset + Order.price] = tick;
+  orderI[offset + Order.flags] = side | Flag.source;
+  orderI[offset + Order.token] = token;
+  orderI[offset + Order.owner] = account;
+  orderI[offset + Order.maker] = account;
+  t.orderF[(row << ORDER_F) + Order.created] = context.time;
+  setAmounts(t, row, size, cost);
+  holdPosition(context, row, account, token);
+  return row;
+}
+
+export function setAmounts({ orderF }: Tables, row: OrderRow, size: number, cost: number): void {
+  const d = row << ORDER_F;
+  orderF[d + Order.remaining] = size;
+  orderF[d + Order.original] = size;
+  orderF[d + Order.budget] = cost;
+}
