@@ -24,6 +24,7 @@ import { LEDGER_FULL, ledgerSuite } from './orders/ledger.bench.ts';
 import { METRICS_FULL, metricsSuite } from './orders/metrics.bench.ts';
 import { orderPathSuite, PATH_FULL, type PathShape } from './orders/order-path.bench.ts';
 import { fillModelSuite } from './paper/fill-model.bench.ts';
+import { MIRROR_FULL, mirrorSuite } from './paper/mirror.bench.ts';
 import { limitsSuite } from './server/limits.bench.ts';
 import { validateSuite } from './server/validate.bench.ts';
 import { SPANS_FULL, spansSuite } from './spans/spans.bench.ts';
@@ -93,6 +94,7 @@ const suites: Readonly<Record<string, () => Promise<unknown>>> = {
     return undefined;
   },
   'paper-model': () => fillModelSuite(files),
+  mirror: () => mirrorSuite(MIRROR_FULL),
   validate: () => validateSuite(2_000, 3 * BLOCKS),
   limits: () => limitsSuite(20_000, 3 * BLOCKS),
   spans: () => spansSuite(SPANS_FULL),
