@@ -36,7 +36,7 @@ export interface BacktestFigures {
 }
 
 /** Messages a second that a mirror keeps up with. */
-export function mirrorSuite(shape: PaperShape): number {
+export function modelSuite(shape: PaperShape): number {
   return mirrorFigures(SEED, shape);
 }
 

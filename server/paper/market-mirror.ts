@@ -88,7 +88,8 @@ export class MarketMirror {
 
   private applyStep(book: MirroredBook, step: SourceStep, out: CommandBuffer): void {
     book.time = step.at;
-    if (step.kind === 'book') book.snapshot(step.bids, step.asks, out);
+    if (step.kind === 'clear') book.clear(out);
+    else if (step.kind === 'book') book.snapshot(step.bids, step.asks, out);
     else if (step.kind === 'changes') {
       this.prints.note(book.source, step.changes, step.at);
       book.changes(step.changes, out);
