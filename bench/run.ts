@@ -24,7 +24,8 @@ import { LEDGER_FULL, ledgerSuite } from './orders/ledger.bench.ts';
 import { METRICS_FULL, metricsSuite } from './orders/metrics.bench.ts';
 import { orderPathSuite, PATH_FULL, type PathShape } from './orders/order-path.bench.ts';
 import { fillModelSuite } from './paper/fill-model.bench.ts';
-import { backtestSuite, mirrorSuite, PAPER_FULL } from './paper/paper.bench.ts';
+import { MIRROR_FULL, mirrorSuite } from './paper/mirror.bench.ts';
+import { backtestSuite, modelSuite, PAPER_FULL } from './paper/paper.bench.ts';
 import { limitsSuite } from './server/limits.bench.ts';
 import { validateSuite } from './server/validate.bench.ts';
 import { SPANS_FULL, spansSuite } from './spans/spans.bench.ts';
@@ -94,6 +95,7 @@ const suites: Readonly<Record<string, () => Promise<unknown>>> = {
     return undefined;
   },
   'paper-model': () => fillModelSuite(files),
+  mirror: () => mirrorSuite(MIRROR_FULL),
   validate: () => validateSuite(2_000, 3 * BLOCKS),
   limits: () => limitsSuite(20_000, 3 * BLOCKS),
   spans: () => spansSuite(SPANS_FULL),
@@ -110,7 +112,7 @@ const suites: Readonly<Record<string, () => Promise<unknown>>> = {
   metrics: () => metricsSuite(METRICS_FULL),
   paper: async () => {
     inOwnProcess('paper-backtest', ...files);
-    inOwnProcess('paper-mirror');
+    inOwnProcess('paper-apply');
   },
   ledger: () => ledgerSuite({ ...LEDGER_FULL, ...beside }),
 };
@@ -121,7 +123,7 @@ const parts: typeof suites = {
   'ledger-size': async () => ledgerSizes(SIZE_FULL),
   'paper-backtest': () =>
     backtestSuite(files[0] === undefined ? PAPER_FULL : { ...PAPER_FULL, file: files[0] }),
-  'paper-mirror': async () => mirrorSuite(PAPER_FULL),
+  'paper-apply': async () => modelSuite(PAPER_FULL),
   'catalog-throughput': () => catalogSuite(CATALOG_FULL, ['throughput']),
   'catalog-size': () => catalogSuite(CATALOG_FULL, ['size']),
   'catalog-switch': () => catalogSuite(CATALOG_FULL, ['switching']),

@@ -106,13 +106,13 @@ export class LocalNode {
     this.#environment = {
       RATE_LIMITS: 'off',
       ADMIN_PORT: '0',
+      DEMO_TRADERS: 'off',
       ...process.env,
       ...environment,
       HOST: '127.0.0.1',
       PORT: String(port),
       DATA_DIR: dataDir,
       DEMO: demo ? 'on' : 'off',
-      DEMO_TRADERS: 'off',
       ...(adminPort === 0 ? {} : { ADMIN_PORT: String(adminPort) }),
     };
   }

@@ -5,6 +5,7 @@
 import {
   CommandBuffer,
   commandWords,
+  encodeCancel,
   encodeOrder,
   OrderType,
   Side,
@@ -25,6 +26,8 @@ import { SourceStream } from './source-stream.ts';
 const ACCOUNTS = 100;
 /** Orders of one batch, and messages of the source that come with it. */
 const BATCH = 16;
+/** Orders that are open at the most. */
+const OPEN = 1_000;
 const CASH = 2 ** 42;
 const SHARES = 5_000_000;
 
@@ -37,6 +40,9 @@ class MirrorLoad {
   private readonly random: Random;
   private readonly apiKey = new Int32Array(API_KEY_WORDS);
   private placed = 0;
+  private owner = keyOf(ADDRESS_WORDS, 1, 1);
+  /** Of the newest orders. */
+  private readonly owners: Int32Array[] = [];
   private time = 1;
 
   constructor(seed: string, { markets }: SourceStream, orders: number) {
@@ -63,17 +69,22 @@ class MirrorLoad {
     if (this.out.words > 0) this.apply(this.out);
   }
 
-  /** A batch of orders that rest or trade, around the middle of the prices. */
+  /** A batch of orders that rest or trade, around the middle of the prices; older ones are cancelled. */
   trade(): void {
     this.orders.clear();
-    for (let i = 0; i < BATCH; i++) this.order();
+    for (let i = 0; i < BATCH; i++) {
+      this.order();
+      const old = this.placed - OPEN;
+      if (old > 0) encodeCancel(this.orders, keyOf(ID_WORDS, 2, old), this.owners[old % OPEN]!);
+      this.owners[this.placed % OPEN] = this.owner;
+    }
     this.apply(this.orders);
   }
 
   private order(): void {
     const { random } = this;
     this.placed += 1;
-    const owner = keyOf(ADDRESS_WORDS, 1, 1 + random.below(ACCOUNTS));
+    this.owner = keyOf(ADDRESS_WORDS, 1, 1 + random.below(ACCOUNTS));
     encodeOrder(this.orders, {
       token: (random.pick(this.tokens) + random.below(2)) as TokenRow,
       side: Side.buy,
@@ -86,8 +97,8 @@ class MirrorLoad {
       signatureType: 0,
       precheck: 0,
       id: keyOf(ID_WORDS, 2, this.placed),
-      maker: owner,
-      signer: owner,
+      maker: this.owner,
+      signer: this.owner,
       apiKey: this.apiKey,
     });
   }
@@ -131,7 +142,7 @@ export function mirrorFigures(seed: string, { markets, messages, rounds }: Paper
   const [message, order, both] = [times.messages, times.orders, times.both].map(median);
   const ns = (us: number | undefined): string => `${(1e3 * us!).toFixed(0)} ns`;
   print('mirror, messages a second', `${(1e6 / message!).toFixed(0)} (${ns(message)} each)`);
-  print('an order; with a message of the source beside it', `${ns(order)}; ${ns(both)}`);
+  print('an order and a cancel; with a message beside them', `${ns(order)}; ${ns(both)}`);
   return 1e6 / message!;
 }
 

@@ -36,7 +36,7 @@ export interface BacktestFigures {
 }
 
 /** Messages a second that a mirror keeps up with. */
-export function mirrorSuite(shape: PaperShape): number {
+export function modelSuite(shape: PaperShape): number {
   return mirrorFigures(SEED, shape);
 }
 
@@ -101,12 +101,12 @@ async function bareLoop(recording: Recording): Promise<number> {
   return messages;
 }
 
-/** A bid for each outcome, a tick behind the best, placed again when the best moves. */
+/** A bid for each outcome at the best price, placed again when the best moves. */
 function quotes(): Strategy {
   const placed = new Map<string, number>();
   return {
     name: 'quotes',
-    onBook({ ask, bid, market, tick, token }, venue) {
+    onBook({ ask, bid, market, token }, venue) {
       if (bid === undefined || ask === undefined) return;
       const best = bid + 1_000 * ask;
       if (placed.get(token) === best) return;
@@ -114,13 +114,8 @@ function quotes(): Strategy {
       const [, other = ''] = market.tokens;
       venue.cancelAll(token);
       venue.cancelAll(other);
-      venue.place({ token, side: 'BUY', price: Math.max(bid - tick, tick), size: 5 });
-      venue.place({
-        token: other,
-        side: 'BUY',
-        price: 1 - Math.min(ask + tick, 1 - tick),
-        size: 5,
-      });
+      venue.place({ token, side: 'BUY', price: bid, size: 5 });
+      venue.place({ token: other, side: 'BUY', price: 1 - ask, size: 5 });
     },
   };
 }

@@ -79,6 +79,8 @@ export class SourceStream {
   }
 
   private refill({ asks, bids, worth }: Market): void {
+    bids.clear();
+    asks.clear();
     for (let i = 0; i < LEVELS; i++) {
       if (worth - i > 0) bids.set(worth - i, this.size());
       if (worth + 2 + i < CENTS) asks.set(worth + 2 + i, this.size());
@@ -98,20 +100,20 @@ export class SourceStream {
     return { event_type: 'book', ...head, bids: texts(bids, 1), asks: texts(asks, -1) };
   }
 
-  /** A level near the best one gets another size, or the middle wanders. */
+  /** A level near the best one gets another size. After a move of the middle, what is beyond it goes first. */
   private change(market: Market): MarketMessage {
     const { random } = this;
+    const { asks, bids } = market;
+    const highBid = [...bids.keys()].find((cents) => cents > market.worth);
+    if (highBid !== undefined) return this.set(market, true, highBid, 0);
+    const lowAsk = [...asks.keys()].find((cents) => cents < market.worth + 2);
+    if (lowAsk !== undefined) return this.set(market, false, lowAsk, 0);
     const isBid = random.below(2) === 0;
     const away = Math.min(random.below(LEVELS), random.below(LEVELS));
+    const cents = isBid ? market.worth - away : market.worth + 2 + away;
     if (random.below(40) === 0) market.worth += random.below(2) === 0 ? 1 : -1;
     market.worth = Math.min(Math.max(market.worth, 5), 93);
-    const levels = isBid ? market.bids : market.asks;
-    const wrong = [...levels.keys()].find((cents) =>
-      isBid ? cents > market.worth : cents < market.worth + 2,
-    );
-    const cents = wrong ?? Math.max(1, isBid ? market.worth - away : market.worth + 2 + away);
-    const size = wrong === undefined ? this.size() : 0;
-    return this.set(market, isBid, Math.min(cents, CENTS - 1), size);
+    return this.set(market, isBid, Math.min(Math.max(cents, 1), CENTS - 1), this.size());
   }
 
   private *trade(market: Market): Generator<RecordingEntry> {

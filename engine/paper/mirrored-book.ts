@@ -1,11 +1,11 @@
 /**
  * What the messages of a source mean to one mirrored book: `level`, `print` and `fill` commands. It knows what
- * the source has and what the engine was told, and says what differs. Between two messages its caller applies
+ * the source has and what the engine was last given, and writes what differs. Between two messages its caller applies
  * what it said, because it reads the paper orders from the engine's tables (paper-orders.ts).
  *
  *   source   what the source said, in its own prices
  *   wanted   the same on the grid of the book, without levels that cross each other
- *   sent     what the engine was last told
+ *   sent     what the engine was last given
  *
  * Rules: docs/paper.md#the-fill-model
  * Thread: one, which is the caller's.
@@ -18,11 +18,11 @@ import {
   type TicksPerUnit,
   type TokenRow,
 } from '../tables/units.ts';
+import { DoubleReports } from './double-reports.ts';
 import { keyOf, Levels, pipsOfKey } from './levels.ts';
 import type { PaperOrder, PaperOrders } from './paper-orders.ts';
 import { Place, type QueueRule } from './place.ts';
 import { SourceBook, type SourceChange, type SourceLevel } from './source-book.ts';
-import { ToldTwice } from './told-twice.ts';
 
 /** Whether what paper orders took of a level comes back with its next change or with the next message. */
 export type Impact = 'keep' | 'restore';
@@ -40,14 +40,14 @@ const NO_PLACES: ReadonlyMap<string, Place> = new Map();
 
 export class MirroredBook {
   readonly source = new SourceBook();
-  /** Unix milliseconds of the message at hand, by the source's clock; its feeder sets it (told-twice.ts). */
+  /** Unix milliseconds of the message at hand, by the source's clock; its feeder sets it (double-reports.ts). */
   time = 0;
   private readonly options: MirroredBookOptions;
   private readonly sent: readonly [Levels, Levels] = [new Levels(), new Levels()];
   /** By side and price, then by id: the orders that were seen when their level was last touched. */
   private readonly places = new Map<number, Map<string, Place>>();
   /** By side and price: what the source said lately, for orders that come. */
-  private readonly told = new Map<number, ToldTwice>();
+  private readonly reports = new Map<number, DoubleReports>();
   /** Keys at which wanted and sent may differ, by side. */
   private readonly touched: readonly [Set<number>, Set<number>] = [new Set(), new Set()];
   /** Pips of a tick. */
@@ -121,7 +121,7 @@ export class MirroredBook {
     const key = keyOf(side, pips);
     const orders = paper.at(side, pips);
     const places = this.placesAt(side, key, orders);
-    this.toldAt(side, key).print(size, this.time);
+    this.reportsAt(side, key).print(size, this.time);
     for (const order of orders) {
       const reached = places.get(nameOf(order))!.print(size, this.time);
       // What earlier paper orders got of the print is not left for this one.
@@ -139,7 +139,7 @@ export class MirroredBook {
     this.isKnown = false;
     this.replace([], [], out);
     this.places.clear();
-    this.told.clear();
+    this.reports.clear();
   }
 
   /** Reads what stands of the source, at a start or when a command was refused. The next message repairs it. */
@@ -213,7 +213,7 @@ export class MirroredBook {
     if (tick !== key) this.isIrregular = true;
     if (!this.isKnown) return;
     const after = this.sizeAt(side, tick);
-    if (after < before) this.toldAt(side, tick).decrease(before, after, this.time);
+    if (after < before) this.reportsAt(side, tick).decrease(before, after, this.time);
     for (const place of places.values()) {
       place.resized(before, after, this.time);
     }
@@ -224,15 +224,15 @@ export class MirroredBook {
     return this.source.sides[side].sum(tick, tick + this.step);
   }
 
-  private toldAt(side: 0 | 1, key: number): ToldTwice {
+  private reportsAt(side: 0 | 1, key: number): DoubleReports {
     const name = nameOfLevel(side, key);
-    let told = this.told.get(name);
-    if (told === undefined) {
-      told = new ToldTwice(() => undefined);
-      this.told.set(name, told);
+    let reports = this.reports.get(name);
+    if (reports === undefined) {
+      reports = new DoubleReports(() => undefined);
+      this.reports.set(name, reports);
     }
-    told.pass(this.time);
-    return told;
+    reports.pass(this.time);
+    return reports;
   }
 
   /** Places of the paper orders at a price. One that was not seen before is behind what the source has there. */
@@ -249,11 +249,11 @@ export class MirroredBook {
     const { queue } = this.options;
     const seen = this.places.get(name);
     const places = new Map<string, Place>();
-    const told = this.toldAt(side, key);
+    const reports = this.reportsAt(side, key);
     for (const order of orders) {
       const id = nameOf(order);
       const ahead = this.sizeAt(side, key);
-      places.set(id, seen?.get(id) ?? new Place(ahead, told.decreasesOf(), queue));
+      places.set(id, seen?.get(id) ?? new Place(ahead, reports.decreasesOf(), queue));
     }
     this.places.set(name, places);
     return places;

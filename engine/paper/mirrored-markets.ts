@@ -104,9 +104,12 @@ export class MirroredMarkets {
     timestamp: string,
     out: CommandBuffer,
   ): void {
-    for (const id of new Set(texts.map((text) => text.asset_id!))) {
+    for (const [at, { asset_id: id }] of texts.entries()) {
+      // Of each token once, for all of its changes: mostly one message has one change of both tokens.
+      if (texts.findIndex((text) => text.asset_id === id) < at) continue;
+      if (this.outcomes.get(id!)?.isSecond !== false) continue;
       const ofAsset = texts.filter((text) => text.asset_id === id);
-      this.changes(id, ofAsset, timestamp, out);
+      this.changes(id!, ofAsset, timestamp, out);
     }
   }
 

@@ -98,6 +98,8 @@ const CAPACITIES: Capacities = {
 const SOURCE_FUNDS = 2 ** 50;
 const FEE_BPS_MAX = 1_000;
 
+const NO_FILLS: readonly OwnFill[] = [];
+
 /** An order as the engine takes it. */
 export interface EngineOrder {
   readonly number: number;
@@ -135,6 +137,8 @@ export class Exchange {
   private time = 1;
   private requests = 0;
   private seen = 0;
+  /** The id of the order at hand: commands copy it. */
+  private readonly order = keyOf(ID_WORDS, 2, 0);
 
   /** @param cash micro-units of the account */
   constructor(cash: number) {
@@ -204,7 +208,7 @@ export class Exchange {
       feeRateBps: FEE_BPS_MAX,
       signatureType: 0,
       precheck: precheckOf(order),
-      id: orderKey(order.number),
+      id: this.idOf(order.number),
       maker: this.address,
       signer: this.address,
       apiKey: this.apiKey,
@@ -213,7 +217,7 @@ export class Exchange {
   }
 
   cancel(number: number): RejectReasonCode {
-    return this.run((out) => encodeCancel(out, orderKey(number), this.address));
+    return this.run((out) => encodeCancel(out, this.idOf(number), this.address));
   }
 
   /** Of the account. */
@@ -244,7 +248,7 @@ export class Exchange {
 
   /** Why an order ended; 0 = it is open, or its id is not in memory any more. */
   endOf(number: number): number {
-    const row = findOrder(this.t, orderKey(number), 0);
+    const row = findOrder(this.t, this.idOf(number), 0);
     return row < 0 ? closeReason(this.t, -row as OrderRow) : EndReason.none;
   }
 
@@ -254,16 +258,22 @@ export class Exchange {
   }
 
   /** Fills of own orders since the last call; both sides of one where the account met itself. */
-  takeFills(): OwnFill[] {
+  takeFills(): readonly OwnFill[] {
     const { account, t } = this;
-    const found: OwnFill[] = [];
     const end = fillCount(t);
+    if (this.seen === end) return NO_FILLS;
+    const found: OwnFill[] = [];
     for (; this.seen < end; this.seen++) {
       const row = fillRow(t, this.seen);
       if (fillMaker(t, row) === account) found.push(makerFill(t, row));
       if (fillTaker(t, row) === account) found.push(takerFill(t, row));
     }
     return found;
+  }
+
+  private idOf(number: number): Int32Array {
+    this.order[ID_WORDS - 1] = number;
+    return this.order;
   }
 
   private mustFund(kind: FundsKind, fields: Omit<FundsFields, 'id'>): void {
@@ -336,11 +346,6 @@ function takerFill(t: Tables, row: FillRow): OwnFill {
     cash: isSell ? collateral - fee : -collateral,
     shares: isSell ? -size : size - fee,
   };
-}
-
-/** The id of an own order. */
-function orderKey(number: number): Int32Array {
-  return keyOf(ID_WORDS, 2, number);
 }
 
 /** A key of `words` words: which kind of thing, and its number. */

@@ -71,7 +71,7 @@ export class Run {
 
   /** An entry of the recording, after what was due before it. */
   take(entry: RecordingEntry): void {
-    this.guarded(() => {
+    try {
       this.advance(entry.at);
       this.calling = '';
       this.exchange.at(entry.at);
@@ -82,7 +82,9 @@ export class Run {
       for (const each of heard) this.hear(each);
       this.drain();
       for (const each of heard) if (each.kind === 'book') this.callBook(each.market);
-    });
+    } catch (error) {
+      throw this.located(error);
+    }
   }
 
   /** After the last line. */
@@ -204,10 +206,15 @@ export class Run {
     try {
       act();
     } catch (error) {
-      if (this.calling === '') throw error;
-      const at = new Date(this.exchange.now).toISOString();
-      const what = error instanceof Error ? error.message : String(error);
-      throw new StrategyError(`${this.name}: ${this.calling} at ${at}: ${what}`, { cause: error });
+      throw this.located(error);
     }
+  }
+
+  /** What the strategy threw, with where it was; anything else as it is. */
+  private located(error: unknown): unknown {
+    if (this.calling === '') return error;
+    const at = new Date(this.exchange.now).toISOString();
+    const what = error instanceof Error ? error.message : String(error);
+    return new StrategyError(`${this.name}: ${this.calling} at ${at}: ${what}`, { cause: error });
   }
 }

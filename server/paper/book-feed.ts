@@ -34,7 +34,7 @@ export interface FeedMark {
 
 /** Messages that may wait, for a snapshot or for the engine; beyond, a new snapshot replaces them. */
 const WAITING_MAX = 10_000;
-const NOTHING: SourceStep = { kind: 'book', at: 0, bids: [], asks: [] };
+const CLEAR: SourceStep = { kind: 'clear', at: 0 };
 
 export class BookFeed {
   private readonly o: FeedParts;
@@ -82,7 +82,7 @@ export class BookFeed {
   }
 
   /** The next message of its stream. */
-  take(message: SourceStep | SourceSnapshot): void {
+  take(message: Exclude<SourceStep, { kind: 'clear' }> | SourceSnapshot): void {
     if (message.kind === 'print') {
       this.follow([message]);
       return;
@@ -136,12 +136,13 @@ export class BookFeed {
   }
 
   private trust(steps: readonly SourceStep[]): void {
+    const begin = this.reason === undefined ? [] : [CLEAR];
     clearTimeout(this.grace);
     this.grace = undefined;
     this.reason = undefined;
     this.isWithdrawn = false;
     this.waiting = [];
-    this.follow(steps);
+    this.follow([...begin, ...steps]);
   }
 
   private follow(steps: readonly SourceStep[]): void {
@@ -160,7 +161,7 @@ export class BookFeed {
   private withdraw(): void {
     this.grace = undefined;
     this.isWithdrawn = true;
-    this.steps = [...this.steps.filter(isPrint), NOTHING];
+    this.steps = [...this.steps.filter(isPrint), CLEAR];
     this.schedule();
   }
 

@@ -91,7 +91,8 @@ export class MarketMirror {
 
   private applyStep(book: MirroredBook, step: SourceStep, out: CommandBuffer): void {
     book.time = step.at;
-    if (step.kind === 'book') {
+    if (step.kind === 'clear') book.clear(out);
+    else if (step.kind === 'book') {
       const trades = this.o.infersTrades ? inferTrades(book.source, step.bids, step.asks) : [];
       for (const { pips, side, size } of trades) book.print(side, pips, size, out);
       book.snapshot(step.bids, step.asks, out);

@@ -107,7 +107,7 @@ export class Mirror {
     const paused = troubled.filter(({ feed }) => feed.isPaused);
     return {
       url: this.o.url,
-      isConnected: this.streams.length > 0 && this.streams.every(({ isOpen }) => isOpen),
+      isConnected: this.streams.length > 0 && this.streams.every(({ isFollowing }) => isFollowing),
       live: all.length - troubled.length,
       doubted: troubled.length - paused.length,
       paused: paused.length,
@@ -200,7 +200,7 @@ export class Mirror {
         graceMs: this.o.graceMs ?? GRACE_MS,
         apply: (steps) => venue.apply(market, steps),
         wanted: () => {
-          if (stream.isOpen) this.asker.want(token);
+          if (stream.isFollowing) this.asker.want(token);
         },
         onDoubt: (reason) => {
           this.doubts.set(reason, this.doubts.get(reason)! + 1);
@@ -215,7 +215,7 @@ export class Mirror {
     }
     for (const [stream, tokens] of news) {
       stream.add(tokens);
-      if (stream.isOpen) this.wantFirst(tokens);
+      if (stream.isFollowing) this.wantFirst(tokens);
     }
     if (markets.length > 0)
       log(

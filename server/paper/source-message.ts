@@ -24,6 +24,8 @@ interface Levels {
 
 /** A message for one book; `side` of a print is its taker's, and `isSecond` says that it is of the second outcome. */
 export type SourceStep =
+  /** Nothing is known of the source: its levels leave, and what waited for its queues begins again. */
+  | ({ readonly kind: 'clear' } & Timed)
   | ({ readonly kind: 'book' } & Timed & Levels)
   | ({ readonly kind: 'changes'; readonly changes: readonly SourceChange[] } & Timed)
   | ({ readonly kind: 'print'; readonly isSecond: boolean } & Timed & SourceChange);

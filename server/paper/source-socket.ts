@@ -9,6 +9,8 @@ import { WebSocket } from 'ws';
 export interface SocketHandlers {
   /** The connection is open: send the subscriptions. */
   opened(send: (message: object) => void): void;
+  /** Something came, an answer to a ping too. */
+  heard?(): void;
   /** A message that is no answer to a ping. */
   text(text: string): void;
   /** Nothing more comes of this connection; another one follows. */
@@ -83,18 +85,23 @@ export class SourceSocket {
     socket.on('open', () => this.opened(socket));
     socket.on('message', (data) => {
       if (socket !== this.socket) return;
-      this.heardAt = performance.now();
+      this.hear();
       const text = String(data);
       if (text !== 'PONG') this.handlers.text(text);
     });
     socket.on('pong', () => {
-      this.heardAt = performance.now();
+      if (socket === this.socket) this.hear();
     });
     // 'close' follows.
     socket.on('error', () => undefined);
     socket.on('close', () => {
       if (socket === this.socket) this.end('disconnected');
     });
+  }
+
+  private hear(): void {
+    this.heardAt = performance.now();
+    this.handlers.heard?.();
   }
 
   private opened(socket: WebSocket): void {

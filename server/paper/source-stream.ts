@@ -14,7 +14,7 @@ import {
 import { type SocketTimes, SourceSocket } from './source-socket.ts';
 
 export interface StreamHandlers {
-  /** Subscribed: books follow. */
+  /** The source has answered on a new connection, which has subscribed. */
   opened(): void;
   event(event: SourceEvent): void;
   /** Nothing of these tokens, or of all of them, can be trusted until the next snapshot. */
@@ -30,6 +30,7 @@ export class SourceStream {
   private readonly socket: SourceSocket;
   /** The last place of each stream of this connection, where the source gives places. */
   private places = new Map<string, string>();
+  private isHeard = false;
 
   constructor(url: string, handlers: StreamHandlers, times?: SocketTimes) {
     this.handlers = handlers;
@@ -39,17 +40,25 @@ export class SourceStream {
         opened: (send) => {
           this.places = new Map();
           if (this.tokens.size > 0) send(subscription(this.tokens));
+        },
+        heard: () => {
+          if (this.isHeard) return;
+          this.isHeard = true;
           handlers.opened();
         },
         text: (text) => this.take(text),
-        ended: (reason) => handlers.lost(reason, this.tokens),
+        ended: (reason) => {
+          this.isHeard = false;
+          handlers.lost(reason, this.tokens);
+        },
       },
       times,
     );
   }
 
-  get isOpen(): boolean {
-    return this.socket.isOpen;
+  /** Its connection is open, and not mute: snapshots are followed by changes. */
+  get isFollowing(): boolean {
+    return this.isHeard;
   }
 
   add(tokens: readonly string[]): void {

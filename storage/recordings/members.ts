@@ -39,7 +39,7 @@ export function beginsMember(bytes: Uint8Array): boolean {
   return bytes.length >= HEAD.length && HEAD.equals(bytes.subarray(0, HEAD.length));
 }
 
-/** The texts of all whole members. `onCut` hears of a last one that is not whole. */
+/** The texts of all whole members. `onCut` is called for a last one that is not whole. */
 export async function* membersOf(
   file: FileHandle,
   path: string,

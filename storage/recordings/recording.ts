@@ -23,6 +23,9 @@ import { publicEntries, surveyOf } from './public-form.ts';
 /** Of a file in the public form. */
 const PIECE_BYTES = 2 ** 18;
 
+/** Entries of a batch: few enough that they are garbage before the collector copies them. */
+const BATCH = 128;
+
 export interface Recording extends AsyncIterable<RecordingEntry> {
   readonly path: string;
   /** The public form has no header and no end of its own. */
@@ -51,7 +54,9 @@ async function openOwn(path: string): Promise<Recording> {
     for await (const lines of memberLines(path, (offset) => (cutAt = offset))) {
       const skipped = Math.min(skip, lines.length);
       skip -= skipped;
-      if (skipped < lines.length) yield lines.slice(skipped).map((line) => entryOf(line, path));
+      for (let at = skipped; at < lines.length; at += BATCH) {
+        yield lines.slice(at, at + BATCH).map((line) => entryOf(line, path));
+      }
     }
   }
   return {

@@ -1,18 +1,18 @@
 /** `cli backtest`: files of recordings, strategies from files, several runs, and what it says of mistakes. */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { extname, join } from 'node:path';
 import test from 'node:test';
 import type { BacktestResult } from '../../server/backtest/backtest.ts';
 import { RecordingWriter } from '../../storage/recordings/writer.ts';
 import { temporaryDirectory } from '../common/node-harness.ts';
-import { ROOT } from '../common/root.ts';
 import { cli } from '../common/run-cli.ts';
 import { book, catalog, change, START, trade } from './entries.ts';
 
 const directory = temporaryDirectory();
 const recording = join(directory, 'day.rec');
-const example = join(ROOT, 'examples/quotes.ts');
+/** In the form in which this test runs: source, or compiled. */
+const example = join(import.meta.dirname, `../../examples/quotes${extname(import.meta.filename)}`);
 
 function strategyFile(name: string, text: string): string {
   const path = join(directory, name);

@@ -7,7 +7,7 @@ import { loadProblem } from '../../bench/common/http-load.ts';
 import { engineSuite } from '../../bench/engine/engine.bench.ts';
 import { ledgerSizes } from '../../bench/engine/ledger-size.ts';
 import { resolutionSuite } from '../../bench/engine/resolution.bench.ts';
-import { backtestSuite, mirrorSuite } from '../../bench/paper/paper.bench.ts';
+import { backtestSuite, modelSuite } from '../../bench/paper/paper.bench.ts';
 import { limitsSuite } from '../../bench/server/limits.bench.ts';
 import { validateSuite } from '../../bench/server/validate.bench.ts';
 import { clusterLogSuite } from '../../bench/storage/cluster-log.bench.ts';
@@ -105,5 +105,5 @@ test('the paper suite runs strategies over a drawn recording, and mirrors it bes
   const shape = { markets: 2, messages: 600, rounds: 1 };
   const figures = await backtestSuite(shape);
   assert(figures.idle > 0 && figures.quotes > 0);
-  assert(mirrorSuite(shape) > 0);
+  assert(modelSuite(shape) > 0);
 });

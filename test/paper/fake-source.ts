@@ -26,7 +26,7 @@ interface FakeBook {
 
 export class FakeVenue {
   port = 0;
-  /** Answers pings, and sends what happens. */
+  /** It sends nothing, and reads nothing. */
   isMute = false;
   /** Hashes are those of the node's own rule. */
   makesHashes = false;
@@ -44,6 +44,7 @@ export class FakeVenue {
   private readonly sockets = new Map<WebSocket, Set<string>>();
   private readonly http = createServer((request, response) => void this.answer(request, response));
   private readonly stream = new WebSocketServer({ noServer: true, autoPong: false });
+  private unread: (() => void)[] = [];
   private now = 1_750_000_000_000;
   private sequence = 1;
 
@@ -152,6 +153,11 @@ export class FakeVenue {
     return [...this.sockets.values()].some((tokens) => tokens.has(token));
   }
 
+  unmute(): void {
+    this.isMute = false;
+    for (const read of this.unread.splice(0)) read();
+  }
+
   dropConnections(): void {
     for (const socket of this.sockets.keys()) socket.terminate();
   }
@@ -185,12 +191,12 @@ export class FakeVenue {
     socket.on('ping', () => {
       if (!this.isMute) socket.pong();
     });
-    socket.on('message', (data) => {
-      const text = String(data);
-      if (this.isMute) return;
-      if (text === 'PING') socket.send('PONG');
+    const take = (text: string): void => {
+      if (this.isMute) this.unread.push(() => take(text));
+      else if (text === 'PING') socket.send('PONG');
       else this.subscribe(socket, tokens, JSON.parse(text) as { assets_ids: string[] });
-    });
+    };
+    socket.on('message', (data) => take(String(data)));
   }
 
   private subscribe(

@@ -151,7 +151,9 @@ test('SECURITY.md states every bound that a setting has, with its default', () =
   const cells = rowsOf('../SECURITY.md', '| resource |').map((row) => row[2]!);
   const stated = cells.flatMap((cell) => [...cell.matchAll(/`([A-Z][A-Z0-9_]+)(?:=([^`]*))?`/g)]);
   for (const [, variable, value] of stated) assert.equal(value, settings.get(variable!), variable);
-  const bounds = [...settings.keys()].filter((variable) => /_MAX$|_PER_|ENGINE_QUEUE$/.test(variable));
+  const bounds = [...settings.keys()].filter((variable) =>
+    /_MAX$|_PER_|ENGINE_QUEUE$/.test(variable),
+  );
   assert(bounds.length > 15, 'the settings are there');
   const listed = new Set(stated.map(([, variable]) => variable));
   assert.deepEqual(

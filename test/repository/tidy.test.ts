@@ -201,7 +201,7 @@ const ROOMS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
     load: [],
     measure: ['load'],
     orders: ['common', 'load', 'measure'],
-    paper: ['common'],
+    paper: ['common', 'load'],
     profile: ['load', 'measure', 'orders'],
     server: [],
     catalog: ['common', 'load'],

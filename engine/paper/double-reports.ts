@@ -1,13 +1,13 @@
 /**
- * A source says a trade twice, as a print and as a decrease of the level, in either order and within some time.
+ * A source reports a trade twice, as a print and as a decrease of the level, in either order and within some time.
  * So a print explains decreases that came shortly before it, the oldest first, and decreases that come shortly
  * after it, up to its size. What no print explains in that time was cancelled.
  *
  * Thread: that of its owner.
  */
 
-/** Within so many milliseconds, by the source's clock, it says both. */
-const TOLD_TWICE_MS = 2_000;
+/** Within so many milliseconds, by the source's clock, it sends both. */
+const REPORTED_WITHIN_MS = 2_000;
 
 /** A level became smaller. */
 export interface Decrease {
@@ -19,19 +19,19 @@ export interface Decrease {
   readonly time: number;
 }
 
-export class ToldTwice {
+export class DoubleReports {
   private prints: { left: number; readonly time: number }[] = [];
   private decreases: Decrease[] = [];
   private readonly onDone: (decrease: Decrease) => void;
 
-  /** @param onDone hears of each decrease once: when it is explained, or with what was cancelled */
+  /** @param onDone is called once for each decrease: when it is explained, or with what was cancelled */
   constructor(onDone: (decrease: Decrease) => void) {
     this.onDone = onDone;
   }
 
   /** The decreases alone, for an order that comes. */
-  decreasesOf(): ToldTwice {
-    const copy = new ToldTwice(() => undefined);
+  decreasesOf(): DoubleReports {
+    const copy = new DoubleReports(() => undefined);
     copy.decreases = this.decreases.map((decrease) => ({ ...decrease }));
     return copy;
   }
@@ -66,19 +66,25 @@ export class ToldTwice {
 
   /** Comes before what a message says: what is too old is not explained any more. */
   pass(time: number): void {
-    const isOver = (said: { readonly time: number }): boolean => time - said.time > TOLD_TWICE_MS;
+    const isOver = (said: { readonly time: number }): boolean =>
+      time - said.time > REPORTED_WITHIN_MS;
     if (this.prints.some(isOver)) this.prints = this.prints.filter((print) => !isOver(print));
+    if (!this.decreases.some(isOver)) return;
     const old = this.decreases.filter(isOver);
-    if (old.length === 0) return;
     this.decreases = this.decreases.filter((decrease) => !isOver(decrease));
     for (const decrease of old) this.onDone(decrease);
   }
 
   /** Takes out what is explained. */
   private sweep(): void {
-    this.prints = this.prints.filter(({ left }) => left > 0);
-    const done = this.decreases.filter(({ left }) => left === 0);
+    if (this.prints.some(isDone)) this.prints = this.prints.filter(({ left }) => left > 0);
+    if (!this.decreases.some(isDone)) return;
+    const done = this.decreases.filter(isDone);
     this.decreases = this.decreases.filter(({ left }) => left > 0);
     for (const decrease of done) this.onDone(decrease);
   }
+}
+
+function isDone({ left }: { readonly left: number }): boolean {
+  return left === 0;
 }
