@@ -19,8 +19,8 @@ interface Acknowledged {
 export class AnyNode extends HttpClient {
   /** Orders that were answered with 200, the newest ones. */
   acknowledged: Acknowledged[] = [];
-  /** Requests that were answered with an error, or not at all. */
-  failed = 0;
+  /** What was answered with an error, or not at all; 401 is what a revoked key gets. */
+  readonly failed: string[] = [];
   /** Answered requests, by the place of the node. */
   readonly answered: number[] = [];
   private readonly nodes: readonly HttpClient[];
@@ -52,7 +52,9 @@ export class AnyNode extends HttpClient {
     try {
       const reply = await this.nodes[node]!.send(method, path, headers, body);
       this.judge(node, method, reply);
-      if (reply.status !== 200) this.failed += 1;
+      if (reply.status !== 200 && reply.status !== 401) {
+        this.failed.push(`n${node}: ${method} ${path}: ${reply.status} ${reply.body}`);
+      }
       if (reply.status === 200) {
         this.answered[node] = (this.answered[node] ?? 0) + 1;
         if (path === '/orders' && method === 'POST') {
@@ -62,7 +64,7 @@ export class AnyNode extends HttpClient {
       return { ...reply, retryAfterSeconds: 0 };
     } catch (error) {
       this.leader = undefined;
-      this.failed += 1;
+      this.failed.push(`n${node}: ${method} ${path}: ${error}`);
       await sleep(REST_MS);
       throw error;
     }
