@@ -369,21 +369,23 @@ export class Roles {
   private async takeOver(): Promise<LogWriter | undefined> {
     const { feed } = this;
     const { log, node, replicated, silenceMs, tables } = this.o;
+    // What this node has now is in the tail that is read after it; what comes meanwhile may not be.
+    const own = feed.at.sequence;
     const left = this.leftTail();
     const tail = left ?? (await replicated.tail(silenceMs));
-    refuseOther(tail, feed.at.sequence);
+    refuseOther(tail, own);
     // Somebody has just begun: its beats come.
     if (tail.epoch > this.epoch) {
       this.epoch = tail.epoch;
       return undefined;
     }
-    const expected = Math.max(tail.sequence, feed.at.sequence);
+    const expected = Math.max(tail.sequence, own);
     await Promise.race([feed.whenApplied(expected), sleep(silenceMs, undefined, { ref: false })]);
-    // Whoever is behind leaves the lead to somebody else, or tries again.
-    if (feed.applied !== expected || feed.at.sequence !== expected) return undefined;
     // Nobody is taken for dead where the leader has said that it leaves.
     if (left === undefined && (await this.hasBeaten())) return undefined;
     if (this.silence.ms < silenceMs || this.isClosing) return undefined;
+    // Whoever is behind leaves the lead to somebody else, or tries again; and somebody leads who writes meanwhile.
+    if (feed.applied !== expected || feed.at.sequence !== expected) return undefined;
     assert(tail.sequence === 0 || stateDigest(tables) === tail.digest, 'a digest was compared');
     const record = this.o.epochRecord();
     const patienceMs = PATIENCE * silenceMs;

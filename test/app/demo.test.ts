@@ -51,7 +51,9 @@ test('a first start shows books with both sides and trades for every demo market
     { skip: hasCurl ? false : 'curl is not installed' },
     () => {
       const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
-      const lines = readme.split('\n').filter((line) => line.startsWith('curl '));
+      const lines = readme
+        .split('\n')
+        .filter((line) => line.startsWith('curl ') && line.includes(':3000/'));
       assert.equal(lines.length, 4);
       for (const line of lines) {
         const here = line.replace('127.0.0.1:3000', `127.0.0.1:${node.port}`);

@@ -129,6 +129,29 @@ test('nobody takes the lead from a leader whose beats are only not delivered', (
     assert.deepEqual(notedIn(stage.cluster), [1, 2]);
   }));
 
+test('a record that comes while the tail is read is no damage', () =>
+  staged(async (stage) => {
+    const first = await stage.led();
+    const other = stage.nodes.find((node) => node !== first)!;
+    const { faults, replicated, roles } = other.run!;
+    await until(() => roles.facts().leader?.node === first.name, WAIT_MS);
+    const { epoch } = stage.cluster.tail;
+    const tail = replicated.tail.bind(replicated);
+    let reads = 0;
+    replicated.tail = async (msMax) => {
+      const before = await tail(msMax);
+      assert.equal(await first.note(reads), undefined);
+      await stage.level();
+      reads += 1;
+      return before;
+    };
+    // It looks whether somebody leads.
+    faults.losesBeats = true;
+    await until(() => reads > 2 || other.fatal.length > 0, WAIT_MS);
+    assert.equal(stage.cluster.tail.epoch, epoch);
+    assert.deepEqual([first.leads, other.run?.roles], [true, roles]);
+  }));
+
 test('a leader hands over: the named node leads at once, both go on, and the lead comes back', () =>
   staged(async (stage) => {
     const first = await stage.led();
