@@ -391,7 +391,9 @@ export class Roles {
     const patienceMs = PATIENCE * silenceMs;
     this.taken = performance.now();
     const beat = this.beatOf(tail.epoch + 1, record.sequence, { leaves: false });
-    const writer = await replicated.claim(tail, record, { node, patienceMs, beat });
+    // One that comes between that look and the claim lets its leader show itself as current.
+    const seen = left === undefined ? this.newest : undefined;
+    const writer = await replicated.claim(tail, record, { node, patienceMs, beat, seen });
     const stopped = this.following.stop();
     feed.take(record);
     await Promise.all([stopped, feed.whenApplied(record.sequence)]);

@@ -9,7 +9,7 @@ import { type LogEntry, OutcomeUnknown, WrongSequence } from '../log/log.ts';
 import { Pause } from './pause.ts';
 import { NoSpace, type Tail } from './replicated-log.ts';
 
-/** done: it took place. moved: the tail is not the expected one. full: the store takes nothing more. */
+/** done: it took place. moved: the tail is not the expected one, or the last heartbeat is not. full: the store takes nothing more. */
 export type Answer = 'done' | 'moved' | 'full';
 
 /** Records that are committed together, encoded for the store. */
@@ -19,6 +19,8 @@ export interface Group {
   readonly tail: Tail;
   /** Of a claim: the heartbeat that is put with it. */
   readonly beat?: Buffer | undefined;
+  /** Of a claim: it is refused where the last heartbeat is another one. */
+  readonly seen?: Buffer | undefined;
 }
 
 /** The place where the log lies. Every call rejects where there is no answer in time. */
@@ -81,6 +83,10 @@ export class Certain<G extends Group> {
       // A store that is full may have taken it all the same.
       const isCommitted = await this.isCommitted(group, tryMs);
       if (isCommitted === true) return;
+      // The last heartbeat is another one than a claim has seen, and none comes twice.
+      if (answer === 'moved' && isCommitted === false && group.seen !== undefined) {
+        throw new WrongSequence(group.expected.sequence, group.expected.sequence);
+      }
       if (answer === 'full' && isCommitted === false && !mayWait) {
         throw isInDoubt ? new OutcomeUnknown('the log is full') : new NoSpace();
       }

@@ -215,7 +215,7 @@ export class EtcdLog implements ReplicatedLog, TailStore<EncodedGroup> {
     return encodeGroup(expected, entries, writer, epoch);
   }
 
-  async swap({ beat, expected, tail, values }: EncodedGroup, msMax: number): Promise<Answer> {
+  async swap({ beat, expected, seen, tail, values }: EncodedGroup, msMax: number): Promise<Answer> {
     const last = digits(tail.sequence);
     for (const [i, value] of values.entries()) {
       if (i === 0) continue;
@@ -231,7 +231,8 @@ export class EtcdLog implements ReplicatedLog, TailStore<EncodedGroup> {
       puts.push({ key: this.key('owner'), value: Buffer.from(tail.writer) });
     }
     if (beat !== undefined) puts.push({ key: this.key('leader'), value: beat });
-    return this.put('tail', tailBytes(expected), puts, msMax);
+    const unchanged = seen && { key: this.key('leader'), value: seen };
+    return this.put('tail', tailBytes(expected), puts, msMax, unchanged);
   }
 
   async writerOf(sequence: number, msMax: number): Promise<string> {
@@ -254,9 +255,11 @@ export class EtcdLog implements ReplicatedLog, TailStore<EncodedGroup> {
     expected: Buffer | undefined,
     puts: readonly Row[],
     msMax: number,
+    unchanged?: Row,
   ): Promise<Answer> {
     try {
-      const isDone = await this.etcd.swap({ key: this.key(name), expected, puts }, msMax);
+      const swap = { key: this.key(name), expected, puts, unchanged };
+      const isDone = await this.etcd.swap(swap, msMax);
       return isDone ? 'done' : 'moved';
     } catch (error) {
       if (isFullText(error as Error)) return 'full';

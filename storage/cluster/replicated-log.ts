@@ -59,6 +59,8 @@ export interface Claim {
   readonly patienceMs: number;
   /** The first heartbeat, which is there as soon as the claim is. */
   readonly beat?: Buffer;
+  /** The last heartbeat that has come here: after another one the claim is refused, as its leader lives. */
+  readonly seen?: Buffer | undefined;
 }
 
 export interface Announcement extends Subscription {

@@ -34,14 +34,14 @@ export class TailWriter<G extends Group> extends GroupCommit implements LogWrite
     store: TailStore<G>,
     expected: Tail,
     record: LogEntry,
-    { beat, node, patienceMs }: Claim,
+    { beat, node, patienceMs, seen }: Claim,
   ): Promise<TailWriter<G>> {
     const isBeginning = expected.epoch === 0;
     assert(isBeginning || record.sequence === expected.sequence + 1, 'records follow the tail');
     assert(isBeginning || record.before === expected.digest, 'records follow the tail');
     const name = `${node}.${randomBytes(8).toString('hex')}`;
     const certain = new Certain(store, patienceMs);
-    const group = { ...store.group(expected, [record], name, expected.epoch + 1), beat };
+    const group = { ...store.group(expected, [record], name, expected.epoch + 1), beat, seen };
     await certain.commit(group, false);
     return new TailWriter(certain, group.tail);
   }

@@ -39,6 +39,8 @@ export interface Swap {
   readonly key: string;
   /** What the key holds now; undefined = nothing. */
   readonly expected: Buffer | undefined;
+  /** Another key that has to hold this. */
+  readonly unchanged?: Row | undefined;
   readonly puts: readonly Row[];
 }
 
@@ -134,15 +136,12 @@ export class EtcdClient {
   }
 
   /** Puts all, if the key holds what is expected. One try: after a rejection it may still take place. */
-  swap({ expected, key, puts }: Swap, msMax: number): Promise<boolean> {
-    const name = { key: Buffer.from(key), result: 'Equal' } as const;
-    const compare =
-      expected === undefined
-        ? { ...name, target: 'Create', create_revision: 0 }
-        : { ...name, target: 'Value', value: expected };
+  swap({ expected, key, puts, unchanged }: Swap, msMax: number): Promise<boolean> {
+    const compare = [comparisonOf(key, expected)];
+    if (unchanged !== undefined) compare.push(comparisonOf(unchanged.key, unchanged.value));
     const success = puts.map(putOf);
     return this.once(msMax, async (etcd, options) => {
-      const { succeeded } = await etcd.kv.txn({ compare: [compare as object], success }, options);
+      const { succeeded } = await etcd.kv.txn({ compare, success }, options);
       return succeeded;
     });
   }
@@ -348,6 +347,13 @@ export function isFullText(error: Error): boolean {
 
 function rowOf({ key, value }: { key: Buffer; value: Buffer }): Row {
   return { key: key.toString(), value };
+}
+
+function comparisonOf(key: string, value: Buffer | undefined): object {
+  const name = { key: Buffer.from(key), result: 'Equal' };
+  return value === undefined
+    ? { ...name, target: 'Create', create_revision: 0 }
+    : { ...name, target: 'Value', value };
 }
 
 function putOf({ key, value }: Row): IRequestOp {

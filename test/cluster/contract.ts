@@ -165,6 +165,21 @@ export const BEHAVIOURS: Readonly<Record<string, (open: Open, random: Random) =>
     assert.equal(`${await two.lastBeat(MS)}`, 'won');
   },
 
+  'a claim is refused where a heartbeat has come that its node has not seen': async (open) => {
+    const [one, two] = [await open(), await open()];
+    const first = await claimed(one);
+    const tail = await two.tail(MS);
+    const record = entryOf(first.last + 1);
+    const claim = (seen: string) => ({ node: 'next', patienceMs: MS, seen: Buffer.from(seen) });
+    await assert.rejects(two.claim(tail, record, claim('older')), WrongSequence);
+    await first.beat(Buffer.from('older'), MS);
+    await first.beat(Buffer.from('newest'), MS);
+    await assert.rejects(two.claim(tail, record, claim('older')), WrongSequence);
+    assert.deepEqual(await one.tail(MS), tail, 'nothing was written');
+    await two.claim(tail, record, claim('newest'));
+    await assert.rejects(first.beat(Buffer.from('late'), MS), WrongSequence);
+  },
+
   'heartbeats are seen in their order, the last one also by who comes later': async (open) => {
     const seen: string[] = [];
     const problem = (): void => undefined;

@@ -129,6 +129,32 @@ test('nobody takes the lead from a leader whose beats are only not delivered', (
     assert.deepEqual(notedIn(stage.cluster), [1, 2]);
   }));
 
+test('nobody takes the lead from a leader whose beat comes right before the claim', () =>
+  staged(async (stage) => {
+    const first = await stage.led();
+    const other = stage.nodes.find((node) => node !== first)!;
+    const { faults, replicated, roles } = other.run!;
+    await until(() => roles.facts().leader?.node === first.name, WAIT_MS);
+    const { epoch } = stage.cluster.tail;
+    const claim = replicated.claim.bind(replicated);
+    const lastBeat = replicated.lastBeat.bind(replicated);
+    let claims = 0;
+    let read: Buffer | undefined;
+    // What was read a moment before the newest beat.
+    replicated.lastBeat = async (msMax) => {
+      read ??= await lastBeat(msMax);
+      return read;
+    };
+    replicated.claim = (...args) => {
+      claims += 1;
+      return claim(...args);
+    };
+    faults.losesBeats = true;
+    await until(() => claims > 2 || stage.cluster.tail.epoch > epoch, WAIT_MS);
+    assert.equal(stage.cluster.tail.epoch, epoch);
+    assert.deepEqual([first.leads, other.run?.roles], [true, roles]);
+  }));
+
 test('a record that comes while the tail is read is no damage', () =>
   staged(async (stage) => {
     const first = await stage.led();

@@ -202,6 +202,7 @@ export class MemoryLog implements ReplicatedLog, TailStore<MemoryGroup> {
       if (cluster.full === 'refuses') return 'full';
       if (cluster.tail.writer !== group.expected.writer) return 'moved';
       if (cluster.tail.sequence !== group.expected.sequence) return 'moved';
+      if (group.seen !== undefined && !cluster.beat?.equals(group.seen)) return 'moved';
       const { writer } = group.tail;
       cluster.stored.push(...group.entries.map((entry) => ({ entry, writer })));
       if (cluster.tail.epoch < group.tail.epoch) cluster.owner = writer;
