@@ -19,14 +19,15 @@ import {
   type TickSizeMessage,
 } from './messages.ts';
 import type { MirroredBook } from './mirrored-book.ts';
+import { OnePrint } from './one-print.ts';
 import type { SourceChange, SourceLevel } from './source-book.ts';
 
 interface Outcome {
   readonly book: MirroredBook;
   readonly infersTrades: boolean;
   readonly isSecond: boolean;
-  /** The newest print, where a source sends it for both tokens. */
-  readonly newest: { isSecond: boolean; text: string };
+  /** Of both tokens. */
+  readonly prints: OnePrint;
 }
 
 export class MirroredMarkets {
@@ -37,9 +38,9 @@ export class MirroredMarkets {
    * @param infersTrades the source sends no prints of it (infer-trades.ts)
    */
   add(ids: readonly string[], book: MirroredBook, infersTrades = false): void {
-    const newest = { isSecond: false, text: '' };
+    const prints = new OnePrint();
     ids.forEach((id, outcome) => {
-      this.outcomes.set(id, { book, infersTrades, isSecond: outcome === 1, newest });
+      this.outcomes.set(id, { book, infersTrades, isSecond: outcome === 1, prints });
     });
   }
 
@@ -94,8 +95,10 @@ export class MirroredMarkets {
       const level = levelOf(text, side);
       if (level !== undefined) changes.push({ side, ...level });
     }
-    outcome.book.time = Number(timestamp);
-    outcome.book.changes(changes, out);
+    const { book, prints } = outcome;
+    book.time = Number(timestamp);
+    prints.note(book.source, changes, book.time);
+    book.changes(changes, out);
   }
 
   /** The form with both tokens of a market, or of several, in one message. */
@@ -114,22 +117,17 @@ export class MirroredMarkets {
   }
 
   private print(outcome: Outcome, message: LastTradePriceMessage, out: CommandBuffer): void {
-    const { book, isSecond, newest } = outcome;
-    const taker = sideOf(message.side);
-    const side = isSecond ? 1 - taker : taker;
+    const { book, isSecond, prints } = outcome;
+    const side = sideOf(message.side);
     // A buyer reaches asks up to its price: rounded to the side on which fewer orders are reached.
-    const own = pipsOf(message.price, taker === Side.sell);
-    const pips = isSecond ? PIPS_PER_UNIT - own : own;
+    const pips = pipsOf(message.price, side === Side.sell);
     const size = microOf(message.size);
     if (!(pips > 0 && size > 0)) return;
-    const text = `${message.timestamp} ${side} ${pips} ${size}`;
-    const isSame = newest.isSecond !== isSecond && newest.text === text;
-    newest.isSecond = isSecond;
-    // Said once more for the other token: then a third one is another trade.
-    newest.text = isSame ? '' : text;
-    if (isSame) return;
-    book.time = Number(message.timestamp);
-    book.print(side, pips, size, out);
+    const time = Number(message.timestamp);
+    const trade = prints.of({ side, pips, size }, isSecond, time);
+    if (trade === undefined) return;
+    book.time = time;
+    book.print(trade.side, trade.pips, trade.size, out);
   }
 }
 

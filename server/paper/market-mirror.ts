@@ -93,8 +93,7 @@ export class MarketMirror {
     book.time = step.at;
     if (step.kind === 'clear') book.clear(out);
     else if (step.kind === 'book') {
-      const trades = this.o.infersTrades ? inferTrades(book.source, step.bids, step.asks) : [];
-      for (const { pips, side, size } of trades) book.print(side, pips, size, out);
+      if (this.o.infersTrades) book.prints(inferTrades(book.source, step.bids, step.asks), out);
       book.snapshot(step.bids, step.asks, out);
     } else if (step.kind === 'changes') {
       this.prints.note(book.source, step.changes, step.at);

@@ -80,7 +80,10 @@ test('a start is given up also while image and log are read, or audited', WITHIN
   const { config } = read;
   const never = new Promise<never>(() => undefined);
   const tables = { t: new Tables(allocateEngine(config.capacities)), passedOver: [], firstFill: 0 };
-  for (const reading of [never, Promise.resolve({ ...tables, snapshot: 0, replayed: 0 })]) {
+  for (const reading of [
+    never,
+    Promise.resolve({ ...tables, snapshot: 0, replayed: 0, recent: { batches: [], from: 0 } }),
+  ]) {
     const stopping = new AbortController();
     const options = { config, log: () => undefined, onFatal: assert.fail, signal: stopping.signal };
     const recovery = { tables: () => reading, sound: never } as unknown as Recovery;
