@@ -22,7 +22,8 @@ export interface Outcome {
 }
 
 const DETAIL_CHARACTERS = 300;
-const CALL_MS_MAX = 20_000;
+/** Longer than a condition is waited for, so that the result says which one it was. */
+const CALL_MS_MAX = 90_000;
 
 export async function makeCalls(title: string, calls: readonly Call[]): Promise<Outcome> {
   const rows: (readonly [string, string])[] = [];

@@ -211,7 +211,13 @@ export async function ccxtCalls({
 export function ccxtMoney(load: Loader): MoneyPackage {
   const { Wallet } = load.require<EthersPackage>('@ethersproject/wallet');
   return {
-    names: { balance: 'fetchBalance', order: 'createOrder', cancel: 'cancelOrder' },
+    names: {
+      balance: 'fetchBalance',
+      order: 'createOrder',
+      cancel: 'cancelOrder',
+      openOrders: 'fetchOpenOrders',
+      fills: 'fetchMyTrades',
+    },
     statuses: { rests: 'open', filled: 'closed' },
     address: (key) => new Wallet(key).address,
     join: async (host, key, signature_type, funder) => {
@@ -234,6 +240,10 @@ export function ccxtMoney(load: Loader): MoneyPackage {
         cancel: async (id) => assert.equal((await context.cancelOrder!(id)).status, 'canceled'),
         openOrders: async (token) =>
           (await context.fetchOpenOrders!(token)) as unknown as readonly unknown[],
+        fills: async (token) => {
+          const trades = (await context.fetchMyTrades!(token)) as unknown as readonly Json[];
+          return trades.map(({ amount, price }) => [Number(price), Number(amount)]);
+        },
       };
     },
   };

@@ -1,10 +1,16 @@
 /** What @polymarket/clob-client and its successor do with money, by the same names. */
 import assert from 'node:assert/strict';
-import { answered, type Client } from './client-answers.ts';
+import { answered, type Client, rows } from './client-answers.ts';
 import type { MoneyClient, MoneyPackage } from './money.ts';
 
 export const CLOB_MONEY = {
-  names: { balance: 'getBalanceAllowance', order: 'createAndPostOrder', cancel: 'cancelOrder' },
+  names: {
+    balance: 'getBalanceAllowance',
+    order: 'createAndPostOrder',
+    cancel: 'cancelOrder',
+    openOrders: 'getOpenOrders',
+    fills: 'getTrades',
+  },
   statuses: { rests: 'live', filled: 'matched' },
 } as const satisfies Partial<MoneyPackage>;
 
@@ -28,5 +34,10 @@ export function clobMoneyClient(client: Client): MoneyClient {
     },
     openOrders: async (asset_id) =>
       (await client.getOpenOrders!({ asset_id })) as readonly unknown[],
+    fills: async (asset_id) =>
+      (await rows(client.getTrades!({ asset_id }), 1)).map(({ price, size }) => [
+        Number(price),
+        Number(size),
+      ]),
   };
 }

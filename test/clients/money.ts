@@ -19,6 +19,8 @@ export interface Terms {
   readonly size: number;
 }
 
+type Fill = readonly [price: number, size: number];
+
 /** One wallet of a package, by calls of the package's own. */
 export interface MoneyClient {
   /** Micro-units of collateral, or of a token. */
@@ -27,11 +29,12 @@ export interface MoneyClient {
   readonly order: (terms: Terms) => Promise<{ readonly id: string; readonly status: string }>;
   readonly cancel: (id: string) => Promise<unknown>;
   readonly openOrders: (token: string) => Promise<readonly unknown[]>;
+  readonly fills: (token: string) => Promise<readonly Fill[]>;
 }
 
 /** A package: how its calls are called, and how a wallet begins. */
 export interface MoneyPackage {
-  readonly names: { readonly balance: string; readonly order: string; readonly cancel: string };
+  readonly names: Readonly<Record<keyof MoneyClient, string>>;
   /** The words of an order that rests, and of one that filled. */
   readonly statuses: { readonly rests: string; readonly filled: string };
   readonly address: (privateKey: string) => string;

@@ -13,6 +13,7 @@ import { ccxtCalls, ccxtMoney } from './ccxt.ts';
 import { clobClientCalls, clobClientMoney } from './clob-client.ts';
 import { clobClientV2Calls, clobClientV2Money, throughVersions } from './clob-client-v2.ts';
 import { moneyCalls, openMoneyVenue } from './money.ts';
+import { openMirror, paperCalls } from './paper.ts';
 import { polymarketClientCalls } from './polymarket-client.ts';
 import { openVenue } from './venue.ts';
 
@@ -32,13 +33,20 @@ const PACKAGES = {
 
 const { load } = venue;
 const operator = await openMoneyVenue();
+const [clobV2, ccxt] = [clobClientV2Money(load), ccxtMoney(load)];
 const WITH_MONEY = {
   'clob-client 5.8.1, with money': () => moneyCalls(operator, clobClientMoney(load), '5'),
-  'clob-client-v2 1.1.0, with money': () => moneyCalls(operator, clobClientV2Money(load), '2'),
-  'ccxt 4.5.84, with money': () => moneyCalls(operator, ccxtMoney(load), 'c'),
+  'clob-client-v2 1.1.0, with money': () => moneyCalls(operator, clobV2, '2'),
+  'ccxt 4.5.84, with money': () => moneyCalls(operator, ccxt, 'c'),
 };
 
-for (const [title, calls] of Object.entries({ ...PACKAGES, ...WITH_MONEY })) {
+const mirror = await openMirror(clobV2);
+const ON_A_MIRROR = {
+  'clob-client-v2 1.1.0, on a mirror': () => paperCalls(mirror, clobV2, 0),
+  'ccxt 4.5.84, on a mirror': () => paperCalls(mirror, ccxt, 1),
+};
+
+for (const [title, calls] of Object.entries({ ...PACKAGES, ...WITH_MONEY, ...ON_A_MIRROR })) {
   test(title, async () => {
     const outcome = await makeCalls(title, await calls());
     outcomes.push(outcome);
@@ -47,8 +55,10 @@ for (const [title, calls] of Object.entries({ ...PACKAGES, ...WITH_MONEY })) {
 }
 
 test('what all of them did with money adds up', async () => {
-  const { imbalance } = await operator.done('GET /admin/ledger');
-  assert.equal(imbalance, '0');
+  for (const node of [operator, mirror.operator]) {
+    const { imbalance } = await node.done('GET /admin/ledger');
+    assert.equal(imbalance, '0');
+  }
 });
 
 test('the bot of the first README places its order', () => {
