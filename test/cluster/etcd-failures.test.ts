@@ -268,6 +268,8 @@ test('a full etcd pauses the writer, which goes on once an operator has made roo
     .claim(tail, record, { node: 'b', patienceMs: MS })
     .catch((error: Error) => error);
   assert(outcome instanceof NoSpace, `${outcome}`);
+  // What is trimmed has been read.
+  await observer.has(tail.sequence);
   await log.trim(tail.sequence);
   const operator = await etcd.client();
   const members = (await membersOf(operator)).map(({ member }) => member);

@@ -204,8 +204,9 @@ describe('any node takes orders', NEEDS_ETCD, () => {
       const [checked = 0, requests = 0, operations, calls = 0, ofLeader] = after.map(
         (count, i) => count - before[i]!,
       );
-      assert(checked >= 8 && checked <= 11, `${checked}`);
-      assert(requests >= 6 && calls >= 15, `${requests} ${calls}`);
+      // Orders with a key that such a node has not applied yet are forwarded as they came.
+      assert(checked >= 1 && checked <= 11, `${checked}`);
+      assert(checked + requests >= 14 && calls >= 15, `${checked} ${requests} ${calls}`);
       assert.deepEqual([operations, ofLeader], [0, 0]);
     }),
   );
