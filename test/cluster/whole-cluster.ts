@@ -55,7 +55,14 @@ export class Cluster {
   static async start(further: Settings, markets = MARKETS): Promise<Cluster> {
     const cluster = await Cluster.withoutNodes();
     for (let i = 0; i < NODES; i++) await cluster.prepare(i, further, markets);
-    await Promise.all(cluster.directories.map((_, i) => cluster.run(i)));
+    const started = cluster.directories.map((_, i) => cluster.run(i));
+    try {
+      await Promise.all(started);
+    } catch (error) {
+      await Promise.allSettled(started);
+      await cluster.end();
+      throw error;
+    }
     return cluster;
   }
 
