@@ -162,7 +162,8 @@ test('no import reopens a resolved market, or changes or removes one that an ope
   const source = await withSource([{ id: 1 }, { id: 2 }, { id: 6 }]);
   for (const flags of [[], ['--force']]) {
     await changeCatalog(node, ['sync', `http://127.0.0.1:${source.port}`, ...flags]);
-    assert.equal((await catalogMarket(node, '6')).closed, false, 'it was pulled');
+    // It was pulled, and is served a moment after it was loaded.
+    await until(async () => (await catalogMarket(node, '6')).closed === false);
     await assertResolved(node, '1', condition);
     await assertResolved(node, ownId, String(resolvedOwn.condition));
     assert.deepEqual(await clobMarket(node, own), before);

@@ -58,10 +58,12 @@ async function hasJoined(cluster: Cluster, node: TestNode, place: Place): Promis
   const left = readdirSync(place.directory).filter((name) => /^joining|^giving/.test(name));
   assert.deepEqual(left, []);
   const market = `/markets?condition_ids=${cluster.market.conditionId}`;
-  const [own, other] = await Promise.all(
-    [node, cluster.nodes[0]!].map(async (it) => (await get(it, market)).json),
-  );
-  assert.deepEqual(own, other);
+  // Live figures are worked out anew from time to time, at each node.
+  await until(async () => {
+    const both = [node, cluster.nodes[0]!].map(async (it) => (await get(it, market)).text);
+    const [own, other] = await Promise.all(both);
+    return own === other;
+  }, WAIT_MS);
 }
 
 /** The node that has joined last. */
