@@ -6,13 +6,14 @@
  */
 import { ledgerIsOn } from '../../engine/ledger/reads.ts';
 import { sourceLevels } from '../../engine/reads.ts';
+import type { Payout } from '../../storage/catalog/payout.ts';
 import { marketOperations } from '../admin/market-operations.ts';
 import { OperationRefused } from '../admin/operation-row.ts';
 import { marketStoryLookup } from '../catalog/market-info.ts';
 import type { LedgerCommands } from '../ledger/ledger-commands.ts';
 import { Mirror } from '../paper/mirror.ts';
 import { NodeVenue } from '../paper/node-venue.ts';
-import { type Payout, Settlements } from '../paper/settlements.ts';
+import { Settlements } from '../paper/settlements.ts';
 import { SourceApi, type SourceMarket, streamOf } from '../paper/source-api.ts';
 import type { CaughtUp } from './phases.ts';
 import type { Start } from './start.ts';

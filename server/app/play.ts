@@ -9,7 +9,6 @@ import type { LedgerCommands } from '../ledger/ledger-commands.ts';
 import type { OpenedPlay } from '../paper/open-play.ts';
 import type { PlayFacts } from '../paper/play-facts.ts';
 import { type PlayedVenue, Player } from '../paper/player.ts';
-import { payoutOf } from '../paper/settlements.ts';
 import { Timeline } from '../paper/timeline.ts';
 import { resolving, venueOf } from './mirror.ts';
 import type { CaughtUp } from './phases.ts';
@@ -96,7 +95,7 @@ function venueOfPlay(
       else if ('error' in result) failed(condition, `has another tick, ${tick}`, result.error);
     },
     async changed(market) {
-      const payout = payoutOf(market);
+      const { payout } = market;
       if (payout === undefined || own.isSettled(market.condition)) return;
       const problem = await resolve(market, payout);
       if (problem !== undefined) failed(market.condition, 'has resolved', problem);

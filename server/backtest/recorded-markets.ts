@@ -12,7 +12,7 @@ import {
   textList,
 } from '../../storage/catalog/catalog-json.ts';
 import { hasEnded, tradingTerms } from '../../storage/catalog/catalog-market.ts';
-import { RESOLVED_STATUS } from '../../storage/catalog/operator-marks.ts';
+import { type Payout, recordedPayout } from '../../storage/catalog/payout.ts';
 import type { MarketNames } from './markets.ts';
 import type { Market } from './strategy.ts';
 
@@ -24,7 +24,7 @@ export interface MarketTerms {
 
 export interface RecordedMarket extends MarketNames, MarketTerms {
   /** Weights of the outcomes, once that is certain. */
-  readonly payout: readonly number[] | undefined;
+  readonly payout: Payout | undefined;
 }
 
 export function recordedMarkets(event: JsonObject): RecordedMarket[] {
@@ -49,16 +49,6 @@ function recordedMarket(raw: JsonObject, event: JsonObject): RecordedMarket | un
     ticksPerUnit,
     minSizeMicro,
     state: hasEnded(raw) ? 'closed' : isOpen ? 'open' : 'halted',
-    payout: payoutOf(raw),
+    payout: recordedPayout(raw),
   };
-}
-
-/** The last prices of a market that is only closed are no payout, unless they are those of a whole one. */
-function payoutOf(raw: JsonObject): number[] | undefined {
-  if (!hasEnded(raw)) return undefined;
-  const prices = textList(raw.outcomePrices)?.map(Number);
-  if (prices?.length !== 2 || !prices.every((price) => price >= 0 && price <= 1)) return undefined;
-  const isWhole = prices.includes(1) && prices.includes(0);
-  const isResolved = text(raw.umaResolutionStatus) === RESOLVED_STATUS;
-  return isWhole || (isResolved && prices[0]! + prices[1]! > 0) ? prices : undefined;
 }

@@ -2,6 +2,7 @@
  * The source of a recording: its catalog, its messages and its resolutions, brought into the exchange through
  * the fill model. It says what the strategy is to be called for.
  */
+
 import {
   CommandBuffer,
   CommandKind,
@@ -16,6 +17,7 @@ import { MirroredBook } from '../../engine/paper/mirrored-book.ts';
 import { MirroredMarkets } from '../../engine/paper/mirrored-markets.ts';
 import { EngineOrders } from '../../engine/paper/paper-orders.ts';
 import { tokenMarket } from '../../engine/reads.ts';
+import { PAYOUT_SUM_MAX } from '../../engine/tables/capacities.ts';
 import { MarketFlag } from '../../engine/tables/codes.ts';
 import {
   isTickGrid,
@@ -97,7 +99,10 @@ export class Source {
       if (known === undefined) heard.push({ kind: 'market', market: this.add(recorded) });
       else this.change(known, recorded);
       const mirrored = known ?? this.byToken.get(recorded.tokens[0]!)!;
-      if (recorded.payout !== undefined) this.resolve(mirrored, recorded.payout, false);
+      const { payout } = recorded;
+      if (payout === undefined) continue;
+      const isVoid = payout === 'void';
+      this.resolve(mirrored, isVoid ? [1, 1] : payout, isVoid);
     }
     return heard;
   }
@@ -187,7 +192,9 @@ export class Source {
     if (market.state === 'resolved') return;
     const sum = payout.reduce((total, weight) => total + weight, 0);
     if (payout.length !== 2 || !(sum > 0)) return;
-    const weights = isVoid ? [1, 1] : payout.map((weight) => Math.round((weight / sum) * 10_000));
+    const weights = isVoid
+      ? [1, 1]
+      : payout.map((weight) => Math.round((weight / sum) * PAYOUT_SUM_MAX));
     this.venue.settle();
     this.exchange.resolve(market.row, weights, isVoid);
     const whole = weights[0]! + weights[1]!;

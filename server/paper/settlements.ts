@@ -4,11 +4,8 @@
  *
  * Thread: the I/O thread.
  */
-import { scaledDecimal } from '../../storage/catalog/catalog-json.ts';
+import type { Payout } from '../../storage/catalog/payout.ts';
 import type { SourceApi, SourceMarket } from './source-api.ts';
-
-/** Weights of the outcomes; 'void': all of them the same. */
-export type Payout = readonly number[] | 'void';
 
 export interface SettlementParts {
   readonly api: Pick<SourceApi, 'marketsBy'>;
@@ -39,7 +36,7 @@ export class Settlements {
     const looked = [...new Set([...conditions, ...unsettled()])];
     const open = looked.filter((condition) => !isSettled(condition));
     for (const market of await api.marketsBy('condition_ids', open, true)) {
-      const payout = payoutOf(market);
+      const { payout } = market;
       if (payout === undefined) onClosed(market);
       if (payout === undefined || isSettled(market.condition)) continue;
       const problem = await resolve(market, payout);
@@ -50,21 +47,4 @@ export class Settlements {
     }
     return looked.filter(isSettled);
   }
-}
-
-const MICRO_DECIMALS = 6;
-const MICRO = 10 ** MICRO_DECIMALS;
-
-/**
- * What a market of the source pays; undefined = that is not certain yet. The last prices of a market that is only
- * closed are no payout, unless they are those of a whole one.
- */
-export function payoutOf({ isClosed, isResolved, prices }: SourceMarket): Payout | undefined {
-  const weights = prices.map((price) => scaledDecimal(price, MICRO_DECIMALS));
-  if (!isClosed || isResolved === false || weights.length < 2) return undefined;
-  if (!weights.every((weight) => weight !== undefined && weight <= MICRO)) return undefined;
-  const isWhole = weights.filter((weight) => weight !== 0).length === 1 && weights.includes(MICRO);
-  if (isWhole) return weights.map((weight) => weight! / MICRO);
-  if (isResolved !== true || weights.every((weight) => weight === 0)) return undefined;
-  return weights.every((weight) => weight === weights[0]) ? 'void' : (weights as number[]);
 }

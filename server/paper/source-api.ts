@@ -5,6 +5,7 @@
  * Thread: the I/O thread, or that of a command.
  */
 import { isObject, type JsonObject, listOf, textList } from '../../storage/catalog/catalog-json.ts';
+import { type Payout, recordedPayout } from '../../storage/catalog/payout.ts';
 import { DamagedMessage, readBook, type SourceSnapshot } from './source-message.ts';
 
 const REQUEST_MS_MAX = 10_000;
@@ -22,10 +23,8 @@ export interface SourceMarket {
   readonly event: string;
   readonly tokens: readonly string[];
   readonly isClosed: boolean;
-  /** The source says that it has resolved; undefined = it does not say such things. */
-  readonly isResolved: boolean | undefined;
-  /** By outcome, as texts. */
-  readonly prices: readonly string[];
+  /** Undefined = that is not certain yet. */
+  readonly payout: Payout | undefined;
 }
 
 export class SourceApi {
@@ -141,15 +140,13 @@ export function marketsOfEvent({ markets }: JsonObject): SourceMarket[] {
 function readMarket(json: JsonObject): SourceMarket[] {
   const tokens = textList(json.clobTokenIds);
   if (typeof json.conditionId !== 'string' || tokens === undefined) return [];
-  const status = json.umaResolutionStatus;
   return [
     {
       condition: json.conditionId.toLowerCase(),
       event: String(listOf(json.events)?.filter(isObject)[0]?.id ?? ''),
       tokens,
       isClosed: json.closed === true,
-      isResolved: typeof status === 'string' ? status === 'resolved' : undefined,
-      prices: textList(json.outcomePrices) ?? [],
+      payout: recordedPayout(json),
     },
   ];
 }

@@ -1,53 +1,60 @@
 /** Payouts of a source, and the delay of a network. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { Simulator } from '../../engine/simulator.ts';
+import type { TokenRow } from '../../engine/tables/units.ts';
 import type { OrderTaker } from '../../server/orders/order-taker.ts';
 import type { OwnedRequest } from '../../server/orders/slot-requests.ts';
 import { DelayedLines } from '../../server/paper/delayed-lines.ts';
-import { type Payout, Settlements } from '../../server/paper/settlements.ts';
-import type { SourceMarket } from '../../server/paper/source-api.ts';
+import { recordedPayout } from '../../storage/catalog/payout.ts';
 import { until } from '../common/node-harness.ts';
 
-const OPEN = {
-  ...{ condition: '0x1', event: '1', tokens: ['1', '2'], isClosed: false, isResolved: undefined },
-};
+test('a source says what a market pays, or nothing is paid', () => {
+  const closed = { closed: true };
+  const resolved = { closed: true, umaResolutionStatus: 'resolved' };
+  const paidBy = (market: object, ...outcomePrices: string[]) =>
+    recordedPayout({ ...market, outcomePrices });
+  assert.deepEqual(paidBy(closed, '0', '1'), [0, 1]);
+  assert.deepEqual(paidBy(resolved, '1.0', '0'), [1, 0]);
+  assert.equal(paidBy(resolved, '0.5', '0.5'), 'void');
+  assert.equal(paidBy({}, '0', '1'), undefined);
+  assert.equal(paidBy(closed, '0.5', '0.5'), undefined);
+  assert.equal(paidBy(closed, '0.9995', '0.0005'), undefined);
+  assert.equal(paidBy({ closed: true, umaResolutionStatus: 'proposed' }, '0', '1'), undefined);
+  for (const prices of [['0', '0'], ['1', 'x'], ['1'], []])
+    assert.equal(paidBy(resolved, ...prices), undefined, prices.join());
+});
 
-async function paidBy(market: Partial<SourceMarket>): Promise<Payout | 'nothing'> {
-  let paid: Payout | 'nothing' = 'nothing';
-  const settlements = new Settlements({
-    api: { marketsBy: async () => [{ ...OPEN, prices: [], ...market }] },
-    isSettled: () => paid !== 'nothing',
-    unsettled: () => ['0x1'],
-    onClosed: () => undefined,
-    async resolve(_market, payout) {
-      paid = payout;
-      return undefined;
-    },
-    log: () => undefined,
-  });
-  await settlements.settle([]);
-  return paid;
-}
-
-test('a source says what a market pays, or nothing is paid', async () => {
-  const closed = { isClosed: true };
-  const resolved = { isClosed: true, isResolved: true };
-  assert.deepEqual(await paidBy({ ...closed, prices: ['0', '1'] }), [0, 1]);
-  assert.deepEqual(await paidBy({ ...resolved, prices: ['1.0', '0'] }), [1, 0]);
-  assert.equal(await paidBy({ ...resolved, prices: ['0.5', '0.5'] }), 'void');
-  assert.deepEqual(await paidBy({ ...resolved, prices: ['0.25', '0.75'] }), [250_000, 750_000]);
-  for (const wrong of [
-    { prices: ['0', '1'] },
-    { ...closed, prices: ['0.5', '0.5'] },
-    { ...closed, prices: ['0.9995', '0.0005'] },
-    { ...closed, isResolved: false, prices: ['0', '1'] },
-    { ...resolved, prices: ['0', '0'] },
-    { ...resolved, prices: ['1', 'x'] },
-    { ...resolved, prices: ['1'] },
-    { ...resolved, prices: [] },
-  ]) {
-    assert.equal(await paidBy(wrong), 'nothing', JSON.stringify(wrong));
+test('a payout of parts is one that the ledger takes', () => {
+  for (const [prices, weights] of [
+    [
+      ['0.25', '0.75'],
+      [2_500, 7_500],
+    ],
+    [
+      ['0.333333', '0.666667'],
+      [3_333, 6_667],
+    ],
+    [
+      ['0.000001', '0.999999', '0'],
+      [0, 10_000, 0],
+    ],
+  ] as const) {
+    const outcomePrices = [...prices];
+    const market = { closed: true, umaResolutionStatus: 'resolved', outcomePrices };
+    assert.deepEqual(recordedPayout(market), weights);
   }
+  const exchange = new Simulator({}, { ledger: true });
+  const [yes = 0 as TokenRow, no = 0 as TokenRow] = exchange.addMarket();
+  for (const account of [1, 2]) exchange.deposit(account, 100_000_000);
+  exchange.split(1, yes, 100_000_000);
+  const order = { token: no, ticks: 50, size: 10_000_000 } as const;
+  exchange.place({ ...order, account: 1, side: 'sell' });
+  exchange.place({ ...order, account: 2, side: 'buy' });
+  const outcomePrices = ['0.25', '0.75'];
+  const weights = recordedPayout({ closed: true, umaResolutionStatus: 'resolved', outcomePrices });
+  assert.equal(exchange.resolve(yes, weights as number[]), 0);
+  assert.equal(exchange.cash(2).total, 100_000_000 - 5_000_000 + 7_500_000);
 });
 
 test('delayed requests arrive in their order, and too many of them are refused', async () => {
