@@ -13,7 +13,9 @@ interface Wait {
 export class AppliedSequence {
   /** It is applied and durable. */
   newest: number;
-  private waits: Wait[] = [];
+  private readonly waits = new Set<Wait>();
+  /** Nobody waits for one before it: a batch costs nothing, however many wait for later ones. */
+  private earliest = Number.POSITIVE_INFINITY;
 
   constructor(newest: number) {
     this.newest = newest;
@@ -22,10 +24,15 @@ export class AppliedSequence {
   /** The batch is durable. Who waits goes on once the current callback has given it to all who derive from it. */
   reach(sequence: number): void {
     this.newest = sequence;
-    if (this.waits.length === 0) return;
-    const { waits } = this;
-    this.waits = waits.filter((wait) => wait.sequence > sequence);
-    for (const wait of waits) if (wait.sequence <= sequence) wait.reached();
+    if (sequence < this.earliest) return;
+    this.earliest = Number.POSITIVE_INFINITY;
+    for (const wait of this.waits) {
+      if (wait.sequence > sequence) this.earliest = Math.min(this.earliest, wait.sequence);
+      else {
+        this.waits.delete(wait);
+        wait.reached();
+      }
+    }
   }
 
   /** Resolves once `isThere`, which is asked again after each batch, or when that takes longer than `msMax`. */
@@ -42,14 +49,15 @@ export class AppliedSequence {
     return new Promise((resolve) => {
       const wait = { sequence, reached: () => end(true) };
       const timer = setTimeout(() => {
-        this.waits = this.waits.filter((other) => other !== wait);
+        this.waits.delete(wait);
         end(false);
       }, msMax);
       const end = (isReached: boolean): void => {
         clearTimeout(timer);
         resolve(isReached);
       };
-      this.waits.push(wait);
+      this.waits.add(wait);
+      this.earliest = Math.min(this.earliest, sequence);
     });
   }
 }
