@@ -147,12 +147,14 @@ export class EngineDriver {
   apply(encode: (out: CommandBuffer) => number): RejectReasonCode {
     const { context } = this.engine;
     const { changes } = context;
+    const batch = this.#batch;
+    if (batch === null) throw new Error('a command is applied in a batch: run `at` before it');
     this.#buffer.clear();
     const at = encode(this.#buffer);
     const reason = this.engine.apply(this.#buffer.i32, this.#buffer.f64, at);
     // Tests look in the middle of a batch, which no reader of a node can.
     if (context.changes !== changes) {
-      this.#batch?.commands.push(this.#buffer.i32.slice(0, this.#buffer.words));
+      batch.commands.push(this.#buffer.i32.slice(0, this.#buffer.words));
     }
     return reason;
   }

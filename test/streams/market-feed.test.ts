@@ -74,7 +74,6 @@ for (const [when, shape, hasSource] of shapes) {
       const all = { ...BUSY, ...shape };
       const plain = () => ({ stage: new FeedStage(), stream: new Stream(random, all, MARKETS) });
       const { stage, stream } = hasSource === true ? withSource(random, all) : plain();
-      stage.endBatch();
       while (stage.unflushed.length > 0) stage.flush();
       let clients: StageClient[] = [];
       let confirmed = 0;

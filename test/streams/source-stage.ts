@@ -39,6 +39,8 @@ export function withSource(random: Random, shape: StreamShape): Sourced {
     if (wallet === SOURCE) continue;
     for (let market = 1; market <= MARKETS.length; market++) pay('split', wallet, market, SETS);
   }
+  // The random commands begin in a batch of their own: the first one may be the source's.
+  stage.run({ kind: 'at', time: 1_000_000 });
   const next = (): Command => {
     if (random.chance(40)) return source.next();
     const command = orders.next();
