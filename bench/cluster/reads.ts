@@ -1,7 +1,9 @@
 /**
  * Reads of books at a follower and at a single node, each while the same orders come in: at the leader there, at the node
  * itself here. The figure is reads for a second of the I/O thread's processor time, because that thread
- * bounds what a node serves, and because on a machine that is shared only processor time tells.
+ * bounds what a node serves, and because on a machine that is shared only processor time tells. Orders go to both
+ * sides all the time, so that what else runs on the machine is the same whichever is read: a read costs more where
+ * other processes take the caches and the thread wakes for one request at a time.
  *
  * Thread: the suite's only one.
  */
@@ -32,6 +34,7 @@ interface Side {
   readonly read: LocalNode;
   readonly perSecond: number[];
 }
+type Sides = readonly [Side, Side];
 
 /** None without wrk. Signatures are checked by neither: a single node has less left for reads where it checks them. */
 export async function readsBeside(stage: Stage, shape: ReadShape): Promise<readonly Ratio[]> {
@@ -43,15 +46,15 @@ export async function readsBeside(stage: Stage, shape: ReadShape): Promise<reado
   const settings = { VERIFY_SIGNATURES: 'off' };
   const { follower, leader } = await startPair(stage, 'read', settings);
   const single = await startSingle(stage, 'read-single', settings);
-  const orders = Math.ceil(shape.ordersPerSecond * shape.seconds * (shape.rounds + 2));
+  const orders = Math.ceil(2 * shape.ordersPerSecond * shape.seconds * (shape.rounds + 2));
   const open = (url: URL): Promise<Traffic> => Traffic.open(url, { orders, unsigned: true });
-  const sides: readonly [Side, Side] = [
+  const sides: Sides = [
     { traffic: await open(leader.url), ordersTo: leader, read: follower, perSecond: [] },
     { traffic: await open(single.url), ordersTo: single, read: single, perSecond: [] },
   ];
   for (let round = -1; round < shape.rounds; round++) {
     for (const side of sides) {
-      const perSecond = await stretch(side, shape);
+      const perSecond = await stretch(side, sides, shape);
       if (round >= 0) side.perSecond.push(perSecond);
     }
   }
@@ -70,21 +73,23 @@ export async function readsBeside(stage: Stage, shape: ReadShape): Promise<reado
   return [line];
 }
 
-/** Reads for a second of processor time. */
+/** Reads of one side for a second of processor time, while orders come in at both. */
 async function stretch(
-  { ordersTo, read, traffic }: Side,
+  { read, traffic }: Side,
+  sides: Sides,
   { ordersPerSecond, seconds }: ReadShape,
 ): Promise<number> {
   const count = Math.ceil((ordersPerSecond * seconds) / BATCH);
-  const requests = traffic.draw(count, BATCH);
-  const books = tokensOf(requests[0]!.body).map((token) => ({
-    target: `/book?token_id=${token}`,
-  }));
+  const writes = sides.map((side) => ({ side, requests: side.traffic.draw(count, BATCH) }));
+  const { requests: own } = writes.find(({ side }) => side.traffic === traffic)!;
+  const books = tokensOf(own[0]!.body).map((token) => ({ target: `/book?token_id=${token}` }));
   const load = { port: Number(read.url.port), requests: books, seconds, connections: READERS };
   const before = read.threadUs.io;
   const [{ failed, requests: reads }] = await Promise.all([
     runLoad(load),
-    traffic.open(requests, WRITERS, ordersPerSecond / BATCH, ordersTo.url),
+    ...writes.map(({ requests, side }) =>
+      side.traffic.open(requests, WRITERS, ordersPerSecond / BATCH, side.ordersTo.url),
+    ),
   ]);
   if (failed > 0) throw new Error(`${failed} reads failed`);
   return (US_PER_SECOND * reads) / (read.threadUs.io - before);

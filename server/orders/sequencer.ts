@@ -113,8 +113,10 @@ export class Sequencer {
   private refusal: Failure = 'unavailable';
   private readonly expiry: ExpiryTimer;
   private onBatchesDone: (() => void)[] = [];
-  /** Batches that are in the log, or never will be, and who waits until there are so many. */
+  /** Batches that are in the log, and who waits until there are so many. */
   private settledBatches = 0;
+  /** How many are once the newest batch is that this node made itself. */
+  private settledWithOwn = 0;
   private commitWaits: { readonly batches: number; readonly callback: (is: boolean) => void }[] =
     [];
 
@@ -205,11 +207,15 @@ export class Sequencer {
     else this.onBatchesDone.push(callback);
   }
 
-  /** Calls back once all that is applied now is in the log, at once where it is; with false where it may never be. */
+  /**
+   * Calls back once all that is applied now is committed, at once where it is; with false where it may never be.
+   * Records of another node were committed before they came, whether or not the disk of this one has them.
+   */
   whenCommitted(callback: (isCommitted: boolean) => void): void {
-    const { batches } = this.unlogged;
-    if (batches === 0 || this.stopped) callback(batches === 0);
-    else this.commitWaits.push({ batches: this.settledBatches + batches, callback });
+    const batches = this.settledWithOwn;
+    if (this.settledBatches >= batches) callback(true);
+    else if (this.stopped) callback(false);
+    else this.commitWaits.push({ batches, callback });
   }
 
   /** Resolves when nothing is queued, running or waiting for the log. */
@@ -330,6 +336,7 @@ export class Sequencer {
       return;
     }
     this.unlogged.add(batch);
+    if (!this.follows) this.settledWithOwn = this.settledBatches + this.unlogged.batches;
     this.freeSlots.pop();
     this.nextDispatch = (dispatchSequence + 1) | 0;
     view.setState(SlotState.verifying);
@@ -447,7 +454,6 @@ export class Sequencer {
   /** The log failed, and may or may not hold the batch: its requests are not acknowledged. */
   private giveUp(batch: RequestBatch, error: Error): void {
     this.unlogged.remove(batch);
-    this.settledBatches += 1;
     const why = error instanceof OutcomeUnknown ? 'unknown' : 'unavailable';
     for (const request of batch.requests) fail(request, why);
     this.stop(error);

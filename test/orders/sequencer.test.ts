@@ -22,6 +22,7 @@ import {
   passApplyTurn,
   SlotState,
 } from '../../server/orders/slots.ts';
+import { encodeBatch } from '../../storage/log/batch-record.ts';
 import { OutcomeUnknown } from '../../storage/log/log.ts';
 import { seeded } from '../storage/stored-exchange.ts';
 import { Stage, type Task, withExpiring } from './sequencer-stage.ts';
@@ -416,6 +417,31 @@ test('who waits for a commit is called once all that was applied before is in th
   assert.deepEqual(calls.slice(1), ['a: true']);
   await stage.gate.end(new Error('the disk is gone'));
   assert.deepEqual(calls.slice(1), ['a: true', 'b: false']);
+  wait('b, whose outcome nobody knows:');
+  assert.equal(calls.at(-1), 'b, whose outcome nobody knows: false');
+});
+
+test('a record of another node is committed before the log of this one has it', async () => {
+  const stage = new Stage(1);
+  const calls: string[] = [];
+  const wait = (name: string): void =>
+    stage.sequencer.whenCommitted((isCommitted) => calls.push(`${name} ${isCommitted}`));
+  const facts = { sequence: 1, time: 1_000, persistedClosedSequence: 0, digest: 0 };
+  const fills = { firstFill: 0, endFill: 0, closedEnd: 0 };
+  stage.sequencer.follow(true);
+  let applied = 0;
+  stage.sequencer.apply(encodeBatch({ ...facts, ...fills }, new Int32Array(0)), () => applied++);
+  await stage.run(stage.tasks[0]!);
+  wait('the record:');
+  assert.deepEqual([applied, calls], [0, ['the record: true']]);
+  stage.sequencer.follow(false);
+  stage.submit('a');
+  await stage.run(stage.tasks[0]!);
+  wait('an own batch:');
+  await stage.gate.end();
+  assert.deepEqual([applied, calls.length], [1, 1], 'the record alone is in the log');
+  await stage.gate.end();
+  assert.deepEqual(calls.slice(1), ['an own batch: true']);
 });
 
 test('a batch whose outcome is unknown is answered so, and nothing of it is refused', async () => {
