@@ -1,0 +1,183 @@
+/**
+ * Messages of a market channel, checked and as numbers, for the live mirror and for recordings. Both dialects: that
+ * of this node, and the public form, whose changes also come as `changes` of one token.
+ *
+ * Pure; any thread. Not here: what a message means to a book (engine/paper).
+ */
+import { Side } from '../../engine/commands.ts';
+import type { SourceChange, SourceLevel } from '../../engine/paper/source-book.ts';
+import type { BookStep, TickStep } from '../../engine/paper/source-step.ts';
+import { PIPS_PER_UNIT } from '../../engine/tables/units.ts';
+import { isObject, type JsonObject, textList } from '../catalog/catalog-json.ts';
+import { type Payout, weightsOf } from '../catalog/payout.ts';
+
+/** All levels of a token, as a message or as an answer of `POST /books`. */
+export type SourceSnapshot = Extract<BookStep, { kind: 'book' }> & {
+  /** The object as it came: its hash is made of it. */
+  readonly json: JsonObject;
+};
+
+export type SourceEvent =
+  | SourceSnapshot
+  | Exclude<BookStep, { kind: 'book' }>
+  | TickStep
+  | {
+      readonly kind: 'resolved';
+      readonly condition: string;
+      readonly tokens: readonly string[];
+      /** Undefined where the message does not say it. */
+      readonly payout: Payout | undefined;
+    }
+  | { readonly kind: 'listed' };
+
+const ZERO = '0'.charCodeAt(0);
+
+/** A message that cannot be understood: what it said is lost. */
+export class DamagedMessage extends Error {}
+
+/** What one message says; nothing where it is none of these. Changes come for each token apart. */
+export function readEvents(message: JsonObject): SourceEvent[] {
+  if (!isObject(message)) throw new DamagedMessage('it is no object');
+  switch (message.event_type) {
+    case 'book':
+      return [readBook(message)];
+    case 'price_change':
+      return message.price_changes === undefined ? [changesOf(message)] : changesByToken(message);
+    case 'last_trade_price':
+      return [{ kind: 'print', ...saidIn(message), ...changeOf(message) }];
+    case 'tick_size_change':
+      return [{ kind: 'tick', ...saidIn(message), pips: priceOf(message, 'new_tick_size', false) }];
+    case 'new_market':
+      return [{ kind: 'listed' }];
+    case 'market_resolved':
+      return [
+        {
+          kind: 'resolved',
+          condition: textOf(message, 'market').toLowerCase(),
+          tokens: textList(message.assets_ids) ?? [],
+          payout: payoutOf(message),
+        },
+      ];
+    default:
+      return [];
+  }
+}
+
+/** The same; nothing of a message that is damaged. */
+export function understoodEvents(
+  message: JsonObject,
+  onDamaged: (why: string) => void,
+): readonly SourceEvent[] {
+  try {
+    return readEvents(message);
+  } catch (error) {
+    if (!(error instanceof DamagedMessage)) throw error;
+    onDamaged(error.message);
+    return [];
+  }
+}
+
+/** A `book` message, or an item of the answer of `POST /books`. */
+export function readBook(json: JsonObject): SourceSnapshot {
+  const levels = (name: 'bids' | 'asks'): SourceLevel[] =>
+    objectsOf(json, name).map((level) => ({
+      pips: priceOf(level, 'price', name === 'asks'),
+      size: sizeOf(level),
+    }));
+  return { kind: 'book', ...saidIn(json), bids: levels('bids'), asks: levels('asks'), json };
+}
+
+function changesOf(message: JsonObject): SourceEvent {
+  const changes = objectsOf(message, 'changes').map(changeOf);
+  return { kind: 'changes', ...saidIn(message), changes };
+}
+
+/** The form with both tokens of a market, or of several, in one message. */
+function changesByToken(message: JsonObject): SourceEvent[] {
+  const at = timeOf(message);
+  const byToken = new Map<string, SourceChange[]>();
+  for (const change of objectsOf(message, 'price_changes')) {
+    const token = textOf(change, 'asset_id');
+    const read = changeOf(change);
+    const changes = byToken.get(token);
+    if (changes === undefined) byToken.set(token, [read]);
+    else changes.push(read);
+  }
+  return Array.from(byToken, ([token, changes]) => ({ kind: 'changes', token, at, changes }));
+}
+
+/** A level, or a print: rounded, a seller offers less, and a taker that sells reaches fewer orders. */
+function changeOf(json: JsonObject): SourceChange {
+  const name = textOf(json, 'side').toUpperCase();
+  if (name !== 'BUY' && name !== 'SELL') throw new DamagedMessage('a side is none');
+  const isBuy = name === 'BUY';
+  const pips = priceOf(json, 'price', !isBuy);
+  return { side: isBuy ? Side.buy : Side.sell, pips, size: sizeOf(json) };
+}
+
+function payoutOf({ is_void: isVoid, payouts }: JsonObject): Payout | undefined {
+  if (isVoid === true) return 'void';
+  const isWeight = (weight: unknown): boolean =>
+    Number.isSafeInteger(weight) && Number(weight) >= 0;
+  if (!Array.isArray(payouts) || !payouts.every(isWeight)) return undefined;
+  return payouts.some((weight) => weight > 0) ? weightsOf(payouts) : undefined;
+}
+
+/**
+ * Pips of a price strictly between 0 and 1. One beyond the fourth digit is rounded to the one that offers less: down
+ * for a bid and up for an ask.
+ */
+function priceOf(json: JsonObject, name: string, roundsUp: boolean): number {
+  const text = textOf(json, name);
+  const down = scaled(text, 4);
+  const pips = roundsUp && /\.\d{4}\d*[1-9]/.test(text) ? down + 1 : down;
+  if (pips > 0 && pips < PIPS_PER_UNIT) return pips;
+  throw new DamagedMessage(`a ${name} is none`);
+}
+
+/** Micro-shares; digits beyond the sixth are dropped. */
+function sizeOf(json: JsonObject): number {
+  const size = scaled(textOf(json, 'size'), 6);
+  if (Number.isSafeInteger(size)) return size;
+  throw new DamagedMessage('a size is none');
+}
+
+/** Whole units of 10^-decimals, exactly; digits beyond are dropped. NaN = the text is no decimal. */
+function scaled(text: string, decimals: number): number {
+  let value = 0;
+  /** After the point; -1 = it has not come. */
+  let places = -1;
+  for (let i = 0; i < text.length; i++) {
+    const digit = text.charCodeAt(i) - ZERO;
+    if (digit >= 0 && digit <= 9) {
+      if (places === decimals) continue;
+      value = 10 * value + digit;
+      if (places >= 0) places += 1;
+    } else if (text[i] === '.' && places === -1) places = 0;
+    else return Number.NaN;
+  }
+  if (text === '' || places === 0) return Number.NaN;
+  return value * 10 ** (decimals - Math.max(places, 0));
+}
+
+function objectsOf(json: JsonObject, name: string): JsonObject[] {
+  const list = json[name];
+  if (!Array.isArray(list) || !list.every(isObject)) throw new DamagedMessage(`it has no ${name}`);
+  return list;
+}
+
+function textOf(json: JsonObject, name: string): string {
+  const value = json[name];
+  if (typeof value !== 'string') throw new DamagedMessage(`it has no ${name}`);
+  return value;
+}
+
+function saidIn(json: JsonObject): { readonly token: string; readonly at: number } {
+  return { token: textOf(json, 'asset_id'), at: timeOf(json) };
+}
+
+function timeOf(json: JsonObject): number {
+  const at = Number(json.timestamp);
+  if (!Number.isSafeInteger(at)) throw new DamagedMessage('it has no timestamp');
+  return at;
+}
