@@ -18,11 +18,9 @@ export type BookStep =
   | ({ readonly kind: 'changes'; readonly changes: readonly SourceChange[] } & Said)
   | ({ readonly kind: 'print' } & Said & SourceChange);
 
-/** `pips` of the new tick. */
-export type TickStep = { readonly kind: 'tick'; readonly pips: number } & Said;
-
 export type SourceStep =
   | BookStep
-  | TickStep
+  /** The source has other ticks, of so many pips. */
+  | ({ readonly kind: 'tick'; readonly pips: number } & Said)
   /** Nothing is known of the source: its levels leave, and what waited for its queues begins again. */
   | { readonly kind: 'clear'; readonly at: number };

@@ -6,21 +6,20 @@
  */
 import { Side } from '../../engine/commands.ts';
 import type { SourceChange, SourceLevel } from '../../engine/paper/source-book.ts';
-import type { BookStep, TickStep } from '../../engine/paper/source-step.ts';
+import type { SourceStep } from '../../engine/paper/source-step.ts';
 import { PIPS_PER_UNIT } from '../../engine/tables/units.ts';
 import { isObject, type JsonObject, textList } from '../catalog/catalog-json.ts';
 import { type Payout, weightsOf } from '../catalog/payout.ts';
 
 /** All levels of a token, as a message or as an answer of `POST /books`. */
-export type SourceSnapshot = Extract<BookStep, { kind: 'book' }> & {
+export type SourceSnapshot = Extract<SourceStep, { kind: 'book' }> & {
   /** The object as it came: its hash is made of it. */
   readonly json: JsonObject;
 };
 
 export type SourceEvent =
   | SourceSnapshot
-  | Exclude<BookStep, { kind: 'book' }>
-  | TickStep
+  | Exclude<SourceStep, { kind: 'book' | 'clear' }>
   | {
       readonly kind: 'resolved';
       readonly condition: string;
@@ -49,15 +48,11 @@ export function readEvents(message: JsonObject): SourceEvent[] {
       return [{ kind: 'tick', ...saidIn(message), pips: priceOf(message, 'new_tick_size', false) }];
     case 'new_market':
       return [{ kind: 'listed' }];
-    case 'market_resolved':
-      return [
-        {
-          kind: 'resolved',
-          condition: textOf(message, 'market').toLowerCase(),
-          tokens: textList(message.assets_ids) ?? [],
-          payout: payoutOf(message),
-        },
-      ];
+    case 'market_resolved': {
+      const condition = textOf(message, 'market').toLowerCase();
+      const tokens = textList(message.assets_ids) ?? [];
+      return [{ kind: 'resolved', condition, tokens, payout: payoutOf(message, tokens) }];
+    }
     default:
       return [];
   }
@@ -115,12 +110,15 @@ function changeOf(json: JsonObject): SourceChange {
   return { side: isBuy ? Side.buy : Side.sell, pips, size: sizeOf(json) };
 }
 
-function payoutOf({ is_void: isVoid, payouts }: JsonObject): Payout | undefined {
+/** Nodes of this project send weights, others who has won. */
+function payoutOf(message: JsonObject, tokens: readonly string[]): Payout | undefined {
+  const { is_void: isVoid, payouts, winning_asset_id: winner } = message;
   if (isVoid === true) return 'void';
-  const isWeight = (weight: unknown): boolean =>
-    Number.isSafeInteger(weight) && Number(weight) >= 0;
-  if (!Array.isArray(payouts) || !payouts.every(isWeight)) return undefined;
-  return payouts.some((weight) => weight > 0) ? weightsOf(payouts) : undefined;
+  const weights = Array.isArray(payouts)
+    ? payouts
+    : tokens.map((token) => Number(token === winner));
+  const isSound = weights.every((weight) => Number.isSafeInteger(weight) && weight >= 0);
+  return isSound && weights.some((weight) => weight > 0) ? weightsOf(weights) : undefined;
 }
 
 /**
