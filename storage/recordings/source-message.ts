@@ -29,6 +29,9 @@ export type SourceEvent =
     }
   | { readonly kind: 'listed' };
 
+const SCALES = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000];
+/** Of a price that is not between two pips, whatever its digits: .1234. */
+const EXACT_LENGTH = 5;
 const ZERO = '0'.charCodeAt(0);
 
 /** A message that cannot be understood: what it said is lost. */
@@ -90,24 +93,33 @@ function changesOf(message: JsonObject): SourceEvent {
 /** The form with both tokens of a market, or of several, in one message. */
 function changesByToken(message: JsonObject): SourceEvent[] {
   const at = timeOf(message);
+  const events: SourceEvent[] = [];
   const byToken = new Map<string, SourceChange[]>();
   for (const change of objectsOf(message, 'price_changes')) {
     const token = textOf(change, 'asset_id');
-    const read = changeOf(change);
-    const changes = byToken.get(token);
-    if (changes === undefined) byToken.set(token, [read]);
-    else changes.push(read);
+    let changes = byToken.get(token);
+    if (changes === undefined) {
+      changes = [];
+      byToken.set(token, changes);
+      events.push({ kind: 'changes', token, at, changes });
+    }
+    changes.push(changeOf(change));
   }
-  return Array.from(byToken, ([token, changes]) => ({ kind: 'changes', token, at, changes }));
+  return events;
 }
 
 /** A level, or a print: rounded, a seller offers less, and a taker that sells reaches fewer orders. */
 function changeOf(json: JsonObject): SourceChange {
-  const name = textOf(json, 'side').toUpperCase();
-  if (name !== 'BUY' && name !== 'SELL') throw new DamagedMessage('a side is none');
-  const isBuy = name === 'BUY';
-  const pips = priceOf(json, 'price', !isBuy);
-  return { side: isBuy ? Side.buy : Side.sell, pips, size: sizeOf(json) };
+  const side = sideOf(textOf(json, 'side'));
+  return { side, pips: priceOf(json, 'price', side === Side.sell), size: sizeOf(json) };
+}
+
+function sideOf(text: string): 0 | 1 {
+  if (text === 'BUY') return Side.buy;
+  if (text === 'SELL') return Side.sell;
+  const upper = text.toUpperCase();
+  if (upper === text) throw new DamagedMessage('a side is none');
+  return sideOf(upper);
 }
 
 /** Nodes of this project send weights, others who has won. */
@@ -127,8 +139,8 @@ function payoutOf(message: JsonObject, tokens: readonly string[]): Payout | unde
  */
 function priceOf(json: JsonObject, name: string, roundsUp: boolean): number {
   const text = textOf(json, name);
-  const down = scaled(text, 4);
-  const pips = roundsUp && /\.\d{4}\d*[1-9]/.test(text) ? down + 1 : down;
+  const isBetween = text.length > EXACT_LENGTH && /\.\d{4}\d*[1-9]/.test(text);
+  const pips = scaled(text, 4) + (roundsUp && isBetween ? 1 : 0);
   if (pips > 0 && pips < PIPS_PER_UNIT) return pips;
   throw new DamagedMessage(`a ${name} is none`);
 }
@@ -155,7 +167,7 @@ function scaled(text: string, decimals: number): number {
     else return Number.NaN;
   }
   if (text === '' || places === 0) return Number.NaN;
-  return value * 10 ** (decimals - Math.max(places, 0));
+  return value * SCALES[decimals - Math.max(places, 0)]!;
 }
 
 function objectsOf(json: JsonObject, name: string): JsonObject[] {
