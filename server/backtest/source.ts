@@ -110,17 +110,27 @@ export class Source {
 
   private event(event: SourceEvent): void {
     if (event.kind === 'listed') return;
-    const mirrored = this.byToken.get(event.kind === 'resolved' ? event.tokens[0]! : event.token);
-    if (mirrored === undefined) return;
     if (event.kind === 'resolved') {
-      this.resolve(mirrored, event.payout);
+      this.resolved(event.tokens, event.payout);
       return;
     }
+    const mirrored = this.byToken.get(event.token);
+    if (mirrored === undefined) return;
     if (event.kind === 'tick') {
       const ticksPerUnit = PIPS_PER_UNIT / event.pips;
       if (isTickGrid(ticksPerUnit)) mirrored.terms = { ...mirrored.terms, ticksPerUnit };
     }
     mirrored.model.apply(event, this.out);
+  }
+
+  /** Of a message: a catalog that was made of messages may have the tokens in another order. */
+  private resolved(tokens: readonly string[], payout: Payout | undefined): void {
+    const known = tokens.findIndex((token) => this.byToken.has(token));
+    const mirrored = this.byToken.get(tokens[known] ?? '');
+    if (mirrored === undefined) return;
+    const isTurned = mirrored.market.tokens[known] !== tokens[known];
+    const isList = payout !== undefined && payout !== 'void';
+    this.resolve(mirrored, isTurned && isList ? payout.toReversed() : payout);
   }
 
   /** Applies what the fill model said, and finds in it what the strategy hears. */

@@ -267,14 +267,21 @@ test('a resolution also comes as a message, and a void one pays halves', async (
   assert.deepEqual([figures.fills, figures.equity], [1, 1_000 - 30 + 25]);
 });
 
-test('a winner resolves a market whose message has no weights', async () => {
-  const { strategy } = script({
-    5: (venue) => void venue.place({ token: NO, side: 'BUY', price: 0.6, size: 50 }),
-  });
-  const ended = { event_type: 'market_resolved', assets_ids: [YES, NO], winning_asset_id: NO };
-  const { figures, markets } = await run([...BEGIN, message(10, ended)], strategy);
-  assert.equal(figures.equity, 1_000 - 30 + 50);
-  assert.deepEqual(markets[0]?.payout, [0, 1]);
+test('a winner resolves a market whose message has no weights, in any order of the tokens', async () => {
+  for (const assets_ids of [
+    [YES, NO],
+    [NO, YES],
+    ['unknown', YES],
+  ]) {
+    const { strategy } = script({
+      5: (venue) => void venue.place({ token: NO, side: 'BUY', price: 0.6, size: 50 }),
+    });
+    const winning_asset_id = assets_ids.find((id) => id !== YES);
+    const ended = { event_type: 'market_resolved', assets_ids, winning_asset_id };
+    const { figures, markets } = await run([...BEGIN, message(10, ended)], strategy);
+    assert.equal(figures.equity, 1_000 - 30 + 50);
+    assert.deepEqual(markets[0]?.payout, [0, 1], assets_ids.join());
+  }
 });
 
 test('a message that cannot be understood changes nothing, and is counted', async () => {
