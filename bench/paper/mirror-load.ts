@@ -10,14 +10,15 @@ import {
   OrderType,
   Side,
 } from '../../engine/commands.ts';
-import type { MarketMessage } from '../../engine/paper/messages.ts';
 import { MirroredBook } from '../../engine/paper/mirrored-book.ts';
-import { MirroredMarkets } from '../../engine/paper/mirrored-markets.ts';
+import { MirroredMarket } from '../../engine/paper/mirrored-market.ts';
 import { EngineOrders } from '../../engine/paper/paper-orders.ts';
 import { closedCount } from '../../engine/reads.ts';
 import { Simulator } from '../../engine/simulator.ts';
 import { ADDRESS_WORDS, API_KEY_WORDS, ID_WORDS } from '../../engine/tables/codes.ts';
 import type { MicroCollateral, MicroShares, TokenRow } from '../../engine/tables/units.ts';
+import type { JsonObject } from '../../storage/catalog/catalog-json.ts';
+import { readEvents } from '../../storage/recordings/source-message.ts';
 import { median, print } from '../common/figures.ts';
 import { Random } from '../random.ts';
 import type { PaperShape } from './paper.bench.ts';
@@ -33,7 +34,8 @@ const SHARES = 5_000_000;
 
 class MirrorLoad {
   private readonly simulator: Simulator;
-  private readonly markets = new MirroredMarkets();
+  /** By the ids of both tokens. */
+  private readonly markets = new Map<string, MirroredMarket>();
   private readonly tokens: TokenRow[] = [];
   private readonly out = new CommandBuffer();
   private readonly orders = new CommandBuffer(32 * BATCH);
@@ -58,14 +60,18 @@ class MirrorLoad {
       const [token] = this.simulator.addMarket({ ticksPerUnit: 100 }) as [TokenRow, TokenRow];
       const paper = new EngineOrders(engine.t, token);
       const rules = { impact: 'keep', queue: 'pessimistic' } as const;
-      this.markets.add(ids, new MirroredBook({ token, ...rules, paper }));
+      const book = new MirroredBook({ token, ...rules, paper });
+      const market = new MirroredMarket(book, ids[0]);
+      for (const id of ids) this.markets.set(id, market);
       this.tokens.push(token);
     }
   }
 
-  message(message: MarketMessage): void {
+  message(message: JsonObject): void {
     this.out.clear();
-    this.markets.apply(message, this.out);
+    for (const event of readEvents(message)) {
+      if ('token' in event) this.markets.get(event.token)?.apply(event, this.out);
+    }
     if (this.out.words > 0) this.apply(this.out);
   }
 

@@ -3,7 +3,7 @@
  * Of a hundred messages about 84 change one level, both outcomes in one message; 15 are trades, each followed by
  * the decrease of its level; one is a whole book.
  */
-import type { LevelText, MarketMessage } from '../../engine/paper/messages.ts';
+import type { JsonObject } from '../../storage/catalog/catalog-json.ts';
 import type { RecordingEntry } from '../../storage/recordings/entries.ts';
 import { Random } from '../random.ts';
 
@@ -74,7 +74,7 @@ export class SourceStream {
     }
   }
 
-  private entry(message: MarketMessage): RecordingEntry {
+  private entry(message: JsonObject): RecordingEntry {
     return { at: Math.floor(this.at), kind: 'message', message };
   }
 
@@ -91,8 +91,8 @@ export class SourceStream {
     return this.random.between(10, 2_000);
   }
 
-  private book({ asks, bids, id, tokens }: Market): MarketMessage {
-    const texts = (levels: ReadonlyMap<number, number>, sign: 1 | -1): LevelText[] =>
+  private book({ asks, bids, id, tokens }: Market): JsonObject {
+    const texts = (levels: ReadonlyMap<number, number>, sign: 1 | -1): JsonObject[] =>
       [...levels]
         .sort(([a], [b]) => sign * (a - b))
         .map(([cents, size]) => ({ price: priceText(cents), size: String(size) }));
@@ -101,7 +101,7 @@ export class SourceStream {
   }
 
   /** A level near the best one gets another size. After a move of the middle, what is beyond it goes first. */
-  private change(market: Market): MarketMessage {
+  private change(market: Market): JsonObject {
     const { random } = this;
     const { asks, bids } = market;
     const highBid = [...bids.keys()].find((cents) => cents > market.worth);
@@ -135,7 +135,7 @@ export class SourceStream {
     yield this.entry(this.set(market, isBid, cents, there - size));
   }
 
-  private set(market: Market, isBid: boolean, cents: number, size: number): MarketMessage {
+  private set(market: Market, isBid: boolean, cents: number, size: number): JsonObject {
     const levels = isBid ? market.bids : market.asks;
     if (size === 0) levels.delete(cents);
     else levels.set(cents, size);

@@ -33,6 +33,8 @@ export interface BacktestResult {
   readonly marketsSeen: number;
   /** Levels of the source that the engine refused; their books lacked them until their next change. */
   readonly levelsRefused: number;
+  /** Messages of the recording that could not be understood, and changed nothing. */
+  readonly messagesDamaged: number;
 }
 
 export interface Figures {

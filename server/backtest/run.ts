@@ -112,6 +112,7 @@ export class Run {
       markets: venue.markets.filter(({ fills: count }) => count > 0).map(marketOf),
       marketsSeen: venue.markets.length,
       levelsRefused: this.source.refused,
+      messagesDamaged: this.source.damaged,
     };
   }
 

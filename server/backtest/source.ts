@@ -12,12 +12,10 @@ import {
   type MarketFields,
   Side,
 } from '../../engine/commands.ts';
-import type { MarketMessage } from '../../engine/paper/messages.ts';
 import { MirroredBook } from '../../engine/paper/mirrored-book.ts';
-import { MirroredMarkets } from '../../engine/paper/mirrored-markets.ts';
+import { MirroredMarket } from '../../engine/paper/mirrored-market.ts';
 import { EngineOrders } from '../../engine/paper/paper-orders.ts';
 import { tokenMarket } from '../../engine/reads.ts';
-import { PAYOUT_SUM_MAX } from '../../engine/tables/capacities.ts';
 import { MarketFlag } from '../../engine/tables/codes.ts';
 import {
   isTickGrid,
@@ -28,7 +26,9 @@ import {
   type TokenRow,
 } from '../../engine/tables/units.ts';
 import type { JsonObject } from '../../storage/catalog/catalog-json.ts';
+import type { Payout } from '../../storage/catalog/payout.ts';
 import type { RecordingEntry } from '../../storage/recordings/entries.ts';
+import { type SourceEvent, understoodEvents } from '../../storage/recordings/source-message.ts';
 import type { Exchange } from './exchange.ts';
 import { type MarketNames, TradedMarket } from './markets.ts';
 import { type MarketTerms, type RecordedMarket, recordedMarkets } from './recorded-markets.ts';
@@ -41,18 +41,10 @@ export type Heard =
   | { readonly kind: 'market' | 'book'; readonly market: TradedMarket }
   | { readonly kind: 'trade'; readonly trade: Trade };
 
-/** A message that ends a market, as nodes of this project send it. */
-interface ResolvedMessage {
-  readonly event_type: 'market_resolved';
-  readonly assets_ids: readonly string[];
-  readonly payouts: readonly number[];
-  readonly is_void: boolean;
-}
-
 /** What a market of the source is mirrored by. */
 interface Mirrored {
   readonly market: TradedMarket;
-  readonly book: MirroredBook;
+  readonly model: MirroredMarket;
   terms: MarketTerms;
 }
 
@@ -62,12 +54,13 @@ const NOTHING: readonly Heard[] = [];
 export class Source {
   /** Commands that the engine refused. */
   refused = 0;
+  /** Messages that could not be understood, and changed nothing. */
+  damaged = 0;
   private readonly exchange: Exchange;
   private readonly venue: StrategyVenue;
   private readonly settings: RunSettings;
   /** First tokens of markets without prints. */
   private readonly inferred: ReadonlySet<string>;
-  private readonly markets = new MirroredMarkets();
   private readonly byToken = new Map<string, Mirrored>();
   private readonly byRow = new Map<MarketRow, Mirrored>();
   private readonly out = new CommandBuffer();
@@ -99,30 +92,45 @@ export class Source {
       if (known === undefined) heard.push({ kind: 'market', market: this.add(recorded) });
       else this.change(known, recorded);
       const mirrored = known ?? this.byToken.get(recorded.tokens[0]!)!;
-      const { payout } = recorded;
-      if (payout === undefined) continue;
-      const isVoid = payout === 'void';
-      this.resolve(mirrored, isVoid ? [1, 1] : payout, isVoid);
+      this.resolve(mirrored, recorded.payout);
     }
     return heard;
   }
 
-  private message(message: MarketMessage | ResolvedMessage): readonly Heard[] {
-    if (message.event_type === 'market_resolved') {
-      const mirrored = this.byToken.get(message.assets_ids[0]!);
-      if (mirrored !== undefined) this.resolve(mirrored, message.payouts, message.is_void);
-      return NOTHING;
+  private message(message: JsonObject): readonly Heard[] {
+    const { out } = this;
+    out.clear();
+    for (const event of understoodEvents(message, this.noteDamaged)) this.event(event);
+    return out.words === 0 ? NOTHING : this.applied();
+  }
+
+  private readonly noteDamaged = (): void => {
+    this.damaged += 1;
+  };
+
+  private event(event: SourceEvent): void {
+    if (event.kind === 'listed') return;
+    if (event.kind === 'resolved') {
+      this.resolved(event.tokens, event.payout);
+      return;
     }
-    if (message.event_type === 'tick_size_change') {
-      const mirrored = this.byToken.get(message.asset_id);
-      const ticksPerUnit = Math.round(1 / Number(message.new_tick_size));
-      if (mirrored !== undefined && isTickGrid(ticksPerUnit)) {
-        mirrored.terms = { ...mirrored.terms, ticksPerUnit };
-      }
+    const mirrored = this.byToken.get(event.token);
+    if (mirrored === undefined) return;
+    if (event.kind === 'tick') {
+      const ticksPerUnit = PIPS_PER_UNIT / event.pips;
+      if (isTickGrid(ticksPerUnit)) mirrored.terms = { ...mirrored.terms, ticksPerUnit };
     }
-    this.out.clear();
-    this.markets.apply(message, this.out);
-    return this.out.words === 0 ? NOTHING : this.applied();
+    mirrored.model.apply(event, this.out);
+  }
+
+  /** Of a message: a catalog that was made of messages may have the tokens in another order. */
+  private resolved(tokens: readonly string[], payout: Payout | undefined): void {
+    const known = tokens.findIndex((token) => this.byToken.has(token));
+    const mirrored = this.byToken.get(tokens[known] ?? '');
+    if (mirrored === undefined) return;
+    const isTurned = mirrored.market.tokens[known] !== tokens[known];
+    const isList = payout !== undefined && payout !== 'void';
+    this.resolve(mirrored, isTurned && isList ? payout.toReversed() : payout);
   }
 
   /** Applies what the fill model said, and finds in it what the strategy hears. */
@@ -170,10 +178,11 @@ export class Source {
     const paper = new EngineOrders(exchange.t, first);
     const { impact, queue } = settings;
     const book = new MirroredBook({ token: first, impact, queue, paper });
-    const mirrored: Mirrored = { market, book, terms: recorded };
+    const [id = ''] = recorded.tokens;
+    const model = new MirroredMarket(book, id, this.inferred.has(id));
+    const mirrored: Mirrored = { market, model, terms: recorded };
     this.byRow.set(row, mirrored);
     for (const token of recorded.tokens) this.byToken.set(token, mirrored);
-    this.markets.add(recorded.tokens, book, this.inferred.has(recorded.tokens[0]!));
     venue.add(market);
     return market;
   }
@@ -188,13 +197,12 @@ export class Source {
     this.exchange.changeMarket(market.row, this.fieldsOf(terms));
   }
 
-  private resolve({ market }: Mirrored, payout: readonly number[], isVoid: boolean): void {
-    if (market.state === 'resolved') return;
-    const sum = payout.reduce((total, weight) => total + weight, 0);
-    if (payout.length !== 2 || !(sum > 0)) return;
-    const weights = isVoid
-      ? [1, 1]
-      : payout.map((weight) => Math.round((weight / sum) * PAYOUT_SUM_MAX));
+  /** @param payout undefined = that is not certain yet */
+  private resolve({ market }: Mirrored, payout: Payout | undefined): void {
+    if (market.state === 'resolved' || payout === undefined) return;
+    const isVoid = payout === 'void';
+    const weights = isVoid ? [1, 1] : [...payout];
+    if (weights.length !== 2) return;
     this.venue.settle();
     this.exchange.resolve(market.row, weights, isVoid);
     const whole = weights[0]! + weights[1]!;
@@ -212,8 +220,9 @@ export class Source {
 }
 
 /** Where a side is empty, or the source is crossed, the last middle stays. */
-function noteMiddle({ book, market }: Mirrored): void {
-  const [bids, asks] = book.source.sides;
-  if (bids.best === 0 || asks.best === 0 || book.source.crossed) return;
+function noteMiddle({ market, model }: Mirrored): void {
+  const { source } = model.book;
+  const [bids, asks] = source.sides;
+  if (bids.best === 0 || asks.best === 0 || source.crossed) return;
   market.mids = bids.best + PIPS_PER_UNIT - asks.best;
 }

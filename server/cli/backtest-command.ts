@@ -57,6 +57,8 @@ export const runBacktest: Run = async (context, [recording = '', ...files], opti
   if (csv !== undefined) await writeTables(csv, named);
   if (options.json === true) for (const each of named) stdout.write(`${JSON.stringify(each)}\n`);
   else stdout.write(tableOf(named));
+  const damaged = named[0]?.messagesDamaged ?? 0;
+  if (damaged > 0) stderr.write(`${recording}: damaged messages left out: ${damaged}\n`);
   return 'done';
 };
 

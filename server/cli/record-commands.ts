@@ -1,6 +1,7 @@
 /** `record info` and `record import`: recordings of venues as files. */
 import { mergeRecordings } from '../../storage/recordings/merge.ts';
 import { openRecording, type Recording } from '../../storage/recordings/recording.ts';
+import { understoodEvents } from '../../storage/recordings/source-message.ts';
 import { type Context, Refused, type Run } from './context.ts';
 
 interface Summary {
@@ -13,6 +14,8 @@ interface Summary {
   readonly marketsWithoutPrints: number;
   readonly entries: Readonly<Record<string, number>>;
   readonly messages: Readonly<Record<string, number>>;
+  /** Of these, what a player and a backtest leave out, because it cannot be understood. */
+  readonly messagesDamaged: number;
   readonly gaps: readonly { readonly from: string; readonly to: string }[];
   /** The recorder was ended in order; of the public form nobody knows. */
   readonly hasEnd: boolean | null;
@@ -43,6 +46,7 @@ async function summaryOf(recording: Recording): Promise<Summary> {
   const entries: Record<string, number> = {};
   const messages: Record<string, number> = {};
   const gaps: { from: string; to: string }[] = [];
+  let messagesDamaged = 0;
   let to = header.started;
   for await (const batch of recording.batches()) {
     for (const entry of batch) {
@@ -50,8 +54,11 @@ async function summaryOf(recording: Recording): Promise<Summary> {
       entries[entry.kind] = (entries[entry.kind] ?? 0) + 1;
       if (entry.kind === 'gap') gaps.push({ from: timeText(entry.from), to: timeText(entry.to) });
       if (entry.kind !== 'message') continue;
-      const { event_type: type } = entry.message;
+      const type = String(entry.message.event_type);
       messages[type] = (messages[type] ?? 0) + 1;
+      understoodEvents(entry.message, () => {
+        messagesDamaged += 1;
+      });
     }
   }
   return {
@@ -62,6 +69,7 @@ async function summaryOf(recording: Recording): Promise<Summary> {
     marketsWithoutPrints: header.inferred.length,
     entries,
     messages,
+    messagesDamaged,
     gaps,
     hasEnd: recording.isPublic ? null : entries.end !== undefined,
     cutAt: recording.cutAt ?? null,
@@ -86,6 +94,7 @@ function showSummary(stdout: Context['stdout'], summary: Summary): void {
   show('markets', summary.markets);
   show('trades are inferred of', `${summary.marketsWithoutPrints} of them`);
   for (const [type, count] of Object.entries(summary.messages)) show(type, count);
+  show('damaged messages', summary.messagesDamaged);
   show('catalog changes', summary.entries.catalog ?? 0);
   show('gaps', summary.gaps.length);
   for (const { from, to } of summary.gaps) show('', `${from} to ${to}`);

@@ -8,9 +8,10 @@
  * engine (market-mirror.ts).
  */
 import { performance } from 'node:perf_hooks';
+import type { BookStep, SourceLevels, SourceStep } from '../../engine/paper/source-step.ts';
+import type { SourceSnapshot } from '../../storage/recordings/source-message.ts';
 import { hashFits } from './book-hash.ts';
 import type { Doubt } from './doubts.ts';
-import { isCrossed, type SourceSnapshot, type SourceStep } from './source-message.ts';
 
 export interface FeedParts {
   /** Least milliseconds between two batches. */
@@ -82,7 +83,7 @@ export class BookFeed {
   }
 
   /** The next message of its stream. */
-  take(message: Exclude<SourceStep, { kind: 'clear' }> | SourceSnapshot): void {
+  take(message: BookStep | SourceSnapshot): void {
     if (message.kind === 'print') {
       this.follow([message]);
       return;
@@ -191,4 +192,13 @@ export class BookFeed {
 
 function isPrint({ kind }: SourceStep): boolean {
   return kind === 'print';
+}
+
+/** Whether the best bid is not below the best ask. */
+function isCrossed({ asks, bids }: SourceLevels): boolean {
+  let bid = 0;
+  let ask = Number.POSITIVE_INFINITY;
+  for (const { pips, size } of bids) if (size > 0) bid = Math.max(bid, pips);
+  for (const { pips, size } of asks) if (size > 0) ask = Math.min(ask, pips);
+  return bid >= ask;
 }

@@ -12,18 +12,19 @@ import {
   LevelCommand,
 } from '../../engine/commands.ts';
 import { RejectReason, type RejectReasonCode } from '../../engine/orders/reject-reasons.ts';
-import { inferTrades } from '../../engine/paper/infer-trades.ts';
 import { type Impact, MirroredBook } from '../../engine/paper/mirrored-book.ts';
-import { OnePrint } from '../../engine/paper/one-print.ts';
+import { MirroredMarket } from '../../engine/paper/mirrored-market.ts';
 import type { QueueRule } from '../../engine/paper/place.ts';
+import type { SourceStep } from '../../engine/paper/source-step.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import type { TokenRow } from '../../engine/tables/units.ts';
 import type { Doubt } from './doubts.ts';
-import type { SourceStep } from './source-message.ts';
 import { StillOrders } from './still-orders.ts';
 
 export interface MarketMirrorParts {
   readonly tables: Tables;
+  /** Id of the first outcome's token. */
+  readonly tokenId: string;
   readonly impact: Impact;
   readonly queue: QueueRule;
   /** The source does not say its trades (engine/paper/infer-trades.ts). */
@@ -42,8 +43,7 @@ export class MarketMirror {
   private readonly o: MarketMirrorParts;
   private readonly orders: StillOrders;
   private readonly token: TokenRow;
-  private readonly prints = new OnePrint();
-  private book: MirroredBook | undefined;
+  private market: MirroredMarket | undefined;
 
   /** @param token of the first outcome */
   constructor(parts: MarketMirrorParts, token: TokenRow) {
@@ -54,13 +54,13 @@ export class MarketMirror {
 
   /** Resolves, once all is durable, with why a snapshot is needed. */
   async apply(steps: readonly SourceStep[]): Promise<Doubt | undefined> {
-    const book = await this.opened();
+    const market = await this.opened();
     const out = new CommandBuffer(64);
     let isTaken = true;
     for (const step of steps) {
       await this.orders.load();
       const from = out.words;
-      this.applyStep(book, step, out);
+      market.apply(step, out);
       // What paper orders get of one print is not there for the next one.
       if (!hasFill(out, from)) continue;
       isTaken = (await this.send(out)) && isTaken;
@@ -68,40 +68,29 @@ export class MarketMirror {
     isTaken = (await this.send(out)) && isTaken;
     if (!isTaken) {
       await this.orders.load();
-      book.resume();
+      market.book.resume();
       return 'refused';
     }
-    return book.source.crossed ? 'crossed' : undefined;
+    return market.book.source.crossed ? 'crossed' : undefined;
   }
 
   /** Removes all levels of the source. */
   async clear(): Promise<void> {
     const out = new CommandBuffer(64);
-    const book = await this.opened();
+    const { book } = await this.opened();
     book.clear(out);
     await this.send(out);
   }
 
-  private async opened(): Promise<MirroredBook> {
+  private async opened(): Promise<MirroredMarket> {
     await this.orders.load();
-    const { impact, queue } = this.o;
-    this.book ??= new MirroredBook({ token: this.token, impact, queue, paper: this.orders });
-    return this.book;
-  }
-
-  private applyStep(book: MirroredBook, step: SourceStep, out: CommandBuffer): void {
-    book.time = step.at;
-    if (step.kind === 'clear') book.clear(out);
-    else if (step.kind === 'book') {
-      if (this.o.infersTrades) book.prints(inferTrades(book.source, step.bids, step.asks), out);
-      book.snapshot(step.bids, step.asks, out);
-    } else if (step.kind === 'changes') {
-      this.prints.note(book.source, step.changes, step.at);
-      book.changes(step.changes, out);
-    } else {
-      const trade = this.prints.of(step, step.isSecond, step.at);
-      if (trade !== undefined) book.print(trade.side, trade.pips, trade.size, out);
-    }
+    const { impact, infersTrades, queue, tokenId } = this.o;
+    this.market ??= new MirroredMarket(
+      new MirroredBook({ token: this.token, impact, queue, paper: this.orders }),
+      tokenId,
+      infersTrades,
+    );
+    return this.market;
   }
 
   /** Sends what is in `out`, and empties it. False = a level was refused. */

@@ -5,6 +5,8 @@
  * Thread: the I/O thread. Not here: what a change means to the engine (market-mirror.ts), how outcomes are paid
  * (settlements.ts).
  */
+import type { SourceStep } from '../../engine/paper/source-step.ts';
+import type { SourceEvent } from '../../storage/recordings/source-message.ts';
 import type { Log } from '../common/logger.ts';
 import type { MarketChoice } from '../common/market-choice.ts';
 import { BookFeed } from './book-feed.ts';
@@ -13,12 +15,7 @@ import { DOUBT_REASONS, type Doubt } from './doubts.ts';
 import type { MirrorFacts } from './mirror-facts.ts';
 import { SnapshotAsker } from './snapshot-asker.ts';
 import type { SourceApi, SourceMarket } from './source-api.ts';
-import {
-  readFrame,
-  type SourceEvent,
-  type SourceMessage,
-  type SourceStep,
-} from './source-message.ts';
+import { readFrame, type SourceMessage } from './source-frame.ts';
 import { type SocketTimes, SourceSocket } from './source-socket.ts';
 import { SourceStream, STREAM_TOKENS_MAX } from './source-stream.ts';
 
@@ -256,7 +253,7 @@ export class Mirror {
     if (!('token' in event)) return;
     const first = this.books.get(event.token);
     const feed = (first ?? this.seconds.get(event.token))?.feed;
-    if (event.kind === 'print') feed?.take({ ...event, isSecond: first === undefined });
+    if (event.kind === 'print') feed?.take(event);
     else if (event.kind !== 'tick') first?.feed.take(event);
     else if (first !== undefined) {
       feed!.distrust('tick');

@@ -145,9 +145,11 @@ export class NodeVenue implements MirroredVenue {
     if (known !== undefined) return known;
     const { inferred, tables } = this.o;
     const first = marketFirstToken(tables, row);
+    const tokenId = wordsToDecimal(tables.tokenI, tokenIdAt(first));
     const parts: MarketMirrorParts = {
       ...this.o,
-      infersTrades: inferred?.has(wordsToDecimal(tables.tokenI, tokenIdAt(first))) === true,
+      tokenId,
+      infersTrades: inferred?.has(tokenId) === true,
       send: (commands) => this.send(commands),
       onRefused: (reason) => this.tell(reason),
     };

@@ -4,11 +4,13 @@
  *
  * Thread: the I/O thread. Not here: when that time has come (timeline.ts).
  */
+import type { SourceStep } from '../../engine/paper/source-step.ts';
+import { PIPS_PER_UNIT } from '../../engine/tables/units.ts';
 import type { JsonObject } from '../../storage/catalog/catalog-json.ts';
 import type { RecordingEntry } from '../../storage/recordings/entries.ts';
 import type { Recording } from '../../storage/recordings/recording.ts';
+import { understoodEvents } from '../../storage/recordings/source-message.ts';
 import { marketsOfEvent, type SourceMarket } from './source-api.ts';
-import { DamagedMessage, readEvents, type SourceStep } from './source-message.ts';
 import type { Due } from './timeline.ts';
 
 /** What a recording does to the node. */
@@ -31,14 +33,10 @@ export interface PlayerParts {
   readonly log: (line: string) => void;
 }
 
-interface Outcome {
-  readonly market: SourceMarket;
-  readonly isSecond: boolean;
-}
-
 export class Player {
   private readonly o: PlayerParts;
-  private readonly outcomes = new Map<string, Outcome>();
+  /** By the ids of both tokens. */
+  private readonly markets = new Map<string, SourceMarket>();
   private readonly batches: AsyncIterator<readonly RecordingEntry[]>;
   private batch: readonly RecordingEntry[] = [];
   private index = 0;
@@ -95,7 +93,7 @@ export class Player {
   private async play(entry: RecordingEntry, hasPrints: boolean): Promise<void> {
     switch (entry.kind) {
       case 'message':
-        await this.message(entry.message as unknown as JsonObject, hasPrints);
+        await this.message(entry.message, hasPrints);
         break;
       case 'gap':
         await this.o.venue.clear();
@@ -109,30 +107,17 @@ export class Player {
   }
 
   private async message(message: JsonObject, hasPrints: boolean): Promise<void> {
-    let events: ReturnType<typeof readEvents>;
-    try {
-      events = readEvents(message);
-    } catch (error) {
-      if (!(error instanceof DamagedMessage)) throw error;
-      if (this.damaged === 0)
-        this.o.log(`a message of the recording is left out: ${error.message}`);
+    const { log, venue } = this.o;
+    const events = understoodEvents(message, (why) => {
+      if (this.damaged === 0) log(`a message of the recording is left out: ${why}`);
       this.damaged += 1;
-      return;
-    }
-    const { venue } = this.o;
+    });
     for (const event of events) {
-      const outcome = 'token' in event ? this.outcomes.get(event.token) : undefined;
-      if (outcome === undefined) continue;
-      const { isSecond, market } = outcome;
-      if (event.kind === 'print') {
-        if (hasPrints) await venue.apply(market, [{ ...event, isSecond }]);
-      } else if (event.kind === 'tick') {
-        if (typeof message.new_tick_size === 'string')
-          await venue.setTick(market, message.new_tick_size);
-        // The second outcome says the same again.
-      } else if (!isSecond && (event.kind === 'book' || event.kind === 'changes')) {
-        await venue.apply(market, [event]);
-      }
+      if (!('token' in event)) continue;
+      const market = this.markets.get(event.token);
+      if (market === undefined) continue;
+      if (event.kind === 'tick') await venue.setTick(market, String(event.pips / PIPS_PER_UNIT));
+      else if (event.kind !== 'print' || hasPrints) await venue.apply(market, [event]);
     }
   }
 
@@ -140,9 +125,7 @@ export class Player {
   private note(event: JsonObject): SourceMarket[] {
     const markets = marketsOfEvent(event).filter(({ tokens }) => tokens.length === 2);
     for (const market of markets) {
-      market.tokens.forEach((id, outcome) => {
-        this.outcomes.set(id, { market, isSecond: outcome === 1 });
-      });
+      for (const id of market.tokens) this.markets.set(id, market);
     }
     return markets;
   }

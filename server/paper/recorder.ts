@@ -5,8 +5,7 @@
  * Thread: that of a command.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { MarketMessage } from '../../engine/paper/messages.ts';
-import { isObject, type JsonObject } from '../../storage/catalog/catalog-json.ts';
+import { isObject, type JsonObject, text as textOf } from '../../storage/catalog/catalog-json.ts';
 import type { RecordingWriter } from '../../storage/recordings/writer.ts';
 import type { SourceApi, SourceMarket } from './source-api.ts';
 import { SourceSocket } from './source-socket.ts';
@@ -116,7 +115,7 @@ export class Recorder {
       },
       text: (text) => {
         for (const message of messagesOf(text)) {
-          if (message.event_type === 'book') awaited.delete(message.asset_id);
+          if (message.event_type === 'book') awaited.delete(textOf(message.asset_id));
           this.message(message);
         }
       },
@@ -132,14 +131,14 @@ export class Recorder {
     try {
       for (const { json, token } of await this.o.api.snapshots(tokens)) {
         if (!awaited.delete(token)) continue;
-        this.message({ ...json, event_type: 'book' } as unknown as MarketMessage);
+        this.message({ ...json, event_type: 'book' });
       }
     } catch (error) {
       this.o.log(`no snapshots: ${(error as Error).message}`);
     }
   }
 
-  private message(message: MarketMessage): void {
+  private message(message: JsonObject): void {
     this.messages += 1;
     this.write({ at: this.at(), kind: 'message', message });
   }
@@ -152,7 +151,7 @@ export class Recorder {
 }
 
 /** What has no type says nothing that a player could use. */
-function messagesOf(text: string): MarketMessage[] {
+function messagesOf(text: string): JsonObject[] {
   let json: unknown;
   try {
     json = JSON.parse(text);
@@ -160,9 +159,7 @@ function messagesOf(text: string): MarketMessage[] {
     return [];
   }
   const list: unknown[] = Array.isArray(json) ? json : [json];
-  const isMessage = (each: unknown): boolean =>
-    isObject(each) && typeof each.event_type === 'string';
-  return list.filter(isMessage) as MarketMessage[];
+  return list.filter(isObject).filter((each) => typeof each.event_type === 'string');
 }
 
 function termsOf(market: JsonObject): unknown[] {

@@ -6,7 +6,11 @@
  */
 import { isObject, type JsonObject, listOf, textList } from '../../storage/catalog/catalog-json.ts';
 import { type Payout, recordedPayout } from '../../storage/catalog/payout.ts';
-import { DamagedMessage, readBook, type SourceSnapshot } from './source-message.ts';
+import {
+  DamagedMessage,
+  readBook,
+  type SourceSnapshot,
+} from '../../storage/recordings/source-message.ts';
 
 const REQUEST_MS_MAX = 10_000;
 const BODY_BYTES_MAX = 64 * 2 ** 20;

@@ -4,13 +4,9 @@
  *
  * Thread: the I/O thread.
  */
+import { DamagedMessage, type SourceEvent } from '../../storage/recordings/source-message.ts';
 import type { Doubt } from './doubts.ts';
-import {
-  DamagedMessage,
-  readFrame,
-  type SourceEvent,
-  type SourceMessage,
-} from './source-message.ts';
+import { readFrame, type SourceMessage } from './source-frame.ts';
 import { type SocketTimes, SourceSocket } from './source-socket.ts';
 
 export interface StreamHandlers {

@@ -34,7 +34,7 @@ export function recordedPayout(market: JsonObject): Payout | undefined {
 }
 
 /** In parts of PAYOUT_SUM_MAX. What rounding leaves is the last paying outcome's. */
-function weightsOf(prices: readonly number[]): number[] {
+export function weightsOf(prices: readonly number[]): number[] {
   const sum = prices.reduce((total, price) => total + price, 0);
   const last = prices.findLastIndex((price) => price > 0);
   const weights = prices.map((price) => Math.floor((price / sum) * PAYOUT_SUM_MAX));

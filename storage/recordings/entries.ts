@@ -3,7 +3,6 @@
  *
  * Thread: any.
  */
-import type { MarketMessage } from '../../engine/paper/messages.ts';
 import type { JsonObject } from '../catalog/catalog-json.ts';
 
 export const RECORDING_FORMAT = 'prediction-market-recording';
@@ -26,8 +25,8 @@ export interface RecordingHeader {
 export type RecordingEntry =
   /** An event with its markets, as a catalog API gives it: at the beginning, and again when it has changed. */
   | { readonly at: number; readonly kind: 'catalog'; readonly event: JsonObject }
-  /** A message of the market channel. */
-  | { readonly at: number; readonly kind: 'message'; readonly message: MarketMessage }
+  /** A message of the market channel, as it came (source-message.ts reads it). */
+  | { readonly at: number; readonly kind: 'message'; readonly message: JsonObject }
   /** Messages between these two times were lost. Snapshots follow. */
   | { readonly at: number; readonly kind: 'gap'; readonly from: number; readonly to: number }
   /** The recorder has ended in order. */

@@ -11,15 +11,16 @@
  * Thread: any. Non-goals: names of outcomes, which no message has.
  */
 import { createHash } from 'node:crypto';
-import type { LevelText, MarketMessage } from '../../engine/paper/messages.ts';
-import { TICK_GRIDS } from '../../engine/tables/units.ts';
-import type { JsonObject } from '../catalog/catalog-json.ts';
+import type { SourceLevel } from '../../engine/paper/source-book.ts';
+import { PIPS_PER_UNIT } from '../../engine/tables/units.ts';
+import { isObject, type JsonObject } from '../catalog/catalog-json.ts';
 import { RecordingDamaged, type RecordingEntry } from './entries.ts';
+import { understoodEvents } from './source-message.ts';
 
 interface Found {
   readonly tokens: string[];
-  /** Places after the point that its prices need. */
-  decimals: number;
+  /** The coarsest grid from 100 on that has its prices. */
+  ticksPerUnit: number;
   /** Before the first change; undefined = it has none. */
   tick: string | undefined;
   hasPrints: boolean;
@@ -42,11 +43,10 @@ export async function* publicEntries(
       const messages = line.trim() === '' ? [] : parsed(line);
       if (messages === undefined) broken = number;
       for (const message of messages ?? []) {
-        const { timestamp } = message;
-        if (!/^\d+$/.test(String(timestamp))) {
+        if (!isObject(message) || !/^\d+$/.test(String(message.timestamp))) {
           throw new RecordingDamaged(`${path}: line ${number} has no timestamp`);
         }
-        at = Math.max(at, Number(timestamp));
+        at = Math.max(at, Number(message.timestamp));
         entries.push({ at, kind: 'message', message });
       }
     }
@@ -54,11 +54,11 @@ export async function* publicEntries(
   }
 }
 
-function parsed(line: string): MarketMessage[] | undefined {
+function parsed(line: string): unknown[] | undefined {
   try {
     const json: unknown = JSON.parse(line);
     // A venue may send several at once.
-    return (Array.isArray(json) ? json : [json]) as MarketMessage[];
+    return Array.isArray(json) ? json : [json];
   } catch {
     return undefined;
   }
@@ -92,46 +92,36 @@ export async function surveyOf(batches: AsyncIterable<readonly RecordingEntry[]>
 }
 
 function newMarket(first: number): Found {
-  return { tokens: [], decimals: 2, tick: undefined, hasPrints: false, first };
+  return { tokens: [], ticksPerUnit: 100, tick: undefined, hasPrints: false, first };
 }
 
-function note(found: Map<string, Found>, message: MarketMessage, at: number): void {
-  if (message.market === undefined) return;
-  const market = found.get(message.market) ?? newMarket(at);
-  found.set(message.market, market);
-  const see = (id: string | undefined): void => {
-    if (id !== undefined && !market.tokens.includes(id)) market.tokens.push(id);
-  };
-  const measure = (levels: readonly LevelText[] | undefined): void => {
-    for (const { price } of levels ?? []) {
-      market.decimals = Math.max(market.decimals, decimalsOf(price));
+function note(found: Map<string, Found>, message: JsonObject, at: number): void {
+  const { market: name, old_tick_size: oldTick } = message;
+  if (typeof name !== 'string') return;
+  const market = found.get(name) ?? newMarket(at);
+  found.set(name, market);
+  // Who reads the entries counts what is damaged.
+  for (const event of understoodEvents(message, () => undefined)) {
+    if (event.kind === 'tick') {
+      if (typeof oldTick === 'string') market.tick ??= oldTick;
+    } else if ('token' in event) {
+      if (!market.tokens.includes(event.token)) market.tokens.push(event.token);
+      if (event.kind === 'print') market.hasPrints = true;
+      else if (event.kind === 'changes') measure(market, event.changes);
+      else for (const levels of [event.bids, event.asks]) measure(market, levels);
     }
-  };
-  if (message.event_type === 'price_change') {
-    const changes = message.changes ?? message.price_changes;
-    see(message.asset_id);
-    for (const change of changes ?? []) see(change.asset_id);
-    measure(changes);
-  } else if (message.event_type === 'book') {
-    see(message.asset_id);
-    measure(message.bids);
-    measure(message.asks);
-  } else if (message.event_type === 'last_trade_price') {
-    see(message.asset_id);
-    market.hasPrints = true;
-  } else if (message.event_type === 'tick_size_change') {
-    market.tick ??= message.old_tick_size;
   }
 }
 
-function decimalsOf(price: string): number {
-  const point = price.indexOf('.');
-  return point === -1 ? 0 : price.slice(point + 1).replace(/0+$/, '').length;
+function measure(market: Found, levels: readonly SourceLevel[]): void {
+  for (const { pips } of levels) {
+    while (pips % (PIPS_PER_UNIT / market.ticksPerUnit) !== 0) market.ticksPerUnit *= 10;
+  }
 }
 
 function eventOf(
   name: string,
-  { decimals, first, tick, tokens }: Found,
+  { first, tick, ticksPerUnit, tokens }: Found,
   index: number,
 ): JsonObject {
   const id = String(index + 1);
@@ -144,7 +134,7 @@ function eventOf(
     conditionId: conditionOf(name),
     outcomes: ['First', 'Second'],
     clobTokenIds: [tokens[0]!, tokens[1] ?? derivedToken(tokens[0]!)],
-    orderPriceMinTickSize: tick ?? String(1 / gridOf(decimals)),
+    orderPriceMinTickSize: tick ?? String(1 / ticksPerUnit),
     orderMinSize: 5,
     startDate,
     active: true,
@@ -172,8 +162,4 @@ function slugOf(name: string): string {
 
 function titleOf(name: string): string {
   return name.startsWith('0x') ? `Market ${name.slice(0, 10)}` : name;
-}
-
-function gridOf(decimals: number): number {
-  return TICK_GRIDS.find((grid) => grid === 10 ** decimals) ?? Math.max(...TICK_GRIDS);
 }

@@ -8,7 +8,7 @@ import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { createGunzip } from 'node:zlib';
-import type { JsonObject } from '../catalog/catalog-json.ts';
+import { isObject, type JsonObject } from '../catalog/catalog-json.ts';
 import {
   RECORDING_FORMAT,
   RECORDING_VERSION,
@@ -128,7 +128,7 @@ async function* memberLines(
 }
 
 function headerOf(line: string, path: string): RecordingHeader {
-  const header = jsonOf(line, path) as RecordingHeader;
+  const header = objectOf(line, path) as unknown as RecordingHeader;
   if (header.format !== RECORDING_FORMAT) throw new RecordingDamaged(`${path}: it is no recording`);
   if (header.version !== RECORDING_VERSION) {
     throw new RecordingDamaged(
@@ -139,15 +139,23 @@ function headerOf(line: string, path: string): RecordingHeader {
 }
 
 function entryOf(line: string, path: string): RecordingEntry {
-  return jsonOf(line, path) as RecordingEntry;
+  const entry = objectOf(line, path);
+  const { at, event, kind, message } = entry;
+  const body = kind === 'catalog' ? event : kind === 'message' ? message : entry;
+  if (typeof at !== 'number' || !isObject(body))
+    throw new RecordingDamaged(`${path}: a line is no entry`);
+  return entry as unknown as RecordingEntry;
 }
 
-function jsonOf(line: string, path: string): unknown {
+function objectOf(line: string, path: string): JsonObject {
+  let json: unknown;
   try {
-    return JSON.parse(line);
+    json = JSON.parse(line);
   } catch {
-    throw new RecordingDamaged(`${path}: a line is no JSON`);
+    // It is no object either.
   }
+  if (!isObject(json)) throw new RecordingDamaged(`${path}: a line is no object of JSON`);
+  return json;
 }
 
 async function firstBytes(path: string): Promise<Buffer> {

@@ -267,6 +267,47 @@ test('a resolution also comes as a message, and a void one pays halves', async (
   assert.deepEqual([figures.fills, figures.equity], [1, 1_000 - 30 + 25]);
 });
 
+test('a winner resolves a market whose message has no weights, in any order of the tokens', async () => {
+  for (const assets_ids of [
+    [YES, NO],
+    [NO, YES],
+    ['unknown', YES],
+  ]) {
+    const { strategy } = script({
+      5: (venue) => void venue.place({ token: NO, side: 'BUY', price: 0.6, size: 50 }),
+    });
+    const winning_asset_id = assets_ids.find((id) => id !== YES);
+    const ended = { event_type: 'market_resolved', assets_ids, winning_asset_id };
+    const { figures, markets } = await run([...BEGIN, message(10, ended)], strategy);
+    assert.equal(figures.equity, 1_000 - 30 + 50);
+    assert.deepEqual(markets[0]?.payout, [0, 1], assets_ids.join());
+  }
+});
+
+test('a message that cannot be understood changes nothing, and is counted', async () => {
+  const damaged = [
+    message(6, { event_type: 'book', bids: [{ price: '0.43', size: 'many' }], asks: [] }),
+    message(6, { event_type: 'book', bids: undefined, asks: [] }),
+    message(6, { event_type: 'price_change', changes: [{ side: 'BUY', price: 0.43, size: '5' }] }),
+    message(6, { event_type: 'last_trade_price', price: '0.40', size: '900', side: 'HOLD' }),
+    message(6, { event_type: 'tick_size_change' }),
+    { at: START + 6, kind: 'message', message: null as never } as const,
+  ];
+  const unresolved = message(7, { event_type: 'market_resolved' });
+  const after = [change(10, 'BUY', '0.40', 60), trade(20, 'SELL', '0.40', 80)];
+  const result = async (between: readonly RecordingEntry[]) => {
+    const { fills, strategy } = script({
+      5: (venue) => void venue.place({ token: YES, side: 'BUY', price: 0.4, size: 30 }),
+    });
+    const whole = await run([...BEGIN, ...between, ...after], strategy);
+    return { ...whole, messages: 0, fills };
+  };
+  const sound = await result([]);
+  assert.equal(sound.messagesDamaged, 0);
+  const found = await result([...damaged, unresolved]);
+  assert.deepEqual(found, { ...sound, messagesDamaged: damaged.length });
+});
+
 test('complete sets: split, sell what one outcome is worth, merge', async () => {
   const { fills, strategy } = script({
     5: (venue) => {

@@ -89,6 +89,21 @@ test('the strategy of the examples quotes both sides and trades', async () => {
   assert.deepEqual(new Set(fills.map(({ outcome }) => outcome)), new Set(['Yes', 'No']));
 });
 
+test('messages that cannot be understood are said, and the run goes on', async () => {
+  const path = join(directory, 'partly.jsonl');
+  const level = { price: '0.4', size: '100' };
+  const whole = { market: 'rain', asset_id: '1', timestamp: '5', event_type: 'book' };
+  const messages = [
+    { ...whole, bids: [level], asks: [] },
+    { ...whole, bids: [level] },
+  ];
+  writeFileSync(path, messages.map((message) => `${JSON.stringify(message)}\n`).join(''));
+  const { code, stderr, stdout } = await cli(directory, ['backtest', path, buyer]);
+  assert.equal(code, 0, stderr);
+  assert.match(stderr, /partly\.jsonl: damaged messages left out: 1\n$/);
+  assert.match(stdout, /^buyer /m);
+});
+
 test('a mistake is said, with the exit code of its kind', async () => {
   const broken = strategyFile('broken.mjs', 'export default { onBook() { null.size; } };');
   const none = strategyFile('none.mjs', 'export const strategy = {};');

@@ -3,9 +3,8 @@ import test from 'node:test';
 import { audit } from '../../engine/audit.ts';
 import { CommandBuffer, commandWords } from '../../engine/commands.ts';
 import { RejectReason } from '../../engine/orders/reject-reasons.ts';
-import type { MarketMessage } from '../../engine/paper/messages.ts';
 import { type Impact, MirroredBook } from '../../engine/paper/mirrored-book.ts';
-import { MirroredMarkets } from '../../engine/paper/mirrored-markets.ts';
+import { MirroredMarket } from '../../engine/paper/mirrored-market.ts';
 import {
   EngineOrders,
   type PaperOrder,
@@ -16,6 +15,8 @@ import type { SourceLevel } from '../../engine/paper/source-book.ts';
 import { Simulator } from '../../engine/simulator.ts';
 import { ID_WORDS } from '../../engine/tables/codes.ts';
 import type { MicroShares, TicksPerUnit, TokenRow } from '../../engine/tables/units.ts';
+import type { JsonObject } from '../../storage/catalog/catalog-json.ts';
+import { readEvents } from '../../storage/recordings/source-message.ts';
 import { said } from './said.ts';
 
 const SMALL = {
@@ -87,6 +88,10 @@ function idOf(number: number): Int32Array {
 
 function pipsOf(price: number): number {
   return Math.round(price * 10_000);
+}
+
+function play(market: MirroredMarket, message: JsonObject, out: CommandBuffer): void {
+  for (const event of readEvents(message)) if ('token' in event) market.apply(event, out);
 }
 
 /** A book with its desk, and what it says to each message. Prices and sizes in units and shares. */
@@ -362,54 +367,53 @@ test('what is cancelled of a level that grows meanwhile moves an order by each s
 test('prints and levels of the second token are those of the first one at 1 - price', () => {
   const desk = new Desk();
   const out = new CommandBuffer();
-  const markets = new MirroredMarkets();
   const options = {
     token: 1 as TokenRow,
     impact: 'keep',
     queue: 'pessimistic',
     paper: desk,
   } as const;
-  markets.add(['11', '22'], new MirroredBook(options));
+  const market = new MirroredMarket(new MirroredBook(options), '11');
+  const apply = (message: JsonObject): void => play(market, message, out);
   const of = (id: string) => ({ market: 'm', asset_id: id, timestamp: '1000' });
   const levels = { bids: [{ price: '.4', size: '7' }], asks: [{ price: '0.45', size: '8' }] };
-  markets.apply({ event_type: 'book', ...of('11'), ...levels }, out);
-  markets.apply({ event_type: 'book', ...of('22'), ...levels }, out);
+  apply({ event_type: 'book', ...of('11'), ...levels });
+  apply({ event_type: 'book', ...of('22'), ...levels });
   assert.deepEqual(said(out), ['level buy 0.40 7', 'level sell 0.45 8']);
   const change = { side: 'SELL', price: '0.45', size: '9' };
-  markets.apply({ event_type: 'price_change', ...of('11'), changes: [change] }, out);
+  apply({ event_type: 'price_change', ...of('11'), changes: [change] });
   const price_changes = [
     { ...change, asset_id: '11', size: '10.1234567' },
     { ...change, asset_id: '22', side: 'BUY', price: '0.55', size: '10.1234567' },
   ];
-  markets.apply({ event_type: 'price_change', market: 'm', timestamp: '1', price_changes }, out);
+  apply({ event_type: 'price_change', market: 'm', timestamp: '1', price_changes });
   assert.deepEqual(said(out), ['level sell 0.45 9', 'level sell 0.45 10.123456']);
   const print = { side: 'BUY', price: '0.55', size: '2' };
-  markets.apply({ event_type: 'last_trade_price', ...of('22'), ...print }, out);
+  apply({ event_type: 'last_trade_price', ...of('22'), ...print });
   assert.deepEqual(said(out), ['print sell 0.45 2']);
   // The same trade, said for the other token; then one more.
   const other = { side: 'SELL', price: '0.45', size: '2' };
-  markets.apply({ event_type: 'last_trade_price', ...of('11'), ...other }, out);
+  apply({ event_type: 'last_trade_price', ...of('11'), ...other });
   assert.deepEqual(said(out), []);
-  markets.apply({ event_type: 'last_trade_price', ...of('11'), ...other }, out);
+  apply({ event_type: 'last_trade_price', ...of('11'), ...other });
   assert.deepEqual(said(out), ['print sell 0.45 2']);
 });
 
 test('a book that lacks some of the best levels is a trade where the source sends no prints', () => {
   const desk = new Desk();
   const out = new CommandBuffer();
-  const markets = new MirroredMarkets();
   const options = {
     token: 1 as TokenRow,
     impact: 'keep',
     queue: 'pessimistic',
     paper: desk,
   } as const;
-  markets.add(['11'], new MirroredBook(options), true);
+  const market = new MirroredMarket(new MirroredBook(options), '11', true);
   type Level = readonly [price: string, size: string];
   const book = (bids: readonly Level[], asks: readonly Level[]): string[] => {
     const texts = (list: readonly Level[]) => list.map(([price, size]) => ({ price, size }));
     const of = { market: 'm', asset_id: '11', timestamp: '1000' };
-    markets.apply({ event_type: 'book', ...of, bids: texts(bids), asks: texts(asks) }, out);
+    play(market, { event_type: 'book', ...of, bids: texts(bids), asks: texts(asks) }, out);
     return said(out);
   };
   book(
@@ -469,18 +473,17 @@ test('a change of ticks of the source is one of the market, and ends levels as i
   const [yes] = sim.addMarket({ ticksPerUnit: 1_000 }) as [TokenRow, TokenRow];
   sim.deposit('source', 1e6 * SHARE);
   const { t } = sim.engine;
-  const markets = new MirroredMarkets();
   const paper = new EngineOrders(t, yes);
-  markets.add(
-    ['11', '22'],
+  const market = new MirroredMarket(
     new MirroredBook({ token: yes, impact: 'keep', queue: 'pessimistic', paper }),
+    '11',
   );
   const out = new CommandBuffer();
   let time = 1_000;
-  const play = (fields: object): void => {
+  const apply = (fields: object): void => {
     time += 1_000;
     const of = { market: 'm', asset_id: '11', timestamp: String(time) };
-    markets.apply({ ...of, ...fields } as MarketMessage, out);
+    play(market, { ...of, ...fields }, out);
     sim.engine.begin(time, 0);
     for (let at = 0; at < out.words; at += commandWords(out.i32, at)) {
       assert.equal(sim.engine.apply(out.i32, out.f64, at), RejectReason.accepted);
@@ -488,7 +491,7 @@ test('a change of ticks of the source is one of the market, and ends levels as i
     sim.engine.end();
     out.clear();
   };
-  play({
+  apply({
     event_type: 'book',
     bids: [
       { price: '0.4', size: '7' },
@@ -503,10 +506,10 @@ test('a change of ticks of the source is one of the market, and ends levels as i
     ],
     asks: [[444, 5 * SHARE]],
   });
-  play({ event_type: 'tick_size_change', old_tick_size: '0.001', new_tick_size: '0.01' });
+  apply({ event_type: 'tick_size_change', old_tick_size: '0.001', new_tick_size: '0.01' });
   assert.deepEqual(sim.book(yes), { bids: [[40, 7 * SHARE]], asks: [] });
   // The next message brings back what the source still has between the ticks.
-  play({ event_type: 'price_change', changes: [{ price: '0.3', size: '1', side: 'BUY' }] });
+  apply({ event_type: 'price_change', changes: [{ price: '0.3', size: '1', side: 'BUY' }] });
   assert.deepEqual(sim.book(yes), {
     bids: [
       [30, SHARE],

@@ -2,7 +2,25 @@
  * The source of a recording as the proof sees it: written apart from engine/paper, by maps and whole searches. It
  * knows what the source offers at each price of the first outcome, and what paper orders took of that.
  */
-import type { BookMessage, MarketMessage } from '../../engine/paper/messages.ts';
+
+interface LevelText {
+  readonly price: string;
+  readonly size: string;
+  readonly side?: string;
+  readonly asset_id?: string;
+}
+
+/** What this project and public venues send, without checks. */
+export type MarketMessage = {
+  readonly event_type: string;
+  readonly timestamp: string;
+  readonly asset_id?: string;
+  readonly bids?: readonly LevelText[];
+  readonly asks?: readonly LevelText[];
+  readonly changes?: readonly LevelText[];
+  readonly price_changes?: readonly LevelText[];
+  readonly [name: string]: unknown;
+};
 
 export type Side = 'bid' | 'ask';
 
@@ -49,7 +67,7 @@ export class NaiveSource {
   }
 
   /** What the source would answer if it was asked. */
-  snapshot(timestamp: string): BookMessage {
+  snapshot(timestamp: string): MarketMessage {
     const levels = (side: Side) =>
       [...this.said]
         .filter(([name, size]) => name.startsWith(side) && size > 0)
@@ -89,12 +107,10 @@ export class NaiveSource {
   }
 }
 
-export function snapshotOf(message: BookMessage): Sizes {
+export function snapshotOf({ asks = [], bids = [] }: MarketMessage): Sizes {
   const sizes: Sizes = new Map();
-  for (const { price, size } of message.bids)
-    sizes.set(nameOf('bid', pipsOf(price)), microOf(size));
-  for (const { price, size } of message.asks)
-    sizes.set(nameOf('ask', pipsOf(price)), microOf(size));
+  for (const { price, size } of bids) sizes.set(nameOf('bid', pipsOf(price)), microOf(size));
+  for (const { price, size } of asks) sizes.set(nameOf('ask', pipsOf(price)), microOf(size));
   return sizes;
 }
 

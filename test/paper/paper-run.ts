@@ -12,17 +12,17 @@ import {
   LevelCommand,
 } from '../../engine/commands.ts';
 import { RejectReason } from '../../engine/orders/reject-reasons.ts';
-import type { MarketMessage } from '../../engine/paper/messages.ts';
 import { type Impact, MirroredBook } from '../../engine/paper/mirrored-book.ts';
-import { MirroredMarkets } from '../../engine/paper/mirrored-markets.ts';
+import { MirroredMarket } from '../../engine/paper/mirrored-market.ts';
 import { EngineOrders } from '../../engine/paper/paper-orders.ts';
 import type { QueueRule } from '../../engine/paper/place.ts';
 import { closedCount, fillCount, stateDigest } from '../../engine/reads.ts';
 import { type SimulatedFill, Simulator } from '../../engine/simulator.ts';
 import type { TicksPerUnit, TokenRow } from '../../engine/tables/units.ts';
+import { readEvents } from '../../storage/recordings/source-message.ts';
 import { Random } from '../common/random.ts';
 import { NaiveLevel, NaivePlace } from './naive-queue.ts';
-import { NaiveSource, nameOf, type Side } from './naive-source.ts';
+import { type MarketMessage, NaiveSource, nameOf, type Side } from './naive-source.ts';
 
 export interface Recorded {
   readonly name: string;
@@ -85,7 +85,7 @@ const CAPACITIES = {
 
 class PaperRun {
   private readonly sim = new Simulator(CAPACITIES, { ledger: true });
-  private markets = new MirroredMarkets();
+  private market: MirroredMarket;
   private readonly out = new CommandBuffer();
   private readonly naive: NaiveSource;
   private readonly levels = new Map<string, NaiveLevel>();
@@ -106,7 +106,7 @@ class PaperRun {
     this.naive = new NaiveSource(recorded.asset, options.impact === 'restore');
     this.tokens = sim.addMarket({ ticksPerUnit: recorded.ticksPerUnit, baseFeeBps: 20 });
     const [token] = this.tokens;
-    this.startModel();
+    this.market = this.newModel();
     const paid = [sim.deposit('source', 1e9 * SHARE)];
     for (const trader of TRADERS) {
       paid.push(sim.deposit(trader, 1e6 * SHARE), sim.split(trader, token!, 4e5 * SHARE));
@@ -117,22 +117,18 @@ class PaperRun {
     );
   }
 
-  private startModel(): void {
-    const { asset, infersTrades, second } = this.recorded;
+  private newModel(): MirroredMarket {
+    const { asset, infersTrades } = this.recorded;
     const token = this.tokens[0]!;
     const paper = new EngineOrders(this.sim.engine.t, token);
-    this.markets = new MirroredMarkets();
-    this.markets.add(
-      [asset, second],
-      new MirroredBook({ token, ...this.options, paper }),
-      infersTrades,
-    );
+    const book = new MirroredBook({ token, ...this.options, paper });
+    return new MirroredMarket(book, asset, infersTrades);
   }
 
   /** A model that begins with the tables as they are, and a snapshot: orders lose their places, levels are whole. */
   private restart(): void {
     const { naive, open, options } = this;
-    this.startModel();
+    this.market = this.newModel();
     this.levels.clear();
     for (const order of open.values()) {
       const ahead = naive.said.get(nameOf(order.side, order.pips)) ?? 0;
@@ -170,7 +166,11 @@ class PaperRun {
     this.time = Math.max(this.time, Number(message.timestamp));
     this.sim.at(this.time);
     this.out.clear();
-    this.markets.apply(message, this.out);
+    const { asset, second } = this.recorded;
+    for (const event of readEvents(message)) {
+      const isOwn = 'token' in event && [asset, second].includes(event.token);
+      if (isOwn) this.market.apply(event, this.out);
+    }
     const before = new Map(this.naive.said);
     const prints: number[] = [];
     for (let at = 0; at < this.out.words; at += commandWords(i32, at)) {

@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import test, { after } from 'node:test';
 import { NodeClient, PlayedClock, Wallet } from '../../client/client.ts';
-import type { MarketMessage } from '../../engine/paper/messages.ts';
 import { RecordingWriter } from '../../storage/recordings/writer.ts';
 import {
   catalogFile,
@@ -48,7 +47,7 @@ async function record(name: string): Promise<string> {
     timestamp: String(at),
   });
   const say = (at: number, message: object): Promise<void> =>
-    writer.write({ at, kind: 'message', message: { ...of(at), ...message } as MarketMessage });
+    writer.write({ at, kind: 'message', message: { ...of(at), ...message } });
   const text = (ticks: number): string => (ticks / 100).toFixed(2);
   let middle = 50;
   const level = (ticks: number): object => ({

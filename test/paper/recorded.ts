@@ -1,11 +1,11 @@
 /** Recordings for the proof: those of ../shared/data where they are there, and a random one of our own making. */
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { MarketMessage } from '../../engine/paper/messages.ts';
 import { readCatalog } from '../../storage/catalog/catalog-file.ts';
 import { openRecording } from '../../storage/recordings/recording.ts';
 import type { Random } from '../common/random.ts';
 import { ROOT } from '../common/root.ts';
+import type { MarketMessage } from './naive-source.ts';
 import type { Recorded } from './paper-run.ts';
 
 const SHARED = process.env.SHARED_DATA ?? join(ROOT, '../shared/data');
@@ -24,7 +24,9 @@ export async function readRecorded(path: string): Promise<Recorded> {
   if (!read.ok) throw new Error(read.error);
   const [market] = read.catalog.markets;
   const messages: MarketMessage[] = [];
-  for await (const entry of recording) if (entry.kind === 'message') messages.push(entry.message);
+  for await (const entry of recording) {
+    if (entry.kind === 'message') messages.push(entry.message as MarketMessage);
+  }
   return {
     name: recording.header.venue,
     asset: market!.tokenIds[0]!,

@@ -36,7 +36,7 @@ test('a venue is recorded over a lost connection, and the file ends in order', a
     const entries: RecordingEntry[] = [];
     for await (const entry of recording ?? []) entries.push(entry);
     return entries.map((entry) =>
-      entry.kind === 'message' ? entry.message.event_type : entry.kind,
+      entry.kind === 'message' ? String(entry.message.event_type) : entry.kind,
     );
   };
   await until(async () => (await kindsOf()).filter((kind) => kind === 'price_change').length === 2);

@@ -171,8 +171,45 @@ test('of the public form a last line that is not whole is left out, another one 
   await assert.rejects(all(path), /line 2 is no JSON/);
   writeFileSync(path, '{"event_type":"book","market":"m","asset_id":"1"}\n');
   await assert.rejects(all(path), /line 1 has no timestamp/);
+  for (const line of ['null', '7', '[[]]']) {
+    writeFileSync(path, `${PUBLIC[0]}\n${line}\n`);
+    await assert.rejects(all(path), /line 2 has no timestamp/);
+  }
   writeFileSync(path, '');
   await assert.rejects(all(path), /no message of a market/);
+});
+
+test('what a message of the public form says wrong is damaged, and not in its catalog', async () => {
+  const path = newPath();
+  const damaged = [
+    '{"event_type":"book","market":"game","asset_id":"77","timestamp":"5","bids":[{"price":0.4001,"size":"9"}],"asks":[]}',
+    '{"event_type":"price_change","market":"game","timestamp":"6","price_changes":{}}',
+    '{"event_type":"last_trade_price","market":7,"asset_id":["11"],"timestamp":"6"}',
+  ];
+  writeFileSync(path, [...damaged, ...PUBLIC].join('\n'));
+  const { catalog, header } = await openRecording(path);
+  assert.deepEqual([header.markets, header.inferred], [['game', 'other'], ['11']]);
+  const read = readCatalog(catalog);
+  assert(read.ok);
+  assert.deepEqual(
+    read.catalog.markets.map(({ ticksPerUnit, tokenIds }) => [ticksPerUnit, tokenIds[0]]),
+    [
+      [1_000, '11'],
+      [100, '33'],
+    ],
+  );
+  const { stdout } = await cli(directory, ['record', 'info', path]);
+  assert.match(stdout, /^damaged messages +3$/m);
+});
+
+test('a line that is no entry is named, though its member is whole', async () => {
+  for (const entry of [null, 7, { kind: 'end' }, { at: 1, kind: 'message', message: null }]) {
+    const path = newPath();
+    const writer = await RecordingWriter.create(path, START);
+    await writer.write(entry as never);
+    await writer.close(1_010);
+    await assert.rejects(all(path), RecordingDamaged, JSON.stringify(entry));
+  }
 });
 
 test('record import merges files by time, and record info says what they are', async () => {

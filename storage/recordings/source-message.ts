@@ -1,0 +1,193 @@
+/**
+ * Messages of a market channel, checked and as numbers, for the live mirror and for recordings. Both dialects: that
+ * of this node, and the public form, whose changes also come as `changes` of one token.
+ *
+ * Pure; any thread. Not here: what a message means to a book (engine/paper).
+ */
+import { Side } from '../../engine/commands.ts';
+import type { SourceChange, SourceLevel } from '../../engine/paper/source-book.ts';
+import type { SourceStep } from '../../engine/paper/source-step.ts';
+import { PIPS_PER_UNIT } from '../../engine/tables/units.ts';
+import { isObject, type JsonObject, textList } from '../catalog/catalog-json.ts';
+import { type Payout, weightsOf } from '../catalog/payout.ts';
+
+/** All levels of a token, as a message or as an answer of `POST /books`. */
+export type SourceSnapshot = Extract<SourceStep, { kind: 'book' }> & {
+  /** The object as it came: its hash is made of it. */
+  readonly json: JsonObject;
+};
+
+export type SourceEvent =
+  | SourceSnapshot
+  | Exclude<SourceStep, { kind: 'book' | 'clear' }>
+  | {
+      readonly kind: 'resolved';
+      readonly condition: string;
+      readonly tokens: readonly string[];
+      /** Undefined where the message does not say it. */
+      readonly payout: Payout | undefined;
+    }
+  | { readonly kind: 'listed' };
+
+const SCALES = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000];
+/** Of a price that is not between two pips, whatever its digits: .1234. */
+const EXACT_LENGTH = 5;
+const ZERO = '0'.charCodeAt(0);
+
+/** A message that cannot be understood: what it said is lost. */
+export class DamagedMessage extends Error {}
+
+/** What one message says; nothing where it is none of these. Changes come for each token apart. */
+export function readEvents(message: JsonObject): SourceEvent[] {
+  if (!isObject(message)) throw new DamagedMessage('it is no object');
+  switch (message.event_type) {
+    case 'book':
+      return [readBook(message)];
+    case 'price_change':
+      return message.price_changes === undefined ? [changesOf(message)] : changesByToken(message);
+    case 'last_trade_price':
+      return [{ kind: 'print', ...saidIn(message), ...changeOf(message) }];
+    case 'tick_size_change':
+      return [{ kind: 'tick', ...saidIn(message), pips: priceOf(message, 'new_tick_size', false) }];
+    case 'new_market':
+      return [{ kind: 'listed' }];
+    case 'market_resolved': {
+      const condition = textOf(message, 'market').toLowerCase();
+      const tokens = textList(message.assets_ids) ?? [];
+      return [{ kind: 'resolved', condition, tokens, payout: payoutOf(message, tokens) }];
+    }
+    default:
+      return [];
+  }
+}
+
+/** The same; nothing of a message that is damaged. */
+export function understoodEvents(
+  message: JsonObject,
+  onDamaged: (why: string) => void,
+): readonly SourceEvent[] {
+  try {
+    return readEvents(message);
+  } catch (error) {
+    if (!(error instanceof DamagedMessage)) throw error;
+    onDamaged(error.message);
+    return [];
+  }
+}
+
+/** A `book` message, or an item of the answer of `POST /books`. */
+export function readBook(json: JsonObject): SourceSnapshot {
+  const levels = (name: 'bids' | 'asks'): SourceLevel[] =>
+    objectsOf(json, name).map((level) => ({
+      pips: priceOf(level, 'price', name === 'asks'),
+      size: sizeOf(level),
+    }));
+  return { kind: 'book', ...saidIn(json), bids: levels('bids'), asks: levels('asks'), json };
+}
+
+function changesOf(message: JsonObject): SourceEvent {
+  const changes = objectsOf(message, 'changes').map(changeOf);
+  return { kind: 'changes', ...saidIn(message), changes };
+}
+
+/** The form with both tokens of a market, or of several, in one message. */
+function changesByToken(message: JsonObject): SourceEvent[] {
+  const at = timeOf(message);
+  const events: SourceEvent[] = [];
+  const byToken = new Map<string, SourceChange[]>();
+  for (const change of objectsOf(message, 'price_changes')) {
+    const token = textOf(change, 'asset_id');
+    let changes = byToken.get(token);
+    if (changes === undefined) {
+      changes = [];
+      byToken.set(token, changes);
+      events.push({ kind: 'changes', token, at, changes });
+    }
+    changes.push(changeOf(change));
+  }
+  return events;
+}
+
+/** A level, or a print: rounded, a seller offers less, and a taker that sells reaches fewer orders. */
+function changeOf(json: JsonObject): SourceChange {
+  const side = sideOf(textOf(json, 'side'));
+  return { side, pips: priceOf(json, 'price', side === Side.sell), size: sizeOf(json) };
+}
+
+function sideOf(text: string): 0 | 1 {
+  if (text === 'BUY') return Side.buy;
+  if (text === 'SELL') return Side.sell;
+  const upper = text.toUpperCase();
+  if (upper === text) throw new DamagedMessage('a side is none');
+  return sideOf(upper);
+}
+
+/** Nodes of this project send weights, others who has won. */
+function payoutOf(message: JsonObject, tokens: readonly string[]): Payout | undefined {
+  const { is_void: isVoid, payouts, winning_asset_id: winner } = message;
+  if (isVoid === true) return 'void';
+  const weights = Array.isArray(payouts)
+    ? payouts
+    : tokens.map((token) => Number(token === winner));
+  const isSound = weights.every((weight) => Number.isSafeInteger(weight) && weight >= 0);
+  return isSound && weights.some((weight) => weight > 0) ? weightsOf(weights) : undefined;
+}
+
+/**
+ * Pips of a price strictly between 0 and 1. One beyond the fourth digit is rounded to the one that offers less: down
+ * for a bid and up for an ask.
+ */
+function priceOf(json: JsonObject, name: string, roundsUp: boolean): number {
+  const text = textOf(json, name);
+  const isBetween = text.length > EXACT_LENGTH && /\.\d{4}\d*[1-9]/.test(text);
+  const pips = scaled(text, 4) + (roundsUp && isBetween ? 1 : 0);
+  if (pips > 0 && pips < PIPS_PER_UNIT) return pips;
+  throw new DamagedMessage(`a ${name} is none`);
+}
+
+/** Micro-shares; digits beyond the sixth are dropped. */
+function sizeOf(json: JsonObject): number {
+  const size = scaled(textOf(json, 'size'), 6);
+  if (Number.isSafeInteger(size)) return size;
+  throw new DamagedMessage('a size is none');
+}
+
+/** Whole units of 10^-decimals, exactly; digits beyond are dropped. NaN = the text is no decimal. */
+function scaled(text: string, decimals: number): number {
+  let value = 0;
+  /** After the point; -1 = it has not come. */
+  let places = -1;
+  for (let i = 0; i < text.length; i++) {
+    const digit = text.charCodeAt(i) - ZERO;
+    if (digit >= 0 && digit <= 9) {
+      if (places === decimals) continue;
+      value = 10 * value + digit;
+      if (places >= 0) places += 1;
+    } else if (text[i] === '.' && places === -1) places = 0;
+    else return Number.NaN;
+  }
+  if (text === '' || places === 0) return Number.NaN;
+  return value * SCALES[decimals - Math.max(places, 0)]!;
+}
+
+function objectsOf(json: JsonObject, name: string): JsonObject[] {
+  const list = json[name];
+  if (!Array.isArray(list) || !list.every(isObject)) throw new DamagedMessage(`it has no ${name}`);
+  return list;
+}
+
+function textOf(json: JsonObject, name: string): string {
+  const value = json[name];
+  if (typeof value !== 'string') throw new DamagedMessage(`it has no ${name}`);
+  return value;
+}
+
+function saidIn(json: JsonObject): { readonly token: string; readonly at: number } {
+  return { token: textOf(json, 'asset_id'), at: timeOf(json) };
+}
+
+function timeOf(json: JsonObject): number {
+  const at = Number(json.timestamp);
+  if (!Number.isSafeInteger(at)) throw new DamagedMessage('it has no timestamp');
+  return at;
+}
