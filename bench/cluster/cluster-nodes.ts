@@ -62,7 +62,8 @@ async function startNode(
   if (name === first) openNodeKey(dataDir);
   else copyFileSync(join(directory, first, 'node.key'), join(dataDir, 'node.key'));
   const node = await LocalNode.start(dataDir, {
-    ...{ demo: true, hasAdmin: port !== undefined, ...(port === undefined ? {} : { port }) },
+    // All of them count their requests, as a node does by default.
+    ...{ demo: true, hasAdmin: true, ...(port === undefined ? {} : { port }) },
     environment: { WORKERS: '1', LOG_LEVEL: 'warn', ...settings },
   });
   nodes.push(node);

@@ -189,10 +189,10 @@ async function openPort(
   const books = new BookRenderer(tables, texts);
   const closedOrders = new StoredClosedOrders(stores.derived);
   const { applied, isTaking, ledger, pauses, seqlock } = writer;
-  const { whenBatchesDone, whenCommitted } = writer;
+  const { commits, whenBatchesDone } = writer;
   const lines = await delayed(writer.lines, config, play?.after);
   const { now, wall } = clock;
-  const shared = { now, wall, tables, texts, books, whenBatchesDone, whenCommitted };
+  const shared = { now, wall, tables, texts, books, whenBatchesDone, commits };
   const streams = new Streams({
     ...shared,
     ...{ lookup, venue: registry.venue, recent: followers.recent },

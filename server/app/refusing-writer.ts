@@ -27,7 +27,7 @@ export function refusingWriter(detail: string, newest: number): Writer {
     pauseVenue: () => undefined,
     derived: done,
     progress: () => undefined,
-    whenCommitted: undefined,
+    commits: undefined,
     whenBatchesDone() {
       throw new Error('a book is written while nobody may write');
     },

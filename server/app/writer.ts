@@ -30,7 +30,7 @@ import { applyCommands, type SourceSender, sourceOf } from '../orders/own-comman
 import type { Pause } from '../orders/pauses.ts';
 import { openPool } from '../orders/pool.ts';
 import type { OrderSeparators } from '../orders/prepare.ts';
-import { SeqlockReader, type WhenCommitted } from '../orders/seqlock-reader.ts';
+import { type Commits, SeqlockReader } from '../orders/seqlock-reader.ts';
 import { Sequencer } from '../orders/sequencer.ts';
 import { allocateSlots, type SlotMemory } from '../orders/slots.ts';
 import type { WorkerSetup } from '../orders/worker.ts';
@@ -90,7 +90,7 @@ export interface Writer {
   /** Calls back once the batches that now run are done; only who found one running may call it. */
   whenBatchesDone(callback: () => void): void;
   /** Undefined where what is applied may be read before it is in the log: without CLUSTER. */
-  readonly whenCommitted: WhenCommitted | undefined;
+  readonly commits: Commits | undefined;
   /** Watches the wallets that wanted to be watched, from now on. */
   openHeartbeats(watches: WatchNotes): Pick<Heartbeats, 'beat' | 'stop'>;
   /** Resolves once the orders that have expired by now are gone. */
@@ -167,16 +167,15 @@ function connect(o: WriterOptions) {
       const aheadMs = aheadOf(engineTime(tables), clock.now());
       if (problem === undefined && aheadMs > 0) log('warn', aheadText(aheadMs));
     };
-  const whenCommitted: WhenCommitted | undefined =
-    cluster === undefined ? undefined : (callback) => sequencer.whenCommitted(callback);
+  const commits = cluster && sequencer;
   const seqlock = new SeqlockReader(
     slots.control,
     (callback) => sequencer.whenBatchesDone(callback),
-    whenCommitted,
+    commits,
   );
   const warn = (line: string): void => log('warn', line);
   const resolutions = new ResolutionLoop({ tables, seqlock, sequencer, log: warn });
-  return { slots, meters, pool, sequencer, room, follower, seqlock, whenCommitted, resolutions };
+  return { slots, meters, pool, sequencer, room, follower, seqlock, commits, resolutions };
 }
 
 function workerSetup(
@@ -263,7 +262,7 @@ function writerOf(o: WriterOptions, parts: WriterParts): Writer {
     derived: () => follower.reached(stores.log.last),
     progress: () => follower.progress(),
     whenBatchesDone,
-    whenCommitted: parts.whenCommitted,
+    commits: parts.commits,
     openHeartbeats: (watches) => {
       const open = (): Heartbeats =>
         new Heartbeats({

@@ -8,6 +8,7 @@ import type { TokenRow } from '../../engine/tables/units.ts';
 import { errorBody, JOURNAL_UNAVAILABLE } from '../common/error-bodies.ts';
 import { readJson } from '../common/json.ts';
 import type { Handler, RequestContext } from '../http/http.ts';
+import type { Commits } from '../orders/seqlock-reader.ts';
 import { type BookRenderer, LONG } from './books.ts';
 import { renderBooksLong } from './books-long.ts';
 import { checkTokenItems, type ParsedTokens } from './token-items.ts';
@@ -24,7 +25,7 @@ export interface TokenReadParts {
    */
   readonly whenBatchesDone: (callback: () => void) => void;
   /** In a cluster: an answer leaves once what it shows is in the log; it is none where that may never be. */
-  readonly whenCommitted: ((callback: (isCommitted: boolean) => void) => void) | undefined;
+  readonly commits: Commits | undefined;
 }
 
 /** An answer; undefined when a writer was changing the book at every try. */
@@ -35,29 +36,9 @@ export class TokenReads {
   private readonly texts: BookRenderer['texts'];
   /** The request that is read last; its memory is used again. */
   private readonly wanted: TokenRequest;
-  private readonly send: (
-    context: RequestContext,
-    status: number,
-    body: string | Uint8Array,
-  ) => void;
-  /** The same of bytes that are good until the next answer. */
-  private readonly sendTransient: (context: RequestContext, body: Uint8Array) => void;
 
   constructor(parts: TokenReadParts) {
-    const { whenCommitted } = parts;
     this.o = parts;
-    if (whenCommitted === undefined) {
-      this.send = (context, status, body) => context.reply(status, body);
-      this.sendTransient = (context, body) => context.replyTransient(200, body);
-    } else {
-      this.send = (context, status, body) =>
-        whenCommitted((isCommitted) => {
-          if (context.aborted) return;
-          if (isCommitted) context.reply(status, body);
-          else context.reply(503, JOURNAL_UNAVAILABLE);
-        });
-      this.sendTransient = (context, body) => this.send(context, 200, Uint8Array.from(body));
-    }
     this.texts = parts.books.texts;
     this.wanted = new TokenRequest(this.texts.known);
   }
@@ -170,6 +151,20 @@ export class TokenReads {
     if (body !== undefined) this.send(context, 200, body);
   }
 
+  private send(context: RequestContext, status: number, body: string | Uint8Array): void {
+    const { commits } = this.o;
+    if (commits?.isCommitted() === false) sendCommitted(commits, context, status, body);
+    else context.reply(status, body);
+  }
+
+  /** The same of bytes that are good until the next answer. */
+  private sendTransient(context: RequestContext, body: Uint8Array): void {
+    const { commits } = this.o;
+    if (commits?.isCommitted() === false) {
+      sendCommitted(commits, context, 200, new Uint8Array(body));
+    } else context.replyTransient(200, body);
+  }
+
   /** Passes the tokens of a body on once they can be found, or refuses the body. */
   private withTokens(
     context: RequestContext,
@@ -182,6 +177,19 @@ export class TokenReads {
       return learning === undefined ? use(parsed) : learning.then(() => use(parsed));
     });
   }
+}
+
+function sendCommitted(
+  commits: Commits,
+  context: RequestContext,
+  status: number,
+  body: string | Uint8Array,
+): void {
+  commits.whenCommitted((isCommitted) => {
+    if (context.aborted) return;
+    if (isCommitted) context.reply(status, body);
+    else context.reply(503, JOURNAL_UNAVAILABLE);
+  });
 }
 
 export function ok(body: string | Uint8Array): NonNullable<Rendered> {

@@ -8,8 +8,13 @@
  */
 import { Control } from './slots.ts';
 
-/** Calls back once all that is applied now is in the log; with false where it may never be. */
-export type WhenCommitted = (callback: (isCommitted: boolean) => void) => void;
+/** Whether what is applied now is committed, of a node of a cluster. */
+export interface Commits {
+  /** Whether all of it is. */
+  isCommitted(): boolean;
+  /** Calls back once all of it is; with false where it may never be. */
+  whenCommitted(callback: (isCommitted: boolean) => void): void;
+}
 
 /** A turn is over in less than the time of a few reads, or it is worth waiting for the batch. */
 const TRIES = 4;
@@ -17,7 +22,7 @@ const TRIES = 4;
 export class SeqlockReader {
   private readonly control: Int32Array | undefined;
   private readonly whenBatchesDone: (callback: () => void) => void;
-  private readonly whenCommitted: WhenCommitted | undefined;
+  private readonly commits: Commits | undefined;
 
   /**
    * `control`: undefined where nobody may write. `whenBatchesDone` calls back once the batches that now
@@ -26,9 +31,9 @@ export class SeqlockReader {
   constructor(
     control: SharedArrayBuffer | undefined,
     whenBatchesDone: (callback: () => void) => void,
-    whenCommitted?: WhenCommitted,
+    commits?: Commits,
   ) {
-    this.whenCommitted = whenCommitted;
+    this.commits = commits;
     this.control = control === undefined ? undefined : new Int32Array(control);
     this.whenBatchesDone = whenBatchesDone;
   }
@@ -48,18 +53,19 @@ export class SeqlockReader {
         const isQuiet =
           Atomics.load(control, Control.writer) === 0 &&
           Atomics.load(control, Control.applyTurn) === turn;
-        if (isQuiet) return this.whenCommitted === undefined ? value : this.committed(value);
+        const { commits } = this;
+        if (isQuiet) return commits?.isCommitted() === false ? committed(commits, value) : value;
       }
       await new Promise<void>((resolve) => this.whenBatchesDone(resolve));
     }
   }
+}
 
-  private committed<T>(value: T): Promise<T> {
-    return new Promise((resolve, reject) => {
-      this.whenCommitted!((isCommitted) => {
-        if (isCommitted) resolve(value);
-        else reject(new Error('another node of the cluster leads'));
-      });
+function committed<T>(commits: Commits, value: T): Promise<T> {
+  return new Promise((resolve, reject) => {
+    commits.whenCommitted((isCommitted) => {
+      if (isCommitted) resolve(value);
+      else reject(new Error('another node of the cluster leads'));
     });
-  }
+  });
 }

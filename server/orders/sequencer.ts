@@ -212,10 +212,14 @@ export class Sequencer {
    * Records of another node were committed before they came, whether or not the disk of this one has them.
    */
   whenCommitted(callback: (isCommitted: boolean) => void): void {
-    const batches = this.settledWithOwn;
-    if (this.settledBatches >= batches) callback(true);
+    if (this.isCommitted()) callback(true);
     else if (this.stopped) callback(false);
-    else this.commitWaits.push({ batches, callback });
+    else this.commitWaits.push({ batches: this.settledWithOwn, callback });
+  }
+
+  /** Whether all that is applied now is committed. */
+  isCommitted(): boolean {
+    return this.settledBatches >= this.settledWithOwn;
   }
 
   /** Resolves when nothing is queued, running or waiting for the log. */

@@ -29,7 +29,7 @@ function exchangeOf() {
     config: { priceOfBuy: 'ask', booksSide: 'heed', untraded: 'refuse' },
     books: new BookRenderer(fixture.t, fixture.texts),
     tops: new TopReader(fixture.t),
-    whenCommitted: undefined,
+    commits: undefined,
     whenBatchesDone: () => assert.fail('nobody writes while it is read'),
   });
   return { firsts, fixture, handlers };
