@@ -22,6 +22,8 @@ interface FakeBook {
   readonly bids: Levels;
   readonly asks: Levels;
   at: number;
+  /** Of its last event. */
+  sequence: number;
 }
 
 export class FakeVenue {
@@ -49,7 +51,6 @@ export class FakeVenue {
   private readonly stream = new WebSocketServer({ noServer: true, autoPong: false });
   private unread: (() => void)[] = [];
   private now = 1_750_000_000_000;
-  private sequence = 1;
 
   private readonly events: { readonly id: string }[] = [];
 
@@ -96,7 +97,7 @@ export class FakeVenue {
     this.markets.push(market);
     this.events.push(...file.events);
     for (const token of market.tokenIds) {
-      this.books.set(token, { bids: new Map(), asks: new Map(), at: this.now });
+      this.books.set(token, { bids: new Map(), asks: new Map(), at: this.now, sequence: 1 });
     }
     return market;
   }
@@ -144,19 +145,20 @@ export class FakeVenue {
 
   /** One message to who follows the token, with the next place where it has places. */
   send(token: string, message: Readonly<Record<string, unknown>>): void {
-    const previous = String(this.sequence).padStart(19, '0');
-    this.sequence += 1;
+    const previous = this.books.get(token)!.sequence;
     const place = {
       stream_id: `asset:${token}`,
-      sequence: String(this.sequence).padStart(19, '0'),
-      previous,
+      sequence: String(this.lose(token)).padStart(19, '0'),
+      previous: String(previous).padStart(19, '0'),
     };
     this.sendText(token, JSON.stringify(this.hasPlaces ? { ...message, ...place } : message));
   }
 
-  /** A message that nobody gets. */
-  lose(): void {
-    this.sequence += 1;
+  /** A message that nobody gets. Returns its place. */
+  lose(token: string): number {
+    const book = this.books.get(token)!;
+    book.sequence += 1;
+    return book.sequence;
   }
 
   sendText(token: string, text: string): void {

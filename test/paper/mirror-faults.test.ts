@@ -35,7 +35,7 @@ test('a place that shows a missed message leads to a snapshot', async (t) => {
   venue.change(token, [['BUY', '0.38', '1']]);
   await mirrored.equal();
   venue.change(token, [['BUY', '0.41', '77']], { isSilent: true });
-  venue.lose();
+  venue.lose(token);
   venue.change(token, [['BUY', '0.38', '2']]);
   await mirrored.equal();
   assert.equal(mirrored.doubts('gap'), 1);
@@ -154,7 +154,7 @@ test('an answer from before what the stream has said is asked for again', async 
     return { ...json, timestamp: '1750000000000', bids: [], asks: [] };
   };
   venue.change(token, [['BUY', '0.41', '8']]);
-  venue.lose();
+  venue.lose(token);
   venue.change(token, [['BUY', '0.38', '2']]);
   await mirrored.equal();
   assert(old < 0);
@@ -168,7 +168,7 @@ test('an answer that was asked for before messages were missed is no snapshot of
   const { token, venue } = mirrored;
   const miss = (size: string): void => {
     venue.change(token, [['BUY', '0.41', size]], { isSilent: true });
-    venue.lose();
+    venue.lose(token);
     venue.change(token, [['BUY', '0.38', size]]);
   };
   venue.change(token, [['BUY', '0.38', '1']]);

@@ -1,0 +1,81 @@
+/** A source with more markets than one connection, one request or one page takes. */
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { until } from '../common/node-harness.ts';
+import type { FakeVenue } from './fake-source.ts';
+import { MirroredEngine } from './mirrored-engine.ts';
+
+const MARKETS = 230;
+/** Of one connection. */
+const TOKENS_MAX = 400;
+/** Of one request for books. */
+const ITEMS_MAX = 50;
+
+let marks = 0;
+
+/** Levels that no other book has. */
+function own(venue: FakeVenue, token: string): void {
+  marks += 1;
+  venue.change(token, [
+    ['BUY', '0.4', String(marks)],
+    ['SELL', '0.43', String(marks)],
+  ]);
+}
+
+function many(t: Parameters<typeof MirroredEngine.start>[0]): Promise<MirroredEngine> {
+  const set = (venue: FakeVenue, token: string): void => {
+    venue.hasPlaces = true;
+    own(venue, token);
+  };
+  return MirroredEngine.start(t, set, { markets: MARKETS });
+}
+
+function firstTokens({ markets }: FakeVenue): string[] {
+  return markets.map(({ tokenIds }) => tokenIds[0]!);
+}
+
+test('markets of over 400 tokens are followed by two connections, and a later one finds its place', async (t) => {
+  const mirrored = await many(t);
+  const { venue } = mirrored;
+  const sizes = (): number[] => venue.subscriptions.sort((a, b) => b - a);
+  const all = 2 * MARKETS;
+  assert.deepEqual(sizes(), [TOKENS_MAX, all - TOKENS_MAX]);
+  assert(venue.markets.every(({ tokenIds }) => tokenIds.every((token) => venue.isFollowed(token))));
+  for (const token of firstTokens(venue)) own(venue, token);
+  await mirrored.equal();
+
+  const { tokenIds } = venue.list();
+  own(venue, tokenIds[0]!);
+  venue.tellAll({ event_type: 'new_market', market: 'x' });
+  await mirrored.equal();
+  assert.deepEqual(sizes(), [TOKENS_MAX, all + 2 - TOKENS_MAX]);
+  own(venue, tokenIds[0]!);
+  await mirrored.equal();
+
+  venue.dropConnections();
+  await until(() => mirrored.doubts('disconnected') === MARKETS + 1);
+  for (const token of firstTokens(venue)) own(venue, token);
+  await mirrored.equal();
+  assert.deepEqual(sizes(), [TOKENS_MAX, all + 2 - TOKENS_MAX]);
+});
+
+test('snapshots of many books come in pages, and one that is refused keeps no other one back', async (t) => {
+  const mirrored = await many(t);
+  const { venue } = mirrored;
+  const tokens = firstTokens(venue);
+  // Books are known by their places from their first event on.
+  for (const token of tokens) own(venue, token);
+  await mirrored.equal();
+  venue.asked.length = 0;
+  // Fewer in a row are answered than all books need.
+  venue.refuses = () => venue.snapshots % 3 === 2;
+  for (const token of tokens) {
+    venue.change(token, [['BUY', '0.41', String(marks)]], { isSilent: true });
+    venue.lose(token);
+    own(venue, token);
+  }
+  await until(() => mirrored.doubts('gap') === MARKETS);
+  await mirrored.equal();
+  assert.deepEqual(new Set(venue.asked.flat()), new Set(tokens));
+  assert(venue.asked.every(({ length }) => length <= ITEMS_MAX));
+});
