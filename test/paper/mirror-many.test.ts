@@ -66,9 +66,14 @@ test('snapshots of many books come in pages, and one that is refused keeps no ot
   // Books are known by their places from their first event on.
   for (const token of tokens) own(venue, token);
   await mirrored.equal();
+  await until(() => venue.asked.flat().length >= MARKETS);
   venue.asked.length = 0;
-  // Fewer in a row are answered than all books need.
-  venue.refuses = () => venue.snapshots % 3 === 2;
+  const answered: string[] = [];
+  venue.refuses = (page) => {
+    const isRefused = venue.snapshots % 3 === 2;
+    if (!isRefused) answered.push(...page);
+    return isRefused;
+  };
   for (const token of tokens) {
     venue.change(token, [['BUY', '0.41', String(marks)]], { isSilent: true });
     venue.lose(token);
@@ -76,6 +81,6 @@ test('snapshots of many books come in pages, and one that is refused keeps no ot
   }
   await until(() => mirrored.doubts('gap') === MARKETS);
   await mirrored.equal();
-  assert.deepEqual(new Set(venue.asked.flat()), new Set(tokens));
+  assert.deepEqual(answered.sort(), tokens.sort());
   assert(venue.asked.every(({ length }) => length <= ITEMS_MAX));
 });
