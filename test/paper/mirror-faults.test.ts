@@ -208,3 +208,31 @@ test('a new market and a resolved one are looked at soon', async (t) => {
   mirrored.venue.tellAll({ event_type: 'new_market', market: 'x' });
   await until(() => mirrored.pulls === 1);
 });
+
+test('a source whose clock is behind after a restart is followed again', async (t) => {
+  const mirrored = await MirroredEngine.start(t, (venue, token) => {
+    venue.hasPlaces = true;
+    usual(venue, token);
+  });
+  const { token, venue } = mirrored;
+  const miss = (size: string): void => {
+    venue.change(token, [['BUY', '0.41', size]], { isSilent: true });
+    venue.lose(token);
+    venue.change(token, [['BUY', '0.38', size]]);
+  };
+  venue.change(token, [['BUY', '0.38', '1']]);
+  miss('2');
+  await until(() => mirrored.doubts('gap') === 1);
+  await mirrored.equal();
+  // What it has said, and answered, is newer than all that comes.
+  venue.pass(-60_000);
+  venue.change(token, [['BUY', '0.38', '3']], { isSilent: true });
+  venue.dropConnections();
+  await until(() => mirrored.doubts('disconnected') === 1);
+  await mirrored.equal();
+  venue.change(token, [['BUY', '0.38', '4']]);
+  await mirrored.equal();
+  miss('5');
+  await until(() => mirrored.doubts('gap') === 2);
+  await mirrored.equal();
+});
