@@ -84,3 +84,19 @@ test('snapshots of many books come in pages, and one that is refused keeps no ot
   assert.deepEqual(answered.sort(), tokens.sort());
   assert(venue.asked.every(({ length }) => length <= ITEMS_MAX));
 });
+
+test('after a restart, markets that somebody has orders or shares of come before others of `top:N`', async (t) => {
+  const mirrored = await MirroredEngine.start(t, own, { markets: 5 });
+  const { sim, venue } = mirrored;
+  const [, first, second, third] = venue.markets;
+  sim.deposit(1, 1e9);
+  mirrored.place({ account: 1, side: 'buy', ticks: 1, size: 5e6 }, third);
+  mirrored.place({ account: 1, side: 'buy', ticks: 43, size: 5e6, type: 'FAK' }, second);
+  await mirrored.startAgain(`${first!.conditionId},top:3`);
+  const live = (): unknown[] =>
+    venue.markets.filter((market) => mirrored.levels(market).asks.length > 0);
+  await until(() => live().length === 3);
+  assert.deepEqual(live(), [first, second, third]);
+  await mirrored.startAgain('top:5');
+  await until(() => live().length === 5);
+});

@@ -42,7 +42,7 @@ interface Settings {
 
 export class MirroredEngine {
   readonly venue: FakeVenue;
-  readonly mirror: Mirror;
+  mirror: Mirror;
   readonly market: CatalogMarket;
   readonly token: string;
   readonly second: string;
@@ -50,6 +50,9 @@ export class MirroredEngine {
   readonly lines: string[] = [];
   readonly sim = new Simulator(CAPACITIES, { ledger: true });
   private readonly depth = new Depth();
+  private readonly closing = new AbortController();
+  private readonly own: NodeVenue;
+  private readonly open: (choice: string) => Mirror;
 
   private constructor(venue: FakeVenue, settings: Settings) {
     const { graceMs = LONG_MS, impact = 'keep', queue = 'pessimistic' } = settings;
@@ -58,10 +61,9 @@ export class MirroredEngine {
     [this.token, this.second] = this.market.tokenIds as [string, string];
     this.sim.deposit('source', 1e9 * MICRO);
     this.register();
-    const closing = new AbortController();
     const log = (_: string, line: string): void => void this.lines.push(line);
-    const own = new NodeVenue({
-      ...{ tables: this.sim.engine.t, log, impact, queue, signal: closing.signal },
+    this.own = new NodeVenue({
+      ...{ tables: this.sim.engine.t, log, impact, queue, signal: this.closing.signal },
       source: async (commands) => this.apply(commands),
       whenBatchesDone: (callback) => setImmediate(callback),
       pull: () => {
@@ -69,14 +71,24 @@ export class MirroredEngine {
         this.register();
       },
     });
-    this.mirror = new Mirror({
-      ...{ url: venue.url, streamUrl: venue.streamUrl, venue: own, log },
-      api: new SourceApi(venue.url, venue.url, closing.signal),
-      choice: parseChoice('top:250')!,
-      settle: async () => [],
-      ...{ rate: 1_000, refreshMs: 50, graceMs },
-      times: { pingMs: 20, silenceMs: settings.silenceMs ?? LONG_MS, againMs: 10 },
-    });
+    this.open = (choice) =>
+      new Mirror({
+        ...{ url: venue.url, streamUrl: venue.streamUrl, venue: this.own, log },
+        api: new SourceApi(venue.url, venue.url, this.closing.signal),
+        choice: parseChoice(choice)!,
+        traded: this.own.traded(),
+        settle: async () => [],
+        ...{ rate: 1_000, refreshMs: 50, graceMs },
+        times: { pingMs: 20, silenceMs: settings.silenceMs ?? LONG_MS, againMs: 10 },
+      });
+    this.mirror = this.open('top:250');
+  }
+
+  /** What a start does after a kill, with another choice of markets. */
+  async startAgain(choice: string): Promise<void> {
+    await this.mirror.close();
+    await this.own.clear();
+    this.mirror = this.open(choice);
   }
 
   /** The mirror follows all markets of the venue, and their books are equal. */
@@ -106,11 +118,9 @@ export class MirroredEngine {
   }
 
   /** An order of a paper trader for the first outcome. Returns its number. */
-  place(order: Omit<SimulatedOrder, 'token'>): number {
-    const { order: number, reason } = this.sim.place({
-      ...order,
-      token: this.tokenRow(this.market),
-    });
+  place(order: Omit<SimulatedOrder, 'token'>, market = this.market): number {
+    const token = this.tokenRow(market);
+    const { order: number, reason } = this.sim.place({ ...order, token });
     assert.equal(reason, RejectReason.accepted);
     return number;
   }
