@@ -44,9 +44,17 @@ async function shown(node: TestNode, token: string): Promise<string> {
   return [...levels(bids), '|', ...levels(asks)].join(' ');
 }
 
+interface BalanceJson {
+  readonly cash: { readonly total: string };
+  readonly positions: readonly { readonly token_id: string; readonly total: string }[];
+}
+
+async function balanceOf(node: TestNode, trader: Trader): Promise<BalanceJson> {
+  return (await trader.call(node, 'GET', '/ledger/balance')).json as BalanceJson;
+}
+
 async function cashOf(node: TestNode, trader: Trader): Promise<string> {
-  const { json } = await trader.call(node, 'GET', '/ledger/balance');
-  return (json as { readonly cash: { readonly total: string } }).cash.total;
+  return (await balanceOf(node, trader)).cash.total;
 }
 
 /** All pages of a list. */
@@ -187,21 +195,19 @@ async function checkAcknowledged(
   );
   const trades = await listed<{
     readonly taker_order_id: string;
-    readonly market: string;
+    readonly asset_id: string;
     readonly size: string;
   }>(node, trader, '/data/trades');
   const got = new Map<string, number>();
   const shares = new Map<string, number>();
-  for (const { market, size, taker_order_id: id } of trades) {
+  for (const { asset_id: token, size, taker_order_id: id } of trades) {
     const micro = Math.round(Number(size) * MICRO);
     got.set(id, (got.get(id) ?? 0) + micro);
-    shares.set(market, (shares.get(market) ?? 0) + micro);
+    shares.set(token, (shares.get(token) ?? 0) + micro);
   }
   for (const [id, micro] of taken) assert.equal(got.get(id), micro);
-  const { json } = await get(node, `/positions?user=${trader.address}&limit=100`);
-  const held = (json as { readonly conditionId: string; readonly size: number }[]).map(
-    ({ conditionId, size }) => [conditionId, Math.round(size * MICRO)] as const,
-  );
+  const { positions } = await balanceOf(node, trader);
+  const held = positions.map(({ token_id: token, total }) => [token, Number(total)] as const);
   assert.deepEqual(new Map(held.sort()), new Map([...shares].sort()));
 }
 
