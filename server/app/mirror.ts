@@ -68,6 +68,7 @@ export async function openMirror(start: Start, parts: CaughtUp): Promise<Mirror 
   });
   const mirror = new Mirror({
     ...{ api, choice: mirrorMarkets, log, rate: mirrorRate, url: mirrorUrl, venue: own },
+    traded: own.traded(),
     streamUrl: config.mirrorStreamUrl || streamOf(mirrorUrl),
     settle: (conditions) => settlements.settle(conditions),
     refreshMs: Math.min(REFRESH_MS_MAX, config.catalogSyncSeconds * MS),

@@ -89,11 +89,13 @@ export class BookFeed {
       return;
     }
     if (message.at < this.knownTo) return;
-    this.newestAt = Math.max(this.newestAt, message.at);
     if (message.kind === 'changes') {
+      this.newestAt = Math.max(this.newestAt, message.at);
       this.follow([message]);
       return;
     }
+    // The clock of a source that has started again may be behind.
+    this.newestAt = message.at;
     const isDamaged = 'json' in message && this.o.checksHashes() && !hashFits(message.json);
     if (isDamaged) this.distrust('hash');
     else if (isCrossed(message)) this.distrust('crossed');
@@ -105,6 +107,7 @@ export class BookFeed {
   distrust(reason: Doubt): void {
     if (this.isClosed) return;
     this.doubts += 1;
+    this.knownTo = 0;
     if (this.reason !== reason) this.o.onDoubt(reason);
     if (this.reason === undefined) {
       this.since = Date.now();

@@ -35,6 +35,8 @@ export interface MirrorParts {
   readonly streamUrl: string;
   readonly api: SourceApi;
   readonly choice: MarketChoice;
+  /** Condition ids of markets that somebody has orders or shares of: of `top:N` they come first. */
+  readonly traded: readonly string[];
   readonly venue: MirroredVenue;
   /** Brings resolutions of the source into the ledger; resolves with the conditions that need no more. */
   readonly settle: (conditions: readonly string[]) => Promise<readonly string[]>;
@@ -71,6 +73,8 @@ export class Mirror {
   private readonly closing = new AbortController();
   /** Conditions of markets that have ended, until they are settled here. */
   private readonly awaited = new Set<string>();
+  /** Of an earlier run, until they have been looked at. */
+  private traded: readonly string[];
   private events = 0;
   private absent = 0;
   private timer: NodeJS.Timeout | undefined;
@@ -80,6 +84,7 @@ export class Mirror {
 
   constructor(parts: MirrorParts) {
     this.o = parts;
+    this.traded = parts.traded;
     this.asker = new SnapshotAsker({
       api: parts.api,
       feedOf: (token) => this.books.get(token)?.feed,
@@ -152,16 +157,19 @@ export class Mirror {
   private async look(): Promise<boolean> {
     const { api, choice, venue } = this.o;
     const { named, top } = await chosenMarkets(api, choice);
+    const traded = await api.marketsBy('condition_ids', this.traded);
+    this.traded = [];
     this.problem = '';
     this.removeEnded();
     const isNew = ({ isClosed, tokens }: SourceMarket): boolean =>
       !isClosed && tokens.length === 2 && !this.books.has(tokens[0]!);
-    const chosen = named.filter(isNew);
-    const room = choice.top - this.books.size;
-    // A market that was chosen by its volume stays, because somebody may trade it.
-    chosen.push(...top.filter(isNew).slice(0, Math.max(0, room)));
-    const known = chosen.filter((market) => venue.isTradable(market));
-    this.absent = chosen.length - known.length;
+    const chosen = new Map(named.filter(isNew).map((market) => [market.condition, market]));
+    // A market that was chosen by its volume stays, after a restart too, because somebody may trade it.
+    for (const market of [...traded, ...top].filter(isNew)) {
+      if (this.books.size + chosen.size < choice.top) chosen.set(market.condition, market);
+    }
+    const known = [...chosen.values()].filter((market) => venue.isTradable(market));
+    this.absent = chosen.size - known.length;
     this.add(known);
     const looked = new Set([...this.awaited, ...this.conditions()]);
     for (const condition of await this.o.settle([...looked])) {

@@ -23,6 +23,7 @@ import {
   tokenIdAt,
 } from '../../engine/reads.ts';
 import { ID_WORDS, MarketFlag, SOURCE_ADDRESS } from '../../engine/tables/codes.ts';
+import { Depth, readDepth } from '../../engine/tables/depth.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import { type MarketRow, MICRO, type TokenRow } from '../../engine/tables/units.ts';
 import type { Log } from '../common/logger.ts';
@@ -93,12 +94,22 @@ export class NodeVenue implements MirroredVenue {
   /** Condition ids of markets that have ended, have not resolved, and have shares that somebody holds. */
   unsettled(): string[] {
     const { tables: t } = this.o;
-    return this.rows()
-      .filter(
-        (row) =>
-          this.isEnded(row) && resolutionOf(t, row) === undefined && marketCollateral(t, row) > 0,
-      )
-      .map((row) => wordsToHex(t.marketI, conditionAt(row), ID_WORDS));
+    return this.conditionsOf(
+      (row) =>
+        this.isEnded(row) && resolutionOf(t, row) === undefined && marketCollateral(t, row) > 0,
+    );
+  }
+
+  /** Condition ids of open markets that somebody has shares or, while no levels stand, orders of. */
+  traded(): string[] {
+    const { tables: t } = this.o;
+    const depth = new Depth();
+    const hasOrders = (row: MarketRow): boolean =>
+      // What is written at the moment is traded.
+      !readDepth(t, marketFirstToken(t, row), depth) || depth.bids.count + depth.asks.count > 0;
+    return this.conditionsOf(
+      (row) => !this.isEnded(row) && (marketCollateral(t, row) > 0 || hasOrders(row)),
+    );
   }
 
   /** Removes the levels that an earlier run has left: they are as old as that. */
@@ -122,6 +133,13 @@ export class NodeVenue implements MirroredVenue {
     if (outcome.kind === 'done') return;
     const why = outcome.kind === 'refused' ? outcome.text : outcome.body;
     throw new Error(`MIRROR_FUNDS could not be paid in: ${why}`);
+  }
+
+  private conditionsOf(isMeant: (row: MarketRow) => boolean): string[] {
+    const { marketI } = this.o.tables;
+    return this.rows()
+      .filter(isMeant)
+      .map((row) => wordsToHex(marketI, conditionAt(row), ID_WORDS));
   }
 
   private *allRows(): Iterable<MarketRow> {

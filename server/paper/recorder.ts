@@ -7,7 +7,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isObject, type JsonObject, text as textOf } from '../../storage/catalog/catalog-json.ts';
 import type { RecordingWriter } from '../../storage/recordings/writer.ts';
-import type { SourceApi, SourceMarket } from './source-api.ts';
+import { pagesOf, type SourceApi, type SourceMarket } from './source-api.ts';
 import { SourceSocket } from './source-socket.ts';
 import { STREAM_TOKENS_MAX } from './source-stream.ts';
 
@@ -128,13 +128,16 @@ export class Recorder {
 
   /** Of a source that begins a subscription with books, those have come before. */
   private async writeSnapshots(tokens: readonly string[], awaited: Set<string>): Promise<void> {
-    try {
-      for (const { json, token } of await this.o.api.snapshots(tokens)) {
-        if (!awaited.delete(token)) continue;
-        this.message({ ...json, event_type: 'book' });
+    for (const page of pagesOf(tokens)) {
+      try {
+        for (const { json, token } of await this.o.api.snapshots(page)) {
+          if (!awaited.delete(token)) continue;
+          this.message({ ...json, event_type: 'book' });
+        }
+      } catch (error) {
+        if (this.o.signal.aborted) return;
+        this.o.log(`no snapshots: ${(error as Error).message}`);
       }
-    } catch (error) {
-      this.o.log(`no snapshots: ${(error as Error).message}`);
     }
   }
 

@@ -7,7 +7,7 @@
 import { performance } from 'node:perf_hooks';
 import type { BookFeed, FeedMark } from './book-feed.ts';
 import { hashFits } from './book-hash.ts';
-import type { SourceApi } from './source-api.ts';
+import { pagesOf, type SourceApi } from './source-api.ts';
 
 interface Wanted {
   /** Monotonic milliseconds. */
@@ -94,20 +94,27 @@ export class SnapshotAsker {
     this.schedule();
   }
 
+  /** A page that fails keeps no other one back. */
   private async answer(marks: ReadonlyMap<string, FeedMark>): Promise<void> {
-    try {
-      const answers = await this.o.api.snapshots([...marks.keys()]);
-      if (answers.length > 0) this.checksHashes = answers.every(({ json }) => hashFits(json));
-      for (const answer of answers) {
-        const mark = marks.get(answer.token);
-        if (mark !== undefined) this.o.feedOf(answer.token)?.snapshot(answer, mark);
+    let problem = '';
+    let fits = true;
+    for (const page of pagesOf([...marks.keys()])) {
+      try {
+        const answers = await this.o.api.snapshots(page);
+        fits &&= answers.every(({ json }) => hashFits(json));
+        if (answers.length > 0) this.checksHashes = fits;
+        for (const answer of answers) {
+          const mark = marks.get(answer.token);
+          if (mark !== undefined) this.o.feedOf(answer.token)?.snapshot(answer, mark);
+        }
+      } catch (error) {
+        const { message } = error as Error;
+        if (message !== this.problem && message !== problem && !this.isClosed)
+          this.o.log(`no snapshots: ${message}`);
+        problem = message;
       }
-      this.problem = '';
-    } catch (error) {
-      const { message } = error as Error;
-      if (message !== this.problem && !this.isClosed) this.o.log(`no snapshots: ${message}`);
-      this.problem = message;
     }
+    this.problem = problem;
     for (const token of marks.keys()) {
       if (this.o.feedOf(token)?.doubt !== undefined) this.want(token);
     }

@@ -47,21 +47,21 @@ export class SourceApi {
     this.signal = signal;
   }
 
-  /** The books of the tokens that the source knows, those it cannot say plainly left out. */
+  /**
+   * The books of the tokens that the source knows, those it cannot say plainly left out.
+   * @param tokens as many as one request takes (pagesOf)
+   */
   async snapshots(tokens: readonly string[]): Promise<SourceSnapshot[]> {
-    const found: SourceSnapshot[] = [];
-    for (let from = 0; from < tokens.length; from += ITEMS_MAX) {
-      const items = tokens.slice(from, from + ITEMS_MAX).map((token_id) => ({ token_id }));
-      const list = await this.list(`${this.books}/books`, JSON.stringify(items));
-      for (const json of list) {
-        try {
-          found.push(readBook(json));
-        } catch (error) {
-          if (!(error instanceof DamagedMessage)) throw error;
-        }
+    const items = tokens.map((token_id) => ({ token_id }));
+    const list = await this.list(`${this.books}/books`, JSON.stringify(items));
+    return list.flatMap((json) => {
+      try {
+        return [readBook(json)];
+      } catch (error) {
+        if (!(error instanceof DamagedMessage)) throw error;
+        return [];
       }
-    }
-    return found;
+    });
   }
 
   /** The open markets, or the closed ones, that a filter of the catalog finds: any of the values. */
@@ -71,11 +71,8 @@ export class SourceApi {
     isClosed = false,
   ): Promise<SourceMarket[]> {
     const found: SourceMarket[] = [];
-    for (let from = 0; from < values.length; from += ITEMS_MAX) {
-      const query = values
-        .slice(from, from + ITEMS_MAX)
-        .map((value) => `${filter}=${encodeURIComponent(value)}`)
-        .join('&');
+    for (const page of pagesOf(values)) {
+      const query = page.map((value) => `${filter}=${encodeURIComponent(value)}`).join('&');
       found.push(...(await this.pages(`${query}&closed=${isClosed}`, Number.POSITIVE_INFINITY)));
     }
     return found;
@@ -123,6 +120,12 @@ export class SourceApi {
     }
     return JSON.parse(await textOf(response));
   }
+}
+
+/** Groups of which one request takes each. */
+export function pagesOf(values: readonly string[]): string[][] {
+  const count = Math.ceil(values.length / ITEMS_MAX);
+  return Array.from({ length: count }, (_, i) => values.slice(i * ITEMS_MAX, (i + 1) * ITEMS_MAX));
 }
 
 async function textOf(response: Response): Promise<string> {

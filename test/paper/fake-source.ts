@@ -22,6 +22,8 @@ interface FakeBook {
   readonly bids: Levels;
   readonly asks: Levels;
   at: number;
+  /** Of its last event. */
+  sequence: number;
 }
 
 export class FakeVenue {
@@ -35,40 +37,32 @@ export class FakeVenue {
   snapshot: ((json: Record<string, unknown>) => Record<string, unknown>) | undefined;
   /** Answers leave once it resolves, as the books were before. */
   held: Promise<void> = Promise.resolve();
-  snapshots = 0;
+  /** Which requests for books are answered with an error. */
+  refuses: ((tokens: readonly string[]) => boolean) | undefined;
+  /** Tokens of each request for books. */
+  readonly asked: string[][] = [];
   connections = 0;
   /** What the catalog says of a market beside its terms, by condition id. */
   readonly said = new Map<string, Readonly<Record<string, unknown>>>();
-  readonly markets: readonly CatalogMarket[];
+  readonly markets: CatalogMarket[] = [];
   private readonly books = new Map<string, FakeBook>();
   private readonly sockets = new Map<WebSocket, Set<string>>();
   private readonly http = createServer((request, response) => void this.answer(request, response));
   private readonly stream = new WebSocketServer({ noServer: true, autoPong: false });
   private unread: (() => void)[] = [];
   private now = 1_750_000_000_000;
-  private sequence = 1;
 
-  private readonly events: readonly { readonly id: string }[];
+  private readonly events: { readonly id: string }[] = [];
 
-  private constructor() {
-    const file = catalogFile([{ id: 1 }]);
-    const read = readCatalog(file);
-    assert(read.ok);
-    this.markets = read.catalog.markets;
-    this.events = (file as { events: { id: string }[] }).events;
-    for (const { tokenIds } of this.markets) {
-      for (const token of tokenIds) {
-        this.books.set(token, { bids: new Map(), asks: new Map(), at: this.now });
-      }
-    }
+  private constructor(markets: number) {
+    for (let i = 0; i < markets; i++) this.list();
     this.http.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
       this.stream.handleUpgrade(request, socket, head, (opened) => this.opened(opened));
     });
   }
 
-  /** It has one market. */
-  static async start(t: TestContext): Promise<FakeVenue> {
-    const venue = new FakeVenue();
+  static async start(t: TestContext, markets = 1): Promise<FakeVenue> {
+    const venue = new FakeVenue(markets);
     venue.http.listen(0, '127.0.0.1');
     await once(venue.http, 'listening');
     venue.port = (venue.http.address() as AddressInfo).port;
@@ -82,6 +76,35 @@ export class FakeVenue {
 
   get streamUrl(): string {
     return `ws://127.0.0.1:${this.port}/ws/market`;
+  }
+
+  /** Requests for books that it got. */
+  get snapshots(): number {
+    return this.asked.length;
+  }
+
+  /** Of each connection that has subscribed: how many tokens it follows. */
+  get subscriptions(): number[] {
+    return [...this.sockets.values()].map(({ size }) => size).filter((size) => size > 0);
+  }
+
+  /** Has one market more. */
+  list(): CatalogMarket {
+    const file = catalogFile([{ id: this.markets.length + 1 }]) as { events: { id: string }[] };
+    const read = readCatalog(file);
+    assert(read.ok);
+    const [market] = read.catalog.markets as [CatalogMarket];
+    this.markets.push(market);
+    this.events.push(...file.events);
+    for (const token of market.tokenIds) {
+      this.books.set(token, { bids: new Map(), asks: new Map(), at: this.now, sequence: 1 });
+    }
+    return market;
+  }
+
+  /** Moves its clock; back, too. */
+  pass(ms: number): void {
+    this.now += ms;
   }
 
   /** 'size@price' of each level, in ascending order of prices. */
@@ -110,10 +133,9 @@ export class FakeVenue {
   }
 
   print(token: string, side: Side, price: string, size: string): void {
-    const { at } = this.books.get(token)!;
     this.send(token, {
       ...{ event_type: 'last_trade_price', asset_id: token, market: 'x', side, price, size },
-      timestamp: String(at),
+      timestamp: String(this.now),
     });
   }
 
@@ -123,19 +145,20 @@ export class FakeVenue {
 
   /** One message to who follows the token, with the next place where it has places. */
   send(token: string, message: Readonly<Record<string, unknown>>): void {
-    const previous = String(this.sequence).padStart(19, '0');
-    this.sequence += 1;
+    const previous = this.books.get(token)!.sequence;
     const place = {
       stream_id: `asset:${token}`,
-      sequence: String(this.sequence).padStart(19, '0'),
-      previous,
+      sequence: String(this.lose(token)).padStart(19, '0'),
+      previous: String(previous).padStart(19, '0'),
     };
     this.sendText(token, JSON.stringify(this.hasPlaces ? { ...message, ...place } : message));
   }
 
-  /** A message that nobody gets. */
-  lose(): void {
-    this.sequence += 1;
+  /** A message that nobody gets. Returns its place. */
+  lose(token: string): number {
+    const book = this.books.get(token)!;
+    book.sequence += 1;
+    return book.sequence;
   }
 
   sendText(token: string, text: string): void {
@@ -202,8 +225,13 @@ export class FakeVenue {
   private subscribe(
     socket: WebSocket,
     tokens: Set<string>,
-    { assets_ids: ids }: { readonly assets_ids: readonly string[] },
+    request: { readonly assets_ids: readonly string[]; readonly operation?: string },
   ): void {
+    const { assets_ids: ids, operation } = request;
+    if (operation === 'unsubscribe') {
+      for (const id of ids) tokens.delete(id);
+      return;
+    }
     const known = ids.filter((id) => this.books.has(id));
     for (const id of known) tokens.add(id);
     const first = known.map((id) => ({ event_type: 'book', ...this.json(id) }));
@@ -230,16 +258,22 @@ export class FakeVenue {
     const { pathname, searchParams } = new URL(request.url ?? '/', 'http://venue');
     response.setHeader('content-type', 'application/json');
     if (pathname === '/books') {
-      this.snapshots += 1;
       const items = JSON.parse(Buffer.concat(chunks).toString()) as { token_id: string }[];
-      const books = items.map(({ token_id: token }) => this.json(token));
+      const tokens = items.map(({ token_id: token }) => token);
+      this.asked.push(tokens);
+      const books = tokens.map((token) => this.json(token));
       await this.held;
+      if (this.refuses?.(tokens) === true) response.statusCode = 429;
       response.end(JSON.stringify(books.map((book) => this.snapshot?.(book) ?? book)));
     } else if (pathname.startsWith('/events/')) {
       const event = this.events.find(({ id }) => pathname === `/events/${id}`);
       const markets = (event as unknown as { markets: { conditionId: string }[] }).markets;
       const said = markets.map((one) => ({ ...one, ...this.said.get(one.conditionId) }));
       response.end(JSON.stringify({ ...event, markets: said }));
+    } else if (pathname === '/events') {
+      response.end(JSON.stringify(pageOf(this.events, searchParams)));
+    } else if (pathname !== '/markets') {
+      response.end('[]');
     } else {
       response.end(JSON.stringify(this.listed(searchParams)));
     }
@@ -248,8 +282,7 @@ export class FakeVenue {
   private listed(query: URLSearchParams): object[] {
     const conditions = query.getAll('condition_ids');
     const isClosed = query.get('closed') === 'true';
-    if (Number(query.get('offset') ?? 0) > 0) return [];
-    return this.markets
+    const found = this.markets
       .filter(({ conditionId }) => conditions.length === 0 || conditions.includes(conditionId))
       .map(({ conditionId, eventId, tokenIds }) => ({
         conditionId,
@@ -259,5 +292,11 @@ export class FakeVenue {
         ...this.said.get(conditionId),
       }))
       .filter(({ closed }) => closed === isClosed);
+    return pageOf(found, query);
   }
+}
+
+function pageOf<T>(rows: readonly T[], query: URLSearchParams): T[] {
+  const offset = Number(query.get('offset') ?? 0);
+  return rows.slice(offset, offset + Number(query.get('limit') ?? 100));
 }

@@ -13,6 +13,18 @@ function usual(venue: FakeVenue, token: string): void {
   ]);
 }
 
+function withPlaces(venue: FakeVenue, token: string): void {
+  venue.hasPlaces = true;
+  usual(venue, token);
+}
+
+/** A change that nobody gets, and the next one, which shows that. */
+function miss({ token, venue }: MirroredEngine, size: string): void {
+  venue.change(token, [['BUY', '0.41', size]], { isSilent: true });
+  venue.lose(token);
+  venue.change(token, [['BUY', '0.38', size]]);
+}
+
 test('changes of both forms are followed, and a level of size 0 is gone', async (t) => {
   const mirrored = await MirroredEngine.start(t, usual);
   const { token, venue } = mirrored;
@@ -27,15 +39,12 @@ test('changes of both forms are followed, and a level of size 0 is gone', async 
 });
 
 test('a place that shows a missed message leads to a snapshot', async (t) => {
-  const mirrored = await MirroredEngine.start(t, (venue, token) => {
-    venue.hasPlaces = true;
-    usual(venue, token);
-  });
+  const mirrored = await MirroredEngine.start(t, withPlaces);
   const { token, venue } = mirrored;
   venue.change(token, [['BUY', '0.38', '1']]);
   await mirrored.equal();
   venue.change(token, [['BUY', '0.41', '77']], { isSilent: true });
-  venue.lose();
+  venue.lose(token);
   venue.change(token, [['BUY', '0.38', '2']]);
   await mirrored.equal();
   assert.equal(mirrored.doubts('gap'), 1);
@@ -142,10 +151,7 @@ test('a connection that is soon there again withdraws nothing', async (t) => {
 });
 
 test('an answer from before what the stream has said is asked for again', async (t) => {
-  const mirrored = await MirroredEngine.start(t, (venue, token) => {
-    venue.hasPlaces = true;
-    usual(venue, token);
-  });
+  const mirrored = await MirroredEngine.start(t, withPlaces);
   const { token, venue } = mirrored;
   let old = 2;
   venue.snapshot = (json) => {
@@ -154,23 +160,15 @@ test('an answer from before what the stream has said is asked for again', async 
     return { ...json, timestamp: '1750000000000', bids: [], asks: [] };
   };
   venue.change(token, [['BUY', '0.41', '8']]);
-  venue.lose();
+  venue.lose(token);
   venue.change(token, [['BUY', '0.38', '2']]);
   await mirrored.equal();
   assert(old < 0);
 });
 
 test('an answer that was asked for before messages were missed is no snapshot of them', async (t) => {
-  const mirrored = await MirroredEngine.start(t, (venue, token) => {
-    venue.hasPlaces = true;
-    usual(venue, token);
-  });
+  const mirrored = await MirroredEngine.start(t, withPlaces);
   const { token, venue } = mirrored;
-  const miss = (size: string): void => {
-    venue.change(token, [['BUY', '0.41', size]], { isSilent: true });
-    venue.lose();
-    venue.change(token, [['BUY', '0.38', size]]);
-  };
   venue.change(token, [['BUY', '0.38', '1']]);
   await mirrored.equal();
   let release = (): void => undefined;
@@ -178,10 +176,10 @@ test('an answer that was asked for before messages were missed is no snapshot of
     release = resolve;
   });
   const asked = venue.snapshots;
-  miss('2');
+  miss(mirrored, '2');
   await until(() => venue.snapshots > asked);
   const { events } = mirrored.mirror.facts();
-  miss('3');
+  miss(mirrored, '3');
   await until(() => mirrored.mirror.facts().events > events);
   release();
   await mirrored.equal();
@@ -207,4 +205,24 @@ test('a new market and a resolved one are looked at soon', async (t) => {
   const mirrored = await MirroredEngine.start(t, usual);
   mirrored.venue.tellAll({ event_type: 'new_market', market: 'x' });
   await until(() => mirrored.pulls === 1);
+});
+
+test('a source whose clock is behind after a restart is followed again', async (t) => {
+  const mirrored = await MirroredEngine.start(t, withPlaces);
+  const { token, venue } = mirrored;
+  venue.change(token, [['BUY', '0.38', '1']]);
+  miss(mirrored, '2');
+  await until(() => mirrored.doubts('gap') === 1);
+  await mirrored.equal();
+  // What it has said, and answered, is newer than all that comes.
+  venue.pass(-60_000);
+  venue.change(token, [['BUY', '0.38', '3']], { isSilent: true });
+  venue.dropConnections();
+  await until(() => mirrored.doubts('disconnected') === 1);
+  await mirrored.equal();
+  venue.change(token, [['BUY', '0.38', '4']]);
+  await mirrored.equal();
+  miss(mirrored, '5');
+  await until(() => mirrored.doubts('gap') === 2);
+  await mirrored.equal();
 });

@@ -1,8 +1,11 @@
 /** Whole nodes: one has a market, the other one mirrors it and trades play money, and either is killed. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type CatalogMarket, readCatalog } from '../../storage/catalog/catalog-file.ts';
 import { OperatorNode } from '../admin/operator-node.ts';
 import {
+  type BookJson,
   book,
   books,
   freePort,
@@ -14,7 +17,8 @@ import {
   until,
   withMarkets,
 } from '../common/node-harness.ts';
-import { Trader } from '../common/traders.ts';
+import { MICRO, Trader } from '../common/traders.ts';
+import { verified } from '../common/verified.ts';
 
 interface MirrorJson {
   readonly connected: boolean;
@@ -40,14 +44,34 @@ async function shown(node: TestNode, token: string): Promise<string> {
   return [...levels(bids), '|', ...levels(asks)].join(' ');
 }
 
+interface BalanceJson {
+  readonly cash: { readonly total: string };
+  readonly positions: readonly { readonly token_id: string; readonly total: string }[];
+}
+
+async function balanceOf(node: TestNode, trader: Trader): Promise<BalanceJson> {
+  return (await trader.call(node, 'GET', '/ledger/balance')).json as BalanceJson;
+}
+
 async function cashOf(node: TestNode, trader: Trader): Promise<string> {
-  const { json } = await trader.call(node, 'GET', '/ledger/balance');
-  return (json as { readonly cash: { readonly total: string } }).cash.total;
+  return (await balanceOf(node, trader)).cash.total;
+}
+
+/** All pages of a list. */
+async function listed<T>(node: TestNode, trader: Trader, path: string): Promise<T[]> {
+  const found: T[] = [];
+  for (let cursor = ''; cursor !== 'LTE='; ) {
+    const { json } = await trader.call(node, 'GET', path, `?next_cursor=${cursor}`);
+    const page = json as { readonly next_cursor: string; readonly data: readonly T[] };
+    found.push(...page.data);
+    cursor = page.next_cursor;
+  }
+  return found;
 }
 
 async function openOrders(node: TestNode, trader: Trader): Promise<string[]> {
-  const { json } = await trader.call(node, 'GET', '/data/orders');
-  return (json as { readonly data: readonly { readonly id: string }[] }).data.map(({ id }) => id);
+  const orders = await listed<{ readonly id: string }>(node, trader, '/data/orders');
+  return orders.map(({ id }) => id);
 }
 
 test('paper orders trade with a mirrored venue, survive a kill of either node, and are paid out', async () => {
@@ -119,45 +143,152 @@ test('paper orders trade with a mirrored venue, survive a kill of either node, a
   await source.node.stop();
 });
 
-test('the living demo of one node is mirrored by another one', async () => {
-  const profile = { CLIENT_PROFILE: 'polymarket' };
-  const demo = { ...profile, DEMO: 'on', DEMO_TRADERS: 'on' };
-  const source = await TestNode.start(temporaryDirectory(), demo);
-  const mirror = await TestNode.start(temporaryDirectory(), {
-    ...{ ...profile, LEDGER: 'on', CATALOG_SYNC_SECONDS: '1' },
-    ...{ MIRROR_URL: `http://127.0.0.1:${source.port}`, MIRROR_MARKETS: 'top:12' },
-  });
-  await allLive(mirror, 12);
-  const { json } = await get(source, '/markets?closed=false&limit=100');
-  const pairs = (json as readonly { readonly clobTokenIds: string }[])
-    .map(({ clobTokenIds }) => JSON.parse(clobTokenIds) as string[])
-    .filter((tokens) => tokens.length === 2);
-  const mirrored = await books(
-    mirror,
-    pairs.map(([first]) => first!),
+/** Orders of a paper trader that were acknowledged. */
+interface Acknowledged {
+  readonly resting: string[];
+  /** Micro-shares that it got at once, by order. */
+  readonly taken: Map<string, number>;
+}
+
+/** So that there are not too many. */
+const TURN_MS = 10;
+
+/** Buys from the books and rests below them, in turns. */
+async function trade(
+  node: TestNode,
+  trader: Trader,
+  markets: readonly CatalogMarket[],
+  { resting, taken }: Acknowledged,
+  isOver: () => boolean,
+): Promise<void> {
+  for (let turn = 0; !isOver(); turn++) {
+    const market = markets[turn % markets.length]!;
+    const { tokenIds, ticksPerUnit } = market;
+    const common = { market, side: 'BUY', shares: Math.ceil(market.minSizeMicro / MICRO) } as const;
+    await sleep(TURN_MS);
+    try {
+      resting.push((await trader.place(node, { ...common, ticks: 1 })).orderID);
+      const best = (await book(node, tokenIds[0]!)).asks.at(-1);
+      if (best === undefined) continue;
+      const ticks = Math.round(Number(best.price) * ticksPerUnit);
+      const { errorMsg, orderID, takingAmount } = await trader.order(node, {
+        ...{ ...common, ticks, type: 'FAK' },
+      });
+      if (errorMsg === '') taken.set(orderID, Math.round(Number(takingAmount) * MICRO));
+    } catch (error) {
+      // Whoever ends the node says so first.
+      if (!isOver()) throw error;
+    }
+  }
+}
+
+/** Everything that was acknowledged is there. */
+async function checkAcknowledged(
+  node: TestNode,
+  trader: Trader,
+  { resting, taken }: Acknowledged,
+): Promise<void> {
+  const open = new Set(await openOrders(node, trader));
+  assert.deepEqual(
+    resting.filter((id) => !open.has(id)),
+    [],
   );
-  const tokens = mirrored
-    .filter(({ asks, bids }) => asks.length + bids.length > 0)
-    .map(({ asset_id }) => asset_id);
-  assert.equal(tokens.length, 12);
+  const trades = await listed<{
+    readonly taker_order_id: string;
+    readonly asset_id: string;
+    readonly size: string;
+  }>(node, trader, '/data/trades');
+  const got = new Map<string, number>();
+  const shares = new Map<string, number>();
+  for (const { asset_id: token, size, taker_order_id: id } of trades) {
+    const micro = Math.round(Number(size) * MICRO);
+    got.set(id, (got.get(id) ?? 0) + micro);
+    shares.set(token, (shares.get(token) ?? 0) + micro);
+  }
+  for (const [id, micro] of taken) assert.equal(got.get(id), micro);
+  const { positions } = await balanceOf(node, trader);
+  const held = positions.map(({ token_id: token, total }) => [token, Number(total)] as const);
+  assert.deepEqual(new Map(held.sort()), new Map([...shares].sort()));
+}
+
+test('the living demo of one node is mirrored by another one, and both are killed in the middle', async () => {
+  const [sourceDir, mirrorDir] = [temporaryDirectory(), temporaryDirectory()];
+  const demo: Settings = {
+    ...{ CLIENT_PROFILE: 'polymarket', DEMO: 'on', DEMO_TRADERS: 'on' },
+    PORT: String(await freePort()),
+  };
+  let source = await TestNode.start(sourceDir, demo);
+  const mirrorSettings: Settings = {
+    ...{ LEDGER: 'on', FAUCET: '1000000', CATALOG_SYNC_SECONDS: '1' },
+    ...{ MIRROR_URL: `http://127.0.0.1:${source.port}`, MIRROR_MARKETS: 'top:12' },
+    PORT: String(await freePort()),
+  };
+  let mirror = await TestNode.start(mirrorDir, mirrorSettings);
+  await allLive(mirror, 12);
+  const events = (await get(source, '/events?closed=false&limit=100')).json;
+  const read = readCatalog({ tags: [], series: [], events });
+  assert(read.ok);
+  const pairs = read.catalog.markets.filter(({ tokenIds }) => tokenIds.length === 2);
+  const firsts = await books(
+    mirror,
+    pairs.map(({ tokenIds }) => tokenIds[0]!),
+  );
+  const isShown = ({ asks, bids }: BookJson): boolean => asks.length + bids.length > 0;
+  const shownFirsts = new Set(firsts.filter(isShown).map(({ asset_id: token }) => token));
+  const markets = pairs.filter(({ tokenIds }) => shownFirsts.has(tokenIds[0]!));
+  assert.equal(markets.length, 12);
+  const tokens = markets.flatMap(({ tokenIds }) => tokenIds);
   const sides = async (node: TestNode): Promise<string> =>
     JSON.stringify(
       (await books(node, tokens)).map(({ asks, bids }) => [levels(asks), levels(bids)]),
     );
-  // Each time after a change.
-  let last = '';
-  for (let changes = 0; changes < 5; changes++) {
-    await until(async () => {
-      const [there, here] = await Promise.all([sides(source), sides(mirror)]);
-      if (there !== here || there === last) return false;
-      last = there;
-      return true;
-    });
-  }
-  const trades = (await get(mirror, '/trades?limit=1')).json as readonly unknown[];
-  assert.equal(trades.length, 1);
+  /** Each time after a change. */
+  const equal = async (times: number): Promise<void> => {
+    let last = '';
+    for (let changes = 0; changes < times; changes++) {
+      await until(async () => {
+        const [there, here] = await Promise.all([sides(source), sides(mirror)]);
+        if (there !== here || there === last) return false;
+        last = there;
+        return true;
+      });
+    }
+  };
+  await equal(2);
+
+  const paper = await Trader.join(mirror, 'paper');
+  const acknowledged: Acknowledged = { resting: [], taken: new Map() };
+  let isOver = false;
+  const first = trade(mirror, paper, markets, acknowledged, () => isOver);
+  await until(() => acknowledged.taken.size > 5);
+  await source.end('SIGKILL');
+  const { length } = acknowledged.resting;
+  await until(async () => (await mirrorOf(mirror)).books.paused === 12);
+  await until(() => acknowledged.resting.length > length + 5);
+  isOver = true;
+  await first;
+  source = await TestNode.start(sourceDir, demo);
+  await allLive(mirror, 12);
+  await checkAcknowledged(mirror, paper, acknowledged);
+  await paper.cancel(mirror, '/cancel-all');
+  acknowledged.resting.length = 0;
+  await equal(2);
+
+  isOver = false;
+  const second = trade(mirror, paper, markets, acknowledged, () => isOver);
+  // In each market there is one: all of them are mirrored again, whatever their volumes are by then.
+  await until(() => acknowledged.resting.length > markets.length);
+  isOver = true;
+  await mirror.end('SIGKILL');
+  await second;
+  mirror = await TestNode.start(mirrorDir, mirrorSettings);
+  await allLive(mirror, 12);
+  await checkAcknowledged(mirror, paper, acknowledged);
+  await paper.cancel(mirror, '/cancel-all');
+  await equal(2);
   await mirror.stop();
   await source.stop();
+  await verified(mirrorDir, mirrorSettings);
 });
 
 test('a directory without a ledger is not mirrored into, and the node says so', async () => {

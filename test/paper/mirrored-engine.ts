@@ -1,24 +1,17 @@
 /** A mirror of a fake venue into an engine in this process: what it does wrong can be done in milliseconds. */
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
-import {
-  CommandBuffer,
-  commandWords,
-  encodeConfigure,
-  encodeFunds,
-} from '../../engine/commands.ts';
-import { Engine } from '../../engine/engine.ts';
-import type { RejectReasonCode } from '../../engine/orders/reject-reasons.ts';
+import { CommandBuffer, commandWords } from '../../engine/commands.ts';
+import { RejectReason, type RejectReasonCode } from '../../engine/orders/reject-reasons.ts';
+import type { Impact } from '../../engine/paper/mirrored-book.ts';
+import type { QueueRule } from '../../engine/paper/place.ts';
 import { closedCount, marketFirstToken } from '../../engine/reads.ts';
-import { DEFAULT_CAPACITIES } from '../../engine/tables/capacities.ts';
-import { SOURCE_ADDRESS } from '../../engine/tables/codes.ts';
+import { type SimulatedOrder, Simulator } from '../../engine/simulator.ts';
 import { Depth, type DepthSide, readDepth } from '../../engine/tables/depth.ts';
-import { allocateEngine } from '../../engine/tables/tables.ts';
-import { MICRO } from '../../engine/tables/units.ts';
+import { MICRO, type TokenRow } from '../../engine/tables/units.ts';
 import { marketCommands } from '../../server/catalog/market-registry.ts';
 import { microText } from '../../server/common/decimal.ts';
 import { parseChoice } from '../../server/common/market-choice.ts';
-import { operatorRequestId } from '../../server/ledger/request-id.ts';
 import { marketByCondition } from '../../server/market-data/find.ts';
 import { Mirror } from '../../server/paper/mirror.ts';
 import { NodeVenue } from '../../server/paper/node-venue.ts';
@@ -28,13 +21,20 @@ import { until } from '../common/node-harness.ts';
 import { FakeVenue } from './fake-source.ts';
 
 const CAPACITIES = {
-  ...{ markets: 16, tokens: 64, accounts: 64, orders: 4_096, levels: 65_536 },
+  ...{ markets: 256, tokens: 512, accounts: 64, orders: 4_096, levels: 65_536 },
   ...{ trades: 1_000, history: 1_000, positions: 1_024 },
 };
 /** A machine that is busy must not pause a book by itself. */
 const LONG_MS = 60_000;
 
-interface Patience {
+/** Of a simulator that nobody moves on. */
+const TIME = 1;
+
+interface Settings {
+  /** Markets that the venue begins with. */
+  readonly markets?: number;
+  readonly impact?: Impact;
+  readonly queue?: QueueRule;
   /** How long a book in doubt keeps its levels. */
   readonly graceMs?: number;
   readonly silenceMs?: number;
@@ -42,63 +42,64 @@ interface Patience {
 
 export class MirroredEngine {
   readonly venue: FakeVenue;
-  readonly mirror: Mirror;
+  mirror: Mirror;
   readonly market: CatalogMarket;
   readonly token: string;
   readonly second: string;
   pulls = 0;
   readonly lines: string[] = [];
-  private readonly engine: Engine;
-  private time = 1_700_000_000_000;
+  readonly sim = new Simulator(CAPACITIES, { ledger: true });
   private readonly depth = new Depth();
+  private readonly closing = new AbortController();
+  private readonly own: NodeVenue;
+  private readonly open: (choice: string) => Mirror;
 
-  private constructor(venue: FakeVenue, { graceMs = LONG_MS, silenceMs = LONG_MS }: Patience) {
-    const { markets } = venue;
+  private constructor(venue: FakeVenue, settings: Settings) {
+    const { graceMs = LONG_MS, impact = 'keep', queue = 'pessimistic' } = settings;
     this.venue = venue;
-    this.market = markets[0]!;
+    this.market = venue.markets[0]!;
     [this.token, this.second] = this.market.tokenIds as [string, string];
-    this.engine = new Engine(allocateEngine({ ...DEFAULT_CAPACITIES, ...CAPACITIES }));
-    const out = new CommandBuffer();
-    encodeConfigure(out, 0, CAPACITIES.history, 0, 0, 0, true);
-    const id = operatorRequestId('1000000000000-funds')!;
-    encodeFunds(out, 'deposit', { id, wallet: SOURCE_ADDRESS, amount: 1e9 * MICRO });
-    this.apply(out);
-    const { t } = this.engine;
-    for (const words of marketCommands(t, markets, assert.fail)) {
-      const batch = new CommandBuffer(words.length);
-      batch.i32.set(words);
-      batch.words = words.length;
-      this.apply(batch);
-    }
-    const closing = new AbortController();
+    this.sim.deposit('source', 1e9 * MICRO);
+    this.register();
     const log = (_: string, line: string): void => void this.lines.push(line);
-    const own = new NodeVenue({
-      ...{ tables: t, log, impact: 'keep', queue: 'pessimistic', signal: closing.signal },
+    this.own = new NodeVenue({
+      ...{ tables: this.sim.engine.t, log, impact, queue, signal: this.closing.signal },
       source: async (commands) => this.apply(commands),
       whenBatchesDone: (callback) => setImmediate(callback),
       pull: () => {
         this.pulls += 1;
+        this.register();
       },
     });
-    this.mirror = new Mirror({
-      ...{ url: venue.url, streamUrl: venue.streamUrl, venue: own, log },
-      api: new SourceApi(venue.url, venue.url, closing.signal),
-      choice: parseChoice('top:10')!,
-      settle: async () => [],
-      ...{ rate: 1_000, refreshMs: 50, graceMs },
-      times: { pingMs: 20, silenceMs, againMs: 10 },
-    });
+    this.open = (choice) =>
+      new Mirror({
+        ...{ url: venue.url, streamUrl: venue.streamUrl, venue: this.own, log },
+        api: new SourceApi(venue.url, venue.url, this.closing.signal),
+        choice: parseChoice(choice)!,
+        traded: this.own.traded(),
+        settle: async () => [],
+        ...{ rate: 1_000, refreshMs: 50, graceMs },
+        times: { pingMs: 20, silenceMs: settings.silenceMs ?? LONG_MS, againMs: 10 },
+      });
+    this.mirror = this.open('top:250');
   }
 
-  /** The mirror follows one market, whose books are equal. */
+  /** What a start does after a kill, with another choice of markets. */
+  async startAgain(choice: string): Promise<void> {
+    await this.mirror.close();
+    await this.own.clear();
+    this.mirror = this.open(choice);
+  }
+
+  /** The mirror follows all markets of the venue, and their books are equal. */
   static async start(
     t: TestContext,
     set: (venue: FakeVenue, token: string) => void,
-    patience: Patience = {},
+    settings: Settings = {},
   ): Promise<MirroredEngine> {
-    const venue = await FakeVenue.start(t);
-    set(venue, venue.markets[0]!.tokenIds[0]!);
-    const mirrored = new MirroredEngine(venue, patience);
+    const venue = await FakeVenue.start(t, settings.markets);
+    for (const { tokenIds } of venue.markets) set(venue, tokenIds[0]!);
+    const mirrored = new MirroredEngine(venue, settings);
     t.after(() => mirrored.mirror.close());
     await mirrored.equal();
     return mirrored;
@@ -116,11 +117,16 @@ export class MirroredEngine {
     return new Map<string, number>(this.mirror.facts().doubts).get(reason)!;
   }
 
-  levels(): { readonly bids: string[]; readonly asks: string[] } {
-    const { t } = this.engine;
-    const row = marketByCondition(t, this.market.conditionId);
-    assert(row !== 0);
-    assert(readDepth(t, marketFirstToken(t, row), this.depth));
+  /** An order of a paper trader for the first outcome. Returns its number. */
+  place(order: Omit<SimulatedOrder, 'token'>, market = this.market): number {
+    const token = this.tokenRow(market);
+    const { order: number, reason } = this.sim.place({ ...order, token });
+    assert.equal(reason, RejectReason.accepted);
+    return number;
+  }
+
+  levels(market = this.market): { readonly bids: string[]; readonly asks: string[] } {
+    assert(readDepth(this.sim.engine.t, this.tokenRow(market), this.depth));
     const { asks, bids, ticksPerUnit } = this.depth;
     const texts = ({ count, sizes, ticks }: DepthSide): string[] =>
       Array.from({ length: count }, (_, i) => {
@@ -130,25 +136,46 @@ export class MirroredEngine {
     return { bids: texts(bids), asks: texts(asks) };
   }
 
-  /** Waits until it is live, and has what the venue has. */
+  /** Waits until every market is live, and has what the venue has. */
   async equal(): Promise<void> {
+    const { mirror, venue } = this;
     const shown = (levels: object): string => JSON.stringify(levels);
     await until(
       () =>
-        this.venue.isFollowed(this.token) &&
-        this.state === 'live' &&
-        shown(this.levels()) === shown(this.venue.levels(this.token)),
+        mirror.facts().live === venue.markets.length &&
+        venue.markets.every(
+          (market) =>
+            venue.isFollowed(market.tokenIds[0]!) &&
+            shown(this.levels(market)) === shown(venue.levels(market.tokenIds[0]!)),
+        ),
     );
+  }
+
+  private tokenRow({ conditionId }: CatalogMarket): TokenRow {
+    const { t } = this.sim.engine;
+    const row = marketByCondition(t, conditionId);
+    assert(row !== 0);
+    return marketFirstToken(t, row);
+  }
+
+  /** Takes over the catalog of the venue. */
+  private register(): void {
+    for (const words of marketCommands(this.sim.engine.t, this.venue.markets, assert.fail)) {
+      const batch = new CommandBuffer(words.length);
+      batch.i32.set(words);
+      batch.words = words.length;
+      this.apply(batch);
+    }
   }
 
   private apply({ i32, f64, words }: CommandBuffer): RejectReasonCode[] {
     const reasons: RejectReasonCode[] = [];
-    this.time += 1;
-    this.engine.begin(this.time, closedCount(this.engine.t));
+    const { engine } = this.sim;
+    engine.begin(TIME, closedCount(engine.t));
     for (let at = 0; at < words; at += commandWords(i32, at)) {
-      reasons.push(this.engine.apply(i32, f64, at));
+      reasons.push(engine.apply(i32, f64, at));
     }
-    this.engine.end();
+    engine.end();
     return reasons;
   }
 }
