@@ -24,7 +24,6 @@ import {
   type GroupHead,
 } from './group-value.ts';
 import {
-  type Announcement,
   type Claim,
   type FollowCalls,
   NO_TAIL,
@@ -168,11 +167,8 @@ export class EtcdLog implements ReplicatedLog, TailStore<EncodedGroup> {
     return this.etcd.get(this.key('leader'), msMax);
   }
 
-  announce(node: string, value: Buffer): Announcement {
-    const announcer = new Announcer(this.etcd, this.key(`nodes/${node}`), value);
-    return Object.assign(this.subscribed(announcer), {
-      update: (next: Buffer) => announcer.update(next),
-    });
+  announce(node: string, value: Buffer): Subscription {
+    return this.subscribed(new Announcer(this.etcd, this.key(`nodes/${node}`), value));
   }
 
   async nodes(msMax: number): Promise<ReadonlyMap<string, Buffer>> {

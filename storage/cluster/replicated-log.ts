@@ -63,11 +63,6 @@ export interface Claim {
   readonly seen?: Buffer | undefined;
 }
 
-export interface Announcement extends Subscription {
-  /** Published as soon as possible, and renewed until stop(). */
-  update(value: Buffer): void;
-}
-
 export interface Space {
   /** Bytes of the file of the member that has the largest one, and how many of them are in use. */
   readonly usedBytes: number;
@@ -99,8 +94,8 @@ export interface ReplicatedLog {
   ): Subscription;
   /** The newest heartbeat, which a subscription may not have delivered yet; undefined = there was none. */
   lastBeat(msMax: number): Promise<Buffer | undefined>;
-  /** Publishes a value of this node; it expires some ten seconds after the node has ended. */
-  announce(node: string, value: Buffer): Announcement;
+  /** Publishes a value of this node until stop(); it expires some ten seconds after the node has ended. */
+  announce(node: string, value: Buffer): Subscription;
   /** What is announced at present, by node. */
   nodes(msMax: number): Promise<ReadonlyMap<string, Buffer>>;
   space(msMax: number): Promise<Space>;
