@@ -218,6 +218,8 @@ export class Roles {
     this.writer?.end('another node leads');
     this.writer = undefined;
     await log.whenDurable();
+    // It may have ended meanwhile, for another reason.
+    if (this.role !== 'leaving' || this.isClosing) throw new Error('this node ends');
     this.leader = undefined;
     this.o.onLeader();
     this.silence.end();
@@ -225,6 +227,9 @@ export class Roles {
     this.feed.reaches(log.last);
     this.role = 'following';
     this.following = this.follow();
+    // What kept it from taking orders was that of a leader.
+    this.fullness = undefined;
+    this.pauseFor(undefined);
     onFollow();
     this.o.print('info', `this node leads no more: ${next} shall lead`);
   }
@@ -397,7 +402,9 @@ export class Roles {
     const stopped = this.following.stop();
     feed.take(record);
     await Promise.all([stopped, feed.whenApplied(record.sequence)]);
-    if (log.last === record.sequence && !this.isClosing) return writer;
+    // A record of another writer may have been taken, and not be in the tables yet.
+    const isLast = log.last === record.sequence && feed.at.sequence === record.sequence;
+    if (isLast && !this.isClosing) return writer;
     // Yet another one has claimed since, or the node ends.
     writer.end('this node does not lead after all');
     this.lost(new WrongSequence(record.sequence, log.last));
@@ -461,7 +468,8 @@ export class Roles {
     const { print, replicated, silenceMs } = this.o;
     try {
       this.space = await replicated.space(silenceMs);
-      await replicated.trim(this.writer!.last);
+      // It may have handed the lead over meanwhile.
+      if (this.writer !== undefined) await replicated.trim(this.writer.last);
     } catch (error) {
       print('warn', `the log of the cluster could not be trimmed: ${(error as Error).message}`);
     }
@@ -471,7 +479,10 @@ export class Roles {
   private judgeLog(): void {
     if (this.role !== 'leading') return;
     const silent = this.isStale() ? 'the log of the cluster does not answer' : undefined;
-    const problem = this.fullness ?? silent;
+    this.pauseFor(this.fullness ?? silent);
+  }
+
+  private pauseFor(problem: string | undefined): void {
     if (problem === this.problem) return;
     this.problem = problem;
     this.o.onProblem(problem);

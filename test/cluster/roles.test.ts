@@ -215,6 +215,37 @@ test('a leader whose named node is dead follows whoever leads then', () =>
     await stage.level();
   }));
 
+test('a node that has handed the lead over does not pause for what its log lacked as a leader', () =>
+  staged(async (stage) => {
+    const first = await stage.led();
+    const second = stage.nodes.find((node) => node !== first)!;
+    stage.cluster.full = 'refuses';
+    await until(() => first.problem === 'the log of the cluster is full', WAIT_MS);
+    // Before the leader itself looks whether there is room.
+    stage.cluster.full = 'no';
+    await first.run!.roles.handOver(second.name);
+    assert.equal(first.problem, undefined);
+    await until(() => second.leads, WAIT_MS);
+  }));
+
+test('a node that ends while it hands the lead over does not go on', () =>
+  staged(async (stage) => {
+    const first = await stage.led();
+    const second = stage.nodes.find((node) => node !== first)!;
+    const { log, roles } = first.run!;
+    const whenDurable = log.whenDurable.bind(log);
+    let calls = 0;
+    log.whenDurable = () => {
+      calls += 1;
+      // The first one is before the last beat.
+      if (calls === 2) roles.lost(new Error('the test ends it'));
+      return whenDurable();
+    };
+    await assert.rejects(roles.handOver(second.name), /this node ends/);
+    assert.equal(roles.role, 'over');
+    await until(() => second.leads, WAIT_MS);
+  }));
+
 test('a leader without its log pauses, and follows once another one leads', () =>
   staged(async (stage) => {
     const first = await stage.led();
