@@ -14,6 +14,8 @@ const BODY_BYTES_MAX = 64 * 2 ** 20;
 const ITEMS_MAX = 50;
 /** Rows of a page of a list. */
 const PAGE_ROWS = 100;
+/** Rows of a whole list: a source that takes no offset answers the same page again and again. */
+const ROWS_MAX = 20_000;
 
 /** What the catalog of the source says of a market. */
 export interface SourceMarket {
@@ -98,6 +100,7 @@ export class SourceApi {
       found.push(...page.flatMap(readMarket));
       offset += page.length;
       if (page.length < limit) break;
+      if (offset >= ROWS_MAX) throw new Error(`${this.catalog}${path}: the list does not end`);
     }
     return found;
   }

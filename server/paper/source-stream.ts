@@ -23,6 +23,8 @@ export interface StreamHandlers {
 
 /** Tokens of one connection: every venue takes so many. */
 export const STREAM_TOKENS_MAX = 400;
+/** Streams of one connection: several of each token. */
+const PLACES_MAX = 4 * STREAM_TOKENS_MAX;
 
 export class SourceStream {
   readonly tokens = new Set<string>();
@@ -81,9 +83,7 @@ export class SourceStream {
       messages = readFrame(text);
     } catch (error) {
       if (!(error instanceof DamagedMessage)) throw error;
-      // It cannot be said whose message it was: the next connection begins with all books.
-      this.handlers.lost('damaged', this.tokens);
-      this.socket.restart();
+      this.giveUp();
       return;
     }
     for (const message of messages) {
@@ -91,6 +91,13 @@ export class SourceStream {
       if (this.isAfterGap(message)) this.handlers.lost('gap', tokens);
       for (const event of message.events) this.handlers.event(event);
     }
+    if (this.places.size > PLACES_MAX) this.giveUp();
+  }
+
+  /** It cannot be said whose message was damaged: the next connection begins with all books. */
+  private giveUp(): void {
+    this.handlers.lost('damaged', this.tokens);
+    this.socket.restart();
   }
 
   /** Rules: docs/protocol.md#places-in-streams */

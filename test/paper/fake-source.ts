@@ -31,6 +31,8 @@ export class FakeVenue {
   /** Hashes are those of the node's own rule. */
   makesHashes = false;
   hasPlaces = false;
+  /** Lists of markets have a full page at any offset. */
+  repeatsPages = false;
   /** Says of books what is sent in place of them. */
   snapshot: ((json: Record<string, unknown>) => Record<string, unknown>) | undefined;
   /** Answers leave once it resolves, as the books were before. */
@@ -246,6 +248,7 @@ export class FakeVenue {
   }
 
   private listed(query: URLSearchParams): object[] {
+    if (this.repeatsPages) return Array.from({ length: Number(query.get('limit')) }, () => ({}));
     const conditions = query.getAll('condition_ids');
     const isClosed = query.get('closed') === 'true';
     if (Number(query.get('offset') ?? 0) > 0) return [];
