@@ -199,6 +199,18 @@ test('who has another secret is not answered, and is said once', () =>
     assert.deepEqual(lines, ['127.0.0.1 does not have CLUSTER_SECRET: its connections are closed']);
   }));
 
+test('of a connection that is given up before it is open nothing is said', () =>
+  served(async (port, server, lines) => {
+    server.answer(PeerCall.request, async (bytes) => bytes);
+    const early = connect({ host: '127.0.0.1', port });
+    await once(early, 'connect');
+    early.destroy();
+    const connection = connectionTo(port);
+    for (let i = 0; i < 20; i++) await connection.call(PeerCall.request, Buffer.alloc(1));
+    connection.close();
+    assert.deepEqual(lines, []);
+  }));
+
 test('who proves nothing is closed', () =>
   served(async (port) => {
     const socket = connect({ host: '127.0.0.1', port });

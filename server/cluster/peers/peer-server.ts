@@ -55,8 +55,9 @@ export class PeerServer {
     );
     this.server.maxConnections = CONNECTIONS_MAX;
     this.answer(PeerCall.ping, async () => EMPTY);
-    this.server.on('tlsClientError', (_, socket) => {
-      this.refuse(socket.remoteAddress ?? 'somebody');
+    this.server.on('tlsClientError', ({ code }: NodeJS.ErrnoException, socket) => {
+      // A node that has given the connection up meanwhile may well have it.
+      if (code !== 'ECONNRESET') this.refuse(socket.remoteAddress ?? 'somebody');
       // The package leaves it open.
       socket.destroy();
     });
