@@ -37,6 +37,8 @@ export class FakeVenue {
   snapshot: ((json: Record<string, unknown>) => Record<string, unknown>) | undefined;
   /** Answers leave once it resolves, as the books were before. */
   held: Promise<void> = Promise.resolve();
+  /** The same for events of its catalog. */
+  heldEvents: Promise<void> = Promise.resolve();
   snapshots = 0;
   connections = 0;
   /** What the catalog says of a market beside its terms, by condition id. */
@@ -241,6 +243,7 @@ export class FakeVenue {
       const event = this.events.find(({ id }) => pathname === `/events/${id}`);
       const markets = (event as unknown as { markets: { conditionId: string }[] }).markets;
       const said = markets.map((one) => ({ ...one, ...this.said.get(one.conditionId) }));
+      await this.heldEvents;
       response.end(JSON.stringify({ ...event, markets: said }));
     } else {
       response.end(JSON.stringify(this.listed(searchParams)));
