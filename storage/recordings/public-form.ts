@@ -11,9 +11,9 @@
  * Thread: any. Non-goals: names of outcomes, which no message has.
  */
 import { createHash } from 'node:crypto';
-import type { LevelText, MarketMessage } from '../../engine/paper/messages.ts';
+import type { MarketMessage } from '../../engine/paper/messages.ts';
 import { TICK_GRIDS } from '../../engine/tables/units.ts';
-import type { JsonObject } from '../catalog/catalog-json.ts';
+import { isObject, type JsonObject } from '../catalog/catalog-json.ts';
 import { RecordingDamaged, type RecordingEntry } from './entries.ts';
 
 interface Found {
@@ -42,23 +42,27 @@ export async function* publicEntries(
       const messages = line.trim() === '' ? [] : parsed(line);
       if (messages === undefined) broken = number;
       for (const message of messages ?? []) {
+        if (!isObject(message)) {
+          throw new RecordingDamaged(`${path}: line ${number} is no message`);
+        }
         const { timestamp } = message;
         if (!/^\d+$/.test(String(timestamp))) {
           throw new RecordingDamaged(`${path}: line ${number} has no timestamp`);
         }
         at = Math.max(at, Number(timestamp));
-        entries.push({ at, kind: 'message', message });
+        // What it lacks is found where it is played.
+        entries.push({ at, kind: 'message', message: message as unknown as MarketMessage });
       }
     }
     yield entries;
   }
 }
 
-function parsed(line: string): MarketMessage[] | undefined {
+function parsed(line: string): readonly unknown[] | undefined {
   try {
     const json: unknown = JSON.parse(line);
     // A venue may send several at once.
-    return (Array.isArray(json) ? json : [json]) as MarketMessage[];
+    return Array.isArray(json) ? json : [json];
   } catch {
     return undefined;
   }
@@ -79,7 +83,7 @@ export async function surveyOf(batches: AsyncIterable<readonly RecordingEntry[]>
     for (const entry of entries) {
       if (entry.kind !== 'message') continue;
       if (started === 0) started = entry.at;
-      note(found, entry.message, entry.at);
+      note(found, entry.message as unknown as JsonObject, entry.at);
     }
   }
   const all = [...found].filter(([, { tokens }]) => tokens.length > 0);
@@ -95,22 +99,22 @@ function newMarket(first: number): Found {
   return { tokens: [], decimals: 2, tick: undefined, hasPrints: false, first };
 }
 
-function note(found: Map<string, Found>, message: MarketMessage, at: number): void {
-  if (message.market === undefined) return;
+function note(found: Map<string, Found>, message: JsonObject, at: number): void {
+  if (typeof message.market !== 'string') return;
   const market = found.get(message.market) ?? newMarket(at);
   found.set(message.market, market);
-  const see = (id: string | undefined): void => {
-    if (id !== undefined && !market.tokens.includes(id)) market.tokens.push(id);
+  const see = (id: unknown): void => {
+    if (typeof id === 'string' && !market.tokens.includes(id)) market.tokens.push(id);
   };
-  const measure = (levels: readonly LevelText[] | undefined): void => {
-    for (const { price } of levels ?? []) {
-      market.decimals = Math.max(market.decimals, decimalsOf(price));
+  const measure = (levels: unknown): void => {
+    for (const { price } of objectsOf(levels)) {
+      if (typeof price === 'string') market.decimals = Math.max(market.decimals, decimalsOf(price));
     }
   };
   if (message.event_type === 'price_change') {
     const changes = message.changes ?? message.price_changes;
     see(message.asset_id);
-    for (const change of changes ?? []) see(change.asset_id);
+    for (const change of objectsOf(changes)) see(change.asset_id);
     measure(changes);
   } else if (message.event_type === 'book') {
     see(message.asset_id);
@@ -120,8 +124,12 @@ function note(found: Map<string, Found>, message: MarketMessage, at: number): vo
     see(message.asset_id);
     market.hasPrints = true;
   } else if (message.event_type === 'tick_size_change') {
-    market.tick ??= message.old_tick_size;
+    if (typeof message.old_tick_size === 'string') market.tick ??= message.old_tick_size;
   }
+}
+
+function objectsOf(list: unknown): readonly JsonObject[] {
+  return Array.isArray(list) ? list.filter(isObject) : [];
 }
 
 function decimalsOf(price: string): number {
