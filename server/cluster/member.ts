@@ -313,7 +313,8 @@ export class Member {
       const leader = this.roles?.leader?.node;
       if (this.isClosed || leader === undefined || leader === nodeId) return;
       const isSame = await isKeyOf(leader, this.key, this.replicated);
-      if (isSame === true) return;
+      // Another one of these looks may have found it first.
+      if (isSame === true || this.roles?.role === 'over') return;
       if (isSame === false && leader === this.roles?.leader?.node) {
         const why = new Error(`node.key is not that of ${leader}, which leads the cluster`);
         if (!this.isKeyless()) onFatal(why);

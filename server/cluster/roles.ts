@@ -388,7 +388,7 @@ export class Roles {
     await Promise.race([feed.whenApplied(expected), sleep(silenceMs, undefined, { ref: false })]);
     // Nobody is taken for dead where the leader has said that it leaves.
     if (left === undefined && (await this.hasBeaten())) return undefined;
-    if (this.silence.ms < silenceMs || this.isClosing) return undefined;
+    if (this.silence.ms < silenceMs || !this.isClaiming()) return undefined;
     // Whoever is behind leaves the lead to somebody else, or tries again; and somebody leads who writes meanwhile.
     if (feed.applied !== expected || feed.at.sequence !== expected) return undefined;
     assert(tail.sequence === 0 || stateDigest(tables) === tail.digest, 'a digest was compared');
@@ -404,11 +404,16 @@ export class Roles {
     await Promise.all([stopped, feed.whenApplied(record.sequence)]);
     // A record of another writer may have been taken, and not be in the tables yet.
     const isLast = log.last === record.sequence && feed.at.sequence === record.sequence;
-    if (isLast && !this.isClosing) return writer;
+    if (isLast && this.isClaiming()) return writer;
     // Yet another one has claimed since, or the node ends.
     writer.end('this node does not lead after all');
     this.lost(new WrongSequence(record.sequence, log.last));
     return undefined;
+  }
+
+  /** The node may have ended meanwhile, or has to start again for another reason. */
+  private isClaiming(): boolean {
+    return this.role === 'claiming' && !this.isClosing;
   }
 
   /** Where the log ends, as the leader has said that leaves; once, and unless more has come since. */

@@ -228,6 +228,30 @@ test('a node that has handed the lead over does not pause for what its log lacke
     await until(() => second.leads, WAIT_MS);
   }));
 
+test('a node that has to start again while it claims does not lead', () =>
+  staged(async (stage) => {
+    const first = await stage.led();
+    const other = stage.nodes.find((node) => node !== first)!;
+    await until(() => other.run!.roles.facts().leader?.node === first.name, WAIT_MS);
+    for (const node of stage.nodes) if (node !== first && node !== other) node.kill();
+    const { replicated, roles } = other.run!;
+    const claim = replicated.claim.bind(replicated);
+    replicated.claim = async (...args) => {
+      const writer = await claim(...args);
+      roles.lost(new Error('the test ends it'));
+      return writer;
+    };
+    // A node ends some time after it was decided.
+    const { kill, start } = other;
+    other.kill = () => undefined;
+    other.start = () => undefined;
+    first.kill();
+    await until(() => other.overs === 1, WAIT_MS);
+    await sleep(4 * SILENCE_MS);
+    Object.assign(other, { kill, start });
+    assert.equal(roles.role, 'over');
+  }));
+
 test('a node that ends while it hands the lead over does not go on', () =>
   staged(async (stage) => {
     const first = await stage.led();
