@@ -60,7 +60,7 @@ export class RecordFeed {
     return new Promise((resolve) => this.waiters.push({ sequence, resolve }));
   }
 
-  /** The log has records up to this one; undefined = nobody knows at present. */
+  /** The log has records up to this one; undefined = that is not known at present. */
   reaches(sequence: number | undefined): void {
     const isThere = sequence !== undefined && sequence <= this.at.sequence;
     this.missingSince = isThere ? undefined : (this.missingSince ?? this.steady());

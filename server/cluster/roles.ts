@@ -63,7 +63,7 @@ export interface RolesOptions {
   readonly onProblem: (problem: string | undefined) => void;
   /** Requests that were taken, and are not with the sequencer yet. */
   readonly waiting: () => number;
-  /** Somebody else leads than before, or nobody, as far as this node knows. */
+  /** Another node leads than before, or none, by the newest beat. */
   readonly onLeader: () => void;
   /** Who leads has said that it leaves, and who leads next, if it names one. */
   readonly onNext: (leader: Omit<Leader, 'advertise'> | undefined) => void;
@@ -79,7 +79,7 @@ type Leaving = Pick<Beat, 'leaves' | 'next' | 'nextPeers' | 'tail'>;
 
 export type Role = 'following' | 'claiming' | 'leading' | 'leaving' | 'over';
 
-/** Who leads, as far as this node knows. */
+/** The node that leads, by the newest beat. */
 export interface Leader {
   readonly node: string;
   readonly advertise: string;
@@ -141,7 +141,7 @@ export class Roles {
     sequencer.follow(true);
     const at = { sequence: log.last, digest: log.digest };
     this.feed = new RecordFeed(at, sequencer, clock);
-    // Until the log says how far it reaches, nobody knows.
+    // How far the log reaches is not known before its first beat.
     this.feed.reaches(undefined);
     this.silence = new Silence(silenceMs / 2);
     this.following = this.follow();
@@ -227,7 +227,7 @@ export class Roles {
     this.feed.reaches(log.last);
     this.role = 'following';
     this.following = this.follow();
-    // What kept it from taking orders was that of a leader.
+    // Why it took no orders concerned the leader alone.
     this.fullness = undefined;
     this.pauseFor(undefined);
     onFollow();
@@ -294,7 +294,7 @@ export class Roles {
     });
   }
 
-  /** Nobody hears the leader where the log does not answer: that is no silence of the leader. */
+  /** Beats are not delivered where the log does not answer: that is no silence of the leader. */
   private onSilentLog(problem: string | undefined): void {
     this.silence.end();
     this.isUnreachable = problem !== undefined;
@@ -386,7 +386,7 @@ export class Roles {
     }
     const expected = Math.max(tail.sequence, own);
     await Promise.race([feed.whenApplied(expected), sleep(silenceMs, undefined, { ref: false })]);
-    // Nobody is taken for dead where the leader has said that it leaves.
+    // No leader is presumed dead where it has announced that it leaves.
     if (left === undefined && (await this.hasBeaten())) return undefined;
     if (this.silence.ms < silenceMs || !this.isClaiming()) return undefined;
     // Whoever is behind leaves the lead to somebody else, or tries again; and somebody leads who writes meanwhile.
@@ -416,14 +416,14 @@ export class Roles {
     return this.role === 'claiming' && !this.isClosing;
   }
 
-  /** Where the log ends, as the leader has said that leaves; once, and unless more has come since. */
+  /** The tail that the last beat of a leader that leaves has named; once, and unless more has come since. */
   private leftTail(): Tail | undefined {
     const { left } = this;
     this.left = undefined;
     return left === undefined || left.sequence < this.feed.at.sequence ? undefined : left;
   }
 
-  /** Whether the leader lives after all: its beats are there, and have only not been delivered. */
+  /** Whether the leader runs: its beats are in the log, and were only not delivered. */
   private async hasBeaten(): Promise<boolean> {
     const { replicated, silenceMs } = this.o;
     const beat = await replicated.lastBeat(silenceMs);
@@ -435,7 +435,7 @@ export class Roles {
   private lead(writer: LogWriter): void {
     const { advertise, clock, log, node, onLead, peers, print, sequencer, silenceMs, wall } =
       this.o;
-    // Nobody knows how long nobody led before this node started.
+    // How long no node led before this one started is not known.
     if (this.seen < 2) clock.reach(wall());
     this.writer = writer;
     writer.onRoom = (problem) => {

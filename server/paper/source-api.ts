@@ -45,7 +45,7 @@ export class SourceApi {
     this.signal = signal;
   }
 
-  /** The books of the tokens that the source knows, those it cannot say plainly left out. */
+  /** The books of the tokens that the source has; what cannot be read is left out. */
   async snapshots(tokens: readonly string[]): Promise<SourceSnapshot[]> {
     const found: SourceSnapshot[] = [];
     for (let from = 0; from < tokens.length; from += ITEMS_MAX) {

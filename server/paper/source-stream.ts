@@ -32,7 +32,7 @@ export class SourceStream {
   private readonly socket: SourceSocket;
   /** The last place of each stream of this connection, where the source gives places. */
   private places = new Map<string, string>();
-  private isHeard = false;
+  private isAnswered = false;
 
   constructor(url: string, handlers: StreamHandlers, times?: SocketTimes) {
     this.handlers = handlers;
@@ -43,14 +43,14 @@ export class SourceStream {
           this.places = new Map();
           if (this.tokens.size > 0) send(subscription(this.tokens));
         },
-        heard: () => {
-          if (this.isHeard) return;
-          this.isHeard = true;
+        received: () => {
+          if (this.isAnswered) return;
+          this.isAnswered = true;
           handlers.opened();
         },
         text: (text) => this.take(text),
         ended: (reason) => {
-          this.isHeard = false;
+          this.isAnswered = false;
           handlers.lost(reason, this.tokens);
         },
       },
@@ -60,7 +60,7 @@ export class SourceStream {
 
   /** Its connection is open, and not mute: snapshots are followed by changes. */
   get isFollowing(): boolean {
-    return this.isHeard;
+    return this.isAnswered;
   }
 
   add(tokens: readonly string[]): void {

@@ -1,6 +1,6 @@
 /**
  * Renews the lease of a key of etcd, so that the key expires some ten seconds after its node has ended.
- * Thread: the I/O thread. Failures are tried again, and reach nobody.
+ * Thread: the I/O thread. After a failure it tries again; no failure is reported.
  */
 import type { EtcdClient } from '../etcd/client.ts';
 import { Pause } from './pause.ts';

@@ -181,7 +181,7 @@ export class EtcdLog implements ReplicatedLog, TailStore<EncodedGroup> {
     const [members, isFull] = await Promise.all([this.etcd.status(msMax), this.etcd.isFull(msMax)]);
     const usedBytes = Math.max(...members.map((member) => member.usedBytes));
     const largest = members.find((member) => member.usedBytes === usedBytes);
-    if (largest === undefined) throw new Unreachable('no member tells its size');
+    if (largest === undefined) throw new Unreachable('no member answers with its size');
     return { usedBytes, liveBytes: largest.liveBytes, isFull };
   }
 

@@ -194,7 +194,7 @@ export class EtcdClient {
     );
   }
 
-  /** Tells every change of a range from a revision on, through the present member, while that one is well. */
+  /** Delivers every change of a range from a revision on, through the present member, while that one is well. */
   watch({ start, end }: KeyRange, revision: number, calls: WatchCalls): { stop(): void } {
     const { present } = this;
     const key = Buffer.from(start);
