@@ -114,8 +114,9 @@ export class Roles {
   private writer: LogWriter | undefined;
   /** The newest one that is known, of a beat or of the tail. */
   private epoch = 0;
-  /** The newest beat that has come here. */
+  /** The newest beat that has come here, and when. */
   private newest: Buffer | undefined;
+  private beatAt = performance.now();
   /** What the leader has left to this node, with its last beat. */
   private left: Tail | undefined;
   /** Beats of the leader that this process has seen. */
@@ -298,13 +299,15 @@ export class Roles {
   private onSilentLog(problem: string | undefined): void {
     this.silence.end();
     this.isUnreachable = problem !== undefined;
-    if (problem !== undefined) this.feed.reaches(undefined);
+    // It takes seconds until a log that does not answer is noticed.
+    if (problem !== undefined) this.feed.reaches(undefined, this.beatAt);
   }
 
   private onBeat(value: Buffer): void {
     const { node } = this.o;
     const beat: Beat = decodeBeat(value);
     this.newest = value;
+    this.beatAt = performance.now();
     if (this.role === 'leading' || this.role === 'leaving' || this.role === 'over') return;
     // Its own, with which it has left.
     if (beat.node === node && beat.next !== undefined) return;
