@@ -78,13 +78,13 @@ export class RandomSource {
     const ticks = Math.min(Math.max(before + (isAsk ? away : -away), 1), grid - 1);
     const isOther = random.chance(30);
     const own = (ticks * 10_000) / grid;
-    const pips = random.chance(2) ? random.pick([0, 10_000, -1, 5_001, 3_333]) : own;
+    const pips = random.chance(5) ? random.pick([0, 10_000, -1, 5_001, 3_333]) : own;
     return {
       kind: random.chance(15) ? 'print' : 'level',
-      token: random.chance(1) ? random.pick([0, 90, 7]) : token + (isOther ? 1 : 0),
+      token: random.chance(2) ? random.pick([0, 90, 7]) : token + (isOther ? 1 : 0),
       side: isAsk === isOther ? 'BUY' : 'SELL',
       pips: isOther ? 10_000 - pips : pips,
-      size: random.chance(2) ? random.pick(BAD_SIZES) : this.#size(),
+      size: random.chance(5) ? random.pick(BAD_SIZES) : this.#size(),
     };
   }
 }
