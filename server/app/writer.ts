@@ -14,6 +14,7 @@ import { Heartbeats, type WatchNotes } from '../account/heartbeats.ts';
 import { ordersBodyMax } from '../api/node-info.ts';
 import type { CatalogKeeperOptions } from '../catalog/catalog-keeper.ts';
 import type { Member } from '../cluster/member.ts';
+import type { Commits } from '../common/commits.ts';
 import { aheadOf, aheadText } from '../common/guarded-clock.ts';
 import type { NodeClock } from '../common/node-clock.ts';
 import { walletFactories } from '../identity/wallet-factory.ts';
@@ -30,7 +31,7 @@ import { applyCommands, type SourceSender, sourceOf } from '../orders/own-comman
 import type { Pause } from '../orders/pauses.ts';
 import { openPool } from '../orders/pool.ts';
 import type { OrderSeparators } from '../orders/prepare.ts';
-import { type Commits, SeqlockReader } from '../orders/seqlock-reader.ts';
+import { SeqlockReader } from '../orders/seqlock-reader.ts';
 import { Sequencer } from '../orders/sequencer.ts';
 import { allocateSlots, type SlotMemory } from '../orders/slots.ts';
 import type { WorkerSetup } from '../orders/worker.ts';

@@ -59,7 +59,12 @@ import {
   marketFirstToken,
   tokenCount,
 } from '../../engine/reads.ts';
-import { AMOUNT_MAX, type Capacities, RESOLVE_STEP_MAX } from '../../engine/tables/capacities.ts';
+import {
+  AMOUNT_MAX,
+  type Capacities,
+  FEE_BPS_MAX,
+  RESOLVE_STEP_MAX,
+} from '../../engine/tables/capacities.ts';
 import {
   ADDRESS_WORDS,
   API_KEY_WORDS,
@@ -96,7 +101,6 @@ const CAPACITIES: Capacities = {
 };
 /** What the source can pay with: a quarter of what a ledger can have. */
 const SOURCE_FUNDS = 2 ** 50;
-const FEE_BPS_MAX = 1_000;
 
 const NO_FILLS: readonly OwnFill[] = [];
 
@@ -257,7 +261,7 @@ export class Exchange {
     return closedCount(this.t);
   }
 
-  /** Fills of own orders since the last call; both sides of one where the account met itself. */
+  /** Fills of own orders since the last call; both sides of one where the account traded with itself. */
   takeFills(): readonly OwnFill[] {
     const { account, t } = this;
     const end = fillCount(t);

@@ -1,4 +1,4 @@
-/** The orders of a strategy as it sees them, and what it asked for as the engine takes it. */
+/** The orders of a strategy as it sees them, and its requests as the engine takes them. */
 import { OrderType } from '../../engine/commands.ts';
 import { RejectReason, type RejectReasonCode } from '../../engine/orders/reject-reasons.ts';
 import { EndReason } from '../../engine/tables/codes.ts';

@@ -1,7 +1,7 @@
 /**
  * One run of a strategy over a recording: brings the lines of the recording, the strategy's delayed orders and
  * its timers into the order of their times, calls the strategy, and counts. At one time the recording's lines
- * come first, then what was asked for, in the order in which it was asked for.
+ * come first, then orders and timers, in the order in which they were requested.
  *
  * Thread: the caller's; a strategy's functions run to their end.
  */

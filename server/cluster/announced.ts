@@ -6,7 +6,7 @@ export interface Announced {
   /** Where it answers the calls of other nodes, as an URL. */
   readonly peers: string;
   readonly mayLead: boolean;
-  /** Tells its node.key from others, without telling it. */
+  /** Digest of its node.key. */
   readonly key: string;
 }
 

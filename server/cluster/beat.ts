@@ -1,5 +1,5 @@
 /**
- * What the leader of a cluster says of itself several times in CLUSTER_SILENCE_MS. Pure.
+ * The heartbeat that the leader of a cluster sends several times in CLUSTER_SILENCE_MS. Pure.
  */
 import type { Capacities } from '../../engine/tables/capacities.ts';
 import type { Tail } from '../../storage/cluster/replicated-log.ts';
@@ -17,7 +17,7 @@ export interface Beat {
   readonly capacities: Capacities;
   /** From 1: no two are the same. */
   readonly count: number;
-  /** It leads no more, and says so: nobody has to wait for its silence. */
+  /** The leader gives up the lead: the others need not wait for its silence. */
   readonly leaves: boolean;
   /** Where it leaves: the node that shall lead; the others wait as after any other beat. */
   readonly next?: string | undefined;
@@ -35,7 +35,7 @@ export function decodeBeat(value: Buffer): Beat {
   return JSON.parse(value.toString()) as Beat;
 }
 
-/** The variables of the sizes, as an operator knows them. */
+/** The settings that the sizes come from. */
 const NAMES: Readonly<Record<keyof Capacities, string>> = {
   markets: 'MARKETS_MAX',
   tokens: 'TOKENS_MAX',

@@ -42,8 +42,11 @@ export async function* giveContent(workerData: GiveSetup): AsyncGenerator<Uint8A
       if (piece === null) return;
       if (typeof piece === 'string') throw new Error(piece);
       const patience = setTimeout(end, WAIT_MS_MAX);
-      yield piece;
-      clearTimeout(patience);
+      try {
+        yield piece;
+      } finally {
+        clearTimeout(patience);
+      }
       if (isOver) throw new Error('its reader takes too long');
     }
   } finally {

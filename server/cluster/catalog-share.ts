@@ -1,5 +1,5 @@
 /**
- * The catalog in a cluster: its content goes from node to node, and is in use where a record of the log names its
+ * The catalog in a cluster: its content is sent from node to node, and is in use where a record of the log names its
  * digest.
  *
  * Thread: the I/O thread; content is read and written in threads.
@@ -46,7 +46,7 @@ interface Offer {
 }
 
 const LIST_MS = 2_000;
-/** Between two rounds in which all nodes are asked for content. */
+/** Between two rounds of requests for content to all nodes. */
 const REST_MS = 1_000;
 /** Rounds between two lines about it. */
 const ROUNDS_A_LINE = 30;
@@ -173,7 +173,7 @@ export class CatalogShare implements CatalogCluster {
     }
   }
 
-  /** Asks every node once. */
+  /** Requests it from every node once. */
   private async search(digest: string): Promise<void> {
     const { node, print } = this.o;
     const { signal } = this.closing;
@@ -195,7 +195,7 @@ export class CatalogShare implements CatalogCluster {
         return;
       }
     } catch {
-      // The next round asks again.
+      // The next round tries again.
     }
     await sleep(REST_MS, undefined, { signal }).catch(() => undefined);
   }

@@ -12,11 +12,11 @@ export type OtherNode = Pick<Announced, 'mayLead' | 'peers'>;
 export interface SpreadOptions {
   /** This node. */
   readonly node: string;
-  /** What is announced now; rejects where nobody knows. */
+  /** What is announced now; rejects where that cannot be read. */
   readonly nodes: () => Promise<ReadonlyMap<string, OtherNode>>;
   /** Resolves once that node has the content; rejects with an Error that says why it does not. */
   readonly offer: (peers: string) => Promise<void>;
-  /** False: nobody wants it any more. */
+  /** False: it is not needed any more. */
   readonly goesOn: () => boolean;
   readonly signal: AbortSignal;
   readonly msMax?: number;
@@ -24,18 +24,18 @@ export interface SpreadOptions {
 
 const MS_MAX = 30_000;
 const LOOK_MS = 250;
-/** Before a node is asked again that could not take it. */
+/** Before the next offer to a node that could not take it. */
 const AGAIN_MS = 1_000;
 
 /** Nodes that take longer still get it after this has resolved. Rejects with an Error that names who lacks it. */
 export async function spread(o: SpreadOptions): Promise<void> {
   const { goesOn, msMax = MS_MAX, node, nodes, offer, signal } = o;
   const having = new Set([node]);
-  const asked = new Set<string>();
+  const offered = new Set<string>();
   const problems = new Map<string, string>();
   let wake = (): void => undefined;
-  const ask = async (other: string, peers: string): Promise<void> => {
-    asked.add(other);
+  const offerTo = async (other: string, peers: string): Promise<void> => {
+    offered.add(other);
     try {
       await offer(peers);
       having.add(other);
@@ -44,7 +44,7 @@ export async function spread(o: SpreadOptions): Promise<void> {
       problems.set(other, (error as Error).message);
       await sleep(AGAIN_MS, undefined, { ref: false });
     } finally {
-      asked.delete(other);
+      offered.delete(other);
     }
   };
   let announced: ReadonlyMap<string, OtherNode> | undefined;
@@ -54,7 +54,7 @@ export async function spread(o: SpreadOptions): Promise<void> {
     signal.throwIfAborted();
     if (!goesOn()) throw new Error('this node leads no more');
     for (const [other, { peers }] of announced ?? []) {
-      if (!having.has(other) && !asked.has(other)) void ask(other, peers);
+      if (!having.has(other) && !offered.has(other)) void offerTo(other, peers);
     }
     const woken = new Promise<void>((resolve) => (wake = resolve));
     await Promise.race([woken, sleep(LOOK_MS)]);

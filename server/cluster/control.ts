@@ -1,6 +1,5 @@
 /**
- * What a node does for the operator of its cluster. The others are asked as anybody may ask them, by GET /status: what
- * is shown is what they answer now.
+ * What a node does for the operator of its cluster. The state of the others is what they answer now to GET /status.
  *
  * Thread: the I/O thread.
  */

@@ -1,5 +1,5 @@
 /**
- * Copies of DATA_DIR for nodes that join: whom such a node asks, and how a node that runs gives one.
+ * Copies of DATA_DIR for nodes that join: from which node it is requested, and how a node that runs gives it.
  *
  * Thread: the I/O thread; a copy is made in a thread of its own.
  */

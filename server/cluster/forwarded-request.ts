@@ -12,7 +12,7 @@ import type { RequestContext, Route } from '../http/request-context.ts';
 
 type Headers = readonly (readonly [string, string])[];
 
-/** All that handlers ask of a request, without its body. */
+/** All that handlers read of a request, without its body. */
 type RequestHead = Pick<
   RequestContext,
   'method' | 'path' | 'query' | 'parameters' | 'headers' | 'address'
@@ -74,7 +74,7 @@ export class ForwardedContext implements RequestContext {
   readonly answered: Promise<ForwardedAnswer>;
   /** The node that took it has waited. */
   readonly minSequence = '';
-  /** The node that took it knows whether its caller is gone. */
+  /** Only the node that took it sees whether its caller has disconnected. */
   readonly aborted = false;
   isOverLimit = false;
   private resolve: (answer: ForwardedAnswer) => void = () => undefined;

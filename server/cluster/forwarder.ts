@@ -20,7 +20,7 @@ import { type Forwarded, type LeaderLink, NOT_LEADING } from './leader-link.ts';
 import { NOTHING_DONE, PeerCall } from './peers/calls.ts';
 import type { PeerServer } from './peers/peer-server.ts';
 
-/** Who asks again at once may be too early. */
+/** A retry at once may be too early. */
 export const RETRY_LATER = [['Retry-After', '1']] as const;
 const UNKNOWN_ROUTE = `${NOTHING_DONE}this node does not have the route`;
 

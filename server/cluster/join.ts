@@ -14,7 +14,7 @@ import { receive, settle } from '../../storage/operations/peer-copy.ts';
 import type { Log } from '../common/logger.ts';
 import { whileAlive } from './while-alive.ts';
 
-/** A node that may be asked for its copy. */
+/** A node that can give its copy. */
 export interface Peer {
   readonly node: string;
   /** The copy, as it comes. */
@@ -26,11 +26,11 @@ export interface Peer {
 export interface JoinOptions {
   readonly dataDir: string;
   readonly replicated: Pick<ReplicatedLog, 'tail'>;
-  /** The other nodes that run, in the order in which they are to be asked. */
+  /** The other nodes that run, in the order in which they are tried. */
   readonly peers: () => Promise<readonly Peer[]>;
   readonly print: Log;
   readonly signal: AbortSignal | undefined;
-  /** Between two rounds of asking. */
+  /** Between two rounds. */
   readonly restMs?: number;
 }
 
@@ -38,7 +38,7 @@ export interface JoinOptions {
 const WANTED = 'joining.wanted';
 const TAIL_MS = 5_000;
 const REST_MS = 1_000;
-/** Rounds of asking between two lines about it. */
+/** Rounds between two lines about it. */
 const ROUNDS_A_LINE = 10;
 
 /** The next start takes the copy of a peer. */

@@ -14,7 +14,7 @@ export const NOT_LEADING = `${NOTHING_DONE}this node does not lead`;
 
 /**
  * The answer; or why there is none. here: this node leads by now. nobody: nobody has led for so long. busy: too much
- * waits already. unknown: it was sent, and nobody knows what became of it.
+ * waits already. unknown: it was sent, and its outcome is not known.
  */
 export type Forwarded = Buffer | 'here' | 'nobody' | 'busy' | 'unknown';
 
@@ -24,7 +24,7 @@ export interface LeaderLinkOptions {
   /** So long a call waits for somebody to lead. */
   readonly waitMs: number;
   readonly leads: () => boolean;
-  /** Whoever leads, as far as this node knows. */
+  /** The node that leads, by the newest beat. */
   readonly leader: () => Leader | undefined;
   readonly meters: ForwardMeters;
 }

@@ -1,5 +1,5 @@
 /**
- * This node as a member of a cluster: its log behind the shared one, its role, and what it tells of it. Loaded only
+ * This node as a member of a cluster: its log behind the shared one, its role, and what it reports of it. Loaded only
  * with CLUSTER.
  *
  * Thread: the I/O thread.
@@ -44,7 +44,7 @@ const COMPARE_MS = 500;
 /** Far above what a hand-over takes until it is answered. */
 const HANDOVER_MS_MAX = 30_000;
 
-/** What the node has to be told of. */
+/** Events that the node has to handle. */
 export interface MemberCalls {
   /** Why no orders are taken, as far as the shared log is concerned; undefined = they are. */
   readonly onProblem: (problem: string | undefined) => void;
@@ -228,7 +228,7 @@ export class Member {
   /** Whether what is read here may be old. */
   readonly isStale = (): boolean => this.roles?.isStale() ?? true;
 
-  /** For who looks again and again. */
+  /** Cheap: of a moment ago. */
   readonly nodes = (): readonly NodeView[] => this.list.recent();
 
   /** What it does for an operator; once it has joined. */
@@ -313,7 +313,8 @@ export class Member {
       const leader = this.roles?.leader?.node;
       if (this.isClosed || leader === undefined || leader === nodeId) return;
       const isSame = await isKeyOf(leader, this.key, this.replicated);
-      if (isSame === true) return;
+      // Another one of these looks may have found it first.
+      if (isSame === true || this.roles?.role === 'over') return;
       if (isSame === false && leader === this.roles?.leader?.node) {
         const why = new Error(`node.key is not that of ${leader}, which leads the cluster`);
         if (!this.isKeyless()) onFatal(why);

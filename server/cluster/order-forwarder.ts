@@ -191,8 +191,8 @@ function take(
             body: typeof answer === 'string' ? Buffer.from(answer) : answer,
           });
         const owner = { apiKeyBytes, address };
-        const asked = { kind, owner, body, answered, weight: weightOf(kind, body) };
-        lines.submit(kind === RequestKind.checked ? checkedRequest(asked, body) : asked);
+        const request = { kind, owner, body, answered, weight: weightOf(kind, body) };
+        lines.submit(kind === RequestKind.checked ? checkedRequest(request, body) : request);
       }),
     );
   }

@@ -15,7 +15,7 @@ import { wantCopy } from './join.ts';
 const PURPOSE = 'which node.key, version 1';
 const LIST_MS = 2_000;
 
-/** Tells a key from others. */
+/** A digest by which keys are compared. */
 export function fingerprintOf(dataDir: string): string {
   const nodeKey = openNodeKey(dataDir);
   if (!nodeKey.ok) throw new Error(nodeKey.problem);

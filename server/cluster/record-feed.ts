@@ -60,10 +60,10 @@ export class RecordFeed {
     return new Promise((resolve) => this.waiters.push({ sequence, resolve }));
   }
 
-  /** The log has records up to this one; undefined = nobody knows at present. */
-  reaches(sequence: number | undefined): void {
+  /** The log has records up to this one; undefined = that is not known, since then. */
+  reaches(sequence: number | undefined, since = this.steady()): void {
     const isThere = sequence !== undefined && sequence <= this.at.sequence;
-    this.missingSince = isThere ? undefined : (this.missingSince ?? this.steady());
+    this.missingSince = isThere ? undefined : (this.missingSince ?? since);
   }
 
   /** Milliseconds since the oldest record that is not applied was there. */

@@ -63,7 +63,7 @@ export interface RolesOptions {
   readonly onProblem: (problem: string | undefined) => void;
   /** Requests that were taken, and are not with the sequencer yet. */
   readonly waiting: () => number;
-  /** Somebody else leads than before, or nobody, as far as this node knows. */
+  /** Another node leads than before, or none, by the newest beat. */
   readonly onLeader: () => void;
   /** Who leads has said that it leaves, and who leads next, if it names one. */
   readonly onNext: (leader: Omit<Leader, 'advertise'> | undefined) => void;
@@ -79,7 +79,7 @@ type Leaving = Pick<Beat, 'leaves' | 'next' | 'nextPeers' | 'tail'>;
 
 export type Role = 'following' | 'claiming' | 'leading' | 'leaving' | 'over';
 
-/** Who leads, as far as this node knows. */
+/** The node that leads, by the newest beat. */
 export interface Leader {
   readonly node: string;
   readonly advertise: string;
@@ -114,8 +114,9 @@ export class Roles {
   private writer: LogWriter | undefined;
   /** The newest one that is known, of a beat or of the tail. */
   private epoch = 0;
-  /** The newest beat that has come here. */
+  /** The newest beat that has come here, and when. */
   private newest: Buffer | undefined;
+  private beatAt = performance.now();
   /** What the leader has left to this node, with its last beat. */
   private left: Tail | undefined;
   /** Beats of the leader that this process has seen. */
@@ -141,7 +142,7 @@ export class Roles {
     sequencer.follow(true);
     const at = { sequence: log.last, digest: log.digest };
     this.feed = new RecordFeed(at, sequencer, clock);
-    // Until the log says how far it reaches, nobody knows.
+    // How far the log reaches is not known before its first beat.
     this.feed.reaches(undefined);
     this.silence = new Silence(silenceMs / 2);
     this.following = this.follow();
@@ -218,6 +219,8 @@ export class Roles {
     this.writer?.end('another node leads');
     this.writer = undefined;
     await log.whenDurable();
+    // It may have ended meanwhile, for another reason.
+    if (this.role !== 'leaving' || this.isClosing) throw new Error('this node ends');
     this.leader = undefined;
     this.o.onLeader();
     this.silence.end();
@@ -225,6 +228,9 @@ export class Roles {
     this.feed.reaches(log.last);
     this.role = 'following';
     this.following = this.follow();
+    // Why it took no orders concerned the leader alone.
+    this.fullness = undefined;
+    this.pauseFor(undefined);
     onFollow();
     this.o.print('info', `this node leads no more: ${next} shall lead`);
   }
@@ -289,17 +295,19 @@ export class Roles {
     });
   }
 
-  /** Nobody hears the leader where the log does not answer: that is no silence of the leader. */
+  /** Beats are not delivered where the log does not answer: that is no silence of the leader. */
   private onSilentLog(problem: string | undefined): void {
     this.silence.end();
     this.isUnreachable = problem !== undefined;
-    if (problem !== undefined) this.feed.reaches(undefined);
+    // It takes seconds until a log that does not answer is noticed.
+    if (problem !== undefined) this.feed.reaches(undefined, this.beatAt);
   }
 
   private onBeat(value: Buffer): void {
     const { node } = this.o;
     const beat: Beat = decodeBeat(value);
     this.newest = value;
+    this.beatAt = performance.now();
     if (this.role === 'leading' || this.role === 'leaving' || this.role === 'over') return;
     // Its own, with which it has left.
     if (beat.node === node && beat.next !== undefined) return;
@@ -381,9 +389,9 @@ export class Roles {
     }
     const expected = Math.max(tail.sequence, own);
     await Promise.race([feed.whenApplied(expected), sleep(silenceMs, undefined, { ref: false })]);
-    // Nobody is taken for dead where the leader has said that it leaves.
+    // No leader is presumed dead where it has announced that it leaves.
     if (left === undefined && (await this.hasBeaten())) return undefined;
-    if (this.silence.ms < silenceMs || this.isClosing) return undefined;
+    if (this.silence.ms < silenceMs || !this.isClaiming()) return undefined;
     // Whoever is behind leaves the lead to somebody else, or tries again; and somebody leads who writes meanwhile.
     if (feed.applied !== expected || feed.at.sequence !== expected) return undefined;
     assert(tail.sequence === 0 || stateDigest(tables) === tail.digest, 'a digest was compared');
@@ -397,21 +405,28 @@ export class Roles {
     const stopped = this.following.stop();
     feed.take(record);
     await Promise.all([stopped, feed.whenApplied(record.sequence)]);
-    if (log.last === record.sequence && !this.isClosing) return writer;
+    // A record of another writer may have been taken, and not be in the tables yet.
+    const isLast = log.last === record.sequence && feed.at.sequence === record.sequence;
+    if (isLast && this.isClaiming()) return writer;
     // Yet another one has claimed since, or the node ends.
     writer.end('this node does not lead after all');
     this.lost(new WrongSequence(record.sequence, log.last));
     return undefined;
   }
 
-  /** Where the log ends, as the leader has said that leaves; once, and unless more has come since. */
+  /** The node may have ended meanwhile, or has to start again for another reason. */
+  private isClaiming(): boolean {
+    return this.role === 'claiming' && !this.isClosing;
+  }
+
+  /** The tail that the last beat of a leader that leaves has named; once, and unless more has come since. */
   private leftTail(): Tail | undefined {
     const { left } = this;
     this.left = undefined;
     return left === undefined || left.sequence < this.feed.at.sequence ? undefined : left;
   }
 
-  /** Whether the leader lives after all: its beats are there, and have only not been delivered. */
+  /** Whether the leader runs: its beats are in the log, and were only not delivered. */
   private async hasBeaten(): Promise<boolean> {
     const { replicated, silenceMs } = this.o;
     const beat = await replicated.lastBeat(silenceMs);
@@ -423,7 +438,7 @@ export class Roles {
   private lead(writer: LogWriter): void {
     const { advertise, clock, log, node, onLead, peers, print, sequencer, silenceMs, wall } =
       this.o;
-    // Nobody knows how long nobody led before this node started.
+    // How long no node led before this one started is not known.
     if (this.seen < 2) clock.reach(wall());
     this.writer = writer;
     writer.onRoom = (problem) => {
@@ -461,7 +476,8 @@ export class Roles {
     const { print, replicated, silenceMs } = this.o;
     try {
       this.space = await replicated.space(silenceMs);
-      await replicated.trim(this.writer!.last);
+      // It may have handed the lead over meanwhile.
+      if (this.writer !== undefined) await replicated.trim(this.writer.last);
     } catch (error) {
       print('warn', `the log of the cluster could not be trimmed: ${(error as Error).message}`);
     }
@@ -471,7 +487,10 @@ export class Roles {
   private judgeLog(): void {
     if (this.role !== 'leading') return;
     const silent = this.isStale() ? 'the log of the cluster does not answer' : undefined;
-    const problem = this.fullness ?? silent;
+    this.pauseFor(this.fullness ?? silent);
+  }
+
+  private pauseFor(problem: string | undefined): void {
     if (problem === this.problem) return;
     this.problem = problem;
     this.o.onProblem(problem);

@@ -1,6 +1,6 @@
 /**
- * For how long the leader has been silent, as far as this process could have heard it: time during which the
- * process itself stood still does not count, or a node that was stopped would take the lead from one that is well.
+ * How long nothing was received from another node. Time during which this process itself stood still does not count, or
+ * a node that was stopped would take the lead from one that is well.
  *
  * Thread: the I/O thread.
  */

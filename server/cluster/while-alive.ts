@@ -8,24 +8,27 @@ const LOOK_MS = 250;
 export async function* whileAlive(
   pieces: AsyncIterable<Buffer>,
   signal: AbortSignal | undefined,
+  silentMsMax = SILENT_MS_MAX,
 ): AsyncGenerator<Buffer, void, void> {
   const source = pieces[Symbol.asyncIterator]();
-  let last = performance.now();
+  // Infinity: the reader has a piece, and may take its time.
+  let since = Number.POSITIVE_INFINITY;
   let watch: NodeJS.Timeout | undefined;
   const given = new Promise<never>((_, reject) => {
     watch = setInterval(() => {
-      const silentMs = performance.now() - last;
+      const silentMs = performance.now() - since;
       if (signal?.aborted === true) reject(signal.reason);
-      else if (silentMs > SILENT_MS_MAX) reject(new Error('it is silent'));
+      else if (silentMs > silentMsMax) reject(new Error('it is silent'));
     }, LOOK_MS);
   });
   // Nobody may be waiting when it is given up.
   given.catch(() => undefined);
   try {
     for (;;) {
+      since = performance.now();
       const next = await Promise.race([source.next(), given]);
+      since = Number.POSITIVE_INFINITY;
       if (next.done === true) return;
-      last = performance.now();
       yield next.value;
     }
   } finally {

@@ -251,12 +251,12 @@ export const SETTINGS = {
     'MIRROR_QUEUE',
     words(['pessimistic', 'proportional']),
     'pessimistic',
-  ).describe('whether a level that shrinks moves paper orders forward that wait behind it'),
+  ).describe('whether paper orders that wait behind a level move forward when it shrinks'),
   mirrorLatencyMs: setting('MIRROR_LATENCY_MS', whole(0, 60_000), 0).describe(
-    'paper orders and cancels arrive so many milliseconds later, as over a network',
+    'delay of paper orders and cancels in milliseconds, as over a network',
   ),
   mirrorRate: setting('MIRROR_RATE', whole(1, 1_000), 50).describe(
-    'updates of a mirrored book in a second; what comes between two is joined',
+    'updates of a mirrored book in a second, at most; messages between two updates are applied together',
   ),
   mirrorFunds: setting('MIRROR_FUNDS', whole(1, FAUCET_MAX), 1_000_000_000).describe(
     'units of play money behind the mirrored levels',
@@ -265,24 +265,26 @@ export const SETTINGS = {
     'a recording that the node plays: market time is that of the recording ([paper](../docs/paper.md#playing-a-recording)); needs `LEDGER=on`',
   ),
   playSpeed: setting('PLAY_SPEED', SPEED, 1).describe(
-    'times as fast as it was recorded; `max`: time stands until it is stepped',
+    'speed of market time, 1 = as it was recorded; `max`: time stands until it is stepped',
   ),
   playFrom: setting('PLAY_FROM', whole(0, Number.MAX_SAFE_INTEGER), 0).describe(
-    'where in the recording, in unix milliseconds; 0 = from its beginning',
+    'market time at which the play begins, in unix milliseconds; 0 = the beginning of the recording',
   ),
-  playTo: setting('PLAY_TO', whole(0, Number.MAX_SAFE_INTEGER), 0).describe('the same for its end'),
+  playTo: setting('PLAY_TO', whole(0, Number.MAX_SAFE_INTEGER), 0).describe(
+    'market time at which it ends; 0 = the end of the recording',
+  ),
   cluster: setting('CLUSTER', CLUSTER_ADDRESS, '').describe(
     'the log that the nodes of a cluster share; needs `NODE_ID`, `ADVERTISE` and `CLUSTER_SECRET`; see [below](#a-cluster)',
   ),
   clusterCa: setting('CLUSTER_CA', PATH, '').describe(
-    'with `etcds://`: file of the authority, in PEM; by default those of the system',
+    'with `etcds://`: file with the certificate of the authority, in PEM; by default those of the system',
   ),
   clusterCert: setting('CLUSTER_CERT', PATH, '').describe('certificate of this node, in PEM'),
   clusterKey: setting('CLUSTER_KEY', PATH, '').describe('its private key, in PEM'),
   nodeId: setting('NODE_ID', NODE_NAME, '').describe('name of this node in the cluster'),
   advertise: setting('ADVERTISE', ORIGIN, '').describe('how the other nodes reach this one'),
   clusterSecret: setting('CLUSTER_SECRET', SECRET, '').describe(
-    'the same on all nodes: guards what they send each other',
+    'secret of the connections between nodes, the same on all of them',
   ),
   clusterPort: setting('CLUSTER_PORT', whole(0, 65_535), 0).describe(
     'where other nodes call this one, at `HOST` here and the host of `ADVERTISE` there; 0 takes any that is free',
@@ -297,7 +299,7 @@ export const SETTINGS = {
     'megabytes of the newest records that the shared log keeps',
   ),
   clusterWaitMs: setting('CLUSTER_WAIT_MS', whole(0, 60_000), 3_000).describe(
-    'so long an order waits where nobody leads',
+    'how long a request waits in milliseconds while no node leads',
   ),
 };
 

@@ -5,10 +5,10 @@
  * Thread: I/O. Non-goals: what the answers say (token-routes.ts).
  */
 import type { TokenRow } from '../../engine/tables/units.ts';
+import type { Commits } from '../common/commits.ts';
 import { errorBody, JOURNAL_UNAVAILABLE } from '../common/error-bodies.ts';
 import { readJson } from '../common/json.ts';
 import type { Handler, RequestContext } from '../http/http.ts';
-import type { Commits } from '../orders/seqlock-reader.ts';
 import { type BookRenderer, LONG } from './books.ts';
 import { renderBooksLong } from './books-long.ts';
 import { checkTokenItems, type ParsedTokens } from './token-items.ts';

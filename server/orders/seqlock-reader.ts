@@ -6,15 +6,8 @@
  * Thread: I/O. Reads what is applied, which may be some milliseconds ahead of the log; in a cluster what was read
  * is passed on once it is committed.
  */
+import type { Commits } from '../common/commits.ts';
 import { Control } from './slots.ts';
-
-/** Whether what is applied now is committed, of a node of a cluster. */
-export interface Commits {
-  /** Whether all of it is. */
-  isCommitted(): boolean;
-  /** Calls back once all of it is; with false where it may never be. */
-  whenCommitted(callback: (isCommitted: boolean) => void): void;
-}
 
 /** A turn is over in less than the time of a few reads, or it is worth waiting for the batch. */
 const TRIES = 4;

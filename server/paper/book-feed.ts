@@ -27,7 +27,7 @@ export interface FeedParts {
   readonly checksHashes: () => boolean;
 }
 
-/** Where a book is when a snapshot is asked for. */
+/** State of a book when a snapshot is requested. */
 export interface FeedMark {
   readonly newestAt: number;
   readonly doubts: number;

@@ -59,6 +59,8 @@ const GRACE_MS = 3_000;
 const AGAIN_MS = 1_000;
 /** News that come together lead to one look. */
 const SOON_MS = 100;
+/** Markets of news that wait for one; further ones are found by a later look. */
+const AWAITED_MAX = 10_000;
 
 export class Mirror {
   private readonly o: MirrorParts;
@@ -279,10 +281,14 @@ export class Mirror {
     }
     for (const event of news.flatMap(({ events }) => events)) {
       if (event.kind === 'listed') this.o.venue.pull();
-      else if (event.kind === 'resolved') this.awaited.add(event.condition);
+      else if (event.kind === 'resolved') this.await(event.condition);
       else continue;
       this.refreshSoon();
     }
+  }
+
+  private await(condition: string): void {
+    if (this.awaited.size < AWAITED_MAX) this.awaited.add(condition);
   }
 
   private refreshSoon(): void {

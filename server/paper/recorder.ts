@@ -20,6 +20,8 @@ export interface RecorderParts {
   readonly now: () => number;
   readonly log: (line: string) => void;
   readonly signal: AbortSignal;
+  /** Between two looks at the catalog. */
+  readonly catalogMs?: number;
 }
 
 const FLUSH_MS = 1_000;
@@ -51,24 +53,36 @@ export class Recorder {
 
   /** Resolves when the signal has ended it; rejects when nothing can be written any more. */
   async run(): Promise<void> {
-    const { log, markets, signal, writer } = this.o;
-    await this.writeCatalog();
+    const { markets, signal, writer } = this.o;
+    await this.writeCatalog(signal);
     const tokens = markets.flatMap((market) => market.tokens);
     const sockets: SourceSocket[] = [];
     for (let from = 0; from < tokens.length; from += STREAM_TOKENS_MAX) {
       sockets.push(this.follow(tokens.slice(from, from + STREAM_TOKENS_MAX)));
     }
+    const end = new AbortController();
+    const looking = this.lookAtCatalog(AbortSignal.any([signal, end.signal]));
     try {
-      for (let waited = 0; !signal.aborted; waited += FLUSH_MS) {
+      while (!signal.aborted) {
         await sleep(FLUSH_MS, undefined, { signal }).catch(() => undefined);
         if (this.failed !== undefined) throw this.failed;
         await writer.flush();
-        if (waited % CATALOG_MS !== CATALOG_MS - FLUSH_MS || signal.aborted) continue;
-        await this.writeCatalog().catch(({ message }: Error) => log(`no catalog: ${message}`));
       }
     } finally {
       for (const socket of sockets) socket.close();
+      end.abort();
+      await looking;
       await writer.close(this.at());
+    }
+  }
+
+  /** A source that is slow to answer holds up nothing else. */
+  private async lookAtCatalog(signal: AbortSignal): Promise<void> {
+    const { catalogMs = CATALOG_MS, log } = this.o;
+    for (;;) {
+      await sleep(catalogMs, undefined, { signal }).catch(() => undefined);
+      if (signal.aborted) return;
+      await this.writeCatalog(signal).catch(({ message }: Error) => log(`no catalog: ${message}`));
     }
   }
 
@@ -79,10 +93,11 @@ export class Recorder {
   }
 
   /** Events that are new, or of whose markets something has changed. */
-  private async writeCatalog(): Promise<void> {
+  private async writeCatalog(signal: AbortSignal): Promise<void> {
     const { api, markets, writer } = this.o;
     const conditions = new Set(markets.map(({ condition }) => condition));
     for (const id of new Set(markets.map(({ event }) => event))) {
+      if (signal.aborted) return;
       const event = await api.event(id);
       const all = Array.isArray(event.markets) ? event.markets.filter(isObject) : [];
       const own = all.filter(({ conditionId }) =>

@@ -1,6 +1,6 @@
 /**
- * Asks a source for snapshots of the books that are in doubt: many in one request, one request at a time, and each
- * book less often the more often it was asked for.
+ * Requests snapshots of the books that are in doubt from a source: many in one request, one request at a time, and each
+ * book less often the more often it was requested.
  *
  * Thread: the I/O thread.
  */
@@ -27,15 +27,15 @@ interface AskerParts {
 const GATHER_MS = 10;
 const AGAIN_MS = 250;
 const AGAIN_MS_MAX = 10_000;
-/** A book that was not asked for so long begins with short pauses again. */
+/** A book that was not requested for so long begins with short pauses again. */
 const FORGET_MS = 30_000;
 
 export class SnapshotAsker {
   private readonly o: AskerParts;
   private readonly wanted = new Map<string, Wanted>();
-  private readonly asked = new Map<string, Wanted>();
+  private readonly requested = new Map<string, Wanted>();
   private timer: NodeJS.Timeout | undefined;
-  private isAsking = false;
+  private isRequesting = false;
   private isClosed = false;
   private problem = '';
   /** The source makes the hash of a book as this node does: all of its last snapshots had that. */
@@ -49,7 +49,7 @@ export class SnapshotAsker {
   want(token: string, isFirst = false): void {
     if (this.wanted.has(token) || this.isClosed) return;
     const now = performance.now();
-    const before = this.asked.get(token);
+    const before = this.requested.get(token);
     const tries = before !== undefined && now - before.at < FORGET_MS ? before.tries + 1 : 0;
     const waitMs = tries === 0 ? GATHER_MS : Math.min(AGAIN_MS_MAX, AGAIN_MS * 2 ** (tries - 1));
     this.wanted.set(token, { at: now + waitMs, tries, isFirst });
@@ -60,7 +60,7 @@ export class SnapshotAsker {
   forget(tokens: Iterable<string>): void {
     for (const token of tokens) {
       this.wanted.delete(token);
-      this.asked.delete(token);
+      this.requested.delete(token);
     }
   }
 
@@ -71,14 +71,14 @@ export class SnapshotAsker {
 
   private schedule(): void {
     clearTimeout(this.timer);
-    if (this.isAsking || this.isClosed || this.wanted.size === 0) return;
+    if (this.isRequesting || this.isClosed || this.wanted.size === 0) return;
     let earliest = Number.POSITIVE_INFINITY;
     for (const { at } of this.wanted.values()) earliest = Math.min(earliest, at);
     this.timer = setTimeout(() => void this.ask(), Math.max(0, earliest - performance.now()));
   }
 
   private async ask(): Promise<void> {
-    this.isAsking = true;
+    this.isRequesting = true;
     const now = performance.now();
     const marks = new Map<string, FeedMark>();
     for (const [token, { at, isFirst, tries }] of this.wanted) {
@@ -86,11 +86,11 @@ export class SnapshotAsker {
       this.wanted.delete(token);
       const feed = this.o.feedOf(token);
       if (feed === undefined || (feed.doubt === undefined && !isFirst)) continue;
-      this.asked.set(token, { at: now, tries, isFirst });
+      this.requested.set(token, { at: now, tries, isFirst });
       marks.set(token, feed.mark);
     }
     if (marks.size > 0) await this.answer(marks);
-    this.isAsking = false;
+    this.isRequesting = false;
     this.schedule();
   }
 

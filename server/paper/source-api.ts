@@ -18,6 +18,8 @@ const BODY_BYTES_MAX = 64 * 2 ** 20;
 const ITEMS_MAX = 50;
 /** Rows of a page of a list. */
 const PAGE_ROWS = 100;
+/** Rows of a whole list: a source that takes no offset answers the same page again and again. */
+const ROWS_MAX = 20_000;
 
 /** What the catalog of the source says of a market. */
 export interface SourceMarket {
@@ -48,7 +50,7 @@ export class SourceApi {
   }
 
   /**
-   * The books of the tokens that the source knows, those it cannot say plainly left out.
+   * The books of the tokens that the source has; what cannot be read is left out.
    * @param tokens as many as one request takes (pagesOf)
    */
   async snapshots(tokens: readonly string[]): Promise<SourceSnapshot[]> {
@@ -99,6 +101,7 @@ export class SourceApi {
       found.push(...page.flatMap(readMarket));
       offset += page.length;
       if (page.length < limit) break;
+      if (offset >= ROWS_MAX) throw new Error(`${this.catalog}${path}: the list does not end`);
     }
     return found;
   }

@@ -10,7 +10,7 @@ export interface SocketHandlers {
   /** The connection is open: send the subscriptions. */
   opened(send: (message: object) => void): void;
   /** Something came, an answer to a ping too. */
-  heard?(): void;
+  received?(): void;
   /** A message that is no answer to a ping. */
   text(text: string): void;
   /** Nothing more comes of this connection; another one follows. */
@@ -42,7 +42,7 @@ export class SourceSocket {
   private tries = 0;
   /** Monotonic milliseconds; 0 = not open. */
   private openedAt = 0;
-  private heardAt = 0;
+  private receivedAt = 0;
   private pings: NodeJS.Timeout | undefined;
   private again: NodeJS.Timeout | undefined;
   private isClosed = false;
@@ -85,12 +85,12 @@ export class SourceSocket {
     socket.on('open', () => this.opened(socket));
     socket.on('message', (data) => {
       if (socket !== this.socket) return;
-      this.hear();
+      this.receive();
       const text = String(data);
       if (text !== 'PONG') this.handlers.text(text);
     });
     socket.on('pong', () => {
-      if (socket === this.socket) this.hear();
+      if (socket === this.socket) this.receive();
     });
     // 'close' follows.
     socket.on('error', () => undefined);
@@ -99,16 +99,16 @@ export class SourceSocket {
     });
   }
 
-  private hear(): void {
-    this.heardAt = performance.now();
-    this.handlers.heard?.();
+  private receive(): void {
+    this.receivedAt = performance.now();
+    this.handlers.received?.();
   }
 
   private opened(socket: WebSocket): void {
     this.openedAt = performance.now();
-    this.heardAt = this.openedAt;
+    this.receivedAt = this.openedAt;
     this.pings = setInterval(() => {
-      if (performance.now() - this.heardAt > this.times.silenceMs) {
+      if (performance.now() - this.receivedAt > this.times.silenceMs) {
         this.end('silent');
         return;
       }

@@ -19,6 +19,8 @@ export interface StreamHandlers {
 
 /** Tokens of one connection: every venue takes so many. */
 export const STREAM_TOKENS_MAX = 400;
+/** Streams of one connection: several of each token. */
+const PLACES_MAX = 4 * STREAM_TOKENS_MAX;
 
 export class SourceStream {
   readonly tokens = new Set<string>();
@@ -26,7 +28,7 @@ export class SourceStream {
   private readonly socket: SourceSocket;
   /** The last place of each stream of this connection, where the source gives places. */
   private places = new Map<string, string>();
-  private isHeard = false;
+  private isAnswered = false;
 
   constructor(url: string, handlers: StreamHandlers, times?: SocketTimes) {
     this.handlers = handlers;
@@ -37,14 +39,14 @@ export class SourceStream {
           this.places = new Map();
           if (this.tokens.size > 0) send(subscription(this.tokens));
         },
-        heard: () => {
-          if (this.isHeard) return;
-          this.isHeard = true;
+        received: () => {
+          if (this.isAnswered) return;
+          this.isAnswered = true;
           handlers.opened();
         },
         text: (text) => this.take(text),
         ended: (reason) => {
-          this.isHeard = false;
+          this.isAnswered = false;
           handlers.lost(reason, this.tokens);
         },
       },
@@ -54,7 +56,7 @@ export class SourceStream {
 
   /** Its connection is open, and not mute: snapshots are followed by changes. */
   get isFollowing(): boolean {
-    return this.isHeard;
+    return this.isAnswered;
   }
 
   add(tokens: readonly string[]): void {
@@ -77,9 +79,7 @@ export class SourceStream {
       messages = readFrame(text);
     } catch (error) {
       if (!(error instanceof DamagedMessage)) throw error;
-      // It cannot be said whose message it was: the next connection begins with all books.
-      this.handlers.lost('damaged', this.tokens);
-      this.socket.restart();
+      this.giveUp();
       return;
     }
     for (const message of messages) {
@@ -87,6 +87,13 @@ export class SourceStream {
       if (this.isAfterGap(message)) this.handlers.lost('gap', tokens);
       for (const event of message.events) this.handlers.event(event);
     }
+    if (this.places.size > PLACES_MAX) this.giveUp();
+  }
+
+  /** It cannot be said whose message was damaged: the next connection begins with all books. */
+  private giveUp(): void {
+    this.handlers.lost('damaged', this.tokens);
+    this.socket.restart();
   }
 
   /** Rules: docs/protocol.md#places-in-streams */

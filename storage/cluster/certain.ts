@@ -45,7 +45,7 @@ const PAUSE_FULL_MS = 500;
 
 export class Certain<G extends Group> {
   readonly store: TailStore<G>;
-  /** Called with 'full' and 'done', so that the owner knows of a store that is full. */
+  /** Called with 'full' and 'done', so that the owner notices a store that is full. */
   onAnswer: (answer: Answer) => void = () => undefined;
   private readonly patienceMs: number;
   private ended: Error | undefined;

@@ -39,7 +39,7 @@ export class Chain {
     return record.before === this.at.digest ? undefined : 'it does not follow the one that is here';
   }
 
-  /** The record that somebody has come to is the one that the log has there. */
+  /** The newest record of the node is the one that the log has there. */
   private compareEnd({ after, sequence }: StoredRecord): void {
     if (after !== this.at.digest) {
       throw new LogDamage(`batch ${sequence}: the one that is here is another one`);

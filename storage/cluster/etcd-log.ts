@@ -24,7 +24,6 @@ import {
   type GroupHead,
 } from './group-value.ts';
 import {
-  type Announcement,
   type Claim,
   type FollowCalls,
   NO_TAIL,
@@ -168,11 +167,8 @@ export class EtcdLog implements ReplicatedLog, TailStore<EncodedGroup> {
     return this.etcd.get(this.key('leader'), msMax);
   }
 
-  announce(node: string, value: Buffer): Announcement {
-    const announcer = new Announcer(this.etcd, this.key(`nodes/${node}`), value);
-    return Object.assign(this.subscribed(announcer), {
-      update: (next: Buffer) => announcer.update(next),
-    });
+  announce(node: string, value: Buffer): Subscription {
+    return this.subscribed(new Announcer(this.etcd, this.key(`nodes/${node}`), value));
   }
 
   async nodes(msMax: number): Promise<ReadonlyMap<string, Buffer>> {
@@ -185,7 +181,7 @@ export class EtcdLog implements ReplicatedLog, TailStore<EncodedGroup> {
     const [members, isFull] = await Promise.all([this.etcd.status(msMax), this.etcd.isFull(msMax)]);
     const usedBytes = Math.max(...members.map((member) => member.usedBytes));
     const largest = members.find((member) => member.usedBytes === usedBytes);
-    if (largest === undefined) throw new Unreachable('no member tells its size');
+    if (largest === undefined) throw new Unreachable('no member answers with its size');
     return { usedBytes, liveBytes: largest.liveBytes, isFull };
   }
 

@@ -54,7 +54,7 @@ export class Feed implements Subscription {
     while (!this.isOver) {
       try {
         const revision = await this.calls.read();
-        this.tell(undefined);
+        this.report(undefined);
         if (!this.isOver) await this.watch(revision + 1);
         // Where each watch fails at once, it is not opened without pause.
         if (!this.isOver) await this.pause.wait(REOPEN_MS);
@@ -64,13 +64,13 @@ export class Feed implements Subscription {
           this.isOver = true;
           return this.calls.onEnd(error as Error);
         }
-        this.tell(error.message);
+        this.report(error.message);
         await this.pause.wait(PAUSE_MS);
       }
     }
   }
 
-  private tell(problem: string | undefined): void {
+  private report(problem: string | undefined): void {
     if (this.isOver || (problem === undefined) === (this.problem === undefined)) return;
     this.problem = problem;
     this.calls.onProblem(problem);

@@ -13,12 +13,12 @@ export interface MadeRoom {
   readonly after: MemberStatus;
 }
 
-/** The members, as etcd says; rejects with Unreachable where one does not answer. */
+/** The members that answer. */
 export function membersOf(etcd: EtcdClient): Promise<MemberStatus[]> {
   return etcd.status(STATUS_MS);
 }
 
-/** Undefined: it is no member. Rejects with Unreachable. */
+/** Undefined: it does not answer, or is no member. Rejects with Unreachable. */
 export async function makeRoom(etcd: EtcdClient, member: string): Promise<MadeRoom | undefined> {
   const find = async (): Promise<MemberStatus | undefined> =>
     (await membersOf(etcd)).find((it) => it.member === member);

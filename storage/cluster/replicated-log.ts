@@ -4,8 +4,8 @@
  *
  * - There is one order of records, without a gap. What was committed is never lost and never changes, whatever
  *   ends or wakes again.
- * - A record is committed when it is on the disks of a majority. tail(), range() and follow() tell committed
- *   records only, and tail() tells every record whose append had resolved before the call, on any machine.
+ * - A record is committed when it is on the disks of a majority. tail(), range() and follow() give committed
+ *   records only, and tail() shows every record whose append had resolved before the call, on any machine.
  * - The tail alone decides who may write: claim() and append() are one compare-and-swap of the tail with the
  *   records. Of two writers that expect the same tail, one wins; the other has written nothing. A writer
  *   needs no clock and no lease, so one that was stopped for an hour does no harm when it wakes.
@@ -16,7 +16,7 @@
  */
 import type { LogEntry, NewEntry } from '../log/log.ts';
 
-/** The record that somebody has come to; { sequence: 0, digest: 0 } before the first. */
+/** The newest record that a node has; { sequence: 0, digest: 0 } before the first. */
 export interface Position {
   readonly sequence: number;
   /** Digest of the engine after it. */
@@ -31,7 +31,7 @@ export interface Tail extends Position {
   readonly bytes: number;
   /** From 1, one more with each claim. */
   readonly epoch: number;
-  /** Names one claim: the node, and what tells its claims apart. */
+  /** Names one claim: the node, and a random part. */
   readonly writer: string;
 }
 
@@ -59,13 +59,8 @@ export interface Claim {
   readonly patienceMs: number;
   /** The first heartbeat, which is there as soon as the claim is. */
   readonly beat?: Buffer;
-  /** The last heartbeat that has come here: after another one the claim is refused, as its leader lives. */
+  /** The last heartbeat that has come here: after another one the claim is refused, as its leader runs. */
   readonly seen?: Buffer | undefined;
-}
-
-export interface Announcement extends Subscription {
-  /** Published as soon as possible, and renewed until stop(). */
-  update(value: Buffer): void;
 }
 
 export interface Space {
@@ -99,8 +94,8 @@ export interface ReplicatedLog {
   ): Subscription;
   /** The newest heartbeat, which a subscription may not have delivered yet; undefined = there was none. */
   lastBeat(msMax: number): Promise<Buffer | undefined>;
-  /** Publishes a value of this node; it expires some ten seconds after the node has ended. */
-  announce(node: string, value: Buffer): Announcement;
+  /** Publishes a value of this node until stop(); it expires some ten seconds after the node has ended. */
+  announce(node: string, value: Buffer): Subscription;
   /** What is announced at present, by node. */
   nodes(msMax: number): Promise<ReadonlyMap<string, Buffer>>;
   space(msMax: number): Promise<Space>;
@@ -129,7 +124,7 @@ export interface LogWriter {
   append(entries: readonly NewEntry[], expected: number): Promise<void>;
   whenDurable(): Promise<void>;
   /**
-   * Tells the followers that this writer lives. Rejects with WrongSequence where another one has claimed the
+   * Sends the followers a heartbeat. Rejects with WrongSequence where another one has claimed the
    * log, which is then `failure`; NoSpace; Unreachable.
    */
   beat(value: Buffer, msMax: number): Promise<void>;

@@ -151,7 +151,7 @@ export class EtcdClient {
     await this.patiently(msMax, (etcd, options) => etcd.kv.deleteRange(request, options));
   }
 
-  /** Puts a key that goes away by itself, unless its lease is renewed in time. */
+  /** Puts a key that expires unless its lease is renewed in time. */
   async putLeased({ key, value }: Row, lease: string, msMax: number): Promise<void> {
     const request = { key: Buffer.from(key), value, lease };
     await this.patiently(msMax, (etcd, options) => etcd.kv.put(request, options));
@@ -180,6 +180,13 @@ export class EtcdClient {
     });
   }
 
+  /** Removes the lease, with the keys that were put under it last. */
+  async revokeLease(lease: string, msMax: number): Promise<void> {
+    await this.patiently(msMax, (etcd, options) =>
+      etcd.leaseClient.leaseRevoke({ ID: lease }, options),
+    );
+  }
+
   /** Gives up the history before the present state, and waits until its room is free. */
   async compact(revision: number, msMax: number): Promise<void> {
     await this.once(msMax, (etcd, options) =>
@@ -187,7 +194,7 @@ export class EtcdClient {
     );
   }
 
-  /** Tells every change of a range from a revision on, through the present member, while that one is well. */
+  /** Delivers every change of a range from a revision on, through the present member, while that one is well. */
   watch({ start, end }: KeyRange, revision: number, calls: WatchCalls): { stop(): void } {
     const { present } = this;
     const key = Buffer.from(start);

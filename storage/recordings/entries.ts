@@ -15,7 +15,7 @@ export interface RecordingHeader {
   readonly venue: string;
   /** Unix milliseconds. */
   readonly started: number;
-  /** What was asked for: ids, slugs, `top:200`. */
+  /** What was chosen: ids, slugs, `top:200`. */
   readonly markets: readonly string[];
   /** First tokens of the markets for which the venue sent no prints: trades are inferred (engine/paper). */
   readonly inferred: readonly string[];

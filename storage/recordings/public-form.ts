@@ -43,10 +43,14 @@ export async function* publicEntries(
       const messages = line.trim() === '' ? [] : parsed(line);
       if (messages === undefined) broken = number;
       for (const message of messages ?? []) {
-        if (!isObject(message) || !/^\d+$/.test(String(message.timestamp))) {
+        if (!isObject(message)) {
+          throw new RecordingDamaged(`${path}: line ${number} is no message`);
+        }
+        const { timestamp } = message;
+        if (!/^\d+$/.test(String(timestamp))) {
           throw new RecordingDamaged(`${path}: line ${number} has no timestamp`);
         }
-        at = Math.max(at, Number(message.timestamp));
+        at = Math.max(at, Number(timestamp));
         entries.push({ at, kind: 'message', message });
       }
     }
@@ -54,7 +58,7 @@ export async function* publicEntries(
   }
 }
 
-function parsed(line: string): unknown[] | undefined {
+function parsed(line: string): readonly unknown[] | undefined {
   try {
     const json: unknown = JSON.parse(line);
     // A venue may send several at once.
@@ -79,7 +83,7 @@ export async function surveyOf(batches: AsyncIterable<readonly RecordingEntry[]>
     for (const entry of entries) {
       if (entry.kind !== 'message') continue;
       if (started === 0) started = entry.at;
-      note(found, entry.message, entry.at);
+      note(found, entry.message as unknown as JsonObject, entry.at);
     }
   }
   const all = [...found].filter(([, { tokens }]) => tokens.length > 0);

@@ -1,6 +1,7 @@
 /** Content of the catalog between nodes, over real connections and real stores. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { giveContent } from '../../server/cluster/catalog-give.ts';
 import { CatalogShare } from '../../server/cluster/catalog-share.ts';
 import { PeerCall } from '../../server/cluster/peers/calls.ts';
 import { addressOf, PeerConnection } from '../../server/cluster/peers/peer-connection.ts';
@@ -16,6 +17,7 @@ const LONG_BYTES = 24 * 2 ** 20;
 const never = new AbortController().signal;
 
 class Place {
+  readonly dataDir = temporaryDirectory();
   readonly store: CatalogStore;
   readonly share: CatalogShare;
   readonly server: PeerServer;
@@ -23,7 +25,7 @@ class Place {
   peers = '';
 
   constructor(node: string, announced: ReadonlyMap<string, Place>, leader: string) {
-    const dataDir = temporaryDirectory();
+    const { dataDir } = this;
     this.store = openCatalog(dataDir, { durability: 'committed' });
     this.store.awaitRecords(undefined);
     const print = (_: string, line: string): void => void this.lines.push(line);
@@ -140,6 +142,19 @@ test('a reader that stops for a while holds up nobody, and gets all of it in the
     for await (const piece of slow) bytes += piece.length;
     assert(bytes > LONG_BYTES, 'the slow one gets all of it');
     connection.close();
+  }));
+
+test('of a reader that has gone nothing is left, no timer either', () =>
+  shared(['n0'], async ([n0]) => {
+    const generation = n0!.store.find(await proposed(n0!, LONG_BYTES))!;
+    const timers = (): number =>
+      process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+    const content = giveContent({ dataDir: n0!.dataDir, durability: 'committed', generation });
+    assert.equal((await content.next()).done, false);
+    // No other timer can end meanwhile: it ends within this turn.
+    const before = timers();
+    await content.return();
+    assert.equal(timers(), before - 1);
   }));
 
 test('only a digest is taken for one', () =>

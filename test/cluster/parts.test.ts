@@ -74,6 +74,9 @@ test('records that come twice are applied once, and the feed tells how far it is
   given[1]!();
   await applying;
   assert.deepEqual([feed.applied, feed.behindMs()], [6, 0]);
+  // The log does not answer, which is noticed some time after its last sign.
+  feed.reaches(undefined, 45);
+  assert.equal(feed.behindMs(), 5);
 });
 
 test('a feed that is full lets the log wait', async () => {

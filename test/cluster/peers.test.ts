@@ -1,7 +1,9 @@
 /** What nodes of a cluster send each other: calls over real connections, and who is refused. */
 import assert from 'node:assert/strict';
-import { connect } from 'node:net';
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import test from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ForwardMeters } from '../../server/admin/forward-meters.ts';
 import { LeaderLink } from '../../server/cluster/leader-link.ts';
 import { PeerCall } from '../../server/cluster/peers/calls.ts';
@@ -12,16 +14,19 @@ import {
 } from '../../server/cluster/peers/peer-connection.ts';
 import { PeerServer } from '../../server/cluster/peers/peer-server.ts';
 import type { Leader } from '../../server/cluster/roles.ts';
+import { whileAlive } from '../../server/cluster/while-alive.ts';
+import { until } from '../common/node-harness.ts';
 
 const FRAME_BYTES_MAX = 16 * 2 ** 20;
 const SECRET = 's'.repeat(32);
 
 async function served(
   body: (port: number, server: PeerServer, lines: readonly string[]) => Promise<void>,
+  readerMsMax = 60_000,
 ): Promise<void> {
   const lines: string[] = [];
   const print = (_: string, line: string): void => void lines.push(line);
-  const server = new PeerServer({ secret: SECRET, host: '127.0.0.1', port: 0, print });
+  const server = new PeerServer({ secret: SECRET, host: '127.0.0.1', port: 0, print, readerMsMax });
   const port = await server.listen();
   try {
     await body(port, server, lines);
@@ -30,8 +35,34 @@ async function served(
   }
 }
 
-function connectionTo(port: number, secret = SECRET): PeerConnection {
-  return new PeerConnection({ host: '127.0.0.1', port }, secret, 'n1');
+function connectionTo(port: number, secret = SECRET, silentMsMax?: number): PeerConnection {
+  return new PeerConnection({ host: '127.0.0.1', port }, secret, 'n1', silentMsMax);
+}
+
+/** A way to a port that loses everything from some moment on, and closes nothing. */
+async function wayTo(port: number) {
+  const sockets: Socket[] = [];
+  const way = { port: 0, isCut: false, close };
+  const server = createServer((from) => {
+    const to = connect({ host: '127.0.0.1', port });
+    for (const [source, target] of [
+      [from, to],
+      [to, from],
+    ] as const) {
+      sockets.push(source);
+      source.on('data', (bytes) => way.isCut || target.write(bytes));
+      source.on('error', () => undefined);
+      source.on('close', () => way.isCut || target.destroy());
+    }
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  way.port = (server.address() as AddressInfo).port;
+  function close(): void {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  }
+  return way;
 }
 
 test('calls are answered, many at a time, each with its own answer', () =>
@@ -85,6 +116,69 @@ test('a stream comes in parts, waits for its reader, and ends', () =>
     connection.close();
   }));
 
+test('a connection on which nothing comes back is lost, and so is the call that waits on it', () =>
+  served(async (port, server) => {
+    server.answer(PeerCall.request, async (bytes) => bytes);
+    const way = await wayTo(port);
+    const connection = connectionTo(way.port, SECRET, 400);
+    await connection.call(PeerCall.request, Buffer.alloc(1));
+    way.isCut = true;
+    await assert.rejects(
+      connection.call(PeerCall.request, Buffer.alloc(1)),
+      (error) =>
+        error instanceof ConnectionLost && !error.isUnsent && error.message === 'it is silent',
+    );
+    assert(connection.isLost);
+    way.close();
+  }));
+
+test('a call whose answer takes longer than that is answered: pings are', () =>
+  served(async (port, server) => {
+    server.answer(PeerCall.request, async (bytes) => {
+      await sleep(2_500);
+      return bytes;
+    });
+    const connection = connectionTo(port, SECRET, 1_000);
+    assert.equal(`${await connection.call(PeerCall.request, Buffer.from('late'))}`, 'late');
+    connection.close();
+  }));
+
+test('a stream whose reader takes nothing for long is given up', () =>
+  served(async (port, server) => {
+    let isEnded = false;
+    server.answer(PeerCall.copy, async function* () {
+      try {
+        for (;;) yield Buffer.alloc(2 ** 20);
+      } finally {
+        isEnded = true;
+      }
+    });
+    const connection = connectionTo(port);
+    const stream = connection.stream(PeerCall.copy, Buffer.alloc(0));
+    await stream.next();
+    await until(() => isEnded);
+    connection.close();
+    await assert.rejects(async () => {
+      for await (const _ of stream);
+    }, ConnectionLost);
+  }, 300));
+
+test('a stream is silent while its reader waits for it, and not while it writes', async () => {
+  async function* pieces(): AsyncGenerator<Buffer> {
+    yield Buffer.from('1');
+    yield Buffer.from('2');
+    await sleep(60_000, undefined, { ref: false });
+  }
+  const read: string[] = [];
+  await assert.rejects(async () => {
+    for await (const piece of whileAlive(pieces(), undefined, 300)) {
+      read.push(`${piece}`);
+      await sleep(900);
+    }
+  }, /it is silent/);
+  assert.deepEqual(read, ['1', '2']);
+});
+
 test('who has another secret is not answered, and is said once', () =>
   served(async (port, server, lines) => {
     let calls = 0;
@@ -103,6 +197,18 @@ test('who has another secret is not answered, and is said once', () =>
     }
     assert.equal(calls, 0);
     assert.deepEqual(lines, ['127.0.0.1 does not have CLUSTER_SECRET: its connections are closed']);
+  }));
+
+test('of a connection that is given up before it is open nothing is said', () =>
+  served(async (port, server, lines) => {
+    server.answer(PeerCall.request, async (bytes) => bytes);
+    const early = connect({ host: '127.0.0.1', port });
+    await once(early, 'connect');
+    early.destroy();
+    const connection = connectionTo(port);
+    for (let i = 0; i < 20; i++) await connection.call(PeerCall.request, Buffer.alloc(1));
+    connection.close();
+    assert.deepEqual(lines, []);
   }));
 
 test('who proves nothing is closed', () =>

@@ -215,6 +215,61 @@ test('a leader whose named node is dead follows whoever leads then', () =>
     await stage.level();
   }));
 
+test('a node that has handed the lead over does not pause for what its log lacked as a leader', () =>
+  staged(async (stage) => {
+    const first = await stage.led();
+    const second = stage.nodes.find((node) => node !== first)!;
+    stage.cluster.full = 'refuses';
+    await until(() => first.problem === 'the log of the cluster is full', WAIT_MS);
+    // Before the leader itself looks whether there is room.
+    stage.cluster.full = 'no';
+    await first.run!.roles.handOver(second.name);
+    assert.equal(first.problem, undefined);
+    await until(() => second.leads, WAIT_MS);
+  }));
+
+test('a node that has to start again while it claims does not lead', () =>
+  staged(async (stage) => {
+    const first = await stage.led();
+    const other = stage.nodes.find((node) => node !== first)!;
+    await until(() => other.run!.roles.facts().leader?.node === first.name, WAIT_MS);
+    for (const node of stage.nodes) if (node !== first && node !== other) node.kill();
+    const { replicated, roles } = other.run!;
+    const claim = replicated.claim.bind(replicated);
+    replicated.claim = async (...args) => {
+      const writer = await claim(...args);
+      roles.lost(new Error('the test ends it'));
+      return writer;
+    };
+    // A node ends some time after it was decided.
+    const { kill, start } = other;
+    other.kill = () => undefined;
+    other.start = () => undefined;
+    first.kill();
+    await until(() => other.overs === 1, WAIT_MS);
+    await sleep(4 * SILENCE_MS);
+    Object.assign(other, { kill, start });
+    assert.equal(roles.role, 'over');
+  }));
+
+test('a node that ends while it hands the lead over does not go on', () =>
+  staged(async (stage) => {
+    const first = await stage.led();
+    const second = stage.nodes.find((node) => node !== first)!;
+    const { log, roles } = first.run!;
+    const whenDurable = log.whenDurable.bind(log);
+    let calls = 0;
+    log.whenDurable = () => {
+      calls += 1;
+      // The first one is before the last beat.
+      if (calls === 2) roles.lost(new Error('the test ends it'));
+      return whenDurable();
+    };
+    await assert.rejects(roles.handOver(second.name), /this node ends/);
+    assert.equal(roles.role, 'over');
+    await until(() => second.leads, WAIT_MS);
+  }));
+
 test('a leader without its log pauses, and follows once another one leads', () =>
   staged(async (stage) => {
     const first = await stage.led();

@@ -32,6 +32,7 @@ interface Run {
   readonly pool: InlinePool;
   readonly faults: Faults;
   readonly replicated: MemoryLog;
+  readonly log: ClusterLog;
 }
 
 export class SimulatedNode {
@@ -43,6 +44,8 @@ export class SimulatedNode {
   /** Runs that ended because another node leads. */
   overs = 0;
   run: Run | undefined;
+  /** Why it takes nothing, as far as the shared log is concerned. */
+  problem: string | undefined;
   /** Milliseconds by which its clock is wrong. */
   wallAhead = 0;
   private readonly cluster: MemoryCluster;
@@ -98,7 +101,9 @@ export class SimulatedNode {
       waiting: () => 0,
       onLeader: () => undefined,
       onNext: () => undefined,
-      onProblem: () => undefined,
+      onProblem: (problem) => {
+        this.problem = problem;
+      },
       onOver: () => {
         this.overs += 1;
         this.kill();
@@ -107,7 +112,7 @@ export class SimulatedNode {
       print: () => undefined,
     });
     sequencer.begin();
-    this.run = { roles, sequencer, pool, faults, replicated };
+    this.run = { roles, sequencer, pool, faults, replicated, log };
     const { digest } = log;
     assert.equal(stateDigest(t), digest);
   }

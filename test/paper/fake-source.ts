@@ -33,6 +33,8 @@ export class FakeVenue {
   /** Hashes are those of the node's own rule. */
   makesHashes = false;
   hasPlaces = false;
+  /** Lists of markets have a full page at any offset. */
+  repeatsPages = false;
   /** Says of books what is sent in place of them. */
   snapshot: ((json: Record<string, unknown>) => Record<string, unknown>) | undefined;
   /** Answers leave once it resolves, as the books were before. */
@@ -41,6 +43,8 @@ export class FakeVenue {
   refuses: ((tokens: readonly string[]) => boolean) | undefined;
   /** Tokens of each request for books. */
   readonly asked: string[][] = [];
+  /** The same as `held`, for events of its catalog. */
+  heldEvents: Promise<void> = Promise.resolve();
   connections = 0;
   /** What the catalog says of a market beside its terms, by condition id. */
   readonly said = new Map<string, Readonly<Record<string, unknown>>>();
@@ -269,6 +273,7 @@ export class FakeVenue {
       const event = this.events.find(({ id }) => pathname === `/events/${id}`);
       const markets = (event as unknown as { markets: { conditionId: string }[] }).markets;
       const said = markets.map((one) => ({ ...one, ...this.said.get(one.conditionId) }));
+      await this.heldEvents;
       response.end(JSON.stringify({ ...event, markets: said }));
     } else if (pathname === '/events') {
       response.end(JSON.stringify(pageOf(this.events, searchParams)));
@@ -280,6 +285,7 @@ export class FakeVenue {
   }
 
   private listed(query: URLSearchParams): object[] {
+    if (this.repeatsPages) return Array.from({ length: Number(query.get('limit')) }, () => ({}));
     const conditions = query.getAll('condition_ids');
     const isClosed = query.get('closed') === 'true';
     const found = this.markets

@@ -1,8 +1,11 @@
 /** What a source does wrong: its book is resynchronised or paused, and the mirror says why. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { Mirror } from '../../server/paper/mirror.ts';
+import { SourceApi } from '../../server/paper/source-api.ts';
+import { SourceStream } from '../../server/paper/source-stream.ts';
 import { until } from '../common/node-harness.ts';
-import type { FakeVenue } from './fake-source.ts';
+import { FakeVenue } from './fake-source.ts';
 import { MirroredEngine } from './mirrored-engine.ts';
 
 function usual(venue: FakeVenue, token: string): void {
@@ -225,4 +228,55 @@ test('a source whose clock is behind after a restart is followed again', async (
   miss(mirrored, '5');
   await until(() => mirrored.doubts('gap') === 2);
   await mirrored.equal();
+});
+
+test('a list that never ends is given up', async (t) => {
+  const venue = await FakeVenue.start(t);
+  venue.repeatsPages = true;
+  const api = new SourceApi(venue.url, venue.url, new AbortController().signal);
+  await assert.rejects(api.marketsBy('tag_slug', ['all']), /the list does not end/);
+});
+
+test('a source that names more streams than its tokens have loses its connection', async (t) => {
+  const venue = await FakeVenue.start(t);
+  const lost: string[] = [];
+  const stream = new SourceStream(venue.streamUrl, {
+    opened: () => undefined,
+    event: () => undefined,
+    lost: (reason) => void lost.push(reason),
+  });
+  t.after(() => stream.close());
+  await until(() => stream.isFollowing);
+  const place = { sequence: '1', previous: '0' };
+  venue.tellAll(Array.from({ length: 5_000 }, (_, i) => ({ stream_id: `${i}`, ...place })));
+  await until(() => lost.includes('damaged'));
+  await until(() => venue.connections === 2);
+});
+
+test('markets that a source says have resolved are looked at, a bounded number of them', async (t) => {
+  const venue = await FakeVenue.start(t);
+  let looked = 0;
+  const mirror = new Mirror({
+    ...{ url: venue.url, streamUrl: venue.streamUrl, rate: 10, refreshMs: 60_000 },
+    api: new SourceApi(venue.url, venue.url, new AbortController().signal),
+    choice: { text: '', conditions: [], ids: [], slugs: [], tags: [], top: 0 },
+    venue: {
+      isTradable: () => false,
+      hasEnded: () => false,
+      apply: async () => undefined,
+      pull: () => undefined,
+    },
+    settle: async (conditions) => {
+      looked = Math.max(looked, conditions.length);
+      return [];
+    },
+    traded: [],
+    log: () => undefined,
+  });
+  t.after(() => mirror.close());
+  await until(() => venue.connections === 1);
+  const resolved = (market: string) => ({ event_type: 'market_resolved', market });
+  venue.tellAll(Array.from({ length: 12_000 }, (_, i) => resolved(`0x${i}`)));
+  await until(() => looked > 0);
+  assert.equal(looked, 10_000);
 });

@@ -5,8 +5,11 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import test from 'node:test';
+import { Recorder } from '../../server/paper/recorder.ts';
+import { SourceApi } from '../../server/paper/source-api.ts';
 import type { RecordingEntry } from '../../storage/recordings/entries.ts';
 import { openRecording } from '../../storage/recordings/recording.ts';
+import { RecordingWriter } from '../../storage/recordings/writer.ts';
 import { fileArgs } from '../common/forms.ts';
 import { temporaryDirectory, until } from '../common/node-harness.ts';
 import { cli } from '../common/run-cli.ts';
@@ -56,6 +59,49 @@ test('a venue is recorded over a lost connection, and the file ends in order', a
   assert.deepEqual([header.venue, header.markets], [venue.url, [conditionId]]);
   const info = await cli(directory, ['record', 'info', file]);
   assert.equal(info.code, 0);
+});
+
+test('what was sent is soon on disk, even while the catalog does not answer', async (t) => {
+  const venue = await FakeVenue.start(t);
+  const [{ conditionId, tokenIds } = { conditionId: '', tokenIds: [''] }] = venue.markets;
+  const token = tokenIds[0]!;
+  const file = join(temporaryDirectory(), 'venue.rec.gz');
+  const api = new SourceApi(venue.url, venue.url, new AbortController().signal);
+  const markets = await api.marketsBy('condition_ids', [conditionId]);
+  const start = { venue: venue.url, started: Date.now(), markets: [conditionId] };
+  const end = new AbortController();
+  const lines: string[] = [];
+  const recorder = new Recorder({
+    ...{ api, markets, streamUrl: venue.streamUrl, now: Date.now, signal: end.signal },
+    writer: await RecordingWriter.create(file, start),
+    log: (line) => void lines.push(line),
+    catalogMs: 100,
+  });
+  const running = recorder.run();
+  t.after(() => {
+    end.abort();
+    return running;
+  });
+  await until(() => venue.isFollowed(token));
+  let answer = (): void => undefined;
+  venue.heldEvents = new Promise((resolve) => {
+    answer = resolve;
+  });
+  // The look at the catalog that waits began before.
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  venue.print(token, 'BUY', '0.6', '2');
+  const hasPrint = async (): Promise<boolean> => {
+    // Of a file without a whole member nothing can be read yet.
+    const recording = await openRecording(file).catch(() => undefined);
+    for await (const entry of recording ?? []) {
+      if (entry.kind === 'message' && entry.message.event_type === 'last_trade_price') return true;
+    }
+    return false;
+  };
+  await until(hasPrint);
+  // The request has not been given up.
+  assert.deepEqual(lines, []);
+  answer();
 });
 
 test('a recording is not begun without a market, or over a file', async (t) => {

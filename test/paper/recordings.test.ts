@@ -171,9 +171,9 @@ test('of the public form a last line that is not whole is left out, another one 
   await assert.rejects(all(path), /line 2 is no JSON/);
   writeFileSync(path, '{"event_type":"book","market":"m","asset_id":"1"}\n');
   await assert.rejects(all(path), /line 1 has no timestamp/);
-  for (const line of ['null', '7', '[[]]']) {
-    writeFileSync(path, `${PUBLIC[0]}\n${line}\n`);
-    await assert.rejects(all(path), /line 2 has no timestamp/);
+  for (const none of ['null', '[null]', '7', '"text"', '[[]]']) {
+    writeFileSync(path, `${PUBLIC[0]}\n${none}\n${PUBLIC[1]}`);
+    await assert.rejects(all(path), { message: `${path}: line 2 is no message` });
   }
   writeFileSync(path, '');
   await assert.rejects(all(path), /no message of a market/);
@@ -210,6 +210,25 @@ test('a line that is no entry is named, though its member is whole', async () =>
     await writer.close(1_010);
     await assert.rejects(all(path), RecordingDamaged, JSON.stringify(entry));
   }
+});
+
+test('messages that are not what they should be do not stop a recording from being opened', async () => {
+  const path = newPath();
+  const common = { market: 'game', asset_id: '11', timestamp: '9' };
+  const damaged = [
+    { ...common, event_type: 'book', bids: 7, asks: [null, { price: 1 }] },
+    { ...common, event_type: 'price_change', changes: {} },
+    { ...common, event_type: 'price_change', price_changes: [4, { asset_id: 5, price: null }] },
+    { ...common, event_type: 'tick_size_change', old_tick_size: 4 },
+    { ...common, event_type: 'last_trade_price', market: { name: 'game' } },
+  ];
+  writeFileSync(path, [...PUBLIC, ...damaged.map((each) => JSON.stringify(each))].join('\n'));
+  const { catalog, header } = await openRecording(path);
+  assert.deepEqual(header.markets, ['game', 'other']);
+  const read = readCatalog(catalog);
+  assert(read.ok);
+  assert.deepEqual(read.report.skipped, []);
+  assert.equal((await all(path)).length, 4 + damaged.length);
 });
 
 test('record import merges files by time, and record info says what they are', async () => {

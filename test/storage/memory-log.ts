@@ -5,7 +5,6 @@
 import { crc32 } from 'node:zlib';
 import type { Answer, Group, TailStore } from '../../storage/cluster/certain.ts';
 import {
-  type Announcement,
   type Claim,
   type FollowCalls,
   NO_TAIL,
@@ -146,14 +145,13 @@ export class MemoryLog implements ReplicatedLog, TailStore<MemoryGroup> {
     return this.request(msMax, () => this.cluster.beat);
   }
 
-  announce(node: string, value: Buffer): Announcement {
+  announce(node: string, value: Buffer): Subscription {
     const { announced } = this.cluster;
-    const { faults } = this;
-    announced.set(node, { value, faults });
+    const own = { value, faults: this.faults };
+    announced.set(node, own);
     const subscription = {
-      update: (next: Buffer) => void announced.set(node, { value: next, faults }),
       stop: () => {
-        announced.delete(node);
+        if (announced.get(node) === own) announced.delete(node);
         this.subscriptions.delete(subscription);
         return Promise.resolve();
       },

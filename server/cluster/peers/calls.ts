@@ -1,11 +1,11 @@
 /**
- * What nodes ask each other for, by the number that a frame has for it. Numbers never change: nodes of two versions
+ * The calls between nodes, by the number that a frame has for them. Numbers never change: nodes of two versions
  * talk to each other during an upgrade. What the bytes of a call mean is with who makes it.
  */
 export const PeerCall = {
   /** A request of a client, as it came, to the node that leads (forwarded-request.ts). */
   request: 1,
-  /** Requests that change orders, checked by the node that took them (forwarded-batch.ts). */
+  /** Requests that place orders, checked by the node that took them (order-forwarder.ts). */
   orders: 2,
   /** A copy of DATA_DIR, as a stream, for a node that joins (copies.ts). */
   copy: 3,
@@ -15,6 +15,8 @@ export const PeerCall = {
   catalogOffer: 5,
   /** The content of a generation, as a stream (catalog-give.ts). */
   catalogContent: 6,
+  /** Nothing: the answer shows that the other node runs, and can be reached (peer-connection.ts). */
+  ping: 7,
 } as const;
 
 /** A failure that begins so: the node has done nothing, and the call may be made again. */

@@ -6,7 +6,8 @@
  * their own.
  */
 import { connect, type TLSSocket } from 'node:tls';
-import type { PeerCallNumber } from './calls.ts';
+import { Silence } from '../silence.ts';
+import { PeerCall, type PeerCallNumber } from './calls.ts';
 import { type Frame, FrameKind, FrameReader, frameHead } from './frames.ts';
 import { SECURE, sharedKey } from './secure.ts';
 
@@ -46,6 +47,11 @@ interface Call {
 const CONNECT_MS_MAX = 3_000;
 /** Parts of a stream that wait for their reader; beyond, nothing more is read. */
 const PARTS_MAX = 64;
+/** Where calls wait and nothing is received for so long, not even the answer to a ping, the connection is lost. */
+const SILENT_MS_MAX = 10_000;
+/** Pings in that time. */
+const PINGS = 10;
+const EMPTY = Buffer.alloc(0);
 
 export class PeerConnection {
   /** Resolves when it is gone, with why. */
@@ -58,8 +64,20 @@ export class PeerConnection {
   private last = 0;
   private beforeOpen: (() => void)[] = [];
   private isLeaving = false;
+  private readonly silentMsMax: number;
+  private readonly silence: Silence;
+  /** Calls with one answer that they do not have yet. */
+  private waiting = 0;
+  private pings: NodeJS.Timeout | undefined;
 
-  constructor({ host, port }: PeerAddress, secret: string, node: string) {
+  constructor(
+    { host, port }: PeerAddress,
+    secret: string,
+    node: string,
+    silentMsMax = SILENT_MS_MAX,
+  ) {
+    this.silentMsMax = silentMsMax;
+    this.silence = new Silence((2 * silentMsMax) / PINGS);
     const psk = sharedKey(secret);
     const identity = node;
     this.socket = connect({
@@ -95,14 +113,15 @@ export class PeerConnection {
   }
 
   /** Resolves with the answer; rejects with ConnectionLost or CallFailed. */
-  call(name: PeerCallNumber, request: Uint8Array): Promise<Buffer> {
-    return new Promise((done, failed) => {
-      this.begin(name, request, {
-        part: () => this.socket.destroy(new Error('a stream for a call that has one answer')),
-        done,
-        failed,
-      });
-    });
+  async call(name: PeerCallNumber, request: Uint8Array): Promise<Buffer> {
+    this.waiting += 1;
+    if (this.waiting === 1) this.watch();
+    try {
+      return await this.answerTo(name, request);
+    } finally {
+      this.waiting -= 1;
+      if (this.waiting === 0) clearInterval(this.pings);
+    }
   }
 
   /** The parts of an answer, as they come; who stops reading early closes the connection. */
@@ -155,6 +174,26 @@ export class PeerConnection {
     else setTimeout(() => this.close(), msMax).unref();
   }
 
+  private answerTo(name: PeerCallNumber, request: Uint8Array): Promise<Buffer> {
+    return new Promise((done, failed) => {
+      this.begin(name, request, {
+        part: () => this.socket.destroy(new Error('a stream for a call that has one answer')),
+        done,
+        failed,
+      });
+    });
+  }
+
+  /** While calls wait: a way that delivers nothing, or a node that hangs, ends no connection by itself. */
+  private watch(): void {
+    this.silence.end();
+    this.pings = setInterval(() => {
+      if (!this.isOpen) return this.silence.end();
+      if (this.silence.look() > this.silentMsMax) this.socket.destroy(new Error('it is silent'));
+      else this.answerTo(PeerCall.ping, EMPTY).catch(() => undefined);
+    }, this.silentMsMax / PINGS);
+  }
+
   private begin(name: PeerCallNumber, request: Uint8Array, call: Call): void {
     if (this.end !== undefined) {
       call.failed(new ConnectionLost(this.end.message, true));
@@ -179,6 +218,7 @@ export class PeerConnection {
   }
 
   private receive(chunk: Buffer): void {
+    this.silence.end();
     try {
       for (const frame of this.reader.take(chunk)) this.deliver(frame);
     } catch (error) {

@@ -6,7 +6,7 @@
  */
 import { createServer, type Server, type TLSSocket } from 'node:tls';
 import type { Log } from '../../common/logger.ts';
-import { NOTHING_DONE, type PeerCallNumber } from './calls.ts';
+import { NOTHING_DONE, PeerCall, type PeerCallNumber } from './calls.ts';
 import { type Frame, FrameKind, FrameReader, frameHead } from './frames.ts';
 import { SECURE, sharedKey } from './secure.ts';
 
@@ -22,6 +22,7 @@ export interface PeerServerOptions {
   /** 0 = any that is free. */
   readonly port: number;
   readonly print: Log;
+  readonly readerMsMax?: number;
 }
 
 /** So long somebody may be connected without having proved the secret. */
@@ -34,6 +35,9 @@ const CONNECTIONS_MAX = 256;
 const CALLS_MAX = 4_096;
 /** Of different addresses that do not prove the secret: each is said once. */
 const REFUSED_MAX = 64;
+/** A stream whose reader takes nothing for so long is given up, with its connection. */
+const READER_MS_MAX = 60_000;
+const EMPTY = Buffer.alloc(0);
 
 export class PeerServer {
   private readonly o: PeerServerOptions;
@@ -50,8 +54,10 @@ export class PeerServer {
       (socket) => this.take(socket),
     );
     this.server.maxConnections = CONNECTIONS_MAX;
-    this.server.on('tlsClientError', (_, socket) => {
-      this.refuse(socket.remoteAddress ?? 'somebody');
+    this.answer(PeerCall.ping, async () => EMPTY);
+    this.server.on('tlsClientError', ({ code }: NodeJS.ErrnoException, socket) => {
+      // A node that has given the connection up meanwhile may well have it.
+      if (code !== 'ECONNRESET') this.refuse(socket.remoteAddress ?? 'somebody');
       // The package leaves it open.
       socket.destroy();
     });
@@ -130,9 +136,9 @@ export class PeerServer {
       for await (const part of result) {
         if (socket.destroyed) return;
         write(socket, FrameKind.part, call, part);
-        await whenWritten(socket);
+        await whenWritten(socket, this.o.readerMsMax ?? READER_MS_MAX);
       }
-      write(socket, FrameKind.answer, call, Buffer.alloc(0));
+      write(socket, FrameKind.answer, call, EMPTY);
     } catch (error) {
       write(socket, FrameKind.failure, call, Buffer.from((error as Error).message));
     }
@@ -147,11 +153,13 @@ function write(socket: TLSSocket, kind: number, call: number, bytes: Uint8Array)
   process.nextTick(() => socket.uncork());
 }
 
-/** Resolves once the other side has taken what was written, or is gone. */
-async function whenWritten(socket: TLSSocket): Promise<void> {
+/** Resolves once the other side has taken what was written, or is gone; it is closed where that takes too long. */
+async function whenWritten(socket: TLSSocket, msMax: number): Promise<void> {
   if (!socket.writableNeedDrain) return;
   await new Promise<void>((resolve) => {
+    const patience = setTimeout(() => socket.destroy(), msMax);
     const done = (): void => {
+      clearTimeout(patience);
       socket.off('drain', done);
       socket.off('close', done);
       resolve();
