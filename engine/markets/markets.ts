@@ -45,6 +45,13 @@ export function findMarket(t: Tables, key: Int32Array, offset: number): MarketRo
   return indexFind(marketIndex, marketI, MARKET_I, Market.condition, key, offset, ID_WORDS, tag);
 }
 
+/** Rows 1 to this one are found by their ids: all but one that is just being registered. Any thread. */
+export function foundMarkets(t: Tables): number {
+  const newest = t.state[State.markets]!;
+  const id = (newest << MARKET_I) + Market.condition;
+  return newest === 0 || findMarket(t, t.marketI, id) === newest ? newest : newest - 1;
+}
+
 /** Token slot of a token id (8 words from `offset`), or 0. */
 export function findToken(t: Tables, key: Int32Array, offset: number): TokenRow | 0 {
   const tag = tagOf(key, offset, ID_WORDS);

@@ -7,7 +7,7 @@
  * Thread: the I/O thread.
  */
 import { setImmediate as breathe } from 'node:timers/promises';
-import { findMarket } from '../../engine/markets/markets.ts';
+import { findMarket, foundMarkets } from '../../engine/markets/markets.ts';
 import { AMOUNT_MAX } from '../../engine/tables/capacities.ts';
 import { ID_WORDS } from '../../engine/tables/codes.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
@@ -59,7 +59,8 @@ export class FiguresKeeper {
 
   /**
    * Brings the figures of a generation up to date and continues to update them, in place of those
-   * of the previous generation. Its markets must be registered.
+   * of the previous generation. A market that is registered later, as on a node that follows, is
+   * found by the pass after that.
    */
   async follow(target: Target): Promise<void> {
     const next = new Follower(this.o, this.reader, target);
@@ -113,14 +114,20 @@ class Follower {
   /** By row. */
   private readonly shownVolumes: Float64Array;
   private readonly shownDays: Float64Array;
-  /** In the index of condition ids. Each is looked up once, because its market never changes. */
+  /** Keys of the index of condition ids that are to be looked up; a market that is found never changes. */
+  private keys: number[] = [];
   private nextKey = 0;
+  /** Keys that no market of the engine has, and how many markets there were when they were looked up. */
+  private missing: number[];
+  private markets = -1;
   private next = 0;
 
   constructor(options: FiguresKeeperOptions, reader: BookFigures, target: Target) {
     this.o = options;
     this.reader = reader;
     this.target = target;
+    const { keyEnds } = target.prepared.markets.keys.conditionId!;
+    this.missing = Array.from({ length: keyEnds.length - 1 }, (_, key) => key);
     this.shownVolumes = target.figures.markets.valuesOf('volume');
     this.shownDays = target.figures.markets.valuesOf('volume24hr');
   }
@@ -136,12 +143,7 @@ class Follower {
    */
   advance(ms: number): boolean {
     const end = performance.now() + ms;
-    const conditions = this.target.prepared.markets.keys.conditionId!;
-    const keys = conditions.keyEnds.length - 1;
-    while (this.nextKey < keys) {
-      this.addCondition(conditions, this.nextKey++);
-      if (this.nextKey % LOOK_EVERY === 0 && performance.now() > end) return false;
-    }
+    if (!this.lookUp(end)) return false;
     const now = this.o.now();
     let looked = 0;
     while (this.next < this.slots.length) {
@@ -155,10 +157,31 @@ class Follower {
     return true;
   }
 
+  /** Looks for the markets that have no row yet; false when the time is over before all are looked up. */
+  private lookUp(end: number): boolean {
+    const conditions = this.target.prepared.markets.keys.conditionId!;
+    const markets = foundMarkets(this.o.tables);
+    const isDone = this.nextKey === this.keys.length;
+    if (isDone && markets !== this.markets) {
+      this.markets = markets;
+      this.nextKey = 0;
+      this.keys = this.missing;
+      this.missing = [];
+    }
+    while (this.nextKey < this.keys.length) {
+      this.addCondition(conditions, this.keys[this.nextKey++]!);
+      if (this.nextKey % LOOK_EVERY === 0 && performance.now() > end) return false;
+    }
+    return true;
+  }
+
   private addCondition(conditions: TextIndex, key: number): void {
     if (!readCondition(conditions, key, condition)) return;
     const marketRow = findMarket(this.o.tables, condition, 0);
-    if (marketRow === 0) return;
+    if (marketRow === 0) {
+      this.missing.push(key);
+      return;
+    }
     for (const row of rowsOfKey(conditions, key)) {
       this.slots.push(marketRow);
       this.rows.push(row);

@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
+import { foundMarkets } from '../../engine/markets/markets.ts';
 import { BOOK_I, Book, MARKET_I, Market, State } from '../../engine/tables/layout.ts';
 import type { MarketRow } from '../../engine/tables/units.ts';
 import { prepareCatalog } from '../../server/catalog/build.ts';
@@ -234,4 +235,28 @@ test('a catalog shows books and volumes when it is taken up, and their changes s
   volumes.total.set(6, 100_000_000);
   await until(() => next.figures.markets.valuesOf('volume')[5] === 100_000_000);
   assert.equal(target.figures.etag, replaced, 'what is no longer served stays as it was');
+});
+
+test('a market that is registered after its catalog was loaded is followed from then on', async (t) => {
+  const { driver, keeper, load } = followed(t);
+  const target = load();
+  await keeper.follow(target);
+  const unknown = showMarketFigures(2);
+  assert.deepEqual(shown(target, 'markets', 6, unknown), unknown);
+  const condition = 7;
+  assert.equal(foundMarkets(driver.t), condition - 1);
+  const terms = { grid: 100, baseFeeBps: 0, minSize: 0n, negRisk: false, ended: false } as const;
+  driver.run({ kind: 'market', condition, outcomes: 2, tradable: true, ...terms });
+  assert.equal(foundMarkets(driver.t), condition);
+  // As it is while the next one is being registered.
+  driver.t.state[State.markets]! += 1;
+  assert.equal(foundMarkets(driver.t), condition);
+  driver.t.state[State.markets]! -= 1;
+  const token = driver.t.state[State.tokens]! - 1;
+  const order = { kind: 'order', type: 'GTC', postOnly: false, expiration: 0 } as const;
+  const rest = { maker: 1, signer: 1, feeRateBps: 0, signatureType: 0, faults: [] } as const;
+  const amounts = { side: 'BUY', shares: 10_000_000n, collateral: 4_000_000n } as const;
+  driver.run({ ...order, ...rest, ...amounts, id: 1, token });
+  driver.settle();
+  await until(() => target.figures.markets.valuesOf('liquidity')[6] === 4_000_000);
 });
