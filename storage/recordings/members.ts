@@ -10,15 +10,15 @@
  */
 import type { FileHandle } from 'node:fs/promises';
 import { promisify } from 'node:util';
-import { crc32, deflateRaw, inflateRaw } from 'node:zlib';
+import { crc32, deflateRaw, inflateRaw, type ZlibOptions } from 'node:zlib';
 import { RecordingDamaged } from './entries.ts';
 
 const deflate = promisify<Buffer, Buffer>(deflateRaw);
-const inflate = promisify<Buffer, Buffer>(inflateRaw);
+const inflate = promisify<Buffer, ZlibOptions, Buffer>(inflateRaw);
 
 const HEAD_BYTES = 24;
 const TAIL_BYTES = 8;
-/** Of the deflated bytes of one member: what a damaged head says must not become an allocation. */
+/** Of one member, deflated and inflated: what a damaged one says must not become an allocation. */
 const MEMBER_BYTES_MAX = 2 ** 28;
 const HEAD = Buffer.from([0x1f, 0x8b, 8, 4, 0, 0, 0, 0, 0, 255, 12, 0, 0x50, 0x4d, 8, 0]);
 
@@ -64,11 +64,11 @@ export async function* membersOf(
 
 async function decodeBody(body: Buffer, damage: string): Promise<string> {
   const end = body.length - TAIL_BYTES;
-  const plain = await inflate(body.subarray(0, end)).catch(() => undefined);
-  const isWhole =
-    plain !== undefined &&
-    plain.length === body.readUInt32LE(end + 4) &&
-    crc32(plain) === body.readUInt32LE(end);
+  const length = body.readUInt32LE(end + 4);
+  // A few bytes may inflate to very many.
+  const options = { maxOutputLength: Math.min(length, MEMBER_BYTES_MAX) + 1 };
+  const plain = await inflate(body.subarray(0, end), options).catch(() => undefined);
+  const isWhole = plain?.length === length && crc32(plain) === body.readUInt32LE(end);
   if (!isWhole) throw new RecordingDamaged(damage);
   return plain.toString();
 }

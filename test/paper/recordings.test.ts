@@ -3,9 +3,10 @@ import assert from 'node:assert/strict';
 import { readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
-import { gunzipSync, gzipSync } from 'node:zlib';
+import { constants, deflateRawSync, gunzipSync, gzipSync } from 'node:zlib';
 import { readCatalog } from '../../storage/catalog/catalog-file.ts';
 import { RecordingDamaged, type RecordingEntry } from '../../storage/recordings/entries.ts';
+import { encodeMember } from '../../storage/recordings/members.ts';
 import { openRecording } from '../../storage/recordings/recording.ts';
 import { RecordingWriter } from '../../storage/recordings/writer.ts';
 import { temporaryDirectory } from '../common/node-harness.ts';
@@ -138,6 +139,23 @@ const PUBLIC = [
   '{"event_type":"book","market":"other","asset_id":"33","timestamp":"4","bids":[],"asks":[]}',
   '{"event_type":"last_trade_price","market":"other","asset_id":"44","timestamp":"8","price":"0.5","size":"1","side":"BUY"}',
 ];
+
+test('a member that inflates to far more than it says is damaged, and takes no memory', async () => {
+  const path = newPath();
+  const { Z_FULL_FLUSH: finishFlush } = constants;
+  const block = deflateRawSync(Buffer.alloc(2 ** 20), { finishFlush });
+  const deflated = Buffer.concat([...Array<Buffer>(768).fill(block), deflateRawSync('')]);
+  const whole = await encodeMember('');
+  const head = whole.subarray(0, 24);
+  head.writeUInt32LE(deflated.length, 16);
+  const tail = Buffer.alloc(8);
+  tail.writeUInt32LE(1_000, 4);
+  writeFileSync(path, Buffer.concat([head, deflated, tail]));
+  const before = process.resourceUsage().maxRSS;
+  await assert.rejects(all(path), /is damaged/);
+  const grownKib = process.resourceUsage().maxRSS - before;
+  assert(grownKib < 300_000, `${grownKib} KiB`);
+});
 
 test('the public form is read directly, plain or gzipped, with a catalog made of its messages', async () => {
   const path = newPath();

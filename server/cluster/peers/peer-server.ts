@@ -37,6 +37,8 @@ const CALLS_MAX = 4_096;
 const REFUSED_MAX = 64;
 /** A stream whose reader takes nothing for so long is given up, with its connection. */
 const READER_MS_MAX = 60_000;
+/** After so long without a byte the system asks whether the other end is still there. */
+const KEEP_ALIVE_MS = 30_000;
 const EMPTY = Buffer.alloc(0);
 
 export class PeerServer {
@@ -102,6 +104,8 @@ export class PeerServer {
     const reader = new FrameReader();
     const underWay = { calls: 0 };
     socket.setNoDelay(true);
+    // A node that lost its power says nothing: its connection ends after some minutes.
+    socket.setKeepAlive(true, KEEP_ALIVE_MS);
     this.sockets.add(socket);
     socket.on('close', () => this.sockets.delete(socket));
     socket.on('error', () => socket.destroy());
