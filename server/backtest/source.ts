@@ -2,7 +2,6 @@
  * The source of a recording: its catalog, its messages and its resolutions, brought into the exchange through
  * the fill model. It says what the strategy is to be called for.
  */
-
 import {
   CommandBuffer,
   CommandKind,

@@ -33,10 +33,14 @@ export function bringUp(kept: KeptNotes, log: NotedLog, isMeant?: IsMeant): stri
   const isOlder = kept.isOlder();
   const { digest, first, last } = log;
   if (position?.sequence === last && position.digest === digest) return undefined;
-  kept.apply([...notesBehind(kept, log, isMeant)], { sequence: last, digest });
+  const notes = [...notesBehind(kept, log, isMeant)];
+  kept.apply(notes, { sequence: last, digest });
   if (position !== undefined || last === 0) return undefined;
   if (isOlder) return `keys/ of an older version is taken over at batch ${last}`;
-  return `keys/ is new: made again from batches ${first} to ${last}; what is older is gone`;
+  const made = `keys/ is new: made again from batches ${first} to ${last}`;
+  if (first > 1) return `${made}; what is older is gone`;
+  // A new directory has none either.
+  return notes.length === 0 ? undefined : made;
 }
 
 function* notesBehind(

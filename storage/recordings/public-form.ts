@@ -83,7 +83,7 @@ export async function surveyOf(batches: AsyncIterable<readonly RecordingEntry[]>
     for (const entry of entries) {
       if (entry.kind !== 'message') continue;
       if (started === 0) started = entry.at;
-      note(found, entry.message as unknown as JsonObject, entry.at);
+      note(found, entry.message, entry.at);
     }
   }
   const all = [...found].filter(([, { tokens }]) => tokens.length > 0);

@@ -135,8 +135,17 @@ test('a start goes on behind the position of the rows, and rows that are gone co
   assert.deepEqual(seenBy(kept, venue), [key(true)], 'of rows alone');
   assert.equal(kept.position()?.sequence, 2);
   const fresh = opened(t);
-  assert.match(bringUp(fresh, venue.log) ?? '', /^keys\/ is new: made again from batches 1 to 2/);
+  assert.equal(bringUp(fresh, venue.log), 'keys/ is new: made again from batches 1 to 2');
   assert.deepEqual([...fresh.notes()], [...kept.notes()]);
+});
+
+test('a new directory, whose first batches have no notes, has nothing to say', async (t) => {
+  const venue = new Venue();
+  await venue.apply({ about: 'pause', decision: undefined });
+  assert.equal(
+    bringUp(opened(t), venue.log, () => false),
+    undefined,
+  );
 });
 
 test('rows of an older version are taken over where the log is, and later notes go on from there', async (t) => {

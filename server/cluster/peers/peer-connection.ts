@@ -68,7 +68,6 @@ export class PeerConnection {
   private readonly silence: Silence;
   /** Calls with one answer that they do not have yet. */
   private waiting = 0;
-  private pings: NodeJS.Timeout | undefined;
 
   constructor(
     { host, port }: PeerAddress,
@@ -94,6 +93,7 @@ export class PeerConnection {
       this.isOpen = true;
       for (const send of this.beforeOpen.splice(0)) send();
     });
+    const pings = setInterval(() => this.look(), silentMsMax / PINGS).unref();
     socket.on('data', (chunk: Buffer) => this.receive(chunk));
     socket.on('error', (error) => {
       why = error;
@@ -101,6 +101,7 @@ export class PeerConnection {
     this.lost = new Promise((resolve) => {
       socket.on('close', () => {
         clearTimeout(timer);
+        clearInterval(pings);
         this.lose(why);
         resolve(why);
       });
@@ -115,12 +116,10 @@ export class PeerConnection {
   /** Resolves with the answer; rejects with ConnectionLost or CallFailed. */
   async call(name: PeerCallNumber, request: Uint8Array): Promise<Buffer> {
     this.waiting += 1;
-    if (this.waiting === 1) this.watch();
     try {
       return await this.answerTo(name, request);
     } finally {
       this.waiting -= 1;
-      if (this.waiting === 0) clearInterval(this.pings);
     }
   }
 
@@ -185,13 +184,10 @@ export class PeerConnection {
   }
 
   /** While calls wait: a way that delivers nothing, or a node that hangs, ends no connection by itself. */
-  private watch(): void {
-    this.silence.end();
-    this.pings = setInterval(() => {
-      if (!this.isOpen) return this.silence.end();
-      if (this.silence.look() > this.silentMsMax) this.socket.destroy(new Error('it is silent'));
-      else this.answerTo(PeerCall.ping, EMPTY).catch(() => undefined);
-    }, this.silentMsMax / PINGS);
+  private look(): void {
+    if (!this.isOpen || this.waiting === 0) this.silence.end();
+    else if (this.silence.look() > this.silentMsMax) this.socket.destroy(new Error('it is silent'));
+    else this.answerTo(PeerCall.ping, EMPTY).catch(() => undefined);
   }
 
   private begin(name: PeerCallNumber, request: Uint8Array, call: Call): void {
