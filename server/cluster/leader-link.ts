@@ -5,6 +5,7 @@
  * Thread: the I/O thread.
  */
 import type { ForwardMeters } from '../admin/forward-meters.ts';
+import type { Log } from '../common/logger.ts';
 import { NOTHING_DONE, type PeerCallNumber } from './peers/calls.ts';
 import { addressOf, CallFailed, ConnectionLost, PeerConnection } from './peers/peer-connection.ts';
 import type { Leader } from './roles.ts';
@@ -27,6 +28,7 @@ export interface LeaderLinkOptions {
   /** The node that leads, by the newest beat. */
   readonly leader: () => Leader | undefined;
   readonly meters: ForwardMeters;
+  readonly print: Log;
 }
 
 interface Expected {
@@ -50,6 +52,7 @@ export class LeaderLink {
   private bytes = 0;
   private calls = 0;
   private isClosed = false;
+  private isExplained = false;
   /** Wake calls that wait for somebody to lead. */
   private readonly waits = new Set<() => void>();
 
@@ -111,13 +114,22 @@ export class LeaderLink {
           return answer;
         }
       } catch (error) {
-        if (!isUntouched(error)) return 'unknown';
+        if (!isUntouched(error)) return this.unknown(error as Error);
       }
       if (performance.now() >= end) break;
       if (tries === 0) this.meters.waits += 1;
       await this.change();
     }
     return 'nobody';
+  }
+
+  /** Many calls may end so at once: the reason is printed once for a connection. */
+  private unknown(why: Error): 'unknown' {
+    if (!this.isExplained) {
+      this.o.print('warn', `a request that was sent to the leader has no answer: ${why.message}`);
+    }
+    this.isExplained = true;
+    return 'unknown';
   }
 
   /** Resolves when somebody else leads, or after a while. */
@@ -152,6 +164,7 @@ export class LeaderLink {
 
   private connect(peers: string): PeerConnection {
     const { node, secret } = this.o;
+    this.isExplained = false;
     return new PeerConnection(addressOf(peers), secret, node);
   }
 

@@ -140,6 +140,7 @@ export class Member {
       leads: this.isTaking,
       leader: () => this.roles?.leader,
       meters: this.meters,
+      print,
     };
     this.link = new LeaderLink(linkOptions);
     this.operationLink = new LeaderLink(linkOptions);

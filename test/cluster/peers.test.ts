@@ -241,6 +241,7 @@ test('a leader that leaves still answers what was sent; the next one finds a con
   const link = new LeaderLink({
     ...{ node: 'n1', secret: SECRET, waitMs: 20_000 },
     ...{ leads: () => false, leader: () => told.leader, meters: new ForwardMeters() },
+    print: () => undefined,
   });
   const leaderAt = (node: string, port: number, epoch: number): Leader => {
     const peers = `peers://127.0.0.1:${port}`;
