@@ -24,6 +24,8 @@ export interface LeaderLinkOptions {
   readonly secret: string;
   /** So long a call waits for somebody to lead. */
   readonly waitMs: number;
+  /** So long what was sent to a node that leads no more may still be answered. */
+  readonly lateMs: number;
   readonly leads: () => boolean;
   /** The node that leads, by the newest beat. */
   readonly leader: () => Leader | undefined;
@@ -48,6 +50,8 @@ export class LeaderLink {
   private connection: PeerConnection | undefined;
   /** To the node that is about to lead, and the epoch in which it will. */
   private next: Expected | undefined;
+  /** Their calls may still be answered. */
+  private readonly left = new Set<PeerConnection>();
   private epoch = 0;
   private bytes = 0;
   private calls = 0;
@@ -84,22 +88,22 @@ export class LeaderLink {
    */
   expect(next: Omit<Leader, 'advertise'> | undefined): void {
     if (this.isClosed) return;
-    this.connection?.leave(this.o.waitMs);
-    this.connection = undefined;
+    this.leave(this.o.waitMs);
     this.next?.connection.close();
     this.next = next && { ...next, connection: this.connect(next.peers) };
   }
 
-  /** Somebody else leads: who did before answers nothing any more, even if it has not noticed yet. */
+  /** Somebody else leads: who did before takes nothing any more, even if it has not noticed yet. */
   leaderChanged(): void {
-    if (this.o.leader()?.epoch !== this.epoch) this.drop();
+    if (this.o.leader()?.epoch !== this.epoch) this.leave(this.o.lateMs);
     for (const wake of this.waits) wake();
   }
 
   close(): void {
     this.isClosed = true;
     this.next?.connection.close();
-    this.drop();
+    this.leave(0);
+    for (const connection of this.left) connection.close();
   }
 
   private async send(name: PeerCallNumber, request: Uint8Array): Promise<Forwarded> {
@@ -150,7 +154,7 @@ export class LeaderLink {
     if (leader === undefined || leader.node === this.o.node || this.isClosed) return undefined;
     const { connection, epoch, next } = this;
     if (connection?.isLost === false && epoch === leader.epoch) return connection;
-    this.drop();
+    this.leave(this.o.lateMs);
     this.next = undefined;
     if (next?.epoch === leader.epoch && next.peers === leader.peers && !next.connection.isLost)
       this.connection = next.connection;
@@ -168,9 +172,13 @@ export class LeaderLink {
     return new PeerConnection(addressOf(peers), secret, node);
   }
 
-  private drop(): void {
-    this.connection?.close();
+  private leave(msMax: number): void {
+    const { connection } = this;
+    if (connection === undefined) return;
     this.connection = undefined;
+    this.left.add(connection);
+    void connection.lost.then(() => this.left.delete(connection));
+    connection.leave(msMax);
   }
 }
 

@@ -136,14 +136,15 @@ export class Member {
     this.catalog.serve(this.peers);
     this.key = fingerprintOf(dataDir);
     const linkOptions = {
-      ...{ node: nodeId, secret, waitMs: clusterWaitMs },
+      ...{ node: nodeId, secret, waitMs: clusterWaitMs, lateMs: 0 },
       leads: this.isTaking,
       leader: () => this.roles?.leader,
       meters: this.meters,
       print,
     };
     this.link = new LeaderLink(linkOptions);
-    this.operationLink = new LeaderLink(linkOptions);
+    // A hand-over is answered by the node that led before.
+    this.operationLink = new LeaderLink({ ...linkOptions, lateMs: HANDOVER_MS_MAX });
     this.forwarder = new Forwarder(this.link, this.isTaking);
     this.orders = new OrderForwarder(this.link, this.isTaking);
     this.operations = new OperationForwarder(nodeId, this.operationLink, this.isTaking);
@@ -298,9 +299,7 @@ export class Member {
 
   private leaderChanged(): void {
     this.link.leaderChanged();
-    // A hand-over is answered by the node that led before.
-    const { operationLink } = this;
-    setTimeout(() => operationLink.leaderChanged(), HANDOVER_MS_MAX).unref();
+    this.operationLink.leaderChanged();
   }
 
   private closeLinks(): void {

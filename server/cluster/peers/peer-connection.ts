@@ -110,7 +110,7 @@ export class PeerConnection {
 
   /** Whether calls are of use. */
   get isLost(): boolean {
-    return this.end !== undefined;
+    return this.socket.destroyed;
   }
 
   /** Resolves with the answer; rejects with ConnectionLost or CallFailed. */
@@ -169,7 +169,7 @@ export class PeerConnection {
   /** Closes it once its calls are answered, or after so long. */
   leave(msMax: number): void {
     this.isLeaving = true;
-    if (this.calls.size === 0) this.close();
+    if (this.calls.size === 0 || msMax === 0) this.close();
     else setTimeout(() => this.close(), msMax).unref();
   }
 
@@ -191,26 +191,24 @@ export class PeerConnection {
   }
 
   private begin(name: PeerCallNumber, request: Uint8Array, call: Call): void {
-    if (this.end !== undefined) {
-      call.failed(new ConnectionLost(this.end.message, true));
-      return;
-    }
-    const send = (): void => {
-      this.last = (this.last + 1) >>> 0;
-      this.calls.set(this.last, call);
-      const { socket } = this;
-      socket.cork();
-      socket.write(frameHead(FrameKind.call, name, this.last, request.length));
-      socket.write(request);
-      process.nextTick(() => socket.uncork());
-    };
-    if (this.isOpen) send();
+    if (this.isLost) call.failed(new ConnectionLost(this.end?.message ?? 'it is closed', true));
+    else if (this.isOpen) this.send(name, request, call);
     else {
-      this.beforeOpen.push(() => (this.end === undefined ? send() : undefined));
+      this.beforeOpen.push(() => this.begin(name, request, call));
       void this.lost.then((why) => {
         if (!this.isOpen) call.failed(new ConnectionLost(why.message, true));
       });
     }
+  }
+
+  private send(name: PeerCallNumber, request: Uint8Array, call: Call): void {
+    const { socket } = this;
+    this.last = (this.last + 1) >>> 0;
+    this.calls.set(this.last, call);
+    socket.cork();
+    socket.write(frameHead(FrameKind.call, name, this.last, request.length));
+    socket.write(request);
+    process.nextTick(() => socket.uncork());
   }
 
   private receive(chunk: Buffer): void {
