@@ -7,7 +7,8 @@ import { copyFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { openNodeKey } from '../../server/identity/credentials.ts';
 import type { Etcd } from '../common/etcd.ts';
-import { freePort, LocalNode } from '../load/load-node.ts';
+import { freePort } from '../common/free-port.ts';
+import { LocalNode } from '../load/load-node.ts';
 
 /** Where nodes are started, and stopped at the end. */
 export interface Stage {

@@ -6,12 +6,12 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseEtcdAddress } from '../../storage/etcd/address.ts';
 import { EtcdClient, type EtcdTls } from '../../storage/etcd/client.ts';
+import { freePort } from './free-port.ts';
 
 /** Why what needs etcd is left out; undefined where it is installed. */
 export const NO_ETCD: string | undefined =
@@ -110,7 +110,7 @@ export class Etcd {
   /** Started, and able to write. End it with close(). */
   static async start(o: EtcdOptions = {}): Promise<Etcd> {
     const count = o.members ?? 3;
-    const ports = await freePorts(2 * count);
+    const ports = await Promise.all(Array.from({ length: 2 * count }, freePort));
     const directory = mkdtempSync(join(tmpdir(), 'etcd-'));
     const names = Array.from({ length: count }, (_, i) => `m${i + 1}`);
     const places = o.places ?? Array.from({ length: count }, () => HERE);
@@ -205,13 +205,4 @@ function tlsArgs(directory: string): string[] {
     ...['--cert-file', join(directory, 'server.pem'), '--key-file', join(directory, 'server.key')],
     ...['--client-cert-auth', '--trusted-ca-file', join(directory, 'ca.pem')],
   ];
-}
-
-/** Ports that were free a moment ago; all at once, so that none comes twice. */
-async function freePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
-  await Promise.all(servers.map((server) => once(server, 'listening')));
-  const ports = servers.map((server) => (server.address() as { port: number }).port);
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
-  return ports;
 }

@@ -7,10 +7,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { extname, join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { freePort } from '../common/free-port.ts';
 import { ask, openClient } from './load-client.ts';
 
 const START_TIMEOUT_MS = 120_000;
@@ -230,15 +230,4 @@ async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<number 
     await once(child, 'exit');
   }
   return child.exitCode;
-}
-
-/** That nobody listens on now. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('no free port');
-  return address.port;
 }

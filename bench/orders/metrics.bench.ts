@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Ratio } from '../common/figures.ts';
-import { freePort } from '../load/load-node.ts';
+import { freePort } from '../common/free-port.ts';
 import { openSide, type Side, sideRatios, takeTurns } from './node-sides.ts';
 
 export interface MetricsShape {

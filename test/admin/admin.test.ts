@@ -6,13 +6,14 @@ import { request } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
+import { freePort } from '../../bench/common/free-port.ts';
 import { ADMIN_TABLE } from '../../server/admin/admin-table.ts';
 import { type AdminOptions, listenAdmin } from '../../server/admin/listener.ts';
 import { readPageFiles } from '../../server/admin/page-files.ts';
 import type { NodeFacts } from '../../server/admin/summary.ts';
 import { NodeAdmin } from '../../server/app/node-admin.ts';
 import { readConfig } from '../../server/config/config.ts';
-import { freePort, TestNode, temporaryDirectory, until } from '../common/node-harness.ts';
+import { TestNode, temporaryDirectory, until } from '../common/node-harness.ts';
 
 const TOKEN = 'a-token-of-some-length';
 

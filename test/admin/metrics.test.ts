@@ -3,12 +3,12 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
+import { freePort } from '../../bench/common/free-port.ts';
 import { ADMIN_TABLE } from '../../server/admin/admin-table.ts';
 import { METRICS } from '../../server/admin/metric-table.ts';
 import { OPERATIONS } from '../../server/admin/operation-table.ts';
 import { BUCKET_BOUNDS, Histogram } from '../../server/common/histogram.ts';
 import {
-  freePort,
   get,
   send,
   TestNode,

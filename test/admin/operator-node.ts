@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { freePort } from '../../bench/common/free-port.ts';
 import type { OperationKey } from '../../server/admin/operation-table.ts';
-import { freePort, type Settings, TestNode } from '../common/node-harness.ts';
+import { type Settings, TestNode } from '../common/node-harness.ts';
 
 export interface Answered {
   readonly status: number;

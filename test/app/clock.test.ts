@@ -4,9 +4,9 @@
  */
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
+import { freePort } from '../../bench/common/free-port.ts';
 import { useCompiledNodes } from '../common/forms.ts';
 import {
-  freePort,
   get,
   type Settings,
   send,

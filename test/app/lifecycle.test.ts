@@ -14,12 +14,12 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
+import { freePort } from '../../bench/common/free-port.ts';
 import { readRecord } from '../../storage/log/record.ts';
 import { useCompiledNodes } from '../common/forms.ts';
 import {
   book,
   books,
-  freePort,
   get,
   TestNode,
   temporaryDirectory,

@@ -10,10 +10,10 @@ import { Agent } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import test from 'node:test';
+import { freePort } from '../../bench/common/free-port.ts';
 import { useCompiledNodes } from '../common/forms.ts';
 import {
   book,
-  freePort,
   type Reply,
   send,
   TestNode,

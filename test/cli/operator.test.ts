@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import test from 'node:test';
+import { freePort } from '../../bench/common/free-port.ts';
 import { auditEntries } from '../../storage/operations/audit-log.ts';
-import { freePort, TestNode, temporaryDirectory, withMarkets } from '../common/node-harness.ts';
+import { TestNode, temporaryDirectory, withMarkets } from '../common/node-harness.ts';
 import { cli } from '../common/run-cli.ts';
 import { Trader } from '../common/traders.ts';
 

@@ -6,7 +6,8 @@ import { cpSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'n
 import { builtinModules } from 'node:module';
 import { join } from 'node:path';
 import test from 'node:test';
-import { freePort, get, SMALL_NODE, temporaryDirectory, until } from '../common/node-harness.ts';
+import { freePort } from '../../bench/common/free-port.ts';
+import { get, SMALL_NODE, temporaryDirectory, until } from '../common/node-harness.ts';
 import { SHORT } from '../common/random.ts';
 import { ROOT } from '../common/root.ts';
 

@@ -3,12 +3,12 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
+import { freePort } from '../../bench/common/free-port.ts';
 import { CASH_F, Cash } from '../../engine/tables/layout.ts';
 import { openCatalog } from '../../storage/catalog/catalog.ts';
 import { SnapshotFiles } from '../../storage/snapshot/snapshots.ts';
 import {
   catalogFile,
-  freePort,
   get,
   TestNode,
   temporaryDirectory,

@@ -1,6 +1,7 @@
 /** Every call of @polymarket/clob-client-v2 1.1.0; it signs orders of both versions. */
 import assert from 'node:assert/strict';
-import { freePort, TestNode, temporaryDirectory, withMarkets } from '../common/node-harness.ts';
+import { freePort } from '../../bench/common/free-port.ts';
+import { TestNode, temporaryDirectory, withMarkets } from '../common/node-harness.ts';
 import type { Call } from './calls.ts';
 import { answered, type Client, rows } from './client-answers.ts';
 import { clobCalls, readOnlyCalls } from './clob-calls.ts';

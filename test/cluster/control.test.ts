@@ -1,9 +1,10 @@
 /** What an operator sees of a cluster of whole nodes, and does with it. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { freePort } from '../../bench/common/free-port.ts';
 import { readToken } from '../../server/admin/token-file.ts';
 import { useCompiledNodes } from '../common/forms.ts';
-import { freePort, TestNode, temporaryDirectory, until } from '../common/node-harness.ts';
+import { TestNode, temporaryDirectory, until } from '../common/node-harness.ts';
 import { cli } from '../common/run-cli.ts';
 import type { Trader } from '../common/traders.ts';
 import { type Cluster, NEEDS_ETCD, sharedCluster, traderOf, WAIT_MS } from './whole-cluster.ts';

@@ -4,9 +4,10 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { freePort } from '../../bench/common/free-port.ts';
 import { EtcdLog } from '../../storage/cluster/etcd-log.ts';
 import { useCompiledNodes } from '../common/forms.ts';
-import { freePort, get, TestNode, temporaryDirectory, until } from '../common/node-harness.ts';
+import { get, TestNode, temporaryDirectory, until } from '../common/node-harness.ts';
 import { seeded } from '../storage/stored-exchange.ts';
 import {
   Cluster,

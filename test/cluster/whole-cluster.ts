@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { after } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Etcd, NO_ETCD } from '../../bench/common/etcd.ts';
+import { freePort } from '../../bench/common/free-port.ts';
 import { openNodeKey } from '../../server/identity/credentials.ts';
 import type { CatalogMarket } from '../../storage/catalog/catalog-file.ts';
 import {
   book,
-  freePort,
   get,
   levels,
   type Settings,

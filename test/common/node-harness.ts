@@ -6,11 +6,11 @@
  */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { createHash, randomInt } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { type Agent, request as httpRequest } from 'node:http';
-import { createServer, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -88,23 +88,6 @@ export function remount(disk: string, options: string): void {
 
 function mount(...args: readonly string[]): boolean {
   return spawnSync('mount', args, { stdio: 'ignore' }).status === 0;
-}
-
-/** Below those that the system gives to connections: one of them could be taken before its node listens. */
-const PORTS = [12_000, 32_000] as const;
-
-/** A port that nobody listens on now. */
-export async function freePort(): Promise<number> {
-  for (;;) {
-    const port = randomInt(...PORTS);
-    const server = createServer().listen(port, '127.0.0.1');
-    const isFree = await once(server, 'listening').then(
-      () => true,
-      () => false,
-    );
-    server.close();
-    if (isFree) return port;
-  }
 }
 
 /** A node in a process of its own. */

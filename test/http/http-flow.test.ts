@@ -3,22 +3,13 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import test from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { freePort } from '../../bench/common/free-port.ts';
 import { listen, type RequestContext } from '../../server/http/http.ts';
 import { Client, gate, get, post, route, serve } from '../common/http-client.ts';
 import { until } from '../common/node-harness.ts';
 
 const MB = 1024 * 1024;
 const LOCAL = { host: '127.0.0.1', trustProxy: 0, log: () => undefined };
-
-/**
- * A port to ask for by number, as operators do: the system lets no second socket share a port that
- * it chose itself, nor listen on it again for a minute, whatever the options.
- */
-async function freePort(): Promise<number> {
-  const server = await listen([], { ...LOCAL, port: 0 });
-  await server.close();
-  return server.port;
-}
 
 test('a caller that leaves in the middle of its body is forgotten', async (t) => {
   let runs = 0;

@@ -5,9 +5,9 @@ import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
+import { freePort } from '../../bench/common/free-port.ts';
 import {
   book,
-  freePort,
   get,
   SMALL_NODE,
   send,

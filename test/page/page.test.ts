@@ -1,16 +1,11 @@
 /** The page of the admin listener in a real browser, on a real node that trades and is killed. */
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
+import { freePort } from '../../bench/common/free-port.ts';
 import { openCatalog } from '../../storage/catalog/catalog.ts';
 import type { CatalogMarket } from '../../storage/catalog/catalog-file.ts';
 import { mergeCatalog } from '../../storage/catalog/catalog-merge.ts';
-import {
-  catalogFile,
-  freePort,
-  TestNode,
-  temporaryDirectory,
-  withMarkets,
-} from '../common/node-harness.ts';
+import { catalogFile, TestNode, temporaryDirectory, withMarkets } from '../common/node-harness.ts';
 import { SHORT } from '../common/random.ts';
 import { Trader } from '../common/traders.ts';
 import { findChromium, Reader } from './browser.ts';

@@ -7,7 +7,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freePort, temporaryDirectory, until } from '../common/node-harness.ts';
+import { freePort } from '../../bench/common/free-port.ts';
+import { temporaryDirectory, until } from '../common/node-harness.ts';
 import { ROOT } from '../common/root.ts';
 import { findChromium, Reader } from './browser.ts';
 

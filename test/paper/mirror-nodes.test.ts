@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { freePort } from '../../bench/common/free-port.ts';
 import { type CatalogMarket, readCatalog } from '../../storage/catalog/catalog-file.ts';
 import { OperatorNode } from '../admin/operator-node.ts';
 import {
   type BookJson,
   book,
   books,
-  freePort,
   get,
   levels,
   type Settings,

@@ -2,16 +2,10 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import test, { after } from 'node:test';
+import { freePort } from '../../bench/common/free-port.ts';
 import { NodeClient, PlayedClock, Wallet } from '../../client/client.ts';
 import { RecordingWriter } from '../../storage/recordings/writer.ts';
-import {
-  catalogFile,
-  freePort,
-  get,
-  send,
-  TestNode,
-  temporaryDirectory,
-} from '../common/node-harness.ts';
+import { catalogFile, get, send, TestNode, temporaryDirectory } from '../common/node-harness.ts';
 import { Random } from '../common/random.ts';
 
 const directory = temporaryDirectory();

@@ -1,16 +1,10 @@
 /** GET /activity of a whole node with a ledger: trades, splits, merges and payouts as one list. */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
+import { freePort } from '../../bench/common/free-port.ts';
 import { compileShape } from '../../server/common/schema.ts';
 import { ActivityAnswer } from '../../server/portfolio/portfolio-schemas.ts';
-import {
-  freePort,
-  get,
-  TestNode,
-  temporaryDirectory,
-  until,
-  withMarkets,
-} from '../common/node-harness.ts';
+import { get, TestNode, temporaryDirectory, until, withMarkets } from '../common/node-harness.ts';
 import { cli } from '../common/run-cli.ts';
 import { Trader } from '../common/traders.ts';
 

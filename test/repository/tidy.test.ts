@@ -198,7 +198,7 @@ const ROOMS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
     challenge: ['common'],
     cluster: ['common', 'load', 'measure', 'orders'],
     engine: ['common'],
-    load: [],
+    load: ['common'],
     measure: ['load'],
     orders: ['common', 'load', 'measure'],
     paper: ['common', 'load'],

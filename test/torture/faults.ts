@@ -10,8 +10,8 @@ import { spawnSync } from 'node:child_process';
 import { appendFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { freePort } from '../../bench/common/free-port.ts';
 import {
-  freePort,
   get,
   remount,
   send,

@@ -7,7 +7,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import type { Place } from '../../../bench/common/etcd.ts';
-import { freePort } from '../../common/node-harness.ts';
+import { freePort } from '../../../bench/common/free-port.ts';
 
 /** Nobody has this address. */
 const NOWHERE = '02:00:00:00:00:01';

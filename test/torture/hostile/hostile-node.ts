@@ -10,15 +10,10 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { freePort } from '../../../bench/common/free-port.ts';
 import type { CatalogMarket } from '../../../storage/catalog/catalog-file.ts';
 import { fileArgs } from '../../common/forms.ts';
-import {
-  freePort,
-  send,
-  temporaryDirectory,
-  until,
-  withMarkets,
-} from '../../common/node-harness.ts';
+import { send, temporaryDirectory, until, withMarkets } from '../../common/node-harness.ts';
 import { ROOT } from '../../common/root.ts';
 import { type Taken, takenBy } from '../load-child.ts';
 import { COLLECTOR_ADDRESS, COLLECTOR_ARGS, collectGarbage } from './collector.ts';
