@@ -15,8 +15,10 @@ export interface Beat {
   readonly sequence: number;
   /** Sizes of its tables. */
   readonly capacities: Capacities;
-  /** From 1: no two are the same. */
+  /** From 1: no two of a process are the same, and a later one has more. */
   readonly count: number;
+  /** The leader before it had left by itself: what was sent to that one is still answered. */
+  readonly afterLeave: boolean;
   /** The leader gives up the lead: the others need not wait for its silence. */
   readonly leaves: boolean;
   /** Where it leaves: the node that shall lead; the others wait as after any other beat. */

@@ -114,9 +114,14 @@ export class Roles {
   private writer: LogWriter | undefined;
   /** The newest one that is known, of a beat or of the tail. */
   private epoch = 0;
-  /** The newest beat that has come here, and when. */
+  /** The newest beat that has come here, as it is in the log and read, and when. */
   private newest: Buffer | undefined;
+  private newestBeat: Beat | undefined;
   private beatAt = performance.now();
+  /** Whether the newest beat was the last one of a leader that leaves. */
+  private hasLeft = false;
+  /** Whether this node leads after such a one. */
+  private afterLeave = false;
   /** What the leader has left to this node, with its last beat. */
   private left: Tail | undefined;
   /** Beats of the leader that this process has seen. */
@@ -306,21 +311,25 @@ export class Roles {
   private onBeat(value: Buffer): void {
     const { node } = this.o;
     const beat: Beat = decodeBeat(value);
+    if (this.isOlder(beat)) return;
     this.newest = value;
+    this.newestBeat = beat;
     this.beatAt = performance.now();
     if (this.role === 'leading' || this.role === 'leaving' || this.role === 'over') return;
     // Its own, with which it has left.
     if (beat.node === node && beat.next !== undefined) return;
-    if (beat.epoch < this.epoch) return;
     this.epoch = beat.epoch;
     const isSame = beat.epoch === this.leader?.epoch;
     // The first one of all may be of a leader that ended yesterday.
     this.seen = isSame || this.seen > 1 ? this.seen + 1 : 1;
     if (!isSame) {
+      // The last beat of who led before has not come here.
+      if (beat.afterLeave && !this.hasLeft) this.expect(undefined, undefined);
       const { advertise, epoch, node: name, peers } = beat;
       this.leader = { node: name, advertise, peers, epoch };
       this.o.onLeader();
     }
+    this.hasLeft = beat.leaves;
     if (beat.node === node && beat.leaves !== true) return;
     this.feed.reaches(beat.sequence);
     // Whoever waits for an answer of that node still gets it.
@@ -339,6 +348,12 @@ export class Roles {
         `the tables of this node are smaller than those of its leader, ${beat.node}: ${smaller}`,
       ),
     );
+  }
+
+  /** A beat that was read may have overtaken some that are watched. */
+  private isOlder({ count, epoch }: Beat): boolean {
+    const { epoch: newestEpoch, count: newest = 0 } = this.newestBeat ?? {};
+    return epoch < this.epoch || (epoch === newestEpoch && count < newest);
   }
 
   private look(): void {
@@ -398,6 +413,7 @@ export class Roles {
     const record = this.o.epochRecord();
     const patienceMs = PATIENCE * silenceMs;
     this.taken = performance.now();
+    this.afterLeave = this.hasLeft;
     const beat = this.beatOf(tail.epoch + 1, record.sequence, { leaves: false });
     // One that comes between that look and the claim lets its leader show itself as current.
     const seen = left === undefined ? this.newest : undefined;
@@ -507,8 +523,9 @@ export class Roles {
     const { advertise, node, peers, tables } = this.o;
     const { capacities } = tables;
     this.count += 1;
-    const { count } = this;
-    return encodeBeat({ node, epoch, advertise, peers, sequence, capacities, count, ...rest });
+    const { afterLeave, count } = this;
+    const own = { node, epoch, advertise, peers, sequence, capacities, count, afterLeave };
+    return encodeBeat({ ...own, ...rest });
   }
 }
 

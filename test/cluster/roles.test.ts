@@ -204,6 +204,46 @@ test('a leader hands over: the named node leads at once, both go on, and the lea
     await assert.rejects(first.run!.roles.handOver(second.name), /does not lead/);
   }));
 
+test('a hand-over goes well where beats come late, and none of them is believed', () =>
+  staged(async (stage) => {
+    const first = await stage.led();
+    for (const { run } of stage.nodes) run!.faults.swapsBeats = true;
+    const others = stage.nodes.filter((node) => node !== first);
+    await stage.level();
+    for (const to of [...others, first, ...others]) {
+      const from = await stage.led();
+      const { epoch } = from.run!.roles.leader!;
+      await from.run!.roles.handOver(to.name);
+      await until(() => to.leads, WAIT_MS);
+      assert.equal(to.run!.roles.leader!.epoch, epoch + 1, 'nobody else led meanwhile');
+      for (const { run } of stage.nodes)
+        await until(() => run!.roles.facts().leader?.node === to.name, WAIT_MS);
+    }
+  }));
+
+test('who has not seen that the leader leaves learns it from the beats of the next one', () =>
+  staged(async (stage) => {
+    const first = await stage.led();
+    const [second, third] = stage.nodes.filter((node) => node !== first);
+    const knows = (name: string) => () => third!.run!.roles.facts().leader?.node === name;
+    await until(knows(first.name), WAIT_MS);
+    const heard = third!.nexts.length;
+    third!.run!.faults.losesBeats = true;
+    await first.run!.roles.handOver(second!.name);
+    await until(() => second!.leads, WAIT_MS);
+    assert.deepEqual(third!.nexts.slice(heard), []);
+    third!.run!.faults.losesBeats = false;
+    await until(knows(second!.name), WAIT_MS);
+    assert.deepEqual(third!.nexts.slice(heard), [undefined]);
+    // A leader that is dead has not left.
+    third!.run!.faults.losesBeats = true;
+    second!.kill();
+    await until(() => first.leads || third!.leads, WAIT_MS);
+    third!.run!.faults.losesBeats = false;
+    await stage.level();
+    assert.deepEqual(third!.nexts.slice(heard), [undefined]);
+  }));
+
 test('a leader whose named node is dead follows whoever leads then', () =>
   staged(async (stage) => {
     const first = await stage.led();

@@ -44,6 +44,8 @@ export class SimulatedNode {
   /** Runs that ended because another node leads. */
   overs = 0;
   run: Run | undefined;
+  /** Of each leader that leaves, who leads next, if that is known. */
+  readonly nexts: (string | undefined)[] = [];
   /** Why it takes nothing, as far as the shared log is concerned. */
   problem: string | undefined;
   /** Milliseconds by which its clock is wrong. */
@@ -100,7 +102,7 @@ export class SimulatedNode {
       onFollow: () => undefined,
       waiting: () => 0,
       onLeader: () => undefined,
-      onNext: () => undefined,
+      onNext: (next) => void this.nexts.push(next?.node),
       onProblem: (problem) => {
         this.problem = problem;
       },

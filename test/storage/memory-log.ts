@@ -62,6 +62,8 @@ export class Faults {
   isCut = false;
   /** Heartbeats are not delivered, though everything else is. */
   losesBeats = false;
+  /** Each heartbeat is delivered before the one before it, too: a read overtakes the watch. */
+  swapsBeats = false;
   fate: () => Fate = () => 'arrives';
   /** Milliseconds that each way takes. */
   delayMs: () => number = () => 0;
@@ -135,8 +137,10 @@ export class MemoryLog implements ReplicatedLog, TailStore<MemoryGroup> {
       if (beat === undefined || beat === seen || this.faults.losesBeats) return true;
       await pause(this.faults.delayMs());
       if (isOver() || this.faults.isCut) return true;
+      const before = seen;
       seen = beat;
       onBeat(beat);
+      if (this.faults.swapsBeats && before !== undefined) onBeat(before);
       return true;
     }, onProblem);
   }
