@@ -405,7 +405,8 @@ export class Roles {
     const expected = Math.max(tail.sequence, own);
     await Promise.race([feed.whenApplied(expected), sleep(silenceMs, undefined, { ref: false })]);
     // No leader is presumed dead where it has announced that it leaves.
-    if (left === undefined && (await this.hasBeaten())) return undefined;
+    const seen = left === undefined ? await this.lastBeat() : undefined;
+    if (seen === 'newer') return undefined;
     if (this.silence.ms < silenceMs || !this.isClaiming()) return undefined;
     // Whoever is behind leaves the lead to somebody else, or tries again; and somebody leads who writes meanwhile.
     if (feed.applied !== expected || feed.at.sequence !== expected) return undefined;
@@ -415,8 +416,7 @@ export class Roles {
     this.taken = performance.now();
     this.afterLeave = this.hasLeft;
     const beat = this.beatOf(tail.epoch + 1, record.sequence, { leaves: false });
-    // One that comes between that look and the claim lets its leader show itself as current.
-    const seen = left === undefined ? this.newest : undefined;
+    // A beat that comes between that look and the claim lets its leader show itself as current.
     const writer = await replicated.claim(tail, record, { node, patienceMs, beat, seen });
     const stopped = this.following.stop();
     feed.take(record);
@@ -442,13 +442,17 @@ export class Roles {
     return left === undefined || left.sequence < this.feed.at.sequence ? undefined : left;
   }
 
-  /** Whether the leader runs: its beats are in the log, and were only not delivered. */
-  private async hasBeaten(): Promise<boolean> {
+  /**
+   * The last beat that is in the log; newer: it has not come here yet, so its leader runs. One that the log took late
+   * may lie behind the newest of all.
+   */
+  private async lastBeat(): Promise<Buffer | 'newer' | undefined> {
     const { replicated, silenceMs } = this.o;
     const beat = await replicated.lastBeat(silenceMs);
-    if (beat === undefined || this.newest?.equals(beat)) return false;
+    if (beat === undefined || this.newest?.equals(beat)) return beat;
+    if (this.isOlder(decodeBeat(beat))) return beat;
     this.onBeat(beat);
-    return true;
+    return 'newer';
   }
 
   private lead(writer: LogWriter): void {

@@ -14,6 +14,7 @@ import {
   type Cluster,
   clustered,
   NEEDS_ETCD,
+  PATIENT,
   placed,
   type Status,
   traderOf,
@@ -62,15 +63,20 @@ async function marketsAt(cluster: Cluster, i: number): Promise<string> {
     .join();
 }
 
+/** Waits for it; a node that starts over cannot be reached. */
+function settles(condition: () => Promise<boolean>): Promise<void> {
+  return until(() => condition().catch(() => false), WAIT_MS);
+}
+
 /** These nodes serve the same catalog, which has these markets. */
 async function serve(cluster: Cluster, nodes: readonly number[], markets: string): Promise<void> {
-  await until(async () => {
+  await settles(async () => {
     const served = await Promise.all(nodes.map((i) => catalogOf(cluster, i)));
     if (served.some(({ missing }) => missing !== null)) return false;
     if (new Set(served.map((it) => it.served)).size > 1) return false;
     const listed = await Promise.all(nodes.map((i) => marketsAt(cluster, i)));
     return listed.every((it) => it === markets);
-  }, WAIT_MS);
+  });
 }
 
 async function operated(cluster: Cluster, i: number, path: string, body: object) {
@@ -109,7 +115,7 @@ test(
       await cluster.nodes[other]!.stop();
       const offline = await imported(cluster, other, 1);
       assert.match(offline.stderr, /a catalog of a cluster changes while its node runs: start it/);
-    }),
+    }, PATIENT),
 );
 
 test('markets that an operator makes and resolves are the same on all nodes', NEEDS_ETCD, () =>
@@ -141,7 +147,7 @@ test('markets that an operator makes and resolves are the same on all nodes', NE
       const served = await Promise.all(ALL.map((i) => catalogOf(cluster, i)));
       assert.equal(new Set(served.map((it) => it.served)).size, 1);
     },
-    { LEDGER: 'on' },
+    { LEDGER: 'on', ...PATIENT },
   ),
 );
 
@@ -169,7 +175,7 @@ test(
       process.kill(cluster.nodes[still]!.pid, 'SIGCONT');
       assert.equal(second.code, 0, second.stderr);
       await serve(cluster, ALL, '1,2,3');
-    }),
+    }, PATIENT),
 );
 
 test(
@@ -219,7 +225,12 @@ test(
           const offers = (): number =>
             cluster.nodes.map(({ log }) => log.split('offers catalog').length).reduce(sum);
           const offered = offers();
-          await until(() => offers() > offered, WAIT_MS);
+          let isOver = false;
+          void ending.then(() => {
+            isOver = true;
+          });
+          // It offers nothing where the node has lost the lead meanwhile.
+          await until(() => offers() > offered || isOver, WAIT_MS);
           // From the offer until after it is in use.
           await sleep(random.between(0, KILL_MS_MAX));
           await cluster.nodes[leader]!.end('SIGKILL');
@@ -228,7 +239,7 @@ test(
           await cluster.run(leader);
           const ended = await ending;
           let settled = before;
-          await until(async () => {
+          await settles(async () => {
             settled = await marketsAt(cluster, leader);
             const listed = await Promise.all(others.map((it) => marketsAt(cluster, it)));
             const served = await Promise.all(ALL.map((it) => catalogOf(cluster, it)));
@@ -236,7 +247,7 @@ test(
               listed.every((it) => it === settled) &&
               served.every((it) => it.missing === null && it.served === served[0]!.served)
             );
-          }, WAIT_MS);
+          });
           assert([before, `1,${i}`].includes(settled), settled);
           if (ended?.code === 0) assert.equal(settled, `1,${i}`, 'an import that succeeded stays');
           console.log(`${ended?.code === 0 ? 'done' : 'not done'}, then markets ${settled}`);

@@ -82,8 +82,10 @@ describe('nodes that join', NEEDS_ETCD, () => {
       const node = await TestNode.start(place.directory, place.settings);
       assert.match(node.log, /taken from node n\d: all up to batch/);
       await hasJoined(cluster, node, place);
-      const { cluster: facts, status } = (await get(node, '/status')).json as Status;
-      assert.deepEqual([facts.role, status], ['follower', 'ok']);
+      await until(async () => {
+        const { cluster: facts, status } = (await get(node, '/status')).json as Status;
+        return facts.role === 'follower' && status === 'ok';
+      }, WAIT_MS);
       await leaves(cluster);
     }),
   );

@@ -15,6 +15,7 @@ import { sendCommands } from '../../server/orders/own-commands.ts';
 import { Sequencer } from '../../server/orders/sequencer.ts';
 import { allocateSlots } from '../../server/orders/slots.ts';
 import { ClusterLog } from '../../storage/cluster/cluster-log.ts';
+import { Unreachable } from '../../storage/log/log.ts';
 import { batchOf, replay } from '../../storage/recovery/replay.ts';
 import { FakeLog, type FakeStore } from '../storage/fake-log.ts';
 import { Faults, type MemoryCluster, MemoryLog } from '../storage/memory-log.ts';
@@ -129,6 +130,18 @@ export class SimulatedNode {
     void run.roles.close();
     void run.replicated.close();
     run.faults.isCut = true;
+  }
+
+  /** It claims no lead but one that is left to it, however long nothing comes, until it `looks` again. */
+  looksAway(): { looks(): void } {
+    const { replicated } = this.run!;
+    const tail = replicated.tail.bind(replicated);
+    replicated.tail = () => Promise.reject(new Unreachable('the test says so'));
+    return {
+      looks: () => {
+        replicated.tail = tail;
+      },
+    };
   }
 
   /** Sends a number to be noted; why it was refused, or undefined once it is acknowledged. */

@@ -149,6 +149,8 @@ export class TestNode {
   /** Waits until it answers. */
   async answers(): Promise<void> {
     await until(() => this.port !== 0 || this.hasEnded, START_MS_MAX);
+    // The last of its log may come after its end.
+    if (this.hasEnded) await this.exit();
     assert(!this.hasEnded, `the node did not start:\n${this.log}`);
     assert.equal((await get(this, '/time')).status, 200);
   }
