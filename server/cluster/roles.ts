@@ -90,6 +90,8 @@ export interface Leader {
 /** Parts of CLUSTER_SILENCE_MS: between two looks, and between two beats. */
 const LOOKS = 15;
 const BEATS = 5;
+/** The same: so long a beat waits for the answer to the one before, which a member of the log that hangs does not give. */
+const UNANSWERED = 3;
 /** Multiples of it: so long a leader whose appends get no answer waits before it gives them up. */
 const PATIENCE = 8;
 /** Close enough to the leader to be of use. */
@@ -127,7 +129,8 @@ export class Roles {
   /** Beats of the leader that this process has seen. */
   private seen = 0;
   private count = 0;
-  private isBeating = false;
+  /** When the heartbeat was sent whose answer the next one waits for. */
+  private beatSent = -Infinity;
   /** Why the shared log takes no more records. */
   private fullness: string | undefined;
   private problem: string | undefined;
@@ -479,14 +482,16 @@ export class Roles {
   }
 
   private beatOnce(): void {
-    if (this.isBeating) return;
-    this.isBeating = true;
+    const now = performance.now();
+    if (now - this.beatSent < this.o.silenceMs / UNANSWERED) return;
+    this.beatSent = now;
     this.beat({ leaves: false })
       .catch((error: Error) => {
-        if (error instanceof WrongSequence) this.lost(error);
+        // Who leaves learns it from its last beat.
+        if (error instanceof WrongSequence && this.role === 'leading') this.lost(error);
       })
       .finally(() => {
-        this.isBeating = false;
+        if (this.beatSent === now) this.beatSent = -Infinity;
         this.judgeLog();
       });
   }

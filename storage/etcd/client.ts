@@ -302,11 +302,15 @@ export class EtcdClient {
 
   private async once<T>(msMax: number, call: Call<T>): Promise<T> {
     const { present } = this;
+    // It may hang: this call goes on waiting for it, later ones do not.
+    const slow = setTimeout(() => this.leave(present), ATTEMPT_MS);
     try {
       return await this.attempt(present, msMax, call);
     } catch (error) {
       if (!isFullText(error as Error)) this.leave(present);
       throw error;
+    } finally {
+      clearTimeout(slow);
     }
   }
 

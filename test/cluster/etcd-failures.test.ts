@@ -357,6 +357,34 @@ test('a writer that has no patience left while etcd is away ends with an unknown
   await observer.has(next.last);
 });
 
+test('a call that a member does not answer keeps no later one waiting for that member', {
+  skip: NO_ETCD,
+}, async (t) => {
+  const { etcd } = await staged(t);
+  const client = await etcd.client();
+  t.after(() => client.close());
+  const [member] = etcd.members;
+  member!.pause();
+  let isAnswered = false;
+  let isGivenUp = false;
+  const swap = (): Promise<boolean> => client.swap({ key: 'a', expected: undefined, puts: [] }, MS);
+  const first = swap().catch(() => {
+    isGivenUp = true;
+  });
+  while (!isAnswered && !isGivenUp) {
+    swap().then(
+      () => {
+        isAnswered = true;
+      },
+      () => undefined,
+    );
+    await sleep(100);
+  }
+  assert(!isGivenUp);
+  member!.resume();
+  await first;
+});
+
 test('closing does not wait for an etcd that is away', { skip: NO_ETCD }, async (t) => {
   const { etcd, place } = await staged(t, { members: 1 });
   const log = await place.open();

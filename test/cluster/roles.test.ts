@@ -171,6 +171,18 @@ test('a beat that comes behind a newer one is none of a leader that runs', () =>
     assert.notEqual(await stage.led(), first);
   }));
 
+test('a beat without an answer keeps the next ones back only for a while', () =>
+  staged(async (stage) => {
+    const { replicated } = (await stage.led()).run!;
+    const beat = replicated.beat.bind(replicated);
+    let beats = 0;
+    replicated.beat = (...args) => {
+      beats += 1;
+      return beats === 1 ? new Promise(() => undefined) : beat(...args);
+    };
+    await until(() => beats > 3, WAIT_MS);
+  }));
+
 test('a record that comes while the tail is read is no damage', () =>
   staged(async (stage) => {
     const first = await stage.led();

@@ -9,6 +9,7 @@ import { freePort } from '../../bench/common/free-port.ts';
 import { openNodeKey } from '../../server/identity/credentials.ts';
 import type { CatalogMarket } from '../../storage/catalog/catalog-file.ts';
 import {
+  type BookJson,
   book,
   get,
   levels,
@@ -122,7 +123,14 @@ export class Cluster {
 
   async booksAreEqual(): Promise<readonly string[]> {
     const token = this.market.tokenIds[0]!;
-    const [first, ...others] = await Promise.all(this.nodes.map((node) => book(node, token)));
+    let shown: readonly BookJson[] = [];
+    await until(async () => {
+      const reading = Promise.all(this.nodes.map((node) => book(node, token)));
+      // A node that starts over cannot be reached.
+      shown = await reading.catch(() => []);
+      return shown.length > 0;
+    }, WAIT_MS);
+    const [first, ...others] = shown;
     for (const other of others) assert.deepEqual(other, first);
     return levels(first!.bids);
   }
