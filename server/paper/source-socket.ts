@@ -42,7 +42,8 @@ export class SourceSocket {
   private tries = 0;
   /** Monotonic milliseconds; 0 = not open. */
   private openedAt = 0;
-  private receivedAt = 0;
+  /** Pings since something came: time in which this process stood still is no silence. */
+  private unanswered = 0;
   private pings: NodeJS.Timeout | undefined;
   private again: NodeJS.Timeout | undefined;
   private isClosed = false;
@@ -100,22 +101,24 @@ export class SourceSocket {
   }
 
   private receive(): void {
-    this.receivedAt = performance.now();
+    this.unanswered = 0;
     this.handlers.received?.();
   }
 
   private opened(socket: WebSocket): void {
     this.openedAt = performance.now();
-    this.receivedAt = this.openedAt;
+    this.unanswered = 0;
+    const { pingMs, silenceMs } = this.times;
     this.pings = setInterval(() => {
-      if (performance.now() - this.receivedAt > this.times.silenceMs) {
+      if (this.unanswered * pingMs >= silenceMs) {
         this.end('silent');
         return;
       }
+      this.unanswered += 1;
       // Some venues answer the one, some the other.
       socket.send('PING');
       socket.ping();
-    }, this.times.pingMs);
+    }, pingMs);
     this.handlers.opened((message) => socket.send(JSON.stringify(message)));
   }
 

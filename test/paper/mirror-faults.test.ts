@@ -253,6 +253,29 @@ test('a source that names more streams than its tokens have loses its connection
   await until(() => venue.connections === 2);
 });
 
+test('a source is not silent where this process stood still', async (t) => {
+  const venue = await FakeVenue.start(t);
+  const lost: string[] = [];
+  let events = 0;
+  const stream = new SourceStream(
+    venue.streamUrl,
+    {
+      opened: () => undefined,
+      event: () => {
+        events += 1;
+      },
+      lost: (reason) => void lost.push(reason),
+    },
+    { pingMs: 200, silenceMs: 1_000, againMs: 100 },
+  );
+  t.after(() => stream.close());
+  await until(() => stream.isFollowing);
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2_000);
+  venue.tellAll({ event_type: 'new_market', market: 'x' });
+  await until(() => events > 0);
+  assert.deepEqual(lost, []);
+});
+
 test('markets that a source says have resolved are looked at, a bounded number of them', async (t) => {
   const venue = await FakeVenue.start(t);
   let looked = 0;
