@@ -112,7 +112,7 @@ test('the answer names the batch, and a node without a listener makes it, too', 
       await run(cluster, at, 'cluster', 'handover', `n${leader}`);
       return false;
     }, WAIT_MS);
-    const newest = async () => (await cluster.statusOf(leader)).log.sequence;
+    const newest = async () => (await cluster.statusOf(leader)).cluster.applied;
     const before = await newest();
     const { ADMIN_PORT = '' } = cluster.settingsOf(at);
     const answer = await fetch(`http://127.0.0.1:${ADMIN_PORT}/admin/bans`, {

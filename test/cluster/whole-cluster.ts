@@ -110,15 +110,20 @@ export class Cluster {
 
   /** All nodes have applied the same batch, with the same digest. */
   async level(): Promise<void> {
-    let logs: readonly (Status['log'] | undefined)[] = [];
+    const logs: readonly (Status['log'] | undefined)[] = [];
     await until(async () => {
-      // A node that starts over has no log, or cannot be reached.
-      const statuses = this.nodes.map((_, i) => this.statusOf(i).catch(() => undefined));
-      logs = (await Promise.all(statuses)).map((status) => status?.log ?? undefined);
-      const [first] = logs;
-      return first !== undefined && logs.every((log) => log?.sequence === first.sequence);
+      let statuses: readonly (Status | undefined)[] = [];
+      await until(async () => {
+        // A node that starts over has no log, or cannot be reached.
+        const asked = this.nodes.map((_, i) => this.statusOf(i).catch(() => undefined));
+        statuses = await Promise.all(asked);
+        // The leader acknowledges what the cluster has, before its own disk has it.
+        const reached = statuses.flatMap((it) => [it?.cluster?.applied, it?.log?.sequence]);
+        return reached[0] !== undefined && new Set(reached).size === 1;
+      }, WAIT_MS);
+      const logs = statuses.map((it) => JSON.stringify(it!.log));
+      assert.equal(new Set(logs).size, 1, logs.join());
     }, WAIT_MS);
-    assert.equal(new Set(logs.map((log) => JSON.stringify(log))).size, 1, JSON.stringify(logs));
   }
 
   async booksAreEqual(): Promise<readonly string[]> {
