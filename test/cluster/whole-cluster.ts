@@ -110,20 +110,17 @@ export class Cluster {
 
   /** All nodes have applied the same batch, with the same digest. */
   async level(): Promise<void> {
-    const logs: readonly (Status['log'] | undefined)[] = [];
+    let statuses: readonly (Status | undefined)[] = [];
     await until(async () => {
-      let statuses: readonly (Status | undefined)[] = [];
-      await until(async () => {
-        // A node that starts over has no log, or cannot be reached.
-        const asked = this.nodes.map((_, i) => this.statusOf(i).catch(() => undefined));
-        statuses = await Promise.all(asked);
-        // The leader acknowledges what the cluster has, before its own disk has it.
-        const reached = statuses.flatMap((it) => [it?.cluster?.applied, it?.log?.sequence]);
-        return reached[0] !== undefined && new Set(reached).size === 1;
-      }, WAIT_MS);
-      const logs = statuses.map((it) => JSON.stringify(it!.log));
-      assert.equal(new Set(logs).size, 1, logs.join());
+      // A node that starts over has no log, or cannot be reached.
+      const asked = this.nodes.map((_, i) => this.statusOf(i).catch(() => undefined));
+      statuses = await Promise.all(asked);
+      // The leader acknowledges what the cluster has, before its own disk has it.
+      const reached = statuses.flatMap((it) => [it?.cluster?.applied, it?.log?.sequence]);
+      return reached[0] !== undefined && new Set(reached).size === 1;
     }, WAIT_MS);
+    const logs = statuses.map((it) => JSON.stringify(it!.log));
+    assert.equal(new Set(logs).size, 1, logs.join());
   }
 
   async booksAreEqual(): Promise<readonly string[]> {
