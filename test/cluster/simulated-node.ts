@@ -38,7 +38,7 @@ interface Run {
 
 export class SimulatedNode {
   readonly name: string;
-  readonly store: FakeStore = { entries: [] };
+  store: FakeStore = { entries: [] };
   /** What should never happen. */
   readonly fatal: string[] = [];
   starts = 0;
@@ -125,6 +125,8 @@ export class SimulatedNode {
     const { run } = this;
     if (run === undefined) return;
     this.run = undefined;
+    // What it is about to write is not written.
+    this.store = { entries: [...this.store.entries] };
     run.pool.isDead = true;
     void run.roles.stopFollowing();
     void run.roles.close();
