@@ -130,8 +130,11 @@ test('after a kill -9 the books and the catalog are as they were, and an ended m
   const tokens = all.flatMap(({ tokenIds }) => tokenIds);
   const before = await books(node, tokens);
   // Live figures follow the books within a second, and are there from the start afterwards.
-  await until(async () => (await get(node, '/markets/2')).text.includes('"liquidity":"5.7"'));
-  const page = (await get(node, '/markets')).text;
+  let page = '';
+  await until(async () => {
+    page = (await get(node, '/markets')).text;
+    return ['5.7', '3.7'].every((value) => page.includes(`"liquidity":"${value}"`));
+  });
   await node.end('SIGKILL');
   node = await TestNode.start(dataDir);
   assert.deepEqual(await books(node, tokens), before);
