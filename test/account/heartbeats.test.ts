@@ -24,6 +24,8 @@ class Stage {
   outcomes: (boolean | Promise<boolean>)[] = [];
   now = 0;
   fails = false;
+  /** Until when notes are not durable. */
+  held: Promise<void> | undefined;
   readonly log: string[] = [];
   readonly heartbeats: Heartbeats;
 
@@ -32,6 +34,7 @@ class Stage {
     const store: WatchNotes = {
       read: () => this.stored,
       put: async (address) => {
+        await this.held;
         if (this.fails) throw new Error('disk full');
         this.stored.push(address);
       },
@@ -155,6 +158,21 @@ test('an address is watched only when its row is on disk and there is room', asy
   await stage.taken(BOB);
   assert.deepEqual(await stage.heartbeats.beat(ALICE, ''), { kind: 'full' });
   await stage.taken(BOB);
+});
+
+test('the first period begins with the answer, however long the note of the watch takes', async () => {
+  const stage = new Stage();
+  let noted = (): void => undefined;
+  stage.held = new Promise((resolve) => (noted = resolve));
+  const first = stage.taken(ALICE);
+  await stage.pass(3 * PERIOD);
+  assert.deepEqual(stage.cancelled, []);
+  noted();
+  await first;
+  await stage.pass(PERIOD - 1);
+  assert.deepEqual(stage.cancelled, []);
+  await stage.pass(1);
+  assert.deepEqual(stage.cancelled, [ALICE]);
 });
 
 test('on a node, silence cancels all orders of an address, and a restart does not count', {
