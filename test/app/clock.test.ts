@@ -147,7 +147,7 @@ test('images are taken on after the clock was set back', async (t) => {
   for (let ticks = 10; ticks < 12; ticks++) {
     const order = alice.sign({ market, side: 'BUY', ticks, shares: 5 });
     assert.equal((await alice.post(node, [order]))[0]!.status, 'live');
-    await until(() => snapshots() > before + ticks - 10, 10_000);
+    await until(() => snapshots() > before + ticks - 10);
   }
   await node.stop();
 });
