@@ -122,7 +122,7 @@ test('a node with the demo trades from its first minute on, and stops well', asy
 test('they use rate limits of their own, and not those of who else is on this machine', async () => {
   const limits = { RATE_LIMITS: 'on', RATE_LIMITS_OVERRIDES: 'books=20/86400' };
   const node = await TestNode.start(temporaryDirectory(), { ...TRADED, ...limits });
-  await until(() => /demo traders rest: POST \/books answered 429/.test(node.log));
+  await until(() => /demo traders rest: POST \/books answered 429/.test(node.log), 180_000);
   for (let i = 0; i < 20; i++) await books(node, [markets[0]!.tokenIds[0]!]);
   await node.stop();
 });
