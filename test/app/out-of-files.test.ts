@@ -29,7 +29,7 @@ const skip = spawnSync('prlimit', ['--version']).status !== 0 && 'no prlimit her
 const SEGMENT_BYTES = 65_536;
 const SPARE_FILES = 40;
 const REOPEN_MS = 10;
-/** Ten seconds for each connection: another file of the node may have gone when it came. */
+/** Ten seconds for a node to take the connections that have come. */
 const LOOK_MS = 5;
 const LOOKS_MAX = 2_000;
 /** Well below the time after which the node closes a silent connection. */
@@ -72,11 +72,10 @@ async function idleConnections(node: TestNode): Promise<() => void> {
     return socket;
   };
   for (let waiting = 0; waiting < SPARE_FILES; waiting += filesOf(node) < limit ? 0 : 1) {
-    const before = filesOf(node);
     await once(open(), 'connect');
-    // A node that stands still takes it later, and others would come in vain meanwhile.
-    const isTaken = (): boolean => filesOf(node) > before || filesOf(node) >= limit;
-    for (let looks = 0; looks < LOOKS_MAX && !isTaken(); looks++) await sleep(LOOK_MS);
+    // A node that stands still takes them later, and others would come in vain meanwhile.
+    const isEnough = (): boolean => filesOf(node) >= limit || sockets.size < 2 * SPARE_FILES;
+    for (let looks = 0; looks < LOOKS_MAX && !isEnough(); looks++) await sleep(LOOK_MS);
     assert(sockets.size < 10 * SPARE_FILES, 'the node has reached its limit');
   }
   return () => {

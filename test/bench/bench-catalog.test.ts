@@ -18,7 +18,7 @@ const { catalogSuite } = (await import(
 const noLoad = loadProblem() ?? false;
 
 const TINY = {
-  throughput: { markets: 150, warmUps: 0, rounds: 1, seconds: 1, only: ['markets slug'] },
+  throughput: { markets: 150, warmUps: 0, rounds: 1, seconds: 5, only: ['markets slug'] },
   size: { markets: 60, rounds: 1 },
   switching: { markets: 60, rounds: 1, windowMs: 200 },
 };

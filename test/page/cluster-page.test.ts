@@ -30,7 +30,7 @@ test(
       const showsWhoLeads = (): Promise<void> =>
         until(async () => {
           const leads = await cluster.leader();
-          const text = await reader.text('#lag');
+          const text = (await reader.texts('#lag')).join();
           const state = (i: number) => (i === leads ? 'leader, ok' : 'follower, [^,]+ behind, ok');
           return cluster.nodes.every((_, i) => new RegExp(`Node n${i}${state(i)}`).test(text));
         }, WAIT_MS);
