@@ -4,7 +4,7 @@ import test from 'node:test';
 import { readToken } from '../../server/admin/token-file.ts';
 import { auditEntries } from '../../storage/operations/audit-log.ts';
 import { useCompiledNodes } from '../common/forms.ts';
-import { get, TestNode, until } from '../common/node-harness.ts';
+import { TestNode, until } from '../common/node-harness.ts';
 import { cli, type Ended } from '../common/run-cli.ts';
 import { bodyOf } from '../common/traders.ts';
 import { type Cluster, clustered, NEEDS_ETCD, traderOf, WAIT_MS } from './whole-cluster.ts';
@@ -110,10 +110,8 @@ test('the answer names the batch, and a node without a listener makes it, too', 
       body: JSON.stringify({ wallet: alice.address }),
     });
     assert.equal(answer.status, 200, await answer.text());
-    const { log } = (await get(cluster.nodes[leader]!, '/status')).json as {
-      log: { sequence: number };
-    };
-    assert.equal(Number(answer.headers.get('x-sequence')), log.sequence);
+    const { applied } = (await cluster.statusOf(leader)).cluster;
+    assert.equal(Number(answer.headers.get('x-sequence')), applied);
     assert.equal((await alice.ask(cluster.nodes[at]!, 'GET', '/data/orders')).status, 403);
   }),
 );

@@ -49,6 +49,7 @@ export interface Status {
     readonly role: 'leader' | 'follower';
     readonly leader: string | null;
     readonly epoch: number;
+    readonly applied: number;
   } | null;
 }
 
@@ -151,6 +152,8 @@ export class ClusterStage {
           !answer.isStale &&
           answer.status.status === 'ok' &&
           answer.status.log.sequence === sequence &&
+          // What is acknowledged may not be on the leader's own disk yet.
+          answer.status.cluster?.applied === sequence &&
           typeof answer.status.cluster?.leader === 'string' &&
           answer.status.cluster.leader === first?.cluster?.leader,
       );
