@@ -82,16 +82,13 @@ export class Heartbeats {
     const known = this.watches.get(key);
     if (known !== undefined) {
       if (id !== undefined && id !== '' && id !== known.id) return { kind: 'stale', id: known.id };
-      this.watches.delete(key);
-      this.watches.set(key, known);
-      known.deadline = this.now() + this.o.periodMs;
+      this.renew(key, known);
       if (id !== undefined) known.id = randomUUID();
       return { kind: 'taken', id: known.id };
     }
     if (id !== undefined && id !== '') return { kind: 'stale', id: '' };
     if (this.watches.size >= (this.o.watchedMax ?? WATCHED_MAX)) return { kind: 'full' };
     const watch = this.watch(new Uint8Array(address));
-    this.arm();
     try {
       watch.begun = this.o.store.put(watch.address);
       await watch.begun;
@@ -101,6 +98,8 @@ export class Heartbeats {
     } finally {
       watch.begun = undefined;
     }
+    this.renew(key, watch);
+    this.arm();
     return { kind: 'taken', id: watch.id };
   }
 
@@ -111,16 +110,16 @@ export class Heartbeats {
   }
 
   private watch(address: Uint8Array): Watch {
-    const deadline = this.now() + this.o.periodMs;
-    const watch: Watch = {
-      address,
-      deadline,
-      id: randomUUID(),
-      firing: false,
-      begun: undefined,
-    };
-    this.watches.set(keyOf(address), watch);
+    const watch = { address, deadline: 0, id: randomUUID(), firing: false, begun: undefined };
+    this.renew(keyOf(address), watch);
     return watch;
+  }
+
+  /** A whole period from now on. */
+  private renew(key: string, watch: Watch): void {
+    this.watches.delete(key);
+    this.watches.set(key, watch);
+    watch.deadline = this.now() + this.o.periodMs;
   }
 
   private arm(): void {
@@ -137,7 +136,7 @@ export class Heartbeats {
   }
 
   private earliest(): Watch | undefined {
-    for (const watch of this.watches.values()) if (!watch.firing) return watch;
+    for (const watch of this.watches.values()) if (isWatched(watch)) return watch;
     return undefined;
   }
 
@@ -145,7 +144,7 @@ export class Heartbeats {
     if (this.stopped) return;
     const now = this.now();
     for (const watch of this.watches.values()) {
-      if (watch.firing) continue;
+      if (!isWatched(watch)) continue;
       if (watch.deadline > now) break;
       void this.fire(watch);
     }
@@ -180,6 +179,11 @@ export class Heartbeats {
       this.o.log(`heartbeats: ${(error as Error).message}`);
     });
   }
+}
+
+/** One that is not answered yet has no time to be silent in, however long its note takes. */
+function isWatched({ begun, firing }: Watch): boolean {
+  return begun === undefined && !firing;
 }
 
 function keyOf(address: Uint8Array): string {

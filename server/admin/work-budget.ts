@@ -38,7 +38,11 @@ export class WorkBudget<T> {
     return made;
   }
 
-  /** Time in which it waits for others is counted too: it cannot be separated, and it is short. */
+  /**
+   * Time in which it waits for others is counted too: it cannot be separated, and it is short. Of one answer no
+   * more counts than can be saved: what takes longer is a machine that stood still, and must not end the answers
+   * for a minute.
+   */
   private async make(name: string, make: () => T | Promise<T>, beganAt: number): Promise<T> {
     try {
       const answer = await make();
@@ -46,7 +50,7 @@ export class WorkBudget<T> {
       return answer;
     } finally {
       this.making.delete(name);
-      this.savedMs -= this.elapsed() - beganAt;
+      this.savedMs -= Math.min(SAVED_MS_MAX, this.elapsed() - beganAt);
     }
   }
 }

@@ -57,13 +57,17 @@ export class LogSink {
     if (this.since === undefined) this.next();
   }
 
-  /** Resolves when all lines are written, or after a time limit. */
+  /** Resolves when all lines are written, or one write has taken too long. */
   async flushed(): Promise<void> {
-    if (this.since === undefined) return;
-    await new Promise<void>((resolve) => {
-      this.idle.push(resolve);
-      setTimeout(resolve, STALLED_MS);
-    });
+    while (this.since !== undefined) {
+      const { since } = this;
+      await new Promise<void>((resolve) => {
+        this.idle.push(resolve);
+        // After a stop of this process the timer comes before the end of a write that has ended long ago.
+        setTimeout(() => setImmediate(resolve), STALLED_MS);
+      });
+      if (this.since === since) return;
+    }
   }
 
   /** The process ends now: writes the buffered lines, unless the reader has stalled. */

@@ -237,7 +237,7 @@ test('what is malformed is refused, and named', async () => {
 test('orders stay queryable after they have left memory, and after a kill', {
   skip: SHORT,
 }, async () => {
-  const expires = await placed(alice, expiring(2));
+  const expires = await placed(alice, expiring(5));
   await until(async () => (await orderOf(alice, expires)).status !== 'live');
   const before = new Map<string, OrderJson>();
   for (const id of [ids.open, ids.part, ids.filled, ids.fine, expires]) {

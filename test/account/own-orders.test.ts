@@ -235,6 +235,14 @@ test('a read that meets a writer is repeated, and waits when it meets one every 
 
 test('rows read while a thread writes are whole, and of the owner that requested them', async () => {
   const seed = freshSeed();
+  // On a machine that is busy this thread may have hardly a turn while the other one writes.
+  let rows = 0;
+  for (let tries = 0; tries < 20 && rows <= 500; tries++) rows += await rowsReadWhile(seed + tries);
+  assert(rows > 500, `${rows} rows, SEED=${seed}`);
+});
+
+/** Reads while a thread writes, and checks what is read; how many rows that were. */
+async function rowsReadWhile(seed: number): Promise<number> {
   const fixture = new Fixture(SMALL);
   const token = fixture.market(2, 10);
   const control = new SharedArrayBuffer(4 * Control.words);
@@ -276,5 +284,5 @@ test('rows read while a thread writes are whole, and of the owner that requested
     assert(!isWrong, `SEED=${seed}`);
   }
   await ended;
-  assert(rows > 500, `${rows} rows, SEED=${seed}`);
-});
+  return rows;
+}

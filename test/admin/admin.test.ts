@@ -173,6 +173,20 @@ test('scrapes without end take a bounded part of the thread, and get the last te
   assert(made >= last + 4 && made <= last + 6, `${made - last} were made of 50 ms`);
 });
 
+test('a machine that stood still during a scrape does not end new texts for long', async (t) => {
+  let made = 0;
+  let now = 0;
+  const stalled = (): { status: number; body: string } => {
+    now += made === 0 ? 60_000 : 1;
+    made += 1;
+    return { status: 200, body: String(made) };
+  };
+  const port = await listening(t, { elapsed: () => now }, stalled);
+  assert.equal((await ask(port, '/metrics')).text, '1');
+  now += 1_000;
+  assert.equal((await ask(port, '/metrics')).text, '2');
+});
+
 test('who goes on without waiting for answers loses the connection, others do not', async (t) => {
   const port = await listening(t);
   const socket = connect(port, '127.0.0.1');
@@ -278,7 +292,10 @@ test('ready says why not: starting, read-only, draining', async (t) => {
   assert.deepEqual(await ready(), [503, 'draining']);
 });
 
-test('a node tells of its start, of itself while it runs, and that it ends; its log is lines of JSON', async () => {
+const STATES = ['starting', 'ready', 'draining'];
+
+/** What a node said of itself from its start to its end, by somebody who asks again and again; and its log. */
+async function lived(): Promise<{ readonly seen: readonly string[]; readonly log: string }> {
   const port = await freePort();
   const seen = new Set<string>();
   let isOver = false;
@@ -307,8 +324,21 @@ test('a node tells of its start, of itself while it runs, and that it ends; its 
   await node.stop();
   isOver = true;
   await looking;
-  assert.deepEqual([...seen], ['starting', 'ready', 'draining']);
-  const lines = node.log
+  return { seen: [...seen], log: node.log };
+}
+
+test('a node tells of its start, of itself while it runs, and that it ends; its log is lines of JSON', async () => {
+  let { log, seen } = await lived();
+  // A process that stood still meanwhile has missed how a node began or ended.
+  for (let lives = 1; lives < 10 && seen.length < STATES.length; lives++) {
+    assert.deepEqual(
+      seen,
+      STATES.filter((state) => seen.includes(state)),
+    );
+    ({ log, seen } = await lived());
+  }
+  assert.deepEqual(seen, STATES);
+  const lines = log
     .trimEnd()
     .split('\n')
     .map((line) => JSON.parse(line) as { msg: string; settings?: Record<string, string> });

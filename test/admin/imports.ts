@@ -25,8 +25,8 @@ export async function changeCatalog(node: TestNode, args: readonly string[]): Pr
   await servesStored(node);
 }
 
-/** Waits until the node serves the generation that is stored. */
-async function servesStored(node: TestNode): Promise<void> {
+/** Waits until the node serves the generation that is stored, and has said so. */
+export async function servesStored(node: TestNode): Promise<void> {
   const store = openCatalog(node.dataDir, { durability: 'flushed', readOnly: true });
   const number = store.current();
   await store.close();

@@ -11,7 +11,7 @@ import {
   until,
   withMarkets,
 } from '../common/node-harness.ts';
-import { changeCatalog, importCatalog } from './imports.ts';
+import { changeCatalog, importCatalog, servesStored } from './imports.ts';
 import { OperatorNode } from './operator-node.ts';
 
 const SETTINGS = { LEDGER: 'on' };
@@ -146,6 +146,8 @@ test('no import reopens a resolved market, or changes or removes one that an ope
     ['an event with the id of the own one', taken, ['--merge']],
     ['the same, merged', same, ['--merge', '--force']],
   ];
+  // The log follows the answers.
+  await servesStored(node);
   for (const [what, file, flags] of imports) {
     const generations = node.log.split('catalog generation').length;
     await importCatalog(node, file, flags);

@@ -25,7 +25,7 @@ const ORDERS_MAX = 500;
 const dataDir = temporaryDirectory();
 const [market] = await withMarkets(dataDir, [{ id: 1 }]);
 assert(market);
-const LEDGER = { LEDGER: 'on', FAUCET: '1000' };
+const LEDGER = { LEDGER: 'on', FAUCET: '1000', HEARTBEAT_SECONDS: '3600' };
 const node = await TestNode.start(dataDir, LEDGER, [], 'test/api/parsing-node');
 const alice = await Trader.join(node, 'alice');
 const [token = ''] = market.tokenIds;

@@ -14,7 +14,12 @@ import { bodyOf, seconds, Trader } from '../common/traders.ts';
 
 const dataDir = temporaryDirectory();
 const [market] = await withMarkets(dataDir, [{ id: 1 }]);
-const node = await TestNode.start(dataDir, { LEDGER: 'off', CORS_ORIGINS: 'https://app.example' });
+const node = await TestNode.start(dataDir, {
+  LEDGER: 'off',
+  CORS_ORIGINS: 'https://app.example',
+  // No order is cancelled in between.
+  HEARTBEAT_SECONDS: '3600',
+});
 const alice = await Trader.join(node, 'alice');
 const [tokenId = ''] = market!.tokenIds;
 
@@ -53,7 +58,8 @@ test('answers to requests that write name the batch that holds the write', async
   assert.deepEqual([malformed.status, sequenceOf(malformed)], [400, sequences.at(-1)]);
 });
 
-test('reads name none, and those that write nothing wait for what they name', async () => {
+/** Requests for the next batch, and what is sent meanwhile. */
+async function nextBatch() {
   const newest = await logSequence();
   const books = JSON.stringify([{ token_id: tokenId }]);
   const path = '/data/orders';
@@ -73,10 +79,21 @@ test('reads name none, and those that write nothing wait for what they name', as
   for (const each of asking) void each.then(() => (answered += 1));
   // What is there already is answered at once, in the meantime.
   const known = await send(node, 'GET', `/book?token_id=${tokenId}`, after(newest));
-  assert.deepEqual([known.status, known.headers['x-sequence'], answered], [200, undefined, 0]);
+  const early = answered;
   const order = signed(33);
   assert.equal(sequenceOf(await alice.postText(node, bodyOf([order]))), newest + 1);
-  const [book, list, own] = await Promise.all(asking);
+  return { known, early, order, waited: await Promise.all(asking) };
+}
+
+test('reads name none, and those that write nothing wait for what they name', async () => {
+  let seen = await nextBatch();
+  // They wait for a second, in which a stalled machine does not place an order.
+  for (let tries = 0; tries < 60 && seen.waited.some(({ status }) => status === 503); tries++) {
+    seen = await nextBatch();
+  }
+  const { early, known, order, waited } = seen;
+  assert.deepEqual([known.status, known.headers['x-sequence'], early], [200, undefined, 0]);
+  const [book, list, own] = waited;
   assert.match(book!.text, /"price":"0.33"/);
   assert.match(list!.text, /"price":"0.33"/);
   assert(own!.text.includes(order.id), own!.text);

@@ -37,7 +37,8 @@ const [plain, risky, empty] = await withMarkets(
   },
 );
 assert(plain && risky && empty);
-const node = await TestNode.start(dataDir);
+// Its heartbeat is followed by no other, and a slow machine takes long for the requests behind it.
+const node = await TestNode.start(dataDir, { HEARTBEAT_SECONDS: '3600' });
 const [alice, bob] = [await Trader.join(node, 'alice'), await Trader.join(node, 'bob')];
 const [token = '', other = ''] = plain.tokenIds;
 const [untraded = ''] = empty.tokenIds;

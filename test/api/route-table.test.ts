@@ -24,7 +24,9 @@ const [market] = await withMarkets(dataDir, [{ id: 1 }], {
   series: [{ id: '1', slug: 'series', title: 'Series' }],
 });
 assert(market);
-const node = await TestNode.start(dataDir, { LEDGER: 'on', FAUCET: '1000' });
+// The requests of the table are heartbeats too, and a slow machine takes long for all of them.
+const settings = { LEDGER: 'on', FAUCET: '1000', HEARTBEAT_SECONDS: '3600' };
+const node = await TestNode.start(dataDir, settings);
 const alice = await Trader.join(node, 'alice');
 const sets = (name: string): string =>
   JSON.stringify({

@@ -72,7 +72,8 @@ test('a disk that fills up under load', { skip }, async (t) => {
 
   await t.test('orders are refused and reads go on, until there is room again', async () => {
     await refusals();
-    assert.match(node.log, /warn (log|follower): .*; reads only, until there is room again/);
+    const says = /warn (log|follower): .*; reads only, until there is room again/;
+    await until(() => says.test(node.log));
     assert.equal(await statusOf(node), 'read-only');
     assert(levels((await book(node, token)).bids).length > 0);
     assert.equal((await get(node, '/trades')).status, 200);

@@ -10,6 +10,7 @@ import { Agent } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import test from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../../bench/common/free-port.ts';
 import { useCompiledNodes } from '../common/forms.ts';
 import {
@@ -28,6 +29,9 @@ const skip = spawnSync('prlimit', ['--version']).status !== 0 && 'no prlimit her
 const SEGMENT_BYTES = 65_536;
 const SPARE_FILES = 40;
 const REOPEN_MS = 10;
+/** Ten seconds for a node to take the connections that have come. */
+const LOOK_MS = 5;
+const LOOKS_MAX = 2_000;
 /** Well below the time after which the node closes a silent connection. */
 const PING_MS = 2_000;
 const ORDERS = 20;
@@ -69,6 +73,9 @@ async function idleConnections(node: TestNode): Promise<() => void> {
   };
   for (let waiting = 0; waiting < SPARE_FILES; waiting += filesOf(node) < limit ? 0 : 1) {
     await once(open(), 'connect');
+    // A node that stands still takes them later, and others would come in vain meanwhile.
+    const isEnough = (): boolean => filesOf(node) >= limit || sockets.size < 2 * SPARE_FILES;
+    for (let looks = 0; looks < LOOKS_MAX && !isEnough(); looks++) await sleep(LOOK_MS);
     assert(sockets.size < 10 * SPARE_FILES, 'the node has reached its limit');
   }
   return () => {
@@ -148,10 +155,8 @@ test('idle connections that use up all files do not end the node', { skip }, asy
     );
     const { paused, status: word } = await status();
     assert.deepEqual([word, paused.map(({ reason }) => reason)], ['read-only', ['files']]);
-    assert.match(
-      node.log,
-      /warn log: the next segment cannot be made: EMFILE.*; reads only, until/,
-    );
+    const says = /warn log: the next segment cannot be made: EMFILE.*; reads only, until/;
+    await until(() => says.test(node.log));
     const ready = await told('/ready');
     assert.equal(ready.status, 503);
     assert.match(ready.text, /EMFILE/);

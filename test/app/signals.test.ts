@@ -28,7 +28,7 @@ import { Trader } from '../common/traders.ts';
 
 const compiled = useCompiledNodes();
 /** An orphan holds the pipes for ever. */
-const WITHIN = { timeout: 60_000 };
+const WITHIN = { timeout: 300_000 };
 const terms = Array.from({ length: 60 }, (_, i) => ({ id: i + 1 }));
 let markets: readonly CatalogMarket[];
 /** A node with them, after starts that were ended. */
@@ -69,9 +69,9 @@ test('a wait of start or stop says what it waits for, and has an end', async () 
   };
   assert.equal(await withDeadline(Promise.resolve(7), { ...options, msMax: 1_000 }), 7);
   const never = new Promise(() => undefined);
-  const gaveUp = /^Error: gave up waiting for the catalog to load after 0 s$/;
+  const gaveUp = /^Error: gave up waiting for the catalog to load after \d+ s$/;
   await assert.rejects(withDeadline(never, { ...options, msMax: 60 }), gaveUp);
-  assert.equal(lines[0], 'waiting for the catalog to load (0 s)');
+  assert.match(lines[0]!, /^waiting for the catalog to load \(\d+ s\)$/);
 });
 
 test('a start is given up also while image and log are read, or audited', WITHIN, async () => {
@@ -121,9 +121,16 @@ test('SIGTERM at any moment of a start ends it with 0, and the next one begins',
 test('what expired while the node was down is gone before the port opens', async () => {
   const alice = await Trader.join(begun, 'alice');
   const market = markets[0]!;
-  const expiration = Math.floor(Date.now() / 1_000) + 2;
   const gone = { market, side: 'BUY', ticks: 40, shares: 5, type: 'GTD' } as const;
-  await alice.place(begun, { ...gone, signed: { expiration: String(expiration) } });
+  let expiration = 0;
+  // More time each time: a slow machine may take the order when it has expired.
+  for (let ahead = 2; ; ahead *= 2) {
+    expiration = Math.floor(Date.now() / 1_000) + ahead;
+    const signed = { expiration: String(expiration) };
+    const { errorMsg } = await alice.order(begun, { ...gone, signed });
+    if (errorMsg === '') break;
+    assert(Date.now() >= expiration * 1_000, errorMsg);
+  }
   await alice.place(begun, { market, side: 'BUY', ticks: 30, shares: 5 });
   await begun.end('SIGKILL');
   await sleep(Math.max(0, expiration * 1_000 - Date.now()));
@@ -146,7 +153,7 @@ test(
     symlinkSync(join(ROOT, 'node_modules'), join(place, 'node_modules'));
     const dataDir = join(place, 'data');
     const node = start(t, 'npm', ['start', '--ignore-scripts'], place, dataDir);
-    await until(() => node.log.includes('listening on') || node.child.exitCode !== null, 60_000);
+    await until(() => node.log.includes('listening on') || node.child.exitCode !== null, 180_000);
     const pid = Number(/^\d+/.exec(readFileSync(join(dataDir, 'node.lock'), 'utf8'))![0]);
     t.after(() => isAlive(pid) && process.kill(pid, 'SIGKILL'));
     node.child.kill('SIGTERM');

@@ -11,7 +11,7 @@ const { httpSuite } = (await import(
   join(useCompiledNodes(), 'bench/http/http.bench.js')
 )) as typeof import('../../bench/http/http.bench.ts');
 
-const TINY = { markets: 12, warmUps: 0, rounds: 1, seconds: 1, only: ['last prices 20'] };
+const TINY = { markets: 12, warmUps: 0, rounds: 1, seconds: 5, only: ['last prices 20'] };
 
 test('the http suite measures a traded node beside a bare handler', {
   skip: SHORT || (loadProblem() ?? false),

@@ -113,14 +113,15 @@ test('a creator scopes a search, its total and its counts', async (t) => {
 
 test('a search is answered from the catalog it began with', async (t) => {
   const { open, opened } = gate();
+  const search = gate();
   const server = await serveCatalog(SAMPLES, t, async () => {
+    search.open();
     await opened;
     return { events: Uint32Array.of(2), tags: Uint32Array.of(3) };
   });
   const before = (await server.ask('/events')).headers.get('etag');
   const waiting = server.ask('/public-search?q=a');
-  const aMoment = new Promise((resolve) => setTimeout(resolve, 50));
-  await aMoment;
+  await search.opened;
   server.replace({ events: [event(99)] });
   assert.equal((((await server.json('/events')) as Json[])[0] as Json).id, '99');
   open();

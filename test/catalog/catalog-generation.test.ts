@@ -258,7 +258,7 @@ test('a generation that is no longer wanted while it loads rejects', async (t) =
   await assert.rejects(open({ signal: AbortSignal.abort() }), /closed while it loaded/);
   const early = new AbortController();
   const unwanted = open({ signal: early.signal });
-  setTimeout(() => early.abort(), 10);
+  setImmediate(() => early.abort());
   await assert.rejects(unwanted, /closed while it loaded/);
   const late = new AbortController();
   const generation = await open({ signal: late.signal });

@@ -69,7 +69,9 @@ test('a thread that gets the stop message ends in the middle of a pull and sends
   const source = await FakeSource.start(t, sourceFile(50));
   source.fault = (path) => path.startsWith('/events/');
   const { lines, close } = run(t, source.url, 1);
-  await until(() => source.requests.some((path) => path.startsWith('/events/')));
+  // What it sends at a time: none of these is under way when it ends.
+  const lookups = () => source.requests.filter((path) => path.startsWith('/events/'));
+  await until(() => lookups().length === 8);
   await close();
   const asked = source.requests.length;
   await new Promise((resolve) => setTimeout(resolve, 20));

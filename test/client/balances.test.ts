@@ -37,7 +37,7 @@ test('balances are told once each, over a gap and over a restart of the node', a
   proxy.drops = (text) => text.includes('"balance"') && dropped++ === 0;
   await place();
   await place();
-  await until(() => reserved.length === 3);
+  await until(() => reserved.length === 3 && orders.length === 3);
   assert.deepEqual([reserved, missed, orders.length], [expected(3), 0, 3]);
 
   await node.stop();
@@ -45,7 +45,7 @@ test('balances are told once each, over a gap and over a restart of the node', a
   target.port = node.port;
   proxy.cutStreams();
   await place();
-  await until(() => reserved.length === 4, 60_000);
+  await until(() => reserved.length === 4 && orders.length === 4);
   assert.deepEqual([reserved, missed, reconciled, orders.length], [expected(4), 0, 0, 4]);
   stream.close();
   await node.stop();

@@ -133,12 +133,13 @@ test('the same package runs in a browser', { skip: chromium === undefined }, asy
   server.listen(0, '127.0.0.1').unref();
   await once(server, 'listening');
   const args = ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'];
-  const browser = await launch({ executablePath: chromium!, args });
+  const browser = await launch({ executablePath: chromium!, args, timeout: 120_000 });
   t.after(async () => {
     await browser.close();
     server.close();
   });
   const tab = await browser.newPage();
+  tab.setDefaultTimeout(120_000);
   await tab.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
   const script = `(async () => { const { NodeClient, Wallet } = await import('${NAME}');
     ${BOT} return said; })()`;

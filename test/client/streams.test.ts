@@ -38,7 +38,7 @@ test('books are held as POST /books shows them; what was not told is noticed, an
   await move(plain);
   await move(risky);
   await until(isSame);
-  assert(stream.confirmed >= 2);
+  await until(() => stream.confirmed >= 2);
   assert.deepEqual([gaps, synced], [[], 1]);
   assert.equal(stream.book(plain)?.bestAsk, '0.6');
 

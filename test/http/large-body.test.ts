@@ -19,7 +19,7 @@ function refusing(t: Parameters<typeof serve>[0], discardMsMax: number) {
 }
 
 test('fetch that posts five megabytes sees the 413, declared or in chunks', async (t) => {
-  const { server } = await refusing(t, 10_000);
+  const { server } = await refusing(t, 60_000);
   const url = `http://127.0.0.1:${server.port}/`;
   const piece = new Uint8Array(64 * 1024);
   const streamed = () => {
@@ -41,7 +41,7 @@ test('fetch that posts five megabytes sees the 413, declared or in chunks', asyn
 });
 
 test('the 413 comes at once, and is whole when the body has been sent', async (t) => {
-  const { client } = await refusing(t, 10_000);
+  const { client } = await refusing(t, 60_000);
   const sender = client().send(post(3 * MB));
   const { body, headers, status } = await sender.answer();
   assert.deepEqual([status, String(body)], [413, REFUSED]);

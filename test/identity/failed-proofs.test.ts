@@ -11,6 +11,10 @@ const MIB = 2 ** 20;
 const LONG = `[${' '.repeat(MIB - 2)}]`;
 /** Sixteen mebibytes are hashed. */
 const HASHED = 16;
+/** In which they are counted. */
+const WINDOW_MS = 10_000;
+const ATTEMPTS_MAX = 20;
+const AT_ONCE = 4;
 /** Of who is believed: the list is empty. */
 const BELIEVED = 400;
 const FALSE_KEY = {
@@ -33,22 +37,42 @@ function post(from: string, path: string, key: Trader['trio'], body: string, sig
   return send(node, 'POST', path, headers, body, agent);
 }
 
+/** Of requests that are sent a few at a time. */
 async function statuses(count: number, ask: () => Promise<Reply>): Promise<number[]> {
   const found: number[] = [];
-  for (let i = 0; i < count; i++) found.push((await ask()).status);
+  while (found.length < count) {
+    const length = Math.min(AT_ONCE, count - found.length);
+    const replies = await Promise.all(Array.from({ length }, ask));
+    found.push(...replies.map(({ status }) => status));
+  }
   return found;
 }
 
+/** What a caller is answered within one window: a slow machine may need more than one attempt, each with a new caller. */
+async function inOneWindow<T>(first: number, ask: (caller: string) => Promise<T>) {
+  for (let last = first; last < first + ATTEMPTS_MAX; last++) {
+    const caller = `127.0.0.${last}`;
+    const began = performance.now();
+    const answered = await ask(caller);
+    if (performance.now() - began < WINDOW_MS) return { caller, answered };
+  }
+  assert.fail(`no attempt of ${ATTEMPTS_MAX} was over within ${WINDOW_MS} ms`);
+}
+
 test('long bodies of a caller without credentials are refused unread after sixteen', async () => {
-  const caller = '127.0.0.11';
-  const long = () => post(caller, '/orders', FALSE_KEY, LONG);
-  const hashed = await statuses(HASHED, long);
-  assert.deepEqual(hashed, new Array<number>(HASHED).fill(401));
-  const { headers, status } = await long();
-  assert.equal(status, 429);
-  assert(Number(headers['retry-after']) <= 10, String(headers['retry-after']));
-  for (const path of ['/order', '/heartbeats', '/v1/heartbeats']) {
-    assert.equal((await post(caller, path, FALSE_KEY, LONG)).status, 429, path);
+  const { answered, caller } = await inOneWindow(100, async (from) => {
+    const long = (path: string) => post(from, path, FALSE_KEY, LONG);
+    const hashed = await statuses(HASHED, () => long('/orders'));
+    const refused: Reply[] = [];
+    for (const path of ['/orders', '/order', '/heartbeats', '/v1/heartbeats']) {
+      refused.push(await long(path));
+    }
+    return { hashed, refused };
+  });
+  assert.deepEqual(answered.hashed, new Array<number>(HASHED).fill(401));
+  for (const { headers, status } of answered.refused) {
+    assert.equal(status, 429);
+    assert(Number(headers['retry-after']) <= 10, String(headers['retry-after']));
   }
   // Short ones are told as before, and nobody else is refused.
   assert.equal((await post(caller, '/orders', FALSE_KEY, '[]')).status, 401);
@@ -56,10 +80,10 @@ test('long bodies of a caller without credentials are refused unread after sixte
 });
 
 test('the same of a key whose signatures are wrong, also where a worker begins before they are seen', async () => {
-  const caller = '127.0.0.13';
-  const wrong = () => post(caller, '/orders', trader.trio, LONG, '[]');
-  const found = await statuses(HASHED + 1, wrong);
-  assert.deepEqual(found, [...new Array<number>(HASHED).fill(401), 429]);
+  const { answered, caller } = await inOneWindow(200, (from) =>
+    statuses(HASHED + 1, () => post(from, '/orders', trader.trio, LONG, '[]')),
+  );
+  assert.deepEqual(answered, [...new Array<number>(HASHED).fill(401), 429]);
   assert.equal((await post(caller, '/orders', trader.trio, '[]')).status, BELIEVED);
 });
 

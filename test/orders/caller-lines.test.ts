@@ -35,39 +35,48 @@ const refusedBatch = (): string => {
   return bodyOf(Array.from({ length: LONG }, () => one));
 };
 
-test('an order of another wallet passes long batches that came before it', async () => {
+/** So often somebody tries to pass others: a machine that stands still meanwhile brings the request behind them. */
+const TRIES = 20;
+
+/** Who was answered when: so many long batches, and a request that comes once the first of them is in a worker. */
+async function race(long: number, request: () => Promise<void>): Promise<string[]> {
   const body = refusedBatch();
   const ended: string[] = [];
-  const batches = Array.from({ length: 3 }, async () => {
+  const batches = Array.from({ length: long }, async () => {
     const reply = await alice.postText(node, body);
     ended.push('long');
     assert.equal(reply.status, 200, reply.text);
     const errors = new Set((reply.json as Result[]).map(({ errorMsg }) => errorMsg));
     assert.deepEqual([...errors], ['invalid order signature']);
   });
-  const order = JSON.stringify(bob.sign({ market: dime, side: 'BUY', ticks: 1, shares: 10 }).item);
-  // Until the first batch is in a worker.
   await send(node, 'GET', '/ok');
-  const reply = await bob.ask(node, 'POST', '/order', order);
+  await request();
   ended.push('short');
-  assert.equal(reply.status, 200, reply.text);
   await Promise.all(batches);
+  return ended;
+}
+
+test('an order of another wallet passes long batches that came before it', async () => {
+  let ended: string[] = [];
+  for (let tries = 0; tries < TRIES && ended[0] !== 'short'; tries++) {
+    const { item } = bob.sign({ market: dime, side: 'BUY', ticks: 1, shares: 10 });
+    ended = await race(3, async () => {
+      const reply = await bob.ask(node, 'POST', '/order', JSON.stringify(item));
+      assert.equal(reply.status, 200, reply.text);
+    });
+  }
   assert.deepEqual(ended, ['short', 'long', 'long', 'long']);
 });
 
 test('a cancel of another wallet passes long batches that came before it', async () => {
-  const { orderID } = await bob.place(node, { market: dime, side: 'BUY', ticks: 2, shares: 10 });
-  const body = refusedBatch();
-  const ended: string[] = [];
-  const batches = Array.from({ length: 8 }, async () => {
-    assert.equal((await alice.postText(node, body)).status, 200);
-    ended.push('long');
-  });
-  await send(node, 'GET', '/ok');
-  const reply = await bob.ask(node, 'DELETE', '/order', JSON.stringify({ orderID }));
-  ended.push('cancel');
-  assert.deepEqual((reply.json as Canceled).canceled, [orderID]);
-  await Promise.all(batches);
+  let ended: string[] = [];
+  for (let tries = 0; tries < TRIES && ended.at(-1) !== 'long'; tries++) {
+    const { orderID } = await bob.place(node, { market: dime, side: 'BUY', ticks: 2, shares: 10 });
+    ended = await race(8, async () => {
+      const reply = await bob.ask(node, 'DELETE', '/order', JSON.stringify({ orderID }));
+      assert.deepEqual((reply.json as Canceled).canceled, [orderID]);
+    });
+  }
   assert.equal(ended.at(-1), 'long');
 });
 

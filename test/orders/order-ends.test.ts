@@ -92,7 +92,8 @@ async function sale(ticks: number, shares: number, market = coin!): Promise<void
 
 test('orders end in every way that one policy and one catalog know', async () => {
   const market = aging;
-  const signed = { expiration: seconds(3) };
+  // Far enough ahead that a slow machine has placed and filled them before.
+  const signed = { expiration: seconds(12) };
   const gtd = { market, side: 'BUY', type: 'GTD', signed } as const;
   await place('expired', alice, { ...gtd, ticks: 40 }, 5);
   await trade({ market, side: 'SELL', ticks: 40 });

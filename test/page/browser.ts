@@ -16,7 +16,7 @@ const IN_PAGE = readFileSync(join(ROOT, 'test/page/in-page.js'), 'utf8');
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 /** What axe-core calls the rules of WCAG 2.2 to level AA, and good practice. */
 const AXE_TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
-const WAIT_MS_MAX = 60_000;
+const WAIT_MS_MAX = 120_000;
 
 /** Where a Chromium is; undefined = there is none. */
 export function findChromium(): string | undefined {
@@ -52,8 +52,9 @@ export class Reader {
   static async open(executablePath: string): Promise<Reader> {
     // Tests may run as root in a container, where the browser's sandbox cannot be made.
     const args = ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'];
-    const browser = await launch({ executablePath, args });
+    const browser = await launch({ executablePath, args, timeout: WAIT_MS_MAX });
     const page = await browser.newPage();
+    page.setDefaultTimeout(WAIT_MS_MAX);
     await page.evaluateOnNewDocument(IN_PAGE);
     return new Reader(browser, page);
   }

@@ -5,7 +5,13 @@ import { freePort } from '../../bench/common/free-port.ts';
 import { openCatalog } from '../../storage/catalog/catalog.ts';
 import type { CatalogMarket } from '../../storage/catalog/catalog-file.ts';
 import { mergeCatalog } from '../../storage/catalog/catalog-merge.ts';
-import { catalogFile, TestNode, temporaryDirectory, withMarkets } from '../common/node-harness.ts';
+import {
+  catalogFile,
+  TestNode,
+  temporaryDirectory,
+  until,
+  withMarkets,
+} from '../common/node-harness.ts';
 import { SHORT } from '../common/random.ts';
 import { Trader } from '../common/traders.ts';
 import { findChromium, Reader } from './browser.ts';
@@ -116,9 +122,9 @@ async function finds(t: TestContext, { reader }: Stage): Promise<void> {
   await t.test('a link for keys skips the list, and leaves the market as it is', async () => {
     await reader.page.focus('.skip');
     await keyboard.press('Enter');
-    assert(await reader.ask('hasFocus', '#market'));
+    await until(() => reader.ask('hasFocus', '#market'));
     await keyboard.press('Tab');
-    assert(await reader.ask('hasFocus', '#outcomes'));
+    await until(() => reader.ask('hasFocus', '#outcomes'));
     await reader.sees(BEST_BID, /^0\.2425/);
     await reader.page.focus('#search');
   });
@@ -133,7 +139,7 @@ async function finds(t: TestContext, { reader }: Stage): Promise<void> {
       await keyboard.press('Tab');
     await keyboard.press('ArrowRight');
     await reader.sees('#outcomes label:has(:checked)', /^No/);
-    assert.match(reader.page.url(), /#2\/1$/);
+    await until(() => /#2\/1$/.test(reader.page.url()));
     await keyboard.press('ArrowLeft');
     await reader.sees('#outcomes label:has(:checked)', /^Yes/);
   });
@@ -193,7 +199,9 @@ async function follows(t: TestContext, stage: Stage): Promise<void> {
     await page.goBack();
     await reader.sees('#question', /^Question 2\?$/);
     const answer = page.waitForResponse((response) => response.url().endsWith('/998'));
-    await page.evaluate("location.hash = '#998'; setTimeout(() => { location.hash = '#3'; }, 1)");
+    // As soon as the page has heard of the one, and before its answer.
+    await page.evaluate(`addEventListener('hashchange', () => { location.hash = '#3'; }, { once: true });
+      location.hash = '#998'`);
     await answer;
     await reader.sees('#question', /^Question 3\?$/);
     await page.evaluate("location.hash = '#2'");

@@ -46,9 +46,9 @@ const typesOf = (rows: readonly Row[]): unknown[] => rows.map(({ type }) => type
 
 test('activity has what a wallet traded, split, merged and was paid, newest first', async () => {
   await sets('split', 10);
-  const before = Date.now();
   await alice.place(node, { market, side: 'SELL', ticks: 70, shares: 5 });
   await bob.place(node, { market, side: 'BUY', ticks: 70, shares: 5 });
+  const before = Date.now();
   await until(() => Date.now() > before + 1_500);
   await sets('merge', 2);
   await sets('split', 4, other);

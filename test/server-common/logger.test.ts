@@ -108,6 +108,23 @@ test('a reader that is gone costs lines and nothing else; one that is busy is as
   assert.equal(reader.text, 'kept\n');
 });
 
+test('a process that stood still before its end writes its last lines all the same', async () => {
+  let text = '';
+  const write = (_fd: number, bytes: Buffer, done: Done): void => {
+    setImmediate(() => {
+      text += bytes.toString();
+      done(null, bytes.length);
+    });
+  };
+  const sink = new LogSink({ fd: -1, dropped: String, write });
+  for (const line of ['one\n', 'two\n']) sink.write(line);
+  const flushed = sink.flushed();
+  // Longer than a write may take.
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_200);
+  await flushed;
+  assert.equal(text, 'one\ntwo\n');
+});
+
 test('a 500 carries the id of its line in the log', async (t) => {
   const run = () => Promise.reject(new Error('broken'));
   const told: unknown[] = [];

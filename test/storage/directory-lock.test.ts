@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
 import { foreignHolder, takeDirectoryLock } from '../../storage/files/directory-lock.ts';
 import { scriptArgs } from '../common/forms.ts';
+import { until } from '../common/node-harness.ts';
 import { directoryOf } from './stored-exchange.ts';
 
 const hasFlock = process.platform === 'linux' && spawnSync('flock', ['--version']).status === 0;
@@ -92,7 +93,7 @@ test('a process of another PID namespace keeps it as well, and is told apart', {
   assert.match(foreignHolder(directory) ?? '', /run the command there/);
   await killed(child);
   // It may take the kernel a moment to end the namespace.
-  for (let tries = 0; !takeFreed(directory); tries++) assert(tries < 100);
+  await until(() => takeFreed(directory));
   assert.equal(foreignHolder(directory), undefined);
 });
 

@@ -366,7 +366,7 @@ test('a full disk shows before a record is at risk, and passes by itself', async
   for (let i = 0; i < 10; i++) await append(5_000);
   assert.equal(log.last, last + 10, 'what is in flight has room');
   rmSync(join(disk, 'filler'));
-  for (let i = 0; i < 200 && told.length < 2; i++) await sleep(20);
+  for (let i = 0; i < 2_000 && told.length < 2; i++) await sleep(20);
   assert.deepEqual(told.slice(1), [undefined], 'and it says when there is room again');
   for (let i = 0; i < 60; i++) await append(5_000);
   assert.equal(told.length, 2);

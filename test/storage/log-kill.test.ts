@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import test from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { scriptArgs } from '../common/forms.ts';
+import { until } from '../common/node-harness.ts';
 import { logOf } from './log-stage.ts';
 import { directoryOf } from './stored-exchange.ts';
 
@@ -42,7 +43,10 @@ test('a process killed while it writes, prepares, switches or trims loses nothin
     child.on('message', (sequence: number) => {
       announced = sequence;
     });
+    // So many at least, however slow the machine is.
+    const enough = announced + 25;
     await once(child, 'message');
+    await until(() => announced >= enough || child.exitCode !== null);
     await sleep(Math.random() * 60);
     child.kill('SIGKILL');
     await once(child, 'close');

@@ -188,7 +188,9 @@ test('a client that comes back gets what it missed, then what follows, without a
   const answer = await again.json();
   assert.deepEqual([answer.event_type, answer.missed], ['resumed', '48']);
   trade(3);
-  const events = await again.upToNow();
+  // A PING is answered behind the first thirty of them or so.
+  const events: Json[] = [];
+  while (events.length < 52) events.push(...(await again.upToNow()));
   assert.equal(events.length, 52);
   assertFollows([seen.at(-1)!, ...events]);
   for (const event of events) assertFits(event);
