@@ -151,8 +151,7 @@ export class TestNode {
     await until(() => this.port !== 0 || this.hasEnded, START_MS_MAX).catch(() => undefined);
     // The last of its log may come after its end.
     if (this.hasEnded) await this.exit();
-    assert(this.port !== 0 && !this.hasEnded, `the node did not start:
-${this.log}`);
+    assert(this.port !== 0 && !this.hasEnded, `the node did not start:\n${this.log}`);
     assert.equal((await get(this, '/time')).status, 200);
   }
 
