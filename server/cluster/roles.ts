@@ -209,6 +209,8 @@ export class Roles {
     if (this.role !== 'leading') throw new Error('this node does not lead');
     const peers = announced && announcedOf(announced).peers;
     this.expect(next, peers);
+    // Its own last beat does not come back here.
+    this.hasLeft = true;
     // From now on nothing is taken.
     this.role = 'leaving';
     clearInterval(this.beats);

@@ -218,6 +218,7 @@ test('a leader hands over: the named node leads at once, both go on, and the lea
       [first, second],
     ] as const) {
       const [run, epoch] = [from.run, from.run!.roles.leader!.epoch];
+      const before = from.nexts.length;
       await from.run!.roles.handOver(to.name);
       await until(() => to.leads, WAIT_MS);
       assert.equal(to.run!.roles.leader!.epoch, epoch + 1, 'nobody else led meanwhile');
@@ -227,6 +228,7 @@ test('a leader hands over: the named node leads at once, both go on, and the lea
       assert.equal(from.run, run, 'it was not started again');
       assert.equal(from.run!.roles.role, 'following');
       await until(() => from.run!.roles.facts().leader?.node === to.name, WAIT_MS);
+      assert.deepEqual(from.nexts.slice(before), [to.name], 'the connection that it began stays');
     }
     assert.equal(stage.nodes.filter(({ overs }) => overs > 0).length, 0);
     await assert.rejects(first.run!.roles.handOver(second.name), /does not lead/);

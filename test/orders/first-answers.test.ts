@@ -69,7 +69,7 @@ test('the first answer is told again, from memory or from what is stored', () =>
     for (const { answer, command } of answers) assert.deepEqual(first.of(command, 0), answer);
     assert(kinds.live > 20 && kinds.matched > 20 && asked > 100, JSON.stringify({ kinds, asked }));
 
-    // What is not the same order, and fills that nobody has any more, are not told.
+    // What is not the same order, and fills that nobody has any more, are not answered.
     const taken = answers.find(({ answer }) => answer.making > 0)!.command;
     const forged = taken.slice();
     forged[OrderCommand.precheck]! |= PrecheckFlags.signature;
