@@ -4,8 +4,9 @@
  * every answer except 200.
  */
 import { type Identity, level2, readOnly } from './credentials.ts';
-import { ApiError, NoAnswerError } from './errors.ts';
-import type { HttpClient, Method, Reply } from './http.ts';
+import { NoAnswerError, refusal } from './errors.ts';
+import type { Method, Reply, Transport } from './http.ts';
+import { parseMoney, type TextMoney } from './money.ts';
 import { type Answered, type Repeats, untilAnswered } from './retry.ts';
 import { ACCESS, type Routes } from './types.ts';
 
@@ -72,6 +73,11 @@ export class ServerClock {
     return String(Math.floor(this.#clock() / 1_000) + this.#aheadSeconds);
   }
 
+  /** Unix milliseconds, as exact as the seconds of the node are. */
+  nowMs(): number {
+    return Math.floor(this.#clock()) + 1_000 * this.#aheadSeconds;
+  }
+
   /** @param seconds the current time of the node's clock */
   set(seconds: number): void {
     this.#aheadSeconds = seconds - Math.floor(this.#clock() / 1_000);
@@ -87,14 +93,14 @@ export class ServerClock {
 }
 
 export class Calls {
-  readonly http: HttpClient;
+  readonly http: Transport;
   readonly clock: ServerClock;
   readonly #patienceMs: number;
   readonly #prefix: string;
   readonly #identity: Identity | undefined;
 
   constructor(
-    http: HttpClient,
+    http: Transport,
     clock: ServerClock,
     patienceMs: number,
     prefix: string,
@@ -113,33 +119,52 @@ export class Calls {
     return this.#identity;
   }
 
+  /** The answer of the node as it is. @throws ApiError, NoAnswerError */
   async call<Key extends RouteKey>(
     route: Key,
     request: RouteRequest<Key>,
   ): Promise<Routes[Key]['answer']> {
-    const { body } = request as AnyRequest;
-    const text = body === undefined ? '' : JSON.stringify(body);
-    return (await this.callText(route, request as AnyRequest, text)).answer;
+    return JSON.parse((await this.#bodyOf(route, request)).body) as Routes[Key]['answer'];
+  }
+
+  /** As `call`, with all money as decimal text. */
+  async callMoney<Key extends RouteKey>(
+    route: Key,
+    request: RouteRequest<Key>,
+  ): Promise<TextMoney<Routes[Key]['answer']>> {
+    return parseMoney<Routes[Key]['answer']>((await this.#bodyOf(route, request)).body);
   }
 
   /** Sends a body of exactly these bytes. Also returns how many earlier tries got no answer. */
   async callText<Key extends RouteKey>(
     route: Key,
-    { path: values = {}, query = {} }: AnyRequest,
-    body: string,
+    request: AnyRequest,
+    text: string,
   ): Promise<{ readonly answer: Routes[Key]['answer']; readonly lost: number }> {
+    const { body, lost } = await this.#bodyOf(route, request, text);
+    return { answer: JSON.parse(body) as Routes[Key]['answer'], lost };
+  }
+
+  /** @param text in place of the body of the request */
+  async #bodyOf(
+    route: RouteKey,
+    request: AnyRequest,
+    text = request.body === undefined ? '' : JSON.stringify(request.body),
+  ): Promise<{ readonly body: string; readonly lost: number }> {
+    const { path: values = {}, query = {} } = request;
     const [method, pattern] = route.split(' ') as [Method, string];
     const bare = pattern.replaceAll(/:(\w+)/g, (_, name) => encodeURIComponent(values[name] ?? ''));
     const path = OF_THE_CATALOG.has(route) ? `${CATALOG_BASE}${bare}` : bare;
-    const headers = (): Record<string, string> => this.#headers(route, method, path, body);
+    const headers = (): Record<string, string> => this.#headers(route, method, path, text);
     const target = `${path}${queryText(query)}`;
-    const { lost, reply } = await this.send(route, method, target, headers, body);
+    const { lost, reply } = await this.send(route, method, target, headers, text);
     if (reply.status !== 200) {
-      const refusal = new ApiError(route, reply.status, reply.body);
+      const tokenId = values.token_id ?? query.token_id;
+      const error = refusal(route, reply, tokenId === undefined ? undefined : String(tokenId));
       // An earlier try without an answer may have been carried out, although this one is refused.
-      throw lost > 0 && method !== 'GET' ? new NoAnswerError(route, refusal) : refusal;
+      throw lost > 0 && method !== 'GET' ? new NoAnswerError(route, error) : error;
     }
-    return { answer: JSON.parse(reply.body) as Routes[Key]['answer'], lost };
+    return { body: reply.body, lost };
   }
 
   /** Sends a request until it is answered; corrects a wrong clock once. New headers each time. */
@@ -152,9 +177,9 @@ export class Calls {
   ): Promise<Answered> {
     const repeats: Repeats = UNDONE.has(route) ? 'undone' : 'always';
     const sendOnce = (): Promise<Reply> => this.http.send(method, target, headers(), body);
-    const first = await untilAnswered(route, repeats, this.#patienceMs, sendOnce);
+    const first = await untilAnswered(route, repeats, this.#patienceMs, sendOnce, this.http);
     if (!this.clock.learn(first.reply)) return first;
-    const second = await untilAnswered(route, repeats, this.#patienceMs, sendOnce);
+    const second = await untilAnswered(route, repeats, this.#patienceMs, sendOnce, this.http);
     return { ...second, lost: first.lost + second.lost };
   }
 

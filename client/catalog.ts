@@ -1,12 +1,13 @@
-/** Markets and events of the catalog. */
+/** Markets and events of the catalog. Their figures are decimal text. */
 import type { Calls, RouteRequest } from './calls.ts';
 import { rowsOf } from './lists.ts';
+import type { TextMoney } from './money.ts';
 import type { Routes } from './types.ts';
 
 type MarketsQuery = RouteRequest<'GET /markets/keyset'>['query'];
 type EventsQuery = RouteRequest<'GET /events/keyset'>['query'];
-type MarketRow = Routes['GET /markets/keyset']['answer']['markets'][number];
-type EventRow = Routes['GET /events/keyset']['answer']['events'][number];
+type MarketRow = TextMoney<Routes['GET /markets/keyset']['answer']['markets'][number]>;
+type EventRow = TextMoney<Routes['GET /events/keyset']['answer']['events'][number]>;
 
 export class Catalog {
   readonly #calls: Calls;
@@ -18,7 +19,7 @@ export class Catalog {
   /** All markets of a query, page by page: `{ closed: false, order: 'endDate' }`. */
   markets(query: MarketsQuery = {}): AsyncGenerator<MarketRow, void> {
     return rowsOf(query, 'after_cursor', async (paged) => {
-      const page = await this.#calls.call('GET /markets/keyset', { query: paged });
+      const page = await this.#calls.callMoney('GET /markets/keyset', { query: paged });
       return { rows: page.markets, next: page.next_cursor };
     });
   }
@@ -26,17 +27,17 @@ export class Catalog {
   /** All events, with their markets. */
   events(query: EventsQuery = {}): AsyncGenerator<EventRow, void> {
     return rowsOf(query, 'after_cursor', async (paged) => {
-      const page = await this.#calls.call('GET /events/keyset', { query: paged });
+      const page = await this.#calls.callMoney('GET /events/keyset', { query: paged });
       return { rows: page.events, next: page.next_cursor };
     });
   }
 
-  /** One market by its number or condition id. */
-  market(id: string): Promise<Routes['GET /markets/:id']['answer']> {
-    return this.#calls.call('GET /markets/:id', { path: { id } });
+  /** One market by its number or condition id. @throws NotFoundError */
+  market(id: string): Promise<TextMoney<Routes['GET /markets/:id']['answer']>> {
+    return this.#calls.callMoney('GET /markets/:id', { path: { id } });
   }
 
-  search(q: string): Promise<Routes['GET /public-search']['answer']> {
-    return this.#calls.call('GET /public-search', { query: { q } });
+  search(q: string): Promise<TextMoney<Routes['GET /public-search']['answer']>> {
+    return this.#calls.callMoney('GET /public-search', { query: { q } });
   }
 }

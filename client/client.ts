@@ -4,32 +4,43 @@
  *   const client = await NodeClient.connect('http://127.0.0.1:3000', { wallet: Wallet.random() });
  *   const placed = await client.orders.post({ tokenId, side: 'BUY', price: '0.52', size: '10' });
  *
- * Money is decimal text, or whole millionths as bigint; there is no floating point in it.
+ * Money is decimal text wherever a method takes or returns it; `toMicro` and `fromMicro` lead to whole millionths,
+ * to compute with. `call` alone returns the node's own answers, which have numbers in some places.
  */
 import { Calls, type RouteKey, type RouteRequest, ServerClock } from './calls.ts';
 import { Catalog } from './catalog.ts';
 import type { ApiKey, Identity } from './credentials.ts';
-import { ApiError } from './errors.ts';
 import { signingDomainOf } from './exchange.ts';
-import { HttpClient } from './http.ts';
 import { Keys } from './keys.ts';
+import { type Funds, Ledger } from './ledger.ts';
 import { MarketData } from './market-data.ts';
+import { Nodes } from './nodes.ts';
 import { Orders, type OrderTerms, type Replaced } from './orders.ts';
 import { Portfolio, type Position, type PositionsQuery, type ValueQuery } from './portfolio.ts';
-import { untilAnswered } from './retry.ts';
 import { type MarketHandlers, MarketStream } from './streams/market-stream.ts';
 import { OwnState } from './streams/own-state.ts';
+import type { StreamUrl } from './streams/socket.ts';
 import { type UserHandlers, UserStream } from './streams/user-stream.ts';
-import type { BalanceAnswer, ExchangeInfoAnswer, LastPriceAnswer, Routes } from './types.ts';
+import type { ExchangeInfoAnswer, LastPriceAnswer, Routes } from './types.ts';
 import type { Wallet } from './wallet.ts';
 
 export type { RouteKey } from './calls.ts';
 export type { ApiKey } from './credentials.ts';
 export { fromMicro, MICRO, toMicro } from './decimal.ts';
-export { ApiError, NoAnswerError } from './errors.ts';
+export {
+  ApiError,
+  LiquidityError,
+  NoAnswerError,
+  NotFoundError,
+  UnknownTokenError,
+} from './errors.ts';
 export type { OrderType, SignedOrder } from './exchange.ts';
+export type { Balances, Funds, Sets, StatementEntry, TokenFunds } from './ledger.ts';
+export type { MarketTerms } from './market-order.ts';
+export type { TextMoney } from './money.ts';
 export type { OrderTerms, Placed, Replaced } from './orders.ts';
 export { PlayedClock, type PlayedTime } from './played-clock.ts';
+export type { Position } from './portfolio.ts';
 export type { Book } from './streams/market-books.ts';
 export type { MarketHandlers, MarketStream } from './streams/market-stream.ts';
 export type { UserHandlers, UserStream } from './streams/user-stream.ts';
@@ -51,7 +62,10 @@ export interface ClientOptions {
   readonly timeoutMs?: number;
   /** Maximum of connections; 8 when absent. */
   readonly connections?: number;
-  /** Every read shows the writes that this client was answered before, whatever node it comes to; false when absent. */
+  /**
+   * Every read shows the writes that this client was answered before, whatever node it comes to. When absent:
+   * true with several nodes.
+   */
   readonly readsOwnWrites?: boolean;
   /** Unix milliseconds; Date.now when absent. */
   readonly clock?: () => number;
@@ -66,18 +80,20 @@ export class NodeClient {
   readonly marketData: MarketData;
   readonly orders: Orders;
   readonly keys: Keys;
+  /** Cash, shares, complete sets and statement, on a node with a ledger. */
+  readonly ledger: Ledger;
   readonly #calls: Calls;
   readonly #portfolio: Portfolio;
-  readonly #url: URL;
+  readonly #nodes: Nodes;
   readonly #patienceMs: number;
 
   private constructor(
-    url: URL,
+    nodes: Nodes,
     info: ExchangeInfoAnswer,
     calls: Calls,
     { orderVersion, patienceMs = PATIENCE_MS, wallet }: ClientOptions,
   ) {
-    this.#url = url;
+    this.#nodes = nodes;
     this.#patienceMs = patienceMs;
     this.#calls = calls;
     this.info = info;
@@ -85,27 +101,33 @@ export class NodeClient {
     this.marketData = new MarketData(calls);
     this.orders = new Orders(calls, wallet, signingDomainOf(info, orderVersion));
     this.#portfolio = new Portfolio(calls);
+    const { mode }: Partial<ExchangeInfoAnswer> = info; // nodes of an earlier version do not say
+    this.ledger = new Ledger(calls, mode?.play === true);
     this.keys = new Keys(calls, info.credential_prefix, info.chain_id);
   }
 
   /**
    * Requests from the node what a client needs for signing, and the wallet's API key if there is a
-   * wallet without one. @throws ApiError, NoAnswerError
+   * wallet without one.
+   * @param base URL of a node, or of several of one venue: where one fails, requests go to the next
+   * @throws ApiError, NoAnswerError; Error when the nodes belong to different venues
    */
-  static async connect(base: string | URL, options: ClientOptions = {}): Promise<NodeClient> {
-    const url = new URL(base);
+  static async connect(
+    base: string | URL | readonly (string | URL)[],
+    options: ClientOptions = {},
+  ): Promise<NodeClient> {
     const { clock = Date.now, patienceMs = PATIENCE_MS, wallet } = options;
-    const http = new HttpClient(url, options);
-    const path = '/exchange-info';
-    const send = () => http.send('GET', path);
-    const { reply } = await untilAnswered(`GET ${path}`, 'always', patienceMs, send);
-    if (reply.status !== 200) throw new ApiError(`GET ${path}`, reply.status, reply.body);
-    const info = JSON.parse(reply.body) as ExchangeInfoAnswer;
+    const urls = typeof base === 'string' || base instanceof URL ? [base] : base;
+    const nodes = new Nodes(
+      urls.map((url) => new URL(url)),
+      options,
+    );
+    const info = await nodes.connect(patienceMs);
     const { chain_id, credential_prefix: prefix, server_time } = info;
     const serverClock = new ServerClock(clock);
     serverClock.set(server_time);
     const callsOf = (identity: Identity | undefined): Calls =>
-      new Calls(http, serverClock, patienceMs, prefix, identity);
+      new Calls(nodes, serverClock, patienceMs, prefix, identity);
     let identity: Identity | undefined;
     if (wallet !== undefined) {
       const keys = new Keys(callsOf(undefined), prefix, chain_id);
@@ -115,21 +137,20 @@ export class NodeClient {
       const { address, key } = options.readOnly;
       identity = { address, readOnlyKey: key };
     }
-    return new NodeClient(url, info, callsOf(identity), options);
+    return new NodeClient(nodes, info, callsOf(identity), options);
   }
 
   /** The newest batch of the node's log that an answer to this client has named; 0 = none has. */
   get sequence(): number {
-    return this.#calls.http.sequence;
+    return this.#nodes.sequence;
   }
 
   /** With `readsOwnWrites`, reads show this batch too: the `sequence` of another client. */
   showFrom(sequence: number): void {
-    const { http } = this.#calls;
-    http.sequence = Math.max(http.sequence, sequence);
+    this.#nodes.sequence = Math.max(this.#nodes.sequence, sequence);
   }
 
-  /** Any route of the node, by its key: `call('GET /markets/:id', { path: { id: 1001 } })`. */
+  /** Any route of the node, by its key, and its answer as it is: `call('GET /markets/:id', { path: { id: 1001 } })`. */
   call<Key extends RouteKey>(
     route: Key,
     request: RouteRequest<Key>,
@@ -142,14 +163,14 @@ export class NodeClient {
     return this.#portfolio.positions(query);
   }
 
-  /** What those positions are worth now, as decimal text. */
+  /** What those positions are worth now. */
   value(query: ValueQuery = {}): Promise<string> {
     return this.#portfolio.value(query);
   }
 
-  /** What the caller may spend: collateral, or the shares of a token. Decimal text of millionths. */
-  balance(tokenId?: string): Promise<BalanceAnswer> {
-    return this.#portfolio.balance(tokenId);
+  /** What the caller has and may spend: cash, or the shares of a token. @throws UnknownTokenError */
+  balance(tokenId?: string): Promise<Funds> {
+    return this.ledger.balance(tokenId);
   }
 
   /** Price and side of the last trade of a token. */
@@ -164,24 +185,22 @@ export class NodeClient {
 
   /** Books of tokens, always up to date. Resolves when all of them are loaded. */
   followMarket(tokens: readonly string[], handlers: MarketHandlers = {}): Promise<MarketStream> {
-    return MarketStream.open(this.#stream('/ws/market'), this.#patienceMs, tokens, handlers);
+    return MarketStream.open(this.#streams('/ws/market'), this.#patienceMs, tokens, handlers);
   }
 
   /** Own orders and trades as they happen. Resolves when all later events will be received. */
   followUser(handlers: UserHandlers): Promise<UserStream> {
     const { clock, identity } = this.#calls;
     const own = new OwnState(this.orders, Number(clock.now()));
-    return UserStream.open(this.#stream('/ws/user'), this.#patienceMs, identity, own, handlers);
+    return UserStream.open(this.#streams('/ws/user'), this.#patienceMs, identity, own, handlers);
   }
 
   /** Closes all connections of calls; streams are closed separately. */
   close(): void {
-    this.#calls.http.close();
+    this.#nodes.close();
   }
 
-  #stream(path: string): URL {
-    const url = new URL(this.#url.pathname.replace(/\/$/, '') + path, this.#url);
-    url.protocol = url.protocol.replace('http', 'ws');
-    return url;
+  #streams(path: string): StreamUrl {
+    return (failures) => this.#nodes.streamUrl(path, failures);
   }
 }

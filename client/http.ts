@@ -3,6 +3,7 @@
  * is cut off counts as none. Non-goals: redirects, and what an answer means (calls.ts).
  */
 import type { Agent } from 'node:http';
+import { NotSentError } from './errors.ts';
 import { builtin } from './platform.ts';
 
 export type Method = 'GET' | 'POST' | 'DELETE';
@@ -17,7 +18,7 @@ export interface Reply {
 /** A header of an answer, undefined or null when absent. */
 type Read = (name: string) => string | null | undefined;
 
-interface HttpOptions {
+export interface HttpOptions {
   /** After this time without an answer the request counts as lost. */
   readonly timeoutMs?: number;
   /** With 1, requests go out one after another. In a browser, the browser decides. */
@@ -26,14 +27,36 @@ interface HttpOptions {
   readonly readsOwnWrites?: boolean;
 }
 
-type Headers = Readonly<Record<string, string>>;
+export type Headers = Readonly<Record<string, string>>;
+
+/** The nodes that a request may be sent to. */
+export interface NodeChoice {
+  readonly count: number;
+  /** Index of the node that the next try is sent to. */
+  readonly at: number;
+  /** Chooses another node, unless another call has done so since. @param from `at` of the try that failed */
+  moveOn(from: number): void;
+}
+
+/** Sends requests to one node, or to several of one venue. */
+export interface Transport extends NodeChoice {
+  /** The newest batch that an answer has named, as X-Sequence; 0 = none has. */
+  sequence: number;
+  /** Sends one request once. Rejects when the complete answer did not arrive. */
+  send(method: Method, path: string, headers?: Headers, body?: string): Promise<Reply>;
+  close(): void;
+}
 
 const TIMEOUT_MS = 10_000;
 const CONNECTIONS = 8;
 const JSON_TYPE = { 'Content-Type': 'application/json' };
+/** System calls before the first byte of a request. */
+const BEFORE_SENDING = new Set(['connect', 'getaddrinfo']);
 
-export class HttpClient {
-  /** The newest batch that an answer has named, as X-Sequence; 0 = none has. */
+/** The transport to one node. */
+export class HttpClient implements Transport {
+  readonly count = 1;
+  readonly at = 0;
   sequence = 0;
   readonly #readsOwnWrites: boolean;
   readonly #base: URL;
@@ -50,7 +73,10 @@ export class HttpClient {
     this.#agent = this.#node && new this.#node.Agent({ keepAlive: true, maxSockets: connections });
   }
 
-  /** Sends one request once. Rejects when the complete answer did not arrive. */
+  moveOn(): void {
+    // There is no other node.
+  }
+
   send(method: Method, path: string, headers: Headers = {}, body = ''): Promise<Reply> {
     const url = new URL(this.#base.pathname.replace(/\/$/, '') + path, this.#base);
     const waits = this.#readsOwnWrites && this.sequence > 0;
@@ -106,10 +132,18 @@ export class HttpClient {
         this.#timeoutMs,
       );
       outgoing.on('close', () => clearTimeout(timer));
-      outgoing.on('error', reject);
+      outgoing.on('error', (error) => {
+        reject(isBeforeSending(error) ? new NotSentError(error.message, error) : error);
+      });
       outgoing.end(bytes);
     });
   }
+}
+
+/** True for a failure to connect, of every address where a name has several. */
+function isBeforeSending(error: unknown): boolean {
+  if (error instanceof AggregateError) return error.errors.every(isBeforeSending);
+  return BEFORE_SENDING.has(String((error as NodeJS.ErrnoException).syscall));
 }
 
 /** 0 when absent, or no number. */

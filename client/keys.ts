@@ -1,7 +1,7 @@
 /** API keys of a wallet, and read-only keys of an address. */
 import type { Calls } from './calls.ts';
 import { type ApiKey, level1 } from './credentials.ts';
-import { ApiError } from './errors.ts';
+import { refusal } from './errors.ts';
 import type { Method } from './http.ts';
 import type { Wallet } from './wallet.ts';
 
@@ -24,7 +24,7 @@ export class Keys {
     return this.#ask('POST', '/auth/api-key', wallet, nonce);
   }
 
-  /** The same key again. @throws ApiError 404 when none was issued, or it was revoked */
+  /** The same key again. @throws NotFoundError when none was issued, or it was revoked */
   derive(wallet: Wallet, nonce = '0'): Promise<ApiKey> {
     return this.#ask('GET', '/auth/derive-api-key', wallet, nonce);
   }
@@ -59,7 +59,7 @@ export class Keys {
     const headers = () => level1(this.#prefix, wallet, this.#chainId, clock.now(), nonce);
     const route = `${method} ${path}` as 'POST /auth/api-key' | 'GET /auth/derive-api-key';
     const { reply } = await this.#calls.send(route, method, path, headers, '');
-    if (reply.status !== 200) throw new ApiError(route, reply.status, reply.body);
+    if (reply.status !== 200) throw refusal(route, reply);
     return JSON.parse(reply.body) as ApiKey;
   }
 }

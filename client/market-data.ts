@@ -1,5 +1,9 @@
-/** Public market data: books, prices, history and trades. Money is decimal text. */
+/**
+ * Public market data: books, prices, history and trades. Money is decimal text. A call for one token throws
+ * UnknownTokenError where no market has it, NotFoundError where it has no such value.
+ */
 import type { Calls } from './calls.ts';
+import type { TextMoney } from './money.ts';
 import type { BookAnswer, LastPriceAnswer, Routes } from './types.ts';
 
 type Side = 'BUY' | 'SELL';
@@ -41,7 +45,7 @@ export class MarketData {
     return this.#calls.call('POST /spreads', { body: items(tokens) });
   }
 
-  /** Price and side of the last trade. @throws ApiError 404 when the token was never traded */
+  /** Price and side of the last trade. @throws NotFoundError when the token was never traded */
   lastTrade(token_id: string): Promise<LastPriceAnswer> {
     return this.#calls.call('GET /last-trade-price', { query: { token_id } });
   }
@@ -55,13 +59,15 @@ export class MarketData {
   /** Last trade prices over time. */
   history(
     query: Routes['GET /prices-history']['query'],
-  ): Promise<Routes['GET /prices-history']['answer']> {
-    return this.#calls.call('GET /prices-history', { query });
+  ): Promise<TextMoney<Routes['GET /prices-history']['answer']>> {
+    return this.#calls.callMoney('GET /prices-history', { query });
   }
 
   /** Fills of the whole exchange, newest first. */
-  trades(query: Routes['GET /trades']['query'] = {}): Promise<Routes['GET /trades']['answer']> {
-    return this.#calls.call('GET /trades', { query });
+  trades(
+    query: Routes['GET /trades']['query'] = {},
+  ): Promise<TextMoney<Routes['GET /trades']['answer']>> {
+    return this.#calls.callMoney('GET /trades', { query });
   }
 }
 

@@ -6,8 +6,15 @@
  * replaces the lost answer.
  */
 import type { Calls, RouteRequest } from './calls.ts';
-import { amountsOf, toMicro } from './decimal.ts';
-import { ApiError, NoAnswerError } from './errors.ts';
+import { amountsOf } from './decimal.ts';
+import {
+  ApiError,
+  LiquidityError,
+  NoAnswerError,
+  NotFoundError,
+  refusal,
+  UnknownTokenError,
+} from './errors.ts';
 import {
   type OrderFields,
   type OrderType,
@@ -16,6 +23,7 @@ import {
   signOrder,
 } from './exchange.ts';
 import { rowsOnce } from './lists.ts';
+import { type MarketTerms, type Sweep, sweepOf } from './market-order.ts';
 import { refusalCode } from './refusals.ts';
 import type { CancelAnswer, OrderResult, OwnOrderAnswer, RefusalCode, Routes } from './types.ts';
 import type { Wallet } from './wallet.ts';
@@ -44,11 +52,16 @@ export interface Placed {
   readonly reason: string;
   /** The stable code of that reason; undefined when it is ''. */
   readonly code: RefusalCode | undefined;
-  /** Millionths that it paid and received at once, net of fees; 0 when the answer was lost. */
-  readonly makingAmount: bigint;
-  readonly takingAmount: bigint;
+  /** What it paid and received at once, net of fees, as decimal text; '0' when the answer was lost. */
+  readonly makingAmount: string;
+  readonly takingAmount: string;
   /** Set when the node already had the order from an earlier try: its current state. */
   readonly known: OwnOrderAnswer | undefined;
+  /**
+   * False: it is refused, but an earlier try got no answer and may still arrive, and be accepted then. The same
+   * bytes, sent again, tell what became of it.
+   */
+  readonly isFinal: boolean;
 }
 
 /** What became of an order that was to be replaced, and of the one that was to follow it. */
@@ -69,8 +82,6 @@ interface TokenTerms {
 }
 
 export type OwnTrade = Routes['GET /data/trades']['answer']['data'][number];
-
-const NOT_FOUND = 404;
 
 export class Orders {
   readonly #calls: Calls;
@@ -101,9 +112,7 @@ export class Orders {
       const amounts = amountsOf(side, price, size);
       fields = { ...rest, ...(await this.#termsOf(terms.tokenId)), ...amounts, side, type };
     } catch (error) {
-      if (error instanceof RangeError) throw new RangeError(`${call}: ${error.message}`);
-      if (!(error instanceof ApiError)) throw error;
-      throw new ApiError(`${call} (${error.call})`, error.status, error.body, error);
+      throw namedAfter(call, error);
     }
     const salt = randomSalt();
     const owner = identity.key.apiKey;
@@ -124,17 +133,43 @@ export class Orders {
     return this.sendAll(await Promise.all(terms.map((each) => this.#sign('postAll', each))));
   }
 
+  /**
+   * Buys for an amount of collateral, or sells a number of shares, at the prices of the book as it is now. A buyer
+   * never pays more than the amount, and usually a little less: the shares are what it buys at the worst price
+   * that is needed. @throws LiquidityError, UnknownTokenError
+   */
+  async market(terms: MarketTerms): Promise<Placed> {
+    return this.send(await this.#signMarket('market', terms));
+  }
+
+  /** Signs a market order for the book as it is now. */
+  signMarket(terms: MarketTerms): Promise<SignedOrder> {
+    return this.#signMarket('signMarket', terms);
+  }
+
+  async #signMarket(call: string, terms: MarketTerms): Promise<SignedOrder> {
+    const { side, tokenId, type = 'FAK' } = terms;
+    let sweep: Sweep;
+    try {
+      const query = { token_id: tokenId };
+      sweep = sweepOf(await this.#calls.call('GET /book', { query }), terms);
+    } catch (error) {
+      throw namedAfter(call, error);
+    }
+    return this.#sign(call, { tokenId, side, type, ...sweep });
+  }
+
   /** Sends a signed order until it is answered. The same one may be sent again at any time. */
   async send(order: SignedOrder): Promise<Placed> {
-    const { answer } = await this.#calls.callText('POST /order', {}, order.item);
-    return this.#placed(order, answer);
+    const { answer, lost } = await this.#calls.callText('POST /order', {}, order.item);
+    return this.#placed(order, answer, lost);
   }
 
   /** Sends signed orders in one request, at most `max_batch_orders` of the node. */
   async sendAll(orders: readonly SignedOrder[]): Promise<Placed[]> {
     const body = `[${orders.map(({ item }) => item).join(',')}]`;
-    const { answer } = await this.#calls.callText('POST /orders', {}, body);
-    return Promise.all(orders.map((order, i) => this.#placed(order, answer[i]!)));
+    const { answer, lost } = await this.#calls.callText('POST /orders', {}, body);
+    return Promise.all(orders.map((order, i) => this.#placed(order, answer[i]!, lost)));
   }
 
   /** Cancels an order and places another one in one turn of the node, or does neither. */
@@ -146,7 +181,7 @@ export class Orders {
     return {
       canceled: cancel.canceled.length > 0,
       filled: Object.values(cancel.filled)[0],
-      placed: answer.order === null ? undefined : await this.#placed(order, answer.order),
+      placed: answer.order === null ? undefined : await this.#placed(order, answer.order, lost),
     };
   }
 
@@ -174,7 +209,7 @@ export class Orders {
     try {
       return await this.#calls.call('GET /data/order/:id', { path: { id } });
     } catch (error) {
-      if (error instanceof ApiError && error.status === NOT_FOUND) return undefined;
+      if (error instanceof NotFoundError) return undefined;
       throw error;
     }
   }
@@ -202,17 +237,19 @@ export class Orders {
     return this.#calls.call('POST /heartbeats', {});
   }
 
-  async #placed({ id }: SignedOrder, result: OrderResult): Promise<Placed> {
+  /** @param lost tries that got no answer */
+  async #placed({ id }: SignedOrder, result: OrderResult, lost: number): Promise<Placed> {
     const isKnown = !result.success && result.orderID !== '';
     const known = isKnown ? await this.#standing(result.orderID) : undefined;
+    const status = (result.status === 'error' ? 'refused' : result.status) as Placed['status'];
     return {
-      id,
-      status: (result.status === 'error' ? 'refused' : result.status) as Placed['status'],
+      ...{ id, status },
       reason: isKnown ? '' : result.errorMsg,
       code: isKnown ? undefined : refusalCode(result.errorMsg),
-      makingAmount: toMicro(result.makingAmount || '0'),
-      takingAmount: toMicro(result.takingAmount || '0'),
+      makingAmount: result.makingAmount || '0',
+      takingAmount: result.takingAmount || '0',
       known,
+      isFinal: status !== 'refused' || lost === 0,
     };
   }
 
@@ -263,6 +300,17 @@ export class Orders {
     ]);
     return { conditionId: book.market, negRisk: book.neg_risk, feeRateBps: fee.base_fee };
   }
+}
+
+/** The error with the method of the client that was called. */
+function namedAfter(call: string, error: unknown): unknown {
+  if (error instanceof RangeError) return new RangeError(`${call}: ${error.message}`);
+  if (error instanceof LiquidityError) {
+    return new LiquidityError(`${call}: ${error.message}`, error.tokenId, error.available);
+  }
+  if (!(error instanceof ApiError)) return error;
+  const tokenId = error instanceof UnknownTokenError ? error.tokenId : undefined;
+  return refusal(`${call} (${error.call})`, error, tokenId, error);
 }
 
 /** 48 bits: some clients send it as a number. */

@@ -1,6 +1,7 @@
-/** Positions of an address, what they are worth, and what the caller may spend. */
+/** Positions of an address by its trades, and what they are worth. Money is decimal text. */
 import type { Calls } from './calls.ts';
-import type { BalanceAnswer, Routes } from './types.ts';
+import type { TextMoney } from './money.ts';
+import type { Routes } from './types.ts';
 
 /** The caller's address when `user` is absent. */
 type OfUser<Query extends { readonly user: string }> = Omit<Query, 'user'> & {
@@ -8,7 +9,7 @@ type OfUser<Query extends { readonly user: string }> = Omit<Query, 'user'> & {
 };
 export type PositionsQuery = OfUser<Routes['GET /positions']['query']>;
 export type ValueQuery = OfUser<Routes['GET /value']['query']>;
-export type Position = Routes['GET /positions']['answer'][number];
+export type Position = TextMoney<Routes['GET /positions']['answer'][number]>;
 
 const PAGE = 100;
 
@@ -24,7 +25,7 @@ export class Portfolio {
     const { limit = PAGE, offset = 0, user = this.#calls.identity.address, ...rest } = query;
     for (let from = offset; ; from += limit) {
       const page = { ...rest, user, limit, offset: from };
-      const rows = await this.#calls.call('GET /positions', { query: page });
+      const rows = await this.#calls.callMoney('GET /positions', { query: page });
       yield* rows;
       if (rows.length === 0 || rows.length < limit) return;
     }
@@ -32,15 +33,7 @@ export class Portfolio {
 
   async value(query: ValueQuery): Promise<string> {
     const { user = this.#calls.identity.address, ...rest } = query;
-    const [row] = await this.#calls.call('GET /value', { query: { ...rest, user } });
-    return String(row?.value ?? 0);
-  }
-
-  balance(token_id: string | undefined): Promise<BalanceAnswer> {
-    const query =
-      token_id === undefined
-        ? { asset_type: 'COLLATERAL' as const }
-        : { asset_type: 'CONDITIONAL' as const, token_id };
-    return this.#calls.call('GET /balance-allowance', { query });
+    const [row] = await this.#calls.callMoney('GET /value', { query: { ...rest, user } });
+    return row?.value ?? '0';
   }
 }

@@ -1,14 +1,14 @@
 /**
- * Sends a request until it is answered: the same bytes again, with growing pauses, until the
- * client's time limit.
+ * Sends a request until it is answered: the same bytes again, at the next node of the venue where
+ * there are several, with growing pauses, until the client's time limit.
  *
  * The route decides what may be repeated. `always`: reads, requests that the node recognises by
- * their bytes (an order's digest is its id), and requests that have the same effect once or many
- * times. `undone`: only when the node said that nothing was done, which it says with 429,
- * `engine busy`, and where it has not applied an earlier write yet.
+ * their bytes or id (an order's digest is its id), and requests that have the same effect once or
+ * many times. `undone`: only where nothing was done: the node said so, or it was never reached.
  */
-import { ApiError, NoAnswerError } from './errors.ts';
-import type { Reply } from './http.ts';
+import { ApiError, NoAnswerError, NotSentError, problemOf } from './errors.ts';
+import type { NodeChoice, Reply } from './http.ts';
+import type { RefusalCode } from './types.ts';
 
 export type Repeats = 'always' | 'undone';
 
@@ -18,14 +18,35 @@ export interface Answered {
   readonly lost: number;
 }
 
+/** What a refusal means that is not the last word. */
+interface Meaning {
+  /** The node promises that nothing was done. */
+  readonly isUndone: boolean;
+  /** Another node may take it. */
+  readonly isElsewhere: boolean;
+}
+
+const LOST: Meaning = { isUndone: false, isElsewhere: true };
+const BUSY: Meaning = { isUndone: true, isElsewhere: false };
+const NOT_HERE: Meaning = { isUndone: true, isElsewhere: true };
+
+const MEANINGS: Readonly<Partial<Record<RefusalCode, Meaning>>> = {
+  ENGINE_BUSY: BUSY,
+  TOO_MANY_REQUESTS: BUSY,
+  NOT_APPLIED_YET: NOT_HERE,
+  NOT_LEADING: NOT_HERE,
+  SHUTTING_DOWN: NOT_HERE,
+};
+/** Refusals with such a status that are the last word. */
+const FINAL: ReadonlySet<RefusalCode | undefined> = new Set<RefusalCode>(['TRADING_PAUSED']);
+
 const PAUSE_MS_FIRST = 50;
 const PAUSE_MS_LONGEST = 5_000;
 const THROTTLED = 429;
-/** Only with one of these texts; without it, the request may have been carried out. */
-const BUSY = 503;
-const NOTHING_DONE = /engine busy|has not applied X-Min-Sequence/;
 /** From a node that is stopping or starting, and from proxies. */
 const UNAVAILABLE = new Set([500, 502, 503, 504]);
+
+const ONE_NODE: NodeChoice = { count: 1, at: 0, moveOn: () => undefined };
 
 /** Growing pauses. Each varies by half, so that clients return apart. @param attempt from 0 */
 export function backOffMs(attempt: number): number {
@@ -35,17 +56,19 @@ export function backOffMs(attempt: number): number {
 
 /**
  * @param send one try, with credentials of its own time @returns the first answer that is neither
- * busy nor lost, of any status @throws NoAnswerError at the time limit; ApiError when nothing was
- * done at each try
+ * busy nor lost, of any status @throws NoAnswerError at the time limit; ApiError when the node said
+ * of each try that nothing was done
  */
 export async function untilAnswered(
   what: string,
   repeats: Repeats,
   patienceMs: number,
   send: () => Promise<Reply>,
+  nodes: NodeChoice = ONE_NODE,
 ): Promise<Answered> {
   const deadline = performance.now() + patienceMs;
-  for (let attempt = 0, lost = 0; ; attempt += 1) {
+  for (let lost = 0, moves = 0, pauses = 0; ; ) {
+    const { at } = nodes;
     let reply: Reply | undefined;
     let failure: unknown;
     try {
@@ -53,18 +76,39 @@ export async function untilAnswered(
     } catch (error) {
       failure = error;
     }
-    const isBusy = reply?.status === BUSY && NOTHING_DONE.test(reply.body);
-    const isUndone = reply?.status === THROTTLED || isBusy;
-    const isLost = reply === undefined || UNAVAILABLE.has(reply.status);
-    if (reply !== undefined && !isUndone && !isLost) return { reply, lost };
+    const meaning = reply === undefined ? meaningOfFailure(failure) : meaningOf(reply);
+    if (reply !== undefined && meaning === undefined) return { reply, lost };
+    const { isElsewhere, isUndone } = meaning!;
     if (!isUndone) lost += 1;
-    const waitMs = Math.max((reply?.retryAfterSeconds ?? 0) * 1_000, backOffMs(attempt));
+    if (isElsewhere) {
+      nodes.moveOn(at);
+      moves += 1;
+    }
+    // Every node is tried before a pause.
+    const isNext = isElsewhere && moves % nodes.count !== 0;
+    const pauseMs = Math.max((reply?.retryAfterSeconds ?? 0) * 1_000, backOffMs(pauses));
+    const waitMs = isNext ? 0 : pauseMs;
     const mayRepeat = isUndone || repeats === 'always';
     if (!mayRepeat || performance.now() + waitMs > deadline) {
       const last = reply === undefined ? failure : new ApiError(what, reply.status, reply.body);
       // That nothing was done at the last try says nothing about the tries before.
-      throw lost > 0 ? new NoAnswerError(what, last) : last;
+      if (lost > 0 || reply === undefined) throw new NoAnswerError(what, last, lost > 0);
+      throw last;
     }
+    if (isNext) continue;
+    pauses += 1;
     await new Promise((resolve) => setTimeout(resolve, waitMs));
   }
+}
+
+function meaningOfFailure(failure: unknown): Meaning {
+  return failure instanceof NotSentError ? NOT_HERE : LOST;
+}
+
+/** Undefined: the answer is the last word. */
+function meaningOf({ body, status }: Reply): Meaning | undefined {
+  if (status !== THROTTLED && !UNAVAILABLE.has(status)) return undefined;
+  const { code } = problemOf(body);
+  if (FINAL.has(code)) return undefined;
+  return (code && MEANINGS[code]) ?? (status === THROTTLED ? BUSY : LOST);
 }

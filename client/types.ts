@@ -102,6 +102,7 @@ export interface CancelAnswer {
   readonly canceled: readonly string[];
   readonly not_canceled: Readonly<Record<string, string>>;
   readonly filled: Readonly<Record<string, string>>;
+  readonly detail?: string;
   readonly code?: string;
 }
 
@@ -211,6 +212,7 @@ export interface EventsKeysetAnswer {
 export interface ExchangeInfoAnswer {
   readonly version: string;
   readonly server_time: number;
+  readonly venue: string;
   readonly chain_id: number;
   readonly domain: {
     readonly name: string;
@@ -237,6 +239,13 @@ export interface ExchangeInfoAnswer {
     readonly requests: number;
     readonly seconds: number;
   }[];
+  readonly mode: {
+    readonly ledger: boolean;
+    readonly demo: boolean;
+    readonly mirror: boolean;
+    readonly play: boolean;
+    readonly cluster: boolean;
+  };
 }
 
 export interface FeeRateAnswer {
@@ -373,6 +382,16 @@ export interface MarketResolvedEvent {
   readonly winning_outcome: string;
 }
 
+export interface MarketSubscriptionEvent {
+  readonly event_type: 'subscription';
+  readonly operation: 'subscribe' | 'unsubscribe';
+  readonly known: string;
+  readonly unknown: readonly string[];
+  readonly unknown_count: string;
+  readonly following: string;
+  readonly server_ts_ms: string;
+}
+
 export interface MarketsKeysetAnswer {
   readonly markets: readonly MarketAnswer[];
   readonly next_cursor?: string;
@@ -465,7 +484,13 @@ export interface OrderResult {
   readonly takingAmount: string;
   readonly makingAmount: string;
   readonly status: string;
+  readonly detail?: string;
   readonly code?: string;
+  readonly needed?: string;
+  readonly free?: string;
+  readonly reserved?: string;
+  readonly recovered?: string;
+  readonly fits?: string;
 }
 
 export interface OwnOrderAnswer {
@@ -763,6 +788,17 @@ export interface StatusAnswer {
     readonly catalog: string | null;
     readonly catalog_missing: string | null;
   } | null;
+  readonly contradictions: {
+    readonly catalog: number;
+    readonly sync: number;
+    readonly mirror: number;
+    readonly markets: readonly {
+      readonly source: 'catalog' | 'sync' | 'mirror';
+      readonly market: string;
+      readonly reason: 'tokens' | 'condition' | 'negRisk' | 'names';
+      readonly means: string;
+    }[];
+  };
   readonly mirror?: {
     readonly source: string;
     readonly connected: boolean;
@@ -771,10 +807,12 @@ export interface StatusAnswer {
       readonly in_doubt: number;
       readonly paused: number;
       readonly absent: number;
+      readonly left_out: number;
     };
+    readonly left_out: readonly string[];
     readonly troubled: readonly {
       readonly market: string;
-      readonly reason: 'starting' | 'disconnected' | 'silent' | 'gap' | 'damaged' | 'hash' | 'crossed' | 'tick' | 'behind' | 'refused';
+      readonly reason: 'starting' | 'disconnected' | 'silent' | 'gap' | 'damaged' | 'time' | 'hash' | 'crossed' | 'tick' | 'behind' | 'refused';
       readonly means: string;
       readonly paused: boolean;
       readonly since_ms: number;
@@ -784,6 +822,13 @@ export interface StatusAnswer {
     readonly time: number;
     readonly speed: number;
     readonly ended: boolean;
+  };
+  readonly mode: {
+    readonly ledger: boolean;
+    readonly demo: boolean;
+    readonly mirror: boolean;
+    readonly play: boolean;
+    readonly cluster: boolean;
   };
 }
 
@@ -944,6 +989,16 @@ export interface UserErrorEvent {
   readonly sequence?: string;
 }
 
+export interface UserSubscriptionEvent {
+  readonly event_type: 'subscription';
+  readonly operation: 'subscribe' | 'unsubscribe';
+  readonly known: string;
+  readonly unknown: readonly string[];
+  readonly unknown_count: string;
+  readonly following: string;
+  readonly server_ts_ms: string;
+}
+
 export interface VersionAnswer {
   readonly version: 1 | 2;
 }
@@ -1101,7 +1156,8 @@ export type MarketEvent =
   | TickSizeChangeEvent
   | BestBidAskEvent
   | NewMarketEvent
-  | MarketResolvedEvent;
+  | MarketResolvedEvent
+  | MarketSubscriptionEvent;
 export type OrderItems = readonly OrderItemShape[];
 
 export type OrderResults = readonly OrderResult[];
@@ -1171,7 +1227,8 @@ export type UserEvent =
   | OrderEvent
   | TradeEvent
   | BalanceEvent
-  | ResumedEvent;
+  | ResumedEvent
+  | UserSubscriptionEvent;
 export type ValueAnswer = readonly {
   readonly user: string;
   readonly value: number;
@@ -1282,7 +1339,11 @@ export const REFUSALS = {
     "id is older than the oldest that is kept"
   ],
   "ID_INVALID": [
-    "id must begin with unix milliseconds, at most 300 s ahead"
+    "id must begin with unix milliseconds, at most 300 s ahead",
+    "id must be a text of 1 to 128 printable characters"
+  ],
+  "IDS_FULL": [
+    "no room for another id without unix milliseconds"
   ],
   "AMOUNT_INVALID": [
     "amount must be a whole number of micro-units from 1 to 2^53 - 1"
@@ -1295,6 +1356,9 @@ export const REFUSALS = {
   ],
   "WALLET_SIGNS": [
     "wallet has signed for itself"
+  ],
+  "SIGNER_HAS_ORDERS": [
+    "the signer before has too many open orders: cancel them first"
   ],
   "MARKET_NOT_REGISTERED": [
     "market is not registered"
@@ -1404,7 +1468,8 @@ export const REFUSALS = {
     "unknown_field: "
   ],
   "INVALID_FIELD": [
-    "invalid_field: "
+    "invalid_field: ",
+    "invalid "
   ],
   "INVALID_CURSOR": [
     "invalid next_cursor"
@@ -1506,6 +1571,15 @@ export const REFUSALS = {
   ],
   "TOO_MANY_BANS": [
     "too many wallets are banned"
+  ],
+  "TOO_MANY_NAMES": [
+    "too many wallets have names"
+  ],
+  "NAME_TAKEN": [
+    "name is taken"
+  ],
+  "SLUG_OF_SEVERAL": [
+    "slug is that of several"
   ],
   "NEEDS_RUNNING_NODE": [
     "this needs a running node"
@@ -1760,7 +1834,7 @@ export interface Routes {
       readonly data: readonly {
         readonly entry: number;
         readonly timestamp: number;
-        readonly cause: 'DEPOSIT' | 'WITHDRAW' | 'SPLIT' | 'MERGE' | 'TRADE' | 'REDEEM';
+        readonly cause: 'DEPOSIT' | 'WITHDRAW' | 'SPLIT' | 'MERGE' | 'TRADE' | 'REDEEM' | 'FEES';
         readonly condition_id: string;
         readonly token_id: string;
         readonly outcome: string;

@@ -1,6 +1,6 @@
 /**
  * Single entry point of the client to the packages @noble/curves and secp256k1: a wallet that signs in
- * this process. The private key is only in memory and is never returned. Where secp256k1 is
+ * this process. Only `exportKey` returns the private key; no log line or JSON text has it. Where secp256k1 is
  * installed, its native part signs ten times as fast, with the same signatures.
  */
 import { secp256k1 as portable } from '@noble/curves/secp256k1.js';
@@ -59,7 +59,7 @@ export class Wallet {
     this.address = checksummed(keccak256(point).subarray(-ADDRESS_BYTES));
   }
 
-  /** A throw-away wallet. */
+  /** A new wallet. Whoever wants to use it again saves the key of `exportKey`. */
   static random(): Wallet {
     for (;;) {
       const key = crypto.getRandomValues(new Uint8Array(KEY_BYTES));
@@ -70,6 +70,11 @@ export class Wallet {
   /** A wallet that depends only on a text: for tests and load generators, never for funds. */
   static fromSeed(seed: string): Wallet {
     return new Wallet(`0x${toHex(keccak256(bytesOfText(seed)))}`);
+  }
+
+  /** The private key, for a file that only its owner can read: 0x + 64 hex digits, as the constructor takes it. */
+  exportKey(): string {
+    return `0x${toHex(this.#key)}`;
   }
 
   /** An order of either version. */

@@ -5,6 +5,7 @@
 import { assert } from './book/matching.ts';
 import { payoutOf } from './ledger/payout.ts';
 import { positionEntries } from './ledger/positions.ts';
+import { auditTextIds } from './ledger/requests.ts';
 import { reservedCash } from './ledger/reservations.ts';
 import { orderStatus } from './orders/orders.ts';
 import { ResolutionState, Status } from './tables/codes.ts';
@@ -46,6 +47,7 @@ export function auditLedger(t: Tables): void {
   auditLists(t);
   auditCollateral(t);
   auditCash(t);
+  auditTextIds(t);
 }
 
 /** Open orders reserve, and hold, just what their wallets say. */

@@ -15,12 +15,15 @@
  *   deposit, withdraw, split, merge, declare
  *                 header flags market - | amount f64 | ms f64 key (4) wallet (5) signer (5)
  *                                                                                        22 words
+ *   payFees, drawFees        as deposit: cash of the venue goes to a wallet, or out of the ledger
  *   resolve       header flags market count | - - | ms f64 key (4) group (8) weights, one a word
  *   resolveStep   header market limit -                                                   4 words
  *   note          header kind bytes - | the bytes, padded to eight with zeros: the engine passes them on
  *   level         header token pips side | size f64                                       6 words
  *   print         header token pips side | size f64                                       6 words
  *   fill          header - - - | size f64 | id (8)                                       14 words
+ *   textId        a command with a request id that is a text of an operator: its own kind stands in its flags,
+ *                 its ms is 0, and all else is as without; so an older version refuses it by its kind
  */
 import { assert } from './book/matching.ts';
 import { OUTCOMES_MAX } from './tables/capacities.ts';
@@ -53,9 +56,12 @@ export const CommandKind = {
   level: 15,
   print: 16,
   fill: 17,
+  textId: 18,
+  payFees: 19,
+  drawFees: 20,
 } as const;
 /** A command of a kind above this one is of a newer version. */
-export const COMMAND_KIND_MAX = CommandKind.fill;
+export const COMMAND_KIND_MAX = CommandKind.drawFees;
 
 /** What each type does: docs/protocol.md#order-types. */
 export const OrderType = { GTC: 0, GTD: 1, FOK: 2, FAK: 3 } as const;
@@ -148,8 +154,8 @@ export const ConfigureCommand = {
 
 /** The id of a request, where every command that has one keeps it. */
 export const RequestId = { ms: 3, key: 8 } as const;
-/** Flags of commands with an id. */
-export const RequestFlag = { operator: 1, isVoid: 2 } as const;
+/** Flags of commands with an id; from the shift up, the kind of one whose id is a text. */
+export const RequestFlag = { operator: 1, isVoid: 2, kindShift: 8 } as const;
 
 export const FundsCommand = {
   flags: 1,
@@ -359,17 +365,19 @@ export function encodeOrder(out: CommandBuffer, order: OrderFields): number {
   return at;
 }
 
-/** Whose request it is, and which: unix milliseconds, and 4 words made of the rest of the caller's id. */
+/** Whose request it is, and which. */
 export interface RequestIdFields {
   readonly isOperator: boolean;
-  readonly ms: number;
+  /** Unix milliseconds, with which the id begins; undefined = it is a text of an operator. */
+  readonly ms: number | undefined;
+  /** 4 words made of the whole id. */
   readonly key: Int32Array;
 }
 
 export interface FundsFields {
   readonly id: RequestIdFields;
-  /** 5 words. */
-  readonly wallet: Int32Array;
+  /** 5 words; undefined = none, which only `drawFees` has. */
+  readonly wallet?: Int32Array;
   /** Of a deposit or declaration: 5 words; undefined = none. */
   readonly signer?: Int32Array;
   /** Of a split or merge; 0 = unknown. */
@@ -378,15 +386,27 @@ export interface FundsFields {
   readonly amount?: number;
 }
 
-export type FundsKind = 'deposit' | 'withdraw' | 'split' | 'merge' | 'declare';
+export type FundsKind =
+  | 'deposit'
+  | 'withdraw'
+  | 'split'
+  | 'merge'
+  | 'declare'
+  | 'payFees'
+  | 'drawFees';
 
-/** Moves cash and shares of a wallet, or says who may sign for it (docs/ledger.md#commands). */
+/** Moves cash and shares, or says who may sign for a wallet (docs/ledger.md#commands). */
 export function encodeFunds(out: CommandBuffer, kind: FundsKind, fields: FundsFields): number {
-  const at = out.begin(CommandKind[kind], FundsCommand.words);
-  writeRequestId(out, at, fields.id);
+  assert(
+    (fields.wallet === undefined) === (kind === 'drawFees'),
+    'it names a wallet, or no wallet',
+  );
+  const at = beginRequest(out, CommandKind[kind], FundsCommand.words, fields.id);
   out.i32[at + FundsCommand.market] = fields.market ?? 0;
   out.f64[at / 2 + FundsCommand.amount] = fields.amount ?? 0;
-  copyWords(fields.wallet, out.i32, at + FundsCommand.wallet, ADDRESS_WORDS);
+  if (fields.wallet !== undefined) {
+    copyWords(fields.wallet, out.i32, at + FundsCommand.wallet, ADDRESS_WORDS);
+  }
   if (fields.signer !== undefined) {
     copyWords(fields.signer, out.i32, at + FundsCommand.signer, ADDRESS_WORDS);
   }
@@ -407,8 +427,7 @@ export interface ResolveFields {
 export function encodeResolve(out: CommandBuffer, fields: ResolveFields): number {
   const { group, isVoid, market, weights } = fields;
   const words = ResolveCommand.weights + weights.length + (weights.length % 2);
-  const at = out.begin(CommandKind.resolve, words);
-  writeRequestId(out, at, fields.id);
+  const at = beginRequest(out, CommandKind.resolve, words, fields.id);
   if (isVoid === true) out.i32[at + ResolveCommand.flags]! |= RequestFlag.isVoid;
   out.i32[at + ResolveCommand.market] = market;
   out.i32[at + ResolveCommand.count] = weights.length;
@@ -481,10 +500,34 @@ export function encodeFill(out: CommandBuffer, id: Int32Array, size: MicroShares
   return at;
 }
 
-function writeRequestId(out: CommandBuffer, at: number, id: RequestIdFields): void {
-  out.i32[at + FundsCommand.flags] = id.isOperator ? RequestFlag.operator : 0;
-  out.f64[at / 2 + RequestId.ms] = id.ms;
-  copyWords(id.key, out.i32, at + RequestId.key, REQUEST_KEY_WORDS);
+/** Begins a command with a request id. */
+function beginRequest(
+  out: CommandBuffer,
+  kind: number,
+  words: number,
+  { isOperator, key, ms }: RequestIdFields,
+): number {
+  assert(isOperator || ms !== undefined, 'only operators have ids that are texts');
+  const at = out.begin(ms === undefined ? CommandKind.textId : kind, words);
+  out.i32[at + FundsCommand.flags] =
+    (isOperator ? RequestFlag.operator : 0) |
+    (ms === undefined ? kind << RequestFlag.kindShift : 0);
+  out.f64[at / 2 + RequestId.ms] = ms ?? 0;
+  copyWords(key, out.i32, at + RequestId.key, REQUEST_KEY_WORDS);
+  return at;
+}
+
+/** Kind of a command with a request id, whatever its id is. */
+export function requestKind(i32: Int32Array, at: number): number {
+  const kind = commandKind(i32, at);
+  return kind === CommandKind.textId
+    ? i32[at + FundsCommand.flags]! >>> RequestFlag.kindShift
+    : kind;
+}
+
+/** True when the request id of a command is a text of an operator. */
+export function hasTextId(i32: Int32Array, at: number): boolean {
+  return commandKind(i32, at) === CommandKind.textId;
 }
 
 function copyWords(from: Int32Array, to: Int32Array, at: number, words: number): void {

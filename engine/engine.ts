@@ -19,6 +19,7 @@ import {
   ConfigureCommand,
   commandKind,
   commandWords,
+  requestKind,
 } from './commands.ts';
 import { type Applier, EngineContext } from './context.ts';
 import { EventBuffer } from './events.ts';
@@ -80,12 +81,15 @@ export class Engine {
       [CommandKind.split]: funds,
       [CommandKind.merge]: funds,
       [CommandKind.declare]: funds,
+      [CommandKind.payFees]: funds,
+      [CommandKind.drawFees]: funds,
       [CommandKind.resolve]: (i32, f64, at) => resolveMarket(context, i32, f64, at),
       [CommandKind.resolveStep]: (i32, _f64, at) => resolveStep(context, i32, at),
       [CommandKind.note]: (i32, _f64, at) => passOn(context, i32, at),
       [CommandKind.level]: source,
       [CommandKind.print]: source,
       [CommandKind.fill]: source,
+      [CommandKind.textId]: (i32, f64, at) => this.applierOf(requestKind(i32, at))(i32, f64, at),
     };
     this.forget = (persistedClosedSequence) => evictClosed(context, persistedClosedSequence);
     // Until a command says otherwise, as many as there is room for.
@@ -116,9 +120,13 @@ export class Engine {
 
   /** Applies the command at word `at`; a refusal changes nothing. */
   apply(i32: Int32Array, f64: Float64Array, at: number): RejectReasonCode {
-    const applier = this.appliers[commandKind(i32, at)];
+    return this.applierOf(commandKind(i32, at))(i32, f64, at);
+  }
+
+  private applierOf(kind: number): Applier {
+    const applier = this.appliers[kind];
     assert(applier !== undefined, 'a command has a known kind');
-    return applier(i32, f64, at);
+    return applier;
   }
 
   /** Closes the batch. True when it changed any table. */

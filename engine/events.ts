@@ -18,7 +18,7 @@
  *   settled   kind | book | version                 last of all, once for each book that changed
  *   entry     kind | cause | account | token | sequence f64 | reference f64 | cash f64 | shares f64 |
  *             cash after f64 | shares after f64 | cash reserved f64 | shares reserved f64
- *             20 words (docs/ledger.md#entries)
+ *             20 words (docs/ledger.md#entries); account 0 = the venue, whose cash is its fees
  *   resolved  kind | market | state                 a resolution has begun, or is done
  *   reserved  kind | account | token | - | total f64 | reserved f64
  *             an order rests or has ended, and reserves more or less of this; token 0 = cash
@@ -29,7 +29,7 @@
 import { assert } from './book/matching.ts';
 import type { OrderRows } from './reads.ts';
 import type { EntryCauseCode } from './tables/codes.ts';
-import { CASH_F, Cash, POSITION_F, Position } from './tables/layout.ts';
+import { CASH_F, Cash, Ledger, POSITION_F, Position } from './tables/layout.ts';
 import type { Tables } from './tables/tables.ts';
 import type {
   AccountRow,
@@ -42,7 +42,7 @@ import type {
 } from './tables/units.ts';
 
 /** Where totals and what is reserved of them stand. */
-export type Amounts = Pick<Tables, 'cashF' | 'positionF'>;
+export type Amounts = Pick<Tables, 'cashF' | 'ledger' | 'positionF'>;
 
 const EVENT_WORDS = 8;
 /** A partly filled maker takes its head and the four records that hold its row. */
@@ -239,13 +239,13 @@ export class EventBuffer {
   }
 
   /**
-   * Totals of a wallet have changed: its cash, and those of a position (0 = cash alone). What it has after it is
-   * read here, because numbers that are handed to a function may cost an allocation each.
+   * Totals of a wallet (0 = the venue) have changed: its cash, and those of a position (0 = cash alone). What it has
+   * after it is read here, because numbers that are handed to a function may cost an allocation each.
    */
   entry(
-    { cashF, positionF }: Amounts,
+    t: Amounts,
     cause: EntryCauseCode,
-    account: AccountRow,
+    account: AccountRow | 0,
     position: PositionRow | 0,
     token: TokenRow | 0,
     sequence: number,
@@ -265,9 +265,10 @@ export class EventBuffer {
     f64[d + Event.reference] = reference;
     f64[d + Event.cash] = cash;
     f64[d + Event.shares] = shares;
+    const { cashF, positionF } = t;
     const ofCash = account << CASH_F;
     const ofShares = position << POSITION_F;
-    f64[d + Event.cashAfter] = cashF[ofCash + Cash.total]!;
+    f64[d + Event.cashAfter] = cashAfter(t, account);
     f64[d + Event.sharesAfter] = positionF[ofShares + Position.total]!;
     f64[d + Event.cashReserved] = cashF[ofCash + Cash.reserved]!;
     f64[d + Event.sharesReserved] = positionF[ofShares + Position.reserved]!;
@@ -330,6 +331,11 @@ export class EventBuffer {
     this.i32 = i32;
     this.f64 = new Float64Array(i32.buffer);
   }
+}
+
+/** Cash of a wallet as an entry shows it; account 0 = the venue. */
+export function cashAfter({ cashF, ledger }: Amounts, account: AccountRow | 0): number {
+  return account === 0 ? ledger[Ledger.fees]! : cashF[(account << CASH_F) + Cash.total]!;
 }
 
 /** The maker's row that the record `partly` at `at` copies: the only one of what is returned. */

@@ -1,17 +1,30 @@
 /**
- * Commands that move the money of one wallet beside orders: deposit, withdraw, split, merge; and the declaration
- * of who may sign for a wallet. Each is applied once (ledger/requests.ts). A refusal changes nothing.
+ * Commands that move money beside orders: deposit, withdraw, split and merge of a wallet, and what is done with the
+ * fees of the venue; and the declaration of who may sign for a wallet. Each is applied once (ledger/requests.ts). A
+ * refusal changes nothing.
  * Rules: docs/ledger.md#commands
  */
 import { assert } from './book/matching.ts';
-import { CommandKind, commandKind, FundsCommand } from './commands.ts';
+import { CommandKind, FundsCommand, requestKind } from './commands.ts';
 import type { EngineContext } from './context.ts';
 import { dropPosition, findPosition, positionRoom, takePosition } from './ledger/positions.ts';
-import { checkRequest, enterRequest, findRequest } from './ledger/requests.ts';
-import { bindWallet, findAccount, makeAccount } from './orders/accounts.ts';
+import { checkRequest, enterRequest, findRequest, type StoredRequest } from './ledger/requests.ts';
+import { bindWallet, findAccount, makeAccount, newestOwned, nextOwned } from './orders/accounts.ts';
+import { closeOrder } from './orders/orders.ts';
 import { RejectReason, type RejectReasonCode } from './orders/reject-reasons.ts';
-import { AMOUNT_MAX, DEPOSITED_MAX } from './tables/capacities.ts';
-import { ADDRESS_WORDS, EntryCause, type EntryCauseCode, SOURCE_ADDRESS } from './tables/codes.ts';
+import {
+  AMOUNT_MAX,
+  CANCEL_ORDERS_MAX,
+  DEPOSITED_MAX,
+  SIGNER_ORDERS_WALKED_MAX,
+} from './tables/capacities.ts';
+import {
+  ADDRESS_WORDS,
+  EndReason,
+  EntryCause,
+  type EntryCauseCode,
+  SOURCE_ADDRESS,
+} from './tables/codes.ts';
 import {
   ACCOUNT_I,
   Account,
@@ -21,15 +34,14 @@ import {
   MARKET_F,
   MARKET_I,
   Market,
+  ORDER_I,
+  Order,
   POSITION_F,
   Position,
-  REQUEST_F,
-  REQUEST_I,
-  Request,
   State,
 } from './tables/layout.ts';
 import type { Tables } from './tables/tables.ts';
-import type { AccountRow, MarketRow, PositionRow, TokenRow } from './tables/units.ts';
+import type { AccountRow, MarketRow, OrderRow, PositionRow, TokenRow } from './tables/units.ts';
 import { sameAddress } from './tables/words.ts';
 
 /** A command at hand. */
@@ -39,7 +51,7 @@ interface Funds {
   readonly i32: Int32Array;
   readonly at: number;
   readonly kind: number;
-  /** 0 = no account has this address yet. */
+  /** 0 = no account has this address yet, or the command names no wallet. */
   readonly wallet: AccountRow | 0;
   readonly hasSigner: boolean;
   readonly signer: AccountRow | 0;
@@ -56,9 +68,9 @@ export function applyFunds(
   const { t } = context;
   if (t.state[State.ledger] === 0) return RejectReason.ledgerOff;
   const f = fundsAt(context, i32, f64, at);
-  const found = findRequest(t, i32, f64, at);
-  if (found !== 0)
-    return sameBody(f, found - 1) ? RejectReason.idRepeated : RejectReason.idConflict;
+  const found = findRequest(t, i32, f64, at, context.time);
+  if (found !== undefined)
+    return sameBody(f, found) ? RejectReason.idRepeated : RejectReason.idConflict;
   const fault = checkRequest(context, i32, f64, at);
   if (fault !== undefined) return RejectReason[fault];
   const refused = check(f);
@@ -67,16 +79,23 @@ export function applyFunds(
   context.noteWord(f.kind);
   context.noteWord(i32[at + FundsCommand.wallet]!);
   context.note(f.amount);
-  const wallet = f.wallet !== 0 ? f.wallet : makeAccount(t, i32, at + FundsCommand.wallet);
-  apply(f, wallet);
-  const after = t.cashF[(wallet << CASH_F) + Cash.total]!;
-  enterRequest(context, i32, f64, at, wallet, otherOf(f, signerOf(f)), f.amount, after);
+  const ofVenue = f.kind === CommandKind.drawFees;
+  const wallet =
+    f.wallet !== 0 || ofVenue ? f.wallet : makeAccount(t, i32, at + FundsCommand.wallet);
+  if (wallet === 0) drawFees(f);
+  else apply(f, wallet);
+  enterRequest(context, i32, f64, at, {
+    subject: wallet,
+    other: otherOf(f, signerOf(f)),
+    amount: f.amount,
+    result: wallet === 0 ? t.ledger[Ledger.fees]! : t.cashF[(wallet << CASH_F) + Cash.total]!,
+  });
   return RejectReason.accepted;
 }
 
 function fundsAt(context: EngineContext, i32: Int32Array, f64: Float64Array, at: number): Funds {
   const { t } = context;
-  const kind = commandKind(i32, at);
+  const kind = requestKind(i32, at);
   let hasSigner = false;
   // No other kind has one: whatever stands there is no part of its body.
   if (kind === CommandKind.deposit || kind === CommandKind.declare)
@@ -89,7 +108,7 @@ function fundsAt(context: EngineContext, i32: Int32Array, f64: Float64Array, at:
     i32,
     at,
     kind,
-    wallet: findAccount(t, i32, at + FundsCommand.wallet),
+    wallet: kind === CommandKind.drawFees ? 0 : findAccount(t, i32, at + FundsCommand.wallet),
     hasSigner,
     signer: hasSigner ? findAccount(t, i32, at + FundsCommand.signer) : 0,
     market: (named > 0 && named <= t.state[State.markets]! ? named : 0) as MarketRow | 0,
@@ -98,14 +117,9 @@ function fundsAt(context: EngineContext, i32: Int32Array, f64: Float64Array, at:
   };
 }
 
-function sameBody(f: Funds, row: number): boolean {
-  const { requestF, requestI } = f.t;
-  const w = row << REQUEST_I;
+function sameBody(f: Funds, { amount, kind, other, subject }: StoredRequest): boolean {
   return (
-    requestI[w + Request.kind] === f.kind &&
-    requestI[w + Request.subject] === f.wallet &&
-    requestI[w + Request.other] === otherOf(f, f.signer) &&
-    requestF[(row << REQUEST_F) + Request.amount] === f.amount
+    kind === f.kind && subject === f.wallet && other === otherOf(f, f.signer) && amount === f.amount
   );
 }
 
@@ -132,6 +146,10 @@ function check(f: Funds): RejectReasonCode {
       return f.hasSigner ? checkSigner(f) : accountRoom(f);
     case CommandKind.declare:
       return f.hasSigner ? checkSigner(f) : RejectReason.walletUnknown;
+    case CommandKind.payFees:
+    case CommandKind.drawFees:
+      if (t.ledger[Ledger.fees]! < amount) return RejectReason.notEnough;
+      return kind === CommandKind.payFees ? accountRoom(f) : RejectReason.accepted;
     default:
       if (wallet === 0) return RejectReason.walletUnknown;
   }
@@ -147,7 +165,26 @@ function checkSigner(f: Funds): RejectReasonCode {
   if (sameAddress(SOURCE_ADDRESS, 0, i32, at + FundsCommand.wallet))
     return RejectReason.bindingConflict;
   const isOwn = wallet !== 0 && t.accountI[(wallet << ACCOUNT_I) + Account.binding] === wallet;
-  return isOwn && signer !== wallet ? RejectReason.bindingConflict : accountRoom(f);
+  if (isOwn && signer !== wallet) return RejectReason.bindingConflict;
+  return ordersOfFormerSigner(f) === undefined ? RejectReason.signerHasOrders : accountRoom(f);
+}
+
+/**
+ * Open orders of the wallet that another signer has signed, who is about to be replaced. Undefined = there are too
+ * many, or too many to look at in one turn.
+ */
+function ordersOfFormerSigner({ signer, t, wallet }: Funds): OrderRow[] | undefined {
+  const former = t.accountI[(wallet << ACCOUNT_I) + Account.binding]! as AccountRow | 0;
+  const orders: OrderRow[] = [];
+  if (wallet === 0 || former === 0 || former === signer) return orders;
+  const open = t.accountI[(former << ACCOUNT_I) + Account.openCount]!;
+  if (open > SIGNER_ORDERS_WALKED_MAX) return undefined;
+  for (let row = newestOwned(t, former); row !== 0; row = nextOwned(t, row)) {
+    if (t.orderI[(row << ORDER_I) + Order.maker] !== wallet) continue;
+    if (orders.length === CANCEL_ORDERS_MAX) return undefined;
+    orders.push(row);
+  }
+  return orders;
 }
 
 /** Whether the accounts that the command names can be had. */
@@ -192,7 +229,7 @@ function freeCash(t: Tables, wallet: AccountRow): number {
 }
 
 function apply(f: Funds, wallet: AccountRow): void {
-  const { amount, at, hasSigner, i32, kind, signer, t } = f;
+  const { amount, kind, t } = f;
   switch (kind) {
     case CommandKind.deposit:
     case CommandKind.withdraw: {
@@ -207,13 +244,40 @@ function apply(f: Funds, wallet: AccountRow): void {
     case CommandKind.merge:
       moveSets(f, wallet);
       break;
+    case CommandKind.payFees:
+      payFees(f, wallet);
+      break;
     default:
       assert(kind === CommandKind.declare, 'a command of funds has a known kind');
   }
-  if (!hasSigner) return;
+  if (f.hasSigner) changeSigner(f, wallet);
+}
+
+/** The signer before may no longer sign: its open orders of the wallet end. */
+function changeSigner(f: Funds, wallet: AccountRow): void {
+  const { at, context, i32, signer, t } = f;
+  for (const order of ordersOfFormerSigner(f)!) closeOrder(context, order, EndReason.canceled);
   const isOwn = sameAddress(i32, at + FundsCommand.wallet, i32, at + FundsCommand.signer);
   if (isOwn) bindWallet(t, wallet, wallet);
   else bindWallet(t, wallet, signer !== 0 ? signer : makeAccount(t, i32, at + FundsCommand.signer));
+}
+
+/** Fees of the venue leave the ledger. */
+function drawFees(f: Funds): void {
+  const { amount, t } = f;
+  t.ledger[Ledger.fees]! -= amount;
+  t.ledger[Ledger.deposited]! -= amount;
+  enter(f, EntryCause.withdraw, 0, 0, -amount);
+}
+
+/** Fees of the venue become cash of a wallet. */
+function payFees(f: Funds, wallet: AccountRow): void {
+  const { amount, t } = f;
+  const reference = t.ledger[Ledger.entries]!;
+  t.ledger[Ledger.fees]! -= amount;
+  enter(f, EntryCause.fees, 0, 0, -amount);
+  addCash(t, wallet, amount);
+  enter(f, EntryCause.fees, wallet, 0, amount, 0, 0, reference);
 }
 
 function addCash(t: Tables, wallet: AccountRow, cash: number): void {
@@ -243,11 +307,11 @@ function moveSets(f: Funds, wallet: AccountRow): void {
   }
 }
 
-/** Makes an entry. `row`: the position that has moved; 0 = none. */
+/** Makes an entry. `wallet`: 0 = the venue. `row`: the position that has moved; 0 = none. */
 function enter(
   { context, t }: Funds,
   cause: EntryCauseCode,
-  wallet: AccountRow,
+  wallet: AccountRow | 0,
   row: PositionRow | 0,
   cash: number,
   token: TokenRow | 0 = 0,

@@ -116,6 +116,11 @@ export function bookCount({ state }: StateTable): number {
   return state[State.books]!;
 }
 
+/** Open orders that an account has signed. */
+export function accountOpenOrders({ accountI }: Pick<Tables, 'accountI'>, row: AccountRow): number {
+  return accountI[(row << ACCOUNT_I) + Account.openCount]!;
+}
+
 /** Accounts are the rows 1 to this one. */
 export function accountCount({ state }: StateTable): number {
   return state[State.accounts]!;

@@ -16,6 +16,7 @@ const TINY: Capacities = {
   trades: 1,
   history: 1,
   positions: 1,
+  operatorIds: 1,
 };
 const PLACE = [State.batch, State.time, State.digest, State.ledger];
 

@@ -24,11 +24,18 @@ import {
   encodeResolveStep,
   type FundsKind,
   OrderType,
+  type RequestIdFields,
   Side,
 } from './commands.ts';
 import { Engine } from './engine.ts';
 import { findPosition } from './ledger/positions.ts';
-import { cashReserved, cashTotal, sharesReserved, sharesTotal } from './ledger/reads.ts';
+import {
+  cashReserved,
+  cashTotal,
+  ledgerTotals,
+  sharesReserved,
+  sharesTotal,
+} from './ledger/reads.ts';
 import { findAccount } from './orders/accounts.ts';
 import { findOrder } from './orders/orders.ts';
 import { RejectReason, type RejectReasonCode } from './orders/reject-reasons.ts';
@@ -95,6 +102,14 @@ export interface Holding {
   readonly total: number;
   /** By open orders. */
   readonly reserved: number;
+}
+
+interface Movement {
+  /** Undefined = of the venue alone. */
+  readonly payer?: Payer;
+  readonly amount: number;
+  readonly id?: number | undefined;
+  readonly token?: TokenRow;
 }
 
 export interface SimulatedLevel {
@@ -253,14 +268,31 @@ export class Simulator {
     return this.apply(at);
   }
 
-  /** Pays in cash, in micro-units. */
-  deposit(payer: Payer, amount: number): RejectReasonCode {
-    return this.moveFunds('deposit', payer, amount);
+  /**
+   * Pays in cash, in micro-units. The same deposit with the same id is made once; without an id it is one of its own.
+   */
+  deposit(payer: Payer, amount: number, id?: number): RejectReasonCode {
+    return this.moveFunds('deposit', { payer, amount, id });
   }
 
   /** Turns cash into shares of every outcome of the market of a token. */
   split(payer: Payer, token: TokenRow, amount: number): RejectReasonCode {
-    return this.moveFunds('split', payer, amount, token);
+    return this.moveFunds('split', { payer, amount, token });
+  }
+
+  /** Fees that the venue has, in micro-units. */
+  fees(): number {
+    return ledgerTotals(this.engine.t).fees;
+  }
+
+  /** Pays fees of the venue to an account. */
+  payFees(payer: Payer, amount: number): RejectReasonCode {
+    return this.moveFunds('payFees', { payer, amount });
+  }
+
+  /** Takes fees of the venue out of the ledger. */
+  drawFees(amount: number): RejectReasonCode {
+    return this.moveFunds('drawFees', { amount });
   }
 
   /** The source's level at a price: it trades with orders in its way, and what is left of it stands. */
@@ -356,24 +388,19 @@ export class Simulator {
     );
   }
 
-  private moveFunds(
-    kind: FundsKind,
-    payer: Payer,
-    amount: number,
-    token?: TokenRow,
-  ): RejectReasonCode {
+  private moveFunds(kind: FundsKind, { amount, id, payer, token }: Movement): RejectReasonCode {
     this.out.clear();
     return this.apply(
       encodeFunds(this.out, kind, {
-        id: this.requestId(),
-        wallet: addressOf(payer),
+        id: id === undefined ? this.requestId() : textId(id),
+        ...(payer === undefined ? {} : { wallet: addressOf(payer) }),
         market: token === undefined ? 0 : tokenMarket(this.engine.t, token),
         amount,
       }),
     );
   }
 
-  private requestId() {
+  private requestId(): RequestIdFields {
     this.requests += 1;
     return {
       isOperator: true,
@@ -397,6 +424,11 @@ export class Simulator {
     this.engine.end();
     return reason;
   }
+}
+
+/** An id of the caller's, which is kept as a text of an operator is. */
+function textId(id: number): RequestIdFields {
+  return { isOperator: true, ms: undefined, key: numbered(REQUEST_KEY_WORDS, 6, id) };
 }
 
 function addressOf(payer: Payer): Int32Array {

@@ -1,8 +1,9 @@
-/** `npm run example -- maker|taker|recorder [token]`. */
+/** `npm run example -- maker|taker|recorder|sets [token]`. */
 const EXAMPLES: Readonly<Record<string, () => Promise<unknown>>> = {
   maker: () => import('./market-maker.ts'),
   taker: () => import('./taker.ts'),
   recorder: () => import('./recorder.ts'),
+  sets: () => import('./sets.ts'),
 };
 
 const [name = ''] = process.argv.splice(2, 1);

@@ -4,7 +4,6 @@
  *
  *   npm run example -- taker [token]
  */
-import { fromMicro } from '../client/client.ts';
 import { placeOf } from './arguments.ts';
 
 const { client, title, tokenId } = await placeOf(process.argv.slice(2));
@@ -27,6 +26,6 @@ const placed = await client.orders.post({
 console.log(`order ${placed.id}: ${placed.status}${placed.reason && `, ${placed.reason}`}`);
 if (placed.status === 'matched') {
   const { makingAmount: paid, takingAmount: bought } = placed;
-  console.log(`bought ${fromMicro(bought)} shares for ${fromMicro(paid)}`);
+  console.log(`bought ${bought} shares for ${paid}`);
 }
 client.close();

@@ -50,6 +50,7 @@ async function load({ dataDir, markets }: LoadRequest): Promise<LoadMeasured> {
     trades: OTHER_ROWS,
     history: OTHER_ROWS,
     positions: 0,
+    operatorIds: 0,
   };
   const memory = allocateEngine(capacities);
   const anonBytesBefore = statusBytes('RssAnon');

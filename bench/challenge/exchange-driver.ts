@@ -65,6 +65,7 @@ export class ExchangeContender implements Contender {
       trades: 65_536,
       history: 32_768,
       positions: 0,
+      operatorIds: 0,
     };
     this.engine = new engine.Engine(tables.allocateEngine(capacities));
     this.clearing = new commands.CommandBuffer();

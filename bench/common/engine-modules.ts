@@ -4,7 +4,7 @@
  */
 import { cpSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { extname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import * as commands from '../../engine/commands.ts';
 import * as engine from '../../engine/engine.ts';
@@ -34,8 +34,13 @@ const OLDER_PATHS = {
 } as const;
 
 /** @param folder what an older checkout was compiled to: its dist/ */
-export async function olderModules(folder: string): Promise<EngineModules> {
-  const pathOf = (name: string): string => join(folder, 'engine', `${name}.js`);
+export function olderModules(folder: string): Promise<EngineModules> {
+  return modulesIn(folder, '.js');
+}
+
+/** @param extension of the files: of sources under a loader it is another one */
+async function modulesIn(folder: string, extension: string): Promise<EngineModules> {
+  const pathOf = (name: string): string => join(folder, 'engine', `${name}${extension}`);
   const load = async (name: string): Promise<unknown> =>
     import(pathToFileURL(pathOf(name)).href) as Promise<unknown>;
   const moved = (name: keyof typeof OLDER_PATHS): Promise<unknown> =>
@@ -69,7 +74,7 @@ export async function copiedModules(): Promise<EngineModules> {
   try {
     cpSync(join(import.meta.dirname, '../../engine'), join(folder, 'engine'), { recursive: true });
     writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
-    return await olderModules(folder);
+    return await modulesIn(folder, extname(import.meta.filename));
   } finally {
     rmSync(folder, { recursive: true });
   }

@@ -9,8 +9,9 @@ import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { EtcdAccess } from '../../storage/etcd/access.ts';
 import { parseEtcdAddress } from '../../storage/etcd/address.ts';
-import { EtcdClient, type EtcdTls } from '../../storage/etcd/client.ts';
+import { EtcdClient } from '../../storage/etcd/client.ts';
 import { freePort } from './free-port.ts';
 
 /** Why what needs etcd is left out; undefined where it is installed. */
@@ -145,7 +146,7 @@ export class Etcd {
     return `${this.isSecure ? 'etcds' : 'etcd'}://${hosts}/${name}`;
   }
 
-  client(first = 0, tls: EtcdTls = {}): Promise<EtcdClient> {
+  client(first = 0, tls: EtcdAccess = {}): Promise<EtcdClient> {
     const address = parseEtcdAddress(this.address());
     assert(typeof address !== 'string');
     return EtcdClient.open(address, tls, first);
@@ -195,7 +196,7 @@ async function isReady(client: EtcdClient): Promise<boolean> {
   }
 }
 
-export function clientTls(directory: string): EtcdTls {
+export function clientTls(directory: string): EtcdAccess {
   const read = (name: string): Buffer => readFileSync(join(directory, name));
   return { ca: read('ca.pem'), cert: read('client.pem'), key: read('client.key') };
 }

@@ -73,6 +73,7 @@ function capacitiesOf(shape: Shape, messages: number): Capacities {
     trades: 65_536,
     history: 32_768,
     positions: 0,
+    operatorIds: 0,
   };
 }
 

@@ -65,6 +65,7 @@ class Venue {
       trades: 65_536,
       history: 32_768,
       positions: 2 * holders + 2,
+      operatorIds: 16,
     };
     this.engine = new Engine(allocateEngine(capacities), this.events);
     const out = new CommandBuffer(1 << 10);

@@ -63,6 +63,9 @@ async function liveTokens(url: URL, count: number): Promise<string[]> {
   return mirrored.map(({ clobTokenIds }) => (JSON.parse(clobTokenIds) as string[])[0]!);
 }
 
+const streamOf = (url: URL) => async (): Promise<URL> =>
+  new URL('/ws/market', url.href.replace('http', 'ws'));
+
 async function follow(
   source: URL,
   mirror: URL,
@@ -73,7 +76,7 @@ async function follow(
   /** By token: when the source came to a state that the mirror has not come to. */
   const ahead = new Map<string, Map<string, number>>(tokens.map((token) => [token, new Map()]));
   const open = (url: URL, see: (token: string, state: string) => void) =>
-    MarketStream.open(new URL('/ws/market', url.href.replace('http', 'ws')), PATIENCE_MS, tokens, {
+    MarketStream.open(streamOf(url), PATIENCE_MS, tokens, {
       event(_event, book) {
         if (book === undefined) return;
         const { asks, bids } = book.answer;

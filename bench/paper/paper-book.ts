@@ -42,6 +42,7 @@ const CAPACITIES = {
   trades: 1 << 16,
   history: 4_096,
   positions: 64,
+  operatorIds: 0,
 };
 
 export class PaperBook {

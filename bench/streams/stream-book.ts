@@ -65,6 +65,7 @@ export class StreamBook {
         connectionsMax: connections,
         backpressureBytes: 2 ** 24,
         callerFactor: 1_000,
+        acks: false,
       },
       key: () => undefined,
       readOnlyKey: () => undefined,

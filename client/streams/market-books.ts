@@ -5,7 +5,13 @@
  */
 import { toMicro } from '../decimal.ts';
 import { sha1Hex } from '../hashes.ts';
-import type { BookAnswer, BookEvent, MarketEvent, PriceChangeEvent } from '../types.ts';
+import type {
+  BookAnswer,
+  BookEvent,
+  MarketEvent,
+  MarketSubscriptionEvent,
+  PriceChangeEvent,
+} from '../types.ts';
 
 interface Level {
   readonly size: string;
@@ -109,6 +115,8 @@ export class MarketBooks {
    * requested again.
    */
   take(event: MarketEvent): string {
+    // The answer to a subscription is of no stream.
+    if (event.event_type === 'subscription') return '';
     const gap = this.#count(event);
     if (gap !== '') return gap;
     switch (event.event_type) {
@@ -136,7 +144,7 @@ export class MarketBooks {
   }
 
   /** Nothing of the stream may lie between the last event and this one. */
-  #count({ previous, sequence, stream_id }: MarketEvent): string {
+  #count({ previous, sequence, stream_id }: Exclude<MarketEvent, MarketSubscriptionEvent>): string {
     const last = this.#sequences.get(stream_id) ?? previous;
     this.#sequences.set(stream_id, sequence);
     if (previous <= last && last <= sequence) return '';

@@ -2,9 +2,10 @@
  * The market stream: books that stay up to date across reconnects. An inconsistent event closes the
  * connection, and the next one begins with snapshots.
  */
-import type { MarketErrorEvent, MarketEvent } from '../types.ts';
+import { UnknownTokenError } from '../errors.ts';
+import type { MarketErrorEvent, MarketEvent, MarketSubscriptionEvent } from '../types.ts';
 import { type Book, MarketBooks } from './market-books.ts';
-import { Socket } from './socket.ts';
+import { Socket, type StreamUrl } from './socket.ts';
 
 export interface MarketHandlers {
   /** Each event, after it was applied to the books; `book` is that of its token, if it has one. */
@@ -23,11 +24,13 @@ export class MarketStream {
   readonly #tokens: readonly string[];
   readonly #socket: Socket;
   #isSynced = false;
+  /** All tokens were known once. */
+  #wasSynced = false;
   /** True: further events of this connection come after a gap, and are ignored. */
   #isLost = true;
 
   private constructor(
-    url: URL,
+    url: StreamUrl,
     patienceMs: number,
     tokens: readonly string[],
     handlers: MarketHandlers,
@@ -38,7 +41,7 @@ export class MarketStream {
       opened: (send) => {
         this.#books.clear();
         this.#isLost = false;
-        send({ type: 'market', assets_ids: this.#tokens });
+        send({ type: 'market', assets_ids: this.#tokens, ack: true });
       },
       text: (text) => this.#take(JSON.parse(text) as MarketEvent | MarketErrorEvent),
       ended: () => this.#lose('the connection ended'),
@@ -49,9 +52,9 @@ export class MarketStream {
     });
   }
 
-  /** @throws Error when the node refuses the subscription, NoAnswerError */
+  /** @throws UnknownTokenError, Error when the node refuses the subscription, NoAnswerError */
   static async open(
-    url: URL,
+    url: StreamUrl,
     patienceMs: number,
     tokens: readonly string[],
     handlers: MarketHandlers,
@@ -90,6 +93,10 @@ export class MarketStream {
       this.#handlers.refused?.(reason);
       return;
     }
+    if (event.event_type === 'subscription') {
+      this.#answered(event);
+      return;
+    }
     const gap = this.#books.take(event);
     if (gap !== '') {
       this.#lose(gap);
@@ -100,8 +107,25 @@ export class MarketStream {
     this.#handlers.event?.(event, book);
     if (this.#isSynced || this.#tokens.some((token) => !this.#books.get(token))) return;
     this.#isSynced = true;
+    this.#wasSynced = true;
     this.#socket.ready();
     this.#handlers.synced?.();
+  }
+
+  /** A node may be behind the one before it: then the connection is made again. */
+  #answered({ unknown }: MarketSubscriptionEvent): void {
+    const [token] = unknown;
+    if (token === undefined) return;
+    const error = 'No orderbook exists for the requested token id';
+    const body = JSON.stringify({ error, detail: token, code: 'UNKNOWN_BOOK' });
+    const reason = `unknown token ${token}`;
+    this.#lose(reason);
+    if (this.#wasSynced) {
+      this.#socket.restart();
+      return;
+    }
+    this.#socket.fail(new UnknownTokenError('followMarket', body, token));
+    this.#handlers.refused?.(reason);
   }
 
   #lose(reason: string): void {

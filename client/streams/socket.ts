@@ -50,12 +50,20 @@ const GOOD_MS = 5_000;
 /** The close code for credentials or messages that the node does not accept. */
 const POLICY = 1008;
 
+/**
+ * Returns where to connect; rejects where no node is known to be of the venue.
+ * @param failures connections in turn that failed, or ended at once
+ */
+export type StreamUrl = (failures: number) => Promise<URL>;
+
 type Timer = ReturnType<typeof setTimeout>;
 
 export class Socket {
-  readonly #url: URL;
+  readonly #url: StreamUrl;
   readonly #handlers: SocketHandlers;
   #socket: WebSocketLike | undefined;
+  /** Where it connected last. */
+  #tried = 'no node';
   #attempts = 0;
   #openedAt = 0;
   #receivedAt = 0;
@@ -68,17 +76,18 @@ export class Socket {
   /** Resolves with the first `ready`; rejects with `fail`, or at the time limit. */
   readonly firstReady: Promise<void>;
 
-  constructor(url: URL, patienceMs: number, handlers: SocketHandlers) {
+  constructor(url: StreamUrl, patienceMs: number, handlers: SocketHandlers) {
     this.#url = url;
     this.#handlers = handlers;
     this.firstReady = new Promise((resolve, reject) => {
       this.#ready = resolve;
       this.#failed = reject;
     });
-    const noAnswer = (): void => this.fail(new NoAnswerError(`a stream of ${url}`, undefined));
+    const noAnswer = (): void =>
+      this.fail(new NoAnswerError(`a stream of ${this.#tried}`, undefined));
     const patience = setTimeout(noAnswer, patienceMs);
     this.firstReady.catch(() => undefined).finally(() => clearTimeout(patience));
-    this.#connect();
+    void this.#connect();
   }
 
   /** The subscription is complete. */
@@ -105,8 +114,17 @@ export class Socket {
     this.#drop();
   }
 
-  #connect(): void {
-    const socket = webSocket(this.#url);
+  async #connect(): Promise<void> {
+    let url: URL;
+    try {
+      url = await this.#url(this.#attempts);
+    } catch {
+      if (!this.#isClosed) this.#ended(0, '');
+      return;
+    }
+    if (this.#isClosed) return;
+    this.#tried = url.href;
+    const socket = webSocket(url);
     this.#socket = socket;
     this.#handshake = setTimeout(() => this.restart(), HANDSHAKE_MS_MAX);
     socket.onopen = () => this.#opened(socket);
@@ -156,6 +174,6 @@ export class Socket {
     this.#attempts = wasGood ? 0 : this.#attempts + 1;
     this.#openedAt = 0;
     this.#handlers.ended?.();
-    this.#again = setTimeout(() => this.#connect(), backOffMs(this.#attempts));
+    this.#again = setTimeout(() => void this.#connect(), backOffMs(this.#attempts));
   }
 }

@@ -6,6 +6,7 @@
  */
 import type { Identity } from '../credentials.ts';
 import { NoAnswerError } from '../errors.ts';
+import { fundsOf } from '../ledger.ts';
 import type {
   BalanceEvent,
   OrderEvent,
@@ -15,14 +16,14 @@ import type {
   UserEvent,
 } from '../types.ts';
 import type { OwnEvent, OwnState } from './own-state.ts';
-import { Socket } from './socket.ts';
+import { Socket, type StreamUrl } from './socket.ts';
 
 export interface UserHandlers {
   order?(event: OrderEvent): void;
   trade?(event: TradeEvent): void;
-  /** Cash or shares of a wallet have changed, on a node with a ledger. */
+  /** Cash or shares of a wallet have changed, on a node with a ledger. Amounts are decimal text. */
   balance?(event: BalanceEvent): void;
-  /** Events of balances were lost: `GET /ledger/balance` has what they would have led to. */
+  /** Events of balances were lost: `ledger.balances` has what they would have led to. */
   missedBalances?(): void;
   /** Events were lost. What changed meanwhile follows as events without stream and sequence. */
   missed?(): void;
@@ -50,7 +51,7 @@ export class UserStream {
   #isClosed = false;
 
   private constructor(
-    url: URL,
+    url: StreamUrl,
     patienceMs: number,
     identity: Identity,
     own: OwnState,
@@ -66,7 +67,7 @@ export class UserStream {
           sequence,
         }));
         const custom_feature_enabled = handlers.balance !== undefined;
-        send({ type: 'user', auth, custom_feature_enabled, resume });
+        send({ type: 'user', auth, custom_feature_enabled, resume, ack: true });
       },
       text: (text) => this.#take(JSON.parse(text) as UserEvent | UserErrorEvent),
       refused: (reason) => this.#handlers.refused?.(reason),
@@ -75,7 +76,7 @@ export class UserStream {
 
   /** @throws Error when the node refuses the key, NoAnswerError */
   static async open(
-    url: URL,
+    url: StreamUrl,
     patienceMs: number,
     identity: Identity,
     own: OwnState,
@@ -163,6 +164,8 @@ export class UserStream {
   #take(event: UserEvent | UserErrorEvent): void {
     if ('error' in event) this.#problem(event);
     else if (event.event_type === 'resumed') this.#resumed(event);
+    // The places come before it, and say more.
+    else if (event.event_type === 'subscription') return;
     else this.#event(event);
   }
 
@@ -182,7 +185,7 @@ export class UserStream {
       return;
     }
     this.#sequences.set(stream_id, sequence);
-    if (event.event_type === 'balance') this.#handlers.balance?.(event);
+    if (event.event_type === 'balance') this.#handlers.balance?.({ ...event, ...fundsOf(event) });
     else if (this.#waiting === undefined) this.#deliver(event);
     else this.#waiting.push(event);
   }

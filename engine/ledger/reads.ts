@@ -22,11 +22,8 @@ import {
   POSITION_LINK_I,
   Position,
   PositionLink,
-  REQUEST_F,
-  REQUEST_I,
   RESOLUTION_F,
   RESOLUTION_I,
-  Request,
   Resolution,
   State,
 } from '../tables/layout.ts';
@@ -65,6 +62,11 @@ export function sharesReserved(t: Pick<Tables, 'positionF'>, row: PositionRow | 
 
 export function positionToken(t: Pick<Tables, 'positionI'>, row: PositionRow): TokenRow {
   return t.positionI[(row << POSITION_I) + Position.token]! as TokenRow;
+}
+
+/** How many positions an account has, also those without shares. */
+export function positionCount({ cashI }: Pick<Tables, 'cashI'>, account: AccountRow | 0): number {
+  return cashI[(account << CASH_I) + Cash.count]!;
 }
 
 /** The positions of an account, newest row first. Some may have no shares: an open BUY holds them. */
@@ -132,6 +134,11 @@ export function nextResolving(t: Tables): MarketRow | 0 {
 
 // Of the whole.
 
+/** Ids of operators that are texts and are kept; some may have expired. */
+export function operatorIds({ ledger }: Pick<Tables, 'ledger'>): number {
+  return ledger[Ledger.operatorIds]! - ledger[Ledger.firstOperatorId]!;
+}
+
 /** The numbers of the ledger as a whole. */
 export interface LedgerTotals {
   /** Deposits less withdrawals. */
@@ -159,30 +166,5 @@ export function ledgerTotals({ ledger }: Pick<Tables, 'ledger'>): LedgerTotals {
     entries: ledger[Ledger.entries]!,
     positions: ledger[Ledger.positions]!,
     resolving: ledger[Ledger.resolving]!,
-  };
-}
-
-/** The first answer to a request. */
-export interface RequestAnswer {
-  /** CommandKind. */
-  readonly kind: number;
-  readonly amount: number;
-  /** Cash of its wallet after it; 0 of a resolution. */
-  readonly cash: number;
-  /** Unix milliseconds at which it was applied. */
-  readonly time: number;
-}
-
-/** What a request was answered first. `row`: as findRequest() (requests.ts) found it, not 0. */
-export function requestAnswer(
-  { requestF, requestI }: Pick<Tables, 'requestF' | 'requestI'>,
-  row: number,
-): RequestAnswer {
-  const d = (row - 1) << REQUEST_F;
-  return {
-    kind: requestI[((row - 1) << REQUEST_I) + Request.kind]!,
-    amount: requestF[d + Request.amount]!,
-    cash: requestF[d + Request.result]!,
-    time: requestF[d + Request.time]!,
   };
 }

@@ -26,10 +26,8 @@ import {
   POSITION_F,
   POSITION_I,
   Position,
-  REQUEST_I,
   RESOLUTION_F,
   RESOLUTION_I,
-  Request,
   Resolution,
   State,
 } from '../tables/layout.ts';
@@ -56,10 +54,9 @@ export function resolveMarket(
   const { t } = context;
   if (t.state[State.ledger] === 0) return RejectReason.ledgerOff;
   const market = knownMarket(t, i32[at + ResolveCommand.market]!);
-  const found = findRequest(t, i32, f64, at);
-  if (found !== 0) {
-    const subject = t.requestI[((found - 1) << REQUEST_I) + Request.subject]!;
-    const isSame = subject === -market && market !== 0 && sayTheSame(t, market, i32, at);
+  const found = findRequest(t, i32, f64, at, context.time);
+  if (found !== undefined) {
+    const isSame = found.subject === -market && market !== 0 && sayTheSame(t, market, i32, at);
     return isSame ? RejectReason.idRepeated : RejectReason.idConflict;
   }
   const fault = checkRequest(context, i32, f64, at);
@@ -78,7 +75,7 @@ export function resolveMarket(
   }
   begin(context, market, i32, at);
   // Its subject is negative, so that it is no wallet's.
-  enterRequest(context, i32, f64, at, -market, 0, 0, 0);
+  enterRequest(context, i32, f64, at, { subject: -market, other: 0, amount: 0, result: 0 });
   return RejectReason.accepted;
 }
 

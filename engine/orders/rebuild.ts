@@ -5,7 +5,7 @@
 
 import { assert } from '../book/matching.ts';
 import { positionEntries } from '../ledger/positions.ts';
-import { requestEntries } from '../ledger/requests.ts';
+import { requestEntries, textIdEntries } from '../ledger/requests.ts';
 import { ID_WORDS, Status } from '../tables/codes.ts';
 import { indexFill, indexInsert, tagOf } from '../tables/hash-index.ts';
 import {
@@ -44,6 +44,7 @@ export function rebuildIndexes(t: Tables): void {
   if (t.state[State.ledger] === 0) return;
   indexFill(t.positionIndex, positionEntries(t));
   indexFill(t.requestIndex, requestEntries(t));
+  indexFill(t.operatorIdIndex, textIdEntries(t));
 }
 
 /** What the index of orders holds, tag and slot by turns: open ones, levels of the source, and finished ones that are kept. */

@@ -59,5 +59,10 @@ export const RejectReason = {
   notBinary: 46,
   /** A level of the source would meet another one. */
   sourceCrossed: 47,
+  // Commands of the ledger.
+  /** Its id is a text, and the table of those is full. */
+  idsFull: 48,
+  /** The signer before has too many open orders to end them in one command. */
+  signerHasOrders: 49,
 } as const;
 export type RejectReasonCode = (typeof RejectReason)[keyof typeof RejectReason];

@@ -8,6 +8,8 @@
 
 /** Within so many milliseconds, by the source's clock, it sends both. */
 const REPORTED_WITHIN_MS = 2_000;
+/** Prints, and decreases, of one level that wait: a source whose clock stands still fills no memory. */
+const WAITING_MAX = 1_000;
 
 /** A level became smaller. */
 export interface Decrease {
@@ -49,6 +51,7 @@ export class DoubleReports {
       left -= explained;
     }
     this.decreases.push({ left, before: after + left, after, time });
+    if (this.decreases.length > WAITING_MAX) this.onDone(this.decreases.shift()!);
     this.sweep();
   }
 
@@ -61,13 +64,14 @@ export class DoubleReports {
       left -= explained;
     }
     this.prints.push({ left, time });
+    if (this.prints.length > WAITING_MAX) this.prints.shift();
     this.sweep();
   }
 
-  /** Comes before what a message says: what is too old is not explained any more. */
+  /** Comes before what a message says: what is too old, or of a time far ahead, is not explained any more. */
   pass(time: number): void {
     const isOver = (said: { readonly time: number }): boolean =>
-      time - said.time > REPORTED_WITHIN_MS;
+      Math.abs(time - said.time) > REPORTED_WITHIN_MS;
     if (this.prints.some(isOver)) this.prints = this.prints.filter((print) => !isOver(print));
     if (!this.decreases.some(isOver)) return;
     const old = this.decreases.filter(isOver);

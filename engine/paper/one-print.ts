@@ -9,6 +9,9 @@ import { Side } from '../commands.ts';
 import { PIPS_PER_UNIT } from '../tables/units.ts';
 import type { SourceBook, SourceChange } from './source-book.ts';
 
+/** Prints of one time: a source whose clock stands still fills no memory. */
+const PRINTS_MAX = 10_000;
+
 export class OnePrint {
   /** Unix milliseconds, by the source's clock, of what is below. */
   private time = 0;
@@ -33,6 +36,7 @@ export class OnePrint {
     const pips = isSecond ? PIPS_PER_UNIT - print.pips : print.pips;
     const name = `${pips} ${size}`;
     const unmatched = this.unmatched.get(name) ?? 0;
+    if (this.unmatched.size >= PRINTS_MAX) this.unmatched.clear();
     this.unmatched.set(name, unmatched + (isSecond ? -1 : 1));
     if (isSecond ? unmatched > 0 : unmatched < 0) return undefined;
     const shrunk = this.shrunk.get(pips);

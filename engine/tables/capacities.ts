@@ -39,6 +39,14 @@ export const REQUEST_ROWS = 2 ** 20;
 /** How far the milliseconds of an id may be ahead of the batch. */
 export const REQUEST_AHEAD_MS = 300_000;
 
+/** Batch time for which the ids of operators that are texts are kept. */
+export const TEXT_ID_KEPT_MS = 400 * 24 * 60 * 60 * 1_000;
+/** Expired ids that a command with such an id removes: more than it adds, and few enough for a short turn. */
+export const TEXT_IDS_FORGOTTEN_MAX = 64;
+
+/** Open orders of a signer that a command looks at when the signer of a wallet changes: some milliseconds. */
+export const SIGNER_ORDERS_WALKED_MAX = 65_536;
+
 /** Sum of the weights of a payout. */
 export const PAYOUT_SUM_MAX = 10_000;
 
@@ -63,6 +71,8 @@ export interface Capacities {
   readonly history: number;
   /** Shares of a wallet in a token. 0 = no room for a ledger. */
   readonly positions: number;
+  /** Ids of operators that are texts; each is kept for TEXT_ID_KEPT_MS. */
+  readonly operatorIds: number;
 }
 
 export const DEFAULT_CAPACITIES: Capacities = {
@@ -74,6 +84,7 @@ export const DEFAULT_CAPACITIES: Capacities = {
   trades: 1_000_000,
   history: 1_048_576,
   positions: 1_048_576,
+  operatorIds: 1_048_576,
 };
 
 /** A ring has a power of two of rows, so that a sequence finds its row by a mask. */
@@ -94,6 +105,11 @@ export function closedRows(capacities: Capacities): number {
   return ringRows(orderRows(capacities));
 }
 
+/** Rows of the ring of ids of operators that are texts. */
+export function operatorIdRows({ operatorIds }: Capacities): number {
+  return ringRows(Math.max(1, operatorIds));
+}
+
 /**
  * Rows of the ring of fills. A fill ends a maker or a taker, so the fills that wait for the log
  * are at most the open orders plus two for each command that waits with them.
@@ -103,5 +119,6 @@ export function fillRows(capacities: Capacities): number {
 }
 
 assert(REQUESTS_KEPT <= REQUEST_ROWS, 'a ring has room for what is kept');
+assert(TEXT_IDS_FORGOTTEN_MAX > 1, 'expired ids leave faster than ids come');
 assert(2 * BATCH_COMMANDS_MAX <= UNLOGGED_COMMANDS_MAX, 'one batch fits beside another');
 assert(FEE_BPS_MAX * 10_000 * 10_000 * 10_000 <= AMOUNT_MAX, 'fee products are exact');

@@ -57,6 +57,8 @@ export const EntryCause = {
   merge: 4,
   trade: 5,
   redeem: 6,
+  /** Fees of the venue: to a wallet. */
+  fees: 7,
 } as const;
 export type EntryCauseCode = (typeof EntryCause)[keyof typeof EntryCause];
 

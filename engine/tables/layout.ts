@@ -28,6 +28,7 @@
  *   holders (16 bytes)    by token: shares of the venue f64 | head | count
  *   resolution (256)      market | state | isVoid | sum | paid f64 | - - | group (8) | weights (32) | -
  *   request (64 bytes)    ms f64 | amount f64 | result f64 | time f64 | key (4) | kind | subject | other | -
+ *   operatorId (64)       as a request: ids of operators that are texts; ms is 0
  *
  * `*I` views are Int32, `*F` views Float64 over the same bytes: word w of a row is f64 w / 2.
  */
@@ -243,6 +244,10 @@ export const Ledger = {
   /** By realm: sequence of the next request, and the newest milliseconds that were forgotten. */
   requests: 12,
   forgotten: 14,
+  /** Ids that are texts: sequence of the next one, of the oldest that is kept, and how many there were at most. */
+  operatorIds: 16,
+  firstOperatorId: 17,
+  operatorIdsMost: 18,
   size: 32,
 } as const;
 
@@ -331,12 +336,14 @@ export const TABLE_NAMES = [
   'holders',
   'resolutions',
   'requests',
+  'operatorIds',
   'marketIndex',
   'tokenIndex',
   'accountIndex',
   'orderIndex',
   'positionIndex',
   'requestIndex',
+  'operatorIdIndex',
   'fills',
 ] as const;
 export type TableName = (typeof TABLE_NAMES)[number];

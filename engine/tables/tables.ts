@@ -19,6 +19,7 @@ import {
   type Capacities,
   closedRows,
   fillRows,
+  operatorIdRows,
   orderRows,
   REQUEST_ROWS,
   REQUESTS_KEPT,
@@ -97,8 +98,10 @@ function ledgerShapes(c: Capacities) {
     holders: rows(c.tokens + 1) * (4 << HOLDER_I),
     resolutions: rows(c.markets + 1) * (4 << RESOLUTION_I),
     requests: rows(REALMS * REQUEST_ROWS) * (4 << REQUEST_I),
+    operatorIds: rows(operatorIdRows(c)) * (4 << REQUEST_I),
     positionIndex: indexEntries(c.positions) * INDEX_ENTRY_BYTES,
     requestIndex: indexEntries(rows(REALMS * REQUESTS_KEPT)) * INDEX_ENTRY_BYTES,
+    operatorIdIndex: indexEntries(rows(operatorIdRows(c))) * INDEX_ENTRY_BYTES,
   };
 }
 
@@ -147,13 +150,17 @@ export class Tables {
   readonly resolutionF: Float64Array;
   readonly requestI: Int32Array;
   readonly requestF: Float64Array;
+  readonly operatorIdI: Int32Array;
+  readonly operatorIdF: Float64Array;
   readonly positionIndex: Int32Array;
   readonly requestIndex: Int32Array;
+  readonly operatorIdIndex: Int32Array;
   readonly fillI: Int32Array;
   readonly fillF: Float64Array;
-  /** Rows of the two rings, each a power of two. */
+  /** Rows of the rings, each a power of two. */
   readonly fillRows: number;
   readonly closedRows: number;
+  readonly operatorIdRows: number;
   /** Rows of the order table. */
   readonly orderRows: number;
 
@@ -196,12 +203,16 @@ export class Tables {
     this.resolutionF = doublesOf(b.resolutions);
     this.requestI = wordsOf(b.requests);
     this.requestF = doublesOf(b.requests);
+    this.operatorIdI = wordsOf(b.operatorIds);
+    this.operatorIdF = doublesOf(b.operatorIds);
     this.positionIndex = wordsOf(b.positionIndex);
     this.requestIndex = wordsOf(b.requestIndex);
+    this.operatorIdIndex = wordsOf(b.operatorIdIndex);
     this.fillI = wordsOf(b.fills);
     this.fillF = doublesOf(b.fills);
     this.fillRows = fillRows(memory.capacities);
     this.closedRows = closedRows(memory.capacities);
+    this.operatorIdRows = operatorIdRows(memory.capacities);
     this.orderRows = orderRows(memory.capacities);
     assert(this.state.length === State.size, 'the state table has its own size');
   }
@@ -215,8 +226,8 @@ export interface Span {
 }
 
 /**
- * What of each table holds anything: what an image copies and a state hash covers. The ring of
- * finished orders goes by sequence, so that it reads the same whatever the capacity. Indexes are
+ * What of each table holds anything: what an image copies and a state hash covers. The rings of
+ * finished orders and of ids go by sequence, so that they read the same whatever the capacity. Indexes are
  * rebuilt from the rows, as are the counts of wallets, and fills lie in a table of their own, so
  * none of them is listed.
  */
@@ -239,7 +250,8 @@ export function usedSpans(t: Tables): Span[] {
 }
 
 /** Nothing where there is no ledger: images and hashes are then as without one. */
-function ledgerSpans({ ledger, state }: Tables): Span[] {
+function ledgerSpans(t: Tables): Span[] {
+  const { ledger, state } = t;
   if (state[State.ledger] === 0) return [];
   const rows = (name: TableName, count: number, shift: number): Span => ({
     name,
@@ -256,32 +268,52 @@ function ledgerSpans({ ledger, state }: Tables): Span[] {
     ...Array.from({ length: REALMS }, (_, realm) =>
       requestSpans(realm, ledger[Ledger.requests + realm]!),
     ).flat(),
+    ...operatorIdSpans(t),
   ];
 }
 
-/** The requests of a realm that are kept, oldest first: one run of its ring, or two. */
+/** The requests of a realm that are kept, oldest first. */
 function requestSpans(realm: number, end: number): Span[] {
   const first = Math.max(0, end - REQUESTS_KEPT);
-  const at = first % REQUEST_ROWS;
-  const head = Math.min(end - first, REQUEST_ROWS - at);
-  const span = (row: number, count: number): Span => ({
-    name: 'requests',
-    start: (realm * REQUEST_ROWS + row) * (4 << REQUEST_I),
-    bytes: count * (4 << REQUEST_I),
-  });
-  return [span(at, head), span(0, end - first - head)].filter(({ bytes }) => bytes > 0);
+  const spans = ringSpans('requests', REQUEST_I, REQUEST_ROWS, first, end);
+  const start = realm * REQUEST_ROWS * (4 << REQUEST_I);
+  return spans.map((span) => ({ ...span, start: start + span.start }));
 }
 
-/** Closed orders whose rows were not used again, oldest first: one run of the ring, or two. */
+/** The ids of operators that are kept, oldest first. */
+function operatorIdSpans(t: Tables): Span[] {
+  const first = t.ledger[Ledger.firstOperatorId]!;
+  return ringSpans(
+    'operatorIds',
+    REQUEST_I,
+    t.operatorIdRows,
+    first,
+    t.ledger[Ledger.operatorIds]!,
+  );
+}
+
+/** Closed orders whose rows were not used again, oldest first. */
 function closedSpans(t: Tables): Span[] {
   const first = t.state[State.nextReusableClosed]!;
-  const count = t.state[State.closed]! - first;
-  const at = first % t.closedRows;
-  const head = Math.min(count, t.closedRows - at);
-  const offset = 4 << CLOSED_I;
-  const spans = [{ name: 'finished' as const, start: at * offset, bytes: head * offset }];
-  if (head < count) spans.push({ name: 'finished', start: 0, bytes: (count - head) * offset });
-  return spans;
+  return ringSpans('finished', CLOSED_I, t.closedRows, first, t.state[State.closed]!);
+}
+
+/** Rows [first, end) of a ring, which go by sequence: one run of it, or two. */
+function ringSpans(
+  name: TableName,
+  shift: number,
+  rows: number,
+  first: number,
+  end: number,
+): Span[] {
+  const at = first % rows;
+  const head = Math.min(end - first, rows - at);
+  const span = (row: number, count: number): Span => ({
+    name,
+    start: row * (4 << shift),
+    bytes: count * (4 << shift),
+  });
+  return [span(at, head), span(0, end - first - head)].filter(({ bytes }) => bytes > 0);
 }
 
 const MATCHING_TABLES = {

@@ -6,7 +6,7 @@
  *
  * Thread: I/O.
  */
-import { errorBody, JOURNAL_UNAVAILABLE, refusalCode } from '../common/error-bodies.ts';
+import { errorBody, JOURNAL_UNAVAILABLE } from '../common/error-bodies.ts';
 import { readJson } from '../common/json.ts';
 import { compileShape } from '../common/schema.ts';
 import type { Handler, RequestContext } from '../http/http.ts';
@@ -50,8 +50,7 @@ export function heartbeatHandlers(heartbeats: Pick<Heartbeats, 'beat'>) {
     else {
       const answer = { heartbeat_id: taken.id };
       if (taken.kind === 'taken') context.reply(200, JSON.stringify(answer));
-      else
-        context.reply(400, JSON.stringify({ ...answer, error: STALE, code: refusalCode(STALE) }));
+      else context.reply(400, errorBody(STALE, '', answer));
     }
   };
 

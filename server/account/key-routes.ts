@@ -4,10 +4,11 @@
  *
  * Thread: I/O.
  */
-import { errorBody, JOURNAL_UNAVAILABLE } from '../common/error-bodies.ts';
+import { errorBody, JOURNAL_UNAVAILABLE, refusalCode } from '../common/error-bodies.ts';
 import { readJson } from '../common/json.ts';
 import { compileShape } from '../common/schema.ts';
 import { callerOf } from '../http/callers.ts';
+import { FAUCET_HEADER } from '../http/faucet-header.ts';
 import type { Handler, RequestContext } from '../http/http.ts';
 import type { LateLimits } from '../http/late-limits.ts';
 import {
@@ -58,7 +59,12 @@ function issuing(
     if (faucet === undefined || issued.status !== 200) return answer(context, issued);
     const given = await faucet.give(caller.address, isFirst);
     // Who asks again gets the same key, and the money that is missing.
-    answer(context, given?.kind === 'failed' ? given : issued);
+    if (given?.kind === 'failed') answer(context, given);
+    else if (given?.kind !== 'refused') answer(context, issued);
+    else {
+      const why = [FAUCET_HEADER, refusalCode(given.text) ?? given.text] as const;
+      answer(context, { ...issued, headers: [...(issued.headers ?? []), why] });
+    }
   };
 }
 

@@ -6,6 +6,7 @@
 import type { KeyRow } from '../../storage/notes/notes.ts';
 import { nextTurn } from '../common/next-turn.ts';
 import { bytesToHex, hexToBytes } from '../common/uint256.ts';
+import type { Bans } from '../identity/bans.ts';
 import { checksumAddress } from '../identity/checksum.ts';
 import { KEYS_MAX, type KeyRegistry } from '../identity/key-registry.ts';
 import { OperationRefused } from './operation-row.ts';
@@ -23,6 +24,7 @@ type KeyRows = () => Promise<Iterable<KeyRow>>;
 export function keyOperations(
   registry: KeyRegistry,
   rows: KeyRows,
+  bans: Pick<Bans, 'has'>,
 ): OperationHandlers<KeyOperation> {
   return {
     async 'GET /admin/keys'({ after, limit = 1_000, wallet }) {
@@ -32,7 +34,7 @@ export function keyOperations(
         const isOf = wallet === undefined || toAddressText(row) === wallet.toLowerCase();
         if (!isOf || (after !== undefined && row.id <= after.toLowerCase())) return false;
         more = keys.length === limit;
-        if (!more) keys.push(shown(row));
+        if (!more) keys.push(shown(row, bans));
         return more;
       });
       return { keys, more };
@@ -81,12 +83,14 @@ function toAddressText({ address }: KeyRow): string {
   return bytesToHex(address, 0, address.length);
 }
 
-function shown({ address, id, nonce, readOnly, revoked }: KeyRow) {
+function shown(row: KeyRow, bans: Pick<Bans, 'has'>) {
+  const { address, id, nonce, readOnly, revoked } = row;
+  const unrevoked = bans.has(toAddressText(row)) ? ('banned' as const) : ('active' as const);
   return {
     key: id,
     wallet: checksumAddress(address),
     kind: readOnly ? ('read-only' as const) : ('api' as const),
     nonce,
-    state: revoked ? ('revoked' as const) : ('active' as const),
+    state: revoked ? ('revoked' as const) : unrevoked,
   };
 }

@@ -4,6 +4,7 @@
  * Thread: I/O, while workers write.
  */
 import { randomBytes } from 'node:crypto';
+import { CommandKind } from '../../engine/commands.ts';
 import {
   cashReserved,
   cashTotal,
@@ -14,15 +15,17 @@ import {
   sharesReserved,
   sharesTotal,
 } from '../../engine/ledger/reads.ts';
-import { tokenIdAt } from '../../engine/reads.ts';
+import type { StoredRequest } from '../../engine/ledger/requests.ts';
+import { RejectReason } from '../../engine/orders/reject-reasons.ts';
 import { ADDRESS_WORDS } from '../../engine/tables/codes.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
+import type { TokenRow } from '../../engine/tables/units.ts';
 import { microText, parseMicroUp } from '../common/decimal.ts';
 import { REFUSALS } from '../common/refusals.ts';
-import { bytesToWords, wordsToDecimal } from '../common/uint256.ts';
+import { bytesToWords } from '../common/uint256.ts';
 import { checksumAddress } from '../identity/checksum.ts';
 import type { LedgerCommands, LedgerOutcome } from '../ledger/ledger-commands.ts';
-import { ID_RULE, operatorRequestId } from '../ledger/request-id.ts';
+import { OPERATOR_ID_RULE, operatorRequestId } from '../ledger/request-id.ts';
 import { accountByAddress } from '../market-data/find.ts';
 import type { SeqlockReader } from '../orders/seqlock-reader.ts';
 import { addressOf } from './key-operations.ts';
@@ -33,6 +36,8 @@ type LedgerOperation =
   | 'POST /admin/ledger/deposit'
   | 'POST /admin/ledger/withdraw'
   | 'POST /admin/ledger/declare'
+  | 'POST /admin/ledger/fees/pay'
+  | 'POST /admin/ledger/fees/draw'
   | 'GET /admin/ledger/balance'
   | 'GET /admin/ledger';
 
@@ -43,7 +48,7 @@ export interface LedgerOperationParts {
   readonly now: () => number;
 }
 
-export const BAD_ID = new OperationRefused(400, REFUSALS.ID_INVALID[0], `id: ${ID_RULE}`);
+export const BAD_ID = new OperationRefused(400, REFUSALS.ID_INVALID[1], `id: ${OPERATOR_ID_RULE}`);
 export const LEDGER_OFF = new OperationRefused(409, REFUSALS.LEDGER_OFF[0], 'LEDGER=on makes one');
 export const NO_WALLET = new OperationRefused(
   404,
@@ -57,37 +62,22 @@ export function newRequestId(now: number): string {
   return `${now}-${randomBytes(RANDOM_BYTES).toString('hex')}`;
 }
 
-export function ledgerOperations(parts: LedgerOperationParts): OperationHandlers<LedgerOperation> {
-  const { ledger, now, seqlock, t } = parts;
-  const funds =
-    (kind: 'deposit' | 'withdraw') =>
-    async (
-      input: FundsInput,
-    ): Promise<OperationOutput<'POST /admin/ledger/deposit'> | OperationRefused> => {
-      const { amount, id: text = newRequestId(now()), signer, wallet } = input;
-      const id = operatorRequestId(text);
-      if (id === undefined) return BAD_ID;
-      const signed = signer === undefined ? {} : { signer: wordsOf(signer) };
-      const outcome = await ledger.funds(kind, {
-        id,
-        wallet: wordsOf(wallet),
-        amount: parseMicroUp(amount),
-        ...signed,
-      });
-      if (outcome.kind !== 'done') return refusalOf(outcome);
-      const { cash, time } = outcome.first!;
-      return {
-        id: text,
-        wallet: checksumAddress(addressOf(wallet)),
-        amount: microText(outcome.first!.amount),
-        cash: microText(cash),
-        time,
-        repeated: outcome.isRepeated,
-      };
-    };
+/** Texts of a token, for tables. */
+export interface TokenTexts {
+  readonly token_id: string;
+  readonly condition_id: string;
+  readonly outcome: string;
+  readonly slug: string;
+}
+type NameToken = (token: TokenRow) => TokenTexts;
+
+export function ledgerOperations(
+  parts: LedgerOperationParts & { readonly nameToken: NameToken },
+): OperationHandlers<LedgerOperation> {
+  const { ledger, nameToken, now, seqlock, t } = parts;
   return {
-    'POST /admin/ledger/deposit': funds('deposit'),
-    'POST /admin/ledger/withdraw': funds('withdraw'),
+    'POST /admin/ledger/deposit': fundsOperation(parts, 'deposit'),
+    'POST /admin/ledger/withdraw': fundsOperation(parts, 'withdraw'),
     async 'POST /admin/ledger/declare'({ id: text = newRequestId(now()), signer, wallet }) {
       const id = operatorRequestId(text);
       if (id === undefined) return BAD_ID;
@@ -97,9 +87,50 @@ export function ledgerOperations(parts: LedgerOperationParts): OperationHandlers
       const [of, by] = [wallet, signer].map((one) => checksumAddress(addressOf(one)));
       return { id: text, wallet: of!, signer: by!, repeated: outcome.isRepeated };
     },
+    'POST /admin/ledger/fees/pay': fundsOperation(parts, 'payFees'),
+    async 'POST /admin/ledger/fees/draw'({ amount, id: text = newRequestId(now()) }) {
+      const id = operatorRequestId(text);
+      if (id === undefined) return BAD_ID;
+      const outcome = await ledger.funds('drawFees', { id, amount: parseMicroUp(amount) });
+      if (outcome.kind !== 'done') return refusalOf(outcome);
+      const first = outcome.first!;
+      return {
+        id: text,
+        amount: microText(first.amount),
+        fees: microText(first.result),
+        time: first.time,
+        repeated: outcome.isRepeated,
+      };
+    },
     'GET /admin/ledger/balance': ({ wallet }) =>
-      ledgerIsOn(t) ? seqlock.read(() => balanceOf(t, wallet)) : LEDGER_OFF,
+      ledgerIsOn(t) ? seqlock.read(() => balanceOf(t, wallet, nameToken)) : LEDGER_OFF,
     'GET /admin/ledger': () => (ledgerIsOn(t) ? seqlock.read(() => totalsOf(t)) : LEDGER_OFF),
+  };
+}
+
+function fundsOperation(
+  { ledger, now }: LedgerOperationParts,
+  kind: 'deposit' | 'withdraw' | 'payFees',
+) {
+  return async (
+    input: FundsInput,
+  ): Promise<OperationOutput<'POST /admin/ledger/deposit'> | OperationRefused> => {
+    const { amount, id: text = newRequestId(now()), signer, wallet } = input;
+    const id = operatorRequestId(text);
+    if (id === undefined) return BAD_ID;
+    const signed = signer === undefined ? {} : { signer: wordsOf(signer) };
+    const words = { wallet: wordsOf(wallet), amount: parseMicroUp(amount) };
+    const outcome = await ledger.funds(kind, { id, ...words, ...signed });
+    if (outcome.kind !== 'done') return refusalOf(outcome);
+    const { result: cash, time } = outcome.first!;
+    return {
+      id: text,
+      wallet: checksumAddress(addressOf(wallet)),
+      amount: microText(outcome.first!.amount),
+      cash: microText(cash),
+      time,
+      repeated: outcome.isRepeated,
+    };
   };
 }
 
@@ -112,10 +143,47 @@ interface FundsInput {
 
 /** Nothing has changed. */
 export function refusalOf(outcome: Exclude<LedgerOutcome, { readonly kind: 'done' }>) {
-  if (outcome.kind === 'refused') return new OperationRefused(outcome.status, outcome.text);
+  if (outcome.kind === 'refused') {
+    const { explanation, status, text } = outcome;
+    return new OperationRefused(
+      status,
+      text,
+      explanation?.detail ?? detailOf(outcome),
+      explanation?.facts,
+    );
+  }
   const { error } = JSON.parse(outcome.body) as { readonly error: string };
   return new OperationRefused(503, error, 'send it again with the same id');
 }
+
+function detailOf({ first, reason }: Extract<LedgerOutcome, { readonly kind: 'refused' }>): string {
+  switch (reason) {
+    case RejectReason.idConflict:
+      return first === undefined ? '' : `it was used for ${usedFor(first)}`;
+    case RejectReason.idInvalid:
+      return '13 digits at its beginning are unix milliseconds; any other text may be an id';
+    case RejectReason.idsFull:
+      return 'ids that begin with unix milliseconds are taken; OPERATOR_IDS_MAX may grow';
+    default:
+      return '';
+  }
+}
+
+function usedFor({ amount, kind, time }: StoredRequest): string {
+  const name = NAMES.get(kind) ?? 'another command';
+  const of = amount === 0 ? '' : ` of ${microText(amount)}`;
+  return `${name}${of} at ${new Date(time).toISOString()}`;
+}
+
+/** Names of commands by their kind, for whoever has used an id twice. */
+const NAMES: ReadonlyMap<number, string> = new Map([
+  [CommandKind.deposit, 'a deposit'],
+  [CommandKind.withdraw, 'a withdrawal'],
+  [CommandKind.declare, 'a declaration'],
+  [CommandKind.resolve, 'a resolution'],
+  [CommandKind.payFees, 'a payment of fees'],
+  [CommandKind.drawFees, 'a withdrawal of fees'],
+]);
 
 /** The sums of the ledger as decimal texts. */
 export function totalsOf(t: Tables): OperationOutput<'GET /admin/ledger'> {
@@ -138,6 +206,7 @@ export function signedText(micro: number): string {
 function balanceOf(
   t: Tables,
   wallet: string,
+  nameToken: NameToken,
 ): OperationOutput<'GET /admin/ledger/balance'> | OperationRefused {
   const account = accountByAddress(t, wallet);
   if (account === 0) return NO_WALLET;
@@ -147,14 +216,14 @@ function balanceOf(
     positions: positionsOf(t, account)
       .filter((row) => sharesTotal(t, row) !== 0)
       .map((row) => ({
-        token_id: wordsToDecimal(t.tokenI, tokenIdAt(positionToken(t, row))),
+        ...nameToken(positionToken(t, row)),
         ...sumsOf(sharesTotal(t, row), sharesReserved(t, row)),
       })),
   };
 }
 
 /** While a writer is inside, what is read may not fit together: it is read again. */
-function sumsOf(total: number, reserved: number) {
+export function sumsOf(total: number, reserved: number) {
   const free = Math.max(0, total - reserved);
   return { total: microText(total), reserved: microText(reserved), free: microText(free) };
 }

@@ -19,7 +19,8 @@ import {
   type us_listen_socket,
 } from '../http/uws.ts';
 import { ADMIN_TABLE, type AdminPath } from './admin-table.ts';
-import { isOfPlay, isOperation, type OperationKey } from './operation-table.ts';
+import type { OperationRow } from './operation-row.ts';
+import { isOfPlay, isOperation, OPERATIONS, type OperationKey } from './operation-table.ts';
 import type { OperationAnswer, OperationCall } from './operations.ts';
 import type { PageFile } from './page-files.ts';
 import type { PublicApi } from './summary.ts';
@@ -214,8 +215,9 @@ class Answerer {
     const address = Buffer.from(response.getRemoteAddressAsText()).toString();
     const actor = name === undefined ? address : `${name}, ${address}`;
     const query = request.getQuery() ?? '';
-    return bodyOf(request, response).then(async (body) => {
-      if (body === undefined) return problem(413, 'body too large', `${BODY_BYTES_MAX} bytes`);
+    const { bodyBytes = BODY_BYTES_MAX }: OperationRow = OPERATIONS[key];
+    return bodyOf(request, response, bodyBytes).then(async (body) => {
+      if (body === undefined) return problem(413, 'body too large', `${bodyBytes} bytes`);
       const { sequence, ...answer } = await operations.run({ key, query, body, actor });
       const written = sequence === undefined ? [] : sequenceHeaders(sequence);
       return { ...answer, type: JSON_TYPE, headers: [...NO_STORE, ...written] };
@@ -277,7 +279,11 @@ function operationOf(request: HttpRequest): OperationKey | undefined {
 }
 
 /** The bytes of a body; undefined where they are too many. */
-function bodyOf(request: HttpRequest, response: HttpResponse): Promise<Buffer | undefined> {
+function bodyOf(
+  request: HttpRequest,
+  response: HttpResponse,
+  bytesMax: number,
+): Promise<Buffer | undefined> {
   if (request.getMethod() !== 'post') return Promise.resolve(Buffer.alloc(0));
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
@@ -285,7 +291,7 @@ function bodyOf(request: HttpRequest, response: HttpResponse): Promise<Buffer | 
     response.onData((chunk, isLast) => {
       bytes += chunk.byteLength;
       // The chunk is emptied when this returns.
-      if (bytes <= BODY_BYTES_MAX) chunks.push(Buffer.from(new Uint8Array(chunk)));
+      if (bytes <= bytesMax) chunks.push(Buffer.from(new Uint8Array(chunk)));
       else resolve(undefined);
       if (isLast) resolve(Buffer.concat(chunks));
     });

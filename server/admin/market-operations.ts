@@ -6,7 +6,7 @@
  */
 import { resolutionOf } from '../../engine/ledger/reads.ts';
 import { hasOrders } from '../../engine/markets/markets.ts';
-import { marketFlags, marketTicks, marketTokens } from '../../engine/reads.ts';
+import { marketFlags, marketTicks } from '../../engine/reads.ts';
 import { ID_WORDS, MarketFlag } from '../../engine/tables/codes.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import type { MarketRow } from '../../engine/tables/units.ts';
@@ -25,6 +25,7 @@ import type {
   OperationKey,
   OperationOutput,
 } from './operation-table.ts';
+import { outcomesOf, type PayoutInput, weightsOf } from './payout-input.ts';
 
 type MarketOperation = Extract<OperationKey, `POST /admin/${'events' | 'markets'}${string}`>;
 
@@ -32,6 +33,8 @@ interface MarketOperationParts extends LedgerOperationParts {
   readonly venue: Pick<VenueMarkets, 'make'>;
   /** The id of the event of a market; undefined where the catalog has none. */
   readonly eventOf: (condition: string) => string | undefined;
+  /** Names of the outcomes, in the order of the engine; undefined where the catalog does not list the market. */
+  readonly namesOf: (market: MarketRow) => readonly string[] | undefined;
   /** Called with a market that has resolved and of which the catalog could not be made to say so. */
   readonly unsaid: (condition: string) => void;
 }
@@ -39,9 +42,8 @@ interface MarketOperationParts extends LedgerOperationParts {
 type EventResult = OperationOutput<'POST /admin/events'> | OperationRefused;
 type MarketResult = OperationOutput<'POST /admin/markets'> | OperationRefused;
 type Resolved = OperationOutput<'POST /admin/markets/resolve'> | OperationRefused;
-interface Resolution {
+interface Resolution extends PayoutInput {
   readonly condition: string;
-  readonly payout?: readonly number[];
   readonly id?: string;
 }
 
@@ -65,17 +67,40 @@ export function marketOperations(parts: MarketOperationParts): OperationHandlers
     return { event: result.event, slug: result.slug, changed: result.changed };
   };
   return {
-    'POST /admin/events': (wish) => event({ kind: 'event', wish, at: at() }),
+    'POST /admin/events': (input) =>
+      withKey(input, (wish) => event({ kind: 'event', wish, at: at() })),
     'POST /admin/events/edit': ({ event: id, ...changes }) =>
       event({ kind: 'change event', event: id, changes, at: at() }),
-    'POST /admin/markets': (wish) => made(parts, { kind: 'market', wish, at: at() }),
+    'POST /admin/markets': (input) =>
+      withKey(input, (wish) => made(parts, { kind: 'market', wish, at: at() })),
     'POST /admin/markets/edit': (input) => edit(parts, input, at()),
     'POST /admin/markets/halt': change({ acceptingOrders: false }),
     'POST /admin/markets/resume': change({ acceptingOrders: true }),
     'POST /admin/markets/close': change({ closed: true }),
-    'POST /admin/markets/resolve': (input) => resolve(parts, input, at()),
-    'POST /admin/markets/void': (input) => resolve(parts, input, at()),
+    'POST /admin/markets/resolve': (input) => resolve(parts, input, at(), weightsOf),
+    'POST /admin/markets/void': (input) => resolve(parts, input, at(), 'void'),
   };
+}
+
+const TWO_KEYS = new OperationRefused(
+  400,
+  `${REFUSALS.INVALID_FIELD[0]}id`,
+  'id is the older name of key: give one of them',
+);
+
+interface Keyed {
+  readonly key?: string;
+  readonly id?: string;
+}
+
+/** Both names of the key make the same wish, which stored catalogs know by the older one. */
+function withKey<Input extends Keyed, Result>(
+  { id, key, ...wish }: Input,
+  make: (wish: Omit<Input, 'id' | 'key'> & { readonly id?: string }) => Promise<Result>,
+): Promise<Result | OperationRefused> {
+  if (id !== undefined && key !== undefined) return Promise.resolve(TWO_KEYS);
+  const name = key ?? id;
+  return make(name === undefined ? wish : { ...wish, id: name });
 }
 
 const COARSER = new OperationRefused(
@@ -124,15 +149,17 @@ async function made({ venue }: MarketOperationParts, edit: Edit): Promise<Market
     return new OperationRefused(503, 'the catalog cannot be changed', result.failure);
   }
   if ('error' in result) return new OperationRefused(result.status, result.error, result.detail);
-  const { generation, tokens, ...shown } = result;
-  return { ...shown, tokens: [...tokens], changed: generation !== 0 };
+  const { generation, outcomes, tokens, ...shown } = result;
+  const lists = { tokens: [...tokens], outcomes: [...outcomes] };
+  return { ...shown, ...lists, changed: generation !== 0 };
 }
 
-/** Without a payout it is void. */
+/** @param pays void: the same weight for each outcome */
 async function resolve(
   parts: MarketOperationParts,
-  { condition: text, id: idText = newRequestId(parts.now()), payout }: Resolution,
+  { condition: text, id: idText = newRequestId(parts.now()), ...input }: Resolution,
   at: string,
+  pays: typeof weightsOf | 'void',
 ): Promise<Resolved> {
   const { ledger, seqlock, t } = parts;
   const condition = text.toLowerCase();
@@ -140,8 +167,10 @@ async function resolve(
   if (id === undefined) return BAD_ID;
   const market = marketByCondition(t, condition);
   if (market === 0) return NO_MARKET;
-  const weights = payout ?? Array.from({ length: marketTokens(t, market) }, () => 1);
-  const isVoid = payout === undefined;
+  const outcomes = outcomesOf(t, market, parts.namesOf(market));
+  const isVoid = pays === 'void';
+  const weights = isVoid ? outcomes.tokenIds.map(() => 1) : pays(input, outcomes);
+  if (weights instanceof OperationRefused) return weights;
   const group = groupWords(parts, market, condition);
   if (
     group === undefined &&
@@ -169,6 +198,8 @@ async function resolve(
     id: idText,
     condition,
     payout: [...weights],
+    payouts: Object.fromEntries(outcomes.tokenIds.map((token, i) => [token, weights[i]!])),
+    outcomes: [...outcomes.names],
     void: isVoid,
     state: isDone ? 'resolved' : 'resolving',
     repeated: outcome.isRepeated,

@@ -175,6 +175,10 @@ export const METRICS: Readonly<Record<string, NumberRow | HistogramRow>> = {
     'orders that were refused, by the name of the rule that failed',
     ({ node }) => refusalsOf(node.orders?.results ?? []),
   ),
+  exchange_signature_recoveries_total: counter(
+    'signers recovered to say what a wrong signature would fit, beside its check (RESULT_CODES=on)',
+    ({ node }) => node.orders?.recoveries ?? 0,
+  ),
   exchange_orders_ended_total: byLabel(
     'counter',
     'reason',
@@ -187,6 +191,12 @@ export const METRICS: Readonly<Record<string, NumberRow | HistogramRow>> = {
     'levels that a source has changed, what it traded, and orders that it filled',
     ({ node }) => node.batches?.sourceCommands() ?? [],
   ),
+  exchange_catalog_contradictions: byLabel(
+    'gauge',
+    'source',
+    'markets that stay as they are registered, because a catalog, a sync or a mirror names them otherwise',
+    ({ node }) => Object.entries(node.contradictions).map(([source, { count }]) => [source, count]),
+  ),
   exchange_mirror_connected: gauge(
     'with MIRROR_URL: 1 while all streams of the source are open',
     ({ node }) => node.mirror && Number(node.mirror.isConnected),
@@ -194,7 +204,7 @@ export const METRICS: Readonly<Record<string, NumberRow | HistogramRow>> = {
   exchange_mirror_books: byLabel(
     'gauge',
     'state',
-    'mirrored books: live; in_doubt, a snapshot is awaited; paused, their levels are withdrawn; absent, their market is not in the catalog yet',
+    'mirrored books: live; in_doubt, a snapshot is awaited; paused, their levels are withdrawn; absent, their market is not in the catalog yet; left_out, their market does not have two outcomes',
     ({ node: { mirror } }) =>
       mirror === undefined
         ? []
@@ -203,6 +213,7 @@ export const METRICS: Readonly<Record<string, NumberRow | HistogramRow>> = {
             ['in_doubt', mirror.doubted],
             ['paused', mirror.paused],
             ['absent', mirror.absent],
+            ['left_out', mirror.leftOut.length],
           ],
   ),
   exchange_mirror_events_total: counter(

@@ -1,7 +1,7 @@
 /** How full the engine's tables are. Thread: any that may read them. */
 
 import { matchingUse } from '../../engine/book/matching.ts';
-import { ledgerIsOn, ledgerTotals } from '../../engine/ledger/reads.ts';
+import { ledgerIsOn, ledgerTotals, operatorIds } from '../../engine/ledger/reads.ts';
 import { closedInMemory } from '../../engine/orders/orders.ts';
 import {
   accountCount,
@@ -27,6 +27,11 @@ function positionsOf(t: Tables): Occupancy {
   return { table: 'positions', used, capacity: t.capacities.positions, variable: 'POSITIONS_MAX' };
 }
 
+function operatorIdsOf(t: Tables): Occupancy {
+  const capacity = t.capacities.operatorIds;
+  return { table: 'operator ids', used: operatorIds(t), capacity, variable: 'OPERATOR_IDS_MAX' };
+}
+
 export function occupancyOf(t: Tables): Occupancy[] {
   const { capacities: c } = t;
   const { levels } = matchingUse(t.matching);
@@ -45,7 +50,7 @@ export function occupancyOf(t: Tables): Occupancy[] {
     },
     { table: 'levels', used: levels, capacity: c.levels, variable: 'LEVELS_MAX' },
     { table: 'finished', used: closedInMemory(t), capacity: c.history, variable: 'ORDER_HISTORY' },
-    ...(ledgerIsOn(t) ? [positionsOf(t)] : []),
+    ...(ledgerIsOn(t) ? [positionsOf(t), operatorIdsOf(t)] : []),
     { table: 'trades', used: fills, capacity: c.trades, variable: 'TRADES_MAX' },
   ];
 }

@@ -3,6 +3,7 @@
  *
  * Thread: any. Not here: how a request becomes a call (operations.ts).
  */
+import type { RefusalFacts } from '../common/error-bodies.ts';
 import type { Static, TObject, TSchema } from '../common/schema.ts';
 
 export interface OperationRow {
@@ -12,6 +13,10 @@ export interface OperationRow {
   readonly input: TObject;
   /** Of a 200. */
   readonly answer: TSchema;
+  /** Of a POST: bytes of its body, where they may be more than those of other operations. */
+  readonly bodyBytes?: number;
+  /** Returns what the audit log keeps of a long input; where this is absent, it keeps all of it. */
+  readonly audited?: (input: never) => object;
   /** A change of this node alone, also in a cluster; all others are made by the node that leads. */
   readonly ofNode?: true;
   /**
@@ -26,11 +31,18 @@ export class OperationRefused {
   readonly status: 400 | 404 | 409 | 503;
   readonly error: string;
   readonly detail: string;
+  readonly facts: RefusalFacts;
 
-  constructor(status: OperationRefused['status'], error: string, detail = '') {
+  constructor(
+    status: OperationRefused['status'],
+    error: string,
+    detail = '',
+    facts: RefusalFacts = {},
+  ) {
     this.status = status;
     this.error = error;
     this.detail = detail;
+    this.facts = facts;
   }
 }
 

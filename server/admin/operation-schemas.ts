@@ -1,9 +1,17 @@
 /** Inputs and answers of the operations. */
 import { type TProperties, Type } from '../common/schema.ts';
+import { nameSchema } from '../common/text-schemas.ts';
 
 export const Wallet = Type.String({
   pattern: '^0x[0-9a-fA-F]{40}$',
   description: 'a wallet address, 0x and 40 hexadecimal digits',
+});
+/** Of an input; named-inputs.ts puts the address in place of a name. */
+export const WALLET_REF = '^(?:0x[0-9a-fA-F]{40}|(?!0[xX]).{1,64})$';
+export const WalletRef = Type.String({
+  pattern: WALLET_REF,
+  description:
+    'a wallet: its address, 0x and 40 hexadecimal digits, or the name that an operator gave to it',
 });
 const KeyId = Type.String({
   pattern: '^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$',
@@ -28,7 +36,7 @@ export function limitOf(maximum: number, usual: number) {
 export const NoInput = inputOf({});
 
 export const KeysInput = inputOf({
-  wallet: Type.Optional(Wallet),
+  wallet: Type.Optional(WalletRef),
   after: Type.Optional(KeyId),
   limit: limitOf(10_000, 1_000),
 });
@@ -37,13 +45,15 @@ const Key = Type.Object({
   wallet: Wallet,
   kind: Type.Union([Type.Literal('api'), Type.Literal('read-only')]),
   nonce: Type.String(),
-  state: Type.Union([Type.Literal('active'), Type.Literal('revoked')]),
+  state: Type.Union([Type.Literal('active'), Type.Literal('banned'), Type.Literal('revoked')], {
+    description: 'banned: its wallet is, and it works again when the ban is lifted',
+  }),
 });
 export const KeysAnswer = Type.Object({
   keys: Type.Array(Key),
   more: Type.Boolean({ description: 'there are further ones `after` the last' }),
 });
-export const IssueInput = inputOf({ wallet: Wallet, nonce: Type.Optional(Nonce) });
+export const IssueInput = inputOf({ wallet: WalletRef, nonce: Type.Optional(Nonce) });
 export const IssuedAnswer = Type.Object({
   wallet: Wallet,
   nonce: Type.String(),
@@ -58,11 +68,11 @@ export const RevokedAnswer = Type.Object({
   changed: Type.Boolean({ description: 'false: it was revoked before' }),
 });
 
-const Reason = Type.String({ maxLength: 200, description: 'a text of at most 200 characters' });
+const Reason = nameSchema(200, 'a text', 0);
 const Changed = Type.Boolean({ description: 'false: it was so before' });
 
 export const OrdersInput = inputOf({
-  wallet: Wallet,
+  wallet: WalletRef,
   offset: Type.Optional(
     Type.Integer({ minimum: 0, default: 0, description: 'a whole number from 0' }),
   ),
@@ -86,7 +96,7 @@ const Order = Type.Object({
 });
 export const OrdersAnswer = Type.Object({ total: Type.Integer(), orders: Type.Array(Order) });
 export const CancelInput = inputOf({
-  wallet: Wallet,
+  wallet: WalletRef,
   id: Type.Optional(
     Type.String({ pattern: '^0x[0-9a-fA-F]{64}$', description: 'the id of an order' }),
   ),
@@ -94,16 +104,65 @@ export const CancelInput = inputOf({
 export const CanceledAnswer = Type.Object({ canceled: Type.Integer() });
 
 export const BansAnswer = Type.Object({
-  bans: Type.Array(Type.Object({ wallet: Wallet, since: Type.String(), reason: Type.String() })),
+  bans: Type.Array(
+    Type.Object({
+      wallet: Wallet,
+      name: Type.String({ description: 'that an operator gave to the wallet; "" = none' }),
+      since: Type.String(),
+      reason: Type.String(),
+    }),
+  ),
 });
-export const BanInput = inputOf({ wallet: Wallet, reason: Type.Optional(Reason) });
+export const BanInput = inputOf({ wallet: WalletRef, reason: Type.Optional(Reason) });
 export const BannedAnswer = Type.Object({
   wallet: Wallet,
   changed: Changed,
   canceled: Type.Integer({ description: 'open orders that ended' }),
 });
-export const LiftInput = inputOf({ wallet: Wallet });
+export const LiftInput = inputOf({ wallet: WalletRef });
 export const LiftedAnswer = Type.Object({ wallet: Wallet, changed: Changed });
+
+const Name = Type.String({ description: 'that an operator gave to the wallet; "" = none' });
+export const NameInput = inputOf({
+  wallet: WalletRef,
+  name: Type.Optional({
+    ...nameSchema(64, 'a name'),
+    pattern: '^(?!0[xX])',
+    description: `${nameSchema(64, 'a name').description}, which does not begin with 0x; absent: it has none any more`,
+  }),
+});
+export const NamedAnswer = Type.Object({ wallet: Wallet, name: Name, changed: Changed });
+
+const Amount = Type.String({ description: 'collateral, a decimal with at most six decimals' });
+export const WalletsInput = inputOf({
+  search: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 64, description: 'part of an address or of a name' }),
+  ),
+  funded: Type.Optional(Type.Boolean({ description: 'true: wallets with cash or shares alone' })),
+  banned: Type.Optional(Type.Boolean({ description: 'true: banned wallets alone' })),
+  after: Type.Optional(
+    Type.Integer({ minimum: 0, description: '`next` of the page before, a whole number from 0' }),
+  ),
+  limit: limitOf(1_000, 100),
+});
+export const WalletsAnswer = Type.Object({
+  wallets: Type.Array(
+    Type.Object({
+      wallet: Wallet,
+      name: Name,
+      banned: Type.Boolean(),
+      open_orders: Type.Integer({ description: 'that it has signed' }),
+      cash: Type.Optional(Type.Object({ total: Amount, reserved: Amount, free: Amount })),
+      positions: Type.Optional(
+        Type.Integer({ description: 'tokens of which it has shares, or buys some' }),
+      ),
+    }),
+    { description: 'oldest first; with a ledger with cash and positions' },
+  ),
+  next: Type.Union([Type.Integer(), Type.Null()], {
+    description: 'for `after`: a page may be short and have further ones; null = there are none',
+  }),
+});
 
 export const PauseInput = inputOf({ reason: Type.Optional(Reason) });
 export const PauseAnswer = Type.Object({

@@ -4,6 +4,7 @@
  * types of the handlers come from this table.
  */
 import type { Static } from '../common/schema.ts';
+import { auditedDeposits } from './audited-deposits.ts';
 import * as c from './cluster-schemas.ts';
 import type { OperationHandler, OperationRow } from './operation-row.ts';
 import * as s from './operation-schemas.ts';
@@ -36,6 +37,16 @@ export const OPERATIONS = {
     input: s.CancelInput,
     answer: s.CanceledAnswer,
   },
+  'GET /admin/wallets': {
+    does: 'wallets that were paid in or have traded, and those with a name: cash, open orders, bans',
+    input: s.WalletsInput,
+    answer: s.WalletsAnswer,
+  },
+  'POST /admin/wallets/name': {
+    does: 'gives a wallet a name, which only operators see and by which they may name it; without `name` takes it away',
+    input: s.NameInput,
+    answer: s.NamedAnswer,
+  },
   'GET /admin/bans': { does: 'banned wallets', input: s.NoInput, answer: s.BansAnswer },
   'POST /admin/bans': {
     does: 'bans a wallet: its keys are answered 403, orders for it are refused, its open orders end',
@@ -53,7 +64,7 @@ export const OPERATIONS = {
     answer: s.PauseAnswer,
   },
   'POST /admin/pause': {
-    does: 'pauses the venue, also over a restart: orders are refused, cancels are taken',
+    does: 'pauses the venue, also over a restart: orders are refused; cancels, splits and merges are taken',
     input: s.PauseInput,
     answer: s.PausedAnswer,
   },
@@ -78,6 +89,13 @@ export const OPERATIONS = {
     input: v.DepositInput,
     answer: v.FundsAnswer,
   },
+  'POST /admin/ledger/deposits': {
+    does: 'pays in lines of a file, each once: the id of a line is that of the file and its number',
+    input: v.DepositsInput,
+    answer: v.DepositsAnswer,
+    bodyBytes: v.DEPOSITS_BODY_BYTES,
+    audited: auditedDeposits,
+  },
   'POST /admin/ledger/withdraw': {
     does: 'pays free collateral out of a wallet',
     input: v.FundsInput,
@@ -97,6 +115,21 @@ export const OPERATIONS = {
     does: 'entries of a wallet with their running balance, newest first',
     input: v.StatementInput,
     answer: v.StatementAnswer,
+  },
+  'GET /admin/ledger/fees': {
+    does: 'fees of the venue, and what was paid out of them, newest first',
+    input: v.FeesInput,
+    answer: v.FeesAnswer,
+  },
+  'POST /admin/ledger/fees/pay': {
+    does: 'pays fees of the venue to a wallet',
+    input: v.FundsInput,
+    answer: v.FundsAnswer,
+  },
+  'POST /admin/ledger/fees/draw': {
+    does: 'takes fees of the venue out of the ledger, as a withdrawal does',
+    input: v.DrawFeesInput,
+    answer: v.DrawFeesAnswer,
   },
   'GET /admin/ledger': {
     does: 'the sums of the whole ledger',

@@ -11,6 +11,8 @@ import { parseJson } from '../common/json.ts';
 import { boundsOf } from '../common/json-measure.ts';
 import { compileQuery } from '../common/query.ts';
 import { compileShape } from '../common/schema.ts';
+import { Unavailable } from '../common/unavailable.ts';
+import type { ResolveNames } from './named-inputs.ts';
 import { OperationRefused, type OperationRow } from './operation-row.ts';
 import {
   isOfPlay,
@@ -47,6 +49,8 @@ interface OperationsOptions {
   readonly elsewhere?: MakeElsewhere | undefined;
   /** The newest batch that is durable. */
   readonly sequence?: () => number;
+  /** Puts what names stand for in their places. */
+  readonly resolve: ResolveNames;
   readonly log: (line: string) => void;
 }
 
@@ -70,13 +74,15 @@ export class Operations {
   }
 
   async run(call: OperationCall): Promise<OperationAnswer> {
-    const input = this.readers.get(call.key)!(call);
-    if (typeof input === 'string') return { status: 400, body: input };
+    const sent = this.readers.get(call.key)!(call);
+    if (typeof sent === 'string') return { status: 400, body: sent };
+    const input = this.o.resolve(call.key, sent);
+    if (input instanceof OperationRefused) return refusal(input);
     if (!isChange(call.key) || isOfPlay(call.key)) return this.result(call.key, input);
     const { actor, key } = call;
     let id: number;
     try {
-      id = await this.o.audit.begin({ actor, route: key, body: input });
+      id = await this.o.audit.begin({ actor, route: key, body: auditedOf(key, input) });
     } catch (error) {
       this.o.log(`${UNAVAILABLE}: ${(error as Error).message}`);
       return { status: 503, body: errorBody(UNAVAILABLE, 'nothing has changed') };
@@ -106,12 +112,23 @@ export class Operations {
       if (!(result instanceof OperationRefused)) {
         return { status: 200, body: JSON.stringify(result) };
       }
-      return { status: result.status, body: errorBody(result.error, result.detail) };
+      return refusal(result);
     } catch (error) {
+      if (error instanceof Unavailable) return { status: 503, body: error.body };
       this.o.log(`${key} failed: ${error instanceof Error ? error.stack : String(error)}`);
       return { status: 500, body: errorBody('internal_error') };
     }
   }
+}
+
+function auditedOf(key: OperationKey, input: object): object {
+  const { audited }: OperationRow = OPERATIONS[key];
+  // Its reader has checked the input by the schema of the same row.
+  return audited === undefined ? input : (audited as (checked: object) => object)(input);
+}
+
+function refusal({ detail, error, facts, status }: OperationRefused): OperationAnswer {
+  return { status, body: errorBody(error, detail, facts) };
 }
 
 function isChange(key: OperationKey): boolean {

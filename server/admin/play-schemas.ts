@@ -1,4 +1,5 @@
 /** Inputs and answers of the operations of a recording that is played. */
+import { RECORDING_TIME_MAX } from '../../storage/recordings/times.ts';
 import { Type } from '../common/schema.ts';
 import { inputOf } from './operation-schemas.ts';
 
@@ -14,7 +15,11 @@ export const StepInput = inputOf({
     }),
   ),
   to: Type.Optional(
-    Type.Integer({ minimum: 0, description: 'market time in unix milliseconds, in place of `ms`' }),
+    Type.Integer({
+      minimum: 0,
+      maximum: RECORDING_TIME_MAX,
+      description: 'market time in unix milliseconds, up to the end of 2099, in place of `ms`',
+    }),
   ),
 });
 export const StepAnswer = Type.Object({

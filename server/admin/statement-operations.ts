@@ -1,24 +1,39 @@
 /**
- * The statement of any wallet for an operator: the entries of the ledger, with decimal amounts.
+ * Statements for an operator: of any wallet, and of what was paid out of the venue's fees. They are the entries of the
+ * ledger, with decimal amounts.
  *
  * Thread: I/O.
  */
-import { ledgerIsOn } from '../../engine/ledger/reads.ts';
+import { ledgerIsOn, ledgerTotals } from '../../engine/ledger/reads.ts';
+import { addressAt } from '../../engine/reads.ts';
+import { EntryCause } from '../../engine/tables/codes.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
+import { type Entry, entryOf } from '../../storage/projection/entries.ts';
 import { ProjectionUnready, type StatementsReader } from '../../storage/projection/reader.ts';
+import type { NumberedEntry } from '../../storage/projection/statements.ts';
+import { microText } from '../common/decimal.ts';
 import { checksumAddress } from '../identity/checksum.ts';
 import { statementRow } from '../ledger/statement-rows.ts';
-import type { AccountTexts } from '../market-data/account-texts.ts';
+import { type AccountTexts, addressText } from '../market-data/account-texts.ts';
 import { accountByAddress } from '../market-data/find.ts';
 import { addressOf } from './key-operations.ts';
 import { LEDGER_OFF, NO_WALLET, signedText } from './ledger-operations.ts';
 import { OperationRefused } from './operation-row.ts';
 import type { OperationHandlers } from './operation-table.ts';
 
+type StatementOperation = 'GET /admin/ledger/fees' | 'GET /admin/ledger/statement';
+
 interface StatementOperationParts {
   readonly t: Tables;
   readonly names: AccountTexts;
   readonly statements: StatementsReader;
+  /** The row of an entry of derived/ by its number. */
+  readonly entryAt: (number: number) => Buffer | undefined;
+}
+
+interface Page {
+  readonly before?: number;
+  readonly limit?: number;
 }
 
 const PAGE = 100;
@@ -29,27 +44,63 @@ const UNREADY = new OperationRefused(
 );
 
 export function statementOperations({
+  entryAt,
   names,
   statements,
   t,
-}: StatementOperationParts): OperationHandlers<'GET /admin/ledger/statement'> {
+}: StatementOperationParts): OperationHandlers<StatementOperation> {
   return {
-    'GET /admin/ledger/statement': ({ before, limit = PAGE, wallet }) => {
+    'GET /admin/ledger/statement': ({ wallet, ...page }) => {
       if (!ledgerIsOn(t)) return LEDGER_OFF;
       const account = accountByAddress(t, wallet);
       if (account === 0) return NO_WALLET;
-      try {
-        const found = statements.ofWallet(account, before ?? Number.POSITIVE_INFINITY, limit + 1);
-        const entries = found.slice(0, limit);
-        return {
-          wallet: checksumAddress(addressOf(wallet)),
-          entries: entries.map((entry) => statementRow(names, entry, signedText)),
-          more: found.length > limit,
-        };
-      } catch (error) {
-        if (error instanceof ProjectionUnready) return UNREADY;
-        throw error;
-      }
+      const found = pageOf(page, (before, limit) => statements.ofWallet(account, before, limit));
+      if (found instanceof OperationRefused) return found;
+      return {
+        wallet: checksumAddress(addressOf(wallet)),
+        entries: found.entries.map((entry) => statementRow(names, entry, signedText)),
+        more: found.more,
+      };
     },
+    'GET /admin/ledger/fees': (page) => {
+      if (!ledgerIsOn(t)) return LEDGER_OFF;
+      const found = pageOf(page, (before, limit) => statements.ofVenue(before, limit));
+      if (found instanceof OperationRefused) return found;
+      return {
+        fees: microText(ledgerTotals(t).fees),
+        entries: found.entries.map((entry) => paymentOf(t, entry, entryAt)),
+        more: found.more,
+      };
+    },
+  };
+}
+
+function pageOf(
+  { before = Number.POSITIVE_INFINITY, limit = PAGE }: Page,
+  read: (before: number, limit: number) => readonly NumberedEntry[],
+): { readonly entries: readonly NumberedEntry[]; readonly more: boolean } | OperationRefused {
+  try {
+    const found = read(before, limit + 1);
+    return { entries: found.slice(0, limit), more: found.length > limit };
+  } catch (error) {
+    if (error instanceof ProjectionUnready) return UNREADY;
+    throw error;
+  }
+}
+
+function paymentOf(
+  t: Tables,
+  { cash, cashAfter, cause, number, time }: NumberedEntry,
+  entryAt: StatementOperationParts['entryAt'],
+) {
+  // The entry of the wallet follows that of the venue.
+  const row = cause === EntryCause.fees ? entryAt(number + 1) : undefined;
+  const to: Entry['account'] = row === undefined ? 0 : entryOf(row).account;
+  return {
+    entry: number,
+    timestamp: time,
+    wallet: to === 0 ? '' : addressText(t.accountI, addressAt(to)),
+    amount: microText(-cash),
+    fees_after: microText(cashAfter),
   };
 }

@@ -4,6 +4,7 @@ import { RejectReason } from '../../engine/orders/reject-reasons.ts';
 import { fillCount, lastBatch } from '../../engine/reads.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import type { MarketRow } from '../../engine/tables/units.ts';
+import type { ContradictionFacts } from '../common/contradictions.ts';
 import { BUCKET_BOUNDS } from '../common/histogram.ts';
 import type { HttpFacts } from '../http/http.ts';
 import type { RouteCounts } from '../http/request-counts.ts';
@@ -39,6 +40,7 @@ export interface NodeFacts {
   readonly queue: { readonly waiting: number; readonly max: number };
   /** Unix milliseconds. */
   readonly catalogSince: number;
+  readonly contradictions: ContradictionFacts;
   /** Undefined where nothing is mirrored. */
   readonly mirror: MirrorFacts | undefined;
 }

@@ -2,30 +2,81 @@
 import { FEE_BPS_MAX, OUTCOMES_MAX } from '../../engine/tables/capacities.ts';
 import { TICK_GRIDS } from '../../engine/tables/units.ts';
 import { type TSchema, Type } from '../common/schema.ts';
-import { ID_RULE } from '../ledger/request-id.ts';
+import { nameSchema, proseSchema } from '../common/text-schemas.ts';
+import { OPERATOR_ID_RULE } from '../ledger/request-id.ts';
 import { STATEMENT_MAX, STATEMENT_PAGE, StatementEntryRow } from '../ledger/statement-schemas.ts';
-import { inputOf, limitOf, Wallet } from './operation-schemas.ts';
+import { inputOf, limitOf, Wallet, WalletRef } from './operation-schemas.ts';
 
 const Amount = Type.String({ description: 'collateral, a decimal with at most six decimals' });
-const AmountInput = Type.String({
-  pattern: '^[0-9]{1,10}(?:\\.[0-9]{1,6})?$',
-  description: 'collateral above 0, a decimal text with at most six decimals',
-});
+export const AMOUNT_PATTERN = '^(?:0|[1-9][0-9]{0,9})(?:\\.[0-9]{1,6})?$';
+export const AMOUNT_RULE =
+  'collateral above 0, a decimal text with at most six decimals, without leading zeros';
+const AmountInput = Type.String({ pattern: AMOUNT_PATTERN, description: AMOUNT_RULE });
 const RequestId = Type.Optional(
-  Type.String({ maxLength: 99, description: `${ID_RULE}; one is made where it is absent` }),
+  Type.String({ description: `${OPERATOR_ID_RULE}; one is made where it is absent` }),
 );
 const Repeated = Type.Boolean({ description: 'true: it was done before under this id' });
+/** Of inputs; named-inputs.ts puts condition id and event id in place of what they say. */
+export const MARKET_REF = '^(?:0x[0-9a-fA-F]{64}|(?!0[xX]).{1,300})$';
+const MarketRef = Type.String({
+  pattern: MARKET_REF,
+  description: 'a market: its condition id, 0x and 64 hexadecimal digits, its number or its slug',
+});
+export const EVENT_REF = '^.{1,300}$';
+const EventRef = Type.String({
+  pattern: EVENT_REF,
+  description: 'an event: its number or its slug',
+});
 const Condition = Type.String({
   pattern: '^0x[0-9a-fA-F]{64}$',
   description: 'a condition id, 0x and 64 hexadecimal digits',
 });
 
-export const FundsInput = inputOf({ wallet: Wallet, amount: AmountInput, id: RequestId });
+export const FundsInput = inputOf({ wallet: WalletRef, amount: AmountInput, id: RequestId });
 export const DepositInput = inputOf({
-  wallet: Wallet,
+  wallet: WalletRef,
   amount: AmountInput,
-  signer: Type.Optional({ ...Wallet, description: 'who may sign for the wallet, an address' }),
+  signer: Type.Optional(WalletRef),
   id: RequestId,
+});
+/** Lines of one request of a file, and bytes of its body: twice what so many lines need. */
+export const DEPOSIT_LINES_MAX = 500;
+export const DEPOSITS_BODY_BYTES = 128 * 1024;
+const LineNumber = Type.Integer({ minimum: 1, description: 'its number in the file, from 1' });
+export const DepositsInput = inputOf({
+  id: Type.String({
+    description: `the id of the file; with ":" and the number of each line behind it ${OPERATOR_ID_RULE}`,
+  }),
+  lines: Type.Array(
+    Type.Object(
+      {
+        line: LineNumber,
+        wallet: Wallet,
+        amount: AmountInput,
+        signer: Type.Optional({
+          ...Wallet,
+          description: 'who may sign for the wallet, an address',
+        }),
+      },
+      { additionalProperties: false },
+    ),
+    { minItems: 1, maxItems: DEPOSIT_LINES_MAX, description: `1 to ${DEPOSIT_LINES_MAX} lines` },
+  ),
+});
+export const DepositsAnswer = Type.Object({
+  id: Type.String(),
+  paid: Type.Integer({ description: 'lines that are paid in now' }),
+  repeated: Type.Integer({ description: 'lines that were paid in before under this id' }),
+  amount: Type.String({ description: 'what was paid in now' }),
+  refused: Type.Array(
+    Type.Object({
+      line: LineNumber,
+      error: Type.String(),
+      code: Type.Optional(Type.String()),
+      detail: Type.String(),
+    }),
+    { description: 'lines that changed nothing; all others are done' },
+  ),
 });
 export const FundsAnswer = Type.Object({
   id: Type.String(),
@@ -35,7 +86,15 @@ export const FundsAnswer = Type.Object({
   time: Type.Integer({ description: 'unix milliseconds' }),
   repeated: Repeated,
 });
-export const DeclareInput = inputOf({ wallet: Wallet, signer: Wallet, id: RequestId });
+export const DrawFeesInput = inputOf({ amount: AmountInput, id: RequestId });
+export const DrawFeesAnswer = Type.Object({
+  id: Type.String(),
+  amount: Amount,
+  fees: Type.String({ description: 'fees of the venue after it' }),
+  time: Type.Integer({ description: 'unix milliseconds' }),
+  repeated: Repeated,
+});
+export const DeclareInput = inputOf({ wallet: WalletRef, signer: WalletRef, id: RequestId });
 export const DeclareAnswer = Type.Object({
   id: Type.String(),
   wallet: Wallet,
@@ -44,19 +103,28 @@ export const DeclareAnswer = Type.Object({
 });
 
 const sums = { total: Amount, reserved: Amount, free: Amount };
-export const BalanceInput = inputOf({ wallet: Wallet });
+export const BalanceInput = inputOf({ wallet: WalletRef });
 export const BalanceAnswer = Type.Object({
   wallet: Wallet,
   cash: Type.Object(sums),
-  positions: Type.Array(Type.Object({ token_id: Type.String(), ...sums })),
+  positions: Type.Array(
+    Type.Object({
+      token_id: Type.String(),
+      condition_id: Type.String(),
+      outcome: Type.String({ description: '"" where the catalog does not list the market' }),
+      slug: Type.String({ description: 'of the market; "" where the catalog does not list it' }),
+      ...sums,
+    }),
+  ),
 });
-export const StatementInput = inputOf({
-  wallet: Wallet,
+const page = {
   before: Type.Optional(
     Type.Integer({ minimum: 0, description: 'the number of an entry: those before it' }),
   ),
   limit: limitOf(STATEMENT_MAX, STATEMENT_PAGE),
-});
+};
+const More = Type.Boolean({ description: 'there are further ones `before` the last' });
+export const StatementInput = inputOf({ wallet: WalletRef, ...page });
 export const StatementAnswer = Type.Object({
   wallet: Wallet,
   entries: Type.Array(
@@ -68,7 +136,21 @@ export const StatementAnswer = Type.Object({
       shares_after: Amount,
     }),
   ),
-  more: Type.Boolean({ description: 'there are further ones `before` the last' }),
+  more: More,
+});
+export const FeesInput = inputOf(page);
+export const FeesAnswer = Type.Object({
+  fees: Type.String({ description: 'what there is now, of trades and of resolved markets' }),
+  entries: Type.Array(
+    Type.Object({
+      entry: Type.Integer({ description: 'its number in the ledger' }),
+      timestamp: Type.Integer({ description: 'unix milliseconds' }),
+      wallet: Type.String({ description: 'who was paid; "" = it was drawn' }),
+      amount: Amount,
+      fees_after: Type.String({ description: 'fees of the venue after it' }),
+    }),
+  ),
+  more: More,
 });
 export const TotalsAnswer = Type.Object({
   deposited: Type.String({ description: 'deposits less withdrawals' }),
@@ -82,12 +164,8 @@ export const TotalsAnswer = Type.Object({
   resolving: Type.Integer({ description: 'markets whose payouts are not done' }),
 });
 
-const texts = (maxLength: number, description: string) =>
-  Type.String({ minLength: 1, maxLength, pattern: '\\S', description });
-const title = texts(300, 'a text of at most 300 characters');
-const description = Type.Optional(
-  Type.String({ maxLength: 10_000, description: 'a text of at most 10000 characters' }),
-);
+const title = nameSchema(300);
+const description = Type.Optional(proseSchema(10_000));
 const time = Type.Optional(
   Type.String({
     pattern: '^\\d{4}-[01]\\d-[0-3]\\dT[0-2]\\d:[0-5]\\d:[0-5]\\dZ$',
@@ -106,13 +184,11 @@ const minimum = Type.Optional(
     description: 'least shares of an order, a decimal text with at most six decimals',
   }),
 );
-const key = Type.Optional(
-  Type.String({
-    minLength: 1,
-    maxLength: 100,
-    description: 'a text of at most 100 characters that tells it from others of the same name',
-  }),
-);
+const key = Type.Optional({
+  ...nameSchema(100),
+  description:
+    'a text of at most 100 printable characters that tells it from others of the same name',
+});
 const fee = Type.Optional(
   Type.Integer({
     minimum: 0,
@@ -135,13 +211,15 @@ const same = <S extends TSchema>(schema: S): S => ({
 const Made = Type.Boolean({ description: 'false: it was so before' });
 
 const tags = Type.Optional(
-  Type.Array(texts(100, 'a label'), { maxItems: 20, description: 'at most 20 labels' }),
+  Type.Array(nameSchema(100, 'a label'), { maxItems: 20, description: 'at most 20 labels' }),
 );
 const shown = { description, startDate: time, endDate: time };
 
-export const EventInput = inputOf({ title, ...shown, tags, negRisk, id: key });
+/** The name of `key` in older versions. */
+const oldKey = Type.Optional({ ...key, description: 'the older name of `key`: one of them' });
+export const EventInput = inputOf({ title, ...shown, tags, negRisk, key, id: oldKey });
 export const EditEventInput = inputOf({
-  event: EventId,
+  event: EventRef,
   title: Type.Optional(title),
   ...shown,
   tags,
@@ -149,7 +227,7 @@ export const EditEventInput = inputOf({
 });
 export const EventAnswer = Type.Object({ event: EventId, slug: Type.String(), changed: Made });
 
-const outcomes = Type.Array(texts(100, 'a name'), {
+const outcomes = Type.Array(nameSchema(100, 'a name'), {
   minItems: 2,
   maxItems: OUTCOMES_MAX,
   uniqueItems: true,
@@ -160,44 +238,67 @@ const terms = { tick, minimum, fee };
 export const MarketInput = inputOf({
   question: title,
   outcomes,
-  event: Type.Optional(EventId),
+  event: Type.Optional(EventRef),
   ...shown,
   ...terms,
   negRisk,
-  id: key,
+  key,
+  id: oldKey,
 });
 export const MarketAnswer = Type.Object({
   condition: Condition,
   tokens: Type.Array(Type.String(), { description: 'token ids, in the order of the outcomes' }),
+  outcomes: Type.Array(Type.String(), { description: 'their names' }),
   event: EventId,
   slug: Type.String(),
   changed: Made,
 });
 export const EditMarketInput = inputOf({
-  condition: Condition,
+  condition: MarketRef,
   question: Type.Optional(title),
   ...shown,
   ...terms,
   outcomes: same(Type.Optional(outcomes)),
-  event: same(Type.Optional(EventId)),
+  event: same(Type.Optional(EventRef)),
   negRisk: same(negRisk),
 });
-export const ConditionInput = inputOf({ condition: Condition });
+export const ConditionInput = inputOf({ condition: MarketRef });
 
-export const VoidInput = inputOf({ condition: Condition, id: RequestId });
+export const VoidInput = inputOf({ condition: MarketRef, id: RequestId });
+const WEIGHT_MAX = 10_000;
+const Weight = Type.Integer({ minimum: 0, maximum: WEIGHT_MAX });
+/** A token id, or the name of an outcome. */
+const OutcomeKey = Type.String({ pattern: '^[\\s\\S]{1,300}$' });
+
+/** One of `payout` and `payouts`. */
 export const ResolveInput = inputOf({
-  condition: Condition,
-  payout: Type.Array(Type.Integer({ minimum: 0, maximum: 10_000 }), {
-    minItems: 2,
-    maxItems: OUTCOMES_MAX,
-    description: 'a whole number for each outcome, which pays its share of their sum',
-  }),
+  condition: MarketRef,
+  payout: Type.Optional(
+    Type.Array(Weight, {
+      minItems: 2,
+      maxItems: OUTCOMES_MAX,
+      description:
+        'a whole number for each outcome, in the order that the catalog shows, which pays its share of their sum',
+    }),
+  ),
+  payouts: Type.Optional(
+    Type.Record(OutcomeKey, Weight, {
+      additionalProperties: false,
+      minProperties: 1,
+      maxProperties: OUTCOMES_MAX,
+      description: `whole numbers from 0 to ${WEIGHT_MAX} by token id or name of the outcome; what is not named pays nothing`,
+    }),
+  ),
   id: RequestId,
 });
 export const ResolvedAnswer = Type.Object({
   id: Type.String(),
   condition: Condition,
-  payout: Type.Array(Type.Integer()),
+  payout: Type.Array(Type.Integer(), { description: 'in the order that the catalog shows' }),
+  payouts: Type.Record(Type.String(), Type.Integer(), { description: 'the same by token id' }),
+  outcomes: Type.Array(Type.String(), {
+    description: 'names in that order; none where the catalog does not list the market',
+  }),
   void: Type.Boolean(),
   state: Type.Union([Type.Literal('resolving'), Type.Literal('resolved')]),
   repeated: Repeated,

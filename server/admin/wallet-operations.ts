@@ -8,8 +8,10 @@
 import { addressAt } from '../../engine/reads.ts';
 import { type OrderView, orderText } from '../account/order-rows.ts';
 import type { WalletOrders } from '../account/wallet-orders.ts';
+import { bytesToHex } from '../common/uint256.ts';
 import type { Bans } from '../identity/bans.ts';
 import { checksumAddress } from '../identity/checksum.ts';
+import type { WalletNames } from '../identity/wallet-names.ts';
 import { type AccountTexts, addressText, apiKeyText } from '../market-data/account-texts.ts';
 import { addressOf } from './key-operations.ts';
 import { OperationRefused } from './operation-row.ts';
@@ -49,6 +51,7 @@ export function orderOperations(
 /** @param orders undefined on a stopped directory: the next start ends them */
 export function banOperations(
   bans: Bans,
+  names: Pick<WalletNames, 'nameOf'>,
   orders: Pick<WalletOrders, 'cancel'> | undefined,
   now: () => number,
 ): OperationHandlers<BanOperation> {
@@ -56,6 +59,7 @@ export function banOperations(
     'GET /admin/bans': () => ({
       bans: bans.list().map(({ address, reason, since }) => ({
         wallet: checksumAddress(address),
+        name: names.nameOf(bytesToHex(address, 0, address.length)),
         since: new Date(since).toISOString(),
         reason,
       })),

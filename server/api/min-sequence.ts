@@ -4,16 +4,16 @@
  *
  * Thread: I/O.
  */
-import { badRequest } from '../catalog/parameters.ts';
+import { badRequest, type CatalogErrors } from '../catalog/parameters.ts';
 import { errorBody, typedErrorBody } from '../common/error-bodies.ts';
 import { REFUSALS } from '../common/refusals.ts';
+import { RETRY_SOON } from '../common/unavailable.ts';
 import type { RequestContext, Route } from '../http/request-context.ts';
 import { MIN_SEQUENCE_HEADER } from '../http/sequence.ts';
 import type { AppliedSequence } from '../orders/applied-sequence.ts';
 import type { Api } from './route-row.ts';
 
 const WAIT_MS_MAX = 1_000;
-const RETRY_SOON = [['Retry-After', '1']] as const;
 /** As many digits as 2^53 has. */
 const WHOLE = /^[0-9]{1,16}$/;
 
@@ -29,14 +29,19 @@ const PLAIN: Bodies = {
   invalid: errorBody(`invalid_field: ${MIN_SEQUENCE_HEADER}`, RULE),
   behind: errorBody(BEHIND),
 };
-const OF_CATALOG: Bodies = {
-  invalid: badRequest(RULE),
+const ofCatalog = (errors: CatalogErrors): Bodies => ({
+  invalid: badRequest(RULE, errors),
   behind: typedErrorBody('unavailable', BEHIND),
-};
+});
 
 /** `run`, once the batch that the request names is applied. */
-export function afterSequence(run: Route['run'], api: Api, applied: AppliedSequence): Route['run'] {
-  const bodies = api === 'catalog' ? OF_CATALOG : PLAIN;
+export function afterSequence(
+  run: Route['run'],
+  api: Api,
+  applied: AppliedSequence,
+  errors: CatalogErrors,
+): Route['run'] {
+  const bodies = api === 'catalog' ? ofCatalog(errors) : PLAIN;
   const wait = async (context: RequestContext, sequence: number): Promise<void> => {
     const isApplied = await applied.when(sequence, WAIT_MS_MAX);
     return isApplied ? run(context) : context.reply(503, bodies.behind, RETRY_SOON);

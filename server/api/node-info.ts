@@ -5,6 +5,11 @@
  */
 import { type Progress, shownProgress } from '../admin/progress.ts';
 import type { ClockFacts } from '../admin/summary.ts';
+import {
+  type ContradictionFacts,
+  ContradictionsAnswer,
+  shownContradictions,
+} from '../common/contradictions.ts';
 import { packageVersion } from '../common/package-version.ts';
 import { Type } from '../common/schema.ts';
 import type { Config } from '../config/config.ts';
@@ -15,6 +20,7 @@ import { TOKENS_MAX } from '../market-data/token-schemas.ts';
 import { PAUSE_REASONS, PAUSES, type Pause } from '../orders/pauses.ts';
 import { MirrorAnswer, type MirrorFacts, shownMirror } from '../paper/mirror-facts.ts';
 import { PlayAnswer, type PlayFacts, shownPlay } from '../paper/play-facts.ts';
+import { type NodeMode, NodeModeAnswer } from './node-mode.ts';
 
 const Address = Type.String({ pattern: '^0x[0-9a-fA-F]{40}$' });
 
@@ -82,8 +88,10 @@ export const StatusAnswer = Type.Object({
     }),
     Type.Null({ description: 'the node is alone' }),
   ]),
+  contradictions: ContradictionsAnswer,
   mirror: Type.Optional(MirrorAnswer),
   play: Type.Optional(PlayAnswer),
+  mode: NodeModeAnswer,
 });
 
 const RateCapAnswer = Type.Object({ requests: Type.Integer(), seconds: Type.Integer() });
@@ -97,6 +105,9 @@ const RateLimitRow = Type.Object({
 export const ExchangeInfoAnswer = Type.Object({
   version: Type.String(),
   server_time: Type.Integer({ description: 'unix seconds' }),
+  venue: Type.String({
+    description: 'the same on all nodes of a venue; its streams have it in their ids',
+  }),
   chain_id: Type.Integer(),
   domain: Type.Object({ name: Type.String(), version: Type.String() }),
   exchange_address: Address,
@@ -114,6 +125,7 @@ export const ExchangeInfoAnswer = Type.Object({
   max_batch_tokens: Type.Integer(),
   max_body_bytes: Type.Object({ orders: Type.Integer(), other: Type.Integer() }),
   rate_limits: Type.Array(RateLimitRow),
+  mode: NodeModeAnswer,
 });
 
 export const VersionAnswer = Type.Object({
@@ -147,6 +159,8 @@ export const BODY_MAX = MIB;
 
 export interface InfoParts {
   readonly config: Config;
+  /** The name of the venue. */
+  readonly venue: string;
   /** Undefined with RATE_LIMITS=off. */
   readonly rates: RateControl | undefined;
   /** Whether orders are taken. */
@@ -154,10 +168,12 @@ export interface InfoParts {
   readonly pauses: () => readonly Pause[];
   readonly clock: () => ClockFacts;
   readonly progress: () => Progress;
+  readonly contradictions: () => ContradictionFacts;
   /** Undefined where nothing is mirrored. */
   readonly mirror: () => MirrorFacts | undefined;
   /** Undefined where no recording is played. */
   readonly play: () => PlayFacts | undefined;
+  readonly mode: () => NodeMode;
   /** Unix seconds. */
   readonly seconds: () => number;
 }
@@ -166,7 +182,7 @@ export function infoHandlers(parts: InfoParts) {
   const { config, rates, seconds } = parts;
   const ok: Handler<unknown> = (context) => context.reply(200, '"OK"');
   const version = JSON.stringify({ version: config.orderVersion === '2' ? 2 : 1 });
-  const info = exchangeInfo(config);
+  const info = exchangeInfo(config, parts.venue);
   const caps = (): RateCaps => rates?.caps() ?? effectiveCaps(config.rateLimitsOverrides, config);
   const rateLimits = (): string =>
     JSON.stringify({
@@ -191,6 +207,7 @@ export function infoHandlers(parts: InfoParts) {
           ...info,
           server_time: seconds(),
           rate_limits: appliedLimits(config, caps()),
+          mode: parts.mode(),
         }),
       )) as Handler<unknown>,
     'GET /rate-limits': ((context) => context.reply(200, rateLimits())) as Handler<unknown>,
@@ -200,8 +217,10 @@ export function infoHandlers(parts: InfoParts) {
 /** What stands in GET /status. */
 function statusText({
   clock,
+  contradictions,
   isTaking,
   mirror,
+  mode,
   pauses,
   play,
   progress,
@@ -217,17 +236,20 @@ function statusText({
       return { reason, means, takes_cancels: takesCancels };
     }),
     clock: { jump_ms: jumpMs, log_ahead_ms: aheadMs },
+    contradictions: shownContradictions(contradictions()),
     ...shownProgress(progress(), seconds()),
     ...(mirrored && { mirror: shownMirror(mirrored) }),
     ...(played && { play: shownPlay(played) }),
+    mode: mode(),
   });
 }
 
 /** All of GET /exchange-info but the time. */
-function exchangeInfo(config: Config) {
+function exchangeInfo(config: Config, venue: string) {
   return {
     version: packageVersion(),
     server_time: 0,
+    venue,
     chain_id: config.chainId,
     domain: { name: config.domainName, version: config.domainVersion },
     exchange_address: config.exchangeAddress,

@@ -62,7 +62,7 @@ export const ROUTE_TABLE = {
     answer: info.StatusAnswer,
     does:
       'whether orders are taken: `status` is `ok`, or `read-only` for the reasons in `paused`; how far the log, what is derived from it ' +
-      'and images are',
+      'and images are; what kind of node it is (`mode`)',
   },
   'GET /gamma/status': {
     ...plain,
@@ -81,7 +81,7 @@ export const ROUTE_TABLE = {
   'GET /exchange-info': {
     ...plain,
     answer: info.ExchangeInfoAnswer,
-    does: 'what a client needs to sign and to behave: domain, addresses, limits, durability, version',
+    does: 'what a client needs to sign and to behave: domain, addresses, limits, durability, version, kind of node',
   },
   'GET /rate-limits': {
     ...plain,

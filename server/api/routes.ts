@@ -66,6 +66,7 @@ export interface RouteParts
   readonly now: () => number;
   /** Unix milliseconds by which credentials are judged. */
   readonly wall: () => number;
+  readonly warn: (line: string) => void;
 }
 
 const MS = 1_000;
@@ -82,6 +83,7 @@ export function nodeRoutes(parts: RouteParts): Route[] {
     {
       auth: parts.auth,
       credentialPrefix: config.credentialPrefix,
+      catalogErrors: config.catalogErrors,
       maxBatchOrders: config.maxBatchOrders,
       rowOf: (key) => configuredRow(key, config),
       seconds,
@@ -123,9 +125,9 @@ export function nodeRoutes(parts: RouteParts): Route[] {
 }
 
 /** Undefined where no key brings money. */
-function faucetOf({ config, ledger, now, tables }: RouteParts): Faucet | undefined {
+function faucetOf({ config, ledger, now, tables, warn }: RouteParts): Faucet | undefined {
   if (config.faucet === 0 || ledger === undefined || !ledgerIsOn(tables)) return undefined;
-  return new Faucet({ tables, ledger, now, amount: config.faucet * MICRO });
+  return new Faucet({ tables, ledger, now, warn, amount: config.faucet * MICRO });
 }
 
 /** GET /trades: the allow-list comes before the query (docs/protocol.md#data-api-queries). */
@@ -165,7 +167,8 @@ type CatalogKey = Extract<
 function catalogHandlers({ catalog, config }: RouteParts, markets: TradingMarkets) {
   const handlers: Record<string, HeaderHandler> = {};
   const forClients = config.catalogObjects === 'clients';
-  for (const route of catalogRoutes({ generation: catalog, forClients })) {
+  const errors = config.catalogErrors;
+  for (const route of catalogRoutes({ generation: catalog, forClients, errors })) {
     handlers[`${route.method} ${route.path}`] = route;
   }
   const byKey = handlers as Record<CatalogKey, HeaderHandler>;

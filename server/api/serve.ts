@@ -6,6 +6,7 @@
  */
 
 import assert from 'node:assert/strict';
+import type { CatalogErrors } from '../catalog/parameters.ts';
 import { typedErrorBody } from '../common/error-bodies.ts';
 import { NO_QUERY, type QuerySpec } from '../common/query.ts';
 import type { Handler, RequestContext, Route } from '../http/http.ts';
@@ -62,6 +63,7 @@ export interface ServeParts {
   readonly rateLimits: boolean;
   /** What reads may wait for. */
   readonly applied: AppliedSequence;
+  readonly catalogErrors: CatalogErrors;
   /** Undefined where this node decides everything. */
   readonly forwarder: Forwarding | undefined;
   /** Bodies of a 500, where they are not {"error":"internal_error"}. */
@@ -80,7 +82,8 @@ export function serveTable(given: ServeParts, handlers: Handlers): Route[] {
     return placesOf(key, row, ROUTE_TABLE).map((mounted) => {
       const route = serveRow(parts, mounted, row, handlers[key]);
       if (writes(route.method, row)) return { ...route, writes: true };
-      return { ...route, run: afterSequence(route.run, row.api, parts.applied) };
+      const { applied, catalogErrors } = parts;
+      return { ...route, run: afterSequence(route.run, row.api, applied, catalogErrors) };
     });
   });
 }
@@ -89,10 +92,14 @@ export function serveTable(given: ServeParts, handlers: Handlers): Route[] {
 export interface Forwarding {
   /** Whether that is another one. */
   readonly isNeeded: () => boolean;
-  /** @param here runs it on this node, which decides by then */
+  /**
+   * @param judgedAt unix seconds by which its timestamp was judged
+   * @param here runs it on this node, which decides by then
+   */
   readonly forward: (
     context: RequestContext,
     route: Pick<Route, 'method' | 'path'>,
+    judgedAt: number,
     here: () => void | Promise<void>,
   ) => Promise<void>;
 }
@@ -157,15 +164,15 @@ function signedRun(
   const { forwarder } = parts;
   // Who may change what, and what became of it, is decided in one place.
   const isDecided = isLevel1 || (writes(route.method, row) && row.places !== true);
-  const runHere: Route['run'] = (context) => {
+  const runAt = (context: RequestContext, seconds: number): void | Promise<void> => {
     const refused = parts.wasted.admit(context);
     if (refused === undefined) return undefined;
     const caller = isLevel1
-      ? checkLevel1(parts.auth, context.headers, parts.seconds())
-      : callerOf(parts, row.access === 'level2-read', context, base);
+      ? checkLevel1(parts.auth, context.headers, seconds)
+      : callerOf(parts.auth, row.access === 'level2-read', context, base, seconds);
     const isElsewhere = forwarder?.isNeeded() === true;
     if (isElsewhere && (caller.ok ? isDecided : caller.isOfKeys)) {
-      return forwarder.forward(context, route, () => runHere(context));
+      return forwarder.forward(context, route, seconds, () => runAt(context, seconds));
     }
     if (!caller.ok) {
       refused();
@@ -177,7 +184,7 @@ function signedRun(
     if (context.isOverLimit) refused();
     return running;
   };
-  return runHere;
+  return (context) => runAt(context, context.judgedAt ?? parts.seconds());
 }
 
 /** What says which of several media types the caller wants. */
@@ -186,15 +193,16 @@ function choiceHeaders({ media = [] }: RouteRow): string[] {
 }
 
 function callerOf(
-  { auth, seconds }: ServeParts,
+  auth: Auth,
   mayRead: boolean,
   context: RequestContext,
   base: string,
+  seconds: number,
 ) {
   const { body, headers, method, path, query } = context;
   const reader = checkReadOnly(auth, headers, mayRead);
   const request: SignedRequest = { method, path, query, body, base };
-  return reader ?? checkLevel2(auth, headers, request, seconds());
+  return reader ?? checkLevel2(auth, headers, request, seconds);
 }
 
 function bodyBytesMax({ bodyMax }: RouteRow, maxBatchOrders: number): number {

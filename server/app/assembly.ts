@@ -14,6 +14,12 @@ import { WalletOrders } from '../account/wallet-orders.ts';
 import type { NodeFacts } from '../admin/summary.ts';
 import { httpOptions } from '../api/http-options.ts';
 import { nodeRoutes } from '../api/routes.ts';
+import {
+  type ContradictionFacts,
+  type Contradictions,
+  contradictionsOf,
+  NO_CONTRADICTIONS,
+} from '../common/contradictions.ts';
 import { type HttpServer, listen } from '../http/http.ts';
 import { RateControl } from '../http/rate-control.ts';
 import { RequestCounts } from '../http/request-counts.ts';
@@ -79,7 +85,8 @@ async function serve(start: Start, parts: CaughtUp): Promise<RunningNode> {
   const mirrorFacts = () => mirror?.facts();
   const play =
     parts.play && (await (await import('./play.ts')).beginPlay(start, parts, parts.play));
-  const shown = { rates, counts, mirrorFacts, play };
+  const contradictions = () => contradictionFacts(parts, mirror ?? play);
+  const shown = { rates, counts, contradictions, mirrorFacts, play };
   const { server, streams } = await openPort(start.options, parts, shown);
   start.onClose(() => streams.close());
   start.onClose(() => start.wait('the port to close', server.close()));
@@ -96,19 +103,19 @@ async function serve(start: Start, parts: CaughtUp): Promise<RunningNode> {
     pauses: writer.pauses(),
     clock: clockFacts(),
     progress: progress(),
-    streams: streams.facts(),
-    http: server.facts(),
+    ...{ streams: streams.facts(), http: server.facts() },
     requests: counts?.rows ?? [],
     orders: writer.meters,
     batches: followers.meters,
     volumeOf: (market) => history.volumes.totalOf(market),
     throttled: rates?.throttled() ?? [],
     queue: { waiting: writer.waiting(), max: config.engineQueue },
-    catalogSince: catalog.since,
+    ...{ catalogSince: catalog.since, contradictions: contradictions() },
     mirror: mirrorFacts(),
   });
   return {
     port: server.port,
+    mode: parts.mode,
     writable: unwritable === undefined,
     facts,
     source: writer.source,
@@ -119,6 +126,18 @@ async function serve(start: Start, parts: CaughtUp): Promise<RunningNode> {
       openOperations(start, { ...parts, rates, orders, ledger: writer.ledger, clockOfPlay: play }),
     over: cluster?.over,
     close: () => start.close(),
+  };
+}
+
+/** @param venue that is mirrored or played */
+function contradictionFacts(
+  { catalog, sync }: CaughtUp,
+  venue: { contradictions(): Contradictions } | undefined,
+): ContradictionFacts {
+  return {
+    catalog: contradictionsOf(catalog.contradictions),
+    sync: sync?.contradictions() ?? NO_CONTRADICTIONS,
+    mirror: venue?.contradictions() ?? NO_CONTRADICTIONS,
   };
 }
 
@@ -156,8 +175,8 @@ function startDemoTraders(start: Start, parts: CaughtUp, port: number): void {
 
 /** Undefined where nothing can be written. */
 function walletOrdersOf({ t, writer }: CaughtUp): WalletOrders | undefined {
-  const { engine, seqlock } = writer;
-  return engine && new WalletOrders({ tables: t, seqlock, sequencer: engine.sequencer });
+  const { seqlock, sequencer } = writer;
+  return sequencer && new WalletOrders({ tables: t, seqlock, sequencer });
 }
 
 interface Limits {
@@ -168,6 +187,7 @@ interface Limits {
 }
 
 interface Shown extends Limits {
+  readonly contradictions: () => ContradictionFacts;
   /** Undefined where nothing is mirrored. */
   readonly mirrorFacts: () => MirrorFacts | undefined;
   /** Undefined where no recording is played. */
@@ -177,7 +197,7 @@ interface Shown extends Limits {
 async function openPort(
   options: NodeOptions,
   parts: CaughtUp,
-  { counts, mirrorFacts, play, rates }: Shown,
+  { contradictions, counts, mirrorFacts, play, rates }: Shown,
 ): Promise<{ readonly server: HttpServer; readonly streams: Streams }> {
   const { config, log } = options;
   const { authSkewSeconds, chainId, credentialPrefix } = config;
@@ -206,11 +226,9 @@ async function openPort(
   const routes = nodeRoutes({
     ...parts,
     ...shared,
-    ...{ applied, isTaking, ledger, lines, pauses, seqlock },
+    ...{ applied, auth, config, isTaking, ledger, lines, pauses, rates, seqlock },
+    venue: registry.venue,
     forwarder: cluster?.forwarder,
-    config,
-    rates,
-    auth,
     trades: new TradesRenderer(parts.tradesIndex, texts),
     positions: new PositionsReader(stores.projections),
     statements: new StatementsReader(stores.projections),
@@ -218,8 +236,9 @@ async function openPort(
     infos: lookup,
     catalog: () => catalog.current,
     clock: parts.clockFacts,
-    mirror: mirrorFacts,
+    ...{ contradictions, mirror: mirrorFacts },
     play: () => play?.facts(),
+    warn: (line) => log('warn', line),
   });
   cluster?.serve({ applied, lines, routes }, (key) => refusalOfKey(auth, uuidText(key)));
   const server = await listen(
@@ -268,6 +287,7 @@ function streamLimits(config: NodeOptions['config']): StreamLimits {
     connectionsMax: config.streamConnectionsMax,
     backpressureBytes: config.streamBackpressureBytes,
     callerFactor: config.streamCallerFactor,
+    acks: config.streamAcks,
   };
 }
 

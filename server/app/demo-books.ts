@@ -23,8 +23,8 @@ import {
 import type { CatalogMarket } from '../../storage/catalog/catalog-file.ts';
 import { bytesToWords } from '../common/uint256.ts';
 import { orderDigest, type SignedFields } from '../identity/eip712.ts';
+import type { Separators } from '../identity/exchange-domains.ts';
 import { keccak256 } from '../identity/keccak.ts';
-import type { Separators } from '../orders/prepare.ts';
 import { EventChances } from './demo-chances.ts';
 import { demoFunds } from './demo-funds.ts';
 

@@ -11,8 +11,8 @@ import { bytesToHex } from '../common/uint256.ts';
 import type { Config } from '../config/config.ts';
 import type { Trio } from '../identity/credentials.ts';
 import { authDigest, authSeparator, order2Digest, orderDigest } from '../identity/eip712.ts';
+import type { OrderSeparators } from '../identity/exchange-domains.ts';
 import { addressOfKey, signDigest } from '../identity/secp256k1.ts';
-import type { OrderSeparators } from '../orders/prepare.ts';
 import { type DemoTerms, demoOrder } from './demo-books.ts';
 
 /** Where the traders trade. */

@@ -129,7 +129,7 @@ export class DemoTraders {
       );
     }
     this.hasBegun = true;
-    this.o.log('info', 'demo traders trade the demo markets (DEMO_TRADERS=off: none)');
+    this.o.log('debug', 'demo traders trade the demo markets (DEMO_TRADERS=off: none)');
   }
 
   /** The catalog is another one than the demo, or became one. */

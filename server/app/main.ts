@@ -6,20 +6,27 @@ import { closeSync, fsyncSync, openSync, unlinkSync, writeSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { modeText, type NodeMode } from '../api/node-mode.ts';
 import { type Log, type Logger, openLogger } from '../common/logger.ts';
 import { packageName, packageVersion } from '../common/package-version.ts';
+import { Output } from '../common/terminal.ts';
 import { type Config, changedSettings, readConfig, settingsOf } from '../config/config.ts';
+import { SettingsRefused } from '../config/settings-refused.ts';
 import { hostToReach } from '../http/address.ts';
 import { InUse } from '../http/listening.ts';
 import { keccakIsNative } from '../identity/keccak.ts';
 import { secp256k1IsNative } from '../identity/secp256k1.ts';
 import { PAUSES } from '../orders/pauses.ts';
+import type { GivenSettings } from './kept-settings.ts';
 import { startNode } from './node.ts';
 import { NodeAdmin } from './node-admin.ts';
 import type { RunningNode } from './running-node.ts';
 import { lineBeside } from './second-node.ts';
 import { StartOver } from './start.ts';
 
+/** A setting is refused, as wrong usage of a command is. */
+const EXIT_REFUSED = 2;
+const EXIT_FAILED = 1;
 const RETRY_MS = 2_000;
 const RETRY_MS_MAX = 300_000;
 /** Enough to show that the disk has room again. */
@@ -35,20 +42,21 @@ async function main(): Promise<void> {
   const stopping = stopOnSignals();
   const cores = availableParallelism();
   const read = readConfig(process.env, process.argv.slice(2), cores);
-  if (!read.ok) {
-    for (const problem of read.problems) process.stderr.write(`${problem}\n`);
-    process.exit(2);
-  }
-  const { config } = read;
-  const logger = openLogger({ format: config.logFormat, level: config.logLevel });
+  const { logFormat: format, logLevel: level } = read.ok ? read.config : read.log;
+  const logger = openLogger({ format, level });
   // Whatever ends the process: an exception that nobody caught, too.
   process.on('exit', () => logger.finish());
+  const endInVain = async (reasons: readonly string[], code: number): Promise<never> => {
+    for (const why of reasons) logger.log('error', why);
+    // Nobody shall wonder why it does not start.
+    if (level === 'silent') new Output(process.stderr, process.env).lines(reasons);
+    await logger.flushed();
+    process.exit(code);
+  };
+  if (!read.ok) return endInVain(read.problems, EXIT_REFUSED);
+  const { config } = read;
   const { log } = logger;
-  const isDebug = config.logLevel === 'debug';
-  const settings = isDebug ? settingsOf(config) : changedSettings(config, cores);
-  log('info', isDebug ? 'configuration' : 'configuration, where it is not the default', {
-    settings,
-  });
+  logSettings(log, config, cores);
   for (const line of read.warnings) log('warn', line);
   if (!secp256k1IsNative || !keccakIsNative) {
     log('warn', 'no prebuilt secp256k1 or keccak for this machine: signatures are checked slowly');
@@ -57,14 +65,20 @@ async function main(): Promise<void> {
     log('warn', 'VERIFY_SIGNATURES=off: ANYONE WITH AN API KEY CAN SIGN FOR ANY WALLET OF ITS KEY');
   }
   try {
-    await run(config, logger, stopping);
+    await run(read, logger, stopping);
   } catch (error) {
-    const why = await adviceOn(error, config);
-    log('error', why);
-    // Nobody shall wonder why it does not start.
-    if (config.logLevel === 'silent') process.stderr.write(`${why}\n`);
-    await logger.flushed();
-    process.exit(1);
+    const code = error instanceof SettingsRefused ? EXIT_REFUSED : EXIT_FAILED;
+    await endInVain([await adviceOn(error, read)], code);
+  }
+}
+
+/** Nothing is written where all of them have their defaults. */
+function logSettings(log: Log, config: Config, cores: number): void {
+  if (config.logLevel === 'debug') log('info', 'configuration', { settings: settingsOf(config) });
+  else {
+    const settings = changedSettings(config, cores);
+    if (Object.keys(settings).length === 0) return;
+    log('info', 'configuration, where it is not the default', { settings });
   }
 }
 
@@ -88,15 +102,15 @@ function stopOnSignals(): Stopping {
 }
 
 /** What went wrong and, where another node is in the way, how to start one beside it. */
-async function adviceOn(error: unknown, config: Config): Promise<string> {
+async function adviceOn(error: unknown, given: GivenSettings): Promise<string> {
   const why = error instanceof Error ? error.message : String(error);
   if (!(error instanceof InUse)) return why;
-  const line = await lineBeside(config, process.env.npm_lifecycle_event === 'start');
-  return `${why}; stop it, or start a node beside it: ${line}`;
+  return `${why}; stop it, or start a node beside it: ${await lineBeside(given)}`;
 }
 
 /** Runs the node until a signal stops it; rejects with an Error when it must not run. */
-async function run(config: Config, logger: Logger, stopping: Stopping): Promise<void> {
+async function run(given: GivenSettings, logger: Logger, stopping: Stopping): Promise<void> {
+  const { config } = given;
   const { log } = logger;
   const { signal } = stopping;
   const admin = new NodeAdmin(config, logger.dropped);
@@ -112,12 +126,14 @@ async function run(config: Config, logger: Logger, stopping: Stopping): Promise<
   }
   let waitMs = RETRY_MS;
   while (!signal.aborted) {
-    const node = await start(config, logger, signal);
+    const node = await start(given, logger, signal);
     if (node === 'again') continue;
     if (node === undefined) break;
     admin.tellOf(node);
     if (waitMs === RETRY_MS)
-      log('info', `${packageName()} ${packageVersion()} runs`, { at: placesOf(config, node.port) });
+      log('info', `${packageName()} ${packageVersion()} runs`, {
+        at: { ...modeLines(config, node.mode()), ...placesOf(config, node.port) },
+      });
     if (node.writable) await Promise.race([whenAborted(signal), ...(node.over ? [node.over] : [])]);
     else {
       await whenWritable(config.dataDir, waitMs, signal);
@@ -132,6 +148,13 @@ async function run(config: Config, logger: Logger, stopping: Stopping): Promise<
   log('info', 'stopped');
   await logger.flushed();
   process.exit(0);
+}
+
+/** What kind of node it is. */
+function modeLines(config: Config, mode: NodeMode): Readonly<Record<string, string>> {
+  const isTraded = mode.demo && !mode.cluster && config.demoTraders;
+  const traders = 'seeded ones trade the demo (DEMO_TRADERS=off: none)';
+  return { mode: modeText(mode), ...(isTraded && { traders }) };
 }
 
 /** Where to look, and how to stop it. */
@@ -152,18 +175,18 @@ function placesOf(config: Config, port: number): Readonly<Record<string, string>
 
 /** Undefined when a signal came meanwhile: what was opened is closed again. */
 async function start(
-  config: Config,
+  { config, set }: GivenSettings,
   { log }: Logger,
   signal: AbortSignal,
 ): Promise<RunningNode | 'again' | undefined> {
   try {
-    const node = await startNode({ config, log, signal, onFatal: (error) => fatal(log, error) });
+    const onFatal = (error: Error): void => fatal(log, error);
+    const node = await startNode({ config, set, log, signal, onFatal });
     const { durability, host } = config;
     const { port } = node;
-    log('info', `listening on http://${host}:${port}, durability ${durability}`, {
-      host,
-      port,
-      durability,
+    const mode = modeText(node.mode());
+    log('info', `listening on http://${host}:${port}, durability ${durability}, ${mode}`, {
+      ...{ host, port, durability, mode },
     });
     return node;
   } catch (error) {

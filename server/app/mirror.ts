@@ -4,6 +4,7 @@
  *
  * Thread: the I/O thread.
  */
+import assert from 'node:assert/strict';
 import { ledgerIsOn } from '../../engine/ledger/reads.ts';
 import { sourceLevels } from '../../engine/reads.ts';
 import type { Payout } from '../../storage/catalog/payout.ts';
@@ -11,6 +12,7 @@ import { marketOperations } from '../admin/market-operations.ts';
 import { OperationRefused } from '../admin/operation-row.ts';
 import { marketStoryLookup } from '../catalog/market-info.ts';
 import type { LedgerCommands } from '../ledger/ledger-commands.ts';
+import { outcomeNames } from '../market-data/registered.ts';
 import { Mirror } from '../paper/mirror.ts';
 import { NodeVenue } from '../paper/node-venue.ts';
 import { Settlements } from '../paper/settlements.ts';
@@ -20,6 +22,7 @@ import type { Start } from './start.ts';
 import type { Writer } from './writer.ts';
 
 interface VenueOptions {
+  readonly name?: 'mirror' | 'play';
   /** First tokens of markets whose trades are inferred. */
   readonly inferred?: ReadonlySet<string>;
   /** Ends what waits. */
@@ -45,13 +48,7 @@ export async function openMirror(start: Start, parts: CaughtUp): Promise<Mirror 
   const { t, writer } = parts;
   const { ledger } = writer;
   if (ledger === undefined) return undefined;
-  if (!ledgerIsOn(t)) {
-    log(
-      'error',
-      'MIRROR_URL needs a ledger, and DATA_DIR was made without one: nothing is mirrored',
-    );
-    return undefined;
-  }
+  assert(ledgerIsOn(t), 'settings that need a ledger were refused without one');
   const closing = new AbortController();
   const { catalogSyncUrl, mirrorMarkets, mirrorRate, mirrorUrl } = config;
   const api = new SourceApi(mirrorUrl, catalogSyncUrl, closing.signal);
@@ -60,6 +57,7 @@ export async function openMirror(start: Start, parts: CaughtUp): Promise<Mirror 
   const resolve = resolving(parts, { ledger, seqlock: writer.seqlock });
   const settlements = new Settlements({
     ...{ api, log, resolve },
+    aligned: (market) => own.aligned(market),
     isSettled: (condition) => own.isSettled(condition),
     unsettled: () => own.unsettled(),
     onClosed: (market) => {
@@ -83,12 +81,13 @@ export async function openMirror(start: Start, parts: CaughtUp): Promise<Mirror 
 export function venueOf(
   start: Start,
   parts: CaughtUp,
-  { inferred = NONE, signal = new AbortController().signal }: VenueOptions = {},
+  { inferred = NONE, name = 'mirror', signal = new AbortController().signal }: VenueOptions = {},
 ): NodeVenue {
   const { config, log } = start.options;
-  const { sync, t, writer } = parts;
+  const { infos, sync, t, writer } = parts;
   return new NodeVenue({
-    ...{ tables: t, inferred, log, signal },
+    ...{ tables: t, inferred, name, log, signal },
+    namesOf: (market) => outcomeNames(t, market, infos.find(market)),
     impact: config.mirrorImpact,
     queue: config.mirrorQueue,
     source: writer.source,
@@ -99,20 +98,27 @@ export function venueOf(
 
 /** The operation of an operator: engine first, then the catalog says so. */
 export function resolving(
-  parts: Pick<CaughtUp, 'catalog' | 'clock' | 'followers' | 't' | 'venue'>,
+  parts: Pick<CaughtUp, 'catalog' | 'clock' | 'followers' | 'infos' | 't' | 'venue'>,
   writer: { readonly ledger: LedgerCommands; readonly seqlock: Writer['seqlock'] },
 ) {
-  const { catalog, clock, followers, t, venue } = parts;
+  const { catalog, clock, followers, infos, t, venue } = parts;
   const operations = marketOperations({
     ...{ t, venue, ledger: writer.ledger, seqlock: writer.seqlock, now: clock.now },
     eventOf: (condition) => marketStoryLookup(catalog.current.prepared)(condition)?.event.id,
-    unsaid: (condition) => followers.resolutions?.add([condition]),
+    namesOf: (market) => outcomeNames(t, market, infos.find(market)),
+    unsaid: (condition) => followers.repairs?.add([condition]),
   });
-  return async ({ condition }: SourceMarket, payout: Payout): Promise<string | undefined> => {
+  return async (
+    { condition, tokens }: SourceMarket,
+    payout: Payout,
+  ): Promise<string | undefined> => {
     const result =
       payout === 'void'
         ? await operations['POST /admin/markets/void']({ condition })
-        : await operations['POST /admin/markets/resolve']({ condition, payout: [...payout] });
+        : await operations['POST /admin/markets/resolve']({
+            condition,
+            payouts: Object.fromEntries(tokens.map((token, i) => [token, payout[i]!])),
+          });
     if (!(result instanceof OperationRefused)) return undefined;
     return `${result.error} ${result.detail}`.trim();
   };

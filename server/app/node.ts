@@ -4,12 +4,15 @@
  *
  * Thread: the I/O thread.
  */
+import { unsetCapacities } from '../config/config.ts';
 import { Recovery } from './recovery.ts';
 import type { NodeOptions, RunningNode } from './running-node.ts';
 
 /** Starts a node; rejects with a clear Error when it must not run. */
 export async function startNode(options: NodeOptions): Promise<RunningNode> {
-  const recovery = new Recovery(options.config, (line) => options.log('warn', line));
+  const { config, log, set } = options;
+  const growing = unsetCapacities(set);
+  const recovery = new Recovery({ ...config, growing }, (line) => log('warn', line));
   try {
     const { assemble } = await import('./assembly.ts');
     return await assemble(options, recovery);

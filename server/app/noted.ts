@@ -1,6 +1,6 @@
 /**
- * What the notes of the log have led to, in memory: keys, bans, the pause of the venue, who is watched for silence,
- * the catalog in use. A change is written as a note; every note that is durable comes to apply(), which is the only
+ * What the notes of the log have led to, in memory: keys, bans, names of wallets, the pause of the venue, who is
+ * watched for silence, the catalog in use. A change is written as a note; every note that is durable comes to apply(), which is the only
  * way in, whoever wrote it.
  *
  * Thread: the I/O thread, or that of a command.
@@ -11,6 +11,7 @@ import type { VenuePause } from '../admin/venue-operations.ts';
 import { bytesToHex } from '../common/uint256.ts';
 import { Bans } from '../identity/bans.ts';
 import type { KeyRegistry } from '../identity/key-registry.ts';
+import { WalletNames } from '../identity/wallet-names.ts';
 import { writeNote } from '../orders/own-commands.ts';
 import type { Sequencer } from '../orders/sequencer.ts';
 
@@ -18,6 +19,7 @@ type Write = (note: Note) => Promise<void>;
 
 export class Noted implements VenuePause {
   readonly bans: Bans;
+  readonly names: WalletNames;
   pause: Decision | undefined;
   /** Digest of the generation of the catalog that is in use; undefined = there was none yet. */
   catalog: string | undefined;
@@ -34,6 +36,7 @@ export class Noted implements VenuePause {
     this.keys = keys;
     this.write = write;
     this.bans = new Bans(write);
+    this.names = new WalletNames(write);
     this.watches = {
       read: () => this.watched.values(),
       put: (address) => write({ about: 'watch', address, isWatched: true }),
@@ -60,6 +63,9 @@ export class Noted implements VenuePause {
         else this.watched.delete(text);
         return;
       }
+      case 'name':
+        this.names.take(note.address, note.name);
+        return;
       case 'catalog':
         this.catalog = note.digest;
     }

@@ -4,27 +4,34 @@
  * Thread: the I/O thread.
  */
 
+import { tokenMarket } from '../../engine/reads.ts';
+import type { MarketRow, TokenRow } from '../../engine/tables/units.ts';
 import type { KeyRow } from '../../storage/notes/notes.ts';
 import { AuditLog } from '../../storage/operations/audit-log.ts';
 import { StatementsReader } from '../../storage/projection/reader.ts';
 import type { WalletOrders } from '../account/wallet-orders.ts';
 import { auditOperations } from '../admin/audit-operations.ts';
 import { clusterOperations } from '../admin/cluster-operations.ts';
+import { depositOperations } from '../admin/deposit-operations.ts';
 import { keyOperations } from '../admin/key-operations.ts';
 import { ledgerOperations } from '../admin/ledger-operations.ts';
 import type { AdminOperations } from '../admin/listener.ts';
 import { marketOperations } from '../admin/market-operations.ts';
+import { resolverOf } from '../admin/named-inputs.ts';
 import type { OperationHandlers } from '../admin/operation-table.ts';
 import { Operations } from '../admin/operations.ts';
 import { playOperations, type SteppedClock } from '../admin/play-operations.ts';
 import { statementOperations } from '../admin/statement-operations.ts';
 import { newToken } from '../admin/token-file.ts';
 import { limitOperations, pauseOperations } from '../admin/venue-operations.ts';
+import { nameOperations, walletListOperations } from '../admin/wallet-list.ts';
 import { banOperations, orderOperations } from '../admin/wallet-operations.ts';
 import { marketStoryLookup } from '../catalog/market-info.ts';
+import { conditionNamed, eventNamed } from '../catalog/named-rows.ts';
 import type { RateControl } from '../http/rate-control.ts';
 import type { LedgerCommands } from '../ledger/ledger-commands.ts';
 import { AccountTexts } from '../market-data/account-texts.ts';
+import { outcomeNames } from '../market-data/registered.ts';
 import type { CaughtUp } from './phases.ts';
 import type { Start } from './start.ts';
 
@@ -62,15 +69,20 @@ export function openOperations(start: Start, parts: OperatedParts): AdminOperati
     return stores.kept.keyRows();
   };
   const handlers: OperationHandlers = {
-    ...keyOperations(registry, keyRows),
+    ...keyOperations(registry, keyRows, noted.bans),
     ...orderOperations(orders, names),
-    ...banOperations(noted.bans, orders, Date.now),
+    ...banOperations(noted.bans, noted.names, orders, Date.now),
+    ...nameOperations(noted.names),
+    ...walletListOperations({ t, seqlock: writer.seqlock, names: noted.names, bans: noted.bans }),
     ...pauseOperations(noted, Date.now),
     ...limitOperations(rates),
     ...auditOperations(dataDir),
     ...clusterOperations(cluster?.control()),
-    ...statementOperations({ t, names, statements: new StatementsReader(stores.projections) }),
-    ...venueOperations(parts),
+    ...statementOperations({
+      ...{ t, names, statements: new StatementsReader(stores.projections) },
+      entryAt: (number) => stores.derived.entries.get(number),
+    }),
+    ...venueOperations(parts, names),
     ...playOperations(parts.clockOfPlay),
   };
   const operations = new Operations({
@@ -78,6 +90,11 @@ export function openOperations(start: Start, parts: OperatedParts): AdminOperati
     audit,
     elsewhere: cluster?.operations.forwardTo(writer.applied),
     sequence: () => writer.applied.newest,
+    resolve: resolverOf({
+      wallet: (name) => noted.names.find(name),
+      market: (text) => conditionNamed(parts.catalog.current.prepared, text),
+      event: (text) => eventNamed(parts.catalog.current.prepared, text),
+    }),
     log: (line) => start.options.log('error', line),
   });
   cluster?.operations.serve(cluster.peers, (call) => operations.run(call));
@@ -86,11 +103,22 @@ export function openOperations(start: Start, parts: OperatedParts): AdminOperati
 }
 
 /** Operations on the ledger, on events and on markets. */
-function venueOperations({ catalog, followers, ledger, t, venue, writer }: OperatedParts) {
+function venueOperations(operated: OperatedParts, names: AccountTexts) {
+  const { catalog, followers, infos, ledger, t, venue, writer } = operated;
   const shared = { t, ledger, seqlock: writer.seqlock, now: Date.now };
   const eventOf = (condition: string): string | undefined =>
     marketStoryLookup(catalog.current.prepared)(condition)?.event.id;
-  const unsaid = (condition: string): void => followers.resolutions?.add([condition]);
-  const parts = { ...shared, venue, eventOf, unsaid };
-  return { ...ledgerOperations(shared), ...marketOperations(parts) };
+  const unsaid = (condition: string): void => followers.repairs?.add([condition]);
+  const namesOf = (market: MarketRow) => outcomeNames(t, market, infos.find(market));
+  const parts = { ...shared, venue, eventOf, namesOf, unsaid };
+  const nameToken = (token: TokenRow) => {
+    const { asset_id: token_id, market: condition_id, outcome } = names.token(token);
+    const slug = infos.find(tokenMarket(t, token))?.slug ?? '';
+    return { token_id, condition_id, outcome, slug };
+  };
+  return {
+    ...ledgerOperations({ ...shared, nameToken }),
+    ...depositOperations(shared),
+    ...marketOperations(parts),
+  };
 }

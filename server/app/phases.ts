@@ -6,6 +6,7 @@
  */
 
 import { engineTime, fillCount, lastBatch, openOrders } from '../../engine/reads.ts';
+import type { EngineMemory, Tables } from '../../engine/tables/tables.ts';
 import { takeDirectoryLock } from '../../storage/files/directory-lock.ts';
 import { makeDirectory } from '../../storage/files/make-directory.ts';
 import { type Note, notesOf } from '../../storage/notes/notes.ts';
@@ -15,31 +16,33 @@ import { StoredFills } from '../../storage/projection/fills.ts';
 import { loadFills } from '../../storage/recovery/recover.ts';
 import type { Progress } from '../admin/progress.ts';
 import type { ClockFacts } from '../admin/summary.ts';
+import type { NodeMode } from '../api/node-mode.ts';
 import type { CatalogKeeper } from '../catalog/catalog-keeper.ts';
 import { FiguresKeeper } from '../catalog/figures-keeper.ts';
 import { MarketInfos, marketStoryLookup } from '../catalog/market-info.ts';
-import { startSync } from '../catalog/sync-keeper.ts';
+import { type CatalogSync, startSync } from '../catalog/sync-keeper.ts';
 import type { Member } from '../cluster/member.ts';
+import { NO_CONTRADICTIONS } from '../common/contradictions.ts';
 import { aheadOf, aheadText, GuardedClock } from '../common/guarded-clock.ts';
 import type { NodeClock } from '../common/node-clock.ts';
-import type { Config } from '../config/config.ts';
+import { domainsOf } from '../config/signing-domains.ts';
 import { InUse } from '../http/listening.ts';
 import { openNodeKey } from '../identity/credentials.ts';
-import { domainSeparator } from '../identity/eip712.ts';
+import { separatorsOf } from '../identity/exchange-domains.ts';
 import { KeyRegistry } from '../identity/key-registry.ts';
 import { HistoryKeeper } from '../market-data/history-keeper.ts';
 import { TradesIndex } from '../market-data/trades-index.ts';
 import type { AppliedBatch } from '../orders/applied-batch.ts';
 import { BatchMeters } from '../orders/batch-meters.ts';
 import { PAUSES } from '../orders/pauses.ts';
-import type { OrderSeparators, Separators } from '../orders/prepare.ts';
 import { Names } from '../streams/names.ts';
 import type { RecentBatches } from '../streams/recent-batches.ts';
 import { loadRecent, storeRecent } from '../streams/recent-file.ts';
 import type { Streams } from '../streams/streams.ts';
-import { CatalogResolutions } from '../venue/catalog-resolutions.ts';
+import { CatalogRepairs } from '../venue/catalog-repairs.ts';
 import { VenueMarkets } from '../venue/venue-markets.ts';
 import { DEMO_CONDITIONS } from './demo-catalog.ts';
+import { factsOf, modeOf, placeOf, settleSettings } from './kept-settings.ts';
 import { lostKeys } from './lost-keys.ts';
 import { Noted, NoteSender } from './noted.ts';
 import type { Recovery } from './recovery.ts';
@@ -58,13 +61,14 @@ export type CaughtUp = Awaited<ReturnType<typeof catchUp>>;
 interface Followers {
   streams: Streams | undefined;
   /** Undefined until the catalog is open. */
-  resolutions: CatalogResolutions | undefined;
+  repairs: CatalogRepairs | undefined;
   /** Undefined where there is no admin listener to tell of them. */
   readonly meters: BatchMeters | undefined;
   readonly recent: RecentBatches;
 }
 
 const NO_PLAY = { openPlay: () => undefined };
+const NOTHING_SET: ReadonlySet<string> = new Set();
 
 /** Where the directory cannot be written, `unwritable` says why, and the stores are read-only. */
 export async function open(start: Start) {
@@ -147,7 +151,7 @@ export async function recover(start: Start, opened: Opened, recovery: Recovery) 
   });
   const { aheadMs } = clockFacts();
   if (aheadMs > 0) warn(aheadText(aheadMs));
-  const notes = takeNotes(start, opened);
+  const notes = takeNotes(start, opened, t);
   if (opened.cluster !== undefined) opened.cluster.isKeyless = () => notes.registry.isNew;
   const lost = notes.registry.isNew ? lostKeys(t) : undefined;
   if (lost !== undefined) warn(lost);
@@ -155,22 +159,30 @@ export async function recover(start: Start, opened: Opened, recovery: Recovery) 
   return { ...opened, ...notes, t, sound: recovery.sound, firstFill, clockFacts, replayedBatches };
 }
 
-/** What the notes up to the end of the log have led to. */
-function takeNotes({ options }: Start, { stores }: Opened) {
-  const { config, log } = options;
+/** What the notes up to the end of the log have led to. From here on the settings are those of the directory. */
+function takeNotes(start: Start, { play, stores }: Opened, t: Tables) {
+  const { config, log, set = NOTHING_SET } = start.options;
   const nodeKey = openNodeKey(config.dataDir);
   if (!nodeKey.ok) throw new Error(nodeKey.problem);
   const sender = new NoteSender();
-  const registry = new KeyRegistry(nodeKey.key, config.chainId, sender.write);
-  const noted = new Noted(registry, sender.write);
   // Where node.key and keys/ are both gone, keys are not to come back: they came from that node.key.
   const areKeysGone = nodeKey.isNew && stores.kept.isNew();
   const isMeant = (note: Note): boolean => !areKeysGone || note.about !== 'key';
-  readNotes(stores.kept, stores.log, (note) => noted.apply(note), isMeant);
-  if (!registry.matchesStore) {
+  const read = (chainId: number) => {
+    const registry = new KeyRegistry(nodeKey.key, chainId, sender.write);
+    const noted = new Noted(registry, sender.write);
+    readNotes(stores.kept, stores.log, (note) => noted.apply(note), isMeant);
+    return { noted, registry };
+  };
+  let notes = read(config.chainId);
+  const facts = factsOf(t, placeOf(config), notes.registry.findChainId());
+  const settled = settleSettings({ config, set }, facts, play?.clock.now());
+  start.settle({ ...settled, capacities: t.capacities });
+  if (settled.chainId !== config.chainId) notes = read(settled.chainId);
+  if (!notes.registry.matchesStore) {
     log('warn', 'the stored API keys were issued under another node.key or CHAIN_ID: none works');
   }
-  return { isMeant, noted, registry, sender };
+  return { isMeant, ...notes, sender };
 }
 
 /** What is read in memory, and the writer. */
@@ -191,7 +203,7 @@ export async function build(start: Start, recovered: Recovered) {
   const meters = config.adminPort === 0 ? undefined : new BatchMeters(t);
   const names = new Names(t, (market) => infos.find(market));
   const recent = loadRecent(config.dataDir, names, recovered.replayedBatches);
-  const followers: Followers = { streams: undefined, resolutions: undefined, meters, recent };
+  const followers: Followers = { streams: undefined, repairs: undefined, meters, recent };
   if (unwritable === undefined) {
     start.onClose(() => storeRecent(config.dataDir, names, recent, (line) => log('warn', line)));
   }
@@ -203,7 +215,7 @@ export async function build(start: Start, recovered: Recovered) {
     recent.add(batch);
     followers.streams?.flushed(batch);
   };
-  const separators = separatorsOf(config);
+  const separators = separatorsOf(domainsOf(config));
   const writer =
     unwritable === undefined
       ? await startWriter({
@@ -219,7 +231,7 @@ export async function build(start: Start, recovered: Recovered) {
         })
       : refusingWriter(unwritable, lastBatch(t));
   start.onClose(() => writer.close());
-  sender.sequencer = writer.engine?.sequencer;
+  sender.sequencer = writer.sequencer;
   noted.onPause = (reason) => writer.pauseVenue(reason);
   await start.waitOrStop('the audit of what was recovered', sound, OPEN_MS_MAX);
   signal?.throwIfAborted();
@@ -244,16 +256,17 @@ export async function catchUp(start: Start, built: Built) {
     cluster: cluster?.catalog,
     dataDir,
     durability,
-    engine: writer.engine,
+    memory: t.memory,
+    sequencer: writer.sequencer,
     leads: isLeader,
     recorded: () => noted.catalog,
     infos,
     figures: new FiguresKeeper({ tables: t, volumes: history.volumes, now: clock.now }),
     log,
     onFatal,
-    onSwitch: ({ prepared, unsaid }) => {
-      followers.streams?.announce(marketStoryLookup(prepared));
-      if (isLeader()) followers.resolutions?.add(unsaid);
+    onSwitch: (next) => {
+      followers.streams?.announce(marketStoryLookup(next.prepared));
+      if (isLeader() && unwritable === undefined) repair(followers.repairs, next);
     },
     signal,
   });
@@ -261,9 +274,9 @@ export async function catchUp(start: Start, built: Built) {
   start.onClose(() => start.wait('the catalog to close', catalog.close()));
   if (!leads) cluster?.whenLeading(() => void catalog.register());
   signal?.throwIfAborted();
-  const venue = openVenue(start, catalog, followers, isLeader);
+  const venue = openVenue(start, { catalog, followers, t, unwritable }, isLeader);
   const syncs = unwritable === undefined && config.catalogSyncUrl !== '';
-  const sync = syncs ? mirrorCatalog(start, cluster) : undefined;
+  const sync = syncs ? mirrorCatalog(start, cluster, t.memory) : undefined;
   await writer.expireDue();
   const heartbeats = writer.openHeartbeats(noted.watches);
   await writer.ready();
@@ -277,57 +290,63 @@ export async function catchUp(start: Start, built: Built) {
     const shown = { cluster: facts && { ...facts, catalog: catalog.digests() } };
     return { durable, digest, follower, snapshot, ...shown, clusterNodes: cluster?.nodes };
   };
-  return { ...built, catalog, heartbeats, progress, sync, venue };
+  const mode = (): NodeMode => modeOf(config, t);
+  return { ...built, catalog, heartbeats, mode, progress, sync, venue };
 }
 
 /** Where it leads, in a cluster. */
-function mirrorCatalog(start: Start, cluster: Member | undefined): { pull(): void } {
+function mirrorCatalog(
+  start: Start,
+  cluster: Member | undefined,
+  memory: EngineMemory,
+): Pick<CatalogSync, 'contradictions' | 'pull'> {
   const { config, log } = start.options;
   const { catalogSyncSeconds: seconds, catalogSyncUrl: url, dataDir, durability } = config;
   const ownConditions = DEMO_CONDITIONS;
   let sync: ReturnType<typeof startSync> | undefined;
   const begin = (): void => {
-    sync = startSync({ url, seconds, dataDir, durability, ownConditions, log });
+    sync = startSync({ url, seconds, dataDir, durability, memory, ownConditions, log });
   };
-  const end = async (): Promise<void> => sync?.close();
+  const end = async (): Promise<void> => {
+    const ending = sync;
+    sync = undefined;
+    await ending?.close();
+  };
   start.onClose(() => start.wait('the catalog sync to end', end()));
   if (cluster === undefined) begin();
   else {
     cluster.whenLeading(begin);
     cluster.whenFollowing(() => void end());
   }
-  return { pull: () => sync?.pull() };
+  return {
+    contradictions: () => sync?.contradictions() ?? NO_CONTRADICTIONS,
+    pull: () => sync?.pull(),
+  };
 }
 
-/** Edits of the catalog, of which those that resolutions lack begin at once. */
+type Lacking = Pick<CatalogKeeper, 'mended' | 'unsaid'>;
+
+function repair(repairs: CatalogRepairs | undefined, { mended, unsaid }: Lacking): void {
+  repairs?.add(unsaid);
+  if (mended > 0) repairs?.align();
+}
+
+/** Edits of the catalog, of which those that it lacks begin at once. */
 function openVenue(
   start: Start,
-  catalog: CatalogKeeper,
-  followers: Followers,
+  parts: Pick<Built, 'followers' | 't' | 'unwritable'> & { readonly catalog: CatalogKeeper },
   leads: () => boolean,
 ): VenueMarkets {
   const { config, log } = start.options;
+  const { catalog, followers, t, unwritable } = parts;
   const { dataDir, durability } = config;
-  const venue = new VenueMarkets({ dataDir, durability, served: () => catalog.current.number });
+  const served = () => catalog.current.number;
+  const venue = new VenueMarkets({ dataDir, durability, memory: t.memory, served });
   start.onClose(() => start.wait('an edit of the catalog', venue.close()));
   const warn = (line: string): void => log('warn', line);
-  const resolutions = new CatalogResolutions({ venue, leads, now: Date.now, log: warn });
-  start.onClose(() => start.wait('what resolutions lack in the catalog', resolutions.close()));
-  followers.resolutions = resolutions;
-  if (leads()) resolutions.add(catalog.unsaid);
+  const repairs = new CatalogRepairs({ venue, leads, now: Date.now, log: warn });
+  start.onClose(() => start.wait('what the catalog lacks', repairs.close()));
+  followers.repairs = repairs;
+  if (leads() && unwritable === undefined) repair(repairs, catalog);
   return venue;
-}
-
-function separatorsOf(config: Config): OrderSeparators {
-  const of = (version: string, exchange: string, negRiskExchange: string): Separators => {
-    const domain = { name: config.domainName, version, chainId: config.chainId };
-    return {
-      separator: domainSeparator({ ...domain, verifyingContract: exchange }),
-      negRiskSeparator: domainSeparator({ ...domain, verifyingContract: negRiskExchange }),
-    };
-  };
-  return {
-    1: of(config.domainVersion, config.exchangeAddress, config.negRiskExchangeAddress),
-    2: of('2', config.exchangeAddress2, config.negRiskExchangeAddress2),
-  };
 }

@@ -5,6 +5,7 @@
  */
 import { earliestExpiry } from '../../engine/orders/expiry.ts';
 import type { SteppedClock } from '../admin/play-operations.ts';
+import type { Contradictions } from '../common/contradictions.ts';
 import type { LedgerCommands } from '../ledger/ledger-commands.ts';
 import type { OpenedPlay } from '../paper/open-play.ts';
 import type { PlayFacts } from '../paper/play-facts.ts';
@@ -21,6 +22,7 @@ export interface Play extends SteppedClock {
   start(): void;
   after: Timeline['after'];
   facts(): PlayFacts;
+  contradictions(): Contradictions;
 }
 
 /** Before the port opens: the books are those of the time at which it begins. */
@@ -35,7 +37,8 @@ export async function beginPlay(
   const { ledger } = writer;
   if (ledger === undefined) throw new Error('PLAY needs a DATA_DIR that can be written');
   const warn = (line: string): void => log('warn', `play: ${line}`);
-  const own = venueOf(start, parts, { inferred: new Set(recording.header.inferred) });
+  const inferred = new Set(recording.header.inferred);
+  const own = venueOf(start, parts, { name: 'play', inferred });
   await own.fund(ledger, config.mirrorFunds, clock.now());
   const player = new Player({
     recording,
@@ -53,10 +56,17 @@ export async function beginPlay(
   });
   start.onClose(() => timeline.stop());
   await player.begin();
-  log('info', `play: ${play}, ${recording.header.markets.length} markets`, {
-    from: new Date(clock.now()).toISOString(),
-    speed: clock.speed === 0 ? 'max' : clock.speed,
-  });
+  const { marketCount } = player;
+  const { leftOut } = recording;
+  const others = leftOut > 0 ? `; ${leftOut} without two outcomes are left out` : '';
+  log(
+    'info',
+    `play: ${play}, ${marketCount} ${marketCount === 1 ? 'market' : 'markets'}${others}`,
+    {
+      from: new Date(clock.now()).toISOString(),
+      speed: clock.speed === 0 ? 'max' : clock.speed,
+    },
+  );
   const next = async (): Promise<number | null> => (await timeline.nextMessage()) ?? null;
   return {
     runs: clock.speed > 0,
@@ -68,6 +78,7 @@ export async function beginPlay(
       if (until !== null) await timeline.advance(until);
       return { time: clock.now(), next: await next() };
     },
+    contradictions: () => own.contradictions(),
     facts: () => ({ time: clock.now(), speed: clock.speed, hasEnded: timeline.ended }),
   };
 }
@@ -84,8 +95,10 @@ function venueOfPlay(
   const failed = (condition: string, what: string, why: string): void =>
     log('warn', `play: ${condition} ${what}, and not here: ${why}`);
   return {
-    apply: (market, steps) =>
-      own.isTradable(market) ? own.apply(market, steps) : Promise.resolve(undefined),
+    async apply(named, steps) {
+      const market = own.aligned(named);
+      if (market !== undefined && own.isTradable(market)) await own.apply(market, steps);
+    },
     clear: () => own.clear(),
     async setTick({ condition }, tick) {
       const changes = { orderPriceMinTickSize: tick };
@@ -94,9 +107,10 @@ function venueOfPlay(
       if ('failure' in result) failed(condition, `has another tick, ${tick}`, result.failure);
       else if ('error' in result) failed(condition, `has another tick, ${tick}`, result.error);
     },
-    async changed(market) {
-      const { payout } = market;
-      if (payout === undefined || own.isSettled(market.condition)) return;
+    async changed(named) {
+      const market = own.aligned(named);
+      const payout = market?.payout;
+      if (market === undefined || payout === undefined || own.isSettled(market.condition)) return;
       const problem = await resolve(market, payout);
       if (problem !== undefined) failed(market.condition, 'has resolved', problem);
     },

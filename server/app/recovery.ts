@@ -13,6 +13,7 @@ import type {
   RecoveryMessage,
   RecoverySetup,
 } from '../../storage/recovery/recovery-thread.ts';
+import { SettingsRefused } from '../config/settings-refused.ts';
 
 export interface RecoveredTables extends RecoveredSnapshot {
   readonly t: Tables;
@@ -28,8 +29,11 @@ export class Recovery {
   private readonly thread: Worker;
 
   /** Begins with an image; a setup that holds more is welcome. */
-  constructor({ capacities, dataDir, durability }: RecoverySetup, warn: (line: string) => void) {
-    const workerData: RecoverySetup = { capacities, dataDir, durability };
+  constructor(
+    { capacities, dataDir, durability, growing }: RecoverySetup,
+    warn: (line: string) => void,
+  ) {
+    const workerData: RecoverySetup = { capacities, dataDir, durability, growing };
     const file = new URL('../../storage/recovery/recovery-thread', import.meta.url);
     const thread = startThread(file, { workerData });
     this.thread = thread;
@@ -37,9 +41,11 @@ export class Recovery {
     let sound = (): void => undefined;
     const failed = new Promise<never>((_, reject) => {
       const fail = (why: string): void => reject(new Error(why));
+      const refuse = (why: string): void =>
+        reject(new SettingsRefused(`${why}; a size that is not set grows by itself`));
       thread.on('message', (message: RecoveryMessage) => {
         if (message.kind === 'warning') warn(message.line);
-        else if (message.kind === 'failed') fail(message.why);
+        else if (message.kind === 'failed') (message.isTooSmall ? refuse : fail)(message.why);
         else if (message.kind === 'sound') sound();
         else recovered(tablesOf(message));
       });

@@ -14,7 +14,7 @@ import type { Writer } from './writer.ts';
 export function refusingWriter(detail: string, newest: number): Writer {
   const done = async (): Promise<void> => undefined;
   return {
-    engine: undefined,
+    sequencer: undefined,
     ledger: undefined,
     source: () => Promise.resolve('unavailable'),
     lines: new CallerLines({ submit: refuse, goOn: refuse }, 0),

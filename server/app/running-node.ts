@@ -5,12 +5,15 @@
  */
 import type { AdminOperations } from '../admin/listener.ts';
 import type { NodeFacts } from '../admin/summary.ts';
+import type { NodeMode } from '../api/node-mode.ts';
 import type { Log } from '../common/logger.ts';
 import type { Config } from '../config/config.ts';
 import type { SourceSender } from '../orders/own-commands.ts';
 
 export interface NodeOptions {
   readonly config: Config;
+  /** Variables that are set: they must not contradict what DATA_DIR keeps; none by default. */
+  readonly set?: ReadonlySet<string>;
   readonly log: Log;
   /** The node cannot go on: the log failed, or the memory may be wrong. */
   readonly onFatal: (error: Error) => void;
@@ -22,6 +25,8 @@ export interface NodeOptions {
 
 export interface RunningNode {
   readonly port: number;
+  /** What it is at this moment. */
+  mode(): NodeMode;
   /** False: the data directory cannot be written; reads are served, orders are refused. */
   readonly writable: boolean;
   /** What it tells of itself at this moment. */

@@ -25,7 +25,7 @@ export class StartOver extends Error {
 }
 
 export class Start {
-  readonly options: NodeOptions;
+  options: NodeOptions;
   private readonly closers: (() => void | Promise<void>)[] = [];
   private closing: Promise<void> | undefined;
   isGivenUp = false;
@@ -42,6 +42,11 @@ export class Start {
   waitOrStop<T>(what: string, promise: Promise<T>, msMax: number): Promise<T> {
     const { log, signal } = this.options;
     return withDeadline(promise, { what, msMax, log: (line) => log('info', line), signal });
+  }
+
+  /** From here on the settings are these. */
+  settle(config: NodeOptions['config']): void {
+    this.options = { ...this.options, config };
   }
 
   giveUp(): void {

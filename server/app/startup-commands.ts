@@ -18,8 +18,8 @@ import { writeCatalog } from '../catalog/snapshot.ts';
 import { keyOf, rowsNamed } from '../catalog/text-index.ts';
 import type { EpochSettings } from '../cluster/epoch-record.ts';
 import type { Config } from '../config/config.ts';
+import type { Separators } from '../identity/exchange-domains.ts';
 import { applyCommands } from '../orders/own-commands.ts';
-import type { Separators } from '../orders/prepare.ts';
 import type { Sequencer } from '../orders/sequencer.ts';
 import { appendDemoFunds, appendDemoOrders } from './demo-books.ts';
 import { demoCatalog } from './demo-catalog.ts';
@@ -90,7 +90,7 @@ export async function openStartupCatalog(
   options: CatalogKeeperOptions,
 ): Promise<CatalogKeeper> {
   const wantsDemo = config.demo && config.catalogSyncUrl === '';
-  const mayWrite = options.engine !== undefined && options.leads();
+  const mayWrite = options.sequencer !== undefined && options.leads();
   const isDemo = wantsDemo && mayWrite && marketCount(t) === 0;
   if (!isDemo) return CatalogKeeper.open(options);
   const demo = readDemo();

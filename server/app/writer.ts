@@ -4,7 +4,6 @@
  * Thread: the I/O thread.
  */
 
-import { ledgerIsOn } from '../../engine/ledger/reads.ts';
 import { earliestExpiry } from '../../engine/orders/expiry.ts';
 import { engineTime, firstKeptClosed, lastBatch } from '../../engine/reads.ts';
 import { BATCH_COMMANDS_MAX } from '../../engine/tables/capacities.ts';
@@ -17,6 +16,8 @@ import type { Member } from '../cluster/member.ts';
 import type { Commits } from '../common/commits.ts';
 import { aheadOf, aheadText } from '../common/guarded-clock.ts';
 import type { NodeClock } from '../common/node-clock.ts';
+import { domainsOf } from '../config/signing-domains.ts';
+import { type OrderSeparators, PUBLISHED_DOMAINS } from '../identity/exchange-domains.ts';
 import { walletFactories } from '../identity/wallet-factory.ts';
 import { LedgerCommands } from '../ledger/ledger-commands.ts';
 import { ResolutionLoop } from '../ledger/resolution-loop.ts';
@@ -30,12 +31,12 @@ import type { OrderTaker } from '../orders/order-taker.ts';
 import { applyCommands, type SourceSender, sourceOf } from '../orders/own-commands.ts';
 import type { Pause } from '../orders/pauses.ts';
 import { openPool } from '../orders/pool.ts';
-import type { OrderSeparators } from '../orders/prepare.ts';
 import { SeqlockReader } from '../orders/seqlock-reader.ts';
 import { Sequencer } from '../orders/sequencer.ts';
 import { allocateSlots, type SlotMemory } from '../orders/slots.ts';
 import type { WorkerSetup } from '../orders/worker.ts';
 import { WriteGate } from '../orders/write-gate.ts';
+import { factsOf, placeOf, settleSettings } from './kept-settings.ts';
 import { DERIVE_MS_MAX, type Start } from './start.ts';
 import { applyConfiguration, epochSettings } from './startup-commands.ts';
 import type { Stores } from './stores.ts';
@@ -64,7 +65,7 @@ const SNAPSHOT_MS_MAX = 900_000;
 
 export interface Writer {
   /** What the catalog registers its markets with; undefined where nothing can be changed. */
-  readonly engine: CatalogKeeperOptions['engine'];
+  readonly sequencer: CatalogKeeperOptions['sequencer'];
   /** Commands of the ledger are sent by it; undefined where nothing can be changed. */
   readonly ledger: LedgerCommands | undefined;
   /** Runs levels, prints and fills of a source as one batch, which is durable when it resolves. */
@@ -128,6 +129,7 @@ function connect(o: WriterOptions) {
     2 * config.workers,
     ordersBodyMax(config.maxBatchOrders),
     BATCH_COMMANDS_MAX,
+    config.resultCodes,
   );
   const setup = workerSetup(o, slots);
   const meters = setup.measures ? new OrderMeters() : undefined;
@@ -195,6 +197,11 @@ function workerSetup(
     parse: { resolvesCondition: config.resolveConditionId, orderVersion: config.orderVersion },
     orderTexts: config.orderTexts,
     resultCodes: config.resultCodes,
+    diagnosis: {
+      domains: domainsOf(config),
+      published: Object.values(PUBLISHED_DOMAINS),
+      workers: config.workers,
+    },
     replaysDuplicates: config.duplicateOrders === 'replay',
     dataDir: config.dataDir,
     measures: config.adminPort !== 0,
@@ -205,7 +212,7 @@ function workerSetup(
 async function begin(o: WriterOptions, parts: WriterParts): Promise<void> {
   const { follower, resolutions, room, sequencer } = parts;
   const { clock, cluster, start, tables } = o;
-  const { config, log, signal } = start.options;
+  const { config, signal } = start.options;
   await start.waitOrStop('the audit of what was recovered', o.sound, DERIVE_MS_MAX);
   if (cluster === undefined && clock.problem() !== undefined) room.report('clock', clock.problem());
   // Where another node leads nothing is applied but its records.
@@ -231,11 +238,10 @@ async function begin(o: WriterOptions, parts: WriterParts): Promise<void> {
     cluster.whenLeading(() => resolutions.wake());
     await start.wait('somebody to lead the cluster', cluster.settled(signal));
   }
-  const ledger = ledgerIsOn(tables);
-  if (ledger !== config.ledger) {
-    const [mode, setting] = [ledger, config.ledger].map((isOn) => (isOn ? 'on' : 'off'));
-    log('warn', `DATA_DIR was made with LEDGER=${mode} and keeps that; the setting is ${setting}`);
-  }
+  // The first record of a cluster may have come meanwhile.
+  const { set = new Set() } = start.options;
+  if (cluster !== undefined)
+    start.settle(settleSettings({ config, set }, factsOf(tables, placeOf(config), undefined)));
 }
 
 function writerOf(o: WriterOptions, parts: WriterParts): Writer {
@@ -246,7 +252,7 @@ function writerOf(o: WriterOptions, parts: WriterParts): Writer {
   const lines = cluster?.taker(own) ?? own;
   const whenBatchesDone = (callback: () => void): void => sequencer.whenBatchesDone(callback);
   return {
-    engine: { memory: tables.memory, sequencer },
+    sequencer,
     ledger: new LedgerCommands({
       ...{ tables, seqlock, sequencer },
       onResolve: () => resolutions.wake(),

@@ -17,7 +17,7 @@ import { type RecordingSource, recordedEntries } from './recording.ts';
 import type { BacktestResult, RunSettings } from './result.ts';
 import { Run } from './run.ts';
 import { Source } from './source.ts';
-import type { Strategy } from './strategy.ts';
+import { type StrategySource, strategyOf } from './strategy-source.ts';
 import { StrategyVenue } from './venue.ts';
 
 export { equityCsv, fillsCsv } from './csv.ts';
@@ -25,7 +25,8 @@ export { reportHtml } from './html.ts';
 export type { RecordingSource } from './recording.ts';
 export type * from './result.ts';
 export type * from './strategy.ts';
-export { StrategyError } from './strategy-error.ts';
+export { NoStrategy, StrategyError } from './strategy-error.ts';
+export type { StrategySource } from './strategy-source.ts';
 
 export interface BacktestOptions {
   /** Of the run, where the strategy has none. */
@@ -45,38 +46,52 @@ export interface BacktestOptions {
   readonly to?: number | Date;
 }
 
+const NAME = 'strategy';
 const CASH = 1_000;
 const CASH_MAX = 1e9;
 const IMPACTS: readonly string[] = ['keep', 'restore'] satisfies Impact[];
 const QUEUES: readonly string[] = ['pessimistic', 'proportional'] satisfies QueueRule[];
 
-/** Runs a strategy over a recording. A function is called for a new strategy, so that runs share nothing. */
+/**
+ * Runs a strategy over a recording. A function is called for a new strategy, so that runs share nothing. Rejects with a
+ * StrategyError for what the strategy throws, and with a NoStrategy where it is none.
+ */
 export async function backtest(
   recording: RecordingSource,
-  strategy: Strategy | (() => Strategy),
+  strategy: StrategySource,
   options: BacktestOptions = {},
 ): Promise<BacktestResult> {
   const settings = settingsOf(options);
-  const from = Number(options.from ?? Number.NEGATIVE_INFINITY);
-  const to = Number(options.to ?? Number.POSITIVE_INFINITY);
-  const own = typeof strategy === 'function' ? strategy() : strategy;
-  const { batches, inferred } = await recordedEntries(recording);
+  const { from = Number.NEGATIVE_INFINITY, to = Number.POSITIVE_INFINITY } = timesOf(options);
+  const own = await strategyOf(strategy, options.name ?? NAME);
+  const { batches, decreases, inferred } = await recordedEntries(recording);
   const exchange = new Exchange(settings.cash * MICRO);
   const venue = new StrategyVenue(exchange, settings.latencyMs);
   const source = new Source(exchange, venue, settings, inferred);
-  const run = new Run(own, own.name ?? options.name ?? 'strategy', settings, {
+  const run = new Run(own, own.name ?? options.name ?? NAME, settings, {
     exchange,
     source,
     venue,
   });
   for await (const entries of batches) {
     for (const entry of entries) {
-      if (entry.at > to) return run.end();
+      if (entry.at > to) return await run.end(decreases().count);
       if (entry.kind === 'message' && entry.at >= from) run.begin(entry.at);
       run.take(entry);
     }
   }
-  return run.end();
+  return await run.end(decreases().count);
+}
+
+/** In unix milliseconds. */
+function timesOf(options: BacktestOptions): { readonly from?: number; readonly to?: number } {
+  const times = Object.entries({ from: options.from, to: options.to }).flatMap(([name, time]) => {
+    if (time === undefined) return [];
+    const ms = Number(time);
+    if (Number.isNaN(ms)) throw new RangeError(`${name} must be a time, not ${time}`);
+    return [[name, ms] as const];
+  });
+  return Object.fromEntries(times);
 }
 
 function settingsOf(options: BacktestOptions): RunSettings {

@@ -1,63 +1,39 @@
-/**
- * The fills and the equity of a backtest as CSV: RFC 4180, a head, times as ISO 8601 in UTC. A text that a
- * spreadsheet would take for a formula begins with an apostrophe, because the names come from the source.
- */
+/** The fills and the equity of a backtest as CSV, times as ISO 8601 in UTC. */
+import { csvOf, plainColumn, textColumn } from '../common/csv.ts';
 import type { BacktestResult, FillRow } from './result.ts';
 
-type Cell = string | number | undefined;
-
-const FILL_COLUMNS: Readonly<Record<string, (fill: FillRow) => Cell>> = {
-  time: ({ time }) => isoOf(time),
-  market: ({ market }) => market,
-  outcome: ({ outcome }) => outcome,
-  token: ({ token }) => token,
-  side: ({ side }) => side,
-  price: ({ price }) => price,
-  size: ({ size }) => size,
-  fee: ({ fee }) => fee,
-  role: ({ role }) => role,
-  order: ({ order }) => order,
-  cash_after: ({ cash }) => cash,
-  position_after: ({ position }) => position,
-  profit_of_closing: ({ brought }) => brought,
+/** Names and ids are those of the source. */
+const FILL_COLUMNS = {
+  time: plainColumn(({ time }: FillRow) => isoOf(time)),
+  market: textColumn(({ market }: FillRow) => market),
+  outcome: textColumn(({ outcome }: FillRow) => outcome),
+  token: textColumn(({ token }: FillRow) => token),
+  side: plainColumn(({ side }: FillRow) => side),
+  price: plainColumn(({ price }: FillRow) => price),
+  size: plainColumn(({ size }: FillRow) => size),
+  fee: plainColumn(({ fee }: FillRow) => fee),
+  role: plainColumn(({ role }: FillRow) => role),
+  order: plainColumn(({ order }: FillRow) => order),
+  cash_after: plainColumn(({ cash }: FillRow) => cash),
+  position_after: plainColumn(({ position }: FillRow) => position),
+  profit_of_closing: plainColumn(({ brought }: FillRow) => brought),
 };
 
 export function fillsCsv({ fills, markets }: BacktestResult): string {
   const questions = new Map(markets.map(({ id, question }) => [id, question]));
-  const columns = Object.entries(FILL_COLUMNS);
-  const rows = fills.map((fill) => [
-    ...columns.map(([, read]) => read(fill)),
-    questions.get(fill.market),
-  ]);
-  return csvOf([[...columns.map(([name]) => name), 'question'], ...rows]);
+  const question = textColumn(({ market }: FillRow) => questions.get(market));
+  return csvOf({ ...FILL_COLUMNS, question }, fills);
 }
 
 export function equityCsv({ equity }: BacktestResult): string {
-  const rows = equity.times.map((time, i) => [
-    isoOf(time),
-    equity.equity[i],
-    equity.cash[i],
-    equity.positions[i],
-    equity.drawdown[i],
-  ]);
-  return csvOf([['time', 'equity', 'cash', 'positions', 'drawdown'], ...rows]);
-}
-
-function csvOf(rows: readonly (readonly Cell[])[]): string {
-  return rows.map((row) => `${row.map(cellText).join(',')}\r\n`).join('');
-}
-
-function cellText(cell: Cell): string {
-  if (cell === undefined) return '';
-  if (typeof cell === 'number') return numberText(cell);
-  const text = /^[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell;
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-}
-
-/** Six decimals at most, without an exponent. */
-function numberText(value: number): string {
-  const text = value.toFixed(6);
-  return text.includes('.') ? text.replace(/\.?0+$/, '') : text;
+  const columns = {
+    time: plainColumn((i: number) => isoOf(equity.times[i]!)),
+    equity: plainColumn((i: number) => equity.equity[i]),
+    cash: plainColumn((i: number) => equity.cash[i]),
+    positions: plainColumn((i: number) => equity.positions[i]),
+    drawdown: plainColumn((i: number) => equity.drawdown[i]),
+  };
+  return csvOf(columns, [...equity.times.keys()]);
 }
 
 function isoOf(time: number): string {

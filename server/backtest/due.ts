@@ -2,7 +2,7 @@
 
 interface Due {
   readonly time: number;
-  readonly act: () => void;
+  readonly act: () => unknown;
 }
 
 export class DueList {
@@ -14,7 +14,7 @@ export class DueList {
     return this.list[this.done]?.time ?? Number.POSITIVE_INFINITY;
   }
 
-  add(time: number, act: () => void): void {
+  add(time: number, act: () => unknown): void {
     let at = this.list.length;
     // Most come in their order.
     while (at > this.done && this.list[at - 1]!.time > time) at -= 1;

@@ -12,7 +12,10 @@ const POINTS_MAX = 2_000;
 export class EquityCurve {
   /** Equity, cash, value of positions, drawdown. */
   readonly series = new Series(4, POINTS_MAX, 3);
+  /** Days on which something came; on the others equity did not change. */
   readonly days: Day[] = [];
+  /** Days between the first and the last one that are not in `days`. */
+  quietDays = 0;
   equity: number;
   cash: number;
   private peak: number;
@@ -29,7 +32,7 @@ export class EquityCurve {
   }
 
   add(time: number, cash: number, positions: number): void {
-    this.closeDays(time);
+    this.pass(time);
     const equity = cash + positions;
     this.equity = equity;
     this.cash = cash;
@@ -50,13 +53,14 @@ export class EquityCurve {
     if (!Number.isNaN(this.day)) this.closeDay();
   }
 
-  private closeDays(time: number): void {
+  /** Something came at this time, which is not before that of the last one. */
+  pass(time: number): void {
     const day = Math.floor(time / DAY_MS);
     if (Number.isNaN(this.day)) this.day = day;
-    while (this.day < day) {
-      this.closeDay();
-      this.day += 1;
-    }
+    if (this.day === day) return;
+    this.closeDay();
+    this.quietDays += day - this.day - 1;
+    this.day = day;
   }
 
   private closeDay(): void {
@@ -70,12 +74,15 @@ export class EquityCurve {
   }
 }
 
-/** Mean of the returns to their deviation, for a year; undefined where there are too few, or all are equal. */
-export function sharpeOf(returns: readonly number[]): number | undefined {
-  const count = returns.length;
+/**
+ * Mean of the returns to their deviation, for a year; undefined where there are too few, or all are equal.
+ * @param quiet further days, with a return of 0
+ */
+export function sharpeOf(returns: readonly number[], quiet = 0): number | undefined {
+  const count = returns.length + quiet;
   if (count < 2) return undefined;
   const mean = returns.reduce((sum, each) => sum + each, 0) / count;
-  const squares = returns.reduce((sum, each) => sum + (each - mean) ** 2, 0);
+  const squares = returns.reduce((sum, each) => sum + (each - mean) ** 2, quiet * mean ** 2);
   const deviation = Math.sqrt(squares / (count - 1));
   // What is left by rounding is no deviation.
   if (deviation <= Number.EPSILON * Math.max(1, Math.abs(mean))) return undefined;

@@ -98,6 +98,7 @@ const CAPACITIES: Capacities = {
   trades: 2 ** 16,
   history: 2 ** 12,
   positions: 2 ** 16,
+  operatorIds: 0,
 };
 /** What the source can pay with: a quarter of what a ledger can have. */
 const SOURCE_FUNDS = 2 ** 50;

@@ -25,7 +25,10 @@ export function figuresOf(venue: StrategyVenue, cash: number, counted: Counted):
     return: cash === 0 ? 0 : curve.equity / (cash * MICRO) - 1,
     equity: curve.equity / MICRO,
     drawdown: { amount: amount / MICRO, share, time },
-    sharpe: sharpeOf(curve.days.map((day) => day.return)),
+    sharpe: sharpeOf(
+      curve.days.map((day) => day.return),
+      curve.quietDays,
+    ),
     ...venue.counts,
     fills: fills.length,
     makerFills: fills.filter(({ role }) => role === 'maker').length,

@@ -49,10 +49,15 @@ export function reportHtml(results: readonly BacktestResult[]): string {
 }
 
 function runOf(result: BacktestResult): ReportRun {
-  const { equity, figures, messages, name, settings } = result;
+  const { equity, figures, levelsRefused, messages, messagesDamaged } = result;
+  const { name, pausesCut, settings, timesDecreasing } = result;
   return {
     name,
     messages,
+    messagesDamaged,
+    timesDecreasing,
+    levelsRefused,
+    pausesCut,
     settings,
     figures,
     from: result.from ?? null,

@@ -1,10 +1,11 @@
 /** What a backtest runs over: a file, an opened recording, or entries from anywhere. */
 import type { RecordingEntry } from '../../storage/recordings/entries.ts';
 import { openRecording, type Recording } from '../../storage/recordings/recording.ts';
+import { type Decreases, EntryOrder } from '../../storage/recordings/times.ts';
 
 /**
  * A path, a recording that openRecording() gave, or entries in the order of their times. A path may also name
- * messages of a market channel, one JSON a line. Entries that come alone are taken to have every trade.
+ * messages of a market channel, one JSON a line, or CSV of books and trades. Entries that come alone are taken to have every trade.
  */
 export type RecordingSource =
   | string
@@ -17,16 +18,25 @@ export interface Recorded {
   readonly inferred: readonly string[];
   /** In batches, because awaiting each entry costs more than many strategies do. */
   readonly batches: AsyncIterable<readonly RecordingEntry[]>;
+  /** Decreases among the entries that were read so far. */
+  readonly decreases: () => Decreases;
 }
 
 export async function recordedEntries(source: RecordingSource): Promise<Recorded> {
   const recording = typeof source === 'string' ? await openRecording(source) : source;
-  if (!isOpened(recording)) return { inferred: [], batches: inBatches(recording) };
+  if (!isOpened(recording)) {
+    const order = new EntryOrder();
+    return { inferred: [], batches: inBatches(recording, order), decreases: () => order };
+  }
   const { catalog, header } = recording;
   const known = catalog.events.map(
     (event): RecordingEntry => ({ at: header.started, kind: 'catalog', event }),
   );
-  return { inferred: header.inferred, batches: after(known, recording.batches()) };
+  return {
+    inferred: header.inferred,
+    batches: after(known, recording.batches()),
+    decreases: () => recording.decreases,
+  };
 }
 
 function isOpened(source: Exclude<RecordingSource, string>): source is Recording {
@@ -38,6 +48,9 @@ async function* after<T>(first: readonly T[], rest: AsyncIterable<readonly T[]>)
   yield* rest;
 }
 
-async function* inBatches<T>(entries: Iterable<T> | AsyncIterable<T>) {
-  for await (const entry of entries) yield [entry];
+async function* inBatches(
+  entries: Iterable<RecordingEntry> | AsyncIterable<RecordingEntry>,
+  order: EntryOrder,
+) {
+  for await (const entry of entries) yield order.batch([entry]);
 }

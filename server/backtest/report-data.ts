@@ -6,7 +6,18 @@ export interface ReportData {
 }
 
 export interface ReportRun
-  extends Pick<BacktestResult, 'equity' | 'figures' | 'messages' | 'name' | 'settings'> {
+  extends Pick<
+    BacktestResult,
+    | 'equity'
+    | 'figures'
+    | 'levelsRefused'
+    | 'messages'
+    | 'messagesDamaged'
+    | 'name'
+    | 'pausesCut'
+    | 'settings'
+    | 'timesDecreasing'
+  > {
   /** Unix milliseconds; null = the strategy never began. */
   readonly from: number | null;
   readonly to: number | null;

@@ -25,6 +25,7 @@ export interface BacktestResult {
   readonly settings: RunSettings;
   readonly figures: Figures;
   readonly equity: EquityRows;
+  /** Days on which the recording has an entry; on others equity does not change. */
   readonly days: readonly Day[];
   readonly fills: readonly FillRow[];
   /** Those that the strategy traded. */
@@ -35,6 +36,10 @@ export interface BacktestResult {
   readonly levelsRefused: number;
   /** Messages of the recording that could not be understood, and changed nothing. */
   readonly messagesDamaged: number;
+  /** Entries of the recording with a time before that of an earlier one, which counts in its place. */
+  readonly timesDecreasing: number;
+  /** Pauses of the recording in which timers of the strategy were left out, because they had run too often. */
+  readonly pausesCut: number;
 }
 
 export interface Figures {

@@ -19,6 +19,10 @@ import type { NotedFill, StrategyVenue } from './venue.ts';
 
 /** A strategy that answers every answer with an order would never end. */
 const ROUNDS_MAX = 100_000;
+/** Orders that arrive and timers between two entries: a pause of years must not be walked by the millisecond. */
+const PAUSE_STEPS_MAX = 1_000_000;
+/** Milliseconds for which the end of a run waits for open promises of the strategy. */
+const SETTLE_MS_MAX = 10_000;
 
 export class Run {
   private readonly strategy: Strategy;
@@ -34,9 +38,15 @@ export class Run {
   private fees = 0;
   private inventoryMax = 0;
   private messages = 0;
+  private pausesCut = 0;
   private from: number | undefined;
   /** The function of the strategy that runs; '' = none does. */
   private calling = '';
+  /** Promises that functions of the strategy returned and that are open. */
+  private unsettled = 0;
+  private onSettled = (): void => undefined;
+  /** Error of the first promise that was rejected. */
+  private rejection: StrategyError | undefined;
 
   constructor(
     strategy: Strategy,
@@ -63,7 +73,7 @@ export class Run {
       this.curve.add(this.from, this.venue.cashTotal, 0);
       if (everyMs !== undefined && onTime !== undefined) this.tick(everyMs);
       this.calling = 'onStart';
-      this.strategy.onStart?.(this.venue);
+      this.returned(this.strategy.onStart?.(this.venue));
       this.drain();
       for (const market of this.venue.markets) this.callMarket(market);
     });
@@ -71,6 +81,7 @@ export class Run {
 
   /** An entry of the recording, after what was due before it. */
   take(entry: RecordingEntry): void {
+    if (this.rejection !== undefined) throw this.rejection;
     try {
       this.advance(entry.at);
       this.calling = '';
@@ -79,6 +90,7 @@ export class Run {
       this.venue.settle();
       if (this.from === undefined) return;
       this.messages += 1;
+      this.curve.pass(this.exchange.now);
       for (const each of heard) this.hear(each);
       this.drain();
       for (const each of heard) if (each.kind === 'book') this.callBook(each.market);
@@ -87,13 +99,14 @@ export class Run {
     }
   }
 
-  /** After the last line. */
-  end(): BacktestResult {
+  /** After the last line. @param timesDecreasing of the recording */
+  async end(timesDecreasing: number): Promise<BacktestResult> {
     this.guarded(() => {
       this.calling = 'onEnd';
       this.venue.isClosed = true;
-      if (this.from !== undefined) this.strategy.onEnd?.(this.venue);
+      if (this.from !== undefined) this.returned(this.strategy.onEnd?.(this.venue));
     });
+    await this.settled();
     this.venue.audit();
     const to = this.from === undefined ? undefined : this.exchange.now;
     if (to !== undefined) this.curve.add(to, this.venue.cashTotal, this.positions);
@@ -113,26 +126,32 @@ export class Run {
       marketsSeen: venue.markets.length,
       levelsRefused: this.source.refused,
       messagesDamaged: this.source.damaged,
+      timesDecreasing,
+      pausesCut: this.pausesCut,
     };
   }
 
-  /** Does what is due before a time. */
+  /** Does what is due before a time. After PAUSE_STEPS_MAX steps the rest happens at that time. */
   private advance(time: number): void {
     const { due } = this.venue;
-    while (due.next < time) {
+    const first = due.next;
+    for (let steps = 0; due.next < time; steps++) {
       const { act, time: at } = due.take();
-      this.exchange.at(at);
       this.calling = 'after';
-      act();
+      if (steps === PAUSE_STEPS_MAX) {
+        if (at === first) throw new Error('the strategy calls itself without end');
+        this.pausesCut += 1;
+      }
+      this.exchange.at(steps < PAUSE_STEPS_MAX ? at : time);
+      this.returned(act());
       this.drain();
     }
   }
 
   private tick(everyMs: number): void {
-    if (!(everyMs >= 1)) throw new RangeError(`everyMs must be 1 or more, not ${everyMs}`);
     this.venue.after(everyMs, () => {
       this.calling = 'onTime';
-      this.strategy.onTime?.(this.venue);
+      this.returned(this.strategy.onTime?.(this.venue));
       this.tick(everyMs);
     });
   }
@@ -142,19 +161,19 @@ export class Run {
     if (heard.kind === 'market') this.callMarket(heard.market);
     else if (heard.kind === 'trade') {
       this.calling = 'onTrade';
-      strategy.onTrade?.(heard.trade, venue);
+      this.returned(strategy.onTrade?.(heard.trade, venue));
     } else this.mark(heard.market);
   }
 
   private callMarket(market: TradedMarket): void {
     this.calling = 'onMarket';
-    this.strategy.onMarket?.(market, this.venue);
+    this.returned(this.strategy.onMarket?.(market, this.venue));
     this.drain();
   }
 
   private callBook(market: TradedMarket): void {
     this.calling = 'onBook';
-    this.strategy.onBook?.(market.books[0], this.venue);
+    this.returned(this.strategy.onBook?.(market.books[0], this.venue));
     this.drain();
   }
 
@@ -169,12 +188,12 @@ export class Run {
         if (note.kind === 'fill') this.count(note.fill);
         else if (note.kind === 'order') {
           this.calling = 'onOrder';
-          this.strategy.onOrder?.(note.order, venue);
+          this.returned(this.strategy.onOrder?.(note.order, venue));
         } else {
           this.mark(note.market);
           if (note.kind === 'converted') continue;
           this.calling = 'onResolved';
-          this.strategy.onResolved?.(note.market, venue);
+          this.returned(this.strategy.onResolved?.(note.market, venue));
         }
       }
     }
@@ -186,7 +205,7 @@ export class Run {
     this.fees += Math.round(fill.fee * MICRO);
     this.mark(fill.market);
     this.calling = 'onFill';
-    this.strategy.onFill?.(fill, this.venue);
+    this.returned(this.strategy.onFill?.(fill, this.venue));
   }
 
   /** The price of a market has moved, or what the strategy has of it. */
@@ -202,6 +221,36 @@ export class Run {
     this.curve.add(time, cashTotal, this.positions);
   }
 
+  /** Takes what a function of the strategy returned. Nobody awaits it; a promise that is rejected ends the run. */
+  private returned(result: unknown): void {
+    if (!isPromise(result)) return;
+    const { calling } = this;
+    const at = this.exchange.now;
+    this.unsettled += 1;
+    const settle = (): void => {
+      this.unsettled -= 1;
+      if (this.unsettled === 0) this.onSettled();
+    };
+    result.then(settle, (error) => {
+      this.rejection ??= this.errorOf(calling, at, error);
+      settle();
+    });
+  }
+
+  /** Resolves when no promise of the strategy is open, or after SETTLE_MS_MAX; rejects when one was rejected. */
+  private async settled(): Promise<void> {
+    if (this.unsettled > 0) {
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, SETTLE_MS_MAX);
+        this.onSettled = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+    }
+    if (this.rejection !== undefined) throw this.rejection;
+  }
+
   private guarded(act: () => void): void {
     this.calling = '';
     try {
@@ -213,9 +262,21 @@ export class Run {
 
   /** What the strategy threw, with where it was; anything else as it is. */
   private located(error: unknown): unknown {
-    if (this.calling === '') return error;
-    const at = new Date(this.exchange.now).toISOString();
-    const what = error instanceof Error ? error.message : String(error);
-    return new StrategyError(`${this.name}: ${this.calling} at ${at}: ${what}`, { cause: error });
+    return this.calling === '' ? error : this.errorOf(this.calling, this.exchange.now, error);
   }
+
+  private errorOf(calling: string, time: number, error: unknown): StrategyError {
+    const at = new Date(time).toISOString();
+    const what = error instanceof Error ? error.message : String(error);
+    return new StrategyError(`${this.name}: ${calling} at ${at}: ${what}`, { cause: error });
+  }
+}
+
+function isPromise(value: unknown): value is PromiseLike<unknown> {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    'then' in value &&
+    typeof value.then === 'function'
+  );
 }

@@ -26,6 +26,7 @@ import {
 } from '../../engine/tables/units.ts';
 import type { JsonObject } from '../../storage/catalog/catalog-json.ts';
 import type { Payout } from '../../storage/catalog/payout.ts';
+import { placesOf, registeredAs } from '../../storage/catalog/registered-markets.ts';
 import type { RecordingEntry } from '../../storage/recordings/entries.ts';
 import { type SourceEvent, understoodEvents } from '../../storage/recordings/source-message.ts';
 import type { Exchange } from './exchange.ts';
@@ -61,6 +62,7 @@ export class Source {
   /** First tokens of markets without prints. */
   private readonly inferred: ReadonlySet<string>;
   private readonly byToken = new Map<string, Mirrored>();
+  private readonly byId = new Map<string, Mirrored>();
   private readonly byRow = new Map<MarketRow, Mirrored>();
   private readonly out = new CommandBuffer();
 
@@ -80,20 +82,36 @@ export class Source {
   /** Brings an entry of the recording in. */
   take(entry: RecordingEntry): readonly Heard[] {
     if (entry.kind === 'catalog') return this.catalog(entry.event);
+    if (entry.kind === 'damaged') this.noteDamaged();
     return entry.kind === 'message' ? this.message(entry.message) : NOTHING;
   }
 
   /** An event of the source's catalog, with its markets, as it is from now on. */
   private catalog(event: JsonObject): readonly Heard[] {
     const heard: Heard[] = [];
-    for (const recorded of recordedMarkets(event)) {
-      const known = this.byToken.get(recorded.tokens[0]!);
-      if (known === undefined) heard.push({ kind: 'market', market: this.add(recorded) });
-      else this.change(known, recorded);
-      const mirrored = known ?? this.byToken.get(recorded.tokens[0]!)!;
-      this.resolve(mirrored, recorded.payout);
+    for (const named of recordedMarkets(event)) {
+      const known = this.knownBy(named);
+      if (known === undefined) {
+        const mirrored = this.add(named);
+        heard.push({ kind: 'market', market: mirrored.market });
+        this.resolve(mirrored, named.payout);
+        continue;
+      }
+      const recorded = inOrderOf(known.market, named);
+      if (recorded === undefined) {
+        this.damaged += 1;
+        continue;
+      }
+      this.change(known, recorded);
+      this.resolve(known, recorded.payout);
     }
     return heard;
+  }
+
+  /** The market that has one of its tokens, or its name. */
+  private knownBy({ id, tokens }: RecordedMarket): Mirrored | undefined {
+    const token = tokens.find((one) => this.byToken.has(one));
+    return token === undefined ? this.byId.get(id) : this.byToken.get(token);
   }
 
   private message(message: JsonObject): readonly Heard[] {
@@ -122,11 +140,17 @@ export class Source {
     mirrored.model.apply(event, this.out);
   }
 
-  /** Of a message: a catalog that was made of messages may have the tokens in another order. */
+  /** Of a message: a catalog that was made of messages may know one of the tokens alone. */
   private resolved(tokens: readonly string[], payout: Payout | undefined): void {
     const known = tokens.findIndex((token) => this.byToken.has(token));
     const mirrored = this.byToken.get(tokens[known] ?? '');
     if (mirrored === undefined) return;
+    const other = tokens[1 - known] ?? '';
+    const isOfOther = this.byToken.has(other) && this.byToken.get(other) !== mirrored;
+    if (tokens.length !== 2 || isOfOther || tokens[0] === tokens[1]) {
+      this.damaged += 1;
+      return;
+    }
     const isTurned = mirrored.market.tokens[known] !== tokens[known];
     const isList = payout !== undefined && payout !== 'void';
     this.resolve(mirrored, isTurned && isList ? payout.toReversed() : payout);
@@ -168,7 +192,7 @@ export class Source {
     };
   }
 
-  private add(recorded: RecordedMarket): TradedMarket {
+  private add(recorded: RecordedMarket): Mirrored {
     const { exchange, settings, venue } = this;
     const { row, first } = exchange.addMarket(this.fieldsOf(recorded));
     const names: MarketNames = recorded;
@@ -181,9 +205,10 @@ export class Source {
     const model = new MirroredMarket(book, id, this.inferred.has(id));
     const mirrored: Mirrored = { market, model, terms: recorded };
     this.byRow.set(row, mirrored);
+    this.byId.set(recorded.id, mirrored);
     for (const token of recorded.tokens) this.byToken.set(token, mirrored);
     venue.add(market);
-    return market;
+    return mirrored;
   }
 
   /** The source has changed the terms of a market: what stands off a coarser grid ends. */
@@ -216,6 +241,19 @@ export class Source {
       minSize: minSizeMicro as MicroShares,
     };
   }
+}
+
+/** With its outcomes in the order of the market; undefined where it names other tokens, or exchanges names. */
+function inOrderOf(
+  { outcomes, tokens }: TradedMarket,
+  recorded: RecordedMarket,
+): RecordedMarket | undefined {
+  const named = { tokenIds: recorded.tokens, names: recorded.outcomes };
+  const places = placesOf(named, registeredAs(tokens), outcomes);
+  if (typeof places === 'string') return undefined;
+  const { payout } = recorded;
+  if (payout === undefined || payout === 'void' || payout.length !== places.length) return recorded;
+  return { ...recorded, payout: places.map((place) => payout[place]!) };
 }
 
 /** Where a side is empty, or the source is crossed, the last middle stays. */

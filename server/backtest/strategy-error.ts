@@ -2,3 +2,8 @@
 export class StrategyError extends Error {
   override readonly name = 'StrategyError';
 }
+
+/** Error for a value that is no strategy; the message says which member is wrong. */
+export class NoStrategy extends TypeError {
+  override readonly name = 'NoStrategy';
+}

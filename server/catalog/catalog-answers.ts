@@ -11,7 +11,7 @@ import { ignoredHeaders } from '../http/ignored.ts';
 import { AnswerWriter, type Rendered } from './answer-writer.ts';
 import { acceptsGzip, CompressedAnswers } from './compressed.ts';
 import type { Generation } from './generation.ts';
-import { badRequest, type Parameters } from './parameters.ts';
+import { badRequest, type CatalogErrors, type Parameters, ruleFirst } from './parameters.ts';
 import type { CatalogQuery } from './query.ts';
 import { Page } from './select.ts';
 
@@ -80,8 +80,12 @@ export class CatalogAnswers {
   private accepted = '';
   private isGzipAccepted = false;
 
-  constructor(generation: () => Generation) {
+  private readonly errors: CatalogErrors;
+
+  /** @param errors what a 400 says first */
+  constructor(generation: () => Generation, errors: CatalogErrors = 'literal') {
     this.generation = generation;
+    this.errors = errors;
   }
 
   /** Recent compressed answers come from the cache; the route is not called. */
@@ -96,7 +100,9 @@ export class CatalogAnswers {
       run: (context) => {
         const ignored: string[] = [];
         const query = parameters.parse(context.query, [], ignored);
-        if (typeof query === 'string') return context.reply(400, query);
+        if (typeof query === 'string') {
+          return context.reply(400, this.errors === 'literal' ? query : ruleFirst(query));
+        }
         const request = { context, served: this.served(shown), query, ignored };
         if (this.acceptsGzip(context)) {
           const known = kind.compressed.get(urlOf(context));
@@ -112,6 +118,11 @@ export class CatalogAnswers {
         return this.respond(request, render(), request.served.etag, shown);
       },
     };
+  }
+
+  /** @param detail names the parameter and the broken rule */
+  refuse(context: RequestContext, detail: string): void {
+    context.reply(400, badRequest(detail, this.errors));
   }
 
   /**
@@ -255,11 +266,6 @@ function isKnown(known: string, etag: string): boolean {
     if (tag === '*' || tag === etag || tag === opaque) return true;
   }
   return false;
-}
-
-/** @param detail names the parameter and the broken rule */
-export function refuseBadRequest(context: RequestContext, detail: string): void {
-  context.reply(400, badRequest(detail));
 }
 
 /** @param key by what the object was searched */

@@ -7,9 +7,10 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Readable, Writable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import type { Capacities } from '../../engine/tables/capacities.ts';
+import type { Tables } from '../../engine/tables/tables.ts';
 import { type CatalogStore, openCatalog } from '../../storage/catalog/catalog.ts';
 import { type CatalogChanges, catalogChanges } from '../../storage/catalog/catalog-changes.ts';
 import { exportToFile, exportToStream } from '../../storage/catalog/catalog-export.ts';
@@ -21,18 +22,23 @@ import {
 import { mergeCatalog } from '../../storage/catalog/catalog-merge.ts';
 import { describeReport } from '../../storage/catalog/catalog-report.ts';
 import { keepOperatorObjects } from '../../storage/catalog/operator-objects.ts';
+import { alignFile, describeContradictions } from '../../storage/catalog/registered-markets.ts';
 import { takeDirectoryLock } from '../../storage/files/directory-lock.ts';
 import type { Durability } from '../../storage/kv/lmdb.ts';
-import { cancelledOrders } from './cancelled-orders.ts';
+import { logDirectory } from '../../storage/log/file-log.ts';
+import type { Output } from '../common/terminal.ts';
+import { registeredMarkets } from '../market-data/registered.ts';
+import { alignedCatalog } from './aligned.ts';
 import { replaceCatalog } from './snapshot.ts';
+import { cancelledOrders, storedTables } from './stored-engine.ts';
 import { Mirror } from './sync.ts';
 import { SYNC_LIMITS } from './sync-client.ts';
 
 /** The streams of a command. */
 export interface CatalogCommandContext {
   readonly stdin: Readable;
-  readonly stdout: Writable;
-  readonly stderr: Writable;
+  readonly stdout: Output;
+  readonly stderr: Output;
   readonly dataDir: string;
   readonly durability: Durability;
   /** Of the tables of a node that has no snapshot yet. */
@@ -43,13 +49,15 @@ export interface CatalogCommandContext {
 
 export interface ImportOptions {
   /** Says what an import would do, and writes nothing. */
-  readonly isDryRun: boolean;
+  readonly isDryRun?: boolean;
   /** Removes as many markets as the file asks for. */
-  readonly isForced: boolean;
+  readonly isForced?: boolean;
   /** Refuses a file with objects that would be left out. */
-  readonly isStrict: boolean;
+  readonly isStrict?: boolean;
   /** Adds and replaces objects by id, and leaves the rest. */
-  readonly merges: boolean;
+  readonly merges?: boolean;
+  /** Leaves out markets that contradict what is registered. */
+  readonly skipsChanged?: boolean;
 }
 
 const NO_CATALOG: Catalog = {
@@ -60,6 +68,9 @@ const NO_CATALOG: Catalog = {
   markets: [],
   endedConditions: [],
 };
+type AlignedFile = ReturnType<typeof alignFile>;
+
+const TURNED = 'name their outcomes in another order: they are read by their tokens';
 /** Ids of markets that a line names. */
 const NAMED_MAX = 20;
 
@@ -79,20 +90,31 @@ export async function importFile(
     return failure(context, `read ${name}`, error);
   }
   const alone = readCatalog(json);
-  if (!alone.ok) return failure(context, `import ${name}`, alone.error);
-  const leftOut = alone.report.skipped.some(({ field }) => field !== undefined);
-  const isRefused = options.isStrict && leftOut;
+  // What is claimed twice may be among what contradicts.
+  if (!alone.ok && !(alone.isConflict && existsSync(logDirectory(dataDir)))) {
+    return failure(context, `import ${name}`, alone.error);
+  }
   const change = async (store: CatalogStore | undefined): Promise<boolean> => {
     // In a cluster, the generation that is replaced may be one that this node does not have.
     const onto = options.isForced && store?.isAwaiting() ? undefined : currentOf(store);
-    const before = storedCatalog(store, options, context);
-    const read = options.merges ? mergeCatalog(before ?? NO_CATALOG, json) : alone;
-    const result = keepOperatorObjects(before ?? NO_CATALOG, read);
+    const engine = engineOf(context);
+    const { tables } = engine;
+    const stored = storedCatalog(store, options, context) ?? NO_CATALOG;
+    const before = alignedCatalog(stored, tables).catalog;
+    const aligned = alignedFile(json, tables, before);
+    const isContradicting = printAligned(aligned, name, options, context);
+    if (isContradicting && !options.skipsChanged) return false;
+    const file = aligned.json === json ? alone : readCatalog(aligned.json);
+    if (!file.ok) return failure(context, `import ${name}`, file.error);
+    const leftOut = file.report.skipped.some(({ field }) => field !== undefined);
+    const isRefused = options.isStrict && leftOut;
+    const read = options.merges ? mergeCatalog(before, aligned.json) : file;
+    const result = keepOperatorObjects(before, read);
     if (!result.ok) return failure(context, `import ${name}`, result.error);
     const { catalog, report } = result;
-    const changes = catalogChanges(before ?? NO_CATALOG, catalog, context.ownConditions);
-    printChanges(changes, catalog, context);
-    if (isRefused || options.isDryRun) stdout.write(`${describeReport(report, true).join('\n')}\n`);
+    const changes = catalogChanges(before, catalog, context.ownConditions);
+    printChanges(changes, catalog, engine, context);
+    if (isRefused || options.isDryRun) stdout.lines(describeReport(report, true));
     if (isRefused) return refuse(context, `${name} has objects that would be left out (--strict)`);
     if (changes.refusal !== undefined && !options.isForced) {
       return refuse(context, `${changes.refusal}: --force removes them, --merge keeps them`);
@@ -103,7 +125,12 @@ export async function importFile(
   };
   // A dry run makes no directory.
   if (options.isDryRun && !existsSync(join(dataDir, 'catalog'))) return change(undefined);
-  return withStore(context, options.isDryRun, `write to ${dataDir}, its catalog stays`, change);
+  return withStore(
+    context,
+    options.isDryRun === true,
+    `write to ${dataDir}, its catalog stays`,
+    change,
+  );
 }
 
 /** Undefined where it cannot be read: any is replaced. */
@@ -128,16 +155,56 @@ function storedCatalog(
     return store?.load();
   } catch (error) {
     if (merges) throw error;
-    stderr.write(`it replaces a catalog that cannot be read: ${(error as Error).message}\n`);
+    stderr.line(`it replaces a catalog that cannot be read: ${(error as Error).message}`);
     return undefined;
   }
+}
+
+/** The engine of the directory. `tables`: undefined where it has none, or where it cannot be read, which is said. */
+interface StoredEngine {
+  readonly tables: Tables | undefined;
+  readonly isReadable: boolean;
+}
+
+function engineOf({ capacities, dataDir, stderr }: CatalogCommandContext): StoredEngine {
+  try {
+    return { tables: storedTables(dataDir, capacities), isReadable: true };
+  } catch (error) {
+    const why = (error as Error).message;
+    stderr.line(`the markets and orders of ${dataDir} cannot be compared with it: ${why}`);
+    return { tables: undefined, isReadable: false };
+  }
+}
+
+function alignedFile(json: unknown, tables: Tables | undefined, before: Catalog): AlignedFile {
+  if (tables === undefined) return { json, contradictions: [], turned: 0 };
+  return alignFile(json, registeredMarkets(tables), before);
+}
+
+/** Says which markets were read by their tokens, and which contradict; true = some do. */
+function printAligned(
+  { contradictions, turned }: AlignedFile,
+  name: string,
+  { skipsChanged }: ImportOptions,
+  { stderr, stdout }: CatalogCommandContext,
+): boolean {
+  if (turned > 0) stdout.line(`${turned} markets ${TURNED}`);
+  if (contradictions.length === 0) return false;
+  stderr.lines(describeContradictions(contradictions));
+  const what = `${contradictions.length} markets of ${name} are not as they are registered`;
+  const then = skipsChanged
+    ? 'they stay as they are'
+    : 'nothing is written (--skip-changed leaves them out)';
+  stderr.line(`${what}: ${then}`);
+  return true;
 }
 
 /** A line for each thing that happens to markets and orders; one line when nothing does. */
 function printChanges(
   { changed, closed, opened, removed }: CatalogChanges,
   catalog: Catalog,
-  { capacities, dataDir, stderr, stdout }: CatalogCommandContext,
+  { isReadable, tables }: StoredEngine,
+  { stdout }: CatalogCommandContext,
 ): void {
   const lines: string[] = [];
   const lists = { opens: opened, changes: changed, closes: closed, removes: removed };
@@ -147,12 +214,10 @@ function printChanges(
     lines.push(`${verb} ${ids.length} markets: ${ids.slice(0, NAMED_MAX).join(', ')}${more}`);
   }
   if (lines.length === 0) lines.push('opens, changes, closes and removes no market');
-  try {
-    lines.push(`cancels ${cancelledOrders(dataDir, capacities, catalog)} resting orders`);
-  } catch (error) {
-    stderr.write(`the orders that it cancels cannot be counted: ${(error as Error).message}\n`);
+  if (isReadable) {
+    lines.push(`cancels ${tables ? cancelledOrders(tables, catalog) : 0} resting orders`);
   }
-  stdout.write(`${lines.join('\n')}\n`);
+  stdout.lines(lines);
 }
 
 export async function exportFile(file: string, context: CatalogCommandContext): Promise<boolean> {
@@ -161,7 +226,7 @@ export async function exportFile(file: string, context: CatalogCommandContext): 
     if (store.current() === undefined) {
       return refuse(context, `there is no catalog in ${context.dataDir}`);
     }
-    if (file === '-') await exportToStream(store.objects(), context.stdout);
+    if (file === '-') await exportToStream(store.objects(), context.stdout.dataStream());
     else await exportToFile(store.objects(), file);
     return true;
   });
@@ -207,11 +272,17 @@ export async function pullFrom(
 ): Promise<boolean> {
   const what = `pull from ${url}, the catalog stays`;
   return withStore(context, false, what, async (store) => {
-    const { ownConditions } = context;
-    const mirror = new Mirror({ url, store, limits: SYNC_LIMITS, ownConditions, isForced });
+    const { ownConditions, stderr } = context;
+    const { tables } = engineOf(context);
+    const mirror = new Mirror({
+      ...{ url, store, tables, ownConditions, isForced },
+      limits: SYNC_LIMITS,
+    });
     const result = await mirror.sync(new AbortController().signal);
+    for (const line of describeContradictions(mirror.contradictions))
+      stderr.line(`${line}: it stays as it is`);
     if (result.kind === 'failed') return failure(context, what, result.reason);
-    if (result.kind === 'unchanged') context.stdout.write(`nothing has changed at ${url}\n`);
+    if (result.kind === 'unchanged') context.stdout.line(`nothing has changed at ${url}`);
     else printReport('pulled', result.report, context, result.generation);
     return true;
   });
@@ -224,8 +295,12 @@ function printReport(
   context: CatalogCommandContext,
   generation: number,
 ): void {
-  const lines = describeReport(report, true).join('\n  ');
-  context.stdout.write(`${done} ${lines}\nnow in ${context.dataDir}: generation ${generation}\n`);
+  const [first = '', ...rest] = describeReport(report, true);
+  context.stdout.lines([
+    `${done} ${first}`,
+    ...rest.map((line) => `  ${line}`),
+    `now in ${context.dataDir}: generation ${generation}`,
+  ]);
 }
 
 function failure(context: CatalogCommandContext, what: string, error: unknown): boolean {
@@ -234,6 +309,6 @@ function failure(context: CatalogCommandContext, what: string, error: unknown): 
 }
 
 function refuse({ stderr }: CatalogCommandContext, message: string): boolean {
-  stderr.write(`${message}\n`);
+  stderr.line(message);
   return false;
 }

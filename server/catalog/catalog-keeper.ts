@@ -9,6 +9,7 @@ import { RejectReason } from '../../engine/orders/reject-reasons.ts';
 import type { EngineMemory } from '../../engine/tables/tables.ts';
 import type { CatalogStore } from '../../storage/catalog/catalog.ts';
 import type { Proposal } from '../../storage/catalog/catalog-state.ts';
+import type { Contradiction } from '../../storage/catalog/registered-markets.ts';
 import type { Durability } from '../../storage/kv/lmdb.ts';
 import { noteCommand } from '../../storage/notes/notes.ts';
 import { applyCommands } from '../orders/own-commands.ts';
@@ -35,8 +36,10 @@ export interface CatalogKeeperOptions {
   readonly cluster?: CatalogCluster | undefined;
   readonly dataDir: string;
   readonly durability: Durability;
-  /** The engine whose markets are updated; undefined while the data directory cannot be written. */
-  readonly engine: { readonly memory: EngineMemory; readonly sequencer: Sequencer } | undefined;
+  /** The engine's tables, with which a generation is compared. */
+  readonly memory: EngineMemory;
+  /** Runs the commands that it needs; undefined while the data directory cannot be written. */
+  readonly sequencer: Sequencer | undefined;
   /** Digest of the generation that is in use, as the log says; undefined = it says nothing. */
   readonly recorded: () => string | undefined;
   readonly infos: MarketInfos;
@@ -132,6 +135,16 @@ export class CatalogKeeper {
   /** Condition ids of markets that have resolved and of which it does not say so. */
   get unsaid(): readonly string[] {
     return this.used.generation.unsaid;
+  }
+
+  /** How many markets it stores in another way than it serves them. */
+  get mended(): number {
+    return this.used.generation.mended;
+  }
+
+  /** Markets that it does not serve as they are stored. */
+  get contradictions(): readonly Contradiction[] {
+    return this.used.generation.contradictions;
   }
 
   /** Of the generation that is served, and of the one that the log names where this node does not have that. */
@@ -322,7 +335,7 @@ async function load(
   signal?: AbortSignal,
   proposed?: number,
 ): Promise<Watched> {
-  const { store, dataDir, durability, engine, log } = options;
+  const { store, dataDir, durability, log, memory } = options;
   const life = { hasDied: false };
   const generation = await openGeneration({
     dataDir,
@@ -330,7 +343,7 @@ async function load(
     number: proposed === undefined ? store.current() : undefined,
     generation: proposed,
     signal,
-    ...(engine === undefined ? {} : { memory: engine.memory }),
+    memory,
     onFailure: (error) => {
       life.hasDied = true;
       log('error', `the catalog's thread died: ${error.message}`);
@@ -352,7 +365,7 @@ async function load(
  * say so already. Markets for which a table has no room are skipped.
  */
 async function applyMarkets(
-  { cluster, engine, leads, log, onFatal, recorded }: CatalogKeeperOptions,
+  { cluster, leads, log, onFatal, recorded, sequencer }: CatalogKeeperOptions,
   { digest }: LoadedGeneration,
   chunks: readonly Int32Array[],
   proposed: number | undefined,
@@ -363,12 +376,12 @@ async function applyMarkets(
     // What the log does not name says nothing about the markets.
     if (proposed === undefined && !isRecorded) return;
   }
-  if (engine === undefined || !leads()) return;
+  if (sequencer === undefined || !leads()) return;
   const note = isRecorded ? [] : noteCommand({ about: 'catalog', digest });
   const last = Int32Array.from([...(chunks.at(-1) ?? []), ...note]);
   let withoutRoom = 0;
   for (const chunk of last.length === 0 ? [] : [...chunks.slice(0, -1), last]) {
-    for (const reason of await applyCommands(engine.sequencer, chunk)) {
+    for (const reason of await applyCommands(sequencer, chunk)) {
       if (reason === RejectReason.tableFull) withoutRoom += 1;
       else if (reason !== RejectReason.accepted) {
         onFatal(new Error(`a command of the node's own was refused by rule ${reason}`));

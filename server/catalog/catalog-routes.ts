@@ -9,17 +9,17 @@
  */
 
 import { typedErrorBody } from '../common/error-bodies.ts';
+import { RETRY_SOON } from '../common/unavailable.ts';
 import type { Rendered } from './answer-writer.ts';
 import {
   CatalogAnswers,
   type CatalogRoute,
   type CheckedRequest,
   type ParsedRoute,
-  refuseBadRequest,
   refuseUnknown,
 } from './catalog-answers.ts';
 import type { Generation } from './generation.ts';
-import { PARAMETERS, type Parameters } from './parameters.ts';
+import { badRequest, type CatalogErrors, PARAMETERS, type Parameters } from './parameters.ts';
 import type { PreparedCatalog } from './prepared.ts';
 import type { CatalogQuery } from './query.ts';
 import { isSortedFor, type Ranked, type Ranking, Rankings, rankingOf } from './rankings.ts';
@@ -39,7 +39,6 @@ import { keyOf, NO_ROWS } from './text-index.ts';
 /** Body of a 500 of the catalog API (docs/protocol.md#catalog-errors). */
 export const CATALOG_FAILURE = typedErrorBody('internal error', 'internal error');
 const SEARCH_BUSY = typedErrorBody('unavailable', 'too many searches are waiting');
-const RETRY_SOON = [['Retry-After', '1']] as const;
 
 const DIGITS = /^[0-9]+$/;
 const CONDITION_ID = /^0x[0-9a-f]{64}$/i;
@@ -58,11 +57,13 @@ export interface CatalogParts {
    * clients require.
    */
   readonly forClients?: boolean;
+  /** What a 400 says first; one without `q` in a search always says that. */
+  readonly errors?: CatalogErrors;
 }
 
 /** Every route that is answered from the catalog. */
 export function catalogRoutes(parts: CatalogParts): ParsedRoute[] {
-  const answers = new CatalogAnswers(parts.generation);
+  const answers = new CatalogAnswers(parts.generation, parts.errors);
   const routes = new CatalogRoutes(answers, parts);
   return [
     ...routes.all().map((each) => ({ ...answers.route(each), failure: () => CATALOG_FAILURE })),
@@ -133,7 +134,8 @@ class CatalogRoutes {
     const answer = (request: CheckedRequest) => {
       const { context, query, served } = request;
       const behind = placeOf(query.cursor);
-      if (behind === null) return refuseBadRequest(context, 'after_cursor must be a next_cursor');
+      if (behind === null)
+        return this.answers.refuse(context, 'after_cursor must be a next_cursor');
       const { prepared } = served.generation;
       return this.ranked(kind, request, (ranking) => {
         // One row more than is shown: if it exists, there is a next page.
@@ -212,7 +214,7 @@ class CatalogRoutes {
   private search(): CatalogRoute {
     const answer = async (request: CheckedRequest): Promise<void> => {
       const { context, query, served } = request;
-      if (query.q.trim() === '') return refuseBadRequest(context, 'q must not be blank');
+      if (query.q.trim() === '') return context.reply(400, badRequest('q must not be blank'));
       if (this.answers.confirm(request)) return;
       const { generation } = served;
       const searching = generation.search(query.q);
@@ -238,7 +240,7 @@ class CatalogRoutes {
       const catalog = served.generation.prepared;
       const part = decodePath(context.parameters[0]!) ?? '';
       const rows = rowsUnder(catalog, kind, key, part);
-      if (rows === undefined) return refuseBadRequest(context, `${key} must be a whole number`);
+      if (rows === undefined) return this.answers.refuse(context, `${key} must be a whole number`);
       const renderer = this.render(request);
       // Of several objects with one slug the newest is returned.
       const row = rows.findLast((each) => renderer.scope?.has(kind, each) !== false);

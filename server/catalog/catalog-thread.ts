@@ -9,7 +9,12 @@ import assert from 'node:assert/strict';
 import { parentPort, workerData } from 'node:worker_threads';
 import { Tables } from '../../engine/tables/tables.ts';
 import { type CatalogStore, openCatalog } from '../../storage/catalog/catalog.ts';
-import type { CatalogThreadData, CatalogThreadSetup, LoadedCatalog } from './generation.ts';
+import {
+  type Contradiction,
+  describeContradictions,
+} from '../../storage/catalog/registered-markets.ts';
+import { alignedCatalog, isAligned, withoutOutcomes } from './aligned.ts';
+import type { CatalogThreadData, LoadedCatalog } from './generation.ts';
 import { marketCommands, unsaidResolutions } from './market-registry.ts';
 import { buffersOf } from './prepared.ts';
 import { makeReady, type ReadyCatalog, readSnapshot } from './snapshot.ts';
@@ -29,15 +34,17 @@ async function run({ setup, texts }: CatalogThreadData): Promise<void> {
   const send = (bytes: Uint8Array): void => {
     texts.postMessage(bytes satisfies TextMessage, [bytes.buffer as ArrayBuffer]);
   };
-  const { digest, number, ready } = read(store, send, (line) => damage.add(line));
+  const memory = setup.memory && new Tables(setup.memory);
+  const { digest, number, ...read } = readOnce(store, send, memory, (line) => damage.add(line));
   texts.postMessage(null satisfies TextMessage);
   assert(number >= (setup.number ?? 0), 'the store does not go back');
   // Before anything is sent: afterwards this thread may be terminated at any time.
   await store.close();
-  // A store without a generation says nothing about the engine's markets.
-  const memory = number === 0 ? undefined : setup.memory;
+  const { contradictions, mended, ready } = read;
   const { prepared, counts } = ready;
-  const { commands, unsaid, warnings } = comparedWith(memory, ready);
+  // A store without a generation says nothing about the engine's markets.
+  const tables = number === 0 ? undefined : memory;
+  const { commands, unsaid, warnings } = comparedWith(tables, ready, contradictions);
   const loaded: LoadedCatalog = {
     number,
     digest,
@@ -45,6 +52,8 @@ async function run({ setup, texts }: CatalogThreadData): Promise<void> {
     commands,
     warnings: [...damage, ...warnings],
     unsaid,
+    contradictions,
+    mended,
     counts,
     milliseconds: performance.now() - began,
   };
@@ -53,45 +62,54 @@ async function run({ setup, texts }: CatalogThreadData): Promise<void> {
   texts.close();
 }
 
+/** A generation as it is served, and how it differs from what is stored. */
+interface ReadGeneration extends Pick<LoadedCatalog, 'contradictions' | 'mended'> {
+  readonly ready: ReadyCatalog;
+}
+
 /**
  * Reads a generation with its number; another process may switch between two reads of the number.
  */
-function read(
+function readOnce(
   store: CatalogStore,
   send: (texts: Uint8Array) => void,
+  t: Tables | undefined,
   warn: (line: string) => void,
-): {
-  readonly digest: string | undefined;
-  readonly number: number;
-  readonly ready: ReadyCatalog;
-} {
+): ReadGeneration & Pick<LoadedCatalog, 'digest' | 'number'> {
   for (;;) {
     const number = store.current() ?? 0;
     const texts: Uint8Array[] = [];
     const take = (bytes: Uint8Array): void => void texts.push(bytes);
     const stored = readSnapshot(store, take, warn);
-    const catalog = stored === undefined ? store.load() : undefined;
+    const isUsable = stored !== undefined && (t === undefined || isAligned(t, stored));
+    const catalog = isUsable ? undefined : store.load();
     const digest = store.digest();
     if ((store.current() ?? 0) !== number) continue;
-    texts.forEach(send);
-    const ready = stored ?? makeReady(catalog!, send);
-    return { digest, number, ready };
+    if (catalog === undefined) {
+      texts.forEach(send);
+      const contradictions = t === undefined ? [] : withoutOutcomes(t, stored!);
+      return { digest, number, ready: stored!, contradictions, mended: 0 };
+    }
+    const aligned = alignedCatalog(catalog, t);
+    return { digest, number, ...aligned, ready: makeReady(aligned.catalog, send) };
   }
 }
 
 function comparedWith(
-  memory: CatalogThreadSetup['memory'],
+  tables: Tables | undefined,
   { terms, endedConditions }: ReadyCatalog,
+  contradictions: readonly Contradiction[],
 ): Pick<LoadedCatalog, 'unsaid' | 'warnings'> & { readonly commands: Int32Array<ArrayBuffer>[] } {
-  if (memory === undefined) return { commands: [], unsaid: [], warnings: [] };
-  const tables = new Tables(memory);
+  if (tables === undefined) return { commands: [], unsaid: [], warnings: [] };
   const warnings: string[] = [];
   let count = 0;
   const warn = (line: string): void => {
     count += 1;
     if (count <= WARNINGS_MAX) warnings.push(line);
   };
-  const chunks = marketCommands(tables, terms, warn, endedConditions);
+  describeContradictions(contradictions).forEach(warn);
+  const untouched = contradictions.map(({ conditionId }) => conditionId);
+  const chunks = marketCommands(tables, terms, warn, endedConditions, untouched);
   if (count > WARNINGS_MAX) warnings.push(`and ${count - WARNINGS_MAX} more markets like these`);
   // Each in a buffer of its own, so that it can be transferred.
   const commands = chunks.map((chunk) => new Int32Array(chunk));

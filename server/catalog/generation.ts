@@ -7,6 +7,7 @@
  */
 import { MessageChannel, type MessagePort, type Worker } from 'node:worker_threads';
 import type { EngineMemory } from '../../engine/tables/tables.ts';
+import type { Contradiction } from '../../storage/catalog/registered-markets.ts';
 import { startThread } from '../../storage/files/thread.ts';
 import type { Durability } from '../../storage/kv/lmdb.ts';
 import { Figures } from './figures.ts';
@@ -43,6 +44,10 @@ export interface LoadedGeneration extends Generation {
   readonly warnings: readonly string[];
   /** Condition ids of markets that have resolved and of which this generation does not say so. */
   readonly unsaid: readonly string[];
+  /** Markets that are not served as they are stored, because the engine has registered them otherwise. */
+  readonly contradictions: readonly Contradiction[];
+  /** How many markets are stored in another order, or with another neg-risk flag, than they are served. */
+  readonly mended: number;
   readonly counts: CatalogCounts;
   /** From the start of the thread until all but search was ready. */
   readonly milliseconds: number;

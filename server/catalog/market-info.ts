@@ -61,8 +61,11 @@ export function rowOfCondition({ markets }: PreparedCatalog, id: string): number
 
 /** Looks markets up by condition id, `0x` + 64 lower-case hex digits. */
 export function marketInfoLookup(prepared: PreparedCatalog) {
-  return lookup(prepared, ({ endDate, icon, question, slug }, outcomes, event): MarketInfo => {
-    return { question, slug, icon, outcomes, eventSlug: event.slug, endDate: endDate ?? '' };
+  return lookup(prepared, (market, outcomes, event): MarketInfo => {
+    const { clobTokenIds, endDate, icon, question, slug } = market;
+    const tokenIds = textList(clobTokenIds) ?? [];
+    const shown = { question, slug, icon, outcomes, tokenIds };
+    return { ...shown, eventSlug: event.slug, endDate: endDate ?? '' };
   });
 }
 

@@ -18,18 +18,16 @@ import { findToken } from '../../engine/markets/markets.ts';
 import {
   marketCount,
   marketFeeBps,
-  marketFirstToken,
   marketFlags,
   marketMinSize,
   marketTicks,
   marketTokens,
-  tokenIdAt,
+  tokenMarket,
 } from '../../engine/reads.ts';
 import { OUTCOMES_MAX } from '../../engine/tables/capacities.ts';
 import { ID_WORDS, MarketFlag } from '../../engine/tables/codes.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
-import type { MarketRow, MicroShares, TokenRow } from '../../engine/tables/units.ts';
-import { sameId } from '../../engine/tables/words.ts';
+import type { MarketRow, MicroShares } from '../../engine/tables/units.ts';
 import type { CatalogMarket } from '../../storage/catalog/catalog-file.ts';
 import { bytesToWords, decimalToWords } from '../common/uint256.ts';
 import { marketByCondition } from '../market-data/find.ts';
@@ -52,12 +50,14 @@ export type MarketTerms = Omit<
 /**
  * Runs of commands, to be applied one after another, that update the engine to the catalog.
  * `endedConditions` are those of Catalog: markets that have ended and are not among `markets`.
+ * @param untouched condition ids of markets that stay as they are, though they are not among `markets`
  */
 export function marketCommands(
   t: Tables,
   markets: readonly MarketTerms[],
   warn: (line: string) => void,
   endedConditions: readonly string[] = [],
+  untouched: readonly string[] = [],
 ): Int32Array[] {
   const chunks: Int32Array[] = [];
   let out = new CommandBuffer(1 << 10);
@@ -72,7 +72,7 @@ export function marketCommands(
     const isFull = count >= CHUNK_COMMANDS || 4 * out.words + COMMAND_BYTES_MAX > CHUNK_BYTES;
     if (isFull) finishChunk();
   };
-  const listed = new Set<number>();
+  const listed = new Set<number>(untouched.map((conditionId) => marketByCondition(t, conditionId)));
   const ended = new Set<number>();
   for (const conditionId of endedConditions) ended.add(marketByCondition(t, conditionId));
   for (const market of markets) {
@@ -153,9 +153,10 @@ function appendMarket(
   }
   const flags = marketFlags(t, marketRow);
   if (!sameTokens(t, marketRow, tokens) || ((flags ^ fields.flags) & MarketFlag.negRisk) !== 0) {
-    // The identity of a market cannot change, but such a market can still be closed.
-    warn(`market ${market.id}: its tokens or neg-risk flag differ from those registered; kept`);
-    fields.flags = (fields.flags & ~MarketFlag.negRisk) | (flags & MarketFlag.negRisk);
+    warn(
+      `market ${market.id}: its tokens or neg-risk flag differ from those registered; it stays as it is`,
+    );
+    return 0;
   }
   // It never trades again, whatever a catalog says (docs/ledger.md#resolution).
   if (resolutionOf(t, marketRow) !== undefined) {
@@ -185,10 +186,11 @@ function flagsOf(market: MarketTerms): number {
   );
 }
 
+/** In any order. */
 function sameTokens(t: Tables, market: MarketRow, tokens: readonly Int32Array[]): boolean {
   if (marketTokens(t, market) !== tokens.length) return false;
-  const first = marketFirstToken(t, market);
-  return tokens.every((words, outcome) =>
-    sameId(words, 0, t.tokenI, tokenIdAt((first + outcome) as TokenRow)),
-  );
+  return tokens.every((words) => {
+    const token = findToken(t, words, 0);
+    return token !== 0 && tokenMarket(t, token) === market;
+  });
 }

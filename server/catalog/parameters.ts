@@ -278,9 +278,26 @@ const SEARCH_ROWS = [
   CREATOR,
 ];
 
+/** The `error` of a 400 of the catalog API: the published literal, or the rule that was broken. */
+export type CatalogErrors = 'literal' | 'rule';
+
+const LITERAL = 'q is required';
+
 /** Body of a 400 of the catalog API. @param detail names the parameter and the rule it broke */
-export function badRequest(detail: string): string {
-  return typedErrorBody('bad request', 'q is required', detail);
+export function badRequest(detail: string, errors: CatalogErrors = 'literal'): string {
+  const body = typedErrorBody('bad request', LITERAL, detail);
+  return errors === 'literal' ? body : ruleFirst(body);
+}
+
+/** Returns a body of badRequest with its detail in place of the literal, any other body as it is. */
+export function ruleFirst(body: string): string {
+  const { error, ...others } = JSON.parse(body) as {
+    readonly error: string;
+    readonly detail: string;
+  };
+  if (error !== LITERAL) return body;
+  const { type, ...more } = { type: '', ...others };
+  return JSON.stringify({ type, error: others.detail, ...more });
 }
 
 type Refuse = (detail: string) => string;

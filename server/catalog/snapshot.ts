@@ -7,7 +7,9 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CatalogSnapshot, CatalogStore } from '../../storage/catalog/catalog.ts';
-import type { Catalog } from '../../storage/catalog/catalog-file.ts';
+import type { Catalog, JsonObject } from '../../storage/catalog/catalog-file.ts';
+import { textList } from '../../storage/catalog/catalog-json.ts';
+import { conditionIdOf, hasEnded, tradingTerms } from '../../storage/catalog/catalog-market.ts';
 import { prepareCatalog } from './build.ts';
 import type { MarketTerms } from './market-registry.ts';
 import type { PreparedCatalog } from './prepared.ts';
@@ -25,11 +27,19 @@ export interface CatalogCounts {
   readonly sites: number;
 }
 
+/** By what a market is compared with those that are registered. `conditionId` is '' where it has none. */
+export type MarketIdentity = Pick<
+  MarketTerms,
+  'conditionId' | 'ended' | 'id' | 'negRisk' | 'tokenIds'
+>;
+
 /** A generation in the form that its thread needs. */
 export interface ReadyCatalog {
   readonly prepared: PreparedCatalog;
   /** The markets that can have books, with the fields that the engine needs. */
   readonly terms: readonly MarketTerms[];
+  /** Other markets that name tokens or a condition id: they have none of another market. */
+  readonly bookless: readonly MarketIdentity[];
   /** See Catalog. */
   readonly endedConditions: readonly string[];
   readonly counts: CatalogCounts;
@@ -39,7 +49,7 @@ export interface ReadyCatalog {
  * To be raised with every change of what is prepared (prepared.ts), of the terms or of the texts: a
  * test compares the snapshot of the demo catalog with this number.
  */
-export const SNAPSHOT_FORMAT = 'ready-5';
+export const SNAPSHOT_FORMAT = 'ready-6';
 
 /** Longer than a node tries to bring a generation to the others. */
 const DECIDED_MS_MAX = 60_000;
@@ -55,6 +65,7 @@ export function makeReady(catalog: Catalog, take: (texts: Uint8Array) => void): 
   return {
     prepared,
     terms: markets.map(termsOf),
+    bookless: booklessOf(catalog),
     endedConditions,
     counts: {
       events: events.length,
@@ -121,7 +132,7 @@ export function readSnapshot(
 }
 
 /** The fields that the engine needs. */
-type EngineTerms = Pick<ReadyCatalog, 'terms' | 'endedConditions'>;
+type EngineTerms = Pick<ReadyCatalog, 'bookless' | 'terms' | 'endedConditions'>;
 
 /** Separate from the served data, because only that is transferred. */
 interface StoredRest {
@@ -135,10 +146,25 @@ interface StoredRest {
 export function snapshotOf(catalog: Catalog): CatalogSnapshot {
   const texts: Uint8Array[] = [];
   const ready = makeReady(catalog, (chunk) => texts.push(chunk));
-  const { prepared, terms, endedConditions, counts } = ready;
-  const engine: EngineTerms = { terms, endedConditions };
+  const { bookless, prepared, terms, endedConditions, counts } = ready;
+  const engine: EngineTerms = { terms, bookless, endedConditions };
   const rest: StoredRest = { texts, engine: encoder.encode(JSON.stringify(engine)), counts };
   return { format: SNAPSHOT_FORMAT, parts: [encodeTree(prepared), encodeTree(rest)] };
+}
+
+function booklessOf({ events, markets }: Catalog): MarketIdentity[] {
+  const withBook = new Set(markets.map(({ id }) => id));
+  return events.flatMap((event) =>
+    (event.markets as readonly JsonObject[]).flatMap((raw) => {
+      const id = String(raw.id);
+      if (withBook.has(id)) return [];
+      const conditionId = conditionIdOf(raw) ?? '';
+      const tokenIds = textList(raw.clobTokenIds) ?? [];
+      const { negRisk } = tradingTerms(raw, event);
+      if (conditionId === '' && tokenIds.length === 0) return [];
+      return [{ id, conditionId, tokenIds, negRisk, ended: hasEnded(raw) }];
+    }),
+  );
 }
 
 function termsOf(market: MarketTerms): MarketTerms {

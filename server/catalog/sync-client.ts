@@ -7,6 +7,8 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isObject } from '../../storage/catalog/catalog-json.ts';
+import { failureReason } from '../common/failure-reason.ts';
+import { fetchFromHost, RedirectRefused } from '../common/redirects.ts';
 
 export interface SyncLimits {
   /** One try of one request, its body included. */
@@ -170,7 +172,8 @@ export class SourceClient {
     try {
       const headers: Record<string, string> = { accept: 'application/json' };
       if (allowed.knownEtag !== undefined) headers['if-none-match'] = allowed.knownEtag;
-      const response = await fetch(`${this.base}${path}`, { headers, signal: bounded.signal });
+      const { signal } = bounded;
+      const response = await fetchFromHost(`${this.base}${path}`, { headers, signal });
       return await this.read(response, allowed);
     } catch (error) {
       bounded.signal.throwIfAborted();
@@ -252,7 +255,5 @@ function parseJson(body: Buffer): unknown {
 /** The error of fetch has no useful text; its cause has. */
 function asSourceError(error: unknown): SourceError {
   if (error instanceof SourceError) return error;
-  const { message, cause } = error as Error;
-  const { code, message: why } = (cause ?? {}) as { code?: string; message?: string };
-  return new SourceError(why || code || message, true);
+  return new SourceError(failureReason(error), !(error instanceof RedirectRefused));
 }

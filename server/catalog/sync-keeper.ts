@@ -6,14 +6,17 @@
  */
 import type { Worker } from 'node:worker_threads';
 import { startThread } from '../../storage/files/thread.ts';
+import { type Contradictions, NO_CONTRADICTIONS } from '../common/contradictions.ts';
 import { backoffSeconds, type SyncLog } from './sync.ts';
-import type { SyncLine, SyncOrder, SyncSetup } from './sync-thread.ts';
+import type { SyncMessage, SyncOrder, SyncSetup } from './sync-thread.ts';
 
 export interface SyncOptions extends SyncSetup {
   readonly log: SyncLog;
 }
 
 export interface CatalogSync {
+  /** Markets of the source that contradict what is registered, as of its newest pull. */
+  readonly contradictions: () => Contradictions;
   /** Pulls now, or once more after a pull that is under way. */
   pull(): void;
   close(): Promise<void>;
@@ -28,6 +31,7 @@ export function startSync(options: SyncOptions): CatalogSync {
   const { url, seconds } = setup;
   let isClosing = false;
   let deaths = 0;
+  let contradictions = NO_CONTRADICTIONS;
   let worker: Worker | undefined;
   let restart: NodeJS.Timeout | undefined;
   let ended: Promise<void> = Promise.resolve();
@@ -39,7 +43,12 @@ export function startSync(options: SyncOptions): CatalogSync {
       name: 'catalog sync',
     });
     worker = started;
-    started.on('message', ({ level, line }: SyncLine) => {
+    started.on('message', (message: SyncMessage) => {
+      if ('contradictions' in message) {
+        contradictions = message.contradictions;
+        return;
+      }
+      const { level, line } = message;
       if (level !== 'warn') deaths = 0;
       log(level, line);
     });
@@ -61,6 +70,7 @@ export function startSync(options: SyncOptions): CatalogSync {
 
   start();
   return {
+    contradictions: () => contradictions,
     pull: () => worker?.postMessage('pull' satisfies SyncOrder),
     async close() {
       isClosing = true;

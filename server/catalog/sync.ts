@@ -8,6 +8,8 @@
 import { createHash } from 'node:crypto';
 import { EventEmitter } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
+import type { Tables } from '../../engine/tables/tables.ts';
 import type { CatalogStore } from '../../storage/catalog/catalog.ts';
 import { catalogChanges } from '../../storage/catalog/catalog-changes.ts';
 import {
@@ -18,9 +20,16 @@ import {
 import { describeReport } from '../../storage/catalog/catalog-report.ts';
 import { KINDS } from '../../storage/catalog/catalog-rows.ts';
 import { keepOperatorObjects } from '../../storage/catalog/operator-objects.ts';
+import {
+  alignFile,
+  type Contradiction,
+  describeContradictions,
+} from '../../storage/catalog/registered-markets.ts';
+import { registeredMarkets } from '../market-data/registered.ts';
+import { alignedCatalog } from './aligned.ts';
 import { replaceCatalog } from './snapshot.ts';
 import type { SyncLimits } from './sync-client.ts';
-import { pullCatalog } from './sync-pull.ts';
+import { type PulledFile, pullCatalog } from './sync-pull.ts';
 
 export type SyncResult =
   | { readonly kind: 'unchanged' }
@@ -29,10 +38,15 @@ export type SyncResult =
 
 export type SyncLog = (level: 'debug' | 'info' | 'warn', line: string) => void;
 
+/** Told of the markets that contradict what is registered, whenever that are others than before. */
+export type SyncWatch = (contradictions: readonly Contradiction[]) => void;
+
 export interface MirrorOptions {
   readonly url: string;
   readonly store: CatalogStore;
   readonly limits: SyncLimits;
+  /** Of the engine, which has the registered markets; undefined = there is none yet. */
+  readonly tables?: Tables | undefined;
   /** Condition ids of the demo, which a pull may remove without a confirmation. */
   readonly ownConditions: ReadonlySet<string>;
   /** Removes as many markets as the source no longer has. */
@@ -52,6 +66,8 @@ interface Stored {
  * The longest time between two tries of a failing source, unless the configured interval is longer.
  */
 const BACKOFF_SECONDS_MAX = 900;
+/** Markets that a log names after one pull. */
+const NAMED_MAX = 20;
 
 /** Seconds until the next try after so many failures in a row. */
 export function backoffSeconds(seconds: number, failures: number): number {
@@ -63,6 +79,8 @@ export class Mirror {
   private stored: Stored | undefined;
   /** The ETag of the source when its catalog was last equal to a stored generation. */
   private mirrored: { readonly number: number | undefined; readonly etag: string } | undefined;
+  /** Markets of the source that contradict what is registered, as of the newest pull. */
+  contradictions: readonly Contradiction[] = [];
 
   constructor(options: MirrorOptions) {
     this.o = options;
@@ -78,7 +96,8 @@ export class Mirror {
     if (pull.kind !== 'pulled') return pull;
 
     const before = this.readStored();
-    const pulled = readCatalog({ ...pull.file, sites: before.sites });
+    const stored = alignedCatalog(store.load(), this.o.tables).catalog;
+    const pulled = readCatalog({ ...this.aligned(pull.file, stored), sites: before.sites });
     if (!pulled.ok) return { kind: 'failed', reason: pulled.error };
     if (pulled.catalog.events.length === 0 && before.hasEvents) {
       return { kind: 'failed', reason: 'it has no events at all, which is hardly meant' };
@@ -88,7 +107,7 @@ export class Mirror {
     if (pulled.catalog.events.length === 0 && before.number === undefined) {
       return { kind: 'unchanged' };
     }
-    const kept = keepOperatorObjects(store.load(), pulled);
+    const kept = keepOperatorObjects(stored, pulled);
     if (!kept.ok) return { kind: 'failed', reason: kept.error };
     const { catalog, report } = kept;
     if (signal.aborted) return { kind: 'failed', reason: 'stopped' };
@@ -96,7 +115,7 @@ export class Mirror {
     const isSame = before.number !== undefined && digest === before.digest;
     let number = before.number;
     if (!isSame) {
-      const refusal = this.refusalOf(catalog);
+      const refusal = this.refusalOf(stored, catalog);
       if (refusal !== undefined) return { kind: 'failed', reason: refusal };
       try {
         number = await replaceCatalog(store, catalog, number ?? 0);
@@ -110,11 +129,20 @@ export class Mirror {
       : { kind: 'replaced', generation: number, report };
   }
 
+  /** With its markets as they are registered; those that contradict stay as they are stored. */
+  private aligned(file: PulledFile, stored: Catalog): object {
+    const { tables } = this.o;
+    if (tables === undefined) return file;
+    const { contradictions, json } = alignFile(file, registeredMarkets(tables), stored);
+    this.contradictions = contradictions;
+    return json as object;
+  }
+
   /** Why an operator has to confirm this catalog; the same bound as that of an import. */
-  private refusalOf(catalog: Catalog): string | undefined {
-    const { isForced, ownConditions, store, url } = this.o;
+  private refusalOf(stored: Catalog, catalog: Catalog): string | undefined {
+    const { isForced, ownConditions, url } = this.o;
     if (isForced === true) return undefined;
-    const { refusal } = catalogChanges(store.load(), catalog, ownConditions);
+    const { refusal } = catalogChanges(stored, catalog, ownConditions);
     return refusal === undefined
       ? undefined
       : `${refusal}: \`catalog sync ${url} --force\` removes them`;
@@ -169,7 +197,9 @@ export async function keepInSync(
   log: SyncLog,
   signal: AbortSignal,
   wake = new EventEmitter(),
+  watch: SyncWatch = () => undefined,
 ): Promise<void> {
+  let known: readonly Contradiction[] = [];
   let failures = 0;
   let isWanted = false;
   let rest = new AbortController();
@@ -185,6 +215,13 @@ export async function keepInSync(
     failures = result.kind === 'failed' ? failures + 1 : 0;
     const wait = failures === 0 ? seconds : backoffSeconds(seconds, failures);
     tell(result, { url, failures, wait }, log);
+    if (!isDeepStrictEqual(mirror.contradictions, known)) {
+      known = mirror.contradictions;
+      for (const line of describeContradictions(known.slice(0, NAMED_MAX))) {
+        log('warn', `catalog sync from ${url}: ${line}: it stays as it is`);
+      }
+      watch(known);
+    }
     if (isWanted && failures === 0) continue;
     rest = new AbortController();
     await sleep(wait * 1000, undefined, { signal: rest.signal }).catch(() => undefined);

@@ -10,10 +10,13 @@ import {
   backtest,
   equityCsv,
   fillsCsv,
+  NoStrategy,
   reportHtml,
-  type Strategy,
   StrategyError,
+  type StrategySource,
 } from '../backtest/backtest.ts';
+import { nextTurn } from '../common/next-turn.ts';
+import { aligned } from '../common/terminal.ts';
 import { type Options, Refused, type Run } from './context.ts';
 import { numberOf, textOf, timeOf } from './settings.ts';
 
@@ -37,30 +40,65 @@ export const runBacktest: Run = async (context, [recording = '', ...files], opti
   const settings = optionsOf(options);
   const results: BacktestResult[] = [];
   for (const file of files) {
-    const strategy = await strategyOf(file);
-    const name = basename(file, extname(file));
     try {
-      results.push(await backtest(recording, strategy, { ...settings, name }));
+      results.push(await runOf(recording, file, settings));
     } catch (error) {
       if (error instanceof RangeError || error instanceof RecordingDamaged) {
         throw new Refused(error.message);
       }
-      if (error instanceof StrategyError && error.cause instanceof Error) {
-        stderr.write(`${error.cause.stack}\n`);
-      }
-      throw error;
+      if (error instanceof NoStrategy) throw new Refused(`${file}: ${error.message}`);
+      if (!(error instanceof StrategyError)) throw error;
+      const { cause, message } = error;
+      if (cause instanceof Error) stderr.block(`${cause.stack}\n`);
+      throw new Error(`${file}: ${message}`, { cause });
     }
   }
   const named = withDistinctNames(results);
   const [html, csv] = [textOf(options, 'html'), textOf(options, 'csv')];
   if (html !== undefined) await writeWhole(html, [reportHtml(named)]);
   if (csv !== undefined) await writeTables(csv, named);
-  if (options.json === true) for (const each of named) stdout.write(`${JSON.stringify(each)}\n`);
-  else stdout.write(tableOf(named));
-  const damaged = named[0]?.messagesDamaged ?? 0;
-  if (damaged > 0) stderr.write(`${recording}: damaged messages left out: ${damaged}\n`);
+  if (options.json === true) for (const each of named) stdout.json(each);
+  else stdout.lines(tableOf(named));
+  const [first] = named;
+  for (const [what, count] of [
+    ['damaged messages left out', first?.messagesDamaged],
+    [
+      'entries with a time before that of an earlier one, whose time counts',
+      first?.timesDecreasing,
+    ],
+  ] as const) {
+    if (count !== undefined && count > 0) stderr.line(`${recording}: ${what}: ${count}`);
+  }
+  for (const { name, pausesCut } of named) {
+    if (pausesCut > 0) stderr.line(`${name}: pauses in which timers were left out: ${pausesCut}`);
+  }
   return 'done';
 };
+
+/** A run of the strategy of a file. Rejections of promises that the strategy keeps to itself end it, too. */
+async function runOf(
+  recording: string,
+  file: string,
+  settings: BacktestOptions,
+): Promise<BacktestResult> {
+  let rejection: StrategyError | undefined;
+  const rejected = (cause: unknown): void => {
+    const what = cause instanceof Error ? cause.message : String(cause);
+    rejection ??= new StrategyError(`a promise that nothing waits for: ${what}`, { cause });
+  };
+  process.on('unhandledRejection', rejected);
+  try {
+    const strategy = await strategyOf(file);
+    const name = basename(file, extname(file));
+    const result = await backtest(recording, strategy, { ...settings, name });
+    // Rejections are known once the promises at hand have run.
+    await nextTurn();
+    if (rejection !== undefined) throw rejection;
+    return result;
+  } finally {
+    process.off('unhandledRejection', rejected);
+  }
+}
 
 function optionsOf(options: Options): BacktestOptions {
   const texts = Object.fromEntries(
@@ -80,11 +118,10 @@ function optionsOf(options: Options): BacktestOptions {
 }
 
 /** The default export of a module: a strategy, or a function that makes one. */
-async function strategyOf(file: string): Promise<Strategy | (() => Strategy)> {
-  const module = await imported(file);
-  const { default: strategy } = module;
-  if (typeof strategy === 'function') return strategy as () => Strategy;
-  if (typeof strategy === 'object' && strategy !== null) return strategy as Strategy;
+async function strategyOf(file: string): Promise<StrategySource> {
+  const { default: strategy } = await imported(file);
+  const isSource = typeof strategy === 'function' || typeof strategy === 'object';
+  if (isSource && strategy !== null) return strategy as StrategySource;
   throw new Refused(`${file}: its default export must be a strategy, or a function that makes one`);
 }
 
@@ -99,7 +136,8 @@ async function imported(file: string): Promise<{ default?: unknown }> {
       );
     }
     if (code === 'ERR_MODULE_NOT_FOUND') throw new Refused(message);
-    throw error;
+    const what = error instanceof Error ? message : String(error);
+    throw new StrategyError(`it cannot be loaded: ${what}`, { cause: error });
   }
 }
 
@@ -122,20 +160,9 @@ async function writeTables(directory: string, results: readonly BacktestResult[]
   }
 }
 
-function tableOf(results: readonly BacktestResult[]): string {
-  const rows = [
-    Object.keys(COLUMNS),
-    ...results.map((result) => Object.values(COLUMNS).map((read) => read(result))),
-  ];
-  const widths = rows[0]!.map((_, i) => Math.max(...rows.map((row) => row[i]!.length)));
-  return rows
-    .map((row) => {
-      const cells = row.map((cell, i) =>
-        i === 0 ? cell.padEnd(widths[i]!) : cell.padStart(widths[i]!),
-      );
-      return `${cells.join('  ')}\n`;
-    })
-    .join('');
+function tableOf(results: readonly BacktestResult[]): string[] {
+  const rows = results.map((result) => Object.values(COLUMNS).map((read) => read(result)));
+  return aligned([Object.keys(COLUMNS), ...rows], (column) => column > 0);
 }
 
 function percent(part: number): string {

@@ -1,10 +1,10 @@
 /** `book`: draws a book of a running node, and draws it again whenever it changes. */
-import type { Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Run } from './context.ts';
+import { textList } from '../../storage/catalog/catalog-json.ts';
+import { aligned, type Paint, type Piece } from '../common/terminal.ts';
+import { type Context, Refused, type Run } from './context.ts';
 import { answerOf, baseOf } from './node-request.ts';
-import { numberOf, textOf, tokenOf } from './settings.ts';
-import { aligned, CLEAR_SCREEN, isTerminal, type Paint } from './terminal.ts';
+import { marketOf, numberOf, textOf, tokenOf } from './settings.ts';
 
 interface Level {
   readonly price: string;
@@ -25,18 +25,37 @@ const WATCH_MS = 250;
 const BAR_WIDTH = 30;
 const LEVELS = 10;
 
-export const book: Run = async (context, [token = ''], options) => {
+/** A market of the catalog API, as far as it is read. */
+interface ApiMarket {
+  readonly question: string;
+  readonly outcomes: string;
+  readonly clobTokenIds: string;
+}
+
+/** A token, and what it is. */
+interface Named {
+  readonly token: string;
+  /** Undefined where the catalog does not list it. */
+  readonly title: string | undefined;
+}
+
+/** More digits than the number of a market has. */
+const TOKEN_ID = /^\d{16,}$/;
+
+export const book: Run = async (context, [what = '', outcome], options) => {
   const { paint, signal, stdout } = context;
   const levels = numberOf(textOf(options, 'levels') ?? String(LEVELS), '--levels', 1);
   const base = baseOf(context, options, (config) => config);
-  const url = new URL(`/book?token_id=${tokenOf(token)}`, base);
+  const { title, token } = await named(context, base, what, outcome);
+  const url = new URL(`/book?token_id=${token}`, base);
   let seen: string | undefined;
   let isOpen = true;
   do {
     const read = await answerOf<Book>(url, signal);
     if (read.hash + read.timestamp !== seen) {
-      const clear = seen !== undefined && isTerminal(stdout) ? CLEAR_SCREEN : '';
-      isOpen = await written(stdout, `${clear}${drawn(read, levels, paint).join('\n')}\n`);
+      const lines = drawn(read, levels, paint);
+      const head = title === undefined ? [] : [paint.bold(title)];
+      isOpen = await stdout.redraw([...head, ...lines], seen === undefined);
       seen = read.hash + read.timestamp;
     }
     if (options.watch === true) await sleep(WATCH_MS, undefined, { signal }).catch(() => undefined);
@@ -44,15 +63,45 @@ export const book: Run = async (context, [token = ''], options) => {
   return 'done';
 };
 
-/** False when the reader has disconnected. */
-function written(stream: Writable, text: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    stream.write(text, (error) => resolve(error == null));
-  });
+/** Looks a token up, or an outcome of a market, by default its first. */
+async function named(
+  { signal }: Context,
+  base: string,
+  what: string,
+  outcome: string | undefined,
+): Promise<Named> {
+  const isToken = TOKEN_ID.test(what);
+  if (isToken && outcome !== undefined)
+    throw new Refused('a token is of one outcome: leave it out');
+  const url = new URL('/gamma/markets', base);
+  url.searchParams.set(isToken ? 'clob_token_ids' : parameterOf(what), marketOf(what));
+  const [market, ...others] = await answerOf<readonly ApiMarket[]>(url, signal);
+  if (others.length > 0) throw new Error(`several markets have the slug "${what}"`);
+  if (market === undefined) {
+    if (isToken) return { token: tokenOf(what), title: undefined };
+    throw new Error(`no market has the condition id, number or slug "${what}"`);
+  }
+  const [names, tokens] = [market.outcomes, market.clobTokenIds].map(
+    (list) => textList(list) ?? [],
+  );
+  const place = isToken ? tokens!.indexOf(what) : outcomeAt(names!, outcome);
+  return { token: tokens![place]!, title: `${market.question} ${names![place]}` };
+}
+
+function parameterOf(market: string): string {
+  if (/^0x/i.test(market)) return 'condition_id';
+  return /^\d+$/.test(market) ? 'id' : 'slug';
+}
+
+function outcomeAt(names: readonly string[], outcome: string | undefined): number {
+  if (outcome === undefined) return 0;
+  const place = names.findIndex((name) => name.toLowerCase() === outcome.toLowerCase());
+  if (place === -1) throw new Refused(`OUTCOME must be one of ${names.join(', ')}`);
+  return place;
 }
 
 /** Asks above bids, best prices in the middle. A bar is the size from the best price on. */
-function drawn(read: Book, count: number, paint: Paint): string[] {
+function drawn(read: Book, count: number, paint: Paint): Piece[] {
   const asks = summed(read.asks, count);
   const bids = summed(read.bids, count);
   const most = Math.max(1e-6, ...[...asks, ...bids].map(({ sum }) => sum));

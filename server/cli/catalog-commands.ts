@@ -27,6 +27,7 @@ export const importing: Run = async (context, args, options) => {
     isForced: options.force === true,
     isStrict: options.strict === true,
     merges: options.merge === true,
+    skipsChanged: options.skipChanged === true,
   };
   const isDone = await importFile(fileOf(args), importOptions, catalogContext(context));
   return isDone ? 'done' : 'failed';
@@ -43,6 +44,6 @@ export const syncing: Run = async (context, [url = ''], options) => {
 };
 
 export const schema: Run = async ({ stdout }) => {
-  stdout.write(`${JSON.stringify(catalogFileSchema(), null, 2)}\n`);
+  stdout.json(catalogFileSchema(), 2);
   return 'done';
 };

@@ -19,6 +19,6 @@ export const accept: Run = async (context, _args, options) => {
   });
   const seconds = Math.round(Math.abs(jumpMs) / MS);
   const way = jumpMs > 0 ? 'ahead' : 'back';
-  context.stdout.write(`accepted: the clock jumped ${seconds} s ${way}, and orders are taken\n`);
+  context.stdout.line(`accepted: the clock jumped ${seconds} s ${way}, and orders are taken`);
   return 'done';
 };

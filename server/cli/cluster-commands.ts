@@ -1,7 +1,7 @@
 /** The commands for a cluster, and its table. */
 import type { OperationOutput } from '../admin/operation-table.ts';
+import { aligned } from '../common/terminal.ts';
 import { command } from './operator-commands.ts';
-import { aligned } from './terminal.ts';
 
 const MIB = 2 ** 20;
 const mebibytes = (bytes: number): string => `${(bytes / MIB).toFixed(1)} MiB`;
@@ -21,7 +21,7 @@ export const defrag = command(
     `${member}: ${mebibytes(before)} before, ${mebibytes(after)} after`,
 );
 
-function shown({ etcd, nodes }: OperationOutput<'GET /admin/cluster'>): string {
+function shown({ etcd, nodes }: OperationOutput<'GET /admin/cluster'>): string[] {
   const text = (value: number | undefined): string => (value === undefined ? '-' : `${value}`);
   const rows = nodes.map((node) => [
     node.node,
@@ -42,5 +42,5 @@ function shown({ etcd, nodes }: OperationOutput<'GET /admin/cluster'>): string {
     ...aligned([head, ...rows]),
     '',
     ...aligned([['etcd', 'role', 'file', 'in use'], ...members]),
-  ].join('\n');
+  ];
 }

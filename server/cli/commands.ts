@@ -3,6 +3,7 @@
  * command is loaded when it is called, so that `--help` is fast.
  */
 import type { Run } from './context.ts';
+import { LIST_OPTIONS } from './list-options.ts';
 
 export interface CommandRow {
   readonly does: string;
@@ -26,6 +27,7 @@ const ADMIN_OPTIONS = {
   '--url <url>': 'the admin listener (http://ADMIN_HOST:ADMIN_PORT of the environment)',
 } as const;
 
+const NODE_OPTION = { '--url <url>': 'the node (http://HOST:PORT of the environment)' } as const;
 const REQUEST_OPTIONS = {
   '--id <text>': 'sent again with the same id it is done once; one is made and printed',
   ...ADMIN_OPTIONS,
@@ -34,7 +36,8 @@ const MADE_OPTIONS = {
   '--description <text>': 'the rules',
   '--start <time>': 'when it begins, such as 2027-01-01T18:00:00Z (now)',
   '--end <time>': 'when it ends',
-  '--id <text>': 'tells it from others of the same name',
+  '--key <text>': 'tells it from others of the same name',
+  '--id <text>': 'the older name of --key',
   ...ADMIN_OPTIONS,
 } as const;
 
@@ -74,6 +77,8 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
       '--merge': 'adds and replaces events, tags, series and sites by id, and leaves the rest',
       '--strict': 'refuses a file with objects that would be left out or get no book',
       '--force': 'removes more than a tenth of the markets, or more than 10 where that is more',
+      '--skip-changed':
+        'leaves out markets whose tokens, condition id or neg-risk flag are not those registered; without it they make the import fail',
     },
     run: async () => (await import('./catalog-commands.ts')).importing,
   },
@@ -98,7 +103,7 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
   'keys list': {
     does: 'API keys and read-only keys that were issued; no secret is shown',
     node: 'either',
-    options: { '--wallet <address>': 'those of one wallet', '--json': 'a line of JSON each' },
+    options: { '--wallet <wallet>': 'those of one wallet', '--json': 'a line of JSON each' },
     run: async () => (await import('./operator-commands.ts')).listKeys,
   },
   'keys revoke': {
@@ -129,6 +134,25 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
     options: ADMIN_OPTIONS,
     run: async () => (await import('./operator-commands.ts')).cancelOrders,
   },
+  'wallet list': {
+    does: 'wallets that were paid in or have traded, and those with a name: cash, open orders, bans',
+    node: 'remote',
+    options: {
+      '--search <text>': 'those with this part in their address or name',
+      '--funded': 'those with cash or shares',
+      '--banned': 'those that are banned',
+      ...LIST_OPTIONS,
+      '--url <url>': ADMIN_OPTIONS['--url <url>'],
+    },
+    run: async () => (await import('./wallet-commands.ts')).listWallets,
+  },
+  'wallet name': {
+    does: 'gives a wallet a name, by which commands take it and which only operators see; without NAME takes it away',
+    node: 'either',
+    args: ['WALLET', '[NAME]'],
+    options: JSON_OPTION,
+    run: async () => (await import('./wallet-commands.ts')).nameWallet,
+  },
   'wallet ban': {
     does: 'bans a wallet: its keys are answered 403, orders for it are refused, its open orders end',
     node: 'either',
@@ -150,7 +174,7 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
     run: async () => (await import('./operator-commands.ts')).bans,
   },
   'venue pause': {
-    does: 'pauses the venue, also over a restart: orders are refused, cancels are taken',
+    does: 'pauses the venue, also over a restart: orders are refused; cancels, splits and merges are taken',
     node: 'either',
     options: { '--reason <text>': 'for /ready and the log', ...JSON_OPTION },
     run: async () => (await import('./operator-commands.ts')).pause,
@@ -175,11 +199,19 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
     run: async () => (await import('./operator-commands.ts')).setLimit,
   },
   'ledger deposit': {
-    does: 'pays collateral in to a wallet: AMOUNT is a decimal',
+    does: 'pays collateral in to a wallet: AMOUNT is a decimal; or to all wallets of a file',
     node: 'remote',
-    args: ['WALLET', 'AMOUNT'],
-    options: { '--signer <address>': 'who may sign for the wallet', ...REQUEST_OPTIONS },
-    run: async () => (await import('./ledger-commands.ts')).deposit,
+    args: ['[WALLET]', '[AMOUNT]'],
+    options: {
+      '--signer <address>': 'who may sign for the wallet',
+      '--file <file>':
+        'CSV with wallet, amount and, where it is wanted, signer; checked whole before anything is paid in',
+      '--dry-run': 'checks the file, and pays in nothing',
+      ...REQUEST_OPTIONS,
+      '--id <text>':
+        'sent again with the same id it is done once; one is made and printed. Of a file: its name unless given',
+    },
+    run: async () => (await import('./deposit-command.ts')).deposit,
   },
   'ledger withdraw': {
     does: 'pays free collateral out of a wallet',
@@ -214,6 +246,26 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
     },
     run: async () => (await import('./ledger-commands.ts')).statement,
   },
+  'ledger fees': {
+    does: 'fees of the venue, and what was paid out of them, newest first',
+    node: 'remote',
+    options: { '--limit <number>': 'how many payments (100)', ...ADMIN_OPTIONS },
+    run: async () => (await import('./ledger-commands.ts')).fees,
+  },
+  'ledger pay-fees': {
+    does: 'pays fees of the venue to a wallet',
+    node: 'remote',
+    args: ['WALLET', 'AMOUNT'],
+    options: REQUEST_OPTIONS,
+    run: async () => (await import('./ledger-commands.ts')).payFees,
+  },
+  'ledger draw-fees': {
+    does: 'takes fees of the venue out of the ledger',
+    node: 'remote',
+    args: ['AMOUNT'],
+    options: REQUEST_OPTIONS,
+    run: async () => (await import('./ledger-commands.ts')).drawFees,
+  },
   'ledger audit': {
     does: 'rebuilds the ledger from image and log, and adds it up; it differs where that does not hold',
     node: 'shared',
@@ -231,6 +283,18 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
     },
     run: async () => (await import('./market-commands.ts')).createEvent,
   },
+  'event list': {
+    does: 'events of the catalog with their markets, newest first',
+    node: 'remote',
+    options: {
+      '--state <state>': 'those that are open or closed',
+      '--tag <slug>': 'those with this tag',
+      '--by <column>': 'order: new, volume, liquidity or end (new)',
+      ...LIST_OPTIONS,
+      ...NODE_OPTION,
+    },
+    run: async () => (await import('./market-list.ts')).listEvents,
+  },
   'event edit': {
     does: 'changes what an event says',
     node: 'remote',
@@ -246,12 +310,12 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
     run: async () => (await import('./market-commands.ts')).editEvent,
   },
   'market create': {
-    does: 'makes a market; prints its condition id and token ids',
+    does: 'makes a market; prints its condition id, the token id of each outcome, and its slug',
     node: 'remote',
     options: {
       '--question <text>': 'its question',
       '--outcome <names...>': 'a name; one for each outcome',
-      '--event <id>':
+      '--event <event>':
         'an event that `event create` made; without it the market gets one of its own',
       '--tick <size>': 'tick size (0.01)',
       '--minimum <shares>': 'least size of an order (5)',
@@ -261,10 +325,24 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
     },
     run: async () => (await import('./market-commands.ts')).createMarket,
   },
+  'market list': {
+    does: 'markets of the catalog with their state and prices, newest first',
+    node: 'remote',
+    options: {
+      '--state <state>': 'those that are open, halted or closed',
+      '--event <event>': 'those of one event, by its number or slug',
+      '--tag <slug>': 'those whose event has this tag',
+      '--by <column>': 'order: new, volume, liquidity or end (new)',
+      '--tokens': 'a line for each outcome, with its token id',
+      ...LIST_OPTIONS,
+      ...NODE_OPTION,
+    },
+    run: async () => (await import('./market-list.ts')).listMarkets,
+  },
   'market edit': {
     does: 'changes what a market says, its tick, minimum or fee',
     node: 'remote',
-    args: ['CONDITION'],
+    args: ['MARKET'],
     options: {
       '--question <text>': 'its question',
       '--description <text>': 'the rules',
@@ -279,30 +357,32 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
   'market halt': {
     does: 'refuses orders for a market; open ones stay',
     node: 'remote',
-    args: ['CONDITION'],
+    args: ['MARKET'],
     options: ADMIN_OPTIONS,
     run: async () => (await import('./market-commands.ts')).halt,
   },
   'market resume': {
     does: 'takes orders for a halted market again',
     node: 'remote',
-    args: ['CONDITION'],
+    args: ['MARKET'],
     options: ADMIN_OPTIONS,
     run: async () => (await import('./market-commands.ts')).resume,
   },
   'market close': {
     does: 'ends a market for good: its open orders end, it can still resolve',
     node: 'remote',
-    args: ['CONDITION'],
+    args: ['MARKET'],
     options: ADMIN_OPTIONS,
     run: async () => (await import('./market-commands.ts')).close,
   },
   'market resolve': {
     does: 'pays out a market, for good',
     node: 'remote',
-    args: ['CONDITION'],
+    args: ['MARKET'],
     options: {
-      '--payout <weights>': 'a whole number for each outcome, such as 1,0',
+      '--winner <outcome>': 'name or token id of the outcome that pays all',
+      '--payout <weights>':
+        'instead: a whole number for each outcome, such as 1,0, in the order that the catalog shows',
       ...REQUEST_OPTIONS,
     },
     run: async () => (await import('./market-commands.ts')).resolve,
@@ -310,7 +390,7 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
   'market void': {
     does: 'pays out a market with equal weights, for good',
     node: 'remote',
-    args: ['CONDITION'],
+    args: ['MARKET'],
     options: REQUEST_OPTIONS,
     run: async () => (await import('./market-commands.ts')).voidMarket,
   },
@@ -341,11 +421,11 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
     run: async () => (await import('./operator-commands.ts')).audit,
   },
   book: {
-    does: 'draws the book of a token of a node that runs',
+    does: 'draws the book of a token, or of an outcome of a market (its first one), of a node that runs',
     node: 'remote',
-    args: ['TOKEN'],
+    args: ['MARKET', '[OUTCOME]'],
     options: {
-      '--url <url>': 'the node (http://HOST:PORT of the environment)',
+      ...NODE_OPTION,
       '--levels <number>': 'price levels of each side (10)',
       '--watch': 'draws it again whenever it changes',
     },
@@ -358,8 +438,8 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
     options: {
       '--format <name>': 'csv or jsonl (csv)',
       '--token <id>': 'fills in which one side traded this token',
-      '--market <id>': 'those of one market, by its condition id',
-      '--wallet <address>': 'those that a wallet took or made',
+      '--market <market>': 'those of one market, by its number, slug or condition id',
+      '--wallet <wallet>': 'those that a wallet took or made, by its address or name',
       '--side <side>': 'those whose taker did BUY or SELL',
       '--since <time>': 'from this time on: unix seconds, or ISO 8601',
       '--until <time>': 'up to before this time',
@@ -404,8 +484,13 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
     options: { '--json': 'as JSON' },
     run: async () => (await import('./record-commands.ts')).info,
   },
+  'record schema': {
+    does: 'prints the JSON Schema of a message of a recording in the public form, with examples',
+    node: 'any',
+    run: async () => (await import('./record-commands.ts')).schema,
+  },
   'record import': {
-    does: 'makes a recording of files with one message of a market channel a line',
+    does: 'makes a recording of files with one message of a market channel a line, or with books and trades as CSV',
     node: 'any',
     args: ['FILE...'],
     options: { '-o, --out <file>': 'the recording; it must not be there' },
@@ -472,12 +557,13 @@ export const GROUPS: Readonly<Record<string, string>> = {
   catalog: 'what can be traded: from a file, to a file, from another node',
   keys: 'API keys',
   orders: 'open orders of a wallet',
-  wallet: 'who may not trade',
+  wallet: 'which there are, what they are called, who may not trade',
   venue: 'whether orders are taken',
   limits: 'rate limits',
   ledger: 'cash and shares of wallets',
-  event: 'what markets are about',
-  market: 'markets that an operator makes, halts and resolves',
+  event: 'what markets are about; EVENT is its number or slug',
+  market:
+    'markets that an operator makes, halts and resolves; MARKET is its number, slug or condition id',
   trades: 'fills',
   record: 'recordings of venues',
   cluster: 'nodes that share one log',

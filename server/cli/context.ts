@@ -1,7 +1,8 @@
 /** What a command gets (streams, settings, how it may write), and the exit codes by which it ends. */
 import type { Readable, Writable } from 'node:stream';
 import type { Durability } from '../../storage/kv/lmdb.ts';
-import type { Environment, Paint, Progress } from './terminal.ts';
+import type { Environment, Output, Paint } from '../common/terminal.ts';
+import type { Progress } from './progress.ts';
 
 /** The streams of a command, by the names that a process has for them. */
 export interface Streams {
@@ -10,7 +11,10 @@ export interface Streams {
   readonly stderr: Writable;
 }
 
-export interface Context extends Streams {
+export interface Context {
+  readonly stdin: Readable;
+  readonly stdout: Output;
+  readonly stderr: Output;
   readonly env: Environment;
   readonly dataDir: string;
   readonly durability: Durability;

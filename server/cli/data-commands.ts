@@ -21,7 +21,7 @@ export const backup: Run = async ({ dataDir, progress, stdout }, [into = ''], op
     onProgress: progress.show,
   });
   progress.clear();
-  stdout.write(`${into}: ${describe(manifest)}\n`);
+  stdout.line(`${into}: ${describe(manifest)}`);
   return 'done';
 };
 
@@ -32,9 +32,9 @@ export const restoreFrom: Run = async ({ dataDir, progress, stderr, stdout }, [f
   }
   const manifest = await restore(resolve(from), dataDir, progress.show);
   progress.clear();
-  stdout.write(`${dataDir}: ${describe(manifest)}\n`);
+  stdout.line(`${dataDir}: ${describe(manifest)}`);
   if (manifest.files.every(({ path }) => path !== 'node.key')) {
-    stderr.write(`node.key is not in it: put yours into ${dataDir}, or every API key is dead\n`);
+    stderr.line(`node.key is not in it: put yours into ${dataDir}, or every API key is dead`);
   }
   return 'done';
 };
@@ -54,7 +54,7 @@ export const verifyAll: Run = async (context) => {
     isSound &&= ok;
     progress.clear();
     const word = ok ? paint.green('ok     ') : paint.red('damaged');
-    stdout.write(`${word} ${part.padEnd(PART_WIDTH)} ${text}\n`);
+    stdout.line(word, ` ${part.padEnd(PART_WIDTH)} ${text}`);
   };
   const findings = verify({ dataDir, capacities, onProgress: progress.show });
   for await (const { ok, part, text } of findings) report(part, ok, text);
@@ -70,6 +70,6 @@ export const verifyAll: Run = async (context) => {
 export const cutting: Run = async ({ dataDir, stderr }, [text = ''], options) => {
   const sequence = numberOf(text, 'SEQUENCE', 1);
   const cut = await cutLog(dataDir, sequence, options.force === true);
-  for (const path of cut) stderr.write(`set aside: ${path}\n`);
+  for (const path of cut) stderr.line(`set aside: ${path}`);
   return 'done';
 };

@@ -138,7 +138,7 @@ export const doctor: Run = async (context: Context) => {
   for (const [name, look] of Object.entries(LOOKS)) {
     const { state, text } = look(resolve(dataDir), config);
     if (state === 'bad') isFit = false;
-    stdout.write(`${words[state]} ${name.padEnd(NAME_WIDTH)} ${text}\n`);
+    stdout.line(words[state], ` ${name.padEnd(NAME_WIDTH)} ${text}`);
   }
   return isFit ? 'done' : 'differs';
 };

@@ -3,30 +3,19 @@ import { auditLedger } from '../../engine/audit-ledger.ts';
 import { ledgerIsOn } from '../../engine/ledger/reads.ts';
 import { type Rebuilt, rebuild } from '../../storage/recovery/rebuild.ts';
 import { newRequestId, totalsOf } from '../admin/ledger-operations.ts';
+import { aligned } from '../common/terminal.ts';
 import { statementCsv } from '../ledger/statement-rows.ts';
 import { STATEMENT_MAX, STATEMENT_PAGE, type StatementEntry } from '../ledger/statement-schemas.ts';
 import type { Options, Run } from './context.ts';
 import { operate } from './operate.ts';
 import { command, printLines, walletOf } from './operator-commands.ts';
 import { configOf, numberOf, textOf } from './settings.ts';
-import { aligned } from './terminal.ts';
 
 /** Made here: a command that got no answer can be sent again with it. */
 export const idOf = (options: Options): { readonly id: string } => ({
   id: textOf(options, 'id') ?? newRequestId(Date.now()),
 });
 export const again = (repeated: boolean): string => (repeated ? ' (it was done before)' : '');
-
-export const deposit = command(
-  'POST /admin/ledger/deposit',
-  ([wallet = '', amount = ''], options) => {
-    const signer = textOf(options, 'signer');
-    const signed = signer === undefined ? {} : { signer: walletOf(signer, '--signer') };
-    return { wallet: walletOf(wallet), amount, ...signed, ...idOf(options) };
-  },
-  ({ amount, cash, id, repeated, wallet }) =>
-    `${id}: ${amount} is paid in to ${wallet}, which has ${cash}${again(repeated)}`,
-);
 
 export const withdraw = command(
   'POST /admin/ledger/withdraw',
@@ -49,34 +38,72 @@ export const declare = command(
   ({ id, repeated, signer, wallet }) => `${id}: ${signer} may sign for ${wallet}${again(repeated)}`,
 );
 
+export const payFees = command(
+  'POST /admin/ledger/fees/pay',
+  ([wallet = '', amount = ''], options) => ({
+    wallet: walletOf(wallet),
+    amount,
+    ...idOf(options),
+  }),
+  ({ amount, cash, id, repeated, wallet }) =>
+    `${id}: ${amount} of the fees is paid to ${wallet}, which has ${cash}${again(repeated)}`,
+);
+
+export const drawFees = command(
+  'POST /admin/ledger/fees/draw',
+  ([amount = ''], options) => ({ amount, ...idOf(options) }),
+  ({ amount, fees, id, repeated }) =>
+    `${id}: ${amount} of the fees is drawn, ${fees} is left${again(repeated)}`,
+);
+
 export const balance = command(
   'GET /admin/ledger/balance',
   ([wallet = '']) => ({ wallet: walletOf(wallet) }),
   ({ cash, positions }) => {
-    const lines = positions.map((row) => [row.token_id, row.total, row.reserved, row.free]);
+    const lines = positions.map((row) => [
+      row.token_id,
+      row.total,
+      row.reserved,
+      row.free,
+      row.outcome,
+      row.slug,
+    ]);
     const of = ['cash', cash.total, cash.reserved, cash.free];
-    return aligned([['of', 'total', 'reserved', 'free'], of, ...lines]).join('\n');
+    return aligned([['of', 'total', 'reserved', 'free', 'outcome', 'market'], of, ...lines]);
   },
 );
 
-/** Pages of the node until there are enough. */
-export const statement: Run = async (context, [wallet = ''], options) => {
-  const { stdout } = context;
+interface Page<Row> {
+  readonly entries: readonly Row[];
+  readonly more: boolean;
+}
+
+/** Entries from the newest on, `--limit` of them. */
+async function entriesOf<Row extends { readonly entry: number }>(
+  options: Options,
+  pageOf: (page: { readonly limit: number; readonly before?: number }) => Promise<Page<Row>>,
+): Promise<Row[]> {
   const most = numberOf(textOf(options, 'limit') ?? String(STATEMENT_PAGE), '--limit', 1);
-  const rows: StatementEntry[] = [];
+  const rows: Row[] = [];
   for (let more = true; more && rows.length < most; ) {
+    const limit = Math.min(STATEMENT_MAX, most - rows.length);
     const last = rows.at(-1);
-    const page = await operate(context, options, 'GET /admin/ledger/statement', {
-      wallet: walletOf(wallet),
-      limit: Math.min(STATEMENT_MAX, most - rows.length),
-      ...(last === undefined ? {} : { before: last.entry }),
-    });
+    const page = await pageOf(last === undefined ? { limit } : { limit, before: last.entry });
     rows.push(...page.entries);
     more = page.more;
   }
+  return rows;
+}
+
+export const statement: Run = async (context, [wallet = ''], options) => {
+  const { stdout } = context;
+  const of = { wallet: walletOf(wallet) };
+  const rows = await entriesOf<StatementEntry>(options, (page) =>
+    operate(context, options, 'GET /admin/ledger/statement', { ...of, ...page }),
+  );
   if (options.json === true) return printLines(context, rows);
   if (options.csv === true) {
-    stdout.write(statementCsv(rows));
+    stdout.data(statementCsv(rows));
     return 'done';
   }
   const lines = rows.map((row) => [
@@ -99,7 +126,32 @@ export const statement: Run = async (context, [wallet = ''], options) => {
     'cash after',
     'shares after',
   ];
-  stdout.write(`${aligned([head, ...lines]).join('\n')}\n`);
+  stdout.lines(aligned([head, ...lines]));
+  return 'done';
+};
+
+export const fees: Run = async (context, _, options) => {
+  const { stdout } = context;
+  let left = '0';
+  const rows = await entriesOf(options, async (page) => {
+    const answer = await operate(context, options, 'GET /admin/ledger/fees', page);
+    left = answer.fees;
+    return answer;
+  });
+  if (options.json === true) {
+    stdout.line(JSON.stringify({ fees: left, entries: rows }));
+    return 'done';
+  }
+  const lines = rows.map((row) => [
+    String(row.entry),
+    new Date(row.timestamp).toISOString(),
+    row.amount,
+    row.wallet === '' ? 'drawn' : row.wallet,
+    row.fees_after,
+  ]);
+  stdout.line(`fees ${left}`);
+  if (lines.length > 0)
+    stdout.lines(aligned([['entry', 'time', 'amount', 'to', 'fees after'], ...lines]));
   return 'done';
 };
 
@@ -120,8 +172,8 @@ export const audit: Run = async (context, _, options) => {
   const isSound = problem === undefined;
   const totals = { sequence, sound: isSound, ...totalsOf(t) };
   const lines = Object.entries(totals).map(([name, value]) => [name, String(value)]);
-  const text = options.json === true ? JSON.stringify(totals) : aligned(lines).join('\n');
-  stdout.write(`${text}\n`);
-  if (problem !== undefined) stderr.write(`it does not add up: ${problem}\n`);
+  if (options.json === true) stdout.json(totals);
+  else stdout.lines(aligned(lines));
+  if (problem !== undefined) stderr.line(`it does not add up: ${problem}`);
   return isSound ? 'done' : 'differs';
 };

@@ -3,9 +3,10 @@ import type { OperationInput, OperationOutput } from '../admin/operation-table.t
 import { type Options, Refused, type Run } from './context.ts';
 import { again, idOf } from './ledger-commands.ts';
 import { command } from './operator-commands.ts';
-import { conditionOf, textOf } from './settings.ts';
+import { marketOf, textOf } from './settings.ts';
 
 type MarketInput = OperationInput<'POST /admin/markets'>;
+type ResolveInput = OperationInput<'POST /admin/markets/resolve'>;
 
 /** The texts of options, by the names of the members that they become. */
 function textsOf<Names extends string>(
@@ -47,7 +48,7 @@ export const createEvent = command(
   'POST /admin/events',
   (_, options) => ({
     title: needed(options, 'title'),
-    ...textsOf(options, { ...SHOWN, id: 'id' }),
+    ...textsOf(options, { ...SHOWN, key: 'key', id: 'id' }),
     ...(options.tag === undefined ? {} : { tags: manyOf(options, 'tag') }),
     ...negRiskOf(options),
   }),
@@ -69,20 +70,22 @@ export const createMarket = command(
   (_, options) => ({
     question: needed(options, 'question'),
     outcomes: manyOf(options, 'outcome'),
-    ...textsOf(options, { ...SHOWN, id: 'id', event: 'event', minimum: 'minimum' }),
+    ...textsOf(options, { ...SHOWN, key: 'key', id: 'id', event: 'event', minimum: 'minimum' }),
     ...termsOf(options),
     ...negRiskOf(options),
   }),
-  ({ changed, condition, event, tokens }) =>
-    [`condition ${condition}`, ...tokens.map((token) => `token ${token}`), `event ${event}`]
-      .join('\n')
-      .concat(again(!changed)),
+  ({ changed, condition, event, outcomes, slug, tokens }) => [
+    `condition ${condition}`,
+    ...tokens.map((token, i) => `token ${token} ${outcomes[i] ?? ''}`.trimEnd()),
+    `slug ${slug}`,
+    `event ${event}${again(!changed)}`,
+  ],
 );
 
 export const editMarket = command(
   'POST /admin/markets/edit',
   ([condition = ''], options) => ({
-    condition: conditionOf(condition),
+    condition: marketOf(condition),
     ...textsOf(options, { ...SHOWN, question: 'question', minimum: 'minimum' }),
     ...termsOf(options),
   }),
@@ -95,7 +98,7 @@ function stateCommand(
 ): Run {
   return command(
     key,
-    ([condition = '']) => ({ condition: conditionOf(condition) }),
+    ([condition = '']) => ({ condition: marketOf(condition) }),
     ({ changed, condition }) => `${condition} ${changed ? 'is' : 'was already'} ${state}`,
   );
 }
@@ -110,17 +113,29 @@ function payoutOf(text: string): number[] {
   return text.split(',').map(Number);
 }
 
+/** One of two ways. */
+function paysOf(options: Options): Pick<ResolveInput, 'payout' | 'payouts'> {
+  const winner = textOf(options, 'winner');
+  const payout = textOf(options, 'payout');
+  if ((winner === undefined) === (payout === undefined)) {
+    throw new Refused('one of --winner and --payout says what the outcomes pay');
+  }
+  return winner === undefined ? { payout: payoutOf(payout!) } : { payouts: { [winner]: 1 } };
+}
+
 const resolvedText = (answer: OperationOutput<'POST /admin/markets/resolve'>): string => {
-  const { condition, id, payout, repeated, state } = answer;
-  const what = answer.void ? 'void' : payout.join(',');
+  const { condition, id, outcomes, payout, repeated, state } = answer;
+  const named = payout.map((weight, i) => `${outcomes[i]} ${weight}`).join(', ');
+  const weights = outcomes.length === 0 ? payout.join(',') : `${payout.join(',')} (${named})`;
+  const what = answer.void ? 'void' : weights;
   return `${id}: ${condition} pays ${what} and is ${state}${again(repeated)}`;
 };
 
 export const resolve = command(
   'POST /admin/markets/resolve',
   ([condition = ''], options) => ({
-    condition: conditionOf(condition),
-    payout: payoutOf(needed(options, 'payout')),
+    condition: marketOf(condition),
+    ...paysOf(options),
     ...idOf(options),
   }),
   resolvedText,
@@ -128,6 +143,6 @@ export const resolve = command(
 
 export const voidMarket = command(
   'POST /admin/markets/void',
-  ([condition = ''], options) => ({ condition: conditionOf(condition), ...idOf(options) }),
+  ([condition = ''], options) => ({ condition: marketOf(condition), ...idOf(options) }),
   resolvedText,
 );

@@ -1,4 +1,7 @@
 /** Requests from a command to a running node over HTTP. */
+
+import { failureReason } from '../common/failure-reason.ts';
+import { terminalText } from '../common/terminal.ts';
 import type { Config } from '../config/config.ts';
 import { type Context, type Options, Refused } from './context.ts';
 import { configOf, textOf } from './settings.ts';
@@ -27,7 +30,18 @@ export function baseOf(
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
-/** The answer as JSON. Throws an Error with the answer if the request fails. */
+/** A request has no answer, or none that is a result. */
+export class AnswerError extends Error {
+  /** 0 = there is no answer. */
+  readonly status: number;
+
+  constructor(status: number, message: string) {
+    super(message);
+    this.status = status;
+  }
+}
+
+/** The answer as JSON. Throws an AnswerError with the answer if the request fails. */
 export async function answerOf<T>(
   url: URL,
   signal: AbortSignal,
@@ -40,15 +54,13 @@ export async function answerOf<T>(
       signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
     });
   } catch (error) {
-    const { cause, message } = error as Error;
-    throw new Error(
-      `no answer from ${url.origin}: ${(cause as Error | undefined)?.message ?? message}`,
-    );
+    throw new AnswerError(0, `no answer from ${url.origin}: ${failureReason(error)}`);
   }
   const body = (await response.json()) as T & { readonly error?: string; readonly detail?: string };
   if (!response.ok) {
     const detail = body.detail === undefined ? '' : `: ${body.detail}`;
-    throw new Error(`${url.origin}: ${body.error ?? response.status}${detail}`);
+    const text = terminalText(`${url.origin}: ${body.error ?? response.status}${detail}`);
+    throw new AnswerError(response.status, text);
   }
   return body;
 }

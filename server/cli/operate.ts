@@ -4,19 +4,14 @@
  * either case.
  */
 import { existsSync } from 'node:fs';
-import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { foreignHolder, takeDirectoryLock } from '../../storage/files/directory-lock.ts';
-import { logDirectory } from '../../storage/log/file-log.ts';
-import { SegmentReader } from '../../storage/log/reader.ts';
-import { wholeEnd } from '../../storage/log/whole-end.ts';
-import { KeptNotes } from '../../storage/notes/kept-notes.ts';
 import type { KeyRow, Note } from '../../storage/notes/notes.ts';
-import { readNotes } from '../../storage/notes/read-notes.ts';
 import { appendNote } from '../../storage/operations/append-note.ts';
 import { AuditLog } from '../../storage/operations/audit-log.ts';
 import { auditOperations } from '../admin/audit-operations.ts';
 import { keyOperations } from '../admin/key-operations.ts';
+import { resolverOf } from '../admin/named-inputs.ts';
 import type {
   OperationHandlers,
   OperationInput,
@@ -26,13 +21,17 @@ import type {
 import { Operations } from '../admin/operations.ts';
 import { readToken } from '../admin/token-file.ts';
 import { pauseOperations } from '../admin/venue-operations.ts';
+import { nameOperations } from '../admin/wallet-list.ts';
 import { banOperations } from '../admin/wallet-operations.ts';
 import { Noted } from '../app/noted.ts';
 import { openNodeKey } from '../identity/credentials.ts';
 import { KeyRegistry } from '../identity/key-registry.ts';
+import type { WalletNames } from '../identity/wallet-names.ts';
 import { type Context, type Options, Refused } from './context.ts';
 import { answerOf, baseOf } from './node-request.ts';
+import { operatorName } from './operator-name.ts';
 import { configOf, textOf } from './settings.ts';
+import { storedNotes } from './stored-notes.ts';
 
 /** Its log has only what the log of the cluster has. */
 const OF_CLUSTER =
@@ -63,7 +62,7 @@ export async function operate<K extends OperationKey>(
 
 /** Whether an operation is about what is stored, so that no node is needed. */
 function isStored(key: OperationKey): boolean {
-  return /\/admin\/(?:keys|bans|pause|resume|audit)\b/.test(key);
+  return /\/admin\/(?:keys|bans|pause|resume|audit|wallets\/name)\b/.test(key);
 }
 
 function remote<K extends OperationKey>(
@@ -80,7 +79,7 @@ function remote<K extends OperationKey>(
   const token = context.env.ADMIN_TOKEN || readToken(context.dataDir) || '';
   const [method = '', path = ''] = key.split(' ');
   const url = new URL(path, base);
-  const headers = { Authorization: `Bearer ${token}`, 'X-Operator': userInfo().username };
+  const headers = { Authorization: `Bearer ${token}`, 'X-Operator': operatorName() };
   if (method === 'GET') {
     url.search = queryOf(input).toString();
     return answerOf(url, context.signal, { headers });
@@ -97,17 +96,23 @@ async function local<K extends OperationKey>(
   if (!key.startsWith('GET ') && configOf(context).cluster !== undefined)
     throw new Error(OF_CLUSTER);
   if (!existsSync(join(dataDir, 'keys'))) throw new Error(`there are no keys in ${dataDir}`);
-  const handlers = await handlersOf(context, key);
+  const { handlers, names } = await handlersOf(context, key);
   const audit = new AuditLog(dataDir);
   try {
     const operations = new Operations({
       handlers,
       audit,
-      log: (line) => stderr.write(`${line}\n`),
+      // No operation on a stopped directory is about a market.
+      resolve: resolverOf({
+        wallet: (name) => names.find(name),
+        market: () => 'none',
+        event: () => 'none',
+      }),
+      log: (line) => stderr.line(line),
     });
     const query = queryOf(input).toString();
     const body = Buffer.from(JSON.stringify(input));
-    const actor = `${userInfo().username}, command line`;
+    const actor = `${operatorName()}, command line`;
     const answer = await operations.run({ key, query, body, actor });
     const json = JSON.parse(answer.body) as { readonly error?: string; readonly detail?: string };
     if (answer.status === 200) return json as OperationOutput<K>;
@@ -127,12 +132,12 @@ function queryOf(input: object): URLSearchParams {
 async function handlersOf(
   context: Context,
   key: OperationKey,
-): Promise<Partial<OperationHandlers>> {
-  const notes = await notesIn(context.dataDir);
+): Promise<{ readonly handlers: Partial<OperationHandlers>; readonly names: WalletNames }> {
+  const notes = await storedNotes(context.dataDir);
   const keys = notes.flatMap((note) => (note.about === 'key' ? [note.row] : []));
   const write = async (note: Note): Promise<void> => {
     const { capacities, durability, logSegmentBytes: segmentBytes } = configOf(context);
-    const log = (line: string): void => void context.stderr.write(`${line}\n`);
+    const log = (line: string): void => context.stderr.line(line);
     const { dataDir } = context;
     await appendNote({ capacities, dataDir, durability, log, segmentBytes }, note);
     noted.apply(note);
@@ -140,27 +145,16 @@ async function handlersOf(
   const registry = key.includes('/keys') ? registryOf(context, key, keys, write) : undefined;
   const noted = new Noted({ take: (row) => registry?.take(row) }, write);
   for (const note of notes) noted.apply(note);
-  return {
-    ...(registry === undefined ? {} : keyOperations(registry, async () => sorted(keys))),
-    ...banOperations(noted.bans, undefined, Date.now),
+  const handlers = {
+    ...(registry === undefined
+      ? {}
+      : keyOperations(registry, async () => sorted(keys), noted.bans)),
+    ...banOperations(noted.bans, noted.names, undefined, Date.now),
+    ...nameOperations(noted.names),
     ...pauseOperations(noted, Date.now),
     ...auditOperations(context.dataDir),
   };
-}
-
-/** What there is, also while a node runs. */
-async function notesIn(dataDir: string): Promise<Note[]> {
-  const notes: Note[] = [];
-  const kept = new KeptNotes(dataDir, { durability: 'flushed', readOnly: true });
-  try {
-    const directory = logDirectory(dataDir);
-    const end = wholeEnd(directory) ?? { digest: 0, first: 0, last: 0 };
-    const read = (from: number) => new SegmentReader(directory, from);
-    readNotes(kept, { ...end, read }, (note) => notes.push(note));
-  } finally {
-    await kept.close();
-  }
-  return notes;
+  return { handlers, names: noted.names };
 }
 
 /** Of several rows of a key the last one. */
@@ -183,5 +177,12 @@ function registryOf(
   }
   const nodeKey = openNodeKey(dataDir);
   if (!nodeKey.ok) throw new Error(nodeKey.problem);
-  return new KeyRegistry(nodeKey.key, configOf(context).chainId, write);
+  const { chainId } = configOf(context);
+  const known = new KeyRegistry(nodeKey.key, chainId, write);
+  for (const row of rows.slice(0, 1)) known.take(row);
+  const kept = known.findChainId() ?? chainId;
+  if (kept !== chainId && context.env.CHAIN_ID) {
+    throw new Refused(`CHAIN_ID=${chainId}: the keys of ${dataDir} were issued under ${kept}`);
+  }
+  return new KeyRegistry(nodeKey.key, kept, write);
 }

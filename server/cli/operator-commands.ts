@@ -1,31 +1,34 @@
 /** The commands that are operations of the admin listener (operate.ts): what they take and how they print it. */
 
 import type { OperationInput, OperationKey, OperationOutput } from '../admin/operation-table.ts';
+import { aligned } from '../common/terminal.ts';
 import { isUint256 } from '../common/uint256.ts';
 import { checksumAddress } from '../identity/checksum.ts';
 import { type Context, type Options, Refused, type Run } from './context.ts';
 import { operate } from './operate.ts';
 import { addressOf, numberOf, textOf } from './settings.ts';
-import { aligned } from './terminal.ts';
 
 const PAGE = 1_000;
 
-/** A command that is one operation. */
+/** A command that is one operation. `shown` returns one line, or several. */
 export function command<K extends OperationKey>(
   key: K,
   inputOf: (args: readonly string[], options: Options) => OperationInput<K>,
-  shown: (answer: OperationOutput<K>) => string,
+  shown: (answer: OperationOutput<K>) => string | readonly string[],
 ): Run {
   return async (context, args, options) => {
     const answer = await operate(context, options, key, inputOf(args, options));
-    const text = options.json === true ? JSON.stringify(answer) : shown(answer);
-    context.stdout.write(`${text}\n`);
+    if (options.json === true) context.stdout.json(answer);
+    else context.stdout.lines([shown(answer)].flat());
     return 'done';
   };
 }
 
-export const walletOf = (text: string, what = 'WALLET'): string =>
-  checksumAddress(addressOf(text, what));
+/** An address, or a name that an operator has given, which the node knows. */
+export function walletOf(text: string, what = 'WALLET'): string {
+  if (text === '') throw new Refused(`${what} is empty`);
+  return /^0x/i.test(text) ? checksumAddress(addressOf(text, what)) : text;
+}
 const reasonOf = (options: Options): { readonly reason?: string } => {
   const reason = textOf(options, 'reason');
   return reason === undefined ? {} : { reason };
@@ -52,10 +55,8 @@ export const listKeys: Run = async (context, _, options) => {
   ]);
   const [head, ...others] = aligned([['key', 'wallet', 'kind', 'nonce', 'state'], ...lines]);
   const { paint, stdout } = context;
-  stdout.write(`${paint.bold(head!)}\n`);
-  for (const [i, line] of others.entries()) {
-    stdout.write(`${rows[i]!.state === 'revoked' ? paint.dim(line) : line}\n`);
-  }
+  stdout.line(paint.bold(head!));
+  stdout.lines(others.map((line, i) => (rows[i]!.state === 'active' ? line : paint.dim(line))));
   return 'done';
 };
 
@@ -92,10 +93,11 @@ export const listOrders: Run = async (context, [wallet = ''], options) => {
     o.price,
     o.original_size,
     o.size_matched,
+    o.outcome,
     o.asset_id,
   ]);
-  const head = ['id', 'side', 'price', 'size', 'matched', 'token'];
-  context.stdout.write(`${aligned([head, ...lines]).join('\n')}\n`);
+  const head = ['id', 'side', 'price', 'size', 'matched', 'outcome', 'token'];
+  context.stdout.lines(aligned([head, ...lines]));
   return 'done';
 };
 
@@ -122,8 +124,8 @@ export const bans = command(
   'GET /admin/bans',
   () => ({}),
   ({ bans: rows }) => {
-    const lines = rows.map(({ reason, since, wallet }) => [wallet, since, reason]);
-    return aligned([['wallet', 'since', 'reason'], ...lines]).join('\n');
+    const lines = rows.map(({ name, reason, since, wallet }) => [wallet, name, since, reason]);
+    return aligned([['wallet', 'name', 'since', 'reason'], ...lines]);
   },
 );
 
@@ -144,12 +146,12 @@ export const listLimits = command('GET /admin/rate-limits', () => ({}), shownLim
 export const setLimit = command(
   'POST /admin/rate-limits',
   ([name = '', limit = '']) => ({ name, limit }),
-  (answer) => `${shownLimits(answer)}\nuntil the node restarts; to keep it: ${answer.setting}`,
+  (answer) => [...shownLimits(answer), `until the node restarts; to keep it: ${answer.setting}`],
 );
 
-function shownLimits({ limits }: OperationOutput<'GET /admin/rate-limits'>): string {
+function shownLimits({ limits }: OperationOutput<'GET /admin/rate-limits'>): string[] {
   const lines = limits.map(({ covers, limit, name }) => [name, limit, covers]);
-  return aligned([['name', 'limit', 'covers'], ...lines]).join('\n');
+  return aligned([['name', 'limit', 'covers'], ...lines]);
 }
 
 export const audit: Run = async (context, _, options) => {
@@ -161,11 +163,11 @@ export const audit: Run = async (context, _, options) => {
     return [String(id), time, actor, route, result, JSON.stringify(body)];
   });
   const head = ['id', 'time', 'actor', 'operation', 'result', 'input'];
-  context.stdout.write(`${aligned([head, ...lines]).join('\n')}\n`);
+  context.stdout.lines(aligned([head, ...lines]));
   return 'done';
 };
 
 export function printLines({ stdout }: Context, rows: readonly object[]): 'done' {
-  for (const row of rows) stdout.write(`${JSON.stringify(row)}\n`);
+  for (const row of rows) stdout.json(row);
   return 'done';
 }

@@ -53,6 +53,6 @@ async function importCatalog(file: string, context: Context): Promise<boolean> {
   const path = join(context.dataDir, 'recording-catalog.json');
   writeFileSync(path, JSON.stringify(catalog));
   const { capacities } = configOf(context);
-  const options = { isDryRun: false, isForced: false, isStrict: false, merges: false };
-  return importFile(path, options, { ...context, capacities, ownConditions: DEMO_CONDITIONS });
+  const own = { ...context, capacities, ownConditions: DEMO_CONDITIONS };
+  return importFile(path, {}, own);
 }

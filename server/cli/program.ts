@@ -7,6 +7,7 @@ import { foreignHolder, takeDirectoryLock } from '../../storage/files/directory-
 import { makeDirectory } from '../../storage/files/make-directory.ts';
 import type { Durability } from '../../storage/kv/lmdb.ts';
 import { packageVersion } from '../common/package-version.ts';
+import { type Environment, Output } from '../common/terminal.ts';
 import { COMMANDS, type CommandRow, GROUPS, NODE_TEXTS } from './commands.ts';
 import {
   type Context,
@@ -16,7 +17,7 @@ import {
   Refused,
   type Streams,
 } from './context.ts';
-import { type Environment, Progress, painter } from './terminal.ts';
+import { Progress } from './progress.ts';
 
 const PROGRAM = 'prediction-market-node';
 /** An option of every command; without it DATA_DIR of the environment is used. */
@@ -31,25 +32,31 @@ export async function runCli(
   signal = new AbortController().signal,
 ): Promise<number> {
   let exit: Exit = 'done';
-  const program = programOf(streams, async (name, args, options) => {
-    exit = await run(COMMANDS[name]!, args, options, { env, streams, signal });
+  const outputs: Outputs = {
+    stdin: streams.stdin,
+    stdout: new Output(streams.stdout, env),
+    stderr: new Output(streams.stderr, env),
+  };
+  const program = programOf(outputs, async (name, args, options) => {
+    exit = await run(COMMANDS[name]!, args, options, { env, outputs, signal });
   });
   try {
     await program.parseAsync([...argv], { from: 'user' });
   } catch (error) {
     if (error instanceof CommanderError) exit = error.exitCode === 0 ? 'done' : 'usage';
     else {
-      streams.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+      outputs.stderr.block(`${error instanceof Error ? error.message : String(error)}\n`);
       exit = error instanceof Refused ? error.exit : 'failed';
     }
   }
   return EXIT_CODES[exit].code;
 }
 
+type Outputs = Pick<Context, 'stdin' | 'stdout' | 'stderr'>;
 type Act = (name: string, args: readonly string[], options: Options) => Promise<void>;
 
-function programOf(streams: Streams, act: Act): Command {
-  const program = configured(new Command(PROGRAM), streams)
+function programOf(outputs: Outputs, act: Act): Command {
+  const program = configured(new Command(PROGRAM), outputs)
     .description('A prediction-market exchange node, and what its operator needs')
     .version(packageVersion())
     .helpCommand(false)
@@ -59,7 +66,7 @@ function programOf(streams: Streams, act: Act): Command {
     const known = groups.get(name);
     if (known !== undefined) return known;
     const group = program.command(name).description(GROUPS[name]!);
-    groups.set(name, configured(group, streams).helpCommand(false));
+    groups.set(name, configured(group, outputs).helpCommand(false));
     return group;
   };
   for (const [name, row] of Object.entries(COMMANDS)) {
@@ -67,17 +74,17 @@ function programOf(streams: Streams, act: Act): Command {
     const group = GROUPS[first] === undefined ? undefined : groupOf(first);
     // A group may do something by itself.
     if (second === undefined)
-      add(group ?? configured(program.command(first), streams), name, row, act);
-    else add(configured(group!.command(second), streams), name, row, act);
+      add(group ?? configured(program.command(first), outputs), name, row, act);
+    else add(configured(group!.command(second), outputs), name, row, act);
   }
   return program;
 }
 
-/** The parser must not end the process, and writes only to the given streams. */
-function configured(command: Command, { stderr, stdout }: Streams): Command {
+/** The parser must not end the process, and writes only to the given outputs. */
+function configured(command: Command, { stderr, stdout }: Outputs): Command {
   return command.exitOverride().configureOutput({
-    writeOut: (text) => stdout.write(text),
-    writeErr: (text) => stderr.write(text),
+    writeOut: (text) => stdout.block(text),
+    writeErr: (text) => stderr.block(text),
   });
 }
 
@@ -98,7 +105,7 @@ function exitCodeLines(): string[] {
 
 interface Call {
   readonly env: Environment;
-  readonly streams: Streams;
+  readonly outputs: Outputs;
   readonly signal: AbortSignal;
 }
 
@@ -106,22 +113,23 @@ async function run(
   row: CommandRow,
   args: readonly string[],
   options: Options,
-  { env, signal, streams }: Call,
+  { env, outputs, signal }: Call,
 ): Promise<Exit> {
   const durability = env.DURABILITY || 'flushed';
-  if (!DURABILITIES.includes(durability)) {
+  // A node tells all that is wrong with its settings, in the form of its log.
+  if (row.node !== 'itself' && !DURABILITIES.includes(durability)) {
     throw new Refused(`DURABILITY must be flushed or committed, it is "${durability}"`);
   }
   // A variable of a script was not set; the current directory was not meant.
   if (options.dataDir === '') throw new Refused('--data-dir must name a directory');
   const context: Context = {
-    ...streams,
+    ...outputs,
     env,
     signal,
     dataDir: typeof options.dataDir === 'string' ? options.dataDir : env.DATA_DIR || './data',
     durability: durability as Durability,
-    paint: painter(streams.stdout, env),
-    progress: new Progress(streams.stderr),
+    paint: outputs.stdout.paint,
+    progress: new Progress(outputs.stderr),
   };
   const release = admitted(row, context.dataDir);
   try {

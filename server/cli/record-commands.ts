@@ -1,8 +1,12 @@
 /** `record info` and `record import`: recordings of venues as files. */
 import { mergeRecordings } from '../../storage/recordings/merge.ts';
+import { messageSchema } from '../../storage/recordings/message-schema.ts';
 import { openRecording, type Recording } from '../../storage/recordings/recording.ts';
 import { understoodEvents } from '../../storage/recordings/source-message.ts';
+import { decreasesText } from '../../storage/recordings/times.ts';
+import { recordedMarkets } from '../backtest/recorded-markets.ts';
 import { type Context, Refused, type Run } from './context.ts';
+import { MessageProgress } from './message-progress.ts';
 
 interface Summary {
   readonly venue: string;
@@ -12,10 +16,17 @@ interface Summary {
   readonly markets: number;
   /** Of these, without prints: their trades are inferred. */
   readonly marketsWithoutPrints: number;
+  /** Markets without a book: orders there meet nobody. */
+  readonly marketsWithoutBooks: number;
+  /** Beside these, without two outcomes: nobody trades them. */
+  readonly marketsLeftOut: number;
   readonly entries: Readonly<Record<string, number>>;
   readonly messages: Readonly<Record<string, number>>;
-  /** Of these, what a player and a backtest leave out, because it cannot be understood. */
+  /** Messages that a player and a backtest leave out, because they cannot be understood. */
   readonly messagesDamaged: number;
+  /** Entries with a time before that of an earlier one, and the longest step back. */
+  readonly timesDecreasing: number;
+  readonly longestDecreaseMs: number;
   readonly gaps: readonly { readonly from: string; readonly to: string }[];
   /** The recorder was ended in order; of the public form nobody knows. */
   readonly hasEnd: boolean | null;
@@ -24,20 +35,53 @@ interface Summary {
 }
 
 const NAME_WIDTH = 22;
+/** Markets that are named in one line. */
+const NAMES_SHOWN = 5;
 
-export const info: Run = async ({ stdout }, [file = ''], options) => {
-  const summary = await summaryOf(await openRecording(file));
-  if (options.json === true) stdout.write(`${JSON.stringify(summary)}\n`);
+export const info: Run = async ({ progress, stdout }, [file = ''], options) => {
+  const shown = new MessageProgress(progress, `reading ${file}`);
+  const recording = await openRecording(file, (messages, bytes) => shown.show(messages, bytes));
+  const summary = await summaryOf(recording);
+  progress.clear();
+  if (options.json === true) stdout.json(summary);
   else showSummary(stdout, summary);
   return summary.cutAt === null ? 'done' : 'differs';
 };
 
-export const importing: Run = async ({ stdout }, files, options) => {
+export const schema: Run = async ({ stdout }) => {
+  stdout.json(messageSchema(), 2);
+  return 'done';
+};
+
+export const importing: Run = async ({ progress, stderr, stdout }, files, options) => {
   if (typeof options.out !== 'string') throw new Refused('where to? -o FILE');
   const sources: Recording[] = [];
-  for (const file of files) sources.push(await openRecording(file));
-  const count = await mergeRecordings(sources, options.out);
-  stdout.write(`${options.out}: ${count} messages of ${sources.length} files\n`);
+  for (const file of files) {
+    const shown = new MessageProgress(progress, `reading ${file}`);
+    sources.push(await openRecording(file, (messages, bytes) => shown.show(messages, bytes)));
+  }
+  const shown = new MessageProgress(progress, `writing ${options.out}`);
+  const { damaged, leftOut, messages, withoutLevels } = await mergeRecordings(
+    sources,
+    options.out,
+    (count, bytes) => shown.show(count, bytes),
+  );
+  progress.clear();
+  for (const { decreases, path } of sources) {
+    const text = decreasesText(decreases);
+    if (text !== undefined) stderr.line(`${path}: ${text}`);
+  }
+  for (const [names, why] of [
+    [leftOut, 'more than two tokens, and are left out by whoever reads it'],
+    [withoutLevels, 'no books: orders there meet nobody'],
+  ] as const) {
+    const more = names.length > NAMES_SHOWN ? ', ...' : '';
+    const shown = names.slice(0, NAMES_SHOWN).join(', ');
+    if (names.length > 0)
+      stderr.line(`${options.out}: ${names.length} markets have ${why}: ${shown}${more}`);
+  }
+  if (damaged > 0) stderr.line(`${options.out}: damaged messages: ${damaged}`);
+  stdout.line(`${options.out}: ${messages} messages of ${sources.length} files`);
   return 'done';
 };
 
@@ -46,6 +90,9 @@ async function summaryOf(recording: Recording): Promise<Summary> {
   const entries: Record<string, number> = {};
   const messages: Record<string, number> = {};
   const gaps: { from: string; to: string }[] = [];
+  const markets = recording.catalog.events.flatMap(recordedMarkets);
+  /** First tokens of markets without a book: that of the other outcome is not read. */
+  const bookless = new Set(markets.map(({ tokens }) => tokens[0]));
   let messagesDamaged = 0;
   let to = header.started;
   for await (const batch of recording.batches()) {
@@ -53,31 +100,33 @@ async function summaryOf(recording: Recording): Promise<Summary> {
       to = entry.at;
       entries[entry.kind] = (entries[entry.kind] ?? 0) + 1;
       if (entry.kind === 'gap') gaps.push({ from: timeText(entry.from), to: timeText(entry.to) });
+      if (entry.kind === 'damaged') messagesDamaged += 1;
       if (entry.kind !== 'message') continue;
       const type = String(entry.message.event_type);
       messages[type] = (messages[type] ?? 0) + 1;
-      understoodEvents(entry.message, () => {
+      const events = understoodEvents(entry.message, () => {
         messagesDamaged += 1;
       });
+      for (const event of events) if (event.kind === 'book') bookless.delete(event.token);
     }
   }
   return {
     venue: header.venue,
     from: timeText(header.started),
     to: timeText(to),
-    markets: recording.catalog.events.reduce((sum, { markets }) => sum + lengthOf(markets), 0),
+    markets: markets.length,
     marketsWithoutPrints: header.inferred.length,
+    marketsWithoutBooks: bookless.size,
+    marketsLeftOut: recording.leftOut,
     entries,
     messages,
     messagesDamaged,
+    timesDecreasing: recording.decreases.count,
+    longestDecreaseMs: recording.decreases.longestMs,
     gaps,
     hasEnd: recording.isPublic ? null : entries.end !== undefined,
     cutAt: recording.cutAt ?? null,
   };
-}
-
-function lengthOf(list: unknown): number {
-  return Array.isArray(list) ? list.length : 0;
 }
 
 function timeText(ms: number): string {
@@ -86,15 +135,21 @@ function timeText(ms: number): string {
 
 function showSummary(stdout: Context['stdout'], summary: Summary): void {
   const show = (name: string, text: string | number): void => {
-    stdout.write(`${name.padEnd(NAME_WIDTH)} ${text}\n`);
+    stdout.line(`${name.padEnd(NAME_WIDTH)} ${text}`);
   };
   show('venue', summary.venue);
   show('from', summary.from);
   show('to', summary.to);
   show('markets', summary.markets);
   show('trades are inferred of', `${summary.marketsWithoutPrints} of them`);
+  if (summary.marketsWithoutBooks > 0)
+    show('without books', `${summary.marketsWithoutBooks} of them: orders there meet nobody`);
+  if (summary.marketsLeftOut > 0)
+    show('left out', `${summary.marketsLeftOut}, because they do not have two outcomes`);
   for (const [type, count] of Object.entries(summary.messages)) show(type, count);
   show('damaged messages', summary.messagesDamaged);
+  const back = `, by up to ${summary.longestDecreaseMs} ms`;
+  show('earlier times', `${summary.timesDecreasing}${summary.timesDecreasing > 0 ? back : ''}`);
   show('catalog changes', summary.entries.catalog ?? 0);
   show('gaps', summary.gaps.length);
   for (const { from, to } of summary.gaps) show('', `${from} to ${to}`);

@@ -7,12 +7,16 @@ import { chosenMarkets } from '../paper/chosen-markets.ts';
 import { Recorder } from '../paper/recorder.ts';
 import { SourceApi, streamOf } from '../paper/source-api.ts';
 import { Refused, type Run } from './context.ts';
+import { MessageProgress, sizeText } from './message-progress.ts';
 import { textOf } from './settings.ts';
 
 const MARKETS = 'top:20';
+/** For the many venues whose catalog and trading are at different addresses. */
+const ELSEWHERE = 'where the catalog is at another address, --catalog URL says so';
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
-export const record: Run = async ({ signal, stderr, stdout }, [url = '', file = ''], options) => {
+export const record: Run = async (context, [url = '', file = ''], options) => {
+  const { progress, signal, stderr, stdout } = context;
   const problem = sourceUrlProblem(url);
   if (problem !== undefined) throw new Refused(`URL ${problem}`);
   const choice = parseChoice(textOf(options, 'markets') ?? MARKETS);
@@ -20,7 +24,10 @@ export const record: Run = async ({ signal, stderr, stdout }, [url = '', file = 
   // What is under way when it is interrupted is written.
   const requests = new AbortController();
   const api = new SourceApi(url, textOf(options, 'catalog') ?? url, requests.signal);
-  const { named, top } = await chosenMarkets(api, choice);
+  const { named, passedOver, top } = await chosenMarkets(api, choice).catch((error: Error) => {
+    const isElsewhere = options.catalog === undefined && /: status 40[45]$/.test(error.message);
+    throw isElsewhere ? new Error(`${error.message}; ${ELSEWHERE}`) : error;
+  });
   const markets = [...new Map([...named, ...top].map((each) => [each.condition, each])).values()];
   if (markets.length === 0) throw new Error(`${url} has no open market of ${choice.text}`);
   const writer = await RecordingWriter.create(file, {
@@ -28,7 +35,9 @@ export const record: Run = async ({ signal, stderr, stdout }, [url = '', file = 
     started: Date.now(),
     markets: choice.text.split(','),
   });
-  stderr.write(`${markets.length} markets of ${url} are recorded in ${file}; Ctrl+C ends it\n`);
+  stderr.line(`${markets.length} markets of ${url} are recorded in ${file}; Ctrl+C ends it`);
+  if (passedOver.length > 0)
+    stderr.line(`left out, because they do not have two outcomes: ${passedOver.length}`);
   const interrupt = new AbortController();
   const interrupted = (): void => interrupt.abort();
   for (const name of SIGNALS) process.once(name, interrupted);
@@ -37,14 +46,21 @@ export const record: Run = async ({ signal, stderr, stdout }, [url = '', file = 
     signal: AbortSignal.any([signal, interrupt.signal]),
     streamUrl: textOf(options, 'stream') ?? streamOf(url),
     now: Date.now,
-    log: (line) => stderr.write(`${line}\n`),
+    log(line) {
+      progress.clear();
+      stderr.line(line);
+    },
+    onProgress: () => shown.show(recorder.messages, writer.bytes),
   });
+  const shown = new MessageProgress(progress, 'recorded');
   try {
     await recorder.run();
   } finally {
     requests.abort();
     for (const name of SIGNALS) process.off(name, interrupted);
   }
-  stdout.write(`${file}: ${recorder.messages} messages, ${recorder.gaps} gaps\n`);
+  progress.clear();
+  const size = sizeText(writer.bytes);
+  stdout.line(`${file}: ${recorder.messages} messages, ${recorder.gaps} gaps, ${size}`);
   return 'done';
 };

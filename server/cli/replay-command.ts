@@ -23,30 +23,34 @@ import { microText, ratioMicro } from '../common/decimal.ts';
 import { decimalToWords, wordsToDecimal } from '../common/uint256.ts';
 import type { Context, Exit, Run } from './context.ts';
 import { configOf, numberOf, textOf, tokenOf } from './settings.ts';
+import { storedNames } from './stored-names.ts';
 
 export const replayTo: Run = async (context, [sequence], options) => {
   const { paint, stdout } = context;
   const token = textOf(options, 'token');
   const other = textOf(options, 'diff');
   const rebuilt = stateAt(context, sequence);
-  stdout.write(`${described(rebuilt)}\n`);
+  stdout.line(described(rebuilt));
   const books = booksOf(rebuilt.t, token);
+  const isListed = options.books === true || token !== undefined;
+  if (other === undefined && !isListed) return 'done';
+  const { outcome } = await storedNames(context);
+  const named = (level: string, size: string): string =>
+    `${level} ${size} ${outcome(level.split(' ')[0]!)}`.trimEnd();
   if (other === undefined) {
-    if (options.books === true || token !== undefined) {
-      for (const [level, size] of books) stdout.write(`${level} ${size}\n`);
-    }
+    for (const [level, size] of books) stdout.line(named(level, size));
     return 'done';
   }
   const compared = stateAt(context, other);
-  stdout.write(`${described(compared)}\n`);
+  stdout.line(described(compared));
   let exit: Exit = stateHash(rebuilt.t) === stateHash(compared.t) ? 'done' : 'differs';
   const others = booksOf(compared.t, token);
   for (const level of new Set([...books.keys(), ...others.keys()])) {
     const [before, after] = [books.get(level), others.get(level)];
     if (before === after) continue;
     exit = 'differs';
-    if (before !== undefined) stdout.write(`${paint.red(`- ${level} ${before}`)}\n`);
-    if (after !== undefined) stdout.write(`${paint.green(`+ ${level} ${after}`)}\n`);
+    if (before !== undefined) stdout.line(paint.red(`- ${named(level, before)}`));
+    if (after !== undefined) stdout.line(paint.green(`+ ${named(level, after)}`));
   }
   return exit;
 };

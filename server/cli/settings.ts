@@ -42,8 +42,10 @@ export function tokenOf(text: string): string {
   return text;
 }
 
-/** A condition id in lower case. */
-export function conditionOf(text: string): string {
+/** A market: its condition id in lower case, its number, or its slug. */
+export function marketOf(text: string): string {
+  if (text === '') throw new Refused('which market? Its number, slug or condition id is empty');
+  if (!/^0x/i.test(text)) return text;
   if (CONDITION_ID.test(text)) return text.toLowerCase();
   throw new Refused(`a condition id is 0x and 64 hexadecimal digits, not "${text}"`);
 }

@@ -35,37 +35,28 @@ import { writeWhole } from '../../storage/files/whole-file.ts';
 import { openDerivedTables } from '../../storage/projection/derived.ts';
 import { StoredFills } from '../../storage/projection/fills.ts';
 import { rebuild } from '../../storage/recovery/rebuild.ts';
+import { csvFormat, plainColumn, type RowFormat, textColumn } from '../common/csv.ts';
 import { microText, pipsText } from '../common/decimal.ts';
 import { wordsToHex } from '../common/uint256.ts';
 import { checksumAddress } from '../identity/checksum.ts';
 import { AccountTexts } from '../market-data/account-texts.ts';
 import { tradeIdOf } from '../market-data/match-ids.ts';
 import { type Context, type Options, Refused, type Run } from './context.ts';
-import { addressOf, conditionOf, configOf, numberOf, textOf, timeOf, tokenOf } from './settings.ts';
+import { configOf, numberOf, textOf, timeOf, tokenOf } from './settings.ts';
+import { type StoredNames, storedNames, storedWallet } from './stored-names.ts';
 
 const KINDS = ['complementary', 'mint', 'merge'] satisfies (keyof typeof MatchKind)[];
 const SIDES = ['BUY', 'SELL'] as const;
-const FORMATS: Readonly<Record<string, Format>> = {
-  csv: {
-    head: (names) => `${names.join(',')}\n`,
-    line: (row) => `${Object.values(row).join(',')}\n`,
-  },
-  jsonl: { head: () => '', line: (row) => `${JSON.stringify(row)}\n` },
-};
 const PROGRESS_ROWS = 16_384;
 /** Lines are joined up to this number of characters for one write. */
 const CHUNK_LENGTH = 1 << 16;
-
-interface Format {
-  readonly head: (names: readonly string[]) => string;
-  readonly line: (row: Record<Column, string | number>) => string;
-}
 
 /** A stored fill, and how its tokens and wallets are written. */
 interface Trade {
   readonly sequence: number;
   readonly rows: FillRows;
   readonly texts: AccountTexts;
+  readonly outcome: StoredNames['outcome'];
 }
 
 /** The columns of a line: amounts as decimal texts, times in unix milliseconds. */
@@ -90,10 +81,25 @@ const TRADE_COLUMNS = {
   maker_collateral: ({ rows }: Trade) => microText(fillMakerCollateral(rows, ONLY_FILL)),
   maker: ({ rows, texts }: Trade) => texts.wallet(fillMaker(rows, ONLY_FILL)),
   maker_order: ({ rows }: Trade) => wordsToHex(rows.fillI, fillMakerIdAt(ONLY_FILL), ID_WORDS),
-} as const;
+  taker_outcome: (trade: Trade) => trade.outcome(TRADE_COLUMNS.taker_token(trade)),
+  maker_outcome: (trade: Trade): string => trade.outcome(TRADE_COLUMNS.maker_token(trade)),
+};
 
-type Column = keyof typeof TRADE_COLUMNS;
-const COLUMNS = Object.entries(TRADE_COLUMNS) as [Column, (trade: Trade) => string | number][];
+const COLUMNS: readonly (readonly [string, (trade: Trade) => string | number])[] =
+  Object.entries(TRADE_COLUMNS);
+/** Only names of outcomes are texts of people. */
+const CSV_COLUMNS = Object.fromEntries(
+  COLUMNS.map(([name, read]) => [name, (/_outcome$/.test(name) ? textColumn : plainColumn)(read)]),
+);
+/** CSV ends its lines as JSON lines do: scripts read either by lines. */
+const FORMATS: Readonly<Record<string, RowFormat<Trade>>> = {
+  csv: csvFormat(CSV_COLUMNS, '\n'),
+  jsonl: {
+    head: '',
+    line: (trade) =>
+      `${JSON.stringify(Object.fromEntries(COLUMNS.map(([name, read]) => [name, read(trade)])))}\n`,
+  },
+};
 
 /** A mint or merge matches two orders of the same side, of opposite tokens. */
 function makerSide({ rows }: Trade): number {
@@ -105,7 +111,8 @@ export const exportTrades: Run = async (context, [file = '-'], options) => {
   const name = textOf(options, 'format') ?? 'csv';
   const format = Object.hasOwn(FORMATS, name) ? FORMATS[name] : undefined;
   if (format === undefined) throw new Refused(`--format must be csv or jsonl, not "${name}"`);
-  const matches = filterOf(options);
+  const names = await storedNames(context);
+  const matches = filterOf(options, names, await walletOf(context, options));
   const limit = numberOf(textOf(options, 'limit') ?? String(Number.MAX_SAFE_INTEGER), '--limit');
   const { dataDir, durability } = context;
   if (!existsSync(join(dataDir, 'derived'))) {
@@ -114,8 +121,8 @@ export const exportTrades: Run = async (context, [file = '-'], options) => {
   // Opened first, so that the projections are never ahead of the tables.
   const derived = openDerivedTables(dataDir, { durability, readOnly: true });
   try {
-    const lines = linesOf(context, derived, format, matches, limit);
-    if (file === '-') await pipeline(lines, context.stdout, { end: false });
+    const lines = linesOf(context, derived, { format, matches, limit, names });
+    if (file === '-') await pipeline(lines, context.stdout.dataStream());
     else if (isFile(file)) await writeWhole(file, together(lines));
     else await pipeline(lines, createWriteStream(file));
     return 'done';
@@ -126,7 +133,14 @@ export const exportTrades: Run = async (context, [file = '-'], options) => {
 
 type Filter = (trade: Trade) => boolean;
 
-function filterOf(options: Options): Filter {
+/** The address text of `--wallet`. */
+async function walletOf(context: Context, options: Options): Promise<string | undefined> {
+  const text = textOf(options, 'wallet');
+  if (text === undefined) return undefined;
+  return checksumAddress(await storedWallet(context, text, '--wallet'));
+}
+
+function filterOf(options: Options, names: StoredNames, wallet: string | undefined): Filter {
   const filters: Filter[] = [];
   const on = (name: string, filter: (text: string) => Filter): void => {
     const text = textOf(options, name);
@@ -138,13 +152,11 @@ function filterOf(options: Options): Filter {
     return (trade) => taker_token(trade) === token || maker_token(trade) === token;
   });
   on('market', (text) => {
-    const market = conditionOf(text);
+    const market = names.condition(text);
     return (trade) => TRADE_COLUMNS.market(trade) === market;
   });
-  on('wallet', (text) => {
-    const wallet = checksumAddress(addressOf(text, '--wallet'));
-    return (trade) =>
-      TRADE_COLUMNS.taker(trade) === wallet || TRADE_COLUMNS.maker(trade) === wallet;
+  on('wallet', () => (trade) => {
+    return TRADE_COLUMNS.taker(trade) === wallet || TRADE_COLUMNS.maker(trade) === wallet;
   });
   on('side', (text) => {
     const side = SIDES.indexOf(text.toUpperCase() as (typeof SIDES)[number]);
@@ -162,12 +174,17 @@ function filterOf(options: Options): Filter {
   return (trade) => filters.every((filter) => filter(trade));
 }
 
+interface Export {
+  readonly format: RowFormat<Trade>;
+  readonly matches: Filter;
+  readonly limit: number;
+  readonly names: StoredNames;
+}
+
 function* linesOf(
   context: Context,
   derived: ReturnType<typeof openDerivedTables>,
-  format: Format,
-  matches: Filter,
-  limit: number,
+  { format, limit, matches, names }: Export,
 ): Generator<string> {
   const { dataDir, progress, stderr } = context;
   const { capacities } = configOf(context);
@@ -179,19 +196,18 @@ function* linesOf(
   const end = fillCount(t);
   const texts = new AccountTexts(t, () => undefined);
   const fills = new StoredFills(t, derived.fills, firstFill);
-  yield format.head(COLUMNS.map(([name]) => name));
+  yield format.head;
   let written = 0;
   let next = 0;
   for (const [sequence, bytes] of fills.range(0, end)) {
-    if (sequence > next) stderr.write(`fills ${next} to ${sequence - 1} are not kept any more\n`);
+    if (sequence > next) stderr.line(`fills ${next} to ${sequence - 1} are not kept any more`);
     next = sequence + 1;
     if (sequence % PROGRESS_ROWS === 0) progress.show('fills', sequence, end);
     if (written === limit) break;
-    const trade = { sequence, rows: fillRowsOf(bytes), texts };
+    const trade = { sequence, rows: fillRowsOf(bytes), texts, outcome: names.outcome };
     if (!matches(trade)) continue;
     written += 1;
-    const cells = COLUMNS.map(([name, read]) => [name, read(trade)] as const);
-    yield format.line(Object.fromEntries(cells) as Record<Column, string | number>);
+    yield format.line(trade);
   }
 }
 

@@ -47,6 +47,7 @@ const NAMES: Readonly<Record<keyof Capacities, string>> = {
   trades: 'TRADES_MAX',
   history: 'ORDER_HISTORY',
   positions: 'POSITIONS_MAX',
+  operatorIds: 'OPERATOR_IDS_MAX',
 };
 
 /** Which tables of this node are smaller than those of the leader; undefined = none. */

@@ -55,7 +55,7 @@ export async function joinCluster(
 ): Promise<boolean> {
   const { clusterSecret: secret, dataDir, nodeId: node } = config;
   if (!needsCopy(dataDir)) return false;
-  const { replicated } = await openSharedLog(config);
+  const { replicated } = await openSharedLog(config, print);
   const peers = () => peersOf(replicated, { node, secret });
   try {
     return await takeCopy({ dataDir, replicated, peers, print, signal });

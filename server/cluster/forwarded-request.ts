@@ -15,7 +15,7 @@ type Headers = readonly (readonly [string, string])[];
 /** All that handlers read of a request, without its body. */
 type RequestHead = Pick<
   RequestContext,
-  'method' | 'path' | 'query' | 'parameters' | 'headers' | 'address'
+  'method' | 'path' | 'query' | 'parameters' | 'headers' | 'address' | 'judgedAt'
 > & { readonly route: string };
 
 export interface ForwardedAnswer {
@@ -33,9 +33,10 @@ export function routeName({ method, path }: Pick<Route, 'method' | 'path'>): str
 }
 
 /** To be called before the handler's first await, as the context says. */
-export function encodeRequest(context: RequestContext, route: string): Buffer {
+export function encodeRequest(context: RequestContext, route: string, judgedAt: number): Buffer {
   const { address, body, headers, method, parameters, path, query } = context;
-  const head: RequestHead = { route, method, path, query, parameters, headers, address };
+  const target = { route, method, path, query, parameters };
+  const head: RequestHead = { ...target, headers, address, judgedAt };
   return encode(head, body);
 }
 
@@ -70,6 +71,7 @@ export class ForwardedContext implements RequestContext {
   readonly headers;
   readonly body;
   readonly address;
+  readonly judgedAt;
   readonly route: string;
   readonly answered: Promise<ForwardedAnswer>;
   /** The node that took it has waited. */
@@ -82,7 +84,8 @@ export class ForwardedContext implements RequestContext {
 
   constructor(bytes: Buffer) {
     const { body, head } = decode(bytes);
-    const { address, headers, method, parameters, path, query, route } = head as RequestHead;
+    const { address, headers, judgedAt, method, parameters, path, query, route } =
+      head as RequestHead;
     this.method = method;
     this.path = path;
     this.query = query;
@@ -90,6 +93,7 @@ export class ForwardedContext implements RequestContext {
     this.headers = headers;
     this.body = body.length === 0 ? EMPTY : body;
     this.address = address;
+    this.judgedAt = judgedAt;
     this.route = route;
     this.answered = new Promise((resolve) => {
       this.resolve = resolve;

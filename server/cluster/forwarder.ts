@@ -7,6 +7,7 @@
 import { ENGINE_BUSY, errorBody, INTERNAL_ERROR, OUTCOME_UNKNOWN } from '../common/error-bodies.ts';
 import type { Log } from '../common/logger.ts';
 import { REFUSALS } from '../common/refusals.ts';
+import { RETRY_SOON, Unavailable } from '../common/unavailable.ts';
 import type { RequestContext, Route } from '../http/request-context.ts';
 import { sequenceHeaders } from '../http/sequence.ts';
 import {
@@ -20,8 +21,6 @@ import { type Forwarded, type LeaderLink, NOT_LEADING } from './leader-link.ts';
 import { NOTHING_DONE, PeerCall } from './peers/calls.ts';
 import type { PeerServer } from './peers/peer-server.ts';
 
-/** A retry at once may be too early. */
-export const RETRY_LATER = [['Retry-After', '1']] as const;
 const UNKNOWN_ROUTE = `${NOTHING_DONE}this node does not have the route`;
 
 /** What a client is answered where nobody has an answer for it. */
@@ -50,15 +49,16 @@ export class Forwarder {
   readonly forward = async (
     context: RequestContext,
     route: Pick<Route, 'method' | 'path'>,
+    judgedAt: number,
     here: () => void | Promise<void>,
   ): Promise<void> => {
-    const request = encodeRequest(context, routeName(route));
+    const request = encodeRequest(context, routeName(route), judgedAt);
     const outcome = await this.link.call(PeerCall.request, request);
     this.link.meters.ended('request', outcome);
     if (outcome === 'here') return here();
     if (typeof outcome === 'string') {
       const [status, body] = NOT_FORWARDED[outcome];
-      const headers = outcome === 'unknown' ? [] : RETRY_LATER;
+      const headers = outcome === 'unknown' ? [] : RETRY_SOON;
       return context.reply(status, body, headers);
     }
     const { body, headers, status } = decodeAnswer(outcome);
@@ -81,8 +81,13 @@ export class Forwarder {
       try {
         await route.run(context);
       } catch (error) {
-        print('error', `${context.route}: ${(error as Error).message}`);
-        context.reply(500, INTERNAL_ERROR);
+        // A read has changed nothing: the node that leads now answers it.
+        if (error instanceof Unavailable && route.writes !== true) throw new Error(NOT_LEADING);
+        if (error instanceof Unavailable) context.reply(503, error.body, RETRY_SOON);
+        else {
+          print('error', `${context.route}: ${(error as Error).message}`);
+          context.reply(500, INTERNAL_ERROR);
+        }
       }
       const answer = await context.answered;
       if (route.writes !== true) return encodeAnswer(answer);

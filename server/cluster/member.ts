@@ -17,6 +17,7 @@ import type { NodeView } from '../admin/cluster-schemas.ts';
 import { ForwardMeters } from '../admin/forward-meters.ts';
 import type { ClusterFacts } from '../admin/progress.ts';
 import type { Log } from '../common/logger.ts';
+import { RETRY_SOON } from '../common/unavailable.ts';
 import type { Config } from '../config/config.ts';
 import type { Route } from '../http/request-context.ts';
 import type { AppliedSequence } from '../orders/applied-sequence.ts';
@@ -29,7 +30,7 @@ import { ClusterClock } from './cluster-clock.ts';
 import { controlOf, NodeList } from './control.ts';
 import { giveCopies } from './copies.ts';
 import { type EpochSettings, epochRecord } from './epoch-record.ts';
-import { Forwarder, NOT_FORWARDED, RETRY_LATER } from './forwarder.ts';
+import { Forwarder, NOT_FORWARDED } from './forwarder.ts';
 import { wantCopy } from './join.ts';
 import { LeaderLink } from './leader-link.ts';
 import { OperationForwarder } from './operation-forwarder.ts';
@@ -260,7 +261,7 @@ export class Member {
       // It came before that began.
       else if (isLeaving) lines.submit(request);
       // It was this node that led when the request came.
-      else request.answered(...NOT_FORWARDED.nobody, RETRY_LATER);
+      else request.answered(...NOT_FORWARDED.nobody, RETRY_SOON);
     };
     return {
       get waiting() {
@@ -341,7 +342,7 @@ export async function openMember(
   stores: MemberStores,
   print: Log,
 ): Promise<Member> {
-  const shared = await openSharedLog(config);
+  const shared = await openSharedLog(config, print);
   const member = new Member(config, stores, shared, print);
   try {
     await member.listen();

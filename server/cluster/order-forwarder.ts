@@ -8,6 +8,7 @@
  * Thread: the I/O thread. Cancels and all other requests are forwarded whole (forwarder.ts): there is nothing to save.
  */
 import assert from 'node:assert/strict';
+import { RETRY_SOON } from '../common/unavailable.ts';
 import type { Headers } from '../http/answer-head.ts';
 import { sequenceHeaders } from '../http/sequence.ts';
 import { Check, checkedRequest, checkRequest } from '../orders/checked-orders.ts';
@@ -15,7 +16,7 @@ import { isLong } from '../orders/order-parts.ts';
 import type { OrderTaker } from '../orders/order-taker.ts';
 import { type OwnedRequest, weightOf } from '../orders/slot-requests.ts';
 import { RequestKind } from '../orders/slots.ts';
-import { NOT_FORWARDED, RETRY_LATER } from './forwarder.ts';
+import { NOT_FORWARDED } from './forwarder.ts';
 import { type LeaderLink, NOT_LEADING } from './leader-link.ts';
 import { PeerCall } from './peers/calls.ts';
 import type { PeerServer } from './peers/peer-server.ts';
@@ -114,7 +115,7 @@ export class OrderForwarder {
     if (outcome === 'here') {
       for (const request of requests) lines.submit(request);
     } else if (typeof outcome === 'string') {
-      const headers = outcome === 'unknown' ? [] : RETRY_LATER;
+      const headers = outcome === 'unknown' ? [] : RETRY_SOON;
       for (const { answered } of requests) answered(...NOT_FORWARDED[outcome], headers);
     } else {
       let at = 0;

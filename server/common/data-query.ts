@@ -14,6 +14,8 @@ import { type TSchema, Type } from './schema.ts';
 /** One parameter: what it may be, what it is when it is absent. */
 export interface DataField<T> {
   readonly schema: TSchema;
+  /** What a value must be. */
+  readonly rule: string;
   readonly unset: T;
   readonly isRequired?: boolean;
   readonly isList?: boolean;
@@ -34,6 +36,7 @@ const ADDRESS = /^0x[0-9a-f]{40}$/;
 export function integer(maximum: number, unset: number): DataField<number> {
   return {
     schema: Type.Integer({ minimum: 0, maximum, default: unset }),
+    rule: `a whole number from 0 to ${maximum}`,
     unset,
     read(text) {
       const number = INTEGER.test(text) ? Number(text) : Number.NaN;
@@ -46,6 +49,7 @@ export function integer(maximum: number, unset: number): DataField<number> {
 export function amount(unset: number): DataField<number> {
   return {
     schema: Type.Number({ minimum: 0 }),
+    rule: 'a decimal number from 0',
     unset,
     read(text) {
       const micro = parseMicroUp(text);
@@ -57,6 +61,7 @@ export function amount(unset: number): DataField<number> {
 export function flag<T extends boolean | undefined>(unset: T): DataField<boolean | T> {
   return {
     schema: Type.Boolean(unset === undefined ? {} : { default: unset }),
+    rule: 'true, false, 1 or 0',
     unset,
     read: readBoolean,
   };
@@ -70,6 +75,7 @@ export function choice<Word extends string, T extends Word | ''>(
   const literals = words.map((word) => Type.Literal(word));
   return {
     schema: Type.Union(literals, unset === '' ? {} : { default: unset }),
+    rule: `one of ${words.join(', ')}`,
     unset,
     read: (text) => words.find((word) => word === text),
   };
@@ -78,6 +84,7 @@ export function choice<Word extends string, T extends Word | ''>(
 export function text(lengthMax: number): DataField<string> {
   return {
     schema: Type.String({ maxLength: lengthMax }),
+    rule: `a text of at most ${lengthMax} characters`,
     unset: '',
     read: (value) => (value.length <= lengthMax ? value : undefined),
   };
@@ -87,6 +94,7 @@ export function text(lengthMax: number): DataField<string> {
 export function list(description: string): DataField<readonly string[] | null> {
   return {
     schema: Type.String({ description }),
+    rule: description,
     unset: null,
     isList: true,
     read(value, before) {
@@ -103,6 +111,7 @@ export function list(description: string): DataField<readonly string[] | null> {
 export function wallet(isRequired: boolean): DataField<string> {
   return {
     schema: Type.String({ pattern: '^0x[0-9a-fA-F]{40}$' }),
+    rule: 'an address, 0x and 40 hexadecimal digits',
     unset: '',
     isRequired,
     read(value) {
@@ -114,6 +123,7 @@ export function wallet(isRequired: boolean): DataField<string> {
 
 export function dataQuery<F extends FieldTable>(table: F): QuerySpec<DataQueryOf<F>> {
   const entries = Object.entries(table);
+  const known = `this route takes ${Object.keys(table).join(', ')}`;
   const properties = entries.map(([name, { isRequired, schema }]) => [
     name,
     isRequired === true ? schema : Type.Optional(schema),
@@ -129,7 +139,12 @@ export function dataQuery<F extends FieldTable>(table: F): QuerySpec<DataQueryOf
         return value === undefined ? BROKEN : value;
       },
     })),
-    refuse: (_field, name) => errorBody(`invalid_field: ${name}`),
-    refuseUnknown: (name) => errorBody(`unknown_field: ${name}`),
+    refuse: (field, name) => errorBody(`invalid_field: ${name}`, ruleText(name, field)),
+    refuseUnknown: (name) => errorBody(`unknown_field: ${name}`, known),
   });
+}
+
+function ruleText(name: string, { isList, isRequired, rule }: DataField<unknown>): string {
+  const times = isList === true ? '' : ', given once';
+  return `${name} must be ${rule}${times}${isRequired === true ? '; it is needed' : ''}`;
 }

@@ -1,14 +1,15 @@
 /**
- * Bodies of errors: the text, an explanation where there is one, and the code of the refusal.
+ * Bodies of errors: the text, what a person can do about it, and the code of the refusal.
  * Rules: docs/protocol.md#refusal-codes
  */
+import { REFUSAL_DETAILS, type REFUSAL_FACTS } from './refusal-details.ts';
 import { REFUSALS, type RefusalCode } from './refusals.ts';
 
 const BY_TEXT = new Map<string, RefusalCode>();
 const BY_BEGINNING: (readonly [text: string, code: RefusalCode])[] = [];
 for (const [code, texts] of Object.entries(REFUSALS) as [RefusalCode, readonly string[]][]) {
   for (const text of texts) {
-    if (text.endsWith(': ')) BY_BEGINNING.push([text, code]);
+    if (text.endsWith(' ')) BY_BEGINNING.push([text, code]);
     else BY_TEXT.set(text, code);
   }
 }
@@ -18,15 +19,29 @@ export function refusalCode(error: string): RefusalCode | undefined {
   return BY_TEXT.get(error) ?? BY_BEGINNING.find(([start]) => error.startsWith(start))?.[1];
 }
 
-/** Body of an error with an optional explanation for the person who has to correct the request. */
-export function errorBody(error: string, detail = ''): string {
+export type RefusalFacts = Readonly<Partial<Record<keyof typeof REFUSAL_FACTS, string>>>;
+
+/** @param detail without one that of its code */
+export function errorBody(error: string, detail = '', facts: RefusalFacts = {}): string {
   const code = refusalCode(error);
-  return JSON.stringify(detail === '' ? { error, code } : { error, detail, code });
+  return JSON.stringify({ error, detail: detail || detailOf(code), ...facts, code });
+}
+
+/** The same of another status than 400 and 401, as it was published: without a detail. */
+export function bareBody(error: string): string {
+  return JSON.stringify({ error, code: refusalCode(error) });
 }
 
 /** The same of the catalog API. */
-export function typedErrorBody(type: string, error: string, detail?: string): string {
-  return JSON.stringify({ type, error, detail, code: refusalCode(error) });
+export function typedErrorBody(type: string, error: string, detail = ''): string {
+  const code = refusalCode(error);
+  return JSON.stringify({ type, error, detail: detail || detailOf(code), code });
+}
+
+/** Undefined for a code of other statuses than 400 and 401 (refusal-details.ts). */
+export function detailOf(code: RefusalCode | undefined): string | undefined {
+  const details: Partial<Record<RefusalCode, string>> = REFUSAL_DETAILS;
+  return code === undefined ? undefined : details[code];
 }
 
 export const ENGINE_BUSY = errorBody('engine busy');

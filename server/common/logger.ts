@@ -7,6 +7,7 @@
 import { isatty } from 'node:tty';
 import pino from 'pino';
 import { LogSink, type SinkOptions } from './log-sink.ts';
+import { terminalText } from './terminal.ts';
 
 export type LogFields = Readonly<Record<string, unknown>>;
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
@@ -33,7 +34,8 @@ const STDERR = 2;
 
 export function openLogger({ format, level, write }: LoggerOptions): Logger {
   const isPretty = format === 'pretty' || (format === 'auto' && isatty(STDERR));
-  const shown = (line: string): string => (isPretty ? prettyLine(line) : line);
+  // JSON has no control character, but marks of direction and others that a terminal obeys.
+  const shown = (line: string): string => (isPretty ? prettyLine(line) : terminalText(line, '\n'));
   const sink = new LogSink({
     fd: STDERR,
     dropped: (lines) => shown(droppedLine(lines)),
@@ -64,12 +66,14 @@ function droppedLine(lines: number): string {
 /** Time, level and text, then the fields; each member of an object gets a line. */
 function prettyLine(json: string): string {
   const { level, msg, time, ...fields } = JSON.parse(json) as Record<string, unknown>;
-  let text = `${time} ${level} ${msg}`;
+  let text = terminalText(`${time} ${level} ${msg}`, '\n');
   let below = '';
   for (const [name, value] of Object.entries(fields)) {
     if (typeof value === 'object' && value !== null) {
-      for (const [key, member] of Object.entries(value)) below += `\n  ${key}=${member}`;
-    } else if (!String(msg).includes(String(value))) text += ` ${name}=${value}`;
+      for (const [key, member] of Object.entries(value)) {
+        below += `\n  ${terminalText(`${key}=${member}`)}`;
+      }
+    } else if (!String(msg).includes(String(value))) text += terminalText(` ${name}=${value}`);
   }
   return `${text}${below}\n`;
 }

@@ -1,6 +1,6 @@
 /**
  * Every refusal by its code, which never changes, with the texts that clients see. A text that ends
- * with a colon and a blank begins others. The order of the codes means nothing.
+ * with a blank begins others. The order of the codes means nothing.
  * Rules: docs/protocol.md#refusal-codes
  *
  * Data; from it come the bodies of errors, the document, and the client's type RefusalCode.
@@ -52,11 +52,16 @@ export const REFUSALS = {
   ID_REPEATED: ['id was used before, with the same body'],
   ID_CONFLICT: ['id was used before, with another body'],
   ID_TOO_OLD: ['id is older than the oldest that is kept'],
-  ID_INVALID: ['id must begin with unix milliseconds, at most 300 s ahead'],
+  ID_INVALID: [
+    'id must begin with unix milliseconds, at most 300 s ahead',
+    'id must be a text of 1 to 128 printable characters',
+  ],
+  IDS_FULL: ['no room for another id without unix milliseconds'],
   AMOUNT_INVALID: ['amount must be a whole number of micro-units from 1 to 2^53 - 1'],
   DEPOSITS_TOO_LARGE: ['deposits less withdrawals would exceed 2^52 micro-units'],
   UNKNOWN_WALLET: ['wallet is not known'],
   WALLET_SIGNS: ['wallet has signed for itself'],
+  SIGNER_HAS_ORDERS: ['the signer before has too many open orders: cancel them first'],
   MARKET_NOT_REGISTERED: ['market is not registered'],
   MARKET_RESOLVED: ['market has resolved'],
   PAYOUT_INVALID: [
@@ -101,7 +106,7 @@ export const REFUSALS = {
   INVALID_PAYLOAD: ['Invalid payload', 'invalid payload'],
   PAYLOAD_EXCEEDS_LIMIT: ['Payload exceeds the limit'],
   UNKNOWN_FIELD: ['unknown_field: '],
-  INVALID_FIELD: ['invalid_field: '],
+  INVALID_FIELD: ['invalid_field: ', 'invalid '],
   INVALID_CURSOR: ['invalid next_cursor'],
   // Of reads.
   INVALID_TOKEN_ID: ['Invalid token id'],
@@ -148,6 +153,9 @@ export const REFUSALS = {
   INVALID_LIMIT: ['invalid limit'],
   FOREIGN_KEYS: ['the keys come from another node.key or CHAIN_ID'],
   TOO_MANY_BANS: ['too many wallets are banned'],
+  TOO_MANY_NAMES: ['too many wallets have names'],
+  NAME_TAKEN: ['name is taken'],
+  SLUG_OF_SEVERAL: ['slug is that of several'],
   NEEDS_RUNNING_NODE: ['this needs a running node'],
   CLOCK_NOT_IN_DOUBT: ['the clock is not in doubt'],
   UNKNOWN_EVENT: ['event not found'],

@@ -7,6 +7,7 @@
  */
 import assert from 'node:assert/strict';
 import {
+  FormatRegistry,
   Kind,
   type Static,
   type TObject,
@@ -17,6 +18,11 @@ import {
 import { TypeCompiler, ValueErrorType } from '@sinclair/typebox/compiler';
 
 export { type Static, type TObject, type TProperties, type TSchema, Type };
+
+/** Makes `format: name` of a text mean that it passes a check. */
+export function registerFormat(name: string, passes: (text: string) => boolean): void {
+  FormatRegistry.Set(name, passes);
+}
 
 /** Whether a value is a shape; modules also export other things. */
 export function isSchema(value: unknown): value is TSchema {

@@ -190,3 +190,8 @@ export function wordsToHex(words: Int32Array, offset: number, count: number): st
   }
   return bytesToHex(wordBytes, 0, 4 * count);
 }
+
+export function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
+  return a.length === b.length;
+}

@@ -3,8 +3,7 @@
  * anything else starts, and prints the values in force.
  *
  * Pure functions: the caller passes environment, arguments and core count. Nothing here is read
- * again later; a change needs a restart. Secrets are never repeated (ADMIN_TOKEN is the only one; keys live in
- * the data directory).
+ * again later; a change needs a restart. Secrets are never repeated (keys live in the data directory).
  */
 import assert from 'node:assert/strict';
 import type { Capacities } from '../../engine/tables/capacities.ts';
@@ -29,7 +28,20 @@ export function readConfig(
   env: Readonly<Record<string, string | undefined>>,
   argv: readonly string[],
   cores: number,
-): { ok: true; config: Config; warnings: string[] } | { ok: false; problems: string[] } {
+):
+  | {
+      ok: true;
+      config: Config;
+      /** Variables that are set, by a flag too: they must not contradict what a directory keeps. */
+      set: ReadonlySet<string>;
+      warnings: string[];
+    }
+  | {
+      ok: false;
+      problems: string[];
+      /** In the form of the log, as far as its own settings are right. */
+      log: Pick<Config, 'logFormat' | 'logLevel'>;
+    } {
   const problems = argv
     .filter((flag) => flag !== NO_DEMO)
     .map((flag) => `unknown argument ${quoted(flag)}; known: ${NO_DEMO}`);
@@ -56,15 +68,19 @@ export function readConfig(
       ]),
     );
   const values = readAll(SETTINGS);
+  const set = new Set(known.filter((name) => Boolean(env[name])));
+  if (argv.includes(NO_DEMO)) set.add(SETTINGS.demo.variable);
   for (const of of [adminProblems, clusterProblems, mirrorProblems, playProblems])
     problems.push(...of(values));
+  if (set.has(SETTINGS.ledger.variable)) problems.push(...ledgerProblems(values));
   const config = values as Config;
   if (problems.length === 0) problems.push(...tableProblems(config.capacities));
-  if (problems.length > 0) return { ok: false, problems };
+  const { logFormat = 'auto', logLevel = 'info' } = config as Partial<Config>;
+  if (problems.length > 0) return { ok: false, problems, log: { logFormat, logLevel } };
   const demo = config.demo && !argv.includes(NO_DEMO);
   const catalogSyncUrl = config.catalogSyncUrl || config.mirrorUrl;
   const whole = { ...config, demo, catalogSyncUrl };
-  return { ok: true, config: whole, warnings: unknownNames(env, known) };
+  return { ok: true, config: whole, set, warnings: unknownNames(env, known) };
 }
 
 /** The settings by variable that are not what they are where nothing is set. */
@@ -83,6 +99,30 @@ export function changedSettings(config: Config, cores: number): Readonly<Record<
 /** The effective configuration by variable. */
 export function settingsOf(config: Config): Readonly<Record<string, string>> {
   return Object.fromEntries(printed(SETTINGS, config));
+}
+
+/** The settings that are set, in the order of the table; the text of a secret is `undefined`. */
+export function repeatable(
+  config: Config,
+  set: ReadonlySet<string>,
+): (readonly [variable: string, text: string | undefined])[] {
+  const secrets = new Set(secretsIn(SETTINGS));
+  return printed(SETTINGS, config)
+    .filter(([variable]) => set.has(variable))
+    .map(([variable, text]) => [variable, secrets.has(variable) ? undefined : text]);
+}
+
+/** The tables whose size is not set. */
+export function unsetCapacities(set: ReadonlySet<string> = new Set()): (keyof Capacities)[] {
+  const names = Object.keys(SETTINGS.capacities) as (keyof Capacities)[];
+  return names.filter((name) => !set.has(SETTINGS.capacities[name].variable));
+}
+
+function secretsIn(rows: Rows): string[] {
+  return Object.values(rows).flatMap((row) => {
+    if (!isSetting(row)) return secretsIn(row);
+    return row.kind.isSecret === true ? [row.variable] : [];
+  });
 }
 
 function printed(rows: Rows, values: Readonly<Record<string, unknown>>): [string, string][] {
@@ -105,44 +145,50 @@ function adminProblems({ adminHost, adminPort, adminToken }: Partial<Config>): s
 
 /** A node of a cluster has a name, an address and the secret of all. */
 function clusterProblems(values: Partial<Config>): string[] {
-  const { cluster, clusterCert, clusterKey } = values;
+  const { cluster, clusterCert, clusterKey, clusterPassword, clusterUser } = values;
   if (cluster === undefined) return [];
   const { advertise, clusterSecret, nodeId } = SETTINGS;
   const missing = Object.entries({ nodeId, advertise, clusterSecret })
     .filter(([member]) => values[member as 'nodeId'] === '')
     .map(([, { kind, variable }]) => `CLUSTER needs ${variable}: ${kind.rule}`);
-  const isHalf = (clusterCert === '') !== (clusterKey === '');
-  return isHalf ? [...missing, 'CLUSTER_CERT and CLUSTER_KEY belong together'] : missing;
+  if ((clusterCert === '') !== (clusterKey === '')) {
+    missing.push('CLUSTER_CERT and CLUSTER_KEY belong together');
+  }
+  if ((clusterUser === '') !== (clusterPassword === '')) {
+    missing.push('CLUSTER_USER and CLUSTER_PASSWORD belong together');
+  }
+  return missing;
 }
 
-/** Whoever trades on a recording trades with play money, alone. */
-function playProblems({ cluster, ledger, mirrorUrl, play }: Partial<Config>): string[] {
+/** The settings that count with a ledger alone. */
+export function needsLedger({ faucet = 0, mirrorUrl = '', play = '' }: Partial<Config>): string[] {
+  const variables = { FAUCET: faucet > 0, MIRROR_URL: mirrorUrl !== '', PLAY: play !== '' };
+  return Object.entries(variables).flatMap(([variable, isUsed]) => (isUsed ? [variable] : []));
+}
+
+/** Where LEDGER is not set, the mode is that of the directory. */
+function ledgerProblems(values: Partial<Config>): string[] {
+  if (values.ledger !== false) return [];
+  return needsLedger(values).map((variable) => `${variable} needs LEDGER=on: it is play money`);
+}
+
+/** Whoever trades on a recording trades alone. */
+function playProblems({ cluster, mirrorUrl, play }: Partial<Config>): string[] {
   if (play === '' || play === undefined) return [];
   return [
-    ...(ledger === false ? ['PLAY needs LEDGER=on: paper orders are paid with play money'] : []),
     ...(cluster === undefined ? [] : ['PLAY is for a node that is alone, without CLUSTER']),
     ...(mirrorUrl === '' ? [] : ['PLAY and MIRROR_URL exclude each other']),
   ];
 }
 
-/** Paper orders need money, and one node mirrors. */
-function mirrorProblems({
-  cluster,
-  ledger,
-  mirrorStreamUrl,
-  mirrorUrl,
-}: Partial<Config>): string[] {
+/** One node mirrors. */
+function mirrorProblems({ cluster, mirrorStreamUrl, mirrorUrl }: Partial<Config>): string[] {
   if (mirrorUrl === '' || mirrorUrl === undefined) {
     return mirrorStreamUrl === '' || mirrorUrl === undefined
       ? []
       : ['MIRROR_STREAM_URL is of no use without MIRROR_URL'];
   }
-  return [
-    ...(ledger === false
-      ? ['MIRROR_URL needs LEDGER=on: paper orders are paid with play money']
-      : []),
-    ...(cluster === undefined ? [] : ['MIRROR_URL is for a node that is alone, without CLUSTER']),
-  ];
+  return cluster === undefined ? [] : ['MIRROR_URL is for a node that is alone, without CLUSTER'];
 }
 
 const TABLE_BYTES_MAX = 2 ** 32;

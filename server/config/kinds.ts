@@ -6,6 +6,7 @@
  */
 import { isIP } from 'node:net';
 import { type EtcdAddress, parseEtcdAddress } from '../../storage/etcd/address.ts';
+import { unprintableIn } from '../../storage/texts/printable.ts';
 import { CHOICE_RULE, type MarketChoice, parseChoice } from '../common/market-choice.ts';
 import { sourceUrlProblem } from '../common/source-url.ts';
 import { type Allowlist, parseAllowlist } from '../http/address.ts';
@@ -44,15 +45,27 @@ export interface Setting<T> {
   readonly unset: (given: Given) => string;
   /** For CONFIGURATION.md. */
   readonly meaning: string;
+  /** `undefined`: it counts for one run. */
+  readonly kept: Kept | undefined;
+}
+
+/** How a setting outlasts a run; texts for CONFIGURATION.md. */
+export interface Kept {
+  /** `directory`: compared at each start; `log`: a difference becomes a command. */
+  readonly by: 'directory' | 'log';
+  /** In force where the variable is not set. */
+  readonly unset: string;
+  /** What another value than the kept one does. */
+  readonly changed: string;
 }
 
 export function setting<T>(
   variable: string,
   kind: Kind<T>,
   unset: string | number | ((given: Given) => string | number),
-): { readonly describe: (meaning: string) => Setting<T> } {
+): { readonly describe: (meaning: string, kept?: Kept) => Setting<T> } {
   const text = (given: Given) => String(typeof unset === 'function' ? unset(given) : unset);
-  return { describe: (meaning) => ({ variable, kind, unset: text, meaning }) };
+  return { describe: (meaning, kept) => ({ variable, kind, unset: text, meaning, kept }) };
 }
 
 const BROKEN: Parsed<never> = { ok: false };
@@ -114,9 +127,14 @@ function text(rule: string, fits: (text: string) => boolean, none = ''): Kind<st
 export const HOST = text('an IP address or a host name', isHost);
 export const PATH = text('a path', (path) => !path.includes('\0'));
 export const PRINTABLE = text(
-  'at most 100 characters, none of them a control character',
-  (value) => value.length <= 100 && !/\p{Cc}/u.test(value),
+  'at most 100 printable characters',
+  (value) => value.length <= 100 && unprintableIn(value) === undefined,
 );
+export const PASSWORD: Kind<string> = {
+  ...PRINTABLE,
+  print: (password) => (password === '' ? '' : '(set)'),
+  isSecret: true,
+};
 export const HEADER_PREFIX = text(
   'a capital letter, then capital letters, digits and underscores',
   (value) => /^[A-Z][A-Z0-9_]*$/.test(value),

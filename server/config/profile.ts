@@ -7,6 +7,7 @@
  * Thread: any; constants only.
  */
 
+import { PUBLISHED_DOMAINS } from '../identity/exchange-domains.ts';
 import {
   ADDRESS,
   HEADER_PREFIX,
@@ -46,21 +47,21 @@ export const PROFILE_TABLE = {
   domainName: differing(
     'EIP712_DOMAIN_NAME',
     PRINTABLE,
-    'CTF Exchange',
-    'Polymarket CTF Exchange',
+    PUBLISHED_DOMAINS.spec.name,
+    PUBLISHED_DOMAINS.polymarket.name,
   ).describe('name of the domain that orders are signed under'),
   // The addresses that published clients sign for (docs/protocol.md#signing-domains).
   exchangeAddress: differing(
     'EXCHANGE_ADDRESS',
     ADDRESS,
-    '0xB5592f7CccA122558D2201e190826276f3a661cb',
-    '0x4bFb41d5B3570DeFd03C39a9A4D8dE6Bd8B8982E',
+    PUBLISHED_DOMAINS.spec.contract,
+    PUBLISHED_DOMAINS.polymarket.contract,
   ).describe('contract that orders of version 1 are signed for'),
   negRiskExchangeAddress: differing(
     'NEG_RISK_EXCHANGE_ADDRESS',
     ADDRESS,
-    '0xef02d1Ea5B42432C4E99C2785d1a4020d2FB24F5',
-    '0xC5d563A36AE78145C45a50134d48A1215220f80a',
+    PUBLISHED_DOMAINS.spec.negRiskContract,
+    PUBLISHED_DOMAINS.polymarket.negRiskContract,
   ).describe('the same of neg-risk markets'),
   // Of the chain that those addresses are on: a contract, and the digest of the code that it deploys.
   proxyWalletFactory: differing(
@@ -118,6 +119,9 @@ export const PROFILE_TABLE = {
   ),
   catalogObjects: eitherOf('CATALOG_OBJECTS', 'spec', 'clients').describe(
     '`clients`: events of lists and of searches hold their `markets`, every market a `marketMakerAddress`',
+  ),
+  catalogErrors: eitherOf('CATALOG_ERRORS', 'literal', 'rule').describe(
+    '`error` of a 400 of the catalog: `q is required`, with the rule in `detail`, or the rule',
   ),
   dataTrades: eitherOf('DATA_TRADES', 'own', 'both').describe(
     '`/data/trades`, which is own trades and, under the base path, `/trades` of the data API: the former, or the latter for who sends no credentials',

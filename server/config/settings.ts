@@ -7,6 +7,7 @@
  */
 import { AMOUNT_MAX, DEFAULT_CAPACITIES } from '../../engine/tables/capacities.ts';
 import { MICRO } from '../../engine/tables/units.ts';
+import { RECORDING_TIME_MAX } from '../../storage/recordings/times.ts';
 import { RATE_LIMITS, REQUESTS_MAX } from '../http/rate-limits.ts';
 import {
   ADDRESS,
@@ -14,11 +15,13 @@ import {
   CLUSTER_ADDRESS,
   CORS_ORIGINS,
   HOST,
+  type Kept,
   MARKET_CHOICE,
   NODE_NAME,
   OFF_UNLESS_SET,
   ON_UNLESS_SET,
   ORIGIN,
+  PASSWORD,
   PATH,
   PRINTABLE,
   PROFILES,
@@ -41,6 +44,25 @@ const WORKERS_MAX = 64;
 /** In units of collateral. */
 const FAUCET_MAX = Math.floor(AMOUNT_MAX / MICRO);
 const SELF_TRADES = ['allow', 'cancel-taker', 'cancel-maker', 'cancel-both'] as const;
+
+/** Of settings that change results. */
+const COMMANDED: Kept = {
+  by: 'log',
+  unset: 'the default',
+  changed: 'a command of the next start; in a cluster that of the node that leads',
+};
+/** Of sizes of tables. */
+const ROOM: Kept = {
+  by: 'directory',
+  unset: 'the default, or the size in the newest snapshot where that is larger',
+  changed: 'as given; refused where more rows are in use',
+};
+const COMMANDED_ROOM: Kept = {
+  by: 'log',
+  unset: ROOM.unset,
+  changed: `${ROOM.changed}; it becomes a command, too`,
+};
+const RING: Kept = { ...ROOM, changed: 'as given; a smaller one has the newest rows alone' };
 
 /** By the member of Config; `capacities` is a member with members. */
 export const SETTINGS = {
@@ -108,6 +130,12 @@ export const SETTINGS = {
   ...PROFILE_TABLE,
   chainId: setting('CHAIN_ID', whole(1, Number.MAX_SAFE_INTEGER), 137).describe(
     'of the signing domains',
+    {
+      by: 'directory',
+      unset:
+        'the chain under which the API keys of the directory were issued; the default where there are none',
+      changed: 'refused once there are API keys',
+    },
   ),
   domainVersion: setting('EIP712_DOMAIN_VERSION', PRINTABLE, '1').describe(
     'of the domain of orders of version 1',
@@ -128,18 +156,31 @@ export const SETTINGS = {
   ),
   selfTrade: setting('SELF_TRADE', words(SELF_TRADES), 'allow').describe(
     'what happens when an order would trade with another of its own signer',
+    COMMANDED,
   ),
   openOrdersPerAccount: setting('OPEN_ORDERS_PER_ACCOUNT', whole(1, 2 ** 24), 65_536).describe(
     'open orders of one signer; set it well below `ORDERS_MAX`',
+    COMMANDED,
   ),
   walletsPerSigner: setting('WALLETS_PER_SIGNER', whole(1, 2 ** 24), 1_000).describe(
     'wallets (`maker`) of one signer beside its own address; an order for one more is refused',
+    COMMANDED,
   ),
   ledger: setting('LEDGER', OFF_UNLESS_SET, 'off').describe(
-    '`on`: cash and shares are kept, reserved and paid out ([ledger](../docs/ledger.md)); a directory keeps the mode of its first start',
+    '`on`: cash and shares are kept, reserved and paid out ([ledger](../docs/ledger.md))',
+    {
+      by: 'directory',
+      unset: 'the mode of the directory, or of the cluster; `off` in a new one',
+      changed: 'refused',
+    },
   ),
   faucet: setting('FAUCET', whole(0, FAUCET_MAX), 0).describe(
     'with a ledger: units of play money that the first API key of a wallet brings',
+    {
+      by: 'directory',
+      unset: 'nothing is given',
+      changed: 'as given; refused where there is no ledger',
+    },
   ),
   maxBatchOrders: setting('MAX_BATCH_ORDERS', whole(1, 5000), 500).describe(
     'orders of one request',
@@ -152,37 +193,57 @@ export const SETTINGS = {
   logFormat: setting('LOG_FORMAT', words(['auto', 'pretty', 'json']), 'auto').describe(
     '`auto`: pretty on a terminal, a line of JSON elsewhere',
   ),
-  demo: setting('DEMO', ON_UNLESS_SET, 'on').describe('`off`: no demo on a first start'),
+  demo: setting('DEMO', ON_UNLESS_SET, 'on').describe('`off`: no demo on a first start', {
+    by: 'directory',
+    unset: 'as the directory is; a new one gets the demo, unless its catalog comes from elsewhere',
+    changed: 'refused: `off` where markets of the demo are open, `on` where there are others alone',
+  }),
   demoTraders: setting('DEMO_TRADERS', ON_UNLESS_SET, 'on').describe(
     '`off`: nobody trades the demo; a catalog that is not the demo is never traded',
   ),
   resultCodes: setting('RESULT_CODES', OFF_UNLESS_SET, 'off').describe(
-    '`on`: results of refused orders and cancels have a `code` too ([codes](../docs/protocol.md#refusal-codes))',
+    '`on`: results of refused orders and cancels have a `detail` and a `code` too ([codes](../docs/protocol.md#refusal-codes))',
   ),
   capacities: {
     markets: setting('MARKETS_MAX', whole(16, 2 ** 20), DEFAULT_CAPACITIES.markets).describe(
-      "rows of the engine's tables, as all down to `POSITIONS_MAX`; may grow between runs",
+      "rows of the engine's tables, as all down to `OPERATOR_IDS_MAX`; may grow between runs",
+      ROOM,
     ),
     tokens: setting('TOKENS_MAX', whole(32, 2 ** 22), DEFAULT_CAPACITIES.tokens).describe(
       'outcome tokens',
+      ROOM,
     ),
     accounts: setting('ACCOUNTS_MAX', whole(16, 2 ** 24), DEFAULT_CAPACITIES.accounts).describe(
       'wallets and signers',
+      ROOM,
     ),
     orders: setting('ORDERS_MAX', whole(16, 2 ** 23), DEFAULT_CAPACITIES.orders).describe(
       'open orders',
+      COMMANDED_ROOM,
     ),
     levels: setting('LEVELS_MAX', whole(1024, 2 ** 26), DEFAULT_CAPACITIES.levels).describe(
       'price levels of all ladders',
+      ROOM,
     ),
     trades: setting('TRADES_MAX', whole(1000, 2 ** 23), DEFAULT_CAPACITIES.trades).describe(
       'newest fills that `/trades` can reach',
+      RING,
     ),
     history: setting('ORDER_HISTORY', whole(16, 2 ** 24), DEFAULT_CAPACITIES.history).describe(
       'newest finished orders whose ids stay in memory; older ones are on disk',
+      COMMANDED_ROOM,
     ),
     positions: setting('POSITIONS_MAX', whole(16, 2 ** 24), DEFAULT_CAPACITIES.positions).describe(
       'with a ledger: shares of a wallet in a token; an order that needs one more is refused',
+      ROOM,
+    ),
+    operatorIds: setting(
+      'OPERATOR_IDS_MAX',
+      whole(16, 2 ** 24),
+      DEFAULT_CAPACITIES.operatorIds,
+    ).describe(
+      'with a ledger: ids of commands of operators that do not begin with unix milliseconds, each kept for 400 days; a command with one more is refused ([ids](../docs/ledger.md#request-ids))',
+      ROOM,
     ),
   },
   imageSeconds: setting('IMAGE_SECONDS', whole(1, 86_400), 300).describe(
@@ -231,12 +292,20 @@ export const SETTINGS = {
   streamCallerFactor: setting('STREAM_CALLER_FACTOR', whole(1, 10_000), 10).describe(
     'all stream connections of one address may send and ask for as much as so many of them',
   ),
+  streamAcks: setting('STREAM_ACKS', OFF_UNLESS_SET, 'off').describe(
+    '`on`: subscriptions are answered, with the names that are unknown, unless a message says `"ack": false`',
+  ),
   catalogSyncUrl: setting('CATALOG_SYNC_URL', SOURCE_URL, '').describe('a catalog API to mirror'),
   catalogSyncSeconds: setting('CATALOG_SYNC_SECONDS', whole(1, 86_400), 300).describe(
     'how often to look there',
   ),
   mirrorUrl: setting('MIRROR_URL', VENUE_URL, '').describe(
     'a venue whose books are mirrored for paper trading; needs `LEDGER=on` ([paper](../docs/paper.md#mirroring-a-venue))',
+    {
+      by: 'directory',
+      unset: 'nothing is mirrored',
+      changed: 'as given; refused where there is no ledger',
+    },
   ),
   mirrorStreamUrl: setting('MIRROR_STREAM_URL', STREAM_URL, '').describe(
     'its market stream; `/ws/market` of `MIRROR_URL` where it is not set',
@@ -263,14 +332,20 @@ export const SETTINGS = {
   ),
   play: setting('PLAY', PATH, '').describe(
     'a recording that the node plays: market time is that of the recording ([paper](../docs/paper.md#playing-a-recording)); needs `LEDGER=on`',
+    {
+      by: 'directory',
+      unset: 'market time is that of the clock',
+      changed:
+        'refused where there is no ledger, or a batch that is newer than where the play begins',
+    },
   ),
   playSpeed: setting('PLAY_SPEED', SPEED, 1).describe(
     'speed of market time, 1 = as it was recorded; `max`: time stands until it is stepped',
   ),
-  playFrom: setting('PLAY_FROM', whole(0, Number.MAX_SAFE_INTEGER), 0).describe(
+  playFrom: setting('PLAY_FROM', whole(0, RECORDING_TIME_MAX), 0).describe(
     'market time at which the play begins, in unix milliseconds; 0 = the beginning of the recording',
   ),
-  playTo: setting('PLAY_TO', whole(0, Number.MAX_SAFE_INTEGER), 0).describe(
+  playTo: setting('PLAY_TO', whole(0, RECORDING_TIME_MAX), 0).describe(
     'market time at which it ends; 0 = the end of the recording',
   ),
   cluster: setting('CLUSTER', CLUSTER_ADDRESS, '').describe(
@@ -281,6 +356,10 @@ export const SETTINGS = {
   ),
   clusterCert: setting('CLUSTER_CERT', PATH, '').describe('certificate of this node, in PEM'),
   clusterKey: setting('CLUSTER_KEY', PATH, '').describe('its private key, in PEM'),
+  clusterUser: setting('CLUSTER_USER', PRINTABLE, '').describe(
+    'user of etcd, where it has users ([how](../docs/cluster.md#who-may-use-etcd))',
+  ),
+  clusterPassword: setting('CLUSTER_PASSWORD', PASSWORD, '').describe('its password'),
   nodeId: setting('NODE_ID', NODE_NAME, '').describe('name of this node in the cluster'),
   advertise: setting('ADVERTISE', ORIGIN, '').describe('how the other nodes reach this one'),
   clusterSecret: setting('CLUSTER_SECRET', SECRET, '').describe(

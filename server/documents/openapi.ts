@@ -6,6 +6,7 @@
  */
 
 import { setImmediate } from 'node:timers/promises';
+import { REFUSAL_FACTS } from '../common/refusal-details.ts';
 import { REFUSALS } from '../common/refusals.ts';
 import { type Json, Schemas } from './json-schema.ts';
 import { type DocumentedRoute, operationName, operationOf, templateOf } from './operation.ts';
@@ -69,10 +70,17 @@ export async function openApiDocument(parts: OpenApiParts): Promise<Json> {
 const TEXT = { type: 'string' };
 const CODE = { enum: Object.keys(REFUSALS), description: 'stable' };
 const DETAIL = { type: 'string', description: 'for the person who has to mend it' };
+/** What a program reads beside the detail of some codes. */
+const FACTS = Object.fromEntries(
+  Object.entries(REFUSAL_FACTS).map(([name, description]) => [
+    name,
+    { type: 'string', description },
+  ]),
+);
 const ERRORS = {
   Error: {
     type: 'object',
-    properties: { error: TEXT, detail: DETAIL, code: CODE },
+    properties: { error: TEXT, detail: DETAIL, ...FACTS, code: CODE },
     required: ['error'],
   },
   CatalogError: {

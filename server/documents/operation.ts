@@ -160,7 +160,7 @@ function responsesOf({ key, row, writes }: DocumentedRoute, schemas: Schemas): J
     {
       description: TEXTS[status],
       ...(status === 429 ? { headers: { ...LIMIT_HEADERS, ...RETRY_HEADER } } : {}),
-      content: json(row.api === 'catalog' && isOfCatalog(status) ? CATALOG_ERROR : ERROR),
+      content: json(errorOf(row, status)),
     },
   ]);
   return {
@@ -168,6 +168,13 @@ function responsesOf({ key, row, writes }: DocumentedRoute, schemas: Schemas): J
     ...(row.tagged === true ? { 304: { description: 'it is as the caller has it' } } : {}),
     ...Object.fromEntries(errors),
   };
+}
+
+/** A 400 and a 401 always say what can be done about them. */
+function errorOf({ api }: DocumentedRow, status: number): Json {
+  const error = api === 'catalog' && isOfCatalog(status) ? CATALOG_ERROR : ERROR;
+  const isExplained = status === 400 || status === 401;
+  return isExplained ? { allOf: [error, { required: ['detail', 'code'] }] } : error;
 }
 
 const LIMIT_HEADERS = Object.fromEntries(

@@ -31,6 +31,7 @@ import {
   STALE,
   StaleHeads,
 } from './cors.ts';
+import { FAUCET_HEADER } from './faucet-header.ts';
 import { IGNORED_HEADER } from './ignored.ts';
 import { listenError } from './listening.ts';
 import { RateHeaders } from './rate-headers.ts';
@@ -260,7 +261,13 @@ class RunningServer implements ServerState {
       () => performance.now(),
     );
     this.rateHeaders = options.rateHeaders ?? new RateHeaders();
-    const exposed = ['ETag', IGNORED_HEADER, SEQUENCE_HEADER, ...this.rateHeaders.names];
+    const exposed = [
+      'ETag',
+      IGNORED_HEADER,
+      FAUCET_HEADER,
+      SEQUENCE_HEADER,
+      ...this.rateHeaders.names,
+    ];
     this.cors = headsOf(options, exposed);
     this.now = options.now ?? coarseClock();
     this.sequence = options.sequence;

@@ -113,7 +113,7 @@ export function parseOverrides(
     const [name = '', value = ''] = entry.split(/=(.*)/s);
     const row = RATE_CLASSES.find((known) => known === name);
     if (row === undefined || row in overrides) {
-      const problem = row === undefined ? 'names no rate limit' : 'comes twice';
+      const problem = row === undefined ? UNKNOWN_NAME : 'comes twice';
       return { ok: false, detail: `${JSON.stringify(entry)} ${problem}` };
     }
     const cap = parseCap(value);
@@ -125,6 +125,8 @@ export function parseOverrides(
   }
   return { ok: true, value: overrides };
 }
+
+const UNKNOWN_NAME = `names no rate limit; there are ${RATE_CLASSES.join(', ')}`;
 
 function parseCap(text: string): RateCap | 'off' | undefined {
   if (text === 'off') return text;

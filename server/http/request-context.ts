@@ -24,6 +24,11 @@ export interface RequestContext {
   readonly headers: readonly string[];
   /** Raw bytes, empty when none. May lie in Node's shared pool: copy it, never transfer it. */
   readonly body: Buffer;
+  /**
+   * Unix seconds by which the node of the cluster that took the request has judged its timestamp; undefined where this
+   * node took it.
+   */
+  readonly judgedAt?: number | undefined;
   /** The header X-Min-Sequence of a request that writes nothing, '' when absent. */
   readonly minSequence: string;
   /** The same bytes without a copy, good until the handler returns or awaits. */
@@ -66,7 +71,7 @@ export interface Route {
   readonly bodyBytesMax: number;
   /** False: nobody asks for its query string, which is then ''. */
   readonly readsQuery?: boolean;
-  /** May answer at once or later; what it throws or rejects with becomes a 500. */
+  /** May answer at once or later; what it throws or rejects with becomes a 500, or a 503 where it is Unavailable. */
   readonly run: (context: RequestContext) => void | Promise<void>;
   /** Body of that 500; by default {"error":"internal_error"}. */
   readonly failure?: (error: unknown) => string;

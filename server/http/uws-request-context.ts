@@ -7,6 +7,7 @@
  */
 import assert from 'node:assert/strict';
 import { INTERNAL_ERROR } from '../common/error-bodies.ts';
+import { RETRY_SOON, Unavailable } from '../common/unavailable.ts';
 import { clientAddress } from './address.ts';
 import { type CommonHead, type Headers, type NumberedLines, writeHead } from './answer-head.ts';
 import type { Caller } from './callers.ts';
@@ -48,7 +49,6 @@ const MIN_SEQUENCE = MIN_SEQUENCE_HEADER.toLowerCase();
 const NO_BODY = Buffer.alloc(0);
 const NO_TEXTS: readonly string[] = [];
 const NO_HEADERS: Headers = [];
-const RETRY_SOON: Headers = [['Retry-After', '1']];
 const CONNECTION_CLOSE: Headers = [['Connection', 'close']];
 
 export class UwsRequestContext implements RequestContext {
@@ -322,6 +322,10 @@ export class UwsRequestContext implements RequestContext {
     const why = `failed: ${oneLine(error)}`;
     if (this.answered || this.aborted) {
       this.server.log(`${method} ${path} ${why}`);
+      return;
+    }
+    if (error instanceof Unavailable) {
+      this.reply(503, error.body, RETRY_SOON);
       return;
     }
     let body = INTERNAL_ERROR;

@@ -8,9 +8,22 @@
  * identity of their own). Nothing here logs.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { errorBody, JOURNAL_UNAVAILABLE } from '../common/error-bodies.ts';
+import { bareBody, errorBody, JOURNAL_UNAVAILABLE } from '../common/error-bodies.ts';
 import { REFUSALS } from '../common/refusals.ts';
 import { hexToBytes, isUint256 } from '../common/uint256.ts';
+import {
+  type AuthRefused,
+  malformed1,
+  malformed2,
+  needs,
+  RULES,
+  refuse1,
+  refuse2,
+  signedText,
+  staleDetail,
+  UNKNOWN_READ_ONLY,
+  wrongSigner,
+} from './auth-refusals.ts';
 import { isAddressText } from './checksum.ts';
 import type { Trio } from './credentials.ts';
 import { authDigest, authSeparator } from './eip712.ts';
@@ -27,17 +40,9 @@ export interface Auth {
   readonly level1Names: readonly string[];
   readonly readOnlyName: string;
   readonly separator: Uint8Array;
+  readonly chainId: number;
   /** By address text. */
   readonly isBanned: (addressText: string) => boolean;
-}
-
-export interface AuthRefused {
-  readonly ok: false;
-  readonly status: 400 | 401 | 403;
-  /** JSON. */
-  readonly body: string;
-  /** Where other nodes may know more: it follows from the keys that are known here. */
-  readonly isOfKeys?: true;
 }
 
 /** The owner of an API key. */
@@ -116,6 +121,7 @@ export function openAuth(
     level1Names: LEVEL1.map((name) => `${prefix}_${name}`),
     readOnlyName: `${prefix}_${READ_ONLY}`,
     separator: authSeparator(chainId),
+    chainId,
     isBanned,
   };
 }
@@ -150,18 +156,20 @@ export function checkLevel2(
 ): KeyOwner | AuthRefused {
   const names = auth.level2Names;
   const missing = firstMissing(headers, names);
-  if (missing >= 0) return refuse2(`missing header ${names[missing]}`);
+  if (missing >= 0) return refuse2(`missing header ${names[missing]}`, needs(2, names));
   const address = headers[0]!;
   const apiKey = headers[1]!;
   const passphrase = headers[2]!;
   const timestamp = headers[3]!;
   const signature = decodeSignature(headers[4]!);
-  if (!isAddressText(address)) return refuse2(`malformed header ${names[0]}`);
-  if (!UUID.test(apiKey)) return refuse2(`malformed header ${names[1]}`);
-  if (!HEX_32.test(passphrase)) return refuse2(`malformed header ${names[2]}`);
-  if (!SECONDS.test(timestamp)) return refuse2(`malformed header ${names[3]}`);
-  if (signature === null) return refuse2(`malformed header ${names[4]}`);
-  if (isStale(timestamp, nowSeconds, auth.skewSeconds)) return refuse2(staleReason(nowSeconds));
+  if (!isAddressText(address)) return malformed2(names[0]!, RULES.address);
+  if (!UUID.test(apiKey)) return malformed2(names[1]!, RULES.key);
+  if (!HEX_32.test(passphrase)) return malformed2(names[2]!, RULES.passphrase);
+  if (!SECONDS.test(timestamp)) return malformed2(names[3]!, RULES.seconds);
+  if (signature === null) return malformed2(names[4]!, RULES.hmac);
+  if (isStale(timestamp, nowSeconds, auth.skewSeconds)) {
+    return refuse2(staleReason(nowSeconds), staleDetail(auth.skewSeconds, timestamp));
+  }
 
   const found = auth.registry.lookup(apiKey.toLowerCase());
   const credential = found?.addressText === address.toLowerCase() ? found : undefined;
@@ -173,7 +181,7 @@ export function checkLevel2(
   if (credential === undefined || !passphraseRight) {
     return UNKNOWN_KEY;
   }
-  if (!isSigned) return refuse2('wrong signature');
+  if (!isSigned) return refuse2('wrong signature', signedText(timestamp, request));
   if (auth.isBanned(credential.addressText)) return BANNED;
   const { address: owner, apiKey: key, apiKeyBytes } = credential;
   return { ok: true, address: owner, apiKey: key, apiKeyBytes };
@@ -183,7 +191,7 @@ export function checkLevel2(
 const BANNED: AuthRefused = {
   ok: false,
   status: 403,
-  body: errorBody(REFUSALS.ADDRESS_BANNED[0]),
+  body: bareBody(REFUSALS.ADDRESS_BANNED[0]),
   isOfKeys: true,
 };
 
@@ -195,14 +203,20 @@ export function refusalOfKey({ isBanned, registry }: Auth, key: string): AuthRef
 }
 
 const UNKNOWN_KEY: AuthRefused = {
-  ...refuse2('unknown key or wrong passphrase'),
+  ...refuse2(
+    'unknown key or wrong passphrase',
+    'this node issued no such key to the address, or it was revoked: GET /auth/derive-api-key tells it again',
+  ),
   isOfKeys: true,
 };
 
 const WRITE_REFUSED: AuthRefused = {
   ok: false,
   status: 403,
-  body: errorBody('invalid_l2: read-only key'),
+  body: errorBody(
+    'invalid_l2: read-only key',
+    'a read-only key reads own orders and trades: sign with an API key',
+  ),
 };
 
 /**
@@ -222,12 +236,14 @@ export function checkReadOnly(
   if (readOnlyKey === '' || apiKey !== '') return undefined;
   if (!mayRead) return WRITE_REFUSED;
   const name = auth.level2Names[0]!;
-  if (address === '') return refuse2(`missing header ${name}`);
-  if (!isAddressText(address)) return refuse2(`malformed header ${name}`);
-  if (!UUID.test(readOnlyKey)) return refuse2(`malformed header ${auth.readOnlyName}`);
+  if (address === '') {
+    return refuse2(`missing header ${name}`, needs(2, [name, auth.readOnlyName]));
+  }
+  if (!isAddressText(address)) return malformed2(name, RULES.address);
+  if (!UUID.test(readOnlyKey)) return malformed2(auth.readOnlyName, RULES.key);
   const found = auth.registry.lookupReadOnly(readOnlyKey.toLowerCase());
   if (found?.addressText !== address.toLowerCase())
-    return { ...refuse2('unknown read-only key'), isOfKeys: true };
+    return { ...refuse2('unknown read-only key', UNKNOWN_READ_ONLY), isOfKeys: true };
   if (auth.isBanned(found.addressText)) return BANNED;
   return { ok: true, address: found.address, apiKey: found.key, apiKeyBytes: found.keyBytes };
 }
@@ -245,23 +261,29 @@ export function checkLevel1(
 ): WalletOwner | AuthRefused {
   const names = auth.level1Names;
   const missing = firstMissing(headers, names);
-  if (missing >= 0) return refuse1(401, `missing header ${names[missing]}`);
+  if (missing >= 0) return refuse1(401, `missing header ${names[missing]}`, needs(1, names));
   const address = headers[0]!;
   const timestamp = headers[2]!;
   const nonce = headers[3]!;
-  if (!isAddressText(address)) return refuse1(400, `malformed header ${names[0]}`);
+  if (!isAddressText(address)) return malformed1(names[0]!, RULES.address);
   if (!hexToBytes(headers[1]!, SIGNATURE_BYTES, signatureBytes, 0)) {
-    return refuse1(400, `malformed header ${names[1]}`);
+    return malformed1(names[1]!, RULES.signature);
   }
-  if (!SECONDS.test(timestamp)) return refuse1(400, `malformed header ${names[2]}`);
-  if (!isUint256(nonce)) return refuse1(400, `malformed header ${names[3]}`);
+  if (!SECONDS.test(timestamp)) return malformed1(names[2]!, RULES.seconds);
+  if (!isUint256(nonce)) return malformed1(names[3]!, RULES.nonce);
   if (isStale(timestamp, nowSeconds, auth.skewSeconds)) {
-    return refuse1(401, staleReason(nowSeconds));
+    return refuse1(401, staleReason(nowSeconds), staleDetail(auth.skewSeconds, timestamp));
   }
   hexToBytes(address, ADDRESS_BYTES, claimed, 0);
   authDigest(auth.separator, claimed, timestamp, nonce, digest, 0);
-  const right = recoverAddress(digest, signatureBytes, recovered, 0) && recovered.equals(claimed);
-  if (!right) return refuse1(401, 'wrong signature');
+  if (!recoverAddress(digest, signatureBytes, recovered, 0)) {
+    return refuse1(
+      401,
+      'wrong signature',
+      'no key makes such a signature: r, s or v is out of range',
+    );
+  }
+  if (!recovered.equals(claimed)) return wrongSigner(auth.chainId, recovered, claimed);
   if (auth.isBanned(address.toLowerCase())) return BANNED;
   return { ok: true, address: new Uint8Array(claimed), nonce };
 }
@@ -344,13 +366,4 @@ function firstMissing(headers: readonly string[], names: readonly string[]): num
     if (headers[i] === undefined || headers[i] === '') return i;
   }
   return -1;
-}
-
-/** A reason contains only header names and numbers, so nothing needs to be escaped. */
-function refuse2(reason: string): AuthRefused {
-  return { ok: false, status: 401, body: `{"error":"invalid_l2: ${reason}","code":"INVALID_L2"}` };
-}
-
-function refuse1(status: 400 | 401, reason: string): AuthRefused {
-  return { ok: false, status, body: `{"error":"invalid_l1: ${reason}","code":"INVALID_L1"}` };
 }

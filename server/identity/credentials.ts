@@ -88,6 +88,18 @@ export function deriveReadOnlyKey(
   return { key: uuidText(mac('read-only-key')), rowId: uuidText(mac('read-only-row')) };
 }
 
+/** The name of the row of an API key or a read-only key. */
+export function deriveRowId(
+  nodeKey: Buffer,
+  chainId: number,
+  address: Uint8Array,
+  nonce: string,
+  isReadOnly: boolean,
+): string {
+  const mac = macsOf(nodeKey, chainId, address, nonce);
+  return uuidText(mac(isReadOnly ? 'read-only-row' : 'api-key'));
+}
+
 /** The name of the venue in the ids of its streams: all nodes of a venue have the same key. */
 export function deriveVenueName(nodeKey: Buffer): string {
   return createHmac('sha256', nodeKey).update('venue').digest('hex').slice(0, VENUE_DIGITS);

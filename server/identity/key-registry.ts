@@ -12,6 +12,7 @@ import { bytesToHex } from '../common/uint256.ts';
 import {
   deriveCredentials,
   deriveReadOnlyKey,
+  deriveRowId,
   deriveVenueName,
   NODE_KEY_BYTES,
   type ReadOnlyKey,
@@ -60,6 +61,9 @@ interface AddressKeys {
 /** Active read-only keys of one address: more than a user needs, few enough to list. */
 export const READ_ONLY_KEYS_MAX = 100;
 
+/** Chains are tried up to here, some 0.2 s: the known networks but a few of their tests. */
+const CHAIN_ID_TRIED_MAX = 2 ** 17;
+
 /**
  * API keys that were ever issued to one address, and likewise read-only keys: each is stored for
  * ever, even when it is revoked.
@@ -107,7 +111,21 @@ export class KeyRegistry {
    * every credential issued before is invalid, and the start reports that to the operator.
    */
   get matchesStore(): boolean {
-    return this.#first === undefined || this.#idOf(this.#first) === this.#first.id;
+    return this.#first === undefined || this.#idOf(this.#first, this.#chainId) === this.#first.id;
+  }
+
+  /**
+   * The chain under which the keys were issued, found by trying; undefined where there are no keys, or they come
+   * from another node key.
+   */
+  findChainId(): number | undefined {
+    const first = this.#first;
+    if (first === undefined) return undefined;
+    if (this.matchesStore) return this.#chainId;
+    for (let chainId = 1; chainId <= CHAIN_ID_TRIED_MAX; chainId++) {
+      if (this.#idOf(first, chainId) === first.id) return chainId;
+    }
+    return undefined;
   }
 
   /** Whether an address has an API key, revoked or coming ones included. */
@@ -273,9 +291,8 @@ export class KeyRegistry {
     return keys;
   }
 
-  #idOf({ address, nonce, readOnly }: KeyRow): string {
-    if (!readOnly) return this.#derive(address, nonce).apiKey;
-    return this.#deriveReadOnly(address, nonce).rowId;
+  #idOf({ address, nonce, readOnly }: KeyRow, chainId: number): string {
+    return deriveRowId(this.#nodeKey, chainId, address, nonce, readOnly);
   }
 
   #derive(address: Uint8Array, nonce: string): Trio {

@@ -1,6 +1,6 @@
 /**
- * Play money: the first API key of a wallet brings a deposit (FAUCET). A wallet that has none yet because the node
- * ended between its key and its deposit gets it with its next key.
+ * Play money: the first API key of a wallet brings a deposit (FAUCET). A wallet that has none yet, because the node
+ * ended between its key and its deposit or the deposit was refused, gets it with its next key.
  *
  * Thread: the I/O thread.
  */
@@ -18,12 +18,17 @@ interface FaucetParts {
   readonly amount: number;
   /** Unix milliseconds. */
   readonly now: () => number;
+  readonly warn: (line: string) => void;
 }
+
+/** Least time between two warnings that a deposit was refused: every new wallet would bring one. */
+const WARN_MS = 60_000;
 
 export class Faucet {
   private readonly o: FaucetParts;
   /** Deposits on their way, by wallet: who asks twice at once gets one. */
   private readonly coming = new Map<string, Promise<LedgerOutcome>>();
+  private warnedAt = Number.NEGATIVE_INFINITY;
 
   constructor(parts: FaucetParts) {
     this.o = parts;
@@ -42,6 +47,16 @@ export class Faucet {
       .funds('deposit', { id, wallet, amount })
       .finally(() => this.coming.delete(name));
     this.coming.set(name, given);
+    void given.then((outcome) => {
+      if (outcome.kind === 'refused') this.warn(outcome.text);
+    });
     return given;
+  }
+
+  private warn(why: string): void {
+    const now = this.o.now();
+    if (now - this.warnedAt < WARN_MS) return;
+    this.warnedAt = now;
+    this.o.warn(`FAUCET: a new API key brought no play money: ${why}`);
   }
 }

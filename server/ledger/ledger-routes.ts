@@ -27,7 +27,7 @@ import type { KeyOwner } from '../identity/auth.ts';
 import { marketByCondition } from '../market-data/find.ts';
 import { REJECT_TEXTS } from '../orders/reject-texts.ts';
 import { type BalanceParts, balanceAllowance } from './balance-allowance.ts';
-import type { LedgerCommands } from './ledger-commands.ts';
+import type { LedgerCommands, LedgerOutcome } from './ledger-commands.ts';
 import { refusalStatus } from './refusals.ts';
 import { userRequestId } from './request-id.ts';
 import { SETS_BOUNDS, SetsBody } from './schemas.ts';
@@ -92,9 +92,8 @@ export function ledgerHandlers(parts: LedgerRouteParts) {
       market: marketByCondition(t, conditionId),
       amount: Number(amount),
     });
-    if (outcome.kind === 'refused') return context.reply(outcome.status, errorBody(outcome.text));
-    if (outcome.kind === 'failed') return context.reply(outcome.status, outcome.body);
-    const { cash, time } = outcome.first!;
+    if (outcome.kind !== 'done') return context.reply(outcome.status, bodyOf(outcome));
+    const { result: cash, time } = outcome.first!;
     const answer = { id, conditionId, amount: String(Number(amount)), cash: String(cash) };
     context.reply(200, JSON.stringify({ ...answer, timestamp: String(time) }));
   };
@@ -111,6 +110,12 @@ export function ledgerHandlers(parts: LedgerRouteParts) {
     'POST /split': handlerOf('split'),
     'POST /merge': handlerOf('merge'),
   };
+}
+
+function bodyOf(outcome: Exclude<LedgerOutcome, { readonly kind: 'done' }>): string {
+  if (outcome.kind === 'failed') return outcome.body;
+  const { explanation, text } = outcome;
+  return errorBody(text, explanation?.detail, explanation?.facts);
 }
 
 function amountTexts({ reserved, total }: Amounts) {

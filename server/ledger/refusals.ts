@@ -18,6 +18,8 @@ const STATUSES: Partial<Record<RejectReasonCode, RefusalStatus>> = {
   [RejectReason.walletUnknown]: 404,
   [RejectReason.marketUnknown]: 404,
   [RejectReason.tableFull]: 503,
+  [RejectReason.idsFull]: 503,
+  [RejectReason.signerHasOrders]: 409,
 };
 
 /** 400 where the table has no other. */

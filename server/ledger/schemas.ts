@@ -50,8 +50,8 @@ export const LedgerBalanceAnswer = Type.Object({
 export const SetsBody = Type.Object({
   conditionId: ConditionId,
   amount: Type.String({
-    pattern: '^\\d{1,16}$',
-    description: 'micro-units as text, a whole number from 1 to 2^53 - 1',
+    pattern: '^(?:0|[1-9]\\d{0,15})$',
+    description: 'micro-units as text: a whole number from 1 to 2^53 - 1, without leading zeros',
   }),
   id: Type.String({
     pattern: ID_TEXT.source,

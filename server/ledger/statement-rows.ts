@@ -5,6 +5,7 @@
  * Thread: any that may read the tables.
  */
 import type { NumberedEntry } from '../../storage/projection/statements.ts';
+import { type CsvColumns, csvOf, plainColumn, textColumn } from '../common/csv.ts';
 import type { AccountTexts } from '../market-data/account-texts.ts';
 import { CAUSES, COLUMNS, type StatementEntry } from './statement-schemas.ts';
 
@@ -31,13 +32,14 @@ export function statementRow(
   };
 }
 
-/** A line of names, then one for each row. */
-export function statementCsv(rows: readonly StatementEntry[]): string {
-  const lines = rows.map((row) => COLUMNS.map((name) => csvText(row[name])).join(','));
-  return `${[COLUMNS.join(','), ...lines].join('\r\n')}\r\n`;
-}
+/** Only the outcome is a name. */
+const CSV_COLUMNS: CsvColumns<StatementEntry> = Object.fromEntries(
+  COLUMNS.map((name) => {
+    const column = name === 'outcome' ? textColumn : plainColumn;
+    return [name, column((row: StatementEntry) => row[name])];
+  }),
+);
 
-function csvText(value: string | number): string {
-  const text = String(value);
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+export function statementCsv(rows: readonly StatementEntry[]): string {
+  return csvOf(CSV_COLUMNS, rows);
 }

@@ -28,7 +28,16 @@ const Change = Type.String({ pattern: '^-?\\d+$', description: 'micro-units' });
 const Count = Type.Integer({ minimum: 0 });
 
 /** By EntryCause. */
-export const CAUSES = ['', 'DEPOSIT', 'WITHDRAW', 'SPLIT', 'MERGE', 'TRADE', 'REDEEM'] as const;
+export const CAUSES = [
+  '',
+  'DEPOSIT',
+  'WITHDRAW',
+  'SPLIT',
+  'MERGE',
+  'TRADE',
+  'REDEEM',
+  'FEES',
+] as const;
 
 /** Members of an entry and columns of the CSV, in this order. */
 export const StatementEntryRow = {

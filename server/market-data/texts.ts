@@ -23,6 +23,8 @@ export interface MarketInfo {
   readonly endDate?: string;
   /** Labels, in the order of the token ids. */
   readonly outcomes: readonly string[];
+  /** None where the catalog does not list them. */
+  readonly tokenIds?: readonly string[];
 }
 
 /** The catalog's fields of a market for the event new_market. */

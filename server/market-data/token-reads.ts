@@ -6,15 +6,18 @@
  */
 import type { TokenRow } from '../../engine/tables/units.ts';
 import type { Commits } from '../common/commits.ts';
-import { errorBody, JOURNAL_UNAVAILABLE } from '../common/error-bodies.ts';
+import { errorBody } from '../common/error-bodies.ts';
 import { readJson } from '../common/json.ts';
+import { leadLost, RETRY_SOON } from '../common/unavailable.ts';
 import type { Handler, RequestContext } from '../http/http.ts';
 import { type BookRenderer, LONG } from './books.ts';
 import { renderBooksLong } from './books-long.ts';
 import { checkTokenItems, type ParsedTokens } from './token-items.ts';
 import { PLAIN_BYTES_MAX, TokenRequest } from './token-request.ts';
-import { TOKENS_BOUNDS, type TokenQuery } from './token-schemas.ts';
+import { TOKENS_BOUNDS, TOKENS_MAX, type TokenQuery } from './token-schemas.ts';
 import type { Top, TopReader } from './top.ts';
+
+const TOKENS_RULE = `the body must be an array of at most ${TOKENS_MAX} objects such as {"token_id": "1", "side": "BUY"}`;
 
 export interface TokenReadParts {
   readonly books: BookRenderer;
@@ -172,7 +175,7 @@ export class TokenReads {
   ): void | Promise<void> {
     return readJson(context, TOKENS_BOUNDS, (sent) => {
       const parsed = checkTokenItems(sent);
-      if (!parsed.ok) return context.reply(400, errorBody(parsed.error));
+      if (!parsed.ok) return context.reply(400, errorBody(parsed.error, TOKENS_RULE));
       const learning = this.texts.known.learn(parsed.tokens);
       return learning === undefined ? use(parsed) : learning.then(() => use(parsed));
     });
@@ -188,7 +191,7 @@ function sendCommitted(
   commits.whenCommitted((isCommitted) => {
     if (context.aborted) return;
     if (isCommitted) context.reply(status, body);
-    else context.reply(503, JOURNAL_UNAVAILABLE);
+    else context.reply(503, leadLost().body, RETRY_SOON);
   });
 }
 

@@ -64,12 +64,17 @@ const QUERY = dataQuery(FIELDS);
 
 export type TradesQuery = DataQueryOf<typeof FIELDS>;
 
+const NO_AMOUNT = errorBody(
+  'invalid_field: filterAmount',
+  'filterType needs filterAmount, a decimal number from 0',
+);
+
 /** Unknown names are refused, unless the caller takes them. */
 export const TRADES_QUERY: QuerySpec<TradesQuery> = {
   schema: QUERY.schema,
   parse(text, fromPath, ignored) {
     const query = QUERY.parse(text, fromPath, ignored);
     if (typeof query === 'string' || query.filterType === '') return query;
-    return query.filterAmount === ABSENT ? errorBody('invalid_field: filterAmount') : query;
+    return query.filterAmount === ABSENT ? NO_AMOUNT : query;
   },
 };

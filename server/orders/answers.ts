@@ -10,6 +10,7 @@ import { Status } from '../../engine/tables/codes.ts';
 import { writeMicro } from '../common/decimal.ts';
 import { refusalCode } from '../common/error-bodies.ts';
 import { type OrderTexts, REJECT_TEXTS, rejectTexts } from './reject-texts.ts';
+import { detailOfReason, type Explanation } from './result-details.ts';
 import { AnswerHead, align, Slot, type SlotView } from './slots.ts';
 
 const HEX = Buffer.from('0123456789abcdef');
@@ -26,7 +27,9 @@ const KNOWN_STATUSES = {
   matched: Buffer.from('matched"'),
   canceled: Buffer.from('canceled"'),
 };
-const KNOWN_CODE = Buffer.from(`,"code":"${refusalCode(DUPLICATE)}"}`);
+const KNOWN_CODE = Buffer.from(
+  `,${JSON.stringify({ detail: detailOfReason(RejectReason.duplicate), code: refusalCode(DUPLICATE) }).slice(1)}`,
+);
 const END = Buffer.from('}');
 const COMMA = 0x2c;
 const OPEN = 0x5b;
@@ -36,6 +39,7 @@ const CLOSE = 0x5d;
 export class AnswerWriter {
   /** Whether results have the code of their refusal (RESULT_CODES). */
   readonly hasCodes: boolean;
+  private readonly texts: typeof REJECT_TEXTS;
   private readonly refusals: ReadonlyMap<RejectReasonCode, Buffer>;
   private slot: SlotView | undefined;
   private bytes: Uint8Array = new Uint8Array(0);
@@ -45,7 +49,8 @@ export class AnswerWriter {
 
   constructor(texts: OrderTexts = 'spec', hasCodes = false) {
     this.hasCodes = hasCodes;
-    this.refusals = refusalsIn(texts, hasCodes);
+    this.texts = rejectTexts(texts);
+    this.refusals = refusalsIn(this.texts, hasCodes);
   }
 
   start(slot: SlotView): void {
@@ -75,6 +80,14 @@ export class AnswerWriter {
   refused(reason: RejectReasonCode): void {
     this.separate();
     this.copy(this.refusals.get(reason)!);
+  }
+
+  /** A refusal with what is known of it, where results have codes. */
+  explained(reason: Exclude<RejectReasonCode, 0>, { detail, facts }: Explanation): void {
+    const errorMsg = this.texts[reason];
+    const result = { ...refusedWith(errorMsg), detail, ...facts, code: refusalCode(errorMsg) };
+    this.separate();
+    this.copy(Buffer.from(JSON.stringify(result)));
   }
 
   /** An accepted order: id of 8 words at `words[at]`, micro-units paid and received at once. */
@@ -148,19 +161,21 @@ export class AnswerWriter {
 }
 
 /** The whole result of each refusal. */
-function refusalsIn(texts: OrderTexts, hasCodes: boolean): Map<RejectReasonCode, Buffer> {
-  const rest = { orderID: '', takingAmount: '', makingAmount: '', status: 'error' };
+function refusalsIn(texts: typeof REJECT_TEXTS, hasCodes: boolean): Map<RejectReasonCode, Buffer> {
   return new Map(
-    Object.entries(rejectTexts(texts)).map(([rule, errorMsg]) => [
-      Number(rule) as RejectReasonCode,
-      Buffer.from(
-        JSON.stringify({
-          ...{ success: false, errorMsg, ...rest },
-          code: hasCodes ? refusalCode(errorMsg) : undefined,
-        }),
-      ),
-    ]),
+    Object.entries(texts).map(([rule, errorMsg]) => {
+      const reason = Number(rule) as Exclude<RejectReasonCode, 0>;
+      const told = { detail: detailOfReason(reason), code: refusalCode(errorMsg) };
+      const result = { ...refusedWith(errorMsg), ...(hasCodes ? told : {}) };
+      return [reason, Buffer.from(JSON.stringify(result))];
+    }),
   );
+}
+
+/** The six members that every result has. */
+function refusedWith(errorMsg: string) {
+  const rest = { orderID: '', takingAmount: '', makingAmount: '', status: 'error' };
+  return { success: false, errorMsg, ...rest };
 }
 
 /** Rules of a commands request as its answer: one 32-bit number each. */

@@ -32,6 +32,7 @@ import { Check } from './checked-orders.ts';
 import type { FirstAnswers } from './first-answers.ts';
 import type { OrderTexts } from './reject-texts.ts';
 import { writeReplace } from './replace-answers.ts';
+import { explained } from './result-details.ts';
 import { RequestKind, Slot, type SlotView } from './slots.ts';
 
 const NO_BYTES = new Uint8Array(0);
@@ -44,6 +45,8 @@ export class BatchApplier {
   private log: Int32Array = new Int32Array(0);
   private logWords = 0;
   private results: Int32Array = new Int32Array(0);
+  /** Of the request that is answered. */
+  private explanations: PreparedRequest['explanations'] = new Map();
 
   /** @param first answers of duplicates, where they are answered as the first time */
   constructor(
@@ -114,6 +117,7 @@ export class BatchApplier {
 
   private applyRequest(request: PreparedRequest): void {
     const { answers } = this;
+    this.explanations = request.explanations;
     if (request.refusal !== undefined) {
       answers.whole(400, request.refusal);
       return;
@@ -189,7 +193,19 @@ export class BatchApplier {
     this.results[reason]! += 1;
     if (reason === RejectReason.accepted) answers.accepted(commands.i32, idAt, making, taking);
     else if (reason === RejectReason.duplicate) this.answerDuplicate(at);
+    else if (answers.hasCodes) this.explain(reason, at);
     else answers.refused(reason);
+  }
+
+  /** A refusal with what is known of its reason. */
+  private explain(reason: Exclude<RejectReasonCode, 0>, at: number): void {
+    const { answers, commands, engine } = this;
+    const explanation =
+      reason === RejectReason.signature
+        ? this.explanations.get(at)
+        : explained(engine.t, reason, commands.i32, commands.f64, at);
+    if (explanation === undefined) answers.refused(reason);
+    else answers.explained(reason, explanation);
   }
 
   private answerDuplicate(at: number): void {

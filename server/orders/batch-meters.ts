@@ -43,7 +43,8 @@ export class BatchMeters {
     const { t } = this;
     for (let at = 0; at < commands.length; at += commandWords(commands, at)) {
       const kind = commandKind(commands, at);
-      if (kind >= CommandKind.level) this.source[kind - CommandKind.level]! += 1;
+      if (kind >= CommandKind.level && kind <= CommandKind.fill)
+        this.source[kind - CommandKind.level]! += 1;
       if (kind !== CommandKind.order) continue;
       const token = commands[at + OrderCommand.token]! as TokenRow;
       this.orders[tokenMarket(t, token)]! += 1;

@@ -37,6 +37,7 @@ import {
 import { type ParsedOrders, type ParseRules, parseOrder, parseOrders } from './order-parse.ts';
 import { type Caller, OrderPreparer, type PrepareOptions } from './prepare.ts';
 import { parseReplace } from './replace-parse.ts';
+import type { Explanation } from './result-details.ts';
 import { align, RequestHead, RequestKind, Slot, type SlotView } from './slots.ts';
 
 export interface BatchOptions extends PrepareOptions {
@@ -64,14 +65,17 @@ export interface PreparedRequest {
   readonly malformedIds: Uint8Array;
   /** A cancel of everything: the time of its first part, in unix milliseconds. */
   readonly newest: number;
+  /** By the first word of a command: why the signature of the order is wrong. */
+  readonly explanations: ReadonlyMap<number, Explanation>;
 }
 
 /** What a request came to beside its commands. */
 type Outcome = Partial<
-  Pick<PreparedRequest, 'kind' | 'refusal' | 'checked' | 'malformedIds' | 'newest'>
+  Pick<PreparedRequest, 'kind' | 'refusal' | 'checked' | 'malformedIds' | 'newest' | 'explanations'>
 >;
 
 const NONE = new Uint8Array(0);
+const NOTHING_TOLD: ReadonlyMap<number, Explanation> = new Map();
 /** No condition: cancel-all. */
 const EVERYTHING: CancelScope = { ok: true, condition: undefined, tokenId: undefined };
 
@@ -85,6 +89,8 @@ export class BatchPreparer {
   private readonly orders: OrderPreparer;
   private readonly completer: CheckedCompleter;
   private readonly id = new Int32Array(ID_WORDS);
+  /** Of the batch, unix milliseconds. */
+  private time = 0;
 
   constructor(t: Tables, commands: CommandBuffer, options: BatchOptions) {
     this.t = t;
@@ -98,6 +104,7 @@ export class BatchPreparer {
     const { commands } = this;
     commands.clear();
     this.verifyMs = 0;
+    this.time = slot.f64[Slot.time]!;
     const prepared: PreparedRequest[] = [];
     let at = 0;
     for (let i = 0; i < slot.i32[Slot.requests]!; i++) {
@@ -112,6 +119,7 @@ export class BatchPreparer {
         refusal: undefined,
         malformedIds: NONE,
         newest: 0,
+        explanations: NOTHING_TOLD,
         ...outcome,
         firstWord,
         endWord: commands.words,
@@ -168,22 +176,28 @@ export class BatchPreparer {
     const outcome = this.place(kind, body.subarray(CHECK_HEAD_BYTES), inputWords, head);
     if (outcome.refusal !== undefined) return outcome;
     const reach = this.options.reach();
-    const checked = encodeChecked(kind, reach, commands.i32, first, commands.words);
+    const { explanations = NOTHING_TOLD } = outcome;
+    const checked = encodeChecked(
+      { kind, reach, explanations },
+      commands.i32,
+      first,
+      commands.words,
+    );
     return checked === undefined ? {} : { checked };
   }
 
   /** What another node has checked. */
   private complete(body: Uint8Array): Outcome {
     const { commands } = this;
-    const { commands: words, kind, reach } = decodeChecked(body);
     const first = commands.words;
+    const { commands: words, explanations, kind, reach } = decodeChecked(body, first);
     this.append(words);
     const isForgotten = this.options.forgotten() > reach;
     for (let at = first; at < commands.words; at += commandWords(commands.i32, at)) {
       if (commandKind(commands.i32, at) === CommandKind.order)
         this.completer.complete(commands.i32, at, isForgotten);
     }
-    return { kind };
+    return { kind, explanations };
   }
 
   private placeAll(parsed: ParsedOrders, words: Int32Array, head: number): Outcome {
@@ -192,11 +206,18 @@ export class BatchPreparer {
     const began = this.options.now();
     const { items } = parsed;
     const end = words[head + RequestHead.ordersMax]! || items.length;
+    this.options.diagnosis?.beginRequest(this.time, words[head + RequestHead.isLaterPart] === 0);
+    let explanations: Map<number, Explanation> | undefined;
     for (let i = 0; i < Math.min(end, items.length); i++) {
+      const at = this.commands.words;
       this.orders.prepare(items[i]!, caller, this.commands);
+      const { explanation } = this.orders;
+      if (explanation === undefined) continue;
+      explanations ??= new Map();
+      explanations.set(at, explanation);
     }
     this.verifyMs += this.options.now() - began;
-    return {};
+    return explanations === undefined ? {} : { explanations };
   }
 
   /** The command of the cancel, then that of the order. */

@@ -16,13 +16,17 @@ import { refusalCode } from '../common/error-bodies.ts';
 import type { AnswerWriter } from './answers.ts';
 import { CANCEL_ALL_HEAD_BYTES, type CancelAllCursor, writeCancelAllHead } from './cancel-all.ts';
 import { REJECT_TEXTS } from './reject-texts.ts';
+import { detailOfReason } from './result-details.ts';
 
 const CANCELED = Buffer.from('{"canceled":[');
 const NOT_CANCELED = Buffer.from('],"not_canceled":{');
 const FILLED = Buffer.from('},"filled":{');
 const FILLED_END = Buffer.from('}');
 /** Of all in `not_canceled`: they have one reason. */
-const CODE = Buffer.from(`,"code":"${refusalCode(REJECT_TEXTS[RejectReason.orderNotFound])}"`);
+const { orderNotFound } = RejectReason;
+const CODE = Buffer.from(
+  `,${JSON.stringify({ detail: detailOfReason(orderNotFound), code: refusalCode(REJECT_TEXTS[orderNotFound]) }).slice(1, -1)}`,
+);
 const END = Buffer.from('}');
 const COMMA = Buffer.from(',');
 const ID = Buffer.from('"0x');

@@ -4,9 +4,10 @@
  * leader decides the rest: bans, ids that have left memory since, and every rule of the engine.
  *
  *   to be checked   kind i32, - | the body as sent
- *   checked         kind i32, words i32 | reach f64 | commands
+ *   checked         kind i32, words i32 | reach f64 | commands | explanations as JSON, where there are any
  *
- * `reach`: so many closed orders were on the disk on which ids were looked up.
+ * `reach`: so many closed orders were on the disk on which ids were looked up. Explanations, of wrong signatures, are
+ * lists of the first word of a command and what is told; a node of another version passes over them.
  *
  * Thread: a worker; checkRequest and checkedRequest that of the I/O.
  */
@@ -20,6 +21,7 @@ import {
 import { RejectReason } from '../../engine/orders/reject-reasons.ts';
 import { ADDRESS_WORDS, ID_WORDS } from '../../engine/tables/codes.ts';
 import type { BannedAddresses } from '../identity/banned-addresses.ts';
+import type { Explanation } from './result-details.ts';
 import type { Answered, Failure, OwnedRequest } from './slot-requests.ts';
 import { align, ORDER_BYTES_MIN, RequestKind } from './slots.ts';
 
@@ -66,8 +68,7 @@ function weightOfChecked({ length }: Uint8Array): number {
 
 /** What became of the commands from word `from` to word `end`; undefined = the leader has to check the request. */
 export function encodeChecked(
-  kind: number,
-  reach: number,
+  { explanations, kind, reach }: Omit<CheckedOrders, 'commands'>,
   words: Int32Array,
   from: number,
   end: number,
@@ -77,7 +78,11 @@ export function encodeChecked(
     if (OF_STATE.has(words[at + OrderCommand.precheck]! & PrecheckFlags.reasonMask))
       return undefined;
   }
-  const bytes = Buffer.alloc(CHECKED_HEAD_BYTES + align(4 * (end - from)));
+  const told = [...explanations].map(([at, explanation]) => [at - from, explanation]);
+  const json = told.length === 0 ? '' : JSON.stringify(told);
+  const commandBytes = CHECKED_HEAD_BYTES + align(4 * (end - from));
+  const bytes = Buffer.alloc(commandBytes + Buffer.byteLength(json));
+  bytes.write(json, commandBytes);
   bytes.writeInt32LE(kind, 0);
   bytes.writeInt32LE(end - from, WORDS);
   bytes.writeDoubleLE(reach, REACH);
@@ -90,16 +95,22 @@ export interface CheckedOrders {
   readonly kind: number;
   readonly reach: number;
   readonly commands: Int32Array;
+  /** By the first word of a command. */
+  readonly explanations: ReadonlyMap<number, Explanation>;
 }
 
-/** @param body on a multiple of four bytes */
-export function decodeChecked(body: Uint8Array): CheckedOrders {
+/** @param body on a multiple of four bytes @param first the word at which its commands will begin */
+export function decodeChecked(body: Uint8Array, first: number): CheckedOrders {
   const { buffer, byteOffset } = body;
   const view = new DataView(buffer, byteOffset, CHECKED_HEAD_BYTES);
+  const words = view.getInt32(WORDS, true);
+  const json = Buffer.from(body.subarray(CHECKED_HEAD_BYTES + align(4 * words))).toString();
+  const told = (json === '' ? [] : JSON.parse(json)) as [number, Explanation][];
   return {
     kind: view.getInt32(0, true),
     reach: view.getFloat64(REACH, true),
-    commands: new Int32Array(buffer, byteOffset + CHECKED_HEAD_BYTES, view.getInt32(WORDS, true)),
+    commands: new Int32Array(buffer, byteOffset + CHECKED_HEAD_BYTES, words),
+    explanations: new Map(told.map(([at, explanation]) => [first + at, explanation])),
   };
 }
 

@@ -29,6 +29,8 @@ export class OrderMeters {
   readonly batches = new Histogram();
   /** By rule: orders that ended so; rule 0 = taken. */
   readonly results = new Float64Array(RESULTS);
+  /** Recoveries that wrong signatures cost beside their check. */
+  recoveries = 0;
 
   /** Milliseconds. */
   now(): number {
@@ -49,6 +51,7 @@ export class OrderMeters {
     verify.addMs(f64[Slot.verifyMs]!);
     turn.addMs(f64[Slot.turnWaitMs]!);
     match.addMs(f64[Slot.matchMs]!);
+    this.recoveries += f64[Slot.recoveries]!;
     for (let reason = 0; reason < RESULTS; reason++) this.results[reason]! += results[reason]!;
   }
 

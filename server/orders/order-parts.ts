@@ -44,8 +44,10 @@ export function submitInParts(
     if (results.length === parts.count) answered(200, joined(results));
     else sequencer.goOn(partOf(parts.bodyOf(results.length)));
   };
-  const partOf = (bytes: Uint8Array): Request =>
-    orderRequest(RequestKind.orders, owner, bytes, takePart);
+  const partOf = (bytes: Uint8Array): Request => ({
+    ...orderRequest(RequestKind.orders, owner, bytes, takePart),
+    isLaterPart: true,
+  });
   sequencer.submit({
     ...orderRequest(RequestKind.orders, owner, body, takePart),
     ordersMax: PART_ORDERS,
@@ -78,9 +80,11 @@ class OrderParts {
 
   /** Results of the orders from a part on, none of which was placed. */
   refused(part: number, answer: Uint8Array | string, hasCodes: boolean): Uint8Array[] {
-    const { code, error } = JSON.parse(answer.toString()) as { code: string; error: string };
+    const { code, detail, error } = JSON.parse(answer.toString()) as Readonly<
+      Record<'code' | 'detail' | 'error', string>
+    >;
     const refusal = { success: false, errorMsg: error, ...NOT_PLACED };
-    const result = Buffer.from(JSON.stringify(hasCodes ? { ...refusal, code } : refusal));
+    const result = Buffer.from(JSON.stringify(hasCodes ? { ...refusal, detail, code } : refusal));
     return Array.from({ length: this.orders - part * PART_ORDERS }, () => result);
   }
 }

@@ -31,32 +31,24 @@ import {
   decimalToSafe,
   decimalToWords,
   hexToBytes,
+  sameBytes,
   uuidToWords,
 } from '../common/uint256.ts';
 import type { BannedAddresses } from '../identity/banned-addresses.ts';
 import { order2Digest, orderDigest } from '../identity/eip712.ts';
+import type { OrderSeparators } from '../identity/exchange-domains.ts';
 import { recoverAddress } from '../identity/secp256k1.ts';
 import { type WalletFactories, Wallets } from '../identity/wallet-factory.ts';
 import type { OrderItem } from './order-parse.ts';
+import type { Explanation } from './result-details.ts';
 import { RowCache } from './row-cache.ts';
+import type { SignatureDiagnosis } from './signature-diagnosis.ts';
 
 /** The sender of the request, as the level-2 check found it. */
 export interface Caller {
   /** The UUID's 4 words, and 5 of the address. */
   readonly apiKey: Int32Array;
   readonly address: Int32Array;
-}
-
-/** Domain separators of the two exchange contracts, 32 bytes each. */
-export interface Separators {
-  readonly separator: Uint8Array;
-  readonly negRiskSeparator: Uint8Array;
-}
-
-/** By the version of an order. */
-export interface OrderSeparators {
-  readonly 1: Separators;
-  readonly 2: Separators;
 }
 
 export interface PrepareOptions {
@@ -66,15 +58,29 @@ export interface PrepareOptions {
   readonly banned: Pick<BannedAddresses, 'has'>;
   /** Status (engine/tables/codes.ts) of an order that has left memory, by its id; 0 = no such order. */
   readonly knownStatus: (id: Uint8Array) => number;
+  /** `undefined`: nobody is told why a signature is wrong. */
+  readonly diagnosis?: SignatureDiagnosis | undefined;
 }
 
 const EOA = 0;
 const CONTRACT_WALLET = 3;
 const NEVER = Number.MAX_SAFE_INTEGER;
 
+const fault = (detail: string): Explanation => ({ detail, facts: {} });
+/** Of signatures that need no diagnosis. */
+const FAULTS = {
+  maker: fault('with signatureType 0 maker and signer are one wallet'),
+  wallet: fault('maker is not the wallet of this signer for this signatureType'),
+  contract: fault('signatures of contract wallets (signatureType 3) are not taken'),
+  length: fault('a signature is 0x and 130 hexadecimal digits: r, s and v'),
+  range: fault('no key makes such a signature: r, s or v is out of range'),
+} as const;
+
 export class OrderPreparer {
   /** Digest of the order prepared last: its id, 32 bytes. */
   readonly digest = new Uint8Array(32);
+  /** Why the signature of the order prepared last is wrong, where somebody is told. */
+  explanation: Explanation | undefined;
   private readonly t: Tables;
   private readonly options: PrepareOptions;
   private readonly words = new Int32Array(8);
@@ -117,6 +123,7 @@ export class OrderPreparer {
     if (!item.taker.every((byte) => byte === 0)) precheck |= PrecheckFlags.taker;
 
     this.digest.fill(0);
+    this.explanation = undefined;
     if (item.digestable && (precheck & PrecheckFlags.reasonMask) === 0) {
       // No early rule failed, so the token is known.
       precheck |= this.verify(item, token as TokenRow);
@@ -182,18 +189,38 @@ export class OrderPreparer {
     else order2Digest(separator, item, item.version2, this.digest, 0);
     let precheck = options.knownStatus(this.digest) << PrecheckFlags.knownShift;
     if (item.signatureType === EOA && !sameBytes(item.maker, item.signer)) {
+      this.explain(FAULTS.maker);
       precheck |= PrecheckFlags.signature;
     }
     const wallet = this.wallets.ownershipOf(item.signatureType, item.maker, item.signer);
-    if (wallet === 'foreign') return precheck | PrecheckFlags.signature;
+    if (wallet === 'foreign') {
+      this.explain(FAULTS.wallet);
+      return precheck | PrecheckFlags.signature;
+    }
     if (wallet === 'derived') precheck |= PrecheckFlags.derivedWallet;
     if (!options.verifySignatures) return precheck;
-    const isGood =
-      item.signatureType !== CONTRACT_WALLET &&
-      item.signature !== null &&
-      recoverAddress(this.digest, item.signature, this.recovered, 0) &&
-      sameBytes(this.recovered, item.signer);
-    return isGood ? precheck : precheck | PrecheckFlags.signature;
+    return this.isSigned(item, isNegRisk) ? precheck : precheck | PrecheckFlags.signature;
+  }
+
+  private isSigned(item: OrderItem, isNegRisk: boolean): boolean {
+    const { signature } = item;
+    if (item.signatureType === CONTRACT_WALLET) return this.explain(FAULTS.contract);
+    if (signature === null) return this.explain(FAULTS.length);
+    if (!recoverAddress(this.digest, signature, this.recovered, 0)) {
+      return this.explain(FAULTS.range);
+    }
+    if (sameBytes(this.recovered, item.signer)) return true;
+    const { diagnosis } = this.options;
+    if (diagnosis !== undefined && this.explanation === undefined) {
+      this.explanation = diagnosis.explain({ ...item, signature }, isNegRisk, this.recovered);
+    }
+    return false;
+  }
+
+  /** The first fault is the one that is told. */
+  private explain(fault: Explanation): false {
+    if (this.options.diagnosis !== undefined) this.explanation ??= fault;
+    return false;
   }
 }
 
@@ -213,11 +240,6 @@ function feeOf(text: string): number {
 }
 
 function sameWords(a: Int32Array, b: Int32Array): boolean {
-  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
-  return a.length === b.length;
-}
-
-function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
   for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
   return a.length === b.length;
 }

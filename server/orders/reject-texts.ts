@@ -54,6 +54,8 @@ export const REJECT_TEXTS: Readonly<Record<Exclude<RejectReasonCode, 0>, string>
   [RejectReason.groupHasWinner]: REFUSALS.GROUP_HAS_WINNER[0],
   [RejectReason.notBinary]: REFUSALS.NOT_BINARY[0],
   [RejectReason.sourceCrossed]: REFUSALS.SOURCE_CROSSED[0],
+  [RejectReason.idsFull]: REFUSALS.IDS_FULL[0],
+  [RejectReason.signerHasOrders]: REFUSALS.SIGNER_HAS_ORDERS[0],
 };
 
 /** The texts of the other service that its bots look for, where they differ. */

@@ -4,6 +4,7 @@
  * Rules: docs/protocol.md#shape-of-a-request
  */
 import { boundsOf } from '../common/json-measure.ts';
+import { REFUSAL_FACTS } from '../common/refusal-details.ts';
 import { type TSchema, Type } from '../common/schema.ts';
 
 /**
@@ -84,7 +85,15 @@ export const ConditionlessItemShape2 = Type.Object({
 export const OrderItems = Type.Array(OrderItemShape, { minItems: 1 });
 
 /** Of a refusal, with RESULT_CODES=on. */
-const ResultCode = Type.Optional(Type.String());
+const Told = { detail: Type.Optional(Type.String()), code: Type.Optional(Type.String()) };
+/** Of some refusals of orders, with RESULT_CODES=on. */
+const Facts = {
+  needed: Type.Optional(Type.String({ description: REFUSAL_FACTS.needed })),
+  free: Type.Optional(Type.String({ description: REFUSAL_FACTS.free })),
+  reserved: Type.Optional(Type.String({ description: REFUSAL_FACTS.reserved })),
+  recovered: Type.Optional(Type.String({ description: REFUSAL_FACTS.recovered })),
+  fits: Type.Optional(Type.String({ description: REFUSAL_FACTS.fits })),
+};
 
 export const OrderResult = Type.Object(
   {
@@ -94,7 +103,8 @@ export const OrderResult = Type.Object(
     takingAmount: Type.String(),
     makingAmount: Type.String(),
     status: Type.String(),
-    code: ResultCode,
+    ...Told,
+    ...Facts,
   },
   { additionalProperties: false },
 );
@@ -125,7 +135,7 @@ const ById = Type.Record(Type.String(), Type.String());
 
 /** Reasons by id; what cancelled orders had traded before, in shares. */
 export const CancelAnswer = Type.Object(
-  { canceled: Type.Array(Type.String()), not_canceled: ById, filled: ById, code: ResultCode },
+  { canceled: Type.Array(Type.String()), not_canceled: ById, filled: ById, ...Told },
   { additionalProperties: false },
 );
 

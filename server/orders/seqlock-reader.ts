@@ -7,6 +7,7 @@
  * is passed on once it is committed.
  */
 import type { Commits } from '../common/commits.ts';
+import { leadLost } from '../common/unavailable.ts';
 import { Control } from './slots.ts';
 
 /** A turn is over in less than the time of a few reads, or it is worth waiting for the batch. */
@@ -33,7 +34,8 @@ export class SeqlockReader {
 
   /**
    * The result of `read` for one consistent state. `read` may run several times, over memory that changes
-   * meanwhile: it has to end whatever it finds, and may change nothing.
+   * meanwhile: it has to end whatever it finds, and may change nothing. Rejects with Unavailable where what was read
+   * may never be committed.
    */
   async read<T>(read: () => T): Promise<T> {
     const { control } = this;
@@ -58,7 +60,7 @@ function committed<T>(commits: Commits, value: T): Promise<T> {
   return new Promise((resolve, reject) => {
     commits.whenCommitted((isCommitted) => {
       if (isCommitted) resolve(value);
-      else reject(new Error('another node of the cluster leads'));
+      else reject(leadLost());
     });
   });
 }

@@ -67,6 +67,8 @@ export interface Request {
   readonly answered: Answered;
   /** Orders of the body that are placed, its first ones; undefined = all. */
   readonly ordersMax?: number;
+  /** A later part of a request that came in parts. */
+  readonly isLaterPart?: true;
   /** Called in place of `answered` for a failure; undefined = the failure is answered as HTTP. */
   readonly failed?: (failure: Failure) => void;
 }
@@ -171,6 +173,7 @@ function writeRequest(view: SlotView, at: number, request: Request): number {
   inputWords[head + RequestHead.kind] = request.kind;
   inputWords[head + RequestHead.bytes] = request.body.length;
   inputWords[head + RequestHead.ordersMax] = request.ordersMax ?? 0;
+  inputWords[head + RequestHead.isLaterPart] = request.isLaterPart === true ? 1 : 0;
   if (request.owner !== undefined) {
     writeWords(request.owner.apiKeyBytes, inputWords, head + RequestHead.apiKey);
     writeWords(request.owner.address, inputWords, head + RequestHead.address);

@@ -6,9 +6,9 @@
  *   slot     state dispatchSequence requests inputBytes answerBytes logWords changed digest
  *            eventWords eventsLost                                                        (i32)
  *            time persistedClosedSequence firstFill endFill closedEnd sequence
- *            parseMs verifyMs turnWaitMs matchMs                                                (f64)
+ *            parseMs verifyMs turnWaitMs matchMs recoveries                                                (f64)
  *   results  by rule: orders that ended so (i32)
- *   input    per request: 12 words (kind, bytes, apiKey (4), address (5), ordersMax), body, padded to 8
+ *   input    per request: 14 words (kind, bytes, apiKey (4), address (5), ordersMax, isLaterPart, -), body, padded to 8
  *   answers  per request: 2 words (status, bytes), body, padded to 8
  *   log      the commands that changed the engine, as engine/commands.ts encodes them
  *   events   what they did, as engine/events.ts records it; what does not fit goes with the result
@@ -65,6 +65,8 @@ export const Slot = {
   verifyMs: 15,
   turnWaitMs: 16,
   matchMs: 17,
+  /** Recoveries that wrong signatures cost beside their check. */
+  recoveries: 18,
   words: 48,
 } as const;
 
@@ -78,7 +80,9 @@ export const RequestHead = {
   address: 6,
   /** Orders of the body that are placed, its first ones; 0 = all. */
   ordersMax: 11,
-  words: 12,
+  /** 1 = a later part of a request that came in parts. */
+  isLaterPart: 12,
+  words: 14,
 } as const;
 export const AnswerHead = { status: 0, bytes: 1, words: 2 } as const;
 
@@ -86,6 +90,8 @@ export const AnswerHead = { status: 0, bytes: 1, words: 2 } as const;
 export const ORDER_BYTES_MIN = 256;
 /** Longest answer to one order: the longest text of reject-texts.ts, or an id and two amounts. */
 const ANSWER_BYTES_MAX = 320;
+/** The same with RESULT_CODES=on: detail, facts and code. */
+const EXPLAINED_BYTES_MAX = 1_024;
 /** A batch of a thousand orders has room; larger ones are rare enough to be copied once more. */
 const EVENT_BYTES = 2 ** 18;
 
@@ -101,17 +107,23 @@ export interface SlotMemory {
   readonly sizes: SlotSizes;
 }
 
-/** `bodyBytesMax`: the largest request; `commandsMax`: the most commands of one batch. */
+/**
+ * @param bodyBytesMax the largest request
+ * @param commandsMax the most commands of one batch
+ * @param isExplained whether results say why an order was refused
+ */
 export function allocateSlots(
   count: number,
   bodyBytesMax: number,
   commandsMax: number,
+  isExplained = false,
 ): SlotMemory {
+  const answerBytesMax = isExplained ? EXPLAINED_BYTES_MAX : ANSWER_BYTES_MAX;
   const logBytes = align(Math.max(bodyBytesMax, commandsMax * ORDER_BYTES_MIN));
   const sizes = {
     // What a batch has left in the log comes in again as a record, where another node leads.
     inputBytes: align(batchRecordBytes(logBytes / 4) + 4 * RequestHead.words),
-    answerBytes: align(commandsMax * ANSWER_BYTES_MAX),
+    answerBytes: align(commandsMax * answerBytesMax),
     logBytes,
   };
   const bytes =

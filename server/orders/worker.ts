@@ -19,14 +19,15 @@ import { stampOf } from '../../storage/log/batch-record.ts';
 import { openClosedOrdersReader } from '../../storage/projection/closed-orders.ts';
 import { batchOf } from '../../storage/recovery/replay.ts';
 import { BannedAddresses } from '../identity/banned-addresses.ts';
+import type { OrderSeparators } from '../identity/exchange-domains.ts';
 import type { WalletFactories } from '../identity/wallet-factory.ts';
 import { BatchApplier } from './batch-apply.ts';
 import { BatchPreparer } from './batch-prepare.ts';
 import { FirstAnswers } from './first-answers.ts';
 import { laneSetup, serveLane } from './lanes.ts';
 import type { ParseRules } from './order-parse.ts';
-import type { OrderSeparators } from './prepare.ts';
 import type { OrderTexts } from './reject-texts.ts';
+import { type DiagnosisOptions, SignatureDiagnosis } from './signature-diagnosis.ts';
 import {
   awaitApplyTurn,
   Control,
@@ -54,6 +55,8 @@ export interface WorkerSetup {
   readonly orderTexts: OrderTexts;
   /** Results have the code of their refusal. */
   readonly resultCodes: boolean;
+  /** For results that say why a signature is wrong. */
+  readonly diagnosis: DiagnosisOptions;
   /** A duplicate is answered as the first time. */
   readonly replaysDuplicates: boolean;
   readonly dataDir: string;
@@ -68,11 +71,13 @@ const slots = setup.slots.slots.map((buffer) => new SlotView(buffer, setup.slots
 const closedOrders = openClosedOrdersReader(setup.dataDir);
 const commands = new CommandBuffer();
 const now = setup.measures ? () => performance.now() : () => 0;
+const diagnosis = setup.resultCodes ? new SignatureDiagnosis(setup.diagnosis) : undefined;
 const preparer = new BatchPreparer(engine.t, commands, {
   separators: setup.separators,
   verifySignatures: setup.verifySignatures,
   walletFactories: setup.walletFactories,
   banned: new BannedAddresses(setup.banned),
+  diagnosis,
   maxBatchOrders: setup.maxBatchOrders,
   parse: setup.parse,
   now,
@@ -129,6 +134,7 @@ function runBatch(slot: SlotView): Int32Array | undefined {
   }
   const { i32, words } = engine.context.events;
   const { verifyMs } = preparer;
+  f64[Slot.recoveries] = diagnosis?.takeRecoveries() ?? 0;
   f64[Slot.parseMs] = ready - began - verifyMs;
   f64[Slot.verifyMs] = verifyMs;
   f64[Slot.turnWaitMs] = entered - ready;

@@ -35,6 +35,8 @@ export interface FeedMark {
 
 /** Messages that may wait, for a snapshot or for the engine; beyond, a new snapshot replaces them. */
 const WAITING_MAX = 10_000;
+/** No message of a sound source is so much older than an answer of it, nor so far in the future. */
+const TIMES_APART_MS = 60_000;
 const CLEAR: SourceStep = { kind: 'clear', at: 0 };
 
 export class BookFeed {
@@ -88,7 +90,11 @@ export class BookFeed {
       this.follow([message]);
       return;
     }
-    if (message.at < this.knownTo) return;
+    if (message.at < this.knownTo) {
+      if (message.at >= this.knownTo - TIMES_APART_MS) return;
+      // One of both times is wrong: what was left out because of it would be missing.
+      this.distrust('time');
+    }
     if (message.kind === 'changes') {
       this.newestAt = Math.max(this.newestAt, message.at);
       this.follow([message]);
@@ -123,6 +129,9 @@ export class BookFeed {
    */
   snapshot(answer: SourceSnapshot, mark: FeedMark): void {
     if (this.reason === undefined || this.isClosed) return;
+    // A time of the stream that was wrong must not outdo all answers for good.
+    const isWrong = this.newestAt > Date.now() + TIMES_APART_MS;
+    if (isWrong && answer.at < this.newestAt - TIMES_APART_MS) this.newestAt = 0;
     // It may be from before what was missed meanwhile, or from before what the stream has said.
     if (mark.doubts !== this.doubts || answer.at < mark.newestAt) this.o.wanted();
     else if (isCrossed(answer)) this.distrust('crossed');

@@ -6,14 +6,18 @@
 import type { MarketChoice } from '../common/market-choice.ts';
 import type { SourceApi, SourceMarket } from './source-api.ts';
 
-/**
- * The markets that are chosen: those that are named, and behind them those with the largest volumes, the largest
- * first.
- */
+export interface ChosenMarkets {
+  readonly named: readonly SourceMarket[];
+  /** Those of two outcomes with the largest volumes, the largest first. */
+  readonly top: readonly SourceMarket[];
+  /** Those between them in the list that do not have two outcomes: they take no place of `top`. */
+  readonly passedOver: readonly SourceMarket[];
+}
+
 export async function chosenMarkets(
   api: SourceApi,
   { conditions, ids, slugs, tags, top }: MarketChoice,
-): Promise<{ readonly named: readonly SourceMarket[]; readonly top: readonly SourceMarket[] }> {
+): Promise<ChosenMarkets> {
   const named: SourceMarket[] = [];
   for (const [filter, values] of [
     ['id', ids],
@@ -24,5 +28,15 @@ export async function chosenMarkets(
   ] as const) {
     named.push(...(await api.marketsBy(filter, values)));
   }
-  return { named, top: top === 0 ? [] : await api.marketsByVolume(top) };
+  const listed = top === 0 ? [] : await api.marketsByVolume(top, isBinary);
+  return {
+    named,
+    top: listed.filter(isBinary),
+    passedOver: listed.filter((market) => !isBinary(market)),
+  };
+}
+
+/** Only markets of two outcomes have a book that levels of a source can stand in. */
+export function isBinary({ tokens }: SourceMarket): boolean {
+  return tokens.length === 2;
 }

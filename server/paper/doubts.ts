@@ -7,6 +7,7 @@ export const DOUBTS = {
   silent: 'the source sends nothing and answers no ping',
   gap: 'messages of the source were missed',
   damaged: 'a message of the source could not be understood',
+  time: 'a time of the source is far from those before it',
   hash: 'a book of the source has another hash than its levels',
   crossed: 'the best bid of the source is not below its best ask',
   tick: 'the tick of the market changes',

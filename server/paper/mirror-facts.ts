@@ -11,6 +11,8 @@ export interface MirrorFacts {
   readonly paused: number;
   /** Chosen markets that the catalog does not have yet. */
   readonly absent: number;
+  /** Condition ids of chosen markets that are never mirrored, because they do not have two outcomes. */
+  readonly leftOut: readonly string[];
   /** Events that the source has sent. */
   readonly events: number;
   /** How often a book came into doubt, by reason. */
@@ -24,7 +26,7 @@ export interface MirrorFacts {
   }[];
 }
 
-/** Of books in doubt, in an answer. */
+/** Items of a list in an answer. */
 const SHOWN_MAX = 100;
 
 export const MirrorAnswer = Type.Object({
@@ -35,6 +37,12 @@ export const MirrorAnswer = Type.Object({
     in_doubt: Type.Integer({ description: 'a new snapshot is awaited; their levels stay' }),
     paused: Type.Integer({ description: 'their levels are withdrawn until a new snapshot' }),
     absent: Type.Integer({ description: 'chosen, and not in the catalog of this node yet' }),
+    left_out: Type.Integer({
+      description: 'chosen, and never mirrored, because they do not have two outcomes',
+    }),
+  }),
+  left_out: Type.Array(Type.String({ description: 'condition id' }), {
+    description: `markets without two outcomes, ${SHOWN_MAX} at most`,
   }),
   troubled: Type.Array(
     Type.Object({
@@ -57,7 +65,9 @@ export function shownMirror(facts: MirrorFacts) {
       in_doubt: facts.doubted,
       paused: facts.paused,
       absent: facts.absent,
+      left_out: facts.leftOut.length,
     },
+    left_out: facts.leftOut.slice(0, SHOWN_MAX),
     troubled: facts.troubled.slice(0, SHOWN_MAX).map(({ condition, isPaused, reason, since }) => ({
       market: condition,
       reason,

@@ -7,10 +7,11 @@
  */
 import type { SourceStep } from '../../engine/paper/source-step.ts';
 import type { SourceEvent } from '../../storage/recordings/source-message.ts';
+import type { Contradictions } from '../common/contradictions.ts';
 import type { Log } from '../common/logger.ts';
 import type { MarketChoice } from '../common/market-choice.ts';
 import { BookFeed } from './book-feed.ts';
-import { chosenMarkets } from './chosen-markets.ts';
+import { chosenMarkets, isBinary } from './chosen-markets.ts';
 import { DOUBT_REASONS, type Doubt } from './doubts.ts';
 import type { MirrorFacts } from './mirror-facts.ts';
 import { SnapshotAsker } from './snapshot-asker.ts';
@@ -21,7 +22,10 @@ import { SourceStream, STREAM_TOKENS_MAX } from './source-stream.ts';
 
 /** What the mirror needs of the node. */
 export interface MirroredVenue {
-  /** Whether both tokens are those of a registered market that has not ended. */
+  /** The market in the order of the engine; undefined where it contradicts what is registered. */
+  aligned(market: SourceMarket): SourceMarket | undefined;
+  contradictions(): Contradictions;
+  /** Whether it is a registered market of two outcomes that has not ended. */
   isTradable(market: SourceMarket): boolean;
   hasEnded(market: SourceMarket): boolean;
   /** Gives steps to a book of the engine; resolves with why it needs a snapshot after them. */
@@ -61,6 +65,8 @@ const AGAIN_MS = 1_000;
 const SOON_MS = 100;
 /** Markets of news that wait for one; further ones are found by a later look. */
 const AWAITED_MAX = 10_000;
+/** Condition ids of one line of the log. */
+const LEFT_OUT_SHOWN = 5;
 
 export class Mirror {
   private readonly o: MirrorParts;
@@ -79,9 +85,11 @@ export class Mirror {
   private traded: readonly string[];
   private events = 0;
   private absent = 0;
+  private leftOut: readonly string[] = [];
   private timer: NodeJS.Timeout | undefined;
   private refreshing: Promise<void> | undefined;
   private problem = '';
+  private streamProblem = '';
   private isSoon = false;
 
   constructor(parts: MirrorParts) {
@@ -116,6 +124,7 @@ export class Mirror {
       doubted: troubled.length - paused.length,
       paused: paused.length,
       absent: this.absent,
+      leftOut: this.leftOut,
       events: this.events,
       doubts: this.doubts,
       troubled: troubled.map(({ feed, market }) => ({
@@ -125,6 +134,10 @@ export class Mirror {
         since: feed.doubtedSince,
       })),
     };
+  }
+
+  contradictions(): Contradictions {
+    return this.o.venue.contradictions();
   }
 
   async close(): Promise<void> {
@@ -145,7 +158,7 @@ export class Mirror {
       .catch(({ message }: Error) => {
         const { closing, problem } = this;
         if (message !== problem && !closing.signal.aborted)
-          this.o.log('warn', `mirror: ${this.o.url} does not answer: ${message}`);
+          this.o.log('warn', `mirror: the source does not answer: ${message}`);
         this.problem = message;
         return AGAIN_MS;
       })
@@ -158,13 +171,17 @@ export class Mirror {
   /** False where something is to be looked at again soon. */
   private async look(): Promise<boolean> {
     const { api, choice, venue } = this.o;
-    const { named, top } = await chosenMarkets(api, choice);
-    const traded = await api.marketsBy('condition_ids', this.traded);
+    const found = await chosenMarkets(api, choice);
+    const tradedThere = await api.marketsBy('condition_ids', this.traded);
+    const aligned = (markets: readonly SourceMarket[]): SourceMarket[] =>
+      markets.flatMap((market) => venue.aligned(market) ?? []);
+    const [named, top, traded] = [aligned(found.named), aligned(found.top), aligned(tradedThere)];
     this.traded = [];
     this.problem = '';
     this.removeEnded();
-    const isNew = ({ isClosed, tokens }: SourceMarket): boolean =>
-      !isClosed && tokens.length === 2 && !this.books.has(tokens[0]!);
+    this.leave([...found.named, ...tradedThere, ...found.passedOver]);
+    const isNew = (market: SourceMarket): boolean =>
+      !market.isClosed && isBinary(market) && !this.books.has(market.tokens[0]!);
     const chosen = new Map(named.filter(isNew).map((market) => [market.condition, market]));
     // A market that was chosen by its volume stays, after a restart too, because somebody may trade it.
     for (const market of [...traded, ...top].filter(isNew)) {
@@ -178,6 +195,22 @@ export class Mirror {
       this.awaited.delete(condition);
     }
     return this.absent === 0;
+  }
+
+  /** Notes which of the chosen markets have no book here, and says so when they have changed. */
+  private leave(chosen: readonly SourceMarket[]): void {
+    const others = chosen.filter((market) => !market.isClosed && !isBinary(market));
+    const leftOut = [...new Set(others.map(({ condition }) => condition))].sort();
+    const isSame = leftOut.join() === this.leftOut.join();
+    this.leftOut = leftOut;
+    if (isSame) return;
+    const shown = leftOut.length > LEFT_OUT_SHOWN ? ', ...' : '';
+    const list =
+      leftOut.length === 0 ? '' : `: ${leftOut.slice(0, LEFT_OUT_SHOWN).join(', ')}${shown}`;
+    this.o.log(
+      'info',
+      `mirror: ${leftOut.length} markets without two outcomes are left out${list}`,
+    );
   }
 
   private conditions(): string[] {
@@ -239,8 +272,12 @@ export class Mirror {
     const stream: SourceStream = new SourceStream(
       this.o.streamUrl,
       {
-        opened: () => this.wantFirst(stream.tokens),
+        opened: () => {
+          this.streamProblem = '';
+          this.wantFirst(stream.tokens);
+        },
         event: (event) => this.take(event),
+        failed: (problem) => this.tellStreamProblem(problem),
         lost: (reason, tokens) => {
           if (reason !== 'gap') this.asker.forget(tokens);
           for (const token of tokens) this.books.get(token)?.feed.distrust(reason);
@@ -250,6 +287,12 @@ export class Mirror {
     );
     this.streams.push(stream);
     return stream;
+  }
+
+  private tellStreamProblem(problem: string): void {
+    if (problem === this.streamProblem) return;
+    this.streamProblem = problem;
+    this.o.log('warn', `mirror: ${this.o.streamUrl}: ${problem}`);
   }
 
   private wantFirst(tokens: Iterable<string>): void {

@@ -25,17 +25,26 @@ import {
 import { ID_WORDS, MarketFlag, SOURCE_ADDRESS } from '../../engine/tables/codes.ts';
 import { Depth, readDepth } from '../../engine/tables/depth.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
-import { type MarketRow, MICRO, type TokenRow } from '../../engine/tables/units.ts';
+import { type MarketRow, MICRO } from '../../engine/tables/units.ts';
+import {
+  type Contradiction,
+  type ContradictionReason,
+  describeContradictions,
+  placesOf,
+  type RegisteredMarkets,
+} from '../../storage/catalog/registered-markets.ts';
+import { type Contradictions, contradictionsOf } from '../common/contradictions.ts';
 import type { Log } from '../common/logger.ts';
 import { wordsToDecimal, wordsToHex } from '../common/uint256.ts';
 import type { LedgerCommands } from '../ledger/ledger-commands.ts';
 import { operatorRequestId } from '../ledger/request-id.ts';
-import { marketByCondition } from '../market-data/find.ts';
+import { marketByCondition, tokensOfMarket } from '../market-data/find.ts';
+import { registeredMarkets } from '../market-data/registered.ts';
 import { REJECT_TEXTS } from '../orders/reject-texts.ts';
 import type { Failure } from '../orders/slot-requests.ts';
 import { MarketMirror, type MarketMirrorParts } from './market-mirror.ts';
 import type { MirroredVenue } from './mirror.ts';
-import type { SourceMarket } from './source-api.ts';
+import { reordered, type SourceMarket } from './source-api.ts';
 
 export interface NodeVenueParts
   extends Pick<MarketMirrorParts, 'impact' | 'queue' | 'whenBatchesDone'> {
@@ -45,31 +54,72 @@ export interface NodeVenueParts
   /** Runs commands of a source as one batch. */
   readonly source: (commands: CommandBuffer) => Promise<readonly RejectReasonCode[] | Failure>;
   readonly pull: () => void;
+  /** Names of the outcomes in the order of the engine; undefined = the catalog does not say them. */
+  readonly namesOf: (market: MarketRow) => readonly string[] | undefined;
+  /** In lines of the log. */
+  readonly name: 'mirror' | 'play';
   readonly log: Log;
   readonly signal: AbortSignal;
 }
 
 /** A node that takes nothing for the moment is asked again after so long. */
 const BUSY_MS = 20;
+/** Markets that are kept in mind; a source may name any number. */
+const CONTRADICTIONS_MAX = 10_000;
 
 export class NodeVenue implements MirroredVenue {
   private readonly o: NodeVenueParts;
   private readonly mirrors = new Map<MarketRow, MarketMirror>();
   private readonly refused = new Set<RejectReasonCode>();
+  private readonly registered: RegisteredMarkets;
+  private readonly contradicting = new Map<string, Contradiction>();
 
   constructor(parts: NodeVenueParts) {
     this.o = parts;
+    this.registered = registeredMarkets(parts.tables);
+  }
+
+  /**
+   * The market with its outcomes in the order of the engine; undefined where it contradicts what is registered. One
+   * that is not registered is as the source names it.
+   */
+  aligned(market: SourceMarket): SourceMarket | undefined {
+    const found = this.read(market);
+    if (typeof found !== 'string') {
+      this.contradicting.delete(market.condition);
+      return found;
+    }
+    const { condition: conditionId, id } = market;
+    const { contradicting, o } = this;
+    const isKnown = contradicting.get(conditionId)?.reason === found;
+    if (isKnown || contradicting.size >= CONTRADICTIONS_MAX) return undefined;
+    const contradiction = { id, conditionId, reason: found };
+    contradicting.set(conditionId, contradiction);
+    const [line] = describeContradictions([contradiction]);
+    o.log('warn', `${o.name}: ${line}: it is left alone`);
+    return undefined;
+  }
+
+  /** Markets of the source that it has named otherwise than they are registered, when they were last seen. */
+  contradictions(): Contradictions {
+    return contradictionsOf([...this.contradicting.values()]);
+  }
+
+  private read(market: SourceMarket): SourceMarket | ContradictionReason {
+    const { condition, negRisk, outcomes, tokens } = market;
+    const registered = this.registered.find(condition);
+    if (registered === undefined) {
+      const isOfOther = tokens.some((id) => this.registered.ownerOf(id) !== undefined);
+      return isOfOther ? 'condition' : market;
+    }
+    const names = this.o.namesOf(this.rowOf(condition) as MarketRow);
+    const places = placesOf({ tokenIds: tokens, names: outcomes, negRisk }, registered, names);
+    return typeof places === 'string' ? places : reordered(market, places);
   }
 
   isTradable(market: SourceMarket): boolean {
-    const { tables: t } = this.o;
     const row = this.rowOf(market.condition);
-    if (row === 0 || this.hasEnded(market) || marketTokens(t, row) !== market.tokens.length)
-      return false;
-    const first = marketFirstToken(t, row);
-    return market.tokens.every(
-      (id, outcome) => wordsToDecimal(t.tokenI, tokenIdAt((first + outcome) as TokenRow)) === id,
-    );
+    return row !== 0 && !this.hasEnded(market) && marketTokens(this.o.tables, row) === 2;
   }
 
   hasEnded({ condition }: Pick<SourceMarket, 'condition'>): boolean {
@@ -163,11 +213,14 @@ export class NodeVenue implements MirroredVenue {
     if (known !== undefined) return known;
     const { inferred, tables } = this.o;
     const first = marketFirstToken(tables, row);
-    const tokenId = wordsToDecimal(tables.tokenI, tokenIdAt(first));
+    const [tokenId = '', ...others] = tokensOfMarket(tables, row).map((token) =>
+      wordsToDecimal(tables.tokenI, tokenIdAt(token)),
+    );
     const parts: MarketMirrorParts = {
       ...this.o,
       tokenId,
-      infersTrades: inferred?.has(tokenId) === true,
+      // The source may name another one first.
+      infersTrades: [tokenId, ...others].some((id) => inferred?.has(id)),
       send: (commands) => this.send(commands),
       onRefused: (reason) => this.tell(reason),
     };

@@ -10,6 +10,8 @@ import type { JsonObject } from '../../storage/catalog/catalog-json.ts';
 import type { RecordingEntry } from '../../storage/recordings/entries.ts';
 import type { Recording } from '../../storage/recordings/recording.ts';
 import { understoodEvents } from '../../storage/recordings/source-message.ts';
+import { decreasesText } from '../../storage/recordings/times.ts';
+import { isBinary } from './chosen-markets.ts';
 import { marketsOfEvent, type SourceMarket } from './source-api.ts';
 import type { Due } from './timeline.ts';
 
@@ -42,6 +44,8 @@ export class Player {
   private index = 0;
   private due: Due | undefined;
   private isOver = false;
+  /** Decreases when they were logged last. */
+  private decreases = 0;
   /** Messages that could not be understood. */
   damaged = 0;
 
@@ -77,17 +81,31 @@ export class Player {
     return this.due;
   };
 
+  /** Markets that are played, as far as the recording was read. */
+  get marketCount(): number {
+    return new Set(this.markets.values()).size;
+  }
+
   private async entry(): Promise<RecordingEntry | undefined> {
     const { to } = this.o;
-    while (!this.isOver && this.index === this.batch.length) {
-      const { done, value } = await this.batches.next();
-      this.isOver = done === true;
-      this.batch = value ?? [];
-      this.index = 0;
+    for (;;) {
+      while (!this.isOver && this.index === this.batch.length) await this.nextBatch();
+      const entry = this.batch[this.index];
+      if (entry === undefined || (to !== 0 && entry.at > to)) return undefined;
+      if (entry.kind !== 'damaged') return entry;
+      this.index += 1;
+      this.noteDamaged(entry.why);
     }
-    const entry = this.batch[this.index];
-    if (entry === undefined || (to !== 0 && entry.at > to)) return undefined;
-    return entry;
+  }
+
+  private async nextBatch(): Promise<void> {
+    const { done, value } = await this.batches.next();
+    this.isOver = done === true;
+    this.batch = value ?? [];
+    this.index = 0;
+    this.noteDecreases();
+    if (this.isOver && this.damaged > 1)
+      this.o.log(`messages of the recording that were left out: ${this.damaged}`);
   }
 
   private async play(entry: RecordingEntry, hasPrints: boolean): Promise<void> {
@@ -101,17 +119,15 @@ export class Player {
       case 'catalog':
         for (const market of this.note(entry.event)) await this.o.venue.changed(market);
         break;
+      case 'damaged':
       case 'end':
         break;
     }
   }
 
   private async message(message: JsonObject, hasPrints: boolean): Promise<void> {
-    const { log, venue } = this.o;
-    const events = understoodEvents(message, (why) => {
-      if (this.damaged === 0) log(`a message of the recording is left out: ${why}`);
-      this.damaged += 1;
-    });
+    const { venue } = this.o;
+    const events = understoodEvents(message, (why) => this.noteDamaged(why));
     for (const event of events) {
       if (!('token' in event)) continue;
       const market = this.markets.get(event.token);
@@ -121,9 +137,24 @@ export class Player {
     }
   }
 
+  /** At the first one, and at the end how many there were. */
+  private noteDecreases(): void {
+    const { decreases } = this.o.recording;
+    const text = decreasesText(decreases);
+    const isNew = decreases.count > this.decreases && (this.decreases === 0 || this.isOver);
+    if (text === undefined || !isNew) return;
+    this.decreases = decreases.count;
+    this.o.log(text);
+  }
+
+  private noteDamaged(why: string): void {
+    if (this.damaged === 0) this.o.log(`a message of the recording is left out: ${why}`);
+    this.damaged += 1;
+  }
+
   /** The binary markets of an event. */
   private note(event: JsonObject): SourceMarket[] {
-    const markets = marketsOfEvent(event).filter(({ tokens }) => tokens.length === 2);
+    const markets = marketsOfEvent(event).filter(isBinary);
     for (const market of markets) {
       for (const id of market.tokens) this.markets.set(id, market);
     }

@@ -20,6 +20,8 @@ export interface RecorderParts {
   readonly now: () => number;
   readonly log: (line: string) => void;
   readonly signal: AbortSignal;
+  /** Called about once a second. */
+  readonly onProgress?: () => void;
   /** Between two looks at the catalog. */
   readonly catalogMs?: number;
 }
@@ -67,6 +69,7 @@ export class Recorder {
         await sleep(FLUSH_MS, undefined, { signal }).catch(() => undefined);
         if (this.failed !== undefined) throw this.failed;
         await writer.flush();
+        this.o.onProgress?.();
       }
     } finally {
       for (const socket of sockets) socket.close();
@@ -115,6 +118,8 @@ export class Recorder {
     let lostAt: number | undefined;
     /** Tokens whose book has not come yet. */
     let awaited = new Set<string>();
+    /** Each try that fails again is not worth a line. */
+    let lastProblem = '';
     return new SourceSocket(streamUrl, {
       opened: (send) => {
         awaited = new Set(tokens);
@@ -125,6 +130,7 @@ export class Recorder {
           log(`connected again after ${to - lostAt} ms`);
         }
         lostAt = undefined;
+        lastProblem = '';
         send({ type: 'market', assets_ids: tokens });
         void this.writeSnapshots(tokens, awaited);
       },
@@ -134,9 +140,11 @@ export class Recorder {
           this.message(message);
         }
       },
-      ended: (reason) => {
+      ended: (reason, problem = reason) => {
         lostAt ??= this.at();
-        log(`the connection was lost: ${reason}`);
+        if (problem === lastProblem) return;
+        lastProblem = problem;
+        log(`${streamUrl}: no connection: ${problem}`);
       },
     });
   }

@@ -9,6 +9,8 @@ import type { SourceApi, SourceMarket } from './source-api.ts';
 
 export interface SettlementParts {
   readonly api: Pick<SourceApi, 'marketsBy'>;
+  /** The market in the order of the engine; undefined where it contradicts what is registered. */
+  readonly aligned: (market: SourceMarket) => SourceMarket | undefined;
   /** Whether nothing is left to do: it has resolved here, or is no market of this node. */
   readonly isSettled: (condition: string) => boolean;
   /** Markets that have ended here, that somebody has shares of, and that have not resolved. */
@@ -32,10 +34,12 @@ export class Settlements {
    * @returns those of them that need no more
    */
   async settle(conditions: readonly string[]): Promise<string[]> {
-    const { api, isSettled, log, onClosed, resolve, unsettled } = this.o;
+    const { aligned, api, isSettled, log, onClosed, resolve, unsettled } = this.o;
     const looked = [...new Set([...conditions, ...unsettled()])];
     const open = looked.filter((condition) => !isSettled(condition));
-    for (const market of await api.marketsBy('condition_ids', open, true)) {
+    for (const found of await api.marketsBy('condition_ids', open, true)) {
+      const market = aligned(found);
+      if (market === undefined) continue;
       const { payout } = market;
       if (payout === undefined) onClosed(market);
       if (payout === undefined || isSettled(market.condition)) continue;

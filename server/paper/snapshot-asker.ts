@@ -14,7 +14,7 @@ interface Wanted {
   at: number;
   tries: number;
   /** Also where the stream is faster: it shows how the source makes hashes. */
-  readonly isFirst: boolean;
+  isFirst: boolean;
 }
 
 interface AskerParts {
@@ -47,7 +47,13 @@ export class SnapshotAsker {
 
   /** @param isFirst its connection has just opened */
   want(token: string, isFirst = false): void {
-    if (this.wanted.has(token) || this.isClosed) return;
+    if (this.isClosed) return;
+    const waiting = this.wanted.get(token);
+    if (waiting !== undefined) {
+      // The answer to a request of the connection before may have come first.
+      waiting.isFirst ||= isFirst;
+      return;
+    }
     const now = performance.now();
     const before = this.requested.get(token);
     const tries = before !== undefined && now - before.at < FORGET_MS ? before.tries + 1 : 0;

@@ -11,6 +11,8 @@ import {
   readBook,
   type SourceSnapshot,
 } from '../../storage/recordings/source-message.ts';
+import { failureReason } from '../common/failure-reason.ts';
+import { fetchFromHost } from '../common/redirects.ts';
 
 const REQUEST_MS_MAX = 10_000;
 const BODY_BYTES_MAX = 64 * 2 ** 20;
@@ -23,13 +25,19 @@ const ROWS_MAX = 20_000;
 
 /** What the catalog of the source says of a market. */
 export interface SourceMarket {
+  /** Of its catalog. */
+  readonly id: string;
   /** In lower case. */
   readonly condition: string;
   /** Id of its event. */
   readonly event: string;
+  /** Names of the outcomes; undefined = there is not one for each token. */
+  readonly outcomes: readonly string[] | undefined;
   readonly tokens: readonly string[];
+  /** Undefined = the catalog does not say it. */
+  readonly negRisk: boolean | undefined;
   readonly isClosed: boolean;
-  /** Undefined = that is not certain yet. */
+  /** Weights in the order of the tokens; undefined = that is not certain yet. */
   readonly payout: Payout | undefined;
 }
 
@@ -80,35 +88,51 @@ export class SourceApi {
     return found;
   }
 
-  /** The open markets with the largest volumes, the largest first. */
-  marketsByVolume(count: number): Promise<SourceMarket[]> {
-    return this.pages('closed=false&active=true&order=volumeNum&ascending=false', count);
+  /**
+   * The open markets with the largest volumes, the largest first.
+   * @param isWanted of these `count`; the others that were passed over are among the answer
+   */
+  marketsByVolume(
+    count: number,
+    isWanted: (market: SourceMarket) => boolean,
+  ): Promise<SourceMarket[]> {
+    const query = 'closed=false&active=true&order=volumeNum&ascending=false';
+    return this.pages(query, count, isWanted);
   }
 
   /** An event as its own route shows it, with its markets. */
   async event(id: string): Promise<JsonObject> {
     const json = await this.json(`${this.catalog}/events/${id}`);
-    if (!isObject(json)) throw new Error(`the event ${id} is no object`);
+    if (!isObject(json)) throw new Error(`${this.catalog}/events/${id}: the answer is no object`);
     return json;
   }
 
-  private async pages(query: string, most: number): Promise<SourceMarket[]> {
+  /** Rows of a list, up to the last one of the `most` that are wanted. */
+  private async pages(
+    query: string,
+    most: number,
+    isWanted: (market: SourceMarket) => boolean = () => true,
+  ): Promise<SourceMarket[]> {
     const found: SourceMarket[] = [];
-    for (let offset = 0; found.length < most; ) {
-      const limit = Math.min(PAGE_ROWS, most - found.length);
+    const limit = Math.min(PAGE_ROWS, most);
+    let wanted = 0;
+    for (let offset = 0; ; ) {
       const path = `/markets?${query}&limit=${limit}&offset=${offset}`;
       const page = await this.list(this.catalog + path);
-      found.push(...page.flatMap(readMarket));
+      for (const market of page.flatMap(readMarket)) {
+        found.push(market);
+        if (isWanted(market)) wanted += 1;
+        if (wanted === most) return found;
+      }
       offset += page.length;
-      if (page.length < limit) break;
+      if (page.length < limit) return found;
       if (offset >= ROWS_MAX) throw new Error(`${this.catalog}${path}: the list does not end`);
     }
-    return found;
   }
 
   private async list(url: string, body?: string): Promise<JsonObject[]> {
     const json = await this.json(url, body);
-    if (!Array.isArray(json)) throw new Error(`${url} answered no list`);
+    if (!Array.isArray(json)) throw new Error(`${withoutQuery(url)}: the answer is no list`);
     return json.filter(isObject);
   }
 
@@ -116,12 +140,16 @@ export class SourceApi {
     const signal = AbortSignal.any([this.signal, AbortSignal.timeout(REQUEST_MS_MAX)]);
     const headers = { accept: 'application/json', 'content-type': 'application/json' };
     const post = body === undefined ? {} : { method: 'POST', body };
-    const response = await fetch(url, { ...post, headers, signal });
-    if (!response.ok) {
+    try {
+      const response = await fetchFromHost(url, { ...post, headers, signal });
+      if (response.ok) return JSON.parse(await textOf(response));
       await response.body?.cancel();
-      throw new Error(`${url} answered ${response.status}`);
+      throw new Error(`status ${response.status}`);
+    } catch (error) {
+      this.signal.throwIfAborted();
+      const why = signal.aborted ? `no answer within ${REQUEST_MS_MAX} ms` : failureReason(error);
+      throw new Error(`${withoutQuery(url)}: ${why}`, { cause: error });
     }
-    return JSON.parse(await textOf(response));
   }
 }
 
@@ -150,20 +178,47 @@ export function marketsOfEvent({ markets }: JsonObject): SourceMarket[] {
 function readMarket(json: JsonObject): SourceMarket[] {
   const tokens = textList(json.clobTokenIds);
   if (typeof json.conditionId !== 'string' || tokens === undefined) return [];
+  const outcomes = textList(json.outcomes);
+  const payout = recordedPayout(json);
   return [
     {
+      id: String(json.id),
       condition: json.conditionId.toLowerCase(),
       event: String(listOf(json.events)?.filter(isObject)[0]?.id ?? ''),
+      outcomes: outcomes?.length === tokens.length ? outcomes : undefined,
       tokens,
+      negRisk: typeof json.negRisk === 'boolean' ? json.negRisk : undefined,
       isClosed: json.closed === true,
-      payout: recordedPayout(json),
+      payout: isOfTokens(payout, tokens) ? payout : undefined,
     },
   ];
+}
+
+/** Prices of more or fewer outcomes say of none what it pays. */
+function isOfTokens(payout: Payout | undefined, tokens: readonly string[]): boolean {
+  return payout === undefined || payout === 'void' || payout.length === tokens.length;
+}
+
+/** The market with its outcomes in another order: `places` has the place of each. */
+export function reordered(market: SourceMarket, places: readonly number[]): SourceMarket {
+  const { outcomes, payout, tokens } = market;
+  const inOrder = <T>(list: readonly T[]): T[] => places.map((place) => list[place]!);
+  return {
+    ...market,
+    outcomes: outcomes && inOrder(outcomes),
+    tokens: inOrder(tokens),
+    payout: payout === undefined || payout === 'void' ? payout : inOrder(payout),
+  };
 }
 
 /** The market stream of a venue whose other routes are at this address. */
 export function streamOf(url: string): string {
   return `${withoutSlash(url).replace(/^http/, 'ws')}/ws/market`;
+}
+
+/** Conditions of fifty markets are no part of an address that a person reads. */
+function withoutQuery(url: string): string {
+  return url.replace(/\?.*$/, '');
 }
 
 function withoutSlash(url: string): string {

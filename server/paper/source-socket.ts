@@ -5,6 +5,8 @@
  * Thread: the I/O thread, or that of a command. Not here: the messages.
  */
 import { WebSocket } from 'ws';
+import { failureReason } from '../common/failure-reason.ts';
+import { isRedirect, RedirectRefused, redirectTarget } from '../common/redirects.ts';
 
 export interface SocketHandlers {
   /** The connection is open: send the subscriptions. */
@@ -13,8 +15,11 @@ export interface SocketHandlers {
   received?(): void;
   /** A message that is no answer to a ping. */
   text(text: string): void;
-  /** Nothing more comes of this connection; another one follows. */
-  ended(reason: 'disconnected' | 'silent'): void;
+  /**
+   * Nothing more comes of this connection; another one follows.
+   * @param problem why it ended, where the network or the source says it
+   */
+  ended(reason: 'disconnected' | 'silent', problem: string | undefined): void;
 }
 
 export interface SocketTimes {
@@ -75,13 +80,14 @@ export class SourceSocket {
     this.drop();
   }
 
-  private connect(): void {
+  /** @param redirects that led to this address */
+  private connect(url = this.url, redirects = 0): void {
     const options = {
       handshakeTimeout: HANDSHAKE_MS_MAX,
       maxPayload: MESSAGE_BYTES_MAX,
       perMessageDeflate: false,
     };
-    const socket = new WebSocket(this.url, options);
+    const socket = new WebSocket(url, options);
     this.socket = socket;
     socket.on('open', () => this.opened(socket));
     socket.on('message', (data) => {
@@ -93,11 +99,36 @@ export class SourceSocket {
     socket.on('pong', () => {
       if (socket === this.socket) this.receive();
     });
-    // 'close' follows.
-    socket.on('error', () => undefined);
-    socket.on('close', () => {
-      if (socket === this.socket) this.end('disconnected');
+    let problem: string | undefined;
+    socket.on('unexpected-response', (_, { headers, statusCode = 0 }) => {
+      const location = isRedirect(statusCode) ? headers.location : undefined;
+      problem = `status ${statusCode}`;
+      if (socket === this.socket && location !== undefined) {
+        problem = this.follow(url, location, redirects);
+      }
+      // Where nothing has taken its place, its 'close' leads to another try.
+      socket.terminate();
     });
+    // 'close' follows.
+    socket.on('error', (error) => {
+      problem ??= failureReason(error);
+    });
+    socket.on('close', () => {
+      if (socket === this.socket) this.end('disconnected', problem);
+    });
+  }
+
+  /** Connects to where the source redirects to. Returns why not, where it does not. */
+  private follow(from: string, location: string, redirects: number): string | undefined {
+    let target: string;
+    try {
+      target = redirectTarget(from, location, redirects);
+    } catch (error) {
+      if (!(error instanceof RedirectRefused)) throw error;
+      return error.message;
+    }
+    this.connect(target, redirects + 1);
+    return undefined;
   }
 
   private receive(): void {
@@ -122,7 +153,7 @@ export class SourceSocket {
     this.handlers.opened((message) => socket.send(JSON.stringify(message)));
   }
 
-  private end(reason: 'disconnected' | 'silent'): void {
+  private end(reason: 'disconnected' | 'silent', problem?: string): void {
     if (this.socket === undefined) return;
     const isGood = this.isOpen && performance.now() - this.openedAt > GOOD_MS;
     this.tries = isGood ? 0 : this.tries + 1;
@@ -131,7 +162,7 @@ export class SourceSocket {
     const pauseMs = Math.min(AGAIN_MS_MAX, this.times.againMs * 2 ** Math.max(0, this.tries - 1));
     // Spread, so that the mirrors of a venue do not all come back at once.
     this.again = setTimeout(() => this.connect(), pauseMs * (0.5 + Math.random() / 2));
-    this.handlers.ended(reason);
+    this.handlers.ended(reason, problem);
   }
 
   private drop(): void {

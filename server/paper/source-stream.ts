@@ -13,6 +13,8 @@ export interface StreamHandlers {
   /** The source has answered on a new connection, which has subscribed. */
   opened(): void;
   event(event: SourceEvent): void;
+  /** Takes the reason for which the connection ended, where it is known. */
+  failed?(problem: string): void;
   /** Nothing of these tokens, or of all of them, can be trusted until the next snapshot. */
   lost(reason: Doubt, tokens: Iterable<string>): void;
 }
@@ -45,8 +47,9 @@ export class SourceStream {
           handlers.opened();
         },
         text: (text) => this.take(text),
-        ended: (reason) => {
+        ended: (reason, problem) => {
           this.isAnswered = false;
+          if (problem !== undefined) handlers.failed?.(problem);
           handlers.lost(reason, this.tokens);
         },
       },

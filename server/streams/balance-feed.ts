@@ -53,7 +53,9 @@ export class BalanceFeed {
     for (let at = 0; at < events.length; at += eventWords(events, at)) {
       const kind = events[at]!;
       if (kind !== EventKind.entry && kind !== EventKind.reserved) continue;
-      const account = events[at + Event.account]! as AccountRow;
+      const account = events[at + Event.account]! as AccountRow | 0;
+      // The fees of the venue are nobody's.
+      if (account === 0) continue;
       const users = this.usersOf(account);
       if (users.length === 0) continue;
       const token = events[at + Event.token]! as TokenRow | 0;

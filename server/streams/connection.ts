@@ -10,7 +10,7 @@ import type { Shape } from '../common/schema.ts';
 import type { Socket, SocketHandler } from '../http/sockets.ts';
 import { CLOSES, type CloseCounts, type CloseName } from './closes.ts';
 import { isExcessive } from './message-text.ts';
-import { invalid, type Problem } from './messages.ts';
+import { invalid, type Problem, type Subscription } from './messages.ts';
 import type { Paced, Pacer } from './pacer.ts';
 import {
   type BoundName,
@@ -144,6 +144,28 @@ export abstract class Connection implements SocketHandler, Paced {
     return this.isWithin(this.parts.budget.names(names, this.parts.elapsed()));
   }
 
+  /**
+   * Answers a message that has been carried out, where it asks for that.
+   * @param unknown names of the message that no market has
+   */
+  protected acknowledge(
+    { ack = this.limits.acks }: { readonly ack?: boolean },
+    subscription: Subscription,
+    unknown: readonly string[],
+  ): void {
+    if (!ack || this.isOver) return;
+    const listed = unknown.slice(0, UNKNOWN_MAX).map((name) => name.slice(0, UNKNOWN_NAME_MAX));
+    this.socket.send(
+      JSON.stringify({
+        event_type: 'subscription',
+        ...subscription,
+        unknown: listed,
+        unknown_count: String(unknown.length),
+        server_ts_ms: String(this.parts.wall()),
+      }),
+    );
+  }
+
   private countMessage(bytes: number): boolean {
     const now = this.parts.elapsed();
     this.lastMessageAt = now;
@@ -211,6 +233,9 @@ export abstract class Connection implements SocketHandler, Paced {
 }
 
 const PONG = 'PONG';
+/** Unknown names that an answer lists, and characters of each. */
+const UNKNOWN_MAX = 100;
+const UNKNOWN_NAME_MAX = 100;
 const LEADING_MAX = 32;
 
 function isPing(text: string): boolean {
@@ -231,6 +256,8 @@ export interface ConnectionParts {
   readonly socket: Socket;
   readonly limits: StreamLimits;
   readonly elapsed: () => number;
+  /** Unix milliseconds. */
+  readonly wall: () => number;
   readonly budget: Budget;
   readonly pacer: Pacer;
   readonly closes: CloseCounts;

@@ -50,20 +50,35 @@ export class MarketConnection extends Connection {
     if ('problem' in read) return read.problem;
     const { message } = read;
     const wanted = new Set<TokenRow>();
+    const unknown: string[] = [];
     const ids = message.assets_ids ?? [];
     const conditions = message.markets ?? [];
     if (!this.mayLookUp(ids.length + conditions.length)) return undefined;
     for (const [i, id] of [...ids, ...conditions].entries()) {
       if (i % NAMES_A_PIECE === NAMES_A_PIECE - 1) yield;
-      if (i < ids.length) this.addToken(wanted, id);
-      else this.addMarket(wanted, id);
+      const isKnown = i < ids.length ? this.addToken(wanted, id) : this.addMarket(wanted, id);
+      if (!isKnown) unknown.push(id);
     }
     // A market stands for all its tokens.
     const more = Math.max(0, wanted.size - ids.length - conditions.length);
     if (!this.mayLookUp(more)) return undefined;
-    if (message.operation !== 'unsubscribe') return this.subscribe(wanted, message);
-    for (const token of wanted) this.unsubscribe(token);
+    const isOff = message.operation === 'unsubscribe';
+    const problem = isOff ? this.leave(wanted) : this.subscribe(wanted, message);
+    if (problem !== undefined) return problem;
+    this.acknowledge(
+      message,
+      {
+        operation: isOff ? 'unsubscribe' : 'subscribe',
+        known: String(ids.length + conditions.length - unknown.length),
+        following: String(this.tokens.size),
+      },
+      unknown,
+    );
     return undefined;
+  }
+
+  private leave(tokens: ReadonlySet<TokenRow>): undefined {
+    for (const token of tokens) this.unsubscribe(token);
   }
 
   protected override hasDue(): boolean {
@@ -99,15 +114,18 @@ export class MarketConnection extends Connection {
     this.due.clear();
   }
 
-  private addToken(wanted: Set<TokenRow>, id: string): void {
+  /** False for a name that no token has. */
+  private addToken(wanted: Set<TokenRow>, id: string): boolean {
     const token = this.o.texts.find(id);
     if (token !== 0) wanted.add(token);
+    return token !== 0;
   }
 
-  private addMarket(wanted: Set<TokenRow>, condition: string): void {
+  private addMarket(wanted: Set<TokenRow>, condition: string): boolean {
     const { tables } = this.o;
     const market = marketByCondition(tables, condition.toLowerCase());
     if (market !== 0) for (const token of tokensOfMarket(tables, market)) wanted.add(token);
+    return market !== 0;
   }
 
   private subscribe(

@@ -26,6 +26,9 @@ const Operation = Type.Optional(
   }),
 );
 
+/** Whether the message is answered; `STREAM_ACKS` decides where it is absent. */
+const Ack = Type.Optional(Type.Boolean({ description: 'true: answered by a subscription event' }));
+
 const MarketMessage = Type.Object({
   type: Type.Optional(Type.String({ description: '"market"; needed without operation' })),
   operation: Operation,
@@ -35,6 +38,7 @@ const MarketMessage = Type.Object({
     Type.Boolean({ description: 'also best_bid_ask and new_market' }),
   ),
   initial_dump: Type.Optional(Type.Boolean({ description: 'false: no book at first' })),
+  ack: Ack,
 });
 
 /**
@@ -64,6 +68,7 @@ const UserMessage = Type.Object({
   ),
   stream_id: Type.Optional(Type.String({ description: 'with sequence: a resume of one stream' })),
   sequence: Type.Optional(Digits),
+  ack: Ack,
 });
 
 export const marketMessage = compileShape(MarketMessage);
@@ -252,6 +257,26 @@ const ResumedEvent = Type.Object({
   missed: Digits,
 });
 
+/** The answer to a message that asks for it, before anything that the message leads to. */
+const SubscriptionEvent = Type.Object({
+  event_type: literal('subscription'),
+  operation: Type.Union([literal('subscribe'), literal('unsubscribe')]),
+  known: Type.String({ pattern: '^[0-9]+$', description: 'names of the message that are known' }),
+  unknown: Type.Array(Type.String(), {
+    description: 'names that no market of this node has, the first 100 of them, cut at 100',
+  }),
+  unknown_count: Digits,
+  following: Type.String({
+    pattern: '^(?:all|[0-9]+)$',
+    description: 'tokens, or markets, that the connection follows now',
+  }),
+  server_ts_ms: Digits,
+});
+export type Subscription = Pick<
+  Static<typeof SubscriptionEvent>,
+  'operation' | 'known' | 'following'
+>;
+
 /** The answer to a message that cannot be carried out. */
 const ProblemEvent = Type.Object({
   error: Type.Union([
@@ -294,6 +319,7 @@ export const STREAM_TABLE = {
         sent: 'the holders of a market have been paid; custom',
         schema: MarketResolvedEvent,
       },
+      subscription: { sent: 'the answer to a message with `ack`', schema: SubscriptionEvent },
       error: { sent: 'a message cannot be obeyed', schema: ProblemEvent },
     },
   },
@@ -308,6 +334,7 @@ export const STREAM_TABLE = {
         schema: BalanceEvent,
       },
       resumed: { sent: 'the answer to `resume`; what was missed follows', schema: ResumedEvent },
+      subscription: { sent: 'the answer to a message with `ack`', schema: SubscriptionEvent },
       error: { sent: 'a message cannot be obeyed', schema: ProblemEvent },
     },
   },

@@ -22,6 +22,8 @@ export interface StreamLimits {
   readonly backpressureBytes: number;
   /** The bounds of a caller, as a multiple of those of one connection. */
   readonly callerFactor: number;
+  /** Whether messages are answered that do not say. */
+  readonly acks: boolean;
 }
 
 type Unit = 'messages' | 'names' | 'bytes';

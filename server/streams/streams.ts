@@ -156,7 +156,7 @@ export class Streams {
   }
 
   private route(path: string, open: (common: ConnectionParts) => Connection): SocketRoute {
-    const { elapsed, limits } = this.o;
+    const { elapsed, limits, now: wall } = this.o;
     const { backpressureBytes, idleSeconds, subscriptionsMax } = limits;
     const { budgets, closes, pacer } = this.connections;
     return {
@@ -171,7 +171,9 @@ export class Streams {
           budgets.close(budget);
           this.connections.delete(closed);
         };
-        const connection = open({ socket, limits, elapsed, budget, pacer, closes, onClosed });
+        const connection = open({
+          ...{ socket, limits, elapsed, wall, budget, pacer, closes, onClosed },
+        });
         this.connections.add(connection);
         return connection;
       },

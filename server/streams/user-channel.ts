@@ -131,8 +131,23 @@ export class UserConnection extends Connection implements CatchingUp {
     if (problem !== undefined) return problem;
     const markets = [...new Set((message.markets ?? []).map((text) => text.toLowerCase()))];
     if (!this.mayLookUp(markets.length + (message.resume?.length ?? 0))) return undefined;
-    if (message.operation === 'unsubscribe') return this.unsubscribe(markets);
-    return yield* this.subscribe(markets, message);
+    const isOff = message.operation === 'unsubscribe';
+    const unknown: string[] = [];
+    const failed = isOff
+      ? this.unsubscribe(markets)
+      : yield* this.subscribe(markets, message, unknown);
+    if (failed !== undefined) return failed;
+    const followed = [...this.followed].filter((name) => name !== BALANCES);
+    this.acknowledge(
+      message,
+      {
+        operation: isOff ? 'unsubscribe' : 'subscribe',
+        known: String(markets.length - unknown.length),
+        following: followed.includes(ALL) ? 'all' : String(followed.length),
+      },
+      unknown,
+    );
+    return undefined;
   }
 
   protected override hasDue(): boolean {
@@ -207,14 +222,21 @@ export class UserConnection extends Connection implements CatchingUp {
     return { address: found.address, isActive: () => lookup(key) !== undefined };
   }
 
-  private *subscribe(markets: readonly string[], message: UserMessageFields): Handling {
+  /** @param unknown gets the markets that no market of this node is */
+  private *subscribe(
+    markets: readonly string[],
+    message: UserMessageFields,
+    unknown: string[],
+  ): Handling {
     const resumePoints = resumePointsOf(message);
     if (resumePoints === undefined) return invalid('stream_id and sequence go together');
     const isAll = markets.length === 0 || this.followed.has(ALL);
     const added: string[] = isAll ? [ALL] : [];
-    for (const [i, text] of isAll ? [] : markets.entries()) {
+    for (const [i, text] of markets.entries()) {
       if (i % NAMES_A_PIECE === NAMES_A_PIECE - 1) yield;
-      if (marketByCondition(this.o.tables, text) !== 0) added.push(text);
+      const isKnown = marketByCondition(this.o.tables, text) !== 0;
+      if (!isKnown) unknown.push(text);
+      else if (!isAll) added.push(text);
     }
     const { subscriptionsMax } = this.limits;
     const total = new Set([...this.followed, ...added, BALANCES]).size - 1;

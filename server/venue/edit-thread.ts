@@ -5,15 +5,19 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
+import { type EngineMemory, Tables } from '../../engine/tables/tables.ts';
 import { openCatalog } from '../../storage/catalog/catalog.ts';
 import { Overtaken } from '../../storage/catalog/catalog-state.ts';
 import type { Durability } from '../../storage/kv/lmdb.ts';
+import { alignedCatalog } from '../catalog/aligned.ts';
 import { replaceCatalog } from '../catalog/snapshot.ts';
 import { type Edit, type Edited, type EditRefused, edited } from './edit.ts';
 
 export interface EditSetup {
   readonly dataDir: string;
   readonly durability: Durability;
+  /** The engine's tables: every edit is made on a catalog that names markets as they are registered. */
+  readonly memory: EngineMemory;
   readonly edit: Edit;
 }
 
@@ -27,7 +31,8 @@ export type EditResult =
 const AGAIN_MS = 20;
 
 assert(parentPort !== null, 'this file is the entry of a thread');
-const { dataDir, durability, edit } = workerData as EditSetup;
+const { dataDir, durability, edit, memory } = workerData as EditSetup;
+const tables = new Tables(memory);
 const store = openCatalog(dataDir, { durability });
 try {
   parentPort.postMessage(await made());
@@ -42,7 +47,8 @@ try {
 async function made(): Promise<EditResult> {
   for (;;) {
     const onto = store.current() ?? 0;
-    const result = edited(store.load(), edit);
+    const { catalog: before, mended } = alignedCatalog(store.load(), tables);
+    const result = edited(before, edit, mended > 0);
     if (!('event' in result)) return result;
     const { catalog, ...shown } = result;
     if (catalog === undefined) return { ...shown, generation: 0 };

@@ -24,7 +24,7 @@ export interface EventWish {
   readonly endDate?: string;
   readonly tags?: readonly string[];
   readonly negRisk?: boolean;
-  /** Tells events of one title apart. */
+  /** The key, which tells events of one title apart; older catalogs store it under this name. */
   readonly id?: string;
 }
 
@@ -62,7 +62,9 @@ export type Edit =
       readonly at: string;
     }
   /** The engine has resolved these markets. Those that the catalog does not list are left out. */
-  | { readonly kind: 'resolved'; readonly conditions: readonly string[]; readonly at: string };
+  | { readonly kind: 'resolved'; readonly conditions: readonly string[]; readonly at: string }
+  /** Nothing but what every edit brings: markets as they are registered. */
+  | { readonly kind: 'aligned' };
 
 /** What is said of them must be as it is. */
 export interface FixedMembers {
@@ -78,6 +80,8 @@ export interface Edited {
   readonly slug: string;
   readonly condition: string;
   readonly tokens: readonly string[];
+  /** Names, in the same order. */
+  readonly outcomes: readonly string[];
 }
 
 export interface EditRefused {
@@ -86,7 +90,10 @@ export interface EditRefused {
   readonly detail: string;
 }
 
-export function edited(before: Catalog, edit: Edit): Edited | EditRefused {
+/** @param isNew whether the catalog before is not stored as it is given here */
+export function edited(before: Catalog, edit: Edit, isNew = false): Edited | EditRefused {
+  if (edit.kind === 'aligned')
+    return { ...shown({ id: '' }), ...(isNew ? { catalog: before } : {}) };
   if (edit.kind === 'event') return withEvent(before, edit.wish, edit.at);
   if (edit.kind === 'market') return withMarket(before, edit.wish, edit.at);
   if (edit.kind === 'change event') return withEventChange(before, edit);
@@ -281,6 +288,7 @@ function shown(event: JsonObject, market: JsonObject = {}): Edited {
     slug: text(market.slug ?? event.slug),
     condition: conditionIdOf(market) ?? '',
     tokens: typeof market.clobTokenIds === 'string' ? JSON.parse(market.clobTokenIds) : [],
+    outcomes: textList(market.outcomes) ?? [],
   };
 }
 
@@ -290,7 +298,7 @@ function sameWish(made: JsonObject, wish: object): boolean {
 }
 
 function conflict(what: string, name: string): EditRefused {
-  const detail = `it differs from this wish: \`id\` tells those of one ${name} apart`;
+  const detail = `it differs from this wish: \`key\` tells those of one ${name} apart`;
   return { status: 409, error: `there is ${what} of this ${name}`, detail };
 }
 

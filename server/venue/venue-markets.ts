@@ -6,13 +6,10 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startThread } from '../../storage/files/thread.ts';
-import type { Durability } from '../../storage/kv/lmdb.ts';
 import type { Edit } from './edit.ts';
 import type { EditResult, EditSetup } from './edit-thread.ts';
 
-interface VenueParts {
-  readonly dataDir: string;
-  readonly durability: Durability;
+interface VenueParts extends Pick<EditSetup, 'dataDir' | 'durability' | 'memory'> {
   /** The number of the generation from which answers are made. */
   readonly served: () => number;
 }
@@ -42,8 +39,8 @@ export class VenueMarkets {
   }
 
   private async run(edit: Edit): Promise<EditResult> {
-    const { dataDir, durability, served } = this.o;
-    const result = await resultOf({ dataDir, durability, edit });
+    const { dataDir, durability, memory, served } = this.o;
+    const result = await resultOf({ dataDir, durability, memory, edit });
     if (!('generation' in result) || result.generation === 0) return result;
     const end = performance.now() + SERVED_MS_MAX;
     while (served() < result.generation) {

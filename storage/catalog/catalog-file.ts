@@ -22,6 +22,7 @@ import {
   readMarket,
 } from './catalog-market.ts';
 import { readSites, type Site } from './catalog-sites.ts';
+import { cleanTexts } from './clean-texts.ts';
 
 export type { JsonObject } from './catalog-json.ts';
 export type { CatalogMarket } from './catalog-market.ts';
@@ -59,7 +60,8 @@ export interface CatalogReport {
 
 export type ReadCatalogResult =
   | { readonly ok: true; readonly catalog: Catalog; readonly report: CatalogReport }
-  | { readonly ok: false; readonly error: string };
+  /** `isConflict`: two markets claim one id. */
+  | { readonly ok: false; readonly error: string; readonly isConflict?: true };
 
 /**
  * Reads a parsed catalog file. It fails as a whole only where using a part would corrupt the books:
@@ -75,7 +77,7 @@ export function readCatalog(json: unknown): ReadCatalogResult {
   }
   const tally = new Tally();
   const newest = new LatestById('events', tally);
-  newest.addAll(json.events, 'events', OWN_LIST);
+  newest.addAll(cleanTexts('events', json.events, tally), 'events', OWN_LIST);
   const events = withOwnMarkets(newest.list(), tally);
   const tags = readShared('tags', json.tags, events, tally);
   const series = readShared('series', json.series, events, tally);
@@ -92,7 +94,9 @@ export function readCatalog(json: unknown): ReadCatalogResult {
       else if (conditionId !== undefined && hasEnded(raw)) endedConditions.push(conditionId);
     }
   }
-  if (claims.conflict !== undefined) return { ok: false, error: claims.conflict };
+  if (claims.conflict !== undefined) {
+    return { ok: false, error: claims.conflict, isConflict: true };
+  }
 
   const rawMarkets = events.flatMap(marketsOf);
   const lists = { events, markets: rawMarkets, tags, series };
@@ -137,7 +141,8 @@ function readShared(
   for (const event of events) {
     newest.addAll(nestedList(event, kind, tally), `event ${event.id}, ${kind}`, NESTED_COPY);
   }
-  newest.addAll(Array.isArray(topLevel) ? topLevel : [], kind, OWN_LIST);
+  const own = cleanTexts(kind, Array.isArray(topLevel) ? topLevel : [], tally);
+  newest.addAll(own, kind, OWN_LIST);
   return newest.list();
 }
 

@@ -70,12 +70,16 @@ const TICKS_PER_UNIT = new Map<number | undefined, TicksPerUnit>(
  */
 export function tradingTerms(market: JsonObject, event: JsonObject): TradingTerms {
   return {
-    negRisk: typeof market.negRisk === 'boolean' ? market.negRisk : event.negRisk === true,
+    negRisk: negRiskOf(market, event),
     ticksPerUnit: readTicksPerUnit(market.orderPriceMinTickSize),
     minSizeMicro: readMinSizeMicro(market.orderMinSize),
     acceptingOrders: market.acceptingOrders !== false,
     enableOrderBook: market.enableOrderBook !== false,
   };
+}
+
+export function negRiskOf(market: JsonObject, event: JsonObject): boolean {
+  return typeof market.negRisk === 'boolean' ? market.negRisk : event.negRisk === true;
 }
 
 /**
@@ -183,6 +187,6 @@ function orDefault(value: unknown, fallback: string): unknown {
   return value == null || value === '' ? fallback : value;
 }
 
-function isTokenId(value: string): boolean {
+export function isTokenId(value: string): boolean {
   return TOKEN_PATTERN.test(value) && (value.length < TOKEN_END.length || value < TOKEN_END);
 }

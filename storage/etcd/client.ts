@@ -8,14 +8,9 @@
  */
 import type { Etcd3, IOptions, IRequestOp, IWatchResponse } from 'etcd3';
 import { Unreachable } from '../log/log.ts';
+import { accessOptions, type EtcdAccess } from './access.ts';
 import type { EtcdAddress } from './address.ts';
-
-/** PEM texts; without `ca` the system's authorities are trusted, and no certificate is shown. */
-export interface EtcdTls {
-  readonly ca?: Buffer;
-  readonly cert?: Buffer;
-  readonly key?: Buffer;
-}
+import { explained } from './explain.ts';
 
 export interface Row {
   readonly key: string;
@@ -101,19 +96,20 @@ export class EtcdClient {
   }
 
   /** Does not connect yet. `first`: the member that is called first, so that nodes use different ones. */
-  static async open(address: EtcdAddress, tls: EtcdTls, first = 0): Promise<EtcdClient> {
+  static async open(address: EtcdAddress, access: EtcdAccess, first = 0): Promise<EtcdClient> {
     const { Etcd3: Client } = await import('etcd3');
     const { members, isSecure } = address;
-    const credentials = isSecure ? credentialsOf(tls) : {};
-    const clients = members.map(
-      (member) =>
-        new Client({
-          hosts: `${isSecure ? 'https' : 'http'}://${member}`,
-          faultHandling: { global: ONCE, host: () => ONCE },
-          grpcOptions: CHANNEL,
-          ...credentials,
-        }),
-    );
+    const clients = members.map((member): Etcd3 => {
+      const { grpcOptions, hosts } = accessOptions(member, isSecure, access, (user, options) =>
+        etcd.auth.authenticate(user, options),
+      );
+      const etcd = new Client({
+        faultHandling: { global: ONCE, host: () => ONCE },
+        grpcOptions: { ...CHANNEL, ...grpcOptions },
+        hosts,
+      });
+      return etcd;
+    });
     const client = new EtcdClient(members, clients);
     client.present = first % members.length;
     return client;
@@ -213,7 +209,7 @@ export class EtcdClient {
     const open = async (): Promise<void> => {
       const stream = await this.clients[present]!.watchClient.watch();
       // Errors may come after the cancellation, too.
-      stream.on('error', (error: Error) => finish(error.message));
+      stream.on('error', ({ message }: Error) => finish(explained(message)));
       stream.on('end', () => finish('the stream has ended'));
       stream.on('data', (response: IWatchResponse) => {
         if (isOver) return;
@@ -226,7 +222,7 @@ export class EtcdClient {
       const create_request = { key, range_end, start_revision: revision, fragment: true };
       stream.write({ create_request });
     };
-    open().catch((error: Error) => finish(error.message));
+    open().catch(({ message }: Error) => finish(explained(message)));
     return {
       stop: () => {
         isOver = true;
@@ -250,6 +246,24 @@ export class EtcdClient {
       }),
     );
     return seen.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
+  }
+
+  /** Why members do not serve this node, a text for each that does not. @param key that it reads */
+  async problems(key: string, msMax: number): Promise<string[]> {
+    const request = { key: Buffer.from(key) };
+    const tried = await Promise.allSettled(
+      this.members.map((_, i) =>
+        this.attempt(i, msMax, async (etcd, options) => {
+          await etcd.kv.range(request, options);
+          // What a user without the role root may read, it still may not trim.
+          await etcd.maintenance.status(options);
+        }),
+      ),
+    );
+    if (this.isClosed) return [];
+    return tried.flatMap((one) =>
+      one.status === 'rejected' ? [(one.reason as Unreachable).why] : [],
+    );
   }
 
   /** Whether any member has said that its quota is used up. */
@@ -339,16 +353,10 @@ export class EtcdClient {
           settle();
           resolve(value);
         },
-        ({ message }: Error) => fail(message),
+        ({ message }: Error) => fail(explained(message)),
       );
     });
   }
-}
-
-function credentialsOf({ ca, cert, key }: EtcdTls): Pick<IOptions, 'credentials'> {
-  if (ca === undefined) return {};
-  const shown = cert === undefined || key === undefined ? {} : { certChain: cert, privateKey: key };
-  return { credentials: { rootCertificate: ca, ...shown } };
 }
 
 /** Whether etcd has refused something because its quota is used up. */

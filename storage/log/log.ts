@@ -80,8 +80,11 @@ export class OutcomeUnknown extends Error {
 
 /** A log on other machines does not answer. A later try may succeed. */
 export class Unreachable extends Error {
+  readonly why: string;
+
   constructor(why: string) {
     super(`log: no answer: ${why}`);
+    this.why = why;
   }
 }
 

@@ -3,7 +3,7 @@
  * again from the log alone, which is trimmed.
  *
  *   keys   keys (key-rows.ts)
- *   meta   bans, the pause, who is watched, the catalog in use, the position (other-rows.ts); a probe
+ *   meta   bans, the pause, who is watched, names, the catalog in use, the position (other-rows.ts); a probe
  *
  * Rows and position change in one transaction. Each row is read as the note that leads to it.
  *

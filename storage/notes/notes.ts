@@ -13,6 +13,7 @@
  *    9 watched for silence      address (20)
  *   10 not watched any more     address (20)
  *   11 catalog in use           SHA-256 of its generation (32)
+ *   13 wallet named             address (20) | name, UTF-8; without one it has none any more
  *
  * Each says all of what it is about, so the last one about a thing decides, and a note that comes twice changes
  * nothing. A kind that is not here is of a newer version, and stops whoever reads it.
@@ -42,6 +43,7 @@ const NoteKind = {
   watched: 9,
   unwatched: 10,
   catalog: 11,
+  named: 13,
 } as const;
 
 /** A key, and whether it is revoked. Secret and passphrase follow from it and the node key. */
@@ -77,7 +79,9 @@ export type Note =
   | { readonly about: 'pause'; readonly decision: Decision | undefined }
   | { readonly about: 'watch'; readonly address: Uint8Array; readonly isWatched: boolean }
   /** 64 lower-case hex digits. */
-  | { readonly about: 'catalog'; readonly digest: string };
+  | { readonly about: 'catalog'; readonly digest: string }
+  /** An empty name: it has none any more. */
+  | { readonly about: 'name'; readonly address: Uint8Array; readonly name: string };
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const NONCE = /^(0|[1-9][0-9]{0,77})$/;
@@ -118,6 +122,7 @@ export function subjectOf(note: Note): string {
 /** Whether what the note says is that something ended. */
 export function isEnd(note: Note): boolean {
   if (note.about === 'watch') return !note.isWatched;
+  if (note.about === 'name') return note.name === '';
   return (note.about === 'ban' || note.about === 'pause') && note.decision === undefined;
 }
 
@@ -161,6 +166,8 @@ function kindOf(note: Note): number {
       return isEnd(note) ? NoteKind.unwatched : NoteKind.watched;
     case 'catalog':
       return NoteKind.catalog;
+    case 'name':
+      return NoteKind.named;
   }
 }
 
@@ -180,6 +187,8 @@ function bytesOf(note: Note): Uint8Array {
       return note.address;
     case 'catalog':
       return Buffer.from(note.digest, 'hex');
+    case 'name':
+      return Buffer.concat([note.address, Buffer.from(note.name)]);
   }
 }
 
@@ -228,6 +237,9 @@ function noteOf(kind: number, bytes: Buffer): Note | undefined {
     case NoteKind.catalog:
       if (bytes.length !== DIGEST_BYTES) return undefined;
       return { about: 'catalog', digest: bytes.toString('hex') };
+    case NoteKind.named:
+      if (bytes.length < ADDRESS_BYTES) return undefined;
+      return { about: 'name', address, name: bytes.toString('utf8', ADDRESS_BYTES) };
     default:
       return undefined;
   }

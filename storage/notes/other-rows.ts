@@ -3,6 +3,7 @@
  *
  *   ban/ and an address         JSON of the decision
  *   heartbeat/ and an address   nothing: who is watched for silence
+ *   name/ and an address        the name of a wallet, UTF-8
  *   pause                       JSON of the decision
  *   catalog                     the digest of the generation in use, 32 bytes
  *   position                    batch f64 | the engine's digest after it f64
@@ -21,6 +22,7 @@ const VERSION_WATCHED = 2;
 const BODY_AT = CRC_BYTES + 1;
 const BAN = 'ban/';
 const WATCHED = 'heartbeat/';
+const NAMED = 'name/';
 const PAUSE = 'pause';
 const CATALOG = 'catalog';
 const DIGEST_BYTES = 32;
@@ -51,10 +53,10 @@ export function otherNote(key: Buffer, value: Buffer): OtherNote | undefined {
   };
   const banned = after(BAN);
   const watched = after(WATCHED);
+  const named = after(NAMED);
   const name = key.toString('latin1');
-  if (banned === undefined && watched === undefined && name !== PAUSE && name !== CATALOG) {
-    return undefined;
-  }
+  const isOfAddress = (banned ?? watched ?? named) !== undefined;
+  if (!isOfAddress && name !== PAUSE && name !== CATALOG) return undefined;
   const body = decode(key, value, watched === undefined ? VERSION : VERSION_WATCHED);
   if (name === PAUSE) return { about: 'pause', decision: decisionOf(body) };
   if (name === CATALOG && body.length === DIGEST_BYTES) {
@@ -62,6 +64,9 @@ export function otherNote(key: Buffer, value: Buffer): OtherNote | undefined {
   }
   if (banned?.length === ADDRESS_BYTES) {
     return { about: 'ban', address: banned, decision: decisionOf(body) };
+  }
+  if (named?.length === ADDRESS_BYTES && body.length > 0) {
+    return { about: 'name', address: named, name: body.toString() };
   }
   if (watched?.length === ADDRESS_BYTES && body.length === 0) {
     return { about: 'watch', address: watched, isWatched: true };
@@ -86,12 +91,15 @@ export function decodePosition(value: Buffer): NotePosition {
 function keyOf(note: OtherNote): Buffer {
   if (note.about === 'pause') return Buffer.from(PAUSE);
   if (note.about === 'catalog') return Buffer.from(CATALOG);
-  return Buffer.concat([Buffer.from(note.about === 'ban' ? BAN : WATCHED), note.address]);
+  return Buffer.concat([Buffer.from(PREFIXES[note.about]), note.address]);
 }
+
+const PREFIXES = { ban: BAN, watch: WATCHED, name: NAMED } as const;
 
 function bodyOf(note: OtherNote): Buffer {
   if (note.about === 'watch') return Buffer.alloc(0);
   if (note.about === 'catalog') return Buffer.from(note.digest, 'hex');
+  if (note.about === 'name') return Buffer.from(note.name);
   return Buffer.from(JSON.stringify(note.decision));
 }
 

@@ -8,8 +8,8 @@
  * Thread: the follower; what reads rows is pure.
  */
 import assert from 'node:assert/strict';
-import { type Amounts, Event, EventBuffer, EventKind } from '../../engine/events.ts';
-import { cashTotal, sharesTotal } from '../../engine/ledger/reads.ts';
+import { type Amounts, cashAfter, Event, EventBuffer, EventKind } from '../../engine/events.ts';
+import { sharesTotal } from '../../engine/ledger/reads.ts';
 import type { EntryCauseCode } from '../../engine/tables/codes.ts';
 import type { AccountRow, PositionRow, TokenRow } from '../../engine/tables/units.ts';
 import type { Copier } from './fills.ts';
@@ -24,7 +24,8 @@ const ROWS_KEPT = 1_024;
 /** An entry; its number is known from where it lies. */
 export interface Entry {
   readonly cause: EntryCauseCode;
-  readonly account: AccountRow;
+  /** 0 = the venue. */
+  readonly account: AccountRow | 0;
   readonly token: TokenRow | 0;
   /** Unix milliseconds. */
   readonly time: number;
@@ -40,7 +41,7 @@ export function entryOf(row: Buffer): Entry {
   const f = (column: number): number => row.readDoubleLE(8 * column);
   return {
     cause: i(Event.cause) as EntryCauseCode,
-    account: i(Event.account) as AccountRow,
+    account: i(Event.account) as AccountRow | 0,
     token: i(Event.token) as TokenRow | 0,
     time: f(TIME),
     reference: f(Event.reference),
@@ -89,7 +90,7 @@ export class EntryCollector extends EventBuffer {
   override entry(
     t: Amounts,
     cause: EntryCauseCode,
-    account: AccountRow,
+    account: AccountRow | 0,
     position: PositionRow | 0,
     token: TokenRow | 0,
     sequence: number,
@@ -111,7 +112,7 @@ export class EntryCollector extends EventBuffer {
     f64[d + Event.reference] = reference;
     f64[d + Event.cash] = cash;
     f64[d + Event.shares] = shares;
-    f64[d + Event.cashAfter] = cashTotal(t, account);
+    f64[d + Event.cashAfter] = cashAfter(t, account);
     f64[d + Event.sharesAfter] = sharesTotal(t, position);
     this.count += 1;
   }

@@ -166,13 +166,13 @@ class Entries implements Projection<LogEvents> {
     this.tables.entries.put(from.entries, to.entries, entry);
   }
 
-  /** Each has another number than the one before it, and a wallet. */
+  /** Each has another number than the one before it, and a wallet, or is of the venue. */
   verify({ t }: Seen): string {
     const end = positionOf(this.tables).entries;
     let count = 0;
     for (const [number, row] of this.tables.entries.range(0, end)) {
       const { account } = entryOf(row);
-      if (account < 1 || account > accountCount(t))
+      if (account < 0 || account > accountCount(t))
         throw new Error(`entries: row ${number} is of no wallet that the log leads to`);
       count += 1;
     }

@@ -9,6 +9,9 @@ import type { Positions, WalletPosition } from './positions.ts';
 import { DamagedRow } from './projection.ts';
 import type { NumberedEntry } from './statements.ts';
 
+/** The account of entries that are of no wallet. */
+const VENUE = 0;
+
 /** The rows are being made again from the fills: ask again in some seconds. */
 export class ProjectionUnready extends Error {
   override readonly message = 'projections: they are being made again';
@@ -80,11 +83,21 @@ export class StatementsReader {
     this.projections = projections;
   }
 
+  /** @param account 0 = of a wallet that is not known, which has none */
   ofWallet(account: number, before: number, limit: number): NumberedEntry[] {
+    return account === 0 ? [] : this.read(account, before, limit);
+  }
+
+  /** Entries of the venue's fees. */
+  ofVenue(before: number, limit: number): NumberedEntry[] {
+    return this.read(VENUE, before, limit);
+  }
+
+  private read(account: number, before: number, limit: number): NumberedEntry[] {
     return readRows(
       this.projections,
       ({ isWhole }) => isWhole,
-      ({ statements }) => statements.ofWallet(account, before, limit),
+      ({ statements }) => statements.ofAccount(account, before, limit),
     );
   }
 }

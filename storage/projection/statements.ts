@@ -1,5 +1,5 @@
 /**
- * The projection of statements: the entries of each wallet.
+ * The projection of statements: the entries of each wallet, and those of the venue, whose account is 0.
  *
  *   statements   account u32 | number u48 (big-endian) -> crc u32 | the entry, a row of entries.ts
  *
@@ -45,8 +45,8 @@ export class Statements implements FactProjection {
     return `${checkRows(this.name, this.rows)} entries of statements`;
   }
 
-  /** Entries of a wallet before a number, the newest first, `limit` at most. Throws DamagedRow. */
-  ofWallet(account: number, before: number, limit: number): NumberedEntry[] {
+  /** Entries of an account before a number, the newest first, `limit` at most. Throws DamagedRow. */
+  ofAccount(account: number, before: number, limit: number): NumberedEntry[] {
     if (before === 0) return [];
     const start = keyOf(account, Math.min(before - 1, NUMBER_MAX));
     const end = start.subarray(0, ACCOUNT_BYTES);

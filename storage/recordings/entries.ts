@@ -21,7 +21,7 @@ export interface RecordingHeader {
   readonly inferred: readonly string[];
 }
 
-/** `at`: Unix milliseconds of the clock of who recorded it; never decreasing. */
+/** `at`: unix milliseconds by the clock of the recorder, never decreasing (times.ts). */
 export type RecordingEntry =
   /** An event with its markets, as a catalog API gives it: at the beginning, and again when it has changed. */
   | { readonly at: number; readonly kind: 'catalog'; readonly event: JsonObject }
@@ -30,7 +30,9 @@ export type RecordingEntry =
   /** Messages between these two times were lost. Snapshots follow. */
   | { readonly at: number; readonly kind: 'gap'; readonly from: number; readonly to: number }
   /** The recorder has ended in order. */
-  | { readonly at: number; readonly kind: 'end' };
+  | { readonly at: number; readonly kind: 'end' }
+  /** An entry that cannot be read, in place of it: no file has this kind. */
+  | { readonly at: number; readonly kind: 'damaged'; readonly why: string };
 
 /** What recording and player cannot continue from; the message names the file and the place. */
 export class RecordingDamaged extends Error {}

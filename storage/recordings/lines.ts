@@ -1,5 +1,5 @@
 /**
- * Lines of a text that comes in pieces, a batch for each piece. Memory: a piece and the line that it begins with.
+ * Lines of a text that comes in pieces, without a mark of the byte order at its beginning, a batch for each piece. Memory: a piece and the line that it begins with.
  *
  * Thread: any.
  */
@@ -15,8 +15,11 @@ export async function* linesOf(
 ): AsyncGenerator<string[]> {
   const decoder = new StringDecoder();
   let rest = '';
+  let isFirst = true;
   for await (const piece of pieces) {
-    const lines = (rest + decoder.write(piece)).split('\n');
+    const text = decoder.write(piece);
+    const lines = (rest + (isFirst ? text.replace(/^\uFEFF/, '') : text)).split('\n');
+    isFirst = false;
     rest = lines.pop()!;
     if (rest.length > LINE_LENGTH_MAX) throw new RecordingDamaged(`${path}: a line is too long`);
     if (lines.length > 0) yield lines;

@@ -4,42 +4,81 @@
  *
  * Thread: any; memory for a piece of each file.
  */
+import { rm } from 'node:fs/promises';
 import type { JsonObject } from '../catalog/catalog-json.ts';
 import type { RecordingEntry } from './entries.ts';
 import type { Recording } from './recording.ts';
+import { understoodEvents } from './source-message.ts';
+import { MarketSurvey } from './survey.ts';
 import { RecordingWriter } from './writer.ts';
 
-/** Resolves with the number of messages. Rejects when two files have a market of the same name. */
+const PROGRESS_MESSAGES = 1_000;
+
+export interface Merged {
+  readonly messages: number;
+  /** Messages that a player and a backtest leave out. */
+  readonly damaged: number;
+  /** Names of markets (survey.ts). */
+  readonly leftOut: readonly string[];
+  readonly withoutLevels: readonly string[];
+}
+
+/**
+ * Rejects when two files have the same kind of messages of a market at the same time. What could not be written to its
+ * end is removed.
+ * @param onProgress called now and then with messages and bytes that are written
+ */
 export async function mergeRecordings(
   sources: readonly Recording[],
   path: string,
-): Promise<number> {
-  const markets = sources.flatMap(({ header }) => header.markets);
-  const twice = markets.find((name, index) => markets.indexOf(name) !== index);
-  if (twice !== undefined) throw new Error(`two files have the market ${twice}`);
+  onProgress: (messages: number, bytes: number) => void = () => undefined,
+): Promise<Merged> {
+  const survey = new MarketSurvey();
+  const own: Recording[] = [];
+  for (const source of sources) {
+    if (source.survey === undefined) own.push(source);
+    else survey.join(source.survey, source.path);
+  }
+  const { leftOut, withoutLevels, ...found } = survey.result();
+  const events = [...found.events, ...own.flatMap(({ catalog }) => catalog.events)];
   const started = Math.min(...sources.map(({ header }) => header.started));
   const writer = await RecordingWriter.create(path, {
     venue: sources.map(({ header }) => header.venue).join(' '),
     started,
-    markets,
-    inferred: sources.flatMap(({ header }) => header.inferred),
+    markets: [...found.markets, ...own.flatMap(({ header }) => header.markets)],
+    inferred: [...found.inferred, ...own.flatMap(({ header }) => header.inferred)],
   });
-  const events = sources.flatMap(({ catalog }) => catalog.events);
   for (const [index, event] of events.entries()) {
     await writer.write({ at: started, kind: 'catalog', event: numbered(event, index + 1) });
   }
   let at = started;
-  let count = 0;
-  for await (const entry of inOrder(sources)) {
-    await writer.write(entry);
-    at = entry.at;
-    count += 1;
+  let messages = 0;
+  let damaged = 0;
+  try {
+    for await (const entry of inOrder(sources)) {
+      at = entry.at;
+      if (entry.kind === 'damaged') damaged += 1;
+      // The recording has one end, and nothing that could not be read.
+      if (entry.kind === 'damaged' || entry.kind === 'end') continue;
+      if (entry.kind === 'message') {
+        messages += 1;
+        if (messages % PROGRESS_MESSAGES === 0) onProgress(messages, writer.bytes);
+        understoodEvents(entry.message, () => {
+          damaged += 1;
+        });
+      }
+      await writer.write(entry);
+    }
+  } catch (error) {
+    await writer.close(at);
+    await rm(path);
+    throw error;
   }
   await writer.close(at);
-  return count;
+  return { messages, damaged, leftOut, withoutLevels };
 }
 
-/** Each file counts its events from 1. */
+/** Recordings count their events each for itself. */
 function numbered(event: JsonObject, number: number): JsonObject {
   const id = String(number);
   const markets = event.markets as readonly JsonObject[];

@@ -4,11 +4,12 @@
  *
  * Thread: any.
  */
-import { createReadStream } from 'node:fs';
+import { createReadStream, type ReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { createGunzip } from 'node:zlib';
-import { isObject, type JsonObject } from '../catalog/catalog-json.ts';
+import { createGunzip, type Gunzip } from 'node:zlib';
+import { isObject, type JsonObject, listOf, textList } from '../catalog/catalog-json.ts';
+import { csvEntries } from './csv-form.ts';
 import {
   RECORDING_FORMAT,
   RECORDING_VERSION,
@@ -18,7 +19,9 @@ import {
 } from './entries.ts';
 import { linesOf } from './lines.ts';
 import { beginsMember, membersOf } from './members.ts';
-import { publicEntries, surveyOf } from './public-form.ts';
+import { publicEntries } from './public-form.ts';
+import { MarketSurvey } from './survey.ts';
+import { type Decreases, EntryOrder, isRecordingTime } from './times.ts';
 
 /** Of a file in the public form. */
 const PIECE_BYTES = 2 ** 18;
@@ -37,25 +40,42 @@ export interface Recording extends AsyncIterable<RecordingEntry> {
   batches(): AsyncIterable<readonly RecordingEntry[]>;
   /** After an iteration: where it ends in a member that is not whole, in bytes. */
   readonly cutAt: number | undefined;
+  /** Decreases of the newest iteration, as far as it has come. */
+  readonly decreases: Decreases;
+  /** Markets that are known when it begins and are no markets of two outcomes: nobody trades them. */
+  readonly leftOut: number;
+  /** Survey of the messages of a file in the public form; undefined for a recording with a catalog of its own. */
+  readonly survey: MarketSurvey | undefined;
 }
 
-/** Rejects with a RecordingDamaged where the file is no recording, or not one of this version. */
-export async function openRecording(path: string): Promise<Recording> {
+/** Called now and then with the messages and the bytes of a file that were read. */
+export type OnRead = (messages: number, bytes: number) => void;
+
+/**
+ * Rejects with a RecordingDamaged where the file is no recording, or not one of this version. A file in the public
+ * form is read once for that.
+ */
+export async function openRecording(
+  path: string,
+  onRead: OnRead = () => undefined,
+): Promise<Recording> {
   const first = await firstBytes(path);
-  return beginsMember(first) ? await openOwn(path) : await openPublic(path, isGzip(first));
+  return beginsMember(first) ? await openOwn(path) : await openPublic(path, isGzip(first), onRead);
 }
 
 async function openOwn(path: string): Promise<Recording> {
   const { events, header } = await beginningOf(path);
   let cutAt: number | undefined;
+  let order = new EntryOrder(header.started);
   async function* batches(): AsyncGenerator<readonly RecordingEntry[]> {
+    order = new EntryOrder(header.started);
     // The header, and the catalog that was read already.
     let skip = 1 + events.length;
     for await (const lines of memberLines(path, (offset) => (cutAt = offset))) {
       const skipped = Math.min(skip, lines.length);
       skip -= skipped;
       for (let at = skipped; at < lines.length; at += BATCH) {
-        yield lines.slice(at, at + BATCH).map((line) => entryOf(line, path));
+        yield order.batch(lines.slice(at, at + BATCH).map((line) => entryOf(line, path)));
       }
     }
   }
@@ -64,12 +84,23 @@ async function openOwn(path: string): Promise<Recording> {
     isPublic: false,
     header,
     catalog: { events },
+    leftOut: events.flatMap(tokenCounts).filter((count) => count !== 2).length,
+    survey: undefined,
     batches,
     [Symbol.asyncIterator]: () => oneByOne(batches()),
     get cutAt() {
       return cutAt;
     },
+    get decreases() {
+      return order;
+    },
   };
+}
+
+/** Returns the number of tokens of each market of an event. */
+function tokenCounts({ markets }: JsonObject): number[] {
+  const listed = (listOf(markets) ?? []).filter(isObject);
+  return listed.map(({ clobTokenIds }) => textList(clobTokenIds)?.length ?? 0);
 }
 
 /** The header, and the events before the first entry that is none. */
@@ -89,20 +120,55 @@ async function beginningOf(path: string) {
   return { header, events };
 }
 
-async function openPublic(path: string, isGzipped: boolean): Promise<Recording> {
-  const batches = () => publicEntries(linesOf(piecesOf(path, isGzipped), path), path);
-  const { events, inferred, markets, started } = await surveyOf(batches());
-  if (events.length === 0) throw new RecordingDamaged(`${path}: no message of a market is in it`);
+async function openPublic(path: string, isGzipped: boolean, onRead: OnRead): Promise<Recording> {
+  const isJson = await beginsJson(path, isGzipped);
+  let bytes = 0;
+  const entries = (started?: number): AsyncIterable<readonly RecordingEntry[]> => {
+    const pieces = piecesOf(path, isGzipped, (read) => {
+      bytes = read;
+    });
+    const lines = linesOf(pieces, path);
+    return isJson ? publicEntries(lines, path, started) : csvEntries(lines, path);
+  };
+  const survey = new MarketSurvey();
+  let read = 0;
+  for await (const batch of entries()) {
+    for (const entry of batch) survey.add(entry);
+    read += batch.length;
+    onRead(read, bytes);
+  }
+  const { events, inferred, leftOut, markets, started } = survey.result();
+  if (events.length === 0 && leftOut.length === 0)
+    throw new RecordingDamaged(`${path}: no message of a market is in it`);
+  let order = new EntryOrder(started);
+  async function* batches(): AsyncGenerator<readonly RecordingEntry[]> {
+    order = new EntryOrder(started);
+    for await (const batch of entries(started)) yield order.batch(batch);
+  }
   const format = { format: RECORDING_FORMAT, version: RECORDING_VERSION } as const;
   return {
     path,
     isPublic: true,
     header: { ...format, venue: basename(path), started, markets, inferred },
     catalog: { events },
+    leftOut: leftOut.length,
+    survey,
     batches,
     [Symbol.asyncIterator]: () => oneByOne(batches()),
     cutAt: undefined,
+    get decreases() {
+      return order;
+    },
   };
+}
+
+/** Returns false where the text begins as CSV does. */
+async function beginsJson(path: string, isGzipped: boolean): Promise<boolean> {
+  for await (const piece of piecesOf(path, isGzipped, () => undefined)) {
+    const text = piece.toString().trimStart();
+    if (text !== '') return text.startsWith('{') || text.startsWith('[');
+  }
+  return true;
 }
 
 async function* oneByOne(
@@ -135,14 +201,23 @@ function headerOf(line: string, path: string): RecordingHeader {
       `${path}: it has version ${header.version}, and this program reads ${RECORDING_VERSION}`,
     );
   }
+  const { inferred, markets, started, venue } = header;
+  const isWhole = typeof venue === 'string' && isTextList(markets) && isTextList(inferred);
+  if (!isWhole || !isRecordingTime(started))
+    throw new RecordingDamaged(`${path}: a member of its header is missing, or wrong`);
   return header;
+}
+
+function isTextList(value: unknown): boolean {
+  return Array.isArray(value) && value.every((item) => typeof item === 'string');
 }
 
 function entryOf(line: string, path: string): RecordingEntry {
   const entry = objectOf(line, path);
   const { at, event, kind, message } = entry;
   const body = kind === 'catalog' ? event : kind === 'message' ? message : entry;
-  if (typeof at !== 'number' || !isObject(body))
+  // times.ts decides which times a recording can have.
+  if (at === undefined || !isObject(body))
     throw new RecordingDamaged(`${path}: a line is no entry`);
   return entry as unknown as RecordingEntry;
 }
@@ -173,14 +248,29 @@ function isGzip(bytes: Buffer): boolean {
   return bytes[0] === 0x1f && bytes[1] === 0x8b;
 }
 
-async function* piecesOf(path: string, isGzipped: boolean): AsyncGenerator<Buffer> {
+/** @param onBytes called with the bytes of the file that were read so far */
+async function* piecesOf(
+  path: string,
+  isGzipped: boolean,
+  onBytes: (bytes: number) => void,
+): AsyncGenerator<Buffer> {
   const stream = createReadStream(path, { highWaterMark: PIECE_BYTES });
-  if (!isGzipped) return yield* stream;
+  const plain = isGzipped ? inflated(stream) : stream;
+  try {
+    for await (const piece of plain) {
+      onBytes(stream.bytesRead);
+      yield piece as Buffer;
+    }
+  } catch (error) {
+    if (!isGzipped) throw error;
+    throw new RecordingDamaged(`${path}: it cannot be inflated`, { cause: error });
+  } finally {
+    stream.destroy();
+  }
+}
+
+function inflated(stream: ReadStream): Gunzip {
   const plain = createGunzip();
   stream.on('error', (error) => plain.destroy(error)).pipe(plain);
-  try {
-    yield* plain;
-  } catch (error) {
-    throw new RecordingDamaged(`${path}: it cannot be inflated`, { cause: error });
-  }
+  return plain;
 }

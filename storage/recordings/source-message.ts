@@ -10,6 +10,7 @@ import type { SourceStep } from '../../engine/paper/source-step.ts';
 import { PIPS_PER_UNIT } from '../../engine/tables/units.ts';
 import { isObject, type JsonObject, textList } from '../catalog/catalog-json.ts';
 import { type Payout, weightsOf } from '../catalog/payout.ts';
+import { isRecordingTime } from './times.ts';
 
 /** All levels of a token, as a message or as an answer of `POST /books`. */
 export type SourceSnapshot = Extract<SourceStep, { kind: 'book' }> & {
@@ -50,15 +51,23 @@ export function readEvents(message: JsonObject): SourceEvent[] {
     case 'tick_size_change':
       return [{ kind: 'tick', ...saidIn(message), pips: priceOf(message, 'new_tick_size', false) }];
     case 'new_market':
+      checkTime(message);
       return [{ kind: 'listed' }];
     case 'market_resolved': {
+      checkTime(message);
       const condition = textOf(message, 'market').toLowerCase();
       const tokens = textList(message.assets_ids) ?? [];
       return [{ kind: 'resolved', condition, tokens, payout: payoutOf(message, tokens) }];
     }
     default:
+      checkTime(message);
       return [];
   }
+}
+
+/** Checks the time of a message for which it decides nothing: it may be absent, but not be wrong. */
+function checkTime(message: JsonObject): void {
+  if (message.timestamp !== undefined) timeOf(message);
 }
 
 /** The same; nothing of a message that is damaged. */
@@ -145,6 +154,18 @@ function priceOf(json: JsonObject, name: string, roundsUp: boolean): number {
   throw new DamagedMessage(`a ${name} is none`);
 }
 
+/** Returns true for a decimal from 0.0001 to 0.9999, which is a price whichever way it is rounded. */
+export function isPrice(text: string): boolean {
+  const pips = scaled(text, 4);
+  if (!(pips > 0 && pips < PIPS_PER_UNIT)) return false;
+  return pips < PIPS_PER_UNIT - 1 || !/\.\d{4}\d*[1-9]/.test(text);
+}
+
+/** Returns true for a decimal of at most nine digits before its point. */
+export function isSize(text: string): boolean {
+  return /^\d{0,9}(\.|$)/.test(text) && !Number.isNaN(scaled(text, 6));
+}
+
 /** Micro-shares; digits beyond the sixth are dropped. */
 function sizeOf(json: JsonObject): number {
   const size = scaled(textOf(json, 'size'), 6);
@@ -187,7 +208,14 @@ function saidIn(json: JsonObject): { readonly token: string; readonly at: number
 }
 
 function timeOf(json: JsonObject): number {
-  const at = Number(json.timestamp);
-  if (!Number.isSafeInteger(at)) throw new DamagedMessage('it has no timestamp');
-  return at;
+  const at = timeIn(json);
+  if (at !== undefined) return at;
+  const isThere = json.timestamp !== undefined;
+  throw new DamagedMessage(isThere ? 'its timestamp is no time' : 'it has no timestamp');
+}
+
+/** The time of a message in unix milliseconds; undefined where it has none that a recording can have. */
+export function timeIn({ timestamp }: JsonObject): number | undefined {
+  const at = typeof timestamp === 'string' ? scaled(timestamp, 0) : timestamp;
+  return isRecordingTime(at) ? at : undefined;
 }

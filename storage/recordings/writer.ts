@@ -23,11 +23,17 @@ export class RecordingWriter {
   private readonly file: FileHandle;
   private lines: string[] = [];
   private length = 0;
+  private written = 0;
   /** The newest write; they follow one another. */
   private writing: Promise<void> = Promise.resolve();
 
   private constructor(file: FileHandle) {
     this.file = file;
+  }
+
+  /** Bytes of the file. */
+  get bytes(): number {
+    return this.written;
   }
 
   /** Rejects when the file is there already: a recording is not begun over another one. */
@@ -53,8 +59,10 @@ export class RecordingWriter {
     if (lines.length === 0) return this.writing;
     const member = encodeMember(lines.join(''));
     this.writing = this.writing.then(async () => {
-      await this.file.appendFile(await member);
+      const bytes = await member;
+      await this.file.appendFile(bytes);
       await this.file.datasync();
+      this.written += bytes.length;
     });
     return this.writing;
   }

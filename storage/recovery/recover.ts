@@ -118,7 +118,10 @@ export function catchUp(
   return lastBatch(engine.t) - start;
 }
 
-/** Loads the first usable one of these snapshots into tables of `capacities`. */
+/**
+ * Loads the first usable one of these snapshots into tables of `capacities`; of those in `growing` at least as large
+ * as in the snapshot.
+ */
 export function begin(
   capacities: Capacities,
   snapshots: SnapshotFiles,
@@ -126,13 +129,15 @@ export function begin(
   warn: (line: string) => void,
   assistant?: SpanReader,
   events?: EventBuffer,
+  growing: readonly (keyof Capacities)[] = [],
 ): Begun {
   const reasons: string[] = [];
   const passedOver: number[] = [];
   for (const info of candidates) {
     const loaded = snapshots.load(info, assistant);
     if (typeof loaded !== 'string') {
-      const { memory } = resizeTables(loaded.tables, capacities);
+      const room = grown(capacities, loaded.tables.capacities, growing);
+      const { memory } = resizeTables(loaded.tables, room);
       const engine = new Engine(memory, events);
       const { t } = engine;
       // A ring that is smaller than before has only the newest fills.
@@ -145,6 +150,15 @@ export function begin(
   }
   const engine = new Engine(allocateEngine(capacities), events);
   return { engine, snapshot: 0, firstFill: 0, passedOver, reasons };
+}
+
+function grown(
+  capacities: Capacities,
+  stored: Capacities,
+  growing: readonly (keyof Capacities)[],
+): Capacities {
+  const larger = growing.map((name) => [name, Math.max(capacities[name], stored[name])] as const);
+  return { ...capacities, ...Object.fromEntries(larger) };
 }
 
 /**

@@ -15,6 +15,7 @@ import { logDirectory } from '../log/file-log.ts';
 import type { Log } from '../log/log.ts';
 import { SegmentReader } from '../log/reader.ts';
 import { SnapshotFiles } from '../snapshot/snapshots.ts';
+import { TablesTooSmall } from '../snapshot/tables-too-small.ts';
 import { type Begun, begin, catchUp } from './recover.ts';
 import { RecoveryAssistant } from './recovery-assistant.ts';
 import { type Replayed, ReplayedBatches } from './replayed-batches.ts';
@@ -23,6 +24,8 @@ export interface RecoverySetup {
   readonly dataDir: string;
   readonly durability: 'flushed' | 'committed';
   readonly capacities: Capacities;
+  /** Those that may become as large as in the snapshot. */
+  readonly growing: readonly (keyof Capacities)[];
 }
 
 /** Sent to the thread once the log is open: how far the log reaches. */
@@ -31,7 +34,7 @@ export type LogReach = Pick<Log, 'digest' | 'first' | 'last'>;
 /** The messages of the thread, in this order. The last two are not sent if it failed. */
 export type RecoveryMessage =
   | { readonly kind: 'warning'; readonly line: string }
-  | { readonly kind: 'failed'; readonly why: string }
+  | { readonly kind: 'failed'; readonly why: string; readonly isTooSmall: boolean }
   | ({ readonly kind: 'recovered'; readonly memory: EngineMemory } & RecoveredSnapshot)
   | { readonly kind: 'sound' };
 
@@ -55,7 +58,7 @@ const port = parentPort;
 assert(port !== null, 'it runs as a thread');
 
 async function run(setup: RecoverySetup, port: MessagePort): Promise<void> {
-  const { capacities, dataDir, durability } = setup;
+  const { capacities, dataDir, durability, growing } = setup;
   const say = (message: RecoveryMessage): void => port.postMessage(message);
   const reach = new Promise<LogReach>((resolve) => port.once('message', resolve));
   const snapshots = new SnapshotFiles(dataDir, durability);
@@ -64,7 +67,10 @@ async function run(setup: RecoverySetup, port: MessagePort): Promise<void> {
   const assistant = isLarge && availableParallelism() > 1 ? new RecoveryAssistant() : undefined;
   const warn = (line: string): void => say({ kind: 'warning', line });
   const events = new EventBuffer(EVENTS_MAX);
-  const begun: Begun = begin(capacities, snapshots, candidates, warn, assistant, events);
+  const begun: Begun = begin(
+    ...([capacities, snapshots, candidates, warn, assistant, events] as const),
+    growing,
+  );
   const { engine, firstFill, snapshot, passedOver } = begun;
   const { t } = engine;
   const read = (from: number) => new SegmentReader(logDirectory(dataDir), from);
@@ -98,5 +104,6 @@ function audit(t: Tables, assistant: RecoveryAssistant | undefined): void {
 
 run(workerData as RecoverySetup, port).catch((error: unknown) => {
   const why = error instanceof Error ? error.message : String(error);
-  port.postMessage({ kind: 'failed', why } satisfies RecoveryMessage);
+  const isTooSmall = error instanceof TablesTooSmall;
+  port.postMessage({ kind: 'failed', why, isTooSmall } satisfies RecoveryMessage);
 });

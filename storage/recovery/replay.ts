@@ -11,10 +11,11 @@ import { RejectReason } from '../../engine/orders/reject-reasons.ts';
 import { closedCount, fillCount, lastBatch, stateDigest } from '../../engine/reads.ts';
 import { type BatchRecord, decodeBatch } from '../log/batch-record.ts';
 import type { LogEntry } from '../log/log.ts';
+import { TablesTooSmall } from '../snapshot/tables-too-small.ts';
 
 const TOO_SMALL =
   'a table is full; MARKETS_MAX, TOKENS_MAX, ACCOUNTS_MAX, ORDERS_MAX, LEVELS_MAX, ' +
-  'POSITIONS_MAX and ORDER_HISTORY may grow, but not shrink below what is in use';
+  'POSITIONS_MAX, OPERATOR_IDS_MAX and ORDER_HISTORY may grow, but not shrink below what is in use';
 
 /** The batch of a record. Throws an Error that names a record that cannot be read. */
 export function batchOf({
@@ -50,7 +51,9 @@ export function replayBatch(engine: Engine, record: BatchRecord): void {
     const reason = engine.apply(record.i32, record.f64, at);
     // There was room when the batch was first applied, so the tables are now smaller than they
     // were.
-    if (reason === RejectReason.tableFull) throw wrong(sequence, TOO_SMALL);
+    if (reason === RejectReason.tableFull || reason === RejectReason.idsFull) {
+      throw new TablesTooSmall(`recovery: batch ${sequence}: ${TOO_SMALL}`);
+    }
   }
   engine.end();
   if (lastBatch(t) !== sequence) throw wrong(sequence, 'its effect differs');

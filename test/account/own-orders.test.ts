@@ -9,6 +9,7 @@ import { TOKEN_I, Token } from '../../engine/tables/layout.ts';
 import { type OrderFilter, OwnOrders } from '../../server/account/own-orders.ts';
 import { NOBODY, PAGE_SIZE } from '../../server/account/pages.ts';
 import { wordsToHex } from '../../server/common/uint256.ts';
+import { Unavailable } from '../../server/common/unavailable.ts';
 import { SeqlockReader } from '../../server/orders/seqlock-reader.ts';
 import { Control } from '../../server/orders/slots.ts';
 import { startThread } from '../common/forms.ts';
@@ -231,6 +232,27 @@ test('a read that meets a writer is repeated, and waits when it meets one every 
     return entered;
   });
   assert.deepEqual([late, waits], [2, 2]);
+});
+
+test('a read that a node of a cluster may never have committed is unavailable, and no failure', async () => {
+  let answer = (_: boolean): void => undefined;
+  const commits = {
+    isCommitted: () => false,
+    whenCommitted: (callback: (isCommitted: boolean) => void) => {
+      answer = callback;
+    },
+  };
+  const seqlock = new SeqlockReader(
+    new SharedArrayBuffer(4 * Control.words),
+    setImmediate,
+    commits,
+  );
+  const committed = seqlock.read(() => 7);
+  answer(true);
+  assert.equal(await committed, 7);
+  const lost = seqlock.read(() => 7);
+  answer(false);
+  await assert.rejects(lost, Unavailable);
 });
 
 test('rows read while a thread writes are whole, and of the owner that requested them', async () => {

@@ -180,7 +180,7 @@ test('a histogram puts every whole number between its bounds', () => {
 test('the README lists every route and every metric of the tables', () => {
   const readme = readFileSync(join(ROOT, 'server/admin/README.md'), 'utf8');
   const routes = Object.entries(ADMIN_TABLE).map(
-    ([path, { does, token }]) => `| \`${path}\` | ${token ? 'yes' : 'no'} | ${does} |`,
+    ([path, { does, token }]) => `| \`${path}\` | ${token ? 'where it is set' : 'no'} | ${does} |`,
   );
   const metrics = Object.entries(METRICS).map(([name, { help, labels, type }]) => {
     return `| \`${name}\` | ${type} | ${labels.join(', ')} | ${help} |`;

@@ -56,13 +56,17 @@ test('an input that breaks a rule is refused with its member and rule, and is no
     ['POST /admin/keys', [], 'invalid body'],
     ['POST /admin/keys', 'text', 'invalid body'],
     ['GET /admin/keys?limit=0', undefined, 'invalid limit'],
-    ['GET /admin/keys?wallet=me', undefined, 'invalid wallet'],
+    ['GET /admin/keys?wallet=0xme', undefined, 'invalid wallet'],
+    ['GET /admin/wallets?after=-1', undefined, 'invalid after'],
+    ['GET /admin/wallets?funded=yes', undefined, 'invalid funded'],
   ];
   for (const [key, body, error] of cases) {
     const { json, status } = await call(key, body);
     assert.deepEqual([status, json.error], [400, error], JSON.stringify([key, body]));
     assert.equal(typeof json.detail, 'string');
   }
+  const unknown = await call('GET /admin/keys?wallet=me');
+  assert.deepEqual([unknown.status, unknown.json.error], [404, 'wallet is not known']);
   const long = await call('POST /admin/keys', { wallet: 'x'.repeat(70_000) });
   assert.deepEqual([long.status, long.json.error], [413, 'body too large']);
   assert.deepEqual(await newestEntry(), before);
@@ -162,6 +166,7 @@ test('a change whose audit entry cannot be written is not made', async () => {
       begin: () => Promise.reject(new Error('no space left')),
       end: () => Promise.resolve(),
     },
+    resolve: (_, input) => input,
     log: () => undefined,
   });
   const body = Buffer.from(JSON.stringify({ wallet: alice.wallet.address }));

@@ -23,8 +23,8 @@ export class OperatorNode {
   }
 
   static async start(dataDir: string, settings: Settings = {}): Promise<OperatorNode> {
-    const port = await freePort();
-    const node = await TestNode.start(dataDir, { ADMIN_PORT: String(port), ...settings });
+    const port = settings.ADMIN_PORT ?? String(await freePort());
+    const node = await TestNode.start(dataDir, { ...settings, ADMIN_PORT: port });
     const token = readFileSync(join(dataDir, 'admin.token'), 'utf8').trim();
     return new OperatorNode(node, `http://127.0.0.1:${port}`, token);
   }

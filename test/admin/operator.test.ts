@@ -67,6 +67,11 @@ test('a banned wallet is answered 403, its orders end and none is taken for it, 
   const banned = await operator.done('POST /admin/bans', { wallet, reason: 'wash trades' });
   assert.deepEqual(banned, { wallet, changed: true, canceled: before });
   await until(() => stream.closed !== undefined);
+  const statesOf = async ({ address }: Trader) => {
+    const { keys } = await operator.done('GET /admin/keys', undefined, `?wallet=${address}`);
+    return (keys as { state: string }[]).map(({ state }) => state);
+  };
+  assert.deepEqual([await statesOf(bob), await statesOf(alice)], [['banned'], ['active']]);
 
   const isBarred = async () => {
     assert.deepEqual(await openOf(bob), []);
@@ -110,6 +115,7 @@ test('a banned wallet is answered 403, its orders end and none is taken for it, 
 
   assert.equal((await operator.done('POST /admin/bans/lift', { wallet })).changed, true);
   assert.equal((await operator.done('POST /admin/bans/lift', { wallet })).changed, false);
+  assert.deepEqual(await statesOf(bob), ['active']);
   await bob.place(operator.node, buy(23));
 });
 
@@ -168,6 +174,9 @@ test('a rate limit is changed while the node runs, and a restart sets it back', 
     const { json: told, status } = await operator.call('POST /admin/rate-limits', body);
     assert.deepEqual([status, told.error], [400, 'invalid limit']);
   }
+  const unknown = await operator.call('POST /admin/rate-limits', { name: 'helth', limit: '1/1' });
+  const names = (changed.limits as { name: string }[]).map((limit) => limit.name).join(', ');
+  assert.equal(unknown.json.detail, `"helth=1/1" names no rate limit; there are ${names}`);
   await operator.done('POST /admin/rate-limits', { name: 'book', limit: '1/10' });
   await restart();
   assert.equal(limitOf(await operator.done('GET /admin/rate-limits'), 'book'), '200/10');

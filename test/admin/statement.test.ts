@@ -87,9 +87,19 @@ test('the command prints a table, objects or CSV, and as many entries as are wan
   assert.deepEqual(rows, [Object.values(entries[0]!).join(',')]);
 });
 
-test('without a ledger there are no statements', async () => {
+test('without a ledger there are no statements, no fees and no deposits', async () => {
   const plain = await OperatorNode.start(temporaryDirectory());
-  const { json, status } = await plain.call(`${ROUTE}?wallet=${alice.address}`);
-  assert.deepEqual([status, json.error], [409, 'this node has no ledger']);
+  const wallet = alice.address;
+  const lines = [{ line: 1, wallet, amount: '1' }];
+  for (const [key, body] of [
+    [`${ROUTE}?wallet=${wallet}`],
+    ['GET /admin/ledger/fees'],
+    ['POST /admin/ledger/fees/pay', { wallet, amount: '1' }],
+    ['POST /admin/ledger/fees/draw', { amount: '1' }],
+    ['POST /admin/ledger/deposits', { id: 'file', lines }],
+  ] as const) {
+    const { json, status } = await plain.call(key, body);
+    assert.deepEqual([status, json.error], [409, 'this node has no ledger'], key);
+  }
   await plain.node.stop();
 });

@@ -129,7 +129,7 @@ test('outcomes, event and group of a market never change, and what is no value i
   const events: readonly [object, number, RegExp][] = [
     [{ event, negRisk: true }, 409, /negRisk cannot be changed/],
     [{ event: '999' }, 404, /event not found/],
-    [{ event: 'x' }, 400, /invalid_field: event/],
+    [{ event: 'x' }, 404, /no event has this number or slug/],
     [{ event, title: 7 }, 400, /invalid_field: title/],
     [{ event, startDate: '2027-01-02T00:00:00Z', endDate: '2027-01-01T00:00:00Z' }, 400, /endDate/],
   ];

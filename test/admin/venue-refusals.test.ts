@@ -22,6 +22,9 @@ const unknown = `0x${'7'.repeat(64)}`;
 const stranger = `0x${'12'.repeat(20)}`;
 const idOf = (name: string, ms = Date.now()): string => `${ms}-${name}`;
 
+/** Payouts in place of the list. */
+const byName = (payouts: object) => ({ payout: undefined, payouts });
+
 /** Ids under which something was done. */
 const used = { deposit: idOf('used'), split: idOf('split'), resolve: idOf('resolve') };
 await operator.done('POST /admin/ledger/deposit', { wallet, amount: '100', id: used.deposit });
@@ -63,22 +66,30 @@ async function stateOf(): Promise<unknown> {
 
 type Case = readonly [what: string, body: unknown, status: number, text: RegExp];
 
+/** Of operators: any printable text is one. */
+const ids: readonly Case[] = [
+  ['an empty id', { id: '' }, 400, /printable/],
+  ['an id with a line break', { id: 'a\nb' }, 400, /printable/],
+  ['an id of 129 characters', { id: 'x'.repeat(129) }, 400, /printable/],
+  ['a number as an id', { id: 12 }, 400, /invalid_field: id/],
+];
 /** Amounts of operators are decimals in units of collateral. */
 const amounts: readonly Case[] = [
   ['nothing', { amount: undefined }, 400, /invalid_field: amount.*is missing/],
   ['zero', { amount: '0' }, 400, /amount must be .* above 0|amount must be a whole number/],
   ['negative', { amount: '-1' }, 400, /invalid_field: amount/],
+  ['leading zeros', { amount: '00005' }, 400, /invalid_field: amount.*leading zeros/],
   ['half a micro-unit', { amount: '0.0000005' }, 400, /invalid_field: amount.*six decimals/],
   ['a number', { amount: 1 }, 400, /invalid_field: amount/],
   ['an exponent', { amount: '1e3' }, 400, /invalid_field: amount/],
   ['2^53', { amount: '9007199254.740992' }, 400, /amount must be a whole number/],
   ['a wallet that is none', { wallet: '0x12' }, 400, /invalid_field: wallet/],
   ['no wallet', { wallet: undefined }, 400, /invalid_field: wallet.*is missing/],
-  ['an id without time', { id: 'mine' }, 400, /id/],
+  ...ids,
   ['an id of an hour from now', { id: idOf('x', Date.now() + 3_600_000) }, 400, /300 s ahead/],
-  ['a used id, another amount', { id: used.deposit, amount: '1' }, 409, /id/],
+  ['a used id, another amount', { id: used.deposit, amount: '1' }, 409, /used for a deposit of /],
   ['a used id, another wallet', { id: used.deposit, wallet: bob.address }, 409, /id/],
-  ['a used id of a resolution', { id: used.resolve }, 409, /id/],
+  ['a used id of a resolution', { id: used.resolve }, 409, /used for a resolution at /],
   ['a member of its own', { colour: 'red' }, 400, /unknown_field: colour/],
 ];
 /** Those of users are micro-units. */
@@ -94,6 +105,7 @@ const sets: readonly Case[] = [
   ['an unknown market', { conditionId: unknown }, 404, /market is not registered/],
   ['a condition that is none', { conditionId: '1' }, 400, /invalid_field: conditionId/],
   ['a resolved market', { conditionId: done.conditionId }, 409, /market has resolved/],
+  ['leading zeros', { amount: '00005' }, 400, /invalid_field: amount.*leading zeros/],
   ['an id without time', { id: 'mine' }, 400, /invalid_field: id/],
   ['an id of an hour from now', { id: idOf('x', Date.now() + 3_600_000) }, 400, /300 s ahead/],
   ['a used id, another amount', { id: used.split, amount: '1' }, 409, /id/],
@@ -107,7 +119,7 @@ const markets: readonly Case[] = [
 ];
 const ends: readonly Case[] = [
   ...markets,
-  ['an id without time', { id: 'mine' }, 400, /id/],
+  ...ids,
   ['a used id', { id: used.deposit }, 409, /id/],
   ['another market with the id of one', { id: used.resolve }, 409, /id/],
 ];
@@ -125,11 +137,31 @@ const OPERATIONS: Readonly<Record<string, readonly [body: object, cases: readonl
       ['what an order reserves', { amount: '76' }, 400, /not enough balance/],
     ],
   ],
+  'POST /admin/ledger/fees/pay': [
+    { wallet, amount: '1' },
+    [...amounts, ['more than there is', {}, 400, /not enough balance/]],
+  ],
+  'POST /admin/ledger/fees/draw': [
+    { amount: '1' },
+    [
+      ...amounts.filter(([, body]) => !('wallet' in (body as object))),
+      ['a wallet', { wallet }, 400, /unknown_field: wallet/],
+      ['more than there is', {}, 400, /not enough balance/],
+    ],
+  ],
   'POST /admin/markets/resolve': [
     { condition, payout: [1, 0] },
     [
       ...ends,
-      ['no payout', { payout: undefined }, 400, /invalid_field: payout.*is missing/],
+      ['no payout', { payout: undefined }, 400, /one of payout and payouts/],
+      ['both payouts', { payouts: { Yes: 1 } }, 400, /one of payout and payouts/],
+      ['no outcome', byName({}), 400, /invalid_field: payouts/],
+      ['an unknown name', byName({ Maybe: 1 }), 400, /no outcome is called Maybe.*Yes \(\d+\)/],
+      ['a token of another market', byName({ [done.tokenIds[0]!]: 1 }), 400, /no outcome is/],
+      ['an outcome twice', byName({ yes: 1, [market.tokenIds[0]!]: 1 }), 400, /two of the payouts/],
+      ['half a weight by name', byName({ Yes: 0.5 }), 400, /invalid_field: payouts/],
+      ['a weight of a name with a line break', byName({ 'Y\nes': 'all' }), 400, /payouts/],
+      ['nothing for all by name', byName({ Yes: 0 }), 400, /payout/],
       ['one weight', { payout: [1] }, 400, /payout/],
       ['three weights', { payout: [1, 0, 0] }, 400, /payout/],
       ['nothing for all', { payout: [0, 0] }, 400, /payout/],
@@ -157,6 +189,13 @@ const OPERATIONS: Readonly<Record<string, readonly [body: object, cases: readonl
     [
       ['no question', { question: undefined }, 400, /invalid_field: question.*is missing/],
       ['an empty question', { question: ' ' }, 400, /invalid_field: question/],
+      ['a question of two lines', { question: 'Is it\nnew?' }, 400, /question must be .*printable/],
+      ['a question with a blank at its end', { question: 'New? ' }, 400, /no blank at its ends/],
+      ['a long question', { question: 'x'.repeat(301) }, 400, /question must be .*at most 300/],
+      ['an outcome that steers a terminal', { outcomes: ['Yes\x1b[2J', 'No'] }, 400, /outcomes\.0/],
+      ['an outcome that turns', { outcomes: ['Yes', '\u202eseY'] }, 400, /invalid_field: outcomes/],
+      ['a rule with NUL', { description: 'a\0' }, 400, /invalid_field: description/],
+      ['a key with a tab', { id: 'a\tb' }, 400, /invalid_field: id/],
       ['one outcome', { outcomes: ['Yes'] }, 400, /invalid_field: outcomes/],
       ['one outcome twice', { outcomes: ['Yes', 'Yes'] }, 400, /invalid_field: outcomes/],
       ['a tick that is none', { tick: '0.03' }, 400, /invalid_field: tick/],
@@ -186,6 +225,7 @@ const OPERATIONS: Readonly<Record<string, readonly [body: object, cases: readonl
       ['an unknown event', { event: '999' }, 404, /event not found/],
       ['another group', { negRisk: true }, 409, /negRisk cannot be changed/],
       ['a title that is none', { title: '' }, 400, /invalid_field: title/],
+      ['a label with a carriage return', { tags: ['a\rb'] }, 400, /invalid_field: tags/],
     ],
   ],
 };

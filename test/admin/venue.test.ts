@@ -77,7 +77,14 @@ test('an amount, an id or a wallet that is none is refused, and nothing changes'
   for (const amount of ['0', '-1', '1.0000001', '1e3', '', 5, '9007199254.740992']) {
     assert.equal((await refused('POST /admin/ledger/deposit', { wallet, amount }))[0], 400);
   }
-  for (const id of ['mine', '12', `${Date.now() + 3_600_000}-late`]) {
+  for (const id of [
+    '',
+    'a\nb',
+    'a\u202eb',
+    '\u200b',
+    'x'.repeat(129),
+    `${Date.now() + 3_600_000}-late`,
+  ]) {
     assert.equal(
       (await refused('POST /admin/ledger/deposit', { wallet, amount: '1', id }))[0],
       400,
@@ -104,6 +111,11 @@ test('a declared signer signs for a wallet, until another one is declared', asyn
   await alice.place(operator.node, { ...order, ...signed });
   await operator.done('POST /admin/ledger/declare', { wallet, signer: bob.address });
   assert.equal((await alice.order(operator.node, { ...order, ...signed })).success, false);
+  const query = `?wallet=${wallet}`;
+  const open = await operator.done('GET /admin/orders', undefined, query);
+  assert.deepEqual(open, { total: 0, orders: [] }, 'orders of the signer before have ended');
+  const { cash } = await operator.done('GET /admin/ledger/balance', undefined, query);
+  assert.deepEqual(cash, { total: '50', reserved: '0', free: '50' });
   await bob.place(operator.node, { ...order, ...signed });
 });
 
@@ -146,7 +158,16 @@ test('a market that an operator makes trades, and the same wish again is the sam
   assert.deepEqual([again.changed, again.condition], [false, market.conditionId]);
   const other = { ...wish, outcomes: ['Yes', 'No'], tick: '0.01' };
   assert.equal((await refused('POST /admin/markets', other))[0], 409);
-  const apart = await operator.done('POST /admin/markets', { ...other, id: 'second' });
+  const apart = await operator.done('POST /admin/markets', { ...other, key: 'second' });
+  const byOldName = await operator.done('POST /admin/markets', { ...other, id: 'second' });
+  assert.deepEqual(byOldName, { ...apart, changed: false }, 'id is another name of key');
+  const both = await operator.call('POST /admin/markets', { ...other, id: 'a', key: 'b' });
+  assert.deepEqual([both.status, both.json.error], [400, 'invalid_field: id']);
+  const events = [];
+  for (const named of [{ id: 'x' }, { key: 'x' }]) {
+    events.push(await operator.done('POST /admin/events', { title: 'Namesakes', ...named }));
+  }
+  assert.deepEqual(events[1], { ...events[0], changed: false });
   assert.notEqual(apart.condition, market.conditionId);
 
   await deposit(bob, '100');
@@ -160,8 +181,9 @@ test('a market that an operator makes trades, and the same wish again is the sam
     undefined,
     `?wallet=${bob.address}`,
   );
+  const names = { condition_id: market.conditionId, outcome: 'No', slug: 'will-it-trade' };
   assert.deepEqual(positions, [
-    { token_id: market.tokenIds[1], total: '10', reserved: '0', free: '10' },
+    { token_id: market.tokenIds[1], ...names, total: '10', reserved: '0', free: '10' },
   ]);
 });
 

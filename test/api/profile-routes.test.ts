@@ -252,6 +252,26 @@ const ROWS: Readonly<Record<ProfileName, Seen>> = {
     spec: ['catalog', 'catalog', 'sampling', 'catalog', 'trading', 'catalog', 'catalog'],
     polymarket: ['trading', 'trading', 'trading', 'catalog', 'trading', 'catalog', 'catalog'],
   },
+  catalogErrors: {
+    look: async (venue) => {
+      const paths = ['/markets?limit=abc', '/events?ascending=up', '/events/x', '/public-search'];
+      const answers = paths.map(async (path) => {
+        const { json: body, status } = await get(venue.node, path);
+        const { code, detail, error, type } = body as Record<string, string>;
+        assert.deepEqual([status, type, code], [400, 'bad request', 'BAD_REQUEST']);
+        assert(detail!.length > 0);
+        return error;
+      });
+      return Promise.all(answers);
+    },
+    spec: ['q is required', 'q is required', 'q is required', 'q is required'],
+    polymarket: [
+      'limit must be a whole number from 1 to 500',
+      'ascending must be true, false, 1 or 0',
+      'id must be a whole number',
+      'q is required',
+    ],
+  },
   dataTrades: {
     look: async (venue) => {
       const open = await get(venue.node, '/data/trades?limit=1');

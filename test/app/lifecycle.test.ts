@@ -73,7 +73,9 @@ test('a configuration that is wrong ends the start with 2 and names each variabl
   const settings = { WORKERS: '0', PORT: '70000', DURABILITY: 'maybe', EXCHANGE_ADDRESS: '0x12' };
   const { code, log } = await TestNode.refuse(temporaryDirectory(), settings, ['--demo']);
   assert.equal(code, 2);
-  for (const name of Object.keys(settings)) assert.match(log, new RegExp(`^${name} must be`, 'm'));
+  for (const name of Object.keys(settings))
+    assert.match(log, new RegExp(`^\\S+ error ${name} must be`, 'm'));
+
   assert.match(log, /unknown argument "--demo"/);
 });
 
@@ -107,7 +109,7 @@ test('a second process on the same directory or the same port ends with a clear 
 test('the line that a second node is told starts one beside the first', async () => {
   const told = async (): Promise<string> => {
     const { log } = await TestNode.refuse(dataDir, { PORT: String(node.port) });
-    const line = /start a node beside it: prediction-market-node (start .*)$/m.exec(log)?.[1];
+    const line = /start a node beside it: .*prediction-market-node (start .*)$/m.exec(log)?.[1];
     assert(line !== undefined, log);
     return line;
   };
@@ -131,7 +133,11 @@ test('the line that a second node is told starts one beside the first', async ()
     rmSync(place, { recursive: true, force: true });
   }
   const script = await TestNode.refuse(dataDir, { npm_lifecycle_event: 'start' });
-  assert.match(script.log, /beside it: PORT=\d+ ADMIN_PORT=0 DATA_DIR=\S+2 npm start$/m);
+  const beside = /beside it: PORT=\d+ ADMIN_PORT=0 DATA_DIR=\S+2 (.*)npm start$/m.exec(script.log);
+  assert.match(beside?.[1] ?? '', / DEMO=off .*ORDERS_MAX=4096 /, 'with the same settings');
+  const elsewhere = join(temporaryDirectory(), 'own');
+  const { log } = await TestNode.refuse(elsewhere, { PORT: String(node.port) });
+  assert.match(log, new RegExp(`--data-dir ${elsewhere}$`, 'm'), 'its own directory is free');
 });
 
 test('a start ends with where to look and how to stop, and prints what is not the default', async () => {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, readFileSync, symlinkSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -12,6 +12,7 @@ import type { Recovery } from '../../server/app/recovery.ts';
 import { withDeadline } from '../../server/common/with-deadline.ts';
 import { readConfig } from '../../server/config/config.ts';
 import type { CatalogMarket } from '../../storage/catalog/catalog-file.ts';
+import { checkoutCopy } from '../common/checkout.ts';
 import { fileArgs, useCompiledNodes } from '../common/forms.ts';
 import {
   book,
@@ -26,7 +27,7 @@ import { freshSeed, Random, SHORT } from '../common/random.ts';
 import { ROOT } from '../common/root.ts';
 import { Trader } from '../common/traders.ts';
 
-const compiled = useCompiledNodes();
+useCompiledNodes();
 /** An orphan holds the pipes for ever. */
 const WITHIN = { timeout: 300_000 };
 const terms = Array.from({ length: 60 }, (_, i) => ({ id: i + 1 }));
@@ -147,12 +148,9 @@ test(
   'SIGTERM to npm start reaches the node, which leaves port and directory',
   WITHIN,
   async (t) => {
-    const place = temporaryDirectory();
-    copyFileSync(join(ROOT, 'package.json'), join(place, 'package.json'));
-    symlinkSync(compiled, join(place, 'dist'));
-    symlinkSync(join(ROOT, 'node_modules'), join(place, 'node_modules'));
+    const place = checkoutCopy();
     const dataDir = join(place, 'data');
-    const node = start(t, 'npm', ['start', '--ignore-scripts'], place, dataDir);
+    const node = start(t, 'npm', ['start'], place, dataDir);
     await until(() => node.log.includes('listening on') || node.child.exitCode !== null, 180_000);
     const pid = Number(/^\d+/.exec(readFileSync(join(dataDir, 'node.lock'), 'utf8'))![0]);
     t.after(() => isAlive(pid) && process.kill(pid, 'SIGKILL'));

@@ -392,11 +392,96 @@ test('an error of a strategy says where it was, and has the error as its cause',
   );
 });
 
+test('a promise of a strategy that is rejected ends the run, as an error that is thrown does', async () => {
+  const cause = new Error('no such file');
+  const fails = (): Promise<void> => Promise.reject(cause);
+  const late = async (): Promise<void> => {
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    throw cause;
+  };
+  const entries = [...BEGIN, trade(1_000, 'BUY', '0.44', 1), change(2_000, 'BUY', '0.39', 60)];
+  const cases: readonly (readonly [name: string, at: number, strategy: Strategy])[] = [
+    ['onStart', 0, { onStart: fails }],
+    ['onMarket', 0, { onMarket: fails }],
+    ['onTrade', 1, { onTrade: fails }],
+    ['onBook', 0, { onBook: late }],
+    ['onTime', 1, { everyMs: 1_000, onTime: fails }],
+    ['onEnd', 2, { onEnd: late }],
+    ['after', 1, { onStart: (venue) => venue.after(1_000, fails) }],
+    [
+      'onOrder',
+      1,
+      {
+        onTrade: (_, venue) => void venue.place({ token: YES, side: 'BUY', price: 0.3, size: 10 }),
+        onOrder: fails,
+      },
+    ],
+    [
+      'onFill',
+      1,
+      {
+        onTrade: (_, venue) => void venue.place({ token: YES, side: 'BUY', price: 0.5, size: 10 }),
+        onFill: late,
+      },
+    ],
+  ];
+  for (const [name, second, strategy] of cases) {
+    await assert.rejects(run(entries, strategy), (error) => {
+      assert(error instanceof StrategyError, String(error));
+      const at = `2026-01-05T00:00:0${second}.000Z`;
+      assert.equal(error.message, `strategy: ${name} at ${at}: no such file`);
+      assert.equal(error.cause, cause);
+      return true;
+    });
+  }
+  // An order after the end comes too late, and is an error of the function that began it.
+  const order = { token: YES, side: 'BUY', price: 0.3, size: 10 } as const;
+  const slow: Strategy = {
+    async onEnd(venue) {
+      await new Promise((resolve) => setTimeout(resolve, 10));
+      venue.place(order);
+    },
+  };
+  await assert.rejects(run(BEGIN, slow), /onEnd at .*: the recording has ended/);
+});
+
+test('what is no strategy is refused by the name of its member', async () => {
+  const cases: readonly (readonly [unknown, RegExp])[] = [
+    [undefined, /^a strategy must be an object with functions, not undefined$/],
+    [null, /^a strategy must be an object .* not null$/],
+    [[], /^a strategy must be an object .* not a list$/],
+    [
+      () => undefined,
+      /^what the function .* returns must be an object with functions, not undefined$/,
+    ],
+    [async () => 5, /^what the function .* not 5$/],
+    [{ onBook: 'buy' }, /^onBook of a strategy must be a function, not buy$/],
+    [{ onEnd: {} }, /^onEnd of a strategy must be a function, not an object$/],
+    [{ name: 5 }, /^name of a strategy must be a text, not 5$/],
+    [{ everyMs: 0.5 }, /^everyMs of a strategy must be 1 or more, not 0.5$/],
+    [{ everyMs: '5' }, /^everyMs of a strategy must be 1 or more, not 5$/],
+  ];
+  for (const [strategy, message] of cases) {
+    await assert.rejects(run(BEGIN, strategy as Strategy), { name: 'NoStrategy', message });
+  }
+  class Quotes {
+    readonly name = 'quotes';
+  }
+  await assert.rejects(run(BEGIN, Quotes as never), {
+    name: 'StrategyError',
+    message: /^strategy: the function that makes it: Class constructor Quotes cannot be invoked/,
+  });
+  const made = await backtest(BEGIN, async () => new Quotes());
+  assert.equal(made.name, 'quotes');
+});
+
 test('options that mean nothing are refused before anything runs', async () => {
   for (const [options, problem] of [
     [{ cash: 0 }, /^cash must be above 0/],
     [{ cash: Number.NaN }, /^cash must be above 0/],
     [{ latencyMs: -1 }, /^latencyMs must be 0 or more/],
+    [{ from: Number.NaN }, /^from must be a time, not NaN/],
+    [{ to: new Date('never') }, /^to must be a time, not Invalid Date/],
     [{ feeBps: 1.5 }, /^feeBps must be a whole number/],
     [{ impact: 'none' as 'keep' }, /^impact must be keep or restore, not none/],
     [{ queue: 'fifo' as 'pessimistic' }, /^queue must be pessimistic or proportional, not fifo/],

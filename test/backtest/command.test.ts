@@ -1,10 +1,12 @@
 /** `cli backtest`: files of recordings, strategies from files, several runs, and what it says of mistakes. */
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import test from 'node:test';
 import type { BacktestResult } from '../../server/backtest/backtest.ts';
 import { RecordingWriter } from '../../storage/recordings/writer.ts';
+import { fileArgs } from '../common/forms.ts';
 import { temporaryDirectory } from '../common/node-harness.ts';
 import { cli } from '../common/run-cli.ts';
 import { book, catalog, change, START, trade } from './entries.ts';
@@ -107,6 +109,15 @@ test('messages that cannot be understood are said, and the run goes on', async (
 test('a mistake is said, with the exit code of its kind', async () => {
   const broken = strategyFile('broken.mjs', 'export default { onBook() { null.size; } };');
   const none = strategyFile('none.mjs', 'export const strategy = {};');
+  const empty = strategyFile('empty.mjs', 'export default undefined;');
+  const nothing = strategyFile('nothing.mjs', 'export default () => {};');
+  const member = strategyFile('member.mjs', 'export default { onBook: 5 };');
+  const throws = strategyFile('throws.mjs', 'throw new Error("no key");');
+  const wrong = strategyFile('wrong.mjs', 'export default {');
+  const rejects = strategyFile(
+    'rejects.mjs',
+    'export default { async onTrade() { await null; null.size; } };',
+  );
   const damaged = join(directory, 'damaged.rec');
   writeFileSync(damaged, 'no recording\nat all\n');
   const cases: readonly (readonly [readonly string[], number, RegExp])[] = [
@@ -115,6 +126,16 @@ test('a mistake is said, with the exit code of its kind', async () => {
       1,
       /broken\.mjs[\s\S]*broken: onBook at 2026-01-05T00:00:00\.000Z: Cannot/,
     ],
+    [
+      [recording, rejects],
+      1,
+      /TypeError: Cannot[\s\S]*\n\S+rejects\.mjs: rejects: onTrade at 2026-01-05T00:00:01\.001Z: Cannot.*\n$/,
+    ],
+    [[recording, throws], 1, /throws\.mjs: it cannot be loaded: no key\n$/],
+    [[recording, wrong], 1, /wrong\.mjs: it cannot be loaded: Unexpected end of input\n$/],
+    [[recording, empty], 2, /^\S+empty\.mjs: its default export must be a strategy/],
+    [[recording, nothing], 2, /^\S+nothing\.mjs: what the function that makes .* not undefined\n$/],
+    [[recording, member], 2, /^\S+member\.mjs: onBook of a strategy must be a function, not 5\n$/],
     [[recording, none], 2, /its default export must be a strategy, or a function that makes one/],
     [[recording, join(directory, 'missing.mjs')], 2, /missing\.mjs/],
     [[damaged, buyer], 2, /damaged\.rec/],
@@ -129,4 +150,19 @@ test('a mistake is said, with the exit code of its kind', async () => {
     assert.deepEqual([code, stdout], [exit, ''], stderr);
     assert.match(stderr, problem);
   }
+});
+
+test('a promise that the strategy keeps to itself and that is rejected is an error with its file', () => {
+  const alone = strategyFile(
+    'alone.mjs',
+    'export default { onStart() { void Promise.reject(new Error("nobody")); } };',
+  );
+  // In a process of its own: here the rejection would end the test.
+  const args = [...fileArgs('server/cli/cli'), 'backtest', recording, alone];
+  const { status, stderr, stdout } = spawnSync(process.execPath, args, { encoding: 'utf8' });
+  assert.deepEqual([status, stdout], [1, '']);
+  assert.match(
+    stderr,
+    /^Error: nobody\n.*alone\.mjs[\s\S]*\n\S+alone\.mjs: a promise that nothing waits for: nobody\n$/,
+  );
 });

@@ -38,26 +38,29 @@ test('equity is cash and positions; a day ends with what it was last', () => {
   const curve = new EquityCurve(100);
   curve.add(0, 100, 0);
   curve.add(DAY - 1, 60, 50);
-  // Nothing happens on the second day.
-  curve.add(2 * DAY + 5, 60, 39);
+  // On the second day something comes and equity stays; on the third nothing comes.
+  curve.pass(DAY + 7);
+  curve.add(3 * DAY + 5, 60, 39);
   curve.end();
   assert.deepEqual(
     curve.days.map(({ day, equity }) => [day, equity]),
     [
       ['1970-01-01', 110],
       ['1970-01-02', 110],
-      ['1970-01-03', 99],
+      ['1970-01-04', 99],
     ],
   );
   const [first, second, third] = curve.days.map((day) => day.return);
   near(first, 0.1);
   near(second, 0);
   near(third, -0.1);
+  assert.equal(curve.quietDays, 1);
 });
 
 test('the Sharpe ratio is mean over deviation of the days, times the root of 365', () => {
   // Mean 0.01; deviation of a sample: root of ((0.02^2 + 0.02^2) / 2) = 0.02.
   near(sharpeOf([0.01, 0.03, -0.01]), 0.5 * Math.sqrt(365));
+  near(sharpeOf([0.03, -0.01], 1), sharpeOf([0.03, 0, -0.01])!);
   assert.equal(sharpeOf([0.01]), undefined);
   assert.equal(sharpeOf([0.01, 0.01, 0.01]), undefined);
   assert.equal(sharpeOf([]), undefined);

@@ -12,9 +12,9 @@ import {
   reportHtml,
   type Strategy,
 } from '../../server/backtest/backtest.ts';
-import { temporaryDirectory } from '../common/node-harness.ts';
+import { temporaryDirectory, until } from '../common/node-harness.ts';
 import { findChromium, Reader } from '../page/browser.ts';
-import { book, catalog, change, NO, trade, YES } from './entries.ts';
+import { book, catalog, change, message, NO, START, trade, YES } from './entries.ts';
 
 const chromium = findChromium();
 const skip = chromium === undefined ? 'no Chromium here (apt-get install chromium)' : false;
@@ -99,4 +99,105 @@ test('a page of a run that never began is a page, too', { skip }, async (t) => {
   await reader.page.goto(pathToFileURL(file).href);
   await reader.sees('#runs th', /^idle$/);
   assert.deepEqual(reader.errors, []);
+});
+
+/** Notes the lines of every path that a chart draws; a copy of one, which an area is made of, is none. */
+const WATCH_PATHS = `(() => {
+  const strokes = (window.strokes = []);
+  window.Path2D = class extends Path2D {
+    constructor(path) {
+      if (path === undefined) super();
+      else super(path);
+      this.points = [];
+      if (path === undefined) strokes.push(this.points);
+    }
+    moveTo(x, y) {
+      super.moveTo(x, y);
+      this.points.push([x, y, true]);
+    }
+    lineTo(x, y) {
+      super.lineTo(x, y);
+      this.points.push([x, y, false]);
+    }
+  };
+})()`;
+
+test('lines of a page go sideways and up or down alone, and never back, with runs of other times too', {
+  skip,
+}, async (t) => {
+  const entries = [catalog(), book(0, { '0.40': 1_000 }, { '0.44': 1_000 })];
+  for (let i = 1; i <= 6_000; i++) {
+    const price = (0.3 + 0.001 * ((i * 7) % 90)).toFixed(2);
+    entries.push(change(i * 2_000, 'BUY', price, 10 + (i % 9)));
+  }
+  const buys = (name: string, everyMs: number, count: number): Strategy => {
+    let left = count;
+    return {
+      name,
+      everyMs,
+      onTime(venue) {
+        left -= 1;
+        if (left >= 0) venue.place({ token: YES, side: 'BUY', price: 0.44, size: 5 });
+      },
+    };
+  };
+  const results = [
+    await backtest(entries, buys('often', 61_000, 50)),
+    await backtest(entries, buys('late', 4_000_003, 3), { from: START + 1_000_000 }),
+  ];
+  const file = join(temporaryDirectory(), 'lines.html');
+  writeFileSync(file, reportHtml(results));
+  const reader = await Reader.open(chromium!);
+  t.after(() => reader.close());
+  await reader.page.evaluateOnNewDocument(WATCH_PATHS);
+  await reader.page.goto(pathToFileURL(file).href);
+  await reader.chartSays('#inventory', /at the end$/);
+  await until(async () => (await reader.page.$$('canvas')).length === 4);
+  const strokes = (await reader.page.evaluate('strokes')) as [number, number, boolean][][];
+  const lines = strokes.filter((points) => points.length > 2);
+  assert(lines.length >= 4, `${lines.length} lines`);
+  const wrong = { backwards: 0, slopes: 0 };
+  for (const points of lines) {
+    for (const [i, [x, y, isMove]] of points.entries()) {
+      const [before = x, height = y] = points[i - 1] ?? [];
+      if (x < before) wrong.backwards += 1;
+      if (!isMove && x !== before && y !== height) wrong.slopes += 1;
+    }
+  }
+  assert.deepEqual(wrong, { backwards: 0, slopes: 0 });
+});
+
+test('a page says what was left out: once what is of the recording, by its name what is of a run', {
+  skip,
+}, async (t) => {
+  const entries = [
+    ...[catalog(), book(0, { '0.40': 100 }, { '0.44': 100 })],
+    message(5, { event_type: 'book', bids: [], asks: [null] }),
+    { ...change(7, 'BUY', '0.41', 5), at: 1e300 },
+    change(3, 'BUY', '0.40', 60),
+    change(1e9, 'BUY', '0.40', 70),
+  ];
+  const results = [
+    await backtest(entries, { name: 'calm' }),
+    await backtest(entries, { name: 'busy', everyMs: 1, onTime: () => undefined }),
+  ];
+  const file = join(temporaryDirectory(), 'doubts.html');
+  const reader = await Reader.open(chromium!);
+  t.after(() => reader.close());
+  const open = async (shown: readonly BacktestResult[]): Promise<string[]> => {
+    writeFileSync(file, reportHtml(shown));
+    await reader.page.goto(pathToFileURL(file).href);
+    await reader.sees('#runs th', /^calm$/);
+    return reader.texts('#doubts:not([hidden]) li');
+  };
+  const ofRecording = [
+    'Damaged messages left out: 2',
+    'Entries with a time before that of an earlier one: 1',
+  ];
+  assert.deepEqual(await open(results), [
+    ...ofRecording,
+    'busy: Pauses in which timers were left out: 1',
+  ]);
+  assert.deepEqual(await open(results.slice(0, 1)), ofRecording);
+  assert.deepEqual(await open([await backtest(entries.slice(0, 2), { name: 'calm' })]), []);
 });

@@ -146,7 +146,7 @@ test('of many warnings the first are logged, and the number of the others', asyn
   await store.replace(catalogOf('two', 50, 3));
   const { commands, warnings } = await open({ memory: tables.memory });
   assert.deepEqual([commands.length, warnings.length], [0, 21]);
-  assert.match(warnings[0]!, /^market 1: its tokens/);
+  assert.match(warnings[0]!, /^market 1 \(0x[0-9a-f]{64}\): its token ids are not those/);
   assert.equal(warnings[20], 'and 30 more markets like these');
 });
 

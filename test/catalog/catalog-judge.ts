@@ -6,6 +6,7 @@
 import assert from 'node:assert/strict';
 import { type Answer, Client } from '../common/http-client.ts';
 import { freshSeed, Random } from '../common/random.ts';
+import { plainRefusal } from '../common/refused.ts';
 import { type Expected, eventEntry, expectedAnswer } from './naive-answers.ts';
 import type { NaiveCatalog } from './naive-catalog.ts';
 
@@ -62,6 +63,10 @@ export function judgeAnswer(catalog: NaiveCatalog, target: string, answer: Answe
   if (expected.kind === 'body') {
     assert.equal(answer.status, expected.status, `${context}: ${text.slice(0, 300)}`);
     if (text === expected.text) return;
+    if (expected.status === 400) {
+      assert.deepEqual(plainRefusal(JSON.parse(text)), JSON.parse(expected.text), context);
+      return;
+    }
     // Only spaces and the spelling of texts may differ.
     const anyCursor = (name: string, value: unknown): unknown =>
       name === 'next_cursor' ? 'any' : value;

@@ -226,7 +226,10 @@ test('a disk that is full fails the pull, and the next one finds room again', as
   const disk = smallDisk('6m');
   if (disk === undefined) return t.skip('mounting is not allowed');
   const { source, store, sync, fails } = await stored(t, disk);
-  source.file = { ...sourceFile(20, 'large'), tags: [{ id: '1', label: 'x'.repeat(8_000_000) }] };
+  const large = sourceFile(20, 'large');
+  const [first = {}, ...others] = large.events;
+  const eventMetadata = { note: 'x'.repeat(8_000_000) };
+  source.file = { ...large, events: [{ ...first, eventMetadata }, ...others] };
   await fails(/^cannot write: /);
   source.file = sourceFile(20, 'third');
   assert.equal((await sync()).kind, 'replaced');

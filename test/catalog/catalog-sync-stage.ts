@@ -84,6 +84,7 @@ export function titles(store: CatalogStore): unknown[] {
   return store.load().events.map(({ title }) => title);
 }
 
+/** As they are stored: a half of a surrogate pair is no character. */
 export function titlesOf(file: SourceFile): unknown[] {
-  return file.events.map(({ title }) => title);
+  return file.events.map(({ title }) => String(title).replace('\ud800', '\ufffd'));
 }

@@ -6,10 +6,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
+import { allocateEngine } from '../../engine/tables/tables.ts';
 import { openCatalog } from '../../storage/catalog/catalog.ts';
 import { useCompiledNodes } from '../common/forms.ts';
 import { until } from '../common/node-harness.ts';
 import { SHORT } from '../common/random.ts';
+import { ROOMY } from '../engine/engine-driver.ts';
 import { catalogEtag, FakeSource, sourceFile } from './catalog-source.ts';
 
 /** Its threads start in the compiled form, which needs no loader. */
@@ -37,6 +39,7 @@ function run(t: TestContext, url: string, seconds: number, dataDir = temporary(t
     seconds,
     dataDir,
     durability: 'flushed',
+    memory: allocateEngine(ROOMY),
     log: (level, line) => lines.push(`${level} ${line}`),
   });
   t.after(() => sync.close());

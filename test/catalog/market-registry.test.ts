@@ -183,25 +183,59 @@ test('a change leaves the fee of the market as it is', () => {
   assert.equal(termsOf(context, 1).baseFeeBps, 35);
 });
 
-test('tokens and the neg-risk flag never change: a warning, and the rest of the market follows', () => {
+test('a market with other tokens or another neg-risk flag stays as it is, also where it is closed', () => {
   for (const change of [
     { negRisk: true },
     { tokenIds: ['10001', '5'] },
-    { tokenIds: ['10002', '10001'] },
     { tokenIds: ['10001'] },
     { tokenIds: ['10001', '10002', '6'] },
   ]) {
     const context = new Exchange();
     follow(context, [market(1)]);
     const before = termsOf(context, 1);
-    const line = 'market 1: its tokens or neg-risk flag differ from those registered; kept';
-    assert.deepEqual(follow(context, [market(1, change)]), { ...NOTHING, warnings: [line] });
-    assert.deepEqual(termsOf(context, 1), before);
-    const closed = follow(context, [market(1, { ...change, tradable: false, ended: true })]);
-    assert.deepEqual([closed.rules, closed.warnings], [[RejectReason.accepted], [line]]);
-    assert.deepEqual(termsOf(context, 1), { ...before, flags: MarketFlag.ended });
+    const line =
+      'market 1: its tokens or neg-risk flag differ from those registered; it stays as it is';
+    for (const other of [
+      change,
+      { ...change, tradable: false, ended: true, ticksPerUnit: 10 } as const,
+    ]) {
+      assert.deepEqual(follow(context, [market(1, other)]), { ...NOTHING, warnings: [line] });
+      assert.deepEqual(termsOf(context, 1), before);
+    }
     assert.equal(context.t.state[State.tokens], 2);
   }
+});
+
+test('the order of the outcomes is that of the registration, whatever the order of the catalog', () => {
+  const context = new Exchange();
+  follow(context, [market(1)]);
+  const tokens = context.t.tokenI.slice();
+  const turned = { tokenIds: ['10002', '10001'], outcomes: ['No', 'Yes'] };
+  assert.deepEqual(follow(context, [market(1, turned)]), NOTHING);
+  const { rules, warnings } = follow(context, [
+    market(1, { ...turned, ended: true, tradable: false }),
+  ]);
+  assert.deepEqual([rules, warnings], [[RejectReason.accepted], []]);
+  assert.equal(termsOf(context, 1).flags, MarketFlag.ended, 'its terms follow');
+  assert.deepEqual(context.t.tokenI, tokens);
+});
+
+test('a market that is to be left alone is neither changed nor stopped', () => {
+  const context = new Exchange();
+  follow(context, [market(1), market(2)]);
+  const before = [1, 2].map((slot) => termsOf(context, slot));
+  const chunks = marketCommands(
+    context.t,
+    [],
+    assert.fail,
+    [],
+    [market(1), market(2)].map(({ conditionId }) => conditionId),
+  );
+  assert.deepEqual(chunks, []);
+  assert.deepEqual(
+    [1, 2].map((slot) => termsOf(context, slot)),
+    before,
+  );
 });
 
 test('a market that the catalog no longer lists takes no orders until it is listed again', () => {

@@ -58,7 +58,8 @@ export interface NaiveCatalog {
 }
 
 /** @param figures live ones by market id; none = those of markets without a book */
-export function readNaive(json: Raw, figures: FiguresById = new Map()): NaiveCatalog {
+export function readNaive(file: Raw, figures: FiguresById = new Map()): NaiveCatalog {
+  const json = printable(file);
   const rawEvents = latest(objects(json.events));
   const rawMarkets = latest(rawEvents.flatMap((event) => objects(event.markets)));
   const shared = (kind: 'tags' | 'series') => {
@@ -99,6 +100,30 @@ export function readNaive(json: Raw, figures: FiguresById = new Map()): NaiveCat
   }
   const markets = events.flatMap((event) => event.markets).sort(byId);
   return { events, markets, tags, series, sites: readSites(json.sites) };
+}
+
+/** Texts by the rule for texts from elsewhere (docs/protocol.md#texts), as far as odd catalogs break it. */
+function printable(object: Raw): Raw {
+  const clean = (name: string, value: unknown): unknown => {
+    if (Array.isArray(value) && name !== 'outcomes') {
+      return value.map((item) => (isObject(item) ? printable(item) : item));
+    }
+    if (typeof value !== 'string') return value;
+    const isProse = name === 'description' || name === 'resolutionSource';
+    let text = '';
+    for (const character of isProse ? value : value.replace(/\s*[\n\r\t]\s*/g, ' ')) {
+      const code = character.codePointAt(0)!;
+      const isBreak = code === 9 || code === 10 || code === 13;
+      if (code >= 0xd800 && code < 0xe000) text += '\ufffd';
+      else if (((code >= 32 && code !== 127) || isBreak) && code < 0xfffe) text += character;
+      else if (code > 0xffff) text += character;
+    }
+    const isName = /^(?:title|question|slug|ticker|label)$/.test(name);
+    return isName && text === '' && value !== '' ? '\ufffd' : text;
+  };
+  return Object.fromEntries(
+    Object.entries(object).map(([name, value]) => [name, clean(name, value)]),
+  );
 }
 
 const byId = (a: { readonly id: number }, b: { readonly id: number }) => a.id - b.id;

@@ -81,10 +81,10 @@ test('beside a node: a book is drawn, best prices in the middle', async () => {
   const drawn = done(await cli(dataDir, ['book', token, '--url', url, '--levels', '2']));
   assert.match(drawn, /no asks\nspread - {2}last 0\.44 {2}tick 0\.01\n +0\.24 +7 +█+\n +0\.23/);
   assert.equal(drawn.match(/█+$/gm)?.length, 2);
-  const unknown = await cli(dataDir, ['book', '7', '--url', url]);
+  const unknown = await cli(dataDir, ['book', '7'.repeat(20), '--url', url]);
   assert.equal(unknown.code, 1);
   assert.match(unknown.stderr, /No orderbook exists/i);
-  const gone = await cli(dataDir, ['book', '7', '--url', 'http://127.0.0.1:1']);
+  const gone = await cli(dataDir, ['book', '7'.repeat(20), '--url', 'http://127.0.0.1:1']);
   assert.equal(gone.code, 1);
   assert.match(gone.stderr, /^no answer from http:\/\/127\.0\.0\.1:1: /);
   for (const wrong of ['nonsense', 'ftp://127.0.0.1']) {
@@ -248,11 +248,11 @@ test('replay goes to any batch that is kept, and tells what differs between two'
   const [shown] = await books(node, [token]);
   assert.equal(levels.length, shown!.bids.length + shown!.asks.length);
   const best = shown!.bids.at(-1)!;
-  assert.equal(levels[0], `${token} bid ${best.price} ${best.size}`);
+  assert.equal(levels[0], `${token} bid ${best.price} ${best.size} Yes`);
   await bob.place(node, { market: market!, side: 'BUY', ticks: 1, shares: 5 });
   const differs = await cli(dataDir, ['replay', String(last), '--diff', String(last + 1)]);
   assert.equal(differs.code, 4);
-  assert.match(differs.stdout, new RegExp(`^\\+ ${token} bid 0\\.01 5$`, 'm'));
+  assert.match(differs.stdout, new RegExp(`^\\+ ${token} bid 0\\.01 5 Yes$`, 'm'));
   const same = await cli(dataDir, ['replay', String(last), '--diff', String(last)]);
   assert.equal(same.code, 0);
   const ahead = await cli(dataDir, ['replay', String(last + 100)]);
@@ -288,7 +288,9 @@ test('while no node runs a key is issued as the node would, and revoked', async 
   assert.match(done(await cli(dataDir, ['keys', 'revoke', issued.apiKey])), / is revoked\n$/);
   assert.match(done(await cli(dataDir, ['keys', 'list', '--wallet', wallet])), / 3 +revoked\n$/);
   assert.equal((await cli(dataDir, ['keys', 'revoke', 'x'])).code, 1);
-  assert.equal((await cli(dataDir, ['keys', 'issue', 'x'])).code, 2);
+  assert.equal((await cli(dataDir, ['keys', 'issue', '0x1'])).code, 2);
+  const nobody = await cli(dataDir, ['keys', 'issue', 'x']);
+  assert.deepEqual([nobody.code, /no wallet has this name/.test(nobody.stderr)], [1, true]);
   const [nodeKey, elsewhere] = [join(dataDir, 'node.key'), join(temporaryDirectory(), 'node.key')];
   renameSync(nodeKey, elsewhere);
   assert.match((await cli(dataDir, ['keys', 'issue', wallet])).stderr, /not the node\.key/);

@@ -12,6 +12,8 @@ import { freePort } from '../../bench/common/free-port.ts';
 import { METRICS } from '../../server/admin/metric-table.ts';
 import { COMMANDS } from '../../server/cli/commands.ts';
 import { readConfig } from '../../server/config/config.ts';
+import { PAUSE_REASONS } from '../../server/orders/pauses.ts';
+import { anchorOf } from '../common/anchors.ts';
 import { fileArgs, useCompiledNodes } from '../common/forms.ts';
 import { get, TestNode, temporaryDirectory, withMarkets } from '../common/node-harness.ts';
 import { ROOT } from '../common/root.ts';
@@ -207,16 +209,31 @@ test('what an alert watches has a panel, where its history is seen; nothing lies
   }
 });
 
-test('each alert has a severity by which it can be routed, and says what is the matter', () => {
+test('each alert has a severity by which it can be routed, a summary, and a section of the runbook', () => {
   const { groups } = parse(read('prometheus/rules.yml')) as {
     groups: {
-      rules: { alert: string; labels?: { severity?: string }; annotations: { summary: string } }[];
+      rules: {
+        alert: string;
+        labels?: { severity?: string };
+        annotations: { summary: string; runbook_url?: string };
+      }[];
     }[];
   };
-  for (const { alert, annotations, labels } of groups.flatMap(({ rules }) => rules)) {
+  const rules = groups.flatMap((group) => group.rules);
+  for (const { alert, annotations, labels } of rules) {
     assert(['critical', 'warning', 'info'].includes(labels?.severity ?? ''), alert);
     assert.match(annotations.summary, /\.$/, alert);
+    assert.equal(annotations.runbook_url, `docs/runbook.md#${anchorOf(alert)}`);
   }
+  const runbook = readFileSync(join(ROOT, 'docs/runbook.md'), 'utf8');
+  const sections = [...runbook.matchAll(/^## (.*)$/gm)].map(([, heading]) => heading);
+  assert.deepEqual(
+    sections,
+    rules.map(({ alert }) => alert),
+    'the runbook has a section for each, in the same order',
+  );
+  const reasons = runbook.slice(runbook.indexOf('## OrdersPaused'), runbook.indexOf('## MirrorP'));
+  for (const reason of PAUSE_REASONS) assert(reasons.includes(`\`${reason}\``), reason);
 });
 
 test('what Grafana and Prometheus read is whole', () => {

@@ -1,9 +1,11 @@
 /** The commands of an operator: on a node that runs by its admin listener, on the stopped directory, or a clear no. */
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import test from 'node:test';
 import { freePort } from '../../bench/common/free-port.ts';
 import { auditEntries } from '../../storage/operations/audit-log.ts';
+import { scriptArgs } from '../common/forms.ts';
 import { TestNode, temporaryDirectory, withMarkets } from '../common/node-harness.ts';
 import { cli } from '../common/run-cli.ts';
 import { Trader } from '../common/traders.ts';
@@ -52,6 +54,7 @@ test('on a node that runs the commands go through its admin listener, and are in
   );
   assert.equal((await alice.ask(node, 'GET', '/data/orders')).status, 403);
   assert.match(await done('wallet', 'bans'), new RegExp(`${wallet} +20.* +test$`));
+  assert.match(await done('keys', 'list', '--wallet', wallet), / banned$/m);
   assert.match(await done('wallet', 'unban', wallet), / is not banned any more$/);
   assert.equal((await alice.ask(node, 'GET', '/data/orders')).status, 200);
 
@@ -65,6 +68,8 @@ test('on a node that runs the commands go through its admin listener, and are in
   const wrong = await run('limits', 'set', 'book', 'x');
   assert.match(wrong.err, /invalid limit: "book=x" is not off or requests\/seconds/);
 
+  const unknown = await run('limits', 'set', 'bok', '7/10');
+  assert.match(unknown.err, /"bok=7\/10" names no rate limit; there are .*, book, /);
   const [newest] = await auditEntries(dataDir, 1);
   assert.deepEqual([newest?.route, newest?.status], ['POST /admin/rate-limits', 400]);
   assert.match(newest?.actor ?? '', /^\S+, 127\.0\.0\.1$/);
@@ -88,6 +93,8 @@ test('on a stopped directory what is stored is changed all the same, and holds w
   };
   assert.match(await done('keys', 'revoke', issued.apiKey), / is revoked$/);
   await done('wallet', 'ban', wallet);
+  const states = (await done('keys', 'list', '--wallet', wallet, '--json')).split('\n');
+  assert(states.length > 1 && states.every((line) => !line.includes('"active"')), String(states));
   await done('venue', 'pause', '--reason', 'over night');
   const [newest] = await auditEntries(dataDir, 1);
   assert.equal(newest?.route, 'POST /admin/pause');
@@ -121,4 +128,16 @@ test('where there is no directory nothing is made', async () => {
   const { code, stderr } = await cli('/nowhere', ['wallet', 'ban', wallet]);
   assert.equal(code, 1);
   assert.match(stderr, /^DATA_DIR \/nowhere is not there, or cannot be written/);
+});
+
+test('a user without a name in the system stands in the audit log with its number', {
+  skip: process.getuid?.() !== 0 && 'only root can become another user',
+}, () => {
+  const { args, cwd } = scriptArgs(`
+    import { operatorName } from './server/cli/operator-name.ts';
+    process.setuid(54321);
+    console.log(operatorName());
+  `);
+  const { stderr, stdout } = spawnSync(process.execPath, args, { cwd, encoding: 'utf8' });
+  assert.equal(stdout, 'uid 54321\n', stderr);
 });

@@ -19,7 +19,7 @@ const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as
 
 test('everything that runs imports only packages that are installed with it', () => {
   const pattern =
-    /^(?:import|export)\b(?! type\b)[^;'"]*?from '([^.'][^']*)'|\b(?:import|require)\('([^.'][^']*)'\)/gm;
+    /^(?:import|export)\b(?! type\b)[^;'"]*?from '([^.'][^']*)'|(?<!typeof )\b(?:import|require)\('([^.'][^']*)'\)/gm;
   let found = 0;
   for (const folder of ['engine', 'storage', 'server', 'client']) {
     const names = readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' });
@@ -38,6 +38,23 @@ test('everything that runs imports only packages that are installed with it', ()
     }
   }
   assert(found > 5, 'the search found imports');
+});
+
+test('no install script of a package is asked for or run, and the viewer of documents brings none', () => {
+  const { allowScripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+    readonly allowScripts: Readonly<Record<string, boolean>>;
+  };
+  const withScript = [...packagesOf(join(ROOT, 'package-lock.json'))].filter(
+    ([, { hasInstallScript }]) => hasInstallScript === true,
+  );
+  assert(withScript.length > 3);
+  for (const [path] of withScript) {
+    const name = path.split('node_modules/').at(-1)!;
+    assert.equal(allowScripts[name], false, `${name} has an install script`);
+  }
+  const lock = readFileSync(join(ROOT, 'package-lock.json'), 'utf8');
+  const scarf = /@scarf\/scarf": \{\s*"name": "(\w+)"/.exec(lock)?.[1];
+  assert.equal(scarf, 'wrappy', 'a package of a few lines stands in its place');
 });
 
 /** A copy of the checkout, so that what others run from `dist` stays. */

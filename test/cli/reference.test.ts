@@ -79,11 +79,11 @@ test('wrong usage is told apart from failure, and nothing is made of it', async 
     [['replay', 'x'], /^SEQUENCE must be a whole number from 0, not "x"\n$/],
     [['replay', '1', '2'], /^error: too many arguments/],
     [['backup'], /^error: missing required argument 'DIRECTORY'/],
-    [['book', '0x1'], /^a token id is a decimal number, not "0x1"\n$/],
+    [['book', '0x1'], /^a condition id is 0x and 64 hexadecimal digits, not "0x1"\n$/],
     [['book', '1', '--levels', '0'], /^--levels must be a whole number from 1, not "0"\n$/],
     [['trades', 'export', '--format', 'xml'], /^--format must be csv or jsonl, not "xml"\n$/],
     [['trades', 'export', '--since', 'noon'], /^--since must be unix seconds or a time such as /],
-    [['keys', 'list', '--wallet'], /^error: option '--wallet <address>' argument missing/],
+    [['keys', 'list', '--wallet'], /^error: option '--wallet <wallet>' argument missing/],
   ];
   for (const [args, message] of wrong) {
     const { code, stderr, stdout } = await cli(NOWHERE, args);

@@ -71,10 +71,17 @@ test('a market is made, survives imports, trades, resolves and pays', async () =
     '--tag',
     'Ice',
   );
+  const named = await done('event', 'create', '--title', 'Ferries', '--key', 'second');
+  const byOldName = await done('event', 'create', '--title', 'Ferries', '--id', 'second');
+  assert.equal(byOldName, `${named} (it was done before)`);
+  assert(!named.includes(event!));
   const wish = ['--question', 'Will it leave?', '--outcome', 'Yes', '--outcome', 'No'];
   const text = await done('market', 'create', ...wish, '--event', event!, '--tick', '0.1');
   const [condition, first, second] = text.split('\n').map((line) => line.split(' ')[1]!);
-  assert.match(text, /^condition 0x[0-9a-f]{64}\ntoken \d+\ntoken \d+\nevent \d{15}$/);
+  assert.match(
+    text,
+    /^condition 0x[0-9a-f]{64}\ntoken \d+ Yes\ntoken \d+ No\nslug \S+\nevent \d{15}$/,
+  );
   assert.deepEqual((await stored(condition!))?.tokenIds, [first, second]);
 
   const file = join(temporaryDirectory(), 'catalog.json');
@@ -92,7 +99,10 @@ test('a market is made, survives imports, trades, resolves and pays', async () =
   const market = (await stored(condition!))!;
   await alice.place(node, { market, side: 'BUY', ticks: 4, shares: 10 });
   await bob.order(node, { market, outcome: 1, side: 'BUY', ticks: 6, shares: 10 });
-  assert.match(await done('market', 'resolve', condition!, '--payout', '1,0'), /pays 1,0 and is /);
+  assert.match(
+    await done('market', 'resolve', condition!, '--payout', '1,0'),
+    /pays 1,0 \(Yes 1, No 0\) and is /,
+  );
   // It is answered when it has begun.
   const balance = (): Promise<string> => done('ledger', 'balance', alice.address);
   await until(async () => /^cash +106 +0 +106$/m.test(await balance()));
@@ -134,7 +144,7 @@ test('a command that lacks something, or finds no ledger, says so', async () => 
   for (const args of [
     ['market', 'create', '--outcome', 'Yes'],
     ['market', 'resolve', `0x${'1'.repeat(64)}`, '--payout', 'yes'],
-    ['market', 'halt', 'mine'],
+    ['market', 'halt', '0xmine'],
     ['event', 'create'],
   ]) {
     assert.equal((await run(...args)).code, 2, args.join(' '));

@@ -38,7 +38,7 @@ test('orders of both versions rest, match and tell what they paid', async () => 
     const taken = await taker.orders.post(taking);
     assert.deepEqual(taken, {
       ...{ id: taken.id, status: 'matched', reason: '', code: undefined, known: undefined },
-      ...{ makingAmount: toMicro('6.5'), takingAmount: toMicro('12.5') },
+      ...{ makingAmount: '6.5', takingAmount: '12.5', isFinal: true },
     });
     const order = await client.orders.get(resting.id);
     assert.equal(order?.size_matched, '12.5');
@@ -70,19 +70,23 @@ test('a refusal is a result with the reason, what cannot be signed throws before
 test('an error names the call that was made', async () => {
   const terms = { tokenId: '1', side: 'BUY', price: '0.5', size: '10' } as const;
   const id = `0x${'1'.repeat(64)}`;
-  for (const [call, error] of [
-    ['post', maker.orders.post(terms)],
-    ['postAll', maker.orders.postAll([terms])],
-    ['replace', maker.replace(id, terms)],
-    ['sign', maker.orders.sign(terms)],
-  ] as const) {
-    await assert.rejects(error, {
-      name: 'ApiError',
+  // All are awaited at once: each may be refused before the others.
+  const calls = {
+    post: maker.orders.post(terms),
+    postAll: maker.orders.postAll([terms]),
+    replace: maker.replace(id, terms),
+    sign: maker.orders.sign(terms),
+    market: maker.orders.market({ tokenId: '1', side: 'BUY', amount: '5' }),
+  };
+  const refusals = Object.entries(calls).map(([call, error]) =>
+    assert.rejects(error, {
+      ...{ name: 'UnknownTokenError', tokenId: '1', status: 404 },
       // Of the two requests for the terms, either may be refused first.
       call: new RegExp(`^${call} [(]GET /(?:book|fee-rate)[)]$`),
       message: /^[a-zA-Z]+ [(]GET [^ ]+[)] answered 404: /,
-    });
-  }
+    }),
+  );
+  await Promise.all(refusals);
 });
 
 test('an order is replaced by another one, or nothing is done, also when answers are lost', async () => {
@@ -116,14 +120,17 @@ test('positions, their value, the balance and the last trade of a caller', async
   const held = await all(holder.positions({ limit: 1 }));
   assert.deepEqual(
     held.map(({ asset, size }) => [asset, size]),
-    [[`${markets[0]?.conditionId}:0`, 20]],
+    [[`${markets[0]?.conditionId}:0`, '20']],
   );
   assert.equal(await holder.value(), '8');
   const { address } = Wallet.fromSeed('client test/holder');
   assert.equal(await maker.value({ user: address }), '8');
-  const { allowances, balance } = await holder.balance();
-  assert(BigInt(balance) > 0n && Object.keys(allowances).length > 0);
-  assert.deepEqual(Object.keys(await holder.balance(plain)), ['balance', 'allowances']);
+  // Without a ledger it is the largest amount of an order.
+  const most = fromMicro(2n ** 53n - 1n);
+  for (const token of [undefined, plain]) {
+    assert.deepEqual(await holder.balance(token), { total: most, reserved: '0', free: most });
+  }
+  await assert.rejects(holder.ledger.balances(), { code: 'LEDGER_OFF', status: 409 });
   await maker.orders.cancelAll();
 });
 
@@ -177,6 +184,17 @@ async function sendThroughFaults(random: Random): Promise<void> {
   await client.orders.cancelAll();
   hasty.close();
 }
+
+test('a refusal after a lost answer says that the order may still come', async () => {
+  const client = await joinProxy('hopeful');
+  const terms = { tokenId: risky, side: 'BUY', price: '0.9', size: '10', type: 'FOK' } as const;
+  const order = await client.orders.sign(terms);
+  proxy.faults.push('lose');
+  const { code, isFinal, status } = await client.orders.send(order);
+  assert.deepEqual([status, code, isFinal], ['refused', 'FOK_NOT_FILLED', false]);
+  assert.equal((await client.orders.post(terms)).isFinal, true);
+  client.close();
+});
 
 test('a cancel whose answer was lost tells what it did', async () => {
   const client = await joinProxy('canceller');

@@ -117,6 +117,23 @@ test('the example of its README does what it says, as pasted', async () => {
   assert.match(stdout, /^Question \d\? live {2}best bid 0\.\d+\n$/, stderr);
 });
 
+test('the other examples of its README fit its types', () => {
+  const readme = readFileSync(join(place, 'node_modules', NAME, 'README.md'), 'utf8');
+  const [, ...blocks] = [...readme.matchAll(/```js\n([\s\S]*?)```/g)].map((match) => match[1]!);
+  assert(blocks.length >= 3);
+  const bodies = blocks.map((code) => `async () => { ${code.replaceAll(/^import .*$/gm, '')} },`);
+  const program = `import { NodeClient, Wallet } from '${NAME}';
+    declare const console: { log(...values: unknown[]): void };
+    declare const existsSync: (file: string) => boolean;
+    declare const readFileSync: (file: string, encoding: string) => string;
+    declare const writeFileSync: (file: string, text: string, options: object) => void;
+    declare const client: NodeClient;
+    declare const market: { readonly conditionId: string };
+    declare const tokenId: string;
+    console.log([${bodies.join('\n')}].length);`;
+  assert.equal(compileAndRun(place, program).trim(), String(blocks.length));
+});
+
 const chromium = findChromium();
 test('the same package runs in a browser', { skip: chromium === undefined }, async (t) => {
   const imports = {

@@ -86,6 +86,7 @@ export class FaultyProxy {
           else if (fault === 'unavailable') answer(outgoing, fault);
         });
       });
+      forward.on('error', () => incoming.socket.destroy());
       incoming.pipe(forward);
     }
   }

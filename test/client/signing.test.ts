@@ -1,6 +1,7 @@
 /** What the client signs, against ethers. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { inspect } from 'node:util';
 import fc from 'fast-check';
 import { Wallet } from '../../client/client.ts';
 import {
@@ -60,6 +61,18 @@ test('orders of version 2 and level-1 requests are signed for the digests of eth
     }),
     { numRuns: 12 },
   );
+});
+
+test('the key of a random wallet can be saved, and is in no other text of the wallet', () => {
+  const wallet = Wallet.random();
+  const key = wallet.exportKey();
+  assert.match(key, /^0x[0-9a-f]{64}$/);
+  const again = new Wallet(key);
+  assert.deepEqual([again.address, again.exportKey()], [wallet.address, key]);
+  assert.equal(wallet.address, addressByEthers(key));
+  for (const text of [inspect(wallet, { depth: 9, showHidden: true }), JSON.stringify(wallet)]) {
+    assert(!text.toLowerCase().includes(key.slice(2, 20)), text);
+  }
 });
 
 test('what is no private key is refused', () => {

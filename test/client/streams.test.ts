@@ -1,7 +1,7 @@
 /** The client's streams against a whole node, through a proxy that drops and cuts. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { NoAnswerError, NodeClient, Wallet } from '../../client/client.ts';
+import { NoAnswerError, NodeClient, UnknownTokenError, Wallet } from '../../client/client.ts';
 import { until } from '../common/node-harness.ts';
 import { all, join, joinProxy, nodeUrl, plain, proxy, quiet, risky } from './stage.ts';
 
@@ -105,6 +105,19 @@ test('a market stream that the node refuses says so, as it may after a reconnect
   const handlers = { refused: (reason: string) => reasons.push(reason) };
   await assert.rejects(maker.followMarket(noTexts, handlers), /invalid_message/);
   assert.match(reasons.join(), /^invalid_message: [^,]+$/);
+});
+
+test('a token that the node does not know ends the first subscription at once, by its name', async () => {
+  const reasons: string[] = [];
+  const handlers = { refused: (reason: string) => reasons.push(reason) };
+  const began = performance.now();
+  await assert.rejects(maker.followMarket([plain, '123'], handlers), (error) => {
+    assert(error instanceof UnknownTokenError);
+    assert.equal(error.tokenId, '123');
+    return true;
+  });
+  assert(performance.now() - began < 5_000, 'it did not wait for patience');
+  assert.deepEqual(reasons, ['unknown token 123']);
 });
 
 test('a stream that cannot be had fails when patience ends', async () => {

@@ -145,7 +145,7 @@ function streamName(path: string): string {
 
 function eventName(path: string, name: string): string {
   const words = name.split('_').map((word) => word.slice(0, 1).toUpperCase() + word.slice(1));
-  const isShared = name === 'error';
+  const isShared = name === 'error' || name === 'subscription';
   return `${isShared ? streamName(path).replace('Event', '') : ''}${words.join('')}Event`;
 }
 

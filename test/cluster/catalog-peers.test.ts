@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import test from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readToken } from '../../server/admin/token-file.ts';
+import { openCatalog } from '../../storage/catalog/catalog.ts';
 import { readCatalog } from '../../storage/catalog/catalog-file.ts';
 import { useCompiledNodes } from '../common/forms.ts';
 import { catalogFile, get, until } from '../common/node-harness.ts';
@@ -260,4 +261,57 @@ test(
       await serve(cluster, ALL, '1,99');
       await cluster.level();
     }),
+);
+
+interface Listed {
+  readonly conditionId: string;
+  readonly clobTokenIds: string;
+  readonly outcomes: string;
+}
+
+test(
+  'outcomes in another order, as a peer of an earlier release has them, are in the registered one on all nodes',
+  NEEDS_ETCD,
+  () =>
+    clustered(
+      async (cluster) => {
+        const leader = await cluster.leader();
+        await serve(cluster, ALL, '1');
+        const shown = async (i: number): Promise<string[]> => {
+          const { json } = await get(cluster.nodes[i]!, '/markets/1');
+          const { clobTokenIds, outcomes } = json as Listed;
+          return [outcomes, clobTokenIds];
+        };
+        const registered = await shown(leader);
+        const turned = JSON.stringify(catalogFile([{ id: 1 }, { id: 2 }])).replaceAll(
+          /"(outcomes|clobTokenIds)":"\[(.*?),(.*?)\]"/g,
+          '"$1":"[$3,$2]"',
+        );
+        const read = readCatalog(JSON.parse(turned));
+        assert(read.ok);
+        // Past the import, which would have put it in order.
+        const store = openCatalog(cluster.directories[leader]!, { durability: 'flushed' });
+        await store.replace(read.catalog);
+        await store.close();
+        await serve(cluster, ALL, '1,2');
+        const line = 'the catalog names outcomes in the order of the engine now';
+        await settles(async () => cluster.nodes[leader]!.log.includes(line));
+        await serve(cluster, ALL, '1,2');
+        for (const i of ALL) assert.deepEqual(await shown(i), registered, `n${i}`);
+        const file = join(cluster.directories[leader]!, 'turned.json');
+        writeFileSync(file, turned);
+        const settings = cluster.settingsOf(leader);
+        const again = await cli(cluster.directories[leader]!, ['catalog', 'import', file], {
+          settings,
+        });
+        assert.match(
+          again.stdout,
+          /^1 markets name their outcomes in another order/m,
+          again.stderr,
+        );
+        await serve(cluster, ALL, '1,2');
+        for (const i of ALL) assert.deepEqual(await shown(i), registered, `n${i}`);
+      },
+      { LEDGER: 'on', ...PATIENT },
+    ),
 );

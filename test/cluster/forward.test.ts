@@ -15,6 +15,7 @@ import {
   withMarkets,
 } from '../common/node-harness.ts';
 import { freshSeed, Random } from '../common/random.ts';
+import { plainRefusal } from '../common/refused.ts';
 import { bodyOf, type Signed, Trader } from '../common/traders.ts';
 import { type Cluster, NEEDS_ETCD, sharedCluster, traderOf, WAIT_MS } from './whole-cluster.ts';
 
@@ -194,7 +195,7 @@ describe('any node takes orders', NEEDS_ETCD, () => {
         const { heartbeat_id } = beat.json as { heartbeat_id: string };
         const stale = await carol.ask(node, 'POST', '/v1/heartbeats', '{"heartbeat_id":"x"}');
         assert.deepEqual(
-          [stale.status, stale.json as typeof beat.json & object],
+          [stale.status, { heartbeat_id, ...plainRefusal(stale.json) }],
           [400, { heartbeat_id, error: 'invalid heartbeat_id', code: 'INVALID_HEARTBEAT' }],
         );
       }

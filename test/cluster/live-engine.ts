@@ -17,7 +17,7 @@ import type { LogEntry } from '../../storage/log/log.ts';
 import { openDerivedTables } from '../../storage/projection/derived.ts';
 import { temporaryDirectory } from '../common/node-harness.ts';
 import { FakeLog, type FakeStore } from '../storage/fake-log.ts';
-import { SEPARATORS } from './separators.ts';
+import { DOMAINS, SEPARATORS } from './separators.ts';
 
 const WORKERS = 2;
 
@@ -50,6 +50,7 @@ export class LiveEngine {
       parse: { resolvesCondition: false, orderVersion: '1' },
       orderTexts: 'spec',
       resultCodes: false,
+      diagnosis: { domains: DOMAINS, published: [], workers: WORKERS },
       replaysDuplicates: false,
       dataDir,
       measures: false,

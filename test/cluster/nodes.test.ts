@@ -1,8 +1,9 @@
 /** Whole nodes on a real etcd: three processes of each. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { fromMicro, NodeClient, type Placed, Wallet } from '../../client/client.ts';
 import { useCompiledNodes } from '../common/forms.ts';
-import { get, until } from '../common/node-harness.ts';
+import { get, TestNode, temporaryDirectory, until } from '../common/node-harness.ts';
 import {
   NEEDS_ETCD,
   placed,
@@ -47,6 +48,31 @@ describe('a cluster of three nodes', NEEDS_ETCD, () => {
       await cluster.run(first);
       await cluster.level();
       assert.equal((await cluster.booksAreEqual()).length, LEVELS + 1);
+    }),
+  );
+
+  test(
+    'a client that knows all nodes goes on when the leading one is killed: each order is placed once',
+    on(async (cluster) => {
+      const urls = cluster.nodes.map(({ port }) => `http://127.0.0.1:${port}`);
+      const wallet = Wallet.fromSeed('failover');
+      const client = await NodeClient.connect(urls, { wallet, patienceMs: WAIT_MS });
+      const terms = { tokenId: cluster.market.tokenIds[0]!, side: 'BUY', size: '10' } as const;
+      const first = await cluster.leader();
+      const placing: Promise<Placed>[] = [];
+      for (let i = 1; i <= LEVELS; i++) {
+        placing.push(client.orders.post({ ...terms, price: fromMicro(BigInt(i) * 10_000n) }));
+        if (i === LEVELS / 2) await Promise.all([...placing, cluster.nodes[first]!.end('SIGKILL')]);
+      }
+      const placed = await Promise.all(placing);
+      assert.deepEqual([...new Set(placed.map(({ status }) => status))], ['live']);
+      const open: string[] = [];
+      for await (const { id } of client.orders.open()) open.push(id);
+      assert.deepEqual(open.sort(), placed.map(({ id }) => id).sort());
+      client.close();
+      await cluster.run(first);
+      await cluster.level();
+      assert.equal((await cluster.booksAreEqual()).length, LEVELS);
     }),
   );
 
@@ -97,6 +123,27 @@ describe('a cluster of three nodes', NEEDS_ETCD, () => {
         async () => (await get(cluster.nodes[0]!, '/status')).headers['x-stale'] === undefined,
         WAIT_MS,
       );
+    }),
+  );
+
+  test(
+    'a node whose ledger is set otherwise than in the cluster is refused, also one that comes new',
+    on(async (cluster) => {
+      const leader = await cluster.leader();
+      const [at = 0] = cluster.nodes.map((_, i) => i).filter((i) => i !== leader);
+      const kept = cluster.settingsOf(at);
+      await cluster.nodes[at]!.stop();
+      const fresh = temporaryDirectory();
+      for (const directory of [cluster.directories[at]!, fresh]) {
+        const { code, log } = await TestNode.refuse(directory, { ...kept, LEDGER: 'on' });
+        const why = /error LEDGER=on: the cluster \S+ was begun without a ledger\nto start what/;
+        assert.deepEqual([code, why.test(log)], [2, true], log);
+      }
+      await cluster.run(at);
+      const status = (await get(cluster.nodes[at]!, '/status')).json as { readonly mode: unknown };
+      const mode = { ledger: false, demo: false, mirror: false, play: false, cluster: true };
+      assert.deepEqual(status.mode, mode);
+      await cluster.level();
     }),
   );
 });

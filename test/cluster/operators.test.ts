@@ -1,10 +1,12 @@
 /** Operators change what they change at any node of a cluster: the node that leads makes it. */
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import test from 'node:test';
 import { readToken } from '../../server/admin/token-file.ts';
 import { auditEntries } from '../../storage/operations/audit-log.ts';
 import { useCompiledNodes } from '../common/forms.ts';
-import { TestNode, until } from '../common/node-harness.ts';
+import { TestNode, temporaryDirectory, until } from '../common/node-harness.ts';
 import { cli, type Ended } from '../common/run-cli.ts';
 import { bodyOf } from '../common/traders.ts';
 import {
@@ -38,7 +40,13 @@ test('each change that is made at a follower holds on all nodes', NEEDS_ETCD, ()
     const wallet = alice.address;
 
     // Whoever made a change finds it at the same node.
-    assert.match(await here('ledger', 'deposit', wallet, '100', '--id', `${Date.now()}-1`), /100$/);
+    assert.match(await here('ledger', 'deposit', wallet, '99', '--id', 'invoice 1'), /99$/);
+    const file = join(temporaryDirectory(), 'wallets.csv');
+    writeFileSync(file, `${wallet},0.5\n${wallet},0.5\n`);
+    assert.match(
+      await here('ledger', 'deposit', '--file', file),
+      /^wallets.csv: 2 of 2 lines are /,
+    );
     assert.match(await here('ledger', 'balance', wallet), /^cash +100 +0 +100$/m);
     const { apiKey } = JSON.parse(await here('keys', 'issue', wallet, '--nonce', '7')) as {
       apiKey: string;
@@ -83,10 +91,27 @@ test('each change that is made at a follower holds on all nodes', NEEDS_ETCD, ()
       taken.map(({ route, status }) => [route, status]),
       made,
     );
-    assert.equal(made.length, 9);
+    assert.equal(made.length, 10);
     for (const [i, { actor }] of leading.entries())
       assert.equal(actor, `${taken[i]!.actor}, at n${at}`);
     assert.deepEqual(await entriesOf(third), []);
+
+    // Ids that are texts are those of all nodes, whoever leads.
+    await here('cluster', 'handover', `n${at}`);
+    const repeated = await done(
+      cluster,
+      third,
+      'ledger',
+      'deposit',
+      wallet,
+      '99',
+      '--id',
+      'invoice 1',
+    );
+    assert.match(repeated, /^invoice 1: 99 is paid in .* \(it was done before\)$/);
+    const sentAgain = await done(cluster, third, 'ledger', 'deposit', '--file', file);
+    assert.match(sentAgain, /; 2 were done before$/);
+    await cluster.level();
   }, LEDGER),
 );
 
@@ -102,7 +127,7 @@ test('the answer names the batch, and a node without a listener makes it, too', 
     assert.match(stopped.stderr, /^DATA_DIR is that of a node of a cluster, which does not run/);
     assert.match(
       (await run(cluster, leader, 'wallet', 'bans')).stdout,
-      /^wallet +since +reason\n$/,
+      /^wallet +name +since +reason\n$/,
     );
 
     const settings = { ...cluster.settingsOf(leader), ADMIN_PORT: '0' };

@@ -1,13 +1,15 @@
 /** Signing domains of tests that check no signature. */
-import { domainSeparator } from '../../server/identity/eip712.ts';
-import type { OrderSeparators } from '../../server/orders/prepare.ts';
+import {
+  type ExchangeDomains,
+  type OrderSeparators,
+  separatorsOf,
+} from '../../server/identity/exchange-domains.ts';
 
+const CONTRACT = '0x0000000000000000000000000000000000000001';
 const DOMAIN = {
-  name: 'test',
-  version: '1',
-  chainId: 1,
-  verifyingContract: '0x0000000000000000000000000000000000000001',
+  ...{ name: 'test', version: '1', chainId: 1 },
+  ...{ contract: CONTRACT, negRiskContract: CONTRACT },
 };
-const BOTH = { separator: domainSeparator(DOMAIN), negRiskSeparator: domainSeparator(DOMAIN) };
 
-export const SEPARATORS: OrderSeparators = { 1: BOTH, 2: BOTH };
+export const DOMAINS: ExchangeDomains = { 1: DOMAIN, 2: DOMAIN };
+export const SEPARATORS: OrderSeparators = separatorsOf(DOMAINS);

@@ -5,10 +5,12 @@
 import {
   AbiCoder,
   computeAddress,
+  concat,
   getCreate2Address,
   keccak256,
   recoverAddress,
   solidityPacked,
+  type TypedDataDomain,
   TypedDataEncoder,
   type TypedDataField,
   Wallet,
@@ -87,6 +89,38 @@ export function signTypedDataByEthers(
   order: UnsignedOrder,
 ): Promise<string> {
   return new Wallet(privateKey).signTypedData(ethersDomain(domain), ORDER_TYPES, order);
+}
+
+/** The type that a text of EIP-712 describes: its name, and its members. */
+function typeOf(text: string): { readonly name: string; readonly fields: TypedDataField[] } {
+  const [, name = '', members = ''] = /^(\w+)\((.*)\)$/.exec(text) ?? [];
+  const fields = members.split(',').map((member) => {
+    const [type = '', field = ''] = member.split(' ');
+    return { name: field, type };
+  });
+  return { name, fields };
+}
+
+/** Digest and signature of a message, from the texts of its type and of that of its domain. */
+export async function typedDataByEthers(
+  privateKey: string,
+  domain: TypedDataDomain,
+  domainType: string,
+  message: object,
+  messageType: string,
+): Promise<{ readonly digest: string; readonly signature: string }> {
+  const values = message as Record<string, unknown>;
+  const [ofDomain, ofMessage] = [typeOf(domainType), typeOf(messageType)];
+  const types = { [ofMessage.name]: ofMessage.fields };
+  const separator = TypedDataEncoder.hashStruct(
+    ofDomain.name,
+    { [ofDomain.name]: ofDomain.fields },
+    domain as Record<string, unknown>,
+  );
+  const hash = TypedDataEncoder.hashStruct(ofMessage.name, types, values);
+  const digest = keccak256(concat(['0x1901', separator, hash]));
+  const signature = await new Wallet(privateKey).signTypedData(domain, types, values);
+  return { digest, signature };
 }
 
 export function authDigestByEthers(

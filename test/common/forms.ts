@@ -1,6 +1,6 @@
 /**
  * In which form the processes and threads of tests run: compiled, which starts in a third of the
- * time, where `npm test` has compiled what stands here, and as source under tsx where it has not.
+ * time, where the test itself is compiled or the build is fresh, and as source under tsx otherwise.
  *
  * Non-goals: the test files themselves, which run as source.
  */
@@ -21,12 +21,6 @@ import { pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { ROOT } from './root.ts';
 
-/**
- * Under a loader a worker's modules are transformed another way than the main thread's, and two
- * texts of one file cannot be added up: nodes whose coverage counts run compiled, with source maps.
- */
-export const IS_COVERAGE = process.env.NODE_V8_COVERAGE !== undefined;
-
 /** What is compiled. */
 const FOLDERS = ['build', 'engine', 'storage', 'server', 'client', 'examples', 'bench', 'test'];
 
@@ -44,7 +38,8 @@ let chosen: Form | undefined;
 
 function form(): Form {
   const built = join(ROOT, 'dist');
-  chosen ??= !IS_COVERAGE && isFresh(built) ? compiledIn(built) : SOURCE;
+  const isCompiled = import.meta.filename.endsWith('.js') || isFresh(built);
+  chosen ??= isCompiled ? compiledIn(built) : SOURCE;
   return chosen;
 }
 
@@ -74,20 +69,13 @@ function isFresh(root: string): boolean {
 }
 
 function compile(): string {
-  // Coverage is reported after the tests: then the files and their maps have to be there still.
-  const root = IS_COVERAGE ? join(ROOT, 'coverage', `build-${process.pid}`) : buildDirectory();
+  const root = buildDirectory();
   const tsc = join(ROOT, 'node_modules/.bin/tsc');
   const options = ['--project', ROOT, '--outDir', root, '--noCheck', '--incremental', 'false'];
-  if (IS_COVERAGE) options.push('--inlineSourceMap');
   const { status, stdout } = spawnSync(tsc, options);
   assert.equal(status, 0, String(stdout));
   symlinkSync(join(ROOT, 'node_modules'), join(root, 'node_modules'));
   copyFileSync(join(ROOT, 'package.json'), join(root, 'package.json'));
-  if (IS_COVERAGE) {
-    // What ran of a bundle is not told by source files: modules are where it would be.
-    symlinkSync('.', join(root, 'node'));
-    return root;
-  }
   const bundled = spawnSync(process.execPath, [join(root, 'build/bundle.js')], {
     encoding: 'utf8',
   });

@@ -17,7 +17,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { openCatalog } from '../../storage/catalog/catalog.ts';
 import { type CatalogMarket, readCatalog } from '../../storage/catalog/catalog-file.ts';
 import { documentCheck } from './document-check.ts';
-import { fileArgs, IS_COVERAGE, useCompiledNodes } from './forms.ts';
+import { fileArgs } from './forms.ts';
 import { ROOT } from './root.ts';
 
 /** Between two looks at what is waited for: short at first, longer where it takes long, as looking takes processor time. */
@@ -410,5 +410,3 @@ export async function withMarkets(
   await store.close();
   return read.catalog.markets;
 }
-
-if (IS_COVERAGE) useCompiledNodes();

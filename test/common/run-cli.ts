@@ -15,6 +15,8 @@ interface Options {
   readonly settings?: Settings;
   /** Ends a command that would go on for ever. */
   readonly signal?: AbortSignal;
+  /** Standard error is a terminal. */
+  readonly isTerminal?: boolean;
   /** Told of what is written to standard output, as it comes. */
   readonly onOutput?: (text: string) => void;
 }
@@ -22,10 +24,10 @@ interface Options {
 export async function cli(
   dataDir: string,
   args: readonly string[],
-  { onOutput, settings = {}, signal }: Options = {},
+  { isTerminal = false, onOutput, settings = {}, signal }: Options = {},
 ): Promise<Ended> {
   const stdout = new PassThrough();
-  const stderr = new PassThrough();
+  const stderr = Object.assign(new PassThrough(), { isTTY: isTerminal });
   const texts = Promise.all([text(stdout), text(stderr)]);
   if (onOutput !== undefined) stdout.on('data', (bytes: Buffer) => onOutput(bytes.toString()));
   const env = { ...SMALL_NODE, DATA_DIR: dataDir, ...settings };

@@ -65,6 +65,7 @@ test('without any variable every default of the contract stands', () => {
       trades: 1000000,
       history: 1048576,
       positions: 1048576,
+      operatorIds: 1048576,
     },
     imageSeconds: 300,
     imageBatches: 100000,
@@ -81,6 +82,7 @@ test('without any variable every default of the contract stands', () => {
     connectionsPerAddress: 2048,
     connectionsOpenedPerSecond: 1000,
     streamBackpressureBytes: 4_194_304,
+    streamAcks: false,
     streamBacklogMax: 268_435_456,
     streamCallerFactor: 10,
     catalogSyncUrl: '',
@@ -101,6 +103,8 @@ test('without any variable every default of the contract stands', () => {
     clusterCa: '',
     clusterCert: '',
     clusterKey: '',
+    clusterUser: '',
+    clusterPassword: '',
     nodeId: '',
     advertise: '',
     clusterSecret: '',
@@ -195,6 +199,7 @@ const NUMBERS: readonly (readonly [string, number, number, string])[] = [
   ['TRADES_MAX', 1000, 2 ** 23, 'trades'],
   ['ORDER_HISTORY', 16, 2 ** 24, 'history'],
   ['POSITIONS_MAX', 16, 2 ** 24, 'positions'],
+  ['OPERATOR_IDS_MAX', 16, 2 ** 24, 'operatorIds'],
   ['IMAGE_SECONDS', 1, 86400, 'imageSeconds'],
   ['IMAGE_BATCHES', 1, 2 ** 31, 'imageBatches'],
   ['LOG_SEGMENT_BYTES', 65536, 2 ** 28, 'logSegmentBytes'],
@@ -220,8 +225,8 @@ const NUMBERS: readonly (readonly [string, number, number, string])[] = [
   ['MIRROR_LATENCY_MS', 0, 60_000, 'mirrorLatencyMs'],
   ['MIRROR_RATE', 1, 1_000, 'mirrorRate'],
   ['MIRROR_FUNDS', 1, 9_007_199_254, 'mirrorFunds'],
-  ['PLAY_FROM', 0, 2 ** 53 - 1, 'playFrom'],
-  ['PLAY_TO', 0, 2 ** 53 - 1, 'playTo'],
+  ['PLAY_FROM', 0, 4_102_444_799_999, 'playFrom'],
+  ['PLAY_TO', 0, 4_102_444_799_999, 'playTo'],
 ];
 
 for (const [name, min, max, field] of NUMBERS) {
@@ -341,6 +346,28 @@ test('all problems are told at once', () => {
     );
 });
 
+test('a variable counts as set where it has a text, or a flag stands for it', () => {
+  const setOf = (env: Env, flags: readonly string[] = []): string[] => {
+    const read = readConfig(env, flags, 4);
+    assert(read.ok);
+    return [...read.set];
+  };
+  assert.deepEqual(setOf({ LEDGER: '', PORT: '3000', OTHER: 'x' }), ['PORT']);
+  assert.deepEqual(setOf({}, ['--no-demo']), ['DEMO']);
+});
+
+test('problems are told in the form of the log where its own settings are right', () => {
+  const logOf = (env: Env): unknown => {
+    const read = readConfig({ ADMIN_TOKEN: 'x', ...env }, [], 4);
+    assert(!read.ok);
+    return read.log;
+  };
+  assert.deepEqual(logOf({}), { logFormat: 'auto', logLevel: 'info' });
+  const json = { LOG_FORMAT: 'json', LOG_LEVEL: 'silent' };
+  assert.deepEqual(logOf(json), { logFormat: 'json', logLevel: 'silent' });
+  assert.deepEqual(logOf({ LOG_FORMAT: 'x' }), { logFormat: 'auto', logLevel: 'info' });
+});
+
 test('--no-demo is DEMO=off, and any other argument is a problem', () => {
   assert.equal(accepted({}, ['--no-demo']).demo, false);
   assert.equal(accepted({ DEMO: 'on' }, ['--no-demo']).demo, false);
@@ -389,7 +416,12 @@ test('a mirror needs a ledger, is no node of a cluster, and takes its catalog fr
   const CATALOG_SYNC_URL = 'https://catalog.example';
   const apart = accepted({ MIRROR_URL, LEDGER: 'on', CATALOG_SYNC_URL });
   assert.equal(apart.catalogSyncUrl, CATALOG_SYNC_URL);
-  assert.match(refused({ MIRROR_URL })[0] ?? '', /^MIRROR_URL needs LEDGER=on/);
+  assert.equal(accepted({ MIRROR_URL }).ledger, false, 'the directory may have one');
+  for (const needs of [{ MIRROR_URL }, { PLAY: 'day.rec' }, { FAUCET: '1' }]) {
+    const [name] = Object.keys(needs);
+    const problems = refused({ ...needs, LEDGER: 'off' });
+    assert.deepEqual(problems, [`${name} needs LEDGER=on: it is play money`]);
+  }
   const CLUSTER = 'etcd://127.0.0.1:2379/a';
   assert(refused({ MIRROR_URL, LEDGER: 'on', CLUSTER }).some((line) => /^MIRROR_URL/.test(line)));
   assert.match(refused({ MIRROR_STREAM_URL: 'wss://a.example' })[0] ?? '', /without MIRROR_URL$/);

@@ -19,6 +19,7 @@ import {
   POSITION_LINK_I,
   Position,
   PositionLink,
+  Request,
 } from '../../engine/tables/layout.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import type { AccountRow, OrderRow, TokenRow } from '../../engine/tables/units.ts';
@@ -30,7 +31,7 @@ const BUYER = 2 as AccountRow;
 const YES = 1 as TokenRow;
 const NO = 2 as TokenRow;
 
-/** Market 1 trades, market 2 resolves and has paid nobody, market 3 has resolved. */
+/** Market 1 trades, market 2 resolves and has paid nobody, market 3 has resolved; two ids are texts. */
 function busyLedger(): Tables {
   const script = new LedgerScript().do('market 2', 'market 3', 'change 1 fee 200');
   script.fund('deposit', 1, 100 * UNIT).fund('deposit', 2, 100 * UNIT);
@@ -40,6 +41,9 @@ function busyLedger(): Tables {
   assert.equal(script.resolve([1, 0], { market: 3 }), 0);
   script.finish();
   assert.equal(script.resolve([1, 3], { market: 2 }), 0);
+  const text = { isOperator: true, isText: true, ms: 0 } as const;
+  script.fund('deposit', 1, 1, { id: { ...text, key: 1 } }).do('at 3');
+  script.fund('deposit', 1, 1, { id: { ...text, key: 2 } });
   script.duel.compareAll();
   return script.t;
 }
@@ -159,6 +163,29 @@ const DAMAGES: readonly (readonly [string, RegExp, (t: Tables) => void])[] = [
     },
   ],
   [
+    'an id that is a text is not in the index',
+    /a kept id is found/,
+    (t) => {
+      const entry = t.operatorIdIndex.findIndex((row, at) => at % 2 === 1 && row !== 0);
+      t.operatorIdIndex.fill(0, entry - 1, entry + 1);
+    },
+  ],
+  [
+    'an id that is a text was forgotten, and is still in the index',
+    /has an entry for each that is kept/,
+    (t) => (t.ledger[Ledger.firstOperatorId]! += 1),
+  ],
+  [
+    'ids that are texts are out of order',
+    /in the order of their time/,
+    (t) => (t.operatorIdF[Request.time] = 1e15),
+  ],
+  [
+    'more ids were kept than are counted',
+    /the most ids ever kept are counted/,
+    (t) => (t.ledger[Ledger.operatorIdsMost] = 1),
+  ],
+  [
     'a position is nowhere',
     /every position is in use or free/,
     (t) => (t.ledger[Ledger.positionRows]! += 1),
@@ -171,7 +198,7 @@ test('the audit names every kind of damage of a ledger, and nothing where there 
   const { buffers } = t.memory;
   const damaged = [
     ...(['ledger', 'cash', 'positions', 'positionLinks', 'holders', 'positionIndex'] as const),
-    ...(['markets', 'orders'] as const),
+    ...(['markets', 'orders', 'operatorIds', 'operatorIdIndex'] as const),
   ];
   const whole = damaged.map((name) => [name, buffers[name].slice()] as const);
   for (const [what, found, damage] of DAMAGES) {

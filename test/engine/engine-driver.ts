@@ -80,6 +80,7 @@ export const ROOMY: Capacities = {
   trades: 1_000,
   history: 131_072,
   positions: 0,
+  operatorIds: 0,
 };
 
 /** Eight words that look like a hash; the number stands in the last one. */

@@ -48,7 +48,7 @@ export interface StepLine {
 
 export type LedgerCommand = Command | FundsLine | ResolveLine | StepLine;
 
-export const WITH_LEDGER: Capacities = { ...ROOMY, positions: 4_096 };
+export const WITH_LEDGER: Capacities = { ...ROOMY, positions: 4_096, operatorIds: 1_024 };
 
 interface Entry {
   readonly cause: number;
@@ -64,6 +64,8 @@ export class LedgerDuel {
   readonly #shares = new Map<string, number>();
   /** By wallet and token, 0 = cash: what the newest event has of it, total and reserved. */
   readonly #told = new Map<string, readonly number[]>();
+  /** Orders that ended because another signs for their wallet. */
+  replaced = 0;
   #entries = 0;
   #read = 0;
   #now = 0;
@@ -71,7 +73,7 @@ export class LedgerDuel {
   constructor(capacities: Capacities = WITH_LEDGER) {
     this.duel = new Duel(capacities, new EventBuffer(2 ** 20));
     this.duel.driver.hasLedger = true;
-    this.ledger = new NaiveLedger(this.duel.naive);
+    this.ledger = new NaiveLedger(this.duel.naive, capacities.operatorIds);
     this.step({ kind: 'at', time: 1_000 });
     this.step({ kind: 'policy', policy: 'allow' });
     this.settle();
@@ -88,6 +90,8 @@ export class LedgerDuel {
       case 'split':
       case 'merge':
       case 'declare':
+      case 'payFees':
+      case 'drawFees':
         return this.#funds(command);
       case 'resolve':
         return this.#resolve(command);
@@ -126,17 +130,23 @@ export class LedgerDuel {
 
   #funds(line: FundsLine): RejectReasonCode {
     const { amount, id, kind, market, signer, wallet } = line;
+    const closed = this.driver.t.state[State.closed]!;
     const reason = this.driver.apply((out) =>
       encodeFunds(out, kind, {
         id: requestId(id),
-        wallet: addressWords(wallet),
+        ...(kind === 'drawFees' ? {} : { wallet: addressWords(wallet) }),
         ...(signer === 0 ? {} : { signer: addressWords(signer) }),
         market: market as MarketRow | 0,
         amount,
       }),
     );
     if (reason !== RejectReason.tableFull) {
-      assert.equal(reason, this.ledger.funds(line, this.#now), JSON.stringify(line));
+      const ended = new Set<number>();
+      assert.equal(reason, this.ledger.funds(line, this.#now, ended), JSON.stringify(line));
+      const found = this.driver.endedFrom(closed);
+      assert.deepEqual(new Set(found.map(({ id }) => id)), ended, 'orders of a former signer');
+      assert(found.every((end) => end.reason === 'canceled'));
+      this.replaced += ended.size;
     }
     this.#statement();
     this.compareWallet(wallet);
@@ -213,9 +223,16 @@ export class LedgerDuel {
       this.#read += eventWords(i32, at);
       const isEntry = i32[at] === EventKind.entry;
       if (!isEntry && i32[at] !== EventKind.reserved) continue;
-      const account = this.#address(i32[at + Event.account]! as AccountRow);
       const token = i32[at + Event.token]!;
       const d = at / 2;
+      if (isEntry && i32[at + Event.account] === 0) {
+        assert.equal(f64[d + Event.entry], this.#entries, 'entries have no gap');
+        this.#entries += 1;
+        const fees = [token, BigInt(f64[d + Event.cashAfter]!)];
+        assert.deepEqual(fees, [0, this.ledger.fees], 'an entry of the venue has its fees');
+        continue;
+      }
+      const account = this.#address(i32[at + Event.account]! as AccountRow);
       const tell = (of: number, total: number, reserved: number) =>
         this.#told.set(`${account}/${of}`, [f64[d + total]!, f64[d + reserved]!]);
       if (!isEntry) {
@@ -298,6 +315,6 @@ export class LedgerDuel {
   }
 }
 
-function requestId({ isOperator, key, ms }: RequestLine): RequestIdFields {
-  return { isOperator, ms, key: Int32Array.of(key, ~key, 7, 9) };
+function requestId({ isOperator, isText, key, ms }: RequestLine): RequestIdFields {
+  return { isOperator, ms: isText ? undefined : ms, key: Int32Array.of(key, ~key, 7, 9) };
 }

@@ -10,6 +10,7 @@ import { nextResolving } from '../../engine/ledger/reads.ts';
 import { rebuildIndexes } from '../../engine/orders/rebuild.ts';
 import { RejectReason } from '../../engine/orders/reject-reasons.ts';
 import type { Capacities } from '../../engine/tables/capacities.ts';
+import { Ledger } from '../../engine/tables/layout.ts';
 import { digestOf, stateHash } from '../../engine/tables/state-hash.ts';
 import { allocateEngine, Tables } from '../../engine/tables/tables.ts';
 import { type Random, rounds, withSeed } from '../common/random.ts';
@@ -25,6 +26,10 @@ const COMMANDS = rounds(84_000);
 interface Met {
   readonly rules: Map<string, number>;
   crashes: number;
+  /** Ids that were texts, and became too old. */
+  forgotten: number;
+  /** Orders that ended because another signs for their wallet. */
+  replaced: number;
 }
 
 function runDay(random: Random, capacities: Capacities, met: Met): void {
@@ -61,6 +66,8 @@ function runDay(random: Random, capacities: Capacities, met: Met): void {
     throw error;
   }
   const { logged, t } = duel.driver;
+  met.forgotten += t.ledger[Ledger.firstOperatorId]!;
+  met.replaced += duel.replaced;
   duel.driver.close();
   const again = replay(logged, capacities).t;
   assert.equal(stateHash(again), stateHash(t), 'from the log');
@@ -80,19 +87,23 @@ function bigintText(_: string, value: unknown): unknown {
 
 test('the engine keeps the ledger that the naive one keeps, whatever comes and wherever it stops', () => {
   withSeed((random) => {
-    const met: Met = { rules: new Map(), crashes: 0 };
+    const met: Met = { rules: new Map(), crashes: 0, forgotten: 0, replaced: 0 };
     for (let done = 0; done < COMMANDS; done += DAY) {
-      const isTight = random.chance(15);
-      runDay(random, isTight ? { ...WITH_LEDGER, positions: 45 } : WITH_LEDGER, met);
+      const isTight = done === 0 || random.chance(15);
+      const tight = { ...WITH_LEDGER, positions: 45, operatorIds: 25 };
+      runDay(random, isTight ? tight : WITH_LEDGER, met);
     }
     const seen = (kind: string, rule: number): number => met.rules.get(`${kind}/${rule}`) ?? 0;
-    for (const kind of ['order', 'deposit', 'withdraw', 'split', 'merge', 'declare', 'resolve']) {
+    const kinds = ['order', 'deposit', 'withdraw', 'split', 'merge', 'declare', 'resolve'];
+    for (const kind of [...kinds, 'payFees', 'drawFees']) {
       assert(seen(kind, RejectReason.accepted) > 0, `${kind} was accepted`);
     }
-    for (const kind of ['order', 'withdraw', 'split', 'merge']) {
+    for (const kind of ['order', 'withdraw', 'split', 'merge', 'payFees', 'drawFees']) {
       assert(seen(kind, RejectReason.notEnough) > 0, `${kind} was refused for want of funds`);
     }
     assert(seen('deposit', RejectReason.idRepeated) > 0, 'an id came again');
+    assert(seen('deposit', RejectReason.idsFull) > 0, 'there was no room for an id');
+    assert(met.forgotten > 0 && met.replaced > 0, 'ids were forgotten, and signers replaced');
     assert(seen('step', RejectReason.accepted) > 0 && met.crashes > 0, 'it stopped between steps');
   });
 });

@@ -1,6 +1,7 @@
 /**
  * Random commands of an exchange with a ledger: the busy stream of orders, and between them deposits, withdrawals,
- * splits, merges, declarations, resolutions and their steps, repeated ids and bad input.
+ * splits, merges, declarations, payments of fees, resolutions and their steps, repeated ids and bad input. Now and
+ * then more than a year passes, so that ids that are texts are forgotten.
  */
 import type { Random } from '../common/random.ts';
 import type { LedgerCommand } from './ledger-duel.ts';
@@ -41,6 +42,7 @@ export class LedgerStream {
     const random = this.#random;
     const setUp = this.#setUp.shift();
     if (setUp !== undefined) return setUp();
+    if (random.chance(0.05)) return this.#pass();
     if (random.chance(86)) return this.#order();
     if (this.#resolving.length > 0 && random.chance(40)) return this.#step();
     if (this.#recent.length > 0 && random.chance(6)) return this.#again();
@@ -55,6 +57,13 @@ export class LedgerStream {
       { kind: 'step' as const, market, limit: 1_000_000 },
       { kind: 'step' as const, market, limit: 1_000_000 },
     ]);
+  }
+
+  #pass(): LedgerCommand {
+    const days = this.#random.pick([150, 399, 401, 800]);
+    const command = this.#orders.pass(days * 86_400_000);
+    if (command.kind === 'at') this.#time = command.time;
+    return command;
   }
 
   #order(): LedgerCommand {
@@ -72,6 +81,7 @@ export class LedgerStream {
   #id(): RequestLine {
     const random = this.#random;
     this.#key += 1;
+    if (random.chance(30)) return { isOperator: true, isText: true, ms: 0, key: this.#key };
     const ms = random.chance(1)
       ? random.pick([-1, 0.5, Number.NaN, this.#time + 300_001, 2 ** 60])
       : Math.max(1, this.#time + random.between(-900_000, 300_000));
@@ -83,6 +93,7 @@ export class LedgerStream {
     const kind = random.pick([
       ...(['deposit', 'deposit', 'split', 'split', 'split', 'merge', 'withdraw'] as const),
       ...(['deposit', 'split', 'merge', 'withdraw', 'declare'] as const),
+      ...(['declare', 'payFees', 'drawFees'] as const),
     ]);
     const isBad = random.chance(3);
     return {
@@ -99,6 +110,7 @@ export class LedgerStream {
     const random = this.#random;
     if (random.chance(10)) return random.between(1, 300);
     if (random.chance(0.5)) return 2 ** 52 - random.below(3);
+    if (kind === 'payFees' || kind === 'drawFees') return random.between(1, SHARE / 2);
     return random.between(1, kind === 'deposit' ? 400 * SHARE : 60 * SHARE);
   }
 

@@ -4,19 +4,31 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
 import { audit } from '../../engine/audit.ts';
-import { encodeConfigure, encodeFunds, encodeResolve } from '../../engine/commands.ts';
+import {
+  CommandBuffer,
+  CommandKind,
+  commandKind,
+  encodeConfigure,
+  encodeFunds,
+  encodeResolve,
+  type FundsKind,
+  requestKind,
+} from '../../engine/commands.ts';
 import {
   ledgerIsOn,
   ledgerTotals,
   marketCollateral,
-  requestAnswer,
   resolutionOf,
   venueShares,
 } from '../../engine/ledger/reads.ts';
 import { findRequest } from '../../engine/ledger/requests.ts';
 import { rebuildIndexes } from '../../engine/orders/rebuild.ts';
 import { RejectReason } from '../../engine/orders/reject-reasons.ts';
-import { REQUESTS_KEPT } from '../../engine/tables/capacities.ts';
+import {
+  CANCEL_ORDERS_MAX,
+  REQUESTS_KEPT,
+  SIGNER_ORDERS_WALKED_MAX,
+} from '../../engine/tables/capacities.ts';
 import { State } from '../../engine/tables/layout.ts';
 import { stateHash } from '../../engine/tables/state-hash.ts';
 import { allocateEngine, Tables } from '../../engine/tables/tables.ts';
@@ -26,6 +38,7 @@ import { copyTables } from './copy-tables.ts';
 import { addressWords, EngineDriver, ROOMY, replay } from './engine-driver.ts';
 import { WITH_LEDGER } from './ledger-duel.ts';
 import { LedgerScript, UNIT } from './ledger-script.ts';
+import { ScriptReader } from './script.ts';
 
 const YES = 1 as TokenRow;
 const MARKET = 1 as MarketRow;
@@ -218,9 +231,8 @@ test('a request is applied once; with another body it is a conflict', () => {
   script.duel.driver.apply((out) => {
     const id = { isOperator: true, ms: line.id.ms, key: Int32Array.of(1, -2, 7, 9) };
     const at = encodeFunds(out, 'deposit', { id, wallet: addressWords(1), amount: 5 * UNIT });
-    const row = findRequest(script.t, out.i32, out.f64, at);
-    const { amount, cash, time } = requestAnswer(script.t, row);
-    assert.deepEqual([amount, cash, time], [5 * UNIT, 5 * UNIT, 2_000]);
+    const { amount, result, time } = findRequest(script.t, out.i32, out.f64, at, 2_000)!;
+    assert.deepEqual([amount, result, time], [5 * UNIT, 5 * UNIT, 2_000]);
     return at;
   });
   script.duel.compareAll();
@@ -256,6 +268,161 @@ test('an id that is not later than one that was forgotten is refused', () => {
   rebuildIndexes(copy);
   assert.equal(stateHash(copy), stateHash(driver.t), 'the ring comes round in a copy, too');
   audit(copy);
+});
+
+const text = (key: number) => ({ id: { isOperator: true, isText: true, ms: 0, key } }) as const;
+const DAYS = 86_400;
+
+test('an id that is a text is kept for 400 days of batch time, and is then a new one', () => {
+  const script = new LedgerScript();
+  script.fund('deposit', 1, 5 * UNIT, text(1));
+  assert.equal(script.ask('deposit', 1, 5 * UNIT, text(1)), RejectReason.idRepeated);
+  assert.equal(script.ask('deposit', 1, 6 * UNIT, text(1)), RejectReason.idConflict);
+  assert.equal(script.ask('withdraw', 1, 5 * UNIT, text(1)), RejectReason.idConflict);
+  script.fund('deposit', 1, UNIT, { id: { isOperator: true, ms: 5, key: 1 } });
+  script.do(`at ${2 + 400 * DAYS - 1}`);
+  assert.equal(script.ask('deposit', 1, 5 * UNIT, text(1)), RejectReason.idRepeated);
+  script.do(`at ${2 + 400 * DAYS}`).fund('deposit', 1, 7 * UNIT, text(1));
+  assert.equal(script.ask('deposit', 1, 5 * UNIT, text(1)), RejectReason.idConflict);
+  assert.equal(script.ask('deposit', 1, 7 * UNIT, text(1)), RejectReason.idRepeated);
+  assert.deepEqual(script.cash(1), [13 * UNIT, 0]);
+  script.duel.compareAll();
+});
+
+test('a resolution and a declaration have texts as ids, too', () => {
+  const script = new LedgerScript().fund('deposit', 1, UNIT);
+  script.fund('declare', 1, 0, { ...text(1), signer: 2 });
+  assert.equal(script.ask('declare', 1, 0, { ...text(1), signer: 2 }), RejectReason.idRepeated);
+  assert.equal(script.ask('declare', 1, 0, { ...text(1), signer: 3 }), RejectReason.idConflict);
+  assert.equal(script.resolve([1, 0], text(1)), RejectReason.idConflict);
+  assert.equal(script.resolve([1, 0], text(2)), RejectReason.accepted);
+  assert.equal(script.resolve([1, 0], text(2)), RejectReason.idRepeated);
+  assert.equal(script.resolve([0, 1], text(2)), RejectReason.idConflict);
+  script.finish();
+  script.duel.compareAll();
+});
+
+test('a full table of texts refuses, forgets nothing early, and has room again when the oldest expire', () => {
+  const script = new LedgerScript({ ...WITH_LEDGER, operatorIds: 100 });
+  for (let key = 1; key <= 100; key++) script.fund('deposit', 1, key, text(key));
+  script.do(`at ${300 * DAYS}`);
+  const before = stateHash(script.t);
+  assert.equal(script.ask('deposit', 1, 1, text(101)), RejectReason.idsFull);
+  assert.equal(script.resolve([1, 0], text(102)), RejectReason.idsFull);
+  assert.equal(script.ask('deposit', 1, 1, text(1)), RejectReason.idRepeated, 'the oldest is kept');
+  script.duel.settle();
+  assert.equal(stateHash(script.t), before, 'a refusal changes nothing');
+  script.fund('deposit', 1, 1, { id: { isOperator: true, ms: 5, key: 1 } });
+  script.fund('split', 1, 1, { id: { isOperator: false, ms: 5, key: 1 } });
+  script.do(`at ${2 + 400 * DAYS}`);
+  for (let key = 101; key <= 200; key++) script.fund('deposit', 1, key, text(key));
+  assert.equal(script.ask('deposit', 1, 1, text(201)), RejectReason.idsFull);
+  script.duel.compareAll();
+});
+
+test('an older version names the kind of a command whose id is a text, and none of another id', () => {
+  const out = new CommandBuffer();
+  const fields = { wallet: addressWords(1), amount: 1 };
+  const key = Int32Array.of(1, 2, 3, 4);
+  const at = encodeFunds(out, 'deposit', { ...fields, id: { isOperator: true, ms: 1, key } });
+  assert.equal(commandKind(out.i32, at), CommandKind.deposit);
+  const next = encodeFunds(out, 'deposit', {
+    ...fields,
+    id: { isOperator: true, ms: undefined, key },
+  });
+  assert.equal(commandKind(out.i32, next), CommandKind.textId);
+  assert.equal(requestKind(out.i32, next), CommandKind.deposit);
+});
+
+test('fees go to a wallet or out of the ledger, and no more of them than there are', () => {
+  const script = new LedgerScript().do('change 1 fee 200');
+  script
+    .fund('deposit', 1, 100 * UNIT)
+    .fund('deposit', 2, 100 * UNIT)
+    .fund('split', 1, 20 * UNIT);
+  script.do('buy #1 10 @ 0.50 by 2 fee 200', 'sell #2 10 @ 0.50 by 1 fee 200');
+  assert.equal(ledgerTotals(script.t).fees, 100_000);
+  assert.equal(script.ask('payFees', 3, 100_001), RejectReason.notEnough);
+  assert.equal(script.ask('drawFees', 0, 100_001), RejectReason.notEnough);
+  assert.equal(script.ask('payFees', 3, 0), RejectReason.amountInvalid);
+  const { deposited, entries } = ledgerTotals(script.t);
+  script.fund('payFees', 3, 60_000, text(1)).fund('drawFees', 0, 30_000, text(2));
+  assert.equal(script.ask('payFees', 3, 60_000, text(1)), RejectReason.idRepeated);
+  assert.equal(
+    script.ask('drawFees', 3, 30_000, text(2)),
+    RejectReason.idRepeated,
+    'it has no wallet',
+  );
+  assert.equal(script.ask('drawFees', 0, 30_000, text(1)), RejectReason.idConflict);
+  assert.deepEqual(script.cash(3), [60_000, 0]);
+  const after = ledgerTotals(script.t);
+  assert.deepEqual([after.fees, after.deposited], [10_000, deposited - 30_000]);
+  assert.equal(after.entries, entries + 3);
+  script.duel.compareAll();
+});
+
+test('who may no longer sign for a wallet has no open order for it, and keeps all others', () => {
+  const script = new LedgerScript().fund('deposit', 8, 10 * UNIT, { signer: 2 });
+  script.fund('deposit', 9, 10 * UNIT, { signer: 2 }).fund('deposit', 2, 10 * UNIT);
+  script.do('buy #1 1 @ 0.50 by 8/2', 'buy #2 2 @ 0.50 by 8/2', 'buy #3 1 @ 0.50 by 9/2');
+  script.do('buy #4 1 @ 0.50 by 2').fund('declare', 8, 0, { signer: 2 });
+  assert.deepEqual(script.cash(8), [10 * UNIT, 1_500_000], 'the same signer again ends nothing');
+  script.fund('declare', 8, 0, { signer: 3 });
+  assert.deepEqual(script.cash(8), [10 * UNIT, 0]);
+  assert.deepEqual([script.cash(9)[1], script.cash(2)[1]], [500_000, 500_000]);
+  assert.equal(script.reason('buy #5 1 @ 0.50 by 8/2'), RejectReason.binding);
+  script.do('buy #6 1 @ 0.50 by 8/3').fund('deposit', 8, 1, { signer: 8 });
+  assert.deepEqual(script.cash(8), [10 * UNIT + 1, 0], 'a wallet that gets its own key again');
+  script.duel.compareAll();
+});
+
+test('a wallet that signs for itself leaves the orders of its declared signer open', () => {
+  const script = new LedgerScript().fund('deposit', 8, 10 * UNIT, { signer: 2 });
+  script.do('buy #1 1 @ 0.50 by 8/2', 'buy #2 1 @ 0.50 by 8');
+  assert.deepEqual(script.cash(8), [10 * UNIT, UNIT]);
+  assert.equal(script.reason('buy #3 1 @ 0.50 by 8/2'), RejectReason.binding);
+  script.do('cancel #1 by 2');
+  script.duel.compareAll();
+});
+
+test('a signer with too many open orders is not replaced before they are cancelled', () => {
+  const driver = new EngineDriver({ ...WITH_LEDGER, orders: 2 ** 17 });
+  driver.hasLedger = true;
+  const reader = new ScriptReader();
+  const run = (...lines: string[]) => lines.map((line) => driver.run(reader.read(line)).reason);
+  run('at 2', 'policy allow', 'market 1');
+  let key = 0;
+  const fund = (kind: FundsKind, wallet: number, signer = 0) =>
+    driver.apply((out) =>
+      encodeFunds(out, kind, {
+        id: { isOperator: true, ms: 1_000, key: Int32Array.of(++key, 0, 0, 0) },
+        wallet: addressWords(wallet),
+        amount: 100_000 * UNIT,
+        ...(signer === 0 ? {} : { signer: addressWords(signer) }),
+      }),
+    );
+  assert.deepEqual([fund('deposit', 8, 2), fund('deposit', 2)], [0, 0]);
+  const place = (first: number, count: number, by: string): void => {
+    for (let n = first; n < first + count; n++) {
+      assert.deepEqual(run(`buy #${n} 1 @ 0.50 by ${by}`), [RejectReason.accepted]);
+    }
+  };
+  place(1, CANCEL_ORDERS_MAX + 1, '8/2');
+  driver.settle();
+  const before = stateHash(driver.t);
+  assert.equal(fund('declare', 8, 3), RejectReason.signerHasOrders);
+  driver.settle();
+  assert.equal(stateHash(driver.t), before);
+  run('cancel #1 by 2');
+  assert.equal(fund('declare', 8, 3), RejectReason.accepted);
+  assert.equal(driver.t.state[State.openOrders], 0);
+  fund('declare', 8, 2);
+  place(2_000, 1, '8/2');
+  place(3_000, SIGNER_ORDERS_WALKED_MAX, '2');
+  assert.equal(fund('declare', 8, 3), RejectReason.signerHasOrders);
+  run('cancel #3000 by 2');
+  assert.equal(fund('declare', 8, 3), RejectReason.accepted);
+  assert.equal(driver.t.state[State.openOrders], SIGNER_ORDERS_WALKED_MAX - 1);
 });
 
 /** A market with many holders and open orders. */

@@ -68,8 +68,16 @@ export class NaiveExchange {
     return this.#bindings.get(wallet);
   }
 
-  bind(wallet: number, signer: number): void {
+  /** Replaces the signer of a wallet; returns the orders that the one before had open for it, which end. */
+  changeSigner(wallet: number, signer: number): number[] {
+    const before = this.#bindings.get(wallet);
     this.#bindings.set(wallet, signer);
+    const out = settlement();
+    if (before === undefined || before === signer) return [];
+    const isIts = ({ line }: NaiveOrder): boolean =>
+      line.maker === wallet && line.signer === before;
+    this.#closeWhere(isIts, 'canceled', out);
+    return out.ended.map(({ id }) => id);
   }
 
   /** Its market has resolved: no change of it makes it trade again. */

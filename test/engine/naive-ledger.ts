@@ -10,11 +10,13 @@ import type { FillLine, OrderLine } from './naive-types.ts';
 export interface RequestLine {
   readonly isOperator: boolean;
   readonly ms: number;
+  /** A text of an operator, which has no milliseconds. */
+  readonly isText?: true;
   readonly key: number;
 }
 
 export interface FundsLine {
-  readonly kind: 'deposit' | 'withdraw' | 'split' | 'merge' | 'declare';
+  readonly kind: 'deposit' | 'withdraw' | 'split' | 'merge' | 'declare' | 'payFees' | 'drawFees';
   readonly id: RequestLine;
   readonly wallet: number;
   /** 0 = none. */
@@ -36,6 +38,7 @@ export interface ResolveLine {
 const AMOUNT_MAX = 2 ** 53 - 1;
 const DEPOSITED_MAX = 2n ** 52n;
 const PIPS = 10_000n;
+const TEXT_KEPT_MS = 400 * 86_400_000;
 
 const min = (a: bigint, b: bigint): bigint => (a < b ? a : b);
 const sum = (numbers: readonly number[]): number => numbers.reduce((a, b) => a + b, 0);
@@ -59,11 +62,14 @@ export class NaiveLedger {
   rounding = 0n;
   readonly #exchange: NaiveExchange;
   readonly #wallets = new Set<number>();
-  /** Bodies of accepted requests by their ids. */
-  readonly #requests = new Map<string, string>();
+  /** Accepted requests by their ids. */
+  readonly #requests = new Map<string, { readonly body: string; readonly time: number }>();
+  /** Texts that may be kept at a time. */
+  readonly #textsMax: number;
 
-  constructor(exchange: NaiveExchange) {
+  constructor(exchange: NaiveExchange, textsMax: number) {
     this.#exchange = exchange;
+    this.#textsMax = textsMax;
     exchange.purse = this;
   }
 
@@ -156,34 +162,49 @@ export class NaiveLedger {
     return Array.from({ length: outcomes }, (_, i) => firstToken + i);
   }
 
-  funds(line: FundsLine, now: number): RejectReasonCode {
-    const { amount, id, kind, market, signer, wallet } = line;
-    const other = kind === 'split' || kind === 'merge' ? market : kind === 'withdraw' ? 0 : signer;
+  /** @param ended gets the ids of orders that end with it */
+  funds(line: FundsLine, now: number, ended: Set<number>): RejectReasonCode {
+    const { amount, id, kind, market, signer, wallet: named } = line;
+    const wallet = kind === 'drawFees' ? 0 : named;
+    const hasSigner = kind === 'deposit' || kind === 'declare';
+    const other = kind === 'split' || kind === 'merge' ? market : hasSigner ? signer : 0;
     const body = JSON.stringify([kind, wallet, other, kind === 'declare' ? 0 : amount]);
     const used = this.#request(id, body, now);
     if (used !== undefined) return used;
     const reason = this.#fundsRefusal(line);
     if (reason !== RejectReason.accepted) return reason;
-    this.#requests.set(JSON.stringify(id), body);
-    this.#wallets.add(wallet);
+    this.#requests.set(JSON.stringify(id), { body, time: now });
+    if (wallet !== 0) this.#wallets.add(wallet);
     if (kind === 'deposit') this.#pay(wallet, BigInt(amount));
     if (kind === 'withdraw') this.#pay(wallet, -BigInt(amount));
     if (kind === 'split') this.#moveSets(wallet, market, BigInt(amount));
     if (kind === 'merge') this.#moveSets(wallet, market, -BigInt(amount));
-    if (signer !== 0 && (kind === 'deposit' || kind === 'declare')) {
+    if (kind === 'drawFees') this.deposited -= BigInt(amount);
+    if (kind === 'drawFees' || kind === 'payFees') this.fees -= BigInt(amount);
+    if (kind === 'payFees') this.#addCash(wallet, BigInt(amount));
+    if (signer !== 0 && hasSigner) {
       this.#wallets.add(signer);
-      this.#exchange.bind(wallet, signer);
+      for (const order of this.#exchange.changeSigner(wallet, signer)) ended.add(order);
     }
     return RejectReason.accepted;
   }
 
   #request(id: RequestLine, body: string, now: number): RejectReasonCode | undefined {
     const before = this.#requests.get(JSON.stringify(id));
-    if (before !== undefined) {
-      return before === body ? RejectReason.idRepeated : RejectReason.idConflict;
+    const isKept = id.isText !== true || (before && now - before.time < TEXT_KEPT_MS);
+    if (before !== undefined && isKept) {
+      return before.body === body ? RejectReason.idRepeated : RejectReason.idConflict;
+    }
+    if (id.isText) {
+      return this.keptTexts(now) < this.#textsMax ? undefined : RejectReason.idsFull;
     }
     const isId = Number.isInteger(id.ms) && id.ms >= 0 && id.ms <= now + 300_000;
     return isId ? undefined : RejectReason.idInvalid;
+  }
+
+  keptTexts(now: number): number {
+    const texts = [...this.#requests].filter(([id]) => JSON.parse(id).isText === true);
+    return texts.filter(([, { time }]) => now - time < TEXT_KEPT_MS).length;
   }
 
   #fundsRefusal({ amount, kind, market, signer, wallet }: FundsLine): RejectReasonCode {
@@ -196,6 +217,9 @@ export class NaiveLedger {
       const isOwn = this.#exchange.boundTo(wallet) === wallet;
       const isConflict = signer !== 0 && isOwn && signer !== wallet;
       return isConflict ? RejectReason.bindingConflict : RejectReason.accepted;
+    }
+    if (kind === 'payFees' || kind === 'drawFees') {
+      return this.fees < BigInt(amount) ? RejectReason.notEnough : RejectReason.accepted;
     }
     if (!this.#wallets.has(wallet)) return RejectReason.walletUnknown;
     if (kind !== 'withdraw' && this.#exchange.markets[market - 1] === undefined) {
@@ -240,7 +264,7 @@ export class NaiveLedger {
     const isWinner = (each: ResolveLine): boolean => each.weights[0] === sum(each.weights);
     const others = [...this.resolutions.values()].filter((each) => each.group === group);
     if (group !== 0 && isWinner(line) && others.some(isWinner)) return RejectReason.groupHasWinner;
-    this.#requests.set(JSON.stringify(id), body);
+    this.#requests.set(JSON.stringify(id), { body, time: now });
     this.resolutions.set(market, line);
     this.#exchange.resolve(market);
     return RejectReason.accepted;

@@ -81,3 +81,22 @@ test('cancels, expiry, policies and ticks work as in a node', () => {
   assert.deepEqual(exchange.book(yes).asks, []);
   audit(exchange.engine.t);
 });
+
+test('with a ledger deposits have ids, and fees of the venue are paid out', () => {
+  const exchange = new Simulator({ ...SMALL, positions: 64, operatorIds: 2 }, { ledger: true });
+  const [yes] = exchange.addMarket({ baseFeeBps: 200 }) as [TokenRow];
+  assert.equal(exchange.deposit(1, 20 * SHARE, 7), RejectReason.accepted);
+  assert.equal(exchange.deposit(1, 20 * SHARE, 7), RejectReason.idRepeated);
+  assert.equal(exchange.deposit(1, 10 * SHARE, 7), RejectReason.idConflict);
+  assert.equal(exchange.deposit(2, 20 * SHARE, 8), RejectReason.accepted);
+  assert.equal(exchange.deposit(2, 20 * SHARE, 9), RejectReason.idsFull);
+  exchange.split(1, yes, 10 * SHARE);
+  exchange.place({ account: 2, token: yes, side: 'buy', ticks: 50, size: 10 * SHARE });
+  exchange.place({ account: 1, token: yes, side: 'sell', ticks: 50, size: 10 * SHARE });
+  assert.equal(exchange.fees(), 100_000);
+  assert.equal(exchange.payFees(3, 60_000), RejectReason.accepted);
+  assert.equal(exchange.drawFees(40_001), RejectReason.notEnough);
+  assert.equal(exchange.drawFees(40_000), RejectReason.accepted);
+  assert.deepEqual([exchange.fees(), exchange.cash(3).total], [0, 60_000]);
+  audit(exchange.engine.t);
+});

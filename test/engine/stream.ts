@@ -93,6 +93,12 @@ export class Stream {
     });
   }
 
+  /** So much time passes at once. */
+  pass(ms: number): Command {
+    this.#time += ms;
+    return { kind: 'at', time: this.#time };
+  }
+
   next(): Command {
     const queued = this.#queue.shift();
     if (queued !== undefined) return queued;

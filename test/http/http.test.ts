@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { randomBytes, randomInt } from 'node:crypto';
 import test from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { leadLost } from '../../server/common/unavailable.ts';
 import type { RequestContext } from '../../server/http/http.ts';
 import { gate, get, post, route, serve } from '../common/http-client.ts';
 
@@ -153,6 +154,20 @@ test('a request whose length can be read in two ways is refused, and its connect
       }
     }
   }
+});
+
+test('a request that cannot be answered now gets 503, when it may come again, and no line', async (t) => {
+  const { ask, log } = await serve(t, [
+    route({ path: '/thrown', run: () => assert.fail(leadLost()) }),
+    route({ path: '/rejected', run: () => sleep(1).then(() => Promise.reject(leadLost())) }),
+  ]);
+  for (const path of ['/thrown', '/rejected']) {
+    const { body, headers, status } = await ask(`GET ${path} HTTP/1.1`);
+    assert.equal(status, 503, path);
+    assert.equal(headers.get('retry-after'), '1');
+    assert.equal((JSON.parse(String(body)) as { code: string }).code, 'NOT_LEADING');
+  }
+  assert.deepEqual(log, []);
 });
 
 test('what a route throws or rejects with becomes one 500 and one line', async (t) => {

@@ -15,8 +15,10 @@ import {
   openAuth,
   type WalletOwner,
 } from '../../server/identity/auth.ts';
+import type { AuthRefused } from '../../server/identity/auth-refusals.ts';
 import type { KeyRegistry } from '../../server/identity/key-registry.ts';
 import type { KeyRow } from '../../storage/notes/notes.ts';
+import { plainRefusal } from '../common/refused.ts';
 import { registryOf } from './key-stage.ts';
 
 const NOW = 1_700_000_000;
@@ -55,12 +57,20 @@ function requestOf({ body = '', method = 'POST', path = '/orders', query = '' }:
 /** A request signed by the wallet for POST /orders; the checked one may differ from the signed. */
 function check(on: Auth, trio: ApiKey, sent: Sent = {}, timestamp = String(NOW)) {
   const headers = level2('SERVICE', wallet.address, trio, 'POST', '/orders', BODY, timestamp);
-  return checkLevel2(
-    on,
-    captured(level2Headers('SERVICE'), { ...headers, ...sent.headers }),
-    requestOf({ body: BODY, ...sent }),
-    sent.now ?? NOW,
+  return plain(
+    checkLevel2(
+      on,
+      captured(level2Headers('SERVICE'), { ...headers, ...sent.headers }),
+      requestOf({ body: BODY, ...sent }),
+      sent.now ?? NOW,
+    ),
   );
+}
+
+/** A refusal without its detail. */
+function plain<T extends object>(checked: T | AuthRefused): T | AuthRefused {
+  if (!('body' in checked)) return checked;
+  return { ...checked, body: JSON.stringify(plainRefusal(JSON.parse(String(checked.body)))) };
 }
 
 function refused2(reason: string) {
@@ -208,7 +218,7 @@ test('each missing header is named, the first one first', async () => {
     const checked = check(on, trio, { headers: { [`SERVICE_${name}`]: '' } });
     assert.deepEqual(checked, refused2(`missing header SERVICE_${name}`));
   }
-  const none = checkLevel2(on, [], requestOf({}), NOW);
+  const none = plain(checkLevel2(on, [], requestOf({}), NOW));
   assert.deepEqual(none, refused2('missing header SERVICE_ADDRESS'));
 });
 
@@ -304,7 +314,7 @@ test('the prefix of the headers is configurable and stands in the reasons', () =
     'my_x_timestamp',
     'my_x_nonce',
   ]);
-  const checked = checkLevel2(auth('MY_X'), [], requestOf({}), NOW);
+  const checked = plain(checkLevel2(auth('MY_X'), [], requestOf({}), NOW));
   assert.deepEqual(checked, refused2('missing header MY_X_ADDRESS'));
 });
 
@@ -337,7 +347,7 @@ test('a wallet’s signature names its address and nonce', () => {
 
 test('level-1 headers that are missing answer 401, malformed ones 400', () => {
   for (const name of ['ADDRESS', 'SIGNATURE', 'TIMESTAMP', 'NONCE']) {
-    const checked = checkLevel1(auth(), first({ [`SERVICE_${name}`]: '' }), NOW);
+    const checked = plain(checkLevel1(auth(), first({ [`SERVICE_${name}`]: '' }), NOW));
     assert.deepEqual(checked, refused1(401, `missing header SERVICE_${name}`));
   }
   const malformed: [string, string[]][] = [
@@ -348,7 +358,7 @@ test('level-1 headers that are missing answer 401, malformed ones 400', () => {
   ];
   for (const [name, values] of malformed) {
     for (const value of values) {
-      const checked = checkLevel1(auth(), first({ [`SERVICE_${name}`]: value }), NOW);
+      const checked = plain(checkLevel1(auth(), first({ [`SERVICE_${name}`]: value }), NOW));
       assert.deepEqual(checked, refused1(400, `malformed header SERVICE_${name}`), value);
     }
   }
@@ -365,12 +375,15 @@ test('a level-1 signature over anything else is wrong', () => {
     { SERVICE_SIGNATURE: `0x${'00'.repeat(65)}` },
   ];
   for (const change of changes) {
-    assert.deepEqual(checkLevel1(auth(), first(change), NOW), refused1(401, 'wrong signature'));
+    assert.deepEqual(
+      plain(checkLevel1(auth(), first(change), NOW)),
+      refused1(401, 'wrong signature'),
+    );
   }
 });
 
 test('a level-1 timestamp is fresh within the same skew', () => {
-  const at = (timestamp: number) => checkLevel1(auth(), first({}, String(timestamp)), NOW);
+  const at = (timestamp: number) => plain(checkLevel1(auth(), first({}, String(timestamp)), NOW));
   assert.equal(at(NOW - SKEW).ok, true);
   assert.equal(at(NOW + SKEW).ok, true);
   const stale = refused1(401, `stale timestamp, server time is ${NOW}`);

@@ -46,9 +46,19 @@ export interface DayWallet {
 type Sent = Omit<Terms, 'market' | 'outcome'> & { readonly outcome: 0 | 1 };
 type UserFunds = 'split' | 'merge';
 
+const PAYMENTS = {
+  deposit: 'POST /admin/ledger/deposit',
+  withdraw: 'POST /admin/ledger/withdraw',
+  payFees: 'POST /admin/ledger/fees/pay',
+} as const;
+
+function decimal(micro: number): string {
+  return `${Math.floor(micro / MICRO)}.${String(micro % MICRO).padStart(6, '0')}`;
+}
+
 export class DayVenue {
   readonly exchange = new NaiveExchange();
-  readonly ledger = new NaiveLedger(this.exchange);
+  readonly ledger = new NaiveLedger(this.exchange, 2 ** 20);
   readonly markets: DayMarket[] = [];
   readonly wallets: DayWallet[] = [];
   /** Open orders of the naive exchange by their hashes. */
@@ -113,10 +123,13 @@ export class DayVenue {
     return reply.json;
   }
 
-  /** An id of a request, as the naive ledger has it and as it is sent. */
-  private newId(isOperator: boolean) {
+  /** An id of a request, as the naive ledger has it and as it is sent; every second one of an operator is a text. */
+  private newId(isOperator: boolean): { readonly own: RequestLine; readonly text: string } {
     this.ids += 1;
     const own = { isOperator, ms: Date.now(), key: this.ids };
+    if (isOperator && this.ids % 2 === 0) {
+      return { own: { ...own, isText: true, ms: 0 }, text: `day, № ${own.key}` };
+    }
     return { own, text: `${own.ms}-day-${own.key}` };
   }
 
@@ -144,17 +157,27 @@ export class DayVenue {
     return market;
   }
 
-  /** An operator pays in or out. */
-  async pay(kind: 'deposit' | 'withdraw', wallet: DayWallet, micro: number): Promise<void> {
+  /** An operator pays in or out, or pays fees of the venue to a wallet. */
+  async pay(kind: keyof typeof PAYMENTS, wallet: DayWallet, micro: number): Promise<void> {
     const id = this.newId(true);
-    const amount = `${Math.floor(micro / MICRO)}.${String(micro % MICRO).padStart(6, '0')}`;
-    const body = { wallet: wallet.trader.address, amount, id: id.text };
-    const key = `POST /admin/ledger/${kind}`;
-    const { reply } = await this.until(() => this.operator.call(key, body));
+    const body = { wallet: wallet.trader.address, amount: decimal(micro), id: id.text };
+    const { reply } = await this.until(() => this.operator.call(PAYMENTS[kind], body));
     const reason = this.funds(kind, id.own, wallet, 0, micro);
     if (reason !== RejectReason.accepted) return this.refuses(reply.json, reason);
     assert.equal(reply.status, 200, JSON.stringify(reply.json));
     assert.equal(microOf(String(reply.json.cash)), this.ledger.cashOf(wallet.number));
+  }
+
+  /** An operator takes fees of the venue out of the ledger. */
+  async drawFees(micro: number): Promise<void> {
+    const id = this.newId(true);
+    const body = { amount: decimal(micro), id: id.text };
+    const key = 'POST /admin/ledger/fees/draw';
+    const { reply } = await this.until(() => this.operator.call(key, body));
+    const line = { kind: 'drawFees', id: id.own, wallet: 0, signer: 0, market: 0 } as const;
+    const reason = this.ledger.funds({ ...line, amount: micro }, Date.now(), new Set());
+    if (reason !== RejectReason.accepted) return this.refuses(reply.json, reason);
+    assert.equal(microOf(String(reply.json.fees)), this.ledger.fees);
   }
 
   async sets(kind: UserFunds, wallet: DayWallet, market: DayMarket, micro: number): Promise<void> {
@@ -179,7 +202,7 @@ export class DayVenue {
     amount: number,
   ): RejectReasonCode {
     const line = { kind, id, wallet: number, signer: 0, market, amount };
-    return this.ledger.funds(line, Date.now());
+    return this.ledger.funds(line, Date.now(), new Set());
   }
 
   private refuses(json: unknown, reason: Exclude<RejectReasonCode, 0>): void {

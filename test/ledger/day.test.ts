@@ -115,6 +115,15 @@ async function trade(venue: DayVenue, lanes: readonly Lane[], random: Random): P
   await killed;
 }
 
+/** Some of the fees leave the venue, and a little more than there is does not. */
+async function payFees(venue: DayVenue, random: Random): Promise<void> {
+  const wallet = random.pick(venue.wallets);
+  const some = (): number => 1 + random.below(Math.max(1, Number(venue.ledger.fees) >> 1));
+  await venue.pay('payFees', wallet, some());
+  await venue.drawFees(some());
+  await venue.pay('payFees', wallet, Number(venue.ledger.fees) + 1);
+}
+
 async function open(venue: DayVenue, random: Random): Promise<Lane[]> {
   const { event } = await venue.operate('POST /admin/events', { title: 'A day' });
   const wishes = [{ tick: '0.01' }, { tick: '0.001', fee: 200 }, { tick: '0.0001', fee: 35 }];
@@ -161,6 +170,7 @@ test('a day of a venue: made, funded, traded through kills, resolved; every micr
       await trade(venue, lanes, random);
       await audit.compareAll();
       await venue.compareBooks();
+      await payFees(venue, random);
     }
     const [yes, no, isVoid, owls, foxes, herons] = venue.markets as [
       DayMarket,
@@ -180,6 +190,10 @@ test('a day of a venue: made, funded, traded through kills, resolved; every micr
     assert.equal(await venue.resolve(foxes, [1, 0], GROUP), false, 'one of a group wins');
     await venue.resolve(foxes, [0, 1], GROUP);
     await venue.resolve(herons, [0, 1], GROUP);
+    await audit.compareAll();
+    const killedAgain = sleep(random.below(8)).then(() => venue.kill());
+    await payFees(venue, random);
+    await killedAgain;
     await audit.compareAll();
     await audit.checkEnd(dataDir);
     const { fills, kills, refused } = venue.counts;

@@ -37,6 +37,7 @@ const CAPACITIES: Capacities = {
   trades: 20_000,
   history: 4_096,
   positions: 1_024,
+  operatorIds: 1_048_576,
 };
 
 const dataDir = temporaryDirectory();

@@ -39,6 +39,7 @@ export const SMALL: Capacities = {
   trades: 400,
   history: 20_000,
   positions: 0,
+  operatorIds: 0,
 };
 
 export interface TestOrder {

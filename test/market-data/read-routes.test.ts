@@ -21,6 +21,7 @@ import {
   withMarkets,
 } from '../common/node-harness.ts';
 import { freshSeed, Random, rounds } from '../common/random.ts';
+import { plainRefusal } from '../common/refused.ts';
 import { type Terms, Trader } from '../common/traders.ts';
 
 const dataDir = temporaryDirectory();
@@ -192,7 +193,7 @@ test('trades name an unknown field, then a bad value, and refuse strangers befor
   for (const [path, status, error] of cases) {
     const reply = await get(node, path);
     assert.deepEqual(
-      [reply.status, reply.json],
+      [reply.status, plainRefusal(reply.json)],
       [status, { error, code: refusalCode(error) }],
       path,
     );
@@ -202,7 +203,7 @@ test('trades name an unknown field, then a bad value, and refuse strangers befor
   for (const path of ['/trades?foo=1', '/live-activity/events/0x1', '/markets/live-activity/0x1']) {
     const refused = await get(node, path, stranger);
     assert.equal(refused.status, 401, path);
-    assert.deepEqual(refused.json, {
+    assert.deepEqual(plainRefusal(refused.json), {
       error: 'unauthorized: ip_not_allowlisted',
       code: 'ADDRESS_NOT_ALLOWED',
     });
@@ -242,7 +243,10 @@ test('a bad body, an unknown route and a wrong method are answered in JSON', asy
       [many, 'Payload exceeds the limit'],
     ] as const) {
       const reply = await send(node, 'POST', path, {}, body);
-      assert.deepEqual([reply.status, reply.json], [400, { error, code: refusalCode(error) }]);
+      assert.deepEqual(
+        [reply.status, plainRefusal(reply.json)],
+        [400, { error, code: refusalCode(error) }],
+      );
     }
     assert.deepEqual((await send(node, 'POST', path, {}, '[]')).json, []);
     const wrong = await get(node, path);

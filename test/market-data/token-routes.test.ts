@@ -16,6 +16,7 @@ import {
   temporaryDirectory,
   withMarkets,
 } from '../common/node-harness.ts';
+import { plainRefusal } from '../common/refused.ts';
 import { seconds, Trader } from '../common/traders.ts';
 
 const dataDir = temporaryDirectory();
@@ -46,7 +47,7 @@ const NO_BOOK = { error: 'No orderbook exists for the requested token id', code:
 const NO_MARKET = { error: 'market not found', code: 'UNKNOWN_MARKET' };
 
 function answered({ json, status }: Reply): readonly [number, unknown] {
-  return [status, json];
+  return [status, status === 400 ? plainRefusal(json) : json];
 }
 
 /** A route of one token, with the token in the query and in the path, which answer alike. */

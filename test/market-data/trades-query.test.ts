@@ -1,8 +1,8 @@
 /** The query string of GET /trades: names, values, defaults, and which fault is named first. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { errorBody } from '../../server/common/error-bodies.ts';
 import { TRADES_QUERY, type TradesQuery } from '../../server/market-data/trades-schemas.ts';
+import { plainRefusal } from '../common/refused.ts';
 
 function parsed(text: string): TradesQuery {
   const query = TRADES_QUERY.parse(text);
@@ -31,6 +31,13 @@ test('unknown fields may be ignored, and are named then', () => {
   assert.deepEqual(ignored, ['start', 'a b']);
 });
 
+/** Of a query, without what is written for people. */
+function refusal(text: string) {
+  const body = TRADES_QUERY.parse(text);
+  assert(typeof body === 'string', text);
+  return plainRefusal(JSON.parse(body));
+}
+
 test('an unknown field is named before any bad value, the first one first', () => {
   const cases: readonly (readonly [string, string])[] = [
     ['creator=x', 'creator'],
@@ -46,7 +53,7 @@ test('an unknown field is named before any bad value, the first one first', () =
     ['market%5B%5D=1', 'market[]'],
   ];
   for (const [text, name] of cases) {
-    assert.equal(TRADES_QUERY.parse(text), errorBody(`unknown_field: ${name}`));
+    assert.deepEqual(refusal(text), { error: `unknown_field: ${name}`, code: 'UNKNOWN_FIELD' });
   }
 });
 
@@ -62,7 +69,8 @@ test('a bad value is named by its field', () => {
   };
   for (const [name, texts] of Object.entries(cases)) {
     for (const text of texts) {
-      assert.equal(TRADES_QUERY.parse(text), errorBody(`invalid_field: ${name}`), text);
+      const refused = { error: `invalid_field: ${name}`, code: 'INVALID_FIELD' };
+      assert.deepEqual(refusal(text), refused, text);
     }
   }
 });

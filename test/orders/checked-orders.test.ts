@@ -24,6 +24,7 @@ import { RequestKind } from '../../server/orders/slots.ts';
 const KIND = RequestKind.orders;
 const MAKER = 7;
 const REACH = 5;
+const HEAD = { kind: KIND, reach: REACH, explanations: new Map() };
 
 function commandsOf(...prechecks: number[]): CommandBuffer {
   const out = new CommandBuffer();
@@ -56,21 +57,33 @@ function completed(precheck: number, isForgotten: boolean, banned = 0): number {
 
 test('commands come out as they went in', () => {
   const { i32, words } = commandsOf(0, PrecheckFlags.signature, RejectReason.postOnlyType);
-  const bytes = encodeChecked(KIND, REACH, i32, 0, words)!;
-  const { commands, kind, reach } = decodeChecked(bytes);
+  const bytes = encodeChecked(HEAD, i32, 0, words)!;
+  const { commands, explanations, kind, reach } = decodeChecked(bytes, 0);
   assert.deepEqual([kind, reach, [...commands]], [KIND, REACH, [...i32.subarray(0, words)]]);
+  assert.equal(explanations.size, 0);
+});
+
+test('what is told of a signature stays with its command, wherever that comes to stand', () => {
+  const { i32, words } = commandsOf(0, PrecheckFlags.signature, 0);
+  const told = { detail: 'it is of 0x1, “é”', facts: { recovered: '0x1' } };
+  const at = 2 * OrderCommand.words;
+  const explanations = new Map([[at, told]]);
+  const bytes = encodeChecked({ ...HEAD, explanations }, i32, OrderCommand.words, words)!;
+  const { commands, explanations: found } = decodeChecked(bytes, 1_000);
+  assert.deepEqual([...commands], [...i32.subarray(OrderCommand.words, words)]);
+  assert.deepEqual([...found], [[1_000 + OrderCommand.words, told]]);
 });
 
 test('where the leader may know more, the request goes to it unchecked', () => {
   const { conditionUnknown, tokenUnknown, walletBanned } = RejectReason;
   for (const reason of [tokenUnknown, conditionUnknown, walletBanned]) {
     const { i32, words } = commandsOf(0, reason);
-    assert.equal(encodeChecked(KIND, REACH, i32, 0, words), undefined);
+    assert.equal(encodeChecked(HEAD, i32, 0, words), undefined);
   }
   const cancel = new CommandBuffer();
   encodeCancel(cancel, new Int32Array(8).fill(tokenUnknown), new Int32Array(5));
   assert.equal(commandKind(cancel.i32, 0), CommandKind.cancel);
-  assert(encodeChecked(KIND, REACH, cancel.i32, 0, cancel.words) !== undefined);
+  assert(encodeChecked(HEAD, cancel.i32, 0, cancel.words) !== undefined);
 });
 
 test('an id that the leader has forgotten since is looked up; one that is known stays so', () => {

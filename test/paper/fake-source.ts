@@ -12,7 +12,7 @@ import type { Duplex } from 'node:stream';
 import type { TestContext } from 'node:test';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { type CatalogMarket, readCatalog } from '../../storage/catalog/catalog-file.ts';
-import { catalogFile } from '../common/node-harness.ts';
+import { catalogFile, type MarketTerms } from '../common/node-harness.ts';
 
 type Side = 'BUY' | 'SELL';
 /** Sizes by price, as texts. */
@@ -93,8 +93,10 @@ export class FakeVenue {
   }
 
   /** Has one market more. */
-  list(): CatalogMarket {
-    const file = catalogFile([{ id: this.markets.length + 1 }]) as { events: { id: string }[] };
+  list(terms: Partial<MarketTerms> = {}): CatalogMarket {
+    const file = catalogFile([{ id: this.markets.length + 1, ...terms }]) as {
+      events: { id: string }[];
+    };
     const read = readCatalog(file);
     assert(read.ok);
     const [market] = read.catalog.markets as [CatalogMarket];

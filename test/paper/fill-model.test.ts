@@ -3,6 +3,7 @@ import test from 'node:test';
 import { audit } from '../../engine/audit.ts';
 import { CommandBuffer, commandWords } from '../../engine/commands.ts';
 import { RejectReason } from '../../engine/orders/reject-reasons.ts';
+import { DoubleReports } from '../../engine/paper/double-reports.ts';
 import { type Impact, MirroredBook } from '../../engine/paper/mirrored-book.ts';
 import { MirroredMarket } from '../../engine/paper/mirrored-market.ts';
 import {
@@ -556,4 +557,19 @@ test('levels that stand from before a start are brought to what the source has',
   const level = (price: number, shares: number) => ({ pips: pipsOf(price), size: shares * SHARE });
   book.snapshot([level(0.4, 7), level(0.3, 1)], [level(0.65, 8)], out);
   assert.deepEqual(said(out), ['level sell 0.60 0', 'level buy 0.30 1', 'level sell 0.65 8']);
+});
+
+test('a source whose clock stands still, or jumps, fills no memory and explains nothing by what is far', () => {
+  const cancelled: number[] = [];
+  const reports = new DoubleReports(({ left }) => void cancelled.push(left));
+  for (let i = 0; i < 5_000; i++) reports.decrease(10, 9, 7);
+  assert.equal(reports.unexplained, 1_000);
+  assert.equal(cancelled.length, 4_000);
+  // A time far ahead ends what waits, and a time far back ends what was ahead.
+  reports.pass(1e12);
+  assert.deepEqual([reports.unexplained, cancelled.length], [0, 5_000]);
+  reports.print(5, 1e12);
+  reports.pass(7);
+  reports.decrease(9, 4, 7);
+  assert.equal(reports.unexplained, 5);
 });

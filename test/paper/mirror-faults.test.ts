@@ -65,6 +65,12 @@ test('a damaged message leads to another connection, which begins with whole boo
       ...{ event_type: 'price_change', asset_id: token, timestamp: '1' },
       changes: [{ side: 'BUY', price: '1.5', size: '1' }],
     }),
+    ...['9007199254740991', '4102444800000', '-5'].map((timestamp) =>
+      JSON.stringify({
+        ...{ event_type: 'price_change', asset_id: token, timestamp },
+        changes: [{ side: 'BUY', price: '0.4', size: '1' }],
+      }),
+    ),
   ];
   for (const [i, text] of damaged.entries()) {
     venue.change(token, [['BUY', '0.37', String(10 + i)]], { isSilent: true });
@@ -230,6 +236,40 @@ test('a source whose clock is behind after a restart is followed again', async (
   await mirrored.equal();
 });
 
+/** In more than sixty years: a recording can have it. */
+const FAR = '3800000000000';
+
+test('a message from the far future does not outdo the answers that come after it', async (t) => {
+  const mirrored = await MirroredEngine.start(t, withPlaces);
+  const { token, venue } = mirrored;
+  venue.change(token, [['BUY', '0.37', '9']], { isSilent: true });
+  const changes = [{ side: 'BUY', price: '0.37', size: '9' }];
+  venue.send(token, { event_type: 'price_change', asset_id: token, timestamp: FAR, changes });
+  await mirrored.equal();
+  miss(mirrored, '3');
+  await until(() => mirrored.doubts('gap') === 1);
+  await mirrored.equal();
+  venue.change(token, [['BUY', '0.37', '8']]);
+  await mirrored.equal();
+});
+
+test('an answer from the far future hides no change that comes after it', async (t) => {
+  const mirrored = await MirroredEngine.start(t, withPlaces);
+  const { token, venue } = mirrored;
+  venue.change(token, [['BUY', '0.38', '1']]);
+  await mirrored.equal();
+  let isFar = true;
+  venue.snapshot = (json) => (isFar ? { ...json, timestamp: FAR } : json);
+  miss(mirrored, '3');
+  await until(() => mirrored.doubts('gap') === 1 && mirrored.state === 'live');
+  venue.change(token, [['BUY', '0.38', '4']]);
+  await until(() => mirrored.doubts('time') > 0);
+  isFar = false;
+  await mirrored.equal();
+  venue.change(token, [['BUY', '0.38', '5']]);
+  await mirrored.equal();
+});
+
 test('a list that never ends is given up', async (t) => {
   const venue = await FakeVenue.start(t);
   venue.repeatsPages = true;
@@ -284,6 +324,8 @@ test('markets that a source says have resolved are looked at, a bounded number o
     api: new SourceApi(venue.url, venue.url, new AbortController().signal),
     choice: { text: '', conditions: [], ids: [], slugs: [], tags: [], top: 0 },
     venue: {
+      aligned: (market) => market,
+      contradictions: () => ({ count: 0, first: [] }),
       isTradable: () => false,
       hasEnded: () => false,
       apply: async () => undefined,

@@ -1,8 +1,13 @@
 /** A source with more markets than one connection, one request or one page takes. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { freePort } from '../../bench/common/free-port.ts';
+import { parseChoice } from '../../server/common/market-choice.ts';
+import { Mirror } from '../../server/paper/mirror.ts';
+import { shownMirror } from '../../server/paper/mirror-facts.ts';
+import { SourceApi } from '../../server/paper/source-api.ts';
 import { until } from '../common/node-harness.ts';
-import type { FakeVenue } from './fake-source.ts';
+import { FakeVenue } from './fake-source.ts';
 import { MirroredEngine } from './mirrored-engine.ts';
 
 const MARKETS = 230;
@@ -99,4 +104,54 @@ test('after a restart, markets that somebody has orders or shares of come before
   assert.deepEqual(live(), [first, second, third]);
   await mirrored.startAgain('top:5');
   await until(() => live().length === 5);
+});
+
+test('markets without two outcomes are counted, and leave their places of top:N to others', async (t) => {
+  const mirrored = await MirroredEngine.start(t, own, { markets: 6 });
+  const { venue } = mirrored;
+  const [first, second] = venue.markets;
+  for (const market of [first!, second!])
+    venue.said.set(market.conditionId, { clobTokenIds: '["1","2","3"]' });
+  await mirrored.startAgain('top:3');
+  await until(() => mirrored.mirror.facts().live === 3);
+  const others = [first!.conditionId, second!.conditionId].sort();
+  const facts = mirrored.mirror.facts();
+  assert.deepEqual([facts.leftOut, facts.absent], [others, 0]);
+  const shown = shownMirror(facts);
+  assert.deepEqual([shown.books.left_out, shown.left_out], [2, others]);
+  const said = `mirror: 2 markets without two outcomes are left out: ${others.join(', ')}`;
+  assert.equal(mirrored.lines.filter((line) => line === said).length, 1);
+  // One that is named is counted, too; one that has closed is not.
+  venue.said.set(second!.conditionId, { clobTokenIds: '["1","2","3"]', closed: true });
+  await mirrored.startAgain(`${first!.conditionId},${second!.conditionId}`);
+  await until(() => mirrored.mirror.facts().leftOut.length === 1);
+  assert.deepEqual(mirrored.mirror.facts().leftOut, [first!.conditionId]);
+});
+
+test('a stream that cannot be reached is said with its address and reason, once', async (t) => {
+  const venue = await FakeVenue.start(t);
+  const port = await freePort();
+  const lines: string[] = [];
+  const streamUrl = `ws://127.0.0.1:${port}/ws/market`;
+  const mirror = new Mirror({
+    ...{ url: venue.url, streamUrl, rate: 10, refreshMs: 60_000, traded: [] },
+    api: new SourceApi(venue.url, venue.url, new AbortController().signal),
+    choice: parseChoice('top:1')!,
+    venue: {
+      aligned: (market) => market,
+      contradictions: () => ({ count: 0, first: [] }),
+      isTradable: () => true,
+      hasEnded: () => false,
+      apply: async () => undefined,
+      pull: () => undefined,
+    },
+    settle: async () => [],
+    times: { pingMs: 1_000, silenceMs: 10_000, againMs: 5 },
+    log: (_, line) => void lines.push(line),
+  });
+  t.after(() => mirror.close());
+  const problem = `mirror: ${streamUrl}: connect ECONNREFUSED 127.0.0.1:${port}`;
+  await until(() => lines.includes(problem));
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  assert.equal(lines.filter((line) => line.includes(streamUrl)).length, 1);
 });

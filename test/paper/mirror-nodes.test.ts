@@ -293,13 +293,16 @@ test('the living demo of one node is mirrored by another one, and both are kille
   await verified(mirrorDir, mirrorSettings);
 });
 
-test('a directory without a ledger is not mirrored into, and the node says so', async () => {
+test('a directory without a ledger is not mirrored into: the start is refused', async () => {
   const dataDir = temporaryDirectory();
   await withMarkets(dataDir, [{ id: 1 }]);
   await (await TestNode.start(dataDir)).stop();
   const MIRROR_URL = 'http://127.0.0.1:1';
-  const node = await TestNode.start(dataDir, { MIRROR_URL, LEDGER: 'on' });
-  assert.match(node.log, /MIRROR_URL needs a ledger, and DATA_DIR was made without one/);
-  assert.equal(await mirrorOf(node), undefined);
-  await node.stop();
+  for (const [settings, why] of [
+    [{ MIRROR_URL, LEDGER: 'on' }, /error LEDGER=on: DATA_DIR \S+ was begun without a ledger\n/],
+    [{ MIRROR_URL }, /error MIRROR_URL=\S+: DATA_DIR \S+ was begun without a ledger\n/],
+  ] as const) {
+    const { code, log } = await TestNode.refuse(dataDir, settings);
+    assert.deepEqual([code, why.test(log)], [2, true], log);
+  }
 });

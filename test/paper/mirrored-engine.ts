@@ -64,6 +64,8 @@ export class MirroredEngine {
     const log = (_: string, line: string): void => void this.lines.push(line);
     this.own = new NodeVenue({
       ...{ tables: this.sim.engine.t, log, impact, queue, signal: this.closing.signal },
+      name: 'mirror',
+      namesOf: (row) => this.venue.markets[row - 1]?.outcomes,
       source: async (commands) => this.apply(commands),
       whenBatchesDone: (callback) => setImmediate(callback),
       pull: () => {

@@ -41,19 +41,19 @@ export class NaivePlace {
     let prints: Open[] = [];
     let cancels: Open[] = [];
     const settle = (now: number): void => {
-      prints = prints.filter((print) => now - print.time <= WINDOW);
+      prints = prints.filter((print) => isNear(now, print));
       for (const cancel of cancels) {
-        if (cancel.size > 0 && now - cancel.time <= WINDOW) continue;
+        if (cancel.size > 0 && isNear(now, cancel)) continue;
         if (this.rule === 'proportional' && cancel.size > 0) {
           ahead = Math.ceil(ahead * (1 - cancel.size / cancel.from));
         }
         ahead = Math.min(ahead, cancel.to);
       }
-      cancels = cancels.filter((cancel) => cancel.size > 0 && now - cancel.time <= WINDOW);
+      cancels = cancels.filter((cancel) => cancel.size > 0 && isNear(now, cancel));
     };
     const trade = (of: number, now: number): number => {
       settle(now);
-      const recent = before.filter((open) => now - open.time <= WINDOW);
+      const recent = before.filter((open) => isNear(now, open));
       const later = explain(recent, of, true);
       const got = Math.max(0, later - ahead);
       ahead = Math.max(0, ahead - later);
@@ -75,6 +75,10 @@ export class NaivePlace {
     }
     return trade(size, time);
   }
+}
+
+function isNear(time: number, of: { readonly time: number }): boolean {
+  return Math.abs(time - of.time) <= WINDOW;
 }
 
 /** Takes `size` off the oldest of a list; returns what they did not have. */
@@ -114,7 +118,7 @@ export class NaiveLevel {
   }
 
   private pass(time: number): void {
-    this.open = this.open.filter((open) => time - open.time <= WINDOW);
-    this.prints = this.prints.filter((open) => time - open.time <= WINDOW);
+    this.open = this.open.filter((open) => isNear(time, open));
+    this.prints = this.prints.filter((open) => isNear(time, open));
   }
 }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import test, { after } from 'node:test';
 import { freePort } from '../../bench/common/free-port.ts';
-import { NodeClient, PlayedClock, Wallet } from '../../client/client.ts';
+import { fromMicro, NodeClient, PlayedClock, toMicro, Wallet } from '../../client/client.ts';
 import { RecordingWriter } from '../../storage/recordings/writer.ts';
 import { catalogFile, get, send, TestNode, temporaryDirectory } from '../common/node-harness.ts';
 import { Random } from '../common/random.ts';
@@ -54,6 +54,9 @@ async function record(name: string): Promise<string> {
     asks: [3, 2, 1].map((away) => level(middle + away)),
   });
   await say(STARTED, book());
+  // Times that cannot be: both are left out.
+  await say(STARTED, { ...book(), timestamp: '9007199254740991' });
+  await writer.write({ at: 1e300, kind: 'message', message: { ...of(STARTED), ...book() } });
   for (let i = 1; i <= 300; i++) {
     const at = STARTED + i * 1_000;
     if (i % 5 === 0) {
@@ -118,12 +121,7 @@ async function stepThrough(played: Played): Promise<unknown[]> {
     if (turn % 3 === 0) await client.orders.cancelAll();
     const terms = { tokenId, side: 'BUY', price, size: '20' } as const;
     const placed = await client.orders.post(turn % 7 === 6 ? { ...terms, price: '0.9' } : terms);
-    happened.push([
-      at.time,
-      placed.status,
-      String(placed.makingAmount),
-      String(placed.takingAmount),
-    ]);
+    happened.push([at.time, placed.status, placed.makingAmount, placed.takingAmount]);
     at = await clock.step(7_000);
   }
   for await (const trade of client.orders.trades()) {
@@ -131,7 +129,7 @@ async function stepThrough(played: Played): Promise<unknown[]> {
     const own = makers.map(({ matched_amount, price: own }) => [matched_amount, own]);
     happened.push([match_time, price, size, trader_side, own]);
   }
-  happened.push((await client.balance()).balance);
+  happened.push((await client.balance()).total);
   return happened;
 }
 
@@ -171,13 +169,15 @@ test('time stands between steps, credentials are judged by the wall clock, and t
   const step = (body: string) => send({ port: admin }, 'POST', '/clock/step', {}, body);
   assert.match((await step('{"ms":-1}')).text, /ms must be a whole number/);
   assert.equal((await step('{"ms":1,"to":2}')).status, 400);
-  const spent = 1_000_000_000n - BigInt((await client.balance()).balance);
+  const spent = 1_000_000_000n - toMicro((await client.balance()).total);
   assert(spent > 4_000_000n && spent < 6_000_000n, `${spent}`);
   assert.deepEqual(await clock.stepTo(STARTED + 8 * MINUTE), {
     time: STARTED + 8 * MINUTE,
     next: null,
   });
-  assert.equal((await client.balance()).balance, String(1_000_000_000n - spent + 10_000_000n));
+  assert.equal((await client.balance()).total, fromMicro(1_000_000_000n - spent + 10_000_000n));
+  // Its id is of market time, which is not ours.
+  await assert.rejects(client.ledger.split(listed!.conditionId, '1'), { code: 'MARKET_RESOLVED' });
   await end(played);
 });
 

@@ -159,7 +159,8 @@ test('a member that inflates to far more than it says is damaged, and takes no m
 
 test('the public form is read directly, plain or gzipped, with a catalog made of its messages', async () => {
   const path = newPath();
-  for (const bytes of [Buffer.from(PUBLIC.join('\n')), gzipSync(`${PUBLIC.join('\n')}\n`)]) {
+  const text = PUBLIC.join('\n');
+  for (const bytes of [Buffer.from(text), Buffer.from(`\uFEFF${text}`), gzipSync(`${text}\n`)]) {
     writeFileSync(path, bytes);
     const recording = await openRecording(path);
     assert.deepEqual(recording.header.markets, ['game', 'other']);
@@ -188,7 +189,7 @@ test('of the public form a last line that is not whole is left out, another one 
   writeFileSync(path, `${PUBLIC[0]}\n{"event_ty\n${PUBLIC[1]}`);
   await assert.rejects(all(path), /line 2 is no JSON/);
   writeFileSync(path, '{"event_type":"book","market":"m","asset_id":"1"}\n');
-  await assert.rejects(all(path), /line 1 has no timestamp/);
+  await assert.rejects(all(path), /no message of a market/);
   for (const none of ['null', '[null]', '7', '"text"', '[[]]']) {
     writeFileSync(path, `${PUBLIC[0]}\n${none}\n${PUBLIC[1]}`);
     await assert.rejects(all(path), { message: `${path}: line 2 is no message` });
@@ -290,6 +291,6 @@ test('record import merges files by time, and record info says what they are', a
     },
   );
   const again = await cli(directory, ['record', 'import', one, one, '-o', newPath()]);
-  assert.match(again.stderr, /two files have the market game/);
+  assert.match(again.stderr, /another file has books of the market game at the same time/);
   assert.equal(again.code, 1);
 });

@@ -7,6 +7,21 @@ import { type Random, withSeed } from '../common/random.ts';
 const HEAD = { market: 'm', asset_id: '1', timestamp: '7' };
 const SAID = { token: '1', at: 7 };
 
+/** Nothing that a recording can have as a time. */
+const NO_TIMES = [
+  'now',
+  '',
+  '9007199254740991',
+  '4102444800000',
+  '-1',
+  '5.5',
+  '1e3',
+  1e300,
+  -1,
+  5.5,
+  null,
+];
+
 const changeOf = (price: string, size: string, side = 'BUY') =>
   readEvents({ ...HEAD, event_type: 'price_change', changes: [{ side, price, size }] });
 const printOf = (price: string, side: string) =>
@@ -106,13 +121,18 @@ test('what cannot be understood has a reason, and another error never comes', ()
     {},
   ];
   for (const message of sound) readEvents({ ...message });
+  for (const timestamp of ['0', '4102444799999', 7]) readEvents({ ...book, timestamp });
   const bids = (more: object) => ({ ...book, bids: [{ ...level, ...more }] });
   const damaged: readonly (readonly [unknown, string])[] = [
     [null, 'it is no object'],
     [[book], 'it is no object'],
     [{ ...book, asset_id: 1 }, 'it has no asset_id'],
     [{ ...book, timestamp: undefined }, 'it has no timestamp'],
-    [{ ...book, timestamp: 'now' }, 'it has no timestamp'],
+    ...NO_TIMES.flatMap((timestamp) =>
+      [book, print, tick, { event_type: 'best_bid_ask' }, { event_type: 'new_market' }].map(
+        (message) => [{ ...message, timestamp }, 'its timestamp is no time'] as const,
+      ),
+    ),
     [{ ...book, bids: undefined }, 'it has no bids'],
     [{ ...book, asks: [null] }, 'it has no asks'],
     [changed, 'it has no changes'],

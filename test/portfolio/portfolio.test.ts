@@ -16,6 +16,7 @@ import { portfolioHandlers } from '../../server/portfolio/portfolio-routes.ts';
 import { openTable } from '../../storage/kv/lmdb.ts';
 import { PositionsReader, StatementsReader } from '../../storage/projection/reader.ts';
 import { freshSeed, Random } from '../common/random.ts';
+import { plainRefusal } from '../common/refused.ts';
 import { HistoryStage } from '../market-data/history-stage.ts';
 import { walletWords, wordsHex } from '../market-data/read-fixture.ts';
 
@@ -329,7 +330,7 @@ test('a bad query is named; positions that are not complete are not shown', asyn
   ];
   for (const [route, query, error] of refused) {
     assert.deepEqual(
-      await ask(route, query, 400),
+      plainRefusal(await ask(route, query, 400)),
       { error, code: refusalCode(error) },
       `${route}?${query}`,
     );

@@ -4,6 +4,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import test from 'node:test';
 import { RejectReason } from '../../engine/orders/reject-reasons.ts';
+import { isOperation } from '../../server/admin/operation-table.ts';
 import { ROUTE_TABLE } from '../../server/api/route-table.ts';
 import { PARAMETERS, type Parameter } from '../../server/catalog/parameters.ts';
 import { refusalCode } from '../../server/common/error-bodies.ts';
@@ -40,7 +41,7 @@ test('orders/API.md lists every refusal of an order, word for word', () => {
 
 test('API.md lists every refusal by its code', () => {
   const texts = (of: readonly string[]) =>
-    of.map((text) => `\`${text.endsWith(': ') ? `${text}..` : text}\``).join(', ');
+    of.map((text) => `\`${text.endsWith(' ') ? `${text}..` : text}\``).join(', ');
   assert.deepEqual(
     rowsOf('API.md', '| code |'),
     Object.entries(REFUSALS).map(([code, of]) => [`\`${code}\``, texts(of)]),
@@ -146,6 +147,16 @@ test('CONFIGURATION.md lists every setting: its variable, default, rule and mean
   );
 });
 
+test('CONFIGURATION.md says of every setting that outlasts a run what keeps it', () => {
+  const kept = settingsIn(SETTINGS).flatMap(({ kept, variable }) =>
+    kept === undefined ? [] : [[`\`${variable}\``, kept.by, kept.unset, kept.changed]],
+  );
+  assert(kept.length > 10);
+  const lines = kept.map((row) => `| ${row.join(' | ')} |`).join('\n');
+  const rows = rowsOf('CONFIGURATION.md', '| kept setting |');
+  assert.deepEqual(rows, kept, `it should hold\n${lines}`);
+});
+
 test('SECURITY.md states every bound that a setting has, with its default', () => {
   const settings = new Map(settingsIn(SETTINGS).map((row) => [row.variable, defaultOf(row)]));
   const cells = rowsOf('../SECURITY.md', '| resource |').map((row) => row[2]!);
@@ -160,6 +171,28 @@ test('SECURITY.md states every bound that a setting has, with its default', () =
     bounds.filter((variable) => !listed.has(variable)),
     [],
   );
+});
+
+test('SECURITY.md says what others see of a wallet: each route is open to whom its column names', () => {
+  const rows = rowsOf('../SECURITY.md', '| what | everybody |');
+  const routesIn = (column: number): string[] =>
+    rows.flatMap((row) => [...row[column]!.matchAll(/`(GET [^`]+)`/g)].map(([, route]) => route!));
+  const [, ofAll, ofOwner, ofOperator] = [0, 1, 2, 3].map(routesIn);
+  const table: Readonly<
+    Record<string, { readonly access: string; readonly does: string; readonly query?: unknown }>
+  > = ROUTE_TABLE;
+  for (const route of ofAll!) assert.equal(table[route]?.access, 'none', route);
+  for (const route of ofOwner!) assert.match(table[route]!.access, /^level2/, route);
+  for (const route of ofOperator!) assert(isOperation(route), route);
+  const takesUser = Object.entries(table).flatMap(([route, { access, query }]) =>
+    access === 'none' && JSON.stringify(query ?? '').includes('"user"') ? [route] : [],
+  );
+  assert(takesUser.length >= 5, 'the search found routes');
+  for (const route of takesUser) assert(ofAll!.includes(route), `${route} tells of a wallet`);
+  for (const [route, { access, does }] of Object.entries(table)) {
+    if (access !== 'level2-read' || /empty|never|the same|"OK"/.test(does)) continue;
+    assert(ofOwner!.includes(route), `${route} tells a wallet of itself`);
+  }
 });
 
 test('CONFIGURATION.md lists what CLIENT_PROFILE changes, row by row', () => {

@@ -12,8 +12,9 @@ const DECISIONS = 'docs/decisions';
 const RESULTS = 'bench/results';
 /** What the README of the benchmarks may have, so that it is read at one go. */
 const BENCH_LINES_MAX = 150;
-/** What npm and a build make, and what belongs to version control. */
-const NOT_OURS = /^(?:\..*|node_modules|dist|coverage|data|.*-result)$/;
+/** What npm, a build and a start make, and what belongs to version control. */
+const NOT_OURS =
+  /^(?:\..*|node_modules|dist|coverage|data\d*|cluster|my-bot|paper|venue|.*-result)$/;
 
 function read(path: string): string {
   return readFileSync(join(ROOT, path), 'utf8');

@@ -1,8 +1,15 @@
 /** The name of the package is the name everywhere; the examples of test/README.md are copies of tests that run. */
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
+import {
+  commandsOfReadme,
+  FOLLOWED,
+  FOLLOWED_BY_FORM,
+  LEFT_OUT,
+} from '../common/readme-commands.ts';
 import { ROOT } from '../common/root.ts';
 
 const FOLDER = join(ROOT, 'test');
@@ -41,4 +48,56 @@ test('the README shows the picture first and says at once that the money is none
   assert.match(paragraphs[2]!, /\*\*for play money: by default\s+there are no balances/);
   // Some 200 words a minute.
   assert(paragraphs.join(' ').split(/\s+/).length < 2_000);
+});
+
+/** Data directories and files that the commands of a document make in the checkout. */
+function madeBy(text: string): { readonly directories: string[]; readonly files: string[] } {
+  const commands = [...text.matchAll(/```sh\n([\s\S]*?)```|`([^`\n]+)`/g)];
+  const all = commands.map(([, block, inline]) => block ?? inline).join('\n');
+  const named = [...all.matchAll(/DATA_DIR=\.\/(\w+)|--dir \.\/(\w+)|^mkdir ([\w-]+)/gm)];
+  return {
+    directories: [...new Set(named.map((match) => match[1] ?? match[2] ?? match[3]!))].sort(),
+    files: [...new Set(all.match(/\b[\w-]+\.(?:rec\.gz|rec|html)\b/g))].sort(),
+  };
+}
+
+test('each command of README is followed by a test, or has a reason why not', () => {
+  const commands = commandsOfReadme();
+  const isFollowed = (line: string): boolean =>
+    FOLLOWED.includes(line) || FOLLOWED_BY_FORM.some((form) => form.test(line));
+  assert.deepEqual(
+    commands.filter((line) => !isFollowed(line) && !Object.hasOwn(LEFT_OUT, line)),
+    [],
+    'run it in test/cli/readme.test.ts, or say in test/common/readme-commands.ts why not',
+  );
+  for (const line of [...FOLLOWED, ...Object.keys(LEFT_OUT)])
+    assert(commands.includes(line), `README has no such command any more: ${line}`);
+});
+
+test('what the commands of README make is nothing for version control or an image', () => {
+  const { directories, files } = madeBy(readFileSync(join(ROOT, 'README.md'), 'utf8'));
+  assert(directories.length >= 4 && files.length >= 3, 'README names some');
+  for (const name of ['.gitignore', '.dockerignore']) {
+    const lines = readFileSync(join(ROOT, name), 'utf8').split('\n');
+    for (const directory of directories) {
+      const numbered = directory.replace(/\d+$/, '[0-9]*');
+      const forms = [`/${directory}`, `/${numbered}`].flatMap((form) => [form, `${form}/`]);
+      assert(
+        forms.some((form) => lines.includes(form)),
+        `${name} leaves out ${directory}, at the root alone`,
+      );
+    }
+    assert(
+      lines.some((line) => /^(?:\*\*\/)?node\.key$/.test(line)),
+      `${name} leaves out keys`,
+    );
+  }
+  if (!existsSync(join(ROOT, '.git'))) return;
+  const isIgnored = (path: string): boolean =>
+    spawnSync('git', ['check-ignore', '--no-index', '--quiet', path], { cwd: ROOT }).status === 0;
+  for (const directory of directories) assert(isIgnored(`${directory}/log/1`), directory);
+  for (const file of [...files, 'elsewhere/node.key']) assert(isIgnored(file), file);
+  const { stdout } = spawnSync('git', ['ls-files', '-ci', '--exclude-standard'], { cwd: ROOT });
+  assert.equal(String(stdout), '', 'no file of the project is left out');
+  assert(!isIgnored('server/venue/new.ts') && !isIgnored('server/paper/new.ts'));
 });

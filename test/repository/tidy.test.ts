@@ -77,7 +77,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   client: ['client'],
   examples: ['client', 'examples'],
   bench: ['engine', 'storage', 'server', 'client', 'bench'],
-  test: ['engine', 'storage', 'server', 'client', 'examples', 'bench', 'test'],
+  test: ['build', 'engine', 'storage', 'server', 'client', 'examples', 'bench', 'test'],
 };
 
 test('imports go one way: engine <- storage <- server <- bench, test, and client <- all but the node', () => {
@@ -112,8 +112,9 @@ const ROOMS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
     snapshot: ['files'],
     recovery: ['files', 'kv', 'log', 'snapshot'],
     notes: ['files', 'kv', 'log'],
+    texts: [],
     projection: ['files', 'kv', 'log', 'notes', 'recovery', 'snapshot'],
-    catalog: ['files', 'kv'],
+    catalog: ['files', 'kv', 'texts'],
     recordings: ['catalog'],
     operations: ['catalog', 'files', 'kv', 'log', 'notes', 'projection', 'recovery', 'snapshot'],
   },
@@ -231,8 +232,9 @@ const ROOMS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
     page: ['cluster', 'common'],
     api: ['common'],
     app: ['admin', 'common'],
+    fixtures: ['admin', 'common'],
     client: ['common', 'page'],
-    cli: ['common'],
+    cli: ['admin', 'common'],
     clients: ['admin', 'common'],
     backtest: ['common', 'page'],
     paper: ['admin', 'common'],
@@ -588,6 +590,27 @@ test('every export of the product has an importer in the product, or a reason', 
     }
   }
   assert.deepEqual(unused.sort(), Object.keys(WITHOUT_IMPORTER).sort());
+});
+
+test('one file writes to a terminal, and one writes CSV', () => {
+  const isServer = ({ folder, path }: Source) =>
+    folder === 'server' && !path.startsWith('server/page/');
+  for (const { code, path } of sources.filter(isServer)) {
+    // Commands get outputs (server/common/terminal.ts), which take lines and data, and escape.
+    if (path !== 'server/common/terminal.ts') {
+      assert.doesNotMatch(code, /\bstd(?:out|err)\.write\(|\bconsole\.|\\x1b|\\u001b/, path);
+    }
+    if (path.startsWith('server/cli/')) {
+      assert.doesNotMatch(code, /\.join\('\\n'\)(?!\)?[;`}])/, `${path}: lines leave as lines`);
+    }
+    if (path !== 'server/common/csv.ts') {
+      assert.doesNotMatch(
+        code,
+        /\('"', '""'\)|\.join\(['"`][,;\t]['"`]\)\}?(?:\\r)?\\n/,
+        `${path} writes CSV`,
+      );
+    }
+  }
 });
 
 test('every file is imported, run by a script, or a test', () => {

@@ -340,7 +340,7 @@ test('an image of another format is passed over by naming both and what to do', 
     writeFileSync(info.path, bytes);
     assert.match(
       String(snapshotsOf(directory).load(info)),
-      /^its format is 9, this node reads 5; .* begin with another DATA_DIR$/,
+      /^its format is 9, this node reads 7; .* begin with another DATA_DIR$/,
     );
     rmSync(info.path);
     assert.match(String(snapshotsOf(directory).load(info)), /ENOENT/);

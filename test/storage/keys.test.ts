@@ -62,6 +62,7 @@ const NOTES: readonly Note[] = [
   { about: 'catalog', digest: 'ab'.repeat(32) },
   { about: 'watch', address: ADDRESS, isWatched: true },
   { about: 'watch', address: OTHER, isWatched: true },
+  { about: 'name', address: OTHER, name: 'Böb' },
   { about: 'pause', decision: { since: 6, reason: '' } },
 ];
 
@@ -74,6 +75,7 @@ test('what notes led to is read back, up to the batch that they reached; an end 
   const ends: Note[] = [
     { about: 'ban', address: ADDRESS, decision: undefined },
     { about: 'watch', address: ADDRESS, isWatched: false },
+    { about: 'name', address: OTHER, name: '' },
     { about: 'pause', decision: undefined },
   ];
   kept.apply(ends, { sequence: 8, digest: 0 });
@@ -92,7 +94,7 @@ test('a damaged row that is not of a key stops the start and is named', async ()
   const rows = Array.from(meta.getRange(), ({ key, value }) => [key, Buffer.from(value)] as const);
   assert.equal(rows.length, NOTES.length + 1);
   const damaged =
-    /^Error: (ban|heartbeat|pause|catalog|position) row of keys ?[0-9a-f]*: damaged; put/;
+    /^Error: (ban|heartbeat|name|pause|catalog|position) row of keys ?[0-9a-f]*: damaged; put/;
   for (const [key, good] of rows) {
     for (const value of [...flipped(good), good.subarray(0, 3), Buffer.of(1)]) {
       meta.putSync(key, value);

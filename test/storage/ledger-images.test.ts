@@ -4,15 +4,20 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import test from 'node:test';
 import { crc32 } from 'node:zlib';
 import { audit } from '../../engine/audit.ts';
+import { CommandBuffer, encodeFunds } from '../../engine/commands.ts';
+import { Engine } from '../../engine/engine.ts';
 import { ledgerIsOn, ledgerTotals, nextResolving } from '../../engine/ledger/reads.ts';
+import { RejectReason } from '../../engine/orders/reject-reasons.ts';
 import type { Capacities } from '../../engine/tables/capacities.ts';
 import { Ledger, State } from '../../engine/tables/layout.ts';
 import { stateHash } from '../../engine/tables/state-hash.ts';
 import { recover } from '../../storage/recovery/recover.ts';
+import { resizeTables } from '../../storage/snapshot/resize-tables.ts';
 import { SnapshotFiles } from '../../storage/snapshot/snapshots.ts';
 import type { Random } from '../common/random.ts';
-import { ROOMY } from '../engine/engine-driver.ts';
+import { addressWords, ROOMY } from '../engine/engine-driver.ts';
 import { LedgerDuel, WITH_LEDGER } from '../engine/ledger-duel.ts';
+import { LedgerScript, UNIT } from '../engine/ledger-script.ts';
 import { LedgerStream } from '../engine/ledger-stream.ts';
 import { FakeLog, type FakeStore } from './fake-log.ts';
 import { appended, directoryOf, Exchange, saved, seeded } from './stored-exchange.ts';
@@ -59,16 +64,16 @@ test('a ledger is the same from an image and the log, also in larger tables', (t
     assert.throws(() => again({ ...WITH_LEDGER, positions }), /POSITIONS_MAX/);
   }));
 
-/** Takes the capacity for positions out of the header, which images of before do not have. */
-function withoutPositions(path: string): void {
+/** Makes an image one of an older format, whose header knows fewer tables. */
+function makeOlder(path: string, format: number, unknown: readonly (keyof Capacities)[]): void {
   const file = readFileSync(path);
   const jsonBytes = file.readUInt32LE(file.length - 8);
   const start = file.length - FOOTER_BYTES - jsonBytes;
   const header = JSON.parse(file.toString('utf8', start, start + jsonBytes));
-  assert.equal(header.capacities.positions, 0);
-  delete header.capacities.positions;
+  for (const name of unknown) delete header.capacities[name];
   const json = Buffer.from(JSON.stringify(header));
   const footer = Buffer.from(file.subarray(file.length - FOOTER_BYTES));
+  footer.writeUInt32LE(format, 4);
   footer.writeUInt32LE(json.length, 8);
   footer.writeUInt32LE(crc32(json), 12);
   writeFileSync(path, Buffer.concat([file.subarray(0, start), json, footer]));
@@ -79,13 +84,13 @@ function formatOf(path: string): number {
   return file.readUInt32LE(file.length - 12);
 }
 
-test('an image without a ledger is of the format from before, and one from before loads', (t) => {
+test('an image from before there was a ledger loads into tables with room for one', (t) => {
   const snapshots = new SnapshotFiles(directoryOf(t), 'committed');
   const exchange = new Exchange(ROOMY);
   exchange.configure(1_000);
   const info = saved(snapshots, exchange.t);
-  assert.equal(formatOf(info.path), 5);
-  withoutPositions(info.path);
+  assert.equal(formatOf(info.path), 7);
+  makeOlder(info.path, 5, ['positions', 'operatorIds']);
   const nothing = new FakeLog({ entries: [] });
   const log = { ...nothing, first: 2, last: 1, digest: exchange.t.state[State.digest]! };
   const { engine } = recover(
@@ -102,5 +107,56 @@ test('an image without a ledger is of the format from before, and one from befor
 test('an image with a ledger is of a format of its own', (t) => {
   const snapshots = new SnapshotFiles(directoryOf(t), 'committed');
   const duel = new LedgerDuel();
-  assert.equal(formatOf(saved(snapshots, duel.driver.t).path), 6);
+  assert.equal(formatOf(saved(snapshots, duel.driver.t).path), 8);
 });
+
+test('an image of a ledger from before ids that are texts loads, and the next id is taken', (t) => {
+  const snapshots = new SnapshotFiles(directoryOf(t), 'committed');
+  const script = new LedgerScript().fund('deposit', 1, 10 * UNIT);
+  const { driver } = script.duel;
+  driver.close();
+  const hash = stateHash(driver.t);
+  const { path } = saved(snapshots, driver.t);
+  makeOlder(path, 6, ['operatorIds']);
+  const [loaded] = snapshots.list().map((info) => snapshots.load(info));
+  assert(typeof loaded === 'object' && loaded.tables.capacities.operatorIds === 0);
+  const tables = resizeTables(loaded.tables, WITH_LEDGER);
+  assert.equal(stateHash(tables), hash);
+  const engine = new Engine(tables.memory);
+  const out = new CommandBuffer();
+  const id = { isOperator: true, ms: undefined, key: Int32Array.of(1, 2, 3, 4) };
+  encodeFunds(out, 'deposit', { id, wallet: addressWords(2), amount: 5 });
+  for (const reason of [RejectReason.accepted, RejectReason.idRepeated]) {
+    engine.begin(3_000, 0);
+    assert.equal(engine.apply(out.i32, out.f64, 0), reason);
+    engine.end();
+  }
+  audit(tables);
+});
+
+test('ids that are texts lie in their ring wherever it comes round, and a smaller one is refused by name', (t) =>
+  seeded(async (random) => {
+    const snapshots = new SnapshotFiles(directoryOf(t), 'committed');
+    const capacities = { ...WITH_LEDGER, operatorIds: 10 };
+    const script = new LedgerScript(capacities);
+    const id = (key: number) => ({ id: { isOperator: true, isText: true, ms: 0, key } }) as const;
+    const years = random.between(2, 5);
+    for (let year = 1; year <= years; year++) {
+      script.do(`at ${year * 401 * 86_400}`);
+      const kept = year === years ? 7 : 10;
+      for (let key = 1; key <= kept; key++) script.fund('deposit', 1, year, id(100 * year + key));
+    }
+    script.duel.driver.close();
+    const info = saved(snapshots, script.t);
+    const loaded = snapshots.load(info);
+    assert(typeof loaded === 'object');
+    for (const operatorIds of [10, 12, 16, 1_000]) {
+      const tables = resizeTables(loaded.tables, { ...capacities, operatorIds });
+      assert.equal(stateHash(tables), stateHash(script.t));
+      audit(tables);
+    }
+    assert.throws(
+      () => resizeTables(loaded.tables, { ...capacities, operatorIds: 9 }),
+      /10 ids of operators \(OPERATOR_IDS_MAX\) are in use, more than the configured 9/,
+    );
+  }));

@@ -33,6 +33,8 @@ const ALL: readonly Note[] = [
   { about: 'watch', address: ADDRESS, isWatched: true },
   { about: 'watch', address: ADDRESS, isWatched: false },
   { about: 'catalog', digest: '0f'.repeat(32) },
+  { about: 'name', address: ADDRESS, name: 'Ann, ü' },
+  { about: 'name', address: ADDRESS, name: '' },
 ];
 
 function commandsOf(...notes: Note[]): Int32Array {

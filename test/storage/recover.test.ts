@@ -10,7 +10,7 @@ import type { SequenceTable } from '../../storage/kv/lmdb.ts';
 import { PackedRows } from '../../storage/kv/packed.ts';
 import { encodeBatch } from '../../storage/log/batch-record.ts';
 import { fillCopy } from '../../storage/projection/fills.ts';
-import { type Recovered, recover } from '../../storage/recovery/recover.ts';
+import { begin, type Recovered, recover } from '../../storage/recovery/recover.ts';
 import { SnapshotFiles, type SnapshotInfo } from '../../storage/snapshot/snapshots.ts';
 import type { Random } from '../common/random.ts';
 import type { LoggedBatch } from '../engine/engine-driver.ts';
@@ -42,6 +42,12 @@ class Place {
   recover(capacities: Capacities = TIGHT): Recovered {
     const warn = (line: string): void => void this.warnings.push(line);
     return recover(capacities, this.snapshots, new FakeLog(this.store), this.fillTable(), warn);
+  }
+
+  begin(capacities: Capacities, growing: readonly (keyof Capacities)[]) {
+    const warn = (line: string): void => void this.warnings.push(line);
+    const { snapshots } = this;
+    return begin(capacities, snapshots, snapshots.list(), warn, undefined, undefined, growing);
   }
 
   /** Applies batches and logs them; notes the state hash after each sequence where that is wanted. */
@@ -383,6 +389,19 @@ test('capacities below what is in use are refused by naming the variable', (t) =
     }
     assert.deepEqual(place.warnings, [], 'an image is not given up for that');
     assert.equal(stateHash(place.recover().engine.t), stateHash(context.t));
+  }));
+
+test('a size that may grow is at least that of the image; others are as they are given', (t) =>
+  withHistory(t, async (place, _, day) => {
+    const context = await place.restart({ ...TIGHT, markets: 40, accounts: 30 });
+    await place.live(context, day);
+    place.save(context);
+    const growing = ['markets', 'tokens'] as const;
+    const given = { ...TIGHT, markets: 8, tokens: 500, accounts: 20 };
+    const { engine } = place.begin(given, growing);
+    const { accounts, markets, tokens } = engine.t.capacities;
+    assert.deepEqual([markets, tokens, accounts], [40, 500, 20]);
+    assert.equal(stateHash(engine.t), stateHash(context.t));
   }));
 
 test('finished orders that memory still needs are not forgotten for smaller capacities', (t) =>

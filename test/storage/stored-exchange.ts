@@ -35,6 +35,7 @@ export const TIGHT: Capacities = {
   trades: 60,
   history: 30,
   positions: 0,
+  operatorIds: 0,
 };
 
 /** Batches that change something, in their order, with the commands that the engine took. */

@@ -94,6 +94,7 @@ function common(socket: Socket, limits: StreamLimits = LIMITS): ConnectionParts 
     socket,
     limits,
     elapsed,
+    wall: () => 0,
     budget: new Budgets(limits, turns).open({ high: 0, low: 0 }),
     pacer: new Pacer(elapsed, turns),
     closes: new CloseCounts(),

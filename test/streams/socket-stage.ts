@@ -24,6 +24,7 @@ export const LIMITS: StreamLimits = {
   connectionsMax: 3,
   backpressureBytes: 2 ** 20,
   callerFactor: 2,
+  acks: false,
 };
 
 export class SocketStage extends FeedStage {

@@ -50,6 +50,83 @@ test('a subscription is answered with the book of each known token, as POST /boo
   client.cut();
 });
 
+test('a message that asks for it is answered before its books, with the names that nobody has', async () => {
+  const [yes = '', no = ''] = tokens(0);
+  const [a = ''] = tokens(1);
+  const client = await SocketClient.open(node, '/ws/market');
+  const answered = async (message: Json): Promise<readonly [unknown, Json]> => {
+    client.send({ ...message, ack: true });
+    const [answer, ...books] = await client.upToNow();
+    assertFits(answer!);
+    const { event_type, server_ts_ms, ...rest } = answer!;
+    assert.equal(event_type, 'subscription');
+    assert(Math.abs(Number(server_ts_ms) - Date.now()) < 60_000);
+    return [books.map(({ asset_id }) => asset_id), rest];
+  };
+  const wrong = ['123', 'no number', `0x${'9'.repeat(200)}`];
+  assert.deepEqual(await answered({ type: 'market', assets_ids: [yes, ...wrong] }), [
+    [yes],
+    {
+      operation: 'subscribe',
+      known: '1',
+      unknown: ['123', 'no number', `0x${'9'.repeat(98)}`],
+      unknown_count: '3',
+      following: '1',
+    },
+  ]);
+  const { conditionId } = node.markets[1]!;
+  const unknown = `0x${'7'.repeat(64)}`;
+  const markets = { type: 'market', markets: [conditionId, unknown], initial_dump: false };
+  assert.deepEqual(await answered(markets), [
+    [],
+    { operation: 'subscribe', known: '1', unknown: [unknown], unknown_count: '1', following: '4' },
+  ]);
+  const off = { operation: 'unsubscribe', assets_ids: [yes, a, '5'] };
+  assert.deepEqual(await answered(off), [
+    [],
+    { operation: 'unsubscribe', known: '2', unknown: ['5'], unknown_count: '1', following: '2' },
+  ]);
+  const many = Array.from({ length: 150 }, (_, i) => String(1_000 + i));
+  const [, listed] = await answered({ type: 'market', assets_ids: many });
+  assert.deepEqual([(listed.unknown as Json[]).length, listed.unknown_count], [100, '150']);
+  client.send({ type: 'market', assets_ids: [no], ack: false });
+  assert.deepEqual(ofType(await client.upToNow(), 'subscription'), []);
+  client.send({ type: 'market', assets_ids: 7, ack: true });
+  const [refused, ...none] = await client.upToNow();
+  assert.deepEqual([refused!.error, none], ['invalid_message', []]);
+  client.cut();
+});
+
+test('with STREAM_ACKS=on a message is answered unless it says otherwise, on both paths', async () => {
+  const own = await startNode(TERMS, { STREAM_ACKS: 'on' });
+  const trader = await Trader.join(own, 'acknowledged');
+  const client = await SocketClient.open(own, '/ws/market');
+  client.send({ type: 'market', assets_ids: ['1'] });
+  assert.deepEqual((await client.upToNow())[0]!.unknown, ['1']);
+  client.send({ type: 'market', assets_ids: ['1'], ack: false });
+  assert.deepEqual(await client.upToNow(), []);
+  const { apiKey, passphrase, secret } = trader.trio;
+  const user = await SocketClient.open(own, '/ws/user');
+  const auth = { apiKey, passphrase, secret };
+  const { conditionId } = own.markets[0]!;
+  const answer = async (message: Json): Promise<unknown[]> => {
+    user.send(message);
+    return (await user.upToNow()).map((event) => {
+      assertFits(event);
+      return [event.operation, event.known, event.unknown, event.following];
+    });
+  };
+  assert.deepEqual(await answer({ type: 'user', auth, markets: [conditionId, '0x1'] }), [
+    ['subscribe', '1', ['0x1'], '1'],
+  ]);
+  assert.deepEqual(await answer({ type: 'user' }), [['subscribe', '0', [], 'all']]);
+  assert.deepEqual(await answer({ operation: 'unsubscribe' }), [['unsubscribe', '0', [], '0']]);
+  user.send({ type: 'user', auth: { ...auth, secret: 'wrong' } });
+  assert.equal((await user.json()).error, 'invalid_auth');
+  for (const each of [client, user]) each.cut();
+  await own.stop();
+});
+
 test('every known form of subscribing works, and the later ones add to the first', async () => {
   const [yes, no] = tokens(0);
   const [a, b, c] = tokens(1);

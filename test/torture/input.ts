@@ -245,6 +245,7 @@ async function hashOf(dataDir: string): Promise<string> {
     trades: Number(SMALL_NODE.TRADES_MAX),
     history: Number(SMALL_NODE.ORDER_HISTORY),
     positions: 2 ** 20,
+    operatorIds: 2 ** 20,
   };
   const segmentBytes = Number(SMALL_NODE.LOG_SEGMENT_BYTES);
   const settings = { capacities, durability: 'flushed', segmentBytes } as const;

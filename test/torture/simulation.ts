@@ -41,7 +41,7 @@ interface Snapshot {
 }
 
 const COMMANDS = 350;
-const TIGHT_WITH_LEDGER = { ...TIGHT, positions: 400 };
+const TIGHT_WITH_LEDGER = { ...TIGHT, positions: 400, operatorIds: 60 };
 const UNLOGGED_MAX = 6;
 const ROOM_BYTES = 30_000;
 const REFUSAL = /batch \d+|segment/;

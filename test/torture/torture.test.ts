@@ -155,7 +155,10 @@ test('an attack is borne where orders stay quick, nothing is refused, and memory
   assert.match(refusalProblem({ ...stretch, requests: 0 }) ?? '', /nothing/);
   assert.equal(lateProblem(stretch), undefined);
   assert.match(lateProblem({ ...stretch, late: 2 }) ?? '', /^2 of 9/);
-  const held = { residentBytes: 400 * MIB, handles: 50, rows: 0, accounts: 5 };
+  const held = {
+    ...{ residentBytes: 400 * MIB, handles: 50, rows: 0, accounts: 5 },
+    ...{ recoveries: 7, at: 1_000 },
+  };
   const before = { ...held, streamClients: 1, streamBytes: 0, queued: 0, ready: 200 };
   const after = (change: Partial<typeof before>) => heldProblem(before, { ...before, ...change });
   const grown = (residentBytes: number, rows = 0) =>
@@ -177,4 +180,10 @@ test('an attack is borne where orders stay quick, nothing is refused, and memory
   assert.match(gain(9, 3, Number.NaN) ?? '', /accounts/);
   assert.match(gain(9, 4, 15) ?? '', /^4 requests/);
   assert.match(gain(0, 0, 5) ?? '', /nothing/);
+  const costly = { ...ATTACKS['wrong-signatures']!, recoveriesPerSecond: 10 };
+  const cost = (recoveries: number, at: number) =>
+    gainProblem(costly, { did: 1, answers: {} }, before, { ...before, recoveries, at });
+  assert.equal(cost(37, 3_000), undefined);
+  assert.match(cost(38, 3_000) ?? '', /^31 signers were recovered: bound 30$/);
+  assert.match(cost(Number.NaN, 3_000) ?? '', /signers/);
 });

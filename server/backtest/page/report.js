@@ -1,7 +1,7 @@
 // @ts-check
 /** The report of a backtest: figures of every run, charts of all, and what one run did in one market. */
 import uPlot from '/assets/lib/uPlot.esm.js';
-import { axis, Chart, faint, line, marks, pointer, steppedLine } from '../../page/assets/chart.js';
+import { axis, Chart, faint, line, marks, pointer, steppedLine, steps } from '../../page/assets/chart.js';
 import { byId, make, makeHead, setText } from '../../page/assets/dom.js';
 import { clockText, countText, NONE, sizeText, timeText } from '../../page/assets/format.js';
 
@@ -57,6 +57,14 @@ const COLUMNS = [
   ['Queue', ({ settings }) => settings.queue],
 ];
 
+/** Counts that should be 0. @type {readonly (readonly [string, (run: ReportRun) => number])[]} */
+const DOUBTS = [
+  ['Damaged messages left out', ({ messagesDamaged }) => messagesDamaged],
+  ['Entries with a time before that of an earlier one', ({ timesDecreasing }) => timesDecreasing],
+  ['Levels of the source that were refused', ({ levelsRefused }) => levelsRefused],
+  ['Pauses in which timers were left out', ({ pausesCut }) => pausesCut],
+];
+
 function showRuns() {
   byId('runs-head').replaceWith(makeHead(['Run', ...COLUMNS.map(([title]) => title)]));
   for (const [i, run] of runs.entries()) {
@@ -75,6 +83,22 @@ function showRuns() {
   if (first === undefined || first.to === null) return;
   const messages = `${countText(first.messages)} messages`;
   setText(byId('span'), `${stamp(first.from ?? first.to)} to ${stamp(first.to)} · ${messages}`);
+  showDoubts();
+}
+
+/** Shows what makes figures less certain. What is the same of all runs is of their recording. */
+function showDoubts() {
+  const lines = DOUBTS.flatMap(([words, countOf]) => {
+    const counts = runs.map(countOf);
+    const isSame = counts.every((count) => count === counts[0]);
+    const shown = isSame ? counts.slice(0, 1) : counts;
+    return shown.flatMap((count, i) =>
+      count === 0 ? [] : [`${isSame ? '' : `${runs[i]?.name}: `}${words}: ${countText(count)}`],
+    );
+  });
+  const list = byId('doubts');
+  list.hidden = lines.length === 0;
+  list.replaceChildren(...lines.map((line) => make('li', '', line)));
 }
 
 /** @param {number} i of a run */
@@ -86,6 +110,27 @@ function runColor(i) {
 /** Columns of several tables on one axis. @param {readonly uPlot.AlignedData[]} tables */
 function joined(tables) {
   return tables.length === 0 ? /** @type {uPlot.AlignedData} */ ([[]]) : uPlot.join([...tables]);
+}
+
+/**
+ * The table in which a value of these columns holds until the next one of the column: a line in steps has a point at
+ * each time then, also where it has none of its own.
+ * @param {uPlot.AlignedData} table @param {(column: number) => boolean} isHeld @returns {uPlot.AlignedData}
+ */
+function held([times, ...columns], isHeld) {
+  return [times, ...columns.map((column, i) => (isHeld(i + 1) ? heldColumn(column) : column))];
+}
+
+/** @param {ArrayLike<number | null | undefined>} column @returns {(number | null)[]} */
+function heldColumn(column) {
+  let end = column.length - 1;
+  while (end >= 0 && typeof column[end] !== 'number') end -= 1;
+  /** @type {number | null} */
+  let last = null;
+  return Array.from(column, (value, i) => {
+    last = value ?? last;
+    return i > end ? null : last;
+  });
 }
 
 /** @param {import('../../page/assets/chart.js').Colors} colors @param {(value: number) => string} text */
@@ -112,8 +157,11 @@ function roomy(low, high) {
  * @param {string} id @param {(run: ReportRun) => number[]} columnOf @param {boolean} isBelow
  */
 function runsChart(id, columnOf, isBelow) {
-  const table = joined(
-    runs.map((run) => /** @type {uPlot.AlignedData} */ ([[...run.equity.times], columnOf(run)])),
+  const table = held(
+    joined(
+      runs.map((run) => /** @type {uPlot.AlignedData} */ ([[...run.equity.times], columnOf(run)])),
+    ),
+    () => true,
   );
   /** @param {number | null | undefined} index */
   const read = (index) => {
@@ -135,7 +183,7 @@ function runsChart(id, columnOf, isBelow) {
         ...runs.map((_, i) => {
           const color = runColor(i);
           const dash = DASHES[i % DASHES.length] ?? [];
-          return line(color, { dash, spanGaps: true, ...(isBelow ? { fill: faint(color) } : {}) });
+          return steps(color, 1, { dash, ...(isBelow ? { fill: faint(color) } : {}) });
         }),
       ],
     }),
@@ -167,7 +215,7 @@ class Chosen {
         ...pointer((index) => this.read(index)),
         scales: { y: { range: (_plot, low, high) => roomy(low, high) } },
         axes: axes(colors, (price) => price.toFixed(3)),
-        series: [{}, line(colors.accent, { width: 1, spanGaps: true }), ghost(), ghost()],
+        series: [{}, steps(colors.accent, 1, { width: 1 }), ghost(), ghost()],
         hooks: {
           ...pointer((index) => this.read(index)).hooks,
           draw: [
@@ -219,7 +267,7 @@ class Chosen {
     this.table =
       market === undefined
         ? [[]]
-        : joined([[times, [...market.mid]], bought, sold]);
+        : held(joined([[times, [...market.mid]], bought, sold]), (column) => column === 1);
     const first = market?.outcomes[0] ?? '';
     const words = `${fills.length} fills over the price of ${first}`;
     this.price.show(this.table, words);

@@ -120,7 +120,12 @@ export function line(stroke, more) {
 
 /** A line in steps, with its area. @param {string} stroke @param {1 | -1} align @param {uPlot.Series} [more] */
 export function steppedLine(stroke, align, more = {}) {
-  return line(stroke, { fill: faint(stroke), paths: stepped(align), ...more });
+  return steps(stroke, align, { fill: faint(stroke), ...more });
+}
+
+/** A line in steps. @param {string} stroke @param {1 | -1} align @param {uPlot.Series} more */
+export function steps(stroke, align, more) {
+  return line(stroke, { paths: stepped(align), ...more });
 }
 
 /** A pointer over a chart that reads the values under it. @param {(index?: number | null) => void} read */

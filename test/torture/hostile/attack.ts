@@ -14,6 +14,8 @@ export interface Attack {
   readonly accountsMax?: number;
   /** Requests that may be answered 200, likewise. */
   readonly servedMax?: number;
+  /** Signers that the node may recover in a second to explain wrong signatures. */
+  readonly recoveriesPerSecond?: number;
   readonly run: Attacking;
 }
 

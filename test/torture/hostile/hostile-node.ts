@@ -2,7 +2,7 @@
  * The node that is attacked: the bundle in a process of its own, with the settings that it has by default,
  * on a fresh directory; and what it says of itself.
  *
- * What differs: ports are free ones, the process may open 6,144 files, so that one attacker has enough for
+ * What differs: results say why an order was refused, which costs the node more; ports are free ones, the process may open 6,144 files, so that one attacker has enough for
  * all of them, and segments of the log are short, because what fails for want of a descriptor fails when one is
  * opened.
  */
@@ -35,6 +35,10 @@ export interface Held extends Taken {
   /** Of all tables of the engine, and of that of accounts. */
   readonly rows: number;
   readonly accounts: number;
+  /** Signers recovered to explain wrong signatures, of all time. */
+  readonly recoveries: number;
+  /** Milliseconds since the start of this process. */
+  readonly at: number;
   /** The status of `/ready`. */
   readonly ready: number;
 }
@@ -57,6 +61,7 @@ export class HostileNode {
       DATA_DIR: dataDir,
       LOG_FORMAT: 'pretty',
       LOG_SEGMENT_BYTES: '262144',
+      RESULT_CODES: 'on',
     };
     const limited = `ulimit -n ${OPEN_FILES}; exec "$0" "$@"`;
     const args = [
@@ -132,6 +137,8 @@ export class HostileNode {
     return {
       ...takenBy(this.child.pid ?? 0),
       ready,
+      at: performance.now(),
+      recoveries: value('exchange_signature_recoveries_total'),
       streamClients: value('exchange_stream_clients'),
       streamBytes: value('exchange_stream_held_bytes'),
       queued: value('exchange_queue_requests'),

@@ -6,6 +6,7 @@ import type { CatalogMarket } from '../../../storage/catalog/catalog-file.ts';
 import {
   bodyOf,
   CHAIN_ID,
+  NORMAL,
   type Signed,
   seconds,
   type Terms,
@@ -23,6 +24,8 @@ const SHARES = 5;
 /** A hundred keys of an address in an hour, a thousand wallets of a key, and what else came meanwhile. */
 const KEYS_MAX = 110;
 const WALLETS_MAX = 1_010;
+/** So many keys that the bound of each wallet does not hold them back. */
+const WRONG_KEYS = 40;
 
 const joined = (target: Target, name: string): Promise<Trader> =>
   Trader.join(target, `hostile/${target.seed}/${name}`, undefined, agentOf(target));
@@ -131,6 +134,28 @@ export const KEY_ATTACKS = {
       const trader = await joined(target, 'refused');
       const batches = refusedBatches(target, trader);
       await askOn(target, (i) => batches[i % batches.length]!, { lines: 4 });
+    },
+  },
+  'wrong-signatures': {
+    does: 'orders whose signatures would fit something else, of many keys, singly and in a long batch',
+    bound: 'explanations of wrong signatures',
+    isShort: true,
+    recoveriesPerSecond: 40,
+    async run(target) {
+      const traders: Trader[] = [];
+      for (let i = 0; i < WRONG_KEYS && target.goesOn; i++) {
+        traders.push(await joined(target, `wrong ${i}`));
+      }
+      const domain = { ...NORMAL, chainId: 5 };
+      const asked = traders.map((trader, i) => {
+        const terms: Terms = { market: atMarket(target), side: 'BUY', ticks: 1, shares: SHARES };
+        const wrong = trader.sign({ ...terms, domain });
+        return posted(
+          trader,
+          Array.from({ length: i === 0 ? BATCH : 1 }, () => wrong),
+        );
+      });
+      await askOn(target, (i) => asked[i % asked.length]!, { lines: 4 });
     },
   },
   'unfilled-orders': {

@@ -30,6 +30,7 @@ const GROWTH_FLOOR = 32 * MIB;
 const ROW_BYTES = 1_024;
 const HANDLES_MAX = 32;
 const STREAM_BYTES_MAX = MIB;
+const MS = 1_000;
 
 export interface Latency {
   readonly quiet: number;
@@ -101,7 +102,11 @@ export function heldProblem(before: Held, after: Held): string | undefined {
 
 /** What the attacker got that it must not get. */
 export function gainProblem(
-  { accountsMax = Number.POSITIVE_INFINITY, servedMax = Number.POSITIVE_INFINITY }: Attack,
+  {
+    accountsMax = Number.POSITIVE_INFINITY,
+    recoveriesPerSecond = Number.POSITIVE_INFINITY,
+    servedMax = Number.POSITIVE_INFINITY,
+  }: Attack,
   { answers, did }: Attacked,
   before: Held,
   after: Held,
@@ -110,6 +115,11 @@ export function gainProblem(
   const accounts = after.accounts - before.accounts;
   // What is not told is not borne.
   if (!(accounts <= accountsMax)) return `${accounts} accounts were added: bound ${accountsMax}`;
+  const recoveries = after.recoveries - before.recoveries;
+  const recoveriesMax = recoveriesPerSecond * (1 + (after.at - before.at) / MS);
+  if (!(recoveries <= recoveriesMax)) {
+    return `${recoveries} signers were recovered: bound ${recoveriesMax}`;
+  }
   const served = answers['200'] ?? 0;
   return served > servedMax
     ? `${served} requests were answered 200: bound ${servedMax}`

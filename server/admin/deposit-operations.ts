@@ -1,0 +1,109 @@
+/**
+ * Many deposits of one file, a bounded number of lines in a request. Each line has the file's id and its own number as
+ * id, so that a file that is sent again pays in what is missing alone. Rules: docs/ledger.md#a-file-of-deposits
+ *
+ * Thread: I/O. A request is several batches of the engine, between which those of others pass.
+ */
+import type { FundsFields } from '../../engine/commands.ts';
+import { ledgerIsOn } from '../../engine/ledger/reads.ts';
+import { findAccount } from '../../engine/orders/accounts.ts';
+import { addressAt, walletSigner } from '../../engine/reads.ts';
+import { ADDRESS_WORDS } from '../../engine/tables/codes.ts';
+import type { Tables } from '../../engine/tables/tables.ts';
+import { sameAddress } from '../../engine/tables/words.ts';
+import { microText, parseMicroUp } from '../common/decimal.ts';
+import { refusalCode } from '../common/error-bodies.ts';
+import { bytesToWords } from '../common/uint256.ts';
+import type { LedgerCommands, LedgerOutcome } from '../ledger/ledger-commands.ts';
+import { operatorRequestId } from '../ledger/request-id.ts';
+import { addressOf } from './key-operations.ts';
+import { BAD_ID, LEDGER_OFF, refusalOf } from './ledger-operations.ts';
+import type { OperationHandlers, OperationInput } from './operation-table.ts';
+
+type Line = OperationInput<'POST /admin/ledger/deposits'>['lines'][number];
+
+interface DepositOperationParts {
+  readonly t: Tables;
+  readonly ledger: Pick<LedgerCommands, 'fundsOf'>;
+}
+
+/** Lines of one batch of the engine: a fraction of a millisecond. */
+const LINES_PER_BATCH = 100;
+
+export function depositOperations({
+  ledger,
+  t,
+}: DepositOperationParts): OperationHandlers<'POST /admin/ledger/deposits'> {
+  return {
+    async 'POST /admin/ledger/deposits'({ id, lines }) {
+      if (!ledgerIsOn(t)) return LEDGER_OFF;
+      const deposits: FundsFields[] = [];
+      for (const line of lines) {
+        const fields = fieldsOf(id, line);
+        if (fields === undefined) return BAD_ID;
+        deposits.push(fields);
+      }
+      const answer = { id, paid: 0, repeated: 0, amount: 0, refused: [] as RefusedLine[] };
+      for (let from = 0; from < lines.length; ) {
+        const end = batchEnd(t, deposits, from);
+        const outcomes = await ledger.fundsOf('deposit', deposits.slice(from, end));
+        for (const [i, outcome] of outcomes.entries()) {
+          if (outcome.kind === 'failed') return refusalOf(outcome);
+          if (outcome.kind === 'refused')
+            answer.refused.push(refusedLine(lines[from + i]!, outcome));
+          else if (outcome.isRepeated) answer.repeated += 1;
+          else {
+            answer.paid += 1;
+            answer.amount += outcome.first!.amount;
+          }
+        }
+        from = end;
+      }
+      return { ...answer, amount: microText(answer.amount) };
+    },
+  };
+}
+
+/** Fields of the deposit of a line; undefined where the file's id and the line's number are no id. */
+function fieldsOf(file: string, { amount, line, signer, wallet }: Line): FundsFields | undefined {
+  const id = operatorRequestId(`${file}:${line}`);
+  if (id === undefined) return undefined;
+  const words = { wallet: wordsOf(wallet), amount: parseMicroUp(amount) };
+  return signer === undefined ? { id, ...words } : { id, ...words, signer: wordsOf(signer) };
+}
+
+/** A line that replaces a signer ends orders, and so is a batch of its own. */
+function batchEnd(t: Tables, deposits: readonly FundsFields[], from: number): number {
+  const most = Math.min(deposits.length, from + LINES_PER_BATCH);
+  for (let end = from; end < most; end++) {
+    if (replacesSigner(t, deposits[end]!)) return Math.max(end, from + 1);
+  }
+  return most;
+}
+
+function replacesSigner(t: Tables, { signer, wallet }: FundsFields): boolean {
+  if (signer === undefined) return false;
+  const account = findAccount(t, wallet!, 0);
+  const before = account === 0 ? 0 : walletSigner(t, account);
+  return before !== 0 && !sameAddress(t.accountI, addressAt(before), signer, 0);
+}
+
+interface RefusedLine {
+  readonly line: number;
+  readonly error: string;
+  readonly code?: string;
+  readonly detail: string;
+}
+
+function refusedLine(
+  { line }: Line,
+  outcome: Extract<LedgerOutcome, { readonly kind: 'refused' }>,
+): RefusedLine {
+  const { detail, error } = refusalOf(outcome);
+  const code = refusalCode(error);
+  return { line, error, ...(code === undefined ? {} : { code }), detail };
+}
+
+function wordsOf(address: string): Int32Array {
+  return bytesToWords(addressOf(address), new Int32Array(ADDRESS_WORDS));
+}

@@ -1,0 +1,94 @@
+/**
+ * Puts addresses, condition ids and numbers of events in place of names in the input of an operation, before it is
+ * in the audit log.
+ *
+ * Thread: I/O, or that of a command on a stopped directory.
+ */
+import { REFUSALS } from '../common/refusals.ts';
+import { bytesToHex } from '../common/uint256.ts';
+import { OperationRefused, type OperationRow } from './operation-row.ts';
+import { WALLET_REF } from './operation-schemas.ts';
+import { OPERATIONS, type OperationKey } from './operation-table.ts';
+import { EVENT_REF, MARKET_REF } from './venue-schemas.ts';
+
+/** What a number or a slug stands for; `many`: a slug that several have. */
+type Named = { readonly found: string } | 'none' | 'many';
+
+export interface InputNames {
+  /** 20 bytes; undefined where no wallet has the name. */
+  readonly wallet: (name: string) => Uint8Array | undefined;
+  /** The condition id of a market, by its number or slug. */
+  readonly market: (text: string) => Named;
+  /** The number of an event, by its number or slug. */
+  readonly event: (text: string) => Named;
+}
+
+/** Returns the input with what its names stand for, or why there is no such thing. */
+export type ResolveNames = (key: OperationKey, input: object) => object | OperationRefused;
+
+const NO_WALLET = new OperationRefused(404, REFUSALS.UNKNOWN_WALLET[0], 'no wallet has this name');
+const NO_MARKET = new OperationRefused(
+  404,
+  REFUSALS.UNKNOWN_MARKET[0],
+  'no market has this condition id, number or slug',
+);
+const NO_EVENT = new OperationRefused(
+  404,
+  REFUSALS.UNKNOWN_EVENT[0],
+  'no event has this number or slug',
+);
+const MANY = new OperationRefused(
+  409,
+  REFUSALS.SLUG_OF_SEVERAL[0],
+  'name it by its number, which `market list` and `event list` show',
+);
+
+/** Of members with one of these patterns. */
+const KINDS = { [WALLET_REF]: wallet, [MARKET_REF]: market, [EVENT_REF]: event } as const;
+type Resolve = (text: string, names: InputNames) => string | OperationRefused;
+
+export function resolverOf(names: InputNames): ResolveNames {
+  return (key, input) => {
+    const texts = input as Readonly<Record<string, unknown>>;
+    const resolved: Record<string, string> = {};
+    for (const [member, resolve] of MEMBERS.get(key)!) {
+      const text = texts[member];
+      if (typeof text !== 'string') continue;
+      const found = resolve(text, names);
+      if (found instanceof OperationRefused) return found;
+      resolved[member] = found;
+    }
+    return { ...input, ...resolved };
+  };
+}
+
+function wallet(text: string, names: InputNames): string | OperationRefused {
+  if (/^0x/i.test(text)) return text;
+  const address = names.wallet(text);
+  return address === undefined ? NO_WALLET : bytesToHex(address, 0, address.length);
+}
+
+function market(text: string, names: InputNames): string | OperationRefused {
+  if (/^0x/i.test(text)) return text.toLowerCase();
+  const named = names.market(text);
+  if (named === 'none') return NO_MARKET;
+  return named === 'many' ? MANY : named.found;
+}
+
+function event(text: string, names: InputNames): string | OperationRefused {
+  const named = names.event(text);
+  if (named === 'none') return NO_EVENT;
+  return named === 'many' ? MANY : named.found;
+}
+
+/** The members of each input that may be names. */
+const MEMBERS: ReadonlyMap<OperationKey, readonly (readonly [string, Resolve])[]> = new Map(
+  (Object.keys(OPERATIONS) as OperationKey[]).map((key) => {
+    const { input }: OperationRow = OPERATIONS[key];
+    const members = Object.entries(input.properties).flatMap(([name, { pattern }]) => {
+      const resolve = (KINDS as Readonly<Record<string, Resolve>>)[String(pattern)];
+      return resolve === undefined ? [] : [[name, resolve] as const];
+    });
+    return [key, members];
+  }),
+);

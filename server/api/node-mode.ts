@@ -1,0 +1,21 @@
+/** What kind of node this is, as its log, `GET /status` and `GET /exchange-info` say it. Pure. */
+import { Type } from '../common/schema.ts';
+
+export const NodeModeAnswer = Type.Object(
+  {
+    ledger: Type.Boolean({ description: 'cash and shares are kept (LEDGER)' }),
+    demo: Type.Boolean({ description: 'markets of the demo are open (DEMO)' }),
+    mirror: Type.Boolean({ description: 'books of another venue are mirrored (MIRROR_URL)' }),
+    play: Type.Boolean({ description: 'market time is that of a recording (PLAY)' }),
+    cluster: Type.Boolean({ description: 'several nodes share one log (CLUSTER)' }),
+  },
+  { description: 'what kind of node this is' },
+);
+
+export type NodeMode = Readonly<Record<keyof typeof NodeModeAnswer.properties, boolean>>;
+
+/** Such as `ledger on, demo on`: the ledger in any case, of the others what applies. */
+export function modeText({ ledger, ...others }: NodeMode): string {
+  const on = Object.entries(others).filter(([, applies]) => applies);
+  return [`ledger ${ledger ? 'on' : 'off'}`, ...on.map(([name]) => `${name} on`)].join(', ');
+}

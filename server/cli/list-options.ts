@@ -1,0 +1,9 @@
+/** Of lists by pages (list-command.ts). Data, because the table of commands is loaded with each of them. */
+
+/** Flags of every list, for its row of the table of commands. */
+export const LIST_OPTIONS = {
+  '--limit <number>': 'so many of them, or all (100)',
+  '--after <place>': 'those behind a place, which the list before has named',
+  '--csv': 'as CSV',
+  '--json': 'a line of JSON each',
+} as const;

@@ -1,0 +1,46 @@
+/** Line of progress of a recording: messages, messages a second, and the size of a file. */
+import type { Progress } from './progress.ts';
+
+/** Over which the rate is measured. */
+const RATE_MS = 1_000;
+const UNITS = ['bytes', 'KB', 'MB', 'GB', 'TB'] as const;
+const COUNT = new Intl.NumberFormat('en');
+
+export class MessageProgress {
+  private readonly progress: Progress;
+  private readonly what: string;
+  private readonly now: () => number;
+  /** When the rate was measured last, and how many messages there were. */
+  private since: number;
+  private before = 0;
+  private rate: number | undefined;
+
+  constructor(progress: Progress, what: string, now: () => number = () => performance.now()) {
+    this.progress = progress;
+    this.what = what;
+    this.now = now;
+    this.since = now();
+  }
+
+  show(messages: number, bytes: number): void {
+    const ms = this.now() - this.since;
+    if (ms >= RATE_MS) {
+      this.rate = (1_000 * (messages - this.before)) / ms;
+      this.since += ms;
+      this.before = messages;
+    }
+    const { rate } = this;
+    this.progress.line(() => {
+      const shownRate = rate === undefined ? '' : `, ${COUNT.format(Math.round(rate))} a second`;
+      return `${this.what}: ${COUNT.format(messages)} messages${shownRate}, ${sizeText(bytes)}`;
+    });
+  }
+}
+
+/** A size with one digit behind the point, such as 1.2 MB. */
+export function sizeText(bytes: number): string {
+  let unit = 0;
+  let size = bytes;
+  for (; size >= 1_000 && unit < UNITS.length - 1; unit++) size /= 1_000;
+  return `${unit === 0 ? size : size.toFixed(1)} ${UNITS[unit]}`;
+}

@@ -1,0 +1,106 @@
+/**
+ * Makes the stored catalog say what the engine has: which markets have resolved, and the order of their outcomes. The
+ * engine resolves first; where the node ended before the catalog said so, or the catalog could not be written, or an
+ * import brought back what says otherwise, a loaded generation lacks it. A directory of an earlier release, or an
+ * import beside a registration, may name outcomes in another order. Each is written, again and again until it is there.
+ *
+ * Thread: the I/O thread. Not here: what is lacking, which the thread that loads a generation finds.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { EditResult } from './edit-thread.ts';
+import type { VenueMarkets } from './venue-markets.ts';
+
+interface RepairParts {
+  readonly venue: Pick<VenueMarkets, 'make'>;
+  /** False: another node of the cluster writes what is lacking. */
+  readonly leads: () => boolean;
+  readonly now: () => number;
+  readonly log: (line: string) => void;
+}
+
+const AGAIN_MS_FIRST = 250;
+const AGAIN_MS_MAX = 60_000;
+
+export class CatalogRepairs {
+  private readonly o: RepairParts;
+  private readonly waiting = new Set<string>();
+  private isMisaligned = false;
+  private running: Promise<void> | undefined;
+  private readonly closing = new AbortController();
+
+  constructor(parts: RepairParts) {
+    this.o = parts;
+  }
+
+  /** @param conditions of markets that have resolved and of which the catalog does not say so */
+  add(conditions: Iterable<string>): void {
+    for (const condition of conditions) this.waiting.add(condition);
+    this.begin();
+  }
+
+  /** The stored catalog names markets in another way than they are registered. */
+  align(): void {
+    this.isMisaligned = true;
+    this.begin();
+  }
+
+  /** Ends after the edit that is under way; the next start goes on. */
+  async close(): Promise<void> {
+    this.closing.abort();
+    await this.running;
+  }
+
+  private begin(): void {
+    if (this.isLacking()) this.running ??= this.run();
+  }
+
+  private isLacking(): boolean {
+    return this.isMisaligned || this.waiting.size > 0;
+  }
+
+  private async run(): Promise<void> {
+    const { leads, log } = this.o;
+    const { signal } = this.closing;
+    let againMs = AGAIN_MS_FIRST;
+    while (this.isLacking() && !signal.aborted) {
+      const problem = await (this.isMisaligned ? this.writeOrder() : this.writeResolutions());
+      if (problem === undefined) continue;
+      log(problem);
+      await sleep(againMs, undefined, { signal }).catch(() => undefined);
+      if (!leads()) {
+        this.waiting.clear();
+        this.isMisaligned = false;
+      }
+      againMs = Math.min(2 * againMs, AGAIN_MS_MAX);
+    }
+    this.running = undefined;
+  }
+
+  /** Resolves with why it is not written. */
+  private async writeOrder(): Promise<string | undefined> {
+    const { log, venue } = this.o;
+    const result = await venue.make({ kind: 'aligned' });
+    if (!('event' in result))
+      return `the catalog is not in the order of the engine: ${why(result)}`;
+    this.isMisaligned = false;
+    if (result.generation !== 0) log('the catalog names outcomes in the order of the engine now');
+    return undefined;
+  }
+
+  private async writeResolutions(): Promise<string | undefined> {
+    const { log, now, venue } = this.o;
+    const conditions = [...this.waiting];
+    const at = new Date(now()).toISOString();
+    const result = await venue.make({ kind: 'resolved', conditions, at });
+    if (!('event' in result)) {
+      return `the catalog does not say that ${conditions.length} markets have resolved: ${why(result)}`;
+    }
+    for (const condition of conditions) this.waiting.delete(condition);
+    log(`the catalog says now that ${conditions.length} markets have resolved`);
+    return undefined;
+  }
+}
+
+function why(result: Exclude<EditResult, { readonly event: string }>): string {
+  return 'failure' in result ? result.failure : result.detail;
+}

@@ -1,0 +1,282 @@
+/**
+ * Reads the markets of a catalog by their tokens. An outcome is its token: a catalog may name the outcomes of a
+ * registered market in another order, and never other tokens. Rules: docs/protocol.md#outcomes-and-tokens
+ *
+ * Pure; any thread. Non-goals: where registered markets come from (the engine's tables).
+ */
+import { isDeepStrictEqual } from 'node:util';
+import type { Catalog } from './catalog-file.ts';
+import { isObject, type JsonObject, listOf, textList } from './catalog-json.ts';
+import { conditionIdOf, hasEnded, isTokenId, negRiskOf } from './catalog-market.ts';
+
+/** What never changes of a market once it is registered. */
+export interface RegisteredMarket {
+  /** Number of its outcomes. */
+  readonly count: number;
+  readonly negRisk: boolean;
+  /** The place of a token among the outcomes; -1 = it is none of them. */
+  placeOf(tokenId: string): number;
+}
+
+/** @param tokenIds in the order of the outcomes */
+export function registeredAs(tokenIds: readonly string[], negRisk = false): RegisteredMarket {
+  return { count: tokenIds.length, negRisk, placeOf: (tokenId) => tokenIds.indexOf(tokenId) };
+}
+
+export interface RegisteredMarkets {
+  /** @param conditionId in lower case */
+  find(conditionId: string): RegisteredMarket | undefined;
+  /** Condition id of the market that has a token. */
+  ownerOf(tokenId: string): string | undefined;
+}
+
+/** How a catalog contradicts what is registered, and what that means. */
+export const CONTRADICTIONS = {
+  tokens: 'its token ids are not those that are registered for its condition id',
+  condition: 'it lists a token id that is registered for another condition id',
+  negRisk: 'its neg-risk flag is not the one that is registered',
+  names: 'its outcomes have exchanged their names',
+} as const;
+export type ContradictionReason = keyof typeof CONTRADICTIONS;
+export const CONTRADICTION_REASONS = Object.keys(CONTRADICTIONS) as ContradictionReason[];
+
+/** A market of a catalog that is not taken. */
+export interface Contradiction {
+  /** Of the catalog. */
+  readonly id: string;
+  /** In lower case; '' where the market has none that can be read. */
+  readonly conditionId: string;
+  readonly reason: ContradictionReason;
+}
+
+/** What a catalog says of a market; undefined = it does not say it. */
+export interface NamedOutcomes {
+  readonly tokenIds: readonly string[];
+  readonly names?: readonly string[] | undefined;
+  readonly negRisk?: boolean | undefined;
+}
+
+/**
+ * For each registered outcome its place in the catalog's lists, or how the catalog contradicts.
+ * @param names of the registered outcomes so far; undefined = nobody knows them
+ */
+export function placesOf(
+  named: NamedOutcomes,
+  registered: RegisteredMarket,
+  names?: readonly string[],
+): readonly number[] | ContradictionReason {
+  const { negRisk, tokenIds } = named;
+  if (tokenIds.length !== registered.count) return 'tokens';
+  const places = new Array<number>(tokenIds.length).fill(-1);
+  for (const [place, id] of tokenIds.entries()) {
+    const outcome = registered.placeOf(id);
+    if (outcome === -1) return 'tokens';
+    places[outcome] = place;
+  }
+  // One token twice leaves another one out.
+  if (places.includes(-1)) return 'tokens';
+  if (negRisk !== undefined && negRisk !== registered.negRisk) return 'negRisk';
+  const next = named.names && places.map((place) => named.names![place]!);
+  if (names !== undefined && next !== undefined && haveExchanged(names, next)) return 'names';
+  return places;
+}
+
+/** Whether the names are the same ones at other places. A new name is none of them. */
+function haveExchanged(before: readonly string[], after: readonly string[]): boolean {
+  const isSame = before.every((name, place) => name === after[place]);
+  return !isSame && JSON.stringify(before.toSorted()) === JSON.stringify(after.toSorted());
+}
+
+export interface AlignedEvents {
+  /** The same objects where nothing is to be changed. */
+  readonly events: readonly JsonObject[];
+  /** Markets whose outcomes were named in another order. */
+  readonly turned: number;
+  /** Markets that are not taken: they stay as the catalog before has them, or are left out. */
+  readonly contradictions: readonly Contradiction[];
+  /** How many of these stay, and are named otherwise. */
+  readonly kept: number;
+}
+
+/** Lists of a raw market that have an item for each outcome. */
+const INDEX_COLUMNS = ['outcomes', 'clobTokenIds', 'outcomePrices', 'shortOutcomes'] as const;
+
+/**
+ * Raw events with the markets in the registered order of outcomes. Whatever is no event with markets stays as it is.
+ * @param before the catalog that they replace
+ */
+export function alignEvents(
+  events: readonly JsonObject[],
+  registered: RegisteredMarkets,
+  before: Pick<Catalog, 'events'>,
+): AlignedEvents {
+  const stored = new StoredMarkets(registered, before);
+  const contradictions = new Map<string, Contradiction>();
+  let [turned, kept] = [0, 0];
+  const alignOne = (raw: unknown, event: JsonObject): readonly unknown[] => {
+    if (!isObject(raw)) return [raw];
+    const aligned = alignMarket(raw, event, registered, stored);
+    if (typeof aligned !== 'string') {
+      if (aligned !== raw && namesTokens(raw)) turned += 1;
+      return [aligned];
+    }
+    const id = String(raw.id);
+    const conditionId = conditionIdOf(raw) ?? '';
+    contradictions.set(`${conditionId} ${id}`, { id, conditionId, reason: aligned });
+    const staying = stored.find(conditionId);
+    if (staying === undefined) return [];
+    const same = { ...staying, id: raw.id };
+    if (isDeepStrictEqual(same, raw)) return [raw];
+    kept += 1;
+    return [same];
+  };
+  const aligned = events.map((event) => {
+    if (!isObject(event) || !Array.isArray(event.markets)) return event;
+    const markets: readonly unknown[] = event.markets;
+    const after = markets.flatMap((raw) => alignOne(raw, event));
+    const isSame = after.length === markets.length && after.every((raw, i) => raw === markets[i]);
+    return isSame ? event : { ...event, markets: after };
+  });
+  return { events: aligned, turned, contradictions: [...contradictions.values()], kept };
+}
+
+/** The markets of the catalog before, aligned when one is asked for. Of one with other tokens nobody knows the outcomes. */
+class StoredMarkets {
+  private readonly registered: RegisteredMarkets;
+  private readonly before: Pick<Catalog, 'events'>;
+  private raws: Map<string, readonly [raw: JsonObject, event: JsonObject]> | undefined;
+
+  constructor(registered: RegisteredMarkets, before: Pick<Catalog, 'events'>) {
+    this.registered = registered;
+    this.before = before;
+  }
+
+  find(conditionId: string): JsonObject | undefined {
+    const [raw, event] = this.rawOf(conditionId) ?? [];
+    if (raw === undefined || event === undefined) return undefined;
+    const negRisk = this.registered.find(conditionId)?.negRisk ?? negRiskOf(raw, event);
+    // Its event may say something else from now on.
+    const pinned = { ...raw, negRisk };
+    const aligned = alignMarket(pinned, event, this.registered, undefined);
+    return isObject(aligned) ? aligned : withoutOutcomes(pinned);
+  }
+
+  /** Names of the outcomes, where they are known and the market may have others. */
+  namesFor(raw: JsonObject, conditionId: string, count: number): readonly string[] | undefined {
+    const before = this.rawOf(conditionId)?.[0];
+    if (before === undefined || namesTheSame(before, raw)) return undefined;
+    const names = textList(this.find(conditionId)?.outcomes);
+    return names?.length === count ? names : undefined;
+  }
+
+  private rawOf(conditionId: string): readonly [raw: JsonObject, event: JsonObject] | undefined {
+    this.raws ??= new Map(
+      this.before.events.flatMap((event) =>
+        (event.markets as readonly JsonObject[]).flatMap((raw) => {
+          const found = conditionIdOf(raw);
+          return found === undefined ? [] : [[found, [raw, event]] as const];
+        }),
+      ),
+    );
+    return this.raws.get(conditionId);
+  }
+}
+
+/** Both are texts, as in most catalogs, and equal: what is named is the same, whatever it is. */
+function namesTheSame(one: JsonObject, other: JsonObject): boolean {
+  const { clobTokenIds, outcomes } = other;
+  if (typeof clobTokenIds !== 'string' || typeof outcomes !== 'string') return false;
+  return one.clobTokenIds === clobTokenIds && one.outcomes === outcomes;
+}
+
+/** The market in the registered order, or how it contradicts. */
+function alignMarket(
+  raw: JsonObject,
+  event: JsonObject,
+  registered: RegisteredMarkets,
+  stored: StoredMarkets | undefined,
+): JsonObject | ContradictionReason {
+  const conditionId = conditionIdOf(raw) ?? '';
+  const known = conditionId === '' ? undefined : registered.find(conditionId);
+  const tokens = listOf(raw.clobTokenIds) ?? [];
+  const tokenIds = tokens.filter((id) => typeof id === 'string' && isTokenId(id)) as string[];
+  if (known === undefined) {
+    return tokenIds.some((id) => registered.ownerOf(id) !== undefined) ? 'condition' : raw;
+  }
+  const negRisk = negRiskOf(raw, event);
+  if (!namesTokens(raw)) return withoutTokens(raw, negRisk, known, stored?.find(conditionId));
+  // With one that cannot be read they are other ones.
+  if (tokenIds.length !== tokens.length) return 'tokens';
+  const names = pairedNames(raw, tokens.length);
+  const namesBefore = stored?.namesFor(raw, conditionId, known.count);
+  const places = placesOf({ tokenIds, names, negRisk }, known, namesBefore);
+  if (typeof places === 'string') return places;
+  const ordered = places.every((place, outcome) => place === outcome)
+    ? raw
+    : reordered(raw, places);
+  const staying = names === undefined ? stored?.find(conditionId)?.outcomes : undefined;
+  const isPaired = textList(staying)?.length === known.count;
+  return isPaired ? { ...ordered, outcomes: staying } : ordered;
+}
+
+function withoutOutcomes(raw: JsonObject): JsonObject {
+  const columns: ReadonlySet<string> = new Set(INDEX_COLUMNS);
+  return Object.fromEntries(Object.entries(raw).filter(([name]) => !columns.has(name)));
+}
+
+function namesTokens({ clobTokenIds }: JsonObject): boolean {
+  return clobTokenIds != null && listOf(clobTokenIds)?.length !== 0;
+}
+
+/** Names of the outcomes; undefined where they are not one for each token id. */
+function pairedNames({ outcomes }: JsonObject, count: number): readonly string[] | undefined {
+  const names = textList(outcomes);
+  return names?.length === count ? names : undefined;
+}
+
+/** A market that has ended may have lost its tokens: it keeps those that are stored. */
+function withoutTokens(
+  raw: JsonObject,
+  negRisk: boolean,
+  known: RegisteredMarket,
+  stored: JsonObject | undefined,
+): JsonObject | ContradictionReason {
+  if (!hasEnded(raw)) return 'tokens';
+  if (negRisk !== known.negRisk) return 'negRisk';
+  if (stored === undefined || !namesTokens(stored)) return raw;
+  const { outcomes, clobTokenIds } = stored;
+  return { ...raw, outcomes, clobTokenIds };
+}
+
+/** With the lists that have an item for each outcome in another order, each in the form in which it was. */
+function reordered(raw: JsonObject, places: readonly number[]): JsonObject {
+  const columns = INDEX_COLUMNS.flatMap((name): [string, unknown][] => {
+    const list = listOf(raw[name]);
+    if (list?.length !== places.length) return [];
+    const ordered = places.map((place) => list[place]);
+    return [[name, typeof raw[name] === 'string' ? JSON.stringify(ordered) : ordered]];
+  });
+  return { ...raw, ...Object.fromEntries(columns) };
+}
+
+/** A parsed catalog file with its events aligned. One of another shape stays as it is. */
+export function alignFile(
+  json: unknown,
+  registered: RegisteredMarkets,
+  before: Pick<Catalog, 'events'>,
+): Pick<AlignedEvents, 'contradictions' | 'turned'> & { readonly json: unknown } {
+  if (!isObject(json) || !Array.isArray(json.events))
+    return { json, contradictions: [], turned: 0 };
+  const raw: readonly JsonObject[] = json.events;
+  const { events, ...counts } = alignEvents(raw, registered, before);
+  const isSame = events.every((event, place) => event === raw[place]);
+  return { ...counts, json: isSame ? json : { ...json, events } };
+}
+
+/** A line for each market, for people. */
+export function describeContradictions(contradictions: readonly Contradiction[]): string[] {
+  return contradictions.map(
+    ({ conditionId, id, reason }) =>
+      `market ${id} (${conditionId || 'without a condition id'}): ${CONTRADICTIONS[reason]}`,
+  );
+}

@@ -1,0 +1,168 @@
+/**
+ * Books and trades as CSV with a header, read as messages of the public form. An error names line and column, and ends
+ * the reading: a file that a person made is mended, not guessed.
+ *
+ * Thread: any. Non-goals: a line break within quotes.
+ */
+import { basename } from 'node:path';
+import type { JsonObject } from '../catalog/catalog-json.ts';
+import { type Cells, CSV_COLUMNS, type CsvRow, rowOf } from './csv-columns.ts';
+import { RecordingDamaged, type RecordingEntry } from './entries.ts';
+
+/** Places of the columns in a row. */
+interface Header {
+  readonly names: readonly string[];
+  readonly places: ReadonlyMap<keyof CsvRow, number>;
+}
+
+/** Entries of the lines of a file, a batch at a time. */
+export async function* csvEntries(
+  batches: AsyncIterable<readonly string[]>,
+  path: string,
+): AsyncGenerator<RecordingEntry[]> {
+  const file = basename(path).replace(/(\.csv)?(\.gz)?$/i, '');
+  const group = new Group();
+  let header: Header | undefined;
+  let number = 0;
+  let newest = 0;
+  for await (const lines of batches) {
+    const entries: RecordingEntry[] = [];
+    for (const line of lines) {
+      number += 1;
+      const where = `${path}: line ${number}`;
+      const cells = cellsOf(line, where);
+      if (cells === undefined) continue;
+      if (header === undefined) {
+        header = headerOf(cells, where);
+        continue;
+      }
+      const row = readRow(header, cells, file, where);
+      if (row.time < newest)
+        throw faultIn(header, 'time', where, 'is before the line above: sort the rows by time');
+      newest = row.time;
+      if (!group.fits(row)) entries.push(...group.end());
+      if (!group.add(row)) throw faultIn(header, 'price', where, 'is there twice in this book');
+    }
+    yield entries;
+  }
+  yield group.end();
+}
+
+/** Rows that are one message: a whole book of a token, changes of a market at one time, or a trade. */
+class Group {
+  private rows: CsvRow[] = [];
+  private readonly prices = new Set<string>();
+
+  fits({ market, time, token, type }: CsvRow): boolean {
+    const [first] = this.rows;
+    if (first === undefined) return true;
+    const isSame = first.type === type && first.time === time && first.market === market;
+    return isSame && type !== 'trade' && (type === 'change' || first.token === token);
+  }
+
+  /** False = a book has this price already. */
+  add(row: CsvRow): boolean {
+    this.rows.push(row);
+    if (row.type !== 'book') return true;
+    const { size } = this.prices;
+    this.prices.add(`${row.side} ${Number(row.price)}`);
+    return this.prices.size > size;
+  }
+
+  end(): RecordingEntry[] {
+    const { rows } = this;
+    const [first] = rows;
+    this.rows = [];
+    this.prices.clear();
+    if (first === undefined) return [];
+    return [{ at: first.time, kind: 'message', message: messageOf(first, rows) }];
+  }
+}
+
+function messageOf(first: CsvRow, rows: readonly CsvRow[]): JsonObject {
+  const { market, price, side, size, time, type } = first;
+  const of = { market, timestamp: String(time) };
+  if (type === 'change') {
+    const changes = rows.map((row) => ({ ...tokenOf(row), ...levelOf(row), side: row.side }));
+    return { event_type: 'price_change', ...of, price_changes: changes };
+  }
+  if (type === 'trade')
+    return { event_type: 'last_trade_price', ...of, ...tokenOf(first), price, size, side };
+  const levels = (wanted: CsvRow['side']) =>
+    rows.filter((row) => row.side === wanted && /[1-9]/.test(row.size)).map(levelOf);
+  return {
+    ...{ event_type: 'book', ...of, ...tokenOf(first) },
+    ...{ bids: levels('BUY'), asks: levels('SELL') },
+  };
+}
+
+function tokenOf({ outcome, token }: CsvRow) {
+  return { asset_id: token, ...(outcome !== undefined && { outcome }) };
+}
+
+function levelOf({ price, size }: CsvRow) {
+  return { price, size };
+}
+
+function headerOf(cells: readonly string[], where: string): Header {
+  const names = cells.map((cell) => cell.toLowerCase());
+  const places = new Map<keyof CsvRow, number>();
+  for (const { aliases, isRequired, name } of CSV_COLUMNS) {
+    const found = [name, ...aliases].filter((each) => names.includes(each));
+    const [own] = found;
+    const isTwice = found.length > 1 || names.indexOf(own ?? '') !== names.lastIndexOf(own ?? '');
+    if (own !== undefined && isTwice)
+      throw new RecordingDamaged(`${where}, column ${found.at(-1)}: ${name} is there twice`);
+    if (own !== undefined) places.set(name, names.indexOf(own));
+    else if (isRequired) {
+      const others = aliases.length === 0 ? '' : ` (or ${aliases.join(', ')})`;
+      throw new RecordingDamaged(
+        `${where}: it is no JSON, and as the header of a CSV file it lacks the column ${name}${others}; columns are separated by commas`,
+      );
+    }
+  }
+  return { names: cells, places };
+}
+
+function readRow(header: Header, cells: readonly string[], file: string, where: string): CsvRow {
+  if (cells.length !== header.names.length)
+    throw new RecordingDamaged(
+      `${where}: it has ${cells.length} columns, and the header ${header.names.length}`,
+    );
+  const named = Object.fromEntries(
+    CSV_COLUMNS.map(({ name }) => [name, cells[header.places.get(name) ?? -1] ?? '']),
+  ) as Cells;
+  const row = rowOf(named, file);
+  if (typeof row !== 'string') return row;
+  const { rule } = CSV_COLUMNS.find(({ name }) => name === row)!;
+  throw faultIn(header, row, where, `must be ${rule}, not ${JSON.stringify(named[row])}`);
+}
+
+function faultIn(
+  { names, places }: Header,
+  column: keyof CsvRow,
+  where: string,
+  what: string,
+): RecordingDamaged {
+  return new RecordingDamaged(
+    `${where}, column ${names[places.get(column) ?? -1] ?? column}: it ${what}`,
+  );
+}
+
+/** Cells of a line, without blanks at their ends; undefined = the line is empty. */
+function cellsOf(line: string, where: string): string[] | undefined {
+  const text = line.replace(/\r$/, '');
+  if (text.trim() === '') return undefined;
+  if (!text.includes('"')) return text.split(',').map((cell) => cell.trim());
+  const cells: string[] = [];
+  const cell = /\s*(?:"((?:[^"]|"")*)"\s*|([^",]*))(,|$)/y;
+  for (let isOpen = true; isOpen; ) {
+    const found = cell.exec(text);
+    if (found === null)
+      throw new RecordingDamaged(`${where}, cell ${cells.length + 1}: its quotes are not closed`);
+    const [, quoted, plain = '', end] = found;
+    cells.push(quoted === undefined ? plain.trim() : quoted.replaceAll('""', '"').trim());
+    isOpen = end === ',';
+  }
+  return cells;
+}

@@ -1,0 +1,57 @@
+/**
+ * The one rule for texts that people and other venues give: names stand in one line, prose may have several. An operator
+ * is told what is wrong; a catalog from elsewhere is cleaned, because its texts are nobody's here to correct.
+ * Rules: docs/protocol.md#texts
+ *
+ * Pure; any thread.
+ */
+import { isCommonProse, replaceUnprintable, unprintableIn } from './printable.ts';
+
+/** Characters of texts from elsewhere, far above real ones; operators have bounds of their own. */
+const FOREIGN_NAME_MAX = 1_000;
+const FOREIGN_TEXT_MAX = 100_000;
+
+/** In prose: blanks of no width hurt nobody there, but overrides of direction turn what stands behind them. */
+const BAD_IN_PROSE =
+  /(?![\t\n\r])[\p{Cc}\p{Cs}\p{Noncharacter_Code_Point}\u202a-\u202e\u2066-\u2069]/gu;
+/** Stands where nothing of a name is left. */
+const NOTHING_LEFT = '\ufffd';
+
+/** One line of printable characters without blanks at its ends. The empty text is one. */
+export function isName(text: string): boolean {
+  return text === text.trim() && unprintableIn(text) === undefined;
+}
+
+/** Any number of lines, without control characters but tabs and line breaks. */
+export function isProse(text: string): boolean {
+  return isCommonProse(text) || text.search(BAD_IN_PROSE) === -1;
+}
+
+/** Returns a name without unprintable characters, cut where it is overlong. Blanks at its ends stay. */
+export function cleanName(text: string): string {
+  const clean = cleanLine(text);
+  // A name of blanks alone is of the venue that it comes from.
+  return clean === '' && text !== '' ? NOTHING_LEFT : cut(clean, FOREIGN_NAME_MAX);
+}
+
+/** The same for one line of any kind: an address, a time, a list as JSON. A half of a surrogate pair becomes U+FFFD. */
+export function cleanLine(text: string): string {
+  if (unprintableIn(text) === undefined) return cut(text, FOREIGN_TEXT_MAX);
+  // A tab or a line break separates words: the run of blanks that it is in becomes one blank.
+  const joined = text.replace(/\s*[\t\n\v\f\r\u0085\u2028\u2029]\s*/gu, ' ');
+  const clean = replaceUnprintable(joined.toWellFormed(), '', () => '');
+  return cut(clean, FOREIGN_TEXT_MAX);
+}
+
+/** Returns prose without control characters, cut where it is overlong. */
+export function cleanProse(text: string): string {
+  const clean = isProse(text) ? text : text.toWellFormed().replace(BAD_IN_PROSE, '');
+  return cut(clean, FOREIGN_TEXT_MAX);
+}
+
+/** Never between the halves of a surrogate pair. */
+function cut(text: string, most: number): string {
+  if (text.length <= most) return text;
+  const end = /[\ud800-\udbff]/.test(text[most - 1]!) ? most - 1 : most;
+  return text.slice(0, end);
+}
