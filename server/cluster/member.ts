@@ -276,7 +276,7 @@ export class Member {
     return {
       leads: this.leads(),
       applied: this.roles?.facts().applied ?? 0,
-      reasons: reasons.filter((reason) => PAUSES[reason].concerns !== 'leader'),
+      reasons: reasons.filter((reason) => PAUSES[reason].concerns === 'node'),
       wall: this.own.wall(),
     };
   };
@@ -366,6 +366,7 @@ export class Member {
     await this.roles!.settled(signal);
     const patience = sleep(this.config.clusterSilenceMs, undefined, { signal, ref: false });
     await Promise.race([this.comparing, patience]);
+    this.readiness?.started();
   }
 
   async stopFollowing(): Promise<void> {

@@ -37,6 +37,7 @@ export class Readiness {
   private skew: ClockSkew = { ms: 0, verdict: 'right', text: '' };
   /** Reasons that the log of the process has said. */
   private readonly said = new Set<PauseReason>();
+  private isStarting = true;
 
   constructor(options: ReadinessOptions) {
     this.o = options;
@@ -52,9 +53,15 @@ export class Readiness {
       return clock === undefined || silentMs > FRESH_MS ? [] : [clock];
     });
     const skew = clockSkew(clocks);
-    if (skew.verdict === 'unknown' && this.skew.verdict !== 'unknown') print('warn', skew.text);
+    const isNews = skew.verdict !== this.skew.verdict;
+    if (skew.verdict === 'unknown' && isNews) print('warn', skew.text);
     this.skew = skew;
     this.say();
+  }
+
+  /** The start has waited for the cluster: from now on the log of the process has each reason. */
+  started(): void {
+    this.isStarting = false;
   }
 
   /** Milliseconds that the clock of this node is ahead of those of most nodes. */
@@ -103,6 +110,7 @@ export class Readiness {
   /** A line of the log where a reason begins, and where it ends. */
   private say(): void {
     const { print } = this.o;
+    if (this.isStarting) return;
     const now = this.pauses().filter(({ reason }) => reason !== 'etcd');
     for (const { detail, reason } of now) {
       if (!this.said.has(reason)) print('warn', `${detail}; ${PAUSES[reason].begins}`);
