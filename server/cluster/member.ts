@@ -331,7 +331,8 @@ export class Member {
   }
 
   facts(): ClusterFacts | undefined {
-    return this.roles && { ...this.roles.facts(), forwarded: this.meters };
+    const clockSkewMs = this.readiness?.skewMs ?? 0;
+    return this.roles && { ...this.roles.facts(), clockSkewMs, forwarded: this.meters };
   }
 
   /** Reasons of the cluster why this node is not ready. */

@@ -53,9 +53,11 @@ export class Readiness {
       return clock === undefined || silentMs > FRESH_MS ? [] : [clock];
     });
     const skew = clockSkew(clocks);
-    const isNews = skew.verdict !== this.skew.verdict;
-    if (skew.verdict === 'unknown' && isNews) print('warn', skew.text);
-    this.skew = skew;
+    // A clock that most nodes have found wrong stays so when some of them are gone.
+    const isKnown = skew.verdict !== 'unknown' || this.skew.verdict !== 'wrong';
+    if (isKnown && skew.verdict === 'unknown' && this.skew.verdict === 'right')
+      print('warn', skew.text);
+    if (isKnown) this.skew = skew;
     this.say();
   }
 

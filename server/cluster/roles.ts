@@ -170,7 +170,7 @@ export class Roles {
     this.timer = setInterval(() => this.look(), silenceMs / LOOKS);
   }
 
-  facts(): Omit<ClusterFacts, 'forwarded'> {
+  facts(): Omit<ClusterFacts, 'clockSkewMs' | 'forwarded'> {
     const { feed, leader } = this;
     const leads = this.role === 'leading';
     return {
