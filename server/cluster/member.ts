@@ -107,6 +107,7 @@ export class Member {
   private comparing: Promise<void> | undefined;
   private isClosed = false;
   private isLeaving = false;
+  private isServing = false;
   private readonly config: Config;
   private readonly replicated: ReplicatedLog;
   private readonly etcd: EtcdClient;
@@ -186,6 +187,7 @@ export class Member {
     const sequence = (): number => applied.newest;
     this.forwarder.serve(this.peers, routes, sequence, this.print);
     this.orders.serve(this.peers, lines, sequence, refuse);
+    this.isServing = true;
   }
 
   /** The time of batches, from the newest record of these tables on. */
@@ -250,7 +252,8 @@ export class Member {
       wall: this.own.wall,
       onLook: () => {
         readiness.look();
-        stepDown.look();
+        // A start that leads has commands of its own to make.
+        if (this.isServing) stepDown.look();
       },
     });
     const readiness = new Readiness({

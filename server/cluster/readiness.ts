@@ -27,6 +27,8 @@ export interface ReadinessOptions {
 
 /** A leader that is not reached for longer, beyond FRESH_MS, makes a node unready: a handover takes less. */
 const UNREACHED_MS_MAX = 1_000;
+/** A clock that was measured so long ago still counts: clocks do not become right while a node is busy. */
+const CLOCK_MS_MAX = 5_000;
 /** Longest step between two looks that counts. */
 const STEP_MS_MAX = 1_000;
 
@@ -50,7 +52,7 @@ export class Readiness {
     if (this.o.leads() || this.leaderAnswers()) this.unreached.end();
     else this.unreached.look();
     const clocks = watch.nodes().flatMap(({ clock, silentMs }) => {
-      return clock === undefined || silentMs > FRESH_MS ? [] : [clock];
+      return clock === undefined || silentMs > CLOCK_MS_MAX ? [] : [clock];
     });
     const skew = clockSkew(clocks);
     // A clock that most nodes have found wrong stays so when some of them are gone.

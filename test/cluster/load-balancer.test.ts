@@ -152,7 +152,14 @@ describe('a load balancer in front of three nodes', NEEDS_ETCD, () => {
       t.after(() => place.end());
       const sendsTo = async (...expected: number[]): Promise<void> => {
         const began = performance.now();
-        await until(async () => (await place.sends()).join() === expected.join(), WAIT_MS);
+        let sent: readonly number[] = [];
+        await until(async () => {
+          sent = await place.sends();
+          return sent.join() === expected.join();
+        }, WAIT_MS).catch((error: unknown) => {
+          for (const { log } of cluster.nodes) console.error(log);
+          throw new Error(`${expected} expected, it sends to ${sent}`, { cause: error });
+        });
         console.log(
           `${name} sends to ${expected} after ${Math.round(performance.now() - began)} ms`,
         );

@@ -163,7 +163,7 @@ test('a node whose clock is wrong says so, and two nodes only warn', async () =>
   assert.equal(readiness.skewMs, -9_000);
   // It stays wrong when one of the others is gone, until they agree or none is left.
   const [leader] = at.nodes;
-  at.nodes = [leader!, watched('n2', { clock: second!, silentMs: 5_000 })];
+  at.nodes = [leader!, watched('n2', { clock: second!, silentMs: 5_001 })];
   readiness.look();
   assert.deepEqual(codes(), ['clock-skew']);
   at.nodes = [{ ...leader!, clock: clocks(10)[0]! }];
