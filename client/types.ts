@@ -1096,6 +1096,7 @@ export type ActivityAnswer = readonly {
   readonly proxyWallet: string;
   readonly side: 'BUY' | 'SELL' | '';
   readonly asset: string;
+  readonly token_id?: string;
   readonly conditionId: string;
   readonly size: number;
   readonly price: number;
@@ -1169,6 +1170,7 @@ export type OrderResults = readonly OrderResult[];
 export type PositionsAnswer = readonly {
   readonly proxyWallet: string;
   readonly asset: string;
+  readonly token_id?: string;
   readonly conditionId: string;
   readonly size: number;
   readonly avgPrice: number;
@@ -1208,6 +1210,7 @@ export type TradesAnswer = readonly {
   readonly proxyWallet: string;
   readonly side: 'BUY' | 'SELL';
   readonly asset: string;
+  readonly token_id?: string;
   readonly conditionId: string;
   readonly size: number;
   readonly price: number;

@@ -4,7 +4,7 @@
  * Thread: the I/O thread.
  */
 
-import { earliestExpiry } from '../../engine/orders/expiry.ts';
+import { earliestDue } from '../../engine/due.ts';
 import { engineTime, firstKeptClosed, lastBatch } from '../../engine/reads.ts';
 import { BATCH_COMMANDS_MAX } from '../../engine/tables/capacities.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
@@ -93,7 +93,7 @@ export interface Writer {
   readonly commits: Commits | undefined;
   /** Watches the wallets that wanted to be watched, from now on. */
   openHeartbeats(watches: WatchNotes): Pick<Heartbeats, 'beat' | 'stop'>;
-  /** Resolves once the orders that have expired by now are gone. */
+  /** Resolves once the orders that have expired by now are gone, and the markets whose end has come have ended. */
   expireDue(): Promise<void>;
   /** Resolves when every worker has loaded: until then an order waits longer than others. */
   ready(): Promise<void>;
@@ -281,10 +281,10 @@ function writerOf(o: WriterOptions, parts: WriterParts): Writer {
     },
     async expireDue() {
       if (cluster !== undefined) return;
-      const earliest = earliestExpiry(tables);
-      if (earliest === 0 || earliest * MS > o.clock.now()) return;
+      const earliest = earliestDue(tables);
+      if (earliest === 0 || earliest > o.clock.now()) return;
       const due = applyCommands(sequencer, new Int32Array(0));
-      await start.wait('the orders that expired while the node was down', due);
+      await start.wait('orders and markets whose time came while the node was down', due);
     },
     ready: () => pool.loaded(),
     follow: () => follower.start(),
