@@ -5,7 +5,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { appendFileSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
-import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { auditEntries } from '../../storage/operations/audit-log.ts';
@@ -29,6 +28,9 @@ useCompiledNodes();
 const SMALL_FILES = { LOG_SEGMENT_BYTES: '65536', IMAGE_BATCHES: '100000' };
 const ORDERS = 40;
 const BLOCK_BYTES = 4_096;
+/** What is open already stays so when the limit falls. */
+const FEWER_FILES = 3;
+const MORE_FILES = 1_000;
 
 /** 200, or the codes of a 503. */
 async function readiness(cluster: Cluster, i: number): Promise<string> {
@@ -204,6 +206,11 @@ test(
     ),
 );
 
+/** The soft limit of open files of a process that runs. */
+function setLimit(pid: number, nofile: string): void {
+  assert.equal(spawnSync('prlimit', ['--pid', `${pid}`, `--nofile=${nofile}`]).status, 0);
+}
+
 function filesOf(pid: number): number {
   return readdirSync(`/proc/${pid}/fd`).length;
 }
@@ -233,30 +240,22 @@ test('a leader that can open no file hands over', needsLimits, () =>
   clustered(
     async (cluster) => {
       const first = await cluster.leader();
+      const others = numbersOf(cluster).filter((i) => i !== first);
       await say(cluster, numbersOf(cluster), /^ready$/);
-      await traderOf(cluster, 'alice');
-      const { pid, port } = cluster.nodes[first]!;
+      const alice = await traderOf(cluster, 'alice');
+      // From here on nobody needs another connection to it.
+      for (const i of others) await placed(cluster, alice, 90 + i, [i]);
+      const { pid } = cluster.nodes[first]!;
       const ports = cluster.etcd.members.map((member) => member.port);
       await until(() => ports.every((it) => isConnected(pid, it)), WAIT_MS);
-      const limit = filesOf(pid);
-      assert.equal(
-        spawnSync('prlimit', ['--pid', `${pid}`, `--nofile=${limit}:${limit}`]).status,
-        0,
-      );
-      // Descriptors that come free are taken by connections that wait.
-      const idle: Socket[] = [];
-      const more = setInterval(() => {
-        if (idle.length < 200) idle.push(connect(port, '127.0.0.1').on('error', () => undefined));
-      }, 20);
-      try {
-        const next = await tradeUntilLed(cluster, first);
-        const { body } = (await handoverEntry(cluster, next)) as { body: { reasons: string[] } };
-        assert.deepEqual(body.reasons, ['files']);
-      } finally {
-        clearInterval(more);
-        for (const socket of idle) socket.destroy();
-      }
+      const limit = filesOf(pid) - FEWER_FILES;
+      setLimit(pid, `${limit}:`);
+      const next = await tradeUntilLed(cluster, first);
+      const { body } = (await handoverEntry(cluster, next)) as { body: { reasons: string[] } };
+      assert.deepEqual(body.reasons, ['files']);
+      setLimit(pid, `${limit + MORE_FILES}:`);
       await say(cluster, numbersOf(cluster), /^ready$/);
+      assert(!cluster.nodes[first]!.hasEnded);
     },
     { ...PATIENT, ...SMALL_FILES },
   ),

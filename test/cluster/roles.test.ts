@@ -2,13 +2,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { CommandKind, commandKind, commandWords, noteBytes } from '../../engine/commands.ts';
+import {
+  CommandKind,
+  commandKind,
+  commandWords,
+  NoteCommand,
+  noteBytes,
+} from '../../engine/commands.ts';
 import { batchOf } from '../../storage/recovery/replay.ts';
 import { until } from '../common/node-harness.ts';
 import type { Random } from '../common/random.ts';
 import { type Fate, MemoryCluster } from '../storage/memory-log.ts';
 import { seeded, TIGHT } from '../storage/stored-exchange.ts';
-import { SILENCE_MS, SimulatedNode } from './simulated-node.ts';
+import { NOTE_KIND, SILENCE_MS, SimulatedNode } from './simulated-node.ts';
 
 const WAIT_MS = 30_000;
 const NODES = 3;
@@ -67,6 +73,7 @@ function notedIn({ stored }: MemoryCluster): number[] {
     const numbers: number[] = [];
     for (let at = 0; at < i32.length; at += commandWords(i32, at)) {
       if (commandKind(i32, at) !== CommandKind.note) continue;
+      if (i32[at + NoteCommand.kind] !== NOTE_KIND) continue;
       numbers.push(Number(Buffer.from(noteBytes(i32, at)).toString()));
     }
     return numbers;

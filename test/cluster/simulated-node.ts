@@ -24,7 +24,7 @@ import { InlinePool } from './inline-pool.ts';
 
 export const SILENCE_MS = 120;
 const SETTINGS = { selfTrade: 0, openOrdersPerAccount: 0, walletsPerSigner: 0, ledger: false };
-const NOTE_KIND = 200;
+export const NOTE_KIND = 200;
 
 /** A run of the node, from a start to its end. */
 interface Run {
