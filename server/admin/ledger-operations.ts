@@ -169,7 +169,7 @@ function detailOf({ first, reason }: Extract<LedgerOutcome, { readonly kind: 're
   }
 }
 
-function usedFor({ amount, kind, time }: StoredRequest): string {
+export function usedFor({ amount, kind, time }: StoredRequest): string {
   const name = NAMES.get(kind) ?? 'another command';
   const of = amount === 0 ? '' : ` of ${microText(amount)}`;
   return `${name}${of} at ${new Date(time).toISOString()}`;
