@@ -35,7 +35,7 @@ const REQUEST_OPTIONS = {
 const MADE_OPTIONS = {
   '--description <text>': 'the rules',
   '--start <time>': 'when it begins, such as 2027-01-01T18:00:00Z (now)',
-  '--end <time>': 'when it ends',
+  '--end <time>': 'its date, which ends no trading of its markets',
   '--key <text>': 'tells it from others of the same name',
   '--id <text>': 'the older name of --key',
   ...ADMIN_OPTIONS,
@@ -322,6 +322,8 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
       '--fee <bps>': 'base fee of takers in basis points (0)',
       '--neg-risk': 'at most one market of its event can be Yes',
       ...MADE_OPTIONS,
+      '--end <time>': 'when it ends: it takes no orders from then on, and open ones end',
+      '--keep-open': '--end is a date only',
     },
     run: async () => (await import('./market-commands.ts')).createMarket,
   },
@@ -346,7 +348,8 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
     options: {
       '--question <text>': 'its question',
       '--description <text>': 'the rules',
-      '--end <time>': 'when it ends, such as 2027-01-31T18:00:00Z',
+      '--end <time>': 'when it ends, such as 2027-01-31T18:00:00Z, as long as it has not ended',
+      '--keep-open': '--end is a date only; without --end it takes the end away',
       '--tick <size>': 'tick size',
       '--minimum <shares>': 'least size of an order',
       '--fee <bps>': 'base fee of takers in basis points',
