@@ -321,9 +321,9 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
       '--minimum <shares>': 'least size of an order (5)',
       '--fee <bps>': 'base fee of takers in basis points (0)',
       '--neg-risk': 'at most one market of its event can be Yes',
+      '--keep-open': '--end is a date only',
       ...MADE_OPTIONS,
       '--end <time>': 'when it ends: it takes no orders from then on, and open ones end',
-      '--keep-open': '--end is a date only',
     },
     run: async () => (await import('./market-commands.ts')).createMarket,
   },
@@ -342,7 +342,7 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
     run: async () => (await import('./market-list.ts')).listMarkets,
   },
   'market edit': {
-    does: 'changes what a market says, its tick, minimum or fee',
+    does: 'changes what a market says, its tick, minimum, fee or end',
     node: 'remote',
     args: ['MARKET'],
     options: {
