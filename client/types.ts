@@ -1263,6 +1263,13 @@ export const REFUSALS = {
   "MARKET_NOT_READY": [
     "the market is not yet ready to process new orders"
   ],
+  "MARKET_HALTED": [
+    "the market is not yet ready to process new orders"
+  ],
+  "MARKET_ENDED": [
+    "the market has ended",
+    "the market is not yet ready to process new orders"
+  ],
   "AMOUNT_NOT_POSITIVE": [
     "makerAmount and takerAmount must be positive"
   ],
@@ -1367,7 +1374,8 @@ export const REFUSALS = {
     "market is not registered"
   ],
   "MARKET_RESOLVED": [
-    "market has resolved"
+    "market has resolved",
+    "the market is not yet ready to process new orders"
   ],
   "PAYOUT_INVALID": [
     "payout must be a whole number for each outcome, with a sum from 1 to 10000; all equal if void"
@@ -1601,7 +1609,8 @@ export const REFUSALS = {
     "there is a market of this question"
   ],
   "MARKET_CLOSED": [
-    "the market is closed"
+    "the market is closed",
+    "the market is not yet ready to process new orders"
   ],
   "FIXED_MEMBER": [
     "outcomes cannot be changed",
