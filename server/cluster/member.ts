@@ -107,6 +107,7 @@ export class Member {
   private comparing: Promise<void> | undefined;
   private isClosed = false;
   private isLeaving = false;
+  private isServing = false;
   private readonly config: Config;
   private readonly replicated: ReplicatedLog;
   private readonly etcd: EtcdClient;
@@ -186,6 +187,7 @@ export class Member {
     const sequence = (): number => applied.newest;
     this.forwarder.serve(this.peers, routes, sequence, this.print);
     this.orders.serve(this.peers, lines, sequence, refuse);
+    this.isServing = true;
   }
 
   /** The time of batches, from the newest record of these tables on. */
@@ -250,7 +252,8 @@ export class Member {
       wall: this.own.wall,
       onLook: () => {
         readiness.look();
-        stepDown.look();
+        // A start that leads has commands of its own to make.
+        if (this.isServing) stepDown.look();
       },
     });
     const readiness = new Readiness({
@@ -276,7 +279,7 @@ export class Member {
     return {
       leads: this.leads(),
       applied: this.roles?.facts().applied ?? 0,
-      reasons: reasons.filter((reason) => PAUSES[reason].concerns !== 'leader'),
+      reasons: reasons.filter((reason) => PAUSES[reason].concerns === 'node'),
       wall: this.own.wall(),
     };
   };
@@ -331,7 +334,8 @@ export class Member {
   }
 
   facts(): ClusterFacts | undefined {
-    return this.roles && { ...this.roles.facts(), forwarded: this.meters };
+    const clockSkewMs = this.readiness?.skewMs ?? 0;
+    return this.roles && { ...this.roles.facts(), clockSkewMs, forwarded: this.meters };
   }
 
   /** Reasons of the cluster why this node is not ready. */
@@ -366,6 +370,7 @@ export class Member {
     await this.roles!.settled(signal);
     const patience = sleep(this.config.clusterSilenceMs, undefined, { signal, ref: false });
     await Promise.race([this.comparing, patience]);
+    this.readiness?.started();
   }
 
   async stopFollowing(): Promise<void> {

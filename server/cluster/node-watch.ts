@@ -16,7 +16,7 @@ export interface NodeState {
   readonly leads: boolean;
   /** Newest record that is applied. */
   readonly applied: number;
-  /** Codes of its own reasons why it is not ready, without those that the leader is the cause of. */
+  /** Codes of the reasons why it is not ready that concern it alone. */
   readonly reasons: readonly string[];
   /** Unix milliseconds by which it judges credentials. */
   readonly wall: number;

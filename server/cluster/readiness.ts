@@ -27,6 +27,8 @@ export interface ReadinessOptions {
 
 /** A leader that is not reached for longer, beyond FRESH_MS, makes a node unready: a handover takes less. */
 const UNREACHED_MS_MAX = 1_000;
+/** A clock that was measured so long ago still counts: clocks do not become right while a node is busy. */
+const CLOCK_MS_MAX = 5_000;
 /** Longest step between two looks that counts. */
 const STEP_MS_MAX = 1_000;
 
@@ -37,6 +39,7 @@ export class Readiness {
   private skew: ClockSkew = { ms: 0, verdict: 'right', text: '' };
   /** Reasons that the log of the process has said. */
   private readonly said = new Set<PauseReason>();
+  private isStarting = true;
 
   constructor(options: ReadinessOptions) {
     this.o = options;
@@ -49,12 +52,20 @@ export class Readiness {
     if (this.o.leads() || this.leaderAnswers()) this.unreached.end();
     else this.unreached.look();
     const clocks = watch.nodes().flatMap(({ clock, silentMs }) => {
-      return clock === undefined || silentMs > FRESH_MS ? [] : [clock];
+      return clock === undefined || silentMs > CLOCK_MS_MAX ? [] : [clock];
     });
     const skew = clockSkew(clocks);
-    if (skew.verdict === 'unknown' && this.skew.verdict !== 'unknown') print('warn', skew.text);
-    this.skew = skew;
+    // A clock that most nodes have found wrong stays so when some of them are gone.
+    const isKnown = skew.verdict !== 'unknown' || this.skew.verdict !== 'wrong';
+    if (isKnown && skew.verdict === 'unknown' && this.skew.verdict === 'right')
+      print('warn', skew.text);
+    if (isKnown) this.skew = skew;
     this.say();
+  }
+
+  /** The start has waited for the cluster: from now on the log of the process has each reason. */
+  started(): void {
+    this.isStarting = false;
   }
 
   /** Milliseconds that the clock of this node is ahead of those of most nodes. */
@@ -103,6 +114,7 @@ export class Readiness {
   /** A line of the log where a reason begins, and where it ends. */
   private say(): void {
     const { print } = this.o;
+    if (this.isStarting) return;
     const now = this.pauses().filter(({ reason }) => reason !== 'etcd');
     for (const { detail, reason } of now) {
       if (!this.said.has(reason)) print('warn', `${detail}; ${PAUSES[reason].begins}`);

@@ -170,7 +170,7 @@ export class Roles {
     this.timer = setInterval(() => this.look(), silenceMs / LOOKS);
   }
 
-  facts(): Omit<ClusterFacts, 'forwarded'> {
+  facts(): Omit<ClusterFacts, 'clockSkewMs' | 'forwarded'> {
     const { feed, leader } = this;
     const leads = this.role === 'leading';
     return {
@@ -497,6 +497,7 @@ export class Roles {
     this.beats = setInterval(() => this.beatOnce(), silenceMs / BEATS);
     this.beatOnce();
     this.upkeep = setInterval(() => void this.lookAfterLog(), UPKEEP_MS);
+    void this.lookAtSpace();
     sequencer.follow(false);
     onLead(this.handover);
   }
@@ -526,6 +527,12 @@ export class Roles {
     } catch (error) {
       print('warn', `the log of the cluster could not be trimmed: ${(error as Error).message}`);
     }
+  }
+
+  /** It asks each member of the log, which needs a connection: later there may be no file for one. */
+  private async lookAtSpace(): Promise<void> {
+    const { replicated, silenceMs } = this.o;
+    this.space = await replicated.space(silenceMs).catch(() => this.space);
   }
 
   /** Orders pause where the log does not answer, or is full. */

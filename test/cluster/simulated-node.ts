@@ -97,7 +97,7 @@ export class SimulatedNode {
       peers: `peers://${this.name}:1`,
       ...{ silenceMs: SILENCE_MS, replicated, log, tables: t, sequencer, clock, onFatal },
       wall: () => Date.now() + this.wallAhead,
-      epochRecord: () => epochRecord(t, SETTINGS),
+      epochRecord: (handover) => epochRecord(t, SETTINGS, handover),
       onLead: () => undefined,
       key: '',
       onFollow: () => undefined,

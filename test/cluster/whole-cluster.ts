@@ -55,9 +55,17 @@ export class Cluster {
     this.etcd = etcd;
   }
 
-  static async start(further: Settings, markets = MARKETS): Promise<Cluster> {
+  /** @param own directories and settings of single nodes */
+  static async start(
+    further: Settings,
+    markets = MARKETS,
+    own: Own = () => ({}),
+  ): Promise<Cluster> {
     const cluster = await Cluster.withoutNodes();
-    for (let i = 0; i < NODES; i++) await cluster.prepare(i, further, markets);
+    for (let i = 0; i < NODES; i++) {
+      const { directory = temporaryDirectory(), settings } = own(i);
+      await cluster.prepare(i, directory, { ...further, ...settings }, markets);
+    }
     const started = cluster.directories.map((_, i) => cluster.run(i));
     try {
       await Promise.all(started);
@@ -142,8 +150,12 @@ export class Cluster {
     await this.etcd.close();
   }
 
-  private async prepare(i: number, further: Settings, markets: number): Promise<void> {
-    const directory = temporaryDirectory();
+  private async prepare(
+    i: number,
+    directory: string,
+    further: Settings,
+    markets: number,
+  ): Promise<void> {
     const terms = Array.from({ length: markets }, (_, id) => ({ id: id + 1 }));
     this.markets = await withMarkets(directory, terms);
     if (i === 0) openNodeKey(directory);
@@ -163,6 +175,9 @@ export class Cluster {
     });
   }
 }
+
+/** What is different at the node of this number. */
+export type Own = (i: number) => { readonly directory?: string; readonly settings?: Settings };
 
 type Body = (cluster: Cluster) => Promise<void>;
 
@@ -191,8 +206,8 @@ export function sharedCluster(further: Settings = {}): (body: Body) => () => Pro
 }
 
 /** For a test that changes the cluster itself: one of its own, with one market. */
-export async function clustered(body: Body, further: Settings = {}): Promise<void> {
-  const cluster = await Cluster.start(further, 1);
+export async function clustered(body: Body, further: Settings = {}, own?: Own): Promise<void> {
+  const cluster = await Cluster.start(further, 1, own);
   try {
     cluster.turnToNextMarket();
     await body(cluster);
