@@ -262,7 +262,7 @@ function writerOf(o: WriterOptions, parts: WriterParts): Writer {
     meters,
     seqlock,
     applied: sequencer.applied,
-    isTaking: () => !sequencer.isPaused() && cluster?.isStale() !== true,
+    isTaking: () => !sequencer.isPaused() && cluster?.isTakenIn() !== false,
     waiting: () => sequencer.waiting() + lines.waiting,
     pauses: () => [...room.pauses(), ...(cluster?.pauses() ?? [])],
     pauseVenue: (reason) => room.report('operator', reason),

@@ -5,11 +5,10 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { makeRoom, membersOf } from '../../storage/cluster/make-room.ts';
-import type { ReplicatedLog } from '../../storage/cluster/replicated-log.ts';
 import type { EtcdClient } from '../../storage/etcd/client.ts';
 import type { ClusterControl } from '../admin/cluster-operations.ts';
 import type { NodeView } from '../admin/cluster-schemas.ts';
-import { announcedOf } from './announced.ts';
+import type { Announcements } from './announced.ts';
 import type { Roles } from './roles.ts';
 
 /** What GET /status says, as far as it is of interest here. */
@@ -36,7 +35,7 @@ export interface ControlOptions {
   readonly node: string;
   readonly silenceMs: number;
   readonly roles: Roles;
-  readonly replicated: Pick<ReplicatedLog, 'nodes'>;
+  readonly announcements: Announcements;
   readonly etcd: EtcdClient;
 }
 
@@ -44,7 +43,7 @@ export function controlOf(o: ControlOptions): ClusterControl {
   const { etcd, node, roles, silenceMs } = o;
   return {
     async view() {
-      const [nodes, members] = await Promise.all([nodesOf(o.replicated), membersOf(etcd)]);
+      const [nodes, members] = await Promise.all([nodesOf(o.announcements), membersOf(etcd)]);
       return {
         nodes,
         etcd: members.map(({ isLeader, liveBytes, member, usedBytes }) => ({
@@ -55,7 +54,7 @@ export function controlOf(o: ControlOptions): ClusterControl {
 
     async handOver(to) {
       if (roles.role !== 'leading') return `it does not lead: ask ${roles.leader?.node ?? 'later'}`;
-      const next = nextOf(await nodesOf(o.replicated), node, to);
+      const next = nextOf(await nodesOf(o.announcements), node, to);
       if ('problem' in next) return next.problem;
       const began = performance.now();
       await roles.handOver(next.node);
@@ -80,19 +79,19 @@ export function controlOf(o: ControlOptions): ClusterControl {
 
 /** The nodes as they answered a moment ago, for who looks again and again. */
 export class NodeList {
-  private readonly replicated: Pick<ReplicatedLog, 'nodes'>;
+  private readonly announcements: Announcements;
   private rows: readonly NodeView[] = [];
   private askedAt = -Infinity;
 
-  constructor(replicated: Pick<ReplicatedLog, 'nodes'>) {
-    this.replicated = replicated;
+  constructor(announcements: Announcements) {
+    this.announcements = announcements;
   }
 
   readonly recent = (): readonly NodeView[] => {
     const now = performance.now();
     if (now - this.askedAt > RECENT_MS) {
       this.askedAt = now;
-      nodesOf(this.replicated).then(
+      nodesOf(this.announcements).then(
         (rows) => (this.rows = rows),
         () => (this.rows = []),
       );
@@ -117,12 +116,11 @@ function nextOf(
   return { problem: to === undefined ? 'no other node can lead' : `there is no node ${to}` };
 }
 
-async function nodesOf(replicated: Pick<ReplicatedLog, 'nodes'>): Promise<NodeView[]> {
-  const announced = await replicated.nodes(LIST_MS);
+async function nodesOf(announcements: Announcements): Promise<NodeView[]> {
+  const announced = await announcements.all(LIST_MS);
   const rows = [...announced].sort(([a], [b]) => (a < b ? -1 : 1));
   return Promise.all(
-    rows.map(async ([node, value]) => {
-      const { advertise, mayLead } = announcedOf(value);
+    rows.map(async ([node, { advertise, mayLead }]) => {
       const common = { node, address: advertise, may_lead: mayLead };
       try {
         const signal = AbortSignal.timeout(ANSWER_MS);

@@ -25,6 +25,7 @@ import type { OrderTaker } from '../orders/order-taker.ts';
 import type { Pause } from '../orders/pauses.ts';
 import type { Sequencer } from '../orders/sequencer.ts';
 import { type OwnedRequest, placesOrders } from '../orders/slot-requests.ts';
+import { Announcements } from './announced.ts';
 import { CatalogShare } from './catalog-share.ts';
 import { ClusterClock } from './cluster-clock.ts';
 import { controlOf, NodeList } from './control.ts';
@@ -33,12 +34,13 @@ import { type EpochSettings, epochRecord } from './epoch-record.ts';
 import { Forwarder, NOT_FORWARDED } from './forwarder.ts';
 import { wantCopy } from './join.ts';
 import { LeaderLink } from './leader-link.ts';
+import { Membership } from './membership.ts';
 import { OperationForwarder } from './operation-forwarder.ts';
 import { OrderForwarder, type RefuseCaller } from './order-forwarder.ts';
 import { fingerprintOf, giveUpKey, isKeyOf } from './own-key.ts';
 import { PeerServer } from './peers/peer-server.ts';
 import { Roles } from './roles.ts';
-import { openSharedLog, type SharedLog } from './shared-log.ts';
+import { openSharedLog, type SharedLog, secretsOf } from './shared-log.ts';
 
 /** Until the node that leads has announced itself. */
 const COMPARE_MS = 500;
@@ -94,10 +96,13 @@ export class Member {
   private readonly replicated: ReplicatedLog;
   private readonly etcd: EtcdClient;
   private readonly list: NodeList;
+  private readonly announcements: Announcements;
+  private readonly membership: Membership;
   private readonly print: Log;
   private readonly signalOver: (why: Error) => void;
   private roles: Roles | undefined;
   private clock = new ClusterClock(0);
+  private onRefused: (error: Error) => void = () => undefined;
   private readonly onLead: (() => void)[] = [];
   private readonly onFollow: (() => void)[] = [];
   private lines: OrderTaker | undefined;
@@ -115,29 +120,30 @@ export class Member {
     this.log = new ClusterLog(files);
     this.replicated = replicated;
     this.etcd = etcd;
-    this.list = new NodeList(replicated);
     this.print = print;
-    const {
-      clusterPort,
-      clusterSecret: secret,
-      clusterWaitMs,
-      dataDir,
-      durability,
-      host,
-      nodeId,
-    } = config;
-    this.peers = new PeerServer({ secret, host, port: clusterPort, print });
+    const venue = config.cluster!.name;
+    const announcements = new Announcements(replicated, venue, print);
+    this.announcements = announcements;
+    this.list = new NodeList(announcements);
+    const { clusterPort, clusterWaitMs, dataDir, durability, host, nodeId } = config;
+    const secrets = secretsOf(config);
+    this.peers = new PeerServer({ secrets, host, port: clusterPort, print });
     giveCopies(this.peers, dataDir, print);
     this.catalog = new CatalogShare({
-      ...{ node: nodeId, secret, dataDir, durability, store, replicated, print },
+      ...{ node: nodeId, secrets, dataDir, durability, store, announcements, print },
       peers: () => this.peersUrl,
       leads: () => this.leads(),
       leader: () => this.roles?.leader?.node,
     });
     this.catalog.serve(this.peers);
     this.key = fingerprintOf(dataDir);
+    this.membership = new Membership({
+      ...{ replicated, venue, secrets, print },
+      leads: () => this.leads(),
+      onRefused: (error) => this.onRefused(error),
+    });
     const linkOptions = {
-      ...{ node: nodeId, secret, waitMs: clusterWaitMs, lateMs: 0 },
+      ...{ node: nodeId, secrets, waitMs: clusterWaitMs, lateMs: 0 },
       leads: this.isTaking,
       leader: () => this.roles?.leader,
       meters: this.meters,
@@ -170,15 +176,22 @@ export class Member {
     return () => this.clock.now();
   }
 
+  /** Throws SettingsRefused where settings differ from those of the cluster. @param config whose settings are settled */
+  compare(config: Config): Promise<void> {
+    return this.membership.begin(config);
+  }
+
   /** From now on the node follows, or leads. */
   join(tables: Tables, sequencer: Sequencer, settings: EpochSettings, calls: MemberCalls): void {
     const { advertise, clusterRole, clusterSilenceMs: silenceMs, nodeId: node } = this.config;
-    const { clock, log, print, replicated } = this;
+    const { announcements, clock, log, membership, print, replicated } = this;
+    this.onRefused = calls.onFatal;
     this.roles = new Roles({
       ...{ node, advertise, mayLead: clusterRole === 'member', silenceMs, replicated, log },
       ...{ tables, sequencer, clock, print, peers: this.peersUrl, ...calls },
       onFatal: (error) => (error instanceof TooOld ? this.needsCopy(error) : calls.onFatal(error)),
       wall: Date.now,
+      ...{ venue: this.config.cluster!.name, announcements, isMember: membership.mayLead },
       epochRecord: () => epochRecord(tables, settings),
       key: this.key,
       onLeader: () => {
@@ -189,6 +202,7 @@ export class Member {
       waiting: () => this.lines?.waiting ?? 0,
       onLead: () => {
         this.leaderChanged();
+        void membership.look();
         for (const callback of this.onLead) callback();
       },
       onFollow: () => {
@@ -231,14 +245,19 @@ export class Member {
   /** Whether what is read here may be old. */
   readonly isStale = (): boolean => this.roles?.isStale() ?? true;
 
+  /** Whether orders that are sent to this node are taken, here or by the node that leads. */
+  isTakenIn(): boolean {
+    return !this.isStale() && this.membership.pauses().length === 0;
+  }
+
   /** Cheap: of a moment ago. */
   readonly nodes = (): readonly NodeView[] => this.list.recent();
 
   /** What it does for an operator; once it has joined. */
   control(): ClusterControl {
-    const { etcd, replicated } = this;
+    const { announcements, etcd } = this;
     const { clusterSilenceMs: silenceMs, nodeId: node } = this.config;
-    return controlOf({ node, silenceMs, roles: this.roles!, replicated, etcd });
+    return controlOf({ node, silenceMs, roles: this.roles!, announcements, etcd });
   }
 
   facts(): ClusterFacts | undefined {
@@ -247,8 +266,11 @@ export class Member {
 
   /** Of a node that does not lead: that of a leader is with those of its sequencer. */
   pauses(): readonly Pause[] {
-    if (this.leads() || !this.isStale()) return [];
-    return [{ reason: 'etcd', detail: 'cluster: this node is behind the log of the cluster' }];
+    const pauses = this.membership.pauses();
+    if (this.leads() || !this.isStale()) return pauses;
+    const why = this.roles?.logProblem;
+    const detail = `cluster: this node is behind the log of the cluster${why === undefined ? '' : `: ${why}`}`;
+    return [...pauses, { reason: 'etcd', detail }];
   }
 
   /** Requests of clients go to `lines` where this node leads. */
@@ -293,6 +315,7 @@ export class Member {
   async close(): Promise<void> {
     this.isClosed = true;
     this.closeLinks();
+    await this.membership.close();
     await this.catalog.close();
     await this.peers.close();
     await this.replicated.close();
@@ -313,7 +336,7 @@ export class Member {
     for (;;) {
       const leader = this.roles?.leader?.node;
       if (this.isClosed || leader === undefined || leader === nodeId) return;
-      const isSame = await isKeyOf(leader, this.key, this.replicated);
+      const isSame = await isKeyOf(leader, this.key, this.announcements);
       // Another one of these looks may have found it first.
       if (isSame === true || this.roles?.role === 'over') return;
       if (isSame === false && leader === this.roles?.leader?.node) {

@@ -46,6 +46,12 @@ export const PAUSES = {
     begins: 'reads only, marked as stale where it does not answer',
     ends: 'the log of the cluster answers again: orders are taken',
   },
+  secret: {
+    takesCancels: false,
+    means: 'CLUSTER_SECRET of this node is not that of its cluster',
+    begins: 'reads only, until it is restarted with the secret of the cluster',
+    ends: 'the secret is that of the cluster: orders are taken',
+  },
   operator: {
     takesCancels: true,
     means: 'the operator of the venue has paused it',
