@@ -757,7 +757,7 @@ export interface SpreadAnswer {
 export interface StatusAnswer {
   readonly status: 'ok' | 'read-only';
   readonly paused: readonly {
-    readonly reason: 'directory' | 'log' | 'follower' | 'files' | 'etcd' | 'operator' | 'clock';
+    readonly reason: 'directory' | 'log' | 'follower' | 'files' | 'etcd' | 'secret' | 'operator' | 'clock';
     readonly means: string;
     readonly takes_cancels: boolean;
   }[];

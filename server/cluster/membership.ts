@@ -30,7 +30,7 @@ export interface MembershipOptions {
   readonly venue: string;
   readonly secrets: PeerSecrets;
   readonly leads: () => boolean;
-  /** This node must not run: its settings differ from those of its cluster. */
+  /** This node must not run: its settings differ from those of its cluster. May be called again. */
   readonly onRefused: (error: Error) => void;
   readonly print: Log;
 }
@@ -158,12 +158,7 @@ export class Membership {
     const shared = value && this.settingsOf(value);
     if (settings === undefined || this.isClosed) return;
     const differing = shared && differenceOf(settings, shared, venue);
-    if (differing !== undefined) {
-      this.isClosed = true;
-      clearInterval(this.timer);
-      onRefused(new Error(differing));
-      return;
-    }
+    if (differing !== undefined) return onRefused(new Error(differing));
     // A setting of a newer version is added by the first leader that knows it.
     const isWhole = Object.keys(settings).every((variable) => shared?.[variable] !== undefined);
     if (!leads() || isWhole) return;

@@ -349,12 +349,17 @@ export class Roles {
 
   private async catchUp(): Promise<void> {
     const { replicated, silenceMs } = this.o;
+    let goal: number | undefined;
+    let { stalls } = this;
     while (!this.isClosing && (this.role === 'following' || this.role === 'claiming')) {
-      const { stalls } = this;
-      const tail = await replicated.tail(silenceMs).catch(() => undefined);
-      if (tail !== undefined && stalls === this.stalls) {
-        this.feed.reaches(tail.sequence);
-        if (this.feed.at.sequence >= tail.sequence) break;
+      if (goal === undefined || stalls !== this.stalls) {
+        stalls = this.stalls;
+        goal = (await replicated.tail(silenceMs).catch(() => undefined))?.sequence;
+      }
+      // A record that has come late is in no read before it is applied.
+      if (goal !== undefined && stalls === this.stalls && this.feed.applied >= goal) {
+        this.feed.reaches(goal);
+        break;
       }
       await sleep(SETTLE_LOOK_MS, undefined, { ref: false });
     }

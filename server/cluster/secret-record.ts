@@ -19,7 +19,7 @@ export interface SecretRecord {
   readonly previous?: string | undefined;
 }
 
-export function digestOfSecret(secret: string): string {
+function digestOfSecret(secret: string): string {
   return createHmac('sha256', secret).update(LABEL).digest('hex');
 }
 

@@ -8,7 +8,7 @@ import { Unreachable } from '../log/log.ts';
 import { OtherFormat } from './group-value.ts';
 
 /** A value that cannot be read now. */
-export class BadValue extends Unreachable {}
+class BadValue extends Unreachable {}
 
 export class BadValues {
   private readonly warn: (line: string) => void;

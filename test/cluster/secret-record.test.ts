@@ -1,10 +1,10 @@
 /** The record of a cluster's secret: which nodes are of the cluster, and what a node that leads makes of the record. */
 import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
 import test from 'node:test';
 import type { PeerSecrets } from '../../server/cluster/peers/secure.ts';
 import {
   decodeSecretRecord,
-  digestOfSecret,
   encodeSecretRecord,
   hasSecretOf,
   nextSecretRecord,
@@ -12,6 +12,13 @@ import {
 } from '../../server/cluster/secret-record.ts';
 
 const [A, B, C] = ['a', 'b', 'c'].map((letter) => letter.repeat(32)) as [string, string, string];
+
+/** Nodes of all versions compare it: it never changes. */
+const LABEL = 'CLUSTER_SECRET of a prediction market cluster, version 1';
+
+function digestOfSecret(secret: string): string {
+  return createHmac('sha256', secret).update(LABEL).digest('hex');
+}
 
 function own(current: string, previous = ''): PeerSecrets {
   return { current, previous };

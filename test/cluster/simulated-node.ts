@@ -50,6 +50,8 @@ export class SimulatedNode {
   readonly nexts: (string | undefined)[] = [];
   /** Why it takes nothing, as far as the shared log is concerned. */
   problem: string | undefined;
+  /** Whether it has what a leader has to. */
+  isMember = true;
   /** Milliseconds by which its clock is wrong. */
   wallAhead = 0;
   private readonly cluster: MemoryCluster;
@@ -98,7 +100,7 @@ export class SimulatedNode {
       peers: `peers://${this.name}:1`,
       venue: 'test',
       announcements: new Announcements(replicated, 'test', () => undefined),
-      isMember: () => true,
+      isMember: () => this.isMember,
       ...{ silenceMs: SILENCE_MS, replicated, log, tables: t, sequencer, clock, onFatal },
       wall: () => Date.now() + this.wallAhead,
       epochRecord: () => epochRecord(t, SETTINGS),
