@@ -608,6 +608,10 @@ export interface ReadOnlyKeysAnswer {
   readonly readonlyApiKeys: readonly string[];
 }
 
+export interface ReadyAnswer {
+  readonly status: 'ready';
+}
+
 export interface ReplaceAnswer {
   readonly cancel: CancelAnswer;
   readonly order: OrderResult | null;
@@ -757,7 +761,7 @@ export interface SpreadAnswer {
 export interface StatusAnswer {
   readonly status: 'ok' | 'read-only';
   readonly paused: readonly {
-    readonly reason: 'directory' | 'log' | 'follower' | 'files' | 'etcd' | 'secret' | 'operator' | 'clock';
+    readonly reason: 'directory' | 'log' | 'follower' | 'files' | 'etcd' | 'secret' | 'operator' | 'clock' | 'catch-up' | 'no-leader' | 'unreachable' | 'leader' | 'clock-skew';
     readonly means: string;
     readonly takes_cancels: boolean;
   }[];
@@ -1092,6 +1096,7 @@ export type ActivityAnswer = readonly {
   readonly proxyWallet: string;
   readonly side: 'BUY' | 'SELL' | '';
   readonly asset: string;
+  readonly token_id?: string;
   readonly conditionId: string;
   readonly size: number;
   readonly price: number;
@@ -1165,6 +1170,7 @@ export type OrderResults = readonly OrderResult[];
 export type PositionsAnswer = readonly {
   readonly proxyWallet: string;
   readonly asset: string;
+  readonly token_id?: string;
   readonly conditionId: string;
   readonly size: number;
   readonly avgPrice: number;
@@ -1204,6 +1210,7 @@ export type TradesAnswer = readonly {
   readonly proxyWallet: string;
   readonly side: 'BUY' | 'SELL';
   readonly asset: string;
+  readonly token_id?: string;
   readonly conditionId: string;
   readonly size: number;
   readonly price: number;
@@ -1657,6 +1664,11 @@ export interface Routes {
     query: Readonly<Record<string, unknown>>;
     body: undefined;
     answer: 'OK';
+  };
+  'GET /ready': {
+    query: Readonly<Record<string, unknown>>;
+    body: undefined;
+    answer: ReadyAnswer;
   };
   'GET /status': {
     query: Readonly<Record<string, unknown>>;

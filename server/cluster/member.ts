@@ -22,10 +22,11 @@ import type { Config } from '../config/config.ts';
 import type { Route } from '../http/request-context.ts';
 import type { AppliedSequence } from '../orders/applied-sequence.ts';
 import type { OrderTaker } from '../orders/order-taker.ts';
-import type { Pause } from '../orders/pauses.ts';
+import { codesOf, PAUSES, type Pause } from '../orders/pauses.ts';
 import type { Sequencer } from '../orders/sequencer.ts';
 import { type OwnedRequest, placesOrders } from '../orders/slot-requests.ts';
 import { Announcements } from './announced.ts';
+import type { Handover } from './beat.ts';
 import { CatalogShare } from './catalog-share.ts';
 import { ClusterClock } from './cluster-clock.ts';
 import { controlOf, NodeList } from './control.ts';
@@ -35,13 +36,20 @@ import { Forwarder, NOT_FORWARDED } from './forwarder.ts';
 import { wantCopy } from './join.ts';
 import { LeaderLink } from './leader-link.ts';
 import { Membership } from './membership.ts';
+import { type NodeState, NodeWatch } from './node-watch.ts';
 import { OperationForwarder } from './operation-forwarder.ts';
 import { OrderForwarder, type RefuseCaller } from './order-forwarder.ts';
 import { fingerprintOf, giveUpKey, isKeyOf } from './own-key.ts';
 import { PeerServer } from './peers/peer-server.ts';
+import { Readiness } from './readiness.ts';
 import { Roles } from './roles.ts';
 import { openSharedLog, type SharedLog, secretsOf } from './shared-log.ts';
+import { StepDown } from './step-down.ts';
 
+const LIST_MS = 2_000;
+const JOINING: readonly Pause[] = [
+  { reason: 'catch-up', detail: 'cluster: this node has not joined yet' },
+];
 /** Until the node that leads has announced itself. */
 const COMPARE_MS = 500;
 /** Far above what a hand-over takes until it is answered. */
@@ -52,6 +60,14 @@ export interface MemberCalls {
   /** Why no orders are taken, as far as the shared log is concerned; undefined = they are. */
   readonly onProblem: (problem: string | undefined) => void;
   readonly onFatal: (error: Error) => void;
+}
+
+/** What the rest of the node says to others of itself. */
+export interface OwnFacts {
+  /** Reasons of this node why it is not ready, without those of its cluster. */
+  readonly pauses: () => readonly Pause[];
+  /** Unix milliseconds by which credentials are judged. */
+  readonly wall: () => number;
 }
 
 /** What requests are answered by. */
@@ -101,6 +117,12 @@ export class Member {
   private readonly print: Log;
   private readonly signalOver: (why: Error) => void;
   private roles: Roles | undefined;
+  private own: OwnFacts = { pauses: () => [], wall: Date.now };
+  private watch: NodeWatch | undefined;
+  private readiness: Readiness | undefined;
+  /** The end of the lead before that of this node. */
+  private handover: Handover | undefined;
+  private readonly onHandover: ((handover: Handover) => void)[] = [];
   private clock = new ClusterClock(0);
   private onRefused: (error: Error) => void = () => undefined;
   private readonly onLead: (() => void)[] = [];
@@ -136,6 +158,7 @@ export class Member {
       leader: () => this.roles?.leader?.node,
     });
     this.catalog.serve(this.peers);
+    NodeWatch.serve(this.peers, this.state);
     this.key = fingerprintOf(dataDir);
     this.membership = new Membership({
       ...{ replicated, venue, secrets, print },
@@ -182,7 +205,14 @@ export class Member {
   }
 
   /** From now on the node follows, or leads. */
-  join(tables: Tables, sequencer: Sequencer, settings: EpochSettings, calls: MemberCalls): void {
+  join(
+    tables: Tables,
+    sequencer: Sequencer,
+    settings: EpochSettings,
+    calls: MemberCalls,
+    own: OwnFacts,
+  ): void {
+    this.own = own;
     const { advertise, clusterRole, clusterSilenceMs: silenceMs, nodeId: node } = this.config;
     const { announcements, clock, log, membership, print, replicated } = this;
     this.onRefused = calls.onFatal;
@@ -192,7 +222,7 @@ export class Member {
       onFatal: (error) => (error instanceof TooOld ? this.needsCopy(error) : calls.onFatal(error)),
       wall: Date.now,
       ...{ venue: this.config.cluster!.name, announcements, isMember: membership.mayLead },
-      epochRecord: () => epochRecord(tables, settings),
+      epochRecord: (handover) => epochRecord(tables, settings, handover),
       key: this.key,
       onLeader: () => {
         this.leaderChanged();
@@ -200,9 +230,10 @@ export class Member {
       },
       onNext: (leader) => this.link.expect(leader),
       waiting: () => this.lines?.waiting ?? 0,
-      onLead: () => {
+      onLead: (handover) => {
         this.leaderChanged();
         void membership.look();
+        if (handover !== undefined) this.tookOver(handover);
         for (const callback of this.onLead) callback();
       },
       onFollow: () => {
@@ -215,6 +246,60 @@ export class Member {
         this.signalOver(why);
       },
     });
+    this.watchNodes();
+  }
+
+  private watchNodes(): void {
+    const { clusterSilenceMs: silenceMs, nodeId: node } = this.config;
+    const { announcements, print } = this;
+    const leads = (): boolean => this.leads();
+    const roles = this.roles!;
+    const watch: NodeWatch = new NodeWatch({
+      ...{ node, secrets: secretsOf(this.config) },
+      nodes: () => announcements.all(LIST_MS),
+      wall: this.own.wall,
+      onLook: () => {
+        readiness.look();
+        stepDown.look();
+      },
+    });
+    const readiness = new Readiness({
+      ...{ watch, leads, isStale: this.isStale, print },
+      leader: () => roles.leader,
+      leaderIsHeard: () => roles.leaderIsHeard,
+      logProblem: () => roles.logProblem,
+    });
+    const stepDown = new StepDown({
+      ...{ node, silenceMs, leads, print },
+      pauses: () => [...this.own.pauses(), ...readiness.pauses()],
+      nodes: () => watch.nodes(),
+      handOver: (next, asked) => roles.handOver(next, asked),
+    });
+    watch.start();
+    this.watch = watch;
+    this.readiness = readiness;
+  }
+
+  /** This node as it describes itself to the others. */
+  private readonly state = (): NodeState => {
+    const reasons = codesOf([...this.own.pauses(), ...this.pauses()]);
+    return {
+      leads: this.leads(),
+      applied: this.roles?.facts().applied ?? 0,
+      reasons: reasons.filter((reason) => PAUSES[reason].concerns !== 'leader'),
+      wall: this.own.wall(),
+    };
+  };
+
+  /** Calls back with each lead that was handed over to this node, those of before too. */
+  whenHandedOver(callback: (handover: Handover) => void): void {
+    this.onHandover.push(callback);
+    if (this.handover !== undefined) callback(this.handover);
+  }
+
+  private tookOver(handover: Handover): void {
+    this.handover = handover;
+    for (const callback of this.onHandover) callback(handover);
   }
 
   /** Whether the failure of the sequencer means that another node leads, and no more. */
@@ -245,11 +330,6 @@ export class Member {
   /** Whether what is read here may be old. */
   readonly isStale = (): boolean => this.roles?.isStale() ?? true;
 
-  /** Whether orders that are sent to this node are taken, here or by the node that leads. */
-  isTakenIn(): boolean {
-    return !this.isStale() && this.membership.pauses().length === 0;
-  }
-
   /** Cheap: of a moment ago. */
   readonly nodes = (): readonly NodeView[] => this.list.recent();
 
@@ -264,13 +344,9 @@ export class Member {
     return this.roles && { ...this.roles.facts(), forwarded: this.meters };
   }
 
-  /** Of a node that does not lead: that of a leader is with those of its sequencer. */
+  /** Reasons of the cluster why this node is not ready. */
   pauses(): readonly Pause[] {
-    const pauses = this.membership.pauses();
-    if (this.leads() || !this.isStale()) return pauses;
-    const why = this.roles?.logProblem;
-    const detail = `cluster: this node is behind the log of the cluster${why === undefined ? '' : `: ${why}`}`;
-    return [...pauses, { reason: 'etcd', detail }];
+    return [...(this.readiness?.pauses() ?? JOINING), ...this.membership.pauses()];
   }
 
   /** Requests of clients go to `lines` where this node leads. */
@@ -304,6 +380,7 @@ export class Member {
 
   async stopFollowing(): Promise<void> {
     this.isLeaving = true;
+    this.watch?.close();
     await this.roles?.stopFollowing();
   }
 
@@ -314,6 +391,7 @@ export class Member {
 
   async close(): Promise<void> {
     this.isClosed = true;
+    this.watch?.close();
     this.closeLinks();
     await this.membership.close();
     await this.catalog.close();
