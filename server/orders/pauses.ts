@@ -71,6 +71,15 @@ export const PAUSES = {
     begins: 'reads only, marked as stale where it does not answer',
     ends: 'the log of the cluster answers again: orders are taken',
   },
+  secret: {
+    takesCancels: false,
+    concerns: 'node',
+    handsOver: false,
+    stopsOrders: true,
+    means: 'CLUSTER_SECRET of this node is not that of its cluster',
+    begins: 'reads only, until it is restarted with the secret of the cluster',
+    ends: 'the secret is that of the cluster: orders are taken',
+  },
   operator: {
     takesCancels: true,
     concerns: 'venue',

@@ -35,6 +35,16 @@ export interface Tail extends Position {
   readonly writer: string;
 }
 
+/** Whether a value that was read is a tail. */
+export function isTail(value: unknown): value is Tail {
+  if (typeof value !== 'object' || value === null) return false;
+  const { bytes, digest, epoch, link, sequence, writer } = value as Tail;
+  return (
+    typeof writer === 'string' &&
+    [bytes, digest, epoch, link, sequence].every((number) => Number.isSafeInteger(number))
+  );
+}
+
 /** Where the log is empty. */
 export const NO_TAIL: Tail = { sequence: 0, digest: 0, link: 0, bytes: 0, epoch: 0, writer: '' };
 
@@ -51,6 +61,22 @@ export interface Subscription {
   /** Resolves when nothing of it is under way. */
   stop(): Promise<void>;
 }
+
+/** What a process says of itself under the name of its node. */
+export interface Announcement extends Subscription {
+  /** taken: another process has the name. */
+  readonly state: 'unknown' | 'published' | 'taken';
+}
+
+export interface AnnounceCalls {
+  /** Whether a value that is found there is of no process that may run. */
+  mayReplace(found: Buffer): boolean;
+  /** Another process runs under this name, and had it first; may be called again. */
+  onTaken(found: Buffer): void;
+}
+
+/** Values that all nodes share beside the records. */
+export type SharedName = 'secret' | 'settings';
 
 export interface Claim {
   /** Node id of who claims, at most 64 characters of ASCII. */
@@ -94,11 +120,25 @@ export interface ReplicatedLog {
   ): Subscription;
   /** The newest heartbeat, which a subscription may not have delivered yet; undefined = there was none. */
   lastBeat(msMax: number): Promise<Buffer | undefined>;
-  /** Publishes a value of this node until stop(); it expires some ten seconds after the node has ended. */
-  announce(node: string, value: Buffer): Subscription;
+  /**
+   * Publishes a value of this node until stop(); it expires some ten seconds after the node has ended. The value is
+   * one that no other process has.
+   */
+  announce(node: string, value: Buffer, calls: AnnounceCalls): Announcement;
   /** What is announced at present, by node. */
   nodes(msMax: number): Promise<ReadonlyMap<string, Buffer>>;
+  /** Undefined: there is none yet. */
+  shared(name: SharedName, msMax: number): Promise<Buffer | undefined>;
+  /** Puts a shared value in place of `expected`; false where another one is there, or there is no room. */
+  share(
+    name: SharedName,
+    expected: Buffer | undefined,
+    value: Buffer,
+    msMax: number,
+  ): Promise<boolean>;
   space(msMax: number): Promise<Space>;
+  /** Whether records are refused until an operator has made room. */
+  isFull(msMax: number): Promise<boolean>;
   /**
    * Gives up records up to this sequence, oldest first, but keeps the newest ones of so many bytes as the log
    * was opened with. To be called by the leader from time to time, also where nothing is to be given up.

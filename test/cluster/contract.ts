@@ -316,8 +316,9 @@ export const BEHAVIOURS: Readonly<Record<string, (open: Open, random: Random) =>
 
   'nodes see what the others publish about themselves': async (open) => {
     const [one, two] = [await open(), await open()];
-    const first = one.announce('one', Buffer.from('1'));
-    const other = one.announce('other', Buffer.from('x'));
+    const calls = { mayReplace: () => true, onTaken: () => undefined };
+    const first = one.announce('one', Buffer.from('1'), calls);
+    const other = one.announce('other', Buffer.from('x'), calls);
     const shows = async (expected: Record<string, string>): Promise<void> => {
       let seen: Record<string, string> = {};
       for (const end = performance.now() + MS; performance.now() < end; ) {
@@ -329,11 +330,37 @@ export const BEHAVIOURS: Readonly<Record<string, (open: Open, random: Random) =>
     };
     await shows({ one: '1', other: 'x' });
     // A node that starts again may announce itself before its run before has ended.
-    two.announce('one', Buffer.from('2'));
+    two.announce('one', Buffer.from('2'), calls);
     await shows({ one: '2', other: 'x' });
     await first.stop();
     await other.stop();
     await shows({ one: '2' });
+  },
+
+  'a name that another process has is free once that one stops': async (open) => {
+    const [one, two] = [await open(), await open()];
+    const calls = { mayReplace: () => false, onTaken: () => undefined };
+    const first = one.announce('n', Buffer.from('1'), calls);
+    await until(() => first.state === 'published', 'the first one has the name');
+    const second = two.announce('n', Buffer.from('2'), calls);
+    await until(() => second.state === 'taken', 'the second one waits');
+    assert.equal(`${(await one.nodes(MS)).get('n')}`, '1');
+    await first.stop();
+    await until(() => second.state === 'published', 'the second one has the name');
+    assert.equal(`${(await one.nodes(MS)).get('n')}`, '2');
+  },
+
+  'of two that put a shared value in place of the same one, one does': async (open) => {
+    const [one, two] = [await open(), await open()];
+    assert.equal(await one.shared('secret', MS), undefined);
+    const [a, b] = [Buffer.from('a'), Buffer.from('b')];
+    assert.equal(await one.share('secret', undefined, a, MS), true);
+    assert.equal(await two.share('secret', undefined, b, MS), false);
+    assert.equal(await two.share('secret', b, b, MS), false);
+    assert.deepEqual(await two.shared('secret', MS), a);
+    assert.equal(await two.share('secret', a, b, MS), true);
+    assert.deepEqual(await one.shared('secret', MS), b);
+    assert.equal(await one.shared('settings', MS), undefined);
   },
 
   'closing ends writers and followers, while they have something under way': async (open) => {

@@ -28,7 +28,8 @@ function staged() {
   const lines: string[] = [];
   const at = {
     ...{ nodes: [watched('n1', { state: { ...STATE, leads: true } })], leads: false },
-    ...{ leader: LEADER as Leader | undefined, isHeard: true, isStale: false, isSilent: false },
+    ...{ leader: LEADER as Leader | undefined, isHeard: true, isStale: false },
+    problem: undefined as string | undefined,
   };
   const readiness = new Readiness({
     watch: {
@@ -39,7 +40,7 @@ function staged() {
     leader: () => at.leader,
     leaderIsHeard: () => at.isHeard,
     isStale: () => at.isStale,
-    logIsSilent: () => at.isSilent,
+    logProblem: () => at.problem,
     print: (_, line) => void lines.push(line),
   });
   const codes = (): string[] => readiness.pauses().map(({ reason }) => reason);
@@ -138,7 +139,7 @@ test('a follower says that its leader is not reached, that none leads, or that i
   at.leader = LEADER;
   at.nodes = [watched('n1')];
   await looks('catch-up');
-  at.isSilent = true;
+  at.problem = 'no answer';
   await looks('etcd');
   at.isStale = false;
   await looks('');

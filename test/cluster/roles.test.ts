@@ -530,3 +530,35 @@ test('whatever breaks, nothing acknowledged is lost, and no two nodes lead', () 
       }
     }),
   ));
+
+test('a follower that stood still is stale until it has read the tail, whatever heartbeats come', () =>
+  staged(async (stage) => {
+    const leader = await stage.led();
+    assert.equal(await leader.note(1), undefined);
+    await stage.level();
+    const node = stage.nodes.find((one) => one !== leader)!;
+    const { roles } = node.run!;
+    await until(() => !roles.isStale(), WAIT_MS);
+    const away = node.looksAway();
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 3 * SILENCE_MS);
+    assert(roles.isStale(), 'before anything else runs');
+    await sleep(2 * SILENCE_MS);
+    assert(roles.isStale(), 'heartbeats may have come before');
+    away.looks();
+    await until(() => !roles.isStale(), WAIT_MS);
+    assert.equal(node.run!.roles, roles);
+  }));
+
+test('a node that is no member of its cluster never claims the log', () =>
+  staged(async (stage) => {
+    const leader = await stage.led();
+    const [stranger, member] = stage.nodes.filter((one) => one !== leader);
+    stranger!.isMember = false;
+    leader.kill();
+    await until(() => member!.leads, WAIT_MS);
+    member!.kill();
+    await sleep(4 * SILENCE_MS);
+    assert(!stranger!.leads);
+    stranger!.isMember = true;
+    await until(() => stranger!.leads, WAIT_MS);
+  }));

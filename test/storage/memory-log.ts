@@ -5,11 +5,14 @@
 import { crc32 } from 'node:zlib';
 import type { Answer, Group, TailStore } from '../../storage/cluster/certain.ts';
 import {
+  type AnnounceCalls,
+  type Announcement,
   type Claim,
   type FollowCalls,
   NO_TAIL,
   type Position,
   type ReplicatedLog,
+  type SharedName,
   type Space,
   type Subscription,
   type Tail,
@@ -30,6 +33,7 @@ export class MemoryCluster {
   /** Who has claimed last. */
   owner = '';
   beat: Buffer | undefined;
+  readonly shared = new Map<SharedName, Buffer>();
   readonly announced = new Map<string, { value: Buffer; faults: Faults }>();
   /** refuses: nothing is taken. pretends: it is taken, and the answer says the opposite. */
   full: 'no' | 'refuses' | 'pretends' = 'no';
@@ -76,6 +80,7 @@ interface MemoryGroup extends Group {
 }
 
 const LATE_MS = 30;
+const ANNOUNCE_MS = 10;
 const LATE_TURNS = 4;
 
 export class MemoryLog implements ReplicatedLog, TailStore<MemoryGroup> {
@@ -150,19 +155,52 @@ export class MemoryLog implements ReplicatedLog, TailStore<MemoryGroup> {
     return this.request(msMax, () => this.cluster.beat);
   }
 
-  announce(node: string, value: Buffer): Subscription {
+  announce(node: string, value: Buffer, calls: AnnounceCalls): Announcement {
     const { announced } = this.cluster;
     const own = { value, faults: this.faults };
-    announced.set(node, own);
-    const subscription = {
+    const announcement = {
+      state: 'unknown' as Announcement['state'],
       stop: () => {
+        clearInterval(timer);
         if (announced.get(node) === own) announced.delete(node);
-        this.subscriptions.delete(subscription);
+        this.subscriptions.delete(announcement);
         return Promise.resolve();
       },
     };
-    this.subscriptions.add(subscription);
-    return subscription;
+    const attempt = (): void => {
+      const found = announced.get(node);
+      const isFree = found === undefined || found === own || found.faults.isCut;
+      if (isFree || calls.mayReplace(found.value)) {
+        announced.set(node, own);
+        announcement.state = 'published';
+        clearInterval(timer);
+      } else announcement.state = 'taken';
+    };
+    const timer = setInterval(attempt, ANNOUNCE_MS);
+    attempt();
+    this.subscriptions.add(announcement);
+    return announcement;
+  }
+
+  shared(name: SharedName, msMax: number): Promise<Buffer | undefined> {
+    return this.request(msMax, () => this.cluster.shared.get(name));
+  }
+
+  share(
+    name: SharedName,
+    expected: Buffer | undefined,
+    value: Buffer,
+    msMax: number,
+  ): Promise<boolean> {
+    return this.request(msMax, () => {
+      const { full, shared } = this.cluster;
+      const found = shared.get(name);
+      const isExpected =
+        found === undefined ? expected === undefined : expected?.equals(found) === true;
+      if (full !== 'no' || !isExpected) return false;
+      shared.set(name, Buffer.from(value));
+      return true;
+    });
   }
 
   nodes(msMax: number): Promise<ReadonlyMap<string, Buffer>> {
