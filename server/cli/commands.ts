@@ -400,6 +400,12 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
     options: ADMIN_OPTIONS,
     run: async () => (await import('./cluster-commands.ts')).status,
   },
+  'cluster begin': {
+    does: 'begins the empty log of CLUSTER with the records of one directory, after a look at all nodes that run',
+    node: 'any',
+    options: { '--from <directory>': 'the DATA_DIR of a node that does not run' },
+    run: async () => (await import('./cluster-begin.ts')).begin,
+  },
   'cluster handover': {
     does: 'gives the lead to NODE, or to the follower that is least behind; to the node that leads',
     node: 'remote',

@@ -8,6 +8,8 @@ export interface Announced {
   readonly mayLead: boolean;
   /** Digest of its node.key. */
   readonly key: string;
+  /** The newest batch of its log when it started; older versions leave it out. */
+  readonly last?: number;
 }
 
 export function announcedOf(value: Buffer): Announced {

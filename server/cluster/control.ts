@@ -117,7 +117,8 @@ function nextOf(
   return { problem: to === undefined ? 'no other node can lead' : `there is no node ${to}` };
 }
 
-async function nodesOf(replicated: Pick<ReplicatedLog, 'nodes'>): Promise<NodeView[]> {
+/** The nodes that are announced, as they answer now. */
+export async function nodesOf(replicated: Pick<ReplicatedLog, 'nodes'>): Promise<NodeView[]> {
   const announced = await replicated.nodes(LIST_MS);
   const rows = [...announced].sort(([a], [b]) => (a < b ? -1 : 1));
   return Promise.all(

@@ -7,10 +7,10 @@ import type { ReplicatedLog } from '../../storage/cluster/replicated-log.ts';
 import { give } from '../../storage/operations/peer-copy.ts';
 import type { Log } from '../common/logger.ts';
 import type { Config } from '../config/config.ts';
-import { announcedOf } from './announced.ts';
+import { type Announced, announcedOf } from './announced.ts';
 import { needsCopy, type Peer, takeCopy } from './join.ts';
 import { PeerCall } from './peers/calls.ts';
-import { addressOf, type PeerAddress, PeerConnection } from './peers/peer-connection.ts';
+import { addressOf, PeerConnection } from './peers/peer-connection.ts';
 import type { PeerServer } from './peers/peer-server.ts';
 import { openSharedLog } from './shared-log.ts';
 
@@ -44,7 +44,7 @@ async function peersOf(replicated: Pick<ReplicatedLog, 'nodes'>, own: Own): Prom
   const announced = await replicated.nodes(LIST_MS);
   return [...announced]
     .filter(([node]) => node !== own.node)
-    .map(([node, value]) => peerOf(node, addressOf(announcedOf(value).peers), own));
+    .map(([node, value]) => peerOf(node, announcedOf(value), own));
 }
 
 /** Takes the copy of another node where DATA_DIR needs it; false where it does not. */
@@ -64,12 +64,13 @@ export async function joinCluster(
   }
 }
 
-function peerOf(node: string, address: PeerAddress, own: Own): Peer {
+function peerOf(node: string, { last = 0, peers }: Announced, own: Own): Peer {
   let connection: PeerConnection | undefined;
   return {
     node,
+    last,
     copy() {
-      connection = new PeerConnection(address, own.secret, own.node);
+      connection = new PeerConnection(addressOf(peers), own.secret, own.node);
       return connection.stream(PeerCall.copy, Buffer.from(own.node));
     },
     close: () => connection?.close(),

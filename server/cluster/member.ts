@@ -52,6 +52,15 @@ export interface MemberCalls {
   readonly onFatal: (error: Error) => void;
 }
 
+/** What the log says of a node with records whose cluster has none. */
+function waitingText(dataDir: string, last: number): string {
+  return (
+    `the log of the cluster is empty, and this node has records up to batch ${last}: it takes no orders, and waits. ` +
+    `Where CLUSTER is right, stop the node that has most (cluster status), and run: cluster begin --from ${dataDir} ` +
+    '(server/OPERATIONS.md, "A cluster")'
+  );
+}
+
 /** What requests are answered by. */
 interface Served {
   readonly routes: readonly Route[];
@@ -185,6 +194,10 @@ export class Member {
         this.leaderChanged();
         this.comparing = this.compareKey(calls.onFatal);
       },
+      onEmpty: (isEmpty) => {
+        if (isEmpty) print('error', waitingText(this.config.dataDir, log.last));
+        else print('info', 'the log of the cluster has begun');
+      },
       onNext: (leader) => this.link.expect(leader),
       waiting: () => this.lines?.waiting ?? 0,
       onLead: () => {
@@ -248,7 +261,11 @@ export class Member {
   /** Of a node that does not lead: that of a leader is with those of its sequencer. */
   pauses(): readonly Pause[] {
     if (this.leads() || !this.isStale()) return [];
-    return [{ reason: 'etcd', detail: 'cluster: this node is behind the log of the cluster' }];
+    const detail =
+      this.roles?.waitsForBegin() === true
+        ? 'the log of the cluster is empty: an operator has to begin it (cluster begin)'
+        : 'this node is behind the log of the cluster';
+    return [{ reason: 'etcd', detail: `cluster: ${detail}` }];
   }
 
   /** Requests of clients go to `lines` where this node leads. */

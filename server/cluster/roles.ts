@@ -61,6 +61,8 @@ export interface RolesOptions {
   readonly onFollow: () => void;
   /** Why nothing is taken, as far as the shared log is concerned; undefined = it is. */
   readonly onProblem: (problem: string | undefined) => void;
+  /** The shared log is empty and this node has records: an operator has to begin it. False: somebody has. */
+  readonly onEmpty: (isEmpty: boolean) => void;
   /** Requests that were taken, and are not with the sequencer yet. */
   readonly waiting: () => number;
   /** Another node leads than before, or none, by the newest beat. */
@@ -137,6 +139,7 @@ export class Roles {
   /** When the newest beat that the log has taken was sent. */
   private taken = 0;
   private isUnreachable = false;
+  private isLogEmpty = false;
   private isNear = false;
   private space: Space | undefined;
   private upkeep: NodeJS.Timeout | undefined;
@@ -154,7 +157,7 @@ export class Roles {
     this.feed.reaches(undefined);
     this.silence = new Silence(silenceMs / 2);
     this.following = this.follow();
-    const announced: Announced = { advertise, mayLead, peers, key: options.key };
+    const announced: Announced = { advertise, mayLead, peers, key: options.key, last: log.last };
     const value = Buffer.from(JSON.stringify(announced));
     this.subscriptions.push(
       replicated.watchBeat(
@@ -180,19 +183,26 @@ export class Roles {
     };
   }
 
+  /** Whether it waits until an operator begins the shared log. */
+  waitsForBegin(): boolean {
+    return this.isLogEmpty;
+  }
+
   /** Whether what is read here may be older than CLUSTER_SILENCE_MS; looked at anew by each call. */
   isStale(): boolean {
     const { silenceMs } = this.o;
     if (this.role === 'leading' || this.role === 'leaving') {
       return performance.now() - this.taken > silenceMs;
     }
-    return this.role === 'over' || !this.hasJoined() || this.feed.behindMs() > silenceMs;
+    if (this.role === 'over' || this.isLogEmpty) return true;
+    return !this.hasJoined() || this.feed.behindMs() > silenceMs;
   }
 
   /** Resolves once this node leads, or is close to who does; and after a while where nobody leads. */
   async settled(signal: AbortSignal | undefined): Promise<void> {
     const end = performance.now() + SETTLE * this.o.silenceMs;
-    const isOpen = (): boolean => this.role === 'following' || this.role === 'claiming';
+    const isOpen = (): boolean =>
+      (this.role === 'following' || this.role === 'claiming') && !this.isLogEmpty;
     while (isOpen() && !this.hasJoined() && performance.now() < end) {
       await sleep(SETTLE_LOOK_MS);
       signal?.throwIfAborted();
@@ -301,8 +311,21 @@ export class Roles {
     return replicated.follow(this.feed.at, {
       take: (entry) => this.feed.take(entry),
       onProblem: (problem) => this.onSilentLog(problem),
+      onEmpty: (isEmpty) => this.onEmptyLog(isEmpty),
       onEnd: (error) => this.o.onFatal(error),
     });
+  }
+
+  /** Nobody leads while the log has nothing, and what a leader before has announced counts for nothing. */
+  private onEmptyLog(isEmpty: boolean): void {
+    this.isLogEmpty = isEmpty;
+    this.silence.end();
+    if (isEmpty) {
+      this.feed.reaches(undefined, this.beatAt);
+      this.leader = undefined;
+      this.o.onLeader();
+    }
+    this.o.onEmpty(isEmpty);
   }
 
   /** Beats are not delivered where the log does not answer: that is no silence of the leader. */
@@ -368,7 +391,7 @@ export class Roles {
       return;
     }
     if (this.role !== 'following' || this.silence.look() < silenceMs) return;
-    if (this.isUnreachable || !mayLead) return;
+    if (this.isUnreachable || this.isLogEmpty || !mayLead) return;
     this.role = 'claiming';
     this.claiming = this.claim().finally(() => {
       this.claiming = undefined;
@@ -542,8 +565,8 @@ export class Roles {
 
 /** Throws where this node has a record that the log of the cluster does not have. */
 function refuseOther(tail: Tail, own: number): void {
-  const isEmpty = tail.epoch === NO_TAIL.epoch;
-  if (isEmpty || tail.sequence >= own) return;
+  if (tail.sequence >= own) return;
+  if (tail.epoch === NO_TAIL.epoch) throw new Error('the log of the cluster is empty');
   throw new LogDamage(
     `it ends with batch ${own}, but that of the cluster with batch ${tail.sequence}: it is not of this cluster`,
   );

@@ -42,7 +42,7 @@ export const PAUSES = {
   },
   etcd: {
     takesCancels: false,
-    means: 'the log of the cluster does not answer, or takes no more records',
+    means: 'the log of the cluster does not answer, takes no more records, or has none',
     begins: 'reads only, marked as stale where it does not answer',
     ends: 'the log of the cluster answers again: orders are taken',
   },

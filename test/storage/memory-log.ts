@@ -15,7 +15,7 @@ import {
   type Tail,
   TooOld,
 } from '../../storage/cluster/replicated-log.ts';
-import { TailWriter } from '../../storage/cluster/tail-writer.ts';
+import { beginLog, TailWriter } from '../../storage/cluster/tail-writer.ts';
 import { LogDamage, type LogEntry, Unreachable } from '../../storage/log/log.ts';
 
 interface Stored {
@@ -104,9 +104,13 @@ export class MemoryLog implements ReplicatedLog, TailStore<MemoryGroup> {
 
   follow(from: Position, calls: FollowCalls): Subscription {
     let at = from;
+    let wasEmpty = false;
     return this.subscribe(async (isOver) => {
       try {
-        if (at === from) this.compareEnd(from);
+        const isEmpty = this.cluster.tail === NO_TAIL && at.sequence > 0;
+        if (isEmpty !== wasEmpty) calls.onEmpty(isEmpty);
+        wasEmpty = isEmpty;
+        if (!isEmpty) this.compareEnd(at);
         for (let entry = this.after(at); entry !== undefined; entry = this.after(at)) {
           await pause(this.faults.delayMs());
           if (isOver() || this.faults.isCut) return true;
@@ -126,6 +130,10 @@ export class MemoryLog implements ReplicatedLog, TailStore<MemoryGroup> {
     const writer = await TailWriter.claim(this, expected, record, claim);
     this.writers.add(writer);
     return writer;
+  }
+
+  begin(records: readonly LogEntry[], epoch: number, patienceMs: number): Promise<Tail> {
+    return beginLog(this, records, epoch, patienceMs);
   }
 
   watchBeat(
