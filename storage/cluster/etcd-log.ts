@@ -109,6 +109,7 @@ export class EtcdLog implements ReplicatedLog, TailStore<EncodedGroup> {
     const feed = new Feed(this.etcd, {
       range: this.below('log/'),
       read: async () => {
+        chain.forget();
         for (;;) {
           const page = await this.next(chain, pages);
           if (page.rows.length === 0) onEmpty(await this.hasNothing(chain.at));
