@@ -35,6 +35,15 @@ export class MemoryCluster {
   full: 'no' | 'refuses' | 'pretends' = 'no';
   private readonly wakes = new Set<() => void>();
 
+  /** As a store whose disks are lost. */
+  lose(): void {
+    this.stored = [];
+    this.tail = NO_TAIL;
+    this.owner = '';
+    this.beat = undefined;
+    this.wake();
+  }
+
   /** Resolves at the next change, or after so long. */
   changed(msMax: number): Promise<void> {
     return new Promise((resolve) => {
