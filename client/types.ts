@@ -1092,6 +1092,7 @@ export type ActivityAnswer = readonly {
   readonly proxyWallet: string;
   readonly side: 'BUY' | 'SELL' | '';
   readonly asset: string;
+  readonly token_id?: string;
   readonly conditionId: string;
   readonly size: number;
   readonly price: number;
@@ -1165,6 +1166,7 @@ export type OrderResults = readonly OrderResult[];
 export type PositionsAnswer = readonly {
   readonly proxyWallet: string;
   readonly asset: string;
+  readonly token_id?: string;
   readonly conditionId: string;
   readonly size: number;
   readonly avgPrice: number;
@@ -1204,6 +1206,7 @@ export type TradesAnswer = readonly {
   readonly proxyWallet: string;
   readonly side: 'BUY' | 'SELL';
   readonly asset: string;
+  readonly token_id?: string;
   readonly conditionId: string;
   readonly size: number;
   readonly price: number;

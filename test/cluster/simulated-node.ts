@@ -47,8 +47,6 @@ export class SimulatedNode {
   run: Run | undefined;
   /** Of each leader that leaves, who leads next, if that is known. */
   readonly nexts: (string | undefined)[] = [];
-  /** Whenever it has found the shared log empty, or begun. */
-  readonly empties: boolean[] = [];
   /** Why it takes nothing, as far as the shared log is concerned. */
   problem: string | undefined;
   /** Milliseconds by which its clock is wrong. */
@@ -105,7 +103,6 @@ export class SimulatedNode {
       onFollow: () => undefined,
       waiting: () => 0,
       onLeader: () => undefined,
-      onEmpty: (isEmpty) => void this.empties.push(isEmpty),
       onNext: (next) => void this.nexts.push(next?.node),
       onProblem: (problem) => {
         this.problem = problem;
