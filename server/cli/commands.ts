@@ -403,6 +403,22 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
     options: ADMIN_OPTIONS,
     run: async () => (await import('./cluster-commands.ts')).status,
   },
+  'cluster example': {
+    does: 'writes settings, scripts and units for three members of etcd and some nodes on this machine',
+    node: 'any',
+    options: {
+      '--nodes <number>': '1 to 9 of them (3)',
+      '--dir <directory>': 'where; it must not be there, or be empty (./cluster)',
+      '--port <number>': 'first port; each node takes five, a hundred further (3000)',
+    },
+    run: async () => (await import('./cluster-example.ts')).example,
+  },
+  'cluster begin': {
+    does: 'begins the empty log of CLUSTER with the records of one directory, after a look at all nodes that run',
+    node: 'any',
+    options: { '--from <directory>': 'the DATA_DIR of a node that does not run' },
+    run: async () => (await import('./cluster-begin.ts')).begin,
+  },
   'cluster handover': {
     does: 'gives the lead to NODE, or to the follower that is least behind; to the node that leads',
     node: 'remote',

@@ -16,6 +16,8 @@ export interface Announced {
   readonly key: string;
   /** Names one process; absent in announcements of older versions. */
   readonly run?: string;
+  /** The newest batch of its log when it started; older versions leave it out. */
+  readonly last?: number;
 }
 
 /** Undefined: it is no announcement. */

@@ -125,7 +125,8 @@ interface AskedNode {
   readonly isAble: boolean;
 }
 
-async function nodesOf(announcements: Announcements): Promise<NodeView[]> {
+/** The nodes that are announced, as they answer now. */
+export async function nodesOf(announcements: Announcements): Promise<NodeView[]> {
   return (await askedNodes(announcements)).map(({ view }) => view);
 }
 

@@ -8,10 +8,10 @@ import { Unreachable } from '../../storage/log/log.ts';
 import { give } from '../../storage/operations/peer-copy.ts';
 import type { Log } from '../common/logger.ts';
 import type { Config } from '../config/config.ts';
-import { Announcements } from './announced.ts';
+import { type Announced, Announcements } from './announced.ts';
 import { needsCopy, type Peer, takeCopy } from './join.ts';
 import { PeerCall } from './peers/calls.ts';
-import { addressOf, type PeerAddress, PeerConnection } from './peers/peer-connection.ts';
+import { addressOf, PeerConnection } from './peers/peer-connection.ts';
 import type { PeerServer } from './peers/peer-server.ts';
 import type { PeerSecrets } from './peers/secure.ts';
 import { decodeSecretRecord, hasSecretOf, WRONG_SECRET } from './secret-record.ts';
@@ -47,7 +47,7 @@ async function peersOf(announcements: Announcements, own: Own): Promise<Peer[]> 
   const announced = await announcements.all(LIST_MS);
   return [...announced]
     .filter(([node]) => node !== own.node)
-    .map(([node, { peers }]) => peerOf(node, addressOf(peers), own));
+    .map(([node, announced]) => peerOf(node, announced, own));
 }
 
 /** Throws Unreachable where the secret of this node is not that of the cluster: no other node would answer it. */
@@ -82,12 +82,13 @@ export async function joinCluster(
   }
 }
 
-function peerOf(node: string, address: PeerAddress, own: Own): Peer {
+function peerOf(node: string, { last = 0, peers }: Announced, own: Own): Peer {
   let connection: PeerConnection | undefined;
   return {
     node,
+    last,
     copy() {
-      connection = new PeerConnection(address, own.secrets, own.node);
+      connection = new PeerConnection(addressOf(peers), own.secrets, own.node);
       return connection.stream(PeerCall.copy, Buffer.from(own.node));
     },
     close: () => connection?.close(),

@@ -62,6 +62,15 @@ export interface MemberCalls {
   readonly onFatal: (error: Error) => void;
 }
 
+/** Told of a node with records whose cluster has none. */
+function waitingText(dataDir: string, last: number): string {
+  return (
+    `the log of the cluster is empty, and this node has records up to batch ${last}: it waits. ` +
+    `Where CLUSTER is right, stop the node that has most (cluster status), and run: cluster begin --from ${dataDir} ` +
+    '(server/OPERATIONS.md, "The log of a cluster is empty")'
+  );
+}
+
 /** What the rest of the node says to others of itself. */
 export interface OwnFacts {
   /** Reasons of this node why it is not ready, without those of its cluster. */
@@ -271,6 +280,8 @@ export class Member {
       leader: () => roles.leader,
       leaderIsHeard: () => roles.leaderIsHeard,
       logProblem: () => roles.logProblem,
+      emptyLog: () =>
+        roles.waitsForBegin() ? waitingText(this.config.dataDir, this.log.last) : undefined,
     });
     const stepDown = new StepDown({
       ...{ node, silenceMs, leads, print },

@@ -22,6 +22,8 @@ export interface ReadinessOptions {
   readonly isStale: () => boolean;
   /** Why the log of the cluster delivers nothing to this node; undefined = it does. */
   readonly logProblem: () => string | undefined;
+  /** Present where the log of the cluster is empty although this node has records. */
+  readonly emptyLog: () => string | undefined;
   readonly print: Log;
 }
 
@@ -88,8 +90,10 @@ export class Readiness {
   }
 
   private ofLog(): Pause[] {
-    const { isStale, leads, logProblem } = this.o;
+    const { emptyLog, isStale, leads, logProblem } = this.o;
     if (!isStale()) return [];
+    const detail = emptyLog();
+    if (detail !== undefined) return [{ reason: 'empty-log', detail }];
     if (leads()) return [{ reason: 'etcd', detail: SILENT_LOG }];
     const problem = logProblem();
     if (problem !== undefined) return [{ reason: 'etcd', detail: `${SILENT_LOG}: ${problem}` }];

@@ -154,6 +154,8 @@ export class Roles {
   private taken = 0;
   /** Why the shared log delivers nothing. */
   private silentLog: string | undefined;
+  /** True while the shared log has nothing and this node has records. */
+  private isLogEmpty = false;
   /** When this process was last seen to run, and how often it had stood still; up to which of them it has caught up. */
   private ranAt = performance.now();
   private stalls = 0;
@@ -176,7 +178,14 @@ export class Roles {
     this.silence = new Silence(silenceMs / 2);
     this.following = this.follow();
     const run = randomBytes(RUN_BYTES).toString('hex');
-    const announced: Announced = { advertise, mayLead, peers, key: options.key, run };
+    const announced: Announced = {
+      advertise,
+      mayLead,
+      peers,
+      key: options.key,
+      run,
+      last: log.last,
+    };
     this.announcement = replicated.announce(node, Buffer.from(JSON.stringify(announced)), {
       // A process at this address has ended, or this one could not listen there.
       mayReplace: (found) => (announcedOf(found)?.advertise ?? advertise) === advertise,
@@ -206,6 +215,11 @@ export class Roles {
     };
   }
 
+  /** Whether it waits until an operator begins the shared log. */
+  waitsForBegin(): boolean {
+    return this.isLogEmpty;
+  }
+
   /** Whether what is read here may be older than CLUSTER_SILENCE_MS; looked at anew by each call. */
   isStale(): boolean {
     const { silenceMs } = this.o;
@@ -213,7 +227,8 @@ export class Roles {
       return performance.now() - this.taken > silenceMs;
     }
     this.noticeStall();
-    return this.role === 'over' || !this.hasJoined() || this.feed.behindMs() > silenceMs;
+    if (this.role === 'over' || this.isLogEmpty) return true;
+    return !this.hasJoined() || this.feed.behindMs() > silenceMs;
   }
 
   /** Why records do not come, where the shared log or a value of it is the reason. */
@@ -229,7 +244,8 @@ export class Roles {
   /** Resolves once this node leads, or is close to who does; and after a while where nobody leads. */
   async settled(signal: AbortSignal | undefined): Promise<void> {
     const end = performance.now() + SETTLE * this.o.silenceMs;
-    const isOpen = (): boolean => this.role === 'following' || this.role === 'claiming';
+    const isOpen = (): boolean =>
+      (this.role === 'following' || this.role === 'claiming') && !this.isLogEmpty;
     const isTaken = (): boolean => this.announcement.state === 'taken' && !this.isClosing;
     while (isOpen() && (isTaken() || (!this.hasJoined() && performance.now() < end))) {
       await sleep(SETTLE_LOOK_MS);
@@ -341,6 +357,7 @@ export class Roles {
     return replicated.follow(this.feed.at, {
       take: (entry) => this.feed.take(entry),
       onProblem: (problem) => this.onSilentLog(problem),
+      onEmpty: (isEmpty) => this.onEmptyLog(isEmpty),
       onEnd: (error) => this.o.onFatal(error),
     });
   }
@@ -376,6 +393,16 @@ export class Roles {
       await sleep(SETTLE_LOOK_MS, undefined, { ref: false });
     }
     this.stallsOver = this.stalls;
+  }
+
+  /** Nobody leads while the log has nothing, and what a leader before has announced counts for nothing. */
+  private onEmptyLog(isEmpty: boolean): void {
+    this.isLogEmpty = isEmpty;
+    this.silence.end();
+    if (!isEmpty) return;
+    this.feed.reaches(undefined, this.beatAt);
+    this.leader = undefined;
+    this.o.onLeader();
   }
 
   /** Beats are not delivered where the log does not answer: that is no silence of the leader. */
@@ -461,7 +488,7 @@ export class Roles {
       return;
     }
     if (this.role !== 'following' || this.silence.look() < silenceMs) return;
-    if (this.silentLog !== undefined || !mayLead || !isMember()) return;
+    if (this.silentLog !== undefined || this.isLogEmpty || !mayLead || !isMember()) return;
     // The name of this node may be that of another one, which leads or may lead.
     if (this.announcement.state !== 'published') return;
     this.role = 'claiming';
@@ -647,8 +674,8 @@ export class Roles {
 
 /** Throws where this node has a record that the log of the cluster does not have. */
 function refuseOther(tail: Tail, own: number): void {
-  const isEmpty = tail.epoch === NO_TAIL.epoch;
-  if (isEmpty || tail.sequence >= own) return;
+  if (tail.sequence >= own) return;
+  if (tail.epoch === NO_TAIL.epoch) throw new Error('the log of the cluster is empty');
   throw new LogDamage(
     `it ends with batch ${own}, but that of the cluster with batch ${tail.sequence}: it is not of this cluster`,
   );

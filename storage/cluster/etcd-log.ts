@@ -40,7 +40,7 @@ import {
   type Tail,
   TooOld,
 } from './replicated-log.ts';
-import { TailWriter } from './tail-writer.ts';
+import { beginLog, TailWriter } from './tail-writer.ts';
 
 const DIGITS = 16;
 const READ_MS = 3_000;
@@ -110,8 +110,13 @@ export class EtcdLog implements ReplicatedLog, TailStore<EncodedGroup> {
     const chain = new Chain(from);
     const pages = new Pages();
     let isOver = false;
-    let isCompared = false;
+    let isEmpty = false;
+    const onEmpty = (now: boolean): void => {
+      if (now !== isEmpty && !isOver) calls.onEmpty(now);
+      isEmpty = now;
+    };
     const take = async (rows: readonly Row[]): Promise<boolean> => {
+      if (rows.length > 0) onEmpty(false);
       for (const row of rows) {
         const group = this.stored(row);
         if (!chain.reaches(group.head.first)) return false;
@@ -126,10 +131,10 @@ export class EtcdLog implements ReplicatedLog, TailStore<EncodedGroup> {
     const feed = new Feed(this.etcd, {
       range: this.below('log/'),
       read: async () => {
-        if (!isCompared) this.compareEnd(from, await this.tail(READ_MS));
-        isCompared = true;
+        chain.forget();
         for (;;) {
           const page = await this.next(chain, pages);
+          if (page.rows.length === 0) onEmpty(await this.hasNothing(chain.at));
           if (!(await take(page.rows)) || !page.hasMore) return page.revision;
         }
       },
@@ -150,6 +155,10 @@ export class EtcdLog implements ReplicatedLog, TailStore<EncodedGroup> {
     const writer = await TailWriter.claim(this, expected, record, claim);
     this.writers.add(writer);
     return writer;
+  }
+
+  begin(records: readonly LogEntry[], epoch: number, patienceMs: number): Promise<Tail> {
+    return beginLog(this, records, epoch, patienceMs);
   }
 
   watchBeat(
@@ -306,13 +315,17 @@ export class EtcdLog implements ReplicatedLog, TailStore<EncodedGroup> {
     }
   }
 
-  /** Only what was committed is applied, so the log ends at this position or later. */
-  private compareEnd({ digest, sequence }: Position, tail: Tail): void {
-    if (tail.sequence > sequence) return;
-    if (tail.sequence < sequence || tail.digest !== digest) {
-      const end = `it ends with batch ${tail.sequence}, digest ${tail.digest}`;
-      throw new LogDamage(`${end}; this node has batch ${sequence}, digest ${digest}`);
-    }
+  /**
+   * Whether the log is empty though a node has records. Only what was committed is applied, so any other log ends at
+   * this position or later; throws LogDamage where it does not.
+   */
+  private async hasNothing({ digest, sequence }: Position): Promise<boolean> {
+    const tail = await this.tail(READ_MS);
+    if (tail.epoch === NO_TAIL.epoch) return sequence > 0;
+    if (tail.sequence > sequence) return false;
+    if (tail.sequence === sequence && tail.digest === digest) return false;
+    const end = `it ends with batch ${tail.sequence}, digest ${tail.digest}`;
+    throw new LogDamage(`${end}; this node has batch ${sequence}, digest ${digest}`);
   }
 
   /** The groups from the next record on, and no others; throws TooOld where it is gone. */

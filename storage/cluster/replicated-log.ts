@@ -53,6 +53,8 @@ export interface FollowCalls {
   take(entry: LogEntry): void | Promise<void>;
   /** Why nothing comes at present, and undefined once it does again. The log goes on trying. */
   onProblem(problem: string | undefined): void;
+  /** The log has no record, and the position is of one; false once it has begun. Called when that changes. */
+  onEmpty(isEmpty: boolean): void;
   /** The last call: TooOld, LogDamage (the records differ from the position), or what `take` has thrown. */
   onEnd(error: Error): void;
 }
@@ -113,6 +115,11 @@ export interface ReplicatedLog {
    * be there or may still appear, but nobody writes after it.
    */
   claim(expected: Tail, record: LogEntry, claim: Claim): Promise<LogWriter>;
+  /**
+   * Begins an empty log with records of a node, under an epoch that no node has seen; resolves with its tail. Nobody
+   * leads after it. Rejects with WrongSequence (the log is not empty), NoSpace, or OutcomeUnknown.
+   */
+  begin(records: readonly LogEntry[], epoch: number, patienceMs: number): Promise<Tail>;
   /** Each heartbeat of a leader, as soon as it is seen, in order; some may be left out. */
   watchBeat(
     onBeat: (value: Buffer) => void,

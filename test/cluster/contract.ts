@@ -50,6 +50,47 @@ export const BEHAVIOURS: Readonly<Record<string, (open: Open, random: Random) =>
     });
   },
 
+  'a log that has nothing of what a node has says so, and the node goes on once it has begun':
+    async (open) => {
+      const log = await open();
+      const [behind, level, fresh] = [
+        new Observer(await open(), positionOf(498)),
+        new Observer(await open(), positionOf(500)),
+        new Observer(await open()),
+      ];
+      for (const { empties } of [behind, level]) {
+        await until(() => empties.length > 0, 'the node is notified');
+      }
+      const tail = await log.begin([entryOf(499, 700_000), entryOf(500, 700_000)], 501, MS);
+      assert.deepEqual([tail.sequence, tail.digest, tail.epoch], [500, digestOf(500), 501]);
+      assert.deepEqual(await (await open()).tail(MS), tail);
+      await behind.has(500);
+      await until(() => level.empties.length > 1, 'the node is notified');
+      for (const { empties } of [behind, level]) assert.deepEqual(empties, [true, false]);
+      await until(() => fresh.ended !== undefined, 'it needs a copy');
+      assert(fresh.ended instanceof TooOld, `${fresh.ended}`);
+      assert.deepEqual(fresh.empties, []);
+      const writer = await claimed(await open());
+      assert.deepEqual([writer.last, writer.epoch], [501, 502]);
+      await appendNext(writer);
+      for (const observer of [behind, level]) await observer.has(502);
+    },
+
+  'a log begins once: whoever would begin it again, or with other records, is refused': async (
+    open,
+  ) => {
+    const logs = [await open(), await open(), await open()];
+    const begun = await Promise.allSettled(
+      logs.map((log, i) => log.begin([entryOf(500, 50, i)], 600, MS)),
+    );
+    assert.equal(begun.filter(({ status }) => status === 'fulfilled').length, 1);
+    for (const one of begun) {
+      if (one.status === 'rejected') assert(one.reason instanceof WrongSequence, one.reason);
+    }
+    await claimed(logs[0]!);
+    await assert.rejects(logs[1]!.begin([entryOf(502)], 601, MS), WrongSequence);
+  },
+
   'what was appended is read on another machine as it was, short and longer than a request': async (
     open,
   ) => {

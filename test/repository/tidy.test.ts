@@ -185,6 +185,7 @@ const ROOMS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
       'app',
       'backtest',
       'catalog',
+      'cluster',
       'common',
       'config',
       'http',

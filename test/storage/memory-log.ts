@@ -18,7 +18,7 @@ import {
   type Tail,
   TooOld,
 } from '../../storage/cluster/replicated-log.ts';
-import { TailWriter } from '../../storage/cluster/tail-writer.ts';
+import { beginLog, TailWriter } from '../../storage/cluster/tail-writer.ts';
 import { LogDamage, type LogEntry, Unreachable } from '../../storage/log/log.ts';
 
 interface Stored {
@@ -38,6 +38,15 @@ export class MemoryCluster {
   /** refuses: nothing is taken. pretends: it is taken, and the answer says the opposite. */
   full: 'no' | 'refuses' | 'pretends' = 'no';
   private readonly wakes = new Set<() => void>();
+
+  /** As a store whose disks are lost. */
+  lose(): void {
+    this.stored = [];
+    this.tail = NO_TAIL;
+    this.owner = '';
+    this.beat = undefined;
+    this.wake();
+  }
 
   /** Resolves at the next change, or after so long. */
   changed(msMax: number): Promise<void> {
@@ -109,9 +118,13 @@ export class MemoryLog implements ReplicatedLog, TailStore<MemoryGroup> {
 
   follow(from: Position, calls: FollowCalls): Subscription {
     let at = from;
+    let wasEmpty = false;
     return this.subscribe(async (isOver) => {
       try {
-        if (at === from) this.compareEnd(from);
+        const isEmpty = this.cluster.tail === NO_TAIL && at.sequence > 0;
+        if (isEmpty !== wasEmpty) calls.onEmpty(isEmpty);
+        wasEmpty = isEmpty;
+        if (!isEmpty) this.compareEnd(at);
         for (let entry = this.after(at); entry !== undefined; entry = this.after(at)) {
           await pause(this.faults.delayMs());
           if (isOver() || this.faults.isCut) return true;
@@ -131,6 +144,10 @@ export class MemoryLog implements ReplicatedLog, TailStore<MemoryGroup> {
     const writer = await TailWriter.claim(this, expected, record, claim);
     this.writers.add(writer);
     return writer;
+  }
+
+  begin(records: readonly LogEntry[], epoch: number, patienceMs: number): Promise<Tail> {
+    return beginLog(this, records, epoch, patienceMs);
   }
 
   watchBeat(
