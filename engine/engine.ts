@@ -2,7 +2,8 @@
  * The engine: a deterministic function of (tables, batch, time). The same batches on the same
  * tables give the same tables, records and digest, whether they come from a client or the log.
  *
- *   engine.begin(timeMs, persistedClosedSequence)   expired orders leave, old ids are forgotten
+ *   engine.begin(timeMs, persistedClosedSequence)   expired orders leave, proposals that are due resolve, old ids
+ *                                           are forgotten
  *   engine.apply(i32, f64, at)              one command: a RejectReasonCode, 0 = accepted
  *   engine.end()                            true when anything changed (then it is logged)
  *
@@ -25,6 +26,7 @@ import { type Applier, EngineContext } from './context.ts';
 import { EventBuffer } from './events.ts';
 import { applyFunds } from './funds.ts';
 import { changeMarket, registerMarket } from './markets/markets.ts';
+import { beginDueResolutions, proposePayout, withdrawProposal } from './markets/proposals.ts';
 import { resolveMarket, resolveStep } from './markets/resolve.ts';
 import { findAccount, newestOwned, nextOwned } from './orders/accounts.ts';
 import { nextExpiring } from './orders/expiry.ts';
@@ -85,6 +87,8 @@ export class Engine {
       [CommandKind.drawFees]: funds,
       [CommandKind.resolve]: (i32, f64, at) => resolveMarket(context, i32, f64, at),
       [CommandKind.resolveStep]: (i32, _f64, at) => resolveStep(context, i32, at),
+      [CommandKind.propose]: (i32, f64, at) => proposePayout(context, i32, f64, at),
+      [CommandKind.withdrawProposal]: (i32, f64, at) => withdrawProposal(context, i32, f64, at),
       [CommandKind.note]: (i32, _f64, at) => passOn(context, i32, at),
       [CommandKind.level]: source,
       [CommandKind.print]: source,
@@ -115,6 +119,7 @@ export class Engine {
       context.changes += 1;
       closeOrder(context, row, EndReason.expired);
     }
+    beginDueResolutions(context);
     this.forget(persistedClosedSequence);
   }
 

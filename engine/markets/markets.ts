@@ -35,6 +35,7 @@ import type {
   TicksPerUnit,
   TokenRow,
 } from '../tables/units.ts';
+import { heldFlags, releasedFlags } from './held-flags.ts';
 
 const SIDES = [Side.bid, Side.ask] as const;
 
@@ -144,10 +145,12 @@ export function changeMarket(
   if (market < 1 || market > t.state[State.markets]!) return RejectReason.marketRefused;
   const offset = market << MARKET_I;
   const before = t.marketI[offset + Market.flags]!;
-  const named = i32[at + MarketChangeCommand.flags]!;
+  const named = releasedFlags(i32[at + MarketChangeCommand.flags]!);
   // A market that has resolved never trades again (docs/ledger.md#resolution).
   const isResolved = t.marketI[offset + Market.resolution] !== 0;
-  const flags = isResolved ? (named & ~MarketFlag.tradable) | MarketFlag.ended : named;
+  const isProposed = (before & MarketFlag.proposed) !== 0;
+  const open = isProposed ? heldFlags(named) : named;
+  const flags = isResolved ? (named & ~MarketFlag.tradable) | MarketFlag.ended : open;
   if (((flags ^ before) & MarketFlag.negRisk) !== 0) return RejectReason.marketRefused;
   const grid = i32[at + MarketChangeCommand.ticksPerUnit]! as TicksPerUnit;
   const firstBook = t.marketI[offset + Market.firstBook]! as BookRow;

@@ -44,10 +44,18 @@ export const EndReason = {
 export type EndReasonCode = Exclude<(typeof EndReason)[keyof typeof EndReason], 0>;
 
 /** Bits of the flags of a market. */
-export const MarketFlag = { tradable: 1, ended: 2, negRisk: 4 } as const;
+export const MarketFlag = {
+  tradable: 1,
+  ended: 2,
+  negRisk: 4,
+  /** A payout is proposed: the market is not tradable meanwhile. */
+  proposed: 8,
+  /** Of a market with a proposal: it is tradable again once that is withdrawn. */
+  held: 16,
+} as const;
 
 /** Of a row of resolutions. */
-export const ResolutionState = { resolving: 1, resolved: 2 } as const;
+export const ResolutionState = { resolving: 1, resolved: 2, proposed: 3, withdrawn: 4 } as const;
 
 /** Why a wallet's totals changed (docs/ledger.md#entries). */
 export const EntryCause = {

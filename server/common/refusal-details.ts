@@ -127,6 +127,10 @@ export const REFUSAL_DETAILS: Readonly<Record<Exclude<RefusalCode, Other>, strin
   MARKET_RESOLVED: 'its payouts are final; balances show them as collateral',
   PAYOUT_INVALID: 'name a weight for each outcome, in the order that GET /markets shows',
   GROUP_HAS_WINNER: 'at most one market of a neg-risk event resolves to its first outcome',
+  PROPOSAL_PENDING:
+    'market withdraw-proposal takes the proposal back; then resolve or propose again',
+  REVIEW_INVALID: 'a review is whole seconds, from 1 to 31536000',
+  NO_PROPOSAL: 'market list shows which markets are proposed',
   NOT_BINARY: 'only a market of two outcomes has levels of a source',
   SOURCE_CROSSED: 'a source that crosses itself is not shown',
   // Of a request for orders.

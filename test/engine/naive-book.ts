@@ -87,6 +87,8 @@ export function ticksOf(order: OrderLine, grid: number): number {
 export class NaiveMarket {
   terms: Terms;
   isResolved = false;
+  /** While a payout is proposed: the terms that it has without. */
+  held: Terms | undefined;
   readonly firstToken: number;
   readonly outcomes: number;
   /** In order of arrival. */

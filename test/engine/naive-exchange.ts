@@ -84,7 +84,23 @@ export class NaiveExchange {
   resolve(number: number): void {
     const market = this.markets[number - 1]!;
     market.isResolved = true;
+    market.held = undefined;
     market.terms = { ...market.terms, tradable: false, ended: true };
+    market.touchAll(this.#time);
+  }
+
+  /** A payout is proposed: the market is halted, whatever changes of it say. */
+  hold(number: number): void {
+    const market = this.markets[number - 1]!;
+    market.held = market.terms;
+    market.terms = { ...market.terms, tradable: false };
+    market.touchAll(this.#time);
+  }
+
+  release(number: number): void {
+    const market = this.markets[number - 1]!;
+    market.terms = market.held!;
+    market.held = undefined;
     market.touchAll(this.#time);
   }
 
@@ -190,7 +206,9 @@ export class NaiveExchange {
     const market = this.markets[number - 1];
     if (market === undefined || market.terms.negRisk !== wanted.negRisk)
       return RejectReason.marketRefused;
-    const terms = market.isResolved ? { ...wanted, tradable: false, ended: true } : wanted;
+    if (market.held !== undefined) market.held = wanted;
+    const open = market.held === undefined ? wanted : { ...wanted, tradable: false };
+    const terms = market.isResolved ? { ...wanted, tradable: false, ended: true } : open;
     const isEnding = terms.ended && !market.terms.ended;
     const pipsPerTick = PIPS / terms.grid;
     this.#closeWhere(
