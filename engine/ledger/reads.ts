@@ -143,14 +143,17 @@ export function proposalOf(t: Tables, market: MarketRow): MarketProposal | undef
 
 /** Markets of which a payout is proposed, in the order of their first proposals. */
 export function proposedMarkets(t: Tables): MarketRow[] {
-  const markets: MarketRow[] = [];
-  if (t.ledger[Ledger.proposals] === 0) return markets;
-  for (let row = 1; row <= t.ledger[Ledger.resolutions]!; row++) {
-    const w = row << RESOLUTION_I;
-    if (t.resolutionI[w + Resolution.state] !== ResolutionState.proposed) continue;
-    markets.push(t.resolutionI[w + Resolution.market]! as MarketRow);
-  }
-  return markets;
+  if (t.ledger[Ledger.proposals] === 0) return [];
+  return marketsWithPayouts(t).filter((market) => proposalOf(t, market) !== undefined);
+}
+
+/** Markets that have resolved, resolve, or of which a payout is or was proposed. */
+export function marketsWithPayouts({ ledger, resolutionI }: Tables): MarketRow[] {
+  const length = ledger[Ledger.resolutions]!;
+  return Array.from(
+    { length },
+    (_, row) => resolutionI[((row + 1) << RESOLUTION_I) + Resolution.market]! as MarketRow,
+  );
 }
 
 /** Unix milliseconds at which the next resolution begins by itself; 0 = none is proposed. */

@@ -42,6 +42,7 @@ import type { Streams } from '../streams/streams.ts';
 import { CatalogRepairs } from '../venue/catalog-repairs.ts';
 import { VenueMarkets } from '../venue/venue-markets.ts';
 import { DEMO_CONDITIONS } from './demo-catalog.ts';
+import { conditionsWithPayouts, DueResolutions } from './due-resolutions.ts';
 import { factsOf, modeOf, placeOf, settleSettings } from './kept-settings.ts';
 import { lostKeys } from './lost-keys.ts';
 import { Noted, NoteSender } from './noted.ts';
@@ -62,6 +63,8 @@ interface Followers {
   streams: Streams | undefined;
   /** Undefined until the catalog is open. */
   repairs: CatalogRepairs | undefined;
+  /** Condition ids of markets that resolve, and of which it has to be told then. */
+  readonly begun: string[];
   /** Undefined where there is no admin listener to tell of them. */
   readonly meters: BatchMeters | undefined;
   readonly recent: RecentBatches;
@@ -203,10 +206,17 @@ export async function build(start: Start, recovered: Recovered) {
   const meters = config.adminPort === 0 ? undefined : new BatchMeters(t);
   const names = new Names(t, (market) => infos.find(market));
   const recent = loadRecent(config.dataDir, names, recovered.replayedBatches);
-  const followers: Followers = { streams: undefined, repairs: undefined, meters, recent };
+  const followers: Followers = {
+    streams: undefined,
+    repairs: undefined,
+    meters,
+    recent,
+    begun: [],
+  };
   if (unwritable === undefined) {
     start.onClose(() => storeRecent(config.dataDir, names, recent, (line) => log('warn', line)));
   }
+  const due = new DueResolutions(t);
   const onFlushed = (batch: AppliedBatch): void => {
     for (const note of notesOf(batch.commands)) noted.apply(note);
     tradesIndex.append(tradesIndex.end, batch.endFill);
@@ -214,6 +224,8 @@ export async function build(start: Start, recovered: Recovered) {
     followers.meters?.count(batch);
     recent.add(batch);
     followers.streams?.flushed(batch);
+    const begun = due.of(batch);
+    if (begun.length > 0 && cluster?.leads() !== false) tellOfDue(followers, begun, log);
   };
   const separators = separatorsOf(domainsOf(config));
   const writer =
@@ -275,6 +287,8 @@ export async function catchUp(start: Start, built: Built) {
   if (!leads) cluster?.whenLeading(() => void catalog.register());
   signal?.throwIfAborted();
   const venue = openVenue(start, { catalog, followers, t, unwritable }, isLeader);
+  // The node that led before may have ended between a payout and its edit.
+  if (!leads) cluster?.whenLeading(() => followers.repairs?.add(conditionsWithPayouts(t)));
   const syncs = unwritable === undefined && config.catalogSyncUrl !== '';
   const sync = syncs ? mirrorCatalog(start, cluster, t.memory) : undefined;
   await writer.expireDue();
@@ -324,6 +338,17 @@ function mirrorCatalog(
   };
 }
 
+/** Payouts that have begun because their deadlines came. */
+function tellOfDue(
+  followers: Followers,
+  conditions: readonly string[],
+  log: Start['options']['log'],
+): void {
+  for (const condition of conditions) log('info', `${condition} pays as it was proposed`);
+  if (followers.repairs === undefined) followers.begun.push(...conditions);
+  else followers.repairs.add(conditions);
+}
+
 type Lacking = Pick<CatalogKeeper, 'mended' | 'unsaid'>;
 
 function repair(repairs: CatalogRepairs | undefined, { mended, unsaid }: Lacking): void {
@@ -347,6 +372,9 @@ function openVenue(
   const repairs = new CatalogRepairs({ venue, leads, now: Date.now, log: warn });
   start.onClose(() => start.wait('what the catalog lacks', repairs.close()));
   followers.repairs = repairs;
-  if (leads() && unwritable === undefined) repair(repairs, catalog);
+  if (leads() && unwritable === undefined) {
+    repair(repairs, catalog);
+    repairs.add(followers.begun.splice(0));
+  }
   return venue;
 }

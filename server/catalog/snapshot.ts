@@ -171,10 +171,11 @@ function termsOf(market: MarketTerms): MarketTerms {
   const { id, conditionId, tokenIds, ticksPerUnit, minSizeMicro, negRisk, tradable, ended } =
     market;
   const terms = { id, conditionId, tokenIds, ticksPerUnit, minSizeMicro, negRisk, tradable, ended };
-  const { feeBps, resolved } = market;
+  const { feeBps, proposed, resolved } = market;
   return {
     ...terms,
     ...(feeBps === undefined ? {} : { feeBps }),
     ...(resolved === undefined ? {} : { resolved }),
+    ...(proposed === undefined ? {} : { proposed }),
   };
 }

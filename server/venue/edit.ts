@@ -9,10 +9,13 @@ import { type Catalog, type JsonObject, readCatalog } from '../../storage/catalo
 import { isObject, text, textList } from '../../storage/catalog/catalog-json.ts';
 import { conditionIdOf, hasEnded, tradingTerms } from '../../storage/catalog/catalog-market.ts';
 import {
+  type CatalogProposal,
   isResolved,
   MADE,
   operatorFee,
+  proposalIn,
   RESOLVED_STATUS,
+  withProposal,
 } from '../../storage/catalog/operator-marks.ts';
 import { changedBy, marketsOf } from '../../storage/catalog/operator-objects.ts';
 import { marketIds, numberOf } from './venue-ids.ts';
@@ -61,10 +64,14 @@ export type Edit =
       readonly changes: Partial<Omit<EventWish, 'id'>>;
       readonly at: string;
     }
-  /** The engine has resolved these markets. Those that the catalog does not list are left out. */
-  | { readonly kind: 'resolved'; readonly conditions: readonly string[]; readonly at: string }
+  /** Says what the engine does of these markets. Those that the catalog does not list are left out. */
+  | { readonly kind: 'resolutions'; readonly conditions: readonly string[]; readonly at: string }
   /** Nothing but what every edit brings: markets as they are registered. */
   | { readonly kind: 'aligned' };
+
+/** What the engine says of a market: that it has resolved, what is proposed, or neither. */
+export type ResolutionState = typeof RESOLVED_STATUS | CatalogProposal | undefined;
+export type StateOf = (condition: string) => ResolutionState;
 
 /** What is said of them must be as it is. */
 export interface FixedMembers {
@@ -90,14 +97,22 @@ export interface EditRefused {
   readonly detail: string;
 }
 
-/** @param isNew whether the catalog before is not stored as it is given here */
-export function edited(before: Catalog, edit: Edit, isNew = false): Edited | EditRefused {
+/**
+ * @param isNew whether the catalog before is not stored as it is given here
+ * @param stateOf what the engine says of a market
+ */
+export function edited(
+  before: Catalog,
+  edit: Edit,
+  isNew = false,
+  stateOf: StateOf = () => undefined,
+): Edited | EditRefused {
   if (edit.kind === 'aligned')
     return { ...shown({ id: '' }), ...(isNew ? { catalog: before } : {}) };
   if (edit.kind === 'event') return withEvent(before, edit.wish, edit.at);
   if (edit.kind === 'market') return withMarket(before, edit.wish, edit.at);
   if (edit.kind === 'change event') return withEventChange(before, edit);
-  if (edit.kind === 'resolved') return withResolved(before, edit);
+  if (edit.kind === 'resolutions') return withResolutions(before, edit, stateOf);
   return withChange(before, edit);
 }
 
@@ -197,23 +212,35 @@ function withEventChange(
   return datesFault(changed, changes) ?? next(before, events, changed);
 }
 
-/** What clients read in a market that has resolved; prices and winners follow from the engine. */
-function withResolved(
+/** What clients read in a market that has resolved, or is to; prices and winners follow from the engine. */
+function withResolutions(
   before: Catalog,
-  { at, conditions }: Extract<Edit, { readonly kind: 'resolved' }>,
+  { at, conditions }: Extract<Edit, { readonly kind: 'resolutions' }>,
+  stateOf: StateOf,
 ): Edited | EditRefused {
   const named = new Set(conditions);
-  const changes = {
-    ...{ closed: true, acceptingOrders: false, umaResolutionStatus: RESOLVED_STATUS },
-    ...{ closedTime: at, updatedAt: at },
+  const changed = (market: JsonObject): JsonObject => {
+    const condition = conditionIdOf(market) ?? '';
+    return isResolved(market) || !named.has(condition)
+      ? market
+      : withResolution(market, stateOf(condition), at);
   };
-  const resolved = (market: JsonObject): JsonObject =>
-    !isResolved(market) && named.has(conditionIdOf(market) ?? '')
-      ? changedBy(market, changes)
-      : market;
-  const events = before.events.map((event) => withMarkets(event, resolved));
+  const events = before.events.map((event) => withMarkets(event, changed));
   const first = events.find((event, i) => event !== before.events[i]);
   return first === undefined ? shown({ id: '' }) : next(before, events, first);
+}
+
+function withResolution(market: JsonObject, state: ResolutionState, at: string): JsonObject {
+  const said = proposalIn(market);
+  if (state === RESOLVED_STATUS) {
+    const changes = {
+      ...{ closed: true, acceptingOrders: false, umaResolutionStatus: RESOLVED_STATUS },
+      ...{ closedTime: at, updatedAt: at },
+    };
+    return changedBy(said === undefined ? market : withProposal(market, undefined), changes);
+  }
+  if (isDeepStrictEqual(said, state)) return market;
+  return withProposal({ ...market, updatedAt: at }, state);
 }
 
 /** The same event where no market is another one. */

@@ -8,7 +8,7 @@ import { PIPS_PER_UNIT, TICK_GRIDS, type TicksPerUnit } from '../../engine/table
 import type { Claims, Tally } from './catalog-collect.ts';
 import { CONDITION_PATTERN, type MarketField, TOKEN_PATTERN } from './catalog-fields.ts';
 import { type JsonObject, scaledDecimal, text, textList, walletOf } from './catalog-json.ts';
-import { isResolved, operatorFee } from './operator-marks.ts';
+import { isResolved, operatorFee, proposalIn } from './operator-marks.ts';
 
 /** The fields of a market that trading uses. */
 export interface CatalogMarket {
@@ -37,6 +37,8 @@ export interface CatalogMarket {
   readonly feeBps?: number;
   /** Where the catalog says that it has resolved. */
   readonly resolved?: true;
+  /** Unix milliseconds: the deadline of the proposal of which the catalog says. */
+  readonly proposed?: number;
   readonly eventId: string;
   readonly eventSlug: string;
 }
@@ -153,6 +155,7 @@ export function readMarket(
   }
   const ended = hasEnded(raw);
   const feeBps = operatorFee(raw);
+  const proposal = proposalIn(raw);
   return {
     id,
     question: text(raw.question),
@@ -168,6 +171,7 @@ export function readMarket(
     ended,
     ...(feeBps === undefined ? {} : { feeBps }),
     ...(isResolved(raw) ? { resolved: true } : {}),
+    ...(proposal === undefined ? {} : { proposed: Date.parse(proposal.umaEndDate) }),
     eventId: String(event.id),
     eventSlug: text(event.slug),
   };
