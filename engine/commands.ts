@@ -61,8 +61,8 @@ export const CommandKind = {
   textId: 18,
   payFees: 19,
   drawFees: 20,
-  propose: 21,
-  withdrawProposal: 22,
+  propose: 23,
+  withdrawProposal: 24,
 } as const;
 /** A command of a kind above this one is of a newer version. */
 export const COMMAND_KIND_MAX = CommandKind.withdrawProposal;

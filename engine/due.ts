@@ -6,7 +6,7 @@ import type { Tables } from './tables/tables.ts';
 const MS = 1_000;
 
 /** Unix milliseconds of the next of them; 0 = there is none. */
-export function nextDue(t: Tables): number {
+export function earliestDue(t: Tables): number {
   const expiry = earliestExpiry(t) * MS;
   const deadline = nextDeadline(t);
   if (expiry === 0 || deadline === 0) return expiry + deadline;

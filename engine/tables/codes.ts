@@ -49,9 +49,9 @@ export const MarketFlag = {
   ended: 2,
   negRisk: 4,
   /** A payout is proposed: the market is not tradable meanwhile. */
-  proposed: 8,
+  proposed: 16,
   /** Of a market with a proposal: it is tradable again once that is withdrawn. */
-  held: 16,
+  held: 32,
 } as const;
 
 /** Of a row of resolutions. */

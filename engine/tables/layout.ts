@@ -117,7 +117,7 @@ export const Market = {
   // Int32: its row in the table of resolutions once it resolves; 0 = it does not.
   resolution: 24,
   /** Its row in the same table from the first proposal on, which its resolution uses too; 0 = it had none. */
-  proposal: 25,
+  proposal: 28,
 } as const;
 export const TOKEN_I = 4;
 export const Token = {

@@ -17,12 +17,11 @@ import type {
   OperationKey,
   OperationOutput,
 } from './operation-table.ts';
-import type { ResolutionOperation } from './resolution-operations.ts';
 
-type MarketOperation = Exclude<
-  Extract<OperationKey, `POST /admin/${'events' | 'markets'}${string}`>,
-  ResolutionOperation
->;
+type MarketOperation =
+  | Extract<OperationKey, `POST /admin/events${string}`>
+  | 'POST /admin/markets'
+  | `POST /admin/markets/${'edit' | 'halt' | 'resume' | 'close'}`;
 
 export interface MarketOperationParts extends Pick<LedgerOperationParts, 'now' | 'seqlock' | 't'> {
   readonly venue: Pick<VenueMarkets, 'make'>;

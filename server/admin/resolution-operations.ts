@@ -37,7 +37,7 @@ import { OperationRefused } from './operation-row.ts';
 import type { OperationHandlers, OperationOutput } from './operation-table.ts';
 import { type Outcomes, outcomesOf, type PayoutInput, weightsOf } from './payout-input.ts';
 
-export type ResolutionOperation =
+type ResolutionOperation =
   | 'POST /admin/markets/resolve'
   | 'POST /admin/markets/void'
   | 'POST /admin/markets/dry-run'

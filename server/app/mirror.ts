@@ -59,6 +59,7 @@ export async function openMirror(start: Start, parts: CaughtUp): Promise<Mirror 
     ...{ api, log, resolve },
     aligned: (market) => own.aligned(market),
     isSettled: (condition) => own.isSettled(condition),
+    isProposed: (condition) => own.isProposed(condition),
     unsettled: () => own.unsettled(),
     onClosed: (market) => {
       if (!own.hasEnded(market)) own.pull();

@@ -216,7 +216,7 @@ export async function build(start: Start, recovered: Recovered) {
   if (unwritable === undefined) {
     start.onClose(() => storeRecent(config.dataDir, names, recent, (line) => log('warn', line)));
   }
-  const due = new DueResolutions(t);
+  const tellOfDue = dueTeller(start, { cluster, followers, t });
   const onFlushed = (batch: AppliedBatch): void => {
     for (const note of notesOf(batch.commands)) noted.apply(note);
     tradesIndex.append(tradesIndex.end, batch.endFill);
@@ -224,24 +224,12 @@ export async function build(start: Start, recovered: Recovered) {
     followers.meters?.count(batch);
     recent.add(batch);
     followers.streams?.flushed(batch);
-    const begun = due.of(batch);
-    if (begun.length > 0 && cluster?.leads() !== false) tellOfDue(followers, begun, log);
+    tellOfDue(batch);
   };
   const separators = separatorsOf(domainsOf(config));
+  const parts = { start, clock, cluster, stores, tables: t, sound, separators, banned, onFlushed };
   const writer =
-    unwritable === undefined
-      ? await startWriter({
-          start,
-          clock,
-          cluster,
-          stores,
-          tables: t,
-          sound,
-          separators,
-          banned,
-          onFlushed,
-        })
-      : refusingWriter(unwritable, lastBatch(t));
+    unwritable === undefined ? await startWriter(parts) : refusingWriter(unwritable, lastBatch(t));
   start.onClose(() => writer.close());
   sender.sequencer = writer.sequencer;
   noted.onPause = (reason) => writer.pauseVenue(reason);
@@ -338,15 +326,19 @@ function mirrorCatalog(
   };
 }
 
-/** Payouts that have begun because their deadlines came. */
-function tellOfDue(
-  followers: Followers,
-  conditions: readonly string[],
-  log: Start['options']['log'],
-): void {
-  for (const condition of conditions) log('info', `${condition} pays as it was proposed`);
-  if (followers.repairs === undefined) followers.begun.push(...conditions);
-  else followers.repairs.add(conditions);
+/** Tells the log and the catalog of payouts that a batch has begun because their deadlines came. */
+function dueTeller(
+  { options: { log } }: Start,
+  { cluster, followers, t }: Pick<Recovered, 'cluster' | 't'> & { readonly followers: Followers },
+): (batch: AppliedBatch) => void {
+  const due = new DueResolutions(t);
+  return (batch) => {
+    const conditions = due.of(batch);
+    if (conditions.length === 0 || cluster?.leads() === false) return;
+    for (const condition of conditions) log('info', `${condition} pays as it was proposed`);
+    if (followers.repairs === undefined) followers.begun.push(...conditions);
+    else followers.repairs.add(conditions);
+  };
 }
 
 type Lacking = Pick<CatalogKeeper, 'mended' | 'unsaid'>;

@@ -3,7 +3,7 @@
  *
  * Thread: the I/O thread.
  */
-import { nextDue } from '../../engine/due.ts';
+import { earliestDue } from '../../engine/due.ts';
 import type { SteppedClock } from '../admin/play-operations.ts';
 import type { Contradictions } from '../common/contradictions.ts';
 import type { LedgerCommands } from '../ledger/ledger-commands.ts';
@@ -48,7 +48,7 @@ export async function beginPlay(
   const timeline = new Timeline({
     clock,
     message: player.next,
-    expiry: () => nextDue(t),
+    expiry: () => earliestDue(t),
     expire: () => writer.expireDue(),
     onError: (error) => onFatal(new Error(`the recording cannot be played on: ${error.message}`)),
   });

@@ -4,7 +4,7 @@
  * Thread: the I/O thread.
  */
 
-import { nextDue } from '../../engine/due.ts';
+import { earliestDue } from '../../engine/due.ts';
 import { isResolving } from '../../engine/ledger/reads.ts';
 import { engineTime, firstKeptClosed, lastBatch } from '../../engine/reads.ts';
 import { BATCH_COMMANDS_MAX } from '../../engine/tables/capacities.ts';
@@ -285,7 +285,7 @@ function writerOf(o: WriterOptions, parts: WriterParts): Writer {
     },
     async expireDue() {
       if (cluster !== undefined) return;
-      const earliest = nextDue(tables);
+      const earliest = earliestDue(tables);
       if (earliest === 0 || earliest > o.clock.now()) return;
       const due = applyCommands(sequencer, new Int32Array(0));
       await start.wait('what was due while the node was down', due);

@@ -103,7 +103,7 @@ async function isConfirmed(
 }
 
 /** Exact to the micro-unit. */
-export function dryRunLines(found: DryRun): string[] {
+function dryRunLines(found: DryRun): string[] {
   const rows = found.by_outcome.map((row, i) => [
     row.outcome === '' ? row.token_id : row.outcome,
     String(found.payout[i]),

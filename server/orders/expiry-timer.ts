@@ -3,7 +3,7 @@
  *
  * Thread: the I/O thread.
  */
-import { nextDue } from '../../engine/due.ts';
+import { earliestDue } from '../../engine/due.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 
 const TIMER_MS_MAX = 2 ** 31 - 1;
@@ -24,7 +24,7 @@ export class ExpiryTimer {
   /** From now on for what happens first of all; nothing where there is none. */
   arm(): void {
     this.disarm();
-    const due = nextDue(this.tables);
+    const due = earliestDue(this.tables);
     if (due === 0) return;
     const wait = Math.min(TIMER_MS_MAX, Math.max(0, due - this.now()));
     this.timer = setTimeout(this.due, wait);

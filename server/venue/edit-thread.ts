@@ -10,9 +10,9 @@ import { openCatalog } from '../../storage/catalog/catalog.ts';
 import { Overtaken } from '../../storage/catalog/catalog-state.ts';
 import type { Durability } from '../../storage/kv/lmdb.ts';
 import { alignedCatalog } from '../catalog/aligned.ts';
+import { stateOf } from '../catalog/resolution-state.ts';
 import { replaceCatalog } from '../catalog/snapshot.ts';
 import { type Edit, type Edited, type EditRefused, edited } from './edit.ts';
-import { stateOf } from './engine-state.ts';
 
 export interface EditSetup {
   readonly dataDir: string;

@@ -9,7 +9,6 @@ import { type Catalog, type JsonObject, readCatalog } from '../../storage/catalo
 import { isObject, text, textList } from '../../storage/catalog/catalog-json.ts';
 import { conditionIdOf, hasEnded, tradingTerms } from '../../storage/catalog/catalog-market.ts';
 import {
-  type CatalogProposal,
   isResolved,
   MADE,
   operatorFee,
@@ -18,6 +17,7 @@ import {
   withProposal,
 } from '../../storage/catalog/operator-marks.ts';
 import { changedBy, marketsOf } from '../../storage/catalog/operator-objects.ts';
+import type { ResolutionState } from '../catalog/resolution-state.ts';
 import { marketIds, numberOf } from './venue-ids.ts';
 
 export interface EventWish {
@@ -69,9 +69,7 @@ export type Edit =
   /** Nothing but what every edit brings: markets as they are registered. */
   | { readonly kind: 'aligned' };
 
-/** What the engine says of a market: that it has resolved, what is proposed, or neither. */
-export type ResolutionState = typeof RESOLVED_STATUS | CatalogProposal | undefined;
-export type StateOf = (condition: string) => ResolutionState;
+type StateOf = (condition: string) => ResolutionState;
 
 /** What is said of them must be as it is. */
 export interface FixedMembers {

@@ -206,6 +206,9 @@ test('a proposal halts its market at once and is shown; withdrawn, the market tr
     [condition, [1, 0], made.deadline],
   );
   assert.equal((await venue.done('GET /admin/ledger')).proposals, 1);
+  const { json: status } = await get(venue.node, '/status');
+  const { proposals: counted } = status as { readonly proposals: unknown };
+  assert.deepEqual(counted, { count: 1, next: made.deadline });
 
   const pending = [409, 'a payout of the market is proposed'];
   for (const more of [{}, { review: HOUR }, { payouts: { No: 1 } }]) {

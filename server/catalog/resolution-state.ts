@@ -6,10 +6,12 @@
 import { ledgerIsOn, proposalOf, resolutionOf } from '../../engine/ledger/reads.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import { MICRO, mulDivFloor } from '../../engine/tables/units.ts';
-import { RESOLVED_STATUS } from '../../storage/catalog/operator-marks.ts';
+import { type CatalogProposal, RESOLVED_STATUS } from '../../storage/catalog/operator-marks.ts';
 import { microText } from '../common/decimal.ts';
 import { marketByCondition } from '../market-data/find.ts';
-import type { ResolutionState } from './edit.ts';
+
+/** What the engine says of a market: that it has resolved, what is proposed, or neither. */
+export type ResolutionState = typeof RESOLVED_STATUS | CatalogProposal | undefined;
 
 export function stateOf(t: Tables, condition: string): ResolutionState {
   const market = ledgerIsOn(t) ? marketByCondition(t, condition) : 0;
