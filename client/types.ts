@@ -1102,6 +1102,7 @@ export type ActivityAnswer = readonly {
   readonly proxyWallet: string;
   readonly side: 'BUY' | 'SELL' | '';
   readonly asset: string;
+  readonly token_id?: string;
   readonly conditionId: string;
   readonly size: number;
   readonly price: number;
@@ -1175,6 +1176,7 @@ export type OrderResults = readonly OrderResult[];
 export type PositionsAnswer = readonly {
   readonly proxyWallet: string;
   readonly asset: string;
+  readonly token_id?: string;
   readonly conditionId: string;
   readonly size: number;
   readonly avgPrice: number;
@@ -1214,6 +1216,7 @@ export type TradesAnswer = readonly {
   readonly proxyWallet: string;
   readonly side: 'BUY' | 'SELL';
   readonly asset: string;
+  readonly token_id?: string;
   readonly conditionId: string;
   readonly size: number;
   readonly price: number;

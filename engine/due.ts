@@ -1,14 +1,40 @@
-/** What happens by itself in the first batch whose time has come: orders expire, and proposed payouts begin. */
+/**
+ * What falls due as time passes: orders expire and markets end, in the order of their times; then payouts begin that
+ * were proposed. Rules: docs/protocol.md#end-of-a-market, docs/ledger.md#proposals
+ */
+import type { EngineContext } from './context.ts';
 import { nextDeadline } from './ledger/reads.ts';
-import { earliestExpiry } from './orders/expiry.ts';
+import { endMarket } from './markets/ends.ts';
+import { closeOrder } from './orders/orders.ts';
+import { EndReason } from './tables/codes.ts';
 import type { Tables } from './tables/tables.ts';
 
 const MS = 1_000;
 
-/** Unix milliseconds of the next of them; 0 = there is none. */
+/** Expires orders and ends markets whose time is that of the batch or earlier; at one time orders expire first. */
+export function endDue(context: EngineContext): void {
+  const { ending, expiring } = context.t;
+  for (;;) {
+    const row = expiring.first();
+    const market = ending.first();
+    const expiry = row === 0 ? Number.POSITIVE_INFINITY : expiring.firstTime() * MS;
+    const end = market === 0 ? Number.POSITIVE_INFINITY : ending.firstTime();
+    if (row !== 0 && expiry <= context.time && expiry <= end) {
+      context.changes += 1;
+      closeOrder(context, row, EndReason.expired);
+    } else if (market !== 0 && end <= context.time) {
+      context.changes += 1;
+      endMarket(context, market);
+    } else {
+      return;
+    }
+  }
+}
+
+/** Unix milliseconds of the first order that expires, market that ends or payout that begins; 0 = there is none. */
 export function earliestDue(t: Tables): number {
-  const expiry = earliestExpiry(t) * MS;
-  const deadline = nextDeadline(t);
-  if (expiry === 0 || deadline === 0) return expiry + deadline;
-  return Math.min(expiry, deadline);
+  const times = [t.expiring.firstTime() * MS, t.ending.firstTime(), nextDeadline(t)];
+  return times.reduce((first, time) =>
+    first === 0 || (time !== 0 && time < first) ? time : first,
+  );
 }

@@ -42,6 +42,7 @@ import type {
   ResolutionRow,
   TokenRow,
 } from '../tables/units.ts';
+import { dropEnd } from './ends.ts';
 import { releasedFlags } from './held-flags.ts';
 
 const SIDES = [Side.bid, Side.ask] as const;
@@ -185,6 +186,7 @@ export function beginResolution(
   ledger[Ledger.resolving]! += 1;
   resolutionI[(row << RESOLUTION_I) + Resolution.state] = ResolutionState.resolving;
   touchBooks(context, market);
+  dropEnd(context, market);
   marketI[offset + Market.resolution] = row;
   const flags = releasedFlags(marketI[offset + Market.flags]!);
   marketI[offset + Market.flags] = (flags & ~MarketFlag.tradable) | MarketFlag.ended;

@@ -78,11 +78,9 @@ export interface Writer {
   readonly seqlock: SeqlockReader;
   /** The newest batch that is durable. */
   readonly applied: AppliedSequence;
-  /** Whether orders are taken. */
-  isTaking(): boolean;
   /** Requests that wait. */
   waiting(): number;
-  /** Why orders are not taken; none = they are. */
+  /** Why this node is not ready, the rules of docs/protocol.md#readiness; none = it is. */
   pauses(): readonly Pause[];
   /** Pauses the venue, or resumes it with undefined. @param reason as the operator gives it */
   pauseVenue(reason: string | undefined): void;
@@ -96,7 +94,7 @@ export interface Writer {
   readonly commits: Commits | undefined;
   /** Watches the wallets that wanted to be watched, from now on. */
   openHeartbeats(watches: WatchNotes): Pick<Heartbeats, 'beat' | 'stop'>;
-  /** Resolves once the orders that have expired by now are gone, and the payouts that are due have begun. */
+  /** Resolves once what is due by now is done: orders have expired, markets have ended, payouts have begun. */
   expireDue(): Promise<void>;
   /** Resolves when every worker has loaded: until then an order waits longer than others. */
   ready(): Promise<void>;
@@ -234,10 +232,12 @@ async function begin(o: WriterOptions, parts: WriterParts): Promise<void> {
     resolutions.wake();
   } else {
     follower.start();
-    cluster.join(tables, sequencer, epochSettings(config), {
-      onProblem: (problem) => room.report('etcd', problem),
-      onFatal: (error) => sequencer.stop(error),
-    });
+    const calls = {
+      onProblem: (problem: string | undefined) => room.report('etcd', problem),
+      onFatal: (error: Error) => sequencer.stop(error),
+    };
+    const own = { pauses: () => room.pauses(), wall: clock.wall };
+    cluster.join(tables, sequencer, epochSettings(config), calls, own);
     cluster.whenLeading(() => resolutions.wake());
     await start.wait('somebody to lead the cluster', cluster.settled(signal));
   }
@@ -265,7 +265,6 @@ function writerOf(o: WriterOptions, parts: WriterParts): Writer {
     meters,
     seqlock,
     applied: sequencer.applied,
-    isTaking: () => !sequencer.isPaused() && cluster?.isStale() !== true,
     waiting: () => sequencer.waiting() + lines.waiting,
     pauses: () => [...room.pauses(), ...(cluster?.pauses() ?? [])],
     pauseVenue: (reason) => room.report('operator', reason),

@@ -19,8 +19,10 @@ type DryRun = OperationOutput<'POST /admin/markets/dry-run'>;
 const SECONDS = { s: 1, m: 60, h: 3_600, d: 86_400 } as const;
 
 function payoutOf(text: string): number[] {
-  if (!/^\d{1,5}(?:,\d{1,5})+$/.test(text)) {
-    throw new Refused(`--payout must be whole numbers such as 1,0, not "${text}"`);
+  if (!/^(?:0|[1-9]\d{0,4})(?:,(?:0|[1-9]\d{0,4}))+$/.test(text)) {
+    throw new Refused(
+      `--payout must be whole numbers without leading zeros, such as 1,0, not "${text}"`,
+    );
   }
   return text.split(',').map(Number);
 }

@@ -116,6 +116,15 @@ export class TokenTexts {
     return `${this.conditionId(tokenMarket(this.t, token))}:${outcome}`;
   }
 
+  /**
+   * Members by which rows of trades and positions name a token: `asset`, and `token_id` where that is not it.
+   * @param token 0 = none: both are empty
+   */
+  assetMembers(token: TokenRow | 0): string {
+    const [asset, id] = token === 0 ? ['', ''] : [this.assetOf(token), this.tokenId(token)];
+    return this.asset === 'token' ? `"asset":"${asset}"` : `"asset":"${asset}","token_id":"${id}"`;
+  }
+
   /** The current catalog's fields of a market. */
   info(market: MarketRow): MarketInfo | undefined {
     return this.lookup(market);
@@ -138,7 +147,7 @@ export class TokenTexts {
   ): TradeTexts {
     const condition = this.conditionId(market);
     const outcome = tokenOutcome(this.t, token);
-    const ids = `"asset":"${this.assetOf(token)}","conditionId":"${condition}","size":`;
+    const ids = `${this.assetMembers(token)},"conditionId":"${condition}","size":`;
     const quoted = (text: string | undefined): string => JSON.stringify(text ?? '');
     const tail =
       `,"title":${quoted(info?.question)},"slug":${quoted(info?.slug)}` +

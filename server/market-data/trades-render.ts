@@ -58,7 +58,7 @@ const OWN_BYTES_MAX =
 const ROW_BYTES_USUAL = 768;
 
 /**
- * Cached rows, each in a cell of its own: as many as three of the largest pages. A row has 460
+ * Cached rows, each in a cell of its own: as many as three of the largest pages. A row has 550
  * bytes and the texts of its market. A row that does not fit a cell is rendered each time.
  */
 const CELLS = 2 ** 15;

@@ -17,10 +17,18 @@ import { Type } from '../common/schema.ts';
 const Text = Type.String();
 const Side = Type.Union([Type.Literal('BUY'), Type.Literal('SELL')]);
 
+/** The id of a token where `asset` of a row is not it (TRADES_ASSET=outcome). */
+export const RowTokenId = Type.Optional(
+  Type.String({
+    description: 'id of the token, as in all other routes; with TRADES_ASSET=token `asset` is it',
+  }),
+);
+
 export const TradeRow = {
   proxyWallet: Text,
   side: Side,
   asset: Text,
+  token_id: RowTokenId,
   conditionId: Text,
   size: Type.Number(),
   price: Type.Number(),

@@ -1,5 +1,5 @@
 /**
- * Wakes the sequencer when an order expires or a proposed payout begins, so that it happens although nobody trades.
+ * Wakes the sequencer when an order expires, a market ends or a proposed payout begins, although nobody trades.
  *
  * Thread: the I/O thread.
  */

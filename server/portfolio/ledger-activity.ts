@@ -117,12 +117,7 @@ export function ledgerRowText(parts: LedgerTextParts, rows: Float64Array, at: nu
   const { infos, names, texts } = parts;
   const market = tokenMarket(names.t, rows[at + Row.token]! as TokenRow);
   const info = infos(market);
-  const head = {
-    proxyWallet: names.wallet(rows[at + Row.account]! as AccountRow),
-    side: '',
-    asset: '',
-    conditionId: texts.conditionId(market),
-  };
+  const wallet = names.wallet(rows[at + Row.account]! as AccountRow);
   const tail = {
     title: info?.question ?? '',
     slug: info?.slug ?? '',
@@ -135,7 +130,9 @@ export function ledgerRowText(parts: LedgerTextParts, rows: Float64Array, at: nu
     type: TYPES.get(rows[at + Row.side]!),
   };
   return Buffer.from(
-    `${JSON.stringify(head).slice(0, -1)},"size":${microText(rows[at + Row.size]!)},"price":0,` +
+    `{"proxyWallet":"${wallet}","side":"",${texts.assetMembers(0)},` +
+      `"conditionId":"${texts.conditionId(market)}",` +
+      `"size":${microText(rows[at + Row.size]!)},"price":0,` +
       `"timestamp":${Math.floor(rows[at + Row.time]! / MS)},` +
       `"usdcSize":${microText(rows[at + Row.collateral]!)},${JSON.stringify(tail).slice(1)},`,
   );

@@ -15,7 +15,7 @@ import {
   wallet,
 } from '../common/data-query.ts';
 import { Type } from '../common/schema.ts';
-import { TradeRow } from '../market-data/trades-schemas.ts';
+import { RowTokenId, TradeRow } from '../market-data/trades-schemas.ts';
 
 const LIMIT_MAX = 500;
 const OFFSET_MAX = 10_000;
@@ -111,6 +111,7 @@ const OfToken = {
 const positionMembers = {
   proxyWallet: Text,
   asset: Text,
+  token_id: RowTokenId,
   conditionId: Text,
   size: Amount,
   avgPrice: Amount,
@@ -135,7 +136,9 @@ export const ActivityAnswer = Type.Array(
       ...TradeRow,
       side: Type.Union(
         SIDES.map((side) => Type.Literal(side)),
-        { description: 'empty of all but trades, as asset and outcome are' },
+        {
+          description: 'empty of all but trades, as asset, token_id and outcome are',
+        },
       ),
       type: Type.Union(TYPES.map((type) => Type.Literal(type))),
     },

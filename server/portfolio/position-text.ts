@@ -56,7 +56,7 @@ export class PositionTexts {
     const token = row.token as TokenRow;
     const pips = holdings.price(token);
     return (
-      `{"proxyWallet":"${names.wallet(row.account as AccountRow)}","asset":"${tokens.assetOf(token)}",` +
+      `{"proxyWallet":"${names.wallet(row.account as AccountRow)}",${tokens.assetMembers(token)},` +
       `"conditionId":"${names.token(token).market}","size":${microsText(row.net)},` +
       `"avgPrice":${microsText(averagePrice(row))},"initialValue":${microsText(row.cost)},` +
       `"currentValue":${microsText(worth(row.net, pips))},` +

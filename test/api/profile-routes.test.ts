@@ -196,14 +196,17 @@ const ROWS: Readonly<Record<ProfileName, Seen>> = {
       const { conditionId, tokenIds } = venue.plain;
       const kinds = { [`${conditionId}:0`]: 'outcome', [tokenIds[0]!]: 'token' };
       const user = `user=${venue.alice.address}`;
-      const firstOf = async (path: string) => ((await json(venue, path)) as { asset: string }[])[0];
+      type Row = { readonly asset: string; readonly token_id?: string };
+      const firstOf = async (path: string) => ((await json(venue, path)) as Row[])[0];
       const closed = `/closed-positions?${user}`;
       await until(async () => (await firstOf(closed)) !== undefined);
       const rows = await Promise.all(['/trades', `/activity?${user}`, closed].map(firstOf));
-      return rows.map((row) => kinds[row!.asset]);
+      const isNamed = (row: Row): boolean => (row.token_id ?? row.asset) === tokenIds[0];
+      assert(rows.every((row) => isNamed(row!)));
+      return rows.map((row) => [kinds[row!.asset], row!.token_id !== undefined]);
     },
-    spec: ['outcome', 'outcome', 'outcome'],
-    polymarket: ['token', 'token', 'token'],
+    spec: new Array(3).fill(['outcome', true]),
+    polymarket: new Array(3).fill(['token', false]),
   },
   tradesFields: {
     look: async ({ alice, node }) => {

@@ -43,6 +43,7 @@ interface TradeRow {
   readonly proxyWallet: string;
   readonly side: string;
   readonly asset: string;
+  readonly token_id: string;
   readonly conditionId: string;
   readonly size: number;
   readonly price: number;
@@ -138,6 +139,7 @@ test('rows of one match share their hash, name their outcome, and carry the time
   for (const row of rows) {
     assert.match(row.transactionHash, /^0x[0-9a-f]{64}$/);
     assert.equal(row.asset, `${pair.conditionId}:${row.outcomeIndex}`);
+    assert.equal(row.token_id, pair.tokenIds[row.outcomeIndex]);
     assert.equal(row.outcome, ['Yes', 'No'][row.outcomeIndex]);
     assert(Math.abs(row.timestamp - Date.now() / 1000) < 120, 'unix seconds');
     assert.deepEqual(Object.keys(row), TRADE_FIELDS);
@@ -145,7 +147,7 @@ test('rows of one match share their hash, name their outcome, and carry the time
 });
 
 const TRADE_FIELDS = (
-  'proxyWallet side asset conditionId size price timestamp usdcSize title slug icon eventSlug ' +
+  'proxyWallet side asset token_id conditionId size price timestamp usdcSize title slug icon eventSlug ' +
   'outcome outcomeIndex name pseudonym bio profileImage profileImageOptimized transactionHash'
 ).split(' ');
 

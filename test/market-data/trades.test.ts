@@ -94,6 +94,10 @@ function condition(market: number): string {
   return wordsHex(idWords(market));
 }
 
+function tokenText(market: number, outcome: number): string {
+  return BigInt(wordsHex(idWords(1_000 + market * 100 + outcome))).toString();
+}
+
 /** Every visible row, newest first, by reading all fills from the oldest to the newest. */
 function scan(fixture: Fixture, first: number, end: number, takerOnly: boolean): TradeRow[] {
   const { fillF, fillI, fillRows, tokenI } = fixture.t;
@@ -126,6 +130,7 @@ function scan(fixture: Fixture, first: number, end: number, takerOnly: boolean):
         ),
         side: side === 0 ? 'BUY' : 'SELL',
         asset: `${condition(market)}:${outcome}`,
+        token_id: tokenText(market, outcome),
         conditionId: condition(market),
         size: plain(amounts[0]!),
         price: plain(amounts[2]!),
@@ -226,7 +231,9 @@ test('a row has the members, the order and the texts of the document', async () 
   const taken = { token: yes, ticks: 46, shares: 420_500_000, type: OrderType.FOK };
   desk.fixture.order({ wallet: 2, ...taken });
   desk.flush();
-  const ids = `"asset":"${condition(1)}:0","conditionId":"${condition(1)}"`;
+  const ids =
+    `"asset":"${condition(1)}:0","token_id":"${tokenText(1, 0)}",` +
+    `"conditionId":"${condition(1)}"`;
   const rest =
     `"size":420.5,"price":0.46,"timestamp":${desk.fixture.time / 1_000},"usdcSize":193.43,` +
     '"title":"Will it \\"snow\\" in Ålesund?","slug":"snow","icon":"/icons/snow.png",' +

@@ -76,7 +76,8 @@ test('activity has what a wallet traded, split, merged and was paid, newest firs
     assert.match(String(row.transactionHash), /^0x[0-9a-f]{64}$/);
   }
   assert.equal(new Set(rows.map(({ transactionHash }) => transactionHash)).size, rows.length);
-  assert.deepEqual([redeem!.asset, redeem!.outcome, redeem!.outcomeIndex], ['', '', 999]);
+  const { asset, outcome, outcomeIndex, token_id } = redeem!;
+  assert.deepEqual([asset, token_id, outcome, outcomeIndex], ['', '', '', 999]);
   assert.deepEqual([redeem!.title, redeem!.slug], [trade!.title, trade!.slug]);
   assert.deepEqual(Object.keys(redeem!).sort(), Object.keys(trade!).sort());
   assert.deepEqual(typesOf(await activityOf(2, bob)), ['REDEEM', 'TRADE']);

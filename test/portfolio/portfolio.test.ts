@@ -110,6 +110,7 @@ test('a position says what was bought, what it cost, and what was sold again', a
   assert.deepEqual(position, {
     proxyWallet: name,
     asset: `${condition(market)}:0`,
+    token_id: stage.fixture.texts.tokenId(lone),
     conditionId: condition(market),
     size: 6,
     avgPrice: 0.4,

@@ -13,10 +13,10 @@
  * @property {string} endDate
  * @property {readonly string[]} outcomes
  * @property {readonly string[]} tokens ids, one for each outcome
- * @property {readonly number[]} prices 0 to 1, one for each outcome
- * @property {number | undefined} price of the first outcome; undefined without a trade and without
- *   orders on both sides
+ * @property {readonly (number | undefined)[]} prices 0 to 1, one for each outcome; undefined without a
+ *   trade and without orders on both sides
  * @property {MarketState} state
+ * @property {Resolution | undefined} resolution undefined while the market has not resolved
  * @property {number} tick
  * @property {number} volume
  * @property {number} volumeDay
@@ -27,12 +27,19 @@
  * @typedef {'open' | 'paused' | 'ended' | 'closed'} MarketState
  */
 /** @typedef {'open' | 'paused' | 'ended' | 'closed' | 'all'} Filter */
+/**
+ * Payout of a market: what a share of each outcome pays, 0 to 1, and the date-time of the decision.
+ * A market is void where all outcomes pay the same.
+ * @typedef {{ payouts: readonly number[], at: string }} Resolution
+ */
 /** @typedef {{ at: number, price: number, size: number, isSell: boolean }} Trade by the taker, at unix ms */
 /** @typedef {{ t: number, p: number }} Point unix seconds and a price */
 
 const MARKETS_SHOWN = 60;
 const EVENTS_SEARCHED = 20;
 const TRADES_READ = 200;
+/** Most tokens of one request. */
+const TOKENS_ASKED = 500;
 /** Of the finest tick. */
 const PRICE_STEPS = 10_000;
 const MINUTE_MS = 60_000;
@@ -66,12 +73,41 @@ export class Api {
     const rows = await this.get(
       `/gamma/markets?${QUERIES[filter]()}${order}&limit=${MARKETS_SHOWN}`,
     );
-    return rows.map(marketOf);
+    return this.priced(rows.map(marketOf));
   }
 
   /** @param {string} id @returns {Promise<Market>} */
   async market(id) {
-    return marketOf(await this.get(`/gamma/markets/${encodeURIComponent(id)}`));
+    const market = marketOf(await this.get(`/gamma/markets/${encodeURIComponent(id)}`));
+    const [priced = market] = await this.priced([market]);
+    return priced;
+  }
+
+  /**
+   * The markets with the prices of all outcomes. The catalog says of the first outcome alone whether
+   * its price is one, so those of more than two outcomes are read from their books.
+   * @param {readonly Market[]} markets @returns {Promise<Market[]>}
+   */
+  async priced(markets) {
+    const isRead = (/** @type {Market} */ { resolution, tokens }) =>
+      tokens.length > 2 && resolution === undefined;
+    const tokens = markets.filter(isRead).flatMap((market) => market.tokens);
+    /** @type {Map<string, number>} */
+    const prices = new Map();
+    for (let from = 0; from < tokens.length; from += TOKENS_ASKED) {
+      const items = tokens.slice(from, from + TOKENS_ASKED).map((token_id) => ({ token_id }));
+      const [last, middle] = await Promise.all([
+        this.post('/last-trades-prices', items),
+        this.post('/midpoints', items),
+      ]);
+      for (const { price, token_id } of last) prices.set(token_id, Number(price));
+      for (const [token, price] of Object.entries(middle)) prices.set(token, Number(price));
+    }
+    return markets.map((market) =>
+      isRead(market)
+        ? { ...market, prices: market.tokens.map((token) => prices.get(token)) }
+        : market,
+    );
   }
 
   /**
@@ -104,7 +140,7 @@ export class Api {
     const has = (/** @type {Market} */ { question }) =>
       Number(wanted.every((word) => question.toLowerCase().includes(word)));
     markets.sort((a, b) => has(b) - has(a) || b.volumeDay - a.volumeDay || b.volume - a.volume);
-    return markets.slice(0, MARKETS_SHOWN);
+    return this.priced(markets.slice(0, MARKETS_SHOWN));
   }
 
   /**
@@ -138,9 +174,22 @@ export class Api {
    * A JSON answer, from the browser's cache if its ETag is unchanged. Rejects when there is none, or
    * when it is an error. @param {string} path
    */
-  async get(path) {
+  get(path) {
+    return this.send(path, { cache: 'no-cache' });
+  }
+
+  /**
+   * The answer to a JSON body, which is sent as text so that the browser asks for no permission first.
+   * @param {string} path @param {object} body
+   */
+  post(path, body) {
+    return this.send(path, { method: 'POST', body: JSON.stringify(body) });
+  }
+
+  /** @param {string} path @param {RequestInit} request */
+  async send(path, request) {
     const signal = AbortSignal.timeout(10_000);
-    const answer = await fetch(`${this.origin}${path}`, { cache: 'no-cache', signal });
+    const answer = await fetch(`${this.origin}${path}`, { ...request, signal });
     if (!answer.ok) throw new Error(`${answer.status}: ${await answer.text()}`);
     return answer.json();
   }
@@ -178,19 +227,27 @@ function marketOf(row) {
     endDate: row.endDate ?? '',
     outcomes: listOf(row.outcomes),
     tokens: listOf(row.clobTokenIds),
-    prices: listOf(row.outcomePrices).map(Number),
-    price: priceOf(row),
+    prices: pricesOf(row),
     state: stateOf(row),
+    resolution: resolutionOf(row),
     tick: row.orderPriceMinTickSize ?? 0.01,
     volume: row.volumeNum ?? 0,
     volumeDay: row.volume24hr ?? 0,
   };
 }
 
-/** @param {Record<string, any>} row @returns {number | undefined} */
-function priceOf({ bestAsk, bestBid, lastTradePrice, outcomePrices }) {
+/** Known of a pair, and of a market that has resolved. @param {Record<string, any>} row @returns {(number | undefined)[]} */
+function pricesOf({ bestAsk, bestBid, lastTradePrice, outcomePrices, umaResolutionStatus }) {
+  const prices = listOf(outcomePrices).map(Number);
   const isTwoSided = bestBid > 0 && bestAsk < 1;
-  return isTwoSided || lastTradePrice > 0 ? Number(listOf(outcomePrices)[0]) : undefined;
+  const isKnown = isTwoSided || lastTradePrice > 0 || umaResolutionStatus === 'resolved';
+  return isKnown ? prices : prices.map(() => undefined);
+}
+
+/** @param {Record<string, any>} row @returns {Resolution | undefined} */
+function resolutionOf({ closedTime, outcomePrices, umaResolutionStatus }) {
+  if (umaResolutionStatus !== 'resolved') return undefined;
+  return { payouts: listOf(outcomePrices).map(Number), at: closedTime ?? '' };
 }
 
 /** @param {Record<string, any>} row @returns {MarketState} */

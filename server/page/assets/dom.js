@@ -40,7 +40,7 @@ export function setText(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
 
-/** A badge without a text is not shown. @param {HTMLElement} element @param {string} text */
+/** A line or a badge, which is not shown without a text. @param {HTMLElement} element @param {string} text */
 export function setBadge(element, text) {
   setText(element, text);
   element.hidden = text === '';

@@ -6,14 +6,45 @@ const HUNDREDTHS = new Intl.NumberFormat('en', { maximumFractionDigits: 2 });
 const SHORT = new Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 3 });
 const CLOCK = new Intl.DateTimeFormat('en', { timeStyle: 'medium', hourCycle: 'h23' });
 const DAY = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short', year: 'numeric' });
+const MOMENT = new Intl.DateTimeFormat('en', {
+  ...{ day: 'numeric', month: 'short', year: 'numeric' },
+  ...{ hour: '2-digit', minute: '2-digit', hourCycle: 'h23' },
+});
 const MINUTE = new Intl.DateTimeFormat('en', { timeStyle: 'short', hourCycle: 'h23' });
 const DATE = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short' });
+
+/** @import { Market } from './api.js' */
 
 /** What stands where there is no value. */
 export const NONE = '–';
 
-/** Badges of markets. @type {Readonly<Record<'open' | 'paused' | 'ended' | 'closed', string>>} */
-export const STATES = { open: '', paused: 'Paused', ended: 'End date past', closed: 'Closed' };
+/** @type {Readonly<Record<Market['state'], string>>} */
+const STATES = { open: '', paused: 'Paused', ended: 'End date past', closed: 'Closed' };
+
+/** The badge of a market; '' of one that is open. @param {Market} market */
+export function stateText({ resolution, state }) {
+  if (resolution === undefined) return STATES[state];
+  return isVoid(resolution.payouts) ? 'Void' : 'Resolved';
+}
+
+/**
+ * The payout of a market that has resolved: "Resolved to Yes, 3 Mar 2027, 12:00"; '' of others.
+ * @param {Market} market
+ */
+export function resolutionText({ outcomes, resolution }) {
+  if (resolution === undefined) return '';
+  const { at, payouts } = resolution;
+  const time = momentText(at);
+  if (isVoid(payouts)) return `Void, each outcome pays ${payouts[0]}, ${time}`;
+  const paying = payouts.flatMap((pays, i) => (pays > 0 ? [`${outcomes[i]} ${pays}`] : []));
+  const winner = outcomes[payouts.indexOf(1)];
+  return `Resolved to ${winner ?? paying.join(', ')}, ${time}`;
+}
+
+/** @param {readonly number[]} payouts */
+function isVoid([first, ...others]) {
+  return first !== 1 && others.every((pays) => pays === first);
+}
 
 /** @param {number | undefined} price 0 to 1 @param {number} decimals of its market's tick */
 export function priceText(price, decimals) {
@@ -64,6 +95,12 @@ export function timeText(t, step) {
 export function dayText(iso) {
   const ms = Date.parse(iso);
   return Number.isNaN(ms) ? NONE : DAY.format(ms);
+}
+
+/** A day and a time of the reader's clock. @param {string} iso a date-time, or '' */
+function momentText(iso) {
+  const ms = Date.parse(iso);
+  return Number.isNaN(ms) ? NONE : MOMENT.format(ms);
 }
 
 /** @param {number} ms a length of time, in milliseconds */

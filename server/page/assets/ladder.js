@@ -30,14 +30,15 @@ export class Ladder {
     table.append(makeHead(['Price', 'Shares', 'Total']), upper, between, lower);
   }
 
-  /** @param {Book} book @param {number} decimals */
-  draw({ asks, bids, isKnown }, decimals) {
+  /** @param {Book} book @param {number} decimals @param {boolean} isOver no orders are taken any more */
+  draw({ asks, bids, isKnown }, decimals, isOver) {
     const ask = asks.best;
     const bid = bids.best;
     let text = '↑ asks · bids ↓';
     if (isKnown && ask !== undefined && bid !== undefined) {
       text = `↑ asks · spread ${priceText(ask - bid, decimals)} · bids ↓`;
-    } else if (isKnown) {
+    } else if (isOver) text = 'Trading has ended';
+    else if (isKnown) {
       text = ask === bid ? 'Nobody offers anything yet' : 'One side is empty';
     }
     setText(this.spread, text);

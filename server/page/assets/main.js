@@ -35,10 +35,8 @@ const view = new MarketView((outcome) => {
   location.hash = `${view.market?.id}/${outcome}`;
 });
 const list = new MarketList((markets) => {
-  for (const market of markets) {
-    known.set(market.id, market);
-    view.update(market);
-  }
+  for (const market of markets) learn(market);
+  readChosen(markets);
 });
 const panel = new NodePanel();
 new NodeFeed(showSummary, askToken);
@@ -46,6 +44,20 @@ new NodeFeed(showSummary, askToken);
 addEventListener('hashchange', () => choose());
 for (const button of VIEWS) {
   button.addEventListener('click', () => showView(button.getAttribute('data-view') ?? 'market'));
+}
+
+/** @param {Market} market */
+function learn(market) {
+  known.set(market.id, market);
+  view.update(market);
+}
+
+/** Reads the chosen market where the list does not have it, as one that has just been closed. @param {readonly Market[]} listed */
+async function readChosen(listed) {
+  const id = view.market?.id;
+  if (id === undefined || listed.some((market) => market.id === id)) return;
+  const market = await api?.market(id).catch(() => undefined);
+  if (market !== undefined) learn(market);
 }
 
 /** @param {Summary} now */

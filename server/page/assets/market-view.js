@@ -14,7 +14,15 @@ import {
   setChoiceValues,
   setText,
 } from './dom.js';
-import { amountText, dayText, decimalsOf, NONE, priceText, STATES } from './format.js';
+import {
+  amountText,
+  dayText,
+  decimalsOf,
+  NONE,
+  priceText,
+  resolutionText,
+  stateText,
+} from './format.js';
 import { Ladder } from './ladder.js';
 import { PriceChart } from './price-chart.js';
 import { Tape } from './tape.js';
@@ -72,10 +80,12 @@ export class MarketView {
       setText(byId('question'), market.question);
       fillChoices(this.outcomes, market.outcomes, outcome, this.onOutcome);
       this.outcomes.hidden = market.outcomes.length === 0;
+      this.outcomes.toggleAttribute('data-many', market.outcomes.length > 2);
     } else choose(this.outcomes, outcome);
     clearTimeout(this.bookTimer);
     this.bookTimer = setTimeout(() => {
-      if (!this.book.isKnown) setText(byId('book-note'), 'no book yet');
+      const isOver = this.market?.state === 'closed';
+      if (!this.book.isKnown) setText(byId('book-note'), isOver ? '' : 'no book yet');
     }, BOOK_MS_MAX);
     this.redraw();
   }
@@ -150,18 +160,18 @@ export class MarketView {
   }
 
   /**
-   * The middle between the best orders, else the last trade, else what the catalog knows of the
-   * first outcome. The outcomes of a pair add up to 1.
+   * The payouts of a market that has resolved. Else of the chosen outcome the middle between the
+   * best orders or the last trade, of a pair the other's is 1 less it; of the rest the prices of
+   * the market.
    * @param {Market} market @param {number | undefined} bid @param {number | undefined} ask
    */
-  outcomePrices({ outcomes, price: first }, bid, ask) {
-    const isPair = outcomes.length === 2;
+  outcomePrices({ outcomes, prices, resolution }, bid, ask) {
+    if (resolution !== undefined) return resolution.payouts.map((pays) => `pays ${pays}`);
     const own = bid === undefined || ask === undefined ? this.last : (bid + ask) / 2;
     return outcomes.map((_, index) => {
-      let price = index === this.outcome ? own : undefined;
-      if (price === undefined && isPair && own !== undefined) price = 1 - own;
-      if (price === undefined && index === 0) price = first;
-      if (price === undefined && isPair && first !== undefined) price = 1 - first;
+      let price = prices[index];
+      if (own !== undefined && index === this.outcome) price = own;
+      else if (own !== undefined && outcomes.length === 2) price = 1 - own;
       return priceText(price, this.decimals);
     });
   }
@@ -178,12 +188,15 @@ export class MarketView {
     setText(byId('fact-day'), market === undefined ? NONE : amountText(market.volumeDay));
     setText(byId('fact-volume'), market === undefined ? NONE : amountText(market.volume));
     setText(byId('fact-end'), market === undefined ? NONE : dayText(market.endDate));
-    this.ladder.draw(book, decimals);
+    this.ladder.draw(book, decimals, market?.state === 'closed');
     this.tape.draw(decimals);
     this.depth.draw(book, decimals);
     if (market === undefined) return;
-    setBadge(byId('state'), STATES[market.state]);
+    const resolution = resolutionText(market);
+    setBadge(byId('state'), stateText(market));
+    setBadge(byId('resolution'), resolution);
     setChoiceValues(this.outcomes, this.outcomePrices(market, bid, ask));
-    document.title = `${priceText(this.last, decimals)} ${market.outcomes[this.outcome]} · ${market.question}`;
+    const price = `${priceText(this.last, decimals)} ${market.outcomes[this.outcome]}`;
+    document.title = `${resolution || price} · ${market.question}`;
   }
 }

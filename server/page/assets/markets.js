@@ -1,10 +1,11 @@
 // @ts-check
 /**
  * The list of markets: the busiest in a state, or the results of a search. Rows are links; arrow keys move
- * between rows, and Escape clears the search.
+ * between rows, and Escape clears the search. A row has the chance of the first of two outcomes, of more
+ * outcomes the chance of each, and what a market has resolved to.
  */
 import { byId, make, markCurrent, setBadge, setText } from './dom.js';
-import { amountText, chanceText, STATES } from './format.js';
+import { amountText, chanceText, resolutionText, stateText } from './format.js';
 
 /** @import { Api, Filter, Market } from './api.js' */
 
@@ -163,18 +164,40 @@ class Row {
     this.event = make('span', 'market-event clip');
     about.append(this.badge, this.event);
     this.volume = make('span', 'market-volume');
-    this.link.append(this.words, this.chance, about, this.volume);
+    this.outcomes = make('span', 'market-outcomes');
+    this.link.append(this.words, this.chance, this.outcomes, about, this.volume);
     this.item.append(this.link);
   }
 
   /** @param {Market} market */
-  fill({ event, outcomes, price, question, state, volumeDay }) {
+  fill(market) {
+    const { event, prices, question, resolution, volumeDay } = market;
+    const isPair = prices.length <= 2;
     setText(this.words, question);
-    setText(this.chance, chanceText(price));
-    setBadge(this.badge, STATES[state]);
-    // Of more than two outcomes the chance is that of the first.
-    setText(this.event, outcomes.length <= 2 ? event : `Chance of ${outcomes[0]}`);
+    setText(this.chance, isPair && resolution === undefined ? chanceText(prices[0]) : '');
+    if (resolution !== undefined) setText(this.outcomes, resolutionText(market));
+    else this.fillOutcomes(isPair ? [] : market.outcomes, prices);
+    setBadge(this.badge, stateText(market));
+    setText(this.event, event);
     setText(this.volume, `${amountText(volumeDay)} today`);
+  }
+
+  /** @param {readonly string[]} outcomes @param {readonly (number | undefined)[]} prices */
+  fillOutcomes(outcomes, prices) {
+    const { children } = this.outcomes;
+    if (children.length !== outcomes.length) {
+      const parts = outcomes.map(() => {
+        const part = make('span', 'market-outcome');
+        part.append(make('span', 'clip'), make('b'));
+        return part;
+      });
+      this.outcomes.replaceChildren(...parts);
+    }
+    outcomes.forEach((outcome, i) => {
+      const [name, chance] = children[i]?.children ?? [];
+      if (name !== undefined) setText(name, outcome);
+      if (chance !== undefined) setText(chance, chanceText(prices[i]));
+    });
   }
 }
 
