@@ -203,7 +203,9 @@ export interface EventsKeysetAnswer {
       readonly spread: number;
       readonly lastTradePrice: number;
       readonly closedTime?: string | null;
-      readonly umaResolutionStatus?: 'resolved';
+      readonly umaResolutionStatus?: 'resolved' | 'proposed';
+      readonly umaEndDate?: string;
+      readonly proposedPrices?: string;
     }[];
   }[];
   readonly next_cursor?: string;
@@ -341,7 +343,9 @@ export interface MarketAnswer {
   readonly spread: number;
   readonly lastTradePrice: number;
   readonly closedTime?: string | null;
-  readonly umaResolutionStatus?: 'resolved';
+  readonly umaResolutionStatus?: 'resolved' | 'proposed';
+  readonly umaEndDate?: string;
+  readonly proposedPrices?: string;
   readonly events: readonly {
     readonly id: string;
     readonly ticker: string;
@@ -827,6 +831,10 @@ export interface StatusAnswer {
     readonly speed: number;
     readonly ended: boolean;
   };
+  readonly proposals?: {
+    readonly count: number;
+    readonly next: string | null;
+  };
   readonly mode: {
     readonly ledger: boolean;
     readonly demo: boolean;
@@ -1072,7 +1080,9 @@ export interface WholeEventAnswer {
     readonly spread: number;
     readonly lastTradePrice: number;
     readonly closedTime?: string | null;
-    readonly umaResolutionStatus?: 'resolved';
+    readonly umaResolutionStatus?: 'resolved' | 'proposed';
+    readonly umaEndDate?: string;
+    readonly proposedPrices?: string;
   }[];
   readonly series: readonly {
     readonly id: string;
@@ -1386,6 +1396,15 @@ export const REFUSALS = {
   ],
   "GROUP_HAS_WINNER": [
     "another market of the group has resolved to its first outcome"
+  ],
+  "PROPOSAL_PENDING": [
+    "a payout of the market is proposed"
+  ],
+  "REVIEW_INVALID": [
+    "review must be a time of at most 365 days"
+  ],
+  "NO_PROPOSAL": [
+    "no payout of the market is proposed"
   ],
   "NOT_BINARY": [
     "market has not two outcomes"

@@ -8,6 +8,7 @@
  * Thread: any. Markets, tokens and accounts are only ever added. What moves with a book is read between two
  * looks at its version (tables/depth.ts), and rows of orders under the reader's own rule.
  */
+import { releasedFlags } from './markets/held-flags.ts';
 import { ID_WORDS, MarketFlag } from './tables/codes.ts';
 import {
   ACCOUNT_I,
@@ -202,6 +203,11 @@ export function tokenLastSide({ tokenI }: Pick<Tables, 'tokenI'>, row: TokenRow)
 /** Word of `marketI`: the condition id of a market, ID_WORDS. */
 export function conditionAt(row: MarketRow): number {
   return (row << MARKET_I) + Market.condition;
+}
+
+/** Bits of MarketFlag that a catalog decides: those of the market if nothing were proposed. */
+export function catalogFlags(t: Pick<Tables, 'marketI'>, row: MarketRow): number {
+  return releasedFlags(marketFlags(t, row));
 }
 
 /** Bits of MarketFlag. */

@@ -46,6 +46,7 @@ import { CatalogRepairs } from '../venue/catalog-repairs.ts';
 import { ReachedEnds } from '../venue/reached-ends.ts';
 import { VenueMarkets } from '../venue/venue-markets.ts';
 import { DEMO_CONDITIONS } from './demo-catalog.ts';
+import { conditionsWithPayouts, DueResolutions } from './due-resolutions.ts';
 import { factsOf, modeOf, placeOf, settleSettings } from './kept-settings.ts';
 import { lostKeys } from './lost-keys.ts';
 import { Noted, NoteSender } from './noted.ts';
@@ -66,6 +67,8 @@ interface Followers {
   streams: Streams | undefined;
   /** Undefined until the catalog is open. */
   repairs: CatalogRepairs | undefined;
+  /** Condition ids of markets that resolve, and of which it has to be told then. */
+  readonly begun: string[];
   /** Undefined where there is no admin listener to tell of them. */
   readonly meters: BatchMeters | undefined;
   readonly recent: RecentBatches;
@@ -215,10 +218,17 @@ export async function build(start: Start, recovered: Recovered) {
   const names = new Names(t, (market) => infos.find(market));
   const recent = loadRecent(config.dataDir, names, recovered.replayedBatches);
   const ends = new ReachedEnds(t);
-  const followers: Followers = { streams: undefined, repairs: undefined, meters, recent };
+  const followers: Followers = {
+    streams: undefined,
+    repairs: undefined,
+    meters,
+    recent,
+    begun: [],
+  };
   if (unwritable === undefined) {
     start.onClose(() => storeRecent(config.dataDir, names, recent, (line) => log('warn', line)));
   }
+  const tellOfDue = dueTeller(start, { cluster, followers, t });
   const onFlushed = (batch: AppliedBatch): void => {
     for (const note of notesOf(batch.commands)) noted.apply(note);
     tradesIndex.append(tradesIndex.end, batch.endFill);
@@ -226,25 +236,15 @@ export async function build(start: Start, recovered: Recovered) {
     followers.meters?.count(batch);
     recent.add(batch);
     followers.streams?.flushed(batch);
+    tellOfDue(batch);
     if (followers.repairs === undefined) return;
     const ended = ends.of(batch);
     if (ended.length > 0 && (cluster?.leads() ?? true)) followers.repairs.addEnds(ended);
   };
   const separators = separatorsOf(domainsOf(config));
+  const parts = { start, clock, cluster, stores, tables: t, sound, separators, banned, onFlushed };
   const writer =
-    unwritable === undefined
-      ? await startWriter({
-          start,
-          clock,
-          cluster,
-          stores,
-          tables: t,
-          sound,
-          separators,
-          banned,
-          onFlushed,
-        })
-      : refusingWriter(unwritable, lastBatch(t));
+    unwritable === undefined ? await startWriter(parts) : refusingWriter(unwritable, lastBatch(t));
   start.onClose(() => writer.close());
   sender.sequencer = writer.sequencer;
   noted.onPause = (reason) => writer.pauseVenue(reason);
@@ -291,6 +291,8 @@ export async function catchUp(start: Start, built: Built) {
   if (!leads) cluster?.whenLeading(() => void catalog.register());
   signal?.throwIfAborted();
   const venue = openVenue(start, { catalog, ends, followers, t, unwritable }, isLeader);
+  // The node that led before may have ended between a payout and its edit.
+  if (!leads) cluster?.whenLeading(() => followers.repairs?.add(conditionsWithPayouts(t)));
   const syncs = unwritable === undefined && config.catalogSyncUrl !== '';
   const sync = syncs ? mirrorCatalog(start, cluster, t.memory) : undefined;
   await writer.expireDue();
@@ -340,6 +342,21 @@ function mirrorCatalog(
   };
 }
 
+/** Tells the log and the catalog of payouts that a batch has begun because their deadlines came. */
+function dueTeller(
+  { options: { log } }: Start,
+  { cluster, followers, t }: Pick<Recovered, 'cluster' | 't'> & { readonly followers: Followers },
+): (batch: AppliedBatch) => void {
+  const due = new DueResolutions(t);
+  return (batch) => {
+    const conditions = due.of(batch);
+    if (conditions.length === 0 || cluster?.leads() === false) return;
+    for (const condition of conditions) log('info', `${condition} pays as it was proposed`);
+    if (followers.repairs === undefined) followers.begun.push(...conditions);
+    else followers.repairs.add(conditions);
+  };
+}
+
 type Lacking = Pick<CatalogKeeper, 'mended' | 'unsaid' | 'unsaidEnds'>;
 
 function repair(
@@ -373,5 +390,6 @@ function openVenue(
   if (!leads() || unwritable !== undefined) return venue;
   repair(repairs, catalog);
   repairs.addEnds(missed);
+  repairs.add(followers.begun.splice(0));
   return venue;
 }

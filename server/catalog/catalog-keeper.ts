@@ -133,7 +133,7 @@ export class CatalogKeeper {
     return this.used.generation;
   }
 
-  /** Condition ids of markets that have resolved and of which it does not say so. */
+  /** Condition ids of markets of whose resolution it does not say what the engine does. */
   get unsaid(): readonly string[] {
     return this.used.generation.unsaid;
   }

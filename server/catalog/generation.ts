@@ -43,7 +43,7 @@ export interface LoadedGeneration extends Generation {
   readonly digest: string | undefined;
   /** Markets that get no book, or not the one that the catalog describes, and why. */
   readonly warnings: readonly string[];
-  /** Condition ids of markets that have resolved and of which this generation does not say so. */
+  /** Condition ids of markets of whose resolution this generation does not say what the engine does. */
   readonly unsaid: readonly string[];
   /** Markets whose end has come and of which this generation does not say so. */
   readonly unsaidEnds: readonly ReachedEnd[];

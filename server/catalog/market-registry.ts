@@ -14,15 +14,15 @@ import {
   MarketCommand,
   type MarketFields,
 } from '../../engine/commands.ts';
-import { ledgerIsOn, resolutionOf } from '../../engine/ledger/reads.ts';
+import { ledgerIsOn, proposalOf, resolutionOf } from '../../engine/ledger/reads.ts';
 import { findToken } from '../../engine/markets/markets.ts';
 import {
+  catalogFlags,
   endsReached,
   hasReachedEnd,
   marketCount,
   marketEnd,
   marketFeeBps,
-  marketFlags,
   marketMinSize,
   marketTicks,
   marketTokens,
@@ -96,12 +96,16 @@ export function marketCommands(
   return chunks;
 }
 
-/** Condition ids of listed markets that the engine has resolved and of which the catalog does not say so. */
+/**
+ * Condition ids of listed markets that the engine has resolved, or of which a payout is proposed, and of which the
+ * catalog does not say so; and of those of which it says what the engine does not.
+ */
 export function unsaidResolutions(t: Tables, markets: readonly MarketTerms[]): string[] {
   if (!ledgerIsOn(t)) return [];
-  const isUnsaid = ({ conditionId, resolved }: MarketTerms): boolean => {
+  const isUnsaid = ({ conditionId, proposed, resolved }: MarketTerms): boolean => {
     const market = resolved === true ? 0 : marketByCondition(t, conditionId);
-    return market !== 0 && resolutionOf(t, market) !== undefined;
+    if (market === 0) return false;
+    return resolutionOf(t, market) !== undefined || proposalOf(t, market)?.deadline !== proposed;
   };
   return markets.filter(isUnsaid).map(({ conditionId }) => conditionId);
 }
@@ -127,7 +131,7 @@ function appendStop(
   hasEnded: boolean,
   out: CommandBuffer,
 ): number {
-  const before = marketFlags(t, marketRow);
+  const before = catalogFlags(t, marketRow);
   const flags = (before & ~MarketFlag.tradable) | (hasEnded ? MarketFlag.ended : 0);
   if (flags === before) return 0;
   encodeMarketChange(out, marketRow, {
@@ -172,7 +176,8 @@ function appendMarket(
     encodeMarket(out, fields, bytesToWords(condition, new Int32Array(ID_WORDS)), tokens);
     return 1;
   }
-  const flags = marketFlags(t, marketRow);
+  // A proposal keeps it halted, whatever a catalog says (docs/ledger.md#proposals).
+  const flags = catalogFlags(t, marketRow);
   if (!sameTokens(t, marketRow, tokens) || ((flags ^ fields.flags) & MarketFlag.negRisk) !== 0) {
     warn(
       `market ${market.id}: its tokens or neg-risk flag differ from those registered; it stays as it is`,

@@ -171,11 +171,12 @@ function termsOf(market: MarketTerms): MarketTerms {
   const { id, conditionId, tokenIds, ticksPerUnit, minSizeMicro, negRisk, tradable, ended } =
     market;
   const terms = { id, conditionId, tokenIds, ticksPerUnit, minSizeMicro, negRisk, tradable, ended };
-  const { end, feeBps, resolved } = market;
+  const { end, feeBps, proposed, resolved } = market;
   return {
     ...terms,
     ...(feeBps === undefined ? {} : { feeBps }),
     ...(end === undefined ? {} : { end }),
     ...(resolved === undefined ? {} : { resolved }),
+    ...(proposed === undefined ? {} : { proposed }),
   };
 }

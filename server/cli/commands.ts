@@ -32,6 +32,14 @@ const REQUEST_OPTIONS = {
   '--id <text>': 'sent again with the same id it is done once; one is made and printed',
   ...ADMIN_OPTIONS,
 } as const;
+/** Of what pays a market out. */
+const PAYOUT_OPTIONS = {
+  '--dry-run': 'shows what would be paid to how many wallets; changes nothing',
+  '--review <time>':
+    'such as 24h: it is a proposal, which halts the market now and is paid after this time',
+  '--yes': 'without being asked; RESOLVE_CONFIRM=always needs it where there is no terminal',
+  ...REQUEST_OPTIONS,
+} as const;
 const MADE_OPTIONS = {
   '--description <text>': 'the rules',
   '--start <time>': 'when it begins, such as 2027-01-01T18:00:00Z (now)',
@@ -379,23 +387,36 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
     run: async () => (await import('./market-commands.ts')).close,
   },
   'market resolve': {
-    does: 'pays out a market, for good',
+    does: 'pays out a market, for good; on a terminal it shows what is paid, and asks',
     node: 'remote',
     args: ['MARKET'],
     options: {
       '--winner <outcome>': 'name or token id of the outcome that pays all',
       '--payout <weights>':
         'instead: a whole number for each outcome, such as 1,0, in the order that the catalog shows',
-      ...REQUEST_OPTIONS,
+      ...PAYOUT_OPTIONS,
     },
-    run: async () => (await import('./market-commands.ts')).resolve,
+    run: async () => (await import('./resolve-commands.ts')).resolve,
   },
   'market void': {
-    does: 'pays out a market with equal weights, for good',
+    does: 'pays out a market with equal weights, for good; on a terminal it shows what is paid, and asks',
+    node: 'remote',
+    args: ['MARKET'],
+    options: PAYOUT_OPTIONS,
+    run: async () => (await import('./resolve-commands.ts')).voidMarket,
+  },
+  'market proposals': {
+    does: 'payouts that are proposed, with the times from which on they are paid',
+    node: 'remote',
+    options: ADMIN_OPTIONS,
+    run: async () => (await import('./resolve-commands.ts')).listProposals,
+  },
+  'market withdraw-proposal': {
+    does: 'takes a proposed payout back: the market trades as before',
     node: 'remote',
     args: ['MARKET'],
     options: REQUEST_OPTIONS,
-    run: async () => (await import('./market-commands.ts')).voidMarket,
+    run: async () => (await import('./resolve-commands.ts')).withdrawProposal,
   },
   'cluster status': {
     does: 'the nodes of the cluster, how far each is, and the members of etcd',

@@ -20,6 +20,7 @@ export const REFUSALS = {
   ],
   MARKET_NOT_READY: [NOT_READY],
   MARKET_HALTED: [NOT_READY],
+  MARKET_PROPOSED: [NOT_READY],
   MARKET_ENDED: ['the market has ended', NOT_READY],
   AMOUNT_NOT_POSITIVE: ['makerAmount and takerAmount must be positive'],
   EXPIRATION_PAST: ['expiration must be in the future'],
@@ -72,6 +73,9 @@ export const REFUSALS = {
     'payout must be a whole number for each outcome, with a sum from 1 to 10000; all equal if void',
   ],
   GROUP_HAS_WINNER: ['another market of the group has resolved to its first outcome'],
+  PROPOSAL_PENDING: ['a payout of the market is proposed'],
+  REVIEW_INVALID: ['review must be a time of at most 365 days'],
+  NO_PROPOSAL: ['no payout of the market is proposed'],
   NOT_BINARY: ['market has not two outcomes'],
   SOURCE_CROSSED: ['the level would meet one of the source on the other side'],
   // Of a request for orders.

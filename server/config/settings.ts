@@ -76,6 +76,9 @@ export const SETTINGS = {
   adminToken: setting('ADMIN_TOKEN', TOKEN, '').describe(
     'its bearer token; needed where `ADMIN_HOST` is no loopback address',
   ),
+  resolveConfirm: setting('RESOLVE_CONFIRM', words(['terminal', 'always']), 'terminal').describe(
+    '`always`: each payout of a market needs `confirm`, which `--yes` sends; `terminal`: a command asks where it has a terminal',
+  ),
   dataDir: setting('DATA_DIR', PATH, './data').describe(
     'log, snapshots, fills, history, keys, catalog, `node.key`',
   ),

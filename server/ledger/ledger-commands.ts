@@ -8,9 +8,11 @@ import {
   CommandBuffer,
   encodeFunds,
   encodeResolve,
+  encodeWithdrawProposal,
   type FundsFields,
   type FundsKind,
   type ResolveFields,
+  type WithdrawProposalFields,
 } from '../../engine/commands.ts';
 import { findRequest, type StoredRequest } from '../../engine/ledger/requests.ts';
 import { RejectReason, type RejectReasonCode } from '../../engine/orders/reject-reasons.ts';
@@ -90,11 +92,19 @@ export class LedgerCommands {
     );
   }
 
-  /** Resolves a market, or makes it void; its orders and payouts follow. */
+  /** Resolves a market, makes it void, or proposes so; its orders and payouts follow. */
   async resolve(fields: ResolveFields): Promise<LedgerOutcome> {
     const out = new CommandBuffer(WORDS_MAX);
     const [outcome] = await this.send(out, [encodeResolve(out, fields)], () => undefined);
     if (outcome!.kind === 'done') this.o.onResolve();
+    return outcome!;
+  }
+
+  /** Takes the proposed payout of a market back. */
+  async withdrawProposal(fields: WithdrawProposalFields): Promise<LedgerOutcome> {
+    const out = new CommandBuffer(WORDS_MAX);
+    const places = [encodeWithdrawProposal(out, fields)];
+    const [outcome] = await this.send(out, places, () => undefined);
     return outcome!;
   }
 

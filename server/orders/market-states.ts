@@ -4,7 +4,7 @@
  *
  * Thread: the worker in its apply turn, right after the refusal.
  */
-import { resolutionOf } from '../../engine/ledger/reads.ts';
+import { proposalOf, resolutionOf } from '../../engine/ledger/reads.ts';
 import { hasReachedEnd, marketEnd, marketFlags } from '../../engine/reads.ts';
 import { MarketFlag } from '../../engine/tables/codes.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
@@ -27,6 +27,14 @@ const STATES: readonly MarketState[] = [
     detail: (t, market) => {
       const { isVoid } = resolutionOf(t, market)!;
       return `the market ${isVoid ? 'is void' : 'has resolved'}: its payouts are final`;
+    },
+  },
+  {
+    code: 'MARKET_PROPOSED',
+    holds: (t, market) => proposalOf(t, market) !== undefined,
+    detail: (t, market) => {
+      const deadline = new Date(proposalOf(t, market)!.deadline).toISOString();
+      return `a payout of the market is proposed and begins at ${deadline}: it takes no orders unless that is taken back`;
     },
   },
   {

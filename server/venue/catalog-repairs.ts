@@ -1,6 +1,6 @@
 /**
- * Makes the stored catalog say what the engine has: which markets have ended or resolved, and the order of their
- * outcomes. The engine ends and resolves first; where the node ended before the catalog said so, or the catalog could not be written, or an
+ * Makes the stored catalog say what the engine has: which markets have ended, have resolved or are proposed, and the
+ * order of their outcomes. The engine goes first; where the node ended before the catalog said so, or the catalog could not be written, or an
  * import brought back what says otherwise, a loaded generation lacks it. A directory of an earlier release, or an
  * import beside a registration, may name outcomes in another order. Each is written, again and again until it is there.
  *
@@ -34,7 +34,7 @@ export class CatalogRepairs {
     this.o = parts;
   }
 
-  /** @param conditions of markets that have resolved and of which the catalog does not say so */
+  /** @param conditions of markets of whose resolution the catalog does not say what the engine does */
   add(conditions: Iterable<string>): void {
     for (const condition of conditions) this.waiting.add(condition);
     this.begin();
@@ -105,12 +105,13 @@ export class CatalogRepairs {
     const { log, now, venue } = this.o;
     const conditions = [...this.waiting];
     const at = new Date(now()).toISOString();
-    const result = await venue.make({ kind: 'resolved', conditions, at });
+    const result = await venue.make({ kind: 'resolutions', conditions, at });
     if (!('event' in result)) {
-      return `the catalog does not say that ${conditions.length} markets have resolved: ${why(result)}`;
+      return `the catalog does not say how ${conditions.length} markets resolve: ${why(result)}`;
     }
     for (const condition of conditions) this.waiting.delete(condition);
-    log(`the catalog says now that ${conditions.length} markets have resolved`);
+    if (result.generation !== 0)
+      log(`the catalog says now how ${conditions.length} markets resolve`);
     return undefined;
   }
 

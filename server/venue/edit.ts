@@ -13,9 +13,12 @@ import {
   MADE,
   operatorEnd,
   operatorFee,
+  proposalIn,
   RESOLVED_STATUS,
+  withProposal,
 } from '../../storage/catalog/operator-marks.ts';
 import { changedBy, marketsOf } from '../../storage/catalog/operator-objects.ts';
+import type { ResolutionState } from '../catalog/resolution-state.ts';
 import { marketIds, numberOf } from './venue-ids.ts';
 
 export interface EventWish {
@@ -64,12 +67,14 @@ export type Edit =
       readonly changes: Partial<Omit<EventWish, 'id'>>;
       readonly at: string;
     }
-  /** The engine has resolved these markets. Those that the catalog does not list are left out. */
-  | { readonly kind: 'resolved'; readonly conditions: readonly string[]; readonly at: string }
+  /** Says what the engine does of these markets. Those that the catalog does not list are left out. */
+  | { readonly kind: 'resolutions'; readonly conditions: readonly string[]; readonly at: string }
   /** The ends of these markets have come, by condition id: unix milliseconds. */
   | { readonly kind: 'ended'; readonly ends: ReadonlyMap<string, number>; readonly at: string }
   /** Nothing but what every edit brings: markets as they are registered. */
   | { readonly kind: 'aligned' };
+
+type StateOf = (condition: string) => ResolutionState;
 
 /** What is said of them must be as it is. */
 export interface FixedMembers {
@@ -97,14 +102,22 @@ export interface EditRefused {
   readonly detail: string;
 }
 
-/** @param isNew whether the catalog before is not stored as it is given here */
-export function edited(before: Catalog, edit: Edit, isNew = false): Edited | EditRefused {
+/**
+ * @param isNew whether the catalog before is not stored as it is given here
+ * @param stateOf what the engine says of a market
+ */
+export function edited(
+  before: Catalog,
+  edit: Edit,
+  isNew = false,
+  stateOf: StateOf = () => undefined,
+): Edited | EditRefused {
   if (edit.kind === 'aligned')
     return { ...shown({ id: '' }), ...(isNew ? { catalog: before } : {}) };
   if (edit.kind === 'event') return withEvent(before, edit.wish, edit.at);
   if (edit.kind === 'market') return withMarket(before, edit.wish, edit.at);
   if (edit.kind === 'change event') return withEventChange(before, edit);
-  if (edit.kind === 'resolved') return withResolved(before, edit);
+  if (edit.kind === 'resolutions') return withResolutions(before, edit, stateOf);
   if (edit.kind === 'ended') return withEnded(before, edit);
   return withChange(before, edit);
 }
@@ -212,38 +225,54 @@ function withEventChange(
   return datesFault(changed, changes) ?? next(before, events, changed);
 }
 
-/** What clients read in a market that has resolved; prices and winners follow from the engine. */
-function withResolved(
+/** What clients read in a market that has resolved, or is to; prices and winners follow from the engine. */
+function withResolutions(
   before: Catalog,
-  { at, conditions }: Extract<Edit, { readonly kind: 'resolved' }>,
+  { at, conditions }: Extract<Edit, { readonly kind: 'resolutions' }>,
+  stateOf: StateOf,
 ): Edited | EditRefused {
   const named = new Set(conditions);
-  const changes = {
-    ...{ closed: true, acceptingOrders: false, umaResolutionStatus: RESOLVED_STATUS },
-    ...{ closedTime: at, updatedAt: at },
-  };
-  const resolved = (market: JsonObject): JsonObject =>
-    !isResolved(market) && named.has(conditionIdOf(market) ?? '')
-      ? changedBy(market, changes)
-      : market;
-  const events = before.events.map((event) => withMarkets(event, resolved));
-  const first = events.find((event, i) => event !== before.events[i]);
-  return first === undefined ? shown({ id: '' }) : next(before, events, first);
+  return withEach(before, (market) => {
+    const condition = conditionIdOf(market) ?? '';
+    return isResolved(market) || !named.has(condition)
+      ? market
+      : withResolution(market, stateOf(condition), at);
+  });
 }
 
-/** What clients read in a market whose end has come: it is closed, and its date is the end that came. */
+function withResolution(market: JsonObject, state: ResolutionState, at: string): JsonObject {
+  const said = proposalIn(market);
+  if (state === RESOLVED_STATUS) {
+    const changes = {
+      ...{ closed: true, acceptingOrders: false, umaResolutionStatus: RESOLVED_STATUS },
+      ...{ closedTime: at, updatedAt: at },
+    };
+    return changedBy(said === undefined ? market : withProposal(market, undefined), changes);
+  }
+  if (isDeepStrictEqual(said, state)) return market;
+  return withProposal({ ...market, updatedAt: at }, state);
+}
+
+/** Closes the markets whose end has come; the date that clients read is the end that came. */
 function withEnded(
   before: Catalog,
   { at, ends }: Extract<Edit, { readonly kind: 'ended' }>,
 ): Edited | EditRefused {
-  const ended = (market: JsonObject): JsonObject => {
+  return withEach(before, (market) => {
     const end = ends.get(conditionIdOf(market) ?? '');
     if (end === undefined || hasEnded(market)) return market;
     const isSaid = Date.parse(text(market.endDate)) === end;
     const date = isSaid ? {} : { endDate: new Date(end).toISOString() };
     return changedBy(market, { closed: true, acceptingOrders: false, ...date, updatedAt: at });
-  };
-  const events = before.events.map((event) => withMarkets(event, ended));
+  });
+}
+
+/** The catalog with each market changed; the result names the first event of which one is another. */
+function withEach(
+  before: Catalog,
+  change: (market: JsonObject) => JsonObject,
+): Edited | EditRefused {
+  const events = before.events.map((event) => withMarkets(event, change));
   const first = events.find((event, i) => event !== before.events[i]);
   return first === undefined ? shown({ id: '' }) : next(before, events, first);
 }

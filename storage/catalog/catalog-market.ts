@@ -8,7 +8,7 @@ import { PIPS_PER_UNIT, TICK_GRIDS, type TicksPerUnit } from '../../engine/table
 import type { Claims, Tally } from './catalog-collect.ts';
 import { CONDITION_PATTERN, type MarketField, TOKEN_PATTERN } from './catalog-fields.ts';
 import { type JsonObject, scaledDecimal, text, textList, walletOf } from './catalog-json.ts';
-import { isResolved, operatorEnd, operatorFee } from './operator-marks.ts';
+import { isResolved, operatorEnd, operatorFee, proposalIn } from './operator-marks.ts';
 
 /** The fields of a market that trading uses. */
 export interface CatalogMarket {
@@ -39,6 +39,8 @@ export interface CatalogMarket {
   readonly end?: number;
   /** Where the catalog says that it has resolved. */
   readonly resolved?: true;
+  /** Unix milliseconds: the deadline of the proposal of which the catalog says. */
+  readonly proposed?: number;
   readonly eventId: string;
   readonly eventSlug: string;
 }
@@ -156,6 +158,7 @@ export function readMarket(
   const ended = hasEnded(raw);
   const end = operatorEnd(raw);
   const feeBps = operatorFee(raw);
+  const proposal = proposalIn(raw);
   return {
     id,
     question: text(raw.question),
@@ -172,6 +175,7 @@ export function readMarket(
     ...(feeBps === undefined ? {} : { feeBps }),
     ...(end === undefined ? {} : { end }),
     ...(isResolved(raw) ? { resolved: true } : {}),
+    ...(proposal === undefined ? {} : { proposed: Date.parse(proposal.umaEndDate) }),
     eventId: String(event.id),
     eventSlug: text(event.slug),
   };
