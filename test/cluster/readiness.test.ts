@@ -2,15 +2,16 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { clockSkew, SKEW_MS_MAX } from '../../server/cluster/clock-skew.ts';
+import { clockSkew } from '../../server/cluster/clock-skew.ts';
 import type { NodeState, WatchedNode } from '../../server/cluster/node-watch.ts';
 import { Readiness } from '../../server/cluster/readiness.ts';
 import type { Leader } from '../../server/cluster/roles.ts';
-import { nextLeader, StepDown } from '../../server/cluster/step-down.ts';
+import { StepDown } from '../../server/cluster/step-down.ts';
 import { barsLead, PAUSE_REASONS, PAUSES, type Pause } from '../../server/orders/pauses.ts';
 import { until } from '../common/node-harness.ts';
 import { seeded } from '../storage/stored-exchange.ts';
 
+const SKEW_MS_MAX = 2_000;
 const STATE: NodeState = { leads: false, applied: 10, reasons: [], wall: 0 };
 const LEADER: Leader = { node: 'n1', advertise: 'http://n1', peers: 'peers://n1:1', epoch: 1 };
 
@@ -190,8 +191,18 @@ test('the next leader may lead, answers, has no reason of its own, and has appli
     watched('behind', state({ applied: 11 })),
     watched('best', state({ applied: 12, reasons: ['operator'] })),
   ];
-  assert.equal(nextLeader(nodes), 'best');
-  assert.equal(nextLeader(nodes.slice(0, 6)), undefined);
+  const handedTo = (among: readonly WatchedNode[]): string | undefined => {
+    let to: string | undefined;
+    const handOver = async (next: string): Promise<void> => {
+      to = next;
+    };
+    const pauses = (): Pause[] => [{ reason: 'log', detail: '' }];
+    const rest = { node: 'n0', silenceMs: 500, leads: () => true, print: () => undefined };
+    new StepDown({ ...rest, pauses, nodes: () => among, handOver }).look();
+    return to;
+  };
+  assert.equal(handedTo(nodes), 'best');
+  assert.equal(handedTo(nodes.slice(0, 6)), undefined);
   for (const code of PAUSE_REASONS) assert.equal(barsLead(code), PAUSES[code].concerns === 'node');
 });
 
