@@ -23,9 +23,9 @@ const WORD = /[\w$'"`]/;
 export class CodeLines {
   /** Numbers of the lines with code, from 0, ascending. */
   readonly lines: readonly number[];
-  /** By index of `lines`: column of its first word. */
+  /** Column of the first word, by index of `lines`. */
   readonly columns: readonly number[];
-  /** By index of `lines`: 1 = it has run. */
+  /** 1 = the line has run; by index of `lines`. */
   readonly ran: Uint8Array;
   readonly #offsets: readonly number[];
 

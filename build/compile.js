@@ -46,14 +46,14 @@ export function groupOf(program) {
 }
 
 /**
- * Whether the sources of a group are those of the last build.
+ * Returns true when the sources of a group are those of the last build.
  * @param {Group} group
  */
 export function isBuilt(group) {
   return marks()[group] === digestOf(group);
 }
 
-/** Whether anything was ever built here. */
+/** Returns true once anything was built here. */
 export function wasBuilt() {
   return Object.keys(marks()).length > 0;
 }

@@ -31,7 +31,7 @@ export interface Balances {
 
 /** The answer to a split or a merge. */
 export interface Sets {
-  /** The same id with the same amount does nothing a second time, and gets this answer again. */
+  /** Id of the request. A request with this id and amount does nothing a second time, and gets this answer again. */
   readonly id: string;
   readonly conditionId: string;
   /** Number of complete sets. */

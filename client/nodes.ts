@@ -16,7 +16,7 @@ import { untilAnswered } from './retry.ts';
 import type { ExchangeInfoAnswer } from './types.ts';
 
 const INFO = '/exchange-info';
-/** How long a client that connects waits for other nodes once one has answered. */
+/** Longest wait of a connecting client for other nodes, in milliseconds, once one has answered. */
 const OTHERS_MS_MAX = 1_000;
 
 interface Member {

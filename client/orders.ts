@@ -52,6 +52,8 @@ export interface Placed {
   readonly reason: string;
   /** The stable code of that reason; undefined when it is ''. */
   readonly code: RefusalCode | undefined;
+  /** Explanation of the reason, for a person; '' unless the node runs with RESULT_CODES=on. */
+  readonly detail: string;
   /** What it paid and received at once, net of fees, as decimal text; '0' when the answer was lost. */
   readonly makingAmount: string;
   readonly takingAmount: string;
@@ -246,6 +248,7 @@ export class Orders {
       ...{ id, status },
       reason: isKnown ? '' : result.errorMsg,
       code: isKnown ? undefined : refusalCode(result.errorMsg),
+      detail: isKnown ? '' : (result.detail ?? ''),
       makingAmount: result.makingAmount || '0',
       takingAmount: result.takingAmount || '0',
       known,

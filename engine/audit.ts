@@ -28,6 +28,7 @@ import {
   Flag,
   LINK_I,
   Link,
+  MARKET_F,
   MARKET_I,
   Market,
   ORDER_F,
@@ -64,7 +65,7 @@ export function auditOrders(t: Tables): void {
   const expiring = auditRows(t);
   auditClosed(t);
   auditOrderIndex(t);
-  auditExpiries(t, expiring);
+  t.expiring.audit(expiring);
 }
 
 function auditBook(t: Tables, book: BookRow): void {
@@ -248,24 +249,11 @@ function ownersOf(t: Tables): Int32Array {
   return owners;
 }
 
-function auditExpiries(t: Tables, expiring: number): void {
-  const size = t.state[State.expiries]!;
-  assert(size === expiring, 'every order that expires is in the heap');
-  for (let at = 1; at <= size; at++) {
-    const slot = t.expiries[at]!;
-    assert(t.orderI[(slot << ORDER_I) + Order.heap] === at, 'an order knows its place in the heap');
-    if (at === 1) continue;
-    const parent = t.expiries[at >>> 1]!;
-    assert(
-      t.orderF[(parent << ORDER_F) + Order.expiry]! <= t.orderF[(slot << ORDER_F) + Order.expiry]!,
-      'the heap is ordered',
-    );
-  }
-}
-
 function auditMarkets(t: Tables): void {
   let tokens = 0;
   let books = 0;
+  let ending = 0;
+  let reached = 0;
   for (let market = 1 as MarketRow; market <= t.state[State.markets]!; market++) {
     const offset = market << MARKET_I;
     assert(findMarket(t, t.marketI, offset) === market, 'a condition id has one market');
@@ -279,6 +267,12 @@ function auditMarkets(t: Tables): void {
     const flags = t.marketI[offset + Market.flags]!;
     const isBoth = (flags & MarketFlag.tradable) !== 0 && (flags & MarketFlag.ended) !== 0;
     assert(!isBoth, 'an ended market is not tradable');
+    const isOver = (flags & MarketFlag.endReached) !== 0;
+    assert(!isOver || (flags & MarketFlag.ended) !== 0, 'a market whose end has come has ended');
+    const isResolved = t.marketI[offset + Market.resolution] !== 0;
+    const hasEnd = t.marketF[(market << MARKET_F) + Market.end] !== 0;
+    if (isOver) reached += 1;
+    else if (hasEnd && !isResolved) ending += 1;
     for (let token = (tokens + 1) as TokenRow; token <= tokens + count; token++) {
       assert(findToken(t, t.tokenI, token << TOKEN_I) === token, 'a token id has one token');
       assert(t.tokenI[(token << TOKEN_I) + Token.market] === market, 'a token has its market');
@@ -298,4 +292,6 @@ function auditMarkets(t: Tables): void {
   }
   assert(tokens === t.state[State.tokens], 'every token belongs to a market');
   assert(books === t.state[State.books], 'every book belongs to a market');
+  assert(reached === t.state[State.endsReached], 'markets whose end has come are counted');
+  t.ending.audit(ending);
 }

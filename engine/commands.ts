@@ -8,7 +8,9 @@
  *   cancel  header - - - id (8) signer (5) -                                          18 words
  *   cancelOwner   header market token from signer (5) limit | newest f64              12 words
  *   market  header flags ticksPerUnit baseFee | minSize f64 | tokens - condition (8) ids (8 each)
+ *   marketWithEnd as market, and after its ids: end f64, unix milliseconds, 0 = none
  *   marketChange  header market flags ticksPerUnit baseFee - | minSize f64             8 words
+ *   marketChangeWithEnd  as marketChange, and after it: end f64                          10 words
  *   configure     header selfTrade (2 bits) openOrdersPerAccount (30) | history f64
  *                 orderRows f64 (the oldest have none) | walletsPerSigner f64 (older ones have none)
  *                 ledger f64 (those of a node without a ledger have none)               8 or 10 words
@@ -59,9 +61,11 @@ export const CommandKind = {
   textId: 18,
   payFees: 19,
   drawFees: 20,
+  marketWithEnd: 21,
+  marketChangeWithEnd: 22,
 } as const;
 /** A command of a kind above this one is of a newer version. */
-export const COMMAND_KIND_MAX = CommandKind.drawFees;
+export const COMMAND_KIND_MAX = CommandKind.marketChangeWithEnd;
 
 /** What each type does: docs/protocol.md#order-types. */
 export const OrderType = { GTC: 0, GTD: 1, FOK: 2, FAK: 3 } as const;
@@ -136,6 +140,9 @@ export const MarketChangeCommand = {
   baseFeeBps: 4,
   minSize: 3,
   words: 8,
+  /** Of `marketChangeWithEnd`: the end. */
+  end: 4,
+  wordsWithEnd: 10,
 } as const;
 export const ConfigureCommand = {
   limits: 1,
@@ -224,6 +231,8 @@ export interface MarketFields {
   readonly ticksPerUnit: TicksPerUnit;
   readonly baseFeeBps: number;
   readonly minSize: MicroShares;
+  /** Unix milliseconds from which on it takes no orders; 0 = no such time, undefined = as before, or none. */
+  readonly end?: number;
 }
 
 /** Registers a market. `condition` has 8 words; `tokens` 8 words for each outcome, in order. */
@@ -234,7 +243,13 @@ export function encodeMarket(
   tokens: readonly Int32Array[],
 ): number {
   assert(tokens.length >= 1 && tokens.length <= OUTCOMES_MAX, 'a market has 1 to 64 outcomes');
-  const at = out.begin(CommandKind.market, MarketCommand.tokens + ID_WORDS * tokens.length);
+  const { end } = fields;
+  const words = MarketCommand.tokens + ID_WORDS * tokens.length;
+  const at =
+    end === undefined
+      ? out.begin(CommandKind.market, words)
+      : out.begin(CommandKind.marketWithEnd, words + 2);
+  if (end !== undefined) out.f64[(at + words) / 2] = end;
   out.i32[at + MarketCommand.flags] = fields.flags;
   out.i32[at + MarketCommand.ticksPerUnit] = fields.ticksPerUnit;
   out.i32[at + MarketCommand.baseFeeBps] = fields.baseFeeBps;
@@ -248,13 +263,21 @@ export function encodeMarket(
   return at;
 }
 
-/** Changes tick, flags, fee or minimum size of a market; negRisk and tokens never change. */
+/**
+ * Changes tick, flags, fee, minimum size or end of a market; negRisk and tokens never change. Once the end has come,
+ * or the market has resolved, another end changes nothing.
+ */
 export function encodeMarketChange(
   out: CommandBuffer,
   market: MarketRow,
   fields: MarketFields,
 ): number {
-  const at = out.begin(CommandKind.marketChange, MarketChangeCommand.words);
+  const { end } = fields;
+  const at =
+    end === undefined
+      ? out.begin(CommandKind.marketChange, MarketChangeCommand.words)
+      : out.begin(CommandKind.marketChangeWithEnd, MarketChangeCommand.wordsWithEnd);
+  if (end !== undefined) out.f64[at / 2 + MarketChangeCommand.end] = end;
   out.i32[at + MarketChangeCommand.market] = market;
   out.i32[at + MarketChangeCommand.flags] = fields.flags;
   out.i32[at + MarketChangeCommand.ticksPerUnit] = fields.ticksPerUnit;

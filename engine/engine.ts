@@ -2,7 +2,7 @@
  * The engine: a deterministic function of (tables, batch, time). The same batches on the same
  * tables give the same tables, records and digest, whether they come from a client or the log.
  *
- *   engine.begin(timeMs, persistedClosedSequence)   expired orders leave, old ids are forgotten
+ *   engine.begin(timeMs, persistedClosedSequence)   expired orders leave, markets end, old ids are forgotten
  *   engine.apply(i32, f64, at)              one command: a RejectReasonCode, 0 = accepted
  *   engine.end()                            true when anything changed (then it is logged)
  *
@@ -22,12 +22,12 @@ import {
   requestKind,
 } from './commands.ts';
 import { type Applier, EngineContext } from './context.ts';
+import { endDue } from './due.ts';
 import { EventBuffer } from './events.ts';
 import { applyFunds } from './funds.ts';
 import { changeMarket, registerMarket } from './markets/markets.ts';
 import { resolveMarket, resolveStep } from './markets/resolve.ts';
 import { findAccount, newestOwned, nextOwned } from './orders/accounts.ts';
-import { nextExpiring } from './orders/expiry.ts';
 import { closeOrder, evictClosed, findOrder, orderStatus } from './orders/orders.ts';
 import { placing } from './orders/place.ts';
 import { prefetch } from './orders/prefetch.ts';
@@ -49,8 +49,6 @@ import type { EngineMemory, Tables } from './tables/tables.ts';
 import type { MarketRow, OrderRow, TokenRow } from './tables/units.ts';
 import { sameAddress } from './tables/words.ts';
 
-const MS = 1_000;
-
 export class Engine {
   readonly context: EngineContext;
   readonly t: Tables;
@@ -69,12 +67,16 @@ export class Engine {
     this.ahead = (i32, at, end) => prefetch(context, i32, at, end);
     const funds: Applier = (i32, f64, at) => applyFunds(context, i32, f64, at);
     const source: Applier = (i32, f64, at) => applySource(context, i32, f64, at);
+    const register: Applier = (i32, f64, at) => registerMarket(context, i32, f64, at);
+    const change: Applier = (i32, f64, at) => changeMarket(context, i32, f64, at);
     this.appliers = {
       [CommandKind.order]: placing(context),
       [CommandKind.cancel]: (i32, _f64, at) => cancelOrder(context, i32, at),
       [CommandKind.cancelOwner]: (i32, f64, at) => cancelOwner(context, i32, f64, at),
-      [CommandKind.market]: (i32, f64, at) => registerMarket(context, i32, f64, at),
-      [CommandKind.marketChange]: (i32, f64, at) => changeMarket(context, i32, f64, at),
+      [CommandKind.market]: register,
+      [CommandKind.marketWithEnd]: register,
+      [CommandKind.marketChange]: change,
+      [CommandKind.marketChangeWithEnd]: change,
       [CommandKind.configure]: (i32, f64, at) => configure(context, i32, f64, at),
       [CommandKind.deposit]: funds,
       [CommandKind.withdraw]: funds,
@@ -109,12 +111,7 @@ export class Engine {
     context.changes = 0;
     context.persistedClosedSequence = persistedClosedSequence;
     context.events.clear();
-    for (;;) {
-      const row = nextExpiring(t);
-      if (row === 0 || t.orderF[(row << ORDER_F) | Order.expiry]! * MS > time) break;
-      context.changes += 1;
-      closeOrder(context, row, EndReason.expired);
-    }
+    endDue(context);
     this.forget(persistedClosedSequence);
   }
 

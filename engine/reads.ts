@@ -106,6 +106,11 @@ export function marketCount({ state }: StateTable): number {
   return state[State.markets]!;
 }
 
+/** How many markets have reached their end. */
+export function endsReached({ state }: StateTable): number {
+  return state[State.endsReached]!;
+}
+
 /** Tokens are the rows 1 to this one. */
 export function tokenCount({ state }: StateTable): number {
   return state[State.tokens]!;
@@ -202,6 +207,11 @@ export function conditionAt(row: MarketRow): number {
 /** Bits of MarketFlag. */
 export function marketFlags({ marketI }: Pick<Tables, 'marketI'>, row: MarketRow): number {
   return marketI[(row << MARKET_I) + Market.flags]!;
+}
+
+/** Unix milliseconds from which on it takes no orders; 0 = no such time. */
+export function marketEnd({ marketF }: Pick<Tables, 'marketF'>, row: MarketRow): number {
+  return marketF[(row << MARKET_F) + Market.end]!;
 }
 
 /** Ticks per unit of its books. */

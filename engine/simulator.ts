@@ -77,6 +77,8 @@ export interface SimulatedMarket {
   /** Micro-shares. */
   readonly minSize?: number;
   readonly baseFeeBps?: number;
+  /** Unix milliseconds from which on it takes no orders. */
+  readonly end?: number;
 }
 
 export interface SimulatedOrder {
@@ -191,6 +193,7 @@ export class Simulator {
       ticksPerUnit: market.ticksPerUnit ?? 100,
       minSize: (market.minSize ?? 1) as MicroShares,
       baseFeeBps: market.baseFeeBps ?? 0,
+      ...(market.end === undefined ? {} : { end: market.end }),
     };
     const at = encodeMarket(this.out, fields, condition, ids);
     const reason = this.apply(at);

@@ -81,6 +81,7 @@ export const WORST: Readonly<Record<RouteKey, Worst>> = {
   'GET /ok': FIXED,
   'GET /health': FIXED,
   'GET /healthz': FIXED,
+  'GET /ready': FIXED,
   'GET /gamma/status': FIXED,
   'GET /status': FIXED,
   'GET /time': FIXED,

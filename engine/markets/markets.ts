@@ -4,7 +4,7 @@
  */
 
 import { canRescale, NO_LEVEL, rescale, Side } from '../book/matching.ts';
-import { MarketChangeCommand, MarketCommand } from '../commands.ts';
+import { CommandKind, commandKind, MarketChangeCommand, MarketCommand } from '../commands.ts';
 import type { EngineContext } from '../context.ts';
 import { eachOrder } from '../orders/books.ts';
 import { closeOrder } from '../orders/orders.ts';
@@ -35,6 +35,7 @@ import type {
   TicksPerUnit,
   TokenRow,
 } from '../tables/units.ts';
+import { endOrders, setEnd } from './ends.ts';
 
 const SIDES = [Side.bid, Side.ask] as const;
 
@@ -126,9 +127,13 @@ export function registerMarket(
   }
   const minSize = f64[at / 2 + MarketCommand.minSize]! as MicroShares;
   context.events.market(market as MarketRow, true, i32[at + MarketCommand.baseFeeBps]!, minSize);
+  context.note(market);
+  if (commandKind(i32, at) === CommandKind.marketWithEnd) {
+    const end = f64[(at + MarketCommand.tokens + ID_WORDS * count) / 2]!;
+    setEnd(context, market as MarketRow, end);
+  }
   // Last, so that a reader that finds the market finds all of it.
   indexInsert(t.marketIndex, tagOf(t.marketI, offset + Market.condition, ID_WORDS), market);
-  context.note(market);
   return RejectReason.accepted;
 }
 
@@ -145,9 +150,10 @@ export function changeMarket(
   const offset = market << MARKET_I;
   const before = t.marketI[offset + Market.flags]!;
   const named = i32[at + MarketChangeCommand.flags]!;
-  // A market that has resolved never trades again (docs/ledger.md#resolution).
-  const isResolved = t.marketI[offset + Market.resolution] !== 0;
-  const flags = isResolved ? (named & ~MarketFlag.tradable) | MarketFlag.ended : named;
+  // A market that has resolved never trades again (docs/ledger.md#resolution), nor one whose end has come.
+  const over = before & MarketFlag.endReached;
+  const isOver = over !== 0 || t.marketI[offset + Market.resolution] !== 0;
+  const flags = isOver ? (named & ~MarketFlag.tradable) | MarketFlag.ended | over : named;
   if (((flags ^ before) & MarketFlag.negRisk) !== 0) return RejectReason.marketRefused;
   const grid = i32[at + MarketChangeCommand.ticksPerUnit]! as TicksPerUnit;
   const firstBook = t.marketI[offset + Market.firstBook]! as BookRow;
@@ -163,11 +169,7 @@ export function changeMarket(
   context.note(market);
   // Before anything else: a reader must not see new terms under an old version.
   for (let book = firstBook; book < endBook; book++) context.touch(book);
-  if (endsNow) {
-    for (let book = firstBook; book < endBook; book++) {
-      cancelWhere(context, book, EndReason.marketEnded, () => true);
-    }
-  }
+  if (endsNow) endOrders(context, market, EndReason.marketEnded);
   if (grid !== t.marketI[offset + Market.ticksPerUnit]!) {
     for (let book = firstBook; book < endBook; book++) regrid(context, book, grid);
     t.marketI[offset + Market.ticksPerUnit] = grid;
@@ -178,6 +180,9 @@ export function changeMarket(
   const minSize = f64[at / 2 + MarketChangeCommand.minSize]! as MicroShares;
   t.marketF[(market << MARKET_F) + Market.minSize] = minSize;
   context.events.market(market, false, baseFeeBps, minSize);
+  if (commandKind(i32, at) === CommandKind.marketChangeWithEnd) {
+    setEnd(context, market, f64[at / 2 + MarketChangeCommand.end]!);
+  }
   return RejectReason.accepted;
 }
 

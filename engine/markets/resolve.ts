@@ -41,6 +41,7 @@ import type {
   ResolutionRow,
   TokenRow,
 } from '../tables/units.ts';
+import { dropEnd } from './ends.ts';
 
 const SIDES = [Side.bid, Side.ask] as const;
 
@@ -159,6 +160,7 @@ function begin(context: EngineContext, market: MarketRow, i32: Int32Array, at: n
   for (let book = firstBook; book < firstBook + marketI[offset + Market.bookCount]!; book++) {
     context.touch(book as BookRow);
   }
+  dropEnd(context, market);
   marketI[offset + Market.resolution] = row;
   marketI[offset + Market.flags] =
     (marketI[offset + Market.flags]! & ~MarketFlag.tradable) | MarketFlag.ended;

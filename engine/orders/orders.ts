@@ -18,7 +18,6 @@ import * as units from '../tables/units.ts';
 import { sameId } from '../tables/words.ts';
 import { linkOwner, unlinkOwner } from './accounts.ts';
 import { rest } from './books.ts';
-import { scheduleExpiry, unscheduleExpiry } from './expiry.ts';
 import { endLevel } from './source-rows.ts';
 
 // A module's own constants are folded into machine code; imported ones are loaded at each use.
@@ -148,7 +147,7 @@ export function opening(context: EngineContext): Opener {
     const restingSlot = rest(context, row, book, side, tick);
     orderI[offset | Order.restingSlot] = restingSlot;
     linkOwner(t, owner, restingSlot);
-    if (orderF[(row << ORDER_F) | Order.expiry] !== 0) scheduleExpiry(t, row);
+    if (orderF[(row << ORDER_F) | Order.expiry] !== 0) t.expiring.add(row);
     if (state[State.ledger] !== 0) reserve(context, row);
   };
 }
@@ -195,7 +194,7 @@ export function closeRested(
   }
   unlinkOwner(t, orderI[offset | Order.owner]! as AccountRow, orderI[offset | Order.restingSlot]!);
   orderI[offset | Order.restingSlot] = 0;
-  if (orderI[offset | Order.heap] !== 0) unscheduleExpiry(t, row);
+  if (orderI[offset | Order.heap] !== 0) t.expiring.remove(row);
   if (state[State.ledger] !== 0) unreserve(context, row);
   state[State.openOrders]! -= 1;
   const grid = t.bookI[(book << BOOK_I) | Book.ticksPerUnit]!;

@@ -40,11 +40,20 @@ export const EndReason = {
   selfTrade: 7,
   /** Its market resolved, or is void. */
   resolved: 8,
+  /** The end of its market came. */
+  endReached: 9,
 } as const;
 export type EndReasonCode = Exclude<(typeof EndReason)[keyof typeof EndReason], 0>;
 
 /** Bits of the flags of a market. */
-export const MarketFlag = { tradable: 1, ended: 2, negRisk: 4 } as const;
+export const MarketFlag = {
+  tradable: 1,
+  /** Closed or archived, resolved, or its end has come. */
+  ended: 2,
+  negRisk: 4,
+  /** Set by the engine alone, for good: the end of the market has come. */
+  endReached: 8,
+} as const;
 
 /** Of a row of resolutions. */
 export const ResolutionState = { resolving: 1, resolved: 2 } as const;

@@ -116,6 +116,10 @@ export const Market = {
   collateral: 11,
   // Int32: its row in the table of resolutions; 0 = it has none.
   resolution: 24,
+  /** 1-based place in the heap of ends; 0 = not in it. */
+  heap: 25,
+  /** Float64: unix milliseconds from which on it takes no orders; 0 = no such time. */
+  end: 13,
 } as const;
 export const TOKEN_I = 4;
 export const Token = {
@@ -217,6 +221,9 @@ export const State = {
   sourceLevels: 20,
   freeSourceRow: 21,
   freeSourceRows: 22,
+  /** Markets whose end is to come, and those whose end has come. */
+  ends: 23,
+  endsReached: 24,
   size: 32,
 } as const;
 
@@ -329,6 +336,7 @@ export const TABLE_NAMES = [
   'matchingBooks',
   'matchingRows',
   'expiries',
+  'ends',
   'ledger',
   'cash',
   'positions',
@@ -348,6 +356,7 @@ export const TABLE_NAMES = [
 ] as const;
 export type TableName = (typeof TABLE_NAMES)[number];
 
+assert(2 * Market.end > Market.heap, 'columns of a market do not overlap');
 assert(2 * Order.closedAt >= Order.apiKey + API_KEY_WORDS, 'columns of an order do not overlap');
 assert(Order.restingSlot >= 2 * Order.closedAt + 2, 'columns of an order do not overlap');
 assert(Fill.makerId + ID_WORDS <= FILL_WORDS, 'a fill row holds both ids');

@@ -24,6 +24,7 @@ import {
   REQUEST_ROWS,
   REQUESTS_KEPT,
 } from './capacities.ts';
+import { DueHeap } from './due-heap.ts';
 import {
   ACCOUNT_I,
   BOOK_I,
@@ -33,8 +34,12 @@ import {
   HOLDER_I,
   Ledger,
   LINK_I,
+  MARKET_F,
   MARKET_I,
+  Market,
+  ORDER_F,
   ORDER_I,
+  Order,
   POSITION_I,
   POSITION_LINK_I,
   REQUEST_I,
@@ -44,6 +49,7 @@ import {
   type TableName,
   TOKEN_I,
 } from './layout.ts';
+import type { MarketRow, OrderRow } from './units.ts';
 
 /** What a thread needs to attach to an engine: pass it to a worker as it is. */
 export interface EngineMemory {
@@ -75,6 +81,7 @@ export function tableShapes(c: Capacities): Record<TableName, number> {
     matchingBooks: matching.books,
     matchingRows: matching.rows,
     expiries: (c.orders + 2) * 4,
+    ends: (c.markets + 2) * 4,
     marketIndex: indexEntries(c.markets) * INDEX_ENTRY_BYTES,
     tokenIndex: indexEntries(c.tokens) * INDEX_ENTRY_BYTES,
     accountIndex: indexEntries(c.accounts) * INDEX_ENTRY_BYTES,
@@ -131,8 +138,10 @@ export class Tables {
   readonly closedI: Int32Array;
   /** The books themselves. Who only reads them reads under their version (depth.ts). */
   readonly matching: Matching;
-  /** Binary heap of order slots by expiry; 1-based. */
-  readonly expiries: Int32Array;
+  /** Open good-till-date orders by their expiry, in unix seconds. */
+  readonly expiring: DueHeap<OrderRow>;
+  /** Markets by their end, in unix milliseconds, while it is to come. */
+  readonly ending: DueHeap<MarketRow>;
   readonly marketIndex: Int32Array;
   readonly tokenIndex: Int32Array;
   readonly accountIndex: Int32Array;
@@ -186,7 +195,20 @@ export class Tables {
       rows: b.matchingRows,
       orders: memory.capacities.orders,
     });
-    this.expiries = wordsOf(b.expiries);
+    this.expiring = new DueHeap({
+      rows: wordsOf(b.expiries),
+      times: { view: this.orderF, shift: ORDER_F, at: Order.expiry },
+      places: { view: this.orderI, shift: ORDER_I, at: Order.heap },
+      counts: this.state,
+      count: State.expiries,
+    });
+    this.ending = new DueHeap({
+      rows: wordsOf(b.ends),
+      times: { view: this.marketF, shift: MARKET_F, at: Market.end },
+      places: { view: this.marketI, shift: MARKET_I, at: Market.heap },
+      counts: this.state,
+      count: State.ends,
+    });
     this.marketIndex = wordsOf(b.marketIndex);
     this.tokenIndex = wordsOf(b.tokenIndex);
     this.accountIndex = wordsOf(b.accountIndex);
@@ -243,6 +265,7 @@ export function usedSpans(t: Tables): Span[] {
     whole('orders', (s[State.orderRows]! + 1) * (4 << ORDER_I)),
     whole('links', (matchingUse(t.matching).orders + 1) * (4 << LINK_I)),
     whole('expiries', (s[State.expiries]! + 1) * 4),
+    whole('ends', (s[State.ends]! + 1) * 4),
     ...closedSpans(t),
     ...matchingTables(t),
     ...ledgerSpans(t),

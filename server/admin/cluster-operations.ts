@@ -5,7 +5,7 @@
  */
 import type { Static } from '../common/schema.ts';
 import type { ClusterAnswer, DefragAnswer, HandoverAnswer } from './cluster-schemas.ts';
-import { OperationRefused } from './operation-row.ts';
+import { type Caller, OperationRefused } from './operation-row.ts';
 import type { OperationHandlers } from './operation-table.ts';
 
 export type ClusterView = Static<typeof ClusterAnswer>;
@@ -14,7 +14,7 @@ export type ClusterView = Static<typeof ClusterAnswer>;
 export interface ClusterControl {
   view(): Promise<ClusterView>;
   /** Resolves once another node leads. `to`: undefined = the one that is least behind. */
-  handOver(to: string | undefined): Promise<Static<typeof HandoverAnswer> | string>;
+  handOver(to: string | undefined, caller: Caller): Promise<Static<typeof HandoverAnswer> | string>;
   defragment(member: string): Promise<Static<typeof DefragAnswer> | string>;
 }
 
@@ -32,8 +32,8 @@ export function clusterOperations(
     typeof result === 'string' ? new OperationRefused(409, 'not possible now', result) : result;
   return {
     'GET /admin/cluster': () => control?.view() ?? none,
-    'POST /admin/cluster/handover': async ({ to }) =>
-      control === undefined ? none : orRefused(await control.handOver(to)),
+    'POST /admin/cluster/handover': async ({ to }, caller) =>
+      control === undefined ? none : orRefused(await control.handOver(to, caller)),
     'POST /admin/cluster/defrag': async ({ member }) =>
       control === undefined ? none : orRefused(await control.defragment(member)),
   };

@@ -346,7 +346,7 @@ export const METRICS: Readonly<Record<string, NumberRow | HistogramRow>> = {
     ({ node, now }) => Math.max(0, now - node.catalogSince) / MS,
   ),
   exchange_taking_orders: gauge('1 while orders are taken, 0 while they are refused', ({ node }) =>
-    node.isTaking ? 1 : 0,
+    node.pauses.length === 0 ? 1 : 0,
   ),
   exchange_paused: byLabel(
     'gauge',

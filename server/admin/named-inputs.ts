@@ -11,7 +11,7 @@ import { WALLET_REF } from './operation-schemas.ts';
 import { OPERATIONS, type OperationKey } from './operation-table.ts';
 import { EVENT_REF, MARKET_REF } from './venue-schemas.ts';
 
-/** What a number or a slug stands for; `many`: a slug that several have. */
+/** Result of looking a number or a slug up; `many`: several have the slug. */
 type Named = { readonly found: string } | 'none' | 'many';
 
 export interface InputNames {
@@ -43,7 +43,7 @@ const MANY = new OperationRefused(
   'name it by its number, which `market list` and `event list` show',
 );
 
-/** Of members with one of these patterns. */
+/** Resolvers of members, by their pattern. */
 const KINDS = { [WALLET_REF]: wallet, [MARKET_REF]: market, [EVENT_REF]: event } as const;
 type Resolve = (text: string, names: InputNames) => string | OperationRefused;
 

@@ -19,6 +19,8 @@ export interface OperationRow {
   readonly audited?: (input: never) => object;
   /** A change of this node alone, also in a cluster; all others are made by the node that leads. */
   readonly ofNode?: true;
+  /** It is made also where the audit log cannot be written: the node that leads next has the entry. */
+  readonly auditedNext?: true;
   /**
    * Of a recording that is played, where nothing is worth anything: ADMIN_TOKEN alone guards it, where it is set, and no
    * entry is made.
@@ -48,7 +50,16 @@ export class OperationRefused {
 
 type Result<Answer> = Answer | OperationRefused;
 
+/** The caller of an operation. */
+export interface Caller {
+  /** As the audit log names it. */
+  readonly actor: string;
+  /** Whether the audit log has an entry of it; false for a read too. */
+  readonly isAudited: boolean;
+}
+
 /** Does what a row says. What it throws is a fault of the node: 500, and a line in the log. */
 export type OperationHandler<Row extends OperationRow> = (
   input: Static<Row['input']>,
+  caller: Caller,
 ) => Result<Static<Row['answer']>> | Promise<Result<Static<Row['answer']>>>;

@@ -190,6 +190,7 @@ export const OPERATIONS = {
     does: 'gives the lead of the cluster to another node, by the node that leads',
     input: c.HandoverInput,
     answer: c.HandoverAnswer,
+    auditedNext: true,
   },
   'POST /admin/cluster/defrag': {
     does: 'has a member of etcd give free room back; it answers nothing meanwhile',

@@ -13,7 +13,7 @@ import { compileQuery } from '../common/query.ts';
 import { compileShape } from '../common/schema.ts';
 import { Unavailable } from '../common/unavailable.ts';
 import type { ResolveNames } from './named-inputs.ts';
-import { OperationRefused, type OperationRow } from './operation-row.ts';
+import { type Caller, OperationRefused, type OperationRow } from './operation-row.ts';
 import {
   isOfPlay,
   OPERATIONS,
@@ -57,6 +57,8 @@ interface OperationsOptions {
 /** The input, or the body of a 400. */
 type ReadInput = (call: OperationCall) => object | string;
 
+type Handler = (checked: object, caller: Caller) => unknown;
+
 /** A market with many outcomes fits. */
 const BODY_BOUNDS = boundsOf(1_000);
 const NO_NODE = new OperationRefused(409, 'this needs a running node');
@@ -78,16 +80,18 @@ export class Operations {
     if (typeof sent === 'string') return { status: 400, body: sent };
     const input = this.o.resolve(call.key, sent);
     if (input instanceof OperationRefused) return refusal(input);
-    if (!isChange(call.key) || isOfPlay(call.key)) return this.result(call.key, input);
+    if (!isChange(call.key) || isOfPlay(call.key)) return this.result(call, input, false);
     const { actor, key } = call;
     let id: number;
     try {
       id = await this.o.audit.begin({ actor, route: key, body: auditedOf(key, input) });
     } catch (error) {
       this.o.log(`${UNAVAILABLE}: ${(error as Error).message}`);
+      const { auditedNext }: OperationRow = OPERATIONS[key];
+      if (auditedNext === true) return this.change(call, input, false);
       return { status: 503, body: errorBody(UNAVAILABLE, 'nothing has changed') };
     }
-    const answer = await this.change(call, input);
+    const answer = await this.change(call, input, true);
     // The change is made, and its entry is on disk: only the result is missing.
     await this.o.audit.end(id, answer.status, errorOf(answer)).catch((error: unknown) => {
       this.o.log(`${UNAVAILABLE}: ${(error as Error).message}`);
@@ -95,20 +99,28 @@ export class Operations {
     return answer;
   }
 
-  private async change(call: OperationCall, input: object): Promise<OperationAnswer> {
+  private async change(
+    call: OperationCall,
+    input: object,
+    isAudited: boolean,
+  ): Promise<OperationAnswer> {
     const { elsewhere, sequence } = this.o;
     const { ofNode }: OperationRow = OPERATIONS[call.key];
     const made = ofNode === true ? undefined : await elsewhere?.(call);
     if (made !== undefined) return made;
-    const answer = await this.result(call.key, input);
+    const answer = await this.result(call, input, isAudited);
     return sequence === undefined ? answer : { ...answer, sequence: sequence() };
   }
 
-  private async result(key: OperationKey, input: object): Promise<OperationAnswer> {
+  private async result(
+    { actor, key }: OperationCall,
+    input: object,
+    isAudited: boolean,
+  ): Promise<OperationAnswer> {
     try {
       // Its reader has checked the input by the schema from which the handler's type comes.
-      const handler = this.o.handlers[key] as ((checked: object) => unknown) | undefined;
-      const result = handler === undefined ? NO_NODE : await handler(input);
+      const handler = this.o.handlers[key] as Handler | undefined;
+      const result = handler === undefined ? NO_NODE : await handler(input, { actor, isAudited });
       if (!(result instanceof OperationRefused)) {
         return { status: 200, body: JSON.stringify(result) };
       }

@@ -1,5 +1,6 @@
 /**
- * What an operator says that a market pays, as weights in the order of the engine, which is the one that is shown.
+ * Reads the payout of a market from an operator's input: weights in the order of the engine, which is the one that is
+ * shown.
  *
  * Thread: I/O.
  */

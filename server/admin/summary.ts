@@ -19,9 +19,7 @@ import { type Progress, shownProgress } from './progress.ts';
 /** The facts that a node reports once it has recovered. */
 export interface NodeFacts {
   readonly tables: Tables;
-  /** Whether orders are accepted. */
-  readonly isTaking: boolean;
-  /** Why orders are not accepted. */
+  /** Why the node is not ready; none = it is. */
   readonly pauses: readonly Pause[];
   readonly clock: ClockFacts;
   readonly progress: Progress;

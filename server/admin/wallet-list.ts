@@ -66,7 +66,7 @@ export function walletListOperations(
           const found: AccountRow[] = [];
           for (at = after; at < end && found.length < limit; at++) {
             const row = (at + 1) as AccountRow;
-            if (isWanted(parts, row, input)) found.push(row);
+            if (accountMatchesFilters(parts, row, input)) found.push(row);
           }
           return found.map((row) => accountRow(parts, row));
         });
@@ -76,14 +76,14 @@ export function walletListOperations(
       const others = names.list().filter((wallet) => !hasAccount(t, wallet));
       for (; at < accounts + others.length && wallets.length < limit; at++) {
         const row = namedRow(parts, others[at - accounts]!);
-        if (isNamedWanted(row, input)) wallets.push(row);
+        if (namedMatchesFilters(row, input)) wallets.push(row);
       }
       return { wallets, next: at < accounts + others.length ? at : null };
     },
   };
 }
 
-function isWanted(
+function accountMatchesFilters(
   { bans, names, t }: WalletListParts,
   row: AccountRow,
   { banned, funded, search }: Filters,
@@ -95,7 +95,7 @@ function isWanted(
   return search === undefined || matches(search, address, names.nameOf(address));
 }
 
-function isNamedWanted(row: Row, { banned, funded, search }: Filters): boolean {
+function namedMatchesFilters(row: Row, { banned, funded, search }: Filters): boolean {
   if (funded === true || (banned === true && !row.banned)) return false;
   return search === undefined || matches(search, row.wallet.toLowerCase(), row.name);
 }

@@ -17,6 +17,12 @@ import { SHARED_ANSWERS } from './shared-paths.ts';
 
 const PRICE_BID = 'best price: `token_id`, `side` BUY (the best bid) or SELL (the best ask)';
 
+/** The rows that are served under a configuration. */
+export function servedRoutes({ readyRoute }: Pick<Config, 'readyRoute'>): RouteKey[] {
+  const keys = Object.keys(ROUTE_TABLE) as RouteKey[];
+  return readyRoute ? keys : keys.filter((key) => key !== 'GET /ready');
+}
+
 export function configuredRow(key: RouteKey, config: Config): RouteRow {
   const row: RouteRow = ROUTE_TABLE[key];
   return { ...row, ...changes(key, row, config) };

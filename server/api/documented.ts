@@ -25,10 +25,10 @@ import { STREAM_TABLE } from '../streams/messages.ts';
 import { boundTexts } from '../streams/stream-bounds.ts';
 import { AUTH_SECONDS } from '../streams/user-channel.ts';
 import { placesOf } from './base-paths.ts';
-import { configuredRow } from './configured-row.ts';
+import { configuredRow, servedRoutes } from './configured-row.ts';
 import * as info from './node-info.ts';
 import { writes } from './route-row.ts';
-import { ROUTE_TABLE, type RouteKey } from './route-table.ts';
+import { ROUTE_TABLE } from './route-table.ts';
 
 const MODULES = [
   account,
@@ -76,7 +76,7 @@ function names(): ReadonlyMap<unknown, string> {
 
 function routesOf(config: Config): OpenApiParts['routes'] {
   let before = '';
-  return (Object.keys(ROUTE_TABLE) as RouteKey[]).map((key) => {
+  return servedRoutes(config).map((key) => {
     const row = configuredRow(key, config);
     if (row.repeats !== true) before = row.does;
     const summary = row.repeats === true ? repeated(before, row.does) : row.does;

@@ -17,18 +17,27 @@ import type { Handler } from '../http/http.ts';
 import type { RateControl } from '../http/rate-control.ts';
 import { effectiveCaps, RATE_CLASSES, RATE_LIMITS, type RateCaps } from '../http/rate-limits.ts';
 import { TOKENS_MAX } from '../market-data/token-schemas.ts';
-import { PAUSE_REASONS, PAUSES, type Pause } from '../orders/pauses.ts';
+import { codesOf, PAUSE_REASONS, PAUSES, type Pause } from '../orders/pauses.ts';
 import { MirrorAnswer, type MirrorFacts, shownMirror } from '../paper/mirror-facts.ts';
 import { PlayAnswer, type PlayFacts, shownPlay } from '../paper/play-facts.ts';
 import { type NodeMode, NodeModeAnswer } from './node-mode.ts';
 
 const Address = Type.String({ pattern: '^0x[0-9a-fA-F]{40}$' });
 
+const ReasonCode = Type.Union(PAUSE_REASONS.map((reason) => Type.Literal(reason)));
+
+export const ReadyAnswer = Type.Object({ status: Type.Literal('ready') });
+
+export const UnreadyAnswer = Type.Object({
+  status: Type.Literal('unready'),
+  reasons: Type.Array(ReasonCode, { minItems: 1 }),
+});
+
 export const StatusAnswer = Type.Object({
   status: Type.Union([Type.Literal('ok'), Type.Literal('read-only')]),
   paused: Type.Array(
     Type.Object({
-      reason: Type.Union(PAUSE_REASONS.map((reason) => Type.Literal(reason))),
+      reason: ReasonCode,
       means: Type.String(),
       takes_cancels: Type.Boolean(),
     }),
@@ -146,6 +155,7 @@ export const RateLimitsAnswer = Type.Object({
   ),
 });
 
+const READY = '{"status":"ready"}';
 const MIB = 2 ** 20;
 const ORDER_BODY_BYTES = 2 * 2 ** 10;
 
@@ -163,8 +173,7 @@ export interface InfoParts {
   readonly venue: string;
   /** Undefined with RATE_LIMITS=off. */
   readonly rates: RateControl | undefined;
-  /** Whether orders are taken. */
-  readonly isTaking: () => boolean;
+  /** Why this node is not ready; none = it is. */
   readonly pauses: () => readonly Pause[];
   readonly clock: () => ClockFacts;
   readonly progress: () => Progress;
@@ -197,6 +206,11 @@ export function infoHandlers(parts: InfoParts) {
     'GET /healthz': ok,
     'GET /gamma/status': ((context) =>
       context.reply(200, 'OK', [['Content-Type', 'text/plain']])) as Handler<unknown>,
+    'GET /ready': ((context) => {
+      const reasons = codesOf(parts.pauses());
+      if (reasons.length === 0) return context.reply(200, READY);
+      return context.reply(503, JSON.stringify({ status: 'unready', reasons }));
+    }) as Handler<unknown>,
     'GET /status': ((context) => context.reply(200, statusText(parts))) as Handler<unknown>,
     'GET /time': ((context) => context.reply(200, String(seconds()))) as Handler<unknown>,
     'GET /version': ((context) => context.reply(200, version)) as Handler<unknown>,
@@ -218,7 +232,6 @@ export function infoHandlers(parts: InfoParts) {
 function statusText({
   clock,
   contradictions,
-  isTaking,
   mirror,
   mode,
   pauses,
@@ -229,9 +242,10 @@ function statusText({
   const { aheadMs, jumpMs } = clock();
   const mirrored = mirror();
   const played = play();
+  const reasons = codesOf(pauses());
   return JSON.stringify({
-    status: isTaking() ? 'ok' : 'read-only',
-    paused: pauses().map(({ reason }) => {
+    status: reasons.length === 0 ? 'ok' : 'read-only',
+    paused: reasons.map((reason) => {
       const { means, takesCancels } = PAUSES[reason];
       return { reason, means, takes_cancels: takesCancels };
     }),

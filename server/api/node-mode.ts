@@ -1,4 +1,4 @@
-/** What kind of node this is, as its log, `GET /status` and `GET /exchange-info` say it. Pure. */
+/** Mode of a node, as its log, `GET /status` and `GET /exchange-info` show it. Pure. */
 import { Type } from '../common/schema.ts';
 
 export const NodeModeAnswer = Type.Object(
@@ -14,7 +14,7 @@ export const NodeModeAnswer = Type.Object(
 
 export type NodeMode = Readonly<Record<keyof typeof NodeModeAnswer.properties, boolean>>;
 
-/** Such as `ledger on, demo on`: the ledger in any case, of the others what applies. */
+/** Returns a text such as `ledger on, demo on`: the ledger in any case, other modes only when on. */
 export function modeText({ ledger, ...others }: NodeMode): string {
   const on = Object.entries(others).filter(([, applies]) => applies);
   return [`ledger ${ledger ? 'on' : 'off'}`, ...on.map(([name]) => `${name} on`)].join(', ');

@@ -40,6 +40,8 @@ export interface RouteRow {
   readonly bodyBounds?: JsonBounds;
   /** Of a 200. */
   readonly answer: TSchema;
+  /** Of a 503 that is an answer of the route and no error. */
+  readonly unavailable?: TSchema;
   /** Content types of a 200; JSON unless said. Of a caller's choice of several its header Accept is read last. */
   readonly media?: readonly string[];
   /** Answers carry an ETag, and who sends it back is answered 304 until they change. */

@@ -57,6 +57,12 @@ export const ROUTE_TABLE = {
   'GET /ok': { ...plain, answer: Type.Literal('OK'), does: '`"OK"`' },
   'GET /health': { ...plain, answer: Type.Literal('OK'), does: '`"OK"`' },
   'GET /healthz': { ...plain, answer: Type.Literal('OK'), does: '`"OK"`' },
+  'GET /ready': {
+    ...plain,
+    answer: info.ReadyAnswer,
+    unavailable: info.UnreadyAnswer,
+    does: 'whether this node takes orders, or has them taken: 200, or 503 with the codes of the reasons',
+  },
   'GET /status': {
     ...plain,
     answer: info.StatusAnswer,

@@ -32,7 +32,7 @@ import type { AppliedSequence } from '../orders/applied-sequence.ts';
 import { orderHandlers } from '../orders/order-routes.ts';
 import type { OrderTaker } from '../orders/order-taker.ts';
 import { portfolioHandlers } from '../portfolio/portfolio-routes.ts';
-import { configuredRow } from './configured-row.ts';
+import { configuredRow, servedRoutes } from './configured-row.ts';
 import { documentsOf } from './documented.ts';
 import { exchangesOf, type InfoParts, infoHandlers } from './node-info.ts';
 import { PROGRAM_HANDLERS } from './programs.ts';
@@ -85,6 +85,7 @@ export function nodeRoutes(parts: RouteParts): Route[] {
       credentialPrefix: config.credentialPrefix,
       catalogErrors: config.catalogErrors,
       maxBatchOrders: config.maxBatchOrders,
+      served: servedRoutes(config),
       rowOf: (key) => configuredRow(key, config),
       seconds,
       rateLimits: config.rateLimits,

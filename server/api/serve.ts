@@ -55,6 +55,8 @@ export interface ServeParts {
   readonly auth: Auth;
   readonly credentialPrefix: string;
   readonly maxBatchOrders: number;
+  /** The rows that are served. */
+  readonly served: readonly RouteKey[];
   /** A row of the table as it is under the configuration. */
   readonly rowOf: (key: RouteKey) => RouteRow;
   /** Unix seconds. */
@@ -73,11 +75,11 @@ export interface ServeParts {
 /** Body of a 429 of the catalog API (docs/protocol.md#rate-limits). */
 const CATALOG_THROTTLED = typedErrorBody('too many requests', 'Too Many Requests');
 
-/** Every row of the table as a route, at the root and under the base path of its API. */
+/** Every row that is served as a route, at the root and under the base path of its API. */
 export function serveTable(given: ServeParts, handlers: Handlers): Route[] {
   const wasted = new WastedBodies(given.rateLimits, () => performance.now());
   const parts = { ...given, wasted };
-  return (Object.keys(ROUTE_TABLE) as RouteKey[]).flatMap((key) => {
+  return parts.served.flatMap((key) => {
     const row = parts.rowOf(key);
     return placesOf(key, row, ROUTE_TABLE).map((mounted) => {
       const route = serveRow(parts, mounted, row, handlers[key]);

@@ -99,7 +99,6 @@ async function serve(start: Start, parts: CaughtUp): Promise<RunningNode> {
     mirror = await (await import('./mirror.ts')).openMirror(start, parts);
   const facts = (): NodeFacts => ({
     tables: t,
-    isTaking: writer.isTaking(),
     pauses: writer.pauses(),
     clock: clockFacts(),
     progress: progress(),
@@ -208,7 +207,7 @@ async function openPort(
   const texts = new TokenTexts(tables, lookup, config.tradesAsset, () => infos.pinnedLookup());
   const books = new BookRenderer(tables, texts);
   const closedOrders = new StoredClosedOrders(stores.derived);
-  const { applied, isTaking, ledger, pauses, seqlock } = writer;
+  const { applied, ledger, pauses, seqlock } = writer;
   const { commits, whenBatchesDone } = writer;
   const lines = await delayed(writer.lines, config, play?.after);
   const { now, wall } = clock;
@@ -226,7 +225,7 @@ async function openPort(
   const routes = nodeRoutes({
     ...parts,
     ...shared,
-    ...{ applied, auth, config, isTaking, ledger, lines, pauses, rates, seqlock },
+    ...{ applied, auth, config, ledger, lines, pauses, rates, seqlock },
     venue: registry.venue,
     forwarder: cluster?.forwarder,
     trades: new TradesRenderer(parts.tradesIndex, texts),

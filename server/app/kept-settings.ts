@@ -24,7 +24,7 @@ import { marketByCondition } from '../market-data/find.ts';
 import { DEMO_CONDITIONS } from './demo-catalog.ts';
 import { type ShellSettings, shellLine } from './start-line.ts';
 
-/** What a directory keeps, or a cluster. */
+/** Facts that a directory or a cluster keeps between starts. */
 export interface KeptFacts {
   /** Named in errors: `DATA_DIR ./data`. */
   readonly place: string;
@@ -65,7 +65,7 @@ export function placeOf({ cluster, dataDir }: Config): string {
   return cluster === undefined ? `DATA_DIR ${dataDir}` : `the cluster ${cluster.name}`;
 }
 
-/** What kind of node it is, with settled settings. */
+/** Returns the mode of a node with settled settings. */
 export function modeOf({ catalogSyncUrl, cluster, mirrorUrl, play }: Config, t: Tables): NodeMode {
   return {
     ledger: ledgerIsOn(t),
@@ -77,7 +77,7 @@ export function modeOf({ catalogSyncUrl, cluster, mirrorUrl, play }: Config, t: 
   };
 }
 
-/** Whether a market of the demo is open. */
+/** Returns true while a market of the demo is open. */
 function hasDemo(t: Tables): boolean {
   for (const condition of DEMO_CONDITIONS) {
     const market = marketByCondition(t, condition);
@@ -138,7 +138,7 @@ function contradictions(
   return found;
 }
 
-/** What is wrong, the line that starts what was asked for, and the one that starts what is there. */
+/** Returns the contradictions, the line that starts a node with these settings, and the one that starts what is kept. */
 function refusal(given: GivenSettings, kept: KeptFacts, wrong: readonly Contradiction[]): string {
   const { config, set } = given;
   const settings = repeatable(config, set).filter(([name]) => name !== 'DATA_DIR');
@@ -171,7 +171,7 @@ function askedLine(
   return shellLine([['DATA_DIR', directory], ...ledger, ...settings]);
 }
 
-/** Where it is not set. */
+/** Default of DATA_DIR. */
 const DATA_DIR = './data';
 const TRIES = 100;
 

@@ -96,6 +96,9 @@ export function venueOf(
   });
 }
 
+/** No operator asks for what the source decides, and the audit log has no entry of it. */
+const SOURCE = { actor: 'the source', isAudited: false };
+
 /** The operation of an operator: engine first, then the catalog says so. */
 export function resolving(
   parts: Pick<CaughtUp, 'catalog' | 'clock' | 'followers' | 'infos' | 't' | 'venue'>,
@@ -114,11 +117,11 @@ export function resolving(
   ): Promise<string | undefined> => {
     const result =
       payout === 'void'
-        ? await operations['POST /admin/markets/void']({ condition })
-        : await operations['POST /admin/markets/resolve']({
-            condition,
-            payouts: Object.fromEntries(tokens.map((token, i) => [token, payout[i]!])),
-          });
+        ? await operations['POST /admin/markets/void']({ condition }, SOURCE)
+        : await operations['POST /admin/markets/resolve'](
+            { condition, payouts: Object.fromEntries(tokens.map((it, i) => [it, payout[i]!])) },
+            SOURCE,
+          );
     if (!(result instanceof OperationRefused)) return undefined;
     return `${result.error} ${result.detail}`.trim();
   };

@@ -118,7 +118,7 @@ export class NodeAdmin {
   private status(facts: NodeFacts | undefined): Status {
     if (this.isEnding) return 'draining';
     if (facts === undefined) return 'starting';
-    return facts.isTaking ? 'ready' : 'read-only';
+    return facts.pauses.length === 0 ? 'ready' : 'read-only';
   }
 
   private scrape(delay: Delay, diskFree: number | undefined): Scrape | undefined {

@@ -68,6 +68,8 @@ export class Noted implements VenuePause {
         return;
       case 'catalog':
         this.catalog = note.digest;
+        return;
+      case 'handover':
     }
   }
 

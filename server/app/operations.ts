@@ -28,6 +28,7 @@ import { nameOperations, walletListOperations } from '../admin/wallet-list.ts';
 import { banOperations, orderOperations } from '../admin/wallet-operations.ts';
 import { marketStoryLookup } from '../catalog/market-info.ts';
 import { conditionNamed, eventNamed } from '../catalog/named-rows.ts';
+import type { Handover } from '../cluster/beat.ts';
 import type { RateControl } from '../http/rate-control.ts';
 import type { LedgerCommands } from '../ledger/ledger-commands.ts';
 import { AccountTexts } from '../market-data/account-texts.ts';
@@ -58,7 +59,8 @@ interface OperatedParts
 
 /** Undefined where nobody makes any: without an admin listener, and without other nodes that have one. */
 export function openOperations(start: Start, parts: OperatedParts): AdminOperations | undefined {
-  const { adminPort, adminToken, dataDir } = start.options.config;
+  const { config } = start.options;
+  const { adminPort, adminToken, dataDir } = config;
   const { cluster, infos, noted, orders, rates, registry, stores, t, writer } = parts;
   if (adminPort === 0 && cluster === undefined) return undefined;
   const audit = new AuditLog(dataDir);
@@ -97,9 +99,26 @@ export function openOperations(start: Start, parts: OperatedParts): AdminOperati
     }),
     log: (line) => start.options.log('error', line),
   });
+  cluster?.whenHandedOver((handover) => {
+    if (handover.isAudited) return;
+    recordHandover(audit, handover, config.nodeId).catch((error: Error) =>
+      start.options.log('error', `audit log unavailable: ${error.message}`),
+    );
+  });
   cluster?.operations.serve(cluster.peers, (call) => operations.run(call));
   const token = adminToken === '' && adminPort !== 0 ? newToken(dataDir) : adminToken;
   return { token, run: (call) => operations.run(call) };
+}
+
+/** The entry of a handover that the node which led could not write, or made by itself. */
+async function recordHandover(
+  audit: AuditLog,
+  { by, from, reasons }: Handover,
+  to: string,
+): Promise<void> {
+  const route = 'POST /admin/cluster/handover';
+  const id = await audit.begin({ actor: by, route, body: { from, to, reasons } });
+  await audit.end(id, 200);
 }
 
 /** Operations on the ledger, on events and on markets. */

@@ -25,6 +25,8 @@ import type { Member } from '../cluster/member.ts';
 import { NO_CONTRADICTIONS } from '../common/contradictions.ts';
 import { aheadOf, aheadText, GuardedClock } from '../common/guarded-clock.ts';
 import type { NodeClock } from '../common/node-clock.ts';
+import type { Config } from '../config/config.ts';
+import { SettingsRefused } from '../config/settings-refused.ts';
 import { domainsOf } from '../config/signing-domains.ts';
 import { InUse } from '../http/listening.ts';
 import { openNodeKey } from '../identity/credentials.ts';
@@ -35,6 +37,7 @@ import { TradesIndex } from '../market-data/trades-index.ts';
 import type { AppliedBatch } from '../orders/applied-batch.ts';
 import { BatchMeters } from '../orders/batch-meters.ts';
 import { PAUSES } from '../orders/pauses.ts';
+import type { OpenedPlay } from '../paper/open-play.ts';
 import { Names } from '../streams/names.ts';
 import type { RecentBatches } from '../streams/recent-batches.ts';
 import { loadRecent, storeRecent } from '../streams/recent-file.ts';
@@ -67,7 +70,6 @@ interface Followers {
   readonly recent: RecentBatches;
 }
 
-const NO_PLAY = { openPlay: () => undefined };
 const NOTHING_SET: ReadonlySet<string> = new Set();
 
 /** Where the directory cannot be written, `unwritable` says why, and the stores are read-only. */
@@ -75,8 +77,7 @@ export async function open(start: Start) {
   const { config, log } = start.options;
   const { dataDir } = config;
   const warn = (line: string): void => log('warn', line);
-  const { openPlay } = config.play === '' ? NO_PLAY : await import('../paper/open-play.ts');
-  const play = await openPlay(config);
+  const play = config.play === '' ? undefined : await openedPlay(config);
   const clock: NodeClock = play?.clock ?? new GuardedClock();
   start.onClose(() => clock.stop());
   try {
@@ -101,6 +102,15 @@ export async function open(start: Start) {
   const unwritable = `DATA_DIR ${dataDir} cannot be written: ${problem}`;
   warn(`${unwritable}; ${PAUSES.directory.begins}`);
   return { ...opened, cluster: undefined, unwritable };
+}
+
+/** Throws SettingsRefused where the file of PLAY cannot be read. */
+async function openedPlay(config: Config): Promise<OpenedPlay> {
+  const { openPlay } = await import('../paper/open-play.ts');
+  return openPlay(config).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === undefined) throw error;
+    throw new SettingsRefused(`PLAY=${config.play}: ${error.message}`);
+  });
 }
 
 /** What a peer has given is put into its place before anything is read; then the start begins again. */

@@ -3,7 +3,7 @@
  *
  * Thread: the I/O thread.
  */
-import { earliestExpiry } from '../../engine/orders/expiry.ts';
+import { earliestDue } from '../../engine/due.ts';
 import type { SteppedClock } from '../admin/play-operations.ts';
 import type { Contradictions } from '../common/contradictions.ts';
 import type { LedgerCommands } from '../ledger/ledger-commands.ts';
@@ -14,8 +14,6 @@ import { Timeline } from '../paper/timeline.ts';
 import { resolving, venueOf } from './mirror.ts';
 import type { CaughtUp } from './phases.ts';
 import type { Start } from './start.ts';
-
-const MS = 1_000;
 
 export interface Play extends SteppedClock {
   /** Lets time run, where it has a speed. */
@@ -50,7 +48,7 @@ export async function beginPlay(
   const timeline = new Timeline({
     clock,
     message: player.next,
-    expiry: () => earliestExpiry(t) * MS,
+    expiry: () => earliestDue(t),
     expire: () => writer.expireDue(),
     onError: (error) => onFatal(new Error(`the recording cannot be played on: ${error.message}`)),
   });

@@ -21,7 +21,6 @@ export function refusingWriter(detail: string, newest: number): Writer {
     seqlock: new SeqlockReader(undefined, setImmediate),
     applied: new AppliedSequence(newest),
     meters: undefined,
-    isTaking: () => false,
     waiting: () => 0,
     pauses: () => [{ reason: 'directory', detail }],
     pauseVenue: () => undefined,

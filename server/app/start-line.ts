@@ -4,10 +4,10 @@
  * Thread: the I/O thread, at the end of a start that failed.
  */
 
-/** By variable; `undefined` = a secret, which is in the environment. */
+/** Texts by variable; `undefined` = a secret, which is in the environment. */
 export type ShellSettings = readonly (readonly [variable: string, text: string | undefined])[];
 
-/** As flags of the program, which every shell takes; `npm start` takes variables alone. */
+/** Flags of the program by variable. Every shell takes them; `npm start` takes variables alone. */
 const FLAGS: Readonly<Record<string, string>> = {
   PORT: '--port',
   ADMIN_PORT: '--admin-port',
@@ -27,13 +27,13 @@ export function shellLine(settings: ShellSettings): string {
   return [...variables, script ?? 'prediction-market-node start', ...flags].join(' ');
 }
 
-/** How npm started the program; undefined where it did not. */
+/** Returns the npm command that started the program; undefined where npm did not. */
 function scriptOf(event: string | undefined): string | undefined {
   if (event === 'start') return 'npm start';
   return event === 'start:windows' ? 'npm run start:windows' : undefined;
 }
 
-/** As one word of a shell. */
+/** Returns a text as one word of a shell. */
 function quoted(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -4,7 +4,7 @@
  * Thread: the I/O thread.
  */
 
-import { earliestExpiry } from '../../engine/orders/expiry.ts';
+import { earliestDue } from '../../engine/due.ts';
 import { engineTime, firstKeptClosed, lastBatch } from '../../engine/reads.ts';
 import { BATCH_COMMANDS_MAX } from '../../engine/tables/capacities.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
@@ -77,11 +77,9 @@ export interface Writer {
   readonly seqlock: SeqlockReader;
   /** The newest batch that is durable. */
   readonly applied: AppliedSequence;
-  /** Whether orders are taken. */
-  isTaking(): boolean;
   /** Requests that wait. */
   waiting(): number;
-  /** Why orders are not taken; none = they are. */
+  /** Why this node is not ready, the rules of docs/protocol.md#readiness; none = it is. */
   pauses(): readonly Pause[];
   /** Pauses the venue, or resumes it with undefined. @param reason as the operator gives it */
   pauseVenue(reason: string | undefined): void;
@@ -95,7 +93,7 @@ export interface Writer {
   readonly commits: Commits | undefined;
   /** Watches the wallets that wanted to be watched, from now on. */
   openHeartbeats(watches: WatchNotes): Pick<Heartbeats, 'beat' | 'stop'>;
-  /** Resolves once the orders that have expired by now are gone. */
+  /** Resolves once the orders that have expired by now are gone, and the markets whose end has come have ended. */
   expireDue(): Promise<void>;
   /** Resolves when every worker has loaded: until then an order waits longer than others. */
   ready(): Promise<void>;
@@ -231,10 +229,12 @@ async function begin(o: WriterOptions, parts: WriterParts): Promise<void> {
     resolutions.wake();
   } else {
     follower.start();
-    cluster.join(tables, sequencer, epochSettings(config), {
-      onProblem: (problem) => room.report('etcd', problem),
-      onFatal: (error) => sequencer.stop(error),
-    });
+    const calls = {
+      onProblem: (problem: string | undefined) => room.report('etcd', problem),
+      onFatal: (error: Error) => sequencer.stop(error),
+    };
+    const own = { pauses: () => room.pauses(), wall: clock.wall };
+    cluster.join(tables, sequencer, epochSettings(config), calls, own);
     cluster.whenLeading(() => resolutions.wake());
     await start.wait('somebody to lead the cluster', cluster.settled(signal));
   }
@@ -262,7 +262,6 @@ function writerOf(o: WriterOptions, parts: WriterParts): Writer {
     meters,
     seqlock,
     applied: sequencer.applied,
-    isTaking: () => !sequencer.isPaused() && cluster?.isStale() !== true,
     waiting: () => sequencer.waiting() + lines.waiting,
     pauses: () => [...room.pauses(), ...(cluster?.pauses() ?? [])],
     pauseVenue: (reason) => room.report('operator', reason),
@@ -282,10 +281,10 @@ function writerOf(o: WriterOptions, parts: WriterParts): Writer {
     },
     async expireDue() {
       if (cluster !== undefined) return;
-      const earliest = earliestExpiry(tables);
-      if (earliest === 0 || earliest * MS > o.clock.now()) return;
+      const earliest = earliestDue(tables);
+      if (earliest === 0 || earliest > o.clock.now()) return;
       const due = applyCommands(sequencer, new Int32Array(0));
-      await start.wait('the orders that expired while the node was down', due);
+      await start.wait('orders and markets whose time came while the node was down', due);
     },
     ready: () => pool.loaded(),
     follow: () => follower.start(),

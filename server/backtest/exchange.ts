@@ -23,6 +23,7 @@ import {
   Side,
 } from '../../engine/commands.ts';
 import { SelfTrade } from '../../engine/context.ts';
+import { earliestDue } from '../../engine/due.ts';
 import { Engine } from '../../engine/engine.ts';
 import { findPosition } from '../../engine/ledger/positions.ts';
 import {
@@ -33,7 +34,6 @@ import {
   sharesTotal,
 } from '../../engine/ledger/reads.ts';
 import { findAccount } from '../../engine/orders/accounts.ts';
-import { earliestExpiry } from '../../engine/orders/expiry.ts';
 import { findOrder } from '../../engine/orders/orders.ts';
 import { RejectReason, type RejectReasonCode } from '../../engine/orders/reject-reasons.ts';
 import {
@@ -163,8 +163,8 @@ export class Exchange {
   /** Moves the clock on; orders that expire end. */
   at(time: number): void {
     this.time = Math.max(time, this.time);
-    const expiry = earliestExpiry(this.t);
-    if (expiry === 0 || expiry * 1_000 > this.time) return;
+    const due = earliestDue(this.t);
+    if (due === 0 || due > this.time) return;
     this.begin();
     this.engine.end();
   }

@@ -16,7 +16,7 @@ import { marketByCondition } from '../market-data/find.ts';
 import { registeredMarkets, tokenByText } from '../market-data/registered.ts';
 import type { MarketIdentity, ReadyCatalog } from './snapshot.ts';
 
-/** Whether every market has the tokens and the neg-risk flag that are registered, in the same order. */
+/** Returns true when every market has the registered tokens, in their order, and the registered neg-risk flag. */
 export function isAligned(
   t: Tables,
   { bookless, terms }: Pick<ReadyCatalog, 'bookless' | 'terms'>,

@@ -1,5 +1,5 @@
 /**
- * What operators name by slug or number, in a prepared catalog.
+ * Finds markets and events of a prepared catalog by slug or number, for operators.
  *
  * Thread: I/O.
  */

@@ -9,7 +9,7 @@ export type Cells<Row> = Readonly<Record<string, (row: Row) => string>>;
 
 export interface ListPage<Row> {
   readonly rows: readonly Row[];
-  /** For `--after`; undefined at the end. */
+  /** Value of `--after` for the next page; undefined at the end. */
   readonly next: string | undefined;
 }
 
@@ -20,9 +20,9 @@ export interface List<Row extends object> {
     options: Options,
     from: { readonly limit: number; readonly after: string | undefined },
   ) => Promise<ListPage<Row>>;
-  /** Of CSV. */
+  /** Columns of the CSV. */
   readonly columns: CsvColumns<Row>;
-  /** Of the table for people. */
+  /** Columns of the table for people. */
   readonly shown: (options: Options) => Cells<Row>;
   /** Headings whose cells are numbers. */
   readonly numbers?: readonly string[];

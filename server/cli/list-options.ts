@@ -1,4 +1,4 @@
-/** Of lists by pages (list-command.ts). Data, because the table of commands is loaded with each of them. */
+/** Options of lists by pages (list-command.ts). Data, because the table of commands is loaded with each command. */
 
 /** Flags of every list, for its row of the table of commands. */
 export const LIST_OPTIONS = {

@@ -107,8 +107,10 @@ export const resume = stateCommand('POST /admin/markets/resume', 'taking orders'
 export const close = stateCommand('POST /admin/markets/close', 'closed');
 
 function payoutOf(text: string): number[] {
-  if (!/^\d{1,5}(?:,\d{1,5})+$/.test(text)) {
-    throw new Refused(`--payout must be whole numbers such as 1,0, not "${text}"`);
+  if (!/^(?:0|[1-9]\d{0,4})(?:,(?:0|[1-9]\d{0,4}))+$/.test(text)) {
+    throw new Refused(
+      `--payout must be whole numbers without leading zeros, such as 1,0, not "${text}"`,
+    );
   }
   return text.split(',').map(Number);
 }

@@ -42,7 +42,7 @@ interface Outcome {
   readonly price: string;
 }
 
-/** A market, or of one with `--tokens` one outcome. */
+/** A market; with `--tokens` one outcome of a market. */
 interface MarketRow {
   readonly id: string;
   readonly slug: string;
@@ -50,7 +50,7 @@ interface MarketRow {
   readonly condition_id: string;
   readonly event_id: string;
   readonly event_slug: string;
-  /** Such as `open`, `halted`, `resolved: Yes`. */
+  /** State for people: `open`, `halted`, `resolved: Yes`. */
   readonly state: string;
   readonly end: string;
   readonly volume: string;
@@ -68,13 +68,13 @@ interface EventRow {
   readonly markets: number;
 }
 
-/** Of `--state`: what the node filters by. */
+/** Parameters of the node by value of `--state`. */
 const STATES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   open: { closed: 'false', accepting_orders: 'true' },
   halted: { closed: 'false', accepting_orders: 'false' },
   closed: { closed: 'true' },
 };
-/** Of `--by`; the largest or the next ones first. */
+/** Parameters of the node by value of `--by`; the largest or the next ones first. */
 const ORDERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   new: {},
   volume: { order: 'volumeNum', ascending: 'false' },
@@ -213,7 +213,7 @@ function tagOf(options: Options): Readonly<Record<string, string>> {
   return tag === undefined ? {} : { tag_slug: tag };
 }
 
-/** Figures of events have names of their own. */
+/** Returns the sort order of events, whose statistics have names of their own. */
 function eventOrder(options: Options): Readonly<Record<string, string>> {
   const { order, ...rest } = chosen(options, 'by', ORDERS);
   return order === undefined ? rest : { ...rest, order: order.replace(/Num$/, '') };

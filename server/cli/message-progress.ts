@@ -1,7 +1,7 @@
 /** Line of progress of a recording: messages, messages a second, and the size of a file. */
 import type { Progress } from './progress.ts';
 
-/** Over which the rate is measured. */
+/** Window of the rate, in milliseconds. */
 const RATE_MS = 1_000;
 const UNITS = ['bytes', 'KB', 'MB', 'GB', 'TB'] as const;
 const COUNT = new Intl.NumberFormat('en');
@@ -10,7 +10,7 @@ export class MessageProgress {
   private readonly progress: Progress;
   private readonly what: string;
   private readonly now: () => number;
-  /** When the rate was measured last, and how many messages there were. */
+  /** Time of the newest rate, in milliseconds of `now`; `before` is the number of messages then. */
   private since: number;
   private before = 0;
   private rate: number | undefined;

@@ -24,7 +24,7 @@ export const record: Run = async (context, [url = '', file = ''], options) => {
   // What is under way when it is interrupted is written.
   const requests = new AbortController();
   const api = new SourceApi(url, textOf(options, 'catalog') ?? url, requests.signal);
-  const { named, passedOver, top } = await chosenMarkets(api, choice).catch((error: Error) => {
+  const { named, notBinary, top } = await chosenMarkets(api, choice).catch((error: Error) => {
     const isElsewhere = options.catalog === undefined && /: status 40[45]$/.test(error.message);
     throw isElsewhere ? new Error(`${error.message}; ${ELSEWHERE}`) : error;
   });
@@ -36,8 +36,8 @@ export const record: Run = async (context, [url = '', file = ''], options) => {
     markets: choice.text.split(','),
   });
   stderr.line(`${markets.length} markets of ${url} are recorded in ${file}; Ctrl+C ends it`);
-  if (passedOver.length > 0)
-    stderr.line(`left out, because they do not have two outcomes: ${passedOver.length}`);
+  if (notBinary.length > 0)
+    stderr.line(`left out, because they do not have two outcomes: ${notBinary.length}`);
   const interrupt = new AbortController();
   const interrupted = (): void => interrupt.abort();
   for (const name of SIGNALS) process.once(name, interrupted);

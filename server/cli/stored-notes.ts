@@ -6,7 +6,7 @@ import { KeptNotes } from '../../storage/notes/kept-notes.ts';
 import type { Note } from '../../storage/notes/notes.ts';
 import { readNotes } from '../../storage/notes/read-notes.ts';
 
-/** What there is, also while a node runs. */
+/** Reads all notes of a directory, also while a node runs there. */
 export async function storedNotes(dataDir: string): Promise<Note[]> {
   const notes: Note[] = [];
   const kept = new KeptNotes(dataDir, { durability: 'flushed', readOnly: true });

@@ -3,6 +3,7 @@
  */
 import type { Capacities } from '../../engine/tables/capacities.ts';
 import type { Tail } from '../../storage/cluster/replicated-log.ts';
+import type { HandoverNote } from '../../storage/notes/notes.ts';
 
 export interface Beat {
   readonly node: string;
@@ -27,6 +28,14 @@ export interface Beat {
   readonly nextPeers?: string | undefined;
   /** Where it leaves: what it has left behind, and the next one claims without a further look. */
   readonly tail?: Tail | undefined;
+  /** Where it leaves: who asked for it, and why; the record of the next epoch has it. */
+  readonly handover?: Handover | undefined;
+}
+
+/** The end of a lead that a node gives to another one. */
+export interface Handover extends HandoverNote {
+  /** The audit log of the node that led has it; otherwise the next leader writes it into its own. */
+  readonly isAudited: boolean;
 }
 
 export function encodeBeat(beat: Beat): Buffer {

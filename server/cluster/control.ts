@@ -9,12 +9,14 @@ import type { ReplicatedLog } from '../../storage/cluster/replicated-log.ts';
 import type { EtcdClient } from '../../storage/etcd/client.ts';
 import type { ClusterControl } from '../admin/cluster-operations.ts';
 import type { NodeView } from '../admin/cluster-schemas.ts';
+import { barsLead } from '../orders/pauses.ts';
 import { announcedOf } from './announced.ts';
 import type { Roles } from './roles.ts';
 
 /** What GET /status says, as far as it is of interest here. */
 interface Status {
   readonly status: string;
+  readonly paused: readonly { readonly reason: string }[];
   readonly log: { readonly sequence: number; readonly digest: number };
   readonly cluster: {
     readonly role: 'leader' | 'follower';
@@ -53,12 +55,12 @@ export function controlOf(o: ControlOptions): ClusterControl {
       };
     },
 
-    async handOver(to) {
+    async handOver(to, { actor, isAudited }) {
       if (roles.role !== 'leading') return `it does not lead: ask ${roles.leader?.node ?? 'later'}`;
-      const next = nextOf(await nodesOf(o.replicated), node, to);
+      const next = nextOf(await askedNodes(o.replicated), node, to);
       if ('problem' in next) return next.problem;
       const began = performance.now();
-      await roles.handOver(next.node);
+      await roles.handOver(next.node, { by: actor, reasons: [], isAudited });
       while (roles.leader === undefined || roles.leader.node === node) {
         if (performance.now() - began > LED * silenceMs) return 'nobody leads yet';
         await sleep(LOOK_MS);
@@ -101,23 +103,34 @@ export class NodeList {
   };
 }
 
-/** Who shall lead after `own`. */
+/** The node that shall lead after `own`. */
 function nextOf(
-  nodes: readonly NodeView[],
+  nodes: readonly AskedNode[],
   own: string,
   to: string | undefined,
 ): { readonly node: string } | { readonly problem: string } {
   const able = nodes
-    .filter((it) => it.node !== own && it.may_lead && it.role === 'follower' && it.state === 'ok')
-    .sort((a, b) => b.applied! - a.applied!);
+    .filter(({ isAble, view }) => isAble && view.node !== own)
+    .sort((a, b) => b.view.applied! - a.view.applied!)
+    .map(({ view }) => view);
   const next = to === undefined ? able[0] : able.find((it) => it.node === to);
   if (next !== undefined) return next;
-  const found = nodes.find((it) => it.node === to);
-  if (found !== undefined) return { problem: `${to} cannot lead: ${found.state}` };
+  const found = nodes.find(({ view }) => view.node === to);
+  if (found !== undefined) return { problem: `${to} cannot lead: ${found.view.state}` };
   return { problem: to === undefined ? 'no other node can lead' : `there is no node ${to}` };
 }
 
+interface AskedNode {
+  readonly view: NodeView;
+  /** Whether it follows and could lead: what keeps it from being ready, if anything, is no reason of its own. */
+  readonly isAble: boolean;
+}
+
 async function nodesOf(replicated: Pick<ReplicatedLog, 'nodes'>): Promise<NodeView[]> {
+  return (await askedNodes(replicated)).map(({ view }) => view);
+}
+
+async function askedNodes(replicated: Pick<ReplicatedLog, 'nodes'>): Promise<AskedNode[]> {
   const announced = await replicated.nodes(LIST_MS);
   const rows = [...announced].sort(([a], [b]) => (a < b ? -1 : 1));
   return Promise.all(
@@ -127,18 +140,29 @@ async function nodesOf(replicated: Pick<ReplicatedLog, 'nodes'>): Promise<NodeVi
       try {
         const signal = AbortSignal.timeout(ANSWER_MS);
         const answer = await fetch(new URL('/status', advertise), { signal });
-        return { ...common, ...shown((await answer.json()) as Status) };
+        const status = (await answer.json()) as Status;
+        return { view: { ...common, ...shown(status) }, isAble: mayLead && isAble(status) };
       } catch (error) {
         const { cause, message } = error as Error;
-        return { ...common, state: (cause as Error | undefined)?.message ?? message };
+        const state = (cause as Error | undefined)?.message ?? message;
+        return { view: { ...common, state }, isAble: false };
       }
     }),
   );
 }
 
-function shown({ cluster, log, status }: Status) {
+function isAble({ cluster, paused }: Status): boolean {
+  if (cluster?.role !== 'follower' || cluster.catalog_missing !== null) return false;
+  return !paused.some(({ reason }) => barsLead(reason));
+}
+
+function shown({ cluster, log, paused, status }: Status) {
   if (cluster === null) return { state: 'it runs without CLUSTER' };
   const { applied, behind_ms, catalog_missing, epoch, role } = cluster;
-  const state = catalog_missing === null ? status : `${status}, an older catalog`;
-  return { state, role, epoch, applied, behind_ms, ...log };
+  const reasons = paused.map(({ reason }) => reason).join(', ');
+  const state = [
+    reasons === '' ? status : `${status} (${reasons})`,
+    ...(catalog_missing === null ? [] : ['an older catalog']),
+  ];
+  return { state: state.join(', '), role, epoch, applied, behind_ms, ...log };
 }

@@ -17,6 +17,7 @@ import { scratchEngine } from '../../engine/scratch.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import { encodeBatch } from '../../storage/log/batch-record.ts';
 import type { LogEntry } from '../../storage/log/log.ts';
+import { addNote, type HandoverNote } from '../../storage/notes/notes.ts';
 
 export interface EpochSettings {
   /** Code of the policy. */
@@ -27,8 +28,11 @@ export interface EpochSettings {
   readonly ledger: boolean;
 }
 
-/** What follows the newest record of these tables, which nobody writes meanwhile. */
-export function epochRecord(t: Tables, settings: EpochSettings): LogEntry {
+/**
+ * What follows the newest record of these tables, which nobody writes meanwhile.
+ * @param handover of the lead before, where it was handed over
+ */
+export function epochRecord(t: Tables, settings: EpochSettings, handover?: HandoverNote): LogEntry {
   const scratch = scratchEngine(t);
   const now = engineSettings(t);
   const isFirst = lastBatch(t) === 0;
@@ -43,6 +47,7 @@ export function epochRecord(t: Tables, settings: EpochSettings): LogEntry {
     settings.walletsPerSigner,
     isFirst ? settings.ledger : now.ledger,
   );
+  if (handover !== undefined) addNote(out, { about: 'handover', handover });
   const time = engineTime(t);
   scratch.begin(time, 0);
   scratch.apply(out.i32, out.f64, 0);

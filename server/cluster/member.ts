@@ -22,9 +22,11 @@ import type { Config } from '../config/config.ts';
 import type { Route } from '../http/request-context.ts';
 import type { AppliedSequence } from '../orders/applied-sequence.ts';
 import type { OrderTaker } from '../orders/order-taker.ts';
-import type { Pause } from '../orders/pauses.ts';
+import { codesOf, PAUSES, type Pause } from '../orders/pauses.ts';
 import type { Sequencer } from '../orders/sequencer.ts';
 import { type OwnedRequest, placesOrders } from '../orders/slot-requests.ts';
+import { announcedOf } from './announced.ts';
+import type { Handover } from './beat.ts';
 import { CatalogShare } from './catalog-share.ts';
 import { ClusterClock } from './cluster-clock.ts';
 import { controlOf, NodeList } from './control.ts';
@@ -33,13 +35,20 @@ import { type EpochSettings, epochRecord } from './epoch-record.ts';
 import { Forwarder, NOT_FORWARDED } from './forwarder.ts';
 import { wantCopy } from './join.ts';
 import { LeaderLink } from './leader-link.ts';
+import { type NodeState, NodeWatch } from './node-watch.ts';
 import { OperationForwarder } from './operation-forwarder.ts';
 import { OrderForwarder, type RefuseCaller } from './order-forwarder.ts';
 import { fingerprintOf, giveUpKey, isKeyOf } from './own-key.ts';
 import { PeerServer } from './peers/peer-server.ts';
+import { Readiness } from './readiness.ts';
 import { Roles } from './roles.ts';
 import { openSharedLog, type SharedLog } from './shared-log.ts';
+import { StepDown } from './step-down.ts';
 
+const LIST_MS = 2_000;
+const JOINING: readonly Pause[] = [
+  { reason: 'catch-up', detail: 'cluster: this node has not joined yet' },
+];
 /** Until the node that leads has announced itself. */
 const COMPARE_MS = 500;
 /** Far above what a hand-over takes until it is answered. */
@@ -50,6 +59,14 @@ export interface MemberCalls {
   /** Why no orders are taken, as far as the shared log is concerned; undefined = they are. */
   readonly onProblem: (problem: string | undefined) => void;
   readonly onFatal: (error: Error) => void;
+}
+
+/** What the rest of the node says to others of itself. */
+export interface OwnFacts {
+  /** Reasons of this node why it is not ready, without those of its cluster. */
+  readonly pauses: () => readonly Pause[];
+  /** Unix milliseconds by which credentials are judged. */
+  readonly wall: () => number;
 }
 
 /** What requests are answered by. */
@@ -97,6 +114,12 @@ export class Member {
   private readonly print: Log;
   private readonly signalOver: (why: Error) => void;
   private roles: Roles | undefined;
+  private own: OwnFacts = { pauses: () => [], wall: Date.now };
+  private watch: NodeWatch | undefined;
+  private readiness: Readiness | undefined;
+  /** The end of the lead before that of this node. */
+  private handover: Handover | undefined;
+  private readonly onHandover: ((handover: Handover) => void)[] = [];
   private clock = new ClusterClock(0);
   private readonly onLead: (() => void)[] = [];
   private readonly onFollow: (() => void)[] = [];
@@ -135,6 +158,7 @@ export class Member {
       leader: () => this.roles?.leader?.node,
     });
     this.catalog.serve(this.peers);
+    NodeWatch.serve(this.peers, this.state);
     this.key = fingerprintOf(dataDir);
     const linkOptions = {
       ...{ node: nodeId, secret, waitMs: clusterWaitMs, lateMs: 0 },
@@ -171,7 +195,14 @@ export class Member {
   }
 
   /** From now on the node follows, or leads. */
-  join(tables: Tables, sequencer: Sequencer, settings: EpochSettings, calls: MemberCalls): void {
+  join(
+    tables: Tables,
+    sequencer: Sequencer,
+    settings: EpochSettings,
+    calls: MemberCalls,
+    own: OwnFacts,
+  ): void {
+    this.own = own;
     const { advertise, clusterRole, clusterSilenceMs: silenceMs, nodeId: node } = this.config;
     const { clock, log, print, replicated } = this;
     this.roles = new Roles({
@@ -179,7 +210,7 @@ export class Member {
       ...{ tables, sequencer, clock, print, peers: this.peersUrl, ...calls },
       onFatal: (error) => (error instanceof TooOld ? this.needsCopy(error) : calls.onFatal(error)),
       wall: Date.now,
-      epochRecord: () => epochRecord(tables, settings),
+      epochRecord: (handover) => epochRecord(tables, settings, handover),
       key: this.key,
       onLeader: () => {
         this.leaderChanged();
@@ -187,8 +218,9 @@ export class Member {
       },
       onNext: (leader) => this.link.expect(leader),
       waiting: () => this.lines?.waiting ?? 0,
-      onLead: () => {
+      onLead: (handover) => {
         this.leaderChanged();
+        if (handover !== undefined) this.tookOver(handover);
         for (const callback of this.onLead) callback();
       },
       onFollow: () => {
@@ -201,6 +233,63 @@ export class Member {
         this.signalOver(why);
       },
     });
+    this.watchNodes();
+  }
+
+  private watchNodes(): void {
+    const { clusterSecret: secret, clusterSilenceMs: silenceMs, nodeId: node } = this.config;
+    const { print, replicated } = this;
+    const leads = (): boolean => this.leads();
+    const roles = this.roles!;
+    const watch: NodeWatch = new NodeWatch({
+      ...{ node, secret },
+      nodes: async () => {
+        const announced = await replicated.nodes(LIST_MS);
+        return new Map([...announced].map(([name, value]) => [name, announcedOf(value)]));
+      },
+      wall: this.own.wall,
+      onLook: () => {
+        readiness.look();
+        stepDown.look();
+      },
+    });
+    const readiness = new Readiness({
+      ...{ watch, leads, isStale: this.isStale, print },
+      leader: () => roles.leader,
+      leaderIsHeard: () => roles.leaderIsHeard,
+      logIsSilent: () => roles.logIsSilent,
+    });
+    const stepDown = new StepDown({
+      ...{ node, silenceMs, leads, print },
+      pauses: () => [...this.own.pauses(), ...readiness.pauses()],
+      nodes: () => watch.nodes(),
+      handOver: (next, asked) => roles.handOver(next, asked),
+    });
+    watch.start();
+    this.watch = watch;
+    this.readiness = readiness;
+  }
+
+  /** This node as it describes itself to the others. */
+  private readonly state = (): NodeState => {
+    const reasons = codesOf([...this.own.pauses(), ...this.pauses()]);
+    return {
+      leads: this.leads(),
+      applied: this.roles?.facts().applied ?? 0,
+      reasons: reasons.filter((reason) => PAUSES[reason].concerns !== 'leader'),
+      wall: this.own.wall(),
+    };
+  };
+
+  /** Calls back with each lead that was handed over to this node, those of before too. */
+  whenHandedOver(callback: (handover: Handover) => void): void {
+    this.onHandover.push(callback);
+    if (this.handover !== undefined) callback(this.handover);
+  }
+
+  private tookOver(handover: Handover): void {
+    this.handover = handover;
+    for (const callback of this.onHandover) callback(handover);
   }
 
   /** Whether the failure of the sequencer means that another node leads, and no more. */
@@ -245,10 +334,9 @@ export class Member {
     return this.roles && { ...this.roles.facts(), forwarded: this.meters };
   }
 
-  /** Of a node that does not lead: that of a leader is with those of its sequencer. */
+  /** Reasons of the cluster why this node is not ready. */
   pauses(): readonly Pause[] {
-    if (this.leads() || !this.isStale()) return [];
-    return [{ reason: 'etcd', detail: 'cluster: this node is behind the log of the cluster' }];
+    return this.readiness?.pauses() ?? JOINING;
   }
 
   /** Requests of clients go to `lines` where this node leads. */
@@ -282,6 +370,7 @@ export class Member {
 
   async stopFollowing(): Promise<void> {
     this.isLeaving = true;
+    this.watch?.close();
     await this.roles?.stopFollowing();
   }
 
@@ -292,6 +381,7 @@ export class Member {
 
   async close(): Promise<void> {
     this.isClosed = true;
+    this.watch?.close();
     this.closeLinks();
     await this.catalog.close();
     await this.peers.close();

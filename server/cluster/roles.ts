@@ -29,7 +29,7 @@ import type { ClusterFacts } from '../admin/progress.ts';
 import type { Log } from '../common/logger.ts';
 import type { Sequencer } from '../orders/sequencer.ts';
 import { type Announced, announcedOf } from './announced.ts';
-import { type Beat, decodeBeat, encodeBeat, smallerTables } from './beat.ts';
+import { type Beat, decodeBeat, encodeBeat, type Handover, smallerTables } from './beat.ts';
 import type { ClusterClock } from './cluster-clock.ts';
 import { RecordFeed } from './record-feed.ts';
 import { Silence } from './silence.ts';
@@ -54,9 +54,9 @@ export interface RolesOptions {
   /** Unix milliseconds of this machine. */
   readonly wall: () => number;
   /** The record with which this node begins its epoch, behind the newest one of the tables. */
-  readonly epochRecord: () => LogEntry;
-  /** This node leads from now on: orders are taken. */
-  readonly onLead: () => void;
+  readonly epochRecord: (handover: Handover | undefined) => LogEntry;
+  /** This node leads from now on: orders are taken. @param handover of the lead before, where it was handed over */
+  readonly onLead: (handover: Handover | undefined) => void;
   /** It leads no more, and follows. */
   readonly onFollow: () => void;
   /** Why nothing is taken, as far as the shared log is concerned; undefined = it is. */
@@ -75,7 +75,7 @@ export interface RolesOptions {
 }
 
 /** Whether a beat is the last one of its leader, and what it says then. */
-type Leaving = Pick<Beat, 'leaves' | 'next' | 'nextPeers' | 'tail'>;
+type Leaving = Pick<Beat, 'handover' | 'leaves' | 'next' | 'nextPeers' | 'tail'>;
 
 export type Role = 'following' | 'claiming' | 'leading' | 'leaving' | 'over';
 
@@ -98,6 +98,8 @@ const PATIENCE = 8;
 const READY_MS = 100;
 const SETTLE_LOOK_MS = 10;
 const UPKEEP_MS = 10_000;
+/** Characters of who asks for a handover: they have room in a note. */
+const ASKED_MAX = 200;
 /** So long requests that have begun may take to come, where the lead is handed over. */
 const GRACE_MS = 20;
 /** Multiples of it: a start waits no longer for somebody to lead. */
@@ -124,6 +126,8 @@ export class Roles {
   private hasLeft = false;
   /** Whether this node leads after such a one. */
   private afterLeave = false;
+  /** The end of the lead before, where the last beat of its leader says that it was handed over. */
+  private handover: Handover | undefined;
   /** What the leader has left to this node, with its last beat. */
   private left: Tail | undefined;
   /** Beats of the leader that this process has seen. */
@@ -189,6 +193,16 @@ export class Roles {
     return this.role === 'over' || !this.hasJoined() || this.feed.behindMs() > silenceMs;
   }
 
+  /** Whether the shared log does not answer. */
+  get logIsSilent(): boolean {
+    return this.isUnreachable;
+  }
+
+  /** Whether beats of the leader have come until now. */
+  get leaderIsHeard(): boolean {
+    return this.leader !== undefined && this.silence.ms < this.o.silenceMs;
+  }
+
   /** Resolves once this node leads, or is close to who does; and after a while where nobody leads. */
   async settled(signal: AbortSignal | undefined): Promise<void> {
     const end = performance.now() + SETTLE * this.o.silenceMs;
@@ -203,8 +217,10 @@ export class Roles {
    * Gives the lead to another node, and follows; what clients send meanwhile waits. Rejects where this node does not
    * lead, or where it has lost the lead meanwhile.
    */
-  async handOver(next: string): Promise<void> {
-    const { clock, log, onFollow, replicated, sequencer, silenceMs } = this.o;
+  async handOver(next: string, asked: Omit<Handover, 'from'>): Promise<void> {
+    const { clock, log, node, onFollow, replicated, sequencer, silenceMs } = this.o;
+    const by = asked.by.slice(0, ASKED_MAX);
+    const handover: Handover = { ...asked, by, from: node };
     const announced = (await replicated.nodes(silenceMs)).get(next);
     if (this.role !== 'leading') throw new Error('this node does not lead');
     const peers = announced && announcedOf(announced).peers;
@@ -220,7 +236,8 @@ export class Roles {
       if ((await Promise.race([this.finish(), patience])) === 'late') {
         throw new Error('what is under way takes too long');
       }
-      await this.beat({ leaves: true, next, nextPeers: peers, tail: this.writer!.tail });
+      const { tail } = this.writer!;
+      await this.beat({ leaves: true, next, nextPeers: peers, tail, handover });
     } catch (error) {
       this.lost(error as Error);
       throw error;
@@ -416,7 +433,8 @@ export class Roles {
     // Whoever is behind leaves the lead to somebody else, or tries again; and somebody leads who writes meanwhile.
     if (feed.applied !== expected || feed.at.sequence !== expected) return undefined;
     assert(tail.sequence === 0 || stateDigest(tables) === tail.digest, 'a digest was compared');
-    const record = this.o.epochRecord();
+    this.handover = this.newestBeat?.leaves === true ? this.newestBeat.handover : undefined;
+    const record = this.o.epochRecord(this.handover);
     const patienceMs = PATIENCE * silenceMs;
     this.taken = performance.now();
     this.afterLeave = this.hasLeft;
@@ -480,7 +498,7 @@ export class Roles {
     this.beatOnce();
     this.upkeep = setInterval(() => void this.lookAfterLog(), UPKEEP_MS);
     sequencer.follow(false);
-    onLead();
+    onLead(this.handover);
   }
 
   private beatOnce(): void {

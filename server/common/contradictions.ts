@@ -14,7 +14,7 @@ export interface Contradictions {
   readonly first: readonly Contradiction[];
 }
 
-/** Where such markets come from. */
+/** Origins of such markets. */
 const CONTRADICTION_SOURCES = {
   catalog: 'stored by an earlier release, or beside a registration',
   sync: 'of CATALOG_SYNC_URL',
@@ -24,7 +24,7 @@ type ContradictionSource = keyof typeof CONTRADICTION_SOURCES;
 export type ContradictionFacts = Readonly<Record<ContradictionSource, Contradictions>>;
 
 const SOURCES = Object.keys(CONTRADICTION_SOURCES) as ContradictionSource[];
-/** Of each source, in memory and in an answer. */
+/** Markets of each origin in memory and in an answer. */
 const FIRST_MAX = 20;
 
 export const NO_CONTRADICTIONS: Contradictions = { count: 0, first: [] };

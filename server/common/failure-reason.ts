@@ -1,5 +1,5 @@
 /**
- * Why a request failed, in words for a person. `fetch` says `fetch failed` and hides the reason in the causes of its
+ * Reason of a failed request, in words for a person. `fetch` says `fetch failed` and hides the reason in the causes of its
  * error; where a name has several addresses, one cause holds an error for each.
  *
  * Pure; any thread.

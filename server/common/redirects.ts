@@ -8,7 +8,7 @@
 
 const REDIRECTS_MAX = 5;
 const REDIRECTED = new Set([301, 302, 303, 307, 308]);
-/** What a client other than a browser does with POST: it becomes GET. */
+/** Statuses after which a POST goes on as GET. */
 const TO_GET = new Set([301, 302, 303]);
 const PLAIN = new Map([
   ['ws:', 'http:'],
@@ -52,7 +52,7 @@ function schemeOf({ protocol }: URL): string {
   return PLAIN.get(protocol) ?? protocol;
 }
 
-/** As fetch, with redirects to the same host alone; rejects with RedirectRefused. */
+/** Fetches with redirects to the same host alone; rejects with RedirectRefused. */
 export async function fetchFromHost(url: string, init: RequestInit): Promise<Response> {
   let [at, request] = [url, init];
   for (let count = 0; ; count++) {

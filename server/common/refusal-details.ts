@@ -1,6 +1,6 @@
 /**
- * What a person can do about each refusal, where nothing more is known: the `detail` of a body that has no text of
- * its own. One sentence or two, without values of the request. Rules: docs/protocol.md#refusal-codes
+ * Advice for each refusal, where nothing more is known: the `detail` of a body that has no text of its own. One sentence
+ * or two, without values of the request. Rules: docs/protocol.md#refusal-codes
  *
  * Data. A new code has no default: the compiler asks for its row here, or in the list of the others.
  */

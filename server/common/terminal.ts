@@ -1,5 +1,5 @@
 /**
- * What the command line writes: lines for people and data for programs. A line has no character that a terminal
+ * Output of the command line: lines for people and data for programs. A line has no character that a terminal
  * obeys, wherever its text comes from; colours are pieces of their own. Data leaves unchanged into a file or a pipe,
  * and escaped as JSON does it where a terminal would read it.
  * Rules: docs/protocol.md#texts

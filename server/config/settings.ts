@@ -101,6 +101,9 @@ export const SETTINGS = {
     whole(1, 1_000_000),
     1000,
   ).describe('connections that one address may open in a second'),
+  readyRoute: setting('READY_ROUTE', ON_UNLESS_SET, 'on').describe(
+    '`off`: `GET /ready` is not served on the public port ([readiness](../docs/protocol.md#readiness))',
+  ),
   rateLimits: setting('RATE_LIMITS', ON_UNLESS_SET, 'on').describe(
     '`off`: no request is counted or refused for its rate, and no address bounded in its connections',
   ),

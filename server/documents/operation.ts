@@ -16,6 +16,7 @@ export interface DocumentedRow {
   readonly query: { readonly schema: TObject };
   readonly body: TSchema | undefined;
   readonly answer: TSchema;
+  readonly unavailable?: TSchema;
   readonly media?: readonly string[];
   readonly tagged?: boolean;
   readonly listed?: boolean;
@@ -160,7 +161,7 @@ function responsesOf({ key, row, writes }: DocumentedRoute, schemas: Schemas): J
     {
       description: TEXTS[status],
       ...(status === 429 ? { headers: { ...LIMIT_HEADERS, ...RETRY_HEADER } } : {}),
-      content: json(errorOf(row, status)),
+      content: json(bodyOf(row, status, schemas)),
     },
   ]);
   return {
@@ -168,6 +169,12 @@ function responsesOf({ key, row, writes }: DocumentedRoute, schemas: Schemas): J
     ...(row.tagged === true ? { 304: { description: 'it is as the caller has it' } } : {}),
     ...Object.fromEntries(errors),
   };
+}
+
+function bodyOf(row: DocumentedRow, status: number, schemas: Schemas): Json {
+  const error = errorOf(row, status);
+  if (status !== 503 || row.unavailable === undefined) return error;
+  return { anyOf: [schemas.of(row.unavailable), error] };
 }
 
 /** A 400 and a 401 always say what can be done about them. */

@@ -12,7 +12,7 @@ export interface AuthRefused {
   readonly status: 400 | 401 | 403;
   /** JSON. */
   readonly body: string;
-  /** Where other nodes may know more: it follows from the keys that are known here. */
+  /** True when the refusal follows from the keys that this node knows: another node may know more. */
   readonly isOfKeys?: true;
 }
 
@@ -43,7 +43,7 @@ export function staleDetail(skewSeconds: number, timestamp: string): string {
   return `a timestamp may differ by ${skewSeconds} s from the clock of the node; ${unit}`;
 }
 
-/** What the HMAC has to be of; the caller has proved that it knows the passphrase. */
+/** Returns the text that the HMAC has to sign. Only for callers that have proved to know the passphrase. */
 export function signedText(
   timestamp: string,
   {
@@ -58,7 +58,7 @@ export function signedText(
   return `it must be HMAC-SHA256, keyed with the decoded secret, of ${signed}${rest}`;
 }
 
-/** Of a signature of somebody, or over something else. */
+/** Refuses a signature that another wallet made, or that is over another text. */
 export function wrongSigner(
   chainId: number,
   recovered: Uint8Array,

@@ -13,7 +13,7 @@ export interface ExchangeDomain extends Omit<SigningDomain, 'verifyingContract'>
   readonly negRiskContract: string;
 }
 
-/** By the version of an order. */
+/** Domains by the version of an order. */
 export interface ExchangeDomains {
   readonly 1: ExchangeDomain;
   readonly 2: ExchangeDomain;
@@ -25,14 +25,14 @@ export interface Separators {
   readonly negRiskSeparator: Uint8Array;
 }
 
-/** By the version of an order. */
+/** Separators by the version of an order. */
 export interface OrderSeparators {
   readonly 1: Separators;
   readonly 2: Separators;
 }
 
 const PUBLISHED_CHAIN = 137;
-/** Of version 1: what clients of the two services sign for that set nothing. */
+/** Domains of version 1 that clients of the two services sign for by default. */
 export const PUBLISHED_DOMAINS = {
   spec: {
     name: 'CTF Exchange',

@@ -17,7 +17,7 @@ export interface NamedWallet {
 
 export class WalletNames {
   private readonly write: (note: Note) => Promise<void>;
-  /** By address text. */
+  /** Named wallets by address text. */
   private readonly wallets = new Map<string, NamedWallet>();
   private readonly byName = new Map<string, NamedWallet>();
 
@@ -53,7 +53,7 @@ export class WalletNames {
     return [...this.wallets.values()];
   }
 
-  /** Whether this wallet may have a name. */
+  /** Returns true when this wallet may have a name. */
   hasRoom(address: Uint8Array): boolean {
     return this.wallets.size < WALLET_NAMES_MAX || this.wallets.has(textOf(address));
   }

@@ -1,6 +1,6 @@
 /**
- * What is short where a command of the ledger is refused for want of funds: cash of the wallet, shares of the outcome of
- * which least is free, or fees of the venue. Rules: docs/protocol.md#refusal-codes
+ * Shortage behind a command of the ledger that was refused for want of funds: cash of the wallet, shares of the outcome
+ * of which least is free, or fees of the venue. Rules: docs/protocol.md#refusal-codes
  *
  * Thread: any that may read the tables.
  */
@@ -19,7 +19,7 @@ import type { Tables } from '../../engine/tables/tables.ts';
 import type { AccountRow, MarketRow, TokenRow } from '../../engine/tables/units.ts';
 import { type Explanation, shortage } from '../orders/result-details.ts';
 
-/** Undefined where it is short no more: funds have come since. */
+/** Returns the shortage; undefined when funds have come since. */
 export function shortageOf(
   t: Tables,
   kind: FundsKind,

@@ -1,13 +1,12 @@
 /**
- * Wakes the sequencer at the earliest expiry of an order, so that it leaves although nobody trades.
+ * Wakes the sequencer when the first order expires or market ends, so that this happens although nobody trades.
  *
  * Thread: the I/O thread.
  */
-import { earliestExpiry } from '../../engine/orders/expiry.ts';
+import { earliestDue } from '../../engine/due.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 
 const TIMER_MS_MAX = 2 ** 31 - 1;
-const MS = 1_000;
 
 export class ExpiryTimer {
   private readonly tables: Tables;
@@ -22,12 +21,12 @@ export class ExpiryTimer {
     this.due = due;
   }
 
-  /** From now on for the order that expires first of all; nothing where none does. */
+  /** From now on for the order or market that is due first of all; nothing where none is. */
   arm(): void {
     this.disarm();
-    const expiry = earliestExpiry(this.tables);
-    if (expiry === 0) return;
-    const wait = Math.min(TIMER_MS_MAX, Math.max(0, expiry * MS - this.now()));
+    const due = earliestDue(this.tables);
+    if (due === 0) return;
+    const wait = Math.min(TIMER_MS_MAX, Math.max(0, due - this.now()));
     this.timer = setTimeout(this.due, wait);
     this.timer.unref();
   }

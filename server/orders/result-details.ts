@@ -1,6 +1,6 @@
 /**
- * What the results of refused orders say beside their code, with RESULT_CODES=on: a detail for each reason, and the
- * figures of the tables where those are what a client needs. Rules: docs/protocol.md#refusal-codes
+ * Details of refused orders, beside their code, with RESULT_CODES=on: a text for each reason, and amounts of the
+ * tables where a client needs them. Rules: docs/protocol.md#refusal-codes
  *
  * Thread: the worker in its apply turn, right after the refusal: the tables are as they were for it.
  */
@@ -18,7 +18,7 @@ import { REJECT_TEXTS } from './reject-texts.ts';
 
 export interface Explanation {
   readonly detail: string;
-  /** For programs. */
+  /** Members for programs. */
   readonly facts: RefusalFacts;
 }
 
@@ -31,7 +31,7 @@ const OWN_DETAILS: Partial<Record<RejectReasonCode, string>> = {
   [RejectReason.tableFull]: 'a table of the node is full: open orders, wallets or positions',
 };
 
-/** What a result says of a reason where nothing of the tables is known. */
+/** Returns the detail of a reason where nothing of the tables is known. */
 export function detailOfReason(reason: Exclude<RejectReasonCode, 0>): string {
   return OWN_DETAILS[reason] ?? detailOf(refusalCode(REJECT_TEXTS[reason]))!;
 }
@@ -50,17 +50,17 @@ export function explained(
     case RejectReason.sizeBelowMinimum: {
       const least = microText(marketMinSize(t, marketOf(t, i32, at)));
       const size = microText(f64[(at >>> 1) + OrderCommand.shares]!);
-      return told(`the market takes orders of ${least} shares or more, this one has ${size}`);
+      return withText(`the market takes orders of ${least} shares or more, this one has ${size}`);
     }
     case RejectReason.tick: {
       const tick = 1 / marketTicks(t, marketOf(t, i32, at));
-      return told(
+      return withText(
         `the price of the amounts must be a multiple of ${tick} between ${tick} and 1 - ${tick}`,
       );
     }
     case RejectReason.feeBelowBase: {
       const base = marketFeeBps(t, marketOf(t, i32, at));
-      return told(`the base fee of the market is ${base}: sign feeRateBps ${base} or more`);
+      return withText(`the base fee of the market is ${base}: sign feeRateBps ${base} or more`);
     }
     default:
       return undefined;
@@ -97,7 +97,7 @@ export function shortage(
   return { detail, facts };
 }
 
-function told(detail: string): Explanation {
+function withText(detail: string): Explanation {
   return { detail, facts: NO_FACTS };
 }
 

@@ -1,7 +1,7 @@
 /**
- * Why an order signature is wrong: whose it is, and with which other chain, contract, type or version it would be that
- * of the signer. The address is known from the check itself. What it would fit costs two further recoveries for a
- * request at most, from a budget of each wallet and of this thread, so nobody can buy the time of others with it.
+ * Diagnosis of wrong order signatures: the address that made one, and the other chain, contract, type or version with
+ * which it would be the signer's. The check itself finds the address. The rest costs at most two further recoveries for a
+ * request, from a budget of each wallet and of this thread, so nobody can buy the time of others with it.
  * Rules: docs/protocol.md#wrong-signatures
  *
  * Thread: a worker before its apply turn. Not here: whether the signature counts (prepare.ts).
@@ -45,12 +45,12 @@ interface Candidate {
   readonly signatureType?: number;
 }
 
-/** For a request; a long one comes in parts, of which the first alone has it. */
+/** Most recoveries for a request. A long one comes in parts, of which only the first has them. */
 const RECOVERIES = 2;
 /** Requests in a row of one wallet, then one each second. */
 const WALLET_BURST = 8;
 const WALLET_REFILL_MS = 1_000;
-/** Of all wallets: some 3 ms of processors in a second. */
+/** Most requests of all wallets in a second: some 3 ms of processors. */
 const NODE_PER_SECOND = 20;
 const WALLETS_MAX = 1_024;
 const CHAINS = [137, 80_002, 31_337, 1];
@@ -60,7 +60,7 @@ const MS = 1_000;
 interface Wallet {
   requests: number;
   since: number;
-  /** Where its next request goes on in the list of candidates. */
+  /** Index of the candidate with which the next request of the wallet begins. */
   next: number;
 }
 
@@ -117,7 +117,7 @@ export class SignatureDiagnosis {
     return { detail: `${whose}; it would fit ${fits}`, facts: { ...facts, fits } };
   }
 
-  /** Undefined where the budget is spent. */
+  /** Returns the candidates that were tried, and which fits; undefined when the budget is spent. */
   private looked(
     order: SuspectOrder,
     isNegRisk: boolean,
@@ -152,7 +152,7 @@ export class SignatureDiagnosis {
     );
   }
 
-  /** The wallet, which may have one more request looked at; undefined: it may not. */
+  /** Counts a request of a wallet; returns undefined when the wallet may have no more for now. */
   private walletOf(address: Uint8Array): Wallet | undefined {
     const key = Buffer.from(address).toString('latin1');
     const known = this.wallets.get(key);

@@ -11,7 +11,7 @@ export interface ChosenMarkets {
   /** Those of two outcomes with the largest volumes, the largest first. */
   readonly top: readonly SourceMarket[];
   /** Those between them in the list that do not have two outcomes: they take no place of `top`. */
-  readonly passedOver: readonly SourceMarket[];
+  readonly notBinary: readonly SourceMarket[];
 }
 
 export async function chosenMarkets(
@@ -32,7 +32,7 @@ export async function chosenMarkets(
   return {
     named,
     top: listed.filter(isBinary),
-    passedOver: listed.filter((market) => !isBinary(market)),
+    notBinary: listed.filter((market) => !isBinary(market)),
   };
 }
 

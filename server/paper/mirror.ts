@@ -179,7 +179,7 @@ export class Mirror {
     this.traded = [];
     this.problem = '';
     this.removeEnded();
-    this.leave([...found.named, ...tradedThere, ...found.passedOver]);
+    this.noteLeftOut([...found.named, ...tradedThere, ...found.notBinary]);
     const isNew = (market: SourceMarket): boolean =>
       !market.isClosed && isBinary(market) && !this.books.has(market.tokens[0]!);
     const chosen = new Map(named.filter(isNew).map((market) => [market.condition, market]));
@@ -198,7 +198,7 @@ export class Mirror {
   }
 
   /** Notes which of the chosen markets have no book here, and says so when they have changed. */
-  private leave(chosen: readonly SourceMarket[]): void {
+  private noteLeftOut(chosen: readonly SourceMarket[]): void {
     const others = chosen.filter((market) => !market.isClosed && !isBinary(market));
     const leftOut = [...new Set(others.map(({ condition }) => condition))].sort();
     const isSame = leftOut.join() === this.leftOut.join();

@@ -9,7 +9,7 @@ import { cleanLine, cleanName, cleanProse } from '../texts/door.ts';
 import type { Tally } from './catalog-collect.ts';
 import { isObject, type JsonObject, textList } from './catalog-json.ts';
 
-/** By member; every other text is one line. */
+/** Cleaners by member; every other text is one line. */
 const CLEANERS: ReadonlyMap<string, (text: string) => string> = new Map([
   ...['description', 'resolutionSource'].map((name) => [name, cleanProse] as const),
   ...['title', 'question', 'slug', 'ticker', 'label'].map((name) => [name, cleanName] as const),

@@ -9,7 +9,7 @@ import type { Catalog } from './catalog-file.ts';
 import { isObject, type JsonObject, listOf, textList } from './catalog-json.ts';
 import { conditionIdOf, hasEnded, isTokenId, negRiskOf } from './catalog-market.ts';
 
-/** What never changes of a market once it is registered. */
+/** Properties of a registered market that never change. */
 export interface RegisteredMarket {
   /** Number of its outcomes. */
   readonly count: number;
@@ -30,7 +30,7 @@ export interface RegisteredMarkets {
   ownerOf(tokenId: string): string | undefined;
 }
 
-/** How a catalog contradicts what is registered, and what that means. */
+/** Kinds of contradiction between a catalog and a registered market, with their meaning. */
 export const CONTRADICTIONS = {
   tokens: 'its token ids are not those that are registered for its condition id',
   condition: 'it lists a token id that is registered for another condition id',
@@ -42,14 +42,14 @@ export const CONTRADICTION_REASONS = Object.keys(CONTRADICTIONS) as Contradictio
 
 /** A market of a catalog that is not taken. */
 export interface Contradiction {
-  /** Of the catalog. */
+  /** Id in the catalog. */
   readonly id: string;
-  /** In lower case; '' where the market has none that can be read. */
+  /** Condition id in lower case; '' where the market has none that can be read. */
   readonly conditionId: string;
   readonly reason: ContradictionReason;
 }
 
-/** What a catalog says of a market; undefined = it does not say it. */
+/** Outcomes of a market in a catalog; undefined = the catalog does not say it. */
 export interface NamedOutcomes {
   readonly tokenIds: readonly string[];
   readonly names?: readonly string[] | undefined;
@@ -57,7 +57,7 @@ export interface NamedOutcomes {
 }
 
 /**
- * For each registered outcome its place in the catalog's lists, or how the catalog contradicts.
+ * Returns for each registered outcome its place in the catalog's lists, or the contradiction.
  * @param names of the registered outcomes so far; undefined = nobody knows them
  */
 export function placesOf(
@@ -81,20 +81,20 @@ export function placesOf(
   return places;
 }
 
-/** Whether the names are the same ones at other places. A new name is none of them. */
+/** Returns true when the same names stand at other places. A new name is none of them. */
 function haveExchanged(before: readonly string[], after: readonly string[]): boolean {
   const isSame = before.every((name, place) => name === after[place]);
   return !isSame && JSON.stringify(before.toSorted()) === JSON.stringify(after.toSorted());
 }
 
 export interface AlignedEvents {
-  /** The same objects where nothing is to be changed. */
+  /** Events with aligned markets; objects that need no change are not copied. */
   readonly events: readonly JsonObject[];
   /** Markets whose outcomes were named in another order. */
   readonly turned: number;
   /** Markets that are not taken: they stay as the catalog before has them, or are left out. */
   readonly contradictions: readonly Contradiction[];
-  /** How many of these stay, and are named otherwise. */
+  /** Number of these whose stored form replaces what the catalog says. */
   readonly kept: number;
 }
 
@@ -140,7 +140,7 @@ export function alignEvents(
   return { events: aligned, turned, contradictions: [...contradictions.values()], kept };
 }
 
-/** The markets of the catalog before, aligned when one is asked for. Of one with other tokens nobody knows the outcomes. */
+/** Markets of the catalog before, aligned when one is read. A market with other tokens has no known outcomes. */
 class StoredMarkets {
   private readonly registered: RegisteredMarkets;
   private readonly before: Pick<Catalog, 'events'>;
@@ -182,7 +182,7 @@ class StoredMarkets {
   }
 }
 
-/** Both are texts, as in most catalogs, and equal: what is named is the same, whatever it is. */
+/** Returns true when both are equal texts, as in most catalogs: they name the same, whatever it is. */
 function namesTheSame(one: JsonObject, other: JsonObject): boolean {
   const { clobTokenIds, outcomes } = other;
   if (typeof clobTokenIds !== 'string' || typeof outcomes !== 'string') return false;
@@ -248,7 +248,7 @@ function withoutTokens(
   return { ...raw, outcomes, clobTokenIds };
 }
 
-/** With the lists that have an item for each outcome in another order, each in the form in which it was. */
+/** Returns the market with its lists by outcome in another order, each in its own form: a list, or the JSON text of one. */
 function reordered(raw: JsonObject, places: readonly number[]): JsonObject {
   const columns = INDEX_COLUMNS.flatMap((name): [string, unknown][] => {
     const list = listOf(raw[name]);

@@ -1,5 +1,5 @@
 /**
- * How this node shows a member of etcd who it is, and how it knows the member: certificates, user and password. The only
+ * Authentication between this node and a member of etcd, in both directions: certificates, user and password. The only
  * file that uses the gRPC under the package etcd3. By itself the package sends an IP address as the name of the server,
  * of which Node warns, and asks for the token of a user on a connection that may hang for ever.
  *
@@ -34,7 +34,7 @@ const NO_NAME = 'etcd';
 const TOKEN_MS_MAX = 2_000;
 /** A refused user is not tried again before: each try costs etcd a tenth of a second of a processor. */
 const REFUSED_MS = 1_000;
-/** What etcd answers where a token is not valid any more: it has started again, or its users have changed. */
+/** Errors of etcd for a token that is not valid any more: etcd has started again, or its users have changed. */
 const OLD_TOKEN = /invalid auth token|revision of auth store is old/;
 
 /** Asks a member for a token. @param deadline unix milliseconds */
@@ -130,7 +130,7 @@ class Tokens {
     return current;
   }
 
-  /** It was refused. */
+  /** Drops a token that etcd has refused. */
   forget(token: string): void {
     const { current } = this;
     void current?.then(

@@ -1,11 +1,11 @@
 /**
- * Why a call of etcd has failed, in the words of who sets a node up: the setting that is wrong comes first, the text of
- * the library behind it.
+ * Explains failed calls of etcd to whoever sets a node up: the setting that is wrong comes first, the text of the library
+ * behind it.
  *
  * Pure.
  */
 
-/** What the library's text means; the first row that fits counts. */
+/** Meanings of the library's texts; the first row that fits counts. */
 const MEANINGS: readonly (readonly [RegExp, string])[] = [
   [
     /authentication failed, invalid user ID or password/,
@@ -37,7 +37,7 @@ const MEANINGS: readonly (readonly [RegExp, string])[] = [
   [/ECONNREFUSED/, 'nobody listens there'],
 ];
 
-/** What the library puts around the cause. */
+/** Text of the library before the cause. */
 const WRAPPING =
   /^\d+ [A-Z_]+: (?:No connection established\. Last error: )?(?:Error(?: \[\w+\])?: )?/;
 const STAMP = /\s*\(\d{4}-\d\d-\d\dT[\d:.]+Z\)/;

@@ -109,6 +109,7 @@ export class KeptNotes {
       this.keys.putSync(key, encodeKeyRow(key, note.row));
       return;
     }
+    if (note.about === 'handover') return;
     const { key, value } = otherRow(note);
     if (value === undefined) this.meta.removeSync(key);
     else this.meta.putSync(key, value);

@@ -14,6 +14,7 @@
  *   10 not watched any more     address (20)
  *   11 catalog in use           SHA-256 of its generation (32)
  *   13 wallet named             address (20) | name, UTF-8; without one it has none any more
+ *   14 lead handed over         JSON of the node that led, of who asked, and of the reasons; in the first record of an epoch
  *
  * Each says all of what it is about, so the last one about a thing decides, and a note that comes twice changes
  * nothing. A kind that is not here is of a newer version, and stops whoever reads it.
@@ -44,6 +45,7 @@ const NoteKind = {
   unwatched: 10,
   catalog: 11,
   named: 13,
+  handover: 14,
 } as const;
 
 /** A key, and whether it is revoked. Secret and passphrase follow from it and the node key. */
@@ -71,6 +73,16 @@ export interface Decision {
   readonly reason: string;
 }
 
+/** The end of a lead that was handed over. */
+export interface HandoverNote {
+  /** The node that led. */
+  readonly from: string;
+  /** The operator who asked for it, or that node itself. */
+  readonly by: string;
+  /** Codes of the reasons why that node was not ready; none where an operator asked. */
+  readonly reasons: readonly string[];
+}
+
 export type Note =
   | { readonly about: 'key'; readonly row: KeyRow }
   /** Without a decision the ban is lifted. */
@@ -81,7 +93,9 @@ export type Note =
   /** 64 lower-case hex digits. */
   | { readonly about: 'catalog'; readonly digest: string }
   /** An empty name: it has none any more. */
-  | { readonly about: 'name'; readonly address: Uint8Array; readonly name: string };
+  | { readonly about: 'name'; readonly address: Uint8Array; readonly name: string }
+  /** For who reads the log: nothing follows from it. */
+  | { readonly about: 'handover'; readonly handover: HandoverNote };
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const NONCE = /^(0|[1-9][0-9]{0,77})$/;
@@ -95,8 +109,13 @@ const NONCE_AT = UUID_BYTES + ADDRESS_BYTES;
 /** The command of a note. */
 export function noteCommand(note: Note): Int32Array {
   const out = new CommandBuffer(64);
-  encodeNote(out, kindOf(note), bytesOf(note));
+  addNote(out, note);
   return out.i32.slice(0, out.words);
+}
+
+/** Adds the command of a note to others. */
+export function addNote(out: CommandBuffer, note: Note): void {
+  encodeNote(out, kindOf(note), bytesOf(note));
 }
 
 /** The notes among commands, in their order. Throws an Error that says which cannot be read. */
@@ -115,7 +134,8 @@ export function* notesOf(i32: Int32Array): Generator<Note> {
 /** What a note is about: of two with the same, the later one holds. */
 export function subjectOf(note: Note): string {
   if (note.about === 'key') return `key ${note.row.id}`;
-  if (note.about === 'pause' || note.about === 'catalog') return note.about;
+  if (note.about === 'pause' || note.about === 'catalog' || note.about === 'handover')
+    return note.about;
   return `${note.about} ${Buffer.from(note.address).toString('hex')}`;
 }
 
@@ -123,6 +143,8 @@ export function subjectOf(note: Note): string {
 export function isEnd(note: Note): boolean {
   if (note.about === 'watch') return !note.isWatched;
   if (note.about === 'name') return note.name === '';
+  // Nothing of it is kept.
+  if (note.about === 'handover') return true;
   return (note.about === 'ban' || note.about === 'pause') && note.decision === undefined;
 }
 
@@ -168,6 +190,8 @@ function kindOf(note: Note): number {
       return NoteKind.catalog;
     case 'name':
       return NoteKind.named;
+    case 'handover':
+      return NoteKind.handover;
   }
 }
 
@@ -189,6 +213,10 @@ function bytesOf(note: Note): Uint8Array {
       return Buffer.from(note.digest, 'hex');
     case 'name':
       return Buffer.concat([note.address, Buffer.from(note.name)]);
+    case 'handover': {
+      const { by, from, reasons } = note.handover;
+      return Buffer.from(JSON.stringify({ from, by, reasons }));
+    }
   }
 }
 
@@ -240,6 +268,8 @@ function noteOf(kind: number, bytes: Buffer): Note | undefined {
     case NoteKind.named:
       if (bytes.length < ADDRESS_BYTES) return undefined;
       return { about: 'name', address, name: bytes.toString('utf8', ADDRESS_BYTES) };
+    case NoteKind.handover:
+      return { about: 'handover', handover: JSON.parse(bytes.toString()) as HandoverNote };
     default:
       return undefined;
   }

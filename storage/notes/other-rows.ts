@@ -37,7 +37,7 @@ export interface NotePosition {
 export const POSITION = Buffer.from('position');
 const POSITION_BYTES = 16;
 
-export type OtherNote = Exclude<Note, { readonly about: 'key' }>;
+export type OtherNote = Exclude<Note, { readonly about: 'key' | 'handover' }>;
 
 /** Key and value of what a note leads to; without a value the row is to go. */
 export function otherRow(note: OtherNote): { readonly key: Buffer; readonly value?: Buffer } {

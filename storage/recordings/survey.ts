@@ -1,5 +1,5 @@
 /**
- * What the messages of files in the public form say of their markets: a catalog, which the form does not have.
+ * Survey of the messages of files in the public form: a catalog of their markets, which the form does not have.
  *
  *   markets     each name in `market`, with the tokens in the order in which they come: the first one is the first
  *               outcome, but a token with levels comes before one without; a second one that never comes gets an id
@@ -31,7 +31,7 @@ interface Found {
   readonly names: Map<string, string>;
   /** The coarsest grid from 100 on that has its prices. */
   ticksPerUnit: number;
-  /** Before the first change; undefined = it has none. */
+  /** Tick before the first change; undefined = no change was seen. */
   tick: { readonly text: string; readonly at: number } | undefined;
   levels: Span | undefined;
   prints: Span | undefined;

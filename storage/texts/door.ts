@@ -11,10 +11,13 @@ import { isCommonProse, replaceUnprintable, unprintableIn } from './printable.ts
 const FOREIGN_NAME_MAX = 1_000;
 const FOREIGN_TEXT_MAX = 100_000;
 
-/** In prose: blanks of no width hurt nobody there, but overrides of direction turn what stands behind them. */
+/**
+ * Characters that prose may not have. Blanks of no width are harmless there; overrides of direction turn the text
+ * behind them.
+ */
 const BAD_IN_PROSE =
   /(?![\t\n\r])[\p{Cc}\p{Cs}\p{Noncharacter_Code_Point}\u202a-\u202e\u2066-\u2069]/gu;
-/** Stands where nothing of a name is left. */
+/** Replacement of a name of which nothing is left. */
 const NOTHING_LEFT = '\ufffd';
 
 /** One line of printable characters without blanks at its ends. The empty text is one. */
@@ -34,7 +37,10 @@ export function cleanName(text: string): string {
   return clean === '' && text !== '' ? NOTHING_LEFT : cut(clean, FOREIGN_NAME_MAX);
 }
 
-/** The same for one line of any kind: an address, a time, a list as JSON. A half of a surrogate pair becomes U+FFFD. */
+/**
+ * Returns one line of any kind (an address, a time, a list as JSON) cleaned in this way. A half of a surrogate pair
+ * becomes U+FFFD.
+ */
 export function cleanLine(text: string): string {
   if (unprintableIn(text) === undefined) return cut(text, FOREIGN_TEXT_MAX);
   // A tab or a line break separates words: the run of blanks that it is in becomes one blank.

@@ -23,7 +23,7 @@ const EVERY_UNPRINTABLE = new RegExp(UNPRINTABLE, 'gu');
 const NEEDED =
   /(?<=[\u0080-\u{10ffff}])[\u200c\u200d](?=[\u0080-\u{10ffff}])|(?<=[\u0080-\u{10ffff}])[\ufe00-\ufe0f]|(?<=[0-9#*])\ufe0f(?=\u20e3)|(?<=\u{1f3f4})[\u{e0030}-\u{e0039}\u{e0061}-\u{e007a}]{3,6}\u{e007f}/gu;
 
-/** Whether a text has common printable characters, tabs and line breaks alone. */
+/** Returns true when a text has only common printable characters, tabs and line breaks. */
 export function isCommonProse(text: string): boolean {
   return COMMON_LINES.test(text);
 }

@@ -268,7 +268,7 @@ test('ready says why not: starting, read-only, draining', async (t) => {
     return [status, (JSON.parse(text) as { status: string }).status];
   };
   const paused = { reason: 'log', detail: 'log: no space left' } as const;
-  let told = { isTaking: true, pauses: [] as (typeof paused)[], clock: { jumpMs: 0, aheadMs: 0 } };
+  let told = { pauses: [] as (typeof paused)[], clock: { jumpMs: 0, aheadMs: 0 } };
   const facts = (): NodeFacts => told as unknown as NodeFacts;
   const close = () => Promise.resolve();
   const node = {
@@ -285,7 +285,7 @@ test('ready says why not: starting, read-only, draining', async (t) => {
   assert.deepEqual(await ready(), [503, 'starting']);
   admin.tellOf(node);
   assert.deepEqual(await ready(), [200, 'ready']);
-  told = { ...told, isTaking: false, pauses: [paused] };
+  told = { ...told, pauses: [paused] };
   assert.deepEqual(await ready(), [503, 'read-only']);
   const { text } = await ask(port, '/ready');
   assert.deepEqual(JSON.parse(text), { status: 'read-only', reason: 'log: no space left' });

@@ -69,6 +69,7 @@ const EXAMPLES: Readonly<Record<RouteKey, Example>> = {
   'GET /ok': {},
   'GET /health': {},
   'GET /healthz': {},
+  'GET /ready': {},
   'GET /gamma/status': {},
   'GET /status': {},
   'GET /time': {},

@@ -5,12 +5,11 @@ import { ROUTE_TABLE, type RouteKey } from '../../server/api/route-table.ts';
 import { type Handlers, type ServeParts, serveTable } from '../../server/api/serve.ts';
 
 function serve(queryOf: (key: RouteKey) => unknown): number {
-  const parts = { rowOf: (key: RouteKey) => ROUTE_TABLE[key], rateLimits: false, failures: {} };
+  const served = Object.keys(ROUTE_TABLE) as RouteKey[];
+  const rowOf = (key: RouteKey) => ROUTE_TABLE[key];
+  const parts = { served, rowOf, rateLimits: false, failures: {} };
   const handlers = Object.fromEntries(
-    (Object.keys(ROUTE_TABLE) as RouteKey[]).map((key) => [
-      key,
-      { headers: [], query: queryOf(key), run: () => undefined },
-    ]),
+    served.map((key) => [key, { headers: [], query: queryOf(key), run: () => undefined }]),
   );
   return serveTable(parts as unknown as ServeParts, handlers as unknown as Handlers).length;
 }

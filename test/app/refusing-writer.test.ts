@@ -39,7 +39,6 @@ test('a writer that refuses answers every change of orders, and every heartbeat'
 
 test('it takes nothing, says why, and lets reads through at once', async () => {
   const writer = refusingWriter('no space left', 7);
-  assert.equal(writer.isTaking(), false);
   assert.equal(writer.applied.newest, 7);
   assert.deepEqual(writer.pauses(), [{ reason: 'directory', detail: 'no space left' }]);
   assert.equal(await writer.seqlock.read(() => 7), 7);

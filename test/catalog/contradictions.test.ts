@@ -84,7 +84,7 @@ async function storedIn(dataDir: string): Promise<[number | undefined, Catalog]>
 const importing = (dataDir: string, file: unknown, ...options: string[]) =>
   command(['import', '-', ...options], { ...SIZES, DATA_DIR: dataDir }, JSON.stringify(file));
 
-/** By token the name of its outcome, as a catalog has it. */
+/** Names of outcomes by token, as a catalog has them. */
 function namesByToken({ markets }: Catalog): Record<string, string> {
   return Object.fromEntries(
     markets.flatMap(({ outcomes, tokenIds }) => tokenIds.map((token, i) => [token, outcomes[i]!])),

@@ -1,4 +1,4 @@
-/** What a catalog may say of a market that is registered: an outcome is its token, in whatever order. */
+/** Catalogs against registered markets: an outcome is its token, in whatever order. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { OUTCOMES_MAX } from '../../engine/tables/capacities.ts';

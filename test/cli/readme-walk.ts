@@ -1,4 +1,4 @@
-/** What a reader of README does: commands of its blocks and of its prose, run in a copy of the checkout. */
+/** A reader of README: runs the commands of its blocks and of its prose in a copy of the checkout. */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -67,7 +67,7 @@ export class Walk {
   private readonly ports: ReadonlyMap<string, string>;
   private readonly text: string;
   private readonly commands: Command[] = [];
-  /** How far the reader is. */
+  /** Position of the reader. */
   private at = 0;
 
   private constructor(ports: readonly string[]) {

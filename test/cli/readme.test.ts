@@ -12,7 +12,7 @@ import { type Command, Walk } from './readme-walk.ts';
 const WALLET = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266';
 const MS_OF_A_RECORDING = 2_000;
 
-/** Of a node that is here instead of the venue that README names. */
+/** Addresses of a local node in place of the venue that README names. */
 const ofNodeHere = (text: string): string =>
   text
     .replace(/ (?:CATALOG_SYNC_URL|MIRROR_STREAM_URL)=\S+/g, '')

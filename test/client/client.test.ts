@@ -38,7 +38,7 @@ test('orders of both versions rest, match and tell what they paid', async () => 
     const taken = await taker.orders.post(taking);
     assert.deepEqual(taken, {
       ...{ id: taken.id, status: 'matched', reason: '', code: undefined, known: undefined },
-      ...{ makingAmount: '6.5', takingAmount: '12.5', isFinal: true },
+      ...{ detail: '', makingAmount: '6.5', takingAmount: '12.5', isFinal: true },
     });
     const order = await client.orders.get(resting.id);
     assert.equal(order?.size_matched, '12.5');

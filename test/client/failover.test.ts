@@ -19,7 +19,7 @@ const [quietToken = ''] = quiet!.tokenIds;
 const node = await TestNode.start(dataDir);
 const strangeDir = temporaryDirectory();
 await withMarkets(strangeDir, [{ id: 1 }]);
-/** Of another venue. */
+/** A node of another venue. */
 const stranger = await TestNode.start(strangeDir);
 const nodeUrl = `http://127.0.0.1:${node.port}`;
 const proxies: FaultyProxy[] = [];
@@ -178,7 +178,7 @@ test('streams go on at the next node, with every event once', async () => {
   mover.close();
 });
 
-/** What untilAnswered does after one answer: how often it tries, which node is next, and what comes of it. */
+/** Results of untilAnswered after one answer: the number of tries, the next node, and the outcome. */
 async function after503(
   repeats: Repeats,
   first: Reply | Error,

@@ -1,4 +1,4 @@
-/** How a node and etcd know each other: certificates, users, and what is said of those that are wrong. */
+/** Authentication between a node and etcd: certificates, users, and the errors for wrong ones. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -30,7 +30,7 @@ function certificateDirectory(t: TestContext): string {
   return directory;
 }
 
-/** Whether etcd answers a node at its start, and otherwise what the node says first. */
+/** Starts a node; resolves with its first error, or with nothing when etcd has answered. */
 async function firstWords(cluster: string, env: Readonly<Record<string, string>> = {}) {
   const needed = { NODE_ID: 'a', ADVERTISE: 'http://127.0.0.1:1', CLUSTER_SECRET: 's'.repeat(32) };
   const read = readConfig({ ...needed, CLUSTER: cluster, ...env }, [], 2);

@@ -13,6 +13,7 @@ import { SILENCE_MS, SimulatedNode } from './simulated-node.ts';
 const WAIT_MS = 30_000;
 const NODES = 3;
 const STEPS = 40;
+const ASKED = { by: 'an operator', reasons: [], isAudited: true };
 const STEP_MS_MAX = 2 * SILENCE_MS;
 
 class Stage {
@@ -219,7 +220,7 @@ test('a leader hands over: the named node leads at once, both go on, and the lea
     ] as const) {
       const [run, epoch] = [from.run, from.run!.roles.leader!.epoch];
       const before = from.nexts.length;
-      await from.run!.roles.handOver(to.name);
+      await from.run!.roles.handOver(to.name, ASKED);
       await until(() => to.leads, WAIT_MS);
       assert.equal(to.run!.roles.leader!.epoch, epoch + 1, 'nobody else led meanwhile');
       assert.equal(await to.note(2), undefined);
@@ -231,7 +232,7 @@ test('a leader hands over: the named node leads at once, both go on, and the lea
       assert.deepEqual(from.nexts.slice(before), [to.name], 'the connection that it began stays');
     }
     assert.equal(stage.nodes.filter(({ overs }) => overs > 0).length, 0);
-    await assert.rejects(first.run!.roles.handOver(second.name), /does not lead/);
+    await assert.rejects(first.run!.roles.handOver(second.name, ASKED), /does not lead/);
   }));
 
 test('a hand-over goes well where beats come late, and none of them is believed', () =>
@@ -243,7 +244,7 @@ test('a hand-over goes well where beats come late, and none of them is believed'
     for (const to of [...others, first, ...others]) {
       const from = await stage.led();
       const { epoch } = from.run!.roles.leader!;
-      await from.run!.roles.handOver(to.name);
+      await from.run!.roles.handOver(to.name, ASKED);
       await until(() => to.leads, WAIT_MS);
       assert.equal(to.run!.roles.leader!.epoch, epoch + 1, 'nobody else led meanwhile');
       for (const { run } of stage.nodes)
@@ -260,7 +261,7 @@ test('who has not seen that the leader leaves learns it from the beats of the ne
     const heard = third!.nexts.length;
     third!.run!.faults.losesBeats = true;
     const { looks } = third!.looksAway();
-    await first.run!.roles.handOver(second!.name);
+    await first.run!.roles.handOver(second!.name, ASKED);
     await until(() => second!.leads, WAIT_MS);
     assert.deepEqual(third!.nexts.slice(heard), []);
     third!.run!.faults.losesBeats = false;
@@ -281,7 +282,7 @@ test('a leader whose named node is dead follows whoever leads then', () =>
     const first = await stage.led();
     const [second] = stage.nodes.filter((node) => node !== first);
     second!.kill();
-    await first.run!.roles.handOver(second!.name);
+    await first.run!.roles.handOver(second!.name, ASKED);
     const leader = await stage.led();
     assert.equal(await leader.note(1), undefined);
     await stage.level();
@@ -297,7 +298,7 @@ test('a node that has handed the lead over does not pause for what its log lacke
     await until(() => first.problem === 'the log of the cluster is full', WAIT_MS);
     // Before the leader itself looks whether there is room.
     stage.cluster.full = 'no';
-    await first.run!.roles.handOver(second.name);
+    await first.run!.roles.handOver(second.name, ASKED);
     assert.equal(first.problem, undefined);
     await until(() => second.leads, WAIT_MS);
   }));
@@ -339,7 +340,7 @@ test('a node that ends while it hands the lead over does not go on', () =>
       if (calls === 2) roles.lost(new Error('the test ends it'));
       return whenDurable();
     };
-    await assert.rejects(roles.handOver(second.name), /this node ends/);
+    await assert.rejects(roles.handOver(second.name, ASKED), /this node ends/);
     assert.equal(roles.role, 'over');
     await until(() => second.leads, WAIT_MS);
   }));
@@ -476,7 +477,7 @@ function breakSomething(stage: Stage, random: Random): void {
   else if (action === 2) faults.fate = () => random.pick(FATES);
   else if (action === 6 && node.leads) {
     // It may lose the lead meanwhile, and starts over.
-    node.run.roles.handOver(random.pick(stage.nodes).name).catch(() => undefined);
+    node.run.roles.handOver(random.pick(stage.nodes).name, ASKED).catch(() => undefined);
   } else if (action === 3) {
     const most = random.below(2 * SILENCE_MS);
     faults.delayMs = () => random.below(most + 1);

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { audit } from '../../engine/audit.ts';
 import { closedInMemory, closedOrder, orderStatus } from '../../engine/orders/orders.ts';
-import { Status } from '../../engine/tables/codes.ts';
+import { MarketFlag, Status } from '../../engine/tables/codes.ts';
 import {
   ACCOUNT_I,
   Account,
@@ -11,10 +11,14 @@ import {
   Closed,
   LINK_I,
   Link,
+  MARKET_F,
+  MARKET_I,
+  Market,
   ORDER_F,
   ORDER_I,
   Order,
   State,
+  type TableName,
 } from '../../engine/tables/layout.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import type { OrderRow } from '../../engine/tables/units.ts';
@@ -171,10 +175,25 @@ const DAMAGES: readonly Damage[] = [
   },
   {
     does: 'an order that expires is not in the heap',
-    found: /that expires is in the heap/,
+    found: /the heap has every row that is due/,
     damage(t, random) {
       const row = openRow(t, random) >>> ORDER_I;
       t.orderF[(row << ORDER_F) + Order.expiry] = t.orderF[(row << ORDER_F) + Order.expiry] ? 0 : 1;
+    },
+  },
+  {
+    does: 'a market that ends is not in the heap',
+    found: /the heap has every row that is due/,
+    damage(t) {
+      t.marketF[(1 << MARKET_F) + Market.end] = 1;
+    },
+  },
+  {
+    does: 'a market has reached an end that nobody counted',
+    found: /markets whose end has come are counted/,
+    damage(t) {
+      const at = (1 << MARKET_I) + Market.flags;
+      t.marketI[at] = MarketFlag.ended | MarketFlag.endReached;
     },
   },
   {
@@ -207,7 +226,10 @@ test('the audit names every kind of damage, and nothing where there is none', ()
     assert(openOrders(t).length > 20 && closedInMemory(t) > 20, 'there is something to damage');
     audit(t);
     const { buffers } = t.memory;
-    const damaged = ['orders', 'links', 'finished', 'matchingRows', 'orderIndex', 'state'] as const;
+    const damaged = [
+      ...['orders', 'links', 'finished', 'matchingRows'],
+      ...['orderIndex', 'state', 'markets'],
+    ] as TableName[];
     const whole = damaged.map((name) => [name, buffers[name].slice()] as const);
     for (const { damage, does, found } of DAMAGES) {
       damage(t, random);

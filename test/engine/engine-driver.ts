@@ -386,6 +386,7 @@ function marketFields(terms: Terms): MarketFields {
     ticksPerUnit: terms.grid as TicksPerUnit,
     baseFeeBps: terms.baseFeeBps,
     minSize: Number(terms.minSize) as MicroShares,
+    ...(terms.end === undefined ? {} : { end: terms.end }),
   };
 }
 

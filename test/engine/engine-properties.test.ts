@@ -76,6 +76,7 @@ const shapes: readonly (readonly [string, Partial<StreamShape>, typeof MARKETS])
     MARKETS.slice(0, 1),
   ],
   ['on markets that keep changing their terms', { changes: 4, cancels: 10 }, MARKETS],
+  ['on markets that end and are followed by others', { ends: 0.4, changes: 1 }, MARKETS],
   [
     'on deep books with hardly a cancel',
     { cancels: 3, sweeps: 0.2, accounts: 40 },
@@ -171,7 +172,7 @@ test('the smallest stream on which engine and reference differ would be printed'
 
 test('a printed stream reads back as itself', () => {
   withSeed((random) => {
-    const stream = new Stream(random, { ...BUSY, changes: 3, policies: 2, faults: 30 });
+    const stream = new Stream(random, { ...BUSY, changes: 3, ends: 3, policies: 2, faults: 30 });
     for (let i = 0; i < 2_000; i++) {
       const command = stream.next();
       assert.deepEqual(new ScriptReader().read(commandText(command)), command);

@@ -25,7 +25,7 @@ export class LedgerStream {
 
   constructor(random: Random) {
     this.#random = random;
-    this.#orders = new Stream(random);
+    this.#orders = new Stream(random, { ...BUSY, ends: 0.1 });
     // Its markets, then money for those who trade.
     this.#setUp = Array.from({ length: MARKETS.length + 1 }, () => () => this.#order());
     for (let wallet = 1; wallet <= BUSY.accounts && random.chance(95); wallet++) {

@@ -27,6 +27,7 @@ const STATUS_OF: Readonly<Record<EndWord, string>> = {
   tickChange: 'canceled',
   selfTrade: 'canceled',
   resolved: 'canceled',
+  endReached: 'canceled',
 };
 
 export interface NaiveOrder {
@@ -87,6 +88,9 @@ export function ticksOf(order: OrderLine, grid: number): number {
 export class NaiveMarket {
   terms: Terms;
   isResolved = false;
+  /** Unix milliseconds; 0 = it does not end. */
+  end = 0;
+  hasReachedEnd = false;
   readonly firstToken: number;
   readonly outcomes: number;
   /** In order of arrival. */
@@ -102,6 +106,11 @@ export class NaiveMarket {
     this.firstToken = firstToken;
     this.outcomes = outcomes;
     this.touchAll(time);
+  }
+
+  /** A market that has resolved keeps its state; another one ends at its end. */
+  isDue(time: number): boolean {
+    return !this.hasReachedEnd && !this.isResolved && this.end !== 0 && this.end <= time;
   }
 
   touchAll(time: number): void {

@@ -118,7 +118,7 @@ export class NaiveExchange {
         this.#cancelOwned(command, out);
         return RejectReason.accepted;
       case 'market':
-        return this.#register(command.condition, command.outcomes, command);
+        return this.#register(command, out);
       case 'change':
         return this.#change(command.market, command, out);
       case 'level':
@@ -136,10 +136,14 @@ export class NaiveExchange {
       case 'at':
         this.#time = command.time;
         this.#closeWhere(
-          ({ line }) => line.expiration !== 0 && line.expiration * 1_000 <= this.#time,
+          ({ line }, market) => {
+            const due = market.isDue(this.#time) ? market.end : this.#time;
+            return line.expiration !== 0 && line.expiration * 1_000 <= due;
+          },
           'expired',
           out,
         );
+        for (const market of this.markets) this.#endIfDue(market, out);
         return RejectReason.accepted;
     }
   }
@@ -179,18 +183,31 @@ export class NaiveExchange {
     );
   }
 
-  #register(condition: number, outcomes: number, terms: Terms): RejectReasonCode {
+  #register(line: Extract<Command, { kind: 'market' }>, out: Settlement): RejectReasonCode {
+    const { condition, outcomes } = line;
     if (this.#conditions.has(condition)) return RejectReason.marketRefused;
     this.#conditions.add(condition);
-    this.markets.push(new NaiveMarket(terms, this.tokenCount() + 1, outcomes, this.#time));
+    const market = new NaiveMarket(line, this.tokenCount() + 1, outcomes, this.#time);
+    this.markets.push(market);
+    market.end = line.end ?? 0;
+    this.#endIfDue(market, out);
     return RejectReason.accepted;
+  }
+
+  #endIfDue(market: NaiveMarket, out: Settlement): void {
+    if (!market.isDue(this.#time)) return;
+    this.#closeWhere((_, its) => its === market, 'endReached', out);
+    market.hasReachedEnd = true;
+    market.terms = { ...market.terms, tradable: false, ended: true };
+    market.touchAll(this.#time);
   }
 
   #change(number: number, wanted: Terms, out: Settlement): RejectReasonCode {
     const market = this.markets[number - 1];
     if (market === undefined || market.terms.negRisk !== wanted.negRisk)
       return RejectReason.marketRefused;
-    const terms = market.isResolved ? { ...wanted, tradable: false, ended: true } : wanted;
+    const isOver = market.isResolved || market.hasReachedEnd;
+    const terms = isOver ? { ...wanted, tradable: false, ended: true } : wanted;
     const isEnding = terms.ended && !market.terms.ended;
     const pipsPerTick = PIPS / terms.grid;
     this.#closeWhere(
@@ -200,6 +217,8 @@ export class NaiveExchange {
     );
     market.terms = terms;
     market.touchAll(this.#time);
+    if (!isOver && wanted.end !== undefined) market.end = wanted.end;
+    this.#endIfDue(market, out);
     return RejectReason.accepted;
   }
 

@@ -57,6 +57,8 @@ export interface Terms {
   readonly tradable: boolean;
   readonly ended: boolean;
   readonly negRisk: boolean;
+  /** Of a command: unix milliseconds at which the market ends, 0 = never; undefined = the command says nothing. */
+  readonly end?: number;
 }
 
 /** The wallet of the source: the last word of SOURCE_ADDRESS. */
@@ -125,7 +127,8 @@ export type EndWord =
   | 'marketEnded'
   | 'tickChange'
   | 'selfTrade'
-  | 'resolved';
+  | 'resolved'
+  | 'endReached';
 
 export interface EndLine {
   readonly id: number;

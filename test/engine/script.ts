@@ -75,13 +75,13 @@ export class ScriptReader {
         const condition = words.takeNumber();
         const outcomes = words.peek() === 'outcomes' ? words.numberAfter('outcomes') : 2;
         const terms = readTerms(words, DEFAULT_TERMS);
-        if (!this.#terms.has(condition)) this.#terms.set(condition, terms);
+        if (!this.#terms.has(condition)) this.#terms.set(condition, withoutEnd(terms));
         return { kind: 'market', condition, outcomes, ...terms };
       }
       case 'change': {
         const market = words.takeNumber();
         const terms = readTerms(words, this.#terms.get(market) ?? DEFAULT_TERMS);
-        this.#terms.set(market, terms);
+        this.#terms.set(market, withoutEnd(terms));
         return { kind: 'change', market, ...terms };
       }
       case 'policy':
@@ -181,14 +181,20 @@ function readCancelAll(words: Words): Command {
   return { kind: 'cancel-all', ...scope };
 }
 
+/** A change says of the end what it names itself. */
+function withoutEnd({ end: _, ...terms }: Terms): Terms {
+  return terms;
+}
+
 function readTerms(words: Words, before: Terms): Terms {
-  const terms = { ...before };
+  const terms: { -readonly [K in keyof Terms]: Terms[K] } = { ...before };
   while (words.peek() !== undefined) {
     const word = words.take();
     if (word === 'grid') terms.grid = words.takeNumber();
     else if (word === 'fee') terms.baseFeeBps = words.takeNumber();
     else if (word === 'min') terms.minSize = micro(words.take());
     else if (word === 'neg-risk') terms.negRisk = true;
+    else if (word === 'end') terms.end = Number(micro(words.take()) / 1_000n);
     else if (word === 'open' || word === 'paused' || word === 'ended') {
       terms.tradable = word === 'open';
       terms.ended = word === 'ended';
@@ -242,7 +248,8 @@ function termsText(terms: Terms): string {
   const phase = terms.ended ? 'ended' : terms.tradable ? 'open' : 'paused';
   const negRisk = terms.negRisk ? ' neg-risk' : '';
   const min = decimal(terms.minSize);
-  return `grid ${terms.grid} fee ${terms.baseFeeBps} min ${min} ${phase}${negRisk}`;
+  const end = terms.end === undefined ? '' : ` end ${decimal(terms.end * 1_000)}`;
+  return `grid ${terms.grid} fee ${terms.baseFeeBps} min ${min} ${phase}${negRisk}${end}`;
 }
 
 const REJECT_REASON_NAMES = new Map<number, string>(

@@ -18,10 +18,16 @@ import {
 
 const SHARE = 1_000_000n;
 const AMOUNT_MAX = 2n ** 53n - 1n;
+/** With those that follow ended ones. */
+const MARKETS_MAX = 16;
 const GRIDS = [10, 100, 200, 400, 1_000, 10_000] as const;
 
 interface StreamMarket {
   terms: Terms;
+  /** Its row among the markets, from 1. */
+  readonly number: number;
+  /** Unix milliseconds; 0 = it does not end. */
+  end: number;
   readonly firstToken: number;
   readonly outcomes: number;
 }
@@ -37,6 +43,8 @@ export interface StreamShape {
   readonly cancels: number;
   readonly sweeps: number;
   readonly changes: number;
+  /** Another end for a market. */
+  readonly ends: number;
   readonly policies: number;
   readonly faults: number;
   readonly huge: number;
@@ -47,6 +55,7 @@ export const BUSY: StreamShape = {
   cancels: 24,
   sweeps: 1,
   changes: 0.3,
+  ends: 0,
   policies: 0.2,
   faults: 4,
   huge: 0.3,
@@ -69,6 +78,9 @@ export class Stream {
   readonly #recent: Known[] = [];
   readonly #queue: Command[] = [];
   #id = 0;
+  #registered: number;
+  /** The first token of the next market. */
+  #tokens: number;
   #time = 1_000_000;
   #untilNextBatch = 0;
 
@@ -87,15 +99,18 @@ export class Stream {
         negRisk: false,
         ...partial,
       };
-      this.#markets.push({ terms, firstToken: token, outcomes });
+      this.#markets.push({ terms, number: i + 1, end: 0, firstToken: token, outcomes });
       token += outcomes;
       this.#queue.push({ kind: 'market', condition: i + 1, outcomes, ...terms });
     });
+    this.#registered = markets.length;
+    this.#tokens = token;
   }
 
   /** So much time passes at once. */
   pass(ms: number): Command {
     this.#time += ms;
+    this.#replaceEnded();
     return { kind: 'at', time: this.#time };
   }
 
@@ -106,14 +121,45 @@ export class Stream {
     if (this.#untilNextBatch-- <= 0) {
       this.#untilNextBatch = random.below(12);
       this.#time += random.chance(20) ? random.below(9_000) : random.below(40);
+      this.#replaceEnded();
       return { kind: 'at', time: this.#time };
     }
-    const { cancels, sweeps, changes, policies } = this.#shape;
+    const { cancels, changes, ends, policies, sweeps } = this.#shape;
     if (random.chance(cancels)) return this.#cancel();
     if (random.chance(sweeps)) return this.#cancelAll();
     if (random.chance(changes)) return this.#change();
+    if (ends > 0 && random.chance(ends)) return this.#end();
     if (random.chance(policies)) return { kind: 'policy', policy: random.pick(POLICIES) };
     return this.#order();
+  }
+
+  /** Another end, in the past now and then, or none. */
+  #end(): Command {
+    const random = this.#random;
+    const market = random.pick(this.#markets);
+    const isOver = market.end !== 0 && market.end <= this.#time;
+    const end = random.chance(10)
+      ? 0
+      : this.#time + random.pick([-500, 0, 1, 1_000, 5_000, 20_000, 120_000]);
+    if (!isOver) market.end = end;
+    this.#replaceEnded();
+    return { kind: 'change', market: market.number, ...market.terms, end };
+  }
+
+  /** Another market follows each one that has ended, as far as there is room; few commands go to it then. */
+  #replaceEnded(): void {
+    const random = this.#random;
+    for (const [i, ended] of this.#markets.entries()) {
+      if (ended.end === 0 || ended.end > this.#time || this.#registered >= MARKETS_MAX) continue;
+      this.#registered += 1;
+      const { outcomes, terms } = ended;
+      const number = this.#registered;
+      const end = random.chance(50) ? this.#time + random.between(1, 90_000) : 0;
+      this.#markets[i] = { terms, number, end, firstToken: this.#tokens, outcomes };
+      this.#tokens += outcomes;
+      const line = { kind: 'market' as const, condition: number, outcomes, ...terms };
+      this.#queue.push(end === 0 ? line : { ...line, end });
+    }
   }
 
   #account(): number {
@@ -144,6 +190,7 @@ export class Stream {
     const random = this.#random;
     const number = random.below(this.#markets.length);
     const market = this.#markets[number];
+    const row = market?.number ?? number + 1;
     if (market === undefined || random.chance(3)) {
       const terms = this.#markets[0]?.terms;
       if (terms !== undefined) return { kind: 'change', market: 99, ...terms };
@@ -164,10 +211,10 @@ export class Stream {
         const opened = { ...terms, tradable: true, ended: false };
         if (market !== undefined) market.terms = opened;
         for (let i = random.below(5); i > 0; i--) this.#queue.push(this.#order(market));
-        this.#queue.push({ kind: 'change', market: number + 1, ...opened });
+        this.#queue.push({ kind: 'change', market: row, ...opened });
       }
     }
-    return { kind: 'change', market: number + 1, ...terms };
+    return { kind: 'change', market: row, ...terms };
   }
 
   #order(market = this.#random.pick(this.#markets)): Command {

@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { NodeClient, Wallet } from '../../client/client.ts';
 import { useCompiledNodes } from '../common/forms.ts';
 import { TestNode, temporaryDirectory, withMarkets } from '../common/node-harness.ts';
 import { bodyOf, NEG_RISK, NORMAL, type Terms, Trader } from '../common/traders.ts';
@@ -52,6 +53,18 @@ test('a refusal names the rule of its market', async () => {
   assert.match(off.detail!, /must be a multiple of 0\.01 between/);
   const dear = { side: 'BUY', ticks: 20, shares: 10, signed: { feeRateBps: '1001' } } as const;
   assert.match((await refusal(dear)).detail!, /from the base fee of the market to 1000$/);
+});
+
+test('a client has the detail of a refusal', async () => {
+  const wallet = Wallet.fromSeed('result codes');
+  const client = await NodeClient.connect(`http://127.0.0.1:${node.port}`, { wallet });
+  const [tokenId = ''] = market.tokenIds;
+  const terms = { tokenId, side: 'BUY', price: '0.2' } as const;
+  const { code, detail } = await client.orders.post({ ...terms, size: '1' });
+  assert.equal(code, 'SIZE_BELOW_MINIMUM');
+  assert.equal(detail, 'the market takes orders of 5 shares or more, this one has 1');
+  assert.equal((await client.orders.post({ ...terms, size: '5' })).detail, '');
+  client.close();
 });
 
 test('want of funds says what is needed, free and reserved, in orders and in answers of the ledger', async () => {

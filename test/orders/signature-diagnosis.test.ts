@@ -1,4 +1,4 @@
-/** Why a signature is wrong: what it would fit, and that finding out is bounded for each request, wallet and thread. */
+/** Diagnosis of wrong signatures: what one would fit, and the bounds for each request, wallet and thread. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { OrderDomain, UnsignedOrder } from '../../client/typed-data.ts';

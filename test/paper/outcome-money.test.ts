@@ -188,7 +188,7 @@ class Stage {
     }
   }
 
-  /** By the command line or over HTTP: the winner by its name, by its token, or weights at the places that are shown. */
+  /** Resolves by the command line or over HTTP: the winner by name or token, or weights in the order that is shown. */
   async resolve({ conditionId, outcomes, tokenIds }: CatalogMarket): Promise<Map<string, number>> {
     const { operator, random } = this;
     const winner = random.below(tokenIds.length);
@@ -363,7 +363,7 @@ test('a source that names tokens of another market, or another neg-risk flag, ch
     const { node } = operator;
     await until(() => markets.every(({ tokenIds }) => venue.isFollowed(tokenIds[0]!)));
     for (const market of markets) await stage.trade(market);
-    /** Without its prices, which follow the trades. */
+    /** Returns a shown market without its prices, which follow the trades. */
     const shownOf = async (condition: string): Promise<unknown> => {
       const market = (await get(node, `/clob/markets/${condition}`)).json as { tokens: Row[] };
       return { ...market, tokens: market.tokens.map(({ price: _, ...token }) => token) };

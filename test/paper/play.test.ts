@@ -259,5 +259,13 @@ test('what cannot be played is refused with a line', async () => {
     () => '',
     (error: Error) => error.message,
   );
+  const unset = await TestNode.start(directory, {
+    LEDGER: 'on',
+    PLAY: join(directory, 'nothing'),
+  }).then(
+    () => '',
+    (error: Error) => error.message,
+  );
+  assert.match(unset, /PLAY=\S+nothing: ENOENT/);
   assert.match(wrong, /PLAY_SPEED must be max, or a whole number from 1 to 1000, not "0"/);
 });

@@ -216,7 +216,7 @@ test('of the largest volumes, markets without two outcomes take no place', async
   const conditions = (markets: readonly { condition: string }[]) =>
     markets.map((one) => one.condition);
   assert.deepEqual(conditions(chosen.top), [second!.conditionId, venue.markets[3]!.conditionId]);
-  assert.deepEqual(conditions(chosen.passedOver), [first!.conditionId, third!.conditionId]);
+  assert.deepEqual(conditions(chosen.notBinary), [first!.conditionId, third!.conditionId]);
 });
 
 /** A host that has these routes of another one, and no others. */

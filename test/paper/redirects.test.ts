@@ -45,7 +45,7 @@ async function redirecting(
   return `http://127.0.0.1:${await portOf(t, server)}`;
 }
 
-/** What is in front of a venue: below /old everything is redirected to what `to` says of the rest of the path. */
+/** A proxy before a venue: redirects everything below /old to where `to` leads for the rest of the path. */
 async function fronted(
   t: TestContext,
   venue: FakeVenue,

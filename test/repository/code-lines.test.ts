@@ -1,4 +1,4 @@
-/** What `npm run coverage` counts: lines with code, and those that V8 has seen running in any process or thread. */
+/** Lines that `npm run coverage` counts: those with code, and those that V8 has seen running in any process or thread. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -83,7 +83,7 @@ class PlainReader {
     }
   }
 
-  /** Whether a list ends here; otherwise a comma leads to its next element. */
+  /** Returns true when a list ends here; otherwise a comma leads to its next element. */
   #isLast(end: string): boolean {
     const token = this.#next();
     if (token !== end && token !== ',') throw new SyntaxError('no comma');

@@ -1,4 +1,4 @@
-/** Where a redirect of a source may lead: to the same host, and from http to https. */
+/** Targets that a redirect of a source may have: the same host, and https in place of http. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { RedirectRefused, redirectTarget } from '../../server/common/redirects.ts';

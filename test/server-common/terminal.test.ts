@@ -1,4 +1,4 @@
-/** What commands write: lines that a terminal can only show, data that a pipe gets unchanged. */
+/** Output of commands: lines that a terminal can only show, data that a pipe gets unchanged. */
 import assert from 'node:assert/strict';
 import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';

@@ -58,6 +58,7 @@ function runStream(seed: number, length: number): number {
     cancels: random.pick([3, 10, 24, 40]),
     sweeps: random.pick([0.2, 1, 3]),
     changes: random.pick([0.3, 0.3, 4]),
+    ends: random.pick([0, 0, 0.3]),
     policies: random.pick([0.2, 2]),
     faults: random.pick([1, 4]),
     huge: BUSY.huge,

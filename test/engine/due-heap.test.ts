@@ -1,13 +1,7 @@
-/** The heap of expiries: earliest first, ties by slot, any order may leave from the middle. */
+/** The heap of what is due: earliest first, ties by row, any row may leave from the middle. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import {
-  earliestExpiry,
-  nextExpiring,
-  scheduleExpiry,
-  unscheduleExpiry,
-} from '../../engine/orders/expiry.ts';
-import { ORDER_F, ORDER_I, Order, State } from '../../engine/tables/layout.ts';
+import { ORDER_F, ORDER_I, Order } from '../../engine/tables/layout.ts';
 import { allocateEngine, Tables } from '../../engine/tables/tables.ts';
 import type { OrderRow } from '../../engine/tables/units.ts';
 import { withSeed } from '../common/random.ts';
@@ -15,7 +9,7 @@ import { ROOMY } from './engine-driver.ts';
 
 function schedule(t: Tables, orderRow: OrderRow, seconds: number): void {
   t.orderF[(orderRow << ORDER_F) + Order.expiry] = seconds;
-  scheduleExpiry(t, orderRow);
+  t.expiring.add(orderRow);
 }
 
 test('the earliest order is on top, whoever came and went before', () => {
@@ -25,7 +19,7 @@ test('the earliest order is on top, whoever came and went before', () => {
     for (let i = 0; i < 20_000; i++) {
       const orderRow = random.between(1, 300) as OrderRow;
       if (held.has(orderRow)) {
-        unscheduleExpiry(t, orderRow);
+        t.expiring.remove(orderRow);
         held.delete(orderRow);
       } else {
         // Few distinct times, so that ties are common.
@@ -38,14 +32,14 @@ test('the earliest order is on top, whoever came and went before', () => {
         const best = held.get(first) ?? Number.POSITIVE_INFINITY;
         if (seconds < best || (seconds === best && other < first)) first = other;
       }
-      assert.equal(nextExpiring(t), first);
-      assert.equal(earliestExpiry(t), held.get(first) ?? 0);
-      assert.equal(t.state[State.expiries], held.size);
+      assert.equal(t.expiring.first(), first);
+      assert.equal(t.expiring.firstTime(), held.get(first) ?? 0);
+      assert.equal(t.expiring.size, held.size);
     }
-    for (let orderRow = nextExpiring(t); orderRow !== 0; orderRow = nextExpiring(t))
-      unscheduleExpiry(t, orderRow);
+    for (let orderRow = t.expiring.first(); orderRow !== 0; orderRow = t.expiring.first())
+      t.expiring.remove(orderRow);
     assert(
-      t.expiries.every((slot) => slot === 0),
+      t.memory.buffers.expiries.every((byte) => byte === 0),
       'an empty heap keeps no traces',
     );
   });
@@ -63,9 +57,9 @@ test('orders leave by time, and by slot where times are equal', () => {
     schedule(t, slot as OrderRow, seconds);
   }
   const left: number[] = [];
-  for (let orderRow = nextExpiring(t); orderRow !== 0; orderRow = nextExpiring(t)) {
+  for (let orderRow = t.expiring.first(); orderRow !== 0; orderRow = t.expiring.first()) {
     left.push(orderRow);
-    unscheduleExpiry(t, orderRow);
+    t.expiring.remove(orderRow);
   }
   assert.deepEqual(left, [2, 3, 9, 1, 5]);
 });
@@ -74,8 +68,8 @@ test('an order that is not in the heap cannot be taken out of it', () => {
   const t = new Tables(allocateEngine({ ...ROOMY, orders: 10, history: 1 }));
   const [one, other] = [1 as OrderRow, 2 as OrderRow];
   schedule(t, one, 5);
-  unscheduleExpiry(t, one);
+  t.expiring.remove(one);
   assert.equal(t.orderI[(one << ORDER_I) + Order.heap], 0);
   schedule(t, other, 5);
-  assert.throws(() => unscheduleExpiry(t, one));
+  assert.throws(() => t.expiring.remove(one));
 });

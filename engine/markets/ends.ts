@@ -1,0 +1,57 @@
+/**
+ * The end of a market: a time from which on it takes no orders. Its resting orders end then, and it never trades
+ * again; it may still resolve. Rules: docs/protocol.md#end-of-a-market
+ */
+import type { EngineContext } from '../context.ts';
+import { eachOrder } from '../orders/books.ts';
+import { closeOrder } from '../orders/orders.ts';
+import { EndReason, type EndReasonCode, MarketFlag } from '../tables/codes.ts';
+import { MARKET_F, MARKET_I, Market, State } from '../tables/layout.ts';
+import type { BookRow, MarketRow, MicroShares } from '../tables/units.ts';
+
+/** Gives a market another end, 0 = none. One whose end has come, or that has resolved, keeps what it has. */
+export function setEnd(context: EngineContext, market: MarketRow, end: number): void {
+  const { ending, marketF, marketI } = context.t;
+  const offset = market << MARKET_I;
+  const at = (market << MARKET_F) + Market.end;
+  const isOver = (marketI[offset + Market.flags]! & MarketFlag.endReached) !== 0;
+  if (isOver || marketI[offset + Market.resolution] !== 0) return;
+  if (ending.has(market)) ending.remove(market);
+  marketF[at] = end;
+  context.note(end);
+  if (end === 0) return;
+  ending.add(market);
+  if (end <= context.time) endMarket(context, market);
+}
+
+/** Ends a market whose end has come. */
+export function endMarket(context: EngineContext, market: MarketRow): void {
+  const { marketF, marketI, state } = context.t;
+  const offset = market << MARKET_I;
+  dropEnd(context, market);
+  context.noteWord(market);
+  endOrders(context, market, EndReason.endReached);
+  marketI[offset + Market.flags] =
+    (marketI[offset + Market.flags]! & ~MarketFlag.tradable) |
+    MarketFlag.ended |
+    MarketFlag.endReached;
+  state[State.endsReached]! += 1;
+  const minSize = marketF[(market << MARKET_F) + Market.minSize]! as MicroShares;
+  context.events.market(market, false, marketI[offset + Market.baseFeeBps]!, minSize);
+}
+
+/** Forgets that the end of a market is to come; its column stays. */
+export function dropEnd({ t: { ending } }: EngineContext, market: MarketRow): void {
+  if (ending.has(market)) ending.remove(market);
+}
+
+/** Ends all resting orders of a market. Its books count as changed even without any. */
+export function endOrders(context: EngineContext, market: MarketRow, reason: EndReasonCode): void {
+  const { marketI } = context.t;
+  const firstBook = marketI[(market << MARKET_I) + Market.firstBook]!;
+  const endBook = firstBook + marketI[(market << MARKET_I) + Market.bookCount]!;
+  for (let book = firstBook; book < endBook; book++) {
+    context.touch(book as BookRow);
+    eachOrder(context.t, book as BookRow, (row) => closeOrder(context, row, reason));
+  }
+}

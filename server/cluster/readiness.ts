@@ -1,0 +1,117 @@
+/**
+ * Reasons why this node is not ready that come from its cluster: how far it is behind the log, the node that leads, the
+ * clock. Rules: docs/protocol.md#readiness
+ *
+ * Thread: the I/O thread. Not here: reasons of the node's own disk and threads (orders/write-gate.ts).
+ */
+import type { Log } from '../common/logger.ts';
+import { PAUSES, type Pause, type PauseReason, stopsOrders } from '../orders/pauses.ts';
+import { type ClockSkew, clockSkew } from './clock-skew.ts';
+import { FRESH_MS, type NodeWatch } from './node-watch.ts';
+import type { Leader } from './roles.ts';
+import { Silence } from './silence.ts';
+
+export interface ReadinessOptions {
+  readonly watch: Pick<NodeWatch, 'find' | 'nodes'>;
+  readonly leads: () => boolean;
+  /** The node that leads, by the newest heartbeat. */
+  readonly leader: () => Leader | undefined;
+  /** Whether its heartbeats have come until now. */
+  readonly leaderIsHeard: () => boolean;
+  /** Whether what is read here may be old. */
+  readonly isStale: () => boolean;
+  /** Whether the log of the cluster does not answer this node. */
+  readonly logIsSilent: () => boolean;
+  readonly print: Log;
+}
+
+/** A leader that is not reached for longer, beyond FRESH_MS, makes a node unready: a handover takes less. */
+const UNREACHED_MS_MAX = 1_000;
+/** Longest step between two looks that counts. */
+const STEP_MS_MAX = 1_000;
+
+export class Readiness {
+  private readonly o: ReadinessOptions;
+  /** Since a node that leads has answered. */
+  private readonly unreached = new Silence(STEP_MS_MAX);
+  private skew: ClockSkew = { ms: 0, verdict: 'right', text: '' };
+  /** Reasons that the log of the process has said. */
+  private readonly said = new Set<PauseReason>();
+
+  constructor(options: ReadinessOptions) {
+    this.o = options;
+    this.unreached.ms = Infinity;
+  }
+
+  /** To be called again and again. */
+  look(): void {
+    const { print, watch } = this.o;
+    if (this.o.leads() || this.leaderAnswers()) this.unreached.end();
+    else this.unreached.look();
+    const clocks = watch.nodes().flatMap(({ clock, silentMs }) => {
+      return clock === undefined || silentMs > FRESH_MS ? [] : [clock];
+    });
+    const skew = clockSkew(clocks);
+    if (skew.verdict === 'unknown' && this.skew.verdict !== 'unknown') print('warn', skew.text);
+    this.skew = skew;
+    this.say();
+  }
+
+  /** Milliseconds that the clock of this node is ahead of those of most nodes. */
+  get skewMs(): number {
+    return this.skew.ms;
+  }
+
+  pauses(): Pause[] {
+    const { skew } = this;
+    const found = [...this.ofLog(), ...this.ofLeader()];
+    if (skew.verdict === 'wrong') found.push({ reason: 'clock-skew', detail: skew.text });
+    return found;
+  }
+
+  private leaderAnswers(): boolean {
+    const leader = this.o.leader();
+    const row = leader && this.o.watch.find(leader.node);
+    return row !== undefined && row.silentMs <= FRESH_MS;
+  }
+
+  private ofLog(): Pause[] {
+    const { isStale, leads, logIsSilent } = this.o;
+    if (!isStale()) return [];
+    if (leads() || logIsSilent())
+      return [{ reason: 'etcd', detail: 'etcd: the log of the cluster does not answer this node' }];
+    return [{ reason: 'catch-up', detail: 'cluster: this node is behind the log of the cluster' }];
+  }
+
+  private ofLeader(): Pause[] {
+    const { leader, leaderIsHeard, leads, watch } = this.o;
+    if (leads()) return [];
+    const node = leader()?.node;
+    if (this.unreached.ms > UNREACHED_MS_MAX) {
+      if (node === undefined || !leaderIsHeard())
+        return [{ reason: 'no-leader', detail: 'cluster: no node leads' }];
+      return [{ reason: 'unreachable', detail: `cluster: ${node}, which leads, does not answer` }];
+    }
+    const state = node === undefined ? undefined : watch.find(node)?.state;
+    if (state?.leads !== true) return [];
+    const codes = state.reasons.filter(stopsOrders);
+    if (codes.length === 0) return [];
+    const detail = `cluster: ${node}, which leads, is not ready: ${codes.join(', ')}`;
+    return [{ reason: 'leader', detail }];
+  }
+
+  /** A line of the log where a reason begins, and where it ends. */
+  private say(): void {
+    const { print } = this.o;
+    const now = this.pauses().filter(({ reason }) => reason !== 'etcd');
+    for (const { detail, reason } of now) {
+      if (!this.said.has(reason)) print('warn', `${detail}; ${PAUSES[reason].begins}`);
+      this.said.add(reason);
+    }
+    for (const reason of this.said) {
+      if (now.some((one) => one.reason === reason)) continue;
+      this.said.delete(reason);
+      print('info', PAUSES[reason].ends);
+    }
+  }
+}
