@@ -49,7 +49,7 @@ export interface ReadyCatalog {
  * To be raised with every change of what is prepared (prepared.ts), of the terms or of the texts: a
  * test compares the snapshot of the demo catalog with this number.
  */
-export const SNAPSHOT_FORMAT = 'ready-6';
+export const SNAPSHOT_FORMAT = 'ready-7';
 
 /** Longer than a node tries to bring a generation to the others. */
 const DECIDED_MS_MAX = 60_000;

@@ -90,7 +90,7 @@ test('what is offered is fetched, prepared and kept, not in use; who has it answ
       assert.equal(store.current(), undefined);
       await store.adopt(store.find(digest)!);
       assert.equal(store.digest(), digest);
-      assert(Array.isArray(store.snapshot('ready-6')), 'what is served is prepared');
+      assert(Array.isArray(store.snapshot('ready-7')), 'what is served is prepared');
     }
     await n0!.share.spread(n0!.store.proposal()!, never);
     const fetched = n1!.lines.filter((line) => line.includes('is here'));
