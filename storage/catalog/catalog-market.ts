@@ -156,9 +156,6 @@ export function readMarket(
     return without('orderMinSize', 'with an unreadable minimum size');
   }
   const ended = hasEnded(raw);
-  const end = operatorEnd(raw);
-  const feeBps = operatorFee(raw);
-  const proposal = proposalIn(raw);
   return {
     id,
     question: text(raw.question),
@@ -172,12 +169,24 @@ export function readMarket(
     negRisk,
     tradable: raw.active === true && !ended && switches.acceptingOrders && switches.enableOrderBook,
     ended,
+    ...readMarks(raw),
+    eventId: String(event.id),
+    eventSlug: text(event.slug),
+  };
+}
+
+type Marks = Pick<CatalogMarket, 'feeBps' | 'end' | 'resolved' | 'proposed'>;
+
+/** Terms that an operator has set, and the state of the payout; each is absent where nothing is said. */
+function readMarks(raw: JsonObject): Marks {
+  const end = operatorEnd(raw);
+  const feeBps = operatorFee(raw);
+  const proposal = proposalIn(raw);
+  return {
     ...(feeBps === undefined ? {} : { feeBps }),
     ...(end === undefined ? {} : { end }),
     ...(isResolved(raw) ? { resolved: true } : {}),
     ...(proposal === undefined ? {} : { proposed: Date.parse(proposal.umaEndDate) }),
-    eventId: String(event.id),
-    eventSlug: text(event.slug),
   };
 }
 

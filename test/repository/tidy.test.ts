@@ -230,7 +230,7 @@ const ROOMS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
     catalog: ['common', 'engine', 'storage'],
     admin: ['common'],
     documents: ['common'],
-    page: ['cluster', 'common'],
+    page: ['admin', 'cluster', 'common'],
     api: ['common'],
     app: ['admin', 'common'],
     fixtures: ['admin', 'common'],
