@@ -612,6 +612,10 @@ export interface ReadOnlyKeysAnswer {
   readonly readonlyApiKeys: readonly string[];
 }
 
+export interface ReadyAnswer {
+  readonly status: 'ready';
+}
+
 export interface ReplaceAnswer {
   readonly cancel: CancelAnswer;
   readonly order: OrderResult | null;
@@ -761,7 +765,7 @@ export interface SpreadAnswer {
 export interface StatusAnswer {
   readonly status: 'ok' | 'read-only';
   readonly paused: readonly {
-    readonly reason: 'directory' | 'log' | 'follower' | 'files' | 'etcd' | 'operator' | 'clock';
+    readonly reason: 'directory' | 'log' | 'follower' | 'files' | 'etcd' | 'secret' | 'empty-log' | 'operator' | 'clock' | 'catch-up' | 'no-leader' | 'unreachable' | 'leader' | 'clock-skew';
     readonly means: string;
     readonly takes_cancels: boolean;
   }[];
@@ -1273,6 +1277,16 @@ export const REFUSALS = {
   "MARKET_NOT_READY": [
     "the market is not yet ready to process new orders"
   ],
+  "MARKET_HALTED": [
+    "the market is not yet ready to process new orders"
+  ],
+  "MARKET_PROPOSED": [
+    "the market is not yet ready to process new orders"
+  ],
+  "MARKET_ENDED": [
+    "the market has ended",
+    "the market is not yet ready to process new orders"
+  ],
   "AMOUNT_NOT_POSITIVE": [
     "makerAmount and takerAmount must be positive"
   ],
@@ -1377,7 +1391,8 @@ export const REFUSALS = {
     "market is not registered"
   ],
   "MARKET_RESOLVED": [
-    "market has resolved"
+    "market has resolved",
+    "the market is not yet ready to process new orders"
   ],
   "PAYOUT_INVALID": [
     "payout must be a whole number for each outcome, with a sum from 1 to 10000; all equal if void"
@@ -1620,7 +1635,8 @@ export const REFUSALS = {
     "there is a market of this question"
   ],
   "MARKET_CLOSED": [
-    "the market is closed"
+    "the market is closed",
+    "the market is not yet ready to process new orders"
   ],
   "FIXED_MEMBER": [
     "outcomes cannot be changed",
@@ -1679,6 +1695,11 @@ export interface Routes {
     query: Readonly<Record<string, unknown>>;
     body: undefined;
     answer: 'OK';
+  };
+  'GET /ready': {
+    query: Readonly<Record<string, unknown>>;
+    body: undefined;
+    answer: ReadyAnswer;
   };
   'GET /status': {
     query: Readonly<Record<string, unknown>>;

@@ -9,7 +9,7 @@
  * looks at its version (tables/depth.ts), and rows of orders under the reader's own rule.
  */
 import { releasedFlags } from './markets/held-flags.ts';
-import { ID_WORDS } from './tables/codes.ts';
+import { ID_WORDS, MarketFlag } from './tables/codes.ts';
 import {
   ACCOUNT_I,
   Account,
@@ -213,6 +213,11 @@ export function catalogFlags(t: Pick<Tables, 'marketI'>, row: MarketRow): number
 /** Bits of MarketFlag. */
 export function marketFlags({ marketI }: Pick<Tables, 'marketI'>, row: MarketRow): number {
   return marketI[(row << MARKET_I) + Market.flags]!;
+}
+
+/** Whether its end has come. */
+export function hasReachedEnd(t: Pick<Tables, 'marketI'>, row: MarketRow): boolean {
+  return (marketFlags(t, row) & MarketFlag.endReached) !== 0;
 }
 
 /** Unix milliseconds from which on it takes no orders; 0 = no such time. */

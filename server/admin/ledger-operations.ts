@@ -169,7 +169,7 @@ function detailOf({ first, reason }: Extract<LedgerOutcome, { readonly kind: 're
   }
 }
 
-function usedFor({ amount, kind, time }: StoredRequest): string {
+export function usedFor({ amount, kind, time }: StoredRequest): string {
   const name = NAMES.get(kind) ?? 'another command';
   // Of a proposal it is the time for a review.
   const of = amount === 0 || kind === CommandKind.propose ? '' : ` of ${microText(amount)}`;

@@ -4,7 +4,7 @@
  * Thread: I/O. Not here: payouts (resolution-operations.ts).
  */
 import { hasOrders } from '../../engine/markets/markets.ts';
-import { marketTicks } from '../../engine/reads.ts';
+import { hasReachedEnd, marketEnd, marketTicks } from '../../engine/reads.ts';
 import { REFUSALS } from '../common/refusals.ts';
 import { marketByCondition } from '../market-data/find.ts';
 import type { Edit } from '../venue/edit.ts';
@@ -34,7 +34,8 @@ export function marketOperations(parts: MarketOperationParts): OperationHandlers
   const at = (): string => new Date(parts.now()).toISOString();
   const change =
     (changes: Readonly<Record<string, unknown>>) =>
-    ({ condition }: { readonly condition: string }): Promise<MarketResult> =>
+    async ({ condition }: { readonly condition: string }): Promise<MarketResult> =>
+      endedRefusal(parts, condition) ??
       made(parts, { kind: 'change', condition: condition.toLowerCase(), changes, at: at() });
   const event = async (edit: Edit): Promise<EventResult> => {
     const result = await made(parts, edit);
@@ -47,7 +48,13 @@ export function marketOperations(parts: MarketOperationParts): OperationHandlers
     'POST /admin/events/edit': ({ event: id, ...changes }) =>
       event({ kind: 'change event', event: id, changes, at: at() }),
     'POST /admin/markets': (input) =>
-      withKey(input, (wish) => made(parts, { kind: 'market', wish, at: at() })),
+      withKey(input, ({ keepOpen, ...wish }) =>
+        made(parts, {
+          kind: 'market',
+          wish: keepOpen === true ? { ...wish, keepOpen } : wish,
+          at: at(),
+        }),
+      ),
     'POST /admin/markets/edit': (input) => edit(parts, input, at()),
     'POST /admin/markets/halt': change({ acceptingOrders: false }),
     'POST /admin/markets/resume': change({ acceptingOrders: true }),
@@ -88,10 +95,24 @@ async function edit(
   input: OperationInput<'POST /admin/markets/edit'>,
   at: string,
 ): Promise<MarketResult> {
-  const { condition: text, event, fee, minimum, negRisk, outcomes, tick, ...shown } = input;
+  const {
+    condition: text,
+    event,
+    fee,
+    keepOpen,
+    minimum,
+    negRisk,
+    outcomes,
+    tick,
+    ...shown
+  } = input;
   const condition = text.toLowerCase();
+  const refused = endedRefusal(parts, condition);
+  if (refused !== undefined) return refused;
+  const tradingEnd = keepOpen === true ? null : shown.endDate;
   const changes = {
     ...shown,
+    ...(tradingEnd === undefined ? {} : { tradingEnd }),
     ...(tick === undefined ? {} : { orderPriceMinTickSize: tick }),
     ...(minimum === undefined ? {} : { orderMinSize: minimum }),
     ...(fee === undefined ? {} : { feeBps: fee }),
@@ -102,7 +123,24 @@ async function edit(
     ...(event === undefined ? {} : { event }),
     ...(negRisk === undefined ? {} : { negRisk }),
   };
-  return made(parts, { kind: 'change', condition, changes, fixed, at });
+  const result = await made(parts, { kind: 'change', condition, changes, fixed, at });
+  // The end before may have come meanwhile; then the engine has kept it.
+  return tradingEnd === undefined ? result : (endedRefusal(parts, condition) ?? result);
+}
+
+/** The refusal of a change to a market whose end has come; undefined = it may change. */
+function endedRefusal(
+  { t }: MarketOperationParts,
+  condition: string,
+): OperationRefused | undefined {
+  const market = marketByCondition(t, condition);
+  if (market === 0 || !hasReachedEnd(t, market)) return undefined;
+  const end = new Date(marketEnd(t, market)).toISOString();
+  return new OperationRefused(
+    409,
+    REFUSALS.MARKET_ENDED[0],
+    `its end came at ${end}: it takes no orders again, and never changes; it can still resolve`,
+  );
 }
 
 /** Whether resting orders of a market could be off the new grid. */

@@ -371,6 +371,10 @@ export const METRICS: Readonly<Record<string, NumberRow | HistogramRow>> = {
     'age of the oldest committed record that this node has not applied',
     ({ node: { progress } }) => progress.cluster && progress.cluster.behindMs / MS,
   ),
+  exchange_cluster_clock_skew_seconds: gauge(
+    'how far the clock of this node is ahead of those of most nodes of the cluster, or of the only other one',
+    ({ node: { progress } }) => progress.cluster && progress.cluster.clockSkewMs / MS,
+  ),
   exchange_cluster_catalog_missing: gauge(
     '1 while this node serves an older catalog, because it does not have the one in use',
     ({ node: { progress } }) =>

@@ -152,7 +152,7 @@ export const OPERATIONS = {
     answer: v.MarketAnswer,
   },
   'POST /admin/markets/edit': {
-    does: 'changes what a market says, its tick, minimum or fee',
+    does: 'changes what a market says, its tick, minimum, fee or end',
     input: v.EditMarketInput,
     answer: v.MarketAnswer,
   },

@@ -17,6 +17,8 @@ export interface ClusterFacts {
   readonly isStale: boolean;
   /** Of the shared log, as this node has seen it while it led. */
   readonly space: { readonly usedBytes: number; readonly isFull: boolean } | undefined;
+  /** By how much its clock is ahead of those of most nodes. */
+  readonly clockSkewMs: number;
   /** What it has forwarded to the node that leads. */
   readonly forwarded: ForwardMeters;
 }

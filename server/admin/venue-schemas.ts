@@ -215,6 +215,12 @@ const tags = Type.Optional(
   Type.Array(nameSchema(100, 'a label'), { maxItems: 20, description: 'at most 20 labels' }),
 );
 const shown = { description, startDate: time, endDate: time };
+/** From `endDate` on a market takes no orders. */
+const keepOpen = Type.Optional(
+  Type.Boolean({
+    description: 'true: `endDate` is a date only, and the market trades on after it',
+  }),
+);
 
 /** The name of `key` in older versions. */
 const oldKey = Type.Optional({ ...key, description: 'the older name of `key`: one of them' });
@@ -241,6 +247,7 @@ export const MarketInput = inputOf({
   outcomes,
   event: Type.Optional(EventRef),
   ...shown,
+  keepOpen,
   ...terms,
   negRisk,
   key,
@@ -252,12 +259,16 @@ export const MarketAnswer = Type.Object({
   outcomes: Type.Array(Type.String(), { description: 'their names' }),
   event: EventId,
   slug: Type.String(),
+  end: Type.Union([Type.String(), Type.Null()], {
+    description: 'from this time on it takes no orders; null: it has no such time',
+  }),
   changed: Made,
 });
 export const EditMarketInput = inputOf({
   condition: MarketRef,
   question: Type.Optional(title),
   ...shown,
+  keepOpen,
   ...terms,
   outcomes: same(Type.Optional(outcomes)),
   event: same(Type.Optional(EventRef)),

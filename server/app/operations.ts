@@ -42,6 +42,7 @@ interface OperatedParts
     CaughtUp,
     | 't'
     | 'catalog'
+    | 'clock'
     | 'cluster'
     | 'followers'
     | 'infos'
@@ -124,8 +125,8 @@ async function recordHandover(
 
 /** Operations on the ledger, on events and on markets. */
 function venueOperations(operated: OperatedParts, names: AccountTexts, needsConfirm: boolean) {
-  const { catalog, followers, infos, ledger, t, venue, writer } = operated;
-  const shared = { t, ledger, seqlock: writer.seqlock, now: Date.now };
+  const { catalog, clock, followers, infos, ledger, t, venue, writer } = operated;
+  const shared = { t, ledger, seqlock: writer.seqlock, now: clock.now };
   const eventOf = (condition: string): string | undefined =>
     marketStoryLookup(catalog.current.prepared)(condition)?.event.id;
   const unsaid = (condition: string): void => followers.repairs?.add([condition]);

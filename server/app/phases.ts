@@ -43,6 +43,7 @@ import type { RecentBatches } from '../streams/recent-batches.ts';
 import { loadRecent, storeRecent } from '../streams/recent-file.ts';
 import type { Streams } from '../streams/streams.ts';
 import { CatalogRepairs } from '../venue/catalog-repairs.ts';
+import { ReachedEnds } from '../venue/reached-ends.ts';
 import { VenueMarkets } from '../venue/venue-markets.ts';
 import { DEMO_CONDITIONS } from './demo-catalog.ts';
 import { conditionsWithPayouts, DueResolutions } from './due-resolutions.ts';
@@ -216,6 +217,7 @@ export async function build(start: Start, recovered: Recovered) {
   const meters = config.adminPort === 0 ? undefined : new BatchMeters(t);
   const names = new Names(t, (market) => infos.find(market));
   const recent = loadRecent(config.dataDir, names, recovered.replayedBatches);
+  const ends = new ReachedEnds(t);
   const followers: Followers = {
     streams: undefined,
     repairs: undefined,
@@ -235,6 +237,9 @@ export async function build(start: Start, recovered: Recovered) {
     recent.add(batch);
     followers.streams?.flushed(batch);
     tellOfDue(batch);
+    if (followers.repairs === undefined) return;
+    const ended = ends.of(batch);
+    if (ended.length > 0 && (cluster?.leads() ?? true)) followers.repairs.addEnds(ended);
   };
   const separators = separatorsOf(domainsOf(config));
   const parts = { start, clock, cluster, stores, tables: t, sound, separators, banned, onFlushed };
@@ -249,14 +254,15 @@ export async function build(start: Start, recovered: Recovered) {
     const news = bringUp(stores.kept, stores.log, isMeant);
     if (news !== undefined) log('warn', news);
   }
-  return { ...recovered, infos, history, tradesIndex, followers, separators, writer };
+  return { ...recovered, infos, history, tradesIndex, followers, separators, writer, ends };
 }
 
 /** Brings the markets up to the catalog, and lets go what has expired: nobody shall see it. */
 export async function catchUp(start: Start, built: Built) {
   const { config, log, onFatal, signal } = start.options;
   const { dataDir, durability } = config;
-  const { clock, cluster, followers, history, infos, noted, stores, t, unwritable, writer } = built;
+  const { clock, cluster, ends, followers, history, infos, noted, stores, t, unwritable, writer } =
+    built;
   const isLeader = (): boolean => cluster?.leads() ?? true;
   const leads = isLeader();
   if (cluster !== undefined) stores.catalog.awaitRecords(noted.catalog);
@@ -284,7 +290,7 @@ export async function catchUp(start: Start, built: Built) {
   start.onClose(() => start.wait('the catalog to close', catalog.close()));
   if (!leads) cluster?.whenLeading(() => void catalog.register());
   signal?.throwIfAborted();
-  const venue = openVenue(start, { catalog, followers, t, unwritable }, isLeader);
+  const venue = openVenue(start, { catalog, ends, followers, t, unwritable }, isLeader);
   // The node that led before may have ended between a payout and its edit.
   if (!leads) cluster?.whenLeading(() => followers.repairs?.add(conditionsWithPayouts(t)));
   const syncs = unwritable === undefined && config.catalogSyncUrl !== '';
@@ -351,21 +357,27 @@ function dueTeller(
   };
 }
 
-type Lacking = Pick<CatalogKeeper, 'mended' | 'unsaid'>;
+type Lacking = Pick<CatalogKeeper, 'mended' | 'unsaid' | 'unsaidEnds'>;
 
-function repair(repairs: CatalogRepairs | undefined, { mended, unsaid }: Lacking): void {
+function repair(
+  repairs: CatalogRepairs | undefined,
+  { mended, unsaid, unsaidEnds }: Lacking,
+): void {
   repairs?.add(unsaid);
+  repairs?.addEnds(unsaidEnds);
   if (mended > 0) repairs?.align();
 }
 
 /** Edits of the catalog, of which those that it lacks begin at once. */
 function openVenue(
   start: Start,
-  parts: Pick<Built, 'followers' | 't' | 'unwritable'> & { readonly catalog: CatalogKeeper },
+  parts: Pick<Built, 'ends' | 'followers' | 't' | 'unwritable'> & {
+    readonly catalog: CatalogKeeper;
+  },
   leads: () => boolean,
 ): VenueMarkets {
   const { config, log } = start.options;
-  const { catalog, followers, t, unwritable } = parts;
+  const { catalog, ends, followers, t, unwritable } = parts;
   const { dataDir, durability } = config;
   const served = () => catalog.current.number;
   const venue = new VenueMarkets({ dataDir, durability, memory: t.memory, served });
@@ -374,9 +386,10 @@ function openVenue(
   const repairs = new CatalogRepairs({ venue, leads, now: Date.now, log: warn });
   start.onClose(() => start.wait('what the catalog lacks', repairs.close()));
   followers.repairs = repairs;
-  if (leads() && unwritable === undefined) {
-    repair(repairs, catalog);
-    repairs.add(followers.begun.splice(0));
-  }
+  const missed = ends.missed();
+  if (!leads() || unwritable !== undefined) return venue;
+  repair(repairs, catalog);
+  repairs.addEnds(missed);
+  repairs.add(followers.begun.splice(0));
   return venue;
 }

@@ -12,12 +12,16 @@ import {
   encodeMarket,
   encodeMarketChange,
   MarketCommand,
+  type MarketFields,
 } from '../../engine/commands.ts';
 import { ledgerIsOn, proposalOf, resolutionOf } from '../../engine/ledger/reads.ts';
 import { findToken } from '../../engine/markets/markets.ts';
 import {
   catalogFlags,
+  endsReached,
+  hasReachedEnd,
   marketCount,
+  marketEnd,
   marketFeeBps,
   marketMinSize,
   marketTicks,
@@ -39,13 +43,19 @@ const CHUNK_COMMANDS = 1_024;
  */
 const CHUNK_BYTES = 2 ** 18;
 /** The longest command: a market with the maximum of outcomes. */
-const COMMAND_BYTES_MAX = 4 * (MarketCommand.tokens + ID_WORDS * OUTCOMES_MAX);
+const COMMAND_BYTES_MAX = 4 * (MarketCommand.tokens + ID_WORDS * OUTCOMES_MAX + 2);
 
 /** The fields of a market that the engine needs. */
 export type MarketTerms = Omit<
   CatalogMarket,
   'question' | 'slug' | 'icon' | 'outcomes' | 'eventId' | 'eventSlug'
 >;
+
+/** A market whose end has come, and when that was: unix milliseconds. */
+export interface ReachedEnd {
+  readonly condition: string;
+  readonly end: number;
+}
 
 /**
  * Runs of commands, to be applied one after another, that update the engine to the catalog.
@@ -100,6 +110,16 @@ export function unsaidResolutions(t: Tables, markets: readonly MarketTerms[]): s
   return markets.filter(isUnsaid).map(({ conditionId }) => conditionId);
 }
 
+/** Listed markets whose end has come in the engine and of which the catalog does not say that they are closed. */
+export function unsaidEndsIn(t: Tables, markets: readonly MarketTerms[]): ReachedEnd[] {
+  if (endsReached(t) === 0) return [];
+  return markets.flatMap(({ conditionId, ended }) => {
+    const market = ended ? 0 : marketByCondition(t, conditionId);
+    if (market === 0 || !hasReachedEnd(t, market)) return [];
+    return [{ condition: conditionId, end: marketEnd(t, market) }];
+  });
+}
+
 /**
  * Appends commands that make a market refuse orders and, if it has ended, cancel its resting
  * orders. Returns how many commands; none when that has already been done. Rules:
@@ -140,13 +160,14 @@ function appendMarket(
     decimalToWords(id, words, 0);
     return words;
   });
-  const fields = {
+  const fields: { -readonly [Field in keyof MarketFields]: MarketFields[Field] } = {
     flags: flagsOf(market),
     ticksPerUnit: market.ticksPerUnit,
     baseFeeBps: market.feeBps ?? (marketRow === 0 ? 0 : marketFeeBps(t, marketRow)),
     minSize: market.minSizeMicro as MicroShares,
   };
   if (marketRow === 0) {
+    if (market.end !== undefined && market.end !== 0) fields.end = market.end;
     if (tokens.some((words) => findToken(t, words, 0) !== 0)) {
       warn(`market ${market.id} lists a token of another market; it gets no book`);
       return 0;
@@ -163,12 +184,16 @@ function appendMarket(
     );
     return 0;
   }
-  // It never trades again, whatever a catalog says (docs/ledger.md#resolution).
-  if (resolutionOf(t, marketRow) !== undefined) {
-    fields.flags = (fields.flags & ~MarketFlag.tradable) | MarketFlag.ended;
+  // It never trades again, whatever a catalog says (docs/ledger.md#resolution, docs/protocol.md#end-of-a-market).
+  const over = flags & MarketFlag.endReached;
+  if (over !== 0 || resolutionOf(t, marketRow) !== undefined) {
+    fields.flags = (fields.flags & ~MarketFlag.tradable) | MarketFlag.ended | over;
+  } else if (market.end !== undefined && market.end !== marketEnd(t, marketRow)) {
+    fields.end = market.end;
   }
   const ticksPerUnit = marketTicks(t, marketRow);
   const isSame =
+    fields.end === undefined &&
     flags === fields.flags &&
     ticksPerUnit === fields.ticksPerUnit &&
     marketFeeBps(t, marketRow) === fields.baseFeeBps &&

@@ -43,7 +43,7 @@ const PAYOUT_OPTIONS = {
 const MADE_OPTIONS = {
   '--description <text>': 'the rules',
   '--start <time>': 'when it begins, such as 2027-01-01T18:00:00Z (now)',
-  '--end <time>': 'when it ends',
+  '--end <time>': 'its date, which ends no trading of its markets',
   '--key <text>': 'tells it from others of the same name',
   '--id <text>': 'the older name of --key',
   ...ADMIN_OPTIONS,
@@ -329,7 +329,9 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
       '--minimum <shares>': 'least size of an order (5)',
       '--fee <bps>': 'base fee of takers in basis points (0)',
       '--neg-risk': 'at most one market of its event can be Yes',
+      '--keep-open': '--end is a date only',
       ...MADE_OPTIONS,
+      '--end <time>': 'when it ends: it takes no orders from then on, and open ones end',
     },
     run: async () => (await import('./market-commands.ts')).createMarket,
   },
@@ -348,13 +350,14 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
     run: async () => (await import('./market-list.ts')).listMarkets,
   },
   'market edit': {
-    does: 'changes what a market says, its tick, minimum or fee',
+    does: 'changes what a market says, its tick, minimum, fee or end',
     node: 'remote',
     args: ['MARKET'],
     options: {
       '--question <text>': 'its question',
       '--description <text>': 'the rules',
-      '--end <time>': 'when it ends, such as 2027-01-31T18:00:00Z',
+      '--end <time>': 'when it ends, such as 2027-01-31T18:00:00Z, as long as it has not ended',
+      '--keep-open': '--end is a date only; without --end it takes the end away',
       '--tick <size>': 'tick size',
       '--minimum <shares>': 'least size of an order',
       '--fee <bps>': 'base fee of takers in basis points',
@@ -420,6 +423,22 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
     node: 'remote',
     options: ADMIN_OPTIONS,
     run: async () => (await import('./cluster-commands.ts')).status,
+  },
+  'cluster example': {
+    does: 'writes settings, scripts and units for three members of etcd and some nodes on this machine',
+    node: 'any',
+    options: {
+      '--nodes <number>': '1 to 9 of them (3)',
+      '--dir <directory>': 'where; it must not be there, or be empty (./cluster)',
+      '--port <number>': 'first port; each node takes five, a hundred further (3000)',
+    },
+    run: async () => (await import('./cluster-example.ts')).example,
+  },
+  'cluster begin': {
+    does: 'begins the empty log of CLUSTER with the records of one directory, after a look at all nodes that run',
+    node: 'any',
+    options: { '--from <directory>': 'the DATA_DIR of a node that does not run' },
+    run: async () => (await import('./cluster-begin.ts')).begin,
   },
   'cluster handover': {
     does: 'gives the lead to NODE, or to the follower that is least behind; to the node that leads',

@@ -21,6 +21,7 @@ function textsOf<Names extends string>(
 }
 
 const SHOWN = { description: 'description', startDate: 'start', endDate: 'end' } as const;
+const keepOpenOf = ({ keepOpen }: Options) => (keepOpen === true ? { keepOpen } : {});
 const negRiskOf = ({ negRisk }: Options) => (negRisk === true ? { negRisk } : {});
 /** The admin listener refuses a tick or a fee that is none. */
 const termsOf = (options: Options) => {
@@ -71,12 +72,14 @@ export const createMarket = command(
     outcomes: manyOf(options, 'outcome'),
     ...textsOf(options, { ...SHOWN, key: 'key', id: 'id', event: 'event', minimum: 'minimum' }),
     ...termsOf(options),
+    ...keepOpenOf(options),
     ...negRiskOf(options),
   }),
-  ({ changed, condition, event, outcomes, slug, tokens }) => [
+  ({ changed, condition, end, event, outcomes, slug, tokens }) => [
     `condition ${condition}`,
     ...tokens.map((token, i) => `token ${token} ${outcomes[i] ?? ''}`.trimEnd()),
     `slug ${slug}`,
+    `ends ${end ?? 'never'}`,
     `event ${event}${again(!changed)}`,
   ],
 );
@@ -87,8 +90,10 @@ export const editMarket = command(
     condition: marketOf(condition),
     ...textsOf(options, { ...SHOWN, question: 'question', minimum: 'minimum' }),
     ...termsOf(options),
+    ...keepOpenOf(options),
   }),
-  ({ changed, condition }) => `${condition} ${changed ? 'is changed' : 'was so before'}`,
+  ({ changed, condition, end }) =>
+    `${condition} ${changed ? 'is changed' : 'was so before'}${end === null ? '' : `; ends ${end}`}`,
 );
 
 function stateCommand(

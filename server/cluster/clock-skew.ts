@@ -3,7 +3,7 @@
  */
 
 /** A clock that differs by more from those of most nodes is wrong. */
-export const SKEW_MS_MAX = 2_000;
+const SKEW_MS_MAX = 2_000;
 /** Fewer clocks than this do not say which of them is wrong. */
 const NODES_MIN = 3;
 

@@ -4,7 +4,7 @@
  *
  * Pure.
  */
-import { CommandBuffer, encodeConfigure } from '../../engine/commands.ts';
+import { CommandBuffer, commandWords, encodeConfigure } from '../../engine/commands.ts';
 import {
   closedCount,
   engineSettings,
@@ -50,7 +50,9 @@ export function epochRecord(t: Tables, settings: EpochSettings, handover?: Hando
   if (handover !== undefined) addNote(out, { about: 'handover', handover });
   const time = engineTime(t);
   scratch.begin(time, 0);
-  scratch.apply(out.i32, out.f64, 0);
+  for (let at = 0; at < out.words; at += commandWords(out.i32, at)) {
+    scratch.apply(out.i32, out.f64, at);
+  }
   scratch.end();
   const [fills, closed] = [fillCount(t), closedCount(t)];
   const facts = {

@@ -20,13 +20,18 @@ export interface ReadinessOptions {
   readonly leaderIsHeard: () => boolean;
   /** Whether what is read here may be old. */
   readonly isStale: () => boolean;
-  /** Whether the log of the cluster does not answer this node. */
-  readonly logIsSilent: () => boolean;
+  /** Why the log of the cluster delivers nothing to this node; undefined = it does. */
+  readonly logProblem: () => string | undefined;
+  /** Present where the log of the cluster is empty although this node has records. */
+  readonly emptyLog: () => string | undefined;
   readonly print: Log;
 }
 
 /** A leader that is not reached for longer, beyond FRESH_MS, makes a node unready: a handover takes less. */
 const UNREACHED_MS_MAX = 1_000;
+/** A clock that was measured so long ago still counts: clocks do not become right while a node is busy. */
+const CLOCK_MS_MAX = 5_000;
+const SILENT_LOG = 'etcd: the log of the cluster does not answer this node';
 /** Longest step between two looks that counts. */
 const STEP_MS_MAX = 1_000;
 
@@ -37,6 +42,7 @@ export class Readiness {
   private skew: ClockSkew = { ms: 0, verdict: 'right', text: '' };
   /** Reasons that the log of the process has said. */
   private readonly said = new Set<PauseReason>();
+  private isStarting = true;
 
   constructor(options: ReadinessOptions) {
     this.o = options;
@@ -49,12 +55,20 @@ export class Readiness {
     if (this.o.leads() || this.leaderAnswers()) this.unreached.end();
     else this.unreached.look();
     const clocks = watch.nodes().flatMap(({ clock, silentMs }) => {
-      return clock === undefined || silentMs > FRESH_MS ? [] : [clock];
+      return clock === undefined || silentMs > CLOCK_MS_MAX ? [] : [clock];
     });
     const skew = clockSkew(clocks);
-    if (skew.verdict === 'unknown' && this.skew.verdict !== 'unknown') print('warn', skew.text);
-    this.skew = skew;
+    // A clock that most nodes have found wrong stays so when some of them are gone.
+    const isKnown = skew.verdict !== 'unknown' || this.skew.verdict !== 'wrong';
+    if (isKnown && skew.verdict === 'unknown' && this.skew.verdict === 'right')
+      print('warn', skew.text);
+    if (isKnown) this.skew = skew;
     this.say();
+  }
+
+  /** The start has waited for the cluster: from now on the log of the process has each reason. */
+  started(): void {
+    this.isStarting = false;
   }
 
   /** Milliseconds that the clock of this node is ahead of those of most nodes. */
@@ -76,10 +90,13 @@ export class Readiness {
   }
 
   private ofLog(): Pause[] {
-    const { isStale, leads, logIsSilent } = this.o;
+    const { emptyLog, isStale, leads, logProblem } = this.o;
     if (!isStale()) return [];
-    if (leads() || logIsSilent())
-      return [{ reason: 'etcd', detail: 'etcd: the log of the cluster does not answer this node' }];
+    const detail = emptyLog();
+    if (detail !== undefined) return [{ reason: 'empty-log', detail }];
+    if (leads()) return [{ reason: 'etcd', detail: SILENT_LOG }];
+    const problem = logProblem();
+    if (problem !== undefined) return [{ reason: 'etcd', detail: `${SILENT_LOG}: ${problem}` }];
     return [{ reason: 'catch-up', detail: 'cluster: this node is behind the log of the cluster' }];
   }
 
@@ -103,6 +120,7 @@ export class Readiness {
   /** A line of the log where a reason begins, and where it ends. */
   private say(): void {
     const { print } = this.o;
+    if (this.isStarting) return;
     const now = this.pauses().filter(({ reason }) => reason !== 'etcd');
     for (const { detail, reason } of now) {
       if (!this.said.has(reason)) print('warn', `${detail}; ${PAUSES[reason].begins}`);

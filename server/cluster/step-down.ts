@@ -48,7 +48,7 @@ export class StepDown {
 }
 
 /** The node that has applied most of those that may lead and are ready; undefined = there is none. */
-export function nextLeader(nodes: readonly WatchedNode[]): string | undefined {
+function nextLeader(nodes: readonly WatchedNode[]): string | undefined {
   const able = nodes.filter(
     ({ mayLead, silentMs, state }) =>
       mayLead && silentMs <= FRESH_MS && state?.leads === false && !state.reasons.some(barsLead),

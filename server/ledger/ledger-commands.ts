@@ -78,6 +78,20 @@ export class LedgerCommands {
     return this.send(out, places, (i) => shortageOf(this.o.tables, kind, all[i]!));
   }
 
+  /** Resolves with what was done under the ids of such commands; undefined for an id that is not used. */
+  doneBefore(
+    kind: FundsKind,
+    all: readonly FundsFields[],
+  ): Promise<readonly (StoredRequest | undefined)[]> {
+    const { seqlock, tables } = this.o;
+    const out = new CommandBuffer(WORDS_MAX);
+    const places = all.map((fields) => encodeFunds(out, kind, fields));
+    const { f64, i32 } = out;
+    return seqlock.read(() =>
+      places.map((at) => findRequest(tables, i32, f64, at, engineTime(tables))),
+    );
+  }
+
   /** Resolves a market, makes it void, or proposes so; its orders and payouts follow. */
   async resolve(fields: ResolveFields): Promise<LedgerOutcome> {
     const out = new CommandBuffer(WORDS_MAX);

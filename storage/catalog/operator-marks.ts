@@ -30,6 +30,14 @@ export function operatorFee(market: JsonObject): number | undefined {
   return (markOf(market, CHANGED).feeBps ?? markOf(market, MADE).fee) as number | undefined;
 }
 
+/** Unix milliseconds at which an operator has the market end, 0 = never; undefined where no operator has said. */
+export function operatorEnd(market: JsonObject): number | undefined {
+  const { tradingEnd } = markOf(market, CHANGED);
+  if (tradingEnd === null) return 0;
+  const end = typeof tradingEnd === 'string' ? Date.parse(tradingEnd) : Number.NaN;
+  return end > 0 ? end : undefined;
+}
+
 /** Whether the catalog says that the engine has resolved the market. */
 export function isResolved(market: JsonObject): boolean {
   return markOf(market, CHANGED).umaResolutionStatus === RESOLVED_STATUS;

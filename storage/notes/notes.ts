@@ -269,7 +269,7 @@ function noteOf(kind: number, bytes: Buffer): Note | undefined {
       if (bytes.length < ADDRESS_BYTES) return undefined;
       return { about: 'name', address, name: bytes.toString('utf8', ADDRESS_BYTES) };
     case NoteKind.handover:
-      return { about: 'handover', handover: JSON.parse(bytes.toString()) as HandoverNote };
+      return handoverOf(bytes);
     default:
       return undefined;
   }
@@ -282,4 +282,14 @@ function ofAddress(bytes: Buffer, note: Note): Note | undefined {
 function decisionOf(bytes: Buffer): Decision | undefined {
   if (bytes.length < TIME_BYTES) return undefined;
   return { since: bytes.readDoubleLE(0), reason: bytes.toString('utf8', TIME_BYTES) };
+}
+
+function handoverOf(bytes: Buffer): Note | undefined {
+  try {
+    const { by, from, reasons } = JSON.parse(bytes.toString()) as HandoverNote;
+    const isWhole = typeof by === 'string' && typeof from === 'string' && Array.isArray(reasons);
+    return isWhole ? { about: 'handover', handover: { from, by, reasons } } : undefined;
+  } catch {
+    return undefined;
+  }
 }

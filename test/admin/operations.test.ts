@@ -3,7 +3,9 @@ import assert from 'node:assert/strict';
 import { appendFileSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
+import type { Caller } from '../../server/admin/operation-row.ts';
 import { isOfPlay, OPERATIONS, type OperationKey } from '../../server/admin/operation-table.ts';
+import { Operations } from '../../server/admin/operations.ts';
 import { AuditLog, auditEntries } from '../../storage/operations/audit-log.ts';
 import { temporaryDirectory, withMarkets } from '../common/node-harness.ts';
 import { Trader } from '../common/traders.ts';
@@ -175,4 +177,33 @@ test('a change whose audit entry cannot be written is not made', async () => {
   assert.match(answer.body, /audit log unavailable/);
   assert.equal(calls, 0);
   await node.stop();
+});
+
+test('a handover alone is made where the audit log cannot be written, and its handler is told so', async () => {
+  const callers: Caller[] = [];
+  const operations = new Operations({
+    handlers: {
+      'POST /admin/cluster/handover': (_, caller) => {
+        callers.push(caller);
+        return { from: 'n1', to: 'n2', ms: 5 };
+      },
+      'POST /admin/resume': () => assert.fail('nothing is changed without an entry'),
+    },
+    audit: {
+      begin: () => Promise.reject(new Error('ENOSPC')),
+      end: () => assert.fail('there is no entry'),
+    },
+    resolve: (_, input) => input,
+    log: () => undefined,
+  });
+  const made = (key: OperationKey) =>
+    operations.run({ key, query: '', body: Buffer.from('{}'), actor: 'anna, 127.0.0.1' });
+  assert.deepEqual(await made('POST /admin/cluster/handover'), {
+    status: 200,
+    body: '{"from":"n1","to":"n2","ms":5}',
+  });
+  assert.deepEqual(callers, [{ actor: 'anna, 127.0.0.1', isAudited: false }]);
+  const refused = await made('POST /admin/resume');
+  assert.equal(refused.status, 503);
+  assert.match(refused.body, /audit log unavailable/);
 });

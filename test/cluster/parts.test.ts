@@ -10,11 +10,13 @@ import { epochRecord } from '../../server/cluster/epoch-record.ts';
 import { RecordFeed } from '../../server/cluster/record-feed.ts';
 import { Silence } from '../../server/cluster/silence.ts';
 import type { LogEntry } from '../../storage/log/log.ts';
+import { notesOf } from '../../storage/notes/notes.ts';
 import { batchOf, replay } from '../../storage/recovery/replay.ts';
 import { ROOMY } from '../engine/engine-driver.ts';
 import { Exchange, ledgerDay, seeded, TIGHT, tradingDay } from '../storage/stored-exchange.ts';
 
 const SETTINGS = { selfTrade: 2, openOrdersPerAccount: 9, walletsPerSigner: 4, ledger: false };
+const HANDOVER = { from: 'n1', by: 'anna, 127.0.0.1', reasons: ['log', 'clock-skew'] };
 const PAYLOAD = Buffer.alloc(0);
 
 function entryOf(sequence: number, time = 0): LogEntry {
@@ -99,7 +101,10 @@ test('the first record of an epoch has the effect that it was made with', () =>
     for (const day of [tradingDay(random, 300), ledgerDay(random, 300)]) {
       const exchange = new Exchange({ ...ROOMY, positions: 65_536 });
       for (const batch of day) exchange.apply(batch);
-      const record = epochRecord(exchange.t, SETTINGS);
+      const handover = random.chance(50) ? HANDOVER : undefined;
+      const record = epochRecord(exchange.t, SETTINGS, handover);
+      const notes = [...notesOf(batchOf(record).i32)];
+      assert.deepEqual(notes, handover === undefined ? [] : [{ about: 'handover', handover }]);
       assert.equal(record.before, stateDigest(exchange.t));
       replay(exchange.engine, record, batchOf(record));
       assert.equal(stateDigest(exchange.t), record.after);

@@ -12,6 +12,7 @@ import { REFUSALS } from '../../server/common/refusals.ts';
 import type { Setting } from '../../server/config/kinds.ts';
 import { PROFILE_ROWS, PROFILE_TABLE } from '../../server/config/profile.ts';
 import { isSetting, type Rows, SETTINGS } from '../../server/config/settings.ts';
+import { PAUSE_REASONS, PAUSES } from '../../server/orders/pauses.ts';
 import { REJECT_TEXTS } from '../../server/orders/reject-texts.ts';
 import { anchorOf } from '../common/anchors.ts';
 import { ROOT } from '../common/root.ts';
@@ -243,4 +244,13 @@ test('every link of a page leads to a file, and where it names a heading to that
 test('the first README is read in ten minutes', () => {
   const words = readFileSync(join(ROOT, 'README.md'), 'utf8').split(/\s+/).length;
   assert(words < 2_000, `${words} words at 200 a minute`);
+});
+
+test('docs/protocol.md lists every reason of readiness as its row says', () => {
+  const yes = (is: boolean): string => (is ? 'yes' : 'no');
+  const rows = PAUSE_REASONS.map((code) => {
+    const { concerns, handsOver, means, takesCancels } = PAUSES[code];
+    return [`\`${code}\``, means, concerns, yes(takesCancels), yes(handsOver)];
+  });
+  assert.deepEqual(rowsOf('../docs/protocol.md', '| code | meaning | kind |'), rows);
 });

@@ -35,6 +35,7 @@ const ALL: readonly Note[] = [
   { about: 'catalog', digest: '0f'.repeat(32) },
   { about: 'name', address: ADDRESS, name: 'Ann, ü' },
   { about: 'name', address: ADDRESS, name: '' },
+  { about: 'handover', handover: { from: 'n1', by: 'ann, ü', reasons: ['log'] } },
 ];
 
 function commandsOf(...notes: Note[]): Int32Array {
@@ -89,6 +90,7 @@ test('each kind of note is read as it was written; what cannot be read is refuse
     [7, 7],
     [9, 21],
     [11, 31],
+    [14, 2],
   ] as const) {
     const out = new CommandBuffer();
     encodeNote(out, kind, new Uint8Array(bytes));
