@@ -203,7 +203,9 @@ export interface EventsKeysetAnswer {
       readonly spread: number;
       readonly lastTradePrice: number;
       readonly closedTime?: string | null;
-      readonly umaResolutionStatus?: 'resolved';
+      readonly umaResolutionStatus?: 'resolved' | 'proposed';
+      readonly umaEndDate?: string;
+      readonly proposedPrices?: string;
     }[];
   }[];
   readonly next_cursor?: string;
@@ -341,7 +343,9 @@ export interface MarketAnswer {
   readonly spread: number;
   readonly lastTradePrice: number;
   readonly closedTime?: string | null;
-  readonly umaResolutionStatus?: 'resolved';
+  readonly umaResolutionStatus?: 'resolved' | 'proposed';
+  readonly umaEndDate?: string;
+  readonly proposedPrices?: string;
   readonly events: readonly {
     readonly id: string;
     readonly ticker: string;
@@ -761,7 +765,7 @@ export interface SpreadAnswer {
 export interface StatusAnswer {
   readonly status: 'ok' | 'read-only';
   readonly paused: readonly {
-    readonly reason: 'directory' | 'log' | 'follower' | 'files' | 'etcd' | 'operator' | 'clock' | 'catch-up' | 'no-leader' | 'unreachable' | 'leader' | 'clock-skew';
+    readonly reason: 'directory' | 'log' | 'follower' | 'files' | 'etcd' | 'secret' | 'empty-log' | 'operator' | 'clock' | 'catch-up' | 'no-leader' | 'unreachable' | 'leader' | 'clock-skew';
     readonly means: string;
     readonly takes_cancels: boolean;
   }[];
@@ -826,6 +830,10 @@ export interface StatusAnswer {
     readonly time: number;
     readonly speed: number;
     readonly ended: boolean;
+  };
+  readonly proposals?: {
+    readonly count: number;
+    readonly next: string | null;
   };
   readonly mode: {
     readonly ledger: boolean;
@@ -1072,7 +1080,9 @@ export interface WholeEventAnswer {
     readonly spread: number;
     readonly lastTradePrice: number;
     readonly closedTime?: string | null;
-    readonly umaResolutionStatus?: 'resolved';
+    readonly umaResolutionStatus?: 'resolved' | 'proposed';
+    readonly umaEndDate?: string;
+    readonly proposedPrices?: string;
   }[];
   readonly series: readonly {
     readonly id: string;
@@ -1267,6 +1277,16 @@ export const REFUSALS = {
   "MARKET_NOT_READY": [
     "the market is not yet ready to process new orders"
   ],
+  "MARKET_HALTED": [
+    "the market is not yet ready to process new orders"
+  ],
+  "MARKET_PROPOSED": [
+    "the market is not yet ready to process new orders"
+  ],
+  "MARKET_ENDED": [
+    "the market has ended",
+    "the market is not yet ready to process new orders"
+  ],
   "AMOUNT_NOT_POSITIVE": [
     "makerAmount and takerAmount must be positive"
   ],
@@ -1371,13 +1391,23 @@ export const REFUSALS = {
     "market is not registered"
   ],
   "MARKET_RESOLVED": [
-    "market has resolved"
+    "market has resolved",
+    "the market is not yet ready to process new orders"
   ],
   "PAYOUT_INVALID": [
     "payout must be a whole number for each outcome, with a sum from 1 to 10000; all equal if void"
   ],
   "GROUP_HAS_WINNER": [
     "another market of the group has resolved to its first outcome"
+  ],
+  "PROPOSAL_PENDING": [
+    "a payout of the market is proposed"
+  ],
+  "REVIEW_INVALID": [
+    "review must be a time of at most 365 days"
+  ],
+  "NO_PROPOSAL": [
+    "no payout of the market is proposed"
   ],
   "NOT_BINARY": [
     "market has not two outcomes"
@@ -1605,7 +1635,8 @@ export const REFUSALS = {
     "there is a market of this question"
   ],
   "MARKET_CLOSED": [
-    "the market is closed"
+    "the market is closed",
+    "the market is not yet ready to process new orders"
   ],
   "FIXED_MEMBER": [
     "outcomes cannot be changed",

@@ -7,8 +7,9 @@ import { payoutOf } from './ledger/payout.ts';
 import { positionEntries } from './ledger/positions.ts';
 import { auditTextIds } from './ledger/requests.ts';
 import { reservedCash } from './ledger/reservations.ts';
+import { earliestDeadline } from './markets/proposals.ts';
 import { orderStatus } from './orders/orders.ts';
-import { ResolutionState, Status } from './tables/codes.ts';
+import { MarketFlag, ResolutionState, Status } from './tables/codes.ts';
 import { byRegion, home, next } from './tables/hash-index.ts';
 import {
   CASH_F,
@@ -46,6 +47,7 @@ export function auditLedger(t: Tables): void {
   auditPositions(t);
   auditLists(t);
   auditCollateral(t);
+  auditProposals(t);
   auditCash(t);
   auditTextIds(t);
 }
@@ -205,6 +207,41 @@ function auditCollateral(t: Tables): void {
     }
   }
   assert(sum === t.ledger[Ledger.collateral], 'the collateral of all is counted');
+}
+
+/** Rows of resolutions and their markets name each other; proposals and what resolves are counted. */
+function auditProposals(t: Tables): void {
+  const { ledger, marketI, resolutionI } = t;
+  const rows = new Int32Array(ledger[Ledger.resolutions]! + 1);
+  const counts = { proposed: 0, resolving: 0 };
+  for (let market = 1; market <= t.state[State.markets]!; market++) {
+    const offset = market << MARKET_I;
+    const proposal = marketI[offset + Market.proposal]!;
+    const resolution = marketI[offset + Market.resolution]!;
+    const row = resolution === 0 ? proposal : resolution;
+    assert(proposal === 0 || proposal === row, 'a market has one row of resolutions');
+    const state = resolutionI[(row << RESOLUTION_I) + Resolution.state]!;
+    const isProposed = (marketI[offset + Market.flags]! & MarketFlag.proposed) !== 0;
+    assert(
+      isProposed === (row !== 0 && state === ResolutionState.proposed),
+      'proposals are marked',
+    );
+    if (row === 0) continue;
+    rows[row]! += 1;
+    assert(resolutionI[(row << RESOLUTION_I) + Resolution.market] === market, 'a row has a market');
+    const hasBegun = state === ResolutionState.resolving || state === ResolutionState.resolved;
+    assert(hasBegun === (resolution !== 0), 'a market that resolves has a row that says so');
+    if (isProposed) counts.proposed += 1;
+    if (state === ResolutionState.resolving) counts.resolving += 1;
+  }
+  assert(
+    rows.subarray(1).every((count) => count === 1),
+    'every row is of one market',
+  );
+  assert(counts.proposed === ledger[Ledger.proposals], 'proposals are counted');
+  assert(counts.resolving === ledger[Ledger.resolving], 'resolutions under way are counted');
+  const earliest = ledger[Ledger.earliestDeadline];
+  assert(earliest === earliestDeadline(t), 'the earliest deadline is that of a proposal');
 }
 
 function marketOf({ tokenI }: Tables, token: TokenRow): MarketRow {

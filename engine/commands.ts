@@ -19,6 +19,8 @@
  *                                                                                        22 words
  *   payFees, drawFees        as deposit: cash of the venue goes to a wallet, or out of the ledger
  *   resolve       header flags market count | - - | ms f64 key (4) group (8) weights, one a word
+ *   propose       as resolve, with the review in milliseconds as f64 before ms
+ *   withdrawProposal  header flags market - | - - | ms f64 key (4)                          12 words
  *   resolveStep   header market limit -                                                   4 words
  *   note          header kind bytes - | the bytes, padded to eight with zeros: the engine passes them on
  *   level         header token pips side | size f64                                       6 words
@@ -63,9 +65,11 @@ export const CommandKind = {
   drawFees: 20,
   marketWithEnd: 21,
   marketChangeWithEnd: 22,
+  propose: 23,
+  withdrawProposal: 24,
 } as const;
 /** A command of a kind above this one is of a newer version. */
-export const COMMAND_KIND_MAX = CommandKind.marketChangeWithEnd;
+export const COMMAND_KIND_MAX = CommandKind.withdrawProposal;
 
 /** What each type does: docs/protocol.md#order-types. */
 export const OrderType = { GTC: 0, GTD: 1, FOK: 2, FAK: 3 } as const;
@@ -172,7 +176,16 @@ export const FundsCommand = {
   signer: 17,
   words: 22,
 } as const;
-export const ResolveCommand = { flags: 1, market: 2, count: 3, group: 12, weights: 20 } as const;
+/** Of `resolve` and `propose`; `review` of the latter alone. */
+export const ResolveCommand = {
+  flags: 1,
+  market: 2,
+  count: 3,
+  review: 2,
+  group: 12,
+  weights: 20,
+} as const;
+export const WithdrawProposalCommand = { market: 2, words: 12 } as const;
 export const ResolveStepCommand = { market: 1, limit: 2, words: 4 } as const;
 export const NoteCommand = { kind: 1, bytes: 2, body: 4 } as const;
 /** Of `level` and `print` alike. */
@@ -444,13 +457,20 @@ export interface ResolveFields {
   readonly isVoid?: boolean;
   /** 8 words: of its neg-risk group; undefined = none. */
   readonly group?: Int32Array;
+  /** Milliseconds for which the payout is a proposal; undefined = it is none. */
+  readonly review?: number | undefined;
 }
 
-/** Ends the trading of a market, and says what its outcomes pay (docs/ledger.md#resolution). */
+/**
+ * Ends the trading of a market, and says what its outcomes pay; with a review halts it, and says so from the
+ * deadline on (docs/ledger.md#resolution).
+ */
 export function encodeResolve(out: CommandBuffer, fields: ResolveFields): number {
-  const { group, isVoid, market, weights } = fields;
+  const { group, isVoid, market, review, weights } = fields;
   const words = ResolveCommand.weights + weights.length + (weights.length % 2);
-  const at = beginRequest(out, CommandKind.resolve, words, fields.id);
+  const kind = review === undefined ? CommandKind.resolve : CommandKind.propose;
+  const at = beginRequest(out, kind, words, fields.id);
+  if (review !== undefined) out.f64[at / 2 + ResolveCommand.review] = review;
   if (isVoid === true) out.i32[at + ResolveCommand.flags]! |= RequestFlag.isVoid;
   out.i32[at + ResolveCommand.market] = market;
   out.i32[at + ResolveCommand.count] = weights.length;
@@ -459,6 +479,22 @@ export function encodeResolve(out: CommandBuffer, fields: ResolveFields): number
     // What is no whole number of 32 bits must not become one.
     out.i32[at + ResolveCommand.weights + i] = weight === (weight | 0) ? weight : -1;
   });
+  return at;
+}
+
+export interface WithdrawProposalFields {
+  readonly id: RequestIdFields;
+  readonly market: MarketRow | 0;
+}
+
+/** Takes the proposed payout of a market back: it trades as before (docs/ledger.md#proposals). */
+export function encodeWithdrawProposal(
+  out: CommandBuffer,
+  { id, market }: WithdrawProposalFields,
+): number {
+  const { words } = WithdrawProposalCommand;
+  const at = beginRequest(out, CommandKind.withdrawProposal, words, id);
+  out.i32[at + WithdrawProposalCommand.market] = market;
   return at;
 }
 

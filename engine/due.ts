@@ -1,8 +1,9 @@
 /**
- * What falls due as time passes: orders expire and markets end, in the order of their times.
- * Rules: docs/protocol.md#end-of-a-market
+ * What falls due as time passes: orders expire and markets end, in the order of their times; then payouts begin that
+ * were proposed. Rules: docs/protocol.md#end-of-a-market, docs/ledger.md#proposals
  */
 import type { EngineContext } from './context.ts';
+import { nextDeadline } from './ledger/reads.ts';
 import { endMarket } from './markets/ends.ts';
 import { closeOrder } from './orders/orders.ts';
 import { EndReason } from './tables/codes.ts';
@@ -30,10 +31,10 @@ export function endDue(context: EngineContext): void {
   }
 }
 
-/** Unix milliseconds of the first order that expires or market that ends; 0 = there is none. */
-export function earliestDue({ ending, expiring }: Tables): number {
-  const expiry = expiring.firstTime() * MS;
-  const end = ending.firstTime();
-  if (expiry === 0 || end === 0) return expiry + end;
-  return Math.min(expiry, end);
+/** Unix milliseconds of the first order that expires, market that ends or payout that begins; 0 = there is none. */
+export function earliestDue(t: Tables): number {
+  const times = [t.expiring.firstTime() * MS, t.ending.firstTime(), nextDeadline(t)];
+  return times.reduce((first, time) =>
+    first === 0 || (time !== 0 && time < first) ? time : first,
+  );
 }

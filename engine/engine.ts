@@ -2,7 +2,8 @@
  * The engine: a deterministic function of (tables, batch, time). The same batches on the same
  * tables give the same tables, records and digest, whether they come from a client or the log.
  *
- *   engine.begin(timeMs, persistedClosedSequence)   expired orders leave, markets end, old ids are forgotten
+ *   engine.begin(timeMs, persistedClosedSequence)   expired orders leave, markets end, payouts that are due begin, old
+ *                                           ids are forgotten
  *   engine.apply(i32, f64, at)              one command: a RejectReasonCode, 0 = accepted
  *   engine.end()                            true when anything changed (then it is logged)
  *
@@ -26,6 +27,7 @@ import { endDue } from './due.ts';
 import { EventBuffer } from './events.ts';
 import { applyFunds } from './funds.ts';
 import { changeMarket, registerMarket } from './markets/markets.ts';
+import { beginDueResolutions, proposePayout, withdrawProposal } from './markets/proposals.ts';
 import { resolveMarket, resolveStep } from './markets/resolve.ts';
 import { findAccount, newestOwned, nextOwned } from './orders/accounts.ts';
 import { closeOrder, evictClosed, findOrder, orderStatus } from './orders/orders.ts';
@@ -87,6 +89,8 @@ export class Engine {
       [CommandKind.drawFees]: funds,
       [CommandKind.resolve]: (i32, f64, at) => resolveMarket(context, i32, f64, at),
       [CommandKind.resolveStep]: (i32, _f64, at) => resolveStep(context, i32, at),
+      [CommandKind.propose]: (i32, f64, at) => proposePayout(context, i32, f64, at),
+      [CommandKind.withdrawProposal]: (i32, f64, at) => withdrawProposal(context, i32, f64, at),
       [CommandKind.note]: (i32, _f64, at) => passOn(context, i32, at),
       [CommandKind.level]: source,
       [CommandKind.print]: source,
@@ -112,6 +116,7 @@ export class Engine {
     context.persistedClosedSequence = persistedClosedSequence;
     context.events.clear();
     endDue(context);
+    beginDueResolutions(context);
     this.forget(persistedClosedSequence);
   }
 

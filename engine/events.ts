@@ -19,7 +19,8 @@
  *   entry     kind | cause | account | token | sequence f64 | reference f64 | cash f64 | shares f64 |
  *             cash after f64 | shares after f64 | cash reserved f64 | shares reserved f64
  *             20 words (docs/ledger.md#entries); account 0 = the venue, whose cash is its fees
- *   resolved  kind | market | state                 a resolution has begun, or is done
+ *   resolved  kind | market | state | 1 = due       a resolution has begun, at the deadline of its proposal or not, or
+ *                                                   is done
  *   reserved  kind | account | token | - | total f64 | reserved f64
  *             an order rests or has ended, and reserves more or less of this; token 0 = cash
  *
@@ -99,6 +100,7 @@ export const Event = {
   sharesReserved: 9,
   // Of a resolution.
   state: 2,
+  isAtDeadline: 3,
   // Of a change of what is reserved.
   total: 2,
   reserved: 3,
@@ -274,13 +276,14 @@ export class EventBuffer {
     f64[d + Event.sharesReserved] = positionF[ofShares + Position.reserved]!;
   }
 
-  resolved(market: MarketRow, state: number): void {
+  resolved(market: MarketRow, state: number, isAtDeadline: boolean): void {
     const at = this.take(EVENT_WORDS);
     if (at < 0) return;
     const { i32 } = this;
     i32[at] = EventKind.resolved;
     i32[at + Event.market] = market;
     i32[at + Event.state] = state;
+    i32[at + Event.isAtDeadline] = isAtDeadline ? 1 : 0;
   }
 
   /** What open orders reserve of a wallet's cash has changed, or of a position. `token`: 0 = cash. */

@@ -8,7 +8,8 @@
  * Thread: any. Markets, tokens and accounts are only ever added. What moves with a book is read between two
  * looks at its version (tables/depth.ts), and rows of orders under the reader's own rule.
  */
-import { ID_WORDS } from './tables/codes.ts';
+import { releasedFlags } from './markets/held-flags.ts';
+import { ID_WORDS, MarketFlag } from './tables/codes.ts';
 import {
   ACCOUNT_I,
   Account,
@@ -204,9 +205,19 @@ export function conditionAt(row: MarketRow): number {
   return (row << MARKET_I) + Market.condition;
 }
 
+/** Bits of MarketFlag that a catalog decides: those of the market if nothing were proposed. */
+export function catalogFlags(t: Pick<Tables, 'marketI'>, row: MarketRow): number {
+  return releasedFlags(marketFlags(t, row));
+}
+
 /** Bits of MarketFlag. */
 export function marketFlags({ marketI }: Pick<Tables, 'marketI'>, row: MarketRow): number {
   return marketI[(row << MARKET_I) + Market.flags]!;
+}
+
+/** Whether its end has come. */
+export function hasReachedEnd(t: Pick<Tables, 'marketI'>, row: MarketRow): boolean {
+  return (marketFlags(t, row) & MarketFlag.endReached) !== 0;
 }
 
 /** Unix milliseconds from which on it takes no orders; 0 = no such time. */

@@ -14,7 +14,12 @@ export interface HopOptions {
 }
 
 async function open({ bytes, secret }: HopOptions): Promise<number> {
-  const server = new PeerServer({ secret, host: '127.0.0.1', port: 0, print: () => undefined });
+  const server = new PeerServer({
+    secrets: { current: secret, previous: '' },
+    host: '127.0.0.1',
+    port: 0,
+    print: () => undefined,
+  });
   const answer = Buffer.alloc(bytes, 7);
   server.answer(PeerCall.orders, async () => answer);
   return server.listen();

@@ -48,7 +48,11 @@ export async function oneOrder(stage: Stage, orders: number): Promise<readonly R
   try {
     const options: HopOptions = { secret: SECRET, bytes: ANSWER_BYTES };
     const port = await child.ask<number>('open', options);
-    const peer = new PeerConnection({ host: '127.0.0.1', port }, SECRET, 'bench');
+    const peer = new PeerConnection(
+      { host: '127.0.0.1', port },
+      { current: SECRET, previous: '' },
+      'bench',
+    );
     const bare = new BareLog(client, TAIL_BYTES);
     const value = Buffer.alloc(
       GROUP_HEAD_BYTES + recordBytes(batchRecordBytes(OrderCommand.words)),

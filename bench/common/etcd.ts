@@ -167,6 +167,16 @@ export class Etcd {
     }
   }
 
+  /** As after the loss of all its disks: empty, at the same addresses. */
+  async loseDisks(): Promise<void> {
+    await Promise.all(this.members.map((member) => member.kill()));
+    for (const { name } of this.members) {
+      rmSync(join(this.directory, name), { recursive: true, force: true });
+    }
+    for (const member of this.members) member.start();
+    await this.ready(undefined);
+  }
+
   async close(): Promise<void> {
     await Promise.all(this.members.map((member) => member.kill()));
     rmSync(this.directory, { recursive: true, force: true });

@@ -6,7 +6,7 @@
  * known to be quiet. Walks end whatever they find.
  */
 
-import { ResolutionState } from '../tables/codes.ts';
+import { MarketFlag, ResolutionState } from '../tables/codes.ts';
 import {
   CASH_F,
   CASH_I,
@@ -108,18 +108,70 @@ export interface MarketResolution {
 export function resolutionOf(t: Tables, market: MarketRow): MarketResolution | undefined {
   const row = t.marketI[(market << MARKET_I) + Market.resolution]! as ResolutionRow | 0;
   if (row === 0) return undefined;
-  const w = row << RESOLUTION_I;
-  const length = t.marketI[(market << MARKET_I) + Market.tokenCount]!;
   return {
-    isDone: t.resolutionI[w + Resolution.state] === ResolutionState.resolved,
-    isVoid: t.resolutionI[w + Resolution.isVoid] === 1,
-    weights: Array.from({ length }, (_, outcome) => weightOf(t, row, outcome)),
-    sum: t.resolutionI[w + Resolution.sum]!,
+    ...payoutAt(t, market, row),
+    isDone: t.resolutionI[(row << RESOLUTION_I) + Resolution.state] === ResolutionState.resolved,
     paid: t.resolutionF[(row << RESOLUTION_F) + Resolution.paid]!,
   };
 }
 
-/** The market whose resolution began first and is not done; 0 = none. */
+function payoutAt(t: Tables, market: MarketRow, row: ResolutionRow) {
+  const w = row << RESOLUTION_I;
+  const length = t.marketI[(market << MARKET_I) + Market.tokenCount]!;
+  return {
+    isVoid: t.resolutionI[w + Resolution.isVoid] === 1,
+    weights: Array.from({ length }, (_, outcome) => weightOf(t, row, outcome)),
+    sum: t.resolutionI[w + Resolution.sum]!,
+  };
+}
+
+export interface MarketProposal extends Pick<MarketResolution, 'isVoid' | 'sum' | 'weights'> {
+  /** Unix milliseconds: the market resolves in the first batch at this time or after it. */
+  readonly deadline: number;
+}
+
+/** What is proposed that a market pays; undefined = nothing is. */
+export function proposalOf(t: Tables, market: MarketRow): MarketProposal | undefined {
+  const offset = market << MARKET_I;
+  if ((t.marketI[offset + Market.flags]! & MarketFlag.proposed) === 0) return undefined;
+  const row = t.marketI[offset + Market.proposal]! as ResolutionRow;
+  return {
+    ...payoutAt(t, market, row),
+    deadline: t.resolutionF[(row << RESOLUTION_F) + Resolution.deadline]!,
+  };
+}
+
+/** Markets of which a payout is proposed, in the order of their first proposals. */
+export function proposedMarkets(t: Tables): MarketRow[] {
+  if (t.ledger[Ledger.proposals] === 0) return [];
+  return marketsWithPayouts(t).filter((market) => proposalOf(t, market) !== undefined);
+}
+
+/** Markets that have resolved, resolve, or of which a payout is or was proposed. */
+export function marketsWithPayouts({ ledger, resolutionI }: Tables): MarketRow[] {
+  const length = ledger[Ledger.resolutions]!;
+  return Array.from(
+    { length },
+    (_, row) => resolutionI[((row + 1) << RESOLUTION_I) + Resolution.market]! as MarketRow,
+  );
+}
+
+/** Unix milliseconds at which the next resolution begins by itself; 0 = none is proposed. */
+export function nextDeadline({ ledger }: Pick<Tables, 'ledger'>): number {
+  return ledger[Ledger.earliestDeadline]!;
+}
+
+/** Resolutions ever begun at a deadline. */
+export function begunAtDeadline({ ledger }: Pick<Tables, 'ledger'>): number {
+  return ledger[Ledger.begunAtDeadline]!;
+}
+
+/** True while a resolution is not done. */
+export function isResolving({ ledger }: Pick<Tables, 'ledger'>): boolean {
+  return ledger[Ledger.resolving] !== 0;
+}
+
+/** The first market whose resolution has begun and is not done; 0 = none. */
 export function nextResolving(t: Tables): MarketRow | 0 {
   const { ledger, resolutionI } = t;
   if (ledger[Ledger.resolving] === 0) return 0;
@@ -149,10 +201,11 @@ export interface LedgerTotals {
   readonly rounding: number;
   /** After the last batch; always 0. */
   readonly imbalance: number;
-  /** Entries ever made, positions in use, markets whose resolution is not done. */
+  /** Entries ever made, positions in use, markets whose resolution is not done, payouts that are proposed. */
   readonly entries: number;
   readonly positions: number;
   readonly resolving: number;
+  readonly proposals: number;
 }
 
 export function ledgerTotals({ ledger }: Pick<Tables, 'ledger'>): LedgerTotals {
@@ -166,5 +219,6 @@ export function ledgerTotals({ ledger }: Pick<Tables, 'ledger'>): LedgerTotals {
     entries: ledger[Ledger.entries]!,
     positions: ledger[Ledger.positions]!,
     resolving: ledger[Ledger.resolving]!,
+    proposals: ledger[Ledger.proposals]!,
   };
 }

@@ -36,6 +36,7 @@ import type {
   TokenRow,
 } from '../tables/units.ts';
 import { endOrders, setEnd } from './ends.ts';
+import { heldFlags, releasedFlags } from './held-flags.ts';
 
 const SIDES = [Side.bid, Side.ask] as const;
 
@@ -149,11 +150,12 @@ export function changeMarket(
   if (market < 1 || market > t.state[State.markets]!) return RejectReason.marketRefused;
   const offset = market << MARKET_I;
   const before = t.marketI[offset + Market.flags]!;
-  const named = i32[at + MarketChangeCommand.flags]!;
+  const named = releasedFlags(i32[at + MarketChangeCommand.flags]!);
   // A market that has resolved never trades again (docs/ledger.md#resolution), nor one whose end has come.
   const over = before & MarketFlag.endReached;
   const isOver = over !== 0 || t.marketI[offset + Market.resolution] !== 0;
-  const flags = isOver ? (named & ~MarketFlag.tradable) | MarketFlag.ended | over : named;
+  const open = isOver ? (named & ~MarketFlag.tradable) | MarketFlag.ended | over : named;
+  const flags = (before & MarketFlag.proposed) === 0 ? open : heldFlags(open);
   if (((flags ^ before) & MarketFlag.negRisk) !== 0) return RejectReason.marketRefused;
   const grid = i32[at + MarketChangeCommand.ticksPerUnit]! as TicksPerUnit;
   const firstBook = t.marketI[offset + Market.firstBook]! as BookRow;

@@ -1,10 +1,11 @@
 /**
  * The end of a market: what its outcomes pay is said once, then open orders end and holders are paid in steps.
  * What is left to do follows from the tables alone: orders in its books, then rows in the lists of its tokens.
+ * Not here: payouts that are proposed first (proposals.ts).
  * Rules: docs/ledger.md#resolution
  */
 import { assert, NO_LEVEL, Side } from '../book/matching.ts';
-import { RequestFlag, ResolveCommand, ResolveStepCommand } from '../commands.ts';
+import { CommandKind, RequestFlag, ResolveCommand, ResolveStepCommand } from '../commands.ts';
 import type { EngineContext } from '../context.ts';
 import { payoutOf, setWeight, weightOf } from '../ledger/payout.ts';
 import { dropPosition, findPosition } from '../ledger/positions.ts';
@@ -42,6 +43,7 @@ import type {
   TokenRow,
 } from '../tables/units.ts';
 import { dropEnd } from './ends.ts';
+import { releasedFlags } from './held-flags.ts';
 
 const SIDES = [Side.bid, Side.ask] as const;
 
@@ -57,7 +59,8 @@ export function resolveMarket(
   const market = knownMarket(t, i32[at + ResolveCommand.market]!);
   const found = findRequest(t, i32, f64, at, context.time);
   if (found !== undefined) {
-    const isSame = found.subject === -market && market !== 0 && sayTheSame(t, market, i32, at);
+    const isOfIt = found.kind === CommandKind.resolve && found.subject === -market;
+    const isSame = isOfIt && market !== 0 && sayTheSame(t, market, i32, at);
     return isSame ? RejectReason.idRepeated : RejectReason.idConflict;
   }
   const fault = checkRequest(context, i32, f64, at);
@@ -68,23 +71,25 @@ export function resolveMarket(
   if (isResolved) {
     return sayTheSame(t, market, i32, at) ? RejectReason.accepted : RejectReason.marketResolved;
   }
+  if (isProposed(t, market)) return RejectReason.marketProposed;
   if (groupHasWinner(t, i32, at)) return RejectReason.groupHasWinner;
   context.changes += 1;
   context.noteWord(i32[at]!);
   for (let w = 0; w < i32[at + ResolveCommand.count]!; w++) {
     context.noteWord(i32[at + ResolveCommand.weights + w]!);
   }
-  begin(context, market, i32, at);
+  beginResolution(context, market, enterPayout(t, market, i32, at), false);
   // Its subject is negative, so that it is no wallet's.
   enterRequest(context, i32, f64, at, { subject: -market, other: 0, amount: 0, result: 0 });
   return RejectReason.accepted;
 }
 
-function knownMarket(t: Tables, named: number): MarketRow | 0 {
+export function knownMarket(t: Tables, named: number): MarketRow | 0 {
   return (named > 0 && named <= t.state[State.markets]! ? named : 0) as MarketRow | 0;
 }
 
-function isPayout(t: Tables, market: MarketRow, i32: Int32Array, at: number): boolean {
+/** True when a command gives each outcome a weight, and the weights have a sum that can be paid by. */
+export function isPayout(t: Tables, market: MarketRow, i32: Int32Array, at: number): boolean {
   const count = i32[at + ResolveCommand.count]!;
   if (count !== t.marketI[(market << MARKET_I) + Market.tokenCount]) return false;
   const first = i32[at + ResolveCommand.weights]!;
@@ -112,8 +117,13 @@ function sayTheSame(t: Tables, market: MarketRow, i32: Int32Array, at: number): 
   return true;
 }
 
-/** True when the command would give its group a second winner. */
-function groupHasWinner(t: Tables, i32: Int32Array, at: number): boolean {
+/** True while a payout of the market is proposed. */
+export function isProposed({ marketI }: Tables, market: MarketRow): boolean {
+  return (marketI[(market << MARKET_I) + Market.flags]! & MarketFlag.proposed) !== 0;
+}
+
+/** True when the command would give its group a second winner; a proposed one counts. */
+export function groupHasWinner(t: Tables, i32: Int32Array, at: number): boolean {
   const group = at + ResolveCommand.group;
   let hasGroup = false;
   for (let w = 0; w < ID_WORDS; w++) if (i32[group + w] !== 0) hasGroup = true;
@@ -124,7 +134,8 @@ function groupHasWinner(t: Tables, i32: Int32Array, at: number): boolean {
   if (!hasGroup || i32[at + ResolveCommand.weights] !== sum) return false;
   for (let row = 1; row <= t.ledger[Ledger.resolutions]!; row++) {
     const offset = (row << RESOLUTION_I) + Resolution.group;
-    let isOther = false;
+    let isOther =
+      t.resolutionI[(row << RESOLUTION_I) + Resolution.state] === ResolutionState.withdrawn;
     for (let w = 0; w < ID_WORDS; w++) {
       if (t.resolutionI[offset + w] !== i32[group + w]) isOther = true;
     }
@@ -134,14 +145,19 @@ function groupHasWinner(t: Tables, i32: Int32Array, at: number): boolean {
   return false;
 }
 
-function begin(context: EngineContext, market: MarketRow, i32: Int32Array, at: number): void {
-  const { t } = context;
+/** Enters the payout of a command; returns its row, which is the one of an earlier proposal if there was any. */
+export function enterPayout(
+  t: Tables,
+  market: MarketRow,
+  i32: Int32Array,
+  at: number,
+): ResolutionRow {
   const { ledger, marketI, resolutionI } = t;
-  const offset = market << MARKET_I;
-  const row = (ledger[Ledger.resolutions]! + 1) as ResolutionRow;
-  ledger[Ledger.resolutions] = row;
-  ledger[Ledger.resolving]! += 1;
+  const before = marketI[(market << MARKET_I) + Market.proposal]! as ResolutionRow | 0;
+  const row = before === 0 ? ((ledger[Ledger.resolutions]! + 1) as ResolutionRow) : before;
+  if (before === 0) ledger[Ledger.resolutions] = row;
   const w = row << RESOLUTION_I;
+  resolutionI.fill(0, w, w + (1 << RESOLUTION_I));
   let sum = 0;
   for (let i = 0; i < i32[at + ResolveCommand.count]!; i++) {
     const weight = i32[at + ResolveCommand.weights + i]!;
@@ -149,22 +165,40 @@ function begin(context: EngineContext, market: MarketRow, i32: Int32Array, at: n
     setWeight(t, row, i, weight);
   }
   resolutionI[w + Resolution.market] = market;
-  resolutionI[w + Resolution.state] = ResolutionState.resolving;
   resolutionI[w + Resolution.isVoid] =
     (i32[at + ResolveCommand.flags]! & RequestFlag.isVoid) === 0 ? 0 : 1;
   resolutionI[w + Resolution.sum] = sum;
   for (let i = 0; i < ID_WORDS; i++) {
     resolutionI[w + Resolution.group + i] = i32[at + ResolveCommand.group + i]!;
   }
-  const firstBook = marketI[offset + Market.firstBook]!;
-  for (let book = firstBook; book < firstBook + marketI[offset + Market.bookCount]!; book++) {
-    context.touch(book as BookRow);
-  }
+  return row;
+}
+
+/** Ends trading for good; the steps that follow pay by the row. */
+export function beginResolution(
+  context: EngineContext,
+  market: MarketRow,
+  row: ResolutionRow,
+  isAtDeadline: boolean,
+): void {
+  const { ledger, marketI, resolutionI } = context.t;
+  const offset = market << MARKET_I;
+  ledger[Ledger.resolving]! += 1;
+  resolutionI[(row << RESOLUTION_I) + Resolution.state] = ResolutionState.resolving;
+  touchBooks(context, market);
   dropEnd(context, market);
   marketI[offset + Market.resolution] = row;
-  marketI[offset + Market.flags] =
-    (marketI[offset + Market.flags]! & ~MarketFlag.tradable) | MarketFlag.ended;
-  context.events.resolved(market, ResolutionState.resolving);
+  const flags = releasedFlags(marketI[offset + Market.flags]!);
+  marketI[offset + Market.flags] = (flags & ~MarketFlag.tradable) | MarketFlag.ended;
+  context.events.resolved(market, ResolutionState.resolving, isAtDeadline);
+}
+
+/** Marks all books of a market as being written. */
+export function touchBooks(context: EngineContext, market: MarketRow): void {
+  const { marketI } = context.t;
+  const first = marketI[(market << MARKET_I) + Market.firstBook]!;
+  const end = first + marketI[(market << MARKET_I) + Market.bookCount]!;
+  for (let book = first; book < end; book++) context.touch(book as BookRow);
 }
 
 /** Applies one step: up to `limit` orders end; where there is none, up to `limit` wallets are paid. */
@@ -286,5 +320,5 @@ function finish(context: EngineContext, market: MarketRow, row: ResolutionRow): 
   takeCollateral(t, market, rest);
   resolutionI[(row << RESOLUTION_I) + Resolution.state] = ResolutionState.resolved;
   ledger[Ledger.resolving]! -= 1;
-  context.events.resolved(market, ResolutionState.resolved);
+  context.events.resolved(market, ResolutionState.resolved, false);
 }

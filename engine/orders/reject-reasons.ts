@@ -64,5 +64,11 @@ export const RejectReason = {
   idsFull: 48,
   /** The signer before has too many open orders to end them in one command. */
   signerHasOrders: 49,
+  /** A payout of the market is proposed: it has to be withdrawn first. */
+  marketProposed: 50,
+  /** A review is no whole number of milliseconds from 1 to REVIEW_MS_MAX. */
+  reviewInvalid: 51,
+  /** No payout of the market is proposed. */
+  proposalUnknown: 52,
 } as const;
 export type RejectReasonCode = (typeof RejectReason)[keyof typeof RejectReason];

@@ -50,6 +50,9 @@ export const SIGNER_ORDERS_WALKED_MAX = 65_536;
 /** Sum of the weights of a payout. */
 export const PAYOUT_SUM_MAX = 10_000;
 
+/** Longest time for which a payout may be a proposal: a year. */
+export const REVIEW_MS_MAX = 365 * 24 * 60 * 60 * 1_000;
+
 /** Orders, then wallets, of one step of a resolution: a turn stays short, also one whose code is still cold. */
 export const RESOLVE_STEP_MAX = 100;
 

@@ -53,10 +53,14 @@ export const MarketFlag = {
   negRisk: 4,
   /** Set by the engine alone, for good: the end of the market has come. */
   endReached: 8,
+  /** Set by the engine alone: a payout is proposed, and the market is not tradable meanwhile. */
+  proposed: 16,
+  /** Of a market with a proposal: it is tradable again once that is withdrawn. */
+  held: 32,
 } as const;
 
 /** Of a row of resolutions. */
-export const ResolutionState = { resolving: 1, resolved: 2 } as const;
+export const ResolutionState = { resolving: 1, resolved: 2, proposed: 3, withdrawn: 4 } as const;
 
 /** Why a wallet's totals changed (docs/ledger.md#entries). */
 export const EntryCause = {

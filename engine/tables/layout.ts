@@ -26,7 +26,7 @@
  *   position (32 bytes)   total f64 | reserved f64 | account | token | holds | next free
  *   positionLinks (16)    by position: its neighbours in the lists of its account and of its token
  *   holders (16 bytes)    by token: shares of the venue f64 | head | count
- *   resolution (256)      market | state | isVoid | sum | paid f64 | - - | group (8) | weights (32) | -
+ *   resolution (256)      market | state | isVoid | sum | paid f64 | deadline f64 | group (8) | weights (32) | -
  *   request (64 bytes)    ms f64 | amount f64 | result f64 | time f64 | key (4) | kind | subject | other | -
  *   operatorId (64)       as a request: ids of operators that are texts; ms is 0
  *
@@ -114,12 +114,14 @@ export const Market = {
   registeredAt: 10,
   /** With a ledger: what its complete sets are worth, in micro-units. */
   collateral: 11,
-  // Int32: its row in the table of resolutions; 0 = it has none.
+  // Int32: its row in the table of resolutions once it resolves; 0 = it does not.
   resolution: 24,
   /** 1-based place in the heap of ends; 0 = not in it. */
   heap: 25,
   /** Float64: unix milliseconds from which on it takes no orders; 0 = no such time. */
   end: 13,
+  /** Its row in the same table from the first proposal on, which its resolution uses too; 0 = it had none. */
+  proposal: 28,
 } as const;
 export const TOKEN_I = 4;
 export const Token = {
@@ -245,7 +247,7 @@ export const Ledger = {
   positionRows: 7,
   freePosition: 8,
   positions: 9,
-  /** Rows of resolutions, and how many of them are not done. */
+  /** Rows of resolutions, and how many of them have begun and are not done. */
   resolutions: 10,
   resolving: 11,
   /** By realm: sequence of the next request, and the newest milliseconds that were forgotten. */
@@ -255,6 +257,11 @@ export const Ledger = {
   operatorIds: 16,
   firstOperatorId: 17,
   operatorIdsMost: 18,
+  /** Proposals that stand, and the earliest of their deadlines (unix milliseconds; 0 = none stands). */
+  proposals: 19,
+  earliestDeadline: 20,
+  /** Resolutions ever begun at a deadline. */
+  begunAtDeadline: 21,
   size: 32,
 } as const;
 
@@ -299,6 +306,8 @@ export const Resolution = {
   sum: 3,
   // Float64: what holders were paid so far.
   paid: 2,
+  /** Of a proposal: unix milliseconds from which on the resolution begins. */
+  deadline: 3,
   // Int32
   group: 8,
   /** Two weights a word. */

@@ -195,20 +195,8 @@ export class Tables {
       rows: b.matchingRows,
       orders: memory.capacities.orders,
     });
-    this.expiring = new DueHeap({
-      rows: wordsOf(b.expiries),
-      times: { view: this.orderF, shift: ORDER_F, at: Order.expiry },
-      places: { view: this.orderI, shift: ORDER_I, at: Order.heap },
-      counts: this.state,
-      count: State.expiries,
-    });
-    this.ending = new DueHeap({
-      rows: wordsOf(b.ends),
-      times: { view: this.marketF, shift: MARKET_F, at: Market.end },
-      places: { view: this.marketI, shift: MARKET_I, at: Market.heap },
-      counts: this.state,
-      count: State.ends,
-    });
+    this.expiring = expiryHeap(this, wordsOf(b.expiries));
+    this.ending = endHeap(this, wordsOf(b.ends));
     this.marketIndex = wordsOf(b.marketIndex);
     this.tokenIndex = wordsOf(b.tokenIndex);
     this.accountIndex = wordsOf(b.accountIndex);
@@ -238,6 +226,28 @@ export class Tables {
     this.orderRows = orderRows(memory.capacities);
     assert(this.state.length === State.size, 'the state table has its own size');
   }
+}
+
+type HeapTables = Pick<Tables, 'marketF' | 'marketI' | 'orderF' | 'orderI' | 'state'>;
+
+function expiryHeap({ orderF, orderI, state }: HeapTables, rows: Int32Array): DueHeap<OrderRow> {
+  return new DueHeap({
+    rows,
+    times: { view: orderF, shift: ORDER_F, at: Order.expiry },
+    places: { view: orderI, shift: ORDER_I, at: Order.heap },
+    counts: state,
+    count: State.expiries,
+  });
+}
+
+function endHeap({ marketF, marketI, state }: HeapTables, rows: Int32Array): DueHeap<MarketRow> {
+  return new DueHeap({
+    rows,
+    times: { view: marketF, shift: MARKET_F, at: Market.end },
+    places: { view: marketI, shift: MARKET_I, at: Market.heap },
+    counts: state,
+    count: State.ends,
+  });
 }
 
 /** A run of bytes of a table that holds something. */

@@ -1,11 +1,13 @@
 /**
  * Many deposits of one file, a bounded number of lines in a request. Each line has the file's id and its own number as
- * id, so that a file that is sent again pays in what is missing alone. Rules: docs/ledger.md#a-file-of-deposits
+ * id, so that a file that is sent again pays in what is missing alone. Lines of a file that has changed are refused before
+ * any of them is paid in. Rules: docs/ledger.md#a-file-of-deposits
  *
  * Thread: I/O. A request is several batches of the engine, between which those of others pass.
  */
 import type { FundsFields } from '../../engine/commands.ts';
 import { ledgerIsOn } from '../../engine/ledger/reads.ts';
+import type { StoredRequest } from '../../engine/ledger/requests.ts';
 import { findAccount } from '../../engine/orders/accounts.ts';
 import { addressAt, walletSigner } from '../../engine/reads.ts';
 import { ADDRESS_WORDS } from '../../engine/tables/codes.ts';
@@ -13,18 +15,20 @@ import type { Tables } from '../../engine/tables/tables.ts';
 import { sameAddress } from '../../engine/tables/words.ts';
 import { microText, parseMicroUp } from '../common/decimal.ts';
 import { refusalCode } from '../common/error-bodies.ts';
+import { REFUSALS } from '../common/refusals.ts';
 import { bytesToWords } from '../common/uint256.ts';
 import type { LedgerCommands, LedgerOutcome } from '../ledger/ledger-commands.ts';
 import { operatorRequestId } from '../ledger/request-id.ts';
 import { addressOf } from './key-operations.ts';
-import { BAD_ID, LEDGER_OFF, refusalOf } from './ledger-operations.ts';
+import { BAD_ID, LEDGER_OFF, refusalOf, usedFor } from './ledger-operations.ts';
+import { OperationRefused } from './operation-row.ts';
 import type { OperationHandlers, OperationInput } from './operation-table.ts';
 
 type Line = OperationInput<'POST /admin/ledger/deposits'>['lines'][number];
 
 interface DepositOperationParts {
   readonly t: Tables;
-  readonly ledger: Pick<LedgerCommands, 'fundsOf'>;
+  readonly ledger: Pick<LedgerCommands, 'doneBefore' | 'fundsOf'>;
 }
 
 /** Lines of one batch of the engine: a fraction of a millisecond. */
@@ -42,6 +46,13 @@ export function depositOperations({
         const fields = fieldsOf(id, line);
         if (fields === undefined) return BAD_ID;
         deposits.push(fields);
+      }
+      const done = await ledger.doneBefore('deposit', deposits);
+      for (const [i, before] of done.entries()) {
+        if (before !== undefined && !isDepositOf(t, before, deposits[i]!)) {
+          const detail = `line ${lines[i]!.line}: it was used for ${usedFor(before)}; no line of this request is paid in`;
+          return new OperationRefused(409, REFUSALS.ID_CONFLICT[0], detail);
+        }
       }
       const answer = { id, paid: 0, repeated: 0, amount: 0, refused: [] as RefusedLine[] };
       for (let from = 0; from < lines.length; ) {
@@ -62,6 +73,11 @@ export function depositOperations({
       return { ...answer, amount: microText(answer.amount) };
     },
   };
+}
+
+/** Returns true when a request that was done has wallet and amount of a deposit. */
+function isDepositOf(t: Tables, done: StoredRequest, { amount, wallet }: FundsFields): boolean {
+  return done.subject === findAccount(t, wallet!, 0) && done.amount === amount;
 }
 
 /** Fields of the deposit of a line; undefined where the file's id and the line's number are no id. */

@@ -44,7 +44,7 @@ type LedgerOperation =
 export interface LedgerOperationParts {
   readonly t: Tables;
   readonly seqlock: SeqlockReader;
-  readonly ledger: Pick<LedgerCommands, 'funds' | 'resolve'>;
+  readonly ledger: Pick<LedgerCommands, 'funds' | 'resolve' | 'withdrawProposal'>;
   readonly now: () => number;
 }
 
@@ -169,9 +169,10 @@ function detailOf({ first, reason }: Extract<LedgerOutcome, { readonly kind: 're
   }
 }
 
-function usedFor({ amount, kind, time }: StoredRequest): string {
+export function usedFor({ amount, kind, time }: StoredRequest): string {
   const name = NAMES.get(kind) ?? 'another command';
-  const of = amount === 0 ? '' : ` of ${microText(amount)}`;
+  // Of a proposal it is the time for a review.
+  const of = amount === 0 || kind === CommandKind.propose ? '' : ` of ${microText(amount)}`;
   return `${name}${of} at ${new Date(time).toISOString()}`;
 }
 
@@ -181,6 +182,8 @@ const NAMES: ReadonlyMap<number, string> = new Map([
   [CommandKind.withdraw, 'a withdrawal'],
   [CommandKind.declare, 'a declaration'],
   [CommandKind.resolve, 'a resolution'],
+  [CommandKind.propose, 'a proposal'],
+  [CommandKind.withdrawProposal, 'the withdrawal of a proposal'],
   [CommandKind.payFees, 'a payment of fees'],
   [CommandKind.drawFees, 'a withdrawal of fees'],
 ]);

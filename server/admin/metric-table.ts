@@ -293,6 +293,10 @@ export const METRICS: Readonly<Record<string, NumberRow | HistogramRow>> = {
     'micro-units that the sums of the ledger differ by, always 0; not shown without a ledger',
     ({ node: { tables } }) => (ledgerIsOn(tables) ? ledgerTotals(tables).imbalance : undefined),
   ),
+  exchange_ledger_proposals: gauge(
+    'markets of which a payout is proposed; not shown without a ledger',
+    ({ node: { tables } }) => (ledgerIsOn(tables) ? ledgerTotals(tables).proposals : undefined),
+  ),
   exchange_event_loop_delay_seconds: byLabel(
     'gauge',
     'quantile',

@@ -17,6 +17,8 @@ export interface OperationRow {
   readonly bodyBytes?: number;
   /** Returns what the audit log keeps of a long input; where this is absent, it keeps all of it. */
   readonly audited?: (input: never) => object;
+  /** Of a POST that changes nothing: each node answers it itself, and the audit log has no entry. */
+  readonly reads?: true;
   /** A change of this node alone, also in a cluster; all others are made by the node that leads. */
   readonly ofNode?: true;
   /** It is made also where the audit log cannot be written: the node that leads next has the entry. */

@@ -1,6 +1,6 @@
 /**
  * The operations of the admin listener, one row each: what it does, what it takes, what it answers. A GET
- * reads; a POST changes something and, unless it is of a play, gets an entry in the audit log. Validation, document, README and the
+ * reads; a POST changes something and, unless its row says otherwise, gets an entry in the audit log. Validation, document, README and the
  * types of the handlers come from this table.
  */
 import type { Static } from '../common/schema.ts';
@@ -152,7 +152,7 @@ export const OPERATIONS = {
     answer: v.MarketAnswer,
   },
   'POST /admin/markets/edit': {
-    does: 'changes what a market says, its tick, minimum or fee',
+    does: 'changes what a market says, its tick, minimum, fee or end',
     input: v.EditMarketInput,
     answer: v.MarketAnswer,
   },
@@ -180,6 +180,22 @@ export const OPERATIONS = {
     does: 'pays out a market by equal weights of its outcomes, for good',
     input: v.VoidInput,
     answer: v.ResolvedAnswer,
+  },
+  'POST /admin/markets/dry-run': {
+    does: 'counts what a payout would pay to how many wallets, and which orders would end; changes nothing',
+    input: v.DryRunInput,
+    answer: v.DryRunAnswer,
+    reads: true,
+  },
+  'POST /admin/markets/withdraw-proposal': {
+    does: 'takes a proposed payout back: the market trades as before',
+    input: v.WithdrawProposalInput,
+    answer: v.WithdrawnAnswer,
+  },
+  'GET /admin/markets/proposals': {
+    does: 'payouts that are proposed, with their deadlines',
+    input: s.NoInput,
+    answer: v.ProposalsAnswer,
   },
   'GET /admin/cluster': {
     does: 'the nodes of the cluster, each as it answers now, and the members of etcd',
@@ -220,6 +236,12 @@ export type OperationHandlers<Keys extends OperationKey = OperationKey> = {
 
 export type OperationInput<Key extends OperationKey> = Static<(typeof OPERATIONS)[Key]['input']>;
 export type OperationOutput<Key extends OperationKey> = Static<(typeof OPERATIONS)[Key]['answer']>;
+
+/** Whether it gets an entry in the audit log, and is made by the node that leads. */
+export function isChange(key: OperationKey): boolean {
+  const { ofPlay, reads }: OperationRow = OPERATIONS[key];
+  return key.startsWith('POST ') && ofPlay !== true && reads !== true;
+}
 
 /** Whether it is one of a recording that is played. */
 export function isOfPlay(key: OperationKey): boolean {

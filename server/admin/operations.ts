@@ -15,7 +15,7 @@ import { Unavailable } from '../common/unavailable.ts';
 import type { ResolveNames } from './named-inputs.ts';
 import { type Caller, OperationRefused, type OperationRow } from './operation-row.ts';
 import {
-  isOfPlay,
+  isChange,
   OPERATIONS,
   type OperationHandlers,
   type OperationKey,
@@ -80,7 +80,7 @@ export class Operations {
     if (typeof sent === 'string') return { status: 400, body: sent };
     const input = this.o.resolve(call.key, sent);
     if (input instanceof OperationRefused) return refusal(input);
-    if (!isChange(call.key) || isOfPlay(call.key)) return this.result(call, input, false);
+    if (!isChange(call.key)) return this.result(call, input, false);
     const { actor, key } = call;
     let id: number;
     try {
@@ -143,17 +143,13 @@ function refusal({ detail, error, facts, status }: OperationRefused): OperationA
   return { status, body: errorBody(error, detail, facts) };
 }
 
-function isChange(key: OperationKey): boolean {
-  return key.startsWith('POST ');
-}
-
 function errorOf({ body, status }: OperationAnswer): string | undefined {
   return status === 200 ? undefined : (JSON.parse(body) as { readonly error: string }).error;
 }
 
 function readerOf(key: OperationKey): ReadInput {
   const { input }: OperationRow = OPERATIONS[key];
-  if (!isChange(key)) {
+  if (key.startsWith('GET ')) {
     const { parse } = compileQuery(input);
     return ({ query }) => parse(query);
   }

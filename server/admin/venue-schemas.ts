@@ -1,5 +1,5 @@
 /** Inputs and answers of the operations on the ledger, on events and on markets. */
-import { FEE_BPS_MAX, OUTCOMES_MAX } from '../../engine/tables/capacities.ts';
+import { FEE_BPS_MAX, OUTCOMES_MAX, REVIEW_MS_MAX } from '../../engine/tables/capacities.ts';
 import { TICK_GRIDS } from '../../engine/tables/units.ts';
 import { type TSchema, Type } from '../common/schema.ts';
 import { nameSchema, proseSchema } from '../common/text-schemas.ts';
@@ -162,6 +162,7 @@ export const TotalsAnswer = Type.Object({
   entries: Type.Integer(),
   positions: Type.Integer(),
   resolving: Type.Integer({ description: 'markets whose payouts are not done' }),
+  proposals: Type.Integer({ description: 'markets of which a payout is proposed' }),
 });
 
 const title = nameSchema(300);
@@ -214,6 +215,12 @@ const tags = Type.Optional(
   Type.Array(nameSchema(100, 'a label'), { maxItems: 20, description: 'at most 20 labels' }),
 );
 const shown = { description, startDate: time, endDate: time };
+/** From `endDate` on a market takes no orders. */
+const keepOpen = Type.Optional(
+  Type.Boolean({
+    description: 'true: `endDate` is a date only, and the market trades on after it',
+  }),
+);
 
 /** The name of `key` in older versions. */
 const oldKey = Type.Optional({ ...key, description: 'the older name of `key`: one of them' });
@@ -240,6 +247,7 @@ export const MarketInput = inputOf({
   outcomes,
   event: Type.Optional(EventRef),
   ...shown,
+  keepOpen,
   ...terms,
   negRisk,
   key,
@@ -251,12 +259,16 @@ export const MarketAnswer = Type.Object({
   outcomes: Type.Array(Type.String(), { description: 'their names' }),
   event: EventId,
   slug: Type.String(),
+  end: Type.Union([Type.String(), Type.Null()], {
+    description: 'from this time on it takes no orders; null: it has no such time',
+  }),
   changed: Made,
 });
 export const EditMarketInput = inputOf({
   condition: MarketRef,
   question: Type.Optional(title),
   ...shown,
+  keepOpen,
   ...terms,
   outcomes: same(Type.Optional(outcomes)),
   event: same(Type.Optional(EventRef)),
@@ -264,15 +276,26 @@ export const EditMarketInput = inputOf({
 });
 export const ConditionInput = inputOf({ condition: MarketRef });
 
-export const VoidInput = inputOf({ condition: MarketRef, id: RequestId });
+const Confirm = Type.Optional(
+  Type.Boolean({ description: 'true: needed where the node has RESOLVE_CONFIRM=always' }),
+);
+const REVIEW_SECONDS_MAX = REVIEW_MS_MAX / 1_000;
+const Review = Type.Optional(
+  Type.Integer({
+    minimum: 1,
+    maximum: REVIEW_SECONDS_MAX,
+    description: `whole seconds from 1 to ${REVIEW_SECONDS_MAX} for which the payout is a proposal: the market halts, and pays after them`,
+  }),
+);
+const decided = { review: Review, confirm: Confirm, id: RequestId };
+
+export const VoidInput = inputOf({ condition: MarketRef, ...decided });
 const WEIGHT_MAX = 10_000;
 const Weight = Type.Integer({ minimum: 0, maximum: WEIGHT_MAX });
 /** A token id, or the name of an outcome. */
 const OutcomeKey = Type.String({ pattern: '^[\\s\\S]{1,300}$' });
 
-/** One of `payout` and `payouts`. */
-export const ResolveInput = inputOf({
-  condition: MarketRef,
+const payouts = {
   payout: Type.Optional(
     Type.Array(Weight, {
       minItems: 2,
@@ -289,10 +312,11 @@ export const ResolveInput = inputOf({
       description: `whole numbers from 0 to ${WEIGHT_MAX} by token id or name of the outcome; what is not named pays nothing`,
     }),
   ),
-  id: RequestId,
-});
-export const ResolvedAnswer = Type.Object({
-  id: Type.String(),
+};
+
+/** One of `payout` and `payouts`. */
+export const ResolveInput = inputOf({ condition: MarketRef, ...payouts, ...decided });
+const payoutShown = {
   condition: Condition,
   payout: Type.Array(Type.Integer(), { description: 'in the order that the catalog shows' }),
   payouts: Type.Record(Type.String(), Type.Integer(), { description: 'the same by token id' }),
@@ -300,6 +324,69 @@ export const ResolvedAnswer = Type.Object({
     description: 'names in that order; none where the catalog does not list the market',
   }),
   void: Type.Boolean(),
-  state: Type.Union([Type.Literal('resolving'), Type.Literal('resolved')]),
+};
+export const ResolvedAnswer = Type.Object({
+  id: Type.String(),
+  ...payoutShown,
+  state: Type.Union(
+    [
+      Type.Literal('proposed'),
+      Type.Literal('withdrawn'),
+      Type.Literal('resolving'),
+      Type.Literal('resolved'),
+    ],
+    {
+      description:
+        'of the market now; withdrawn: the proposal of this id was taken back, or its market has another one',
+    },
+  ),
+  deadline: Type.Optional(
+    Type.String({ description: 'of a proposal: ISO 8601, it is paid from then on' }),
+  ),
   repeated: Repeated,
+});
+
+/** One of `payout`, `payouts` and `void`. */
+export const DryRunInput = inputOf({
+  condition: MarketRef,
+  ...payouts,
+  void: Type.Optional(Type.Literal(true, { description: 'true: equal weights' })),
+});
+export const DryRunAnswer = Type.Object({
+  ...payoutShown,
+  by_outcome: Type.Array(
+    Type.Object({
+      token_id: Type.String(),
+      outcome: Type.String({ description: '"" where the catalog does not list the market' }),
+      wallets: Type.Integer({ description: 'that have shares of it' }),
+      shares: Amount,
+      paid: Amount,
+      venue_shares: Type.String({ description: 'of the venue, by fees of buyers' }),
+      venue_paid: Amount,
+    }),
+  ),
+  wallets: Type.Integer({ description: 'that have shares of any outcome' }),
+  paid: Type.String({ description: 'to wallets in all' }),
+  venue_paid: Type.String({ description: 'to the fees of the venue in all' }),
+  rounding: Type.String({ description: 'what rounding down leaves to the venue' }),
+  open_orders: Type.Integer({ description: 'that end' }),
+  released: Type.String({ description: 'cash that those of them that buy reserve' }),
+});
+
+export const WithdrawProposalInput = inputOf({ condition: MarketRef, id: RequestId });
+export const WithdrawnAnswer = Type.Object({
+  id: Type.String(),
+  condition: Condition,
+  state: Type.Literal('withdrawn'),
+  repeated: Repeated,
+});
+export const ProposalsAnswer = Type.Object({
+  proposals: Type.Array(
+    Type.Object({
+      ...payoutShown,
+      slug: Type.String({ description: '"" where the catalog does not list the market' }),
+      deadline: Type.String({ description: 'ISO 8601: it is paid from then on' }),
+    }),
+    { description: 'the next to be paid first' },
+  ),
 });

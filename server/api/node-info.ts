@@ -3,6 +3,8 @@
  *
  * Thread: I/O.
  */
+import { ledgerIsOn, ledgerTotals, nextDeadline } from '../../engine/ledger/reads.ts';
+import type { Tables } from '../../engine/tables/tables.ts';
 import { type Progress, shownProgress } from '../admin/progress.ts';
 import type { ClockFacts } from '../admin/summary.ts';
 import {
@@ -100,6 +102,18 @@ export const StatusAnswer = Type.Object({
   contradictions: ContradictionsAnswer,
   mirror: Type.Optional(MirrorAnswer),
   play: Type.Optional(PlayAnswer),
+  proposals: Type.Optional(
+    Type.Object(
+      {
+        count: Type.Integer({ description: 'markets of which a payout is proposed' }),
+        next: Type.Union([
+          Type.String({ description: 'ISO 8601: the next of them is paid from then on' }),
+          Type.Null({ description: 'there is none' }),
+        ]),
+      },
+      { description: 'of a node with a ledger' },
+    ),
+  ),
   mode: NodeModeAnswer,
 });
 
@@ -169,6 +183,7 @@ export const BODY_MAX = MIB;
 
 export interface InfoParts {
   readonly config: Config;
+  readonly tables: Tables;
   /** The name of the venue. */
   readonly venue: string;
   /** Undefined with RATE_LIMITS=off. */
@@ -238,6 +253,7 @@ function statusText({
   play,
   progress,
   seconds,
+  tables,
 }: InfoParts): string {
   const { aheadMs, jumpMs } = clock();
   const mirrored = mirror();
@@ -254,8 +270,15 @@ function statusText({
     ...shownProgress(progress(), seconds()),
     ...(mirrored && { mirror: shownMirror(mirrored) }),
     ...(played && { play: shownPlay(played) }),
+    ...(ledgerIsOn(tables) && { proposals: shownProposals(tables) }),
     mode: mode(),
   });
+}
+
+function shownProposals(t: Tables) {
+  const next = nextDeadline(t);
+  const { proposals: count } = ledgerTotals(t);
+  return { count, next: next === 0 ? null : new Date(next).toISOString() };
 }
 
 /** All of GET /exchange-info but the time. */

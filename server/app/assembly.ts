@@ -55,6 +55,7 @@ export async function assemble(options: NodeOptions, recovery: Recovery): Promis
   try {
     const opened = await open(start);
     const recovered = await recover(start, opened, recovery);
+    await opened.cluster?.compare(start.options.config);
     const built = await build(start, recovered);
     const caughtUp = await catchUp(start, built);
     if (start.isGivenUp) throw new StartOver();

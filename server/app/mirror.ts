@@ -8,8 +8,8 @@ import assert from 'node:assert/strict';
 import { ledgerIsOn } from '../../engine/ledger/reads.ts';
 import { sourceLevels } from '../../engine/reads.ts';
 import type { Payout } from '../../storage/catalog/payout.ts';
-import { marketOperations } from '../admin/market-operations.ts';
 import { OperationRefused } from '../admin/operation-row.ts';
+import { resolutionOperations } from '../admin/resolution-operations.ts';
 import { marketStoryLookup } from '../catalog/market-info.ts';
 import type { LedgerCommands } from '../ledger/ledger-commands.ts';
 import { outcomeNames } from '../market-data/registered.ts';
@@ -59,6 +59,7 @@ export async function openMirror(start: Start, parts: CaughtUp): Promise<Mirror 
     ...{ api, log, resolve },
     aligned: (market) => own.aligned(market),
     isSettled: (condition) => own.isSettled(condition),
+    isProposed: (condition) => own.isProposed(condition),
     unsettled: () => own.unsettled(),
     onClosed: (market) => {
       if (!own.hasEnded(market)) own.pull();
@@ -105,11 +106,14 @@ export function resolving(
   writer: { readonly ledger: LedgerCommands; readonly seqlock: Writer['seqlock'] },
 ) {
   const { catalog, clock, followers, infos, t, venue } = parts;
-  const operations = marketOperations({
+  const operations = resolutionOperations({
     ...{ t, venue, ledger: writer.ledger, seqlock: writer.seqlock, now: clock.now },
     eventOf: (condition) => marketStoryLookup(catalog.current.prepared)(condition)?.event.id,
     namesOf: (market) => outcomeNames(t, market, infos.find(market)),
+    slugOf: (market) => infos.find(market)?.slug,
     unsaid: (condition) => followers.repairs?.add([condition]),
+    // Its source has decided.
+    needsConfirm: false,
   });
   return async (
     { condition, tokens }: SourceMarket,

@@ -21,6 +21,7 @@ import { resolverOf } from '../admin/named-inputs.ts';
 import type { OperationHandlers } from '../admin/operation-table.ts';
 import { Operations } from '../admin/operations.ts';
 import { playOperations, type SteppedClock } from '../admin/play-operations.ts';
+import { resolutionOperations } from '../admin/resolution-operations.ts';
 import { statementOperations } from '../admin/statement-operations.ts';
 import { newToken } from '../admin/token-file.ts';
 import { limitOperations, pauseOperations } from '../admin/venue-operations.ts';
@@ -41,6 +42,7 @@ interface OperatedParts
     CaughtUp,
     | 't'
     | 'catalog'
+    | 'clock'
     | 'cluster'
     | 'followers'
     | 'infos'
@@ -60,7 +62,7 @@ interface OperatedParts
 /** Undefined where nobody makes any: without an admin listener, and without other nodes that have one. */
 export function openOperations(start: Start, parts: OperatedParts): AdminOperations | undefined {
   const { config } = start.options;
-  const { adminPort, adminToken, dataDir } = config;
+  const { adminPort, adminToken, dataDir, resolveConfirm } = config;
   const { cluster, infos, noted, orders, rates, registry, stores, t, writer } = parts;
   if (adminPort === 0 && cluster === undefined) return undefined;
   const audit = new AuditLog(dataDir);
@@ -84,7 +86,7 @@ export function openOperations(start: Start, parts: OperatedParts): AdminOperati
       ...{ t, names, statements: new StatementsReader(stores.projections) },
       entryAt: (number) => stores.derived.entries.get(number),
     }),
-    ...venueOperations(parts, names),
+    ...venueOperations(parts, names, resolveConfirm === 'always'),
     ...playOperations(parts.clockOfPlay),
   };
   const operations = new Operations({
@@ -122,14 +124,15 @@ async function recordHandover(
 }
 
 /** Operations on the ledger, on events and on markets. */
-function venueOperations(operated: OperatedParts, names: AccountTexts) {
-  const { catalog, followers, infos, ledger, t, venue, writer } = operated;
-  const shared = { t, ledger, seqlock: writer.seqlock, now: Date.now };
+function venueOperations(operated: OperatedParts, names: AccountTexts, needsConfirm: boolean) {
+  const { catalog, clock, followers, infos, ledger, t, venue, writer } = operated;
+  const shared = { t, ledger, seqlock: writer.seqlock, now: clock.now };
   const eventOf = (condition: string): string | undefined =>
     marketStoryLookup(catalog.current.prepared)(condition)?.event.id;
   const unsaid = (condition: string): void => followers.repairs?.add([condition]);
   const namesOf = (market: MarketRow) => outcomeNames(t, market, infos.find(market));
-  const parts = { ...shared, venue, eventOf, namesOf, unsaid };
+  const slugOf = (market: MarketRow) => infos.find(market)?.slug;
+  const parts = { ...shared, venue, eventOf, namesOf, slugOf, unsaid, needsConfirm };
   const nameToken = (token: TokenRow) => {
     const { asset_id: token_id, market: condition_id, outcome } = names.token(token);
     const slug = infos.find(tokenMarket(t, token))?.slug ?? '';
@@ -139,5 +142,6 @@ function venueOperations(operated: OperatedParts, names: AccountTexts) {
     ...ledgerOperations({ ...shared, nameToken }),
     ...depositOperations(shared),
     ...marketOperations(parts),
+    ...resolutionOperations(parts),
   };
 }

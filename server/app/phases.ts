@@ -43,8 +43,10 @@ import type { RecentBatches } from '../streams/recent-batches.ts';
 import { loadRecent, storeRecent } from '../streams/recent-file.ts';
 import type { Streams } from '../streams/streams.ts';
 import { CatalogRepairs } from '../venue/catalog-repairs.ts';
+import { ReachedEnds } from '../venue/reached-ends.ts';
 import { VenueMarkets } from '../venue/venue-markets.ts';
 import { DEMO_CONDITIONS } from './demo-catalog.ts';
+import { conditionsWithPayouts, DueResolutions } from './due-resolutions.ts';
 import { factsOf, modeOf, placeOf, settleSettings } from './kept-settings.ts';
 import { lostKeys } from './lost-keys.ts';
 import { Noted, NoteSender } from './noted.ts';
@@ -65,6 +67,8 @@ interface Followers {
   streams: Streams | undefined;
   /** Undefined until the catalog is open. */
   repairs: CatalogRepairs | undefined;
+  /** Condition ids of markets that resolve, and of which it has to be told then. */
+  readonly begun: string[];
   /** Undefined where there is no admin listener to tell of them. */
   readonly meters: BatchMeters | undefined;
   readonly recent: RecentBatches;
@@ -213,10 +217,18 @@ export async function build(start: Start, recovered: Recovered) {
   const meters = config.adminPort === 0 ? undefined : new BatchMeters(t);
   const names = new Names(t, (market) => infos.find(market));
   const recent = loadRecent(config.dataDir, names, recovered.replayedBatches);
-  const followers: Followers = { streams: undefined, repairs: undefined, meters, recent };
+  const ends = new ReachedEnds(t);
+  const followers: Followers = {
+    streams: undefined,
+    repairs: undefined,
+    meters,
+    recent,
+    begun: [],
+  };
   if (unwritable === undefined) {
     start.onClose(() => storeRecent(config.dataDir, names, recent, (line) => log('warn', line)));
   }
+  const tellOfDue = dueTeller(start, { cluster, followers, t });
   const onFlushed = (batch: AppliedBatch): void => {
     for (const note of notesOf(batch.commands)) noted.apply(note);
     tradesIndex.append(tradesIndex.end, batch.endFill);
@@ -224,22 +236,15 @@ export async function build(start: Start, recovered: Recovered) {
     followers.meters?.count(batch);
     recent.add(batch);
     followers.streams?.flushed(batch);
+    tellOfDue(batch);
+    if (followers.repairs === undefined) return;
+    const ended = ends.of(batch);
+    if (ended.length > 0 && (cluster?.leads() ?? true)) followers.repairs.addEnds(ended);
   };
   const separators = separatorsOf(domainsOf(config));
+  const parts = { start, clock, cluster, stores, tables: t, sound, separators, banned, onFlushed };
   const writer =
-    unwritable === undefined
-      ? await startWriter({
-          start,
-          clock,
-          cluster,
-          stores,
-          tables: t,
-          sound,
-          separators,
-          banned,
-          onFlushed,
-        })
-      : refusingWriter(unwritable, lastBatch(t));
+    unwritable === undefined ? await startWriter(parts) : refusingWriter(unwritable, lastBatch(t));
   start.onClose(() => writer.close());
   sender.sequencer = writer.sequencer;
   noted.onPause = (reason) => writer.pauseVenue(reason);
@@ -249,14 +254,15 @@ export async function build(start: Start, recovered: Recovered) {
     const news = bringUp(stores.kept, stores.log, isMeant);
     if (news !== undefined) log('warn', news);
   }
-  return { ...recovered, infos, history, tradesIndex, followers, separators, writer };
+  return { ...recovered, infos, history, tradesIndex, followers, separators, writer, ends };
 }
 
 /** Brings the markets up to the catalog, and lets go what has expired: nobody shall see it. */
 export async function catchUp(start: Start, built: Built) {
   const { config, log, onFatal, signal } = start.options;
   const { dataDir, durability } = config;
-  const { clock, cluster, followers, history, infos, noted, stores, t, unwritable, writer } = built;
+  const { clock, cluster, ends, followers, history, infos, noted, stores, t, unwritable, writer } =
+    built;
   const isLeader = (): boolean => cluster?.leads() ?? true;
   const leads = isLeader();
   if (cluster !== undefined) stores.catalog.awaitRecords(noted.catalog);
@@ -284,7 +290,9 @@ export async function catchUp(start: Start, built: Built) {
   start.onClose(() => start.wait('the catalog to close', catalog.close()));
   if (!leads) cluster?.whenLeading(() => void catalog.register());
   signal?.throwIfAborted();
-  const venue = openVenue(start, { catalog, followers, t, unwritable }, isLeader);
+  const venue = openVenue(start, { catalog, ends, followers, t, unwritable }, isLeader);
+  // The node that led before may have ended between a payout and its edit.
+  if (!leads) cluster?.whenLeading(() => followers.repairs?.add(conditionsWithPayouts(t)));
   const syncs = unwritable === undefined && config.catalogSyncUrl !== '';
   const sync = syncs ? mirrorCatalog(start, cluster, t.memory) : undefined;
   await writer.expireDue();
@@ -334,21 +342,42 @@ function mirrorCatalog(
   };
 }
 
-type Lacking = Pick<CatalogKeeper, 'mended' | 'unsaid'>;
+/** Tells the log and the catalog of payouts that a batch has begun because their deadlines came. */
+function dueTeller(
+  { options: { log } }: Start,
+  { cluster, followers, t }: Pick<Recovered, 'cluster' | 't'> & { readonly followers: Followers },
+): (batch: AppliedBatch) => void {
+  const due = new DueResolutions(t);
+  return (batch) => {
+    const conditions = due.of(batch);
+    if (conditions.length === 0 || cluster?.leads() === false) return;
+    for (const condition of conditions) log('info', `${condition} pays as it was proposed`);
+    if (followers.repairs === undefined) followers.begun.push(...conditions);
+    else followers.repairs.add(conditions);
+  };
+}
 
-function repair(repairs: CatalogRepairs | undefined, { mended, unsaid }: Lacking): void {
+type Lacking = Pick<CatalogKeeper, 'mended' | 'unsaid' | 'unsaidEnds'>;
+
+function repair(
+  repairs: CatalogRepairs | undefined,
+  { mended, unsaid, unsaidEnds }: Lacking,
+): void {
   repairs?.add(unsaid);
+  repairs?.addEnds(unsaidEnds);
   if (mended > 0) repairs?.align();
 }
 
 /** Edits of the catalog, of which those that it lacks begin at once. */
 function openVenue(
   start: Start,
-  parts: Pick<Built, 'followers' | 't' | 'unwritable'> & { readonly catalog: CatalogKeeper },
+  parts: Pick<Built, 'ends' | 'followers' | 't' | 'unwritable'> & {
+    readonly catalog: CatalogKeeper;
+  },
   leads: () => boolean,
 ): VenueMarkets {
   const { config, log } = start.options;
-  const { catalog, followers, t, unwritable } = parts;
+  const { catalog, ends, followers, t, unwritable } = parts;
   const { dataDir, durability } = config;
   const served = () => catalog.current.number;
   const venue = new VenueMarkets({ dataDir, durability, memory: t.memory, served });
@@ -357,6 +386,10 @@ function openVenue(
   const repairs = new CatalogRepairs({ venue, leads, now: Date.now, log: warn });
   start.onClose(() => start.wait('what the catalog lacks', repairs.close()));
   followers.repairs = repairs;
-  if (leads() && unwritable === undefined) repair(repairs, catalog);
+  const missed = ends.missed();
+  if (!leads() || unwritable !== undefined) return venue;
+  repair(repairs, catalog);
+  repairs.addEnds(missed);
+  repairs.add(followers.begun.splice(0));
   return venue;
 }

@@ -5,6 +5,7 @@
  */
 
 import { earliestDue } from '../../engine/due.ts';
+import { isResolving } from '../../engine/ledger/reads.ts';
 import { engineTime, firstKeptClosed, lastBatch } from '../../engine/reads.ts';
 import { BATCH_COMMANDS_MAX } from '../../engine/tables/capacities.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
@@ -93,7 +94,7 @@ export interface Writer {
   readonly commits: Commits | undefined;
   /** Watches the wallets that wanted to be watched, from now on. */
   openHeartbeats(watches: WatchNotes): Pick<Heartbeats, 'beat' | 'stop'>;
-  /** Resolves once the orders that have expired by now are gone, and the markets whose end has come have ended. */
+  /** Resolves once what is due by now is done: orders have expired, markets have ended, payouts have begun. */
   expireDue(): Promise<void>;
   /** Resolves when every worker has loaded: until then an order waits longer than others. */
   ready(): Promise<void>;
@@ -149,6 +150,8 @@ function connect(o: WriterOptions) {
     closedPersisted: () => follower.finished(),
     onFlushed: (batch) => {
       o.onFlushed(batch);
+      // A batch may have begun payouts that were due; another node's are its own to finish.
+      if (isResolving(tables) && cluster?.leads() !== false) resolutions.wake();
       // In a cluster it may not be in the files yet.
       follower.reach(Math.min(batch.sequence, stores.log.last));
     },
@@ -284,7 +287,7 @@ function writerOf(o: WriterOptions, parts: WriterParts): Writer {
       const earliest = earliestDue(tables);
       if (earliest === 0 || earliest > o.clock.now()) return;
       const due = applyCommands(sequencer, new Int32Array(0));
-      await start.wait('orders and markets whose time came while the node was down', due);
+      await start.wait('what was due while the node was down', due);
     },
     ready: () => pool.loaded(),
     follow: () => follower.start(),

@@ -6,9 +6,18 @@
  */
 import { OUTCOMES_MAX } from '../../engine/tables/capacities.ts';
 import { isObject, type JsonObject, text } from '../../storage/catalog/catalog-json.ts';
-import { creatorOf, tradingTerms } from '../../storage/catalog/catalog-market.ts';
+import {
+  creatorOf,
+  type TradingTerms,
+  tradingTerms,
+} from '../../storage/catalog/catalog-market.ts';
 import type { Site } from '../../storage/catalog/catalog-sites.ts';
-import { isResolved, RESOLVED_STATUS } from '../../storage/catalog/operator-marks.ts';
+import {
+  isResolved,
+  PROPOSED_STATUS,
+  proposalIn,
+  RESOLVED_STATUS,
+} from '../../storage/catalog/operator-marks.ts';
 import {
   type ByteCollector,
   closedTexts,
@@ -50,11 +59,17 @@ export function marketRowsOf(events: readonly JsonObject[]): readonly MarketRow[
         raw,
         outcomes: listTextOf(raw.outcomes),
         tokenIds: listTextOf(raw.clobTokenIds),
-        terms: tradingTerms(raw, event),
+        terms: shownTerms(raw, event),
         creator: creatorOf(raw, event),
       })),
     )
     .sort((a, b) => a.id - b.id);
+}
+
+/** A proposal halts a market, whatever an import says of it. */
+function shownTerms(raw: JsonObject, event: JsonObject): TradingTerms {
+  const terms = tradingTerms(raw, event);
+  return proposalIn(raw) === undefined ? terms : { ...terms, acceptingOrders: false };
 }
 
 export function prepareMarkets(
@@ -70,7 +85,7 @@ export function prepareMarkets(
   });
   const summaries = closedTexts(events, SHORT_SUMMARY_FIELDS);
   const objects = prepareObjects(bytes, rowsOf('markets', markets), {
-    more: (row) => resolvedMembers(markets[row]!),
+    more: (row) => resolutionMembers(markets[row]!),
     figures: (row) => spans[outcomes[row]!]!,
     nested: (row) => `,"events":[${summaries[markets[row]!.eventRow]!}]`,
     cuts: ['icon', 'description'],
@@ -83,10 +98,14 @@ export function prepareMarkets(
   };
 }
 
-/** By which existing clients see that a market has resolved. */
-function resolvedMembers({ raw }: MarketRow): string {
-  if (!isResolved(raw)) return '';
-  const shown = { closedTime: dateOf(raw.closedTime), umaResolutionStatus: RESOLVED_STATUS };
+/** By which existing clients see that a market has resolved, or that a payout is proposed. */
+function resolutionMembers({ raw }: MarketRow): string {
+  const proposal = proposalIn(raw);
+  if (!isResolved(raw) && proposal === undefined) return '';
+  const shown =
+    proposal === undefined
+      ? { closedTime: dateOf(raw.closedTime), umaResolutionStatus: RESOLVED_STATUS }
+      : { umaResolutionStatus: PROPOSED_STATUS, ...proposal };
   return `,${JSON.stringify(shown).slice(1, -1)}`;
 }
 

@@ -80,7 +80,8 @@ function addFragments(bytes: ByteCollector, rows: Rows, tail: Tail) {
   const places = () => new Uint32Array(count);
   const ends = cuts.map((name) => fields.findIndex((field) => field.name === name) + 1);
   const cutPlaces = cuts.map(places);
-  const [coreStart, figuresStart, coreEnd, entryEnd] = [places(), places(), places(), places()];
+  const [coreStart, figuresStart, figuresEnd] = [places(), places(), places()];
+  const [coreEnd, entryEnd] = [places(), places()];
   for (let row = count - 1; row >= 0; row--) {
     coreStart[row] = bytes.place;
     let from = 0;
@@ -89,11 +90,13 @@ function addFragments(bytes: ByteCollector, rows: Rows, tail: Tail) {
       from = end;
     }
     figuresStart[row] = bytes.add(membersOf(fields, columns, row, from) + more(row));
-    coreEnd[row] = bytes.add(figures(row));
+    const span = figures(row);
+    figuresEnd[row] = figuresStart[row]! + span.trimEnd().length;
+    coreEnd[row] = bytes.add(span);
     entryEnd[row] = bytes.add(`${nested(row)}},`) - 1;
   }
   const byName = Object.fromEntries(cuts.map((name, cut) => [name, cutPlaces[cut]!]));
-  return { coreStart, figuresStart, coreEnd, entryEnd, cuts: byName };
+  return { coreStart, figuresStart, figuresEnd, coreEnd, entryEnd, cuts: byName };
 }
 
 function flagsOf(rows: Rows): Uint8Array<ArrayBuffer> {

@@ -17,6 +17,7 @@ import type { Sequencer } from '../orders/sequencer.ts';
 import type { FiguresKeeper } from './figures-keeper.ts';
 import { type Generation, type LoadedGeneration, openGeneration } from './generation.ts';
 import { type MarketInfos, marketInfoLookup } from './market-info.ts';
+import type { ReachedEnd } from './market-registry.ts';
 
 /** What a cluster adds: the generation in use is the one that the log names, on all nodes. */
 export interface CatalogCluster {
@@ -132,9 +133,14 @@ export class CatalogKeeper {
     return this.used.generation;
   }
 
-  /** Condition ids of markets that have resolved and of which it does not say so. */
+  /** Condition ids of markets of whose resolution it does not say what the engine does. */
   get unsaid(): readonly string[] {
     return this.used.generation.unsaid;
+  }
+
+  /** Markets whose end has come and of which it does not say so. */
+  get unsaidEnds(): readonly ReachedEnd[] {
+    return this.used.generation.unsaidEnds;
   }
 
   /** How many markets it stores in another way than it serves them. */

@@ -15,7 +15,7 @@ import {
 } from '../../storage/catalog/registered-markets.ts';
 import { alignedCatalog, isAligned, withoutOutcomes } from './aligned.ts';
 import type { CatalogThreadData, LoadedCatalog } from './generation.ts';
-import { marketCommands, unsaidResolutions } from './market-registry.ts';
+import { marketCommands, unsaidEndsIn, unsaidResolutions } from './market-registry.ts';
 import { buffersOf } from './prepared.ts';
 import { makeReady, type ReadyCatalog, readSnapshot } from './snapshot.ts';
 
@@ -44,7 +44,7 @@ async function run({ setup, texts }: CatalogThreadData): Promise<void> {
   const { prepared, counts } = ready;
   // A store without a generation says nothing about the engine's markets.
   const tables = number === 0 ? undefined : memory;
-  const { commands, unsaid, warnings } = comparedWith(tables, ready, contradictions);
+  const { commands, unsaid, unsaidEnds, warnings } = comparedWith(tables, ready, contradictions);
   const loaded: LoadedCatalog = {
     number,
     digest,
@@ -52,6 +52,7 @@ async function run({ setup, texts }: CatalogThreadData): Promise<void> {
     commands,
     warnings: [...damage, ...warnings],
     unsaid,
+    unsaidEnds,
     contradictions,
     mended,
     counts,
@@ -99,8 +100,10 @@ function comparedWith(
   tables: Tables | undefined,
   { terms, endedConditions }: ReadyCatalog,
   contradictions: readonly Contradiction[],
-): Pick<LoadedCatalog, 'unsaid' | 'warnings'> & { readonly commands: Int32Array<ArrayBuffer>[] } {
-  if (tables === undefined) return { commands: [], unsaid: [], warnings: [] };
+): Pick<LoadedCatalog, 'unsaid' | 'unsaidEnds' | 'warnings'> & {
+  readonly commands: Int32Array<ArrayBuffer>[];
+} {
+  if (tables === undefined) return { commands: [], unsaid: [], unsaidEnds: [], warnings: [] };
   const warnings: string[] = [];
   let count = 0;
   const warn = (line: string): void => {
@@ -113,7 +116,12 @@ function comparedWith(
   if (count > WARNINGS_MAX) warnings.push(`and ${count - WARNINGS_MAX} more markets like these`);
   // Each in a buffer of its own, so that it can be transferred.
   const commands = chunks.map((chunk) => new Int32Array(chunk));
-  return { commands, unsaid: unsaidResolutions(tables, terms), warnings };
+  return {
+    commands,
+    unsaid: unsaidResolutions(tables, terms),
+    unsaidEnds: unsaidEndsIn(tables, terms),
+    warnings,
+  };
 }
 
 await run(workerData as CatalogThreadData);

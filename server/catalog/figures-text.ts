@@ -1,7 +1,6 @@
 /**
  * The figures of markets and events as JSON members, in spans of fixed length: a shorter text is
- * filled up with blanks. So a span can be overwritten in place, and adjacent fragments stay one run
- * of bytes.
+ * filled up with blanks. So a span can be overwritten in place. Answers leave the blanks out.
  *
  * Pure; any thread. Non-goals: where spans are (prepared.ts), and what the figures are.
  */
@@ -45,8 +44,8 @@ export class FigureText<Source> {
     return span.toString('latin1');
   }
 
-  /** Writes a span that was made for as many prices. */
-  write(source: Source, prices: readonly number[], span: Uint8Array): void {
+  /** Writes a span that was made for as many prices. Returns the position of the first blank. */
+  write(source: Source, prices: readonly number[], span: Uint8Array): number {
     let at = 0;
     for (const { figure, head } of this.members) {
       at = put(head, span, at);
@@ -55,6 +54,7 @@ export class FigureText<Source> {
       if (figure.form === 'text') span[at++] = QUOTE;
     }
     span.fill(BLANK, at);
+    return at;
   }
 
   private bytesFor(outcomes: number): number {

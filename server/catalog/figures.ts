@@ -151,9 +151,10 @@ class FigureColumns<Source> {
     const length = this.objects.coreEnd[row]! - start;
     if (this.scratch.length < length) this.scratch = Buffer.alloc(length);
     const span = this.scratch.subarray(0, length);
-    this.text.write(source, prices, span);
+    const end = this.text.write(source, prices, span);
     if (span.compare(this.bytes, start, start + length) === 0) return false;
     this.bytes.set(span, start);
+    this.objects.figuresEnd[row] = start + end;
     for (const { name, read } of this.figures) {
       const column = this.columns.get(name)!;
       const value = read(source);

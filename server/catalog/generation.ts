@@ -11,6 +11,7 @@ import type { Contradiction } from '../../storage/catalog/registered-markets.ts'
 import { startThread } from '../../storage/files/thread.ts';
 import type { Durability } from '../../storage/kv/lmdb.ts';
 import { Figures } from './figures.ts';
+import type { ReachedEnd } from './market-registry.ts';
 import type { PreparedCatalog } from './prepared.ts';
 import type { SearchRows } from './search-index.ts';
 import type { CatalogCounts } from './snapshot.ts';
@@ -42,8 +43,10 @@ export interface LoadedGeneration extends Generation {
   readonly digest: string | undefined;
   /** Markets that get no book, or not the one that the catalog describes, and why. */
   readonly warnings: readonly string[];
-  /** Condition ids of markets that have resolved and of which this generation does not say so. */
+  /** Condition ids of markets of whose resolution this generation does not say what the engine does. */
   readonly unsaid: readonly string[];
+  /** Markets whose end has come and of which this generation does not say so. */
+  readonly unsaidEnds: readonly ReachedEnd[];
   /** Markets that are not served as they are stored, because the engine has registered them otherwise. */
   readonly contradictions: readonly Contradiction[];
   /** How many markets are stored in another order, or with another neg-risk flag, than they are served. */

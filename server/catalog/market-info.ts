@@ -32,7 +32,7 @@ export type ShownMarket = Texts<
   Readonly<Record<'orderMinSize' | 'orderPriceMinTickSize', number>> & {
     readonly endDate: string | null;
     readonly negRisk: boolean;
-    /** Of a market that has resolved. */
+    /** Of a market that has resolved, or of which a payout is proposed. */
     readonly umaResolutionStatus?: string;
   };
 

@@ -12,13 +12,17 @@ import {
   encodeMarket,
   encodeMarketChange,
   MarketCommand,
+  type MarketFields,
 } from '../../engine/commands.ts';
-import { ledgerIsOn, resolutionOf } from '../../engine/ledger/reads.ts';
+import { ledgerIsOn, proposalOf, resolutionOf } from '../../engine/ledger/reads.ts';
 import { findToken } from '../../engine/markets/markets.ts';
 import {
+  catalogFlags,
+  endsReached,
+  hasReachedEnd,
   marketCount,
+  marketEnd,
   marketFeeBps,
-  marketFlags,
   marketMinSize,
   marketTicks,
   marketTokens,
@@ -39,13 +43,19 @@ const CHUNK_COMMANDS = 1_024;
  */
 const CHUNK_BYTES = 2 ** 18;
 /** The longest command: a market with the maximum of outcomes. */
-const COMMAND_BYTES_MAX = 4 * (MarketCommand.tokens + ID_WORDS * OUTCOMES_MAX);
+const COMMAND_BYTES_MAX = 4 * (MarketCommand.tokens + ID_WORDS * OUTCOMES_MAX + 2);
 
 /** The fields of a market that the engine needs. */
 export type MarketTerms = Omit<
   CatalogMarket,
   'question' | 'slug' | 'icon' | 'outcomes' | 'eventId' | 'eventSlug'
 >;
+
+/** A market whose end has come, and when that was: unix milliseconds. */
+export interface ReachedEnd {
+  readonly condition: string;
+  readonly end: number;
+}
 
 /**
  * Runs of commands, to be applied one after another, that update the engine to the catalog.
@@ -86,14 +96,28 @@ export function marketCommands(
   return chunks;
 }
 
-/** Condition ids of listed markets that the engine has resolved and of which the catalog does not say so. */
+/**
+ * Condition ids of listed markets that the engine has resolved, or of which a payout is proposed, and of which the
+ * catalog does not say so; and of those of which it says what the engine does not.
+ */
 export function unsaidResolutions(t: Tables, markets: readonly MarketTerms[]): string[] {
   if (!ledgerIsOn(t)) return [];
-  const isUnsaid = ({ conditionId, resolved }: MarketTerms): boolean => {
+  const isUnsaid = ({ conditionId, proposed, resolved }: MarketTerms): boolean => {
     const market = resolved === true ? 0 : marketByCondition(t, conditionId);
-    return market !== 0 && resolutionOf(t, market) !== undefined;
+    if (market === 0) return false;
+    return resolutionOf(t, market) !== undefined || proposalOf(t, market)?.deadline !== proposed;
   };
   return markets.filter(isUnsaid).map(({ conditionId }) => conditionId);
+}
+
+/** Listed markets whose end has come in the engine and of which the catalog does not say that they are closed. */
+export function unsaidEndsIn(t: Tables, markets: readonly MarketTerms[]): ReachedEnd[] {
+  if (endsReached(t) === 0) return [];
+  return markets.flatMap(({ conditionId, ended }) => {
+    const market = ended ? 0 : marketByCondition(t, conditionId);
+    if (market === 0 || !hasReachedEnd(t, market)) return [];
+    return [{ condition: conditionId, end: marketEnd(t, market) }];
+  });
 }
 
 /**
@@ -107,7 +131,7 @@ function appendStop(
   hasEnded: boolean,
   out: CommandBuffer,
 ): number {
-  const before = marketFlags(t, marketRow);
+  const before = catalogFlags(t, marketRow);
   const flags = (before & ~MarketFlag.tradable) | (hasEnded ? MarketFlag.ended : 0);
   if (flags === before) return 0;
   encodeMarketChange(out, marketRow, {
@@ -136,13 +160,14 @@ function appendMarket(
     decimalToWords(id, words, 0);
     return words;
   });
-  const fields = {
+  const fields: { -readonly [Field in keyof MarketFields]: MarketFields[Field] } = {
     flags: flagsOf(market),
     ticksPerUnit: market.ticksPerUnit,
     baseFeeBps: market.feeBps ?? (marketRow === 0 ? 0 : marketFeeBps(t, marketRow)),
     minSize: market.minSizeMicro as MicroShares,
   };
   if (marketRow === 0) {
+    if (market.end !== undefined && market.end !== 0) fields.end = market.end;
     if (tokens.some((words) => findToken(t, words, 0) !== 0)) {
       warn(`market ${market.id} lists a token of another market; it gets no book`);
       return 0;
@@ -151,19 +176,24 @@ function appendMarket(
     encodeMarket(out, fields, bytesToWords(condition, new Int32Array(ID_WORDS)), tokens);
     return 1;
   }
-  const flags = marketFlags(t, marketRow);
+  // A proposal keeps it halted, whatever a catalog says (docs/ledger.md#proposals).
+  const flags = catalogFlags(t, marketRow);
   if (!sameTokens(t, marketRow, tokens) || ((flags ^ fields.flags) & MarketFlag.negRisk) !== 0) {
     warn(
       `market ${market.id}: its tokens or neg-risk flag differ from those registered; it stays as it is`,
     );
     return 0;
   }
-  // It never trades again, whatever a catalog says (docs/ledger.md#resolution).
-  if (resolutionOf(t, marketRow) !== undefined) {
-    fields.flags = (fields.flags & ~MarketFlag.tradable) | MarketFlag.ended;
+  // It never trades again, whatever a catalog says (docs/ledger.md#resolution, docs/protocol.md#end-of-a-market).
+  const over = flags & MarketFlag.endReached;
+  if (over !== 0 || resolutionOf(t, marketRow) !== undefined) {
+    fields.flags = (fields.flags & ~MarketFlag.tradable) | MarketFlag.ended | over;
+  } else if (market.end !== undefined && market.end !== marketEnd(t, marketRow)) {
+    fields.end = market.end;
   }
   const ticksPerUnit = marketTicks(t, marketRow);
   const isSame =
+    fields.end === undefined &&
     flags === fields.flags &&
     ticksPerUnit === fields.ticksPerUnit &&
     marketFeeBps(t, marketRow) === fields.baseFeeBps &&

@@ -8,7 +8,7 @@
  * follow.
  *
  * Nothing is changed after it was built, except the live figures of markets and events: they are in
- * spans of fixed length, filled up with blanks, and the I/O thread overwrites them.
+ * spans of fixed length, filled up with blanks that no answer shows, and the I/O thread overwrites them.
  *
  * Pure data, any thread. Made by build.ts, read by select.ts and render.ts; figures.ts writes
  * figures.
@@ -69,13 +69,15 @@ export interface PreparedObjects {
   /** The object with its figures, but without its nested members; open. */
   readonly coreStart: Uint32Array<ArrayBuffer>;
   readonly coreEnd: Uint32Array<ArrayBuffer>;
-  /** [figuresStart, coreEnd) are its live figures, each after its comma, and blanks. */
+  /** [figuresStart, coreEnd) are its live figures, each after its comma, and blanks from figuresEnd on. */
   readonly figuresStart: Uint32Array<ArrayBuffer>;
+  /** No answer has the blanks [figuresEnd, coreEnd). It moves with the figures. */
+  readonly figuresEnd: Uint32Array<ArrayBuffer>;
   /**
    * [coreStart, entryEnd) is the object as lists show it: a market with its event's short summary
    * (id, ticker, slug, title), an event with `tags`; a `,` follows it. Entries lie in descending
-   * order of id, each right behind the comma of the one before, so that a page of the default
-   * listing is one run.
+   * order of id, each right behind the comma of the one before, so that in a page of the default
+   * listing only the blanks of figures part the runs.
    */
   readonly entryEnd: Uint32Array<ArrayBuffer>;
   /** By column after which a fragment is cut: the position after it. */

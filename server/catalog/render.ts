@@ -122,14 +122,14 @@ export class Renderer {
       // The full summary of its event replaces the short one.
       const event = markets.event[row]!;
       writer
-        .fragment(markets.coreStart[row]!, markets.coreEnd[row]!)
+        .fragment(markets.coreStart[row]!, markets.figuresEnd[row]!)
         .bytes(EVENTS)
-        .fragment(events.coreStart[event]!, events.coreEnd[event]!)
+        .fragment(events.coreStart[event]!, events.figuresEnd[event]!)
         .bytes(LIST_END);
       this.membersOf(row);
       writer.bytes(END);
     } else if (kind === 'events') {
-      writer.fragment(events.coreStart[row]!, events.entryEnd[row]! - 1);
+      this.entry(events, row);
       yield* this.marketsOf(row);
       writer.fragment(events.rest.start[row]!, events.rest.end[row]!);
     } else {
@@ -183,12 +183,7 @@ export class Renderer {
   ): Generator<void, number> {
     const { writer } = this;
     if (this.isPlain(kind)) {
-      // A comma follows each entry.
-      const { coreStart, entryEnd }: PreparedObjects = this.catalog[kind];
-      for (let i = 0; i < rows.length; i++) {
-        writer.fragment(coreStart[rows[i]!]!, entryEnd[rows[i]!]! + 1);
-      }
-      if (rows.length > 0) writer.dropLast();
+      this.entries(this.catalog[kind], rows);
       return rows.length;
     }
     let shown = 0;
@@ -201,6 +196,30 @@ export class Renderer {
     return shown;
   }
 
+  /** Entries alone. The loop is in a function of its own, because generators are not optimised as loops are. */
+  private entries(objects: PreparedObjects, rows: Uint32Array): void {
+    const { writer } = this;
+    const { coreEnd, coreStart, entryEnd, figuresEnd } = objects;
+    if (rows.length === 0) return;
+    let from = coreStart[rows[0]!]!;
+    let to = from;
+    for (let i = 0; i < rows.length; i++) {
+      const row = rows[i]!;
+      const start = coreStart[row]!;
+      if (start !== to) {
+        writer.fragment(from, to);
+        from = start;
+      }
+      to = entryEnd[row]! + 1;
+      const end = figuresEnd[row]!;
+      if (end === coreEnd[row]) continue;
+      writer.fragment(from, end);
+      from = coreEnd[row]!;
+    }
+    // A comma follows each entry.
+    writer.fragment(from, to).dropLast();
+  }
+
   /** Whether lists show a kind by its entries alone. */
   private isPlain(kind: Kind): boolean {
     const { marketMembers, withMarkets, withTags } = this;
@@ -209,16 +228,23 @@ export class Renderer {
   }
 
   private *object(kind: Kind, row: number): Steps {
-    const { coreEnd, coreStart, entryEnd }: PreparedObjects = this.catalog[kind];
+    const objects: PreparedObjects = this.catalog[kind];
     if (kind === 'series') {
-      this.writer.fragment(coreStart[row]!, coreEnd[row]!);
+      this.writer.fragment(objects.coreStart[row]!, objects.coreEnd[row]!);
       yield* this.summaries(row);
     } else {
-      this.writer.fragment(coreStart[row]!, entryEnd[row]! - 1);
+      this.entry(objects, row);
       if (kind === 'markets') this.membersOf(row);
       if (kind === 'events' && this.withMarkets) yield* this.marketsOf(row);
     }
     this.writer.bytes(END);
+  }
+
+  /** Writes an object as lists show it, open. */
+  private entry({ coreEnd, coreStart, entryEnd, figuresEnd }: PreparedObjects, row: number): void {
+    this.writer
+      .fragment(coreStart[row]!, figuresEnd[row]!)
+      .fragment(coreEnd[row]!, entryEnd[row]! - 1);
   }
 
   /**
@@ -260,7 +286,7 @@ export class Renderer {
   private *related(
     { ends, values }: Relation,
     row: number,
-    { coreEnd, coreStart }: PreparedObjects,
+    { coreStart, figuresEnd }: PreparedObjects,
     members: Buffer | undefined,
     isShown: (row: number) => boolean,
   ): Steps {
@@ -271,7 +297,7 @@ export class Renderer {
       if (!isShown(related)) continue;
       if (!isFirst) writer.bytes(NEXT);
       isFirst = false;
-      writer.fragment(coreStart[related]!, coreEnd[related]!);
+      writer.fragment(coreStart[related]!, figuresEnd[related]!);
       if (members !== undefined) writer.bytes(members);
       if (writer.length >= BYTES_PER_STEP) yield* this.pause();
     }

@@ -2,7 +2,7 @@
  * Answers of the catalog routes, for the API document and for the tests that check answers against
  * it: objects have the columns of shape.ts. Rules: docs/protocol.md#catalog-objects
  */
-import { RESOLVED_STATUS } from '../../storage/catalog/operator-marks.ts';
+import { PROPOSED_STATUS, RESOLVED_STATUS } from '../../storage/catalog/operator-marks.ts';
 import { type TSchema, Type } from '../common/schema.ts';
 import { type FieldKind, type FigureForm, type Kind, SHAPES } from './shape.ts';
 
@@ -33,7 +33,17 @@ const market = {
   ...columnsOf('markets'),
   closedTime: Type.Optional(FIELD_SCHEMAS.date),
   umaResolutionStatus: Type.Optional(
-    Type.Literal(RESOLVED_STATUS, { description: 'of a market that has resolved' }),
+    Type.Union([Type.Literal(RESOLVED_STATUS), Type.Literal(PROPOSED_STATUS)], {
+      description: 'of a market that has resolved, or of which a payout is proposed',
+    }),
+  ),
+  umaEndDate: Type.Optional(
+    Type.String({ description: 'ISO 8601, UTC: a proposed payout is paid then' }),
+  ),
+  proposedPrices: Type.Optional(
+    Type.String({
+      description: 'a JSON array of decimals, in the order of outcomes: what a share is to pay',
+    }),
   ),
 };
 const summary = columnsOf('events');

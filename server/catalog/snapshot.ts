@@ -49,7 +49,7 @@ export interface ReadyCatalog {
  * To be raised with every change of what is prepared (prepared.ts), of the terms or of the texts: a
  * test compares the snapshot of the demo catalog with this number.
  */
-export const SNAPSHOT_FORMAT = 'ready-6';
+export const SNAPSHOT_FORMAT = 'ready-7';
 
 /** Longer than a node tries to bring a generation to the others. */
 const DECIDED_MS_MAX = 60_000;
@@ -171,10 +171,12 @@ function termsOf(market: MarketTerms): MarketTerms {
   const { id, conditionId, tokenIds, ticksPerUnit, minSizeMicro, negRisk, tradable, ended } =
     market;
   const terms = { id, conditionId, tokenIds, ticksPerUnit, minSizeMicro, negRisk, tradable, ended };
-  const { feeBps, resolved } = market;
+  const { end, feeBps, proposed, resolved } = market;
   return {
     ...terms,
     ...(feeBps === undefined ? {} : { feeBps }),
+    ...(end === undefined ? {} : { end }),
     ...(resolved === undefined ? {} : { resolved }),
+    ...(proposed === undefined ? {} : { proposed }),
   };
 }

@@ -5,6 +5,7 @@
  * Pure; any thread.
  */
 import { textList } from '../../storage/catalog/catalog-json.ts';
+import { RESOLVED_STATUS } from '../../storage/catalog/operator-marks.ts';
 import { compileQuery } from '../common/query.ts';
 import { type TSchema, Type } from '../common/schema.ts';
 import type { ShownMarket } from './market-info.ts';
@@ -61,7 +62,7 @@ function takesOrders(market: ShownMarket): boolean {
 
 /** Resolved to half for each of two outcomes, as a void market is. */
 function paysHalves({ outcomePrices, umaResolutionStatus }: ShownMarket): boolean {
-  return umaResolutionStatus !== undefined && outcomePrices === '["0.5","0.5"]';
+  return umaResolutionStatus === RESOLVED_STATUS && outcomePrices === '["0.5","0.5"]';
 }
 
 const SHORT: Members = {

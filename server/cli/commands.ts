@@ -32,10 +32,18 @@ const REQUEST_OPTIONS = {
   '--id <text>': 'sent again with the same id it is done once; one is made and printed',
   ...ADMIN_OPTIONS,
 } as const;
+/** Of what pays a market out. */
+const PAYOUT_OPTIONS = {
+  '--dry-run': 'shows what would be paid to how many wallets; changes nothing',
+  '--review <time>':
+    'such as 24h: it is a proposal, which halts the market now and is paid after this time',
+  '--yes': 'without being asked; RESOLVE_CONFIRM=always needs it where there is no terminal',
+  ...REQUEST_OPTIONS,
+} as const;
 const MADE_OPTIONS = {
   '--description <text>': 'the rules',
   '--start <time>': 'when it begins, such as 2027-01-01T18:00:00Z (now)',
-  '--end <time>': 'when it ends',
+  '--end <time>': 'its date, which ends no trading of its markets',
   '--key <text>': 'tells it from others of the same name',
   '--id <text>': 'the older name of --key',
   ...ADMIN_OPTIONS,
@@ -321,7 +329,9 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
       '--minimum <shares>': 'least size of an order (5)',
       '--fee <bps>': 'base fee of takers in basis points (0)',
       '--neg-risk': 'at most one market of its event can be Yes',
+      '--keep-open': '--end is a date only',
       ...MADE_OPTIONS,
+      '--end <time>': 'when it ends: it takes no orders from then on, and open ones end',
     },
     run: async () => (await import('./market-commands.ts')).createMarket,
   },
@@ -340,13 +350,14 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
     run: async () => (await import('./market-list.ts')).listMarkets,
   },
   'market edit': {
-    does: 'changes what a market says, its tick, minimum or fee',
+    does: 'changes what a market says, its tick, minimum, fee or end',
     node: 'remote',
     args: ['MARKET'],
     options: {
       '--question <text>': 'its question',
       '--description <text>': 'the rules',
-      '--end <time>': 'when it ends, such as 2027-01-31T18:00:00Z',
+      '--end <time>': 'when it ends, such as 2027-01-31T18:00:00Z, as long as it has not ended',
+      '--keep-open': '--end is a date only; without --end it takes the end away',
       '--tick <size>': 'tick size',
       '--minimum <shares>': 'least size of an order',
       '--fee <bps>': 'base fee of takers in basis points',
@@ -376,29 +387,58 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
     run: async () => (await import('./market-commands.ts')).close,
   },
   'market resolve': {
-    does: 'pays out a market, for good',
+    does: 'pays out a market, for good; on a terminal it shows what is paid, and asks',
     node: 'remote',
     args: ['MARKET'],
     options: {
       '--winner <outcome>': 'name or token id of the outcome that pays all',
       '--payout <weights>':
         'instead: a whole number for each outcome, such as 1,0, in the order that the catalog shows',
-      ...REQUEST_OPTIONS,
+      ...PAYOUT_OPTIONS,
     },
-    run: async () => (await import('./market-commands.ts')).resolve,
+    run: async () => (await import('./resolve-commands.ts')).resolve,
   },
   'market void': {
-    does: 'pays out a market with equal weights, for good',
+    does: 'pays out a market with equal weights, for good; on a terminal it shows what is paid, and asks',
+    node: 'remote',
+    args: ['MARKET'],
+    options: PAYOUT_OPTIONS,
+    run: async () => (await import('./resolve-commands.ts')).voidMarket,
+  },
+  'market proposals': {
+    does: 'payouts that are proposed, with the times from which on they are paid',
+    node: 'remote',
+    options: ADMIN_OPTIONS,
+    run: async () => (await import('./resolve-commands.ts')).listProposals,
+  },
+  'market withdraw-proposal': {
+    does: 'takes a proposed payout back: the market trades as before',
     node: 'remote',
     args: ['MARKET'],
     options: REQUEST_OPTIONS,
-    run: async () => (await import('./market-commands.ts')).voidMarket,
+    run: async () => (await import('./resolve-commands.ts')).withdrawProposal,
   },
   'cluster status': {
     does: 'the nodes of the cluster, how far each is, and the members of etcd',
     node: 'remote',
     options: ADMIN_OPTIONS,
     run: async () => (await import('./cluster-commands.ts')).status,
+  },
+  'cluster example': {
+    does: 'writes settings, scripts and units for three members of etcd and some nodes on this machine',
+    node: 'any',
+    options: {
+      '--nodes <number>': '1 to 9 of them (3)',
+      '--dir <directory>': 'where; it must not be there, or be empty (./cluster)',
+      '--port <number>': 'first port; each node takes five, a hundred further (3000)',
+    },
+    run: async () => (await import('./cluster-example.ts')).example,
+  },
+  'cluster begin': {
+    does: 'begins the empty log of CLUSTER with the records of one directory, after a look at all nodes that run',
+    node: 'any',
+    options: { '--from <directory>': 'the DATA_DIR of a node that does not run' },
+    run: async () => (await import('./cluster-begin.ts')).begin,
   },
   'cluster handover': {
     does: 'gives the lead to NODE, or to the follower that is least behind; to the node that leads',

@@ -20,6 +20,7 @@ type Paid = OperationOutput<'POST /admin/ledger/deposits'>;
 /** A node that is busy, starts, or has just lost the lead takes the lines some seconds later. */
 const RETRY_MS = [250, 500, 1_000, 2_000, 4_000, 8_000, 8_000];
 const UNAVAILABLE: readonly number[] = [0, 503];
+const CONFLICT = 409;
 
 const one = command(
   'POST /admin/ledger/deposit',
@@ -78,7 +79,11 @@ async function payIn(
     const lines = deposits.slice(from, from + DEPOSIT_LINES_MAX);
     const answer = await sent(context, options, id, lines).catch((error: Error) => {
       const done = `${from} of ${deposits.length} lines are done`;
-      throw new Error(`${error.message}\n${done}: the same command goes on where it stopped`);
+      const next =
+        error instanceof AnswerError && error.status === CONFLICT
+          ? 'the file is not the one of which lines were paid in'
+          : 'the same command goes on where it stopped';
+      throw new Error(`${error.message}\n${done}: ${next}`);
     });
     all.paid += answer.paid;
     all.repeated += answer.repeated;

@@ -1,12 +1,11 @@
-/** `event` and `market`: what an operator makes, halts, ends and resolves. */
-import type { OperationInput, OperationOutput } from '../admin/operation-table.ts';
+/** `event` and `market`: what an operator makes, halts and ends. Payouts: resolve-commands.ts. */
+import type { OperationInput } from '../admin/operation-table.ts';
 import { type Options, Refused, type Run } from './context.ts';
-import { again, idOf } from './ledger-commands.ts';
+import { again } from './ledger-commands.ts';
 import { command } from './operator-commands.ts';
 import { marketOf, textOf } from './settings.ts';
 
 type MarketInput = OperationInput<'POST /admin/markets'>;
-type ResolveInput = OperationInput<'POST /admin/markets/resolve'>;
 
 /** The texts of options, by the names of the members that they become. */
 function textsOf<Names extends string>(
@@ -22,6 +21,7 @@ function textsOf<Names extends string>(
 }
 
 const SHOWN = { description: 'description', startDate: 'start', endDate: 'end' } as const;
+const keepOpenOf = ({ keepOpen }: Options) => (keepOpen === true ? { keepOpen } : {});
 const negRiskOf = ({ negRisk }: Options) => (negRisk === true ? { negRisk } : {});
 /** The admin listener refuses a tick or a fee that is none. */
 const termsOf = (options: Options) => {
@@ -72,12 +72,14 @@ export const createMarket = command(
     outcomes: manyOf(options, 'outcome'),
     ...textsOf(options, { ...SHOWN, key: 'key', id: 'id', event: 'event', minimum: 'minimum' }),
     ...termsOf(options),
+    ...keepOpenOf(options),
     ...negRiskOf(options),
   }),
-  ({ changed, condition, event, outcomes, slug, tokens }) => [
+  ({ changed, condition, end, event, outcomes, slug, tokens }) => [
     `condition ${condition}`,
     ...tokens.map((token, i) => `token ${token} ${outcomes[i] ?? ''}`.trimEnd()),
     `slug ${slug}`,
+    `ends ${end ?? 'never'}`,
     `event ${event}${again(!changed)}`,
   ],
 );
@@ -88,8 +90,10 @@ export const editMarket = command(
     condition: marketOf(condition),
     ...textsOf(options, { ...SHOWN, question: 'question', minimum: 'minimum' }),
     ...termsOf(options),
+    ...keepOpenOf(options),
   }),
-  ({ changed, condition }) => `${condition} ${changed ? 'is changed' : 'was so before'}`,
+  ({ changed, condition, end }) =>
+    `${condition} ${changed ? 'is changed' : 'was so before'}${end === null ? '' : `; ends ${end}`}`,
 );
 
 function stateCommand(
@@ -105,46 +109,3 @@ function stateCommand(
 export const halt = stateCommand('POST /admin/markets/halt', 'halted');
 export const resume = stateCommand('POST /admin/markets/resume', 'taking orders');
 export const close = stateCommand('POST /admin/markets/close', 'closed');
-
-function payoutOf(text: string): number[] {
-  if (!/^(?:0|[1-9]\d{0,4})(?:,(?:0|[1-9]\d{0,4}))+$/.test(text)) {
-    throw new Refused(
-      `--payout must be whole numbers without leading zeros, such as 1,0, not "${text}"`,
-    );
-  }
-  return text.split(',').map(Number);
-}
-
-/** One of two ways. */
-function paysOf(options: Options): Pick<ResolveInput, 'payout' | 'payouts'> {
-  const winner = textOf(options, 'winner');
-  const payout = textOf(options, 'payout');
-  if ((winner === undefined) === (payout === undefined)) {
-    throw new Refused('one of --winner and --payout says what the outcomes pay');
-  }
-  return winner === undefined ? { payout: payoutOf(payout!) } : { payouts: { [winner]: 1 } };
-}
-
-const resolvedText = (answer: OperationOutput<'POST /admin/markets/resolve'>): string => {
-  const { condition, id, outcomes, payout, repeated, state } = answer;
-  const named = payout.map((weight, i) => `${outcomes[i]} ${weight}`).join(', ');
-  const weights = outcomes.length === 0 ? payout.join(',') : `${payout.join(',')} (${named})`;
-  const what = answer.void ? 'void' : weights;
-  return `${id}: ${condition} pays ${what} and is ${state}${again(repeated)}`;
-};
-
-export const resolve = command(
-  'POST /admin/markets/resolve',
-  ([condition = ''], options) => ({
-    condition: marketOf(condition),
-    ...paysOf(options),
-    ...idOf(options),
-  }),
-  resolvedText,
-);
-
-export const voidMarket = command(
-  'POST /admin/markets/void',
-  ([condition = ''], options) => ({ condition: marketOf(condition), ...idOf(options) }),
-  resolvedText,
-);

@@ -21,6 +21,8 @@ interface ApiMarket {
   readonly acceptingOrders: boolean;
   readonly enableOrderBook: boolean;
   readonly umaResolutionStatus?: string;
+  readonly umaEndDate?: string;
+  readonly proposedPrices?: string;
   readonly volume: string;
   readonly liquidity: string;
   readonly events?: readonly { readonly id: string; readonly slug: string }[];
@@ -240,15 +242,28 @@ function marketRow(market: ApiMarket): MarketRow {
 }
 
 function stateOf(market: ApiMarket, outcomes: readonly Outcome[]): string {
-  if (market.umaResolutionStatus === 'resolved') {
-    const winner = outcomes.find(({ price }) => price === '1');
-    const paid = outcomes.map(({ outcome, price }) => `${outcome} ${price}`).join(', ');
-    return `resolved: ${winner?.outcome ?? paid}`;
-  }
-  if (market.umaResolutionStatus === 'proposed') return 'proposed';
+  if (market.umaResolutionStatus === 'resolved') return `resolved: ${paidText(outcomes)}`;
+  if (market.umaResolutionStatus === 'proposed') return proposedState(market, outcomes);
   if (market.closed) return 'closed';
   if (!market.enableOrderBook) return 'no book';
   return market.acceptingOrders ? 'open' : 'halted';
+}
+
+/** A node that syncs a catalog may know no more than that something is proposed. */
+function proposedState(
+  { proposedPrices, umaEndDate }: ApiMarket,
+  outcomes: readonly Outcome[],
+): string {
+  const prices = textList(proposedPrices);
+  if (prices === undefined || umaEndDate === undefined) return 'proposed';
+  const paid = outcomes.map((row, i) => ({ ...row, price: prices[i] ?? '' }));
+  return `proposed: ${paidText(paid)} from ${umaEndDate}`;
+}
+
+/** The outcome that pays all, or what each pays. */
+function paidText(outcomes: readonly Outcome[]): string {
+  const winner = outcomes.find(({ price }) => price === '1');
+  return winner?.outcome ?? outcomes.map(({ outcome, price }) => `${outcome} ${price}`).join(', ');
 }
 
 function eventRow({ closed, endDate, id, markets, slug, title, volume }: ApiEvent): EventRow {

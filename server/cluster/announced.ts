@@ -1,4 +1,10 @@
-/** What a node announces of itself to the others. Pure. */
+/**
+ * What a node announces of itself to the others, and what the others have announced.
+ *
+ * Thread: the I/O thread.
+ */
+import type { ReplicatedLog } from '../../storage/cluster/replicated-log.ts';
+import type { Log } from '../common/logger.ts';
 
 export interface Announced {
   /** How clients reach it. */
@@ -8,8 +14,59 @@ export interface Announced {
   readonly mayLead: boolean;
   /** Digest of its node.key. */
   readonly key: string;
+  /** Names one process; absent in announcements of older versions. */
+  readonly run?: string;
+  /** The newest batch of its log when it started; older versions leave it out. */
+  readonly last?: number;
 }
 
-export function announcedOf(value: Buffer): Announced {
-  return JSON.parse(value.toString()) as Announced;
+/** Undefined: it is no announcement. */
+export function announcedOf(value: Buffer): Announced | undefined {
+  let found: Partial<Announced> | null;
+  try {
+    found = JSON.parse(value.toString()) as Partial<Announced> | null;
+  } catch {
+    return undefined;
+  }
+  const { advertise, key, mayLead, peers } = { ...found };
+  const isWhole = isUrl(advertise) && isUrl(peers) && typeof key === 'string';
+  return isWhole && typeof mayLead === 'boolean' ? (found as Announced) : undefined;
+}
+
+function isUrl(text: unknown): boolean {
+  return typeof text === 'string' && URL.canParse(text);
+}
+
+/** The nodes that run. One whose value cannot be read is left out, and said once. */
+export class Announcements {
+  private readonly replicated: Pick<ReplicatedLog, 'nodes'>;
+  private readonly prefix: string;
+  private readonly print: Log;
+  private bad: ReadonlySet<string> = new Set();
+
+  /** @param venue name of the cluster, with which its keys begin */
+  constructor(replicated: Pick<ReplicatedLog, 'nodes'>, venue: string, print: Log) {
+    this.replicated = replicated;
+    this.prefix = `${venue}/nodes/`;
+    this.print = print;
+  }
+
+  /** By node. Rejects with Unreachable. */
+  async all(msMax: number): Promise<ReadonlyMap<string, Announced>> {
+    const values = await this.replicated.nodes(msMax);
+    const read = [...values].map(([node, value]) => [node, announcedOf(value)] as const);
+    const bad = new Set<string>();
+    const known = new Map<string, Announced>();
+    for (const [node, announced] of read) {
+      if (announced === undefined) bad.add(node);
+      else known.set(node, announced);
+    }
+    for (const node of bad) {
+      if (this.bad.has(node)) continue;
+      const key = `${this.prefix}${node}`;
+      this.print('warn', `etcd: ${key} has a value that cannot be read: node ${node} is left out`);
+    }
+    this.bad = bad;
+    return known;
+  }
 }

@@ -42,8 +42,22 @@ export function encodeBeat(beat: Beat): Buffer {
   return Buffer.from(JSON.stringify(beat));
 }
 
-export function decodeBeat(value: Buffer): Beat {
-  return JSON.parse(value.toString()) as Beat;
+/** Undefined: it is no heartbeat. */
+export function decodeBeat(value: Buffer): Beat | undefined {
+  let beat: Partial<Beat> | null;
+  try {
+    beat = JSON.parse(value.toString()) as Partial<Beat> | null;
+  } catch {
+    return undefined;
+  }
+  const { advertise, capacities, count, epoch, leaves, node, peers, sequence } = { ...beat };
+  const isWhole =
+    [node, advertise, peers].every((text) => typeof text === 'string') &&
+    [count, epoch, sequence].every((number) => Number.isSafeInteger(number)) &&
+    typeof leaves === 'boolean' &&
+    typeof capacities === 'object' &&
+    capacities !== null;
+  return isWhole ? (beat as Beat) : undefined;
 }
 
 /** The settings that the sizes come from. */

@@ -10,13 +10,14 @@ import type { Durability } from '../../storage/kv/lmdb.ts';
 import { snapshotOf } from '../catalog/snapshot.ts';
 import { PeerCall } from './peers/calls.ts';
 import { type PeerAddress, PeerConnection } from './peers/peer-connection.ts';
+import type { PeerSecrets } from './peers/secure.ts';
 import { whileAlive } from './while-alive.ts';
 
 export interface FetchJob {
   readonly kind: 'fetch';
   readonly digest: string;
   readonly peer: PeerAddress;
-  readonly secret: string;
+  readonly secrets: PeerSecrets;
   /** The node that fetches. */
   readonly node: string;
 }
@@ -50,8 +51,8 @@ async function run(store: CatalogStore): Promise<void> {
   else await fetchFrom(store, job);
 }
 
-async function fetchFrom(store: CatalogStore, { digest, node, peer, secret }: FetchJob) {
-  const connection = new PeerConnection(peer, secret, node);
+async function fetchFrom(store: CatalogStore, { digest, node, peer, secrets }: FetchJob) {
+  const connection = new PeerConnection(peer, secrets, node);
   try {
     const signal = AbortSignal.any([stop.signal, AbortSignal.timeout(FETCH_MS_MAX)]);
     const content = connection.stream(PeerCall.catalogContent, Buffer.from(digest));

@@ -7,11 +7,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CatalogStore } from '../../storage/catalog/catalog.ts';
 import type { Proposal } from '../../storage/catalog/catalog-state.ts';
-import type { ReplicatedLog } from '../../storage/cluster/replicated-log.ts';
 import type { Durability } from '../../storage/kv/lmdb.ts';
 import type { CatalogCluster } from '../catalog/catalog-keeper.ts';
 import type { Log } from '../common/logger.ts';
-import { announcedOf } from './announced.ts';
+import type { Announcements } from './announced.ts';
 import { giveContent } from './catalog-give.ts';
 import type { CatalogJob } from './catalog-job-thread.ts';
 import { runCatalogJob } from './catalog-jobs.ts';
@@ -19,14 +18,15 @@ import { type OtherNode, spread } from './catalog-spread.ts';
 import { PeerCall } from './peers/calls.ts';
 import { addressOf, PeerConnection } from './peers/peer-connection.ts';
 import type { PeerServer } from './peers/peer-server.ts';
+import type { PeerSecrets } from './peers/secure.ts';
 
 export interface CatalogShareOptions {
   readonly node: string;
-  readonly secret: string;
+  readonly secrets: PeerSecrets;
   readonly dataDir: string;
   readonly durability: Durability;
   readonly store: Pick<CatalogStore, 'find'>;
-  readonly replicated: Pick<ReplicatedLog, 'nodes'>;
+  readonly announcements: Announcements;
   /** Where other nodes reach this one. */
   readonly peers: () => string;
   readonly leads: () => boolean;
@@ -121,16 +121,15 @@ export class CatalogShare implements CatalogCluster {
     return runCatalogJob({ dataDir, durability, job }, signal);
   }
 
-  private async others(): Promise<ReadonlyMap<string, OtherNode>> {
-    const announced = await this.o.replicated.nodes(LIST_MS);
-    return new Map([...announced].map(([node, value]) => [node, announcedOf(value)]));
+  private others(): Promise<ReadonlyMap<string, OtherNode>> {
+    return this.o.announcements.all(LIST_MS);
   }
 
   /** Resolves once the other node has it. */
   private async offer(peers: string, offer: Buffer): Promise<void> {
-    const { node, secret } = this.o;
+    const { node, secrets } = this.o;
     this.closing.signal.throwIfAborted();
-    const connection = new PeerConnection(addressOf(peers), secret, node);
+    const connection = new PeerConnection(addressOf(peers), secrets, node);
     this.offers.add(connection);
     try {
       await connection.call(PeerCall.catalogOffer, offer);
@@ -153,14 +152,14 @@ export class CatalogShare implements CatalogCluster {
 
   /** One after the other; who wants what is on its way waits for that. */
   private async receive(digest: string, peers: string): Promise<void> {
-    const { node, print, secret, store } = this.o;
+    const { node, print, secrets, store } = this.o;
     while (this.receiving !== undefined) {
       if (this.receiving.digest === digest) return this.receiving.done;
       await this.receiving.done.catch(() => undefined);
     }
     if (store.find(digest) !== undefined) return undefined;
     const peer = addressOf(peers);
-    const done = this.run({ kind: 'fetch', digest, peer, secret, node }, this.closing.signal);
+    const done = this.run({ kind: 'fetch', digest, peer, secrets, node }, this.closing.signal);
     this.receiving = { digest, done };
     try {
       await done;

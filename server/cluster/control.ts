@@ -5,12 +5,11 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { makeRoom, membersOf } from '../../storage/cluster/make-room.ts';
-import type { ReplicatedLog } from '../../storage/cluster/replicated-log.ts';
 import type { EtcdClient } from '../../storage/etcd/client.ts';
 import type { ClusterControl } from '../admin/cluster-operations.ts';
 import type { NodeView } from '../admin/cluster-schemas.ts';
 import { barsLead } from '../orders/pauses.ts';
-import { announcedOf } from './announced.ts';
+import type { Announcements } from './announced.ts';
 import type { Roles } from './roles.ts';
 
 /** What GET /status says, as far as it is of interest here. */
@@ -38,7 +37,7 @@ export interface ControlOptions {
   readonly node: string;
   readonly silenceMs: number;
   readonly roles: Roles;
-  readonly replicated: Pick<ReplicatedLog, 'nodes'>;
+  readonly announcements: Announcements;
   readonly etcd: EtcdClient;
 }
 
@@ -46,7 +45,7 @@ export function controlOf(o: ControlOptions): ClusterControl {
   const { etcd, node, roles, silenceMs } = o;
   return {
     async view() {
-      const [nodes, members] = await Promise.all([nodesOf(o.replicated), membersOf(etcd)]);
+      const [nodes, members] = await Promise.all([nodesOf(o.announcements), membersOf(etcd)]);
       return {
         nodes,
         etcd: members.map(({ isLeader, liveBytes, member, usedBytes }) => ({
@@ -57,7 +56,7 @@ export function controlOf(o: ControlOptions): ClusterControl {
 
     async handOver(to, { actor, isAudited }) {
       if (roles.role !== 'leading') return `it does not lead: ask ${roles.leader?.node ?? 'later'}`;
-      const next = nextOf(await askedNodes(o.replicated), node, to);
+      const next = nextOf(await askedNodes(o.announcements), node, to);
       if ('problem' in next) return next.problem;
       const began = performance.now();
       await roles.handOver(next.node, { by: actor, reasons: [], isAudited });
@@ -82,19 +81,19 @@ export function controlOf(o: ControlOptions): ClusterControl {
 
 /** The nodes as they answered a moment ago, for who looks again and again. */
 export class NodeList {
-  private readonly replicated: Pick<ReplicatedLog, 'nodes'>;
+  private readonly announcements: Announcements;
   private rows: readonly NodeView[] = [];
   private askedAt = -Infinity;
 
-  constructor(replicated: Pick<ReplicatedLog, 'nodes'>) {
-    this.replicated = replicated;
+  constructor(announcements: Announcements) {
+    this.announcements = announcements;
   }
 
   readonly recent = (): readonly NodeView[] => {
     const now = performance.now();
     if (now - this.askedAt > RECENT_MS) {
       this.askedAt = now;
-      nodesOf(this.replicated).then(
+      nodesOf(this.announcements).then(
         (rows) => (this.rows = rows),
         () => (this.rows = []),
       );
@@ -126,16 +125,16 @@ interface AskedNode {
   readonly isAble: boolean;
 }
 
-async function nodesOf(replicated: Pick<ReplicatedLog, 'nodes'>): Promise<NodeView[]> {
-  return (await askedNodes(replicated)).map(({ view }) => view);
+/** The nodes that are announced, as they answer now. */
+export async function nodesOf(announcements: Announcements): Promise<NodeView[]> {
+  return (await askedNodes(announcements)).map(({ view }) => view);
 }
 
-async function askedNodes(replicated: Pick<ReplicatedLog, 'nodes'>): Promise<AskedNode[]> {
-  const announced = await replicated.nodes(LIST_MS);
+async function askedNodes(announcements: Announcements): Promise<AskedNode[]> {
+  const announced = await announcements.all(LIST_MS);
   const rows = [...announced].sort(([a], [b]) => (a < b ? -1 : 1));
   return Promise.all(
-    rows.map(async ([node, value]) => {
-      const { advertise, mayLead } = announcedOf(value);
+    rows.map(async ([node, { advertise, mayLead }]) => {
       const common = { node, address: advertise, may_lead: mayLead };
       try {
         const signal = AbortSignal.timeout(ANSWER_MS);

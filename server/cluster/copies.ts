@@ -4,15 +4,18 @@
  * Thread: the I/O thread; a copy is made in a thread of its own.
  */
 import type { ReplicatedLog } from '../../storage/cluster/replicated-log.ts';
+import { Unreachable } from '../../storage/log/log.ts';
 import { give } from '../../storage/operations/peer-copy.ts';
 import type { Log } from '../common/logger.ts';
 import type { Config } from '../config/config.ts';
-import { announcedOf } from './announced.ts';
+import { type Announced, Announcements } from './announced.ts';
 import { needsCopy, type Peer, takeCopy } from './join.ts';
 import { PeerCall } from './peers/calls.ts';
-import { addressOf, type PeerAddress, PeerConnection } from './peers/peer-connection.ts';
+import { addressOf, PeerConnection } from './peers/peer-connection.ts';
 import type { PeerServer } from './peers/peer-server.ts';
-import { openSharedLog } from './shared-log.ts';
+import type { PeerSecrets } from './peers/secure.ts';
+import { decodeSecretRecord, hasSecretOf, WRONG_SECRET } from './secret-record.ts';
+import { openSharedLog, secretsOf } from './shared-log.ts';
 
 /** Each takes room on the disk, and time of it. */
 const COPIES_MAX = 2;
@@ -36,15 +39,25 @@ export function giveCopies(server: Pick<PeerServer, 'answer'>, dataDir: string, 
 
 interface Own {
   readonly node: string;
-  readonly secret: string;
+  readonly secrets: PeerSecrets;
 }
 
 /** The other nodes that run. */
-async function peersOf(replicated: Pick<ReplicatedLog, 'nodes'>, own: Own): Promise<Peer[]> {
-  const announced = await replicated.nodes(LIST_MS);
+async function peersOf(announcements: Announcements, own: Own): Promise<Peer[]> {
+  const announced = await announcements.all(LIST_MS);
   return [...announced]
     .filter(([node]) => node !== own.node)
-    .map(([node, value]) => peerOf(node, addressOf(announcedOf(value).peers), own));
+    .map(([node, announced]) => peerOf(node, announced, own));
+}
+
+/** Throws Unreachable where the secret of this node is not that of the cluster: no other node would answer it. */
+async function refuseStranger(
+  replicated: Pick<ReplicatedLog, 'shared'>,
+  secrets: PeerSecrets,
+): Promise<void> {
+  const value = await replicated.shared('secret', LIST_MS);
+  const record = value && decodeSecretRecord(value);
+  if (record !== undefined && !hasSecretOf(record, secrets)) throw new Unreachable(WRONG_SECRET);
 }
 
 /** Takes the copy of another node where DATA_DIR needs it; false where it does not. */
@@ -53,10 +66,15 @@ export async function joinCluster(
   print: Log,
   signal: AbortSignal | undefined,
 ): Promise<boolean> {
-  const { clusterSecret: secret, dataDir, nodeId: node } = config;
+  const { dataDir, nodeId: node } = config;
+  const secrets = secretsOf(config);
   if (!needsCopy(dataDir)) return false;
   const { replicated } = await openSharedLog(config, print);
-  const peers = () => peersOf(replicated, { node, secret });
+  const announcements = new Announcements(replicated, config.cluster!.name, print);
+  const peers = async () => {
+    await refuseStranger(replicated, secrets);
+    return peersOf(announcements, { node, secrets });
+  };
   try {
     return await takeCopy({ dataDir, replicated, peers, print, signal });
   } finally {
@@ -64,12 +82,13 @@ export async function joinCluster(
   }
 }
 
-function peerOf(node: string, address: PeerAddress, own: Own): Peer {
+function peerOf(node: string, { last = 0, peers }: Announced, own: Own): Peer {
   let connection: PeerConnection | undefined;
   return {
     node,
+    last,
     copy() {
-      connection = new PeerConnection(address, own.secret, own.node);
+      connection = new PeerConnection(addressOf(peers), own.secrets, own.node);
       return connection.stream(PeerCall.copy, Buffer.from(own.node));
     },
     close: () => connection?.close(),

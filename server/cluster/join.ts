@@ -17,6 +17,8 @@ import { whileAlive } from './while-alive.ts';
 /** A node that can give its copy. */
 export interface Peer {
   readonly node: string;
+  /** The newest batch of its log when it started. */
+  readonly last: number;
   /** The copy, as it comes. */
   copy(): AsyncIterable<Buffer>;
   /** Nothing of it is read any more. */
@@ -52,17 +54,25 @@ export function needsCopy(dataDir: string): boolean {
 
 /**
  * Takes the copy of a peer; false where the cluster is empty, so that this node begins with what it has. Waits for a
- * peer as long as there is none.
+ * peer as long as there is none, and, where a peer has records, until an operator has begun the log.
  */
 export async function takeCopy(o: JoinOptions): Promise<boolean> {
   const { dataDir, print, restMs = REST_MS, signal } = o;
   let problem = '';
+  // It may stop, so that an operator can begin the log with what it has.
+  let other: Peer | undefined;
   for (let round = 0; ; round++) {
     if (round > 0) await sleep(restMs, undefined, { signal });
     try {
-      if ((await o.replicated.tail(TAIL_MS)).epoch === NO_TAIL.epoch) return false;
-      problem = 'no other node of the cluster runs';
-      for (const peer of await o.peers()) {
+      const { epoch } = await o.replicated.tail(TAIL_MS);
+      const peers = await o.peers();
+      const isEmpty = epoch === NO_TAIL.epoch;
+      if (isEmpty) other ??= peers.find(({ last }) => last > 0);
+      if (isEmpty && other === undefined) return false;
+      problem = isEmpty
+        ? `the log of the cluster is empty, and node ${other!.node} has records: cluster begin`
+        : 'no other node of the cluster runs';
+      for (const peer of isEmpty ? [] : peers) {
         signal?.throwIfAborted();
         problem = (await problemOf(o, peer)) ?? '';
         if (problem === '') {

@@ -8,6 +8,7 @@ import type { ForwardMeters } from '../admin/forward-meters.ts';
 import type { Log } from '../common/logger.ts';
 import { NOTHING_DONE, type PeerCallNumber } from './peers/calls.ts';
 import { addressOf, CallFailed, ConnectionLost, PeerConnection } from './peers/peer-connection.ts';
+import type { PeerSecrets } from './peers/secure.ts';
 import type { Leader } from './roles.ts';
 
 /** What a node says to a call that only the one that leads answers; nothing was done then. */
@@ -21,7 +22,7 @@ export type Forwarded = Buffer | 'here' | 'nobody' | 'busy' | 'unknown';
 
 export interface LeaderLinkOptions {
   readonly node: string;
-  readonly secret: string;
+  readonly secrets: PeerSecrets;
   /** So long a call waits for somebody to lead. */
   readonly waitMs: number;
   /** So long what was sent to a node that leads no more may still be answered. */
@@ -167,9 +168,9 @@ export class LeaderLink {
   }
 
   private connect(peers: string): PeerConnection {
-    const { node, secret } = this.o;
+    const { node, secrets } = this.o;
     this.isExplained = false;
-    return new PeerConnection(addressOf(peers), secret, node);
+    return new PeerConnection(addressOf(peers), secrets, node);
   }
 
   private leave(msMax: number): void {

@@ -25,7 +25,7 @@ import type { OrderTaker } from '../orders/order-taker.ts';
 import { codesOf, PAUSES, type Pause } from '../orders/pauses.ts';
 import type { Sequencer } from '../orders/sequencer.ts';
 import { type OwnedRequest, placesOrders } from '../orders/slot-requests.ts';
-import { announcedOf } from './announced.ts';
+import { Announcements } from './announced.ts';
 import type { Handover } from './beat.ts';
 import { CatalogShare } from './catalog-share.ts';
 import { ClusterClock } from './cluster-clock.ts';
@@ -35,6 +35,7 @@ import { type EpochSettings, epochRecord } from './epoch-record.ts';
 import { Forwarder, NOT_FORWARDED } from './forwarder.ts';
 import { wantCopy } from './join.ts';
 import { LeaderLink } from './leader-link.ts';
+import { Membership } from './membership.ts';
 import { type NodeState, NodeWatch } from './node-watch.ts';
 import { OperationForwarder } from './operation-forwarder.ts';
 import { OrderForwarder, type RefuseCaller } from './order-forwarder.ts';
@@ -42,7 +43,7 @@ import { fingerprintOf, giveUpKey, isKeyOf } from './own-key.ts';
 import { PeerServer } from './peers/peer-server.ts';
 import { Readiness } from './readiness.ts';
 import { Roles } from './roles.ts';
-import { openSharedLog, type SharedLog } from './shared-log.ts';
+import { openSharedLog, type SharedLog, secretsOf } from './shared-log.ts';
 import { StepDown } from './step-down.ts';
 
 const LIST_MS = 2_000;
@@ -59,6 +60,15 @@ export interface MemberCalls {
   /** Why no orders are taken, as far as the shared log is concerned; undefined = they are. */
   readonly onProblem: (problem: string | undefined) => void;
   readonly onFatal: (error: Error) => void;
+}
+
+/** Told of a node with records whose cluster has none. */
+function waitingText(dataDir: string, last: number): string {
+  return (
+    `the log of the cluster is empty, and this node has records up to batch ${last}: it waits. ` +
+    `Where CLUSTER is right, stop the node that has most (cluster status), and run: cluster begin --from ${dataDir} ` +
+    '(server/OPERATIONS.md, "The log of a cluster is empty")'
+  );
 }
 
 /** What the rest of the node says to others of itself. */
@@ -112,6 +122,8 @@ export class Member {
   private readonly replicated: ReplicatedLog;
   private readonly etcd: EtcdClient;
   private readonly list: NodeList;
+  private readonly announcements: Announcements;
+  private readonly membership: Membership;
   private readonly print: Log;
   private readonly signalOver: (why: Error) => void;
   private roles: Roles | undefined;
@@ -122,6 +134,7 @@ export class Member {
   private handover: Handover | undefined;
   private readonly onHandover: ((handover: Handover) => void)[] = [];
   private clock = new ClusterClock(0);
+  private onRefused: (error: Error) => void = () => undefined;
   private readonly onLead: (() => void)[] = [];
   private readonly onFollow: (() => void)[] = [];
   private lines: OrderTaker | undefined;
@@ -139,21 +152,17 @@ export class Member {
     this.log = new ClusterLog(files);
     this.replicated = replicated;
     this.etcd = etcd;
-    this.list = new NodeList(replicated);
     this.print = print;
-    const {
-      clusterPort,
-      clusterSecret: secret,
-      clusterWaitMs,
-      dataDir,
-      durability,
-      host,
-      nodeId,
-    } = config;
-    this.peers = new PeerServer({ secret, host, port: clusterPort, print });
+    const venue = config.cluster!.name;
+    const announcements = new Announcements(replicated, venue, print);
+    this.announcements = announcements;
+    this.list = new NodeList(announcements);
+    const { clusterPort, clusterWaitMs, dataDir, durability, host, nodeId } = config;
+    const secrets = secretsOf(config);
+    this.peers = new PeerServer({ secrets, host, port: clusterPort, print });
     giveCopies(this.peers, dataDir, print);
     this.catalog = new CatalogShare({
-      ...{ node: nodeId, secret, dataDir, durability, store, replicated, print },
+      ...{ node: nodeId, secrets, dataDir, durability, store, announcements, print },
       peers: () => this.peersUrl,
       leads: () => this.leads(),
       leader: () => this.roles?.leader?.node,
@@ -161,8 +170,13 @@ export class Member {
     this.catalog.serve(this.peers);
     NodeWatch.serve(this.peers, this.state);
     this.key = fingerprintOf(dataDir);
+    this.membership = new Membership({
+      ...{ replicated, venue, secrets, print },
+      leads: () => this.leads(),
+      onRefused: (error) => this.onRefused(error),
+    });
     const linkOptions = {
-      ...{ node: nodeId, secret, waitMs: clusterWaitMs, lateMs: 0 },
+      ...{ node: nodeId, secrets, waitMs: clusterWaitMs, lateMs: 0 },
       leads: this.isTaking,
       leader: () => this.roles?.leader,
       meters: this.meters,
@@ -196,6 +210,11 @@ export class Member {
     return () => this.clock.now();
   }
 
+  /** Throws SettingsRefused where settings differ from those of the cluster. @param config whose settings are settled */
+  compare(config: Config): Promise<void> {
+    return this.membership.begin(config);
+  }
+
   /** From now on the node follows, or leads. */
   join(
     tables: Tables,
@@ -206,12 +225,14 @@ export class Member {
   ): void {
     this.own = own;
     const { advertise, clusterRole, clusterSilenceMs: silenceMs, nodeId: node } = this.config;
-    const { clock, log, print, replicated } = this;
+    const { announcements, clock, log, membership, print, replicated } = this;
+    this.onRefused = calls.onFatal;
     this.roles = new Roles({
       ...{ node, advertise, mayLead: clusterRole === 'member', silenceMs, replicated, log },
       ...{ tables, sequencer, clock, print, peers: this.peersUrl, ...calls },
       onFatal: (error) => (error instanceof TooOld ? this.needsCopy(error) : calls.onFatal(error)),
       wall: Date.now,
+      ...{ venue: this.config.cluster!.name, announcements, isMember: membership.mayLead },
       epochRecord: (handover) => epochRecord(tables, settings, handover),
       key: this.key,
       onLeader: () => {
@@ -222,6 +243,7 @@ export class Member {
       waiting: () => this.lines?.waiting ?? 0,
       onLead: (handover) => {
         this.leaderChanged();
+        void membership.look();
         if (handover !== undefined) this.tookOver(handover);
         for (const callback of this.onLead) callback();
       },
@@ -239,16 +261,13 @@ export class Member {
   }
 
   private watchNodes(): void {
-    const { clusterSecret: secret, clusterSilenceMs: silenceMs, nodeId: node } = this.config;
-    const { print, replicated } = this;
+    const { clusterSilenceMs: silenceMs, nodeId: node } = this.config;
+    const { announcements, print } = this;
     const leads = (): boolean => this.leads();
     const roles = this.roles!;
     const watch: NodeWatch = new NodeWatch({
-      ...{ node, secret },
-      nodes: async () => {
-        const announced = await replicated.nodes(LIST_MS);
-        return new Map([...announced].map(([name, value]) => [name, announcedOf(value)]));
-      },
+      ...{ node, secrets: secretsOf(this.config) },
+      nodes: () => announcements.all(LIST_MS),
       wall: this.own.wall,
       onLook: () => {
         readiness.look();
@@ -260,7 +279,9 @@ export class Member {
       ...{ watch, leads, isStale: this.isStale, print },
       leader: () => roles.leader,
       leaderIsHeard: () => roles.leaderIsHeard,
-      logIsSilent: () => roles.logIsSilent,
+      logProblem: () => roles.logProblem,
+      emptyLog: () =>
+        roles.waitsForBegin() ? waitingText(this.config.dataDir, this.log.last) : undefined,
     });
     const stepDown = new StepDown({
       ...{ node, silenceMs, leads, print },
@@ -328,9 +349,9 @@ export class Member {
 
   /** What it does for an operator; once it has joined. */
   control(): ClusterControl {
-    const { etcd, replicated } = this;
+    const { announcements, etcd } = this;
     const { clusterSilenceMs: silenceMs, nodeId: node } = this.config;
-    return controlOf({ node, silenceMs, roles: this.roles!, replicated, etcd });
+    return controlOf({ node, silenceMs, roles: this.roles!, announcements, etcd });
   }
 
   facts(): ClusterFacts | undefined {
@@ -340,7 +361,7 @@ export class Member {
 
   /** Reasons of the cluster why this node is not ready. */
   pauses(): readonly Pause[] {
-    return this.readiness?.pauses() ?? JOINING;
+    return [...(this.readiness?.pauses() ?? JOINING), ...this.membership.pauses()];
   }
 
   /** Requests of clients go to `lines` where this node leads. */
@@ -388,6 +409,7 @@ export class Member {
     this.isClosed = true;
     this.watch?.close();
     this.closeLinks();
+    await this.membership.close();
     await this.catalog.close();
     await this.peers.close();
     await this.replicated.close();
@@ -408,7 +430,7 @@ export class Member {
     for (;;) {
       const leader = this.roles?.leader?.node;
       if (this.isClosed || leader === undefined || leader === nodeId) return;
-      const isSame = await isKeyOf(leader, this.key, this.replicated);
+      const isSame = await isKeyOf(leader, this.key, this.announcements);
       // Another one of these looks may have found it first.
       if (isSame === true || this.roles?.role === 'over') return;
       if (isSame === false && leader === this.roles?.leader?.node) {

@@ -9,6 +9,7 @@ import type { MeasuredClock } from './clock-skew.ts';
 import { PeerCall } from './peers/calls.ts';
 import { addressOf, CallFailed, PeerConnection } from './peers/peer-connection.ts';
 import type { PeerServer } from './peers/peer-server.ts';
+import type { PeerSecrets } from './peers/secure.ts';
 import { Silence } from './silence.ts';
 
 /** A node as it describes itself to another one. */
@@ -43,7 +44,7 @@ interface Row {
 
 export interface NodeWatchOptions {
   readonly node: string;
-  readonly secret: string;
+  readonly secrets: PeerSecrets;
   /** What is announced now; rejects where that cannot be read. */
   readonly nodes: () => Promise<ReadonlyMap<string, Pick<Announced, 'mayLead' | 'peers'>>>;
   /** Unix milliseconds by which this node judges credentials. */
@@ -149,7 +150,7 @@ export class NodeWatch {
       if (row.connection?.isLost !== false) {
         row.connection = new PeerConnection(
           addressOf(row.announced.peers),
-          this.o.secret,
+          this.o.secrets,
           this.o.node,
         );
       }

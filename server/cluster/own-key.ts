@@ -7,9 +7,8 @@
 import { createHash } from 'node:crypto';
 import { renameSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ReplicatedLog } from '../../storage/cluster/replicated-log.ts';
 import { openNodeKey } from '../identity/credentials.ts';
-import { announcedOf } from './announced.ts';
+import type { Announcements } from './announced.ts';
 import { wantCopy } from './join.ts';
 
 const PURPOSE = 'which node.key, version 1';
@@ -26,11 +25,11 @@ export function fingerprintOf(dataDir: string): string {
 export async function isKeyOf(
   leader: string,
   fingerprint: string,
-  replicated: Pick<ReplicatedLog, 'nodes'>,
+  announcements: Announcements,
 ): Promise<boolean | undefined> {
-  const nodes = await replicated.nodes(LIST_MS).catch(() => undefined);
+  const nodes = await announcements.all(LIST_MS).catch(() => undefined);
   const announced = nodes?.get(leader);
-  return announced && announcedOf(announced).key === fingerprint;
+  return announced && announced.key === fingerprint;
 }
 
 /** The next start takes a copy of another node, with its key. */

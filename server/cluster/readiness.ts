@@ -20,8 +20,10 @@ export interface ReadinessOptions {
   readonly leaderIsHeard: () => boolean;
   /** Whether what is read here may be old. */
   readonly isStale: () => boolean;
-  /** Whether the log of the cluster does not answer this node. */
-  readonly logIsSilent: () => boolean;
+  /** Why the log of the cluster delivers nothing to this node; undefined = it does. */
+  readonly logProblem: () => string | undefined;
+  /** Present where the log of the cluster is empty although this node has records. */
+  readonly emptyLog: () => string | undefined;
   readonly print: Log;
 }
 
@@ -29,6 +31,7 @@ export interface ReadinessOptions {
 const UNREACHED_MS_MAX = 1_000;
 /** A clock that was measured so long ago still counts: clocks do not become right while a node is busy. */
 const CLOCK_MS_MAX = 5_000;
+const SILENT_LOG = 'etcd: the log of the cluster does not answer this node';
 /** Longest step between two looks that counts. */
 const STEP_MS_MAX = 1_000;
 
@@ -87,10 +90,13 @@ export class Readiness {
   }
 
   private ofLog(): Pause[] {
-    const { isStale, leads, logIsSilent } = this.o;
+    const { emptyLog, isStale, leads, logProblem } = this.o;
     if (!isStale()) return [];
-    if (leads() || logIsSilent())
-      return [{ reason: 'etcd', detail: 'etcd: the log of the cluster does not answer this node' }];
+    const detail = emptyLog();
+    if (detail !== undefined) return [{ reason: 'empty-log', detail }];
+    if (leads()) return [{ reason: 'etcd', detail: SILENT_LOG }];
+    const problem = logProblem();
+    if (problem !== undefined) return [{ reason: 'etcd', detail: `${SILENT_LOG}: ${problem}` }];
     return [{ reason: 'catch-up', detail: 'cluster: this node is behind the log of the cluster' }];
   }
 

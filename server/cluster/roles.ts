@@ -12,11 +12,13 @@
  * Thread: the I/O thread. Not here: how the log does it (storage/cluster), what a node does once it leads (onLead).
  */
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { stateDigest } from '../../engine/reads.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import type { ClusterLog } from '../../storage/cluster/cluster-log.ts';
 import {
+  type Announcement,
   type LogWriter,
   NO_TAIL,
   type ReplicatedLog,
@@ -28,7 +30,7 @@ import { LogDamage, type LogEntry, WrongSequence } from '../../storage/log/log.t
 import type { ClusterFacts } from '../admin/progress.ts';
 import type { Log } from '../common/logger.ts';
 import type { Sequencer } from '../orders/sequencer.ts';
-import { type Announced, announcedOf } from './announced.ts';
+import { type Announced, type Announcements, announcedOf } from './announced.ts';
 import { type Beat, decodeBeat, encodeBeat, type Handover, smallerTables } from './beat.ts';
 import type { ClusterClock } from './cluster-clock.ts';
 import { RecordFeed } from './record-feed.ts';
@@ -42,8 +44,13 @@ export interface RolesOptions {
   readonly peers: string;
   /** Announced of its node.key. */
   readonly key: string;
+  /** Name of the cluster, with which its keys begin. */
+  readonly venue: string;
+  readonly announcements: Announcements;
   /** False: a replica, which never leads. */
   readonly mayLead: boolean;
+  /** Whether this node has in common with its cluster what a leader has to. */
+  readonly isMember: () => boolean;
   readonly silenceMs: number;
   readonly replicated: ReplicatedLog;
   readonly log: ClusterLog;
@@ -94,10 +101,13 @@ const BEATS = 5;
 const UNANSWERED = 3;
 /** Multiples of it: so long a leader whose appends get no answer waits before it gives them up. */
 const PATIENCE = 8;
+/** The same: a process that did not run for so long stood still. */
+const STALL = 2;
 /** Close enough to the leader to be of use. */
 const READY_MS = 100;
 const SETTLE_LOOK_MS = 10;
 const UPKEEP_MS = 10_000;
+const RUN_BYTES = 8;
 /** Characters of who asks for a handover: they have room in a note. */
 const ASKED_MAX = 200;
 /** So long requests that have begun may take to come, where the lead is handed over. */
@@ -112,6 +122,7 @@ export class Roles {
   private feed: RecordFeed;
   private readonly silence: Silence;
   private readonly subscriptions: Subscription[] = [];
+  private readonly announcement: Announcement;
   private following: Subscription;
   private readonly timer: NodeJS.Timeout;
   private beats: NodeJS.Timeout | undefined;
@@ -122,6 +133,7 @@ export class Roles {
   private newest: Buffer | undefined;
   private newestBeat: Beat | undefined;
   private beatAt = performance.now();
+  private hasBadBeat = false;
   /** Whether the newest beat was the last one of a leader that leaves. */
   private hasLeft = false;
   /** Whether this node leads after such a one. */
@@ -140,7 +152,14 @@ export class Roles {
   private problem: string | undefined;
   /** When the newest beat that the log has taken was sent. */
   private taken = 0;
-  private isUnreachable = false;
+  /** Why the shared log delivers nothing. */
+  private silentLog: string | undefined;
+  /** True while the shared log has nothing and this node has records. */
+  private isLogEmpty = false;
+  /** When this process was last seen to run, and how often it had stood still; up to which of them it has caught up. */
+  private ranAt = performance.now();
+  private stalls = 0;
+  private stallsOver = 0;
   private isNear = false;
   private space: Space | undefined;
   private upkeep: NodeJS.Timeout | undefined;
@@ -158,14 +177,26 @@ export class Roles {
     this.feed.reaches(undefined);
     this.silence = new Silence(silenceMs / 2);
     this.following = this.follow();
-    const announced: Announced = { advertise, mayLead, peers, key: options.key };
-    const value = Buffer.from(JSON.stringify(announced));
+    const run = randomBytes(RUN_BYTES).toString('hex');
+    const announced: Announced = {
+      advertise,
+      mayLead,
+      peers,
+      key: options.key,
+      run,
+      last: log.last,
+    };
+    this.announcement = replicated.announce(node, Buffer.from(JSON.stringify(announced)), {
+      // A process at this address has ended, or this one could not listen there.
+      mayReplace: (found) => (announcedOf(found)?.advertise ?? advertise) === advertise,
+      onTaken: (found) => this.onTaken(found),
+    });
     this.subscriptions.push(
+      this.announcement,
       replicated.watchBeat(
         (beat) => this.onBeat(beat),
         (problem) => this.onSilentLog(problem),
       ),
-      replicated.announce(node, value),
     );
     this.timer = setInterval(() => this.look(), silenceMs / LOOKS);
   }
@@ -184,18 +215,25 @@ export class Roles {
     };
   }
 
+  /** Whether it waits until an operator begins the shared log. */
+  waitsForBegin(): boolean {
+    return this.isLogEmpty;
+  }
+
   /** Whether what is read here may be older than CLUSTER_SILENCE_MS; looked at anew by each call. */
   isStale(): boolean {
     const { silenceMs } = this.o;
     if (this.role === 'leading' || this.role === 'leaving') {
       return performance.now() - this.taken > silenceMs;
     }
-    return this.role === 'over' || !this.hasJoined() || this.feed.behindMs() > silenceMs;
+    this.noticeStall();
+    if (this.role === 'over' || this.isLogEmpty) return true;
+    return !this.hasJoined() || this.feed.behindMs() > silenceMs;
   }
 
-  /** Whether the shared log does not answer. */
-  get logIsSilent(): boolean {
-    return this.isUnreachable;
+  /** Why records do not come, where the shared log or a value of it is the reason. */
+  get logProblem(): string | undefined {
+    return this.silentLog;
   }
 
   /** Whether beats of the leader have come until now. */
@@ -206,8 +244,10 @@ export class Roles {
   /** Resolves once this node leads, or is close to who does; and after a while where nobody leads. */
   async settled(signal: AbortSignal | undefined): Promise<void> {
     const end = performance.now() + SETTLE * this.o.silenceMs;
-    const isOpen = (): boolean => this.role === 'following' || this.role === 'claiming';
-    while (isOpen() && !this.hasJoined() && performance.now() < end) {
+    const isOpen = (): boolean =>
+      (this.role === 'following' || this.role === 'claiming') && !this.isLogEmpty;
+    const isTaken = (): boolean => this.announcement.state === 'taken' && !this.isClosing;
+    while (isOpen() && (isTaken() || (!this.hasJoined() && performance.now() < end))) {
       await sleep(SETTLE_LOOK_MS);
       signal?.throwIfAborted();
     }
@@ -218,12 +258,11 @@ export class Roles {
    * lead, or where it has lost the lead meanwhile.
    */
   async handOver(next: string, asked: Omit<Handover, 'from'>): Promise<void> {
-    const { clock, log, node, onFollow, replicated, sequencer, silenceMs } = this.o;
+    const { announcements, clock, log, node, onFollow, sequencer, silenceMs } = this.o;
     const by = asked.by.slice(0, ASKED_MAX);
     const handover: Handover = { ...asked, by, from: node };
-    const announced = (await replicated.nodes(silenceMs)).get(next);
+    const peers = (await announcements.all(silenceMs)).get(next)?.peers;
     if (this.role !== 'leading') throw new Error('this node does not lead');
-    const peers = announced && announcedOf(announced).peers;
     this.expect(next, peers);
     // Its own last beat does not come back here.
     this.hasLeft = true;
@@ -318,22 +357,67 @@ export class Roles {
     return replicated.follow(this.feed.at, {
       take: (entry) => this.feed.take(entry),
       onProblem: (problem) => this.onSilentLog(problem),
+      onEmpty: (isEmpty) => this.onEmptyLog(isEmpty),
       onEnd: (error) => this.o.onFatal(error),
     });
+  }
+
+  /**
+   * After a time in which this process stood still, what it has may be as old as that, and so may be heartbeats that came
+   * meanwhile. It is current again once it has what the log had afterwards.
+   */
+  private noticeStall(): void {
+    const now = performance.now();
+    const since = this.ranAt;
+    this.ranAt = now;
+    if (now - since < this.o.silenceMs / STALL) return;
+    this.stalls += 1;
+    this.feed.reaches(undefined, since);
+    if (this.stalls === this.stallsOver + 1) void this.catchUp();
+  }
+
+  private async catchUp(): Promise<void> {
+    const { replicated, silenceMs } = this.o;
+    let goal: number | undefined;
+    let { stalls } = this;
+    while (!this.isClosing && (this.role === 'following' || this.role === 'claiming')) {
+      if (goal === undefined || stalls !== this.stalls) {
+        stalls = this.stalls;
+        goal = (await replicated.tail(silenceMs).catch(() => undefined))?.sequence;
+      }
+      // A record that has come late is in no read before it is applied.
+      if (goal !== undefined && stalls === this.stalls && this.feed.applied >= goal) {
+        this.feed.reaches(goal);
+        break;
+      }
+      await sleep(SETTLE_LOOK_MS, undefined, { ref: false });
+    }
+    this.stallsOver = this.stalls;
+  }
+
+  /** Nobody leads while the log has nothing, and what a leader before has announced counts for nothing. */
+  private onEmptyLog(isEmpty: boolean): void {
+    this.isLogEmpty = isEmpty;
+    this.silence.end();
+    if (!isEmpty) return;
+    this.feed.reaches(undefined, this.beatAt);
+    this.leader = undefined;
+    this.o.onLeader();
   }
 
   /** Beats are not delivered where the log does not answer: that is no silence of the leader. */
   private onSilentLog(problem: string | undefined): void {
     this.silence.end();
-    this.isUnreachable = problem !== undefined;
+    this.silentLog = problem;
     // It takes seconds until a log that does not answer is noticed.
     if (problem !== undefined) this.feed.reaches(undefined, this.beatAt);
   }
 
   private onBeat(value: Buffer): void {
     const { node } = this.o;
-    const beat: Beat = decodeBeat(value);
-    if (this.isOlder(beat)) return;
+    this.noticeStall();
+    const beat = this.beatIn(value);
+    if (beat === undefined || this.isOlder(beat)) return;
     this.newest = value;
     this.newestBeat = beat;
     this.beatAt = performance.now();
@@ -353,7 +437,7 @@ export class Roles {
     }
     this.hasLeft = beat.leaves;
     if (beat.node === node && beat.leaves !== true) return;
-    this.feed.reaches(beat.sequence);
+    if (this.stalls === this.stallsOver) this.feed.reaches(beat.sequence);
     // Whoever waits for an answer of that node still gets it.
     if (beat.leaves) this.leader = undefined;
     if (beat.leaves) this.expect(beat.next, beat.nextPeers);
@@ -372,6 +456,24 @@ export class Roles {
     );
   }
 
+  /** Undefined: it cannot be read, which is said once. */
+  private beatIn(value: Buffer): Beat | undefined {
+    const beat = decodeBeat(value);
+    if (beat === undefined && !this.hasBadBeat) {
+      const key = `${this.o.venue}/leader`;
+      this.o.print('warn', `etcd: ${key} has a value that cannot be read: it counts for nothing`);
+    }
+    this.hasBadBeat = beat === undefined;
+    return beat;
+  }
+
+  /** Another process has the name of this node. */
+  private onTaken(found: Buffer): void {
+    const { node, onFatal } = this.o;
+    const address = announcedOf(found)?.advertise ?? 'another address';
+    onFatal(new Error(`NODE_ID=${node}: another node with this name runs at ${address}`));
+  }
+
   /** A beat that was read may have overtaken some that are watched. */
   private isOlder({ count, epoch }: Beat): boolean {
     const { epoch: newestEpoch, count: newest = 0 } = this.newestBeat ?? {};
@@ -379,13 +481,16 @@ export class Roles {
   }
 
   private look(): void {
-    const { mayLead, silenceMs } = this.o;
+    const { isMember, mayLead, silenceMs } = this.o;
+    this.noticeStall();
     if (this.role === 'leading') {
       this.judgeLog();
       return;
     }
     if (this.role !== 'following' || this.silence.look() < silenceMs) return;
-    if (this.isUnreachable || !mayLead) return;
+    if (this.silentLog !== undefined || this.isLogEmpty || !mayLead || !isMember()) return;
+    // The name of this node may be that of another one, which leads or may lead.
+    if (this.announcement.state !== 'published') return;
     this.role = 'claiming';
     this.claiming = this.claim().finally(() => {
       this.claiming = undefined;
@@ -473,7 +578,9 @@ export class Roles {
     const { replicated, silenceMs } = this.o;
     const beat = await replicated.lastBeat(silenceMs);
     if (beat === undefined || this.newest?.equals(beat)) return beat;
-    if (this.isOlder(decodeBeat(beat))) return beat;
+    const read = this.beatIn(beat);
+    // Nobody who leads has put there what cannot be read.
+    if (read === undefined || this.isOlder(read)) return beat;
     this.onBeat(beat);
     return 'newer';
   }
@@ -567,8 +674,8 @@ export class Roles {
 
 /** Throws where this node has a record that the log of the cluster does not have. */
 function refuseOther(tail: Tail, own: number): void {
-  const isEmpty = tail.epoch === NO_TAIL.epoch;
-  if (isEmpty || tail.sequence >= own) return;
+  if (tail.sequence >= own) return;
+  if (tail.epoch === NO_TAIL.epoch) throw new Error('the log of the cluster is empty');
   throw new LogDamage(
     `it ends with batch ${own}, but that of the cluster with batch ${tail.sequence}: it is not of this cluster`,
   );

@@ -5,10 +5,18 @@ import { EtcdClient } from '../../storage/etcd/client.ts';
 import type { Log } from '../common/logger.ts';
 import type { Config } from '../config/config.ts';
 import { readCertificates } from './certificates.ts';
+import type { PeerSecrets } from './peers/secure.ts';
 
 const MIB = 2 ** 20;
 /** A member that has not answered by then is named in the log of this node. */
 const FIRST_ANSWER_MS = 1_000;
+
+export function secretsOf({
+  clusterSecret: current,
+  clusterSecretPrevious: previous,
+}: Pick<Config, 'clusterSecret' | 'clusterSecretPrevious'>): PeerSecrets {
+  return { current, previous };
+}
 
 export interface SharedLog {
   readonly etcd: EtcdClient;
@@ -30,5 +38,5 @@ export async function openSharedLog(config: Config, print: Log): Promise<SharedL
   void etcd.problems(`${cluster!.name}/tail`, FIRST_ANSWER_MS).then((problems) => {
     for (const problem of problems) warn(`etcd: ${problem}`);
   });
-  return { etcd, replicated: new EtcdLog(etcd, cluster!.name, clusterKeepMb * MIB) };
+  return { etcd, replicated: new EtcdLog(etcd, cluster!.name, clusterKeepMb * MIB, warn) };
 }

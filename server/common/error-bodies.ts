@@ -10,7 +10,7 @@ const BY_BEGINNING: (readonly [text: string, code: RefusalCode])[] = [];
 for (const [code, texts] of Object.entries(REFUSALS) as [RefusalCode, readonly string[]][]) {
   for (const text of texts) {
     if (text.endsWith(' ')) BY_BEGINNING.push([text, code]);
-    else BY_TEXT.set(text, code);
+    else if (!BY_TEXT.has(text)) BY_TEXT.set(text, code);
   }
 }
 

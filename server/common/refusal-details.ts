@@ -49,7 +49,6 @@ type Other =
   | 'UNKNOWN_EVENT'
   | 'IMPORTED_EVENT'
   | 'MADE_OTHERWISE'
-  | 'MARKET_CLOSED'
   | 'FIXED_MEMBER'
   | 'COARSER_TICK'
   | 'NO_GROUP'
@@ -84,6 +83,12 @@ export const REFUSAL_DETAILS: Readonly<Record<Exclude<RefusalCode, Other>, strin
   MARKET_NOT_READY:
     'the market takes no orders now; GET /markets shows active, closed and acceptingOrders',
   AMOUNT_NOT_POSITIVE: 'both amounts are whole micro-units above 0',
+  MARKET_HALTED:
+    'the market is halted, or the catalog has left it out: open orders stay, and can be canceled',
+  MARKET_PROPOSED:
+    'a payout of the market is proposed: it takes no orders unless that is taken back',
+  MARKET_ENDED: 'the end of the market has come: it takes no orders again, and can still resolve',
+  MARKET_CLOSED: 'the operator has closed the market: it takes no orders again',
   EXPIRATION_PAST:
     'expiration is in unix seconds, and must be later than the time of the node; GET /time',
   EXPIRATION_REQUIRED: 'a GTD order needs an expiration in unix seconds',
@@ -127,6 +132,10 @@ export const REFUSAL_DETAILS: Readonly<Record<Exclude<RefusalCode, Other>, strin
   MARKET_RESOLVED: 'its payouts are final; balances show them as collateral',
   PAYOUT_INVALID: 'name a weight for each outcome, in the order that GET /markets shows',
   GROUP_HAS_WINNER: 'at most one market of a neg-risk event resolves to its first outcome',
+  PROPOSAL_PENDING:
+    'market withdraw-proposal takes the proposal back; then resolve or propose again',
+  REVIEW_INVALID: 'a review is whole seconds, from 1 to 31536000',
+  NO_PROPOSAL: 'market list shows which markets are proposed',
   NOT_BINARY: 'only a market of two outcomes has levels of a source',
   SOURCE_CROSSED: 'a source that crosses itself is not shown',
   // Of a request for orders.

@@ -1,10 +1,12 @@
 /**
  * Every refusal by its code, which never changes, with the texts that clients see. A text that ends
- * with a blank begins others. The order of the codes means nothing.
+ * with a blank begins others. A text that several codes have means the first of them where it comes without a code.
  * Rules: docs/protocol.md#refusal-codes
  *
  * Data; from it come the bodies of errors, the document, and the client's type RefusalCode.
  */
+const NOT_READY = 'the market is not yet ready to process new orders';
+
 export const REFUSALS = {
   // Of one order or one cancel.
   OWNER_MISMATCH: ['owner_address_mismatch'],
@@ -16,7 +18,10 @@ export const REFUSALS = {
   DUPLICATE_ORDER: [
     "order is invalid. Duplicated. Same order has already been placed, can't be placed again",
   ],
-  MARKET_NOT_READY: ['the market is not yet ready to process new orders'],
+  MARKET_NOT_READY: [NOT_READY],
+  MARKET_HALTED: [NOT_READY],
+  MARKET_PROPOSED: [NOT_READY],
+  MARKET_ENDED: ['the market has ended', NOT_READY],
   AMOUNT_NOT_POSITIVE: ['makerAmount and takerAmount must be positive'],
   EXPIRATION_PAST: ['expiration must be in the future'],
   EXPIRATION_REQUIRED: ['expiration is required'],
@@ -63,11 +68,14 @@ export const REFUSALS = {
   WALLET_SIGNS: ['wallet has signed for itself'],
   SIGNER_HAS_ORDERS: ['the signer before has too many open orders: cancel them first'],
   MARKET_NOT_REGISTERED: ['market is not registered'],
-  MARKET_RESOLVED: ['market has resolved'],
+  MARKET_RESOLVED: ['market has resolved', NOT_READY],
   PAYOUT_INVALID: [
     'payout must be a whole number for each outcome, with a sum from 1 to 10000; all equal if void',
   ],
   GROUP_HAS_WINNER: ['another market of the group has resolved to its first outcome'],
+  PROPOSAL_PENDING: ['a payout of the market is proposed'],
+  REVIEW_INVALID: ['review must be a time of at most 365 days'],
+  NO_PROPOSAL: ['no payout of the market is proposed'],
   NOT_BINARY: ['market has not two outcomes'],
   SOURCE_CROSSED: ['the level would meet one of the source on the other side'],
   // Of a request for orders.
@@ -161,7 +169,7 @@ export const REFUSALS = {
   UNKNOWN_EVENT: ['event not found'],
   IMPORTED_EVENT: ['the event comes from an import'],
   MADE_OTHERWISE: ['there is an event of this title', 'there is a market of this question'],
-  MARKET_CLOSED: ['the market is closed'],
+  MARKET_CLOSED: ['the market is closed', NOT_READY],
   FIXED_MEMBER: [
     'outcomes cannot be changed',
     'event cannot be changed',

@@ -101,6 +101,15 @@ export function settingsOf(config: Config): Readonly<Record<string, string>> {
   return Object.fromEntries(printed(SETTINGS, config));
 }
 
+/** The settings that all nodes of a cluster share, because they decide whose signature counts; addresses in lower case. */
+export function signingSettings(config: Config): Readonly<Record<string, string>> {
+  const shared = new Set([SETTINGS.chainId.variable, ...sharedIn(SETTINGS)]);
+  const values = printed(SETTINGS, config).filter(([variable]) => shared.has(variable));
+  return Object.fromEntries(
+    values.map(([variable, text]) => [variable, text.startsWith('0x') ? text.toLowerCase() : text]),
+  );
+}
+
 /** The settings that are set, in the order of the table; the text of a secret is `undefined`. */
 export function repeatable(
   config: Config,
@@ -116,6 +125,13 @@ export function repeatable(
 export function unsetCapacities(set: ReadonlySet<string> = new Set()): (keyof Capacities)[] {
   const names = Object.keys(SETTINGS.capacities) as (keyof Capacities)[];
   return names.filter((name) => !set.has(SETTINGS.capacities[name].variable));
+}
+
+function sharedIn(rows: Rows): string[] {
+  return Object.values(rows).flatMap((row) => {
+    if (!isSetting(row)) return sharedIn(row);
+    return row.kept?.by === 'cluster' ? [row.variable] : [];
+  });
 }
 
 function secretsIn(rows: Rows): string[] {
@@ -145,7 +161,8 @@ function adminProblems({ adminHost, adminPort, adminToken }: Partial<Config>): s
 
 /** A node of a cluster has a name, an address and the secret of all. */
 function clusterProblems(values: Partial<Config>): string[] {
-  const { cluster, clusterCert, clusterKey, clusterPassword, clusterUser } = values;
+  const { cluster, clusterCert, clusterKey, clusterPassword, clusterSecretPrevious, clusterUser } =
+    values;
   if (cluster === undefined) return [];
   const { advertise, clusterSecret, nodeId } = SETTINGS;
   const missing = Object.entries({ nodeId, advertise, clusterSecret })
@@ -156,6 +173,9 @@ function clusterProblems(values: Partial<Config>): string[] {
   }
   if ((clusterUser === '') !== (clusterPassword === '')) {
     missing.push('CLUSTER_USER and CLUSTER_PASSWORD belong together');
+  }
+  if (clusterSecretPrevious !== '' && clusterSecretPrevious === values.clusterSecret) {
+    missing.push('CLUSTER_SECRET_PREVIOUS must be another secret than CLUSTER_SECRET');
   }
   return missing;
 }

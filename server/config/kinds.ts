@@ -51,14 +51,20 @@ export interface Setting<T> {
 
 /** How a setting outlasts a run; texts for CONFIGURATION.md. */
 export interface Kept {
-  /** `directory`: compared at each start; `log`: a difference becomes a command. */
-  readonly by: 'directory' | 'log';
+  /** `directory`, `cluster`: compared at each start; `log`: a difference becomes a command. */
+  readonly by: 'directory' | 'cluster' | 'log';
   /** In force where the variable is not set. */
   readonly unset: string;
   /** What another value than the kept one does. */
   readonly changed: string;
 }
 
+/** Of settings that decide whose signature counts. */
+export const SIGNING: Kept = {
+  by: 'cluster',
+  unset: 'the default',
+  changed: 'as given; in a cluster refused where it differs',
+};
 export function setting<T>(
   variable: string,
   kind: Kind<T>,

@@ -11,11 +11,13 @@ import { PUBLISHED_DOMAINS } from '../identity/exchange-domains.ts';
 import {
   ADDRESS,
   HEADER_PREFIX,
+  type Kept,
   type Kind,
   OFF_UNLESS_SET,
   PRINTABLE,
   type Profile,
   type Setting,
+  SIGNING,
   setting,
   WALLET_FACTORY,
   words,
@@ -27,7 +29,12 @@ interface Differing<T> extends Setting<T>, Readonly<Record<Profile, string>> {}
 function differing<T>(variable: string, kind: Kind<T>, spec: string, polymarket: string) {
   const values = { spec, polymarket };
   const { describe } = setting(variable, kind, ({ profile }) => values[profile]);
-  return { describe: (meaning: string): Differing<T> => ({ ...describe(meaning), ...values }) };
+  return {
+    describe: (meaning: string, kept?: Kept): Differing<T> => ({
+      ...describe(meaning, kept),
+      ...values,
+    }),
+  };
 }
 
 /** One of two words, the first of them in the profile `spec`. */
@@ -49,20 +56,20 @@ export const PROFILE_TABLE = {
     PRINTABLE,
     PUBLISHED_DOMAINS.spec.name,
     PUBLISHED_DOMAINS.polymarket.name,
-  ).describe('name of the domain that orders are signed under'),
+  ).describe('name of the domain that orders are signed under', SIGNING),
   // The addresses that published clients sign for (docs/protocol.md#signing-domains).
   exchangeAddress: differing(
     'EXCHANGE_ADDRESS',
     ADDRESS,
     PUBLISHED_DOMAINS.spec.contract,
     PUBLISHED_DOMAINS.polymarket.contract,
-  ).describe('contract that orders of version 1 are signed for'),
+  ).describe('contract that orders of version 1 are signed for', SIGNING),
   negRiskExchangeAddress: differing(
     'NEG_RISK_EXCHANGE_ADDRESS',
     ADDRESS,
     PUBLISHED_DOMAINS.spec.negRiskContract,
     PUBLISHED_DOMAINS.polymarket.negRiskContract,
-  ).describe('the same of neg-risk markets'),
+  ).describe('the same of neg-risk markets', SIGNING),
   // Of the chain that those addresses are on: a contract, and the digest of the code that it deploys.
   proxyWalletFactory: differing(
     'PROXY_WALLET_FACTORY',
@@ -71,15 +78,17 @@ export const PROFILE_TABLE = {
     '0xaB45c5A4B0c941a2F231C04C3f49182e1A254052:0xd21df8dc65880a8606f09fe0ce3df9b8869287ab0b058be05aa9e8af6330a00b',
   ).describe(
     "contract and digest of the init code from which the wallet of a signer follows: an order of signature type 1 for another wallet is refused. `none`: a wallet is the signer's who is taken with it first",
+    SIGNING,
   ),
   safeWalletFactory: differing(
     'SAFE_WALLET_FACTORY',
     WALLET_FACTORY,
     'none',
     '0xaacFeEa03eb1561C4e67d661e40682Bd20E3541b:0x2bce2127ff07fb632d16c8347c4ebf501f4841168bed00d9e6ef715ddb6fcecf',
-  ).describe('the same of signature type 2'),
+  ).describe('the same of signature type 2', SIGNING),
   orderVersion: differing('ORDER_VERSION', words(['1', '2', 'both']), '1', 'both').describe(
     'versions of orders that are taken; one of another version is `order_version_mismatch`',
+    SIGNING,
   ),
   resolveConditionId: differing('RESOLVE_CONDITION_ID', OFF_UNLESS_SET, 'off', 'on').describe(
     '`on`: an order may leave `conditionId` out, its token tells the market',

@@ -28,6 +28,7 @@ import {
   RATE_OVERRIDES,
   SECRET,
   type Setting,
+  SIGNING,
   SOURCE_URL,
   SPEED,
   STREAM_URL,
@@ -74,6 +75,9 @@ export const SETTINGS = {
   adminHost: setting('ADMIN_HOST', HOST, '127.0.0.1').describe('where it listens'),
   adminToken: setting('ADMIN_TOKEN', TOKEN, '').describe(
     'its bearer token; needed where `ADMIN_HOST` is no loopback address',
+  ),
+  resolveConfirm: setting('RESOLVE_CONFIRM', words(['terminal', 'always']), 'terminal').describe(
+    '`always`: each payout of a market needs `confirm`, which `--yes` sends; `terminal`: a command asks where it has a terminal',
   ),
   dataDir: setting('DATA_DIR', PATH, './data').describe(
     'log, snapshots, fills, history, keys, catalog, `node.key`',
@@ -137,25 +141,27 @@ export const SETTINGS = {
       by: 'directory',
       unset:
         'the chain under which the API keys of the directory were issued; the default where there are none',
-      changed: 'refused once there are API keys',
+      changed: 'refused once there are API keys; in a cluster where it differs',
     },
   ),
   domainVersion: setting('EIP712_DOMAIN_VERSION', PRINTABLE, '1').describe(
     'of the domain of orders of version 1',
+    SIGNING,
   ),
   // The addresses that published clients of version 2 sign for.
   exchangeAddress2: setting(
     'EXCHANGE_ADDRESS_2',
     ADDRESS,
     '0xE111180000d2663C0091e4f400237545B87B996B',
-  ).describe('contract that orders of version 2 are signed for'),
+  ).describe('contract that orders of version 2 are signed for', SIGNING),
   negRiskExchangeAddress2: setting(
     'NEG_RISK_EXCHANGE_ADDRESS_2',
     ADDRESS,
     '0xe2222d279d744050d28e00520010520000310F59',
-  ).describe('the same of neg-risk markets'),
+  ).describe('the same of neg-risk markets', SIGNING),
   verifySignatures: setting('VERIFY_SIGNATURES', ON_UNLESS_SET, 'on').describe(
     '`off` for benchmarks; warns loudly',
+    SIGNING,
   ),
   selfTrade: setting('SELF_TRADE', words(SELF_TRADES), 'allow').describe(
     'what happens when an order would trade with another of its own signer',
@@ -367,6 +373,9 @@ export const SETTINGS = {
   advertise: setting('ADVERTISE', ORIGIN, '').describe('how the other nodes reach this one'),
   clusterSecret: setting('CLUSTER_SECRET', SECRET, '').describe(
     'secret of the connections between nodes, the same on all of them',
+  ),
+  clusterSecretPrevious: setting('CLUSTER_SECRET_PREVIOUS', SECRET, '').describe(
+    'the secret before, while it changes node by node ([how](../docs/cluster.md#another-secret))',
   ),
   clusterPort: setting('CLUSTER_PORT', whole(0, 65_535), 0).describe(
     'where other nodes call this one, at `HOST` here and the host of `ADVERTISE` there; 0 takes any that is free',

@@ -8,9 +8,11 @@ import {
   CommandBuffer,
   encodeFunds,
   encodeResolve,
+  encodeWithdrawProposal,
   type FundsFields,
   type FundsKind,
   type ResolveFields,
+  type WithdrawProposalFields,
 } from '../../engine/commands.ts';
 import { findRequest, type StoredRequest } from '../../engine/ledger/requests.ts';
 import { RejectReason, type RejectReasonCode } from '../../engine/orders/reject-reasons.ts';
@@ -76,11 +78,33 @@ export class LedgerCommands {
     return this.send(out, places, (i) => shortageOf(this.o.tables, kind, all[i]!));
   }
 
-  /** Resolves a market, or makes it void; its orders and payouts follow. */
+  /** Resolves with what was done under the ids of such commands; undefined for an id that is not used. */
+  doneBefore(
+    kind: FundsKind,
+    all: readonly FundsFields[],
+  ): Promise<readonly (StoredRequest | undefined)[]> {
+    const { seqlock, tables } = this.o;
+    const out = new CommandBuffer(WORDS_MAX);
+    const places = all.map((fields) => encodeFunds(out, kind, fields));
+    const { f64, i32 } = out;
+    return seqlock.read(() =>
+      places.map((at) => findRequest(tables, i32, f64, at, engineTime(tables))),
+    );
+  }
+
+  /** Resolves a market, makes it void, or proposes so; its orders and payouts follow. */
   async resolve(fields: ResolveFields): Promise<LedgerOutcome> {
     const out = new CommandBuffer(WORDS_MAX);
     const [outcome] = await this.send(out, [encodeResolve(out, fields)], () => undefined);
     if (outcome!.kind === 'done') this.o.onResolve();
+    return outcome!;
+  }
+
+  /** Takes the proposed payout of a market back. */
+  async withdrawProposal(fields: WithdrawProposalFields): Promise<LedgerOutcome> {
+    const out = new CommandBuffer(WORDS_MAX);
+    const places = [encodeWithdrawProposal(out, fields)];
+    const [outcome] = await this.send(out, places, () => undefined);
     return outcome!;
   }
 

@@ -20,6 +20,8 @@ const STATUSES: Partial<Record<RejectReasonCode, RefusalStatus>> = {
   [RejectReason.tableFull]: 503,
   [RejectReason.idsFull]: 503,
   [RejectReason.signerHasOrders]: 409,
+  [RejectReason.marketProposed]: 409,
+  [RejectReason.proposalUnknown]: 409,
 };
 
 /** 400 where the table has no other. */

@@ -83,9 +83,10 @@ export class AnswerWriter {
   }
 
   /** A refusal with what is known of it, where results have codes. */
-  explained(reason: Exclude<RejectReasonCode, 0>, { detail, facts }: Explanation): void {
+  explained(reason: Exclude<RejectReasonCode, 0>, { code, detail, facts }: Explanation): void {
     const errorMsg = this.texts[reason];
-    const result = { ...refusedWith(errorMsg), detail, ...facts, code: refusalCode(errorMsg) };
+    const told = { detail, ...facts, code: code ?? refusalCode(errorMsg) };
+    const result = { ...refusedWith(errorMsg), ...told };
     this.separate();
     this.copy(Buffer.from(JSON.stringify(result)));
   }

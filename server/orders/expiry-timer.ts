@@ -1,5 +1,5 @@
 /**
- * Wakes the sequencer when the first order expires or market ends, so that this happens although nobody trades.
+ * Wakes the sequencer when an order expires, a market ends or a proposed payout begins, although nobody trades.
  *
  * Thread: the I/O thread.
  */
@@ -21,7 +21,7 @@ export class ExpiryTimer {
     this.due = due;
   }
 
-  /** From now on for the order or market that is due first of all; nothing where none is. */
+  /** From now on for what happens first of all; nothing where there is none. */
   arm(): void {
     this.disarm();
     const due = earliestDue(this.tables);

@@ -71,6 +71,25 @@ export const PAUSES = {
     begins: 'reads only, marked as stale where it does not answer',
     ends: 'the log of the cluster answers again: orders are taken',
   },
+  secret: {
+    takesCancels: false,
+    concerns: 'node',
+    handsOver: false,
+    stopsOrders: true,
+    means: 'CLUSTER_SECRET of this node is not that of its cluster',
+    begins: 'reads only, until it is restarted with the secret of the cluster',
+    ends: 'the secret is that of the cluster: orders are taken',
+  },
+  'empty-log': {
+    takesCancels: false,
+    concerns: 'venue',
+    handsOver: false,
+    stopsOrders: true,
+    means:
+      'the log of the cluster is empty though this node has records: an operator has to begin it',
+    begins: 'reads only, marked as stale',
+    ends: 'the log of the cluster has begun',
+  },
   operator: {
     takesCancels: true,
     concerns: 'venue',

@@ -56,6 +56,9 @@ export const REJECT_TEXTS: Readonly<Record<Exclude<RejectReasonCode, 0>, string>
   [RejectReason.sourceCrossed]: REFUSALS.SOURCE_CROSSED[0],
   [RejectReason.idsFull]: REFUSALS.IDS_FULL[0],
   [RejectReason.signerHasOrders]: REFUSALS.SIGNER_HAS_ORDERS[0],
+  [RejectReason.marketProposed]: REFUSALS.PROPOSAL_PENDING[0],
+  [RejectReason.reviewInvalid]: REFUSALS.REVIEW_INVALID[0],
+  [RejectReason.proposalUnknown]: REFUSALS.NO_PROPOSAL[0],
 };
 
 /** The texts of the other service that its bots look for, where they differ. */

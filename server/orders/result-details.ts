@@ -14,12 +14,16 @@ import type { Tables } from '../../engine/tables/tables.ts';
 import type { TokenRow } from '../../engine/tables/units.ts';
 import { microText } from '../common/decimal.ts';
 import { detailOf, type RefusalFacts, refusalCode } from '../common/error-bodies.ts';
+import type { RefusalCode } from '../common/refusals.ts';
+import { whyNotTaken } from './market-states.ts';
 import { REJECT_TEXTS } from './reject-texts.ts';
 
 export interface Explanation {
   readonly detail: string;
   /** Members for programs. */
   readonly facts: RefusalFacts;
+  /** Undefined: that of the text. */
+  readonly code?: RefusalCode;
 }
 
 const NO_FACTS: RefusalFacts = {};
@@ -47,6 +51,8 @@ export function explained(
   switch (reason) {
     case RejectReason.notEnough:
       return shortOf(t, i32, f64, at);
+    case RejectReason.marketNotReady:
+      return { ...whyNotTaken(t, marketOf(t, i32, at)), facts: NO_FACTS };
     case RejectReason.sizeBelowMinimum: {
       const least = microText(marketMinSize(t, marketOf(t, i32, at)));
       const size = microText(f64[(at >>> 1) + OrderCommand.shares]!);

@@ -9,6 +9,7 @@ import {
   cashTotal,
   marketCollateral,
   positionsOf,
+  proposalOf,
   resolutionOf,
 } from '../../engine/ledger/reads.ts';
 import { findAccount } from '../../engine/orders/accounts.ts';
@@ -139,6 +140,11 @@ export class NodeVenue implements MirroredVenue {
   isSettled(condition: string): boolean {
     const row = this.rowOf(condition);
     return row === 0 || resolutionOf(this.o.tables, row) !== undefined;
+  }
+
+  isProposed(condition: string): boolean {
+    const row = this.rowOf(condition);
+    return row !== 0 && proposalOf(this.o.tables, row) !== undefined;
   }
 
   /** Condition ids of markets that have ended, have not resolved, and have shares that somebody holds. */

@@ -13,6 +13,8 @@ export interface SettlementParts {
   readonly aligned: (market: SourceMarket) => SourceMarket | undefined;
   /** Whether nothing is left to do: it has resolved here, or is no market of this node. */
   readonly isSettled: (condition: string) => boolean;
+  /** Whether an operator has proposed what it pays here: that stands, or is withdrawn, before the source counts. */
+  readonly isProposed: (condition: string) => boolean;
   /** Markets that have ended here, that somebody has shares of, and that have not resolved. */
   readonly unsettled: () => readonly string[];
   /** The source has closed it, and has not said what it pays. */
@@ -34,7 +36,7 @@ export class Settlements {
    * @returns those of them that need no more
    */
   async settle(conditions: readonly string[]): Promise<string[]> {
-    const { aligned, api, isSettled, log, onClosed, resolve, unsettled } = this.o;
+    const { aligned, api, isProposed, isSettled, log, onClosed, resolve, unsettled } = this.o;
     const looked = [...new Set([...conditions, ...unsettled()])];
     const open = looked.filter((condition) => !isSettled(condition));
     for (const found of await api.marketsBy('condition_ids', open, true)) {
@@ -43,6 +45,7 @@ export class Settlements {
       const { payout } = market;
       if (payout === undefined) onClosed(market);
       if (payout === undefined || isSettled(market.condition)) continue;
+      if (isProposed(market.condition)) continue;
       const problem = await resolve(market, payout);
       const shown = payout === 'void' ? 'is void' : `pays ${payout.join(':')}`;
       if (problem === undefined) log('info', `mirror: ${market.condition} ${shown}`);

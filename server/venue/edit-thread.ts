@@ -10,6 +10,7 @@ import { openCatalog } from '../../storage/catalog/catalog.ts';
 import { Overtaken } from '../../storage/catalog/catalog-state.ts';
 import type { Durability } from '../../storage/kv/lmdb.ts';
 import { alignedCatalog } from '../catalog/aligned.ts';
+import { stateOf } from '../catalog/resolution-state.ts';
 import { replaceCatalog } from '../catalog/snapshot.ts';
 import { type Edit, type Edited, type EditRefused, edited } from './edit.ts';
 
@@ -48,7 +49,7 @@ async function made(): Promise<EditResult> {
   for (;;) {
     const onto = store.current() ?? 0;
     const { catalog: before, mended } = alignedCatalog(store.load(), tables);
-    const result = edited(before, edit, mended > 0);
+    const result = edited(before, edit, mended > 0, (condition) => stateOf(tables, condition));
     if (!('event' in result)) return result;
     const { catalog, ...shown } = result;
     if (catalog === undefined) return { ...shown, generation: 0 };

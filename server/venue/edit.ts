@@ -11,10 +11,14 @@ import { conditionIdOf, hasEnded, tradingTerms } from '../../storage/catalog/cat
 import {
   isResolved,
   MADE,
+  operatorEnd,
   operatorFee,
+  proposalIn,
   RESOLVED_STATUS,
+  withProposal,
 } from '../../storage/catalog/operator-marks.ts';
 import { changedBy, marketsOf } from '../../storage/catalog/operator-objects.ts';
+import type { ResolutionState } from '../catalog/resolution-state.ts';
 import { marketIds, numberOf } from './venue-ids.ts';
 
 export interface EventWish {
@@ -41,6 +45,8 @@ export interface MarketWish {
   /** Base fee of takers in basis points. */
   readonly fee?: number;
   readonly negRisk?: boolean;
+  /** The market trades on after `endDate`. */
+  readonly keepOpen?: true;
   readonly id?: string;
 }
 
@@ -61,10 +67,14 @@ export type Edit =
       readonly changes: Partial<Omit<EventWish, 'id'>>;
       readonly at: string;
     }
-  /** The engine has resolved these markets. Those that the catalog does not list are left out. */
-  | { readonly kind: 'resolved'; readonly conditions: readonly string[]; readonly at: string }
+  /** Says what the engine does of these markets. Those that the catalog does not list are left out. */
+  | { readonly kind: 'resolutions'; readonly conditions: readonly string[]; readonly at: string }
+  /** The ends of these markets have come, by condition id: unix milliseconds. */
+  | { readonly kind: 'ended'; readonly ends: ReadonlyMap<string, number>; readonly at: string }
   /** Nothing but what every edit brings: markets as they are registered. */
   | { readonly kind: 'aligned' };
+
+type StateOf = (condition: string) => ResolutionState;
 
 /** What is said of them must be as it is. */
 export interface FixedMembers {
@@ -79,6 +89,8 @@ export interface Edited {
   readonly event: string;
   readonly slug: string;
   readonly condition: string;
+  /** The time at which the market ends; null = none, and of an event. */
+  readonly end: string | null;
   readonly tokens: readonly string[];
   /** Names, in the same order. */
   readonly outcomes: readonly string[];
@@ -90,14 +102,23 @@ export interface EditRefused {
   readonly detail: string;
 }
 
-/** @param isNew whether the catalog before is not stored as it is given here */
-export function edited(before: Catalog, edit: Edit, isNew = false): Edited | EditRefused {
+/**
+ * @param isNew whether the catalog before is not stored as it is given here
+ * @param stateOf what the engine says of a market
+ */
+export function edited(
+  before: Catalog,
+  edit: Edit,
+  isNew = false,
+  stateOf: StateOf = () => undefined,
+): Edited | EditRefused {
   if (edit.kind === 'aligned')
     return { ...shown({ id: '' }), ...(isNew ? { catalog: before } : {}) };
   if (edit.kind === 'event') return withEvent(before, edit.wish, edit.at);
   if (edit.kind === 'market') return withMarket(before, edit.wish, edit.at);
   if (edit.kind === 'change event') return withEventChange(before, edit);
-  if (edit.kind === 'resolved') return withResolved(before, edit);
+  if (edit.kind === 'resolutions') return withResolutions(before, edit, stateOf);
+  if (edit.kind === 'ended') return withEnded(before, edit);
   return withChange(before, edit);
 }
 
@@ -128,7 +149,8 @@ function withMarket(before: Catalog, wish: MarketWish, at: string): Edited | Edi
   if (same !== undefined) {
     return sameWish(same, wish) ? shown(event, same) : conflict('a market', 'question');
   }
-  const market = {
+  const { endDate, keepOpen } = wish;
+  const dated = {
     id: ids.id,
     question,
     conditionId: ids.conditionId,
@@ -152,10 +174,14 @@ function withMarket(before: Catalog, wish: MarketWish, at: string): Edited | Edi
     enableOrderBook: true,
     [MADE]: wish,
   };
+  const ends = endDate !== undefined && keepOpen !== true ? { tradingEnd: endDate } : undefined;
+  const market = ends === undefined ? dated : changedBy(dated, ends);
   const markets = [...marketsOf(event), market];
   const changed = { ...event, closed: false, updatedAt: at, markets };
   const others = before.events.filter(({ id }) => id !== eventId);
-  return datesFault(wish) ?? next(before, [...others, changed], changed, market);
+  return (
+    datesFault(wish) ?? endFault(ends, at) ?? next(before, [...others, changed], changed, market)
+  );
 }
 
 function withChange(
@@ -167,16 +193,18 @@ function withChange(
   if (event === undefined || market === undefined) {
     return { status: 404, error: 'market not found', detail: `there is no market ${condition}` };
   }
-  const fault = fixedFault(event, market, fixed);
-  if (fault !== undefined) return fault;
+  const fixedRefused = fixedFault(event, market, fixed);
+  if (fixedRefused !== undefined) return fixedRefused;
   if (hasEnded(market) && changes.closed !== true) {
     return { status: 409, error: 'the market is closed', detail: 'it never changes again' };
   }
-  if (isSame({ ...market, feeBps: operatorFee(market) ?? 0 }, changes)) return shown(event, market);
+  const marks = { feeBps: operatorFee(market) ?? 0, tradingEnd: endTextOf(market) };
+  if (isSame({ ...market, ...marks }, changes)) return shown(event, market);
   const changed = changedBy(market, { ...changes, updatedAt: at });
   const after = withMarkets(event, (one) => (one === market ? changed : one));
   const events = before.events.map((one) => (one === event ? after : one));
-  return datesFault(changed, changes) ?? next(before, events, after, changed);
+  const fault = datesFault(changed, changes) ?? endFault(changes, at);
+  return fault ?? next(before, events, after, changed);
 }
 
 function withEventChange(
@@ -197,21 +225,54 @@ function withEventChange(
   return datesFault(changed, changes) ?? next(before, events, changed);
 }
 
-/** What clients read in a market that has resolved; prices and winners follow from the engine. */
-function withResolved(
+/** What clients read in a market that has resolved, or is to; prices and winners follow from the engine. */
+function withResolutions(
   before: Catalog,
-  { at, conditions }: Extract<Edit, { readonly kind: 'resolved' }>,
+  { at, conditions }: Extract<Edit, { readonly kind: 'resolutions' }>,
+  stateOf: StateOf,
 ): Edited | EditRefused {
   const named = new Set(conditions);
-  const changes = {
-    ...{ closed: true, acceptingOrders: false, umaResolutionStatus: RESOLVED_STATUS },
-    ...{ closedTime: at, updatedAt: at },
-  };
-  const resolved = (market: JsonObject): JsonObject =>
-    !isResolved(market) && named.has(conditionIdOf(market) ?? '')
-      ? changedBy(market, changes)
-      : market;
-  const events = before.events.map((event) => withMarkets(event, resolved));
+  return withEach(before, (market) => {
+    const condition = conditionIdOf(market) ?? '';
+    return isResolved(market) || !named.has(condition)
+      ? market
+      : withResolution(market, stateOf(condition), at);
+  });
+}
+
+function withResolution(market: JsonObject, state: ResolutionState, at: string): JsonObject {
+  const said = proposalIn(market);
+  if (state === RESOLVED_STATUS) {
+    const changes = {
+      ...{ closed: true, acceptingOrders: false, umaResolutionStatus: RESOLVED_STATUS },
+      ...{ closedTime: at, updatedAt: at },
+    };
+    return changedBy(said === undefined ? market : withProposal(market, undefined), changes);
+  }
+  if (isDeepStrictEqual(said, state)) return market;
+  return withProposal({ ...market, updatedAt: at }, state);
+}
+
+/** Closes the markets whose end has come; the date that clients read is the end that came. */
+function withEnded(
+  before: Catalog,
+  { at, ends }: Extract<Edit, { readonly kind: 'ended' }>,
+): Edited | EditRefused {
+  return withEach(before, (market) => {
+    const end = ends.get(conditionIdOf(market) ?? '');
+    if (end === undefined || hasEnded(market)) return market;
+    const isSaid = Date.parse(text(market.endDate)) === end;
+    const date = isSaid ? {} : { endDate: new Date(end).toISOString() };
+    return changedBy(market, { closed: true, acceptingOrders: false, ...date, updatedAt: at });
+  });
+}
+
+/** The catalog with each market changed; the result names the first event of which one is another. */
+function withEach(
+  before: Catalog,
+  change: (market: JsonObject) => JsonObject,
+): Edited | EditRefused {
+  const events = before.events.map((event) => withMarkets(event, change));
   const first = events.find((event, i) => event !== before.events[i]);
   return first === undefined ? shown({ id: '' }) : next(before, events, first);
 }
@@ -254,9 +315,25 @@ function datesFault(
 ): EditRefused | undefined {
   const isTold = 'endDate' in changes || 'startDate' in changes;
   const [start, end] = [startDate, endDate].map((date) => Date.parse(text(date)));
-  if (!isTold || !(end! < start!)) return undefined;
+  const isNoTime = text(endDate) !== '' && Number.isNaN(end);
+  if (!isTold || (!isNoTime && !(end! < start!))) return undefined;
   const detail = 'endDate must be a time that is not before startDate';
   return { status: 400, error: 'invalid_field: endDate', detail };
+}
+
+/** An end that has passed ends nothing: whoever means it closes the market. */
+function endFault(
+  { tradingEnd }: { readonly tradingEnd?: unknown } = {},
+  at: string,
+): EditRefused | undefined {
+  if (typeof tradingEnd !== 'string' || Date.parse(tradingEnd) > Date.parse(at)) return undefined;
+  const detail = 'endDate must be a time that is to come, unless keepOpen is true';
+  return { status: 400, error: 'invalid_field: endDate', detail };
+}
+
+/** The end that an operator has given a market, as it was given; null = none. */
+function endTextOf(market: JsonObject): string | null {
+  return (operatorEnd(market) ?? 0) === 0 ? null : text(market.tradingEnd);
 }
 
 function marketOf(event: JsonObject, condition: string): JsonObject | undefined {
@@ -284,6 +361,7 @@ function next(
 
 function shown(event: JsonObject, market: JsonObject = {}): Edited {
   return {
+    end: endTextOf(market),
     event: String(event.id),
     slug: text(market.slug ?? event.slug),
     condition: conditionIdOf(market) ?? '',

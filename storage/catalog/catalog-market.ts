@@ -8,7 +8,7 @@ import { PIPS_PER_UNIT, TICK_GRIDS, type TicksPerUnit } from '../../engine/table
 import type { Claims, Tally } from './catalog-collect.ts';
 import { CONDITION_PATTERN, type MarketField, TOKEN_PATTERN } from './catalog-fields.ts';
 import { type JsonObject, scaledDecimal, text, textList, walletOf } from './catalog-json.ts';
-import { isResolved, operatorFee } from './operator-marks.ts';
+import { isResolved, operatorEnd, operatorFee, proposalIn } from './operator-marks.ts';
 
 /** The fields of a market that trading uses. */
 export interface CatalogMarket {
@@ -35,8 +35,12 @@ export interface CatalogMarket {
   readonly ended: boolean;
   /** Base fee of takers in basis points, where an operator has set one. */
   readonly feeBps?: number;
+  /** Unix milliseconds from which on it takes no orders, 0 = no such time, where an operator has said so. */
+  readonly end?: number;
   /** Where the catalog says that it has resolved. */
   readonly resolved?: true;
+  /** Unix milliseconds: the deadline of the proposal of which the catalog says. */
+  readonly proposed?: number;
   readonly eventId: string;
   readonly eventSlug: string;
 }
@@ -152,7 +156,6 @@ export function readMarket(
     return without('orderMinSize', 'with an unreadable minimum size');
   }
   const ended = hasEnded(raw);
-  const feeBps = operatorFee(raw);
   return {
     id,
     question: text(raw.question),
@@ -166,10 +169,24 @@ export function readMarket(
     negRisk,
     tradable: raw.active === true && !ended && switches.acceptingOrders && switches.enableOrderBook,
     ended,
-    ...(feeBps === undefined ? {} : { feeBps }),
-    ...(isResolved(raw) ? { resolved: true } : {}),
+    ...readMarks(raw),
     eventId: String(event.id),
     eventSlug: text(event.slug),
+  };
+}
+
+type Marks = Pick<CatalogMarket, 'feeBps' | 'end' | 'resolved' | 'proposed'>;
+
+/** Terms that an operator has set, and the state of the payout; each is absent where nothing is said. */
+function readMarks(raw: JsonObject): Marks {
+  const end = operatorEnd(raw);
+  const feeBps = operatorFee(raw);
+  const proposal = proposalIn(raw);
+  return {
+    ...(feeBps === undefined ? {} : { feeBps }),
+    ...(end === undefined ? {} : { end }),
+    ...(isResolved(raw) ? { resolved: true } : {}),
+    ...(proposal === undefined ? {} : { proposed: Date.parse(proposal.umaEndDate) }),
   };
 }
 

@@ -113,6 +113,15 @@ export function alignEvents(
   const stored = new StoredMarkets(registered, before);
   const contradictions = new Map<string, Contradiction>();
   let [turned, kept] = [0, 0];
+  let listed: Set<string> | undefined;
+  /** Returns the condition id of the registered market that a market lists under another one. */
+  const movedFrom = (raw: JsonObject): string | undefined => {
+    const condition = conditionOfTokens(raw, registered);
+    listed ??= conditionsIn(events);
+    if (condition === undefined || listed.has(condition)) return undefined;
+    listed.add(condition);
+    return condition;
+  };
   const alignOne = (raw: unknown, event: JsonObject): readonly unknown[] => {
     if (!isObject(raw)) return [raw];
     const aligned = alignMarket(raw, event, registered, stored);
@@ -123,7 +132,8 @@ export function alignEvents(
     const id = String(raw.id);
     const conditionId = conditionIdOf(raw) ?? '';
     contradictions.set(`${conditionId} ${id}`, { id, conditionId, reason: aligned });
-    const staying = stored.find(conditionId);
+    const standing = aligned === 'condition' ? movedFrom(raw) : conditionId;
+    const staying = standing === undefined ? undefined : stored.find(standing);
     if (staying === undefined) return [];
     const same = { ...staying, id: raw.id };
     if (isDeepStrictEqual(same, raw)) return [raw];
@@ -217,6 +227,21 @@ function alignMarket(
   const staying = names === undefined ? stored?.find(conditionId)?.outcomes : undefined;
   const isPaired = textList(staying)?.length === known.count;
   return isPaired ? { ...ordered, outcomes: staying } : ordered;
+}
+
+/** Returns the condition id of the registered market that has all tokens of a market, and no other ones. */
+function conditionOfTokens(raw: JsonObject, registered: RegisteredMarkets): string | undefined {
+  const tokenIds = textList(raw.clobTokenIds) ?? [];
+  const owner = tokenIds[0] === undefined ? undefined : registered.ownerOf(tokenIds[0]);
+  const known = owner === undefined ? undefined : registered.find(owner);
+  const isSame = known !== undefined && typeof placesOf({ tokenIds }, known) !== 'string';
+  return isSame ? owner : undefined;
+}
+
+/** Returns the condition ids of all markets. */
+function conditionsIn(events: readonly JsonObject[]): Set<string> {
+  const markets = events.flatMap((event) => (isObject(event) && listOf(event.markets)) || []);
+  return new Set(markets.filter(isObject).flatMap((raw) => conditionIdOf(raw) ?? []));
 }
 
 function withoutOutcomes(raw: JsonObject): JsonObject {

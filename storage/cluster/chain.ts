@@ -14,6 +14,11 @@ export class Chain {
     this.at = from;
   }
 
+  /** The next record is compared by its digest alone: a log that was begun anew has other checksums. */
+  forget(): void {
+    this.before = undefined;
+  }
+
   /** Whether a group that begins with `first` has what comes next, or is known already. */
   reaches(first: number): boolean {
     return first <= this.at.sequence + 1;

@@ -7,12 +7,14 @@
  *   owner                           who has claimed last: what each heartbeat is compared with
  *   leader                          the last heartbeat
  *   nodes/<node>                    what a node publishes about itself, under a lease
+ *   secret, settings                what all nodes have to have in common (server/cluster/membership.ts)
  *
  * Thread: the I/O thread.
  */
 import { type EtcdClient, isFullText, type KeyRange, type Page, type Row } from '../etcd/client.ts';
 import { LogDamage, type LogEntry, Unreachable } from '../log/log.ts';
 import { Announcer } from './announcer.ts';
+import { BadValues } from './bad-values.ts';
 import type { Answer, TailStore } from './certain.ts';
 import { Chain } from './chain.ts';
 import { Feed } from './feed.ts';
@@ -24,17 +26,21 @@ import {
   type GroupHead,
 } from './group-value.ts';
 import {
+  type AnnounceCalls,
+  type Announcement,
   type Claim,
   type FollowCalls,
+  isTail,
   NO_TAIL,
   type Position,
   type ReplicatedLog,
+  type SharedName,
   type Space,
   type Subscription,
   type Tail,
   TooOld,
 } from './replicated-log.ts';
-import { TailWriter } from './tail-writer.ts';
+import { beginLog, TailWriter } from './tail-writer.ts';
 
 const DIGITS = 16;
 const READ_MS = 3_000;
@@ -43,6 +49,11 @@ const CLOSE_MS = 700;
 /** Bytes of one read, estimated from the groups before. */
 const PAGE_BYTES = 2 ** 22;
 const PAGE_GROUPS_MAX = 64;
+
+/** What an operator can do about a value that cannot be read. */
+const GROUP_ADVICE =
+  'this node stays behind until the value is put back, or the key is deleted and it takes the copy of another node';
+const TAIL_ADVICE = 'nobody can lead until the value is put back';
 
 interface StoredGroup {
   readonly key: string;
@@ -54,11 +65,21 @@ export class EtcdLog implements ReplicatedLog, TailStore<EncodedGroup> {
   private readonly etcd: EtcdClient;
   private readonly prefix: string;
   private readonly keepBytes: number;
+  private readonly badValues: BadValues;
   private readonly writers = new Set<TailWriter<EncodedGroup>>();
   private readonly subscriptions = new Set<Subscription>();
 
-  /** `keepBytes`: so much of the newest records trim() leaves. */
-  constructor(etcd: EtcdClient, name: string, keepBytes: number) {
+  /**
+   * @param keepBytes so much of the newest records trim() leaves
+   * @param warn of values that cannot be read
+   */
+  constructor(
+    etcd: EtcdClient,
+    name: string,
+    keepBytes: number,
+    warn: (line: string) => void = () => undefined,
+  ) {
+    this.badValues = new BadValues(warn);
     this.etcd = etcd;
     this.prefix = `${name}/`;
     this.keepBytes = keepBytes;
@@ -66,7 +87,8 @@ export class EtcdLog implements ReplicatedLog, TailStore<EncodedGroup> {
 
   async tail(msMax: number): Promise<Tail> {
     const stored = await this.etcd.get(this.key('tail'), msMax);
-    return stored === undefined ? NO_TAIL : (JSON.parse(stored.toString()) as Tail);
+    if (stored === undefined) return NO_TAIL;
+    return this.badValues.read(this.key('tail'), TAIL_ADVICE, () => tailOf(stored));
   }
 
   async *range(from: Position, to: number): AsyncIterable<LogEntry> {
@@ -88,8 +110,13 @@ export class EtcdLog implements ReplicatedLog, TailStore<EncodedGroup> {
     const chain = new Chain(from);
     const pages = new Pages();
     let isOver = false;
-    let isCompared = false;
+    let isEmpty = false;
+    const onEmpty = (now: boolean): void => {
+      if (now !== isEmpty && !isOver) calls.onEmpty(now);
+      isEmpty = now;
+    };
     const take = async (rows: readonly Row[]): Promise<boolean> => {
+      if (rows.length > 0) onEmpty(false);
       for (const row of rows) {
         const group = this.stored(row);
         if (!chain.reaches(group.head.first)) return false;
@@ -104,10 +131,10 @@ export class EtcdLog implements ReplicatedLog, TailStore<EncodedGroup> {
     const feed = new Feed(this.etcd, {
       range: this.below('log/'),
       read: async () => {
-        if (!isCompared) this.compareEnd(from, await this.tail(READ_MS));
-        isCompared = true;
+        chain.forget();
         for (;;) {
           const page = await this.next(chain, pages);
+          if (page.rows.length === 0) onEmpty(await this.hasNothing(chain.at));
           if (!(await take(page.rows)) || !page.hasMore) return page.revision;
         }
       },
@@ -128,6 +155,10 @@ export class EtcdLog implements ReplicatedLog, TailStore<EncodedGroup> {
     const writer = await TailWriter.claim(this, expected, record, claim);
     this.writers.add(writer);
     return writer;
+  }
+
+  begin(records: readonly LogEntry[], epoch: number, patienceMs: number): Promise<Tail> {
+    return beginLog(this, records, epoch, patienceMs);
   }
 
   watchBeat(
@@ -167,14 +198,35 @@ export class EtcdLog implements ReplicatedLog, TailStore<EncodedGroup> {
     return this.etcd.get(this.key('leader'), msMax);
   }
 
-  announce(node: string, value: Buffer): Subscription {
-    return this.subscribed(new Announcer(this.etcd, this.key(`nodes/${node}`), value));
+  announce(node: string, value: Buffer, calls: AnnounceCalls): Announcement {
+    const announcer = new Announcer(this.etcd, this.key(`nodes/${node}`), value, calls);
+    const { stop } = this.subscribed(announcer);
+    return {
+      get state() {
+        return announcer.state;
+      },
+      stop,
+    };
   }
 
   async nodes(msMax: number): Promise<ReadonlyMap<string, Buffer>> {
     const { rows } = await this.etcd.page(this.below('nodes/'), 0, msMax);
     const { length } = this.key('nodes/');
     return new Map(rows.map(({ key, value }) => [key.slice(length), value]));
+  }
+
+  shared(name: SharedName, msMax: number): Promise<Buffer | undefined> {
+    return this.etcd.get(this.key(name), msMax);
+  }
+
+  async share(
+    name: SharedName,
+    expected: Buffer | undefined,
+    value: Buffer,
+    msMax: number,
+  ): Promise<boolean> {
+    const puts = [{ key: this.key(name), value }];
+    return (await this.put(name, expected, puts, msMax)) === 'done';
   }
 
   async space(msMax: number): Promise<Space> {
@@ -263,13 +315,17 @@ export class EtcdLog implements ReplicatedLog, TailStore<EncodedGroup> {
     }
   }
 
-  /** Only what was committed is applied, so the log ends at this position or later. */
-  private compareEnd({ digest, sequence }: Position, tail: Tail): void {
-    if (tail.sequence > sequence) return;
-    if (tail.sequence < sequence || tail.digest !== digest) {
-      const end = `it ends with batch ${tail.sequence}, digest ${tail.digest}`;
-      throw new LogDamage(`${end}; this node has batch ${sequence}, digest ${digest}`);
-    }
+  /**
+   * Whether the log is empty though a node has records. Only what was committed is applied, so any other log ends at
+   * this position or later; throws LogDamage where it does not.
+   */
+  private async hasNothing({ digest, sequence }: Position): Promise<boolean> {
+    const tail = await this.tail(READ_MS);
+    if (tail.epoch === NO_TAIL.epoch) return sequence > 0;
+    if (tail.sequence > sequence) return false;
+    if (tail.sequence === sequence && tail.digest === digest) return false;
+    const end = `it ends with batch ${tail.sequence}, digest ${tail.digest}`;
+    throw new LogDamage(`${end}; this node has batch ${sequence}, digest ${digest}`);
   }
 
   /** The groups from the next record on, and no others; throws TooOld where it is gone. */
@@ -289,7 +345,8 @@ export class EtcdLog implements ReplicatedLog, TailStore<EncodedGroup> {
   }
 
   private stored({ key, value }: Row): StoredGroup {
-    return { key, value, head: decodeHead(key, value) };
+    const head = this.badValues.read(key, GROUP_ADVICE, () => decodeHead(key, value));
+    return { key, value, head };
   }
 
   private async records({
@@ -303,7 +360,7 @@ export class EtcdLog implements ReplicatedLog, TailStore<EncodedGroup> {
       if (found === undefined) throw new TooOld(head.first - 1, head.tail.sequence + 1);
       more.push(found);
     }
-    return decodeRecords(key, value, more);
+    return this.badValues.read(key, GROUP_ADVICE, () => decodeRecords(key, value, more));
   }
 
   /** Up to which sequence records may be given up, so that the newest ones of `keepBytes` stay. */
@@ -361,6 +418,12 @@ class Pages {
     const bytes = rows.reduce((sum, { value }) => sum + value.length, 0) / rows.length;
     this.groups = Math.min(PAGE_GROUPS_MAX, Math.max(1, Math.floor(PAGE_BYTES / bytes)));
   }
+}
+
+function tailOf(stored: Buffer): Tail {
+  const tail: unknown = JSON.parse(stored.toString());
+  if (!isTail(tail)) throw new Error('it is no tail');
+  return tail;
 }
 
 function digits(sequence: number): string {

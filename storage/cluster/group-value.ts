@@ -12,7 +12,7 @@ import assert from 'node:assert/strict';
 import { LogDamage, type LogEntry } from '../log/log.ts';
 import { readRecord, recordBytes, type StoredRecord, writeRecord } from '../log/record.ts';
 import type { Group } from './certain.ts';
-import type { Tail } from './replicated-log.ts';
+import { isTail, type Tail } from './replicated-log.ts';
 
 const FORMAT = 1;
 /** Longer than any head: its numbers have at most 16 digits, and the name of a writer 81 characters. */
@@ -68,6 +68,9 @@ function writeHead(out: Buffer, head: GroupHead): void {
   out.write(text, 4);
 }
 
+/** A group of a version whose groups this one does not read. */
+export class OtherFormat extends LogDamage {}
+
 /** The head of a group's first value. Throws LogDamage; `key` names what is damaged. */
 export function decodeHead(key: string, value: Buffer): GroupHead {
   const bytes = value.length < 4 ? 0 : value.readUInt32LE(0);
@@ -77,10 +80,18 @@ export function decodeHead(key: string, value: Buffer): GroupHead {
   } catch {
     throw new LogDamage(`${key} has no head`);
   }
-  if (head.format !== FORMAT) {
-    throw new LogDamage(`${key} has format ${head.format}, this node reads ${FORMAT}`);
+  if (Number.isSafeInteger(head?.format) && head.format !== FORMAT) {
+    throw new OtherFormat(`${key} has format ${head.format}, this node reads ${FORMAT}`);
+  }
+  const { first, tail, values } = { ...head };
+  if (head?.format !== FORMAT || !isTail(tail) || !isCount(first) || !isCount(values)) {
+    throw new LogDamage(`${key} has a damaged head`);
   }
   return head as GroupHead;
+}
+
+function isCount(value: unknown): boolean {
+  return Number.isSafeInteger(value) && (value as number) > 0;
 }
 
 /** The records of a group; `more` are the values after the first one. */

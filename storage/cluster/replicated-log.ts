@@ -35,6 +35,16 @@ export interface Tail extends Position {
   readonly writer: string;
 }
 
+/** Whether a value that was read is a tail. */
+export function isTail(value: unknown): value is Tail {
+  if (typeof value !== 'object' || value === null) return false;
+  const { bytes, digest, epoch, link, sequence, writer } = value as Tail;
+  return (
+    typeof writer === 'string' &&
+    [bytes, digest, epoch, link, sequence].every((number) => Number.isSafeInteger(number))
+  );
+}
+
 /** Where the log is empty. */
 export const NO_TAIL: Tail = { sequence: 0, digest: 0, link: 0, bytes: 0, epoch: 0, writer: '' };
 
@@ -43,6 +53,8 @@ export interface FollowCalls {
   take(entry: LogEntry): void | Promise<void>;
   /** Why nothing comes at present, and undefined once it does again. The log goes on trying. */
   onProblem(problem: string | undefined): void;
+  /** The log has no record, and the position is of one; false once it has begun. Called when that changes. */
+  onEmpty(isEmpty: boolean): void;
   /** The last call: TooOld, LogDamage (the records differ from the position), or what `take` has thrown. */
   onEnd(error: Error): void;
 }
@@ -51,6 +63,22 @@ export interface Subscription {
   /** Resolves when nothing of it is under way. */
   stop(): Promise<void>;
 }
+
+/** What a process says of itself under the name of its node. */
+export interface Announcement extends Subscription {
+  /** taken: another process has the name. */
+  readonly state: 'unknown' | 'published' | 'taken';
+}
+
+export interface AnnounceCalls {
+  /** Whether a value that is found there is of no process that may run. */
+  mayReplace(found: Buffer): boolean;
+  /** Another process runs under this name, and had it first; may be called again. */
+  onTaken(found: Buffer): void;
+}
+
+/** Values that all nodes share beside the records. */
+export type SharedName = 'secret' | 'settings';
 
 export interface Claim {
   /** Node id of who claims, at most 64 characters of ASCII. */
@@ -87,6 +115,11 @@ export interface ReplicatedLog {
    * be there or may still appear, but nobody writes after it.
    */
   claim(expected: Tail, record: LogEntry, claim: Claim): Promise<LogWriter>;
+  /**
+   * Begins an empty log with records of a node, under an epoch that no node has seen; resolves with its tail. Nobody
+   * leads after it. Rejects with WrongSequence (the log is not empty), NoSpace, or OutcomeUnknown.
+   */
+  begin(records: readonly LogEntry[], epoch: number, patienceMs: number): Promise<Tail>;
   /** Each heartbeat of a leader, as soon as it is seen, in order; some may be left out. */
   watchBeat(
     onBeat: (value: Buffer) => void,
@@ -94,11 +127,25 @@ export interface ReplicatedLog {
   ): Subscription;
   /** The newest heartbeat, which a subscription may not have delivered yet; undefined = there was none. */
   lastBeat(msMax: number): Promise<Buffer | undefined>;
-  /** Publishes a value of this node until stop(); it expires some ten seconds after the node has ended. */
-  announce(node: string, value: Buffer): Subscription;
+  /**
+   * Publishes a value of this node until stop(); it expires some ten seconds after the node has ended. The value is
+   * one that no other process has.
+   */
+  announce(node: string, value: Buffer, calls: AnnounceCalls): Announcement;
   /** What is announced at present, by node. */
   nodes(msMax: number): Promise<ReadonlyMap<string, Buffer>>;
+  /** Undefined: there is none yet. */
+  shared(name: SharedName, msMax: number): Promise<Buffer | undefined>;
+  /** Puts a shared value in place of `expected`; false where another one is there, or there is no room. */
+  share(
+    name: SharedName,
+    expected: Buffer | undefined,
+    value: Buffer,
+    msMax: number,
+  ): Promise<boolean>;
   space(msMax: number): Promise<Space>;
+  /** Whether records are refused until an operator has made room. */
+  isFull(msMax: number): Promise<boolean>;
   /**
    * Gives up records up to this sequence, oldest first, but keeps the newest ones of so many bytes as the log
    * was opened with. To be called by the leader from time to time, also where nothing is to be given up.

@@ -9,9 +9,26 @@ import { randomBytes } from 'node:crypto';
 import { GroupCommit } from '../log/group-commit.ts';
 import { type LogEntry, OutcomeUnknown, Unreachable, WrongSequence } from '../log/log.ts';
 import { Certain, type Group, type TailStore } from './certain.ts';
-import { type Claim, type LogWriter, NoSpace, type Tail } from './replicated-log.ts';
+import { type Claim, type LogWriter, NO_TAIL, NoSpace, type Tail } from './replicated-log.ts';
 
 const PROBE_MS = 1_000;
+
+/** Begins an empty log, as ReplicatedLog.begin() describes. */
+export async function beginLog<G extends Group>(
+  store: TailStore<G>,
+  records: readonly LogEntry[],
+  epoch: number,
+  patienceMs: number,
+): Promise<Tail> {
+  const group = store.group(NO_TAIL, records, nameOf('begin'), epoch);
+  await new Certain(store, patienceMs).commit(group, false);
+  return group.tail;
+}
+
+/** Names one writer, once. */
+function nameOf(node: string): string {
+  return `${node}.${randomBytes(8).toString('hex')}`;
+}
 
 export class TailWriter<G extends Group> extends GroupCommit implements LogWriter {
   onRoom: (problem: string | undefined) => void = () => undefined;
@@ -39,9 +56,12 @@ export class TailWriter<G extends Group> extends GroupCommit implements LogWrite
     const isBeginning = expected.epoch === 0;
     assert(isBeginning || record.sequence === expected.sequence + 1, 'records follow the tail');
     assert(isBeginning || record.before === expected.digest, 'records follow the tail');
-    const name = `${node}.${randomBytes(8).toString('hex')}`;
     const certain = new Certain(store, patienceMs);
-    const group = { ...store.group(expected, [record], name, expected.epoch + 1), beat, seen };
+    const group = {
+      ...store.group(expected, [record], nameOf(node), expected.epoch + 1),
+      beat,
+      seen,
+    };
     await certain.commit(group, false);
     return new TailWriter(certain, group.tail);
   }

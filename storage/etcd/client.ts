@@ -17,6 +17,11 @@ export interface Row {
   readonly value: Buffer;
 }
 
+/** A row to put, under a lease where it expires. */
+export interface Put extends Row {
+  readonly lease?: string | undefined;
+}
+
 export interface Page {
   readonly rows: readonly Row[];
   /** The state of etcd that they were read from. */
@@ -36,7 +41,7 @@ export interface Swap {
   readonly expected: Buffer | undefined;
   /** Another key that has to hold this. */
   readonly unchanged?: Row | undefined;
-  readonly puts: readonly Row[];
+  readonly puts: readonly Put[];
 }
 
 export interface WatchCalls {
@@ -145,12 +150,6 @@ export class EtcdClient {
   async delete({ start, end }: KeyRange, msMax: number): Promise<void> {
     const request = { key: Buffer.from(start), range_end: Buffer.from(end) };
     await this.patiently(msMax, (etcd, options) => etcd.kv.deleteRange(request, options));
-  }
-
-  /** Puts a key that expires unless its lease is renewed in time. */
-  async putLeased({ key, value }: Row, lease: string, msMax: number): Promise<void> {
-    const request = { key: Buffer.from(key), value, lease };
-    await this.patiently(msMax, (etcd, options) => etcd.kv.put(request, options));
   }
 
   async grantLease(seconds: number, msMax: number): Promise<string> {
@@ -375,6 +374,6 @@ function comparisonOf(key: string, value: Buffer | undefined): object {
     : { ...name, target: 'Value', value };
 }
 
-function putOf({ key, value }: Row): IRequestOp {
-  return { request_put: { key: Buffer.from(key), value } };
+function putOf({ key, lease, value }: Put): IRequestOp {
+  return { request_put: { key: Buffer.from(key), value, ...(lease !== undefined && { lease }) } };
 }

@@ -39,18 +39,23 @@ const SIGN_MS = 1_000;
 const LENGTH_BYTES = 4;
 const MANIFEST_BYTES_MAX = 2 ** 26;
 
+let given = 0;
+/** How many copies of a directory are being made or sent. */
+const underWay = new Map<string, number>();
+
 /** Removes what copies for peers have left behind: those were under way when the node ended. */
 export function removeGiven(dataDir: string): void {
+  // A start that begins again meets those of this process: each goes by itself.
+  if (underWay.has(dataDir)) return;
   rmSync(join(dataDir, GIVING), { recursive: true, force: true });
 }
-
-let given = 0;
 
 /** The stream of a new copy of a directory; empty pieces while it is made, so that its reader sees that it is. */
 export async function* give(dataDir: string): AsyncGenerator<Buffer, void, void> {
   given += 1;
   const into = join(dataDir, GIVING, String(given));
   makeDirectory(dirname(into));
+  count(dataDir, 1);
   const copying = copied({ dataDir, into });
   try {
     while (await Promise.race([copying, sleep(SIGN_MS, true, { ref: false })])) {
@@ -61,7 +66,14 @@ export async function* give(dataDir: string): AsyncGenerator<Buffer, void, void>
     // Who reads it may be gone before it is made.
     await copying.catch(() => undefined);
     rmSync(into, { recursive: true, force: true });
+    count(dataDir, -1);
   }
+}
+
+function count(dataDir: string, more: number): void {
+  const now = (underWay.get(dataDir) ?? 0) + more;
+  if (now === 0) underWay.delete(dataDir);
+  else underWay.set(dataDir, now);
 }
 
 async function copied(workerData: CopySetup): Promise<undefined> {

@@ -143,7 +143,27 @@ test('a line that is refused is named, the others are paid in, and a corrected l
   assert.equal(changed.code, 1);
   assert.match(
     changed.stderr,
-    /second\.csv:1: id was used before, with another body: it was used for a deposit of 0\.25 at 20/,
+    /: id was used before, with another body: line 1: it was used for a deposit of 0\.25 at 20/,
+  );
+});
+
+test('a file in which lines were put in or taken out after it was paid in pays nobody', async () => {
+  const lines = Array.from({ length: 3 }, (_, i) => `${addressOf(40 + i)},2`);
+  assert.equal((await pay(fileOf('third.csv', lines))).code, 0);
+  const before = await deposited();
+  for (const changed of [[`${addressOf(50)},2`, ...lines], lines.slice(1), [lines[0]!, ...lines]]) {
+    const { code, stderr } = await pay(fileOf('third.csv', changed));
+    assert.equal(code, 1);
+    assert.match(
+      stderr,
+      /^0 of \d lines are done: the file is not the one of which lines were paid in$/m,
+    );
+    assert.equal(await deposited(), before);
+  }
+  const longer = await pay(fileOf('third.csv', [...lines, `${addressOf(50)},2`]));
+  assert.match(
+    longer.stdout,
+    /^third.csv: 1 of 4 lines are paid in, 2 in all; 3 were done before$/m,
   );
 });
 

@@ -99,7 +99,7 @@ test('a catalog that was replaced whole says again what has resolved, without an
   const { closedTime } = await catalogMarket(operator.node, '1');
   // A catalog that is replaced whole has lost what an operator did.
   await withMarkets(dataDir, FILE);
-  await until(() => operator.node.log.includes('says now that 1 markets have resolved'));
+  await until(() => operator.node.log.includes('says now how 1 markets resolve'));
   await assertResolved(operator.node, '1', condition);
   assert(String((await catalogMarket(operator.node, '1')).closedTime) >= String(closedTime));
   await operator.node.stop();

@@ -67,7 +67,7 @@ export function judgeAnswer(catalog: NaiveCatalog, target: string, answer: Answe
       assert.deepEqual(plainRefusal(JSON.parse(text)), JSON.parse(expected.text), context);
       return;
     }
-    // Only spaces and the spelling of texts may differ.
+    // Only the spelling of texts may differ.
     const anyCursor = (name: string, value: unknown): unknown =>
       name === 'next_cursor' ? 'any' : value;
     const json: unknown = JSON.parse(text);
@@ -75,7 +75,11 @@ export function judgeAnswer(catalog: NaiveCatalog, target: string, answer: Answe
     const served = expected.text.endsWith('"any"}')
       ? JSON.stringify(json, anyCursor)
       : JSON.stringify(json);
-    if (served === expected.text) return;
+    if (served === expected.text) {
+      const outside = text.replaceAll(/"(?:[^"\\]|\\.)*"/g, '');
+      assert.doesNotMatch(outside, / {2}/, `${context}: a run of blanks`);
+      return;
+    }
     assert.fail(`${context}: ${firstDifference(served, expected.text)}`);
   } else if (expected.kind === 'bad request') {
     judgeFault(expected.faults, context, answer);

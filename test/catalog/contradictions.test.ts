@@ -165,6 +165,24 @@ test('a market whose tokens another condition id claims is not taken, whatever t
   );
 });
 
+test('a market under another condition id stays as it is where an import leaves it out', async (t) => {
+  const dataDir = directory(t);
+  const { t: tables } = await registeredIn(t, dataDir, FILE);
+  const [, before] = await storedIn(dataDir);
+  const moved = withMarket(FILE, '4', (market) => ({
+    ...turned(market),
+    conditionId: `0x${'e'.repeat(64)}`,
+  }));
+  for (const options of [[], ['--merge']]) {
+    const { code, stdout } = await importing(dataDir, moved, '--skip-changed', ...options);
+    assert.equal(code, 0);
+    assert.match(stdout, /^opens, changes, closes and removes no market$/m);
+    const [, after] = await storedIn(dataDir);
+    assert.deepEqual(after.markets, before.markets);
+    assert.deepEqual(marketCommands(tables, after.markets, assert.fail), []);
+  }
+});
+
 test('where nothing is registered, a file may say anything', async (t) => {
   const dataDir = directory(t);
   for (const file of [FILE, withoutFour(FAULTY), TURNED]) {

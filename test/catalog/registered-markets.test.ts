@@ -146,6 +146,25 @@ test('tokens of a registered market under another condition id, or none, are not
   }
 });
 
+test('a registered market that is listed under another condition id stays, unless it is listed itself', () => {
+  const moved = { ...raw(1, ['No', 'Yes'], tokens('1002', '1001')), conditionId: conditionOf(8) };
+  const before = { ...raw(1, YES_NO, { question: 'before' }), negRisk: false };
+  for (const [listed, ids] of [
+    [[moved], ['1']],
+    [[moved, { ...moved, id: '4' }], ['1']],
+    [[moved, raw(1, YES_NO, { id: '5' })], ['5']],
+    [[{ ...moved, conditionId: '' }], ['1']],
+  ] as const) {
+    const { contradictions, markets } = alignedMarkets(listed);
+    assert.deepEqual([...new Set(contradictions.map(({ reason }) => reason))], ['condition']);
+    assert.deepEqual(
+      markets.map(({ id }) => id),
+      ids,
+    );
+    if (ids[0] === '1') assert.deepEqual(markets[0], before);
+  }
+});
+
 test('a market that has ended may lose its tokens: it keeps those that are stored', () => {
   for (const gone of [{ clobTokenIds: undefined }, { clobTokenIds: '[]', outcomes: '[]' }]) {
     const ended = raw(3, ['A', 'B', 'C'], { ...gone, closed: true });

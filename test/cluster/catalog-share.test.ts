@@ -1,6 +1,7 @@
 /** Content of the catalog between nodes, over real connections and real stores. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { Announcements } from '../../server/cluster/announced.ts';
 import { giveContent } from '../../server/cluster/catalog-give.ts';
 import { CatalogShare } from '../../server/cluster/catalog-share.ts';
 import { PeerCall } from '../../server/cluster/peers/calls.ts';
@@ -10,7 +11,7 @@ import { type CatalogStore, openCatalog } from '../../storage/catalog/catalog.ts
 import { readCatalog } from '../../storage/catalog/catalog-file.ts';
 import { catalogFile, temporaryDirectory, until } from '../common/node-harness.ts';
 
-const SECRET = 's'.repeat(32);
+const SECRETS = { current: 's'.repeat(32), previous: '' };
 const WAIT_MS = 60_000;
 /** More than sockets hold on their way. */
 const LONG_BYTES = 24 * 2 ** 20;
@@ -29,17 +30,17 @@ class Place {
     this.store = openCatalog(dataDir, { durability: 'committed' });
     this.store.awaitRecords(undefined);
     const print = (_: string, line: string): void => void this.lines.push(line);
-    this.server = new PeerServer({ secret: SECRET, host: '127.0.0.1', port: 0, print });
+    this.server = new PeerServer({ secrets: SECRETS, host: '127.0.0.1', port: 0, print });
     const nodes = async () =>
       new Map(
         [...announced].map(([name, { peers }]) => [
           name,
-          Buffer.from(JSON.stringify({ advertise: '', peers, mayLead: true, key: '' })),
+          Buffer.from(JSON.stringify({ advertise: 'http://n', peers, mayLead: true, key: '' })),
         ]),
       );
     this.share = new CatalogShare({
-      ...{ node, secret: SECRET, dataDir, durability: 'committed', store: this.store, print },
-      ...{ replicated: { nodes }, peers: () => this.peers },
+      ...{ node, secrets: SECRETS, dataDir, durability: 'committed', store: this.store, print },
+      ...{ announcements: new Announcements({ nodes }, 'test', print), peers: () => this.peers },
       ...{ leads: () => node === leader, leader: () => leader },
     });
     this.share.serve(this.server);
@@ -89,7 +90,7 @@ test('what is offered is fetched, prepared and kept, not in use; who has it answ
       assert.equal(store.current(), undefined);
       await store.adopt(store.find(digest)!);
       assert.equal(store.digest(), digest);
-      assert(Array.isArray(store.snapshot('ready-6')), 'what is served is prepared');
+      assert(Array.isArray(store.snapshot('ready-7')), 'what is served is prepared');
     }
     await n0!.share.spread(n0!.store.proposal()!, never);
     const fetched = n1!.lines.filter((line) => line.includes('is here'));
@@ -106,7 +107,7 @@ test('content that is not what was offered is refused, and the error of the lead
         yield content;
       })(),
     );
-    const connection = new PeerConnection(addressOf(n1!.peers), SECRET, 'n0');
+    const connection = new PeerConnection(addressOf(n1!.peers), SECRETS, 'n0');
     const offer = { node: 'n0', peers: n0!.peers, digest: other, generation: 1, bytes: 1 };
     await assert.rejects(
       connection.call(PeerCall.catalogOffer, Buffer.from(JSON.stringify(offer))),
@@ -132,7 +133,7 @@ test('a node that lacks what is in use gets it from whoever has it', () =>
 test('a reader that stops for a while holds up nobody, and gets all of it in the end', () =>
   shared(['n0', 'n1'], async ([n0, n1]) => {
     const digest = await proposed(n0!, LONG_BYTES);
-    const connection = new PeerConnection(addressOf(n0!.peers), SECRET, 'n9');
+    const connection = new PeerConnection(addressOf(n0!.peers), SECRETS, 'n9');
     const slow = connection.stream(PeerCall.catalogContent, Buffer.from(digest));
     const first = await slow.next();
     assert.equal(first.done, false);
@@ -159,7 +160,7 @@ test('of a reader that has gone nothing is left, no timer either', () =>
 
 test('only a digest is taken for one', () =>
   shared(['n0'], async ([n0]) => {
-    const connection = new PeerConnection(addressOf(n0!.peers), SECRET, 'n9');
+    const connection = new PeerConnection(addressOf(n0!.peers), SECRETS, 'n9');
     const stream = connection.stream(PeerCall.catalogContent, Buffer.from('1'));
     await assert.rejects(stream.next(), /that is no digest/);
     const missing = connection.stream(PeerCall.catalogContent, Buffer.from('0'.repeat(64)));

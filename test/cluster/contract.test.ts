@@ -12,6 +12,7 @@ import {
   entryOf,
   etcdPlace,
   memoryPlace,
+  Observer,
   type Place,
   until,
 } from './log-place.ts';
@@ -77,4 +78,28 @@ test('the log on etcd', { skip: NO_ETCD }, async (t) => {
   for (const [i, name] of Object.keys(BEHAVIOURS).entries()) {
     await t.test(name, () => behave(etcdPlace(etcd, `venue-${i}`), name));
   }
+});
+
+test('a follower goes on in a log that begins where the lost one has ended', {
+  skip: NO_ETCD,
+}, async (t) => {
+  const etcd = await Etcd.start({ members: 1 });
+  const place = etcdPlace(etcd, 'venue');
+  const client = await etcd.client();
+  t.after(async () => {
+    await place.close();
+    client.close();
+    await etcd.close();
+  });
+  const observer = new Observer(await place.open());
+  const writer = await claimed(await place.open());
+  for (let i = 0; i < 4; i++) await appendNext(writer);
+  await observer.has(5);
+  await client.delete({ start: 'venue/', end: 'venue0' }, 10_000);
+  await until(() => observer.empties.length > 0, 'it finds the log empty');
+  await assert.rejects(appendNext(writer));
+  await (await place.open()).begin([entryOf(4), entryOf(5)], 6, 10_000);
+  await appendNext(await claimed(await place.open()));
+  await observer.has(7);
+  assert.deepEqual(observer.empties, [true, false]);
 });

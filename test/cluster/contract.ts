@@ -50,6 +50,47 @@ export const BEHAVIOURS: Readonly<Record<string, (open: Open, random: Random) =>
     });
   },
 
+  'a log that has nothing of what a node has says so, and the node goes on once it has begun':
+    async (open) => {
+      const log = await open();
+      const [behind, level, fresh] = [
+        new Observer(await open(), positionOf(498)),
+        new Observer(await open(), positionOf(500)),
+        new Observer(await open()),
+      ];
+      for (const { empties } of [behind, level]) {
+        await until(() => empties.length > 0, 'the node is notified');
+      }
+      const tail = await log.begin([entryOf(499, 700_000), entryOf(500, 700_000)], 501, MS);
+      assert.deepEqual([tail.sequence, tail.digest, tail.epoch], [500, digestOf(500), 501]);
+      assert.deepEqual(await (await open()).tail(MS), tail);
+      await behind.has(500);
+      await until(() => level.empties.length > 1, 'the node is notified');
+      for (const { empties } of [behind, level]) assert.deepEqual(empties, [true, false]);
+      await until(() => fresh.ended !== undefined, 'it needs a copy');
+      assert(fresh.ended instanceof TooOld, `${fresh.ended}`);
+      assert.deepEqual(fresh.empties, []);
+      const writer = await claimed(await open());
+      assert.deepEqual([writer.last, writer.epoch], [501, 502]);
+      await appendNext(writer);
+      for (const observer of [behind, level]) await observer.has(502);
+    },
+
+  'a log begins once: whoever would begin it again, or with other records, is refused': async (
+    open,
+  ) => {
+    const logs = [await open(), await open(), await open()];
+    const begun = await Promise.allSettled(
+      logs.map((log, i) => log.begin([entryOf(500, 50, i)], 600, MS)),
+    );
+    assert.equal(begun.filter(({ status }) => status === 'fulfilled').length, 1);
+    for (const one of begun) {
+      if (one.status === 'rejected') assert(one.reason instanceof WrongSequence, one.reason);
+    }
+    await claimed(logs[0]!);
+    await assert.rejects(logs[1]!.begin([entryOf(502)], 601, MS), WrongSequence);
+  },
+
   'what was appended is read on another machine as it was, short and longer than a request': async (
     open,
   ) => {
@@ -316,8 +357,9 @@ export const BEHAVIOURS: Readonly<Record<string, (open: Open, random: Random) =>
 
   'nodes see what the others publish about themselves': async (open) => {
     const [one, two] = [await open(), await open()];
-    const first = one.announce('one', Buffer.from('1'));
-    const other = one.announce('other', Buffer.from('x'));
+    const calls = { mayReplace: () => true, onTaken: () => undefined };
+    const first = one.announce('one', Buffer.from('1'), calls);
+    const other = one.announce('other', Buffer.from('x'), calls);
     const shows = async (expected: Record<string, string>): Promise<void> => {
       let seen: Record<string, string> = {};
       for (const end = performance.now() + MS; performance.now() < end; ) {
@@ -329,11 +371,37 @@ export const BEHAVIOURS: Readonly<Record<string, (open: Open, random: Random) =>
     };
     await shows({ one: '1', other: 'x' });
     // A node that starts again may announce itself before its run before has ended.
-    two.announce('one', Buffer.from('2'));
+    two.announce('one', Buffer.from('2'), calls);
     await shows({ one: '2', other: 'x' });
     await first.stop();
     await other.stop();
     await shows({ one: '2' });
+  },
+
+  'a name that another process has is free once that one stops': async (open) => {
+    const [one, two] = [await open(), await open()];
+    const calls = { mayReplace: () => false, onTaken: () => undefined };
+    const first = one.announce('n', Buffer.from('1'), calls);
+    await until(() => first.state === 'published', 'the first one has the name');
+    const second = two.announce('n', Buffer.from('2'), calls);
+    await until(() => second.state === 'taken', 'the second one waits');
+    assert.equal(`${(await one.nodes(MS)).get('n')}`, '1');
+    await first.stop();
+    await until(() => second.state === 'published', 'the second one has the name');
+    assert.equal(`${(await one.nodes(MS)).get('n')}`, '2');
+  },
+
+  'of two that put a shared value in place of the same one, one does': async (open) => {
+    const [one, two] = [await open(), await open()];
+    assert.equal(await one.shared('secret', MS), undefined);
+    const [a, b] = [Buffer.from('a'), Buffer.from('b')];
+    assert.equal(await one.share('secret', undefined, a, MS), true);
+    assert.equal(await two.share('secret', undefined, b, MS), false);
+    assert.equal(await two.share('secret', b, b, MS), false);
+    assert.deepEqual(await two.shared('secret', MS), a);
+    assert.equal(await two.share('secret', a, b, MS), true);
+    assert.deepEqual(await one.shared('secret', MS), b);
+    assert.equal(await one.shared('settings', MS), undefined);
   },
 
   'closing ends writers and followers, while they have something under way': async (open) => {

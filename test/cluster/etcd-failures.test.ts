@@ -390,7 +390,7 @@ test('closing does not wait for an etcd that is away', { skip: NO_ETCD }, async 
   const log = await place.open();
   const writer = await claimed(log);
   const observer = new Observer(log);
-  log.announce('a', Buffer.from('x'));
+  log.announce('a', Buffer.from('x'), { mayReplace: () => true, onTaken: () => undefined });
   log.watchBeat(
     () => undefined,
     () => undefined,

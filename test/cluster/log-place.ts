@@ -122,6 +122,7 @@ export function appendNext(writer: LogWriter, bytes = 50, fill?: number): Promis
 export class Observer {
   readonly entries: LogEntry[] = [];
   readonly problems: (string | undefined)[] = [];
+  readonly empties: boolean[] = [];
   ended: Error | undefined;
   readonly subscription: Subscription;
   /** Each record waits for it. */
@@ -138,6 +139,7 @@ export class Observer {
         this.entries.push(entry);
       },
       onProblem: (problem) => void this.problems.push(problem),
+      onEmpty: (isEmpty) => void this.empties.push(isEmpty),
       onEnd: (error) => {
         this.ended = error;
       },

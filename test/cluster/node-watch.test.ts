@@ -5,12 +5,12 @@ import { FRESH_MS, type NodeState, NodeWatch } from '../../server/cluster/node-w
 import { PeerServer } from '../../server/cluster/peers/peer-server.ts';
 import { until } from '../common/node-harness.ts';
 
-const SECRET = 's'.repeat(32);
+const SECRETS = { current: 's'.repeat(32), previous: '' };
 const AHEAD_MS = 60_000;
 const OWN: NodeState = { leads: true, applied: 7, reasons: ['log'], wall: 0 };
 
-async function serving(own: (() => NodeState) | undefined, secret = SECRET) {
-  const server = new PeerServer({ secret, host: '127.0.0.1', port: 0, print: () => undefined });
+async function serving(own: (() => NodeState) | undefined, secrets = SECRETS) {
+  const server = new PeerServer({ secrets, host: '127.0.0.1', port: 0, print: () => undefined });
   if (own !== undefined) NodeWatch.serve(server, own);
   const port = await server.listen();
   return { server, announced: { mayLead: true, peers: `peers://127.0.0.1:${port}` } };
@@ -21,7 +21,7 @@ test('each node is asked for its state and its clock, and one that ends falls si
   const [here, older, other] = await Promise.all([
     serving(state),
     serving(undefined),
-    serving(state, 'o'.repeat(32)),
+    serving(state, { current: 'o'.repeat(32), previous: '' }),
   ]);
   const nodes = new Map([
     ['here', here.announced],
@@ -32,7 +32,7 @@ test('each node is asked for its state and its clock, and one that ends falls si
   let looks = 0;
   let isListed = true;
   const watch = new NodeWatch({
-    ...{ node: 'own', secret: SECRET, wall: Date.now },
+    ...{ node: 'own', secrets: SECRETS, wall: Date.now },
     nodes: () => (isListed ? Promise.resolve(nodes) : Promise.reject(new Error('no log'))),
     onLook: () => {
       looks += 1;

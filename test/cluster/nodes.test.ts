@@ -1,9 +1,18 @@
 /** Whole nodes on a real etcd: three processes of each. */
 import assert from 'node:assert/strict';
+import { Agent } from 'node:http';
 import { describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fromMicro, NodeClient, type Placed, Wallet } from '../../client/client.ts';
 import { useCompiledNodes } from '../common/forms.ts';
-import { get, TestNode, temporaryDirectory, until } from '../common/node-harness.ts';
+import {
+  type BookJson,
+  get,
+  send,
+  TestNode,
+  temporaryDirectory,
+  until,
+} from '../common/node-harness.ts';
 import {
   NEEDS_ETCD,
   placed,
@@ -15,6 +24,10 @@ import {
 
 useCompiledNodes();
 const LEVELS = 20;
+/** Longer than the silence after which a read counts as old. */
+const STOPPED_MS = 4_000;
+const ROUNDS = 3;
+const READS = 8;
 
 describe('a cluster of three nodes', NEEDS_ETCD, () => {
   const on = sharedCluster();
@@ -144,6 +157,87 @@ describe('a cluster of three nodes', NEEDS_ETCD, () => {
       const mode = { ledger: false, demo: false, mirror: false, play: false, cluster: true };
       assert.deepEqual(status.mode, mode);
       await cluster.level();
+    }),
+  );
+
+  test(
+    'a node whose settings accept other signatures than the cluster does is refused by their names',
+    on(async (cluster) => {
+      const leader = await cluster.leader();
+      const [at = 0] = cluster.nodes.map((_, i) => i).filter((i) => i !== leader);
+      const kept = cluster.settingsOf(at);
+      const { status } = await get(cluster.nodes[at]!, '/status');
+      assert.equal(status, 200);
+      await cluster.nodes[at]!.stop();
+      const other = `0x${'ab'.repeat(20)}`;
+      const wrong = {
+        CHAIN_ID: '1',
+        VERIFY_SIGNATURES: 'off',
+        EXCHANGE_ADDRESS: other,
+        NEG_RISK_EXCHANGE_ADDRESS: other,
+        EXCHANGE_ADDRESS_2: other,
+        NEG_RISK_EXCHANGE_ADDRESS_2: other,
+        ORDER_VERSION: 'both',
+        EIP712_DOMAIN_NAME: 'Another',
+        EIP712_DOMAIN_VERSION: '3',
+        PROXY_WALLET_FACTORY: `${other}:0x${'cd'.repeat(32)}`,
+        SAFE_WALLET_FACTORY: `${other}:0x${'cd'.repeat(32)}`,
+      };
+      const { CHAIN_ID, ...rest } = wrong;
+      const { code, log } = await TestNode.refuse(cluster.directories[at]!, { ...kept, ...rest });
+      assert.equal(code, 2, log);
+      for (const [variable, value] of Object.entries(rest)) {
+        const line = `${variable} is ${value}, that of the cluster `;
+        assert(log.includes(line), `${line}: ${log}`);
+      }
+      // A directory with API keys has its own chain; a new one has none.
+      for (const directory of [cluster.directories[at]!, temporaryDirectory()]) {
+        const chained = await TestNode.refuse(directory, { ...kept, CHAIN_ID });
+        assert.deepEqual([chained.code, /CHAIN_ID/.test(chained.log)], [2, true], chained.log);
+      }
+      // The same address in other letters is the same one.
+      const text = '0xB5592f7CccA122558D2201e190826276f3a661cb'.toLowerCase();
+      await cluster.run(at, { EXCHANGE_ADDRESS: text });
+      await cluster.level();
+      await cluster.isReady(at);
+    }),
+  );
+
+  test(
+    'a follower that was stopped for seconds marks the first read as old, or answers it anew',
+    on(async (cluster) => {
+      const alice = await traderOf(cluster, 'alice');
+      await placed(cluster, alice, 1);
+      await cluster.level();
+      const at = await cluster.follower();
+      const others = [...cluster.nodes.keys()].filter((i) => i !== at);
+      const stopped = cluster.nodes[at]!;
+      const path = `/book?token_id=${cluster.market.tokenIds[0]!}`;
+      await until(async () => (await get(stopped, path)).headers['x-stale'] === undefined, WAIT_MS);
+      const agent = new Agent({ keepAlive: true, maxSockets: READS });
+      const read = () => send(stopped, 'GET', path, {}, '', agent);
+      const reads = () => Promise.all(Array.from({ length: READS }, read));
+      for (let round = 0; round < ROUNDS; round++) {
+        // What comes by an open connection is answered as soon as the node runs again.
+        await reads();
+        process.kill(stopped.pid, 'SIGSTOP');
+        await placed(cluster, alice, 10 + round, others);
+        await sleep(STOPPED_MS);
+        const reading = reads();
+        await sleep(STOPPED_MS / 10);
+        process.kill(stopped.pid, 'SIGCONT');
+        for (const { headers, json } of await reading) {
+          const levels = (json as BookJson).bids.length;
+          assert(headers['x-stale'] === 'true' || levels === 2 + round, `${levels} levels`);
+        }
+        await until(async () => {
+          const { headers, json } = await get(stopped, path);
+          const isCurrent = headers['x-stale'] === undefined;
+          assert(!isCurrent || (json as BookJson).bids.length === 2 + round, 'old, without a mark');
+          return isCurrent;
+        }, WAIT_MS);
+      }
+      agent.destroy();
     }),
   );
 });

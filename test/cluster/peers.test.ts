@@ -13,20 +13,28 @@ import {
   PeerConnection,
 } from '../../server/cluster/peers/peer-connection.ts';
 import { PeerServer } from '../../server/cluster/peers/peer-server.ts';
+import { PeerKeys } from '../../server/cluster/peers/secure.ts';
 import type { Leader } from '../../server/cluster/roles.ts';
 import { whileAlive } from '../../server/cluster/while-alive.ts';
 import { until } from '../common/node-harness.ts';
 
 const FRAME_BYTES_MAX = 16 * 2 ** 20;
-const SECRET = 's'.repeat(32);
+const SECRETS = { current: 's'.repeat(32), previous: '' };
 
 async function served(
   body: (port: number, server: PeerServer, lines: readonly string[]) => Promise<void>,
   readerMsMax = 60_000,
+  secrets = SECRETS,
 ): Promise<void> {
   const lines: string[] = [];
   const print = (_: string, line: string): void => void lines.push(line);
-  const server = new PeerServer({ secret: SECRET, host: '127.0.0.1', port: 0, print, readerMsMax });
+  const server = new PeerServer({
+    secrets,
+    host: '127.0.0.1',
+    port: 0,
+    print,
+    readerMsMax,
+  });
   const port = await server.listen();
   try {
     await body(port, server, lines);
@@ -35,8 +43,8 @@ async function served(
   }
 }
 
-function connectionTo(port: number, secret = SECRET, silentMsMax?: number): PeerConnection {
-  return new PeerConnection({ host: '127.0.0.1', port }, secret, 'n1', silentMsMax);
+function connectionTo(port: number, secrets = SECRETS, silentMsMax?: number): PeerConnection {
+  return new PeerConnection({ host: '127.0.0.1', port }, secrets, 'n1', silentMsMax);
 }
 
 /** A way to a port that loses everything from some moment on, and closes nothing. */
@@ -120,7 +128,7 @@ test('a connection on which nothing comes back is lost, and so is the call that 
   served(async (port, server) => {
     server.answer(PeerCall.request, async (bytes) => bytes);
     const way = await wayTo(port);
-    const connection = connectionTo(way.port, SECRET, 400);
+    const connection = connectionTo(way.port, SECRETS, 400);
     await connection.call(PeerCall.request, Buffer.alloc(1));
     way.isCut = true;
     await assert.rejects(
@@ -138,7 +146,7 @@ test('a call whose answer takes longer than that is answered: pings are', () =>
       await sleep(2_500);
       return bytes;
     });
-    const connection = connectionTo(port, SECRET, 1_000);
+    const connection = connectionTo(port, SECRETS, 1_000);
     assert.equal(`${await connection.call(PeerCall.request, Buffer.from('late'))}`, 'late');
     connection.close();
   }));
@@ -187,7 +195,7 @@ test('who has another secret is not answered, and is said once', () =>
       return Buffer.alloc(0);
     });
     for (let i = 0; i < 3; i++) {
-      const connection = connectionTo(port, 'x'.repeat(32));
+      const connection = connectionTo(port, { current: 'x'.repeat(32), previous: '' });
       const lost = await connection.call(PeerCall.request, Buffer.alloc(1)).then(
         () => undefined,
         (error: unknown) => error,
@@ -198,6 +206,38 @@ test('who has another secret is not answered, and is said once', () =>
     assert.equal(calls, 0);
     assert.deepEqual(lines, ['127.0.0.1 does not have CLUSTER_SECRET: its connections are closed']);
   }));
+
+test('while the secret changes, every two nodes that share one of theirs can talk', async () => {
+  const [before, after] = ['b'.repeat(32), 'a'.repeat(32)];
+  const old = { current: before, previous: '' };
+  const both = { current: after, previous: before };
+  const next = { current: after, previous: '' };
+  for (const secrets of [old, both, next]) {
+    await served(
+      async (port, server, lines) => {
+        server.answer(PeerCall.request, async (bytes) => bytes);
+        for (const caller of [old, both, next]) {
+          const connection = connectionTo(port, caller);
+          const answer = connection.call(PeerCall.request, Buffer.from('x'));
+          if (new Set([secrets, caller, both]).size === 3) await assert.rejects(answer);
+          else assert.equal(`${await answer}`, 'x');
+          connection.close();
+        }
+        assert.equal(lines.length, secrets === both ? 0 : 1);
+      },
+      60_000,
+      secrets,
+    );
+  }
+});
+
+test('a node of a version that names no key has the secret of before', async () => {
+  const both = new PeerKeys({ current: 'a'.repeat(32), previous: 'b'.repeat(32) });
+  const old = new PeerKeys({ current: 'b'.repeat(32), previous: '' });
+  const { psk } = old.forServer(old.hint, 'n1');
+  assert.deepEqual(both.ofIdentity('n1'), psk);
+  assert.deepEqual(both.forServer(null, 'n2').psk, psk);
+});
 
 test('of a connection that is given up before it is open nothing is said', () =>
   served(async (port, server, lines) => {
@@ -239,7 +279,7 @@ test('a frame that is too long closes the connection; calls under way are lost, 
 test('a leader that leaves still answers what was sent; the next one finds a connection', async () => {
   const told = { leader: undefined as Leader | undefined };
   const link = new LeaderLink({
-    ...{ node: 'n1', secret: SECRET, waitMs: 20_000, lateMs: 0 },
+    ...{ node: 'n1', secrets: SECRETS, waitMs: 20_000, lateMs: 0 },
     ...{ leads: () => false, leader: () => told.leader, meters: new ForwardMeters() },
     print: () => undefined,
   });

@@ -29,7 +29,9 @@ function staged() {
   const lines: string[] = [];
   const at = {
     ...{ nodes: [watched('n1', { state: { ...STATE, leads: true } })], leads: false },
-    ...{ leader: LEADER as Leader | undefined, isHeard: true, isStale: false, isSilent: false },
+    ...{ leader: LEADER as Leader | undefined, isHeard: true, isStale: false },
+    problem: undefined as string | undefined,
+    emptyLog: undefined as string | undefined,
   };
   const readiness = new Readiness({
     watch: {
@@ -40,7 +42,8 @@ function staged() {
     leader: () => at.leader,
     leaderIsHeard: () => at.isHeard,
     isStale: () => at.isStale,
-    logIsSilent: () => at.isSilent,
+    logProblem: () => at.problem,
+    emptyLog: () => at.emptyLog,
     print: (_, line) => void lines.push(line),
   });
   const codes = (): string[] => readiness.pauses().map(({ reason }) => reason);
@@ -139,13 +142,17 @@ test('a follower says that its leader is not reached, that none leads, or that i
   at.leader = LEADER;
   at.nodes = [watched('n1')];
   await looks('catch-up');
-  at.isSilent = true;
+  at.problem = 'no answer';
   await looks('etcd');
+  at.emptyLog = 'the log is empty';
+  await looks('empty-log');
+  at.emptyLog = undefined;
   at.isStale = false;
   await looks('');
   const said = lines.join('\n');
   assert.match(said, /^cluster: n1, which leads, does not answer; requests that/m);
   assert.match(said, /^a node leads the cluster$/m);
+  assert.match(said, /^the log is empty; reads only, marked as stale$/m);
 });
 
 test('a node whose clock is wrong says so, and two nodes only warn', async () => {

@@ -119,6 +119,40 @@ test('another node leads once the leader is dead, and goes on from the time of t
     assert.deepEqual(notedIn(stage.cluster), [1, 2]);
   }));
 
+test('nodes with records claim no empty log, whether they run or start, and go on once it has begun', () =>
+  staged(async (stage) => {
+    const { cluster, nodes } = stage;
+    const first = await stage.led();
+    assert.equal(await first.note(1), undefined);
+    await stage.level();
+    const { epoch } = cluster.tail;
+    await until(
+      () => nodes.every((node) => node.run!.roles.facts().leader?.epoch === epoch),
+      WAIT_MS,
+    );
+    cluster.lose();
+    const isWaiting = ({ run }: SimulatedNode): boolean => run!.roles.waitsForBegin();
+    await until(() => nodes.every(isWaiting), WAIT_MS);
+    const [starts = first] = nodes.filter((node) => node !== first);
+    starts.kill();
+    starts.start();
+    await until(() => isWaiting(starts), WAIT_MS);
+    await sleep(8 * SILENCE_MS);
+    assert.equal(cluster.tail.epoch, 0);
+    assert.equal(stage.leader, undefined);
+    assert(
+      nodes.every(({ run }) => run!.roles.isStale() && run!.roles.facts().leader === undefined),
+    );
+    const { entries } = starts.store;
+    await starts.run!.replicated.begin(entries.slice(-1), entries.length + 1, WAIT_MS);
+    const next = await stage.led();
+    assert.equal(await next.note(2), undefined);
+    await stage.level();
+    assert(cluster.tail.epoch > epoch + 1);
+    assert.deepEqual(notedIn(cluster), [1, 2], 'it begins with the newest record of a node');
+    for (const { store } of nodes) assert.deepEqual(store.entries, next.store.entries);
+  }));
+
 test('nobody takes the lead from a leader whose beats are only not delivered', () =>
   staged(async (stage) => {
     const first = await stage.led();
@@ -537,3 +571,35 @@ test('whatever breaks, nothing acknowledged is lost, and no two nodes lead', () 
       }
     }),
   ));
+
+test('a follower that stood still is stale until it has read the tail, whatever heartbeats come', () =>
+  staged(async (stage) => {
+    const leader = await stage.led();
+    assert.equal(await leader.note(1), undefined);
+    await stage.level();
+    const node = stage.nodes.find((one) => one !== leader)!;
+    const { roles } = node.run!;
+    await until(() => !roles.isStale(), WAIT_MS);
+    const away = node.looksAway();
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 3 * SILENCE_MS);
+    assert(roles.isStale(), 'before anything else runs');
+    await sleep(2 * SILENCE_MS);
+    assert(roles.isStale(), 'heartbeats may have come before');
+    away.looks();
+    await until(() => !roles.isStale(), WAIT_MS);
+    assert.equal(node.run!.roles, roles);
+  }));
+
+test('a node that is no member of its cluster never claims the log', () =>
+  staged(async (stage) => {
+    const leader = await stage.led();
+    const [stranger, member] = stage.nodes.filter((one) => one !== leader);
+    stranger!.isMember = false;
+    leader.kill();
+    await until(() => member!.leads, WAIT_MS);
+    member!.kill();
+    await sleep(4 * SILENCE_MS);
+    assert(!stranger!.leads);
+    stranger!.isMember = true;
+    await until(() => stranger!.leads, WAIT_MS);
+  }));

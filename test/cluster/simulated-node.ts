@@ -8,6 +8,7 @@ import { Engine } from '../../engine/engine.ts';
 import { closedCount, engineTime, stateDigest } from '../../engine/reads.ts';
 import { BATCH_COMMANDS_MAX } from '../../engine/tables/capacities.ts';
 import { allocateEngine } from '../../engine/tables/tables.ts';
+import { Announcements } from '../../server/cluster/announced.ts';
 import { ClusterClock } from '../../server/cluster/cluster-clock.ts';
 import { epochRecord } from '../../server/cluster/epoch-record.ts';
 import { Roles } from '../../server/cluster/roles.ts';
@@ -49,6 +50,8 @@ export class SimulatedNode {
   readonly nexts: (string | undefined)[] = [];
   /** Why it takes nothing, as far as the shared log is concerned. */
   problem: string | undefined;
+  /** Whether it has what a leader has to. */
+  isMember = true;
   /** Milliseconds by which its clock is wrong. */
   wallAhead = 0;
   private readonly cluster: MemoryCluster;
@@ -95,6 +98,9 @@ export class SimulatedNode {
     const roles: Roles = new Roles({
       ...{ node: this.name, advertise: `http://${this.name}`, mayLead: this.mayLead },
       peers: `peers://${this.name}:1`,
+      venue: 'test',
+      announcements: new Announcements(replicated, 'test', () => undefined),
+      isMember: () => this.isMember,
       ...{ silenceMs: SILENCE_MS, replicated, log, tables: t, sequencer, clock, onFatal },
       wall: () => Date.now() + this.wallAhead,
       epochRecord: (handover) => epochRecord(t, SETTINGS, handover),

@@ -4,7 +4,7 @@ import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Etcd, NO_ETCD } from '../../bench/common/etcd.ts';
+import { Etcd, type EtcdOptions, NO_ETCD } from '../../bench/common/etcd.ts';
 import { freePort } from '../../bench/common/free-port.ts';
 import { openNodeKey } from '../../server/identity/credentials.ts';
 import type { CatalogMarket } from '../../storage/catalog/catalog-file.ts';
@@ -60,8 +60,9 @@ export class Cluster {
     further: Settings,
     markets = MARKETS,
     own: Own = () => ({}),
+    etcd: EtcdOptions = {},
   ): Promise<Cluster> {
-    const cluster = await Cluster.withoutNodes();
+    const cluster = await Cluster.withoutNodes(etcd);
     for (let i = 0; i < NODES; i++) {
       const { directory = temporaryDirectory(), settings } = own(i);
       await cluster.prepare(i, directory, { ...further, ...settings }, markets);
@@ -78,8 +79,8 @@ export class Cluster {
   }
 
   /** Only etcd. */
-  static async withoutNodes(): Promise<Cluster> {
-    return new Cluster(await Etcd.start());
+  static async withoutNodes(o: EtcdOptions = {}): Promise<Cluster> {
+    return new Cluster(await Etcd.start(o));
   }
 
   async run(i: number, further: Settings = {}): Promise<void> {
@@ -101,6 +102,30 @@ export class Cluster {
 
   async statusOf(i: number): Promise<Status> {
     return (await get(this.nodes[i]!, '/status')).json as Status;
+  }
+
+  /** Another node than the one that leads. */
+  async follower(): Promise<number> {
+    const leader = await this.leader();
+    return this.nodes.findIndex((_, i) => i !== leader);
+  }
+
+  /** What the admin listener of a node says of whether it takes orders. */
+  async readyOf(i: number): Promise<{ readonly status: number; readonly text: string }> {
+    const answer = await fetch(`http://127.0.0.1:${this.settings[i]!.ADMIN_PORT}/ready`);
+    return { status: answer.status, text: await answer.text() };
+  }
+
+  /** Waits until a node is ready, or is not for a reason that says this. */
+  async isReady(i: number, reason?: RegExp): Promise<void> {
+    let seen = { status: 0, text: '' };
+    const isSo = async (): Promise<boolean> => {
+      seen = await this.readyOf(i).catch(() => seen);
+      return reason === undefined
+        ? seen.status === 200
+        : seen.status === 503 && reason.test(seen.text);
+    };
+    await until(isSo, WAIT_MS).catch(() => assert.fail(`${i}: ${seen.status} ${seen.text}`));
   }
 
   /** The node that leads, once one does. */
@@ -206,8 +231,13 @@ export function sharedCluster(further: Settings = {}): (body: Body) => () => Pro
 }
 
 /** For a test that changes the cluster itself: one of its own, with one market. */
-export async function clustered(body: Body, further: Settings = {}, own?: Own): Promise<void> {
-  const cluster = await Cluster.start(further, 1, own);
+export async function clustered(
+  body: Body,
+  further: Settings = {},
+  own?: Own,
+  etcd: EtcdOptions = {},
+): Promise<void> {
+  const cluster = await Cluster.start(further, 1, own, etcd);
   try {
     cluster.turnToNextMarket();
     await body(cluster);

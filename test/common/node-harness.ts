@@ -16,6 +16,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openCatalog } from '../../storage/catalog/catalog.ts';
 import { type CatalogMarket, readCatalog } from '../../storage/catalog/catalog-file.ts';
+import { CHANGED } from '../../storage/catalog/operator-marks.ts';
 import { documentCheck } from './document-check.ts';
 import { fileArgs } from './forms.ts';
 import { ROOT } from './root.ts';
@@ -358,7 +359,14 @@ export interface MarketTerms {
   readonly outcomes?: readonly string[];
   readonly negRisk?: boolean;
   readonly closed?: boolean;
+  /** Unix milliseconds: an operator has the market end then. */
+  readonly end?: number;
   readonly metadata?: object;
+}
+
+function endOf(end: number): object {
+  const tradingEnd = new Date(end).toISOString();
+  return { tradingEnd, [CHANGED]: { tradingEnd } };
 }
 
 /** A catalog file of one event per market. */
@@ -386,6 +394,7 @@ export function catalogFile(markets: readonly MarketTerms[]): object {
           orderPriceMinTickSize: terms.tick ?? 0.01,
           orderMinSize: terms.minSize ?? 5,
           raw_metadata: terms.metadata,
+          ...(terms.end === undefined ? {} : endOf(terms.end)),
         },
       ],
     };

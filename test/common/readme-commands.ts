@@ -37,6 +37,15 @@ export const FOLLOWED: readonly string[] = [
   'npm run cli -- record http://127.0.0.1:3000 demo.rec --markets top:20',
 ];
 
+/** Commands of the cluster, in their order, which test/cli/cluster-example.test.ts runs. */
+export const FOLLOWED_IN_CLUSTER: readonly string[] = [
+  'npm run cli -- cluster example --nodes 3 --dir ./cluster',
+  './cluster/start.sh',
+  './cluster/run.sh node1 cluster status',
+  './cluster/run.sh node1 cluster handover',
+  './cluster/stop.sh',
+];
+
 /** Those whose text is long or says a price: by how they begin, or what they hold. */
 export const FOLLOWED_BY_FORM: readonly RegExp[] = [
   /^curl -s .*:3[01]00\//,

@@ -17,6 +17,8 @@ interface Options {
   readonly signal?: AbortSignal;
   /** Standard error is a terminal. */
   readonly isTerminal?: boolean;
+  /** Typed at a terminal, which standard input then is. */
+  readonly typed?: string;
   /** Told of what is written to standard output, as it comes. */
   readonly onOutput?: (text: string) => void;
 }
@@ -24,14 +26,16 @@ interface Options {
 export async function cli(
   dataDir: string,
   args: readonly string[],
-  { isTerminal = false, onOutput, settings = {}, signal }: Options = {},
+  { isTerminal = false, onOutput, settings = {}, signal, typed }: Options = {},
 ): Promise<Ended> {
   const stdout = new PassThrough();
   const stderr = Object.assign(new PassThrough(), { isTTY: isTerminal });
   const texts = Promise.all([text(stdout), text(stderr)]);
   if (onOutput !== undefined) stdout.on('data', (bytes: Buffer) => onOutput(bytes.toString()));
   const env = { ...SMALL_NODE, DATA_DIR: dataDir, ...settings };
-  const streams = { stdin: Readable.from([]), stdout, stderr };
+  const input = Readable.from(typed === undefined ? [] : [Buffer.from(typed)]);
+  const stdin = Object.assign(input, { isTTY: typed !== undefined });
+  const streams = { stdin, stdout, stderr };
   const code = await runCli(args, env, streams, signal);
   stdout.end();
   stderr.end();

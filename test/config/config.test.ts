@@ -108,6 +108,7 @@ test('without any variable every default of the contract stands', () => {
     nodeId: '',
     advertise: '',
     clusterSecret: '',
+    clusterSecretPrevious: '',
     clusterSilenceMs: 1_500,
     clusterPort: 0,
     clusterRole: 'member',
@@ -325,6 +326,12 @@ test('a node of a cluster has a name, an address and a secret', () => {
   );
   assert.deepEqual(refused({ ...whole, CLUSTER_CERT: '/cert' }), [
     'CLUSTER_CERT and CLUSTER_KEY belong together',
+  ]);
+  const CLUSTER_SECRET_PREVIOUS = 'y'.repeat(32);
+  const changing = accepted({ ...whole, CLUSTER_SECRET_PREVIOUS });
+  assert(!JSON.stringify(settingsOf(changing)).includes(CLUSTER_SECRET_PREVIOUS));
+  assert.deepEqual(refused({ ...whole, CLUSTER_SECRET_PREVIOUS: CLUSTER_SECRET }), [
+    'CLUSTER_SECRET_PREVIOUS must be another secret than CLUSTER_SECRET',
   ]);
   assert.match(refused({ ...whole, CLUSTER: 'http://a' })[0]!, /^CLUSTER must be an address such/);
   assert.match(refused({ ...whole, CLUSTER_SECRET: 'short' })[0]!, /^CLUSTER_SECRET must be 32 to/);

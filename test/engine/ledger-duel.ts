@@ -8,18 +8,23 @@ import {
   encodeFunds,
   encodeResolve,
   encodeResolveStep,
+  encodeWithdrawProposal,
   type RequestIdFields,
 } from '../../engine/commands.ts';
 import { Event, EventBuffer, EventKind, eventWords } from '../../engine/events.ts';
 import { findPosition } from '../../engine/ledger/positions.ts';
 import {
+  begunAtDeadline,
   cashReserved,
   cashTotal,
   ledgerTotals,
   marketCollateral,
+  nextDeadline,
   nextResolving,
   positionsOf,
   positionToken,
+  proposalOf,
+  proposedMarkets,
   resolutionOf,
   sharesReserved,
   sharesTotal,
@@ -36,7 +41,13 @@ import type { AccountRow, MarketRow, Pips, TokenRow } from '../../engine/tables/
 import { Duel } from './duel.ts';
 import { addressWords, idWords, ROOMY } from './engine-driver.ts';
 import { type NaiveOrder, settlement } from './naive-book.ts';
-import { type FundsLine, NaiveLedger, type RequestLine, type ResolveLine } from './naive-ledger.ts';
+import {
+  type FundsLine,
+  NaiveLedger,
+  type RequestLine,
+  type ResolveLine,
+  type WithdrawLine,
+} from './naive-ledger.ts';
 import { NO_ID } from './naive-source.ts';
 import type { Command, Outcome } from './naive-types.ts';
 
@@ -46,7 +57,7 @@ export interface StepLine {
   readonly limit: number;
 }
 
-export type LedgerCommand = Command | FundsLine | ResolveLine | StepLine;
+export type LedgerCommand = Command | FundsLine | ResolveLine | StepLine | WithdrawLine;
 
 export const WITH_LEDGER: Capacities = { ...ROOMY, positions: 4_096, operatorIds: 1_024 };
 
@@ -95,6 +106,8 @@ export class LedgerDuel {
         return this.#funds(command);
       case 'resolve':
         return this.#resolve(command);
+      case 'withdrawProposal':
+        return this.#withdrawProposal(command);
       case 'step':
         return this.#step(command);
       default:
@@ -115,7 +128,10 @@ export class LedgerDuel {
       this.#statement();
     }
     const outcome: Outcome = this.duel.step(command);
-    if (command.kind === 'at') this.#read = 0;
+    if (command.kind === 'at') {
+      this.#read = 0;
+      this.ledger.beginDue(this.#now);
+    }
     if (command.kind === 'order' && outcome.reason === RejectReason.accepted) {
       this.ledger.accepted(command);
     }
@@ -154,17 +170,27 @@ export class LedgerDuel {
   }
 
   #resolve(line: ResolveLine): RejectReasonCode {
-    const { group, id, isVoid, market, weights } = line;
+    const { group, id, isVoid, market, review, weights } = line;
     const reason = this.driver.apply((out) =>
       encodeResolve(out, {
         id: requestId(id),
         market: market as MarketRow | 0,
         weights,
         isVoid,
+        review,
         ...(group === 0 ? {} : { group: idWords(group) }),
       }),
     );
     assert.equal(reason, this.ledger.resolve(line, this.#now), JSON.stringify(line));
+    return reason;
+  }
+
+  #withdrawProposal(line: WithdrawLine): RejectReasonCode {
+    const { id, market } = line;
+    const reason = this.driver.apply((out) =>
+      encodeWithdrawProposal(out, { id: requestId(id), market: market as MarketRow | 0 }),
+    );
+    assert.equal(reason, this.ledger.withdrawProposal(line, this.#now), JSON.stringify(line));
     return reason;
   }
 
@@ -312,6 +338,23 @@ export class LedgerDuel {
     assert.equal(entries, this.#entries);
     assert.equal(resolving, ledger.resolutions.size - ledger.done.size);
     assert.equal(nextResolving(t) !== 0, resolving > 0);
+    this.#compareProposals();
+  }
+
+  #compareProposals(): void {
+    const { begunAtDeadline: begun, proposals } = this.ledger;
+    const { t } = this.driver;
+    assert.equal(ledgerTotals(t).proposals, proposals.size);
+    assert.deepEqual(new Set(proposedMarkets(t)), new Set(proposals.keys()));
+    for (const [market, { deadline, line }] of proposals) {
+      const found = proposalOf(t, market as MarketRow)!;
+      const { isVoid, weights } = found;
+      assert.deepEqual([weights, isVoid], [line.weights, line.isVoid], `proposal of ${market}`);
+      assert.equal(found.deadline, deadline);
+    }
+    const deadlines = [...proposals.values()].map(({ deadline }) => deadline);
+    assert.equal(nextDeadline(t), deadlines.length === 0 ? 0 : Math.min(...deadlines));
+    assert.equal(begunAtDeadline(t), begun);
   }
 }
 

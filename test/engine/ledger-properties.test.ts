@@ -30,6 +30,8 @@ interface Met {
   forgotten: number;
   /** Orders that ended because another signs for their wallet. */
   replaced: number;
+  /** Resolutions that began at a deadline. */
+  due: number;
 }
 
 function runDay(random: Random, capacities: Capacities, met: Met): void {
@@ -68,6 +70,7 @@ function runDay(random: Random, capacities: Capacities, met: Met): void {
   const { logged, t } = duel.driver;
   met.forgotten += t.ledger[Ledger.firstOperatorId]!;
   met.replaced += duel.replaced;
+  met.due += duel.ledger.begunAtDeadline;
   duel.driver.close();
   const again = replay(logged, capacities).t;
   assert.equal(stateHash(again), stateHash(t), 'from the log');
@@ -87,7 +90,7 @@ function bigintText(_: string, value: unknown): unknown {
 
 test('the engine keeps the ledger that the naive one keeps, whatever comes and wherever it stops', () => {
   withSeed((random) => {
-    const met: Met = { rules: new Map(), crashes: 0, forgotten: 0, replaced: 0 };
+    const met: Met = { rules: new Map(), crashes: 0, forgotten: 0, replaced: 0, due: 0 };
     for (let done = 0; done < COMMANDS; done += DAY) {
       const isTight = done === 0 || random.chance(15);
       const tight = { ...WITH_LEDGER, positions: 45, operatorIds: 25 };
@@ -104,6 +107,9 @@ test('the engine keeps the ledger that the naive one keeps, whatever comes and w
     assert(seen('deposit', RejectReason.idRepeated) > 0, 'an id came again');
     assert(seen('deposit', RejectReason.idsFull) > 0, 'there was no room for an id');
     assert(met.forgotten > 0 && met.replaced > 0, 'ids were forgotten, and signers replaced');
+    const { accepted, marketProposed } = RejectReason;
+    assert(seen('withdrawProposal', accepted) > 0 && met.due > 0, 'proposals ended either way');
+    assert(seen('resolve', marketProposed) > 0, 'a proposal stood in the way of another');
     assert(seen('step', RejectReason.accepted) > 0 && met.crashes > 0, 'it stopped between steps');
   });
 });

@@ -67,6 +67,12 @@ export class LedgerScript {
     return this.duel.step({ ...line, ...more });
   }
 
+  withdrawProposal(market: number): RejectReasonCode {
+    this.#key += 1;
+    const id = { isOperator: true, ms: 1_000, key: this.#key };
+    return this.duel.step({ kind: 'withdrawProposal', id, market });
+  }
+
   /** Steps until every resolution is done; returns how many. */
   finish(limit = RESOLVE_STEP_MAX): number {
     let steps = 0;

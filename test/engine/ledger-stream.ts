@@ -5,7 +5,10 @@
  */
 import type { Random } from '../common/random.ts';
 import type { LedgerCommand } from './ledger-duel.ts';
-import type { FundsLine, RequestLine, ResolveLine } from './naive-ledger.ts';
+import type { FundsLine, RequestLine, ResolveLine, WithdrawLine } from './naive-ledger.ts';
+
+type KeptLine = FundsLine | ResolveLine | WithdrawLine;
+
 import { BUSY, MARKETS, Stream } from './stream.ts';
 
 const SHARE = 1_000_000;
@@ -17,8 +20,10 @@ const BAD_AMOUNTS = [0, -1, 0.5, Number.NaN, 2 ** 53, 2 ** 60, Number.POSITIVE_I
 export class LedgerStream {
   readonly #random: Random;
   readonly #orders: Stream;
-  readonly #recent: (FundsLine | ResolveLine)[] = [];
+  readonly #recent: KeptLine[] = [];
   readonly #resolving: number[] = [];
+  /** The market of the newest proposal. */
+  #proposed = 1;
   #time = 1_000_000;
   #key = 0;
   readonly #setUp: (() => LedgerCommand)[];
@@ -47,6 +52,8 @@ export class LedgerStream {
     if (this.#resolving.length > 0 && random.chance(40)) return this.#step();
     if (this.#recent.length > 0 && random.chance(6)) return this.#again();
     if (random.chance(0.5)) return this.#keep(this.#resolve());
+    if (random.chance(1.5)) return this.#keep(this.#propose());
+    if (random.chance(1.5)) return this.#keep(this.#withdrawProposal());
     return this.#keep(this.#funds());
   }
 
@@ -72,7 +79,7 @@ export class LedgerStream {
     return command;
   }
 
-  #keep<T extends FundsLine | ResolveLine>(line: T): T {
+  #keep<T extends KeptLine>(line: T): T {
     this.#recent.push(line);
     if (this.#recent.length > RECENT_MAX) this.#recent.shift();
     return line;
@@ -130,6 +137,26 @@ export class LedgerStream {
     };
   }
 
+  #propose(): ResolveLine {
+    const line = { ...this.#resolve(), review: this.#review() };
+    this.#proposed = line.market;
+    return line;
+  }
+
+  /** Some commands pass in a second, a day passes now and then. */
+  #review(): number {
+    const random = this.#random;
+    const year = 365 * 86_400_000;
+    if (random.chance(5)) return random.pick([0, -1, 0.5, Number.NaN, year + 1, 2 ** 60]);
+    return random.pick([1, 1_000, 20_000, 86_400_000, year]);
+  }
+
+  #withdrawProposal(): WithdrawLine {
+    const random = this.#random;
+    const market = random.chance(20) ? random.below(MARKETS.length + 2) : this.#proposed;
+    return { kind: 'withdrawProposal', id: this.#id(), market };
+  }
+
   #weights(outcomes: number, isVoid: boolean): number[] {
     const random = this.#random;
     if (random.chance(15)) return random.pick([[1], [-1, 2], [0, 0], [5_000, 5_001], [0.5, 0.5]]);
@@ -145,6 +172,11 @@ export class LedgerStream {
     const random = this.#random;
     const line = random.pick(this.#recent);
     if (random.chance(60)) return line;
+    if (line.kind === 'withdrawProposal') return { ...line, market: line.market + 1 };
+    if (line.kind === 'resolve' && line.review !== undefined) {
+      if (random.chance(50)) return { ...line, id: this.#id() };
+      return { ...line, review: line.review + 1 };
+    }
     if (line.kind === 'resolve') return { ...line, weights: [...line.weights].reverse() };
     if (random.chance(30)) return { ...line, wallet: 1 + random.below(WALLETS) };
     return { ...line, amount: line.amount + 1, id: { ...line.id } };

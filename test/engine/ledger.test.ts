@@ -18,6 +18,9 @@ import {
   ledgerIsOn,
   ledgerTotals,
   marketCollateral,
+  nextDeadline,
+  nextResolving,
+  proposalOf,
   resolutionOf,
   venueShares,
 } from '../../engine/ledger/reads.ts';
@@ -27,6 +30,7 @@ import { RejectReason } from '../../engine/orders/reject-reasons.ts';
 import {
   CANCEL_ORDERS_MAX,
   REQUESTS_KEPT,
+  REVIEW_MS_MAX,
   SIGNER_ORDERS_WALKED_MAX,
 } from '../../engine/tables/capacities.ts';
 import { State } from '../../engine/tables/layout.ts';
@@ -542,4 +546,123 @@ test('without a ledger its commands are refused, and the first batch alone turns
   assert.equal(on(full), RejectReason.tableFull, 'there is no room for one');
   assert.equal(on(first), RejectReason.accepted);
   assert.equal(first.t.state[State.ledger], 1);
+});
+
+const REVIEW = { review: 60_000 };
+
+test('a proposed payout halts its market at once, and is paid by the first batch at the deadline', () => {
+  const script = crowded(6);
+  script.do('at 1000');
+  const cash = ledgerTotals(script.t).cash;
+  assert.equal(script.resolve([1, 0], REVIEW), RejectReason.accepted);
+  assert.equal(script.reason('buy #99 5 @ 0.40 by 1'), RejectReason.marketNotReady);
+  assert.equal(resolutionOf(script.t, MARKET), undefined);
+  assert.equal(proposalOf(script.t, MARKET)?.deadline, 1_060_000);
+  script
+    .do('cancel #2 by 1')
+    .fund('split', 1, 1 * UNIT)
+    .fund('merge', 1, 1 * UNIT);
+  script.do('at 1059.999');
+  assert.equal(nextResolving(script.t), 0, 'not before its deadline');
+  assert.equal(ledgerTotals(script.t).cash, cash);
+  script.do('at 1060');
+  assert.deepEqual([nextResolving(script.t), proposalOf(script.t, MARKET)], [MARKET, undefined]);
+  script.finish();
+  assert.deepEqual(resolutionOf(script.t, MARKET)?.weights, [1, 0]);
+  assert.equal(marketCollateral(script.t, MARKET), 0);
+  script.do('change 1 open');
+  assert.equal(script.reason('buy #99 5 @ 0.40 by 1'), RejectReason.marketNotReady, 'for good');
+  script.duel.compareAll();
+});
+
+test('a market whose proposal is withdrawn trades as it would have without it', () => {
+  const script = new LedgerScript().do('market 2');
+  script.fund('deposit', 1, 20 * UNIT);
+  const withdraw = (market = 1) => script.withdrawProposal(market);
+  assert.equal(withdraw(), RejectReason.proposalUnknown);
+  script.resolve([1, 0], REVIEW);
+  assert.equal(withdraw(), RejectReason.accepted);
+  script.do('buy #1 5 @ 0.40 by 1');
+  assert.equal(withdraw(), RejectReason.proposalUnknown);
+  script.do('at 2000');
+  assert.equal(nextResolving(script.t), 0, 'its deadline means nothing any more');
+  script.resolve([1, 0], REVIEW);
+  script.do('change 1 paused');
+  withdraw();
+  assert.equal(script.reason('buy #2 5 @ 0.40 by 1'), RejectReason.marketNotReady, 'halted since');
+  script.do('change 1 open', 'buy #3 5 @ 0.40 by 1');
+  script.do('change 2 paused');
+  script.resolve([0, 1], { market: 2, ...REVIEW });
+  script.do('change 2 open');
+  const ofSecond = 'buy #4 5 @ 0.40 token 3 by 1';
+  assert.equal(script.reason(ofSecond), RejectReason.marketNotReady, 'a proposal halts it still');
+  withdraw(2);
+  script.do(ofSecond);
+  script.resolve([0, 1], { market: 2, ...REVIEW });
+  script.do('change 2 ended');
+  withdraw(2);
+  assert.equal(
+    script.reason('buy #5 5 @ 0.40 token 3 by 1'),
+    RejectReason.marketNotReady,
+    'ended since',
+  );
+  script.duel.compareAll();
+});
+
+test('of a proposed market nothing else is taken: a second proposal, a payout, a winner beside it', () => {
+  const script = new LedgerScript().do('market 2');
+  assert.equal(script.resolve([1, 0], { ...REVIEW, group: 7 }), RejectReason.accepted);
+  for (const more of [{}, REVIEW]) {
+    assert.equal(script.resolve([1, 0], more), RejectReason.marketProposed);
+    const other = script.resolve([1, 0], { market: 2, group: 7, ...more });
+    assert.equal(other, RejectReason.groupHasWinner);
+  }
+  for (const review of [0, -1, 0.5, Number.NaN, REVIEW_MS_MAX + 1]) {
+    assert.equal(script.resolve([1, 0], { market: 2, review }), RejectReason.reviewInvalid);
+  }
+  script.withdrawProposal(1);
+  assert.equal(script.resolve([1, 0], { market: 2, group: 7 }), RejectReason.accepted);
+  assert.equal(script.resolve([1, 0], { ...REVIEW, group: 7 }), RejectReason.groupHasWinner);
+  assert.equal(script.resolve([0, 1], { group: 7 }), RejectReason.accepted);
+  assert.equal(script.resolve([0, 1], REVIEW), RejectReason.marketResolved);
+  assert.equal(script.withdrawProposal(1), RejectReason.marketResolved);
+  script.finish();
+  script.duel.compareAll();
+});
+
+test('a proposal with the id of an earlier one is answered as repeated, whatever became of it', () => {
+  const script = new LedgerScript();
+  const id = { isOperator: true, ms: 1_000, key: 77 };
+  const again = (more = {}) => script.resolve([1, 0], { ...REVIEW, id, ...more });
+  assert.equal(again(), RejectReason.accepted);
+  assert.equal(again(), RejectReason.idRepeated);
+  for (const more of [{ review: 60_001 }, { weights: [0, 1] }, { review: undefined }]) {
+    assert.equal(again(more), RejectReason.idConflict, JSON.stringify(more));
+  }
+  script.withdrawProposal(1);
+  assert.equal(again(), RejectReason.idRepeated);
+  assert.equal(proposalOf(script.t, MARKET), undefined, 'it stays withdrawn');
+  script.resolve([0, 1], REVIEW);
+  assert.equal(again(), RejectReason.idRepeated, 'also where another payout is proposed since');
+  script.do('at 1000').finish();
+  assert.equal(again(), RejectReason.idRepeated);
+  script.duel.compareAll();
+});
+
+test('proposals that are due at one time begin in one batch, and the next deadline is that of another', () => {
+  const script = new LedgerScript().do('market 2', 'market 3', 'at 1000');
+  for (const [market, review] of [
+    [1, 3_000],
+    [2, 9_000],
+    [3, 2_000],
+  ] as const) {
+    script.resolve([1, 0], { market, review });
+  }
+  script.do('at 1005');
+  const { proposals, resolving } = ledgerTotals(script.t);
+  assert.deepEqual([proposals, resolving, nextDeadline(script.t)], [1, 2, 1_009_000]);
+  assert.equal(script.withdrawProposal(2), RejectReason.accepted);
+  assert.equal(nextDeadline(script.t), 0);
+  script.finish();
+  script.duel.compareAll();
 });

@@ -88,6 +88,8 @@ export function ticksOf(order: OrderLine, grid: number): number {
 export class NaiveMarket {
   terms: Terms;
   isResolved = false;
+  /** While a payout is proposed: the terms that it has without. */
+  held: Terms | undefined;
   /** Unix milliseconds; 0 = it does not end. */
   end = 0;
   hasReachedEnd = false;

@@ -84,7 +84,23 @@ export class NaiveExchange {
   resolve(number: number): void {
     const market = this.markets[number - 1]!;
     market.isResolved = true;
+    market.held = undefined;
     market.terms = { ...market.terms, tradable: false, ended: true };
+    market.touchAll(this.#time);
+  }
+
+  /** A payout is proposed: the market is halted, whatever changes of it say. */
+  hold(number: number): void {
+    const market = this.markets[number - 1]!;
+    market.held = market.terms;
+    market.terms = { ...market.terms, tradable: false };
+    market.touchAll(this.#time);
+  }
+
+  release(number: number): void {
+    const market = this.markets[number - 1]!;
+    market.terms = market.held!;
+    market.held = undefined;
     market.touchAll(this.#time);
   }
 
@@ -199,6 +215,7 @@ export class NaiveExchange {
     this.#closeWhere((_, its) => its === market, 'endReached', out);
     market.hasReachedEnd = true;
     market.terms = { ...market.terms, tradable: false, ended: true };
+    if (market.held !== undefined) market.held = market.terms;
     market.touchAll(this.#time);
   }
 
@@ -207,7 +224,9 @@ export class NaiveExchange {
     if (market === undefined || market.terms.negRisk !== wanted.negRisk)
       return RejectReason.marketRefused;
     const isOver = market.isResolved || market.hasReachedEnd;
-    const terms = isOver ? { ...wanted, tradable: false, ended: true } : wanted;
+    const over = isOver ? { ...wanted, tradable: false, ended: true } : wanted;
+    if (market.held !== undefined) market.held = over;
+    const terms = market.held === undefined ? over : { ...over, tradable: false };
     const isEnding = terms.ended && !market.terms.ended;
     const pipsPerTick = PIPS / terms.grid;
     this.#closeWhere(

@@ -33,12 +33,26 @@ export interface ResolveLine {
   readonly isVoid: boolean;
   /** 0 = none. */
   readonly group: number;
+  /** Milliseconds for which it is a proposal; absent = it is none. */
+  readonly review?: number | undefined;
+}
+
+export interface WithdrawLine {
+  readonly kind: 'withdrawProposal';
+  readonly id: RequestLine;
+  readonly market: number;
+}
+
+interface Proposal {
+  readonly line: ResolveLine;
+  readonly deadline: number;
 }
 
 const AMOUNT_MAX = 2 ** 53 - 1;
 const DEPOSITED_MAX = 2n ** 52n;
 const PIPS = 10_000n;
 const TEXT_KEPT_MS = 400 * 86_400_000;
+const REVIEW_MAX = 365 * 86_400_000;
 
 const min = (a: bigint, b: bigint): bigint => (a < b ? a : b);
 const sum = (numbers: readonly number[]): number => numbers.reduce((a, b) => a + b, 0);
@@ -57,6 +71,9 @@ export class NaiveLedger {
   readonly collateral = new Map<number, bigint>();
   readonly resolutions = new Map<number, ResolveLine>();
   readonly done = new Set<number>();
+  readonly proposals = new Map<number, Proposal>();
+  /** Resolutions that began at a deadline. */
+  begunAtDeadline = 0;
   deposited = 0n;
   fees = 0n;
   rounding = 0n;
@@ -246,9 +263,9 @@ export class NaiveLedger {
   }
 
   resolve(line: ResolveLine, now: number): RejectReasonCode {
-    const { group, id, isVoid, market, weights } = line;
-    const body = JSON.stringify(['resolve', market, weights, isVoid]);
-    const used = this.#request(id, body, now);
+    const { group, id, isVoid, market, review, weights } = line;
+    const payout = JSON.stringify([weights, isVoid]);
+    const used = this.#request(id, JSON.stringify(['resolve', market, payout, review]), now);
     if (used !== undefined) return used;
     const known = this.#exchange.markets[market - 1];
     if (known === undefined) return RejectReason.marketUnknown;
@@ -256,18 +273,55 @@ export class NaiveLedger {
     const isFair = !isVoid || weights.every((weight) => weight === weights[0]);
     const isPayout = isEach && isFair && sum(weights) >= 1 && sum(weights) <= 10_000;
     if (weights.length !== known.outcomes || !isPayout) return RejectReason.payoutInvalid;
+    const isReview = Number.isInteger(review) && review! >= 1 && review! <= REVIEW_MAX;
+    if (review !== undefined && !isReview) return RejectReason.reviewInvalid;
     const before = this.resolutions.get(market);
     if (before !== undefined) {
-      const isSame = JSON.stringify(['resolve', market, before.weights, before.isVoid]) === body;
-      return isSame ? RejectReason.accepted : RejectReason.marketResolved;
+      const isSame = JSON.stringify([before.weights, before.isVoid]) === payout;
+      return isSame && review === undefined ? RejectReason.accepted : RejectReason.marketResolved;
     }
+    if (this.proposals.has(market)) return RejectReason.marketProposed;
     const isWinner = (each: ResolveLine): boolean => each.weights[0] === sum(each.weights);
-    const others = [...this.resolutions.values()].filter((each) => each.group === group);
+    const proposed = [...this.proposals.values()].map((each) => each.line);
+    const others = [...this.resolutions.values(), ...proposed].filter(
+      (each) => each.group === group,
+    );
     if (group !== 0 && isWinner(line) && others.some(isWinner)) return RejectReason.groupHasWinner;
+    const body = JSON.stringify(['resolve', market, payout, review]);
     this.#requests.set(JSON.stringify(id), { body, time: now });
-    this.resolutions.set(market, line);
-    this.#exchange.resolve(market);
+    if (review === undefined) this.#begin(line);
+    else {
+      this.proposals.set(market, { line, deadline: now + review });
+      this.#exchange.hold(market);
+    }
     return RejectReason.accepted;
+  }
+
+  #begin(line: ResolveLine): void {
+    this.resolutions.set(line.market, line);
+    this.#exchange.resolve(line.market);
+  }
+
+  withdrawProposal({ id, market }: WithdrawLine, now: number): RejectReasonCode {
+    const body = JSON.stringify(['withdraw', market]);
+    const used = this.#request(id, body, now);
+    if (used !== undefined) return used;
+    if (this.#exchange.markets[market - 1] === undefined) return RejectReason.marketUnknown;
+    if (this.resolutions.has(market)) return RejectReason.marketResolved;
+    if (!this.proposals.delete(market)) return RejectReason.proposalUnknown;
+    this.#requests.set(JSON.stringify(id), { body, time: now });
+    this.#exchange.release(market);
+    return RejectReason.accepted;
+  }
+
+  /** A batch of this time begins what is due. */
+  beginDue(now: number): void {
+    for (const [market, { deadline, line }] of this.proposals) {
+      if (deadline > now) continue;
+      this.proposals.delete(market);
+      this.#begin(line);
+      this.begunAtDeadline += 1;
+    }
   }
 
   /** Pays all that a wallet has in a market. */

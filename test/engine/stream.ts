@@ -18,7 +18,7 @@ import {
 
 const SHARE = 1_000_000n;
 const AMOUNT_MAX = 2n ** 53n - 1n;
-/** With those that follow ended ones. */
+/** As many as the tables of most tests have. */
 const MARKETS_MAX = 16;
 const GRIDS = [10, 100, 200, 400, 1_000, 10_000] as const;
 
@@ -79,12 +79,20 @@ export class Stream {
   readonly #queue: Command[] = [];
   #id = 0;
   #registered: number;
+  readonly #marketsMax: number;
   /** The first token of the next market. */
   #tokens: number;
   #time = 1_000_000;
   #untilNextBatch = 0;
 
-  constructor(random: Random, shape: StreamShape = BUSY, markets = MARKETS) {
+  /** @param marketsMax of all, with those that follow ended ones */
+  constructor(
+    random: Random,
+    shape: StreamShape = BUSY,
+    markets = MARKETS,
+    marketsMax = MARKETS_MAX,
+  ) {
+    this.#marketsMax = marketsMax;
     this.#random = random;
     this.#shape = shape;
     this.#queue.push({ kind: 'at', time: this.#time });
@@ -150,7 +158,8 @@ export class Stream {
   #replaceEnded(): void {
     const random = this.#random;
     for (const [i, ended] of this.#markets.entries()) {
-      if (ended.end === 0 || ended.end > this.#time || this.#registered >= MARKETS_MAX) continue;
+      if (ended.end === 0 || ended.end > this.#time || this.#registered >= this.#marketsMax)
+        continue;
       this.#registered += 1;
       const { outcomes, terms } = ended;
       const number = this.#registered;

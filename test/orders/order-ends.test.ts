@@ -48,9 +48,9 @@ function trimmed(cell: string): string {
 
 useCompiledNodes();
 const dataDir = temporaryDirectory();
-const catalog: MarketTerms[] = [{ id: 1 }, { id: 2 }, { id: 3 }, { id: 4 }, { id: 5 }];
-const [coin, closing, coarse, own, aging] = await withMarkets(dataDir, catalog);
-assert(coin && closing && coarse && own && aging);
+const catalog: MarketTerms[] = [1, 2, 3, 4, 5, 6].map((id) => ({ id }));
+const [coin, closing, coarse, own, aging, ending] = await withMarkets(dataDir, catalog);
+assert(coin && closing && coarse && own && aging && ending);
 let node = await TestNode.start(dataDir, { SELF_TRADE: 'cancel-taker' });
 const alice = await Trader.join(node, 'alice');
 const bob = await Trader.join(node, 'bob');
@@ -117,16 +117,20 @@ test('orders end in every way that one policy and one catalog know', async () =>
   await place('fill-and-kill, and there is nothing', alice, fak, 0);
   await place('refused by any other rule', alice, { side: 'BUY', ticks: 0 }, 0);
 
-  for (const changed of [closing, coarse]) {
-    const how =
-      changed === closing
-        ? 'its market is closed or archived'
-        : 'a coarser tick leaves it off the grid';
+  const changes = [
+    ['its market is closed or archived', closing!],
+    ['a coarser tick leaves it off the grid', coarse!],
+    ['the end of its market comes', ending!],
+  ] as const;
+  for (const [how, changed] of changes) {
     await place(how, alice, { market: changed, side: 'BUY', ticks: 33 }, 5);
     await trade({ market: changed, side: 'SELL', ticks: 33 });
     await place(how, alice, { market: changed, side: 'SELL', ticks: 77 }, 0);
   }
-  await withMarkets(dataDir, [{ id: 1 }, { id: 2, closed: true }, { id: 3, tick: 0.1 }, { id: 4 }]);
+  await withMarkets(dataDir, [
+    ...[{ id: 1 }, { id: 2, closed: true }, { id: 3, tick: 0.1 }, { id: 4 }],
+    { id: 6, end: Date.now() + 2_000 },
+  ]);
   const gone = [...ended].flatMap(([how, orders]) =>
     ways.get(how)?.answer === 'error' ? [] : orders,
   );

@@ -181,6 +181,28 @@ test('time stands between steps, credentials are judged by the wall clock, and t
   await end(played);
 });
 
+test('a market ends at its market time', async () => {
+  const token = 'token-of-a-played-node';
+  const { admin, client, node } = await play(await recording, ['--speed', 'max'], {
+    ADMIN_TOKEN: token,
+  });
+  const clock = new PlayedClock(`http://127.0.0.1:${admin}`, token);
+  const endDate = new Date(STARTED + 30_000).toISOString().replace('.000Z', 'Z');
+  const headers = { Authorization: `Bearer ${token}` };
+  const body = JSON.stringify({ question: 'Does it end?', outcomes: ['Yes', 'No'], endDate });
+  const made = await send({ port: admin }, 'POST', '/admin/markets', headers, body);
+  const { end: said, tokens } = made.json as { end: string; tokens: string[] };
+  assert.equal(said, endDate, made.text);
+  const terms = { tokenId: tokens[0]!, side: 'BUY', price: '0.05', size: '10' } as const;
+  const { id } = await client.orders.post(terms);
+  const stateOf = async () => (await client.orders.get(id))?.status;
+  await clock.step(29_999);
+  assert.equal(await stateOf(), 'live');
+  await clock.step(1);
+  assert.equal(await stateOf(), 'canceled');
+  await end({ client, clock, node, admin });
+});
+
 test('an order that expires leaves at its market time', async () => {
   const played = await play(await recording);
   const { client, clock } = played;

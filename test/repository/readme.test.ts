@@ -8,6 +8,7 @@ import {
   commandsOfReadme,
   FOLLOWED,
   FOLLOWED_BY_FORM,
+  FOLLOWED_IN_CLUSTER,
   LEFT_OUT,
 } from '../common/readme-commands.ts';
 import { ROOT } from '../common/root.ts';
@@ -64,13 +65,14 @@ function madeBy(text: string): { readonly directories: string[]; readonly files:
 test('each command of README is followed by a test, or has a reason why not', () => {
   const commands = commandsOfReadme();
   const isFollowed = (line: string): boolean =>
-    FOLLOWED.includes(line) || FOLLOWED_BY_FORM.some((form) => form.test(line));
+    [...FOLLOWED, ...FOLLOWED_IN_CLUSTER].includes(line) ||
+    FOLLOWED_BY_FORM.some((form) => form.test(line));
   assert.deepEqual(
     commands.filter((line) => !isFollowed(line) && !Object.hasOwn(LEFT_OUT, line)),
     [],
     'run it in test/cli/readme.test.ts, or say in test/common/readme-commands.ts why not',
   );
-  for (const line of [...FOLLOWED, ...Object.keys(LEFT_OUT)])
+  for (const line of [...FOLLOWED, ...FOLLOWED_IN_CLUSTER, ...Object.keys(LEFT_OUT)])
     assert(commands.includes(line), `README has no such command any more: ${line}`);
 });
 

@@ -5,17 +5,20 @@
 import { crc32 } from 'node:zlib';
 import type { Answer, Group, TailStore } from '../../storage/cluster/certain.ts';
 import {
+  type AnnounceCalls,
+  type Announcement,
   type Claim,
   type FollowCalls,
   NO_TAIL,
   type Position,
   type ReplicatedLog,
+  type SharedName,
   type Space,
   type Subscription,
   type Tail,
   TooOld,
 } from '../../storage/cluster/replicated-log.ts';
-import { TailWriter } from '../../storage/cluster/tail-writer.ts';
+import { beginLog, TailWriter } from '../../storage/cluster/tail-writer.ts';
 import { LogDamage, type LogEntry, Unreachable } from '../../storage/log/log.ts';
 
 interface Stored {
@@ -30,10 +33,20 @@ export class MemoryCluster {
   /** Who has claimed last. */
   owner = '';
   beat: Buffer | undefined;
+  readonly shared = new Map<SharedName, Buffer>();
   readonly announced = new Map<string, { value: Buffer; faults: Faults }>();
   /** refuses: nothing is taken. pretends: it is taken, and the answer says the opposite. */
   full: 'no' | 'refuses' | 'pretends' = 'no';
   private readonly wakes = new Set<() => void>();
+
+  /** As a store whose disks are lost. */
+  lose(): void {
+    this.stored = [];
+    this.tail = NO_TAIL;
+    this.owner = '';
+    this.beat = undefined;
+    this.wake();
+  }
 
   /** Resolves at the next change, or after so long. */
   changed(msMax: number): Promise<void> {
@@ -76,6 +89,7 @@ interface MemoryGroup extends Group {
 }
 
 const LATE_MS = 30;
+const ANNOUNCE_MS = 10;
 const LATE_TURNS = 4;
 
 export class MemoryLog implements ReplicatedLog, TailStore<MemoryGroup> {
@@ -104,9 +118,13 @@ export class MemoryLog implements ReplicatedLog, TailStore<MemoryGroup> {
 
   follow(from: Position, calls: FollowCalls): Subscription {
     let at = from;
+    let wasEmpty = false;
     return this.subscribe(async (isOver) => {
       try {
-        if (at === from) this.compareEnd(from);
+        const isEmpty = this.cluster.tail === NO_TAIL && at.sequence > 0;
+        if (isEmpty !== wasEmpty) calls.onEmpty(isEmpty);
+        wasEmpty = isEmpty;
+        if (!isEmpty) this.compareEnd(at);
         for (let entry = this.after(at); entry !== undefined; entry = this.after(at)) {
           await pause(this.faults.delayMs());
           if (isOver() || this.faults.isCut) return true;
@@ -126,6 +144,10 @@ export class MemoryLog implements ReplicatedLog, TailStore<MemoryGroup> {
     const writer = await TailWriter.claim(this, expected, record, claim);
     this.writers.add(writer);
     return writer;
+  }
+
+  begin(records: readonly LogEntry[], epoch: number, patienceMs: number): Promise<Tail> {
+    return beginLog(this, records, epoch, patienceMs);
   }
 
   watchBeat(
@@ -150,19 +172,52 @@ export class MemoryLog implements ReplicatedLog, TailStore<MemoryGroup> {
     return this.request(msMax, () => this.cluster.beat);
   }
 
-  announce(node: string, value: Buffer): Subscription {
+  announce(node: string, value: Buffer, calls: AnnounceCalls): Announcement {
     const { announced } = this.cluster;
     const own = { value, faults: this.faults };
-    announced.set(node, own);
-    const subscription = {
+    const announcement = {
+      state: 'unknown' as Announcement['state'],
       stop: () => {
+        clearInterval(timer);
         if (announced.get(node) === own) announced.delete(node);
-        this.subscriptions.delete(subscription);
+        this.subscriptions.delete(announcement);
         return Promise.resolve();
       },
     };
-    this.subscriptions.add(subscription);
-    return subscription;
+    const attempt = (): void => {
+      const found = announced.get(node);
+      const isFree = found === undefined || found === own || found.faults.isCut;
+      if (isFree || calls.mayReplace(found.value)) {
+        announced.set(node, own);
+        announcement.state = 'published';
+        clearInterval(timer);
+      } else announcement.state = 'taken';
+    };
+    const timer = setInterval(attempt, ANNOUNCE_MS);
+    attempt();
+    this.subscriptions.add(announcement);
+    return announcement;
+  }
+
+  shared(name: SharedName, msMax: number): Promise<Buffer | undefined> {
+    return this.request(msMax, () => this.cluster.shared.get(name));
+  }
+
+  share(
+    name: SharedName,
+    expected: Buffer | undefined,
+    value: Buffer,
+    msMax: number,
+  ): Promise<boolean> {
+    return this.request(msMax, () => {
+      const { full, shared } = this.cluster;
+      const found = shared.get(name);
+      const isExpected =
+        found === undefined ? expected === undefined : expected?.equals(found) === true;
+      if (full !== 'no' || !isExpected) return false;
+      shared.set(name, Buffer.from(value));
+      return true;
+    });
   }
 
   nodes(msMax: number): Promise<ReadonlyMap<string, Buffer>> {

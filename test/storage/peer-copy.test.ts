@@ -133,3 +133,16 @@ test('a copy that its reader gives up leaves nothing behind, nor does one of a n
   removeGiven(dataDir);
   assert.equal(existsSync(join(dataDir, 'giving')), false);
 });
+
+test('a start that begins again leaves the copies that its process is still giving', async (t) => {
+  const { dataDir } = await giver(t);
+  const copy = give(dataDir);
+  const pieces = [(await copy.next()).value as Buffer];
+  removeGiven(dataDir);
+  for await (const piece of copy) pieces.push(piece);
+  const place = directoryOf(t);
+  await receive(once(pieces), place);
+  assert.deepEqual(readdirSync(join(dataDir, 'giving')), []);
+  removeGiven(dataDir);
+  assert.equal(existsSync(join(dataDir, 'giving')), false);
+});

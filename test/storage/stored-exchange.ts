@@ -41,7 +41,8 @@ export const TIGHT: Capacities = {
 /** Batches that change something, in their order, with the commands that the engine took. */
 export function tradingDay(random: Random, commands: number): readonly LoggedBatch[] {
   const driver = new EngineDriver();
-  const stream = new Stream(random, { ...BUSY, huge: 0, policies: 0 }, MARKETS);
+  const shape = { ...BUSY, ends: 0.5, huge: 0, policies: 0 };
+  const stream = new Stream(random, shape, MARKETS, TIGHT.markets);
   for (let i = 0; i < commands; i++) driver.run(stream.next());
   driver.close();
   return driver.logged;

@@ -9,7 +9,7 @@ import { connect, type TLSSocket } from 'node:tls';
 import { Silence } from '../silence.ts';
 import { PeerCall, type PeerCallNumber } from './calls.ts';
 import { type Frame, FrameKind, FrameReader, frameHead } from './frames.ts';
-import { SECURE, sharedKey } from './secure.ts';
+import { PeerKeys, type PeerSecrets, SECURE } from './secure.ts';
 
 /** The connection is gone: calls that were sent may have had an effect. */
 export class ConnectionLost extends Error {
@@ -71,18 +71,17 @@ export class PeerConnection {
 
   constructor(
     { host, port }: PeerAddress,
-    secret: string,
+    secrets: PeerSecrets,
     node: string,
     silentMsMax = SILENT_MS_MAX,
   ) {
     this.silentMsMax = silentMsMax;
     this.silence = new Silence((2 * silentMsMax) / PINGS);
-    const psk = sharedKey(secret);
-    const identity = node;
+    const keys = new PeerKeys(secrets);
     this.socket = connect({
       ...SECURE,
       ...{ host, port, checkServerIdentity: () => undefined },
-      pskCallback: () => ({ psk, identity }),
+      pskCallback: (hint) => keys.forServer(hint, node),
     });
     const { socket } = this;
     socket.setNoDelay(true);

@@ -8,7 +8,7 @@ import { createServer, type Server, type TLSSocket } from 'node:tls';
 import type { Log } from '../../common/logger.ts';
 import { NOTHING_DONE, PeerCall, type PeerCallNumber } from './calls.ts';
 import { type Frame, FrameKind, FrameReader, frameHead } from './frames.ts';
-import { SECURE, sharedKey } from './secure.ts';
+import { PeerKeys, type PeerSecrets, SECURE } from './secure.ts';
 
 /** Answers a call: with bytes, or with a stream of them in parts. What it rejects with is said to the caller. */
 export type AnswerCall = (
@@ -17,7 +17,7 @@ export type AnswerCall = (
 ) => Promise<Uint8Array> | AsyncIterable<Uint8Array>;
 
 export interface PeerServerOptions {
-  readonly secret: string;
+  readonly secrets: PeerSecrets;
   readonly host: string;
   /** 0 = any that is free. */
   readonly port: number;
@@ -50,9 +50,14 @@ export class PeerServer {
 
   constructor(options: PeerServerOptions) {
     this.o = options;
-    const key = sharedKey(options.secret);
+    const keys = new PeerKeys(options.secrets);
     this.server = createServer(
-      { ...SECURE, pskCallback: () => key, handshakeTimeout: PROOF_MS_MAX },
+      {
+        ...SECURE,
+        pskIdentityHint: keys.hint,
+        pskCallback: (_, identity) => keys.ofIdentity(identity),
+        handshakeTimeout: PROOF_MS_MAX,
+      },
       (socket) => this.take(socket),
     );
     this.server.maxConnections = CONNECTIONS_MAX;

@@ -2,14 +2,21 @@
  * How two nodes prove CLUSTER_SECRET to each other: TLS with a cipher that needs the secret on both sides and nothing
  * else, no certificate. Who does not have it reads nothing, changes nothing, and is not answered. The keys of a
  * connection are its own, so what was recorded stays unreadable for who learns the secret later.
+ *
+ * While the secret changes, nodes have two of them. Each side names its secrets by 32 bits of a keyed digest, and a
+ * connection uses the newest secret that both have.
  */
-import { createHash } from 'node:crypto';
+import { createHash, createHmac } from 'node:crypto';
 import type { CommonConnectionOptions, SecureContextOptions } from 'node:tls';
 
 /** Of all ciphers that this project allows, the only one: both sides refuse every other. */
 const CIPHER = 'ECDHE-PSK-CHACHA20-POLY1305';
 const VERSION = 'TLSv1.2';
 const PURPOSE = 'peers of a prediction market cluster, version 1';
+const NAME_PURPOSE = 'name of a key of peers, version 1';
+const NAME_BYTES = 4;
+/** Between the node and the name of its key, in the identity of a client. */
+const SEPARATOR = '/';
 
 export const SECURE: SecureContextOptions & CommonConnectionOptions = {
   ciphers: CIPHER,
@@ -17,6 +24,55 @@ export const SECURE: SecureContextOptions & CommonConnectionOptions = {
   maxVersion: VERSION,
 };
 
-export function sharedKey(secret: string): Buffer {
-  return createHash('sha256').update(PURPOSE).update('\0').update(secret).digest();
+/** Secrets of a node. */
+export interface PeerSecrets {
+  /** CLUSTER_SECRET. */
+  readonly current: string;
+  /** CLUSTER_SECRET_PREVIOUS; '' where no change of the secret is under way. */
+  readonly previous: string;
+}
+
+interface PeerKey {
+  /** Tells keys apart, and does not show them. */
+  readonly name: string;
+  readonly psk: Buffer;
+}
+
+/** Keys of connections between nodes. */
+export class PeerKeys {
+  /** Names of all keys, for the clients of a server. */
+  readonly hint: string;
+  /** The newest first. */
+  private readonly keys: readonly PeerKey[];
+
+  constructor({ current, previous }: PeerSecrets) {
+    this.keys = [current, previous].filter((secret) => secret !== '').map(keyOf);
+    this.hint = this.keys.map(({ name }) => name).join(' ');
+  }
+
+  /** The key that a client has named. A node of an older version names none, and has the oldest secret. */
+  ofIdentity(identity: string): Buffer {
+    const name = identity.split(SEPARATOR)[1];
+    return (this.keys.find((key) => key.name === name) ?? this.oldest()).psk;
+  }
+
+  /** What a client sends. @param hint of the server; null: it is of an older version */
+  forServer(
+    hint: string | null,
+    node: string,
+  ): { readonly psk: Buffer; readonly identity: string } {
+    const known = new Set(hint?.split(' '));
+    const { name, psk } = this.keys.find((key) => known.has(key.name)) ?? this.oldest();
+    return { psk, identity: `${node}${SEPARATOR}${name}` };
+  }
+
+  private oldest(): PeerKey {
+    return this.keys.at(-1)!;
+  }
+}
+
+function keyOf(secret: string): PeerKey {
+  const psk = createHash('sha256').update(PURPOSE).update('\0').update(secret).digest();
+  const digest = createHmac('sha256', psk).update(NAME_PURPOSE).digest();
+  return { name: digest.toString('hex', 0, NAME_BYTES), psk };
 }

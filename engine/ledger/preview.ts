@@ -1,0 +1,129 @@
+/**
+ * What a payout of a market would do now, to the micro-unit, and without doing it. It ends whatever it finds, so
+ * that a reader beside a writer may call it and try again.
+ */
+import { NO_LEVEL, Side } from '../book/matching.ts';
+import {
+  BOOK_I,
+  Book,
+  Flag,
+  HOLDER_F,
+  HOLDER_I,
+  Holder,
+  MARKET_F,
+  MARKET_I,
+  Market,
+  ORDER_I,
+  Order,
+  POSITION_F,
+  POSITION_I,
+  POSITION_LINK_I,
+  Position,
+  PositionLink,
+  State,
+} from '../tables/layout.ts';
+import type { Tables } from '../tables/tables.ts';
+import { type MarketRow, mulDivFloor, type OrderRow } from '../tables/units.ts';
+import { reservedCash } from './reservations.ts';
+
+/** Shares of one outcome and what they pay, in micro-shares and micro-units. */
+export interface OutcomePreview {
+  /** Wallets that have shares of it. */
+  readonly wallets: number;
+  readonly shares: number;
+  readonly paid: number;
+  /** Of the venue, by buyers' fees. */
+  readonly venueShares: number;
+  readonly venuePaid: number;
+}
+
+export interface PayoutPreview {
+  readonly outcomes: readonly OutcomePreview[];
+  /** Wallets that have shares of any outcome. */
+  readonly wallets: number;
+  /** Sums over all outcomes. */
+  readonly paid: number;
+  readonly venuePaid: number;
+  /** What rounding leaves to the venue. */
+  readonly rounding: number;
+  /** Open orders of clients, which end, and the cash that those that buy reserve. */
+  readonly orders: number;
+  readonly released: number;
+}
+
+/** @param weights of each outcome; their sum is not 0 */
+export function previewPayout(
+  t: Tables,
+  market: MarketRow,
+  weights: readonly number[],
+): PayoutPreview {
+  const sum = weights.reduce((total, weight) => total + weight, 0);
+  const first = t.marketI[(market << MARKET_I) + Market.firstToken]!;
+  const accounts = new Set<number>();
+  const outcomes = weights.map((weight, outcome) =>
+    previewOutcome(t, first + outcome, (shares) => mulDivFloor(shares, weight, sum), accounts),
+  );
+  const paid = outcomes.reduce((total, each) => total + each.paid, 0);
+  const venuePaid = outcomes.reduce((total, each) => total + each.venuePaid, 0);
+  const collateral = t.marketF[(market << MARKET_F) + Market.collateral]!;
+  const rounding = collateral - paid - venuePaid;
+  return {
+    outcomes,
+    wallets: accounts.size,
+    paid,
+    venuePaid,
+    rounding,
+    ...previewOrders(t, market),
+  };
+}
+
+function previewOutcome(
+  t: Tables,
+  token: number,
+  payout: (shares: number) => number,
+  accounts: Set<number>,
+): OutcomePreview {
+  let [wallets, shares, paid] = [0, 0, 0];
+  let row = t.holderI[(token << HOLDER_I) + Holder.head]!;
+  for (let left = t.holderI[(token << HOLDER_I) + Holder.count]!; row !== 0 && left > 0; left--) {
+    const total = t.positionF[(row << POSITION_F) + Position.total]!;
+    // An order that buys has its position before it has shares.
+    if (total > 0) {
+      wallets += 1;
+      shares += total;
+      paid += payout(total);
+      accounts.add(t.positionI[(row << POSITION_I) + Position.account]!);
+    }
+    row = t.positionLinkI[(row << POSITION_LINK_I) + PositionLink.tokenNext]!;
+  }
+  const venueShares = t.holderF[(token << HOLDER_F) + Holder.venue]!;
+  return { wallets, shares, paid, venueShares, venuePaid: payout(venueShares) };
+}
+
+function previewOrders(t: Tables, market: MarketRow): Pick<PayoutPreview, 'orders' | 'released'> {
+  const { marketI, matching } = t;
+  const firstBook = marketI[(market << MARKET_I) + Market.firstBook]!;
+  const endBook = firstBook + marketI[(market << MARKET_I) + Market.bookCount]!;
+  let [orders, released] = [0, 0];
+  let left = t.state[State.openOrders]! + t.state[State.sourceLevels]!;
+  const visit = (order: OrderRow): void => {
+    const flags = t.orderI[(order << ORDER_I) + Order.flags]!;
+    if ((flags & Flag.source) !== 0) return;
+    orders += 1;
+    if ((flags & Flag.sell) === 0) released += reservedCash(t, order);
+  };
+  for (let book = firstBook; book < endBook; book++) {
+    for (const side of [Side.bid, Side.ask]) {
+      let levels = t.bookI[(book << BOOK_I) + Book.ticksPerUnit]!;
+      let level = matching.best(book, side);
+      for (; level !== NO_LEVEL && levels > 0; levels--) {
+        for (let slot = matching.first(book, level); slot !== 0 && left > 0; left--) {
+          visit(matching.userData(slot) as OrderRow);
+          slot = matching.next(slot);
+        }
+        level = matching.worse(book, side, level);
+      }
+    }
+  }
+  return { orders, released };
+}

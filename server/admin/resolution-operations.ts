@@ -1,0 +1,301 @@
+/**
+ * Operations on payouts: what a market pays at once or after a review, what that would be, and taking it back. Each is
+ * a command in the log, after which the catalog says so too.
+ *
+ * Thread: I/O. Not here: what begins at a deadline, which the engine does, and its edit (app/due-resolutions.ts).
+ */
+import { previewPayout } from '../../engine/ledger/preview.ts';
+import {
+  ledgerIsOn,
+  type MarketProposal,
+  proposalOf,
+  proposedMarkets,
+  resolutionOf,
+} from '../../engine/ledger/reads.ts';
+import { RejectReason } from '../../engine/orders/reject-reasons.ts';
+import { conditionAt, marketFlags } from '../../engine/reads.ts';
+import { PAYOUT_SUM_MAX } from '../../engine/tables/capacities.ts';
+import { ID_WORDS, MarketFlag } from '../../engine/tables/codes.ts';
+import type { Tables } from '../../engine/tables/tables.ts';
+import type { MarketRow } from '../../engine/tables/units.ts';
+import { microText } from '../common/decimal.ts';
+import { REFUSALS } from '../common/refusals.ts';
+import { bytesToWords, wordsToHex } from '../common/uint256.ts';
+import type { LedgerOutcome } from '../ledger/ledger-commands.ts';
+import { operatorRequestId } from '../ledger/request-id.ts';
+import { marketByCondition } from '../market-data/find.ts';
+import { groupOf } from '../venue/venue-ids.ts';
+import {
+  BAD_ID,
+  LEDGER_OFF,
+  type LedgerOperationParts,
+  newRequestId,
+  refusalOf,
+} from './ledger-operations.ts';
+import { type MarketOperationParts, made } from './market-operations.ts';
+import { OperationRefused } from './operation-row.ts';
+import type { OperationHandlers, OperationOutput } from './operation-table.ts';
+import { type Outcomes, outcomesOf, type PayoutInput, weightsOf } from './payout-input.ts';
+
+type ResolutionOperation =
+  | 'POST /admin/markets/resolve'
+  | 'POST /admin/markets/void'
+  | 'POST /admin/markets/dry-run'
+  | 'POST /admin/markets/withdraw-proposal'
+  | 'GET /admin/markets/proposals';
+
+export interface ResolutionOperationParts extends LedgerOperationParts, MarketOperationParts {
+  /** True: a payout needs `confirm`. */
+  readonly needsConfirm: boolean;
+  /** The id of the event of a market; undefined where the catalog has none. */
+  readonly eventOf: (condition: string) => string | undefined;
+  /** Names of the outcomes, in the order of the engine; undefined where the catalog does not list the market. */
+  readonly namesOf: (market: MarketRow) => readonly string[] | undefined;
+  readonly slugOf: (market: MarketRow) => string | undefined;
+  /** Called with a market of whose resolution the catalog could not be made to say. */
+  readonly unsaid: (condition: string) => void;
+}
+
+type Resolved = OperationOutput<'POST /admin/markets/resolve'> | OperationRefused;
+type DryRun = OperationOutput<'POST /admin/markets/dry-run'> | OperationRefused;
+type Withdrawn = OperationOutput<'POST /admin/markets/withdraw-proposal'> | OperationRefused;
+type Proposals = OperationOutput<'GET /admin/markets/proposals'> | OperationRefused;
+
+interface Request {
+  readonly condition: string;
+  readonly id?: string;
+}
+interface Resolution extends PayoutInput, Request {
+  readonly review?: number;
+  readonly confirm?: boolean;
+}
+
+const MS = 1_000;
+const [CATALOG_BEHIND] = REFUSALS.CATALOG_BEHIND;
+const NO_GROUP = new OperationRefused(
+  409,
+  REFUSALS.NO_GROUP[0],
+  'payout of the whole to the first outcome needs it: one market of an event at most can have that',
+);
+const NO_MARKET = new OperationRefused(404, 'market not found', 'no market has this condition id');
+const NOT_CONFIRMED = new OperationRefused(
+  400,
+  `${REFUSALS.INVALID_FIELD[0]}confirm`,
+  'RESOLVE_CONFIRM=always: confirm must be true, --yes of the command; a dry run shows what is paid',
+);
+const [PAYOUT_INVALID] = REFUSALS.PAYOUT_INVALID;
+
+export function resolutionOperations(
+  parts: ResolutionOperationParts,
+): OperationHandlers<ResolutionOperation> {
+  return {
+    'POST /admin/markets/resolve': (input) => resolve(parts, input, false),
+    'POST /admin/markets/void': (input) => resolve(parts, input, true),
+    'POST /admin/markets/dry-run': ({ void: isVoid, ...input }) =>
+      dryRun(parts, input, isVoid === true),
+    'POST /admin/markets/withdraw-proposal': (input) => withdraw(parts, input),
+    'GET /admin/markets/proposals': () => proposals(parts),
+  };
+}
+
+interface Payout {
+  readonly market: MarketRow;
+  readonly condition: string;
+  readonly outcomes: Outcomes;
+  readonly weights: readonly number[];
+  readonly isVoid: boolean;
+}
+
+/** A market, and what an input says that it pays. @param isVoid the same weight for each outcome */
+function payoutIn(
+  { namesOf, t }: ResolutionOperationParts,
+  { condition: text, ...input }: Resolution,
+  isVoid: boolean,
+): Payout | OperationRefused {
+  const condition = text.toLowerCase();
+  const market = marketByCondition(t, condition);
+  if (market === 0) return NO_MARKET;
+  const outcomes = outcomesOf(t, market, namesOf(market));
+  const weights = isVoid ? outcomes.tokenIds.map(() => 1) : weightsOf(input, outcomes);
+  if (weights instanceof OperationRefused) return weights;
+  return { market, condition, outcomes, weights, isVoid };
+}
+
+function payoutShown({ condition, isVoid, outcomes, weights }: Omit<Payout, 'market'>) {
+  return {
+    condition,
+    payout: [...weights],
+    payouts: Object.fromEntries(outcomes.tokenIds.map((token, i) => [token, weights[i]!])),
+    outcomes: [...outcomes.names],
+    void: isVoid,
+  };
+}
+
+async function resolve(
+  parts: ResolutionOperationParts,
+  input: Resolution,
+  isVoid: boolean,
+): Promise<Resolved> {
+  const { ledger, seqlock, t } = parts;
+  const { id: idText = newRequestId(parts.now()), review } = input;
+  const id = operatorRequestId(idText);
+  if (id === undefined) return BAD_ID;
+  if (parts.needsConfirm && input.confirm !== true) return NOT_CONFIRMED;
+  const payout = payoutIn(parts, input, isVoid);
+  if (payout instanceof OperationRefused) return payout;
+  const { condition, market, weights } = payout;
+  const group = groupWords(parts, market, condition);
+  const isFirst = weights.slice(1).every((weight) => weight === 0);
+  if (group === undefined && isNegRisk(t, market) && isFirst) return NO_GROUP;
+  const outcome = await ledger.resolve({
+    ...{ id, market, weights, isVoid },
+    ...(group === undefined ? {} : { group }),
+    ...(review === undefined ? {} : { review: review * MS }),
+  });
+  if (outcome.kind !== 'done') return refusedFor(parts, market, outcome);
+  const shown = await say(parts, condition, idText);
+  if (shown instanceof OperationRefused) return shown;
+  const deadline = review === undefined ? undefined : outcome.first?.result;
+  const state = await seqlock.read(() => stateOf(t, market, deadline));
+  return {
+    id: idText,
+    ...payoutShown(payout),
+    state,
+    ...(deadline === undefined ? {} : { deadline: new Date(deadline).toISOString() }),
+    repeated: outcome.isRepeated,
+  };
+}
+
+/** @param deadline of the proposal that is asked about */
+function stateOf(t: Tables, market: MarketRow, deadline: number | undefined) {
+  const resolution = resolutionOf(t, market);
+  if (resolution !== undefined) return resolution.isDone ? 'resolved' : 'resolving';
+  return proposalOf(t, market)?.deadline === deadline ? 'proposed' : 'withdrawn';
+}
+
+/** A proposal in the way is told with its deadline. */
+async function refusedFor(
+  { seqlock, t }: ResolutionOperationParts,
+  market: MarketRow,
+  outcome: Exclude<LedgerOutcome, { readonly kind: 'done' }>,
+): Promise<OperationRefused> {
+  const isProposed = outcome.kind === 'refused' && outcome.reason === RejectReason.marketProposed;
+  const proposal = isProposed ? await seqlock.read(() => proposalOf(t, market)) : undefined;
+  const refused = refusalOf(outcome);
+  if (proposal === undefined) return refused;
+  const at = new Date(proposal.deadline).toISOString();
+  const detail = `it is paid from ${at} on, unless market withdraw-proposal takes it back`;
+  return new OperationRefused(refused.status, refused.error, detail, refused.facts);
+}
+
+/** Has the catalog say what the engine does of a market. */
+async function say(
+  parts: ResolutionOperationParts,
+  condition: string,
+  id: string,
+): Promise<OperationRefused | undefined> {
+  const at = new Date(parts.now()).toISOString();
+  const shown = await made(parts, { kind: 'resolutions', conditions: [condition], at });
+  if (!(shown instanceof OperationRefused)) return undefined;
+  parts.unsaid(condition);
+  return new OperationRefused(
+    503,
+    CATALOG_BEHIND,
+    `send it again with the id ${id}: ${shown.detail}`,
+  );
+}
+
+async function withdraw(
+  parts: ResolutionOperationParts,
+  { condition: text, id: idText = newRequestId(parts.now()) }: Request,
+): Promise<Withdrawn> {
+  const id = operatorRequestId(idText);
+  if (id === undefined) return BAD_ID;
+  const condition = text.toLowerCase();
+  const market = marketByCondition(parts.t, condition);
+  if (market === 0) return NO_MARKET;
+  const outcome = await parts.ledger.withdrawProposal({ id, market });
+  if (outcome.kind !== 'done') return refusalOf(outcome);
+  const shown = await say(parts, condition, idText);
+  if (shown instanceof OperationRefused) return shown;
+  return { id: idText, condition, state: 'withdrawn', repeated: outcome.isRepeated };
+}
+
+async function dryRun(
+  parts: ResolutionOperationParts,
+  input: Resolution,
+  isVoid: boolean,
+): Promise<DryRun> {
+  const { seqlock, t } = parts;
+  if (!ledgerIsOn(t)) return LEDGER_OFF;
+  if (isVoid && (input.payout ?? input.payouts) !== undefined) {
+    const detail = 'void pays equal weights: it stands alone';
+    return new OperationRefused(400, `${REFUSALS.INVALID_FIELD[0]}void`, detail);
+  }
+  const payout = payoutIn(parts, input, isVoid);
+  if (payout instanceof OperationRefused) return payout;
+  const { market, outcomes, weights } = payout;
+  const sum = weights.reduce((total, weight) => total + weight, 0);
+  if (weights.length !== outcomes.tokenIds.length || sum < 1 || sum > PAYOUT_SUM_MAX) {
+    return new OperationRefused(400, PAYOUT_INVALID);
+  }
+  const found = await seqlock.read(() =>
+    resolutionOf(t, market) === undefined ? previewPayout(t, market, weights) : undefined,
+  );
+  if (found === undefined) return new OperationRefused(409, REFUSALS.MARKET_RESOLVED[0]);
+  return {
+    ...payoutShown(payout),
+    by_outcome: found.outcomes.map((each, i) => ({
+      token_id: outcomes.tokenIds[i]!,
+      outcome: outcomes.names[i] ?? '',
+      wallets: each.wallets,
+      shares: microText(each.shares),
+      paid: microText(each.paid),
+      venue_shares: microText(each.venueShares),
+      venue_paid: microText(each.venuePaid),
+    })),
+    wallets: found.wallets,
+    paid: microText(found.paid),
+    venue_paid: microText(found.venuePaid),
+    rounding: microText(found.rounding),
+    open_orders: found.orders,
+    released: microText(found.released),
+  };
+}
+
+async function proposals(parts: ResolutionOperationParts): Promise<Proposals> {
+  const { seqlock, slugOf, t } = parts;
+  if (!ledgerIsOn(t)) return LEDGER_OFF;
+  const found = await seqlock.read(() =>
+    proposedMarkets(t).flatMap((market): (MarketProposal & { market: MarketRow })[] => {
+      const proposal = proposalOf(t, market);
+      return proposal === undefined ? [] : [{ ...proposal, market }];
+    }),
+  );
+  found.sort((a, b) => a.deadline - b.deadline || a.market - b.market);
+  return {
+    proposals: found.map(({ deadline, isVoid, market, weights }) => ({
+      ...payoutShown({
+        condition: wordsToHex(t.marketI, conditionAt(market), ID_WORDS),
+        outcomes: outcomesOf(t, market, parts.namesOf(market)),
+        ...{ weights, isVoid },
+      }),
+      slug: slugOf(market) ?? '',
+      deadline: new Date(deadline).toISOString(),
+    })),
+  };
+}
+
+function isNegRisk(t: Tables, market: MarketRow): boolean {
+  return (marketFlags(t, market) & MarketFlag.negRisk) !== 0;
+}
+
+function groupWords(
+  { eventOf, t }: ResolutionOperationParts,
+  market: MarketRow,
+  condition: string,
+): Int32Array | undefined {
+  if (!isNegRisk(t, market)) return undefined;
+  const event = eventOf(condition);
+  return event === undefined ? undefined : bytesToWords(groupOf(event), new Int32Array(ID_WORDS));
+}

@@ -1,0 +1,160 @@
+/**
+ * `market resolve`, `market void` and what belongs to them: a payout is shown before it is made, a person at a terminal
+ * is asked, and with a review it is a proposal first.
+ */
+import type { OperationInput, OperationOutput } from '../admin/operation-table.ts';
+import { aligned } from '../common/terminal.ts';
+import { isAnswered } from './ask.ts';
+import { type Context, type Options, Refused, type Run } from './context.ts';
+import { again, idOf } from './ledger-commands.ts';
+import { operate } from './operate.ts';
+import { command } from './operator-commands.ts';
+import { marketOf, textOf } from './settings.ts';
+
+type PayoutKey = 'POST /admin/markets/resolve' | 'POST /admin/markets/void';
+type ResolveInput = OperationInput<'POST /admin/markets/resolve'>;
+type Pays = Pick<ResolveInput, 'payout' | 'payouts'>;
+type DryRun = OperationOutput<'POST /admin/markets/dry-run'>;
+
+const SECONDS = { s: 1, m: 60, h: 3_600, d: 86_400 } as const;
+
+function payoutOf(text: string): number[] {
+  if (!/^(?:0|[1-9]\d{0,4})(?:,(?:0|[1-9]\d{0,4}))+$/.test(text)) {
+    throw new Refused(
+      `--payout must be whole numbers without leading zeros, such as 1,0, not "${text}"`,
+    );
+  }
+  return text.split(',').map(Number);
+}
+
+/** One of two ways. */
+function paysOf(options: Options): Pays {
+  const winner = textOf(options, 'winner');
+  const payout = textOf(options, 'payout');
+  if ((winner === undefined) === (payout === undefined)) {
+    throw new Refused('one of --winner and --payout says what the outcomes pay');
+  }
+  return winner === undefined ? { payout: payoutOf(payout!) } : { payouts: { [winner]: 1 } };
+}
+
+/** Whole seconds of `--review`. */
+function reviewOf(options: Options): Pick<ResolveInput, 'review'> {
+  const text = textOf(options, 'review');
+  if (text === undefined) return {};
+  const [, count, unit] = /^([1-9]\d{0,8})([smhd])$/.exec(text) ?? [];
+  if (count === undefined) {
+    throw new Refused(`--review must be a time such as 90m, 24h or 7d, not "${text}"`);
+  }
+  return { review: Number(count) * SECONDS[unit as keyof typeof SECONDS] };
+}
+
+export const resolve = payoutCommand('POST /admin/markets/resolve', paysOf);
+export const voidMarket = payoutCommand('POST /admin/markets/void', () => undefined);
+
+/** @param pays undefined: equal weights */
+function payoutCommand(key: PayoutKey, pays: (options: Options) => Pays | undefined): Run {
+  return async (context, [market = ''], options) => {
+    const condition = marketOf(market);
+    const payout = pays(options);
+    const review = reviewOf(options);
+    const dryRun = (): Promise<DryRun> =>
+      operate(context, options, 'POST /admin/markets/dry-run', {
+        condition,
+        ...(payout ?? { void: true }),
+      });
+    if (options.dryRun === true) {
+      const found = await dryRun();
+      if (options.json === true) context.stdout.json(found);
+      else context.stdout.lines(dryRunLines(found));
+      return 'done';
+    }
+    const id = idOf(options);
+    const confirmed = await isConfirmed(context, options, async () => [
+      ...dryRunLines(await dryRun()),
+      review.review === undefined
+        ? `${market} is paid at once, and this cannot be taken back.`
+        : `${market} is halted now, and paid after ${textOf(options, 'review')}.`,
+    ]);
+    const input = {
+      ...{ condition, ...payout, ...review, ...id },
+      ...(confirmed ? { confirm: true } : {}),
+    };
+    const answer = await operate(context, options, key, input);
+    if (options.json === true) context.stdout.json(answer);
+    else context.stdout.line(resolvedText(answer));
+    return 'done';
+  };
+}
+
+/** A person at a terminal is asked; a program has to say `--yes` where RESOLVE_CONFIRM=always. */
+async function isConfirmed(
+  context: Context,
+  { yes }: Options,
+  lines: () => Promise<readonly string[]>,
+): Promise<boolean> {
+  if (yes === true) return true;
+  const { env, stderr, stdin } = context;
+  const isAsked = stderr.isTerminal && (stdin as { readonly isTTY?: boolean }).isTTY === true;
+  if (!isAsked) {
+    if (env.RESOLVE_CONFIRM !== 'always') return false;
+    throw new Refused('RESOLVE_CONFIRM=always: --yes says that the payout is meant');
+  }
+  stderr.lines(await lines());
+  if (await isAnswered(context, 'Type yes to go on: ', 'yes')) return true;
+  throw new Refused('it was not confirmed: nothing has changed', 'failed');
+}
+
+/** Exact to the micro-unit. */
+function dryRunLines(found: DryRun): string[] {
+  const rows = found.by_outcome.map((row, i) => [
+    row.outcome === '' ? row.token_id : row.outcome,
+    String(found.payout[i]),
+    String(row.wallets),
+    row.shares,
+    row.paid,
+    row.venue_paid,
+  ]);
+  const head = ['outcome', 'weight', 'wallets', 'shares', 'paid', 'to the venue'];
+  const { open_orders: orders, paid, released, rounding, venue_paid: venue, wallets } = found;
+  const all = ['all', '', String(wallets), '', paid, venue];
+  return [
+    ...aligned([head, ...rows, all], (column) => column > 0),
+    `rounding leaves ${rounding} to the venue; ${orders} open orders end, which reserve ${released}`,
+  ];
+}
+
+function weightsText(of: Pick<DryRun, 'outcomes' | 'payout'> & { readonly void: boolean }): string {
+  if (of.void) return 'void';
+  const named = of.payout.map((weight, i) => `${of.outcomes[i]} ${weight}`).join(', ');
+  return of.outcomes.length === 0 ? of.payout.join(',') : `${of.payout.join(',')} (${named})`;
+}
+
+function resolvedText(answer: OperationOutput<PayoutKey>): string {
+  const { condition, deadline, id, repeated, state } = answer;
+  const what =
+    deadline === undefined
+      ? `pays ${weightsText(answer)}`
+      : `is proposed to pay ${weightsText(answer)} from ${deadline} on`;
+  return `${id}: ${condition} ${what} and is ${state}${again(repeated)}`;
+}
+
+export const withdrawProposal = command(
+  'POST /admin/markets/withdraw-proposal',
+  ([market = ''], options) => ({ condition: marketOf(market), ...idOf(options) }),
+  ({ condition, id, repeated }) =>
+    `${id}: the proposal for ${condition} is withdrawn${again(repeated)}`,
+);
+
+export const listProposals = command(
+  'GET /admin/markets/proposals',
+  () => ({}),
+  ({ proposals }) =>
+    aligned([
+      ['market', 'pays', 'from'],
+      ...proposals.map((row) => [
+        row.slug === '' ? row.condition : row.slug,
+        weightsText(row),
+        row.deadline,
+      ]),
+    ]),
+);

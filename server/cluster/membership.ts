@@ -1,0 +1,199 @@
+/**
+ * What a node has to have in common with its cluster before it may lead: the secret, the settings that decide whose
+ * signature counts, and a name of its own. It compares them with what the shared log has, again and again. Being
+ * unreachable is not being refused: where the shared log does not answer, the newest answer counts.
+ *
+ * Thread: the I/O thread. Not here: the name (storage/cluster/announcer.ts).
+ */
+import { BadValues } from '../../storage/cluster/bad-values.ts';
+import type { ReplicatedLog } from '../../storage/cluster/replicated-log.ts';
+import type { Log } from '../common/logger.ts';
+import { type Config, signingSettings } from '../config/config.ts';
+import { SettingsRefused } from '../config/settings-refused.ts';
+import type { Pause } from '../orders/pauses.ts';
+import type { PeerSecrets } from './peers/secure.ts';
+import {
+  decodeSecretRecord,
+  encodeSecretRecord,
+  hasSecretOf,
+  nextSecretRecord,
+  type SecretRecord,
+  WRONG_SECRET,
+} from './secret-record.ts';
+
+type Shared = Pick<ReplicatedLog, 'shared' | 'share' | 'isFull'>;
+type Settings = Readonly<Record<string, string>>;
+
+export interface MembershipOptions {
+  readonly replicated: Shared;
+  /** Name of the cluster, with which its keys begin. */
+  readonly venue: string;
+  readonly secrets: PeerSecrets;
+  readonly leads: () => boolean;
+  /** This node must not run: its settings differ from those of its cluster. May be called again. */
+  readonly onRefused: (error: Error) => void;
+  readonly print: Log;
+}
+
+const LOOK_MS = 1_000;
+const CALL_MS = 1_000;
+/** A start waits no longer for the settings of its cluster. */
+const START_MS = 3_000;
+const FULL = 'the log of the cluster is full';
+const ADVICE = 'the node that leads replaces it';
+
+export class Membership {
+  private readonly o: MembershipOptions;
+  private readonly badValues: BadValues;
+  private settings: Settings | undefined;
+  /** Whether the shared log has answered. */
+  private isKnown = false;
+  private isStranger = false;
+  private isFull = false;
+  private isClosed = false;
+  private looking: Promise<void> | undefined;
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(options: MembershipOptions) {
+    this.o = options;
+    this.badValues = new BadValues((line) => options.print('warn', line));
+  }
+
+  /**
+   * Compares with the cluster, once before this resolves, where it answers in time, and from then on.
+   * Throws SettingsRefused where they differ.
+   * @param config whose settings are settled
+   */
+  async begin(config: Config): Promise<void> {
+    const settings = signingSettings(config);
+    const shared = await this.sharedSettings(START_MS).catch(() => undefined);
+    const differing = shared && differenceOf(settings, shared, this.o.venue);
+    if (differing !== undefined) throw new SettingsRefused(differing);
+    this.settings = settings;
+    await this.look();
+    this.timer = setInterval(() => void this.look(), LOOK_MS);
+  }
+
+  /** Whether this node may claim the log. */
+  readonly mayLead = (): boolean => this.isKnown && !this.isStranger;
+
+  /** Why orders are not taken, as far as this node is concerned; that of a leader is with its sequencer. */
+  pauses(): readonly Pause[] {
+    const pauses: Pause[] = [];
+    if (this.isStranger) pauses.push({ reason: 'secret', detail: `cluster: ${WRONG_SECRET}` });
+    if (this.isFull && !this.o.leads()) pauses.push({ reason: 'etcd', detail: `etcd: ${FULL}` });
+    return pauses;
+  }
+
+  /** Looks now: this node has begun to lead. */
+  look(): Promise<void> {
+    this.looking ??= this.compare().finally(() => {
+      this.looking = undefined;
+    });
+    return this.looking;
+  }
+
+  async close(): Promise<void> {
+    this.isClosed = true;
+    clearInterval(this.timer);
+    await this.looking;
+  }
+
+  private async compare(): Promise<void> {
+    const { replicated } = this.o;
+    const compared = [this.compareSecret(), this.compareSettings()];
+    const room = replicated.isFull(CALL_MS).then((isFull) => this.sayRoom(isFull));
+    const results = await Promise.allSettled([...compared, room]);
+    this.isKnown ||= results.slice(0, compared.length).every((it) => it.status === 'fulfilled');
+  }
+
+  private async compareSecret(): Promise<void> {
+    const { leads, replicated, secrets } = this.o;
+    const value = await replicated.shared('secret', CALL_MS);
+    const record = value && this.recordOf(value);
+    // A value that cannot be read accuses nobody.
+    if (value === undefined || record !== undefined) {
+      this.saySecret(record === undefined || hasSecretOf(record, secrets));
+    }
+    if (!leads() || this.isClosed) return;
+    const next = nextSecretRecord(record, secrets);
+    if (next !== undefined)
+      await replicated.share('secret', value, encodeSecretRecord(next), CALL_MS);
+  }
+
+  private recordOf(value: Buffer): SecretRecord | undefined {
+    try {
+      return this.badValues.read(`${this.o.venue}/secret`, ADVICE, () => {
+        const record = decodeSecretRecord(value);
+        if (record === undefined) throw new Error('it has no digests');
+        return record;
+      });
+    } catch {
+      return undefined;
+    }
+  }
+
+  private saySecret(isOurs: boolean): void {
+    if (isOurs === !this.isStranger || this.isClosed) return;
+    this.isStranger = !isOurs;
+    const { print } = this.o;
+    if (isOurs) print('info', 'CLUSTER_SECRET is that of the cluster');
+    else print('warn', WRONG_SECRET);
+  }
+
+  private sayRoom(isFull: boolean): void {
+    if (isFull === this.isFull || this.isClosed) return;
+    this.isFull = isFull;
+    // A leader says it by itself.
+    if (this.o.leads()) return;
+    const { print } = this.o;
+    if (isFull) print('warn', `etcd: ${FULL}: no node takes orders until an operator makes room`);
+    else print('info', 'etcd: the log of the cluster has room again');
+  }
+
+  private async compareSettings(): Promise<void> {
+    const { leads, onRefused, replicated, venue } = this.o;
+    const { settings } = this;
+    const value = await replicated.shared('settings', CALL_MS);
+    const shared = value && this.settingsOf(value);
+    if (settings === undefined || this.isClosed) return;
+    const differing = shared && differenceOf(settings, shared, venue);
+    if (differing !== undefined) return onRefused(new Error(differing));
+    // A setting of a newer version is added by the first leader that knows it.
+    const isWhole = Object.keys(settings).every((variable) => shared?.[variable] !== undefined);
+    if (!leads() || isWhole) return;
+    const next = Buffer.from(JSON.stringify({ ...shared, ...settings }));
+    await replicated.share('settings', value, next, CALL_MS);
+  }
+
+  private async sharedSettings(msMax: number): Promise<Settings | undefined> {
+    const value = await this.o.replicated.shared('settings', msMax);
+    return value && this.settingsOf(value);
+  }
+
+  /** Undefined: it cannot be read. */
+  private settingsOf(value: Buffer): Settings | undefined {
+    try {
+      return this.badValues.read(`${this.o.venue}/settings`, ADVICE, () => {
+        const found: unknown = JSON.parse(value.toString());
+        const isTable = typeof found === 'object' && found !== null;
+        if (!isTable || Object.values(found).some((text) => typeof text !== 'string')) {
+          throw new Error('it has no settings');
+        }
+        return found as Settings;
+      });
+    } catch {
+      return undefined;
+    }
+  }
+}
+
+/** Each setting that differs, and how all nodes get another one; undefined = none does. */
+function differenceOf(own: Settings, shared: Settings, venue: string): string | undefined {
+  const lines = Object.keys(own)
+    .filter((variable) => shared[variable] !== undefined && shared[variable] !== own[variable])
+    .map((variable) => `${variable} is ${own[variable]}, that of the cluster ${shared[variable]}`);
+  if (lines.length === 0) return undefined;
+  const advice = `to change it on all nodes: docs/cluster.md#settings-that-all-nodes-share`;
+  return [...lines.map((line) => `${line} (${venue}/settings)`), advice].join('\n');
+}

@@ -1,0 +1,63 @@
+/** Announcements and heartbeats as they are read: whatever lies in etcd under their keys. */
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { DEFAULT_CAPACITIES } from '../../engine/tables/capacities.ts';
+import { type Announced, Announcements, announcedOf } from '../../server/cluster/announced.ts';
+import { type Beat, decodeBeat, encodeBeat } from '../../server/cluster/beat.ts';
+
+const GOOD: Announced = {
+  advertise: 'http://10.0.0.1:3000',
+  peers: 'peers://10.0.0.1:4000',
+  mayLead: true,
+  key: 'a digest',
+  run: 'one',
+};
+const BEAT: Beat = {
+  ...{ node: 'n1', epoch: 2, advertise: 'http://n1', peers: 'peers://n1:1', sequence: 7 },
+  ...{ capacities: DEFAULT_CAPACITIES, count: 3, afterLeave: false, leaves: false },
+};
+const NONE = ['', 'x', 'null', '1', '[]', '{}', '"text"'];
+
+function json(value: object): Buffer {
+  return Buffer.from(JSON.stringify(value));
+}
+
+test('an announcement is read as it was written, also that of an older version', () => {
+  const { run, ...older } = GOOD;
+  assert.deepEqual(announcedOf(json(GOOD)), GOOD);
+  assert.deepEqual(announcedOf(json(older)), older);
+});
+
+test('what lacks a member that others need is no announcement, and no heartbeat', () => {
+  for (const text of NONE) {
+    assert.equal(announcedOf(Buffer.from(text)), undefined, text);
+    assert.equal(decodeBeat(Buffer.from(text)), undefined, text);
+  }
+  for (const member of ['advertise', 'peers', 'mayLead', 'key']) {
+    assert.equal(announcedOf(json({ ...GOOD, [member]: 7 })), undefined, member);
+  }
+  assert.deepEqual(decodeBeat(encodeBeat(BEAT)), BEAT);
+  for (const member of ['node', 'epoch', 'peers', 'sequence', 'capacities', 'count', 'leaves']) {
+    assert.equal(decodeBeat(json({ ...BEAT, [member]: null })), undefined, member);
+  }
+});
+
+test('a node whose announcement cannot be read is left out, and said again only once it was read', async () => {
+  const lines: string[] = [];
+  let values = new Map([
+    ['a', json(GOOD)],
+    ['b', Buffer.from('x')],
+  ]);
+  const print = (_: string, line: string): void => void lines.push(line);
+  const announcements = new Announcements({ nodes: async () => values }, 'venue', print);
+  for (let i = 0; i < 3; i++) assert.deepEqual([...(await announcements.all(1)).keys()], ['a']);
+  assert.deepEqual(lines, [
+    'etcd: venue/nodes/b has a value that cannot be read: node b is left out',
+  ]);
+  const bad = values;
+  values = new Map([['b', json(GOOD)]]);
+  assert.deepEqual([...(await announcements.all(1)).keys()], ['b']);
+  values = bad;
+  await announcements.all(1);
+  assert.equal(lines.length, 2);
+});
