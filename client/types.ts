@@ -608,6 +608,10 @@ export interface ReadOnlyKeysAnswer {
   readonly readonlyApiKeys: readonly string[];
 }
 
+export interface ReadyAnswer {
+  readonly status: 'ready';
+}
+
 export interface ReplaceAnswer {
   readonly cancel: CancelAnswer;
   readonly order: OrderResult | null;
@@ -757,7 +761,7 @@ export interface SpreadAnswer {
 export interface StatusAnswer {
   readonly status: 'ok' | 'read-only';
   readonly paused: readonly {
-    readonly reason: 'directory' | 'log' | 'follower' | 'files' | 'etcd' | 'operator' | 'clock';
+    readonly reason: 'directory' | 'log' | 'follower' | 'files' | 'etcd' | 'operator' | 'clock' | 'catch-up' | 'no-leader' | 'unreachable' | 'leader' | 'clock-skew';
     readonly means: string;
     readonly takes_cancels: boolean;
   }[];
@@ -1660,6 +1664,11 @@ export interface Routes {
     query: Readonly<Record<string, unknown>>;
     body: undefined;
     answer: 'OK';
+  };
+  'GET /ready': {
+    query: Readonly<Record<string, unknown>>;
+    body: undefined;
+    answer: ReadyAnswer;
   };
   'GET /status': {
     query: Readonly<Record<string, unknown>>;
