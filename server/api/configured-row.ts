@@ -10,6 +10,7 @@ import { type TSchema, Type } from '../common/schema.ts';
 import type { Config } from '../config/config.ts';
 import { PRICE_PATH_BID, PRICE_QUERY_BID } from '../market-data/token-schemas.ts';
 import { TradesAnswer } from '../market-data/trades-schemas.ts';
+import { ORDER_EXAMPLE, ORDER_EXAMPLE_2 } from '../orders/order-example.ts';
 import * as orders from '../orders/schemas.ts';
 import type { RouteRow } from './route-row.ts';
 import { ROUTE_TABLE, type RouteKey } from './route-table.ts';
@@ -31,12 +32,13 @@ export function configuredRow(key: RouteKey, config: Config): RouteRow {
 function changes(key: RouteKey, { answer }: RouteRow, config: Config): Partial<RouteRow> {
   switch (key) {
     case 'POST /order':
-      return { body: orderItem(config) };
+      return { body: orderItem(config), example: orderExample(config) };
     case 'POST /replace':
       return { body: orders.replaceOf(orderItem(config)) };
     case 'POST /orders':
       return {
         body: Type.Array(orderItem(config), { minItems: 1 }),
+        example: [orderExample(config)],
         bodyBounds: boundsOf(config.maxBatchOrders),
       };
     case 'GET /auth/api-keys':
@@ -55,6 +57,10 @@ function changes(key: RouteKey, { answer }: RouteRow, config: Config): Partial<R
       if (config.marketRoutes === 'catalog' || !(key in SHARED_ANSWERS)) return {};
       return { answer: Type.Union([answer, SHARED_ANSWERS[key as keyof typeof SHARED_ANSWERS]]) };
   }
+}
+
+function orderExample({ orderVersion }: Config): object {
+  return orderVersion === '2' ? ORDER_EXAMPLE_2 : ORDER_EXAMPLE;
 }
 
 /** An item of an order in the versions that are taken. */

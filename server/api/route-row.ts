@@ -36,6 +36,8 @@ export interface RouteRow {
   readonly query: QuerySpec<unknown>;
   /** Undefined where no body is read. */
   readonly body: TSchema | undefined;
+  /** A body as the API document shows it. */
+  readonly example?: unknown;
   /** How deep a body may go and how many values it may hold, of routes that read one. */
   readonly bodyBounds?: JsonBounds;
   /** Of a 200. */

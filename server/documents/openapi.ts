@@ -8,6 +8,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { REFUSAL_FACTS } from '../common/refusal-details.ts';
 import { REFUSALS } from '../common/refusals.ts';
+import { GROUPS, groupOf } from './groups.ts';
 import { type Json, Schemas } from './json-schema.ts';
 import { type DocumentedRoute, operationName, operationOf, templateOf } from './operation.ts';
 
@@ -26,18 +27,12 @@ some have \`detail\`. Routes of the trading API are also served under \`/clob\`,
 \`/gamma\`, those of the data API under \`/data\`. HEAD is answered wherever GET is. The streams are described by
 \`GET /asyncapi.json\`.`;
 
-const TAGS = [
-  { name: 'trading', description: 'orders, books, prices, keys, own orders and trades' },
-  { name: 'data', description: 'fills, positions, holders, activity' },
-  { name: 'catalog', description: 'events, markets, series, tags, search' },
-];
-
 export async function openApiDocument(parts: OpenApiParts): Promise<Json> {
   const { credentialPrefix, names, routes, version } = parts;
   const schemas = new Schemas(names);
   const paths: Record<string, Record<string, Json>> = {};
   const taken = new Set<string>();
-  for (const route of routes) {
+  for (const route of sorted(routes)) {
     const [method = '', path = ''] = route.key.split(' ');
     const operations = paths[templateOf(path)] ?? {};
     paths[templateOf(path)] = operations;
@@ -56,7 +51,7 @@ export async function openApiDocument(parts: OpenApiParts): Promise<Json> {
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/', description: 'the node that served this' }],
-    tags: TAGS,
+    tags: GROUPS.map(({ description, name }) => ({ name, description })),
     paths,
     components: {
       schemas: { ...ERRORS, ...schemas.used },
@@ -65,6 +60,12 @@ export async function openApiDocument(parts: OpenApiParts): Promise<Json> {
       securitySchemes: securitySchemes(credentialPrefix),
     },
   };
+}
+
+/** By group; in a group as the table has them. */
+function sorted(routes: OpenApiParts['routes']): OpenApiParts['routes'] {
+  const place = ({ key, row }: OpenApiParts['routes'][number]) => groupOf(key, row.api);
+  return routes.toSorted((a, b) => place(a) - place(b));
 }
 
 const TEXT = { type: 'string' };

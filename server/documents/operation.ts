@@ -4,17 +4,20 @@
  * Thread: any; pure. Non-goals: the rest of the document (openapi.ts).
  */
 import type { TObject, TSchema } from '../common/schema.ts';
+import { type DocumentedApi, GROUPS, groupOf } from './groups.ts';
 import type { Json, Schemas } from './json-schema.ts';
 
 /** What the document contains of a row of the route table. */
 export interface DocumentedRow {
   readonly does: string;
-  readonly api: 'catalog' | 'data' | 'trading';
+  readonly api: DocumentedApi;
   readonly access: 'none' | 'level1' | 'level2' | 'level2-read';
   readonly bodyMax: 'none' | 'mebibyte' | 'batch';
   readonly limits: readonly string[];
   readonly query: { readonly schema: TObject };
   readonly body: TSchema | undefined;
+  /** A body as a client sends it. */
+  readonly example?: unknown;
   readonly answer: TSchema;
   readonly unavailable?: TSchema;
   readonly media?: readonly string[];
@@ -70,14 +73,14 @@ export function operationOf(route: DocumentedRoute, schemas: Schemas): Json {
   return {
     operationId: route.name,
     summary: summary.replaceAll('`', ''),
-    tags: [row.api],
+    tags: [GROUPS[groupOf(key, row.api)]!.name],
     ...(bases.length === 1 && bases[0] === ''
       ? {}
       : { servers: bases.map((base) => ({ url: base === '' ? '/' : base })) }),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(row.body === undefined || isEmpty(row.body)
       ? {}
-      : { requestBody: { required: true, content: json(schemas.of(row.body)) } }),
+      : { requestBody: { required: true, content: json(schemas.of(row.body), row.example) } }),
     responses: responsesOf(route, schemas),
     security: securityOf(row),
     ...(row.limits.length === 0 ? {} : { 'x-rate-limits': row.limits }),
@@ -228,8 +231,8 @@ function securityOfAll(names: readonly string[]): Json {
   return Object.fromEntries(names.map((name) => [name, []]));
 }
 
-function json(schema: Json): Json {
-  return { 'application/json': { schema } };
+function json(schema: Json, example?: unknown): Json {
+  return { 'application/json': { schema, ...(example === undefined ? {} : { example }) } };
 }
 
 function isEmpty(members: object): boolean {

@@ -81,6 +81,33 @@ test('the OpenAPI document has every route of the table and no other', async () 
   assert.match(slug?.description ?? '', /exact, case counts; also `slug\[\]`$/);
 });
 
+test('the OpenAPI document begins with orders and books, and ends with the node itself', async () => {
+  const { paths, tags } = (await documents().openApi()) as {
+    paths: Record<string, Record<string, { readonly tags: readonly string[] }>>;
+    tags: readonly { readonly name: string }[];
+  };
+  const names = tags.map(({ name }) => name);
+  assert.deepEqual([names[0], names[1], names.at(-1)], ['orders', 'books', 'node']);
+  const shown = Object.values(paths).flatMap((path) =>
+    Object.values(path).flatMap((operation) => operation.tags),
+  );
+  // The page shows groups in the order of tags; other readers go by the order of paths.
+  assert.deepEqual([...new Set(shown)], names);
+  const places = shown.map((name) => names.indexOf(name));
+  assert.deepEqual(
+    places,
+    places.toSorted((a, b) => a - b),
+  );
+  assert.equal(Object.keys(paths)[0], '/order');
+  const ofNode = Object.entries(paths).filter(([, path]) => path.get?.tags[0] === 'node');
+  const expected = '/ /ok /health /healthz /ready /status /gamma/status /time /version';
+  const others = '/exchange-info /rate-limits /openapi.json /asyncapi.json /docs /docs/{file}';
+  assert.deepEqual(
+    ofNode.map(([path]) => path).toSorted(),
+    `${expected} ${others}`.split(' ').toSorted(),
+  );
+});
+
 test('credentials are called as the node calls them', async () => {
   const document = await documents({ CLIENT_PROFILE: 'polymarket' }).openApi();
   const { components } = document as {
