@@ -164,6 +164,26 @@ export class Cluster {
   }
 }
 
+/** Where a further node runs. */
+export interface Place {
+  readonly directory: string;
+  readonly settings: Readonly<Record<string, string>>;
+}
+
+/** Of a further node, with nothing in it. */
+export async function emptyPlace(cluster: Cluster, node: string): Promise<Place> {
+  const port = String(await freePort());
+  const settings = {
+    CLUSTER: cluster.etcd.address(),
+    NODE_ID: node,
+    ADVERTISE: `http://127.0.0.1:${port}`,
+    CLUSTER_SECRET: 's'.repeat(32),
+    CLUSTER_SILENCE_MS: '3000',
+    PORT: port,
+  };
+  return { directory: temporaryDirectory(), settings };
+}
+
 type Body = (cluster: Cluster) => Promise<void>;
 
 /**
