@@ -141,19 +141,12 @@ function contradictionFacts(
   };
 }
 
-/** Where the demo was loaded, and may be traded. */
+/** Where the demo was loaded, and may be traded: in a cluster at the node that leads, while it leads. */
 function startDemoTraders(start: Start, parts: CaughtUp, port: number): void {
-  const { catalog, separators, unwritable } = parts;
+  const { catalog, cluster, separators, unwritable } = parts;
   const { config, log } = start.options;
   const { catalogSyncUrl, dataDir, demo, demoTraders } = config;
-  if (
-    !demo ||
-    !demoTraders ||
-    parts.cluster !== undefined ||
-    catalogSyncUrl !== '' ||
-    unwritable !== undefined
-  )
-    return;
+  if (!demo || !demoTraders || catalogSyncUrl !== '' || unwritable !== undefined) return;
   const nodeKey = openNodeKey(dataDir);
   if (!nodeKey.ok) return;
   const { markets } = readDemo();
@@ -165,12 +158,25 @@ function startDemoTraders(start: Start, parts: CaughtUp, port: number): void {
     for (const [kind, fields] of demoFunds(wallet, known)) await writer.ledger?.funds(kind, fields);
   };
   const common = { config, separators, port, markets, fund, log };
-  const traders = new DemoTraders({
-    ...common,
-    secret: nodeKey.key,
-    catalog: () => catalog.current,
-  });
-  start.onClose(() => traders.stop());
+  let traders: DemoTraders | undefined;
+  const begin = (): void => {
+    traders = new DemoTraders({
+      ...common,
+      secret: nodeKey.key,
+      catalog: () => catalog.current,
+    });
+  };
+  const stop = async (): Promise<void> => {
+    const stopped = traders?.stop();
+    traders = undefined;
+    await stopped;
+  };
+  if (cluster === undefined) begin();
+  else {
+    cluster.whenLeading(begin);
+    cluster.whenFollowing(() => void stop());
+  }
+  start.onClose(stop);
 }
 
 /** Undefined where nothing can be written. */

@@ -152,8 +152,9 @@ async function run(given: GivenSettings, logger: Logger, stopping: Stopping): Pr
 
 /** What kind of node it is. */
 function modeLines(config: Config, mode: NodeMode): Readonly<Record<string, string>> {
-  const isTraded = mode.demo && !mode.cluster && config.demoTraders;
-  const traders = 'seeded ones trade the demo (DEMO_TRADERS=off: none)';
+  const isTraded = mode.demo && config.demoTraders;
+  const where = mode.cluster ? ' at the node that leads' : '';
+  const traders = `seeded ones trade the demo${where} (DEMO_TRADERS=off: none)`;
   return { mode: modeText(mode), ...(isTraded && { traders }) };
 }
 

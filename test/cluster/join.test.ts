@@ -4,14 +4,15 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freePort } from '../../bench/common/free-port.ts';
 import { EtcdLog } from '../../storage/cluster/etcd-log.ts';
 import { useCompiledNodes } from '../common/forms.ts';
-import { get, TestNode, temporaryDirectory, until } from '../common/node-harness.ts';
+import { get, TestNode, until } from '../common/node-harness.ts';
 import { seeded } from '../storage/stored-exchange.ts';
 import {
   Cluster,
+  emptyPlace,
   NEEDS_ETCD,
+  type Place,
   placed,
   type Status,
   sharedCluster,
@@ -22,25 +23,6 @@ import {
 useCompiledNodes();
 const LEVELS = 20;
 const KILLS = 4;
-
-interface Place {
-  readonly directory: string;
-  readonly settings: Readonly<Record<string, string>>;
-}
-
-/** Of a further node, with nothing in it. */
-async function emptyPlace(cluster: Cluster, node: string): Promise<Place> {
-  const port = String(await freePort());
-  const settings = {
-    CLUSTER: cluster.etcd.address(),
-    NODE_ID: node,
-    ADVERTISE: `http://127.0.0.1:${port}`,
-    CLUSTER_SECRET: 's'.repeat(32),
-    CLUSTER_SILENCE_MS: '3000',
-    PORT: port,
-  };
-  return { directory: temporaryDirectory(), settings };
-}
 
 async function traded(cluster: Cluster): Promise<void> {
   const alice = await traderOf(cluster, 'alice');

@@ -201,8 +201,28 @@ export class Cluster {
   }
 }
 
-/** What is different at the node of this number. */
+/** Directory and settings of a single node that differ from those of the others. */
 export type Own = (i: number) => { readonly directory?: string; readonly settings?: Settings };
+
+/** Directory and settings of a further node. */
+export interface Place {
+  readonly directory: string;
+  readonly settings: Readonly<Record<string, string>>;
+}
+
+/** Returns the place of a further node, with an empty directory. */
+export async function emptyPlace(cluster: Cluster, node: string): Promise<Place> {
+  const port = String(await freePort());
+  const settings = {
+    CLUSTER: cluster.etcd.address(),
+    NODE_ID: node,
+    ADVERTISE: `http://127.0.0.1:${port}`,
+    CLUSTER_SECRET: 's'.repeat(32),
+    CLUSTER_SILENCE_MS: '3000',
+    PORT: port,
+  };
+  return { directory: temporaryDirectory(), settings };
+}
 
 type Body = (cluster: Cluster) => Promise<void>;
 

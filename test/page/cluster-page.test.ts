@@ -15,7 +15,7 @@ const chromium = findChromium();
 const noBrowser = chromium === undefined && 'no Chromium here (apt-get install chromium)';
 
 test(
-  'the page of a node shows all nodes, who leads, and who is away',
+  'the page of a node shows its role, its leader and its lag, all nodes, and who is away',
   { skip: NEEDS_ETCD.skip || noBrowser },
   (t) =>
     clustered(async (cluster) => {
@@ -31,10 +31,16 @@ test(
         until(async () => {
           const leads = await cluster.leader();
           const text = (await reader.texts('#lag')).join();
+          const part =
+            leads === at
+              ? `^This noden${at}, leads`
+              : `^This noden${at}, follows,?Leadern${leads},?Behind the leader[\\d.]+ (?:µs|ms|s|min)`;
+          if (!new RegExp(part).test(text)) return false;
           const state = (i: number) => (i === leads ? 'leader, ok' : 'follower, [^,]+ behind, ok');
           return cluster.nodes.every((_, i) => new RegExp(`Node n${i}${state(i)}`).test(text));
         }, WAIT_MS);
       await showsWhoLeads();
+      await reader.sees('#headline', new RegExp(`^n${at} (?:leads|follows n\\d, .* behind) · up `));
       assert.deepEqual(await reader.faults(), []);
 
       const handover = ['cluster', 'handover', `n${third}`];

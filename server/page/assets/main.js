@@ -10,7 +10,7 @@ import { MarketStream } from './market-stream.js';
 import { MarketView } from './market-view.js';
 import { MarketList } from './markets.js';
 import { NodeFeed } from './node-feed.js';
-import { NodePanel } from './node-panel.js';
+import { NodePanel, partText } from './node-panel.js';
 import { askToken } from './token-dialog.js';
 
 /** @import { Market } from './api.js' */
@@ -66,7 +66,9 @@ function showSummary(now) {
   panel.show(now);
   showConnection();
   setText(byId('version'), now.version);
-  setText(byId('headline'), `up ${lengthText(now.uptime_seconds * 1_000)}`);
+  const cluster = now.node?.cluster ?? null;
+  const part = cluster === null ? '' : `${partText(cluster)} · `;
+  setText(byId('headline'), `${part}up ${lengthText(now.uptime_seconds * 1_000)}`);
   if (api === undefined && now.node !== null) begin(now);
 }
 

@@ -29,6 +29,12 @@
  * @property {Latency} latency
  * @property {number} catalog_age_seconds
  * @property {readonly ClusterNode[]} cluster_nodes
+ * @property {ClusterRole | null} cluster null of a node alone
+ */
+
+/**
+ * The part of this node in its cluster: `leader` is null while nobody leads.
+ * @typedef {{ node: string, role: 'leader' | 'follower', leader: string | null, behind_ms: number }} ClusterRole
  */
 
 /** @typedef {{ node: string, role?: string, state: string, behind_ms?: number }} ClusterNode */

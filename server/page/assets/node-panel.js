@@ -5,7 +5,7 @@ import { byId, make, setBar, setText } from './dom.js';
 import { amountText, bytesText, countText, lengthText, NONE } from './format.js';
 import { quantile, Rates } from './rates.js';
 
-/** @import { NodeSummary, Summary } from './node-feed.js' */
+/** @import { ClusterRole, NodeSummary, Summary } from './node-feed.js' */
 
 /** Rates are of this window, so that they do not flicker. */
 const RATE_MS = 5_000;
@@ -148,6 +148,7 @@ function lagsOf({ event_loop_delay_ms: delay, memory_bytes }, node) {
         ? 'up to date'
         : `${countText(follower.behind)} batches behind (${lengthText(follower.behind_ms)})`;
   return [
+    ...(node.cluster === null ? [] : partOf(node.cluster)),
     ['Batches on disk', countText(log.sequence)],
     ['Trade history on disk', behind],
     ['Catalog loaded', `${lengthText(node.catalog_age_seconds * 1_000)} ago`],
@@ -161,6 +162,23 @@ function lagsOf({ event_loop_delay_ms: delay, memory_bytes }, node) {
     ['Memory in use', bytesText(memory_bytes)],
     ...node.cluster_nodes.map(nodeOf),
   ];
+}
+
+/** @param {ClusterRole} cluster @returns {[string, string][]} */
+function partOf({ behind_ms, leader, node, role }) {
+  if (role === 'leader') return [['This node', `${node}, leads`]];
+  return [
+    ['This node', `${node}, follows`],
+    ['Leader', leader ?? 'none'],
+    ['Behind the leader', lengthText(behind_ms)],
+  ];
+}
+
+/** The part of a node in its cluster, in a few words. @param {ClusterRole} cluster */
+export function partText({ behind_ms, leader, node, role }) {
+  if (role === 'leader') return `${node} leads`;
+  if (leader === null) return `${node}, nobody leads`;
+  return `${node} follows ${leader}, ${lengthText(behind_ms)} behind`;
 }
 
 /** @param {NodeSummary['cluster_nodes'][number]} node @returns {[string, string]} */

@@ -1,0 +1,68 @@
+/** The traders of the demo in a cluster: they trade at the node that leads. */
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
+import { freePort } from '../../bench/common/free-port.ts';
+import { useCompiledNodes } from '../common/forms.ts';
+import { get, TestNode, until } from '../common/node-harness.ts';
+import { cli } from '../common/run-cli.ts';
+import { Cluster, emptyPlace, NEEDS_ETCD, WAIT_MS } from './whole-cluster.ts';
+
+useCompiledNodes();
+const TRADED = { DEMO: 'on', DEMO_TRADERS: 'on', LOG_LEVEL: 'debug' };
+const BEGUN = /demo traders trade the demo markets/g;
+
+function begun({ log }: TestNode): number {
+  return log.match(BEGUN)?.length ?? 0;
+}
+
+/** Waits for another newest trade. */
+async function trades(node: TestNode): Promise<void> {
+  const newest = async () => (await get(node, '/trades?limit=1')).json;
+  const before = await newest();
+  await until(async () => !isDeepStrictEqual(await newest(), before), WAIT_MS);
+}
+
+test(
+  'the traders of the demo trade at the node that leads, and move with the lead',
+  NEEDS_ETCD,
+  async () => {
+    const cluster = await Cluster.withoutNodes();
+    try {
+      const places = [];
+      for (const name of ['a', 'b']) {
+        const { directory, settings } = await emptyPlace(cluster, name);
+        const ADMIN_PORT = String(await freePort());
+        const place = { directory, settings: { ...settings, ...TRADED, ADMIN_PORT } };
+        places.push(place);
+        cluster.nodes.push(await TestNode.start(directory, place.settings));
+      }
+      const [a, b] = cluster.nodes as [TestNode, TestNode];
+      assert.equal(await cluster.leader(), 0);
+      await trades(b);
+      assert.deepEqual([begun(a), begun(b)], [1, 0]);
+
+      const [{ directory, settings }] = places as [(typeof places)[number]];
+      /** Requests for books that this node was sent: only the traders ask. */
+      const asked = async (): Promise<string | undefined> => {
+        const page = await fetch(`http://127.0.0.1:${settings.ADMIN_PORT}/metrics`);
+        return /^.*route="POST \/books".*$/m.exec(await page.text())?.[0];
+      };
+      await until(async () => {
+        await cli(directory, ['cluster', 'handover', 'b'], { settings });
+        return (await cluster.leader()) === 1;
+      }, WAIT_MS);
+      await until(() => begun(b) === 1, WAIT_MS);
+      const before = await asked();
+      assert.notEqual(before, undefined);
+      for (let i = 0; i < 3; i++) await trades(a);
+      assert.equal(await asked(), before, 'those of the node that led have stopped');
+
+      await b.end('SIGKILL');
+      await until(() => begun(a) === 2, WAIT_MS);
+      await trades(a);
+    } finally {
+      await cluster.end();
+    }
+  },
+);
