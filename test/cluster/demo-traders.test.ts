@@ -46,7 +46,9 @@ test(
       /** Requests for books that this node was sent: only the traders ask. */
       const asked = async (): Promise<string | undefined> => {
         const page = await fetch(`http://127.0.0.1:${settings.ADMIN_PORT}/metrics`);
-        return /^.*route="POST \/books".*$/m.exec(await page.text())?.[0];
+        return /^exchange_http_requests_total\{method="POST",route="\/books",status="200"\} \d+$/m.exec(
+          await page.text(),
+        )?.[0];
       };
       await until(async () => {
         await cli(directory, ['cluster', 'handover', 'b'], { settings });
