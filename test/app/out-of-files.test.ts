@@ -4,15 +4,13 @@
  */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { Agent } from 'node:http';
-import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import test from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../../bench/common/free-port.ts';
 import { useCompiledNodes } from '../common/forms.ts';
+import { idleConnections } from '../common/idle-connections.ts';
 import {
   book,
   type Reply,
@@ -27,11 +25,6 @@ import { bodyOf, type Result, Trader } from '../common/traders.ts';
 useCompiledNodes();
 const skip = spawnSync('prlimit', ['--version']).status !== 0 && 'no prlimit here';
 const SEGMENT_BYTES = 65_536;
-const SPARE_FILES = 40;
-const REOPEN_MS = 10;
-/** Ten seconds for a node to take the connections that have come. */
-const LOOK_MS = 5;
-const LOOKS_MAX = 2_000;
 /** Well below the time after which the node closes a silent connection. */
 const PING_MS = 2_000;
 const ORDERS = 20;
@@ -39,49 +32,8 @@ const SHARES = 5;
 /** Fewer than fill three segments. */
 const ROUNDS_MAX = 40;
 
-function filesOf({ pid }: TestNode): number {
-  return readdirSync(`/proc/${pid}/fd`).length;
-}
-
 function segmentsOf({ dataDir }: TestNode): number {
   return readdirSync(join(dataDir, 'log')).filter((name) => name.endsWith('.segment')).length;
-}
-
-/**
- * Opens connections that say nothing, until the node has no file left for another one, and some more: they wait
- * in the kernel, and take each file that comes free. A connection that the node closes for its silence is
- * replaced. Returns what ends them.
- */
-async function idleConnections(node: TestNode): Promise<() => void> {
-  const limit = filesOf(node) + SPARE_FILES;
-  const { status } = spawnSync('prlimit', [
-    '--pid',
-    String(node.pid),
-    `--nofile=${limit}:${limit}`,
-  ]);
-  assert.equal(status, 0);
-  const sockets = new Set<Socket>();
-  let isOver = false;
-  const open = (): Socket => {
-    const socket = connect(node.port, '127.0.0.1').on('error', () => undefined);
-    sockets.add(socket);
-    socket.once('close', () => {
-      sockets.delete(socket);
-      if (!isOver) setTimeout(open, REOPEN_MS);
-    });
-    return socket;
-  };
-  for (let waiting = 0; waiting < SPARE_FILES; waiting += filesOf(node) < limit ? 0 : 1) {
-    await once(open(), 'connect');
-    // A node that stands still takes them later, and others would come in vain meanwhile.
-    const isEnough = (): boolean => filesOf(node) >= limit || sockets.size < 2 * SPARE_FILES;
-    for (let looks = 0; looks < LOOKS_MAX && !isEnough(); looks++) await sleep(LOOK_MS);
-    assert(sockets.size < 10 * SPARE_FILES, 'the node has reached its limit');
-  }
-  return () => {
-    isOver = true;
-    for (const socket of sockets) socket.destroy();
-  };
 }
 
 test('idle connections that use up all files do not end the node', { skip }, async (t) => {

@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { auditEntries } from '../../storage/operations/audit-log.ts';
 import { useCompiledNodes } from '../common/forms.ts';
+import { idleConnections } from '../common/idle-connections.ts';
 import { get, smallDisk, until } from '../common/node-harness.ts';
 import { preloaded } from '../common/preloaded.ts';
 import { cli } from '../common/run-cli.ts';
@@ -28,8 +29,6 @@ useCompiledNodes();
 const SMALL_FILES = { ORDERS_MAX: '65536', LOG_SEGMENT_BYTES: '65536', IMAGE_BATCHES: '100000' };
 const ORDERS = 40;
 const BLOCK_BYTES = 4_096;
-const LOOK_MS = 2_000;
-const MORE_FILES = 1_000;
 
 /** 200, or the codes of a 503. */
 async function readiness(cluster: Cluster, i: number): Promise<string> {
@@ -130,7 +129,7 @@ async function tradeUntilLed(cluster: Cluster, from: number): Promise<number> {
       if (facts.role === 'leader') leader = i;
     }
     return leader !== from;
-  }, 3 * WAIT_MS);
+  }, WAIT_MS);
   console.log(`n${leader} leads after ${Math.round(performance.now() - began)} ms`);
   await placed(cluster, alice, 50, others);
   return leader;
@@ -205,15 +204,6 @@ test(
     ),
 );
 
-/** The soft limit of open files of a process that runs. */
-function setLimit(pid: number, files: number): void {
-  assert.equal(spawnSync('prlimit', ['--pid', `${pid}`, `--nofile=${files}:`]).status, 0);
-}
-
-function filesOf(pid: number): number {
-  return readdirSync(`/proc/${pid}/fd`).length;
-}
-
 /** Whether a process has a connection to this port of the machine. */
 function isConnected(pid: number, port: number): boolean {
   const folder = `/proc/${pid}/fd`;
@@ -247,14 +237,14 @@ test('a leader that can open no file hands over', needsLimits, () =>
       const { pid } = cluster.nodes[first]!;
       const ports = cluster.etcd.members.map((member) => member.port);
       await until(() => ports.every((it) => isConnected(pid, it)), WAIT_MS);
-      // What is open stays so. What the node closes meanwhile lowers the limit too.
-      const lower = (): void => setLimit(pid, filesOf(pid) - 1);
-      lower();
-      const lowering = setInterval(lower, LOOK_MS);
-      const next = await tradeUntilLed(cluster, first).finally(() => clearInterval(lowering));
-      const { body } = (await handoverEntry(cluster, next)) as { body: { reasons: string[] } };
-      assert.deepEqual(body.reasons, ['files']);
-      setLimit(pid, MORE_FILES);
+      const endIdle = await idleConnections(cluster.nodes[first]!);
+      try {
+        const next = await tradeUntilLed(cluster, first);
+        const { body } = (await handoverEntry(cluster, next)) as { body: { reasons: string[] } };
+        assert.deepEqual(body.reasons, ['files']);
+      } finally {
+        endIdle();
+      }
       await say(cluster, numbersOf(cluster), /^ready$/);
       assert(!cluster.nodes[first]!.hasEnded);
     },
