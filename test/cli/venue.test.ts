@@ -80,7 +80,7 @@ test('a market is made, survives imports, trades, resolves and pays', async () =
   const [condition, first, second] = text.split('\n').map((line) => line.split(' ')[1]!);
   assert.match(
     text,
-    /^condition 0x[0-9a-f]{64}\ntoken \d+ Yes\ntoken \d+ No\nslug \S+\nevent \d{15}$/,
+    /^condition 0x[0-9a-f]{64}\ntoken \d+ Yes\ntoken \d+ No\nslug \S+\nends never\nevent \d{15}$/,
   );
   assert.deepEqual((await stored(condition!))?.tokenIds, [first, second]);
 

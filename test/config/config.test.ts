@@ -56,6 +56,8 @@ test('without any variable every default of the contract stands', () => {
     demo: true,
     demoTraders: true,
     resultCodes: false,
+    readyRoute: true,
+    resolveConfirm: 'terminal',
     capacities: {
       markets: 65536,
       tokens: 262144,
