@@ -69,7 +69,7 @@ class Stage {
   private projector: Projector;
 
   constructor(t: TestContext, random: Random) {
-    for (const batch of tradingDay(random, 4_000)) this.context.apply(batch);
+    for (const batch of tradingDay(random, 4_000, 0)) this.context.apply(batch);
     this.directory = directoryOf(t);
     this.derived = openDerivedTables(this.directory, QUICK);
     const copy = fillCopier(this.context.t);

@@ -38,10 +38,13 @@ export const TIGHT: Capacities = {
   operatorIds: 0,
 };
 
-/** Batches that change something, in their order, with the commands that the engine took. */
-export function tradingDay(random: Random, commands: number): readonly LoggedBatch[] {
+/**
+ * Batches that change something, in their order, with the commands that the engine took.
+ * @param ends how many of a hundred commands give a market an end; markets that have ended trade no more
+ */
+export function tradingDay(random: Random, commands: number, ends = 0.5): readonly LoggedBatch[] {
   const driver = new EngineDriver();
-  const shape = { ...BUSY, ends: 0.5, huge: 0, policies: 0 };
+  const shape = { ...BUSY, ends, huge: 0, policies: 0 };
   const stream = new Stream(random, shape, MARKETS, TIGHT.markets);
   for (let i = 0; i < commands; i++) driver.run(stream.next());
   driver.close();
