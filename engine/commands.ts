@@ -506,8 +506,8 @@ export function encodeResolveStep(out: CommandBuffer, market: MarketRow, limit: 
   return at;
 }
 
-/** What has to survive and is nothing to the engine: a kind and bytes (storage/notes/notes.ts). */
-export function encodeNote(out: CommandBuffer, kind: number, bytes: Uint8Array): number {
+/** What has to survive and is nothing to the engine: a kind and bytes (storage/control-records/control-records.ts). */
+export function encodeControlRecord(out: CommandBuffer, kind: number, bytes: Uint8Array): number {
   assert(bytes.length <= NOTE_BYTES_MAX, 'a note has a bounded number of bytes');
   const at = out.begin(CommandKind.note, NoteCommand.body + 2 * Math.ceil(bytes.length / 8));
   out.i32[at + NoteCommand.kind] = kind;

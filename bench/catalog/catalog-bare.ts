@@ -4,8 +4,9 @@
  *
  * Thread: the child's I/O thread. Non-goals: anything else of a node.
  */
+
+import { openGeneration } from '../../server/catalog/catalog-generation.ts';
 import { catalogRoutes } from '../../server/catalog/catalog-routes.ts';
-import { openGeneration } from '../../server/catalog/generation.ts';
 import { listen } from '../../server/http/http.ts';
 import { openCatalog } from '../../storage/catalog/catalog.ts';
 import {

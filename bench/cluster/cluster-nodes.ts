@@ -5,7 +5,7 @@
  */
 import { copyFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { openNodeKey } from '../../server/identity/credentials.ts';
+import { openNodeKey } from '../../server/auth/credentials.ts';
 import type { Etcd } from '../common/etcd.ts';
 import { freePort } from '../common/free-port.ts';
 import { LocalNode } from '../load/load-node.ts';

@@ -9,9 +9,9 @@ import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { EtcdAccess } from '../../storage/etcd/access.ts';
-import { parseEtcdAddress } from '../../storage/etcd/address.ts';
-import { EtcdClient } from '../../storage/etcd/client.ts';
+import type { EtcdAccess } from '../../storage/replicated-log/etcd-access.ts';
+import { parseEtcdAddress } from '../../storage/replicated-log/etcd-address.ts';
+import { EtcdClient } from '../../storage/replicated-log/etcd-client.ts';
 import { freePort } from './free-port.ts';
 
 /** Why what needs etcd is left out; undefined where it is installed. */

@@ -102,7 +102,7 @@ export class LocalNode {
     this.#adminUrl = adminPort === 0 ? undefined : new URL(`http://127.0.0.1:${adminPort}`);
     this.#whileDown = whileDown ?? (() => Promise.resolve());
     this.url = new URL(`http://127.0.0.1:${port}`);
-    this.#command = [...(flags ?? process.execArgv), main ?? program('server/app/main')];
+    this.#command = [...(flags ?? process.execArgv), main ?? program('server/node/main')];
     this.#environment = {
       RATE_LIMITS: 'off',
       ADMIN_PORT: '0',

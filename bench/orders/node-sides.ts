@@ -43,7 +43,7 @@ const CONNECTIONS = 32;
 /** The program of a compiled node. */
 export function programOf(root: string): string {
   // A build from before there were rooms, or a bundle, has its program elsewhere.
-  const programs = ['node/server/app/main.js', 'node/server/main.js', 'server/main.js'];
+  const programs = ['node/server/node/main.js', 'node/server/main.js', 'server/main.js'];
   const main = programs.map((name) => join(root, name)).find((path) => existsSync(path));
   if (main === undefined) throw new Error(`${root} is no compiled node`);
   return main;

@@ -6,8 +6,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { domainSeparator } from '../../server/auth/eip712.ts';
 import { readConfig } from '../../server/config/config.ts';
-import { domainSeparator } from '../../server/identity/eip712.ts';
 import { Child } from '../common/child.ts';
 import { latencies, median, percentile, print, type Ratio, ratioLine } from '../common/figures.ts';
 import { LocalNode } from '../load/load-node.ts';

@@ -6,10 +6,10 @@
  * Thread: the child's only one, and one worker.
  */
 import { setImmediate as turn } from 'node:timers/promises';
-import { orderDigest } from '../../server/identity/eip712.ts';
-import { recoverAddress } from '../../server/identity/secp256k1.ts';
-import { type OrderItem, parseOrder, parseOrders } from '../../server/orders/order-parse.ts';
-import { openPool, type WorkerPool } from '../../server/orders/pool.ts';
+import { orderDigest } from '../../server/auth/eip712.ts';
+import { recoverAddress } from '../../server/auth/secp256k1.ts';
+import { type OrderItem, parseOrder, parseOrders } from '../../server/orders/worker/order-parse.ts';
+import { openPool, type WorkerPool } from '../../server/orders/worker/pool.ts';
 import { FileLog } from '../../storage/log/file-log.ts';
 import { type BareCase, listenBare, makeReady } from '../common/bare.ts';
 import { answerQuestions } from '../common/child.ts';

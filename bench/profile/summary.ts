@@ -45,7 +45,7 @@ interface Thread {
 const THREADS: readonly Thread[] = [
   { name: 'worker', file: '/worker.', sleeping: ['serve'] },
   { name: 'follower', file: '/follower-thread.', sleeping: ['sleep', 'rest'] },
-  { name: 'I/O thread', file: '/server/app/main.', sleeping: [] },
+  { name: 'I/O thread', file: '/server/node/main.', sleeping: [] },
 ];
 const OTHER: Thread = { name: 'other', file: '', sleeping: [] };
 

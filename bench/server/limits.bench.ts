@@ -9,7 +9,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { listen, type RequestContext, type Route } from '../../server/http/http.ts';
-import { RateLimiter } from '../../server/http/rate-limiter.ts';
+import { RateLimiter } from '../../server/http/limits/rate-limiter.ts';
 import { loadUws, type us_listen_socket } from '../../server/http/uws.ts';
 
 export interface LimitsFigure {

@@ -4,7 +4,7 @@
  *
  * Questions differ from one another, so that no answer is one that is kept.
  */
-import type { RouteKey } from '../../server/api/route-table.ts';
+import type { RouteKey } from '../../server/routes/route-table.ts';
 import type { TradedMarkets } from '../http/market-store.ts';
 
 export interface Store extends TradedMarkets {

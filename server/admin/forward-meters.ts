@@ -13,7 +13,7 @@ const FORWARD_FAILURES = ['nobody', 'busy', 'unknown'] as const;
 type ForwardedKind = (typeof FORWARDED_KINDS)[number];
 type ForwardFailure = (typeof FORWARD_FAILURES)[number];
 
-export class ForwardMeters {
+export class ForwardMetrics {
   /** Requests that the node which leads has answered. */
   readonly answered = new Map<ForwardedKind, number>(FORWARDED_KINDS.map((kind) => [kind, 0]));
   /** Requests that it has not. */

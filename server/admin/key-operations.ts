@@ -3,12 +3,12 @@
  *
  * Thread: that of the registry.
  */
-import type { KeyRow } from '../../storage/notes/notes.ts';
-import { nextTurn } from '../common/next-turn.ts';
+import type { KeyRow } from '../../storage/control-records/control-records.ts';
+import type { Bans } from '../auth/bans.ts';
+import { checksumAddress } from '../auth/checksum.ts';
+import { KEYS_MAX, type KeyRegistry } from '../auth/key-registry.ts';
+import { nextIteration } from '../common/event-loop.ts';
 import { bytesToHex, hexToBytes } from '../common/uint256.ts';
-import type { Bans } from '../identity/bans.ts';
-import { checksumAddress } from '../identity/checksum.ts';
-import { KEYS_MAX, type KeyRegistry } from '../identity/key-registry.ts';
 import { OperationRefused } from './operation-row.ts';
 import type { OperationHandlers } from './operation-table.ts';
 
@@ -75,7 +75,7 @@ async function walk(rows: Iterable<KeyRow>, see: (row: KeyRow) => boolean): Prom
   for (const row of rows) {
     if (see(row)) return;
     seen += 1;
-    if (seen % ROWS_PER_TURN === 0) await nextTurn();
+    if (seen % ROWS_PER_TURN === 0) await nextIteration();
   }
 }
 

@@ -20,14 +20,14 @@ import { RejectReason } from '../../engine/orders/reject-reasons.ts';
 import { ADDRESS_WORDS } from '../../engine/tables/codes.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import type { TokenRow } from '../../engine/tables/units.ts';
+import { checksumAddress } from '../auth/checksum.ts';
 import { microText, parseMicroUp } from '../common/decimal.ts';
 import { REFUSALS } from '../common/refusals.ts';
 import { bytesToWords } from '../common/uint256.ts';
-import { checksumAddress } from '../identity/checksum.ts';
-import type { LedgerCommands, LedgerOutcome } from '../ledger/ledger-commands.ts';
-import { OPERATOR_ID_RULE, operatorRequestId } from '../ledger/request-id.ts';
 import { accountByAddress } from '../market-data/find.ts';
-import type { SeqlockReader } from '../orders/seqlock-reader.ts';
+import type { SequenceLockReader } from '../orders/exchange-memory/sequence-lock-reader.ts';
+import type { LedgerCommands, LedgerOutcome } from '../wallet/ledger-commands.ts';
+import { OPERATOR_ID_RULE, operatorRequestId } from '../wallet/request-id.ts';
 import { addressOf } from './key-operations.ts';
 import { OperationRefused } from './operation-row.ts';
 import type { OperationHandlers, OperationOutput } from './operation-table.ts';
@@ -43,7 +43,7 @@ type LedgerOperation =
 
 export interface LedgerOperationParts {
   readonly t: Tables;
-  readonly seqlock: SeqlockReader;
+  readonly seqlock: SequenceLockReader;
   readonly ledger: Pick<LedgerCommands, 'funds' | 'resolve' | 'withdrawProposal'>;
   readonly now: () => number;
 }

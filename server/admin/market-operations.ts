@@ -5,10 +5,10 @@
  */
 import { hasOrders } from '../../engine/markets/markets.ts';
 import { hasReachedEnd, marketEnd, marketTicks } from '../../engine/reads.ts';
+import type { Edit } from '../catalog/edits/edit.ts';
+import type { MarketEdits } from '../catalog/edits/market-edits.ts';
 import { REFUSALS } from '../common/refusals.ts';
 import { marketByCondition } from '../market-data/find.ts';
-import type { Edit } from '../venue/edit.ts';
-import type { VenueMarkets } from '../venue/venue-markets.ts';
 import type { LedgerOperationParts } from './ledger-operations.ts';
 import { OperationRefused } from './operation-row.ts';
 import type {
@@ -24,7 +24,7 @@ type MarketOperation =
   | `POST /admin/markets/${'edit' | 'halt' | 'resume' | 'close'}`;
 
 export interface MarketOperationParts extends Pick<LedgerOperationParts, 'now' | 'seqlock' | 't'> {
-  readonly venue: Pick<VenueMarkets, 'make'>;
+  readonly venue: Pick<MarketEdits, 'make'>;
 }
 
 type EventResult = OperationOutput<'POST /admin/events'> | OperationRefused;

@@ -5,8 +5,8 @@
  */
 import { packageVersion } from '../common/package-version.ts';
 import type { TSchema } from '../common/schema.ts';
-import { type Json, Schemas } from '../documents/json-schema.ts';
-import { operationName, parametersOf } from '../documents/operation.ts';
+import { type Json, Schemas } from '../routes/json-schema.ts';
+import { operationName, parametersOf } from '../routes/operation.ts';
 import type { OperationRow } from './operation-row.ts';
 import { OPERATIONS } from './operation-table.ts';
 

@@ -2,7 +2,7 @@
  * Operations on payouts: what a market pays at once or after a review, what that would be, and taking it back. Each is
  * a command in the log, after which the catalog says so too.
  *
- * Thread: I/O. Not here: what begins at a deadline, which the engine does, and its edit (app/due-resolutions.ts).
+ * Thread: I/O. Not here: what begins at a deadline, which the engine does, and its edit (node/due-resolutions.ts).
  */
 import { previewPayout } from '../../engine/ledger/preview.ts';
 import {
@@ -18,13 +18,13 @@ import { PAYOUT_SUM_MAX } from '../../engine/tables/capacities.ts';
 import { ID_WORDS, MarketFlag } from '../../engine/tables/codes.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import type { MarketRow } from '../../engine/tables/units.ts';
+import { groupOf } from '../catalog/edits/edit-ids.ts';
 import { microText } from '../common/decimal.ts';
 import { REFUSALS } from '../common/refusals.ts';
 import { bytesToWords, wordsToHex } from '../common/uint256.ts';
-import type { LedgerOutcome } from '../ledger/ledger-commands.ts';
-import { operatorRequestId } from '../ledger/request-id.ts';
 import { marketByCondition } from '../market-data/find.ts';
-import { groupOf } from '../venue/venue-ids.ts';
+import type { LedgerOutcome } from '../wallet/ledger-commands.ts';
+import { operatorRequestId } from '../wallet/request-id.ts';
 import {
   BAD_ID,
   LEDGER_OFF,

@@ -4,8 +4,8 @@
  *
  * Thread: I/O; the pause also on a stopped directory.
  */
-import type { Decision } from '../../storage/notes/notes.ts';
-import type { RateControl } from '../http/rate-control.ts';
+import type { Decision } from '../../storage/control-records/control-records.ts';
+import type { RateControl } from '../http/limits/rate-control.ts';
 import { OperationRefused } from './operation-row.ts';
 import type { OperationHandlers } from './operation-table.ts';
 

@@ -8,13 +8,13 @@ import { accountCount, accountOpenOrders, addressAt } from '../../engine/reads.t
 import { ADDRESS_WORDS } from '../../engine/tables/codes.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import type { AccountRow } from '../../engine/tables/units.ts';
+import type { Bans } from '../auth/bans.ts';
+import { checksumAddress } from '../auth/checksum.ts';
+import type { NamedWallet, WalletNames } from '../auth/wallet-names.ts';
 import { bytesToHex, wordsToHex } from '../common/uint256.ts';
-import type { Bans } from '../identity/bans.ts';
-import { checksumAddress } from '../identity/checksum.ts';
-import type { NamedWallet, WalletNames } from '../identity/wallet-names.ts';
 import { addressText } from '../market-data/account-texts.ts';
 import { accountByAddress } from '../market-data/find.ts';
-import type { SeqlockReader } from '../orders/seqlock-reader.ts';
+import type { SequenceLockReader } from '../orders/exchange-memory/sequence-lock-reader.ts';
 import { addressOf } from './key-operations.ts';
 import { sumsOf } from './ledger-operations.ts';
 import { OperationRefused } from './operation-row.ts';
@@ -25,7 +25,7 @@ type Row = OperationOutput<'GET /admin/wallets'>['wallets'][number];
 
 interface WalletListParts {
   readonly t: Tables;
-  readonly seqlock: SeqlockReader;
+  readonly seqlock: SequenceLockReader;
   readonly names: WalletNames;
   readonly bans: Bans;
 }

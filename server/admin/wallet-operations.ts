@@ -6,13 +6,13 @@
  */
 
 import { addressAt } from '../../engine/reads.ts';
-import { type OrderView, orderText } from '../account/order-rows.ts';
-import type { WalletOrders } from '../account/wallet-orders.ts';
+import type { Bans } from '../auth/bans.ts';
+import { checksumAddress } from '../auth/checksum.ts';
+import type { WalletNames } from '../auth/wallet-names.ts';
 import { bytesToHex } from '../common/uint256.ts';
-import type { Bans } from '../identity/bans.ts';
-import { checksumAddress } from '../identity/checksum.ts';
-import type { WalletNames } from '../identity/wallet-names.ts';
 import { type AccountTexts, addressText, apiKeyText } from '../market-data/account-texts.ts';
+import { type OrderView, orderText } from '../wallet/order-rows.ts';
+import type { WalletOrders } from '../wallet/wallet-orders.ts';
 import { addressOf } from './key-operations.ts';
 import { OperationRefused } from './operation-row.ts';
 import type { OperationHandlers } from './operation-table.ts';

@@ -3,7 +3,7 @@ import { OrderType } from '../../engine/commands.ts';
 import { RejectReason, type RejectReasonCode } from '../../engine/orders/reject-reasons.ts';
 import { EndReason } from '../../engine/tables/codes.ts';
 import { MICRO, PIPS_PER_UNIT } from '../../engine/tables/units.ts';
-import { REJECT_TEXTS } from '../orders/reject-texts.ts';
+import { REJECT_TEXTS } from '../orders/worker/reject-texts.ts';
 import type { Order, OrderRequest, OrderState, Side } from './strategy.ts';
 
 /** Clients round sizes to hundredths of a share. */

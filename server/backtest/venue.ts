@@ -5,7 +5,7 @@
 import { assert } from '../../engine/book/matching.ts';
 import { RejectReason } from '../../engine/orders/reject-reasons.ts';
 import { MICRO, type TokenRow } from '../../engine/tables/units.ts';
-import { REJECT_TEXTS } from '../orders/reject-texts.ts';
+import { REJECT_TEXTS } from '../orders/worker/reject-texts.ts';
 import { DueList } from './due.ts';
 import type { Exchange, OwnFill } from './exchange.ts';
 import { MID_PARTS, type TokenBook, type TradedMarket } from './markets.ts';

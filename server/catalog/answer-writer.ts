@@ -9,7 +9,7 @@
  */
 
 import { concatSlowly } from '../common/concat-slowly.ts';
-import { nextTurn } from '../common/next-turn.ts';
+import { nextIteration } from '../common/event-loop.ts';
 
 const BYTES_FIRST = 1 << 20;
 
@@ -104,7 +104,7 @@ export class AnswerWriter {
     while (!isOver) {
       // Other answers use the writer before this one continues.
       pieces.push(Buffer.from(this.done()));
-      await nextTurn();
+      await nextIteration();
       if (isGone()) return undefined;
       this.begin(source);
       isOver = steps.next().done === true;

@@ -26,7 +26,6 @@ import {
   rowsOf,
   spansOf,
 } from './build-objects.ts';
-import { figuresWithoutBook, MARKET_TEXT } from './figures-text.ts';
 import {
   CatalogFlag,
   type PreparedCatalog,
@@ -34,6 +33,7 @@ import {
   type PreparedSampling,
 } from './prepared.ts';
 import { dateOf, listTextOf, type MarketSource, textsOf } from './shape.ts';
+import { figuresWithoutBook, MARKET_TEXT } from './statistics-text.ts';
 import { buildTextIndex } from './text-index.ts';
 
 /**

@@ -23,7 +23,6 @@ import {
   spansOf,
 } from './build-objects.ts';
 import { inverseOf, relationOf } from './build-relation.ts';
-import { EVENT_TEXT, figuresWithoutBook } from './figures-text.ts';
 import {
   buffersOf,
   type PreparedCatalog,
@@ -31,6 +30,7 @@ import {
   type PreparedOwners,
   type Relation,
 } from './prepared.ts';
+import { EVENT_TEXT, figuresWithoutBook } from './statistics-text.ts';
 
 /**
  * The bytes of a market and of an event in a catalog of long texts, and the upper bound of the

@@ -18,7 +18,7 @@ import {
   type ParsedRoute,
   refuseUnknown,
 } from './catalog-answers.ts';
-import type { Generation } from './generation.ts';
+import type { Generation } from './catalog-generation.ts';
 import { badRequest, type CatalogErrors, PARAMETERS, type Parameters } from './parameters.ts';
 import type { PreparedCatalog } from './prepared.ts';
 import type { CatalogQuery } from './query.ts';

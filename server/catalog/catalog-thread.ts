@@ -14,7 +14,7 @@ import {
   describeContradictions,
 } from '../../storage/catalog/registered-markets.ts';
 import { alignedCatalog, isAligned, withoutOutcomes } from './aligned.ts';
-import type { CatalogThreadData, LoadedCatalog } from './generation.ts';
+import type { CatalogThreadData, LoadedCatalog } from './catalog-generation.ts';
 import { marketCommands, unsaidEndsIn, unsaidResolutions } from './market-registry.ts';
 import { buffersOf } from './prepared.ts';
 import { makeReady, type ReadyCatalog, readSnapshot } from './snapshot.ts';

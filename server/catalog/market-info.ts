@@ -9,9 +9,9 @@ import { ID_WORDS } from '../../engine/tables/codes.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import type { MarketRow } from '../../engine/tables/units.ts';
 import { textList } from '../../storage/catalog/catalog-json.ts';
-import { nextTurn } from '../common/next-turn.ts';
+import { nextIteration } from '../common/event-loop.ts';
 import { wordsToHex } from '../common/uint256.ts';
-import type { MarketInfo, MarketLookup, MarketStory } from '../market-data/texts.ts';
+import type { MarketInfo, MarketLifecycle, MarketLookup } from '../market-data/texts.ts';
 import type { PreparedCatalog, PreparedObjects } from './prepared.ts';
 import { placeAmong } from './select.ts';
 import { keyOf, rowsNamed } from './text-index.ts';
@@ -70,8 +70,8 @@ export function marketInfoLookup(prepared: PreparedCatalog) {
 }
 
 /** The fields of a market for the event new_market; as marketInfoLookup. */
-export function marketStoryLookup(prepared: PreparedCatalog) {
-  return lookup(prepared, ({ description, question, slug }, outcomes, event): MarketStory => {
+export function marketLifecycleLookup(prepared: PreparedCatalog) {
+  return lookup(prepared, ({ description, question, slug }, outcomes, event): MarketLifecycle => {
     const { id, ticker, title } = event;
     const summary = { id, ticker, slug: event.slug, title, description: event.description };
     return { question, slug, description, outcomes, event: summary };
@@ -102,7 +102,7 @@ export async function conditionsOfEvent(prepared: PreparedCatalog, id: string): 
   const conditions: string[] = [];
   if (row === -1) return conditions;
   for (const market of markets.values.subarray(markets.ends[row]!, markets.ends[row + 1]!)) {
-    if (conditions.length % MARKETS_PER_TURN === MARKETS_PER_TURN - 1) await nextTurn();
+    if (conditions.length % MARKETS_PER_TURN === MARKETS_PER_TURN - 1) await nextIteration();
     conditions.push(marketAt(prepared, market).conditionId);
   }
   return conditions;

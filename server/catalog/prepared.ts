@@ -10,7 +10,7 @@
  * Nothing is changed after it was built, except the live figures of markets and events: they are in
  * spans of fixed length, filled up with blanks that no answer shows, and the I/O thread overwrites them.
  *
- * Pure data, any thread. Made by build.ts, read by select.ts and render.ts; figures.ts writes
+ * Pure data, any thread. Made by build.ts, read by select.ts and render.ts; market-statistics.ts writes
  * figures.
  */
 

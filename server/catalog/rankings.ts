@@ -8,8 +8,8 @@
  *
  * Thread: the I/O thread.
  */
-import { nextTurn } from '../common/next-turn.ts';
-import type { Listed } from './generation.ts';
+import { nextIteration } from '../common/event-loop.ts';
+import type { Listed } from './catalog-generation.ts';
 import type { SortOrder } from './prepared.ts';
 import type { CatalogQuery } from './query.ts';
 import type { Kind } from './shape.ts';
@@ -132,7 +132,7 @@ export class Rankings {
     while (!isGone()) {
       const { done, value } = steps.next();
       if (done === true) return { ranking: value, etag };
-      await nextTurn();
+      await nextIteration();
     }
     return undefined;
   }

@@ -6,8 +6,8 @@ import assert from 'node:assert/strict';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { parentPort, workerData } from 'node:worker_threads';
+import type { SearchMessage, SearchQuestion, SearchThreadData } from './catalog-generation.ts';
 import type { TextMessage } from './catalog-thread.ts';
-import type { SearchMessage, SearchQuestion, SearchThreadData } from './generation.ts';
 import { SearchIndexBuilder } from './search-index.ts';
 import type { SearchTexts } from './search-texts.ts';
 

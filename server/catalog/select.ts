@@ -8,7 +8,7 @@
  *
  * Thread: the I/O thread. Non-goals: JSON.
  */
-import type { Listed } from './generation.ts';
+import type { Listed } from './catalog-generation.ts';
 import { LIMIT_MAX } from './parameters.ts';
 import type { PreparedCatalog, Relation } from './prepared.ts';
 import type { CatalogQuery } from './query.ts';

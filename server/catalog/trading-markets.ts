@@ -12,13 +12,13 @@ import type { Tables } from '../../engine/tables/tables.ts';
 import { textList } from '../../storage/catalog/catalog-json.ts';
 import { cursorOf, INVALID_CURSOR, LAST_CURSOR, offsetOf } from '../common/cursor.ts';
 import { errorBody } from '../common/error-bodies.ts';
-import { nextTurn } from '../common/next-turn.ts';
+import { nextIteration } from '../common/event-loop.ts';
 import { wordsToHex } from '../common/uint256.ts';
 import type { Handler, RequestContext } from '../http/http.ts';
 import { ignoredExcept } from '../http/ignored.ts';
 import { marketByCondition } from '../market-data/find.ts';
 import type { TokenTexts } from '../market-data/texts.ts';
-import type { Generation } from './generation.ts';
+import type { Generation } from './catalog-generation.ts';
 import { marketAt, rowOfCondition, type ShownMarket } from './market-info.ts';
 import type { PreparedCatalog } from './prepared.ts';
 import { type CursorQuery, shortMarket, tradingMarket, tradingTerms } from './trading-schemas.ts';
@@ -57,7 +57,7 @@ export function tradingMarketHandlers({ catalog, tables: t, texts }: TradingMark
       const count = rows?.length ?? prepared.markets.ids.length;
       const data: string[] = [];
       for (let i = offset; i < Math.min(count, offset + PAGE_SIZE); i++) {
-        if (data.length % MARKETS_PER_TURN === MARKETS_PER_TURN - 1) await nextTurn();
+        if (data.length % MARKETS_PER_TURN === MARKETS_PER_TURN - 1) await nextIteration();
         data.push(textOf(shape, prepared, rows?.[i] ?? i));
       }
       const end = offset + data.length;

@@ -15,7 +15,7 @@ import {
   StrategyError,
   type StrategySource,
 } from '../backtest/backtest.ts';
-import { nextTurn } from '../common/next-turn.ts';
+import { nextIteration } from '../common/event-loop.ts';
 import { aligned } from '../common/terminal.ts';
 import { type Options, Refused, type Run } from './context.ts';
 import { numberOf, textOf, timeOf } from './settings.ts';
@@ -92,7 +92,7 @@ async function runOf(
     const name = basename(file, extname(file));
     const result = await backtest(recording, strategy, { ...settings, name });
     // Rejections are known once the promises at hand have run.
-    await nextTurn();
+    await nextIteration();
     if (rejection !== undefined) throw rejection;
     return result;
   } finally {

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { backUp, type Manifest, restore } from '../../storage/operations/backup.ts';
 import { cutLog } from '../../storage/operations/cut-log.ts';
 import { verify } from '../../storage/operations/verify.ts';
-import { openNodeKey } from '../identity/credentials.ts';
+import { openNodeKey } from '../auth/credentials.ts';
 import type { Run } from './context.ts';
 import { configOf, numberOf } from './settings.ts';
 

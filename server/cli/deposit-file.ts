@@ -5,9 +5,9 @@
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { DEPOSITED_MAX } from '../../engine/tables/capacities.ts';
 import { AMOUNT_PATTERN, AMOUNT_RULE } from '../admin/venue-schemas.ts';
+import { isAddressText } from '../auth/checksum.ts';
 import { microText, parseMicroUp } from '../common/decimal.ts';
-import { isAddressText } from '../identity/checksum.ts';
-import { isOperatorId, OPERATOR_ID_RULE } from '../ledger/request-id.ts';
+import { isOperatorId, OPERATOR_ID_RULE } from '../wallet/request-id.ts';
 import { Refused } from './context.ts';
 
 export interface Deposit {

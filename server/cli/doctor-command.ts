@@ -7,11 +7,11 @@ import { accessSync, constants, existsSync, readFileSync, statfsSync, statSync }
 import { availableParallelism, totalmem } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { tableShapes } from '../../engine/tables/tables.ts';
+import { keccakIsNative } from '../auth/keccak.ts';
+import { secp256k1IsNative } from '../auth/secp256k1.ts';
 import { packageVersion } from '../common/package-version.ts';
 import type { Config } from '../config/config.ts';
 import { loadUws } from '../http/uws.ts';
-import { keccakIsNative } from '../identity/keccak.ts';
-import { secp256k1IsNative } from '../identity/secp256k1.ts';
 import type { Context, Run } from './context.ts';
 import { configOf } from './settings.ts';
 

@@ -5,9 +5,9 @@
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import type { KeyRow, Note } from '../../storage/control-records/control-records.ts';
 import { foreignHolder, takeDirectoryLock } from '../../storage/files/directory-lock.ts';
-import type { KeyRow, Note } from '../../storage/notes/notes.ts';
-import { appendNote } from '../../storage/operations/append-note.ts';
+import { appendNote } from '../../storage/operations/append-control-record.ts';
 import { AuditLog } from '../../storage/operations/audit-log.ts';
 import { auditOperations } from '../admin/audit-operations.ts';
 import { keyOperations } from '../admin/key-operations.ts';
@@ -23,10 +23,10 @@ import { readToken } from '../admin/token-file.ts';
 import { pauseOperations } from '../admin/venue-operations.ts';
 import { nameOperations } from '../admin/wallet-list.ts';
 import { banOperations } from '../admin/wallet-operations.ts';
-import { Noted } from '../app/noted.ts';
-import { openNodeKey } from '../identity/credentials.ts';
-import { KeyRegistry } from '../identity/key-registry.ts';
-import type { WalletNames } from '../identity/wallet-names.ts';
+import { openNodeKey } from '../auth/credentials.ts';
+import { KeyRegistry } from '../auth/key-registry.ts';
+import type { WalletNames } from '../auth/wallet-names.ts';
+import { Noted } from '../node/control-state.ts';
 import { type Context, type Options, Refused } from './context.ts';
 import { answerOf, baseOf } from './node-request.ts';
 import { operatorName } from './operator-name.ts';

@@ -1,9 +1,9 @@
 /** The commands that are operations of the admin listener (operate.ts): what they take and how they print it. */
 
 import type { OperationInput, OperationKey, OperationOutput } from '../admin/operation-table.ts';
+import { checksumAddress } from '../auth/checksum.ts';
 import { aligned } from '../common/terminal.ts';
 import { isUint256 } from '../common/uint256.ts';
-import { checksumAddress } from '../identity/checksum.ts';
 import { type Context, type Options, Refused, type Run } from './context.ts';
 import { operate } from './operate.ts';
 import { addressOf, numberOf, textOf } from './settings.ts';

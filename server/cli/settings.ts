@@ -1,9 +1,9 @@
 /** Reads settings from environment and options. All problems are reported together. */
 
 import { availableParallelism } from 'node:os';
+import { isAddressText } from '../auth/checksum.ts';
 import { decimalToSafe, hexToBytes, isUint256 } from '../common/uint256.ts';
 import { type Config, readConfig } from '../config/config.ts';
-import { isAddressText } from '../identity/checksum.ts';
 import { type Context, type Options, Refused } from './context.ts';
 
 const ADDRESS_BYTES = 20;

@@ -31,6 +31,6 @@ export const start: Run = async ({ dataDir }, _, options) => {
     Number.POSITIVE_INFINITY,
     ...(options.demo === false ? ['--no-demo'] : []),
   );
-  await import('../app/main.ts');
+  await import('../node/main.ts');
   return new Promise(() => undefined);
 };

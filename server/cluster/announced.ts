@@ -3,7 +3,7 @@
  *
  * Thread: the I/O thread.
  */
-import type { ReplicatedLog } from '../../storage/cluster/replicated-log.ts';
+import type { ReplicatedLog } from '../../storage/replicated-log/replicated-log.ts';
 import type { Log } from '../common/logger.ts';
 
 export interface Announced {

@@ -5,8 +5,12 @@
  * Thread: a command-line tool.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { NO_TAIL, type ReplicatedLog, type Tail } from '../../storage/cluster/replicated-log.ts';
 import type { LogEntry } from '../../storage/log/log.ts';
+import {
+  NO_TAIL,
+  type ReplicatedLog,
+  type Tail,
+} from '../../storage/replicated-log/replicated-log.ts';
 import type { NodeView } from '../admin/cluster-schemas.ts';
 import type { Announcements } from './announced.ts';
 import { nodesOf } from './control.ts';

@@ -4,11 +4,11 @@
  * Thread: the I/O thread.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { makeRoom, membersOf } from '../../storage/cluster/make-room.ts';
-import type { EtcdClient } from '../../storage/etcd/client.ts';
+import type { EtcdClient } from '../../storage/replicated-log/etcd-client.ts';
+import { makeRoom, membersOf } from '../../storage/replicated-log/make-room.ts';
 import type { ClusterControl } from '../admin/cluster-operations.ts';
 import type { NodeView } from '../admin/cluster-schemas.ts';
-import { barsLead } from '../orders/pauses.ts';
+import { barsLead } from '../orders/intake/pauses.ts';
 import type { Announcements } from './announced.ts';
 import type { Roles } from './roles.ts';
 

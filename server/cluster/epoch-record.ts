@@ -15,9 +15,9 @@ import {
 } from '../../engine/reads.ts';
 import { scratchEngine } from '../../engine/scratch.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
+import { addNote, type HandoverNote } from '../../storage/control-records/control-records.ts';
 import { encodeBatch } from '../../storage/log/batch-record.ts';
 import type { LogEntry } from '../../storage/log/log.ts';
-import { addNote, type HandoverNote } from '../../storage/notes/notes.ts';
 
 export interface EpochSettings {
   /** Code of the policy. */

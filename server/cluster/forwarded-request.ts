@@ -6,8 +6,8 @@
  * Thread: the I/O thread. Not here: how it gets there (forwarder.ts).
  */
 import assert from 'node:assert/strict';
-import { RateHeaders } from '../http/rate-headers.ts';
-import type { RateDecision } from '../http/rate-limiter.ts';
+import { RateHeaders } from '../http/limits/rate-headers.ts';
+import type { RateDecision } from '../http/limits/rate-limiter.ts';
 import type { RequestContext, Route } from '../http/request-context.ts';
 
 type Headers = readonly (readonly [string, string])[];

@@ -7,10 +7,10 @@
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { NO_TAIL, type ReplicatedLog } from '../../storage/cluster/replicated-log.ts';
 import { logDirectory } from '../../storage/log/file-log.ts';
 import { Unreachable } from '../../storage/log/log.ts';
 import { receive, settle } from '../../storage/operations/peer-copy.ts';
+import { NO_TAIL, type ReplicatedLog } from '../../storage/replicated-log/replicated-log.ts';
 import type { Log } from '../common/logger.ts';
 import { whileAlive } from './while-alive.ts';
 

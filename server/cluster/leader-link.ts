@@ -4,7 +4,7 @@
  *
  * Thread: the I/O thread.
  */
-import type { ForwardMeters } from '../admin/forward-meters.ts';
+import type { ForwardMetrics } from '../admin/forward-meters.ts';
 import type { Log } from '../common/logger.ts';
 import { NOTHING_DONE, type PeerCallNumber } from './peers/calls.ts';
 import { addressOf, CallFailed, ConnectionLost, PeerConnection } from './peers/peer-connection.ts';
@@ -30,7 +30,7 @@ export interface LeaderLinkOptions {
   readonly leads: () => boolean;
   /** The node that leads, by the newest beat. */
   readonly leader: () => Leader | undefined;
-  readonly meters: ForwardMeters;
+  readonly meters: ForwardMetrics;
   readonly print: Log;
 }
 
@@ -46,7 +46,7 @@ const BYTES_MAX = 256 * 2 ** 20;
 const CALLS_MAX = 65_536;
 
 export class LeaderLink {
-  readonly meters: ForwardMeters;
+  readonly meters: ForwardMetrics;
   private readonly o: LeaderLinkOptions;
   private connection: PeerConnection | undefined;
   /** To the node that is about to lead, and the epoch in which it will. */

@@ -8,38 +8,38 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { engineTime } from '../../engine/reads.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import type { CatalogStore } from '../../storage/catalog/catalog.ts';
-import { ClusterLog } from '../../storage/cluster/cluster-log.ts';
-import { type ReplicatedLog, TooOld } from '../../storage/cluster/replicated-log.ts';
-import type { EtcdClient } from '../../storage/etcd/client.ts';
 import { type Log as Files, OutcomeUnknown } from '../../storage/log/log.ts';
+import { ClusterLog } from '../../storage/replicated-log/cluster-log.ts';
+import type { EtcdClient } from '../../storage/replicated-log/etcd-client.ts';
+import { type ReplicatedLog, TooOld } from '../../storage/replicated-log/replicated-log.ts';
 import type { ClusterControl } from '../admin/cluster-operations.ts';
 import type { NodeView } from '../admin/cluster-schemas.ts';
-import { ForwardMeters } from '../admin/forward-meters.ts';
+import { ForwardMetrics } from '../admin/forward-meters.ts';
 import type { ClusterFacts } from '../admin/progress.ts';
 import type { Log } from '../common/logger.ts';
 import { RETRY_SOON } from '../common/unavailable.ts';
 import type { Config } from '../config/config.ts';
 import type { Route } from '../http/request-context.ts';
-import type { AppliedSequence } from '../orders/applied-sequence.ts';
-import type { OrderTaker } from '../orders/order-taker.ts';
-import { codesOf, PAUSES, type Pause } from '../orders/pauses.ts';
-import type { Sequencer } from '../orders/sequencer.ts';
-import { type OwnedRequest, placesOrders } from '../orders/slot-requests.ts';
+import { type OwnedRequest, placesOrders } from '../orders/exchange-memory/slot-requests.ts';
+import type { AppliedSequence } from '../orders/intake/applied-sequence.ts';
+import type { OrderIntake } from '../orders/intake/order-intake.ts';
+import { codesOf, PAUSES, type Pause } from '../orders/intake/pauses.ts';
+import type { Sequencer } from '../orders/intake/sequencer.ts';
 import { Announcements } from './announced.ts';
-import type { Handover } from './beat.ts';
 import { CatalogShare } from './catalog-share.ts';
 import { ClusterClock } from './cluster-clock.ts';
+import { fingerprintOf, giveUpKey, isKeyOf } from './cluster-key.ts';
 import { controlOf, NodeList } from './control.ts';
-import { giveCopies } from './copies.ts';
 import { type EpochSettings, epochRecord } from './epoch-record.ts';
 import { Forwarder, NOT_FORWARDED } from './forwarder.ts';
+import type { Handover } from './heartbeat.ts';
 import { wantCopy } from './join.ts';
 import { LeaderLink } from './leader-link.ts';
 import { Membership } from './membership.ts';
 import { type NodeState, NodeWatch } from './node-watch.ts';
 import { OperationForwarder } from './operation-forwarder.ts';
 import { OrderForwarder, type RefuseCaller } from './order-forwarder.ts';
-import { fingerprintOf, giveUpKey, isKeyOf } from './own-key.ts';
+import { giveCopies } from './peer-copies.ts';
 import { PeerServer } from './peers/peer-server.ts';
 import { Readiness } from './readiness.ts';
 import { Roles } from './roles.ts';
@@ -82,7 +82,7 @@ export interface OwnFacts {
 /** What requests are answered by. */
 interface Served {
   readonly routes: readonly Route[];
-  readonly lines: OrderTaker;
+  readonly lines: OrderIntake;
   readonly applied: AppliedSequence;
 }
 
@@ -108,7 +108,7 @@ export class Member {
   readonly catalog: CatalogShare;
   private readonly link: LeaderLink;
   private readonly operationLink: LeaderLink;
-  private readonly meters = new ForwardMeters();
+  private readonly meters = new ForwardMetrics();
   /** Where they reach it. */
   private peersUrl = '';
   /** Whether no API key was issued yet: then node.key may change. */
@@ -137,7 +137,7 @@ export class Member {
   private onRefused: (error: Error) => void = () => undefined;
   private readonly onLead: (() => void)[] = [];
   private readonly onFollow: (() => void)[] = [];
-  private lines: OrderTaker | undefined;
+  private lines: OrderIntake | undefined;
 
   constructor(
     config: Config,
@@ -365,7 +365,7 @@ export class Member {
   }
 
   /** Requests of clients go to `lines` where this node leads. */
-  taker(lines: OrderTaker): OrderTaker {
+  taker(lines: OrderIntake): OrderIntake {
     this.lines = lines;
     const elsewhere = (request: OwnedRequest): void => {
       const isLeaving = this.roles?.role === 'leaving';

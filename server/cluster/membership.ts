@@ -3,14 +3,14 @@
  * signature counts, and a name of its own. It compares them with what the shared log has, again and again. Being
  * unreachable is not being refused: where the shared log does not answer, the newest answer counts.
  *
- * Thread: the I/O thread. Not here: the name (storage/cluster/announcer.ts).
+ * Thread: the I/O thread. Not here: the name (storage/replicated-log/announcer.ts).
  */
-import { BadValues } from '../../storage/cluster/bad-values.ts';
-import type { ReplicatedLog } from '../../storage/cluster/replicated-log.ts';
+import { BadValues } from '../../storage/replicated-log/bad-values.ts';
+import type { ReplicatedLog } from '../../storage/replicated-log/replicated-log.ts';
 import type { Log } from '../common/logger.ts';
 import { type Config, signingSettings } from '../config/config.ts';
 import { SettingsRefused } from '../config/settings-refused.ts';
-import type { Pause } from '../orders/pauses.ts';
+import type { Pause } from '../orders/intake/pauses.ts';
 import type { PeerSecrets } from './peers/secure.ts';
 import {
   decodeSecretRecord,

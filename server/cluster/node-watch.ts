@@ -6,11 +6,11 @@
  */
 import type { Announced } from './announced.ts';
 import type { MeasuredClock } from './clock-skew.ts';
+import { HeartbeatTimeout } from './heartbeat-timeout.ts';
 import { PeerCall } from './peers/calls.ts';
 import { addressOf, CallFailed, PeerConnection } from './peers/peer-connection.ts';
 import type { PeerServer } from './peers/peer-server.ts';
 import type { PeerSecrets } from './peers/secure.ts';
-import { Silence } from './silence.ts';
 
 /** A node as it describes itself to another one. */
 export interface NodeState {
@@ -33,7 +33,7 @@ export interface WatchedNode extends Pick<Announced, 'mayLead' | 'peers'> {
 }
 
 interface Row {
-  readonly silence: Silence;
+  readonly silence: HeartbeatTimeout;
   announced: Pick<Announced, 'mayLead' | 'peers'>;
   hasAnswered: boolean;
   isAsked: boolean;
@@ -135,7 +135,12 @@ export class NodeWatch {
   private begin(node: string, announced: Row['announced']): void {
     this.rows.get(node)?.connection?.close();
     const row: Row = {
-      ...{ announced, hasAnswered: false, isAsked: false, silence: new Silence(2 * LOOK_MS) },
+      ...{
+        announced,
+        hasAnswered: false,
+        isAsked: false,
+        silence: new HeartbeatTimeout(2 * LOOK_MS),
+      },
       ...{ connection: undefined, state: undefined, clock: undefined },
     };
     this.rows.set(node, row);

@@ -5,7 +5,7 @@
  * Thread: the I/O thread.
  */
 import type { MakeElsewhere, OperationAnswer, OperationCall } from '../admin/operations.ts';
-import type { AppliedSequence } from '../orders/applied-sequence.ts';
+import type { AppliedSequence } from '../orders/intake/applied-sequence.ts';
 import { decode, encode } from './forwarded-request.ts';
 import { NOT_FORWARDED } from './forwarder.ts';
 import { type LeaderLink, NOT_LEADING } from './leader-link.ts';

@@ -11,11 +11,11 @@ import assert from 'node:assert/strict';
 import { RETRY_SOON } from '../common/unavailable.ts';
 import type { Headers } from '../http/answer-head.ts';
 import { sequenceHeaders } from '../http/sequence.ts';
-import { Check, checkedRequest, checkRequest } from '../orders/checked-orders.ts';
-import { isLong } from '../orders/order-parts.ts';
-import type { OrderTaker } from '../orders/order-taker.ts';
-import { type OwnedRequest, weightOf } from '../orders/slot-requests.ts';
-import { RequestKind } from '../orders/slots.ts';
+import { type OwnedRequest, weightOf } from '../orders/exchange-memory/slot-requests.ts';
+import { RequestKind } from '../orders/exchange-memory/slots.ts';
+import { Check, checkedRequest, checkRequest } from '../orders/intake/checked-orders.ts';
+import type { OrderIntake } from '../orders/intake/order-intake.ts';
+import { isLong } from '../orders/intake/order-parts.ts';
 import { NOT_FORWARDED } from './forwarder.ts';
 import { type LeaderLink, NOT_LEADING } from './leader-link.ts';
 import { PeerCall } from './peers/calls.ts';
@@ -52,7 +52,7 @@ export class OrderForwarder {
   }
 
   /** Takes a request that places orders. `lines`: those of this node; `mayCheck`: whether it may check it. */
-  submit(request: OwnedRequest, lines: OrderTaker, mayCheck: boolean): void {
+  submit(request: OwnedRequest, lines: OrderIntake, mayCheck: boolean): void {
     // To check hundreds of orders in one go would keep a worker from those of others.
     if (isLong(request) || !mayCheck) this.send(request, lines);
     else
@@ -76,7 +76,7 @@ export class OrderForwarder {
   /** Answers what other nodes send here. @param sequence the newest batch that is durable */
   serve(
     server: Pick<PeerServer, 'answer'>,
-    lines: OrderTaker,
+    lines: OrderIntake,
     sequence: () => number,
     refuse: RefuseCaller,
   ): void {
@@ -86,12 +86,12 @@ export class OrderForwarder {
     });
   }
 
-  private send(request: OwnedRequest, lines: OrderTaker): void {
+  private send(request: OwnedRequest, lines: OrderIntake): void {
     this.outgoing.push(request);
     if (this.outgoing.length === 1) setImmediate(() => this.flush(lines));
   }
 
-  private flush(lines: OrderTaker): void {
+  private flush(lines: OrderIntake): void {
     const all = this.outgoing;
     this.outgoing = [];
     for (let first = 0; first < all.length; ) {
@@ -106,7 +106,7 @@ export class OrderForwarder {
     }
   }
 
-  private async call(requests: readonly OwnedRequest[], lines: OrderTaker): Promise<void> {
+  private async call(requests: readonly OwnedRequest[], lines: OrderIntake): Promise<void> {
     const outcome = await this.link.call(PeerCall.orders, encodeCall(requests));
     for (const { kind } of requests) {
       const isChecked = kind === RequestKind.checked;
@@ -162,7 +162,7 @@ const FORWARDED: ReadonlySet<number> = new Set([
 /** The requests of a call, each on its way to its answer, in their order. */
 function take(
   bytes: Buffer,
-  lines: OrderTaker,
+  lines: OrderIntake,
   sequence: () => number,
   refuse: RefuseCaller,
 ): Promise<Answer>[] {

@@ -2,14 +2,14 @@
  * Reasons why this node is not ready that come from its cluster: how far it is behind the log, the node that leads, the
  * clock. Rules: docs/protocol.md#readiness
  *
- * Thread: the I/O thread. Not here: reasons of the node's own disk and threads (orders/write-gate.ts).
+ * Thread: the I/O thread. Not here: reasons of the node's own disk and threads (orders/intake/write-gate.ts).
  */
 import type { Log } from '../common/logger.ts';
-import { PAUSES, type Pause, type PauseReason, stopsOrders } from '../orders/pauses.ts';
+import { PAUSES, type Pause, type PauseReason, stopsOrders } from '../orders/intake/pauses.ts';
 import { type ClockSkew, clockSkew } from './clock-skew.ts';
+import { HeartbeatTimeout } from './heartbeat-timeout.ts';
 import { FRESH_MS, type NodeWatch } from './node-watch.ts';
 import type { Leader } from './roles.ts';
-import { Silence } from './silence.ts';
 
 export interface ReadinessOptions {
   readonly watch: Pick<NodeWatch, 'find' | 'nodes'>;
@@ -38,7 +38,7 @@ const STEP_MS_MAX = 1_000;
 export class Readiness {
   private readonly o: ReadinessOptions;
   /** Since a node that leads has answered. */
-  private readonly unreached = new Silence(STEP_MS_MAX);
+  private readonly unreached = new HeartbeatTimeout(STEP_MS_MAX);
   private skew: ClockSkew = { ms: 0, verdict: 'right', text: '' };
   /** Reasons that the log of the process has said. */
   private readonly said = new Set<PauseReason>();

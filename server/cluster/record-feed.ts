@@ -4,9 +4,10 @@
  *
  * Thread: the I/O thread.
  */
-import type { Position } from '../../storage/cluster/replicated-log.ts';
+
 import type { LogEntry } from '../../storage/log/log.ts';
-import type { Sequencer } from '../orders/sequencer.ts';
+import type { Position } from '../../storage/replicated-log/replicated-log.ts';
+import type { Sequencer } from '../orders/intake/sequencer.ts';
 import type { ClusterClock } from './cluster-clock.ts';
 
 /** Records that may wait for the workers; the log keeps the others. */

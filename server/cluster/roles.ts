@@ -7,7 +7,7 @@
  *   leading -> over                       another one leads: the node starts again, from what its log has
  *
  * Only the log decides who leads: a claim is an append that one node alone can win, and one that has lost the lead
- * cannot append any more. Silence decides no more than when somebody tries.
+ * cannot append any more. HeartbeatTimeout decides no more than when somebody tries.
  *
  * Thread: the I/O thread. Not here: how the log does it (storage/cluster), what a node does once it leads (onLead).
  */
@@ -16,7 +16,8 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { stateDigest } from '../../engine/reads.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
-import type { ClusterLog } from '../../storage/cluster/cluster-log.ts';
+import { LogDamage, type LogEntry, WrongSequence } from '../../storage/log/log.ts';
+import type { ClusterLog } from '../../storage/replicated-log/cluster-log.ts';
 import {
   type Announcement,
   type LogWriter,
@@ -25,16 +26,21 @@ import {
   type Space,
   type Subscription,
   type Tail,
-} from '../../storage/cluster/replicated-log.ts';
-import { LogDamage, type LogEntry, WrongSequence } from '../../storage/log/log.ts';
+} from '../../storage/replicated-log/replicated-log.ts';
 import type { ClusterFacts } from '../admin/progress.ts';
 import type { Log } from '../common/logger.ts';
-import type { Sequencer } from '../orders/sequencer.ts';
+import type { Sequencer } from '../orders/intake/sequencer.ts';
 import { type Announced, type Announcements, announcedOf } from './announced.ts';
-import { type Beat, decodeBeat, encodeBeat, type Handover, smallerTables } from './beat.ts';
 import type { ClusterClock } from './cluster-clock.ts';
+import {
+  decodeHeartbeat,
+  encodeHeartbeat,
+  type Handover,
+  type Heartbeat,
+  smallerTables,
+} from './heartbeat.ts';
+import { HeartbeatTimeout } from './heartbeat-timeout.ts';
 import { RecordFeed } from './record-feed.ts';
-import { Silence } from './silence.ts';
 
 export interface RolesOptions {
   readonly node: string;
@@ -82,7 +88,7 @@ export interface RolesOptions {
 }
 
 /** Whether a beat is the last one of its leader, and what it says then. */
-type Leaving = Pick<Beat, 'handover' | 'leaves' | 'next' | 'nextPeers' | 'tail'>;
+type Leaving = Pick<Heartbeat, 'handover' | 'leaves' | 'next' | 'nextPeers' | 'tail'>;
 
 export type Role = 'following' | 'claiming' | 'leading' | 'leaving' | 'over';
 
@@ -120,7 +126,7 @@ export class Roles {
   leader: Leader | undefined;
   private readonly o: RolesOptions;
   private feed: RecordFeed;
-  private readonly silence: Silence;
+  private readonly silence: HeartbeatTimeout;
   private readonly subscriptions: Subscription[] = [];
   private readonly announcement: Announcement;
   private following: Subscription;
@@ -131,7 +137,7 @@ export class Roles {
   private epoch = 0;
   /** The newest beat that has come here, as it is in the log and read, and when. */
   private newest: Buffer | undefined;
-  private newestBeat: Beat | undefined;
+  private newestBeat: Heartbeat | undefined;
   private beatAt = performance.now();
   private hasBadBeat = false;
   /** Whether the newest beat was the last one of a leader that leaves. */
@@ -175,7 +181,7 @@ export class Roles {
     this.feed = new RecordFeed(at, sequencer, clock);
     // How far the log reaches is not known before its first beat.
     this.feed.reaches(undefined);
-    this.silence = new Silence(silenceMs / 2);
+    this.silence = new HeartbeatTimeout(silenceMs / 2);
     this.following = this.follow();
     const run = randomBytes(RUN_BYTES).toString('hex');
     const announced: Announced = {
@@ -457,8 +463,8 @@ export class Roles {
   }
 
   /** Undefined: it cannot be read, which is said once. */
-  private beatIn(value: Buffer): Beat | undefined {
-    const beat = decodeBeat(value);
+  private beatIn(value: Buffer): Heartbeat | undefined {
+    const beat = decodeHeartbeat(value);
     if (beat === undefined && !this.hasBadBeat) {
       const key = `${this.o.venue}/leader`;
       this.o.print('warn', `etcd: ${key} has a value that cannot be read: it counts for nothing`);
@@ -475,7 +481,7 @@ export class Roles {
   }
 
   /** A beat that was read may have overtaken some that are watched. */
-  private isOlder({ count, epoch }: Beat): boolean {
+  private isOlder({ count, epoch }: Heartbeat): boolean {
     const { epoch: newestEpoch, count: newest = 0 } = this.newestBeat ?? {};
     return epoch < this.epoch || (epoch === newestEpoch && count < newest);
   }
@@ -668,7 +674,7 @@ export class Roles {
     this.count += 1;
     const { afterLeave, count } = this;
     const own = { node, epoch, advertise, peers, sequence, capacities, count, afterLeave };
-    return encodeBeat({ ...own, ...rest });
+    return encodeHeartbeat({ ...own, ...rest });
   }
 }
 

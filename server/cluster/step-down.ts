@@ -1,12 +1,12 @@
 /**
- * Gives the lead of a node that cannot serve to one that can. Which reasons count: orders/pauses.ts; the table:
+ * Gives the lead of a node that cannot serve to one that can. Which reasons count: orders/intake/pauses.ts; the table:
  * docs/cluster.md#a-leader-that-cannot-serve
  *
  * Thread: the I/O thread.
  */
 import type { Log } from '../common/logger.ts';
-import { barsLead, codesOf, PAUSES, type Pause } from '../orders/pauses.ts';
-import type { Handover } from './beat.ts';
+import { barsLead, codesOf, PAUSES, type Pause } from '../orders/intake/pauses.ts';
+import type { Handover } from './heartbeat.ts';
 import { FRESH_MS, type WatchedNode } from './node-watch.ts';
 
 export interface StepDownOptions {

@@ -22,7 +22,7 @@ interface ClockSources {
   readonly steady: () => number;
 }
 
-interface Doubt {
+interface StaleReason {
   /** How far the wall clock is ahead of the steady clock since it jumped. */
   offset: number;
   /** By the steady clock. */
@@ -37,7 +37,7 @@ export class GuardedClock implements NodeClock {
   private readonly timer: NodeJS.Timeout;
   /** How far the wall clock is ahead of the steady clock, as far as it is trusted. */
   private offset: number;
-  private doubt: Doubt | undefined;
+  private doubt: StaleReason | undefined;
 
   constructor(sources = SYSTEM) {
     this.sources = sources;

@@ -3,9 +3,10 @@
  *
  * Thread: any. Where other requests wait for the thread, bodies are read with `readJson`.
  */
+
+import { nextIteration } from './event-loop.ts';
 import { type JsonBounds, JsonScan } from './json-measure.ts';
 import { JsonPieces } from './json-pieces.ts';
-import { nextTurn } from './next-turn.ts';
 
 /** Bodies up to this size are parsed without a pause: less than a millisecond each. */
 const BYTES_AT_ONCE = 2 ** 16;
@@ -63,7 +64,7 @@ async function readLater(
 ): Promise<void> {
   const scan = new JsonScan(request.body, bounds);
   do {
-    await nextTurn();
+    await nextIteration();
     if (request.aborted) return;
   } while (scan.step(SCANNED_AT_ONCE));
   return scan.isWithin ? readInPieces(request, use) : use(TOO_MUCH);
@@ -76,11 +77,11 @@ async function readInPieces(
   const pieces = new JsonPieces(request.body);
   let state: boolean | undefined;
   do {
-    await nextTurn();
+    await nextIteration();
     if (request.aborted) return;
     state = step(pieces);
   } while (state === true);
-  await nextTurn();
+  await nextIteration();
   if (!request.aborted) return use(state === false ? pieces.value : undefined);
 }
 

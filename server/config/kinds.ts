@@ -5,14 +5,14 @@
  * Pure. Not here: which settings there are (settings.ts).
  */
 import { isIP } from 'node:net';
-import { type EtcdAddress, parseEtcdAddress } from '../../storage/etcd/address.ts';
+import { type EtcdAddress, parseEtcdAddress } from '../../storage/replicated-log/etcd-address.ts';
 import { unprintableIn } from '../../storage/texts/printable.ts';
+import { FACTORY_TEXT } from '../auth/wallet-factory.ts';
 import { CHOICE_RULE, type MarketChoice, parseChoice } from '../common/market-choice.ts';
 import { sourceUrlProblem } from '../common/source-url.ts';
 import { type Allowlist, parseAllowlist } from '../http/address.ts';
 import { type CorsOrigins, corsOriginsText, parseCorsOrigins } from '../http/cors.ts';
-import { overridesText, parseOverrides, type RateOverrides } from '../http/rate-limits.ts';
-import { FACTORY_TEXT } from '../identity/wallet-factory.ts';
+import { overridesText, parseOverrides, type RateOverrides } from '../http/limits/rate-limits.ts';
 
 type Parsed<T> =
   | { readonly ok: true; readonly value: T }

@@ -7,7 +7,7 @@
  * Thread: any; constants only.
  */
 
-import { PUBLISHED_DOMAINS } from '../identity/exchange-domains.ts';
+import { PUBLISHED_DOMAINS } from '../auth/exchange-domains.ts';
 import {
   ADDRESS,
   HEADER_PREFIX,

@@ -8,7 +8,7 @@
 import { AMOUNT_MAX, DEFAULT_CAPACITIES } from '../../engine/tables/capacities.ts';
 import { MICRO } from '../../engine/tables/units.ts';
 import { RECORDING_TIME_MAX } from '../../storage/recordings/times.ts';
-import { RATE_LIMITS, REQUESTS_MAX } from '../http/rate-limits.ts';
+import { RATE_LIMITS, REQUESTS_MAX } from '../http/limits/rate-limits.ts';
 import {
   ADDRESS,
   ALLOWLIST,

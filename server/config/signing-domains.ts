@@ -1,5 +1,5 @@
 /** The signing domains that a configuration names. Rules: docs/protocol.md#signing-domains */
-import type { ExchangeDomains } from '../identity/exchange-domains.ts';
+import type { ExchangeDomains } from '../auth/exchange-domains.ts';
 import type { Config } from './config.ts';
 
 export function domainsOf(config: Config): ExchangeDomains {

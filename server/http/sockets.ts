@@ -7,10 +7,10 @@
  * or a slow peer is borne with.
  */
 import { Buffer } from 'node:buffer';
-import type { Caller } from './callers.ts';
+import type { Caller } from './limits/callers.ts';
+import { SocketBacklog, type Waiting } from './limits/socket-backlog.ts';
+import type { UpgradeGate } from './limits/upgrade-gate.ts';
 import { NO_UPGRADE, SHUTTING_DOWN } from './refusals.ts';
-import { SocketBacklog, type Waiting } from './socket-backlog.ts';
-import type { UpgradeGate } from './upgrade-gate.ts';
 import type { HttpRequest, HttpResponse, UwsApp, us_socket_context_t, WebSocket } from './uws.ts';
 
 /** One connection; every call after its end does nothing. */

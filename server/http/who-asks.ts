@@ -1,6 +1,6 @@
 /** Who is at the other end of a connection, or behind the proxy that is. Thread: I/O. */
 import { clientAddress } from './address.ts';
-import { type Caller, callerOf, callerOfBytes } from './callers.ts';
+import { type Caller, callerOf, callerOfBytes } from './limits/callers.ts';
 import type { ServerState } from './server-state.ts';
 import type { HttpResponse } from './uws.ts';
 

@@ -15,8 +15,8 @@ import {
 import { ADDRESS_WORDS, API_KEY_WORDS, ID_WORDS } from '../../engine/tables/codes.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import type { AccountRow, TokenRow } from '../../engine/tables/units.ts';
+import { checksumAddress } from '../auth/checksum.ts';
 import { wordsToDecimal, wordsToHex } from '../common/uint256.ts';
-import { checksumAddress } from '../identity/checksum.ts';
 import type { MarketInfo, MarketLookup } from './texts.ts';
 
 /** Shown in place of another caller's API key, because some clients require a UUID. */

@@ -6,7 +6,7 @@
  * Thread: I/O.
  */
 import { concatSlowly } from '../common/concat-slowly.ts';
-import { nextTurn } from '../common/next-turn.ts';
+import { nextIteration } from '../common/event-loop.ts';
 import type { BookRenderer } from './books.ts';
 import type { SideCode, TokenRequest } from './token-request.ts';
 
@@ -37,7 +37,7 @@ export async function renderBooksLong(
   const books: Buffer[] = [];
   let rendered = 0;
   // The caller has already rendered some books in this turn.
-  await nextTurn();
+  await nextIteration();
   for (let place = 0; place < tokens.length; ) {
     if (parts.isGone()) return undefined;
     if (books[place] === undefined) {
@@ -52,7 +52,7 @@ export async function renderBooksLong(
     place += 1;
     if (rendered < RENDERED_PER_TURN) continue;
     rendered = 0;
-    await nextTurn();
+    await nextIteration();
   }
   const pieces = books.flatMap((book, place) => [place === 0 ? OPEN : COMMA, book]);
   return concatSlowly([...pieces, CLOSE]);

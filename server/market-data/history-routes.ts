@@ -11,12 +11,11 @@ import type { Pips, TokenRow } from '../../engine/tables/units.ts';
 import { ProjectionUnready } from '../../storage/projection/reader.ts';
 import { DECIMAL_BYTES_MAX, microText, writeInteger, writePips } from '../common/decimal.ts';
 import { errorBody } from '../common/error-bodies.ts';
+import { nextIteration } from '../common/event-loop.ts';
 import { readJson, TOO_MUCH, TOO_MUCH_DETAIL } from '../common/json.ts';
-import { nextTurn } from '../common/next-turn.ts';
 import { compileShape, type Shape } from '../common/schema.ts';
 import type { Handler, RequestContext } from '../http/http.ts';
 import { marketByCondition } from './find.ts';
-import type { HistoryKeeper } from './history-keeper.ts';
 import {
   BATCH_HISTORY_BOUNDS,
   BatchHistoryBody,
@@ -25,6 +24,7 @@ import {
   VOLUMES_BOUNDS,
   VolumesBody,
 } from './history-schemas.ts';
+import type { HistoryService } from './history-service.ts';
 import {
   type Buckets,
   bucketsOf,
@@ -37,7 +37,7 @@ import { ascii, put, type TokenTexts } from './texts.ts';
 export interface HistoryRouteParts {
   readonly tables: Tables;
   readonly texts: TokenTexts;
-  readonly history: HistoryKeeper;
+  readonly history: HistoryService;
   /** Unix milliseconds. */
   readonly now: () => number;
 }
@@ -84,7 +84,7 @@ export function historyHandlers(parts: HistoryRouteParts) {
     const firstTrade = firstTradeOf(parts, tokens);
     const pieces: Buffer[] = [];
     for (const [i, id] of ids.entries()) {
-      if (i > 0) await nextTurn();
+      if (i > 0) await nextIteration();
       if (context.aborted) return;
       pieces.push(Buffer.from(`${i === 0 ? '{"history":{' : ','}${JSON.stringify(id)}:`));
       pieces.push(await renderToken(parts, tokens[i]!, window, firstTrade));
@@ -101,7 +101,7 @@ export function historyHandlers(parts: HistoryRouteParts) {
     const has24h = body.include_24h === true;
     const rows: string[] = [];
     for (const [i, { condition_id: id }] of body.conditions.entries()) {
-      if (i > 0 && i % CONDITIONS_PER_TURN === 0) await nextTurn();
+      if (i > 0 && i % CONDITIONS_PER_TURN === 0) await nextIteration();
       rows.push(JSON.stringify(volumeOf(parts, id, has24h)));
     }
     context.reply(200, `[${rows.join(',')}]`);
@@ -215,7 +215,7 @@ export async function renderPoints(prices: Uint16Array, buckets: Buckets): Promi
   let at = 0;
   out[at++] = OPEN;
   for (let i = 0; i < prices.length; i++) {
-    if (i > 0 && i % POINTS_PER_TURN === 0) await nextTurn();
+    if (i > 0 && i % POINTS_PER_TURN === 0) await nextIteration();
     if (prices[i] === 0) continue;
     at = put(T, out, at);
     at = writeInteger(startOf(first + i, step), out, at);

@@ -19,7 +19,7 @@ import { bookVersionAt, tokenBook, tokenIdAt } from '../../engine/reads.ts';
 import { ID_WORDS } from '../../engine/tables/codes.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import type { TokenRow } from '../../engine/tables/units.ts';
-import { nextTurn } from '../common/next-turn.ts';
+import { nextIteration } from '../common/event-loop.ts';
 import { decimalToWords, wordsToDecimal } from '../common/uint256.ts';
 
 /** A version of a book as JSON. */
@@ -114,7 +114,7 @@ export class KnownTokens {
 
   private async findSlowly(ids: readonly string[]): Promise<void> {
     for (const [i, id] of ids.entries()) {
-      if (i % NEW_PER_TURN === 0) await nextTurn();
+      if (i % NEW_PER_TURN === 0) await nextIteration();
       this.find(id);
     }
   }

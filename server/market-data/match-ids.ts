@@ -4,8 +4,9 @@
  *
  * Thread: any.
  */
+
+import { keccak256 } from '../auth/keccak.ts';
 import { bytesToHex } from '../common/uint256.ts';
-import { keccak256 } from '../identity/keccak.ts';
 
 const UINT256_BYTES = 32;
 const SEQUENCE_DIGITS = 12;

@@ -28,7 +28,7 @@ export interface MarketInfo {
 }
 
 /** The catalog's fields of a market for the event new_market. */
-export interface MarketStory extends Pick<MarketInfo, 'question' | 'slug' | 'outcomes'> {
+export interface MarketLifecycle extends Pick<MarketInfo, 'question' | 'slug' | 'outcomes'> {
   readonly description: string;
   readonly event: {
     readonly id: string;

@@ -16,9 +16,9 @@ import { addressAt, tokenMarket } from '../../engine/reads.ts';
 import { ADDRESS_WORDS } from '../../engine/tables/codes.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import type { AccountRow, TokenRow } from '../../engine/tables/units.ts';
+import { checksumAddress } from '../auth/checksum.ts';
 import { DECIMAL_BYTES_MAX, writeInteger, writeMicro } from '../common/decimal.ts';
-import { nextTurn } from '../common/next-turn.ts';
-import { checksumAddress } from '../identity/checksum.ts';
+import { nextIteration } from '../common/event-loop.ts';
 import { transactionHash } from './match-ids.ts';
 import { ascii, type MarketInfo, put, type TokenTexts } from './texts.ts';
 import type { TradesIndex } from './trades-index.ts';
@@ -188,7 +188,7 @@ export class TradesRenderer {
   private async renderLater(walk: Generator<void, void>): Promise<Buffer> {
     const { selector } = this;
     this.selector = new TradesSelector(selector.index);
-    do await nextTurn();
+    do await nextIteration();
     while (walk.next().done !== true);
     return this.renderLong(selector.keys.slice(0, selector.found));
   }
@@ -198,7 +198,7 @@ export class TradesRenderer {
     const rows = new Float64Array(keys.length * ROW_DOUBLES);
     let count = 0;
     for (; count < keys.length; count++) {
-      if (count % READ_PER_TURN === 0) await nextTurn();
+      if (count % READ_PER_TURN === 0) await nextIteration();
       // The oldest rows leave the window first, and they are last in the answer.
       if (!selector.isShown(keys[count]!)) break;
       selector.read(keys[count]!, rows, count * ROW_DOUBLES);
@@ -229,7 +229,7 @@ export class TradesRenderer {
     for (let i = 0; i < count; i++) {
       if (done >= COPIED_PER_TURN) {
         done = 0;
-        await nextTurn();
+        await nextIteration();
       }
       const row = i * ROW_DOUBLES;
       if (keys[i]! < 0) {

@@ -11,7 +11,7 @@ import { performance } from 'node:perf_hooks';
 import type { BookStep, SourceLevels, SourceStep } from '../../engine/paper/source-step.ts';
 import type { SourceSnapshot } from '../../storage/recordings/source-message.ts';
 import { hashFits } from './book-hash.ts';
-import type { Doubt } from './doubts.ts';
+import type { StaleReason } from './stale-books.ts';
 
 export interface FeedParts {
   /** Least milliseconds between two batches. */
@@ -19,10 +19,10 @@ export interface FeedParts {
   /** How long the levels of a book in doubt stay. */
   readonly graceMs: number;
   /** Gives steps to the engine; resolves with why the book needs a snapshot after them. */
-  readonly apply: (steps: readonly SourceStep[]) => Promise<Doubt | undefined>;
+  readonly apply: (steps: readonly SourceStep[]) => Promise<StaleReason | undefined>;
   /** A snapshot is wanted: `snapshot` is called with it. */
   readonly wanted: () => void;
-  readonly onDoubt: (reason: Doubt) => void;
+  readonly onDoubt: (reason: StaleReason) => void;
   /** Whether the source makes hashes as this node does. */
   readonly checksHashes: () => boolean;
 }
@@ -41,7 +41,7 @@ const CLEAR: SourceStep = { kind: 'clear', at: 0 };
 
 export class BookFeed {
   private readonly o: FeedParts;
-  private reason: Doubt | undefined = 'starting';
+  private reason: StaleReason | undefined = 'starting';
   private since = Date.now();
   /** How often it was doubted. */
   private doubts = 0;
@@ -66,7 +66,7 @@ export class BookFeed {
   }
 
   /** Why it may differ from its source; undefined = it does not. */
-  get doubt(): Doubt | undefined {
+  get doubt(): StaleReason | undefined {
     return this.reason;
   }
 
@@ -110,7 +110,7 @@ export class BookFeed {
   }
 
   /** Messages may have been missed, or mean something else than was understood. */
-  distrust(reason: Doubt): void {
+  distrust(reason: StaleReason): void {
     if (this.isClosed) return;
     this.doubts += 1;
     this.knownTo = 0;

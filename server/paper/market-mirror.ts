@@ -18,7 +18,7 @@ import type { QueueRule } from '../../engine/paper/place.ts';
 import type { SourceStep } from '../../engine/paper/source-step.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import type { TokenRow } from '../../engine/tables/units.ts';
-import type { Doubt } from './doubts.ts';
+import type { StaleReason } from './stale-books.ts';
 import { StillOrders } from './still-orders.ts';
 
 export interface MarketMirrorParts {
@@ -53,7 +53,7 @@ export class MarketMirror {
   }
 
   /** Resolves, once all is durable, with why a snapshot is needed. */
-  async apply(steps: readonly SourceStep[]): Promise<Doubt | undefined> {
+  async apply(steps: readonly SourceStep[]): Promise<StaleReason | undefined> {
     const market = await this.opened();
     const out = new CommandBuffer(64);
     let isTaken = true;

@@ -1,6 +1,6 @@
 /** What a mirror says of itself, for `GET /status` and the metrics. Types and the schema of the answer. */
 import { Type } from '../common/schema.ts';
-import { DOUBT_REASONS, DOUBTS, type Doubt } from './doubts.ts';
+import { DOUBT_REASONS, DOUBTS, type StaleReason } from './stale-books.ts';
 
 export interface MirrorFacts {
   readonly url: string;
@@ -16,10 +16,10 @@ export interface MirrorFacts {
   /** Events that the source has sent. */
   readonly events: number;
   /** How often a book came into doubt, by reason. */
-  readonly doubts: ReadonlyMap<Doubt, number>;
+  readonly doubts: ReadonlyMap<StaleReason, number>;
   readonly troubled: readonly {
     readonly condition: string;
-    readonly reason: Doubt;
+    readonly reason: StaleReason;
     readonly isPaused: boolean;
     /** Unix milliseconds. */
     readonly since: number;

@@ -5,9 +5,9 @@
  * Thread: the I/O thread.
  */
 import { DamagedMessage, type SourceEvent } from '../../storage/recordings/source-message.ts';
-import type { Doubt } from './doubts.ts';
 import { readFrame, type SourceMessage } from './source-frame.ts';
 import { type SocketTimes, SourceSocket } from './source-socket.ts';
+import type { StaleReason } from './stale-books.ts';
 
 export interface StreamHandlers {
   /** The source has answered on a new connection, which has subscribed. */
@@ -16,7 +16,7 @@ export interface StreamHandlers {
   /** Takes the reason for which the connection ended, where it is known. */
   failed?(problem: string): void;
   /** Nothing of these tokens, or of all of them, can be trusted until the next snapshot. */
-  lost(reason: Doubt, tokens: Iterable<string>): void;
+  lost(reason: StaleReason, tokens: Iterable<string>): void;
 }
 
 /** Tokens of one connection: every venue takes so many. */

@@ -10,7 +10,7 @@ import { Event, EventKind, eventWords } from '../../engine/events.ts';
 import { addressAt, walletSigner } from '../../engine/reads.ts';
 import { EntryCause } from '../../engine/tables/codes.ts';
 import type { AccountRow, TokenRow } from '../../engine/tables/units.ts';
-import type { AppliedBatch } from '../orders/applied-batch.ts';
+import type { AppliedBatch } from '../orders/worker/applied-batch.ts';
 import type { Names } from './names.ts';
 import { BALANCES, type ReplayBuffer, type User } from './replay-buffer.ts';
 

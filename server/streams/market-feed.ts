@@ -41,7 +41,7 @@ import {
 } from '../../engine/tables/units.ts';
 import type { Publish } from '../http/sockets.ts';
 import type { BookRenderer } from '../market-data/books.ts';
-import type { AppliedBatch } from '../orders/applied-batch.ts';
+import type { AppliedBatch } from '../orders/worker/applied-batch.ts';
 import * as frames from './market-frames.ts';
 import type { Names } from './names.ts';
 import { endOf, envelope, Stream } from './numbering.ts';

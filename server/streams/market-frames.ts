@@ -15,8 +15,8 @@ import type { Tables } from '../../engine/tables/tables.ts';
 import { PIPS_PER_UNIT, type Pips, type TokenRow } from '../../engine/tables/units.ts';
 import { microText, pipsText } from '../common/decimal.ts';
 import { wordsToHex } from '../common/uint256.ts';
-import type { MarketStory } from '../market-data/texts.ts';
-import type { AppliedBatch } from '../orders/applied-batch.ts';
+import type { MarketLifecycle } from '../market-data/texts.ts';
+import type { AppliedBatch } from '../orders/worker/applied-batch.ts';
 import type { Names, TokenName } from './names.ts';
 import type { ChangedLevel, LevelCause, PublicTrade, PublishedBook } from './published-book.ts';
 
@@ -144,7 +144,7 @@ export function newMarketFrame(
   head: string,
   condition: string,
   assets: readonly string[],
-  story: MarketStory,
+  story: MarketLifecycle,
   time: number,
 ): Buffer {
   const { description, event, outcomes, question, slug } = story;

@@ -11,8 +11,8 @@ import { marketCount } from '../../engine/reads.ts';
 import type { MarketRow } from '../../engine/tables/units.ts';
 import type { Publish } from '../http/sockets.ts';
 import { tokensOfMarket } from '../market-data/find.ts';
-import type { MarketStory } from '../market-data/texts.ts';
-import type { AppliedBatch } from '../orders/applied-batch.ts';
+import type { MarketLifecycle } from '../market-data/texts.ts';
+import type { AppliedBatch } from '../orders/worker/applied-batch.ts';
 import { newMarketFrame } from './market-frames.ts';
 import type { Names } from './names.ts';
 import { envelope, Stream } from './numbering.ts';
@@ -30,7 +30,7 @@ export interface NewMarketsParts {
 }
 
 /** The catalog's fields of a market; undefined = unknown, and the market is not published. */
-type Story = (condition: string) => MarketStory | undefined;
+type Story = (condition: string) => MarketLifecycle | undefined;
 
 /** About 2 KB each: a megabyte a second. */
 const AT_ONCE = 16;

@@ -28,7 +28,7 @@ import type { Tables } from '../../engine/tables/tables.ts';
 import { type OrderRow, PIPS_PER_UNIT, type TokenRow } from '../../engine/tables/units.ts';
 import { wordsToHex } from '../common/uint256.ts';
 import { addressText, apiKeyText } from '../market-data/account-texts.ts';
-import type { AppliedBatch } from '../orders/applied-batch.ts';
+import type { AppliedBatch } from '../orders/worker/applied-batch.ts';
 import type { Names } from './names.ts';
 
 export interface OrderFacts {

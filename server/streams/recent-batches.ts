@@ -14,7 +14,7 @@ import { closedCount, fillCount } from '../../engine/reads.ts';
 import { ADDRESS_WORDS } from '../../engine/tables/codes.ts';
 import { sameWords } from '../../engine/tables/hash-index.ts';
 import { RECENT_BATCHES_MAX, RECENT_BYTES_MAX } from '../../storage/recovery/replayed-batches.ts';
-import type { AppliedBatch } from '../orders/applied-batch.ts';
+import type { AppliedBatch } from '../orders/worker/applied-batch.ts';
 import { BalanceFeed } from './balance-feed.ts';
 import type { Names } from './names.ts';
 import type { Missed, MissedEvent, User } from './replay-buffer.ts';

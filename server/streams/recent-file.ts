@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { deserialize, serialize } from 'node:v8';
 import { lastBatch, stateDigest } from '../../engine/reads.ts';
 import type { Replayed, ReplayedBatch } from '../../storage/recovery/replayed-batches.ts';
-import type { AppliedBatch } from '../orders/applied-batch.ts';
+import type { AppliedBatch } from '../orders/worker/applied-batch.ts';
 import type { Names } from './names.ts';
 import { RecentBatches } from './recent-batches.ts';
 

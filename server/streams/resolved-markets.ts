@@ -9,7 +9,7 @@ import { ResolutionState } from '../../engine/tables/codes.ts';
 import type { MarketRow } from '../../engine/tables/units.ts';
 import type { Publish } from '../http/sockets.ts';
 import { tokensOfMarket } from '../market-data/find.ts';
-import type { AppliedBatch } from '../orders/applied-batch.ts';
+import type { AppliedBatch } from '../orders/worker/applied-batch.ts';
 import { marketResolvedFrame } from './market-frames.ts';
 import type { Names } from './names.ts';
 import { envelope, Stream } from './numbering.ts';

@@ -8,7 +8,7 @@
  *
  * Thread: the I/O thread. Non-goals: what happens after a bound is exceeded (connection.ts).
  */
-import type { Caller } from '../http/callers.ts';
+import type { Caller } from '../http/limits/callers.ts';
 import type { Turns } from './pacer.ts';
 
 /** The settings of the streams. */

@@ -5,11 +5,11 @@
  */
 import { lastBatch } from '../../engine/reads.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
+import type { Credential } from '../auth/key-registry.ts';
 import type { Publish, SocketRoute } from '../http/sockets.ts';
-import type { Credential } from '../identity/key-registry.ts';
 import type { BookRenderer } from '../market-data/books.ts';
-import type { MarketLookup, MarketStory, TokenTexts } from '../market-data/texts.ts';
-import type { AppliedBatch } from '../orders/applied-batch.ts';
+import type { MarketLifecycle, MarketLookup, TokenTexts } from '../market-data/texts.ts';
+import type { AppliedBatch } from '../orders/worker/applied-batch.ts';
 import { BalanceFeed } from './balance-feed.ts';
 import type { CloseName } from './closes.ts';
 import type { Connection, ConnectionParts } from './connection.ts';
@@ -136,7 +136,7 @@ export class Streams {
   }
 
   /** Publishes new markets (new-markets.ts). */
-  announce(story: (condition: string) => MarketStory | undefined): void {
+  announce(story: (condition: string) => MarketLifecycle | undefined): void {
     this.newMarkets.announce(story);
   }
 

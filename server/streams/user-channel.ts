@@ -8,8 +8,8 @@ import { timingSafeEqual } from 'node:crypto';
 import { ledgerIsOn } from '../../engine/ledger/reads.ts';
 import { ADDRESS_WORDS } from '../../engine/tables/codes.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
+import type { Credential } from '../auth/key-registry.ts';
 import { bytesToWords } from '../common/uint256.ts';
-import type { Credential } from '../identity/key-registry.ts';
 import { marketByCondition } from '../market-data/find.ts';
 import type { CloseName } from './closes.ts';
 import {

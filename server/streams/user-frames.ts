@@ -27,7 +27,7 @@ import { microText, ratioMicro } from '../common/decimal.ts';
 import { wordsToHex } from '../common/uint256.ts';
 import { NIL_UUID } from '../market-data/account-texts.ts';
 import { tradeIdOf, transactionHash } from '../market-data/match-ids.ts';
-import { ORDER_TYPE_TEXTS, reasonText } from '../orders/order-states.ts';
+import { ORDER_TYPE_TEXTS, reasonText } from '../orders/intake/order-states.ts';
 import { priceText, sideText } from './market-frames.ts';
 import type { Names } from './names.ts';
 import type { OrderFacts } from './order-facts.ts';

@@ -6,7 +6,7 @@
  */
 import assert from 'node:assert/strict';
 import { createHash, type Hash } from 'node:crypto';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextIteration } from 'node:timers/promises';
 import type { BinaryTable } from '../kv/lmdb.ts';
 import { type ContentRow, ROW_HEAD_BYTES } from './catalog-content.ts';
 import { damaged, FORMAT, type Header, opened, putWithChecksum } from './catalog-state.ts';
@@ -104,7 +104,7 @@ type Entry = readonly [key: Buffer, value: Buffer];
  * without a handler. Other work of the thread runs between the transactions.
  */
 export async function putTogether(table: BinaryTable, entries: readonly Entry[]): Promise<void> {
-  await nextTurn();
+  await nextIteration();
   table.transactionSync(() => {
     for (const [key, value] of entries) putWithChecksum(table, key, value);
   });
@@ -121,7 +121,7 @@ export function newestOf(objects: BinaryTable): number {
 export async function removeBetween(table: BinaryTable, first: number, end: number): Promise<void> {
   const range = { start: objectKey(first, 0, '0'), end: objectKey(end, 0, '0'), limit: REMOVE_MAX };
   for (;;) {
-    await nextTurn();
+    await nextIteration();
     table.resetReadTxn();
     const keys = [...table.getKeys(range)];
     if (keys.length === 0) return;

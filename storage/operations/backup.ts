@@ -36,8 +36,8 @@ import { withFile } from '../files/with-file.ts';
 import { openEnvironment } from '../kv/lmdb.ts';
 import { logDirectory } from '../log/file-log.ts';
 import { LogDamage } from '../log/log.ts';
+import { type ReadableEnd, wholeEnd } from '../log/readable-end.ts';
 import { syncDirectory } from '../log/segments.ts';
-import { type WholeEnd, wholeEnd } from '../log/whole-end.ts';
 import { PROJECTIONS } from '../projection/environment.ts';
 import { SnapshotFiles } from '../snapshot/snapshots.ts';
 import { AUDIT, auditFiles } from './audit-log.ts';
@@ -204,7 +204,7 @@ async function copyEnvironment(path: string, into: string): Promise<void> {
 }
 
 function copyLog(
-  { bytes, segments }: WholeEnd,
+  { bytes, segments }: ReadableEnd,
   into: string,
   keep: Keep,
   onProgress: BackupOptions['onProgress'],

@@ -17,6 +17,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { ControlRecordStore } from '../control-records/control-record-store.ts';
 import { withFile } from '../files/with-file.ts';
 import { logDirectory } from '../log/file-log.ts';
 import { findEnd } from '../log/find-end.ts';
@@ -24,7 +25,6 @@ import { LogDamage } from '../log/log.ts';
 import { SegmentReader } from '../log/reader.ts';
 import { linkProblem, readRecord, type StoredRecord } from '../log/record.ts';
 import { listSegments, syncDirectory } from '../log/segments.ts';
-import { KeptNotes } from '../notes/kept-notes.ts';
 import { type DerivedPosition, openDerivedTables, positionOf } from '../projection/derived.ts';
 import { PROJECTIONS } from '../projection/environment.ts';
 import { batchOf } from '../recovery/replay.ts';
@@ -119,7 +119,7 @@ function freeName(path: string): string {
  */
 async function leadBack(dataDir: string, sequence: number): Promise<void> {
   if (!existsSync(join(dataDir, 'keys'))) return;
-  const kept = new KeptNotes(dataDir, { durability: 'flushed', readOnly: false });
+  const kept = new ControlRecordStore(dataDir, { durability: 'flushed', readOnly: false });
   try {
     if ((kept.position()?.sequence ?? 0) < sequence) return;
     kept.apply([], { sequence: sequence - 1, digest: digestAfter(dataDir, sequence - 1) });

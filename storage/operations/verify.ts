@@ -14,13 +14,16 @@ import type { Capacities } from '../../engine/tables/capacities.ts';
 import { digestOf, stateHash } from '../../engine/tables/state-hash.ts';
 import { allocateEngine, type Tables } from '../../engine/tables/tables.ts';
 import { openCatalog } from '../catalog/catalog.ts';
+import { ControlRecordStore } from '../control-records/control-record-store.ts';
+import { notesOf } from '../control-records/control-records.ts';
+import {
+  type NotedBatch,
+  verifyControlRecords,
+} from '../control-records/verify-control-records.ts';
 import { logDirectory } from '../log/file-log.ts';
 import { findEnd } from '../log/find-end.ts';
 import type { LogEntry } from '../log/log.ts';
 import { SegmentReader } from '../log/reader.ts';
-import { KeptNotes } from '../notes/kept-notes.ts';
-import { notesOf } from '../notes/notes.ts';
-import { type NotedBatch, verifyNotes } from '../notes/verify-notes.ts';
 import { PROJECTIONS } from '../projection/environment.ts';
 import type { Seen } from '../projection/projection.ts';
 import { verifyDerived, verifyProjections } from '../projection/verify-derived.ts';
@@ -212,9 +215,11 @@ class LoadedSnapshots {
 
 async function verifyKeys(dataDir: string, replayed: Replayed | undefined): Promise<Looked> {
   if (!existsSync(join(dataDir, 'keys'))) return { text: 'none' };
-  const kept = new KeptNotes(dataDir, READ_ONLY);
+  const kept = new ControlRecordStore(dataDir, READ_ONLY);
   try {
-    return { text: verifyNotes(kept, replayed && { ...replayed.seen, notes: replayed.notes }) };
+    return {
+      text: verifyControlRecords(kept, replayed && { ...replayed.seen, notes: replayed.notes }),
+    };
   } finally {
     await kept.close();
   }

@@ -1,5 +1,5 @@
 /**
- * LMDB environment DATA_DIR/derived: what the follower makes of the log (follower.ts).
+ * LMDB environment DATA_DIR/derived: what the follower makes of the log (log-projector.ts).
  *
  *   fills   fills by their sequence, rows of the engine's ring (packed.ts)
  *   finals  closed orders in the order in which they ended, rows of the engine's (packed.ts)

@@ -11,8 +11,8 @@ import type { Capacities } from '../../engine/tables/capacities.ts';
 import { allocateEngine, type Tables } from '../../engine/tables/tables.ts';
 import { logDirectory } from '../log/file-log.ts';
 import { LogDamage } from '../log/log.ts';
+import { type ReadableEnd, wholeEnd } from '../log/readable-end.ts';
 import { SegmentReader } from '../log/reader.ts';
-import { type WholeEnd, wholeEnd } from '../log/whole-end.ts';
 import { resizeTables } from '../snapshot/resize-tables.ts';
 import { SnapshotFiles } from '../snapshot/snapshots.ts';
 import { batchOf, replay } from './replay.ts';
@@ -90,7 +90,7 @@ interface Begun {
 function beginAt(
   dataDir: string,
   capacities: Capacities,
-  end: WholeEnd | undefined,
+  end: ReadableEnd | undefined,
   target: number,
 ): Begun {
   const snapshots = new SnapshotFiles(dataDir, 'flushed');

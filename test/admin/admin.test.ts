@@ -10,8 +10,8 @@ import { ADMIN_TABLE } from '../../server/admin/admin-table.ts';
 import { type AdminOptions, listenAdmin } from '../../server/admin/listener.ts';
 import { readPageFiles } from '../../server/admin/page-files.ts';
 import type { NodeFacts } from '../../server/admin/summary.ts';
-import { NodeAdmin } from '../../server/app/node-admin.ts';
 import { readConfig } from '../../server/config/config.ts';
+import { NodeAdmin } from '../../server/node/node-admin.ts';
 import { TestNode, temporaryDirectory, until } from '../common/node-harness.ts';
 
 const TOKEN = 'a-token-of-some-length';

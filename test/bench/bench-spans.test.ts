@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import test from 'node:test';
 import { BODIES } from '../../bench/spans/spans-bodies.ts';
 import { WORST } from '../../bench/spans/spans-questions.ts';
-import { ROUTE_TABLE } from '../../server/api/route-table.ts';
+import { ROUTE_TABLE } from '../../server/routes/route-table.ts';
 import { useCompiledNodes, withoutPreloads } from '../common/forms.ts';
 import { SHORT } from '../common/random.ts';
 

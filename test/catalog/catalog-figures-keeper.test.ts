@@ -8,9 +8,9 @@ import { foundMarkets } from '../../engine/markets/markets.ts';
 import { BOOK_I, Book, MARKET_I, Market, State } from '../../engine/tables/layout.ts';
 import type { MarketRow } from '../../engine/tables/units.ts';
 import { prepareCatalog } from '../../server/catalog/build.ts';
-import { Figures } from '../../server/catalog/figures.ts';
-import { FiguresKeeper } from '../../server/catalog/figures-keeper.ts';
-import { BookFigures, BUSY } from '../../server/catalog/figures-read.ts';
+import { Figures } from '../../server/catalog/market-statistics.ts';
+import { BookFigures, BUSY } from '../../server/catalog/read-statistics.ts';
+import { StatisticsService } from '../../server/catalog/statistics-service.ts';
 import { until } from '../common/node-harness.ts';
 import { rounds, withSeed } from '../common/random.ts';
 import { EngineDriver, idWords } from '../engine/engine-driver.ts';
@@ -132,7 +132,7 @@ function followed(context: TestContext) {
   const { driver } = exchange();
   const volumes = { total: new Map<number, number>(), day: new Map<number, number>() };
   let now = 0;
-  const keeper = new FiguresKeeper({
+  const keeper = new StatisticsService({
     tables: driver.t,
     volumes: {
       totalOf: (marketRow) => volumes.total.get(marketRow) ?? 0,

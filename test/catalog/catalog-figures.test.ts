@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { AMOUNT_MAX } from '../../engine/tables/capacities.ts';
 import { prepareCatalog } from '../../server/catalog/build.ts';
-import { Figures } from '../../server/catalog/figures.ts';
+import { Figures } from '../../server/catalog/market-statistics.ts';
 import { NumberSorter } from '../../server/catalog/sort-orders.ts';
 import { type Random, rounds, SHORT, withSeed } from '../common/random.ts';
 import { oddCatalog } from './catalog-fixture.ts';

@@ -10,7 +10,7 @@ import test, { type TestContext } from 'node:test';
 import { commandWords } from '../../engine/commands.ts';
 import { allocateEngine, type EngineMemory, Tables } from '../../engine/tables/tables.ts';
 import { prepareCatalog } from '../../server/catalog/build.ts';
-import type { LoadedGeneration } from '../../server/catalog/generation.ts';
+import type { LoadedGeneration } from '../../server/catalog/catalog-generation.ts';
 import { marketCommands } from '../../server/catalog/market-registry.ts';
 import type { SearchRows } from '../../server/catalog/search-index.ts';
 import { type CatalogStore, openCatalog } from '../../storage/catalog/catalog.ts';
@@ -23,8 +23,8 @@ import { Exchange } from '../storage/stored-exchange.ts';
 
 /** Its threads start in the compiled form, which needs no loader. */
 const { openGeneration } = (await import(
-  join(useCompiledNodes(), 'server/catalog/generation.js')
-)) as typeof import('../../server/catalog/generation.ts');
+  join(useCompiledNodes(), 'server/catalog/catalog-generation.js')
+)) as typeof import('../../server/catalog/catalog-generation.ts');
 
 const DURABILITY = 'committed';
 

@@ -1,7 +1,7 @@
 /** Sorts by several columns: step by step, by the figures of one moment, one after the other. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import type { Listed } from '../../server/catalog/generation.ts';
+import type { Listed } from '../../server/catalog/catalog-generation.ts';
 import type { CatalogQuery } from '../../server/catalog/query.ts';
 import { type Ranked, Rankings } from '../../server/catalog/rankings.ts';
 import { emptyOrder, NumberSorter } from '../../server/catalog/sort-orders.ts';

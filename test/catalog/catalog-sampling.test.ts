@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import { allocateEngine, Tables } from '../../engine/tables/tables.ts';
 import { prepareCatalog } from '../../server/catalog/build.ts';
-import type { Generation } from '../../server/catalog/generation.ts';
+import type { Generation } from '../../server/catalog/catalog-generation.ts';
 import { tradingMarketHandlers } from '../../server/catalog/trading-markets.ts';
 import { cursorOf, LAST_CURSOR, offsetOf } from '../../server/common/cursor.ts';
 import type { RequestContext } from '../../server/http/http.ts';

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import type { Generation } from '../../server/catalog/generation.ts';
+import type { Generation } from '../../server/catalog/catalog-generation.ts';
 import { buildSearchIndex } from '../../server/catalog/search-index.ts';
 import { readCatalog } from '../../storage/catalog/catalog-file.ts';
 import { type Random, rounds, SHORT } from '../common/random.ts';

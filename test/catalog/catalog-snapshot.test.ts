@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
-import { demoCatalog } from '../../server/app/demo-catalog.ts';
 import {
   makeReady,
   type ReadyCatalog,
@@ -12,6 +11,7 @@ import {
   SNAPSHOT_FORMAT,
 } from '../../server/catalog/snapshot.ts';
 import { decodeTree, encodeTree } from '../../server/catalog/snapshot-codec.ts';
+import { demoCatalog } from '../../server/demo/demo-catalog.ts';
 import { type CatalogStore, openCatalog } from '../../storage/catalog/catalog.ts';
 import { type Catalog, readCatalog } from '../../storage/catalog/catalog-file.ts';
 import { openEnvironment, openTable } from '../../storage/kv/lmdb.ts';

@@ -16,8 +16,8 @@ import { catalogEtag, FakeSource, sourceFile } from './catalog-source.ts';
 
 /** Its threads start in the compiled form, which needs no loader. */
 const { startSync } = (await import(
-  join(useCompiledNodes(), 'server/catalog/sync-keeper.js')
-)) as typeof import('../../server/catalog/sync-keeper.ts');
+  join(useCompiledNodes(), 'server/catalog/sync-service.js')
+)) as typeof import('../../server/catalog/sync-service.ts');
 
 interface Running {
   readonly lines: string[];

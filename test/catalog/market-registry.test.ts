@@ -16,7 +16,7 @@ import { MARKET_F, MARKET_I, Market, State } from '../../engine/tables/layout.ts
 import type { MarketRow } from '../../engine/tables/units.ts';
 import { MarketInfos } from '../../server/catalog/market-info.ts';
 import { marketCommands } from '../../server/catalog/market-registry.ts';
-import { allocateSlots } from '../../server/orders/slots.ts';
+import { allocateSlots } from '../../server/orders/exchange-memory/slots.ts';
 import type { CatalogMarket } from '../../storage/catalog/catalog-file.ts';
 import { ROOMY } from '../engine/engine-driver.ts';
 import { Exchange } from '../storage/stored-exchange.ts';

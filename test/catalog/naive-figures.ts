@@ -2,7 +2,7 @@
  * Live figures for the naive answers of the catalog routes: how they are shown and sorted, and random
  * ones. Amounts and prices are whole micro-units.
  */
-import type { Figures } from '../../server/catalog/figures.ts';
+import type { Figures } from '../../server/catalog/market-statistics.ts';
 import type { Random } from '../common/random.ts';
 import type { NaiveCatalog, Raw } from './naive-catalog.ts';
 

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import test from 'node:test';
 import { runCli } from '../../server/cli/program.ts';
-import { wholeEnd } from '../../storage/log/whole-end.ts';
+import { wholeEnd } from '../../storage/log/readable-end.ts';
 import { fileArgs, useCompiledNodes } from '../common/forms.ts';
 import {
   books,

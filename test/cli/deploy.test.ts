@@ -12,7 +12,7 @@ import { freePort } from '../../bench/common/free-port.ts';
 import { METRICS } from '../../server/admin/metric-table.ts';
 import { COMMANDS } from '../../server/cli/commands.ts';
 import { readConfig } from '../../server/config/config.ts';
-import { PAUSE_REASONS } from '../../server/orders/pauses.ts';
+import { PAUSE_REASONS } from '../../server/orders/intake/pauses.ts';
 import { anchorOf } from '../common/anchors.ts';
 import { fileArgs, useCompiledNodes } from '../common/forms.ts';
 import { get, TestNode, temporaryDirectory, withMarkets } from '../common/node-harness.ts';

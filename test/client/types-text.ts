@@ -4,22 +4,23 @@
  *
  * Pure. Non-goals: patterns and bounds, which types cannot say.
  */
-import * as account from '../../server/account/account-schemas.ts';
-import * as info from '../../server/api/node-info.ts';
-import type { RouteRow } from '../../server/api/route-row.ts';
-import { ROUTE_TABLE } from '../../server/api/route-table.ts';
+
+import * as identity from '../../server/auth/schemas.ts';
 import * as catalog from '../../server/catalog/schemas.ts';
 import * as catalogTrading from '../../server/catalog/trading-schemas.ts';
 import { REFUSALS } from '../../server/common/refusals.ts';
 import type { TSchema } from '../../server/common/schema.ts';
-import * as identity from '../../server/identity/schemas.ts';
-import * as ledger from '../../server/ledger/schemas.ts';
 import * as history from '../../server/market-data/history-schemas.ts';
 import * as token from '../../server/market-data/token-schemas.ts';
 import * as trades from '../../server/market-data/trades-schemas.ts';
-import * as order from '../../server/orders/schemas.ts';
-import * as portfolio from '../../server/portfolio/portfolio-schemas.ts';
+import * as order from '../../server/orders/intake/schemas.ts';
+import * as info from '../../server/routes/node-info.ts';
+import type { RouteRow } from '../../server/routes/route-row.ts';
+import { ROUTE_TABLE } from '../../server/routes/route-table.ts';
 import { STREAM_TABLE } from '../../server/streams/messages.ts';
+import * as account from '../../server/wallet/account-schemas.ts';
+import * as ledger from '../../server/wallet/ledger-schemas.ts';
+import * as portfolio from '../../server/wallet/portfolio-schemas.ts';
 
 const ROOMS = [
   ...[

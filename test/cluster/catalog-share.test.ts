@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { Announcements } from '../../server/cluster/announced.ts';
-import { giveContent } from '../../server/cluster/catalog-give.ts';
+import { giveContent } from '../../server/cluster/catalog-send.ts';
 import { CatalogShare } from '../../server/cluster/catalog-share.ts';
 import { PeerCall } from '../../server/cluster/peers/calls.ts';
 import { addressOf, PeerConnection } from '../../server/cluster/peers/peer-connection.ts';

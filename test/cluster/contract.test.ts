@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { Etcd, NO_ETCD } from '../../bench/common/etcd.ts';
-import { NoSpace } from '../../storage/cluster/replicated-log.ts';
+import { NoSpace } from '../../storage/replicated-log/replicated-log.ts';
 import { freshSeed, Random } from '../common/random.ts';
 import { MemoryCluster, MemoryLog } from '../storage/memory-log.ts';
 import { BEHAVIOURS } from './contract.ts';

@@ -1,7 +1,7 @@
 /** What every log of several machines does, as a table of behaviours; `open` gives a client of one log. */
 import assert from 'node:assert/strict';
-import { type LogWriter, NO_TAIL, TooOld } from '../../storage/cluster/replicated-log.ts';
 import { LogDamage, OutcomeUnknown, WrongSequence } from '../../storage/log/log.ts';
+import { type LogWriter, NO_TAIL, TooOld } from '../../storage/replicated-log/replicated-log.ts';
 import type { Random } from '../common/random.ts';
 import { type Fate, Faults } from '../storage/memory-log.ts';
 import {

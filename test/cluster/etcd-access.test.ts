@@ -10,10 +10,10 @@ import { readCertificates } from '../../server/cluster/certificates.ts';
 import { openSharedLog } from '../../server/cluster/shared-log.ts';
 import { readConfig } from '../../server/config/config.ts';
 import { SettingsRefused } from '../../server/config/settings-refused.ts';
-import { EtcdLog } from '../../storage/cluster/etcd-log.ts';
-import { NO_TAIL } from '../../storage/cluster/replicated-log.ts';
-import { explained } from '../../storage/etcd/explain.ts';
 import { Unreachable } from '../../storage/log/log.ts';
+import { explained } from '../../storage/replicated-log/etcd-explain.ts';
+import { EtcdLog } from '../../storage/replicated-log/etcd-log.ts';
+import { NO_TAIL } from '../../storage/replicated-log/replicated-log.ts';
 import { makeCertificates, NO_OPENSSL } from '../common/certificates.ts';
 import { appendNext, claimed } from './log-place.ts';
 

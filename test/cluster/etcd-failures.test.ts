@@ -5,9 +5,9 @@ import { once } from 'node:events';
 import test, { type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Etcd, type EtcdOptions, NO_ETCD } from '../../bench/common/etcd.ts';
-import { makeRoom, membersOf } from '../../storage/cluster/make-room.ts';
-import { type LogWriter, NoSpace } from '../../storage/cluster/replicated-log.ts';
 import { OutcomeUnknown, Unreachable } from '../../storage/log/log.ts';
+import { makeRoom, membersOf } from '../../storage/replicated-log/make-room.ts';
+import { type LogWriter, NoSpace } from '../../storage/replicated-log/replicated-log.ts';
 import { scriptArgs } from '../common/forms.ts';
 import { rounds, SHORT } from '../common/random.ts';
 import {
@@ -189,9 +189,9 @@ test('all members killed at once lose nothing that was acknowledged', {
 
 /** Claims the log and appends; says what was acknowledged, and how it has ended. */
 const WRITER = `
-import { parseEtcdAddress } from './storage/etcd/address.ts';
-import { EtcdClient } from './storage/etcd/client.ts';
-import { EtcdLog } from './storage/cluster/etcd-log.ts';
+import { parseEtcdAddress } from './storage/replicated-log/etcd-address.ts';
+import { EtcdClient } from './storage/replicated-log/etcd-client.ts';
+import { EtcdLog } from './storage/replicated-log/etcd-log.ts';
 import { appendNext, claimed } from './test/cluster/log-place.ts';
 const [address] = process.argv.slice(-1);
 const etcd = await EtcdClient.open(parseEtcdAddress(address), {});

@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { EtcdLog } from '../../storage/cluster/etcd-log.ts';
+import { EtcdLog } from '../../storage/replicated-log/etcd-log.ts';
 import { useCompiledNodes } from '../common/forms.ts';
 import { get, TestNode, until } from '../common/node-harness.ts';
 import { seeded } from '../storage/stored-exchange.ts';

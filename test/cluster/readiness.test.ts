@@ -7,7 +7,7 @@ import type { NodeState, WatchedNode } from '../../server/cluster/node-watch.ts'
 import { Readiness } from '../../server/cluster/readiness.ts';
 import type { Leader } from '../../server/cluster/roles.ts';
 import { StepDown } from '../../server/cluster/step-down.ts';
-import { barsLead, PAUSE_REASONS, PAUSES, type Pause } from '../../server/orders/pauses.ts';
+import { barsLead, PAUSE_REASONS, PAUSES, type Pause } from '../../server/orders/intake/pauses.ts';
 import { until } from '../common/node-harness.ts';
 import { seeded } from '../storage/stored-exchange.ts';
 

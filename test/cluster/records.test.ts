@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Event, EventKind, eventWords } from '../../engine/events.ts';
 import { stateHash } from '../../engine/tables/state-hash.ts';
-import type { AppliedBatch } from '../../server/orders/applied-batch.ts';
+import type { AppliedBatch } from '../../server/orders/worker/applied-batch.ts';
 import { encodeBatch } from '../../storage/log/batch-record.ts';
 import { batchOf } from '../../storage/recovery/replay.ts';
 import type { Random } from '../common/random.ts';

@@ -1,8 +1,8 @@
 /** Values in etcd that nobody can read, and an etcd that is full: each is said once, and ends with the next good value. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { makeRoom } from '../../storage/cluster/make-room.ts';
-import type { EtcdClient } from '../../storage/etcd/client.ts';
+import type { EtcdClient } from '../../storage/replicated-log/etcd-client.ts';
+import { makeRoom } from '../../storage/replicated-log/make-room.ts';
 import { useCompiledNodes } from '../common/forms.ts';
 import { until } from '../common/node-harness.ts';
 import { cli } from '../common/run-cli.ts';

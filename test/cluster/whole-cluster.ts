@@ -6,7 +6,7 @@ import { after } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Etcd, type EtcdOptions, NO_ETCD } from '../../bench/common/etcd.ts';
 import { freePort } from '../../bench/common/free-port.ts';
-import { openNodeKey } from '../../server/identity/credentials.ts';
+import { openNodeKey } from '../../server/auth/credentials.ts';
 import type { CatalogMarket } from '../../storage/catalog/catalog-file.ts';
 import {
   type BookJson,

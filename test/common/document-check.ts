@@ -129,6 +129,6 @@ export function documentCheck(settings: Readonly<Record<string, string>>): Promi
 }
 
 async function load(config: Config): Promise<DocumentCheck> {
-  const { documentsOf } = await import('../../server/api/documented.ts');
+  const { documentsOf } = await import('../../server/routes/documented.ts');
   return new DocumentCheck(await documentsOf(config).openApi());
 }

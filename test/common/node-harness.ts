@@ -134,7 +134,7 @@ export class TestNode {
     dataDir: string,
     settings: Settings = {},
     flags: readonly string[] = [],
-    file = 'server/app/main',
+    file = 'server/node/main',
     through: readonly string[] = [],
   ): Promise<TestNode> {
     const node = new TestNode(dataDir, settings, flags, file, through);
@@ -144,7 +144,7 @@ export class TestNode {
 
   /** Starts a node, and does not wait for it. */
   static begin(dataDir: string, settings: Settings): TestNode {
-    return new TestNode(dataDir, settings, [], 'server/app/main');
+    return new TestNode(dataDir, settings, [], 'server/node/main');
   }
 
   /** Waits until it answers. */
@@ -162,7 +162,7 @@ export class TestNode {
     settings: Settings = {},
     flags: readonly string[] = [],
   ): Promise<{ readonly code: number | null; readonly log: string }> {
-    const node = new TestNode(dataDir, settings, flags, 'server/app/main');
+    const node = new TestNode(dataDir, settings, flags, 'server/node/main');
     await until(() => node.port !== 0 || node.hasEnded, START_MS_MAX);
     const started = node.port !== 0;
     const { code } = await (started ? node.end('SIGKILL') : node.exit());

@@ -1,11 +1,11 @@
 /** The table of what CLIENT_PROFILE changes: what it sets, what is set beside it, what CONFIGURATION.md says. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { type InfoParts, infoHandlers } from '../../server/api/node-info.ts';
 import { readConfig } from '../../server/config/config.ts';
 import { PROFILES } from '../../server/config/kinds.ts';
 import { PROFILE_ROWS } from '../../server/config/profile.ts';
 import type { RequestContext } from '../../server/http/http.ts';
+import { type InfoParts, infoHandlers } from '../../server/routes/node-info.ts';
 
 function settings(env: Readonly<Record<string, string>>) {
   const read = readConfig(env, [], 2);

@@ -4,7 +4,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
 import type { MarketRow, MicroCollateral } from '../../engine/tables/units.ts';
-import type { HistoryKeeper } from '../../server/market-data/history-keeper.ts';
+import type { HistoryService } from '../../server/market-data/history-service.ts';
 import { Volumes } from '../../server/market-data/volumes.ts';
 import { type BinaryTable, openTable } from '../../storage/kv/lmdb.ts';
 import { Projections } from '../../storage/projection/environment.ts';
@@ -28,7 +28,7 @@ async function onStage(body: (stage: HistoryStage, random: Random) => Promise<vo
 }
 
 /** Random windows of every token and step, some from before the first trade to beyond the last. */
-function checkPrices(stage: HistoryStage, keeper: HistoryKeeper, random: Random): void {
+function checkPrices(stage: HistoryStage, keeper: HistoryService, random: Random): void {
   const begin = (stage.traded[0]?.time ?? stage.fixture.time) - 40 * MINUTE_MS;
   for (const token of stage.tokens) {
     for (let step = 0 as Step; step < STEP_MINUTES.length; step++) {
@@ -45,7 +45,7 @@ function checkPrices(stage: HistoryStage, keeper: HistoryKeeper, random: Random)
   }
 }
 
-function checkVolumes(stage: HistoryStage, keeper: HistoryKeeper, nowMs: number): void {
+function checkVolumes(stage: HistoryStage, keeper: HistoryService, nowMs: number): void {
   for (const market of MARKETS) {
     assert.equal(keeper.volumes.totalOf(market), stage.totalOf(market), `total of ${market}`);
     const day = keeper.volumes.dayOf(market, nowMs);

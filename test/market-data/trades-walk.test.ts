@@ -20,7 +20,7 @@ import { TradesIndex } from '../../server/market-data/trades-index.ts';
 import { TradesRenderer } from '../../server/market-data/trades-render.ts';
 import { TRADES_QUERY, type TradesQuery } from '../../server/market-data/trades-schemas.ts';
 import { TradesSelector } from '../../server/market-data/trades-select.ts';
-import { Activity } from '../../server/portfolio/activity.ts';
+import { Activity } from '../../server/wallet/activity.ts';
 import { StatementsReader } from '../../storage/projection/reader.ts';
 import { withSeed } from '../common/random.ts';
 import { turnsOf } from '../common/turns.ts';

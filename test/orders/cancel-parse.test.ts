@@ -6,7 +6,7 @@ import {
   parseCancelMarket,
   parseCancelOrder,
   parseCancelOrders,
-} from '../../server/orders/cancel-parse.ts';
+} from '../../server/orders/worker/cancel-parse.ts';
 import { freshSeed, rounds } from '../common/random.ts';
 
 const ID = `0x${'0f'.repeat(32)}`;

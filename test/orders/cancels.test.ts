@@ -8,10 +8,10 @@ import {
   encodeCancelAll,
   readCancelAllHead,
   writeCancelAllHead,
-} from '../../server/orders/cancel-all.ts';
-import { submitCancelAll } from '../../server/orders/cancels.ts';
-import type { Request } from '../../server/orders/slot-requests.ts';
-import { RequestKind } from '../../server/orders/slots.ts';
+} from '../../server/orders/cancel/cancel-all.ts';
+import { submitCancelAll } from '../../server/orders/cancel/cancels.ts';
+import type { Request } from '../../server/orders/exchange-memory/slot-requests.ts';
+import { RequestKind } from '../../server/orders/exchange-memory/slots.ts';
 import { turnsOf } from '../common/turns.ts';
 import { Stage } from './sequencer-stage.ts';
 

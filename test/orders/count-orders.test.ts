@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
-import { countOrders } from '../../server/orders/count-orders.ts';
+import { countOrders } from '../../server/orders/intake/count-orders.ts';
 import { freshSeed, rounds } from '../common/random.ts';
 
 const count = (text: string): number => countOrders(Buffer.from(text));

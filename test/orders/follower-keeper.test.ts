@@ -4,10 +4,10 @@ import { once } from 'node:events';
 import test, { type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
-import { FollowerKeeper } from '../../server/orders/follower-keeper.ts';
+import { ProjectorService } from '../../server/node/projector-service.ts';
 import { FileLog } from '../../storage/log/file-log.ts';
-import { FollowerLink } from '../../storage/projection/follower-link.ts';
-import type { FollowerSetup } from '../../storage/projection/follower-thread.ts';
+import { ProjectorLink } from '../../storage/projection/projector-link.ts';
+import type { ProjectorSetup } from '../../storage/projection/projector-thread.ts';
 import { startThread } from '../common/forms.ts';
 import { until } from '../common/node-harness.ts';
 import { directoryOf, TIGHT } from '../storage/stored-exchange.ts';
@@ -21,7 +21,7 @@ const REST_MS = 20;
 const WAIT_MS = 30_000;
 
 /** A directory with an empty log, and a follower's options for it. */
-async function setUp(t: TestContext): Promise<Omit<FollowerSetup, 'link'>> {
+async function setUp(t: TestContext): Promise<Omit<ProjectorSetup, 'link'>> {
   const dataDir = directoryOf(t);
   const durability = 'committed';
   const log = await FileLog.open({
@@ -36,7 +36,7 @@ async function setUp(t: TestContext): Promise<Omit<FollowerSetup, 'link'>> {
 }
 
 test('timers end in a thread that is asked for something again and again', async (t) => {
-  const link = new FollowerLink();
+  const link = new ProjectorLink();
   link.publish(UNSAID);
   const ticks = new Int32Array(new SharedArrayBuffer(4));
   const setup: TickingSetup = {
@@ -61,7 +61,7 @@ test('a thread that breaks down is told of once, and leaves nothing that nobody 
   const fatal: string[] = [];
   const lines: string[] = [];
   const setup = await setUp(t);
-  const keeper = new FollowerKeeper({
+  const keeper = new ProjectorService({
     setup,
     position: NOTHING,
     durable: 0,
@@ -86,7 +86,7 @@ test('a thread that breaks down is told of once, and leaves nothing that nobody 
 
 test('a thread that finds no file to open is started again, and orders pause meanwhile', async (t) => {
   const problems: (string | undefined)[] = [];
-  const keeper = new FollowerKeeper({
+  const keeper = new ProjectorService({
     setup: await setUp(t),
     position: NOTHING,
     durable: 0,

@@ -1,8 +1,8 @@
 /** Notes on their way through the sequencer: when they are taken, and when they are answered. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { writeNote } from '../../server/orders/own-commands.ts';
-import type { Note } from '../../storage/notes/notes.ts';
+import { writeNote } from '../../server/orders/intake/internal-commands.ts';
+import type { Note } from '../../storage/control-records/control-records.ts';
 import { Stage } from './sequencer-stage.ts';
 
 const NOTE: Note = { about: 'catalog', digest: 'ab'.repeat(32) };

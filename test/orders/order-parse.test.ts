@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
-import { type OrderItem, parseOrders } from '../../server/orders/order-parse.ts';
-import { RowCache } from '../../server/orders/row-cache.ts';
+import { type OrderItem, parseOrders } from '../../server/orders/worker/order-parse.ts';
+import { RowCache } from '../../server/orders/worker/row-cache.ts';
 import { rounds } from '../common/random.ts';
 
 const MAX = 500;

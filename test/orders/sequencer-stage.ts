@@ -16,9 +16,10 @@ import { BATCH_COMMANDS_MAX } from '../../engine/tables/capacities.ts';
 import { MarketFlag } from '../../engine/tables/codes.ts';
 import { allocateEngine, Tables } from '../../engine/tables/tables.ts';
 import type { MicroCollateral, MicroShares, TokenRow } from '../../engine/tables/units.ts';
-import { AnswerWriter } from '../../server/orders/answers.ts';
-import { Sequencer } from '../../server/orders/sequencer.ts';
-import { orderRequest, type RequestOwner } from '../../server/orders/slot-requests.ts';
+import {
+  orderRequest,
+  type RequestOwner,
+} from '../../server/orders/exchange-memory/slot-requests.ts';
 import {
   align,
   allocateSlots,
@@ -31,7 +32,9 @@ import {
   Slot,
   SlotState,
   SlotView,
-} from '../../server/orders/slots.ts';
+} from '../../server/orders/exchange-memory/slots.ts';
+import { Sequencer } from '../../server/orders/intake/sequencer.ts';
+import { AnswerWriter } from '../../server/orders/worker/answers.ts';
 import { addressWords, idWords } from '../engine/engine-driver.ts';
 import { Gate } from '../storage/log-gate.ts';
 import { TIGHT } from '../storage/stored-exchange.ts';

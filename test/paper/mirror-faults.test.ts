@@ -1,7 +1,7 @@
 /** What a source does wrong: its book is resynchronised or paused, and the mirror says why. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { Mirror } from '../../server/paper/mirror.ts';
+import { Mirror } from '../../server/paper/book-mirror.ts';
 import { SourceApi } from '../../server/paper/source-api.ts';
 import { SourceStream } from '../../server/paper/source-stream.ts';
 import { until } from '../common/node-harness.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { freePort } from '../../bench/common/free-port.ts';
 import { parseChoice } from '../../server/common/market-choice.ts';
-import { Mirror } from '../../server/paper/mirror.ts';
+import { Mirror } from '../../server/paper/book-mirror.ts';
 import { shownMirror } from '../../server/paper/mirror-facts.ts';
 import { SourceApi } from '../../server/paper/source-api.ts';
 import { until } from '../common/node-harness.ts';

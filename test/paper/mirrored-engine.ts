@@ -13,8 +13,8 @@ import { marketCommands } from '../../server/catalog/market-registry.ts';
 import { microText } from '../../server/common/decimal.ts';
 import { parseChoice } from '../../server/common/market-choice.ts';
 import { marketByCondition } from '../../server/market-data/find.ts';
-import { Mirror } from '../../server/paper/mirror.ts';
-import { NodeVenue } from '../../server/paper/node-venue.ts';
+import { Mirror } from '../../server/paper/book-mirror.ts';
+import { NodeBroker } from '../../server/paper/node-broker.ts';
 import { SourceApi } from '../../server/paper/source-api.ts';
 import type { CatalogMarket } from '../../storage/catalog/catalog-file.ts';
 import { until } from '../common/node-harness.ts';
@@ -51,7 +51,7 @@ export class MirroredEngine {
   readonly sim = new Simulator(CAPACITIES, { ledger: true });
   private readonly depth = new Depth();
   private readonly closing = new AbortController();
-  private readonly own: NodeVenue;
+  private readonly own: NodeBroker;
   private readonly open: (choice: string) => Mirror;
 
   private constructor(venue: FakeVenue, settings: Settings) {
@@ -62,7 +62,7 @@ export class MirroredEngine {
     this.sim.deposit('source', 1e9 * MICRO);
     this.register();
     const log = (_: string, line: string): void => void this.lines.push(line);
-    this.own = new NodeVenue({
+    this.own = new NodeBroker({
       ...{ tables: this.sim.engine.t, log, impact, queue, signal: this.closing.signal },
       name: 'mirror',
       namesOf: (row) => this.venue.markets[row - 1]?.outcomes,

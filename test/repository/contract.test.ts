@@ -5,15 +5,15 @@ import { dirname, join } from 'node:path';
 import test from 'node:test';
 import { RejectReason } from '../../engine/orders/reject-reasons.ts';
 import { isOperation } from '../../server/admin/operation-table.ts';
-import { ROUTE_TABLE } from '../../server/api/route-table.ts';
 import { PARAMETERS, type Parameter } from '../../server/catalog/parameters.ts';
 import { refusalCode } from '../../server/common/error-bodies.ts';
 import { REFUSALS } from '../../server/common/refusals.ts';
 import type { Setting } from '../../server/config/kinds.ts';
 import { PROFILE_ROWS, PROFILE_TABLE } from '../../server/config/profile.ts';
 import { isSetting, type Rows, SETTINGS } from '../../server/config/settings.ts';
-import { PAUSE_REASONS, PAUSES } from '../../server/orders/pauses.ts';
-import { REJECT_TEXTS } from '../../server/orders/reject-texts.ts';
+import { PAUSE_REASONS, PAUSES } from '../../server/orders/intake/pauses.ts';
+import { REJECT_TEXTS } from '../../server/orders/worker/reject-texts.ts';
+import { ROUTE_TABLE } from '../../server/routes/route-table.ts';
 import { anchorOf } from '../common/anchors.ts';
 import { ROOT } from '../common/root.ts';
 

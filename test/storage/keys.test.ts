@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import test from 'node:test';
+import { ControlRecordStore } from '../../storage/control-records/control-record-store.ts';
+import type { Note } from '../../storage/control-records/control-records.ts';
+import { decodeKeyRow } from '../../storage/control-records/key-rows.ts';
 import { withChecksum } from '../../storage/kv/checksum.ts';
 import { type BinaryTable, openEnvironment, openTable } from '../../storage/kv/lmdb.ts';
-import { KeptNotes } from '../../storage/notes/kept-notes.ts';
-import { decodeKeyRow } from '../../storage/notes/key-rows.ts';
-import type { Note } from '../../storage/notes/notes.ts';
 import { temporaryDirectory } from '../common/node-harness.ts';
 
 const ADDRESS = new Uint8Array(20).fill(0xab);
@@ -67,7 +67,7 @@ const NOTES: readonly Note[] = [
 ];
 
 test('what notes led to is read back, up to the batch that they reached; an end removes its row', async () => {
-  const kept = new KeptNotes(temporaryDirectory(), OPTIONS);
+  const kept = new ControlRecordStore(temporaryDirectory(), OPTIONS);
   assert.equal(kept.position(), undefined);
   kept.apply(NOTES, POSITION);
   assert.deepEqual([...kept.notes()], NOTES);
@@ -86,7 +86,7 @@ test('what notes led to is read back, up to the batch that they reached; an end 
 
 test('a damaged row that is not of a key stops the start and is named', async () => {
   const dataDir = temporaryDirectory();
-  const kept = new KeptNotes(dataDir, OPTIONS);
+  const kept = new ControlRecordStore(dataDir, OPTIONS);
   kept.apply(NOTES, POSITION);
   const root = openEnvironment({ path: join(dataDir, 'keys'), durability: 'committed' });
   const meta: BinaryTable = openTable(root, 'meta');

@@ -3,7 +3,8 @@
  * test chooses for each client. The writer is the product's; only the place where records lie is another one.
  */
 import { crc32 } from 'node:zlib';
-import type { Answer, Group, TailStore } from '../../storage/cluster/certain.ts';
+import { LogDamage, type LogEntry, Unreachable } from '../../storage/log/log.ts';
+import type { Answer, Group, TailStore } from '../../storage/replicated-log/certain.ts';
 import {
   type AnnounceCalls,
   type Announcement,
@@ -17,9 +18,8 @@ import {
   type Subscription,
   type Tail,
   TooOld,
-} from '../../storage/cluster/replicated-log.ts';
-import { beginLog, TailWriter } from '../../storage/cluster/tail-writer.ts';
-import { LogDamage, type LogEntry, Unreachable } from '../../storage/log/log.ts';
+} from '../../storage/replicated-log/replicated-log.ts';
+import { beginLog, TailWriter } from '../../storage/replicated-log/tail-writer.ts';
 
 interface Stored {
   readonly entry: LogEntry;

@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
-import { CommandBuffer, encodeNote, NOTE_BYTES_MAX } from '../../engine/commands.ts';
+import { CommandBuffer, encodeControlRecord, NOTE_BYTES_MAX } from '../../engine/commands.ts';
 import { digestOf, stateHash } from '../../engine/tables/state-hash.ts';
+import { ControlRecordStore } from '../../storage/control-records/control-record-store.ts';
+import { type Note, noteCommand, notesOf } from '../../storage/control-records/control-records.ts';
+import { bringUp, readControlRecords } from '../../storage/control-records/read-control-records.ts';
 import { openEnvironment, openTable } from '../../storage/kv/lmdb.ts';
 import { encodeBatch } from '../../storage/log/batch-record.ts';
-import { KeptNotes } from '../../storage/notes/kept-notes.ts';
-import { type Note, noteCommand, notesOf } from '../../storage/notes/notes.ts';
-import { bringUp, readNotes } from '../../storage/notes/read-notes.ts';
 import { cutLog } from '../../storage/operations/cut-log.ts';
 import { batchOf, replay } from '../../storage/recovery/replay.ts';
 import { FakeLog, type FakeStore } from './fake-log.ts';
@@ -68,15 +68,15 @@ class Venue {
   }
 }
 
-function opened(t: TestContext, dataDir = directoryOf(t)): KeptNotes {
-  const kept = new KeptNotes(dataDir, { durability: 'committed', readOnly: false });
+function opened(t: TestContext, dataDir = directoryOf(t)): ControlRecordStore {
+  const kept = new ControlRecordStore(dataDir, { durability: 'committed', readOnly: false });
   t.after(() => kept.close());
   return kept;
 }
 
-function seenBy(kept: KeptNotes, { log }: Venue): Note[] {
+function seenBy(kept: ControlRecordStore, { log }: Venue): Note[] {
   const notes: Note[] = [];
-  readNotes(kept, log, (note) => notes.push(note));
+  readControlRecords(kept, log, (note) => notes.push(note));
   return notes;
 }
 
@@ -93,12 +93,15 @@ test('each kind of note is read as it was written; what cannot be read is refuse
     [14, 2],
   ] as const) {
     const out = new CommandBuffer();
-    encodeNote(out, kind, new Uint8Array(bytes));
+    encodeControlRecord(out, kind, new Uint8Array(bytes));
     const what = new RegExp(`^Error: a note of kind ${kind} cannot be read: a newer version`);
     assert.throws(() => [...notesOf(out.i32.slice(0, out.words))], what);
   }
   const tooLong = new Uint8Array(NOTE_BYTES_MAX + 1);
-  assert.throws(() => encodeNote(new CommandBuffer(), 1, tooLong), /a bounded number of bytes/);
+  assert.throws(
+    () => encodeControlRecord(new CommandBuffer(), 1, tooLong),
+    /a bounded number of bytes/,
+  );
 });
 
 test('the engine passes notes on: no row changes, and every byte counts in the digest', async () => {
@@ -182,8 +185,8 @@ test('where what was revoked is not known, and of another log, nothing is guesse
   await venue.apply(ALL[4]!);
   // The log was trimmed since this copy of the rows was made.
   const trimmed = { ...venue.log, first: 3, read: () => assert.fail() };
-  const fails = (log: Parameters<typeof readNotes>[1], what: RegExp): void => {
-    assert.throws(() => readNotes(kept, log, () => undefined), what);
+  const fails = (log: Parameters<typeof readControlRecords>[1], what: RegExp): void => {
+    assert.throws(() => readControlRecords(kept, log, () => undefined), what);
     assert.throws(() => bringUp(kept, log), what);
   };
   const { digest, last } = venue.log;

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { RejectReason } from '../../engine/orders/reject-reasons.ts';
-import { checksumAddress } from '../../server/identity/checksum.ts';
+import { checksumAddress } from '../../server/auth/checksum.ts';
 import type { CatalogMarket } from '../../storage/catalog/catalog-file.ts';
 import {
   book,

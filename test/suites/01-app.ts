@@ -1,3 +1,3 @@
 import { importRoom } from '../common/import-room.ts';
 
-await importRoom('app', 1, 2);
+await importRoom('node', 1, 2);

@@ -1,4 +1,4 @@
 import { importRoom } from '../common/import-room.ts';
 
-await importRoom('api');
+await importRoom('routes');
 await importRoom('config');

@@ -7,13 +7,13 @@ export const PeerCall = {
   request: 1,
   /** Requests that place orders, checked by the node that took them (order-forwarder.ts). */
   orders: 2,
-  /** A copy of DATA_DIR, as a stream, for a node that joins (copies.ts). */
+  /** A copy of DATA_DIR, as a stream, for a node that joins (peer-copies.ts). */
   copy: 3,
   /** A change by an operator, to the node that leads (operation-forwarder.ts). */
   operation: 4,
   /** A generation of the catalog that the other node shall have; answered once it does (catalog-share.ts). */
   catalogOffer: 5,
-  /** The content of a generation, as a stream (catalog-give.ts). */
+  /** The content of a generation, as a stream (catalog-send.ts). */
   catalogContent: 6,
   /** Nothing: the answer shows that the other node runs, and can be reached (peer-connection.ts). */
   ping: 7,

@@ -6,7 +6,7 @@
  * their own.
  */
 import { connect, type TLSSocket } from 'node:tls';
-import { Silence } from '../silence.ts';
+import { HeartbeatTimeout } from '../heartbeat-timeout.ts';
 import { PeerCall, type PeerCallNumber } from './calls.ts';
 import { type Frame, FrameKind, FrameReader, frameHead } from './frames.ts';
 import { PeerKeys, type PeerSecrets, SECURE } from './secure.ts';
@@ -65,7 +65,7 @@ export class PeerConnection {
   private beforeOpen: (() => void)[] = [];
   private isLeaving = false;
   private readonly silentMsMax: number;
-  private readonly silence: Silence;
+  private readonly silence: HeartbeatTimeout;
   /** Calls with one answer that they do not have yet. */
   private waiting = 0;
 
@@ -76,7 +76,7 @@ export class PeerConnection {
     silentMsMax = SILENT_MS_MAX,
   ) {
     this.silentMsMax = silentMsMax;
-    this.silence = new Silence((2 * silentMsMax) / PINGS);
+    this.silence = new HeartbeatTimeout((2 * silentMsMax) / PINGS);
     const keys = new PeerKeys(secrets);
     this.socket = connect({
       ...SECURE,
