@@ -1,6 +1,6 @@
 /**
  * The size of a level of the source is set: it stands, changes in place, trades with what it crosses, or ends.
- * Rules: docs/paper.md#levels
+ * Rules: docs/guides/paper-and-backtests.md#levels
  */
 import type * as matching from '../book/matching.ts';
 import type { EngineContext } from '../context.ts';

@@ -2,7 +2,7 @@
  * Levels of the source as rows of the order table: a BUY of the reserved account that is in no owner's list, has
  * no id, and is found by its place (book, side, price). Its row goes back to a list of free ones when it ends, so a
  * level leaves no finished order.
- * Rules: docs/paper.md#levels
+ * Rules: docs/guides/paper-and-backtests.md#levels
  */
 import type * as matching from '../book/matching.ts';
 import { assert } from '../book/matching.ts';

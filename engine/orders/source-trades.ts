@@ -1,6 +1,6 @@
 /**
  * What a source trades: with one paper order, or by itself.
- * Rules: docs/paper.md#commands
+ * Rules: docs/guides/paper-and-backtests.md#commands
  */
 import type * as matching from '../book/matching.ts';
 import { FillCommand, LevelCommand } from '../commands.ts';

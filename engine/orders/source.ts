@@ -1,7 +1,7 @@
 /**
  * Commands of the source of a paper venue: it sets the size of its levels, meets paper orders, and says what it
  * traded. Its money is that of one reserved account, which is paid in as that of any wallet.
- * Rules: docs/paper.md#commands
+ * Rules: docs/guides/paper-and-backtests.md#commands
  */
 import type * as matching from '../book/matching.ts';
 import { CommandKind, commandKind, LevelCommand } from '../commands.ts';

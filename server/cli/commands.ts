@@ -51,7 +51,7 @@ const MADE_OPTIONS = {
 
 export const COMMANDS: Readonly<Record<string, CommandRow>> = {
   start: {
-    does: 'runs the node; settings are environment variables (server/CONFIGURATION.md)',
+    does: 'runs the node; settings are environment variables (docs/reference/configuration.md)',
     node: 'itself',
     options: {
       '--port <number>': 'instead of PORT of the environment (3000)',
@@ -63,7 +63,7 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
     run: async () => (await import('./start-command.ts')).start,
   },
   play: {
-    does: 'runs a node on a recording of a venue: its books, its time, and play money (docs/paper.md)',
+    does: 'runs a node on a recording of a venue: its books, its time, and play money (docs/guides/paper-and-backtests.md)',
     node: 'itself',
     args: ['FILE'],
     options: {
@@ -499,7 +499,7 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
     run: async () => (await import('./record-venue-command.ts')).record,
   },
   backtest: {
-    does: 'runs strategies over a recording, without a node; prints their figures (docs/paper.md)',
+    does: 'runs strategies over a recording, without a node; prints their figures (docs/guides/paper-and-backtests.md)',
     node: 'any',
     args: ['RECORDING', 'STRATEGY...'],
     options: {

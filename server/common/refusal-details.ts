@@ -143,9 +143,10 @@ export const REFUSAL_DETAILS: Readonly<Record<Exclude<RefusalCode, Other>, strin
   ORDER_VERSION_MISMATCH: 'GET /version names the version of orders that this node takes',
   TOO_MANY_ORDERS: 'send them in several requests',
   // Of credentials.
-  INVALID_L1: 'level 1 is a signature of the wallet over ClobAuth; server/API.md has the headers',
+  INVALID_L1:
+    'level 1 is a signature of the wallet over ClobAuth; docs/reference/api.md has the headers',
   INVALID_L2:
-    'level 2 is an HMAC of the request with the secret of an API key; server/API.md has the headers',
+    'level 2 is an HMAC of the request with the secret of an API key; docs/reference/api.md has the headers',
   INVALID_AUTH: 'send apikey, secret and passphrase as POST /auth/api-key gave them',
   INVALID_KEY: 'the key is none, or belongs to another wallet',
   ADDRESS_NOT_ALLOWED: 'the operator allows this route for other addresses',
