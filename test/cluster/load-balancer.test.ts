@@ -17,7 +17,9 @@ import { Cluster, NEEDS_ETCD, WAIT_MS } from './whole-cluster.ts';
 useCompiledNodes();
 const ORDERS = 30;
 const AHEAD_MS = '600000';
-const page = readFileSync(join(ROOT, 'docs/guides/a-cluster.md'), 'utf8');
+const [, page = ''] = readFileSync(join(ROOT, 'docs/guides/a-cluster.md'), 'utf8').split(
+  '\n## A load balancer\n',
+);
 
 function block(language: string): string {
   const [, text] = new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'm').exec(page) ?? [];
