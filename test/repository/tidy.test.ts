@@ -9,8 +9,9 @@ import test from 'node:test';
 import { functionLines } from '../common/function-lines.ts';
 import { ROOT } from '../common/root.ts';
 import { selectFiles, suitesOf, testFiles } from '../common/suites.ts';
+import { FOLDERS, TOP_FOLDERS } from './folders.ts';
 
-const FOLDERS = [
+const SOURCES = [
   'build',
   'engine',
   'storage',
@@ -33,7 +34,7 @@ interface Source {
   readonly code: string;
 }
 
-const sources: readonly Source[] = FOLDERS.flatMap((folder) =>
+const sources: readonly Source[] = SOURCES.flatMap((folder) =>
   readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts'))
     .map((name) => {
@@ -68,219 +69,54 @@ function packageOf(specifier: string): string | undefined {
   return specifier.startsWith('@') ? parts.slice(0, 2).join('/') : parts[0];
 }
 
-/** Folders that a folder may import from. */
-const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
-  build: ['build'],
-  engine: ['engine'],
-  storage: ['engine', 'storage'],
-  server: ['engine', 'storage', 'server'],
-  client: ['client'],
-  examples: ['client', 'examples'],
-  bench: ['engine', 'storage', 'server', 'client', 'bench'],
-  test: ['build', 'engine', 'storage', 'server', 'client', 'examples', 'bench', 'test'],
-};
-
 test('imports go one way: engine <- storage <- server <- bench, test, and client <- all but the node', () => {
   for (const source of sources) {
     for (const specifier of importsOf(source).filter((name) => name.startsWith('.'))) {
       const target = normalize(join(dirname(source.path), specifier)).split('/')[0]!;
-      const allowed = MAY_IMPORT[source.folder]!;
+      const allowed = TOP_FOLDERS[source.folder]!;
       assert(allowed.includes(target), `${source.path} imports ${specifier}`);
     }
   }
 });
 
-/**
- * Rooms: the folders below a top folder, each with the rooms of the same top folder that it may import beside
- * itself. '' are files directly in the top folder: there are some in engine/ and bench/, which put rooms together.
- */
-const ROOMS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
-  engine: {
-    book: [],
-    tables: ['book'],
-    ledger: ['', 'book', 'tables'],
-    orders: ['', 'book', 'tables', 'ledger'],
-    markets: ['', 'book', 'tables', 'ledger', 'orders'],
-    paper: ['', 'book', 'tables'],
-  },
-  storage: {
-    files: [],
-    log: ['files'],
-    'replicated-log': ['log'],
-    kv: ['files'],
-    'control-records': ['files', 'kv', 'log'],
-    snapshot: ['files'],
-    recovery: ['files', 'kv', 'log', 'snapshot'],
-    projection: ['control-records', 'files', 'kv', 'log', 'recovery', 'snapshot'],
-    texts: [],
-    catalog: ['files', 'kv', 'texts'],
-    recordings: ['catalog'],
-    operations: [
-      'catalog',
-      'control-records',
-      'files',
-      'kv',
-      'log',
-      'projection',
-      'recovery',
-      'snapshot',
-    ],
-  },
-  server: {
-    common: [],
-    http: ['common'],
-    auth: ['common'],
-    'market-data': ['auth', 'common', 'http'],
-    orders: ['auth', 'common', 'http'],
-    wallet: ['auth', 'common', 'http', 'market-data', 'orders'],
-    streams: ['auth', 'common', 'http', 'market-data', 'orders'],
-    catalog: ['auth', 'common', 'http', 'market-data', 'orders'],
-    backtest: ['common', 'orders'],
-    paper: ['common', 'market-data', 'orders', 'wallet'],
-    admin: [
-      'auth',
-      'catalog',
-      'common',
-      'http',
-      'market-data',
-      'orders',
-      'paper',
-      'routes',
-      'wallet',
-    ],
-    cluster: ['admin', 'auth', 'catalog', 'common', 'config', 'http', 'orders'],
-    config: ['auth', 'common', 'http'],
-    routes: [
-      'admin',
-      'auth',
-      'catalog',
-      'common',
-      'config',
-      'http',
-      'market-data',
-      'orders',
-      'paper',
-      'streams',
-      'wallet',
-    ],
-    demo: ['auth', 'catalog', 'common', 'config', 'http', 'wallet'],
-    node: [
-      'admin',
-      'auth',
-      'catalog',
-      'cluster',
-      'common',
-      'config',
-      'demo',
-      'http',
-      'market-data',
-      'orders',
-      'paper',
-      'routes',
-      'streams',
-      'wallet',
-    ],
-    cli: [
-      'admin',
-      'auth',
-      'backtest',
-      'catalog',
-      'cluster',
-      'common',
-      'config',
-      'demo',
-      'http',
-      'market-data',
-      'node',
-      'paper',
-      'wallet',
-    ],
-  },
-  bench: {
-    common: [],
-    challenge: ['common'],
-    cluster: ['common', 'load', 'measure', 'orders'],
-    engine: ['common'],
-    load: ['common'],
-    measure: ['load'],
-    orders: ['common', 'load', 'measure'],
-    paper: ['common', 'load'],
-    profile: ['load', 'measure', 'orders'],
-    server: [],
-    catalog: ['common', 'load'],
-    http: ['common', 'catalog'],
-    spans: ['common', 'catalog', 'http', 'load'],
-    storage: ['common', 'load'],
-    streams: [],
-  },
-  test: {
-    common: [],
-    engine: ['common'],
-    storage: ['common', 'engine'],
-    cluster: ['common', 'engine', 'storage'],
-    'server-common': ['common'],
-    config: [],
-    http: ['common'],
-    auth: ['common'],
-    'market-data': ['common', 'engine'],
-    orders: ['common', 'engine', 'storage'],
-    wallet: ['admin', 'common', 'engine', 'market-data', 'storage'],
-    paper: ['admin', 'common'],
-    backtest: ['common', 'page'],
-    streams: ['common', 'engine'],
-    catalog: ['common', 'engine', 'storage'],
-    admin: ['common'],
-    page: ['admin', 'cluster', 'common'],
-    routes: ['common'],
-    node: ['admin', 'common'],
-    fixtures: ['admin', 'common'],
-    client: ['common', 'page'],
-    cli: ['admin', 'common'],
-    clients: ['admin', 'common'],
-    torture: ['admin', 'common', 'engine', 'storage', 'streams'],
-    bench: ['common', 'engine'],
-    repository: ['common'],
-  },
-};
-
-/** The room of a path, '' for a file directly in a top folder. */
-function roomOf(path: string): string {
+/** Folder of a path below its top folder, '' for a file directly in a top folder. */
+function folderOf(path: string): string {
   const parts = path.split('/');
   return parts.length > 2 ? parts[1]! : '';
 }
 
-test('rooms import one way', () => {
+test('folders import one way', () => {
   for (const source of sources) {
-    const rooms = ROOMS[source.folder];
-    const room = roomOf(source.path);
-    if (rooms === undefined || room === '') continue;
-    const allowed = rooms[room];
-    assert(allowed !== undefined, `${source.path} is in a room that has no line in ROOMS`);
+    const folders = FOLDERS[source.folder];
+    const folder = folderOf(source.path);
+    if (folders === undefined || folder === '') continue;
+    const allowed = folders[folder];
+    assert(allowed !== undefined, `${source.path} is in a folder without a line in folders.ts`);
     for (const specifier of importsOf(source).filter((name) => name.startsWith('.'))) {
       const target = normalize(join(dirname(source.path), specifier));
       if (target.split('/')[0] !== source.folder) continue;
-      const other = roomOf(target);
-      // The benchmarks' harness and generator lie beside the rooms that use them.
+      const other = folderOf(target);
+      // The benchmarks' harness and generator lie beside the folders that use them.
       const isShared = source.folder === 'bench' && other === '';
       assert(
-        other === room || isShared || allowed.includes(other),
+        other === folder || isShared || allowed.includes(other),
         `${source.path} imports ${specifier}`,
       );
     }
   }
 });
 
-test('ROOMS allows no import that no file of the room has', () => {
+test('the table of folders allows no import that no file has', () => {
   const used = new Set(
     sources.flatMap((source) =>
       targetsOf(source)
         .filter((target) => target.split('/')[0] === source.folder)
-        .map((target) => `${source.folder}: ${roomOf(source.path)} -> ${roomOf(target)}`),
+        .map((target) => `${source.folder}: ${folderOf(source.path)} -> ${folderOf(target)}`),
     ),
   );
-  const allowed = Object.entries(ROOMS).flatMap(([folder, rooms]) =>
-    Object.entries(rooms).flatMap(([room, others]) =>
-      others.map((other) => `${folder}: ${room} -> ${other}`),
+  const allowed = Object.entries(FOLDERS).flatMap(([top, folders]) =>
+    Object.entries(folders).flatMap(([folder, others]) =>
+      others.map((other) => `${top}: ${folder} -> ${other}`),
     ),
   );
   assert.deepEqual(
@@ -318,9 +154,9 @@ function reachedFrom(path: string, targets: ReadonlyMap<string, readonly string[
   return reached;
 }
 
-test('storage and server have no file outside of a room', () => {
+test('storage and server have no file outside of their folders', () => {
   const loose = sources.filter(
-    ({ folder, path }) => /^(storage|server)$/.test(folder) && roomOf(path) === '',
+    ({ folder, path }) => /^(storage|server)$/.test(folder) && folderOf(path) === '',
   );
   assert.deepEqual(
     loose.map(({ path }) => path),
@@ -360,13 +196,30 @@ test('a folder or a file selects its tests, slow ones too, and another name sele
   assert.equal(files('orders', 'no-such-folder'), 'no-such-folder');
 });
 
-test('the README of each folder with rooms names every room', () => {
-  for (const [folder, rooms] of Object.entries(ROOMS)) {
-    const readme = readFileSync(join(ROOT, folder, 'README.md'), 'utf8');
-    for (const room of Object.keys(rooms)) {
-      const isThere = sources.some(({ path }) => path.startsWith(`${folder}/${room}/`));
-      const isNamed = readme.includes(`\n| \`${room}/\` |`);
-      assert.equal(isNamed, isThere, `${folder}/README.md and the room ${room}`);
+/** Folders whose README has a table with the column `may import`. */
+const WITH_TABLES = ['engine', 'storage', 'server', 'test'] as const;
+
+test('the table of each README names every folder, and the folders that it may import', () => {
+  for (const top of WITH_TABLES) {
+    const readme = readFileSync(join(ROOT, top, 'README.md'), 'utf8');
+    const rows = [...readme.matchAll(/^\| `([a-z-]+)\/` \| .* \| ([^|]+) \|$/gm)];
+    const listed = Object.fromEntries(rows.map(([, folder, imports]) => [folder, imports]));
+    const inCode = Object.entries(FOLDERS[top]!).map(([folder, others]) => {
+      const names = others.filter((name) => name !== '');
+      if (names.length < others.length) names.push('files of this folder');
+      return [folder, names.length === 0 ? 'nothing' : names.join(', ')];
+    });
+    // The page has no TypeScript of the node: it is a folder of files for browsers.
+    if (top === 'server') inCode.push(['page', 'nothing']);
+    assert.deepEqual(listed, Object.fromEntries(inCode), `${top}/README.md`);
+  }
+});
+
+test('every folder of the table has sources', () => {
+  for (const [top, folders] of Object.entries(FOLDERS)) {
+    for (const folder of Object.keys(folders)) {
+      const isThere = sources.some(({ path }) => path.startsWith(`${top}/${folder}/`));
+      assert(isThere, `${top}/${folder}`);
     }
   }
 });
