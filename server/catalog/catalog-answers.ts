@@ -270,5 +270,8 @@ function isKnown(known: string, etag: string): boolean {
 
 /** @param key by what the object was searched */
 export function refuseUnknown(context: RequestContext, key: 'id' | 'slug'): void {
-  context.reply(404, typedErrorBody('not found error', `${key} not found`));
+  context.reply(
+    404,
+    typedErrorBody('not found error', key === 'id' ? 'UNKNOWN_ID' : 'UNKNOWN_SLUG'),
+  );
 }

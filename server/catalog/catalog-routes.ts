@@ -37,8 +37,18 @@ import { CLIENT_MEMBER, type Kind } from './shape.ts';
 import { keyOf, NO_ROWS } from './text-index.ts';
 
 /** Body of a 500 of the catalog API (docs/protocol.md#catalog-errors). */
-export const CATALOG_FAILURE = typedErrorBody('internal error', 'internal error');
-const SEARCH_BUSY = typedErrorBody('unavailable', 'too many searches are waiting');
+export const CATALOG_FAILURE = typedErrorBody(
+  'internal error',
+  'INTERNAL_ERROR',
+  '',
+  'internal error',
+);
+const SEARCH_BUSY = typedErrorBody(
+  'unavailable',
+  'TOO_MANY_IN_FLIGHT',
+  '',
+  'too many searches are waiting',
+);
 
 const DIGITS = /^[0-9]+$/;
 const CONDITION_ID = /^0x[0-9a-f]{64}$/i;

@@ -39,7 +39,7 @@ const PAGE_SIZE = 100;
  * in some 50 us.
  */
 const MARKETS_PER_TURN = 16;
-const NOT_FOUND = errorBody('market not found');
+const NOT_FOUND = errorBody('UNKNOWN_MARKET');
 
 export function tradingMarketHandlers({ catalog, tables: t, texts }: TradingMarketParts) {
   const textOf = ({ of }: Shape, prepared: PreparedCatalog, row: number): string => {
