@@ -22,7 +22,7 @@
  *   propose       as resolve, with the review in milliseconds as f64 before ms
  *   withdrawProposal  header flags market - | - - | ms f64 key (4)                          12 words
  *   resolveStep   header market limit -                                                   4 words
- *   note          header kind bytes - | the bytes, padded to eight with zeros: the engine passes them on
+ *   controlRecord header kind bytes - | the bytes, padded to eight with zeros: the engine passes them on
  *   level         header token pips side | size f64                                       6 words
  *   print         header token pips side | size f64                                       6 words
  *   fill          header - - - | size f64 | id (8)                                       14 words
@@ -56,7 +56,7 @@ export const CommandKind = {
   declare: 11,
   resolve: 12,
   resolveStep: 13,
-  note: 14,
+  controlRecord: 14,
   level: 15,
   print: 16,
   fill: 17,
@@ -187,12 +187,12 @@ export const ResolveCommand = {
 } as const;
 export const WithdrawProposalCommand = { market: 2, words: 12 } as const;
 export const ResolveStepCommand = { market: 1, limit: 2, words: 4 } as const;
-export const NoteCommand = { kind: 1, bytes: 2, body: 4 } as const;
+export const ControlRecordCommand = { kind: 1, bytes: 2, body: 4 } as const;
 /** Of `level` and `print` alike. */
 export const LevelCommand = { token: 1, pips: 2, side: 3, size: 2, words: 6 } as const;
 export const FillCommand = { size: 2, id: 6, words: 14 } as const;
-/** Of one note. */
-export const NOTE_BYTES_MAX = 4_096;
+/** Bytes of one control record. */
+export const CONTROL_RECORD_BYTES_MAX = 4_096;
 
 const KIND_BITS = 8;
 
@@ -506,20 +506,26 @@ export function encodeResolveStep(out: CommandBuffer, market: MarketRow, limit: 
   return at;
 }
 
-/** What has to survive and is nothing to the engine: a kind and bytes (storage/control-records/control-records.ts). */
+/** A kind and bytes that the engine passes on (storage/control-records/control-records.ts). */
 export function encodeControlRecord(out: CommandBuffer, kind: number, bytes: Uint8Array): number {
-  assert(bytes.length <= NOTE_BYTES_MAX, 'a note has a bounded number of bytes');
-  const at = out.begin(CommandKind.note, NoteCommand.body + 2 * Math.ceil(bytes.length / 8));
-  out.i32[at + NoteCommand.kind] = kind;
-  out.i32[at + NoteCommand.bytes] = bytes.length;
-  new Uint8Array(out.i32.buffer).set(bytes, 4 * (at + NoteCommand.body));
+  assert(
+    bytes.length <= CONTROL_RECORD_BYTES_MAX,
+    'a control record has a bounded number of bytes',
+  );
+  const at = out.begin(
+    CommandKind.controlRecord,
+    ControlRecordCommand.body + 2 * Math.ceil(bytes.length / 8),
+  );
+  out.i32[at + ControlRecordCommand.kind] = kind;
+  out.i32[at + ControlRecordCommand.bytes] = bytes.length;
+  new Uint8Array(out.i32.buffer).set(bytes, 4 * (at + ControlRecordCommand.body));
   return at;
 }
 
-/** The bytes of the note at word `at`, not copied. */
-export function noteBytes(i32: Int32Array, at: number): Uint8Array {
-  const from = i32.byteOffset + 4 * (at + NoteCommand.body);
-  return new Uint8Array(i32.buffer, from, i32[at + NoteCommand.bytes]!);
+/** Bytes of the control record at word `at`, not copied. */
+export function controlRecordBytes(i32: Int32Array, at: number): Uint8Array {
+  const from = i32.byteOffset + 4 * (at + ControlRecordCommand.body);
+  return new Uint8Array(i32.buffer, from, i32[at + ControlRecordCommand.bytes]!);
 }
 
 export interface LevelFields {

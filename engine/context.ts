@@ -72,14 +72,14 @@ export class EngineContext {
     this.touched = new Int32Array(memory.capacities.tokens + 1);
   }
 
-  /** Mixes one word of a record into the digest of the batch: what note() does with such a number. */
-  noteWord(word: number): void {
+  /** Mixes one word of a record into the digest of the batch: equal to mix() of that number. */
+  mixWord(word: number): void {
     const mixed = Math.imul(this.digest ^ word, 0x01000193);
     this.digest = mixed ^ (mixed >>> 13);
   }
 
   /** Mixes one amount of a record into the digest of the batch. */
-  note(value: number): void {
+  mix(value: number): void {
     // Amounts are below 2^53: both halves count.
     const mixed = Math.imul(this.digest ^ (value | 0), 0x01000193) ^ (value * HIGH_HALF);
     this.digest = mixed ^ (mixed >>> 13);

@@ -91,7 +91,7 @@ export class Engine {
       [CommandKind.resolveStep]: (i32, _f64, at) => resolveStep(context, i32, at),
       [CommandKind.propose]: (i32, f64, at) => proposePayout(context, i32, f64, at),
       [CommandKind.withdrawProposal]: (i32, f64, at) => withdrawProposal(context, i32, f64, at),
-      [CommandKind.note]: (i32, _f64, at) => passOn(context, i32, at),
+      [CommandKind.controlRecord]: (i32, _f64, at) => passOn(context, i32, at),
       [CommandKind.level]: source,
       [CommandKind.print]: source,
       [CommandKind.fill]: source,
@@ -226,30 +226,30 @@ function configure(
   context.changes += 1;
   if (isFirst) {
     t.state[State.ledger] = 1;
-    context.note(1);
+    context.mix(1);
   }
   t.state[State.selfTrade] = policy;
   t.state[State.history] = history;
   t.state[State.openOrdersPerAccount] = openOrders;
-  context.note(limits);
-  context.note(history);
+  context.mix(limits);
+  context.mix(history);
   if (words > ConfigureCommand.wordsWithoutOrderRows) {
     const orderRows = f64[at / 2 + ConfigureCommand.orderRows]!;
     t.state[State.orderRowsMax] = orderRows;
-    context.note(orderRows);
+    context.mix(orderRows);
   }
   if (words > ConfigureCommand.wordsWithoutWallets) {
     const wallets = f64[at / 2 + ConfigureCommand.walletsPerSigner]!;
     t.state[State.walletsPerSigner] = wallets;
-    context.note(wallets);
+    context.mix(wallets);
   }
   return RejectReason.accepted;
 }
 
-/** A note changes no row: it is in the log, and its words count in the digest. */
+/** A control record changes no row; its words count in the digest. */
 function passOn(context: EngineContext, i32: Int32Array, at: number): RejectReasonCode {
   context.changes += 1;
   const end = at + commandWords(i32, at);
-  for (let word = at; word < end; word++) context.noteWord(i32[word]!);
+  for (let word = at; word < end; word++) context.mixWord(i32[word]!);
   return RejectReason.accepted;
 }

@@ -76,9 +76,9 @@ export function applyFunds(
   const refused = check(f);
   if (refused !== RejectReason.accepted) return refused;
   context.changes += 1;
-  context.noteWord(f.kind);
-  context.noteWord(i32[at + FundsCommand.wallet]!);
-  context.note(f.amount);
+  context.mixWord(f.kind);
+  context.mixWord(i32[at + FundsCommand.wallet]!);
+  context.mix(f.amount);
   const ofVenue = f.kind === CommandKind.drawFees;
   const wallet =
     f.wallet !== 0 || ofVenue ? f.wallet : makeAccount(t, i32, at + FundsCommand.wallet);

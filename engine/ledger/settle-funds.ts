@@ -29,8 +29,8 @@ const {
 } = layout;
 const { Leg } = coreModule;
 
-/** Notes what the maker reserves before the fill. */
-export function noteReserved(context: EngineContext, maker: OrderRow): void {
+/** Records what the maker reserves before the fill. */
+export function recordReserved(context: EngineContext, maker: OrderRow): void {
   const { legs, t } = context;
   const sells = t.orderI[(maker << ORDER_I) | Order.flags]! & Flag.sell;
   legs[Leg.reserved] = sells === 0 ? reservedCash(t, maker) : legs[Leg.size]!;

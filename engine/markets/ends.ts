@@ -18,7 +18,7 @@ export function setEnd(context: EngineContext, market: MarketRow, end: number): 
   if (isOver || marketI[offset + Market.resolution] !== 0) return;
   if (ending.has(market)) ending.remove(market);
   marketF[at] = end;
-  context.note(end);
+  context.mix(end);
   if (end === 0) return;
   ending.add(market);
   if (end <= context.time) endMarket(context, market);
@@ -29,7 +29,7 @@ export function endMarket(context: EngineContext, market: MarketRow): void {
   const { marketF, marketI, state } = context.t;
   const offset = market << MARKET_I;
   dropEnd(context, market);
-  context.noteWord(market);
+  context.mixWord(market);
   endOrders(context, market, EndReason.endReached);
   marketI[offset + Market.flags] =
     (marketI[offset + Market.flags]! & ~MarketFlag.tradable) |

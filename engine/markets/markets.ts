@@ -128,7 +128,7 @@ export function registerMarket(
   }
   const minSize = f64[at / 2 + MarketCommand.minSize]! as MicroShares;
   context.events.market(market as MarketRow, true, i32[at + MarketCommand.baseFeeBps]!, minSize);
-  context.note(market);
+  context.mix(market);
   if (commandKind(i32, at) === CommandKind.marketWithEnd) {
     const end = f64[(at + MarketCommand.tokens + ID_WORDS * count) / 2]!;
     setEnd(context, market as MarketRow, end);
@@ -168,7 +168,7 @@ export function changeMarket(
   }
 
   context.changes += 1;
-  context.note(market);
+  context.mix(market);
   // Before anything else: a reader must not see new terms under an old version.
   for (let book = firstBook; book < endBook; book++) context.touch(book);
   if (endsNow) endOrders(context, market, EndReason.marketEnded);

@@ -61,10 +61,10 @@ export function proposePayout(
   if (isProposed(t, market)) return RejectReason.marketProposed;
   if (groupHasWinner(t, i32, at)) return RejectReason.groupHasWinner;
   context.changes += 1;
-  context.noteWord(i32[at]!);
-  context.noteWord(payout);
+  context.mixWord(i32[at]!);
+  context.mixWord(payout);
   const deadline = time + review;
-  context.note(deadline);
+  context.mix(deadline);
   halt(context, market, enterPayout(t, market, i32, at), deadline);
   enterRequest(context, i32, f64, at, {
     subject: -market,
@@ -125,8 +125,8 @@ export function withdrawProposal(
   if (t.marketI[offset + Market.resolution] !== 0) return RejectReason.marketResolved;
   if (!isProposed(t, market)) return RejectReason.proposalUnknown;
   context.changes += 1;
-  context.noteWord(i32[at]!);
-  context.noteWord(market);
+  context.mixWord(i32[at]!);
+  context.mixWord(market);
   const row = t.marketI[offset + Market.proposal]! as ResolutionRow;
   t.resolutionI[(row << RESOLUTION_I) + Resolution.state] = ResolutionState.withdrawn;
   touchBooks(context, market);
@@ -149,7 +149,7 @@ export function beginDueResolutions(context: EngineContext): void {
     if (resolutionF[(row << RESOLUTION_F) + Resolution.deadline]! > time) continue;
     const market = resolutionI[w + Resolution.market]! as MarketRow;
     context.changes += 1;
-    context.noteWord(market);
+    context.mixWord(market);
     beginResolution(context, market, row, true);
     ledger[Ledger.proposals]! -= 1;
     ledger[Ledger.begunAtDeadline]! += 1;

@@ -74,9 +74,9 @@ export function resolveMarket(
   if (isProposed(t, market)) return RejectReason.marketProposed;
   if (groupHasWinner(t, i32, at)) return RejectReason.groupHasWinner;
   context.changes += 1;
-  context.noteWord(i32[at]!);
+  context.mixWord(i32[at]!);
   for (let w = 0; w < i32[at + ResolveCommand.count]!; w++) {
-    context.noteWord(i32[at + ResolveCommand.weights + w]!);
+    context.mixWord(i32[at + ResolveCommand.weights + w]!);
   }
   beginResolution(context, market, enterPayout(t, market, i32, at), false);
   // Its subject is negative, so that it is no wallet's.
@@ -212,7 +212,7 @@ export function resolveStep(context: EngineContext, i32: Int32Array, at: number)
   const state = t.resolutionI[(row << RESOLUTION_I) + Resolution.state];
   if (state === ResolutionState.resolved) return RejectReason.accepted;
   context.changes += 1;
-  context.noteWord(market);
+  context.mixWord(market);
   const limit = Math.max(1, i32[at + ResolveStepCommand.limit]!);
   if (endOrders(context, market, limit)) return RejectReason.accepted;
   if (payHolders(context, market, row, limit)) return RejectReason.accepted;
@@ -289,7 +289,7 @@ function pay(
   ledger[Ledger.cash]! += paid;
   takeCollateral(t, market, paid);
   resolutionF[(row << RESOLUTION_F) + Resolution.paid]! += paid;
-  context.note(paid);
+  context.mix(paid);
   const entry = ledger[Ledger.entries]!;
   ledger[Ledger.entries] = entry + 1;
   context.events.entry(t, EntryCause.redeem, account, position, token, entry, row, paid, -shares);

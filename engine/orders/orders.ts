@@ -244,8 +244,8 @@ function appendClosed(
   closedI[at | Closed.row] = row;
   closedI[at | Closed.tag] = orderTag(orderI, offset | Order.id);
   state[State.closed] = sequence + 1;
-  context.noteWord(orderI[offset | Order.id]!);
-  context.noteWord(reason);
+  context.mixWord(orderI[offset | Order.id]!);
+  context.mixWord(reason);
 }
 
 /**

@@ -337,7 +337,7 @@ function register(context: EngineContext, entry: number, tag: number, row: Order
   context.changes += 1;
   context.making = 0;
   context.taking = 0;
-  context.noteWord(orderI[(row << ORDER_I) | Order.id]!);
+  context.mixWord(orderI[(row << ORDER_I) | Order.id]!);
 }
 
 /** Matches an order that crosses. True when it is to rest; otherwise it has ended. */

@@ -5,7 +5,7 @@
  */
 import type { EngineContext } from '../context.ts';
 import * as coreModule from '../context.ts';
-import { noteReserved, settleFunds } from '../ledger/settle-funds.ts';
+import { recordReserved, settleFunds } from '../ledger/settle-funds.ts';
 import * as codes from '../tables/codes.ts';
 import * as layout from '../tables/layout.ts';
 import type { Tables } from '../tables/tables.ts';
@@ -68,7 +68,7 @@ export function settleFill(
   const takerTicks = (isSame ? makerTicks : grid - makerTicks) as Ticks;
   legs[Leg.size] = t.matching.sizes[i]!;
   const hasLedger = t.state[State.ledger] !== 0;
-  if (hasLedger) noteReserved(context, maker);
+  if (hasLedger) recordReserved(context, maker);
   pay(context, taker, maker, book, isSame, makerTicks, takerTicks);
 
   const perTick = PIPS_PER_UNIT / grid;
@@ -83,10 +83,10 @@ export function settleFill(
   if (hasLedger) {
     settleFunds(context, taker, maker, t.bookI[(book << BOOK_I) | Book.market]! as MarketRow);
   }
-  context.noteWord(orderI[(maker << ORDER_I) | Order.id]!);
-  context.note(legs[Leg.size]!);
-  context.note(legs[Leg.maker]!);
-  context.note(legs[Leg.taker]!);
+  context.mixWord(orderI[(maker << ORDER_I) | Order.id]!);
+  context.mix(legs[Leg.size]!);
+  context.mix(legs[Leg.maker]!);
+  context.mix(legs[Leg.taker]!);
 }
 
 /** Works out what both sides pay and the taker's fee, and takes it from the buyers' budgets. */

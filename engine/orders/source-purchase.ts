@@ -58,9 +58,9 @@ export function isTrading({ marketI }: Tables, market: MarketRow): boolean {
 
 export function note(context: EngineContext, { book, size, tick }: Place): void {
   context.changes += 1;
-  context.noteWord(book);
-  context.noteWord(tick);
-  context.note(size);
+  context.mixWord(book);
+  context.mixWord(tick);
+  context.mix(size);
 }
 
 /** What a purchase costs at a tick of its book, rounded up. */

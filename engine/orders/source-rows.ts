@@ -76,8 +76,8 @@ export function endLevel(
   freeLevel(context, row);
   const grid = t.bookI[(book << BOOK_I) | Book.ticksPerUnit]!;
   events.level(EventKind.levelSource, book, tick, grid, total, side);
-  context.noteWord(book);
-  context.noteWord(tick);
+  context.mixWord(book);
+  context.mixWord(tick);
 }
 
 /** Gives back the row of a level that reserves nothing. */
