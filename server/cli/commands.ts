@@ -52,7 +52,7 @@ const MADE_OPTIONS = {
 
 export const COMMANDS: Readonly<Record<string, CommandRow>> = {
   start: {
-    does: 'runs the node; settings are environment variables (server/CONFIGURATION.md)',
+    does: 'runs the node; settings are environment variables (docs/reference/configuration.md)',
     node: 'itself',
     options: {
       '--port <number>': 'instead of PORT of the environment (3000)',
@@ -64,7 +64,7 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
     run: () => import('./start-command.ts').then((code) => code.start),
   },
   play: {
-    does: 'runs a node on a recording of a venue: its books, its time, and play money (docs/paper.md)',
+    does: 'runs a node on a recording of a venue: its books, its time, and play money (docs/guides/paper-and-backtests.md)',
     node: 'itself',
     args: ['FILE'],
     options: {
@@ -472,7 +472,7 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
     run: () => import('./record-venue-command.ts').then((code) => code.record),
   },
   backtest: {
-    does: 'runs strategies over a recording, without a node; prints their figures (docs/paper.md)',
+    does: 'runs strategies over a recording, without a node; prints their figures (docs/guides/paper-and-backtests.md)',
     node: 'any',
     args: ['RECORDING', 'STRATEGY...'],
     options: {
