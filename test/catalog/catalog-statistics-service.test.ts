@@ -1,5 +1,5 @@
 /**
- * Where live figures come from: books of a random exchange, compared with a plain sum over the same
+ * Where live statistics come from: books of a random exchange, compared with a plain sum over the same
  * books, and volumes; and how a catalog follows them.
  */
 import assert from 'node:assert/strict';
@@ -8,8 +8,8 @@ import { foundMarkets } from '../../engine/markets/markets.ts';
 import { BOOK_I, Book, MARKET_I, Market, State } from '../../engine/tables/layout.ts';
 import type { MarketRow } from '../../engine/tables/units.ts';
 import { prepareCatalog } from '../../server/catalog/build.ts';
-import { Figures } from '../../server/catalog/market-statistics.ts';
-import { BookFigures, BUSY } from '../../server/catalog/read-statistics.ts';
+import { CatalogStatistics } from '../../server/catalog/market-statistics.ts';
+import { BookStatistics, BUSY } from '../../server/catalog/read-statistics.ts';
 import { StatisticsService } from '../../server/catalog/statistics-service.ts';
 import { until } from '../common/node-harness.ts';
 import { rounds, withSeed } from '../common/random.ts';
@@ -18,7 +18,11 @@ import type { BookView } from '../engine/naive-types.ts';
 import { MARKETS, Stream } from '../engine/stream.ts';
 import { readWhole } from './catalog-odd.ts';
 import { event, market } from './catalog-samples.ts';
-import { type NaiveFigures, showEventFigures, showMarketFigures } from './naive-figures.ts';
+import {
+  type NaiveStatistics,
+  showEventStatistics,
+  showMarketStatistics,
+} from './naive-statistics.ts';
 
 const UNIT = 1_000_000;
 const MICRO_PER_PIP = 100;
@@ -29,25 +33,25 @@ const FIRST_TOKENS = MARKETS.map((_, i) =>
 );
 
 /** Prices and liquidity of a market from the books of its tokens, the plain way. */
-function figuresOf(driver: EngineDriver, slot: number): NaiveFigures {
+function statisticsOf(driver: EngineDriver, slot: number): NaiveStatistics {
   const [outcomes] = MARKETS[slot - 1]!;
   const first = FIRST_TOKENS[slot - 1]!;
   const books = Array.from({ length: outcomes }, (_, i) => driver.book(first + i));
   const isPair = outcomes === 2;
   const own = (isPair ? books.slice(0, 1) : books).map((book, i) =>
-    bookFigures(book, isPair ? books[1 - i] : undefined),
+    bookStatistics(book, isPair ? books[1 - i] : undefined),
   );
   const prices = own.map(({ price }) => price);
   if (isPair) prices.push(UNIT - prices[0]!);
   const resting = own.reduce((sum, { liquidity }) => sum + liquidity, 0n);
-  const [{ bid, ask, last }] = own as [ReturnType<typeof bookFigures>];
+  const [{ bid, ask, last }] = own as [ReturnType<typeof bookStatistics>];
   const most = 2n ** 53n - 1n;
   const liquidity = Number(resting > most ? most : resting);
   const volumes = { volume: 0, volumeDay: 0 };
   return { ...volumes, liquidity, bestBid: bid, bestAsk: ask, lastTrade: last, prices };
 }
 
-function bookFigures({ asks, bids, lastPrice }: BookView, other: BookView | undefined) {
+function bookStatistics({ asks, bids, lastPrice }: BookView, other: BookView | undefined) {
   const bid = (bids.at(-1)?.[0] ?? 0) * MICRO_PER_PIP;
   const ask = (asks.at(-1)?.[0] ?? 10_000) * MICRO_PER_PIP;
   const ofOther = other === undefined || other.lastPrice === 0 ? 0 : 10_000 - other.lastPrice;
@@ -62,7 +66,7 @@ test('prices and liquidity of every market are what its books say', () => {
   withSeed((random) => {
     const driver = new EngineDriver();
     const stream = new Stream(random);
-    const reader = new BookFigures(driver.t);
+    const reader = new BookStatistics(driver.t);
     const seen = new Map<string, string>();
     for (let i = 0; i < rounds(1_500); i++) {
       driver.run(stream.next());
@@ -71,8 +75,8 @@ test('prices and liquidity of every market are what its books say', () => {
       for (let slot = 1; slot <= driver.t.state[State.markets]!; slot++) {
         const [outcomes] = MARKETS[slot - 1]!;
         const version = reader.read(slot as MarketRow, outcomes);
-        const expected = figuresOf(driver, slot);
-        assert.deepEqual(reader.figures, expected, `market ${slot}`);
+        const expected = statisticsOf(driver, slot);
+        assert.deepEqual(reader.statistics, expected, `market ${slot}`);
         assert.equal(version, reader.versionOf(slot as MarketRow));
         const text = JSON.stringify(expected);
         assert.equal(seen.get(`${slot} ${version}`) ?? text, text, 'no change without a version');
@@ -88,11 +92,11 @@ test('outcomes that no book has are as good as unknown, and those of a book are 
   const three = 4 as MarketRow;
   reader.read(three, 5);
   assert.deepEqual(
-    reader.figures.prices,
+    reader.statistics.prices,
     [0.5, 0.5, 0.5, 0.5, 0.5].map((price) => price * UNIT),
   );
   reader.read(three, 1);
-  assert.deepEqual(reader.figures.prices, [UNIT / 2]);
+  assert.deepEqual(reader.statistics.prices, [UNIT / 2]);
   driver.close();
 });
 
@@ -119,7 +123,7 @@ function exchange() {
     driver.run({ ...command, ...terms, ended: false });
   }
   driver.settle();
-  return { driver, reader: new BookFigures(driver.t) };
+  return { driver, reader: new BookStatistics(driver.t) };
 }
 
 function conditionText(n: number): string {
@@ -156,7 +160,7 @@ function followed(context: TestContext) {
   );
   const load = () => {
     const prepared = prepareCatalog(readWhole({ events }));
-    return { prepared, figures: new Figures(prepared) };
+    return { prepared, statistics: new CatalogStatistics(prepared) };
   };
   const setTime = (ms: number): void => {
     now = ms;
@@ -166,7 +170,7 @@ function followed(context: TestContext) {
 
 type Target = ReturnType<ReturnType<typeof followed>['load']>;
 
-/** The figures that the fragments of a generation show. */
+/** The statistics that the fragments of a generation show. */
 function shown({ prepared }: Target, kind: 'markets' | 'events', row: number, names: object) {
   const { coreStart, coreEnd } = prepared[kind];
   const text = Buffer.from(prepared.bytes).toString('utf8', coreStart[row]!, coreEnd[row]!);
@@ -174,8 +178,8 @@ function shown({ prepared }: Target, kind: 'markets' | 'events', row: number, na
   return Object.fromEntries(Object.keys(names).map((name) => [name, object[name]]));
 }
 
-function assertShown(target: Target, row: number, expected: NaiveFigures): void {
-  const wanted = showMarketFigures(expected.prices.length, expected);
+function assertShown(target: Target, row: number, expected: NaiveStatistics): void {
+  const wanted = showMarketStatistics(expected.prices.length, expected);
   assert.deepEqual(shown(target, 'markets', row, wanted), wanted, `market ${row}`);
 }
 
@@ -194,54 +198,54 @@ test('a catalog shows books and volumes when it is taken up, and their changes s
   const target = load();
   await keeper.follow(target);
   const sums = { volumeDay: 2_500_000, volume: 12_500_000 };
-  const first = { ...figuresOf(driver, 1), ...sums };
+  const first = { ...statisticsOf(driver, 1), ...sums };
   assert.equal(first.liquidity, 4_000_000);
   assert.equal(first.prices[0], 700_000, 'between the bid and the bound of the empty side');
   assertShown(target, 0, first);
-  const second = { ...figuresOf(driver, 2), volume: 3_000_000, volumeDay: 3_000_000 };
+  const second = { ...statisticsOf(driver, 2), volume: 3_000_000, volumeDay: 3_000_000 };
   assertShown(target, 1, second);
-  const unknown = showMarketFigures(2);
+  const unknown = showMarketStatistics(2);
   assert.deepEqual(shown(target, 'markets', 7, unknown), unknown, 'one that is not registered');
-  const ofEvent = showEventFigures([first, second]);
+  const ofEvent = showEventStatistics([first, second]);
   assert.deepEqual(shown(target, 'events', 0, ofEvent), ofEvent);
-  assert.deepEqual([...target.figures.markets.orderBy('volume')!.rows].slice(-3), [2, 1, 0]);
+  assert.deepEqual([...target.statistics.markets.orderBy('volume')!.rows].slice(-3), [2, 1, 0]);
 
-  const { etag } = target.figures;
+  const { etag } = target.statistics;
   rest(2, 'SELL', 10_000_000n, 6_000_000n);
   volumes.total.set(6, 99_000_000);
   // Markets follow one another, with pauses.
-  const shows = target.figures.markets;
+  const shows = target.statistics.markets;
   await until(
     () =>
       shows.valuesOf('liquidity')[0] !== 4_000_000 && shows.valuesOf('volume')[5] === 99_000_000,
   );
-  assert.notEqual(target.figures.etag, etag);
-  assertShown(target, 0, { ...figuresOf(driver, 1), ...sums });
-  assertShown(target, 5, { ...figuresOf(driver, 6), volume: 99_000_000 });
-  assert.deepEqual([...target.figures.markets.orderBy('volume')!.rows].slice(-2), [0, 5]);
+  assert.notEqual(target.statistics.etag, etag);
+  assertShown(target, 0, { ...statisticsOf(driver, 1), ...sums });
+  assertShown(target, 5, { ...statisticsOf(driver, 6), volume: 99_000_000 });
+  assert.deepEqual([...target.statistics.markets.orderBy('volume')!.rows].slice(-2), [0, 5]);
 
   setTime(86_400_000);
   await until(() => {
     const day = shows.valuesOf('volume24hr');
     return day[0] === 0 && day[1] === 0;
   });
-  assertShown(target, 0, { ...figuresOf(driver, 1), ...sums, volumeDay: 0 });
+  assertShown(target, 0, { ...statisticsOf(driver, 1), ...sums, volumeDay: 0 });
   assertShown(target, 1, { ...second, volumeDay: 0 });
 
   const next = load();
   await keeper.follow(next);
-  assertShown(next, 5, { ...figuresOf(driver, 6), volume: 99_000_000 });
-  const replaced = target.figures.etag;
+  assertShown(next, 5, { ...statisticsOf(driver, 6), volume: 99_000_000 });
+  const replaced = target.statistics.etag;
   volumes.total.set(6, 100_000_000);
-  await until(() => next.figures.markets.valuesOf('volume')[5] === 100_000_000);
-  assert.equal(target.figures.etag, replaced, 'what is no longer served stays as it was');
+  await until(() => next.statistics.markets.valuesOf('volume')[5] === 100_000_000);
+  assert.equal(target.statistics.etag, replaced, 'what is no longer served stays as it was');
 });
 
 test('a market that is registered after its catalog was loaded is followed from then on', async (t) => {
   const { driver, keeper, load } = followed(t);
   const target = load();
   await keeper.follow(target);
-  const unknown = showMarketFigures(2);
+  const unknown = showMarketStatistics(2);
   assert.deepEqual(shown(target, 'markets', 6, unknown), unknown);
   const condition = 7;
   assert.equal(foundMarkets(driver.t), condition - 1);
@@ -258,5 +262,5 @@ test('a market that is registered after its catalog was loaded is followed from 
   const amounts = { side: 'BUY', shares: 10_000_000n, collateral: 4_000_000n } as const;
   driver.run({ ...order, ...rest, ...amounts, id: 1, token });
   driver.settle();
-  await until(() => target.figures.markets.valuesOf('liquidity')[6] === 4_000_000);
+  await until(() => target.statistics.markets.valuesOf('liquidity')[6] === 4_000_000);
 });

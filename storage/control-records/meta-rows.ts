@@ -1,8 +1,8 @@
 /**
- * Rows of keys/ that are not of keys (control-record-store.ts), by the prefix of their LMDB key:
+ * Rows of the table `meta` of keys/ (control-record-store.ts), by the prefix of their LMDB key:
  *
  *   ban/ and an address         JSON of the decision
- *   heartbeat/ and an address   nothing: who is watched for silence
+ *   heartbeat/ and an address   nothing: the wallet must send heartbeats
  *   name/ and an address        the name of a wallet, UTF-8
  *   pause                       JSON of the decision
  *   catalog                     the digest of the generation in use, 32 bytes
@@ -13,7 +13,7 @@
  * Thread: any; pure.
  */
 import { CRC_BYTES, checksumMatches, withChecksum } from '../kv/checksum.ts';
-import { ADDRESS_BYTES, type Decision, isEnd, type Note } from './control-records.ts';
+import { ADDRESS_BYTES, type ControlRecord, type Decision, isEnd } from './control-records.ts';
 import { ADVICE } from './key-rows.ts';
 
 const VERSION = 1;
@@ -27,8 +27,8 @@ const PAUSE = 'pause';
 const CATALOG = 'catalog';
 const DIGEST_BYTES = 32;
 
-/** Up to where the log is in the rows. */
-export interface NotePosition {
+/** Batch up to which the rows hold the log. */
+export interface ControlRecordPosition {
   readonly sequence: number;
   /** The engine's digest after that batch. */
   readonly digest: number;
@@ -37,16 +37,16 @@ export interface NotePosition {
 export const POSITION = Buffer.from('position');
 const POSITION_BYTES = 16;
 
-export type OtherNote = Exclude<Note, { readonly about: 'key' | 'handover' }>;
+export type MetaRecord = Exclude<ControlRecord, { readonly about: 'key' | 'handover' }>;
 
-/** Key and value of what a note leads to; without a value the row is to go. */
-export function otherRow(note: OtherNote): { readonly key: Buffer; readonly value?: Buffer } {
-  const key = keyOf(note);
-  return isEnd(note) ? { key } : { key, value: encode(key, bodyOf(note)) };
+/** Returns the row that a record sets; without a value the row is removed. */
+export function metaRow(record: MetaRecord): { readonly key: Buffer; readonly value?: Buffer } {
+  const key = keyOf(record);
+  return isEnd(record) ? { key } : { key, value: encode(key, bodyOf(record)) };
 }
 
-/** The note that leads to a row; undefined for rows that no note leads to. Throws an Error that names it. */
-export function otherNote(key: Buffer, value: Buffer): OtherNote | undefined {
+/** Returns the record that set a row; `undefined` for the position and probes. Throws an Error that names a damaged row. */
+export function metaRecordOf(key: Buffer, value: Buffer): MetaRecord | undefined {
   const after = (prefix: string): Uint8Array | undefined => {
     const isOf = key.toString('latin1', 0, prefix.length) === prefix;
     return isOf ? new Uint8Array(key.subarray(prefix.length)) : undefined;
@@ -74,33 +74,32 @@ export function otherNote(key: Buffer, value: Buffer): OtherNote | undefined {
   throw damaged(key);
 }
 
-export function encodePosition({ digest, sequence }: NotePosition): Buffer {
+export function encodePosition({ digest, sequence }: ControlRecordPosition): Buffer {
   const body = Buffer.alloc(POSITION_BYTES);
   body.writeDoubleLE(sequence, 0);
   body.writeDoubleLE(digest, 8);
   return encode(POSITION, body);
 }
 
-/** Throws an Error that says that it is damaged. */
-export function decodePosition(value: Buffer): NotePosition {
+export function decodePosition(value: Buffer): ControlRecordPosition {
   const body = decode(POSITION, value, VERSION);
   if (body.length !== POSITION_BYTES) throw damaged(POSITION);
   return { sequence: body.readDoubleLE(0), digest: body.readDoubleLE(8) };
 }
 
-function keyOf(note: OtherNote): Buffer {
-  if (note.about === 'pause') return Buffer.from(PAUSE);
-  if (note.about === 'catalog') return Buffer.from(CATALOG);
-  return Buffer.concat([Buffer.from(PREFIXES[note.about]), note.address]);
+function keyOf(record: MetaRecord): Buffer {
+  if (record.about === 'pause') return Buffer.from(PAUSE);
+  if (record.about === 'catalog') return Buffer.from(CATALOG);
+  return Buffer.concat([Buffer.from(PREFIXES[record.about]), record.address]);
 }
 
 const PREFIXES = { ban: BAN, watch: WATCHED, name: NAMED } as const;
 
-function bodyOf(note: OtherNote): Buffer {
-  if (note.about === 'watch') return Buffer.alloc(0);
-  if (note.about === 'catalog') return Buffer.from(note.digest, 'hex');
-  if (note.about === 'name') return Buffer.from(note.name);
-  return Buffer.from(JSON.stringify(note.decision));
+function bodyOf(record: MetaRecord): Buffer {
+  if (record.about === 'watch') return Buffer.alloc(0);
+  if (record.about === 'catalog') return Buffer.from(record.digest, 'hex');
+  if (record.about === 'name') return Buffer.from(record.name);
+  return Buffer.from(JSON.stringify(record.decision));
 }
 
 function decisionOf(body: Buffer): Decision {
@@ -126,7 +125,7 @@ function damaged(key: Buffer): Error {
   return new Error(`${nameOf(key)}: damaged; ${ADVICE}`);
 }
 
-/** Names in messages: the prefix, and the address as hex digits. */
+/** Name of a row in messages: its prefix, and the address as hex digits. */
 function nameOf(key: Buffer): string {
   const slash = key.indexOf('/') + 1;
   const prefix = slash === 0 ? key.toString('latin1') : key.toString('latin1', 0, slash - 1);

@@ -3,7 +3,7 @@
  * answer are valid until the next one is begun. Adjacent fragments are copied as one run.
  *
  * A long answer is made in steps, with turns of the event loop between them, and copied to a buffer of
- * its own. Each step shows the figures of its moment.
+ * its own. Each step shows the statistics of its moment.
  *
  * Thread: the I/O thread. Non-goals: what the fragments mean, and JSON.
  */
@@ -25,7 +25,7 @@ export type Rendered = Uint8Array | Promise<Buffer | undefined>;
 /** Writes an answer, and yields where a piece may end. */
 export type Steps = Generator<void, void>;
 
-export class AnswerWriter {
+export class FragmentWriter {
   private out = Buffer.allocUnsafeSlow(BYTES_FIRST);
   private at = 0;
   private source: Uint8Array = this.out;

@@ -1,12 +1,12 @@
 /**
- * Live figures as they are served: shown, sorted by and cached truthfully while they change, compared
+ * Live statistics as they are served: shown, sorted by and cached truthfully while they change, compared
  * against the naive catalog over real sockets.
  */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { AMOUNT_MAX } from '../../engine/tables/capacities.ts';
 import { prepareCatalog } from '../../server/catalog/build.ts';
-import { Figures } from '../../server/catalog/market-statistics.ts';
+import { CatalogStatistics } from '../../server/catalog/market-statistics.ts';
 import { NumberSorter } from '../../server/catalog/sort-orders.ts';
 import { type Random, rounds, SHORT, withSeed } from '../common/random.ts';
 import { oddCatalog } from './catalog-fixture.ts';
@@ -18,21 +18,21 @@ import { SURVEY } from './catalog-survey.ts';
 import { CatalogTargets } from './catalog-targets.ts';
 import { type NaiveCatalog, readNaive } from './naive-catalog.ts';
 import {
-  drawFigures,
-  EVENT_FIGURES,
-  type FiguresById,
-  giveFigures,
-  MARKET_FIGURES,
-} from './naive-figures.ts';
+  drawStatistics,
+  EVENT_STATISTICS,
+  giveStatistics,
+  MARKET_STATISTICS,
+  type StatisticsById,
+} from './naive-statistics.ts';
 
 const GZIP = 'Accept-Encoding: gzip';
 
-/** Requests that sort by figures, up and down, besides any others. */
+/** Requests that sort by statistics, up and down, besides any others. */
 function targetsOf(random: Random, catalog: NaiveCatalog): string[] {
   const targets = new CatalogTargets(random, catalog);
   const sorted = [
-    ...MARKET_FIGURES.map((column) => `/markets?order=${column}`),
-    ...EVENT_FIGURES.map((column) => `/events?order=${column}`),
+    ...MARKET_STATISTICS.map((column) => `/markets?order=${column}`),
+    ...EVENT_STATISTICS.map((column) => `/events?order=${column}`),
   ].flatMap((target) =>
     ['true', 'false'].map(
       (ascending) => `${target}&ascending=${ascending}&limit=40&offset=${random.below(60)}`,
@@ -43,28 +43,28 @@ function targetsOf(random: Random, catalog: NaiveCatalog): string[] {
   return [...sorted, ...single, '/series?limit=20', ...others];
 }
 
-test('lists show figures and sort by them as a plain sort does, however often they change', (t) =>
+test('lists show statistics and sort by them as a plain sort does, however often they change', (t) =>
   seeded(async (random, seed) => {
     const json = oddCatalog(seed, 400);
     const server = await serveCatalog(json, t);
-    let figures: FiguresById = new Map();
+    let statistics: StatisticsById = new Map();
     for (let round = 0; round < (SHORT ? 2 : 4); round++) {
-      figures = drawFigures(random, readNaive(json), figures);
-      const naive = readNaive(json, figures);
-      giveFigures(server.figures(), naive, figures);
+      statistics = drawStatistics(random, readNaive(json), statistics);
+      const naive = readNaive(json, statistics);
+      giveStatistics(server.statistics(), naive, statistics);
       await askAll(server.port, targetsOf(random, naive), (target, answer) =>
         judgeAnswer(naive, target, answer),
       );
     }
   }));
 
-test('every column of a catalog with figures sorts whole, and every object shows its own', (t) =>
+test('every column of a catalog with statistics sorts whole, and every object shows its own', (t) =>
   seeded(async (random, seed) => {
     const json = oddCatalog(seed, 150);
-    const figures = drawFigures(random, readNaive(json), new Map());
-    const naive = readNaive(json, figures);
+    const statistics = drawStatistics(random, readNaive(json), new Map());
+    const naive = readNaive(json, statistics);
     const server = await serveCatalog(json, t);
-    giveFigures(server.figures(), naive, figures);
+    giveStatistics(server.statistics(), naive, statistics);
     const names = ['every object', 'every column'];
     const targets = Object.entries(SURVEY).flatMap(([name, targetsOf]) =>
       names.some((start) => name.startsWith(start)) ? targetsOf(naive) : [],
@@ -74,12 +74,12 @@ test('every column of a catalog with figures sorts whole, and every object shows
 
 /** Gives a market a volume, by its row. */
 function trade(server: CatalogServer, row: number, volume: number): void {
-  const figures = { volume, volumeDay: 0, liquidity: 0, bestBid: 0, bestAsk: 1e6, lastTrade: 0 };
-  server.figures().setMarket(row, { ...figures, prices: [250_000, 750_000] });
-  server.figures().publish();
+  const statistics = { volume, volumeDay: 0, liquidity: 0, bestBid: 0, bestAsk: 1e6, lastTrade: 0 };
+  server.statistics().setMarket(row, { ...statistics, prices: [250_000, 750_000] });
+  server.statistics().publish();
 }
 
-test('an entity tag changes with the figures that an answer shows, and with no others', async (t) => {
+test('an entity tag changes with the statistics that an answer shows, and with no others', async (t) => {
   const server = await serveCatalog(SAMPLES, t);
   const live = [
     '/markets',
@@ -112,7 +112,7 @@ test('an entity tag changes with the figures that an answer shows, and with no o
   assert.equal(await tagOf('/tags'), before.get('/tags'));
 });
 
-test('compressed answers show the figures of their entity tag', async (t) => {
+test('compressed answers show the statistics of their entity tag', async (t) => {
   const markets = Array.from({ length: 20 }, (_, i) => market(i + 1));
   const server = await serveCatalog({ events: [event(1, { markets })] }, t);
   const paths = ['/markets?order=volume', '/events/1', '/tags'];
@@ -147,7 +147,7 @@ test('whatever changes between requests, one entity tag means one answer, compre
     let fresh = 0;
     for (let step = 0; step < rounds(400); step++) {
       if (random.chance(15)) {
-        giveFigures(server.figures(), catalog, drawFigures(random, catalog, new Map()));
+        giveStatistics(server.statistics(), catalog, drawStatistics(random, catalog, new Map()));
       }
       const path = random.pick(paths);
       const answer = await server.ask(path, random.chance(50) ? GZIP : 'Accept: */*');
@@ -160,7 +160,7 @@ test('whatever changes between requests, one entity tag means one answer, compre
     assert(fresh < rounds(400), 'some requests were repeated');
   }));
 
-test('figures that change while rows are sorted by several columns leave no tag', async (t) => {
+test('statistics that change while rows are sorted by several columns leave no tag', async (t) => {
   const server = await serveCatalog(SAMPLES, t, async () => {
     return { events: Uint32Array.of(0, 1), tags: new Uint32Array(0) };
   });
@@ -171,7 +171,7 @@ test('figures that change while rows are sorted by several columns leave no tag'
   ] as const) {
     const early = await server.ask(path);
     assert(early.headers.get('etag') !== null, path);
-    const columns = server.figures()[kind];
+    const columns = server.statistics()[kind];
     const valuesOf = columns.valuesOf.bind(columns);
     const volume = 7_000_000 + valuesOf('volume')[0]!;
     // The first look at them is that of the sort, which then gives way.
@@ -189,7 +189,7 @@ test('figures that change while rows are sorted by several columns leave no tag'
   }
 });
 
-test('a search that waited shows the figures of the tag that it carries', async (t) => {
+test('a search that waited shows the statistics of the tag that it carries', async (t) => {
   let find = (): void => undefined;
   const found = new Promise<void>((resolve) => {
     find = resolve;
@@ -210,25 +210,31 @@ test('a search that waited shows the figures of the tag that it carries', async 
   assert.notEqual(answer.headers.get('etag'), early.headers.get('etag'));
 });
 
-test('the largest and the finest figures fit where figures stand', () => {
+test('the largest and the finest statistics fit where statistics stand', () => {
   for (const outcomes of [0, 1, 2, 7, 64, 65]) {
     const labels = Array.from({ length: outcomes }, (_, i) => `outcome ${i}`);
     const markets = [market(1, { outcomes: labels }), market(2)];
     const prepared = prepareCatalog(readWhole({ events: [event(1, { markets })] }));
-    const figures = new Figures(prepared);
+    const statistics = new CatalogStatistics(prepared);
     const shown = outcomes > 64 ? 0 : outcomes;
     assert.equal(prepared.markets.outcomes[0], shown);
     const prices = new Array<number>(shown).fill(999_950);
     const most = { volume: AMOUNT_MAX, volumeDay: AMOUNT_MAX, liquidity: AMOUNT_MAX };
-    figures.setMarket(0, {
+    statistics.setMarket(0, {
       ...most,
       bestBid: 123_400,
       bestAsk: 999_900,
       lastTrade: 99_900,
       prices,
     });
-    figures.setMarket(1, { ...most, bestBid: 1_000, bestAsk: 2_000, lastTrade: 0, prices: [1, 2] });
-    figures.publish();
+    statistics.setMarket(1, {
+      ...most,
+      bestBid: 1_000,
+      bestAsk: 2_000,
+      lastTrade: 0,
+      prices: [1, 2],
+    });
+    statistics.publish();
     const { bytes } = prepared;
     const object = (objects: { coreStart: Uint32Array; coreEnd: Uint32Array }) =>
       `${Buffer.from(bytes).toString('utf8', objects.coreStart[0]!, objects.coreEnd[0]!)}}`;

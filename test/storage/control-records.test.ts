@@ -1,11 +1,19 @@
-/** Notes: bytes in the log, what they lead to at a start, and logs that do not fit to keys/. */
+/** Control records: bytes in the log, state after a start, and logs that do not match keys/. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
-import { CommandBuffer, encodeControlRecord, NOTE_BYTES_MAX } from '../../engine/commands.ts';
+import {
+  CONTROL_RECORD_BYTES_MAX,
+  CommandBuffer,
+  encodeControlRecord,
+} from '../../engine/commands.ts';
 import { digestOf, stateHash } from '../../engine/tables/state-hash.ts';
 import { ControlRecordStore } from '../../storage/control-records/control-record-store.ts';
-import { type Note, noteCommand, notesOf } from '../../storage/control-records/control-records.ts';
+import {
+  type ControlRecord,
+  controlRecordCommand,
+  controlRecordsOf,
+} from '../../storage/control-records/control-records.ts';
 import { bringUp, readControlRecords } from '../../storage/control-records/read-control-records.ts';
 import { openEnvironment, openTable } from '../../storage/kv/lmdb.ts';
 import { encodeBatch } from '../../storage/log/batch-record.ts';
@@ -17,11 +25,11 @@ import { directoryOf, Exchange } from './stored-exchange.ts';
 
 const ADDRESS = new Uint8Array(20).fill(0xab);
 const ID = '11111111-1111-4111-8111-111111111111';
-const key = (revoked: boolean, id = ID, readOnly = false): Note => ({
+const key = (revoked: boolean, id = ID, readOnly = false): ControlRecord => ({
   about: 'key',
   row: { id, address: ADDRESS, nonce: '7', revoked, readOnly },
 });
-const ALL: readonly Note[] = [
+const ALL: readonly ControlRecord[] = [
   key(false),
   key(true),
   key(false, ID, true),
@@ -38,8 +46,8 @@ const ALL: readonly Note[] = [
   { about: 'handover', handover: { from: 'n1', by: 'ann, ü', reasons: ['log'] } },
 ];
 
-function commandsOf(...notes: Note[]): Int32Array {
-  return Int32Array.from(notes.flatMap((note) => [...noteCommand(note)]));
+function commandsOf(...records: ControlRecord[]): Int32Array {
+  return Int32Array.from(records.flatMap((record) => [...controlRecordCommand(record)]));
 }
 
 /** An exchange that logs what it applies. */
@@ -47,13 +55,14 @@ class Venue {
   readonly exchange = new Exchange();
   readonly store: FakeStore = { entries: [] };
 
-  async apply(...notes: Note[]): Promise<void> {
+  async apply(...records: ControlRecord[]): Promise<void> {
     const { engine, t } = this.exchange;
-    const i32 = commandsOf(...notes);
+    const i32 = commandsOf(...records);
     const before = { sequence: this.store.entries.length, digest: digestOf(t) };
     engine.begin(0, 0);
-    for (const note of notes) engine.apply(noteCommand(note), new Float64Array(0), 0);
-    assert(engine.end(), 'a batch of notes alone is a batch that changed something');
+    for (const record of records)
+      engine.apply(controlRecordCommand(record), new Float64Array(0), 0);
+    assert(engine.end(), 'a batch of control records alone is a batch that changed something');
     const facts = {
       ...{ sequence: before.sequence + 1, time: 0, persistedClosedSequence: 0 },
       ...{ firstFill: 0, endFill: 0, closedEnd: 0, digest: digestOf(t) },
@@ -69,19 +78,19 @@ class Venue {
 }
 
 function opened(t: TestContext, dataDir = directoryOf(t)): ControlRecordStore {
-  const kept = new ControlRecordStore(dataDir, { durability: 'committed', readOnly: false });
-  t.after(() => kept.close());
-  return kept;
+  const rows = new ControlRecordStore(dataDir, { durability: 'committed', readOnly: false });
+  t.after(() => rows.close());
+  return rows;
 }
 
-function seenBy(kept: ControlRecordStore, { log }: Venue): Note[] {
-  const notes: Note[] = [];
-  readControlRecords(kept, log, (note) => notes.push(note));
-  return notes;
+function seenBy(rows: ControlRecordStore, { log }: Venue): ControlRecord[] {
+  const records: ControlRecord[] = [];
+  readControlRecords(rows, log, (record) => records.push(record));
+  return records;
 }
 
-test('each kind of note is read as it was written; what cannot be read is refused', () => {
-  assert.deepEqual([...notesOf(commandsOf(...ALL))], ALL);
+test('each kind of control record is read as it was written, and an unreadable one is refused', () => {
+  assert.deepEqual([...controlRecordsOf(commandsOf(...ALL))], ALL);
   for (const [kind, bytes] of [
     [0, 0],
     [12, 0],
@@ -95,16 +104,16 @@ test('each kind of note is read as it was written; what cannot be read is refuse
     const out = new CommandBuffer();
     encodeControlRecord(out, kind, new Uint8Array(bytes));
     const what = new RegExp(`^Error: a note of kind ${kind} cannot be read: a newer version`);
-    assert.throws(() => [...notesOf(out.i32.slice(0, out.words))], what);
+    assert.throws(() => [...controlRecordsOf(out.i32.slice(0, out.words))], what);
   }
-  const tooLong = new Uint8Array(NOTE_BYTES_MAX + 1);
+  const tooLong = new Uint8Array(CONTROL_RECORD_BYTES_MAX + 1);
   assert.throws(
     () => encodeControlRecord(new CommandBuffer(), 1, tooLong),
     /a bounded number of bytes/,
   );
 });
 
-test('the engine passes notes on: no row changes, and every byte counts in the digest', async () => {
+test('the engine changes no row for a control record, and every byte counts in its digest', async () => {
   const venues = [new Venue(), new Venue(), new Venue()] as const;
   const [one, same, other] = venues;
   await one.apply(...ALL);
@@ -131,22 +140,22 @@ test('a command of a newer version stops the replay by name', async () => {
   );
 });
 
-test('a start goes on behind the position of the rows, and rows that are gone come from the log', async (t) => {
+test('a start continues after the position of the rows, and lost rows are rebuilt from the log', async (t) => {
   const venue = new Venue();
-  const kept = opened(t);
-  assert.equal(bringUp(kept, venue.log), undefined);
+  const rows = opened(t);
+  assert.equal(bringUp(rows, venue.log), undefined);
   await venue.apply(key(false));
   await venue.apply(key(true), { about: 'ban', address: ADDRESS, decision: undefined });
-  assert.deepEqual(seenBy(kept, venue), [key(false), key(true), ALL[5]]);
-  assert.equal(bringUp(kept, venue.log), undefined);
-  assert.deepEqual(seenBy(kept, venue), [key(true)], 'of rows alone');
-  assert.equal(kept.position()?.sequence, 2);
+  assert.deepEqual(seenBy(rows, venue), [key(false), key(true), ALL[5]]);
+  assert.equal(bringUp(rows, venue.log), undefined);
+  assert.deepEqual(seenBy(rows, venue), [key(true)], 'of rows alone');
+  assert.equal(rows.position()?.sequence, 2);
   const fresh = opened(t);
   assert.equal(bringUp(fresh, venue.log), 'keys/ is new: made again from batches 1 to 2');
-  assert.deepEqual([...fresh.notes()], [...kept.notes()]);
+  assert.deepEqual([...fresh.records()], [...rows.records()]);
 });
 
-test('a new directory, whose first batches have no notes, has nothing to say', async (t) => {
+test('a new directory logs no line when its first batches have no control records', async (t) => {
   const venue = new Venue();
   await venue.apply({ about: 'pause', decision: undefined });
   assert.equal(
@@ -155,7 +164,7 @@ test('a new directory, whose first batches have no notes, has nothing to say', a
   );
 });
 
-test('rows of an older version are taken over where the log is, and later notes go on from there', async (t) => {
+test('rows of an older version are taken over at the end of the log, and later control records follow', async (t) => {
   const dataDir = directoryOf(t);
   const venue = new Venue();
   await venue.apply({ about: 'pause', decision: undefined });
@@ -166,28 +175,28 @@ test('rows of an older version are taken over where the log is, and later notes 
   const meta = openTable(root, 'meta');
   meta.removeSync(Buffer.from('position'));
   meta.putSync(Buffer.from('probe'), Buffer.alloc(4_096, 1));
-  const kept = opened(t, dataDir);
-  assert.equal(kept.isOlder(), true);
-  assert.deepEqual(seenBy(kept, venue), [key(false)]);
-  assert.match(bringUp(kept, venue.log) ?? '', /of an older version is taken over at batch 1$/);
+  const rows = opened(t, dataDir);
+  assert.equal(rows.isOlder(), true);
+  assert.deepEqual(seenBy(rows, venue), [key(false)]);
+  assert.match(bringUp(rows, venue.log) ?? '', /of an older version is taken over at batch 1$/);
   await venue.apply(key(true));
-  assert.deepEqual(seenBy(kept, venue), [key(false), key(true)]);
-  bringUp(kept, venue.log);
-  assert.deepEqual([...kept.notes()], [key(true)]);
+  assert.deepEqual(seenBy(rows, venue), [key(false), key(true)]);
+  bringUp(rows, venue.log);
+  assert.deepEqual([...rows.records()], [key(true)]);
 });
 
-test('where what was revoked is not known, and of another log, nothing is guessed', async (t) => {
+test('a start is refused when revocations may be missing or the rows belong to another log', async (t) => {
   const venue = new Venue();
-  const kept = opened(t);
+  const rows = opened(t);
   await venue.apply(key(false));
-  bringUp(kept, venue.log);
+  bringUp(rows, venue.log);
   await venue.apply(key(true));
   await venue.apply(ALL[4]!);
   // The log was trimmed since this copy of the rows was made.
   const trimmed = { ...venue.log, first: 3, read: () => assert.fail() };
   const fails = (log: Parameters<typeof readControlRecords>[1], what: RegExp): void => {
-    assert.throws(() => readControlRecords(kept, log, () => undefined), what);
-    assert.throws(() => bringUp(kept, log), what);
+    assert.throws(() => readControlRecords(rows, log, () => undefined), what);
+    assert.throws(() => bringUp(rows, log), what);
   };
   const { digest, last } = venue.log;
   fails(
@@ -202,7 +211,7 @@ test('where what was revoked is not known, and of another log, nothing is guesse
   fails(new Venue().log, /it ends with batch 0, but keys\/ holds batch 1/);
 });
 
-test('a cut of the log leads keys/ back to the batch before it, and keeps what was revoked', async (t) => {
+test('a cut of the log sets keys/ back to the batch before it, and revoked keys stay revoked', async (t) => {
   const dataDir = directoryOf(t);
   const venue = new Venue();
   await venue.apply(key(false));
@@ -210,17 +219,17 @@ test('a cut of the log leads keys/ back to the batch before it, and keeps what w
   await venue.apply(key(true));
   const log = await logOf(t, dataDir);
   for (const entry of venue.store.entries) await log.append([entry], entry.sequence - 1);
-  const kept = opened(t, dataDir);
-  bringUp(kept, log);
+  const rows = opened(t, dataDir);
+  bringUp(rows, log);
   await log.close();
-  const rows = [...kept.notes()];
+  const before = [...rows.records()];
   await cutLog(dataDir, 3, true);
   await new Promise(setImmediate);
-  assert.deepEqual(kept.position(), { sequence: 2, digest: venue.store.entries[1]!.after });
-  assert.deepEqual([...kept.notes()], rows);
+  assert.deepEqual(rows.position(), { sequence: 2, digest: venue.store.entries[1]!.after });
+  assert.deepEqual([...rows.records()], before);
   await cutLog(dataDir, 1, true);
   await new Promise(setImmediate);
-  assert.deepEqual(kept.position(), { sequence: 0, digest: 0 });
+  assert.deepEqual(rows.position(), { sequence: 0, digest: 0 });
   const empty = await logOf(t, dataDir);
-  assert.equal(bringUp(kept, empty), undefined);
+  assert.equal(bringUp(rows, empty), undefined);
 });

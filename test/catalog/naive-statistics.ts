@@ -1,12 +1,12 @@
 /**
- * Live figures for the naive answers of the catalog routes: how they are shown and sorted, and random
+ * Live statistics for the naive answers of the catalog routes: how they are shown and sorted, and random
  * ones. Amounts and prices are whole micro-units.
  */
-import type { Figures } from '../../server/catalog/market-statistics.ts';
+import type { CatalogStatistics } from '../../server/catalog/market-statistics.ts';
 import type { Random } from '../common/random.ts';
 import type { NaiveCatalog, Raw } from './naive-catalog.ts';
 
-export interface NaiveFigures {
+export interface NaiveStatistics {
   readonly volume: number;
   readonly volumeDay: number;
   readonly liquidity: number;
@@ -17,46 +17,46 @@ export interface NaiveFigures {
 }
 
 /** By market id. */
-export type FiguresById = ReadonlyMap<string, NaiveFigures>;
+export type StatisticsById = ReadonlyMap<string, NaiveStatistics>;
 
-/** The names of figures, in the order in which objects show them. */
-export const MARKET_FIGURES = [
+/** The names of statistics, in the order in which objects show them. */
+export const MARKET_STATISTICS = [
   ...['volume', 'volumeNum', 'volume24hr', 'liquidity', 'liquidityNum', 'outcomePrices'],
   ...['bestBid', 'bestAsk', 'spread', 'lastTradePrice'],
 ];
-export const EVENT_FIGURES = ['volume', 'volume24hr', 'liquidity'];
+export const EVENT_STATISTICS = ['volume', 'volume24hr', 'liquidity'];
 
-function noFigures(outcomes: number): NaiveFigures {
+function noStatistics(outcomes: number): NaiveStatistics {
   const prices = Array.from({ length: outcomes }, () => 500_000);
   const none = { volume: 0, volumeDay: 0, liquidity: 0 };
   return { ...none, bestBid: 0, bestAsk: 1_000_000, lastTrade: 0, prices };
 }
 
-export function showMarketFigures(outcomes: number, given?: NaiveFigures): Raw {
-  const figures = given ?? noFigures(outcomes);
+export function showMarketStatistics(outcomes: number, given?: NaiveStatistics): Raw {
+  const statistics = given ?? noStatistics(outcomes);
   const number = (micro: number) => Number(decimal(micro));
   return {
-    volume: decimal(figures.volume),
-    volumeNum: number(figures.volume),
-    volume24hr: number(figures.volumeDay),
-    liquidity: decimal(figures.liquidity),
-    liquidityNum: number(figures.liquidity),
-    outcomePrices: JSON.stringify(figures.prices.map(decimal)),
-    bestBid: number(figures.bestBid),
-    bestAsk: number(figures.bestAsk),
-    spread: number(figures.bestAsk - figures.bestBid),
-    lastTradePrice: number(figures.lastTrade),
+    volume: decimal(statistics.volume),
+    volumeNum: number(statistics.volume),
+    volume24hr: number(statistics.volumeDay),
+    liquidity: decimal(statistics.liquidity),
+    liquidityNum: number(statistics.liquidity),
+    outcomePrices: JSON.stringify(statistics.prices.map(decimal)),
+    bestBid: number(statistics.bestBid),
+    bestAsk: number(statistics.bestAsk),
+    spread: number(statistics.bestAsk - statistics.bestBid),
+    lastTradePrice: number(statistics.lastTrade),
   };
 }
 
-export function showEventFigures(markets: readonly (NaiveFigures | undefined)[]): Raw {
+export function showEventStatistics(markets: readonly (NaiveStatistics | undefined)[]): Raw {
   const sum = (name: 'volume' | 'volumeDay' | 'liquidity') =>
-    Number(decimal(markets.reduce((total, figures) => total + (figures?.[name] ?? 0), 0)));
+    Number(decimal(markets.reduce((total, statistics) => total + (statistics?.[name] ?? 0), 0)));
   return { volume: sum('volume'), volume24hr: sum('volumeDay'), liquidity: sum('liquidity') };
 }
 
-/** What a figure is sorted by. */
-export function figureKey(value: unknown): number {
+/** What a statistic is sorted by. */
+export function statisticKey(value: unknown): number {
   if (typeof value === 'string' && value.startsWith('[')) {
     const [first = '0.5'] = JSON.parse(value) as string[];
     return Number(first);
@@ -69,12 +69,12 @@ function decimal(micro: number): string {
   return `${digits.slice(0, -6)}.${digits.slice(-6)}`.replace(/\.?0+$/, '');
 }
 
-/** New figures for some of the markets, many of them alike; those of the others stay. */
-export function drawFigures(
+/** New statistics for some of the markets, many of them alike; those of the others stay. */
+export function drawStatistics(
   random: Random,
   catalog: NaiveCatalog,
-  before: FiguresById,
-): FiguresById {
+  before: StatisticsById,
+): StatisticsById {
   const drawn = new Map(before);
   const amount = () =>
     random.pick([
@@ -101,10 +101,14 @@ export function drawFigures(
   return drawn;
 }
 
-/** Gives figures to a served catalog, whose rows are the markets in order of id. */
-export function giveFigures(served: Figures, catalog: NaiveCatalog, figures: FiguresById): void {
+/** Gives statistics to a served catalog, whose rows are the markets in order of id. */
+export function giveStatistics(
+  served: CatalogStatistics,
+  catalog: NaiveCatalog,
+  statistics: StatisticsById,
+): void {
   for (const [row, { shown }] of catalog.markets.entries()) {
-    const given = figures.get(String(shown.id));
+    const given = statistics.get(String(shown.id));
     if (given !== undefined) served.setMarket(row, given);
   }
   served.publish();
