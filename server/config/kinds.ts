@@ -20,7 +20,7 @@ type Parsed<T> =
   | { readonly ok: false; readonly detail?: string };
 
 export interface Kind<T> {
-  /** What a value must be, as problems and CONFIGURATION.md say it. */
+  /** What a value must be, as problems and docs/reference/configuration.md say it. */
   readonly rule: string;
   parse(text: string): Parsed<T>;
   print(value: T): string;
@@ -43,13 +43,13 @@ export interface Setting<T> {
   readonly kind: Kind<T>;
   /** As the variable would hold it. */
   readonly unset: (given: Given) => string;
-  /** For CONFIGURATION.md. */
+  /** For docs/reference/configuration.md. */
   readonly meaning: string;
   /** `undefined`: it counts for one run. */
   readonly kept: Kept | undefined;
 }
 
-/** How a setting outlasts a run; texts for CONFIGURATION.md. */
+/** How a setting outlasts a run; texts for docs/reference/configuration.md. */
 export interface Kept {
   /** `directory`, `cluster`: compared at each start; `log`: a difference becomes a command. */
   readonly by: 'directory' | 'cluster' | 'log';

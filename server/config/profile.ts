@@ -1,7 +1,7 @@
 /**
  * What existing clients want otherwise, one row each: the variable that sets it alone, its value in
  * each profile, and what it changes. CLIENT_PROFILE sets all of them at once. Configuration,
- * CONFIGURATION.md and the tests of both profiles come from this table.
+ * docs/reference/configuration.md and the tests of both profiles come from this table.
  * Rules: docs/protocol.md#client-profiles
  *
  * Thread: any; constants only.

@@ -1,7 +1,7 @@
 /**
  * The table of settings: one row for each environment variable of the node, in the order in which they are
  * checked and printed at start. `Config`, the parser, the printed configuration and the table of
- * CONFIGURATION.md follow from it; what differs between client profiles is in profile.ts.
+ * docs/reference/configuration.md follow from it; what differs between client profiles is in profile.ts.
  *
  * Pure data. Not here: reading the environment (config.ts).
  */

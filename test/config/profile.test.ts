@@ -1,4 +1,4 @@
-/** The table of what CLIENT_PROFILE changes: what it sets, what is set beside it, what CONFIGURATION.md says. */
+/** The table of what CLIENT_PROFILE changes: what it sets, what is set beside it, what docs/reference/configuration.md says. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { readConfig } from '../../server/config/config.ts';
