@@ -57,7 +57,7 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, readonly s
     wallet: ['auth', 'common', 'http', 'market-data', 'orders'],
     streams: ['auth', 'common', 'http', 'market-data', 'orders'],
     catalog: ['auth', 'common', 'http', 'market-data', 'orders'],
-    backtest: ['common', 'orders'],
+    backtest: ['common'],
     paper: ['common', 'market-data', 'orders', 'wallet'],
     admin: [
       'auth',
