@@ -17,7 +17,6 @@ import type { NodeView } from '../admin/cluster-schemas.ts';
 import { ForwardMetrics } from '../admin/forward-meters.ts';
 import type { ClusterFacts } from '../admin/progress.ts';
 import type { Log } from '../common/logger.ts';
-import { RETRY_SOON } from '../common/unavailable.ts';
 import type { Config } from '../config/config.ts';
 import type { Route } from '../http/request-context.ts';
 import { type OwnedRequest, placesOrders } from '../orders/exchange-memory/slot-requests.ts';
@@ -31,14 +30,15 @@ import { ClusterClock } from './cluster-clock.ts';
 import { fingerprintOf, giveUpKey, isKeyOf } from './cluster-key.ts';
 import { controlOf, NodeList } from './control.ts';
 import { type EpochSettings, epochRecord } from './epoch-record.ts';
+import { OperationForwarder } from './forwarded-operations.ts';
+import { OrderForwarder, type RefuseCaller } from './forwarded-orders.ts';
+import { RequestForwarder } from './forwarded-requests.ts';
 import { Forwarder, NOT_FORWARDED } from './forwarder.ts';
 import type { Handover } from './heartbeat.ts';
 import { wantCopy } from './join.ts';
 import { LeaderLink } from './leader-link.ts';
 import { Membership } from './membership.ts';
 import { type NodeState, NodeWatch } from './node-watch.ts';
-import { OperationForwarder } from './operation-forwarder.ts';
-import { OrderForwarder, type RefuseCaller } from './order-forwarder.ts';
 import { giveCopies } from './peer-copies.ts';
 import { PeerServer } from './peers/peer-server.ts';
 import { Readiness } from './readiness.ts';
@@ -97,11 +97,8 @@ export class Member {
   readonly log: ClusterLog;
   /** Resolves when the node has to start again, because another one leads. */
   readonly over: Promise<Error>;
-  /** Brings requests to the node that leads. */
-  readonly forwarder: Forwarder;
-  /** The same for orders, which are checked here. */
+  readonly forwarder: RequestForwarder;
   readonly orders: OrderForwarder;
-  /** The same for changes by operators. */
   readonly operations: OperationForwarder;
   /** What other nodes may call here. */
   readonly peers: PeerServer;
@@ -186,9 +183,10 @@ export class Member {
     this.link = new LeaderLink(linkOptions);
     // A hand-over is answered by the node that led before.
     this.operationLink = new LeaderLink({ ...linkOptions, lateMs: HANDOVER_MS_MAX });
-    this.forwarder = new Forwarder(this.link, this.isTaking);
-    this.orders = new OrderForwarder(this.link, this.isTaking);
-    this.operations = new OperationForwarder(nodeId, this.operationLink, this.isTaking);
+    this.forwarder = new RequestForwarder(this.link, this.isTaking);
+    this.orders = new OrderForwarder(this.forwarder);
+    const operationForwarder = new Forwarder(this.operationLink, this.isTaking);
+    this.operations = new OperationForwarder(nodeId, operationForwarder);
   }
 
   /** Other nodes reach this one from here on. */
@@ -200,7 +198,7 @@ export class Member {
   /** Answers requests that other nodes forward. */
   serve({ applied, lines, routes }: Served, refuse: RefuseCaller): void {
     const sequence = (): number => applied.newest;
-    this.forwarder.serve(this.peers, routes, sequence, this.print);
+    this.forwarder.serveRoutes(this.peers, routes, sequence, this.print);
     this.orders.serve(this.peers, lines, sequence, refuse);
     this.isServing = true;
   }
@@ -397,7 +395,10 @@ export class Member {
       // It came before that began.
       else if (isLeaving) lines.submit(request);
       // It was this node that led when the request came.
-      else request.answered(...NOT_FORWARDED.nobody, RETRY_SOON);
+      else {
+        const { body, headers, status } = NOT_FORWARDED.nobody;
+        request.answered(status, body, headers);
+      }
     };
     return {
       get waiting() {
