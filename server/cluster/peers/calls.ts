@@ -17,7 +17,7 @@ export const PeerCall = {
   catalogContent: 6,
   /** Nothing: the answer shows that the other node runs, and can be reached (peer-connection.ts). */
   ping: 7,
-  /** Why the other node is not ready, how far it is, and its time, as JSON (node-watch.ts). */
+  /** State of the other node and its time, as JSON (node-watch.ts). */
   state: 8,
 } as const;
 
