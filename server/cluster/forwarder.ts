@@ -10,7 +10,6 @@
  */
 import type { ForwardedKind } from '../admin/forward-meters.ts';
 import { ENGINE_BUSY, errorBody, OUTCOME_UNKNOWN } from '../common/error-bodies.ts';
-import { REFUSALS } from '../common/refusals.ts';
 import { RETRY_SOON } from '../common/unavailable.ts';
 import type { Headers } from '../http/answer-head.ts';
 import { type Forwarded, type LeaderLink, NOT_LEADING } from './leader-link.ts';
@@ -28,7 +27,7 @@ export const NOT_FORWARDED: Readonly<Record<Exclude<Forwarded, Buffer | 'here'>,
   busy: { status: 503, body: ENGINE_BUSY, headers: RETRY_SOON },
   nobody: {
     status: 503,
-    body: errorBody(REFUSALS.NOT_LEADING[0], 'nobody leads at present'),
+    body: errorBody('NOT_LEADING', 'nobody leads at present'),
     headers: RETRY_SOON,
   },
   unknown: { status: 503, body: OUTCOME_UNKNOWN, headers: [] },

@@ -66,7 +66,7 @@ function waitingText(dataDir: string, last: number): string {
   return (
     `the log of the cluster is empty, and this node has records up to batch ${last}: it waits. ` +
     `Where CLUSTER is right, stop the node that has most (cluster status), and run: cluster begin --from ${dataDir} ` +
-    '(server/OPERATIONS.md, "The log of a cluster is empty")'
+    '(docs/guides/operations.md, "The log of a cluster is empty")'
   );
 }
 

@@ -149,14 +149,14 @@ test(
         const text = `"umaResolutionStatus":"${state}"`;
         const found = await Promise.all(nodes.map((i) => says(i, text)));
         return found.every(Boolean);
-      }, WAIT_MS);
+      }, 2 * WAIT_MS);
     const all = [leader, ...others];
 
     await done(cluster, at, 'market', 'void', condition, '--review', '1h');
     await areAll(all, 'proposed');
     await done(cluster, at, 'market', 'withdraw-proposal', condition);
     await cluster.level();
-    await done(cluster, at, 'market', 'resolve', condition, '--payout', '1,1', '--review', '25s');
+    await done(cluster, at, 'market', 'resolve', condition, '--payout', '1,1', '--review', '45s');
     await areAll(all, 'proposed');
     const [entry] = await auditEntries(cluster.directories[leader]!, 1);
     assert.deepEqual([entry?.route, entry?.status], ['POST /admin/markets/resolve', 200]);
