@@ -10,7 +10,7 @@ const FORWARDED_KINDS = ['request', 'checked_orders', 'unchecked_orders', 'opera
 /** Nobody led; too much waited; it was sent, and what became of it is unknown. */
 const FORWARD_FAILURES = ['nobody', 'busy', 'unknown'] as const;
 
-type ForwardedKind = (typeof FORWARDED_KINDS)[number];
+export type ForwardedKind = (typeof FORWARDED_KINDS)[number];
 type ForwardFailure = (typeof FORWARD_FAILURES)[number];
 
 export class ForwardMetrics {

@@ -7,22 +7,22 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { openCatalog } from '../../storage/catalog/catalog.ts';
 import type { Durability } from '../../storage/kv/lmdb.ts';
 
-export interface GiveSetup {
+export interface SendSetup {
   readonly dataDir: string;
   readonly durability: Durability;
   readonly generation: number;
 }
 
 /** A piece, the end of them, or why there is none. */
-export type GiveMessage = Uint8Array | null | string;
+export type SendMessage = Uint8Array | null | string;
 
 assert(parentPort !== null, 'this file is the entry of a thread');
 const port = parentPort;
-const { dataDir, durability, generation } = workerData as GiveSetup;
+const { dataDir, durability, generation } = workerData as SendSetup;
 const store = openCatalog(dataDir, { durability, readOnly: true, generation });
 const pieces = store.content()[Symbol.iterator]();
 
-function next(): GiveMessage {
+function next(): SendMessage {
   try {
     const { done, value } = pieces.next();
     return done === true ? null : value;
@@ -35,7 +35,7 @@ port.on('message', (message: 'next' | 'stop') => {
   if (message === 'next') {
     const piece = next();
     const transfer = piece instanceof Uint8Array ? [piece.buffer as ArrayBuffer] : [];
-    port.postMessage(piece satisfies GiveMessage, transfer);
+    port.postMessage(piece satisfies SendMessage, transfer);
     return;
   }
   pieces.return?.();

@@ -23,16 +23,15 @@ import { encodeBatch } from '../../storage/log/batch-record.ts';
 import type { LogEntry } from '../../storage/log/log.ts';
 
 export interface EpochSettings {
-  /** Code of the policy. */
   readonly selfTrade: number;
   readonly openOrdersPerAccount: number;
   readonly walletsPerSigner: number;
-  /** Whether there is a ledger; counts in the first record of all. */
+  /** Used by the first record of the log only. */
   readonly ledger: boolean;
 }
 
 /**
- * What follows the newest record of these tables, which nobody writes meanwhile.
+ * Returns the record after the newest one of these tables, which must not change meanwhile.
  * @param handover of the lead before, where it was handed over
  */
 export function epochRecord(

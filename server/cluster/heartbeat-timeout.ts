@@ -1,6 +1,6 @@
 /**
- * How long nothing was received from another node. Time during which this process itself stood still does not count, or
- * a node that was stopped would take the lead from one that is well.
+ * Time since something was received from another node. A stall of this process does not count: a node that was stopped
+ * would take the lead from a healthy one.
  *
  * Thread: the I/O thread.
  */
@@ -18,7 +18,7 @@ export class HeartbeatTimeout {
     this.seen = steady();
   }
 
-  /** To be called again and again; returns for how long. */
+  /** Adds the time since the last call, and returns the sum in milliseconds. */
   look(): number {
     const now = this.steady();
     this.ms += Math.min(this.stepMax, now - this.seen);
@@ -26,7 +26,7 @@ export class HeartbeatTimeout {
     return this.ms;
   }
 
-  /** There was a sign of it. */
+  /** Restarts the timeout. */
   end(): void {
     this.ms = 0;
     this.seen = this.steady();

@@ -8,59 +8,56 @@ import type { Tail } from '../../storage/replicated-log/replicated-log.ts';
 export interface Heartbeat {
   readonly node: string;
   readonly epoch: number;
-  /** How the other nodes reach it. */
+  /** Address for clients. */
   readonly advertise: string;
-  /** Where it answers the calls of other nodes, as an URL. */
+  /** Address for other nodes, as a URL. */
   readonly peers: string;
-  /** Its newest committed record. */
+  /** Newest committed record. */
   readonly sequence: number;
-  /** Sizes of its tables. */
   readonly capacities: Capacities;
-  /** From 1: no two of a process are the same, and a later one has more. */
+  /** Number of the heartbeat in its process, from 1. */
   readonly count: number;
-  /** The leader before it had left by itself: what was sent to that one is still answered. */
+  /** This lead follows a handover: calls that were sent to the leader before are still answered. */
   readonly afterLeave: boolean;
-  /** The leader gives up the lead: the others need not wait for its silence. */
+  /** The leader gives up the lead: followers need not wait for the heartbeat timeout. */
   readonly leaves: boolean;
-  /** Where it leaves: the node that shall lead; the others wait as after any other beat. */
+  /** In the last heartbeat of a handover: the next leader. Other nodes wait as after any other heartbeat. */
   readonly next?: string | undefined;
-  /** Where that one answers the calls of other nodes. */
+  /** Peer address of `next`. */
   readonly nextPeers?: string | undefined;
-  /** Where it leaves: what it has left behind, and the next one claims without a further look. */
+  /** In the last heartbeat of a handover: the tail, which the next leader claims without reading it. */
   readonly tail?: Tail | undefined;
-  /** Where it leaves: who asked for it, and why; the record of the next epoch has it. */
+  /** In the last heartbeat of a handover: requester and reasons, for the record of the next epoch. */
   readonly handover?: Handover | undefined;
 }
 
-/** The end of a lead that a node gives to another one. */
 export interface Handover extends HandoverRecord {
-  /** The audit log of the node that led has it; otherwise the next leader writes it into its own. */
+  /** The audit log of the former leader has it; otherwise the next leader writes it into its own. */
   readonly isAudited: boolean;
 }
 
-export function encodeHeartbeat(beat: Heartbeat): Buffer {
-  return Buffer.from(JSON.stringify(beat));
+export function encodeHeartbeat(heartbeat: Heartbeat): Buffer {
+  return Buffer.from(JSON.stringify(heartbeat));
 }
 
-/** Undefined: it is no heartbeat. */
+/** `undefined` where the bytes are no heartbeat. */
 export function decodeHeartbeat(value: Buffer): Heartbeat | undefined {
-  let beat: Partial<Heartbeat> | null;
+  let heartbeat: Partial<Heartbeat> | null;
   try {
-    beat = JSON.parse(value.toString()) as Partial<Heartbeat> | null;
+    heartbeat = JSON.parse(value.toString()) as Partial<Heartbeat> | null;
   } catch {
     return undefined;
   }
-  const { advertise, capacities, count, epoch, leaves, node, peers, sequence } = { ...beat };
+  const { advertise, capacities, count, epoch, leaves, node, peers, sequence } = { ...heartbeat };
   const isWhole =
     [node, advertise, peers].every((text) => typeof text === 'string') &&
     [count, epoch, sequence].every((number) => Number.isSafeInteger(number)) &&
     typeof leaves === 'boolean' &&
     typeof capacities === 'object' &&
     capacities !== null;
-  return isWhole ? (beat as Heartbeat) : undefined;
+  return isWhole ? (heartbeat as Heartbeat) : undefined;
 }
 
-/** The settings that the sizes come from. */
 const NAMES: Readonly<Record<keyof Capacities, string>> = {
   markets: 'MARKETS_MAX',
   tokens: 'TOKENS_MAX',
@@ -73,7 +70,7 @@ const NAMES: Readonly<Record<keyof Capacities, string>> = {
   operatorIds: 'OPERATOR_IDS_MAX',
 };
 
-/** Which tables of this node are smaller than those of the leader; undefined = none. */
+/** Tables of this node that are smaller than the leader's; `undefined` without any. */
 export function smallerTables(own: Capacities, leader: Capacities): string | undefined {
   const smaller = (Object.keys(NAMES) as (keyof Capacities)[]).filter((it) => own[it] < leader[it]);
   if (smaller.length === 0) return undefined;

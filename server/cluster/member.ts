@@ -17,7 +17,6 @@ import type { NodeView } from '../admin/cluster-schemas.ts';
 import { ForwardMetrics } from '../admin/forward-meters.ts';
 import type { ClusterFacts } from '../admin/progress.ts';
 import type { Log } from '../common/logger.ts';
-import { RETRY_SOON } from '../common/unavailable.ts';
 import type { Config } from '../config/config.ts';
 import type { Route } from '../http/request-context.ts';
 import { type OwnedRequest, placesOrders } from '../orders/exchange-memory/slot-requests.ts';
@@ -28,18 +27,19 @@ import type { Sequencer } from '../orders/intake/sequencer.ts';
 import { Announcements } from './announced.ts';
 import { CatalogShare } from './catalog-share.ts';
 import { ClusterClock } from './cluster-clock.ts';
-import { fingerprintOf, giveUpKey, isKeyOf } from './cluster-key.ts';
+import { fingerprintOf, isKeyOf, retireKey } from './cluster-key.ts';
 import { controlOf, NodeList } from './control.ts';
 import { type EpochSettings, epochRecord } from './epoch-record.ts';
+import { OperationForwarder } from './forwarded-operations.ts';
+import { OrderForwarder, type RefuseCaller } from './forwarded-orders.ts';
+import { RequestForwarder } from './forwarded-requests.ts';
 import { Forwarder, NOT_FORWARDED } from './forwarder.ts';
 import type { Handover } from './heartbeat.ts';
 import { wantCopy } from './join.ts';
 import { LeaderLink } from './leader-link.ts';
 import { Membership } from './membership.ts';
 import { type NodeState, NodeWatch } from './node-watch.ts';
-import { OperationForwarder } from './operation-forwarder.ts';
-import { OrderForwarder, type RefuseCaller } from './order-forwarder.ts';
-import { giveCopies } from './peer-copies.ts';
+import { sendCopies } from './peer-copies.ts';
 import { PeerServer } from './peers/peer-server.ts';
 import { Readiness } from './readiness.ts';
 import type { RoleRules } from './role-state.ts';
@@ -53,17 +53,15 @@ const JOINING: readonly Pause[] = [
 ];
 /** Until the node that leads has announced itself. */
 const COMPARE_MS = 500;
-/** Far above what a hand-over takes until it is answered. */
+/** Far above what a handover takes until it is answered. */
 const HANDOVER_MS_MAX = 30_000;
 
-/** Events that the node has to handle. */
 export interface MemberCalls {
-  /** Why no orders are taken, as far as the shared log is concerned; undefined = they are. */
+  /** @param problem reason why the shared log lets no orders in; `undefined` once it does */
   readonly onProblem: (problem: string | undefined) => void;
   readonly onFatal: (error: Error) => void;
 }
 
-/** Told of a node with records whose cluster has none. */
 function waitingText(dataDir: string, last: number): string {
   return (
     `the log of the cluster is empty, and this node has records up to batch ${last}: it waits. ` +
@@ -72,7 +70,6 @@ function waitingText(dataDir: string, last: number): string {
   );
 }
 
-/** What the rest of the node says to others of itself. */
 export interface OwnFacts {
   /** Reasons of this node why it is not ready, without those of its cluster. */
   readonly pauses: () => readonly Pause[];
@@ -80,14 +77,12 @@ export interface OwnFacts {
   readonly wall: () => number;
 }
 
-/** What requests are answered by. */
 interface Served {
   readonly routes: readonly Route[];
   readonly lines: OrderIntake;
   readonly applied: AppliedSequence;
 }
 
-/** What it keeps of its own. */
 interface MemberStores {
   readonly log: Files;
   readonly catalog: CatalogStore;
@@ -97,22 +92,16 @@ export class Member {
   readonly log: ClusterLog;
   /** Resolves when the node has to start again, because another one leads. */
   readonly over: Promise<Error>;
-  /** Brings requests to the node that leads. */
-  readonly forwarder: Forwarder;
-  /** The same for orders, which are checked here. */
+  readonly forwarder: RequestForwarder;
   readonly orders: OrderForwarder;
-  /** The same for changes by operators. */
   readonly operations: OperationForwarder;
-  /** What other nodes may call here. */
   readonly peers: PeerServer;
-  /** The catalog, which all nodes have. */
   readonly catalog: CatalogShare;
   private readonly link: LeaderLink;
   private readonly operationLink: LeaderLink;
   private readonly meters = new ForwardMetrics();
-  /** Where they reach it. */
   private peersUrl = '';
-  /** Whether no API key was issued yet: then node.key may change. */
+  /** No API key was issued yet, so node.key may change. */
   isKeyless: () => boolean = () => false;
   private readonly key: string;
   private comparing: Promise<void> | undefined;
@@ -161,7 +150,7 @@ export class Member {
     const { clusterPort, clusterWaitMs, dataDir, durability, host, nodeId } = config;
     const secrets = secretsOf(config);
     this.peers = new PeerServer({ secrets, host, port: clusterPort, print });
-    giveCopies(this.peers, dataDir, print);
+    sendCopies(this.peers, dataDir, print);
     this.catalog = new CatalogShare({
       ...{ node: nodeId, secrets, dataDir, durability, store, announcements, print },
       peers: () => this.peersUrl,
@@ -184,23 +173,22 @@ export class Member {
       print,
     };
     this.link = new LeaderLink(linkOptions);
-    // A hand-over is answered by the node that led before.
+    // A handover is answered by the node that led before.
     this.operationLink = new LeaderLink({ ...linkOptions, lateMs: HANDOVER_MS_MAX });
-    this.forwarder = new Forwarder(this.link, this.isTaking);
-    this.orders = new OrderForwarder(this.link, this.isTaking);
-    this.operations = new OperationForwarder(nodeId, this.operationLink, this.isTaking);
+    this.forwarder = new RequestForwarder(this.link, this.isTaking);
+    this.orders = new OrderForwarder(this.forwarder);
+    const operationForwarder = new Forwarder(this.operationLink, this.isTaking);
+    this.operations = new OperationForwarder(nodeId, operationForwarder);
   }
 
-  /** Other nodes reach this one from here on. */
   async listen(): Promise<void> {
     const port = await this.peers.listen();
     this.peersUrl = `peers://${new URL(this.config.advertise).hostname}:${port}`;
   }
 
-  /** Answers requests that other nodes forward. */
   serve({ applied, lines, routes }: Served, refuse: RefuseCaller): void {
     const sequence = (): number => applied.newest;
-    this.forwarder.serve(this.peers, routes, sequence, this.print);
+    this.forwarder.serveRoutes(this.peers, routes, sequence, this.print);
     this.orders.serve(this.peers, lines, sequence, refuse);
     this.isServing = true;
   }
@@ -216,7 +204,6 @@ export class Member {
     return this.membership.begin(config);
   }
 
-  /** From now on the node follows, or leads. */
   join(
     tables: Tables,
     sequencer: Sequencer,
@@ -317,7 +304,6 @@ export class Member {
     this.readiness = readiness;
   }
 
-  /** This node as it describes itself to the others. */
   private readonly state = (): NodeState => {
     const reasons = codesOf([...this.own.pauses(), ...this.pauses()]);
     return {
@@ -339,7 +325,7 @@ export class Member {
     for (const callback of this.onHandover) callback(handover);
   }
 
-  /** Whether the failure of the sequencer means that another node leads, and no more. */
+  /** Handles the failure of the sequencer where it only means that another node leads. */
   takesFailure(error: Error): boolean {
     if (!(error instanceof OutcomeUnknown) || this.roles === undefined) return false;
     this.roles.lost(error);
@@ -361,16 +347,15 @@ export class Member {
     return this.roles?.role === 'leading';
   }
 
-  /** Whether requests are decided here. */
   private readonly isTaking = (): boolean => this.leads() && !this.isStale() && !this.isLeaving;
 
-  /** Whether what is read here may be old. */
+  /** Reads may be older than CLUSTER_SILENCE_MS. */
   readonly isStale = (): boolean => this.roles?.isStale() ?? true;
 
-  /** Cheap: of a moment ago. */
+  /** Nodes a moment ago. */
   readonly nodes = (): readonly NodeView[] => this.list.recent();
 
-  /** What it does for an operator; once it has joined. */
+  /** To be called after join(). */
   control(): ClusterControl {
     const { announcements, etcd } = this;
     const { clusterSilenceMs: silenceMs, nodeId: node } = this.config;
@@ -382,7 +367,6 @@ export class Member {
     return this.roles && { ...this.roles.facts(), clockSkewMs, forwarded: this.meters };
   }
 
-  /** Reasons of the cluster why this node is not ready. */
   pauses(): readonly Pause[] {
     return [...(this.readiness?.pauses() ?? JOINING), ...this.membership.pauses()];
   }
@@ -397,7 +381,10 @@ export class Member {
       // It came before that began.
       else if (isLeaving) lines.submit(request);
       // It was this node that led when the request came.
-      else request.answered(...NOT_FORWARDED.nobody, RETRY_SOON);
+      else {
+        const { body, headers, status } = NOT_FORWARDED.nobody;
+        request.answered(status, body, headers);
+      }
     };
     return {
       get waiting() {
@@ -423,7 +410,7 @@ export class Member {
     await this.roles?.stopFollowing();
   }
 
-  /** Gives up the lead, once nothing is under way. */
+  /** To be called once nothing is under way. */
   async leave(): Promise<void> {
     await this.roles?.close();
   }
@@ -460,7 +447,7 @@ export class Member {
         const why = new Error(`node.key is not that of ${leader}, which leads the cluster`);
         if (!this.isKeyless()) onFatal(why);
         else {
-          giveUpKey(dataDir);
+          retireKey(dataDir);
           this.roles.lost(why);
         }
         return;

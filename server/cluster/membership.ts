@@ -46,7 +46,6 @@ export class Membership {
   private readonly o: MembershipOptions;
   private readonly badValues: BadValues;
   private settings: Settings | undefined;
-  /** Whether the shared log has answered. */
   private isKnown = false;
   private isStranger = false;
   private isFull = false;
@@ -74,7 +73,6 @@ export class Membership {
     this.timer = setInterval(() => void this.look(), LOOK_MS);
   }
 
-  /** Whether this node may claim the log. */
   readonly mayLead = (): boolean => this.isKnown && !this.isStranger;
 
   /** Why orders are not taken, as far as this node is concerned; that of a leader is with its sequencer. */

@@ -45,11 +45,10 @@ interface Row {
 export interface NodeWatchOptions {
   readonly node: string;
   readonly secrets: PeerSecrets;
-  /** What is announced now; rejects where that cannot be read. */
+  /** Announced nodes; rejects where they cannot be read. */
   readonly nodes: () => Promise<ReadonlyMap<string, Pick<Announced, 'mayLead' | 'peers'>>>;
   /** Unix milliseconds by which this node judges credentials. */
   readonly wall: () => number;
-  /** Called after each look. */
   readonly onLook: () => void;
 }
 
@@ -76,7 +75,6 @@ export class NodeWatch {
     this.look();
   }
 
-  /** Answers other nodes. */
   static serve(server: Pick<PeerServer, 'answer'>, own: () => NodeState): void {
     server.answer(PeerCall.state, async () => Buffer.from(JSON.stringify(own())));
   }

@@ -1,5 +1,5 @@
 /**
- * Copies of DATA_DIR for nodes that join: from which node it is requested, and how a node that runs gives it.
+ * Peer copies of DATA_DIR: requested by a node that joins, sent by one that runs.
  *
  * Thread: the I/O thread; a copy is made in a thread of its own.
  */
@@ -22,7 +22,7 @@ import { openSharedLog, secretsOf } from './shared-log.ts';
 const COPIES_MAX = 2;
 const LIST_MS = 5_000;
 
-export function giveCopies(server: Pick<PeerServer, 'answer'>, dataDir: string, print: Log): void {
+export function sendCopies(server: Pick<PeerServer, 'answer'>, dataDir: string, print: Log): void {
   let underWay = 0;
   const copy = async function* (node: string): AsyncGenerator<Buffer, void, void> {
     if (underWay === COPIES_MAX) throw new Error(`${COPIES_MAX} copies are being made already`);

@@ -14,13 +14,11 @@ import type { Leader } from './role-state.ts';
 export interface ReadinessOptions {
   readonly watch: Pick<NodeWatch, 'find' | 'nodes'>;
   readonly leads: () => boolean;
-  /** The node that leads, by the newest heartbeat. */
   readonly leader: () => Leader | undefined;
-  /** Whether its heartbeats have come until now. */
+  /** Heartbeats of the leader arrive. */
   readonly seesLeader: () => boolean;
-  /** Whether what is read here may be old. */
   readonly isStale: () => boolean;
-  /** Why the log of the cluster delivers nothing to this node; undefined = it does. */
+  /** Reason why the cluster's log delivers nothing; `undefined` while it does. */
   readonly logProblem: () => string | undefined;
   /** Present where the log of the cluster is empty although this node has records. */
   readonly emptyLog: () => string | undefined;
@@ -40,7 +38,7 @@ export class Readiness {
   /** Since a node that leads has answered. */
   private readonly unreached = new HeartbeatTimeout(STEP_MS_MAX);
   private skew: ClockSkew = { ms: 0, verdict: 'right', text: '' };
-  /** Reasons that the log of the process has said. */
+  /** Reasons that were logged. */
   private readonly said = new Set<PauseReason>();
   private isStarting = true;
 
@@ -49,7 +47,7 @@ export class Readiness {
     this.unreached.ms = Infinity;
   }
 
-  /** To be called again and again. */
+  /** To be called periodically. */
   look(): void {
     const { print, watch } = this.o;
     if (this.o.leads() || this.leaderAnswers()) this.unreached.end();

@@ -128,7 +128,7 @@ export class Roles {
       onTaken: (found) => this.refuseName(found),
     });
     this.following = this.follow();
-    this.heartbeats = replicated.watchBeat(
+    this.heartbeats = replicated.watchHeartbeats(
       (bytes) => {
         this.noticeStall();
         this.dispatch({ type: 'heartbeat', bytes, heartbeat: decodeHeartbeat(bytes) });
@@ -397,7 +397,7 @@ export class Roles {
   }
 
   private async readHeartbeat(): Promise<RoleEvent> {
-    const bytes = await this.o.replicated.lastBeat(this.o.rules.silenceMs);
+    const bytes = await this.o.replicated.lastHeartbeat(this.o.rules.silenceMs);
     const heartbeat = bytes && decodeHeartbeat(bytes);
     return { type: 'claim-heartbeat', bytes, heartbeat };
   }
@@ -412,9 +412,14 @@ export class Roles {
     const { node, silenceMs } = rules;
     assert(tail.sequence === 0 || stateDigest(tables) === tail.digest, 'a digest was compared');
     const record = epochRecord(handover);
-    const beat = this.encode(tail.epoch + 1, record.sequence, heartbeat, { leaves: false });
+    const first = this.encode(tail.epoch + 1, record.sequence, heartbeat, { leaves: false });
     const patienceMs = PATIENCE * silenceMs;
-    const writer = await replicated.claim(tail, record, { node, patienceMs, beat, seen });
+    const writer = await replicated.claim(tail, record, {
+      node,
+      patienceMs,
+      heartbeat: first,
+      seen,
+    });
     this.claimed = { writer, record };
     return { type: 'claim-written' };
   }
@@ -435,9 +440,9 @@ export class Roles {
     this.writer = writer;
     writer.onRoom = (problem) => this.dispatch({ type: 'room', problem });
     log.lead(writer);
-    const beatMs = rules.silenceMs / HEARTBEATS;
+    const heartbeatMs = rules.silenceMs / HEARTBEATS;
     this.leaderTimers = [
-      setInterval(() => this.dispatch({ type: 'heartbeat-due' }), beatMs),
+      setInterval(() => this.dispatch({ type: 'heartbeat-due' }), heartbeatMs),
       setInterval(() => void this.maintainLog(), UPKEEP_MS),
     ];
     // Each member of the log needs a connection: later there may be no file for one.
@@ -467,7 +472,7 @@ export class Roles {
     const writer = this.writer!;
     const sentAt = performance.now();
     const bytes = this.encode(writer.epoch, writer.last, order, end);
-    await writer.beat(bytes, this.o.rules.silenceMs).then(
+    await writer.heartbeat(bytes, this.o.rules.silenceMs).then(
       () => this.dispatch({ type, sentAt }),
       (error: Error) => this.dispatch({ type, sentAt, error }),
     );

@@ -13,7 +13,6 @@ export interface StepDownOptions {
   readonly node: string;
   readonly silenceMs: number;
   readonly leads: () => boolean;
-  /** Reasons why this node is not ready. */
   readonly pauses: () => readonly Pause[];
   readonly nodes: () => readonly WatchedNode[];
   readonly handOver: (next: string, asked: Omit<Handover, 'from'>) => Promise<void>;
@@ -31,7 +30,7 @@ export class StepDown {
     this.o = options;
   }
 
-  /** To be called again and again. */
+  /** To be called periodically. */
   look(): void {
     const { handOver, leads, node, nodes, pauses, print, silenceMs } = this.o;
     if (!leads() || performance.now() - this.triedAt < AGAIN * silenceMs) return;

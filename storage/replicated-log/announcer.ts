@@ -1,5 +1,5 @@
 /**
- * Publishes what a node says of itself under a lease, so that the key expires some ten seconds after its node has ended.
+ * Publishes the announcement of a node under a lease, so that the key expires some ten seconds after its node has ended.
  * The name of a node belongs to one process: who finds it taken waits until it is free, or is refused.
  *
  * Thread: the I/O thread. After a failure it tries again; no failure is reported.
@@ -23,7 +23,7 @@ export class Announcer implements Announcement {
   private readonly calls: AnnounceCalls;
   private lease: string | undefined;
   private takenSince: number | undefined;
-  /** What this node has put its own in place of. */
+  /** Value that this node has replaced. */
   private replaced: Buffer | undefined;
   private isOver = false;
   private readonly pause = new Pause();

@@ -5,7 +5,7 @@
  * Thread: the I/O thread.
  */
 import { Unreachable } from '../log/log.ts';
-import { OtherFormat } from './group-value.ts';
+import { OtherGroupFormat } from './group-value.ts';
 
 /** A value that cannot be read now. */
 class BadValue extends Unreachable {}
@@ -20,7 +20,7 @@ export class BadValues {
 
   /**
    * Returns what `read` returns.
-   * Throws BadValue where it throws, whatever the reason is; but OtherFormat as it is, which no other value ends.
+   * Throws BadValue where it throws, whatever the reason is; but OtherGroupFormat as it is, which no other value ends.
    * @param advice for the operator
    */
   read<T>(key: string, advice: string, read: () => T): T {
@@ -29,7 +29,7 @@ export class BadValues {
       this.bad.delete(key);
       return value;
     } catch (error) {
-      if (error instanceof OtherFormat) throw error;
+      if (error instanceof OtherGroupFormat) throw error;
       throw this.say(key, (error as Error).message, advice);
     }
   }

@@ -15,11 +15,11 @@ export type Answer = 'done' | 'moved' | 'full';
 /** Records that are committed together, encoded for the store. */
 export interface Group {
   readonly expected: Tail;
-  /** What the tail is after it. */
+  /** Tail after the group. */
   readonly tail: Tail;
-  /** Of a claim: the heartbeat that is put with it. */
-  readonly beat?: Buffer | undefined;
-  /** Of a claim: it is refused where the last heartbeat is another one. */
+  /** First heartbeat of a claim. */
+  readonly heartbeat?: Buffer | undefined;
+  /** Newest heartbeat that a claim has seen: after another one it is refused. */
   readonly seen?: Buffer | undefined;
 }
 
@@ -29,9 +29,9 @@ export interface TailStore<G extends Group> {
   /** After a rejection it may still take place, at any time, as long as the tail is the expected one. */
   swap(group: G, msMax: number): Promise<Answer>;
   tail(msMax: number): Promise<Tail>;
-  /** Who wrote the record; '' where it is not there any more. */
+  /** Writer of the record; '' where the record is gone. */
   writerOf(sequence: number, msMax: number): Promise<string>;
-  beat(writer: string, value: Buffer, msMax: number): Promise<Answer>;
+  heartbeat(writer: string, value: Buffer, msMax: number): Promise<Answer>;
   isFull(msMax: number): Promise<boolean>;
 }
 
@@ -49,7 +49,7 @@ export class Certain<G extends Group> {
   onAnswer: (answer: Answer) => void = () => undefined;
   private readonly patienceMs: number;
   private ended: Error | undefined;
-  /** Why the last call had no answer. */
+  /** Reason why the last call had no answer. */
   private problem = '';
   /** Rejects the call that is under way. */
   private interrupt: (error: Error) => void = () => undefined;
@@ -72,12 +72,12 @@ export class Certain<G extends Group> {
    */
   async commit(group: G, mayWait: boolean): Promise<void> {
     let answeredAt = performance.now();
-    let isInDoubt = false;
+    let isUncertain = false;
     let tryMs = TRY_MS;
     for (let tries = 1; ; tries++) {
       const answer = await this.ask(this.store.swap(group, tryMs));
       if (answer === 'done') return this.onAnswer(answer);
-      if (answer === undefined) isInDoubt = true;
+      if (answer === undefined) isUncertain = true;
       else answeredAt = performance.now();
       if (answer === 'full') this.onAnswer(answer);
       // A store that is full may have taken it all the same.
@@ -88,7 +88,7 @@ export class Certain<G extends Group> {
         throw new WrongSequence(group.expected.sequence, group.expected.sequence);
       }
       if (answer === 'full' && isCommitted === false && !mayWait) {
-        throw isInDoubt ? new OutcomeUnknown('the log is full') : new NoSpace();
+        throw isUncertain ? new OutcomeUnknown('the log is full') : new NoSpace();
       }
       const silentMs = performance.now() - answeredAt;
       // A process that was stopped for long has not tried for so long.
@@ -101,7 +101,7 @@ export class Certain<G extends Group> {
   }
 
   /**
-   * Whether the group is committed; undefined where there is no answer, false where it may still be. Rejects
+   * The group is committed; undefined where there is no answer, false where it may still be. Rejects
    * where it never will be.
    */
   private async isCommitted({ expected, tail }: G, tryMs: number): Promise<boolean | undefined> {

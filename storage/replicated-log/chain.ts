@@ -19,7 +19,7 @@ export class Chain {
     this.before = undefined;
   }
 
-  /** Whether a group that begins with `first` has what comes next, or is known already. */
+  /** A group that begins with `first` leaves no gap. */
   reaches(first: number): boolean {
     return first <= this.at.sequence + 1;
   }

@@ -47,7 +47,7 @@ export class ClusterLog implements Log {
     this.files.onRoom = onRoom;
   }
 
-  /** Resolves once the entries are committed, and given to the files. A leader that is none rejects with OutcomeUnknown. */
+  /** Resolves once the entries are committed, and sent to the files. A leader that is none rejects with OutcomeUnknown. */
   append(entries: readonly NewEntry[], expected: number): Promise<void> {
     if (this.writer === undefined) return this.store(entries, expected);
     if (this.files.failure !== undefined) return Promise.reject(this.files.failure);

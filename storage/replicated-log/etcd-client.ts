@@ -37,7 +37,7 @@ export interface KeyRange {
 
 export interface Swap {
   readonly key: string;
-  /** What the key holds now; undefined = nothing. */
+  /** Present value of the key; `undefined` without one. */
   readonly expected: Buffer | undefined;
   /** Another key that has to hold this. */
   readonly unchanged?: Row | undefined;
@@ -54,7 +54,6 @@ export interface MemberStatus {
   readonly member: string;
   readonly usedBytes: number;
   readonly liveBytes: number;
-  /** Whether this member leads etcd. */
   readonly isLeader: boolean;
 }
 
@@ -159,7 +158,7 @@ export class EtcdClient {
     return ID;
   }
 
-  /** Whether there was still something to renew. */
+  /** Resolves with false where the lease has expired. */
   renewLease(lease: string, msMax: number): Promise<boolean> {
     return this.patiently(msMax, async (etcd, options) => {
       const stream = await etcd.leaseClient.leaseKeepAlive(options);
@@ -247,7 +246,7 @@ export class EtcdClient {
     return seen.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
   }
 
-  /** Why members do not serve this node, a text for each that does not. @param key that it reads */
+  /** Texts of the members that do not serve this node. @param key that it reads */
   async problems(key: string, msMax: number): Promise<string[]> {
     const request = { key: Buffer.from(key) };
     const tried = await Promise.allSettled(
@@ -265,7 +264,7 @@ export class EtcdClient {
     );
   }
 
-  /** Whether any member has said that its quota is used up. */
+  /** Any member has reported that its quota is used up. */
   async isFull(msMax: number): Promise<boolean> {
     return (await this.alarms(msMax)).length > 0;
   }
@@ -358,7 +357,7 @@ export class EtcdClient {
   }
 }
 
-/** Whether etcd has refused something because its quota is used up. */
+/** etcd has refused a request because its quota is used up. */
 export function isFullText(error: Error): boolean {
   return error.message.includes('database space exceeded');
 }

@@ -51,7 +51,7 @@ const CLOSE_MS = 700;
 const PAGE_BYTES = 2 ** 22;
 const PAGE_GROUPS_MAX = 64;
 
-/** What an operator can do about a value that cannot be read. */
+/** Advice to operators about unreadable values. */
 const GROUP_ADVICE =
   'this node stays behind until the value is put back, or the key is deleted and it takes the copy of another node';
 const TAIL_ADVICE = 'nobody can lead until the value is put back';
@@ -162,8 +162,8 @@ export class EtcdLog implements ReplicatedLog, TailStore<EncodedGroup> {
     return beginLog(this, records, epoch, patienceMs);
   }
 
-  watchBeat(
-    onBeat: (value: Buffer) => void,
+  watchHeartbeats(
+    onHeartbeat: (value: Buffer) => void,
     onProblem: (problem: string | undefined) => void,
   ): Subscription {
     const start = this.key('leader');
@@ -175,7 +175,7 @@ export class EtcdLog implements ReplicatedLog, TailStore<EncodedGroup> {
         if (seen?.equals(value)) continue;
         seen = value;
         count += 1;
-        onBeat(value);
+        onHeartbeat(value);
       }
       return Promise.resolve(true);
     };
@@ -195,7 +195,7 @@ export class EtcdLog implements ReplicatedLog, TailStore<EncodedGroup> {
     );
   }
 
-  lastBeat(msMax: number): Promise<Buffer | undefined> {
+  lastHeartbeat(msMax: number): Promise<Buffer | undefined> {
     return this.etcd.get(this.key('leader'), msMax);
   }
 
@@ -264,7 +264,10 @@ export class EtcdLog implements ReplicatedLog, TailStore<EncodedGroup> {
     return encodeGroup(expected, entries, writer, epoch);
   }
 
-  async swap({ beat, expected, seen, tail, values }: EncodedGroup, msMax: number): Promise<Answer> {
+  async swap(
+    { heartbeat, expected, seen, tail, values }: EncodedGroup,
+    msMax: number,
+  ): Promise<Answer> {
     const last = digits(tail.sequence);
     for (const [i, value] of values.entries()) {
       if (i === 0) continue;
@@ -279,7 +282,7 @@ export class EtcdLog implements ReplicatedLog, TailStore<EncodedGroup> {
     if (tail.epoch !== expected.epoch) {
       puts.push({ key: this.key('owner'), value: Buffer.from(tail.writer) });
     }
-    if (beat !== undefined) puts.push({ key: this.key('leader'), value: beat });
+    if (heartbeat !== undefined) puts.push({ key: this.key('leader'), value: heartbeat });
     const unchanged = seen && { key: this.key('leader'), value: seen };
     return this.put('tail', tailBytes(expected), puts, msMax, unchanged);
   }
@@ -290,7 +293,7 @@ export class EtcdLog implements ReplicatedLog, TailStore<EncodedGroup> {
     return group !== undefined && group.head.first <= sequence ? group.head.tail.writer : '';
   }
 
-  beat(writer: string, value: Buffer, msMax: number): Promise<Answer> {
+  heartbeat(writer: string, value: Buffer, msMax: number): Promise<Answer> {
     const puts = [{ key: this.key('leader'), value }];
     return this.put('owner', Buffer.from(writer), puts, msMax);
   }
@@ -317,7 +320,7 @@ export class EtcdLog implements ReplicatedLog, TailStore<EncodedGroup> {
   }
 
   /**
-   * Whether the log is empty though a node has records. Only what was committed is applied, so any other log ends at
+   * The log is empty though a node has records. Only what was committed is applied, so any other log ends at
    * this position or later; throws LogDamage where it does not.
    */
   private async hasNothing({ digest, sequence }: Position): Promise<boolean> {
@@ -410,7 +413,7 @@ export class EtcdLog implements ReplicatedLog, TailStore<EncodedGroup> {
   }
 }
 
-/** How many groups to read at a time. */
+/** Number of groups to read at a time. */
 class Pages {
   groups = 4;
 

@@ -17,7 +17,7 @@ export interface FeedCalls {
   read(): Promise<number>;
   /** Takes what the watch delivers. False: something is missing before it. */
   take(rows: readonly Row[]): Promise<boolean>;
-  /** How far it has come; changes whenever something new was taken. */
+  /** Position; changes whenever something new was taken. */
   mark(): unknown;
   onProblem(problem: string | undefined): void;
   /** Rejected with an error that no second try removes. */

@@ -1,5 +1,5 @@
 /**
- * What is stored for records that are committed together: a head, then the records as log/record.ts has them.
+ * Bytes of records that are committed together: a head, then the records as log/record.ts has them.
  *
  *   0   bytes of the head u32, a multiple of 8
  *   4   the head as JSON, then blanks
@@ -69,7 +69,7 @@ function writeHead(out: Buffer, head: GroupHead): void {
 }
 
 /** A group of a version whose groups this one does not read. */
-export class OtherFormat extends LogDamage {}
+export class OtherGroupFormat extends LogDamage {}
 
 /** The head of a group's first value. Throws LogDamage; `key` names what is damaged. */
 export function decodeHead(key: string, value: Buffer): GroupHead {
@@ -81,7 +81,7 @@ export function decodeHead(key: string, value: Buffer): GroupHead {
     throw new LogDamage(`${key} has no head`);
   }
   if (Number.isSafeInteger(head?.format) && head.format !== FORMAT) {
-    throw new OtherFormat(`${key} has format ${head.format}, this node reads ${FORMAT}`);
+    throw new OtherGroupFormat(`${key} has format ${head.format}, this node reads ${FORMAT}`);
   }
   const { first, tail, values } = { ...head };
   if (head?.format !== FORMAT || !isTail(tail) || !isCount(first) || !isCount(values)) {

@@ -2,7 +2,7 @@
 export class Pause {
   private end: (hasPassed: boolean) => void = () => undefined;
 
-  /** Whether the time has passed; false where wake() came earlier. */
+  /** Resolves with false where wake() came before the time had passed. */
   wait(ms: number): Promise<boolean> {
     return new Promise((resolve) => {
       const timer = setTimeout(() => resolve(true), ms);

@@ -35,7 +35,6 @@ export interface Tail extends Position {
   readonly writer: string;
 }
 
-/** Whether a value that was read is a tail. */
 export function isTail(value: unknown): value is Tail {
   if (typeof value !== 'object' || value === null) return false;
   const { bytes, digest, epoch, link, sequence, writer } = value as Tail;
@@ -45,13 +44,13 @@ export function isTail(value: unknown): value is Tail {
   );
 }
 
-/** Where the log is empty. */
+/** Tail of an empty log. */
 export const NO_TAIL: Tail = { sequence: 0, digest: 0, link: 0, bytes: 0, epoch: 0, writer: '' };
 
 export interface FollowCalls {
   /** Each record after the given position, in order, without a gap. The next one waits for what it returns. */
   take(entry: LogEntry): void | Promise<void>;
-  /** Why nothing comes at present, and undefined once it does again. The log goes on trying. */
+  /** @param problem reason why nothing comes; `undefined` once records come again. The log retries. */
   onProblem(problem: string | undefined): void;
   /** The log has no record, and the position is of one; false once it has begun. Called when that changes. */
   onEmpty(isEmpty: boolean): void;
@@ -64,14 +63,14 @@ export interface Subscription {
   stop(): Promise<void>;
 }
 
-/** What a process says of itself under the name of its node. */
+/** Announcement of a process under the name of its node. */
 export interface Announcement extends Subscription {
   /** taken: another process has the name. */
   readonly state: 'unknown' | 'published' | 'taken';
 }
 
 export interface AnnounceCalls {
-  /** Whether a value that is found there is of no process that may run. */
+  /** The value that was found is of a process that has ended. */
   mayReplace(found: Buffer): boolean;
   /** Another process runs under this name, and had it first; may be called again. */
   onTaken(found: Buffer): void;
@@ -83,10 +82,10 @@ export type SharedName = 'secret' | 'settings';
 export interface Claim {
   /** Node id of who claims, at most 64 characters of ASCII. */
   readonly node: string;
-  /** So long the writer repeats what gets no answer at all; then it ends with OutcomeUnknown. */
+  /** Longest time without an answer that the writer retries; then it ends with OutcomeUnknown. */
   readonly patienceMs: number;
   /** The first heartbeat, which is there as soon as the claim is. */
-  readonly beat?: Buffer;
+  readonly heartbeat?: Buffer;
   /** The last heartbeat that has come here: after another one the claim is refused, as its leader runs. */
   readonly seen?: Buffer | undefined;
 }
@@ -121,18 +120,18 @@ export interface ReplicatedLog {
    */
   begin(records: readonly LogEntry[], epoch: number, patienceMs: number): Promise<Tail>;
   /** Each heartbeat of a leader, as soon as it is seen, in order; some may be left out. */
-  watchBeat(
-    onBeat: (value: Buffer) => void,
+  watchHeartbeats(
+    onHeartbeat: (value: Buffer) => void,
     onProblem: (problem: string | undefined) => void,
   ): Subscription;
   /** The newest heartbeat, which a subscription may not have delivered yet; undefined = there was none. */
-  lastBeat(msMax: number): Promise<Buffer | undefined>;
+  lastHeartbeat(msMax: number): Promise<Buffer | undefined>;
   /**
    * Publishes a value of this node until stop(); it expires some ten seconds after the node has ended. The value is
    * one that no other process has.
    */
   announce(node: string, value: Buffer, calls: AnnounceCalls): Announcement;
-  /** What is announced at present, by node. */
+  /** Announcements by node. */
   nodes(msMax: number): Promise<ReadonlyMap<string, Buffer>>;
   /** Undefined: there is none yet. */
   shared(name: SharedName, msMax: number): Promise<Buffer | undefined>;
@@ -144,7 +143,6 @@ export interface ReplicatedLog {
     msMax: number,
   ): Promise<boolean>;
   space(msMax: number): Promise<Space>;
-  /** Whether records are refused until an operator has made room. */
   isFull(msMax: number): Promise<boolean>;
   /**
    * Gives up records up to this sequence, oldest first, but keeps the newest ones of so many bytes as the log
@@ -161,20 +159,20 @@ export interface LogWriter {
   /** Newest committed record of this writer, and the digest after it. */
   readonly last: number;
   readonly digest: number;
-  /** What it has left: a claim that follows it up expects this. */
+  /** Tail after the newest group, which the next claim expects. */
   readonly tail: Tail;
-  /** Why nothing can be appended any more: WrongSequence (another one writes), OutcomeUnknown. */
+  /** Reason why nothing can be appended any more: WrongSequence (another node writes), OutcomeUnknown. */
   readonly failure: Error | undefined;
   /** Called with the reason why nothing more should be taken in, and with undefined once there is room. */
   onRoom: (problem: string | undefined) => void;
-  /** As Log.append(), except that a rejected call may have OutcomeUnknown as its reason. */
+  /** Appends like Log.append(); a rejection may also be OutcomeUnknown. */
   append(entries: readonly NewEntry[], expected: number): Promise<void>;
   whenDurable(): Promise<void>;
   /**
    * Sends the followers a heartbeat. Rejects with WrongSequence where another one has claimed the
    * log, which is then `failure`; NoSpace; Unreachable.
    */
-  beat(value: Buffer, msMax: number): Promise<void>;
+  heartbeat(value: Buffer, msMax: number): Promise<void>;
   /** Gives up writing; what is under way is rejected with OutcomeUnknown. */
   end(why: string): void;
 }

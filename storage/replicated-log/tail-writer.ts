@@ -51,7 +51,7 @@ export class TailWriter<G extends Group> extends GroupCommit implements LogWrite
     store: TailStore<G>,
     expected: Tail,
     record: LogEntry,
-    { beat, node, patienceMs, seen }: Claim,
+    { heartbeat, node, patienceMs, seen }: Claim,
   ): Promise<TailWriter<G>> {
     const isBeginning = expected.epoch === 0;
     assert(isBeginning || record.sequence === expected.sequence + 1, 'records follow the tail');
@@ -59,7 +59,7 @@ export class TailWriter<G extends Group> extends GroupCommit implements LogWrite
     const certain = new Certain(store, patienceMs);
     const group = {
       ...store.group(expected, [record], nameOf(node), expected.epoch + 1),
-      beat,
+      heartbeat,
       seen,
     };
     await certain.commit(group, false);
@@ -77,10 +77,10 @@ export class TailWriter<G extends Group> extends GroupCommit implements LogWrite
     this.tail = group.tail;
   }
 
-  async beat(value: Buffer, msMax: number): Promise<void> {
+  async heartbeat(value: Buffer, msMax: number): Promise<void> {
     if (this.failure !== undefined) throw this.failure;
     const answer = await this.certain.store
-      .beat(this.tail.writer, value, msMax)
+      .heartbeat(this.tail.writer, value, msMax)
       .catch((error: Error) => {
         throw new Unreachable(error.message);
       });

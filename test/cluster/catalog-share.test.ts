@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { Announcements } from '../../server/cluster/announced.ts';
-import { giveContent } from '../../server/cluster/catalog-send.ts';
+import { sendContent } from '../../server/cluster/catalog-send.ts';
 import { CatalogShare } from '../../server/cluster/catalog-share.ts';
 import { PeerCall } from '../../server/cluster/peers/calls.ts';
 import { addressOf, PeerConnection } from '../../server/cluster/peers/peer-connection.ts';
@@ -150,7 +150,7 @@ test('of a reader that has gone nothing is left, no timer either', () =>
     const generation = n0!.store.find(await proposed(n0!, LONG_BYTES))!;
     const timers = (): number =>
       process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
-    const content = giveContent({ dataDir: n0!.dataDir, durability: 'committed', generation });
+    const content = sendContent({ dataDir: n0!.dataDir, durability: 'committed', generation });
     assert.equal((await content.next()).done, false);
     // No other timer can end meanwhile: it ends within this turn.
     const before = timers();

@@ -161,7 +161,7 @@ test('without a majority nothing is acknowledged and followers are notified; wit
     isDone = true;
   });
   await assert.rejects(log.tail(700), Unreachable);
-  await assert.rejects(writer.beat(Buffer.from('x'), 500), Unreachable);
+  await assert.rejects(writer.heartbeat(Buffer.from('x'), 500), Unreachable);
   await until(() => observer.problems.at(-1) !== undefined, 'the follower is notified');
   assert(!isDone);
   one!.start();
@@ -261,7 +261,7 @@ test('a full etcd pauses the writer, which goes on once an operator has made roo
   assert.match(room[0]!, /full/);
   assert.equal(writer.failure, undefined, 'nothing ends');
   assert((await log.space(MS)).isFull);
-  await assert.rejects(writer.beat(Buffer.from('x'), MS), NoSpace);
+  await assert.rejects(writer.heartbeat(Buffer.from('x'), MS), NoSpace);
   const other = await place.open();
   const tail = await other.tail(MS);
   const record = entryOf(tail.sequence + 1);
@@ -391,7 +391,7 @@ test('closing does not wait for an etcd that is away', { skip: NO_ETCD }, async 
   const writer = await claimed(log);
   const observer = new Observer(log);
   log.announce('a', Buffer.from('x'), { mayReplace: () => true, onTaken: () => undefined });
-  log.watchBeat(
+  log.watchHeartbeats(
     () => undefined,
     () => undefined,
   );

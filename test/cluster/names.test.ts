@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import { freePort } from '../../bench/common/free-port.ts';
 import { useCompiledNodes } from '../common/forms.ts';
 import { TestNode, temporaryDirectory } from '../common/node-harness.ts';
-import { clustered, NEEDS_ETCD, placed, sharedCluster, traderOf } from './whole-cluster.ts';
+import { NEEDS_ETCD, placed, sharedCluster, traderOf } from './whole-cluster.ts';
 
 useCompiledNodes();
 const TAKEN = /NODE_ID=n\d: another node with this name runs at http:\/\/127\.0\.0\.1:\d+/;
@@ -44,13 +44,15 @@ describe('the name of a node', NEEDS_ETCD, () => {
     }),
   );
 
-  test('a node that was killed starts at another address once its announcement has expired', () =>
-    clustered(async (cluster) => {
+  test(
+    'a node that was killed starts at another address once its announcement has expired',
+    on(async (cluster) => {
       const at = await cluster.follower();
       await cluster.nodes[at]!.end('SIGKILL');
       const port = String(await freePort());
       await cluster.run(at, { PORT: port, ADVERTISE: `http://127.0.0.1:${port}` });
       await cluster.level();
       await cluster.isReady(at);
-    }));
+    }),
+  );
 });

@@ -6,20 +6,20 @@ import test from 'node:test';
 import { readToken } from '../../server/admin/token-file.ts';
 import { auditEntries } from '../../storage/operations/audit-log.ts';
 import { useCompiledNodes } from '../common/forms.ts';
-import { TestNode, temporaryDirectory, until } from '../common/node-harness.ts';
+import { get, TestNode, temporaryDirectory, until } from '../common/node-harness.ts';
 import { cli, type Ended } from '../common/run-cli.ts';
 import { bodyOf } from '../common/traders.ts';
 import {
   type Cluster,
-  clustered,
   NEEDS_ETCD,
   PATIENT,
+  sharedCluster,
   traderOf,
   WAIT_MS,
 } from './whole-cluster.ts';
 
 useCompiledNodes();
-const LEDGER = { LEDGER: 'on', RATE_LIMITS: 'on', ...PATIENT };
+const on = sharedCluster({ LEDGER: 'on', RATE_LIMITS: 'on', ...PATIENT });
 
 function run(cluster: Cluster, i: number, ...args: string[]): Promise<Ended> {
   return cli(cluster.directories[i]!, args, { settings: cluster.settingsOf(i) });
@@ -31,8 +31,10 @@ async function done(cluster: Cluster, i: number, ...args: string[]): Promise<str
   return stdout.trimEnd();
 }
 
-test('each change that is made at a follower holds on all nodes', NEEDS_ETCD, () =>
-  clustered(async (cluster) => {
+test(
+  'each change that is made at a follower holds on all nodes',
+  NEEDS_ETCD,
+  on(async (cluster) => {
     const alice = await traderOf(cluster, 'alice');
     const leader = await cluster.leader();
     const [at = 0, third = 0] = cluster.nodes.map((_, i) => i).filter((i) => i !== leader);
@@ -112,11 +114,72 @@ test('each change that is made at a follower holds on all nodes', NEEDS_ETCD, ()
     const sentAgain = await done(cluster, third, 'ledger', 'deposit', '--file', file);
     assert.match(sentAgain, /; 2 were done before$/);
     await cluster.level();
-  }, LEDGER),
+  }),
 );
 
-test('the answer names the batch, and a node without a listener makes it, too', NEEDS_ETCD, () =>
-  clustered(async (cluster) => {
+const balanceOf = (cluster: Cluster, i: number, wallet: string): Promise<Ended> =>
+  run(cluster, i, 'ledger', 'balance', wallet);
+
+test(
+  'a successor keeps the proposal of a leader that was killed, and pays it once',
+  NEEDS_ETCD,
+  on(async (cluster) => {
+    const carol = await traderOf(cluster, 'carol');
+    const leader = await cluster.leader();
+    const others = cluster.nodes.map((_, i) => i).filter((i) => i !== leader);
+    const [at = 0] = others;
+    const { conditionId: condition } = cluster.market;
+    await done(cluster, at, 'ledger', 'deposit', carol.address, '100');
+    const split = { conditionId: condition, amount: '40000000', id: `${Date.now()}-split` };
+    const { status, text } = await carol.ask(
+      cluster.nodes[at]!,
+      'POST',
+      '/split',
+      JSON.stringify(split),
+    );
+    assert.equal(status, 200, text);
+    // A node that starts over cannot be reached.
+    const says = async (i: number, text: string): Promise<boolean> => {
+      const path = `/markets?condition_ids=${condition}`;
+      const found = await get(cluster.nodes[i]!, path).catch(() => undefined);
+      return JSON.stringify(found?.json ?? '').includes(text);
+    };
+    const areAll = (nodes: readonly number[], state: string): Promise<void> =>
+      until(async () => {
+        const text = `"umaResolutionStatus":"${state}"`;
+        const found = await Promise.all(nodes.map((i) => says(i, text)));
+        return found.every(Boolean);
+      }, 2 * WAIT_MS);
+    const all = [leader, ...others];
+
+    await done(cluster, at, 'market', 'void', condition, '--review', '1h');
+    await areAll(all, 'proposed');
+    await done(cluster, at, 'market', 'withdraw-proposal', condition);
+    await cluster.level();
+    await done(cluster, at, 'market', 'resolve', condition, '--payout', '1,1', '--review', '45s');
+    await areAll(all, 'proposed');
+    const [entry] = await auditEntries(cluster.directories[leader]!, 1);
+    assert.deepEqual([entry?.route, entry?.status], ['POST /admin/markets/resolve', 200]);
+    await cluster.nodes[leader]!.end('SIGKILL');
+    await areAll(others, 'resolved');
+    const paid = /^cash +100 +0 +100$/m;
+    await until(
+      async () => paid.test((await balanceOf(cluster, at, carol.address)).stdout),
+      WAIT_MS,
+    );
+    await cluster.run(leader);
+    await areAll(all, 'resolved');
+    await cluster.level();
+    for (const i of all) {
+      assert.match((await balanceOf(cluster, i, carol.address)).stdout, paid);
+    }
+  }),
+);
+
+test(
+  'the answer names the batch, and a node without a listener makes it, too',
+  NEEDS_ETCD,
+  on(async (cluster) => {
     const alice = await traderOf(cluster, 'alice');
     const leader = await cluster.leader();
     const at = (leader + 1) % cluster.nodes.length;
@@ -149,5 +212,5 @@ test('the answer names the batch, and a node without a listener makes it, too', 
     const sequence = Number(answer.headers.get('x-sequence'));
     assert(sequence > before && sequence <= (await newest()), `${before}, ${sequence}`);
     assert.equal((await alice.ask(cluster.nodes[at]!, 'GET', '/data/orders')).status, 403);
-  }, PATIENT),
+  }),
 );

@@ -1,4 +1,4 @@
-/** Parts of a node's role: time, silence, the feed of records, the first record of an epoch, beats. */
+/** Parts of a node's role: time, silence, the feed of records, the first record of an epoch, heartbeats. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { Engine } from '../../engine/engine.ts';

@@ -16,7 +16,6 @@ import { cli } from '../common/run-cli.ts';
 import { bodyOf } from '../common/traders.ts';
 import {
   type Cluster,
-  clustered,
   NEEDS_ETCD,
   PATIENT,
   placed,
@@ -29,6 +28,8 @@ useCompiledNodes();
 const SMALL_FILES = { ORDERS_MAX: '65536', LOG_SEGMENT_BYTES: '65536', IMAGE_BATCHES: '100000' };
 const ORDERS = 40;
 const BLOCK_BYTES = 4_096;
+const FAILING = { ...preloaded({ FAULT_FOLLOWER: 'open' }), IMAGE_BATCHES: '60' };
+const AHEAD_MS = 3_600_000;
 
 /** 200, or the codes of a 503. */
 async function readiness(cluster: Cluster, i: number): Promise<string> {
@@ -110,6 +111,91 @@ describe('readiness of three nodes', NEEDS_ETCD, () => {
       await say(cluster, numbersOf(cluster), /^ready$/);
     }),
   );
+
+  test(
+    'a leader whose thread of projections fails ends, and another node leads',
+    on(async (cluster) => {
+      const alice = await traderOf(cluster, 'alice');
+      const [first, ...others] = numbersOf(cluster);
+      assert(first !== undefined);
+      await cluster.nodes[first]!.stop();
+      await cluster.run(first, FAILING);
+      await say(cluster, numbersOf(cluster), /^ready$/);
+      if ((await cluster.leader()) !== first) {
+        const { stderr } = await cli(cluster.directories[first]!, ['cluster', 'handover', 'n0'], {
+          settings: cluster.settingsOf(first),
+        });
+        assert.equal(stderr, '');
+      }
+      // The thread ends at its next snapshot.
+      for (let i = 1; !cluster.nodes[first]!.hasEnded; i++) {
+        assert(i < 1_000, 'it takes a snapshot');
+        await placed(cluster, alice, 1 + (i % 90));
+      }
+      assert.match(cluster.nodes[first]!.log, /stopping: follower: its thread ended/);
+      await placed(cluster, alice, 95, others);
+      await say(cluster, others, /^ready$/);
+      await cluster.run(first);
+      await say(cluster, numbersOf(cluster), /^ready$/);
+    }),
+  );
+
+  test(
+    'a leader whose clock is wrong hands over; requests of clients with right clocks are taken',
+    on(async (cluster) => {
+      const alice = await traderOf(cluster, 'alice');
+      await placed(cluster, alice, 1);
+      const first = await cluster.leader();
+      const others = numbersOf(cluster).filter((i) => i !== first);
+      await say(cluster, numbersOf(cluster), /^ready$/);
+      // It starts anew with a clock that is an hour ahead, and does not lead then.
+      await cluster.nodes[first]!.stop();
+      await cluster.run(first, preloaded({ FAULT_CLOCK_FROM_MS: `${AHEAD_MS}` }));
+      await say(cluster, [first], /^clock-skew$/);
+      assert.match(
+        cluster.nodes[first]!.log,
+        /clock of this node is 3[56]\d\d\.\d s ahead of the median of 3 nodes/,
+      );
+      await say(cluster, others, /^ready$/);
+      const refused = await cli(
+        cluster.directories[others[0]!]!,
+        ['cluster', 'handover', `n${first}`],
+        {
+          settings: cluster.settingsOf(others[0]!),
+        },
+      );
+      assert.match(refused.stderr, /cannot lead: read-only \(clock-skew\)/);
+      // With nobody better it leads, and decides what others have judged.
+      for (const i of others) await cluster.nodes[i]!.stop();
+      await cluster.leader([first]);
+      const [at = 0] = others;
+      await cluster.run(at);
+      await say(cluster, [at], /^ready$/);
+      assert.match(await readiness(cluster, first), /^ready$/, 'two nodes do not know');
+      const node = cluster.nodes[at]!;
+      const cancelled = await alice.ask(node, 'DELETE', '/cancel-all');
+      assert.equal(cancelled.status, 200, cancelled.text);
+      const issued = await alice.call(node, 'POST', '/auth/readonly-api-key');
+      assert.equal(issued.status, 200, issued.text);
+      await until(() => /2 nodes do not say which one is wrong/.test(node.log), WAIT_MS);
+      assert.equal((await cluster.statusOf(first)).cluster.role, 'leader');
+      // With a third one it is known, and the lead goes to a node that is right.
+      await cluster.run(others[1]!);
+      await until(async () => (await cluster.leader()) !== first, WAIT_MS);
+      await say(cluster, others, /^ready$/);
+      await say(cluster, [first], /^clock-skew$/);
+      const next = await cluster.leader();
+      assert.deepEqual(await handoverEntry(cluster, next), {
+        ...{ actor: `n${first}`, status: 200 },
+        body: { from: `n${first}`, to: `n${next}`, reasons: ['clock-skew'] },
+      });
+      await placed(cluster, alice, 2);
+      await cluster.level();
+      await cluster.nodes[first]!.stop();
+      await cluster.run(first);
+      await say(cluster, numbersOf(cluster), /^ready$/);
+    }),
+  );
 });
 
 /** Orders at another node until the leader is another one. */
@@ -161,47 +247,44 @@ const needsDisks = {
   skip: NEEDS_ETCD.skip || (disks.includes(undefined) && 'mounting a tmpfs is not allowed here'),
 };
 
+/** Small files, and small disks where they can be mounted. */
+const small = sharedCluster({ ...PATIENT, ...SMALL_FILES }, 2, (i) => {
+  const disk = disks[i];
+  return disk === undefined ? {} : { directory: disk };
+});
+
 test(
   'a leader whose disk is full hands over, is not ready, and serves again once there is room',
   needsDisks,
-  () =>
-    clustered(
-      async (cluster) => {
-        const first = await cluster.leader();
-        await say(cluster, numbersOf(cluster), /^ready$/);
-        await traderOf(cluster, 'alice');
-        fill(disks[first]!);
-        const next = await tradeUntilLed(cluster, first);
-        assert.match(await readiness(cluster, first), /log|follower/);
-        await say(
-          cluster,
-          numbersOf(cluster).filter((i) => i !== first),
-          /^ready$/,
-        );
-        const entry = (await handoverEntry(cluster, next)) as { body: { reasons: string[] } };
-        const { reasons } = entry.body;
-        assert.deepEqual(entry, {
-          ...{ actor: `n${first}`, status: 200 },
-          body: { from: `n${first}`, to: `n${next}`, reasons },
-        });
-        assert(reasons.length > 0 && reasons.every((it) => ['log', 'follower'].includes(it)));
-        // Nobody hands the lead to it.
-        const third = 3 - first - next;
-        const refused = await cli(
-          cluster.directories[third]!,
-          ['cluster', 'handover', `n${first}`],
-          {
-            settings: cluster.settingsOf(third),
-          },
-        );
-        assert.match(refused.stderr, new RegExp(`n${first} cannot lead: read-only \\(`));
-        rmSync(join(disks[first]!, 'filler'));
-        await say(cluster, numbersOf(cluster), /^ready$/);
-        await cluster.level();
-      },
-      { ...PATIENT, ...SMALL_FILES },
-      (i) => ({ directory: disks[i]! }),
-    ),
+  small(async (cluster) => {
+    const first = await cluster.leader();
+    await say(cluster, numbersOf(cluster), /^ready$/);
+    await traderOf(cluster, 'alice');
+    fill(disks[first]!);
+    const next = await tradeUntilLed(cluster, first);
+    assert.match(await readiness(cluster, first), /log|follower/);
+    await say(
+      cluster,
+      numbersOf(cluster).filter((i) => i !== first),
+      /^ready$/,
+    );
+    const entry = (await handoverEntry(cluster, next)) as { body: { reasons: string[] } };
+    const { reasons } = entry.body;
+    assert.deepEqual(entry, {
+      ...{ actor: `n${first}`, status: 200 },
+      body: { from: `n${first}`, to: `n${next}`, reasons },
+    });
+    assert(reasons.length > 0 && reasons.every((it) => ['log', 'follower'].includes(it)));
+    // Nobody hands the lead to it.
+    const third = 3 - first - next;
+    const refused = await cli(cluster.directories[third]!, ['cluster', 'handover', `n${first}`], {
+      settings: cluster.settingsOf(third),
+    });
+    assert.match(refused.stderr, new RegExp(`n${first} cannot lead: read-only \\(`));
+    rmSync(join(disks[first]!, 'filler'));
+    await say(cluster, numbersOf(cluster), /^ready$/);
+    await cluster.level();
+  }),
 );
 
 /** Whether a process has a connection to this port of the machine. */
@@ -225,119 +308,28 @@ function isConnected(pid: number, port: number): boolean {
 const hasLimits = spawnSync('prlimit', ['--version']).status === 0;
 const needsLimits = { skip: NEEDS_ETCD.skip || (!hasLimits && 'no prlimit here') };
 
-test('a leader that can open no file hands over', needsLimits, () =>
-  clustered(
-    async (cluster) => {
-      const first = await cluster.leader();
-      const others = numbersOf(cluster).filter((i) => i !== first);
-      await say(cluster, numbersOf(cluster), /^ready$/);
-      const alice = await traderOf(cluster, 'alice');
-      // From here on nobody needs another connection to it.
-      for (const i of others) await placed(cluster, alice, 90 + i, [i]);
-      const { pid } = cluster.nodes[first]!;
-      const ports = cluster.etcd.members.map((member) => member.port);
-      await until(() => ports.every((it) => isConnected(pid, it)), WAIT_MS);
-      const endIdle = await idleConnections(cluster.nodes[first]!);
-      try {
-        const next = await tradeUntilLed(cluster, first);
-        const { body } = (await handoverEntry(cluster, next)) as { body: { reasons: string[] } };
-        assert.deepEqual(body.reasons, ['files']);
-      } finally {
-        endIdle();
-      }
-      await say(cluster, numbersOf(cluster), /^ready$/);
-      assert(!cluster.nodes[first]!.hasEnded);
-    },
-    { ...PATIENT, ...SMALL_FILES },
-  ),
-);
-
-const FAILING = { ...preloaded({ FAULT_FOLLOWER: 'open' }), IMAGE_BATCHES: '60' };
-
-test('a leader whose thread of projections fails ends, and another node leads', NEEDS_ETCD, () =>
-  clustered(
-    async (cluster) => {
-      const alice = await traderOf(cluster, 'alice');
-      const [first, ...others] = numbersOf(cluster);
-      assert(first !== undefined);
-      await say(cluster, numbersOf(cluster), /^ready$/);
-      if ((await cluster.leader()) !== first) {
-        const { stderr } = await cli(cluster.directories[first]!, ['cluster', 'handover', 'n0'], {
-          settings: cluster.settingsOf(first),
-        });
-        assert.equal(stderr, '');
-      }
-      // The thread ends at its next snapshot.
-      for (let i = 1; !cluster.nodes[first]!.hasEnded; i++) {
-        assert(i < 1_000, 'it takes a snapshot');
-        await placed(cluster, alice, 1 + (i % 90));
-      }
-      assert.match(cluster.nodes[first]!.log, /stopping: follower: its thread ended/);
-      await placed(cluster, alice, 95, others);
-      await say(cluster, others, /^ready$/);
-    },
-    {},
-    (i) => (i === 0 ? { settings: FAILING } : {}),
-  ),
-);
-
-const AHEAD_MS = 3_600_000;
-
 test(
-  'a leader whose clock is wrong hands over; requests of clients with right clocks are taken',
-  NEEDS_ETCD,
-  () =>
-    clustered(
-      async (cluster) => {
-        const alice = await traderOf(cluster, 'alice');
-        await placed(cluster, alice, 1);
-        const first = await cluster.leader();
-        const others = numbersOf(cluster).filter((i) => i !== first);
-        await say(cluster, numbersOf(cluster), /^ready$/);
-        // It starts anew with a clock that is an hour ahead, and does not lead then.
-        await cluster.nodes[first]!.stop();
-        await cluster.run(first, preloaded({ FAULT_CLOCK_FROM_MS: `${AHEAD_MS}` }));
-        await say(cluster, [first], /^clock-skew$/);
-        assert.match(
-          cluster.nodes[first]!.log,
-          /clock of this node is 3[56]\d\d\.\d s ahead of the median of 3 nodes/,
-        );
-        await say(cluster, others, /^ready$/);
-        const refused = await cli(
-          cluster.directories[others[0]!]!,
-          ['cluster', 'handover', `n${first}`],
-          {
-            settings: cluster.settingsOf(others[0]!),
-          },
-        );
-        assert.match(refused.stderr, /cannot lead: read-only \(clock-skew\)/);
-        // With nobody better it leads, and decides what others have judged.
-        for (const i of others) await cluster.nodes[i]!.stop();
-        await cluster.leader([first]);
-        const [at = 0] = others;
-        await cluster.run(at);
-        await say(cluster, [at], /^ready$/);
-        assert.match(await readiness(cluster, first), /^ready$/, 'two nodes do not know');
-        const node = cluster.nodes[at]!;
-        const cancelled = await alice.ask(node, 'DELETE', '/cancel-all');
-        assert.equal(cancelled.status, 200, cancelled.text);
-        const issued = await alice.call(node, 'POST', '/auth/readonly-api-key');
-        assert.equal(issued.status, 200, issued.text);
-        await until(() => /2 nodes do not say which one is wrong/.test(node.log), WAIT_MS);
-        assert.equal((await cluster.statusOf(first)).cluster.role, 'leader');
-        // With a third one it is known, and the lead goes to a node that is right.
-        await cluster.run(others[1]!);
-        await until(async () => (await cluster.leader()) !== first, WAIT_MS);
-        await say(cluster, others, /^ready$/);
-        await say(cluster, [first], /^clock-skew$/);
-        const next = await cluster.leader();
-        assert.deepEqual(await handoverEntry(cluster, next), {
-          ...{ actor: `n${first}`, status: 200 },
-          body: { from: `n${first}`, to: `n${next}`, reasons: ['clock-skew'] },
-        });
-        await placed(cluster, alice, 2);
-        await cluster.level();
-      },
-      { CLUSTER_SILENCE_MS: '3000', CLUSTER_WAIT_MS: '30000' },
-    ),
+  'a leader that can open no file hands over',
+  needsLimits,
+  small(async (cluster) => {
+    const first = await cluster.leader();
+    const others = numbersOf(cluster).filter((i) => i !== first);
+    await say(cluster, numbersOf(cluster), /^ready$/);
+    const alice = await traderOf(cluster, 'alice');
+    // From here on nobody needs another connection to it.
+    for (const i of others) await placed(cluster, alice, 90 + i, [i]);
+    const { pid } = cluster.nodes[first]!;
+    const ports = cluster.etcd.members.map((member) => member.port);
+    await until(() => ports.every((it) => isConnected(pid, it)), WAIT_MS);
+    const endIdle = await idleConnections(cluster.nodes[first]!);
+    try {
+      const next = await tradeUntilLed(cluster, first);
+      const { body } = (await handoverEntry(cluster, next)) as { body: { reasons: string[] } };
+      assert.deepEqual(body.reasons, ['files']);
+    } finally {
+      endIdle();
+    }
+    await say(cluster, numbersOf(cluster), /^ready$/);
+    assert(!cluster.nodes[first]!.hasEnded);
+  }),
 );

@@ -4,7 +4,14 @@ import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { useCompiledNodes } from '../common/forms.ts';
 import { TestNode, temporaryDirectory, until } from '../common/node-harness.ts';
-import { type Cluster, clustered, NEEDS_ETCD, placed, traderOf, WAIT_MS } from './whole-cluster.ts';
+import {
+  type Cluster,
+  NEEDS_ETCD,
+  placed,
+  sharedCluster,
+  traderOf,
+  WAIT_MS,
+} from './whole-cluster.ts';
 
 useCompiledNodes();
 const OLD = 's'.repeat(32);
@@ -25,8 +32,10 @@ async function restarted(cluster: Cluster, i: number, further: Record<string, st
 }
 
 describe('the secret of a cluster', NEEDS_ETCD, () => {
-  test('a node with another secret is not ready and never leads; the others go on', () =>
-    clustered(async (cluster) => {
+  const on = sharedCluster();
+  test(
+    'a node with another secret is not ready and never leads; the others go on',
+    on(async (cluster) => {
       await taken(cluster, 1);
       const wrong = await cluster.follower();
       await restarted(cluster, wrong, { CLUSTER_SECRET: NEW });
@@ -59,10 +68,12 @@ describe('the secret of a cluster', NEEDS_ETCD, () => {
       await placed(cluster, alice, 21, [wrong]);
       for (const i of others) await cluster.run(i);
       await cluster.level();
-    }));
+    }),
+  );
 
-  test('a node with an empty directory and another secret says why it takes no copy', () =>
-    clustered(async (cluster) => {
+  test(
+    'a node with an empty directory and another secret says why it takes no copy',
+    on(async (cluster) => {
       const settings = { ...cluster.settingsOf(0), NODE_ID: 'new', CLUSTER_SECRET: NEW };
       const node = TestNode.begin(temporaryDirectory(), {
         ...settings,
@@ -75,10 +86,12 @@ describe('the secret of a cluster', NEEDS_ETCD, () => {
       } finally {
         await node.end('SIGKILL');
       }
-    }));
+    }),
+  );
 
-  test('the secret changes node by node, orders are taken at each node all the while', () =>
-    clustered(async (cluster) => {
+  test(
+    'the secret changes node by node, orders are taken at each node all the while',
+    on(async (cluster) => {
       let ticks = 1;
       const step = async (i: number, further: Record<string, string>): Promise<void> => {
         await restarted(cluster, i, further);
@@ -107,5 +120,6 @@ describe('the secret of a cluster', NEEDS_ETCD, () => {
       for (const { key, value } of rows) {
         assert(!value.includes(OLD) && !value.includes(NEW), `${key} holds a secret`);
       }
-    }));
+    }),
+  );
 });

@@ -122,7 +122,7 @@ describe('values that cannot be read', NEEDS_ETCD, () => {
   );
 
   test(
-    'among the nodes: said once, and a hand-over goes on without that node',
+    'among the nodes: said once, and a handover goes on without that node',
     on((cluster) =>
       withEtcd(cluster, async (etcd) => {
         const at = await cluster.leader();

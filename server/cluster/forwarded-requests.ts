@@ -1,14 +1,23 @@
 /**
- * A request of a client on its way from the node that took it to the one that leads, and its answer on the way back:
+ * Requests of clients that the leader decides: it runs the handler of the same route, and its answer is the client's.
+ * Bytes of a request and of an answer:
  *
  *   length of the head u32 | head, JSON | body
  *
- * Thread: the I/O thread. Not here: how it gets there (forwarder.ts).
+ * Thread: the I/O thread.
  */
 import assert from 'node:assert/strict';
+import { INTERNAL_ERROR } from '../common/error-bodies.ts';
+import type { Log } from '../common/logger.ts';
+import { RETRY_SOON, Unavailable } from '../common/unavailable.ts';
 import { RateHeaders } from '../http/limits/rate-headers.ts';
 import type { RateDecision } from '../http/limits/rate-limiter.ts';
 import type { RequestContext, Route } from '../http/request-context.ts';
+import { sequenceHeaders } from '../http/sequence.ts';
+import { Forwarder } from './forwarder.ts';
+import { NOT_LEADING } from './leader-link.ts';
+import { NOTHING_DONE, PeerCall } from './peers/calls.ts';
+import type { PeerServer } from './peers/peer-server.ts';
 
 type Headers = readonly (readonly [string, string])[];
 
@@ -18,17 +27,66 @@ type RequestHead = Pick<
   'method' | 'path' | 'query' | 'parameters' | 'headers' | 'address' | 'judgedAt'
 > & { readonly route: string };
 
-export interface ForwardedAnswer {
+interface ForwardedAnswer {
   readonly status: number;
   readonly headers: Headers;
   readonly body: Uint8Array;
 }
 
+const UNKNOWN_ROUTE = `${NOTHING_DONE}this node does not have the route`;
 const HEAD_LENGTH_BYTES = 4;
 const EMPTY = Buffer.alloc(0);
 
+export class RequestForwarder extends Forwarder {
+  /** @param here runs the handler of this node, which leads by then */
+  readonly forward = async (
+    context: RequestContext,
+    route: Pick<Route, 'method' | 'path'>,
+    judgedAt: number,
+    here: () => void | Promise<void>,
+  ): Promise<void> => {
+    const request = encodeRequest(context, routeName(route), judgedAt);
+    const outcome = await this.send(PeerCall.request, request, ['request']);
+    if (outcome === 'here') return here();
+    const { body, headers, status } = Buffer.isBuffer(outcome) ? decodeAnswer(outcome) : outcome;
+    return context.reply(status, body, headers);
+  };
+
+  /** @param sequence the newest durable batch */
+  serveRoutes(
+    server: Pick<PeerServer, 'answer'>,
+    routes: readonly Route[],
+    sequence: () => number,
+    print: Log,
+  ): void {
+    const byName = new Map(routes.map((route) => [routeName(route), route]));
+    this.serve(server, PeerCall.request, async (bytes) => {
+      const context = new ForwardedContext(bytes);
+      const route = byName.get(context.route);
+      if (route === undefined) throw new Error(UNKNOWN_ROUTE);
+      try {
+        await route.run(context);
+      } catch (error) {
+        // A read has changed nothing: the next leader answers it.
+        if (error instanceof Unavailable && route.writes !== true) throw new Error(NOT_LEADING);
+        if (error instanceof Unavailable) context.reply(503, error.body, RETRY_SOON);
+        else {
+          print('error', `${context.route}: ${(error as Error).message}`);
+          context.reply(500, INTERNAL_ERROR);
+        }
+      }
+      const answer = await context.answered;
+      if (route.writes !== true) return encodeAnswer(answer);
+      return encodeAnswer({
+        ...answer,
+        headers: [...answer.headers, ...sequenceHeaders(sequence())],
+      });
+    });
+  }
+}
+
 /** The name of a route: it is the same on all nodes. */
-export function routeName({ method, path }: Pick<Route, 'method' | 'path'>): string {
+function routeName({ method, path }: Pick<Route, 'method' | 'path'>): string {
   return `${method} ${path}`;
 }
 
@@ -40,7 +98,7 @@ export function encodeRequest(context: RequestContext, route: string, judgedAt: 
   return encode(head, body);
 }
 
-export function encodeAnswer({ body, headers, status }: ForwardedAnswer): Buffer {
+function encodeAnswer({ body, headers, status }: ForwardedAnswer): Buffer {
   return encode({ status, headers }, body);
 }
 
@@ -63,7 +121,7 @@ export function decode(bytes: Buffer): { readonly head: unknown; readonly body: 
 }
 
 /** A request that another node has taken, as a handler here sees it. */
-export class ForwardedContext implements RequestContext {
+class ForwardedContext implements RequestContext {
   readonly method;
   readonly path;
   readonly query;

@@ -1,14 +1,13 @@
 /**
- * Orders on their way from the node that took them to the one that leads. The workers of this node check what the
- * request alone decides; the leader gets commands, all those of a turn of the event loop in one call, and applies them.
+ * Orders that the leader applies. Workers of this node check shape, digest, wallet and signature; the leader gets
+ * commands, those of an event-loop iteration in one call.
  *
  *   call     of each request: bytes u32, kind i32 | apiKey (16) | address (20) | body, padded to 4
  *   answer   of each request: bytes u32, status u32 | sequence f64 | body, padded to 4
  *
- * Thread: the I/O thread. Cancels and all other requests are forwarded whole (forwarder.ts): there is nothing to save.
+ * Thread: the I/O thread. Cancels and all other requests are forwarded whole (forwarded-requests.ts).
  */
 import assert from 'node:assert/strict';
-import { RETRY_SOON } from '../common/unavailable.ts';
 import type { Headers } from '../http/answer-head.ts';
 import { sequenceHeaders } from '../http/sequence.ts';
 import { type OwnedRequest, weightOf } from '../orders/exchange-memory/slot-requests.ts';
@@ -16,12 +15,11 @@ import { RequestKind } from '../orders/exchange-memory/slots.ts';
 import { Check, checkedRequest, checkRequest } from '../orders/intake/checked-orders.ts';
 import type { OrderIntake } from '../orders/intake/order-intake.ts';
 import { isLong } from '../orders/intake/order-parts.ts';
-import { NOT_FORWARDED } from './forwarder.ts';
-import { type LeaderLink, NOT_LEADING } from './leader-link.ts';
+import { type Forwarder, NOT_FORWARDED } from './forwarder.ts';
 import { PeerCall } from './peers/calls.ts';
 import type { PeerServer } from './peers/peer-server.ts';
 
-/** Why a caller is refused whose credentials another node has checked; undefined = it is not. */
+/** Returns the refusal of a caller whose credentials another node has checked; `undefined` without one. */
 export type RefuseCaller = (
   apiKey: Buffer,
 ) => { readonly status: number; readonly body: string } | undefined;
@@ -31,27 +29,25 @@ const ANSWER_HEAD_BYTES = 16;
 const KEY_BYTES = 16;
 const ADDRESS_BYTES = 20;
 const OWNER_BYTES = KEY_BYTES + ADDRESS_BYTES;
-/** Of one call; what is more goes with the next. */
+/** Bodies of one call; further ones go with the next. */
 const CALL_BYTES_MAX = 2 ** 20;
 
 interface Answer {
   readonly status: number;
-  /** A batch that is durable, of all that the answer says the newest one. */
+  /** Newest durable batch that the answer depends on. */
   readonly sequence: number;
   readonly body: Uint8Array;
 }
 
 export class OrderForwarder {
-  private readonly link: LeaderLink;
-  private readonly isLeading: () => boolean;
+  private readonly forwarder: Forwarder;
   private outgoing: OwnedRequest[] = [];
 
-  constructor(link: LeaderLink, isLeading: () => boolean) {
-    this.link = link;
-    this.isLeading = isLeading;
+  constructor(forwarder: Forwarder) {
+    this.forwarder = forwarder;
   }
 
-  /** Takes a request that places orders. `lines`: those of this node; `mayCheck`: whether it may check it. */
+  /** @param mayCheck a worker of this node may check the orders */
   submit(request: OwnedRequest, lines: OrderIntake, mayCheck: boolean): void {
     // To check hundreds of orders in one go would keep a worker from those of others.
     if (isLong(request) || !mayCheck) this.send(request, lines);
@@ -66,24 +62,25 @@ export class OrderForwarder {
             else this.send(checkedRequest(request, answer), lines);
           },
           (failure) => {
-            if (failure === 'busy') request.answered(...NOT_FORWARDED.busy);
-            else this.send(request, lines);
+            if (failure === 'busy') {
+              const { body, status } = NOT_FORWARDED.busy;
+              request.answered(status, body);
+            } else this.send(request, lines);
           },
         ),
       );
   }
 
-  /** Answers what other nodes send here. @param sequence the newest batch that is durable */
+  /** @param sequence the newest durable batch */
   serve(
     server: Pick<PeerServer, 'answer'>,
     lines: OrderIntake,
     sequence: () => number,
     refuse: RefuseCaller,
   ): void {
-    server.answer(PeerCall.orders, async (bytes) => {
-      if (!this.isLeading()) throw new Error(NOT_LEADING);
-      return encodeAnswers(await Promise.all(take(bytes, lines, sequence, refuse)));
-    });
+    this.forwarder.serve(server, PeerCall.orders, async (bytes) =>
+      encodeAnswers(await Promise.all(take(bytes, lines, sequence, refuse))),
+    );
   }
 
   private send(request: OwnedRequest, lines: OrderIntake): void {
@@ -107,16 +104,15 @@ export class OrderForwarder {
   }
 
   private async call(requests: readonly OwnedRequest[], lines: OrderIntake): Promise<void> {
-    const outcome = await this.link.call(PeerCall.orders, encodeCall(requests));
-    for (const { kind } of requests) {
-      const isChecked = kind === RequestKind.checked;
-      this.link.meters.ended(isChecked ? 'checked_orders' : 'unchecked_orders', outcome);
-    }
+    const kinds = requests.map(({ kind }) =>
+      kind === RequestKind.checked ? 'checked_orders' : 'unchecked_orders',
+    );
+    const outcome = await this.forwarder.send(PeerCall.orders, encodeCall(requests), kinds);
     if (outcome === 'here') {
       for (const request of requests) lines.submit(request);
-    } else if (typeof outcome === 'string') {
-      const headers = outcome === 'unknown' ? [] : RETRY_SOON;
-      for (const { answered } of requests) answered(...NOT_FORWARDED[outcome], headers);
+    } else if (!Buffer.isBuffer(outcome)) {
+      const { body, headers, status } = outcome;
+      for (const { answered } of requests) answered(status, body, headers);
     } else {
       let at = 0;
       let newest = -1;
@@ -159,7 +155,7 @@ const FORWARDED: ReadonlySet<number> = new Set([
   RequestKind.checked,
 ]);
 
-/** The requests of a call, each on its way to its answer, in their order. */
+/** The answers to the requests of a call, in their order. */
 function take(
   bytes: Buffer,
   lines: OrderIntake,

@@ -1,18 +1,17 @@
 /**
- * Changes that operators make by the admin listener of a node that follows: the node that leads makes them. Who may
- * make them was checked by the node that took them; both have them in their audit logs.
+ * Changes that operators make on the admin listener of a follower: the leader makes them. The receiving node checks the
+ * admin token; both nodes have the change in their audit logs.
  *
  * Thread: the I/O thread.
  */
 import type { MakeElsewhere, OperationAnswer, OperationCall } from '../admin/operations.ts';
 import type { AppliedSequence } from '../orders/intake/applied-sequence.ts';
-import { decode, encode } from './forwarded-request.ts';
-import { NOT_FORWARDED } from './forwarder.ts';
-import { type LeaderLink, NOT_LEADING } from './leader-link.ts';
+import { decode, encode } from './forwarded-requests.ts';
+import type { Forwarder } from './forwarder.ts';
 import { PeerCall } from './peers/calls.ts';
 import type { PeerServer } from './peers/peer-server.ts';
 
-/** So long an answer waits until the node that took the request shows what has changed. */
+/** Longest wait of an answer until the receiving node shows the change. */
 const SHOWN_MS_MAX = 1_000;
 
 type CallHead = Omit<OperationCall, 'body'>;
@@ -20,27 +19,22 @@ type AnswerHead = Omit<OperationAnswer, 'body'>;
 
 export class OperationForwarder {
   private readonly node: string;
-  private readonly link: LeaderLink;
-  private readonly isLeading: () => boolean;
+  private readonly forwarder: Forwarder;
 
-  constructor(node: string, link: LeaderLink, isLeading: () => boolean) {
+  constructor(node: string, forwarder: Forwarder) {
     this.node = node;
-    this.link = link;
-    this.isLeading = isLeading;
+    this.forwarder = forwarder;
   }
 
-  /** @param applied of this node: whoever has an answer of it finds the change there */
+  /** @param applied of this node, which shows the change before the answer leaves */
   forwardTo(applied: AppliedSequence): MakeElsewhere {
     return async ({ actor, body, key, query }) => {
-      if (this.isLeading()) return undefined;
+      if (!this.forwarder.isNeeded()) return undefined;
       const head: CallHead = { key, query, actor: `${actor}, at ${this.node}` };
-      const outcome = await this.link.call(PeerCall.operation, encode(head, body));
-      this.link.meters.ended('operation', outcome);
+      const request = encode(head, body);
+      const outcome = await this.forwarder.send(PeerCall.operation, request, ['operation']);
       if (outcome === 'here') return undefined;
-      if (typeof outcome === 'string') {
-        const [status, text] = NOT_FORWARDED[outcome];
-        return { status, body: text };
-      }
+      if (!Buffer.isBuffer(outcome)) return { status: outcome.status, body: outcome.body };
       const answer = decode(outcome);
       const made = answer.head as AnswerHead;
       await applied.when(made.sequence ?? 0, SHOWN_MS_MAX);
@@ -48,13 +42,11 @@ export class OperationForwarder {
     };
   }
 
-  /** Makes what other nodes send here. */
   serve(
     server: Pick<PeerServer, 'answer'>,
     run: (call: OperationCall) => Promise<OperationAnswer>,
   ): void {
-    server.answer(PeerCall.operation, async (bytes) => {
-      if (!this.isLeading()) throw new Error(NOT_LEADING);
+    this.forwarder.serve(server, PeerCall.operation, async (bytes) => {
       const { body, head } = decode(bytes);
       const { body: text, ...answer } = await run({ ...(head as CallHead), body });
       return encode(answer, Buffer.from(text));
