@@ -36,18 +36,15 @@ import {
 import { CLIENT_MEMBER, type Kind } from './shape.ts';
 import { keyOf, NO_ROWS } from './text-index.ts';
 
-/** Body of a 500 of the catalog API (docs/protocol.md#catalog-errors). */
 export const CATALOG_FAILURE = typedErrorBody('internal error', 'internal error');
 const SEARCH_BUSY = typedErrorBody('unavailable', 'too many searches are waiting');
 
 const DIGITS = /^[0-9]+$/;
 const CONDITION_ID = /^0x[0-9a-f]{64}$/i;
-/** The cursor of a keyset list: an object and its rank. */
 const PLACE = /^(\d{1,15})\.(\d{1,10})$/;
 /** Always empty: the node has no market makers apart from its traders. */
 const CLIENT_MEMBERS = Buffer.from(`,"${CLIENT_MEMBER}":""`);
 
-/** Whether each kind is shown with statistics. */
 const SHOWN = {
   markets: 'statistics',
   events: 'statistics',
@@ -58,15 +55,14 @@ const SHOWN = {
 export interface CatalogParts {
   readonly generation: () => CatalogGeneration;
   /**
-   * Events in lists and searches contain their markets, and markets contain members that some
+   * True: events in lists and searches contain their markets, and markets the members that some
    * clients require.
    */
   readonly forClients?: boolean;
-  /** What a 400 says first; one without `q` in a search always says that. */
+  /** First words of a 400; a search without `q` always has the literal. */
   readonly errors?: CatalogErrors;
 }
 
-/** Every route that is answered from the catalog. */
 export function catalogRoutes(parts: CatalogParts): ParsedRoute[] {
   const answers = new CatalogAnswers(parts.generation, parts.errors);
   const routes = new CatalogRoutes(answers, parts);
@@ -133,7 +129,6 @@ class CatalogRoutes {
     return { path: `/${kind}`, parameters, answer, shown: SHOWN[kind] };
   }
 
-  /** Pages by cursor: each begins after the last object of the page before. */
   private keyset(kind: 'markets' | 'events'): CatalogRoute {
     const { page } = this.answers;
     const answer = (request: CheckedRequest) => {
@@ -159,7 +154,7 @@ class CatalogRoutes {
     return { path: `/${kind}/keyset`, parameters: PARAMETERS[`${kind}Keyset`], answer };
   }
 
-  /** Answers a list: at once, or after it was sorted, which takes some turns of the event loop. */
+  /** Answers a list at once, or after a sort that takes several event-loop iterations. */
   private ranked(
     kind: Kind,
     request: CheckedRequest,
@@ -237,7 +232,7 @@ class CatalogRoutes {
     return { path: '/public-search', parameters: PARAMETERS.search, answer };
   }
 
-  /** The routes for one object; if several share a slug, the newest is returned. */
+  /** Route of one object; if several share a slug, the newest is returned. */
   private found(kind: Kind, path: string, parameters: Parameters, bytesOf: Answer): CatalogRoute {
     const key = path.includes('/:slug') ? 'slug' : 'id';
     const answer = (request: CheckedRequest) => {
@@ -259,8 +254,8 @@ class CatalogRoutes {
 type Answer = (renderer: Renderer, row: number, catalog: PreparedCatalog) => Rendered;
 
 /**
- * The rows for a part of a path, ascending; undefined when it is not a valid key: the id of an
- * event is an integer (docs/protocol.md#catalog-queries).
+ * Rows for a part of a path, ascending; `undefined` for an invalid key
+ * (docs/protocol.md#catalog-queries).
  */
 function rowsUnder(
   catalog: PreparedCatalog,
@@ -275,7 +270,6 @@ function rowsUnder(
   return isCondition ? rowsOf(catalog, kind, 'conditionId', [keyOf('number', part)]) : NO_ROWS;
 }
 
-/** The requested page of search results; tags are paged like events. */
 function foundPage(
   generation: CatalogGeneration,
   found: { readonly events: Uint32Array; readonly tags: Uint32Array },
@@ -308,14 +302,16 @@ function cursorOf({ id, rank }: RankCursor): string {
   return Buffer.from(`${id}.${rank}`).toString('base64url');
 }
 
-/** Undefined for the first page, null when the text is not a cursor. */
+/** Returns `undefined` for the first page, null when the text is not a cursor. */
 function placeOf(cursor: string): RankCursor | undefined | null {
   if (cursor === '') return undefined;
   const match = PLACE.exec(Buffer.from(cursor, 'base64url').toString('latin1'));
   return match === null ? null : { id: Number(match[1]), rank: Number(match[2]) };
 }
 
-/** A part of a path, where `+` is itself; undefined for what is not percent-encoded UTF-8. */
+/**
+ * Decodes a part of a path, where `+` is itself; `undefined` for what is not percent-encoded UTF-8.
+ */
 function decodePath(part: string): string | undefined {
   if (!part.includes('%')) return part;
   try {

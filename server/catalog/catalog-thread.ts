@@ -19,10 +19,10 @@ import { marketCommands, unsaidEndsIn, unsaidResolutions } from './market-regist
 import { buffersOf } from './prepared.ts';
 import { makeReady, type ReadyCatalog, readSnapshot } from './snapshot.ts';
 
-/** The log names only the first ones, because a catalog of another kind would fill it. */
+/** Named markets of one load; a catalog of another kind would fill the log. */
 const WARNINGS_MAX = 20;
 
-/** Sent to the search thread: SearchTexts as JSON, and null after the last of them. */
+/** Message to the search thread: SearchTexts as JSON, and null after the last of them. */
 export type TextMessage = Uint8Array | null;
 
 async function run({ setup, texts }: CatalogThreadData): Promise<void> {
@@ -63,7 +63,6 @@ async function run({ setup, texts }: CatalogThreadData): Promise<void> {
   texts.close();
 }
 
-/** A generation as it is served, and how it differs from what is stored. */
 interface ReadGeneration extends Pick<LoadedCatalog, 'contradictions' | 'mended'> {
   readonly ready: ReadyCatalog;
 }
@@ -74,7 +73,7 @@ interface ReadGeneration extends Pick<LoadedCatalog, 'contradictions' | 'mended'
 function readOnce(
   store: CatalogStore,
   send: (texts: Uint8Array) => void,
-  t: Tables | undefined,
+  tables: Tables | undefined,
   warn: (line: string) => void,
 ): ReadGeneration & Pick<LoadedCatalog, 'digest' | 'number'> {
   for (;;) {
@@ -82,16 +81,16 @@ function readOnce(
     const texts: Uint8Array[] = [];
     const take = (bytes: Uint8Array): void => void texts.push(bytes);
     const stored = readSnapshot(store, take, warn);
-    const isUsable = stored !== undefined && (t === undefined || isAligned(t, stored));
+    const isUsable = stored !== undefined && (tables === undefined || isAligned(tables, stored));
     const catalog = isUsable ? undefined : store.load();
     const digest = store.digest();
     if ((store.current() ?? 0) !== number) continue;
     if (catalog === undefined) {
       texts.forEach(send);
-      const contradictions = t === undefined ? [] : withoutOutcomes(t, stored!);
+      const contradictions = tables === undefined ? [] : withoutOutcomes(tables, stored!);
       return { digest, number, ready: stored!, contradictions, mended: 0 };
     }
-    const aligned = alignedCatalog(catalog, t);
+    const aligned = alignedCatalog(catalog, tables);
     return { digest, number, ...aligned, ready: makeReady(aligned.catalog, send) };
   }
 }

@@ -27,14 +27,14 @@ import {
   statisticsWithoutBook,
 } from './statistics-text.ts';
 
-/** Random bytes that make the tag different from that of another start, and of another node. */
+/** Random bytes of the tag: it differs from that of another start and of another node. */
 const TAG_BYTES = 6;
 
 export class CatalogStatistics {
   readonly markets: StatisticColumns<MarketStatistics>;
   readonly events: StatisticColumns<EventStatistics>;
   private readonly prepared: PreparedCatalog;
-  /** Events with a changed market: their rows, and a mark for each. */
+  /** Rows of events with a changed market, and a mark for each row. */
   private readonly touched: number[] = [];
   private readonly isTouched: Uint8Array;
   private readonly start = randomBytes(TAG_BYTES).toString('hex');
@@ -57,7 +57,7 @@ export class CatalogStatistics {
     this.tag = this.nextTag();
   }
 
-  /** The statistics of a kind, if it has any. */
+  /** Statistics of a kind; `undefined` for tags and series. */
   of(
     kind: Kind,
   ): StatisticColumns<MarketStatistics> | StatisticColumns<EventStatistics> | undefined {
@@ -65,13 +65,12 @@ export class CatalogStatistics {
   }
 
   /**
-   * The tag of all answers that show statistics. It is weak, because compressed answers have it too.
+   * Tag of all answers that show statistics. It is weak, because compressed answers have it too.
    */
   get etag(): string {
     return this.tag;
   }
 
-  /** Sets the statistics of a market, with a price for each of its outcomes. */
   setMarket(row: number, statistics: MarketStatistics): void {
     if (!this.markets.set(row, statistics, statistics.prices)) return;
     const event = this.prepared.markets.event[row]!;
@@ -80,7 +79,7 @@ export class CatalogStatistics {
     this.touched.push(event);
   }
 
-  /** Adds up the changes since the last call; from now on answers show them. */
+  /** Adds up the changes since the last call; answers show them from now on. */
   publish(): void {
     if (this.touched.length === 0) return;
     for (const row of this.touched) {
@@ -110,15 +109,12 @@ export class CatalogStatistics {
 }
 
 interface Column {
-  /** In micro-units, by row. */
   readonly values: Float64Array<ArrayBuffer>;
   changes: number;
   order: SortOrder | undefined;
-  /** The number of changes at the time of the last sort. */
   sortedAt: number;
 }
 
-/** The statistics of markets or of events, by name and row, and where they are shown. */
 class StatisticColumns<Source> {
   private readonly statistics: readonly Statistic<Source>[];
   private readonly text: StatisticText<Source>;
@@ -126,9 +122,7 @@ class StatisticColumns<Source> {
   private readonly bytes: Buffer;
   private readonly objects: PreparedObjects;
   private readonly total: number;
-  /** Grows to the longest span. */
   private scratch = Buffer.alloc(0);
-  /** Made when first needed. */
   private sorter: NumberSorter | undefined;
 
   constructor(
@@ -153,12 +147,13 @@ class StatisticColumns<Source> {
     return this.columns.has(name);
   }
 
-  /** By row. */
   valuesOf(name: string): Float64Array {
     return this.columns.get(name)!.values;
   }
 
-  /** Writes the statistics of a row into its fragment; false when they are already there. */
+  /**
+   * Writes the statistics of a row into its fragment; returns false when they are there already.
+   */
   set(row: number, source: Source, prices: readonly number[]): boolean {
     const start = this.objects.figuresStart[row]!;
     const length = this.objects.coreEnd[row]! - start;
@@ -178,10 +173,7 @@ class StatisticColumns<Source> {
     return true;
   }
 
-  /**
-   * All rows by a statistic, ascending, in their current order; undefined when the name is not a
-   * statistic.
-   */
+  /** Current order of all rows by a statistic, ascending; `undefined` for another column. */
   orderBy(name: string): SortOrder | undefined {
     const column = this.columns.get(name);
     if (column === undefined) return undefined;

@@ -16,7 +16,7 @@ import type { Kind } from './shape.ts';
 import { emptyOrder, inSteps, NumberSorter } from './sort-orders.ts';
 
 /**
- * The order of a listing: the row of rank 0 comes first. Rows without a value are last in both
+ * Order of a listing: the row of rank 0 comes first. Rows without a value are last in both
  * directions; equal values are ordered by id, in the requested direction
  * (docs/protocol.md#sort-order).
  */
@@ -25,7 +25,6 @@ export class Ranking {
   private readonly order: SortOrder | undefined;
   private readonly isAscending: boolean;
 
-  /** @param order undefined = by id */
   constructor(total: number, order: SortOrder | undefined, isAscending: boolean) {
     this.total = total;
     this.order = order;
@@ -42,7 +41,7 @@ export class Ranking {
     return this.placeAt(place);
   }
 
-  /** By row, step by step: the number of its run of equal values, in the order of ranks. */
+  /** Computes by row, in steps, the number of its run of equal values in the order of ranks. */
   *runs(): Generator<void, Float64Array> {
     const runs = new Float64Array(this.total);
     let run = 0;
@@ -52,9 +51,7 @@ export class Ranking {
     return runs;
   }
 
-  /**
-   * Numbers the runs of the ranks [start, end), after one whose run is `run`. Returns the last run.
-   */
+  /** Numbers the runs of the ranks [start, end) after run number `run`. Returns the last number. */
   private numberRuns(runs: Float64Array, run: number, start: number, end: number): number {
     const { isAscending, order, total } = this;
     let last = run;
@@ -71,8 +68,8 @@ export class Ranking {
   }
 
   /**
-   * Converts ranks to places and back. When descending, rows with a value and rows without one are
-   * reversed separately.
+   * Converts ranks to places and back. Descending orders reverse rows with and without a value
+   * separately.
    */
   private placeAt(rank: number): number {
     if (this.isAscending) return rank;
@@ -81,18 +78,19 @@ export class Ranking {
   }
 }
 
-/** An order, and the tag of the statistics by which it was sorted. */
 export interface Ranked {
   readonly ranking: Ranking;
   readonly etag: string;
 }
 
-/** Whether a query needs a sort of its own: by several columns, some of which may be statistics. */
+/**
+ * Returns true for a query by several columns, of which some may be statistics: it needs a sort of
+ * its own.
+ */
 export function isSortedFor(kind: Kind, { statistics }: Listed, { order }: CatalogQuery): boolean {
   return order.length > 1 && statistics.of(kind) !== undefined;
 }
 
-/** By id or by one column, at once. */
 export function rankingOf(
   kind: Kind,
   { statistics, prepared }: Listed,
@@ -106,12 +104,10 @@ export function rankingOf(
   return new Ranking(ids.length, statistics.of(kind)?.orderBy(name) ?? orders[name], isAscending);
 }
 
-/** Sorts for requests. */
 export class Rankings {
   private last: Promise<unknown> = Promise.resolve();
   private sorter = new NumberSorter(0);
 
-  /** @param isGone the client has disconnected; the result is then undefined */
   sort(
     kind: Kind,
     listed: Listed,

@@ -45,7 +45,7 @@ function targetsOf(random: Random, catalog: NaiveCatalog): string[] {
 
 test('lists show statistics and sort by them as a plain sort does, however often they change', (t) =>
   seeded(async (random, seed) => {
-    const json = oddCatalog(seed, 400);
+    const json = oddCatalog(seed, 250);
     const server = await serveCatalog(json, t);
     let statistics: StatisticsById = new Map();
     for (let round = 0; round < (SHORT ? 2 : 4); round++) {
@@ -60,7 +60,7 @@ test('lists show statistics and sort by them as a plain sort does, however often
 
 test('every column of a catalog with statistics sorts whole, and every object shows its own', (t) =>
   seeded(async (random, seed) => {
-    const json = oddCatalog(seed, 150);
+    const json = oddCatalog(seed, 100);
     const statistics = drawStatistics(random, readNaive(json), new Map());
     const naive = readNaive(json, statistics);
     const server = await serveCatalog(json, t);
