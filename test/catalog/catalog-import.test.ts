@@ -261,7 +261,7 @@ test('the environment can be opened after a small catalog has replaced a larger 
   }
 });
 
-test('a mirror has the same bound, and --force of `catalog sync` goes beyond it', async (t) => {
+test('a catalog sync has the same bound, and --force of `catalog sync` goes beyond it', async (t) => {
   const { source, store, sync, fails } = await stage(t, sourceFile(10));
   await sync();
   source.file = sourceFile(4);

@@ -1,6 +1,6 @@
 /**
- * Mirroring from sources that die, hang, lie and change underneath. What a failed pull must never do
- * is touch the catalog.
+ * Pulls from sources that die, hang, lie and change underneath. A failed pull never touches the
+ * catalog.
  */
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';

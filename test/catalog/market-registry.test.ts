@@ -341,8 +341,8 @@ test('what the catalog says of a market is found by its slot, and follows a new 
   assert.equal(find(1)?.slug, 'renamed');
   assert.equal(find(2), undefined, 'a market that left the catalog has no text');
   assert.deepEqual(
-    [1, 2].map((slot) => held(slot as MarketRow)?.slug),
+    [1, 2].map((slot) => pinned(slot as MarketRow)?.slug),
     ['question-1', `question-${0xbeef}`],
-    'who held it goes on to ask the one before',
+    'a pinned look-up goes on to read the catalog before',
   );
 });
