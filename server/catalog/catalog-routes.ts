@@ -162,7 +162,7 @@ class CatalogRoutes {
   ): (() => Rendered) | undefined | Promise<void> {
     const { query, served } = request;
     const { generation } = served;
-    if (!isSortedFor(kind, generation, query)) {
+    if (!isSortedFor(query)) {
       return () => render(rankingOf(kind, generation, query));
     }
     if (this.answers.confirm(request)) return undefined;
@@ -220,7 +220,7 @@ class CatalogRoutes {
       const searching = generation.search(query.q);
       if (searching === undefined) return context.reply(503, SEARCH_BUSY, RETRY_SOON);
       const found = await searching;
-      const ranked = isSortedFor('events', generation, query)
+      const ranked = isSortedFor(query)
         ? await this.sort('events', request)
         : { ranking: rankingOf('events', generation, query), etag: generation.statistics.etag };
       if (ranked === undefined) return;

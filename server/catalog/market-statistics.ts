@@ -10,6 +10,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { AMOUNT_MAX } from '../../engine/tables/capacities.ts';
+import { MICRO } from '../../engine/tables/units.ts';
 import type { PreparedCatalog, PreparedObjects, SortOrder } from './prepared.ts';
 import {
   EVENT_STATISTICS,
@@ -57,11 +58,12 @@ export class CatalogStatistics {
     this.tag = this.nextTag();
   }
 
-  /** Statistics of a kind; `undefined` for tags and series. */
-  of(
-    kind: Kind,
-  ): StatisticColumns<MarketStatistics> | StatisticColumns<EventStatistics> | undefined {
-    return kind === 'markets' || kind === 'events' ? this[kind] : undefined;
+  column(kind: Kind, name: string): Column {
+    const isListed = kind === 'markets' || kind === 'events';
+    const live = isListed ? this[kind].columns.get(name) : undefined;
+    if (live !== undefined) return live;
+    const order = this.prepared[kind].orders[name]!;
+    return { values: order.values, unit: 1, isLive: false, order: () => order };
   }
 
   /**
@@ -94,7 +96,7 @@ export class CatalogStatistics {
   private sumUp(row: number): void {
     const { ends, values } = this.prepared.events.markets;
     const sumOf = (name: string): number => {
-      const column = this.markets.valuesOf(name);
+      const column = this.markets.columns.get(name)!.values;
       let sum = 0;
       for (let i = ends[row]!; i < ends[row + 1]!; i++) sum += column[values[i]!]!;
       return Math.min(sum, AMOUNT_MAX);
@@ -108,20 +110,50 @@ export class CatalogStatistics {
   }
 }
 
-interface Column {
+/** A column of a kind, prepared or live: values for its bounds, and the order of all rows. */
+export interface Column {
+  /** By row, as multiples of `unit`. */
+  readonly values: Float64Array;
+  readonly unit: number;
+  /** True: the values change while the generation is served. */
+  readonly isLive: boolean;
+  order(): SortOrder;
+}
+
+class LiveColumn implements Column {
   readonly values: Float64Array<ArrayBuffer>;
-  changes: number;
-  order: SortOrder | undefined;
-  sortedAt: number;
+  readonly unit = MICRO;
+  readonly isLive = true;
+  private readonly sorter: () => NumberSorter;
+  private sorted: SortOrder | undefined;
+  private isStale = true;
+
+  constructor(values: Float64Array<ArrayBuffer>, sorter: () => NumberSorter) {
+    this.values = values;
+    this.sorter = sorter;
+  }
+
+  set(row: number, value: number): void {
+    if (this.values[row] === value) return;
+    this.values[row] = value;
+    this.isStale = true;
+  }
+
+  /** Ascending; the order changes with the next call after a change. */
+  order(): SortOrder {
+    this.sorted ??= emptyOrder(this.values.length, this.values);
+    if (this.isStale) this.sorter().sort(this.values, this.sorted);
+    this.isStale = false;
+    return this.sorted;
+  }
 }
 
 class StatisticColumns<Source> {
+  readonly columns: ReadonlyMap<string, LiveColumn>;
   private readonly statistics: readonly Statistic<Source>[];
   private readonly text: StatisticText<Source>;
-  private readonly columns = new Map<string, Column>();
   private readonly bytes: Buffer;
   private readonly objects: PreparedObjects;
-  private readonly total: number;
   private scratch = Buffer.alloc(0);
   private sorter: NumberSorter | undefined;
 
@@ -136,24 +168,19 @@ class StatisticColumns<Source> {
     this.objects = objects;
     this.statistics = statistics;
     this.text = text;
-    this.total = objects.ids.length;
-    for (const { name, read } of statistics) {
-      const values = new Float64Array(this.total).fill(read(first));
-      this.columns.set(name, { values, changes: 0, order: undefined, sortedAt: 0 });
-    }
+    const { length } = objects.ids;
+    const sorter = (): NumberSorter => {
+      this.sorter ??= new NumberSorter(length);
+      return this.sorter;
+    };
+    this.columns = new Map(
+      statistics.map(({ name, read }) => {
+        return [name, new LiveColumn(new Float64Array(length).fill(read(first)), sorter)];
+      }),
+    );
   }
 
-  has(name: string): boolean {
-    return this.columns.has(name);
-  }
-
-  valuesOf(name: string): Float64Array {
-    return this.columns.get(name)!.values;
-  }
-
-  /**
-   * Writes the statistics of a row into its fragment; returns false when they are there already.
-   */
+  /** Writes the statistics of a row into its fragment; returns false when they are there already. */
   set(row: number, source: Source, prices: readonly number[]): boolean {
     const start = this.objects.figuresStart[row]!;
     const length = this.objects.coreEnd[row]! - start;
@@ -163,26 +190,7 @@ class StatisticColumns<Source> {
     if (span.compare(this.bytes, start, start + length) === 0) return false;
     this.bytes.set(span, start);
     this.objects.figuresEnd[row] = start + end;
-    for (const { name, read } of this.statistics) {
-      const column = this.columns.get(name)!;
-      const value = read(source);
-      if (column.values[row] === value) continue;
-      column.values[row] = value;
-      column.changes += 1;
-    }
+    for (const { name, read } of this.statistics) this.columns.get(name)!.set(row, read(source));
     return true;
-  }
-
-  /** Current order of all rows by a statistic, ascending; `undefined` for another column. */
-  orderBy(name: string): SortOrder | undefined {
-    const column = this.columns.get(name);
-    if (column === undefined) return undefined;
-    const { total } = this;
-    if (column.order !== undefined && column.sortedAt === column.changes) return column.order;
-    column.order ??= emptyOrder(total, column.values);
-    this.sorter ??= new NumberSorter(total);
-    this.sorter.sort(column.values, column.order);
-    column.sortedAt = column.changes;
-    return column.order;
   }
 }

@@ -83,12 +83,9 @@ export interface Ranked {
   readonly etag: string;
 }
 
-/**
- * Returns true for a query by several columns, of which some may be statistics: it needs a sort of
- * its own.
- */
-export function isSortedFor(kind: Kind, { statistics }: Listed, { order }: CatalogQuery): boolean {
-  return order.length > 1 && statistics.of(kind) !== undefined;
+/** Returns true for a query by several columns: it needs a sort of its own. */
+export function isSortedFor({ order }: CatalogQuery): boolean {
+  return order.length > 1;
 }
 
 export function rankingOf(
@@ -96,12 +93,12 @@ export function rankingOf(
   { statistics, prepared }: Listed,
   query: CatalogQuery,
 ): Ranking {
-  const { ids, orders } = prepared[kind];
+  const { ids } = prepared[kind];
   // Tags and series are always listed by id, ascending.
   const isAscending = query.ascending === 1 || kind === 'tags' || kind === 'series';
   const [name] = query.order;
   if (name === undefined) return new Ranking(ids.length, undefined, isAscending);
-  return new Ranking(ids.length, statistics.of(kind)?.orderBy(name) ?? orders[name], isAscending);
+  return new Ranking(ids.length, statistics.column(kind, name).order(), isAscending);
 }
 
 export class Rankings {
@@ -144,15 +141,12 @@ function* stepsOf(
   query: CatalogQuery,
   sorter: NumberSorter,
 ): Generator<void, Ranking> {
-  const { ids, orders } = prepared[kind];
-  const total = ids.length;
-  const live = statistics.of(kind);
+  const total = prepared[kind].ids.length;
   const isAscending = query.ascending === 1;
-  const columns = query.order.map((name) =>
-    live?.has(name) === true
-      ? live.valuesOf(name).slice()
-      : new Ranking(total, orders[name], isAscending),
-  );
+  const columns = query.order.map((name) => {
+    const column = statistics.column(kind, name);
+    return column.isLive ? column.values.slice() : new Ranking(total, column.order(), isAscending);
+  });
   const combined = emptyOrder(total);
   const { places, rows } = combined;
   // By the last column first: each further sort keeps the order of equal values.

@@ -20,7 +20,6 @@ const NONE = -1;
 
 /** Checks of rows that cost as much as sorting one. */
 const SORT_COST = 16;
-const MICRO = 1_000_000;
 
 export function scopeOf(catalog: PreparedCatalog, query: CatalogQuery): CreatorScope | undefined {
   return query.creator === '' ? undefined : new CreatorScope(catalog, query.creator);
@@ -128,7 +127,7 @@ function rankBehind(
   { id, rank }: RankCursor,
 ): number {
   // If the order is by statistics, only the rank is a reliable position.
-  if (query.order.some((name) => statistics.of(kind)?.has(name))) return rank + 1;
+  if (query.order.some((name) => statistics.column(kind, name).isLive)) return rank + 1;
   const { ids } = prepared[kind];
   const row = placeAmong(ids, id);
   if (row !== NONE) return ranking.rankOf(row) + 1;
@@ -173,9 +172,8 @@ export class RowFilter {
     this.flagMask = query.flagMask;
     this.flagValues = query.flagValues;
     this.columns = query.ranges.map(({ column, min, max }) => {
-      const live = statistics.of(kind)?.has(column) === true;
-      const values = live ? statistics.of(kind)!.valuesOf(column) : objects.orders[column]!.values;
-      return { values, min, max, unit: live ? MICRO : 1 };
+      const { unit, values } = statistics.column(kind, column);
+      return { values, unit, min, max };
     });
     this.eventOf = kind === 'markets' ? prepared.markets.event : undefined;
     this.scope = scopeOf(prepared, query);
@@ -228,7 +226,7 @@ export class RowFilter {
     if (few !== undefined) return few.filter((row) => placeAmong(events, eventOf![row]!) !== NONE);
     const count = eventOf === undefined ? events.length : countOf(markets, events);
     if (count * fewMax <= this.flags.length) {
-      return eventOf === undefined ? events : valuesOf(markets, events);
+      return eventOf === undefined ? events : relatedToAny(markets, events);
     }
     this.marks = marked(events, ids.length);
     return undefined;
@@ -294,16 +292,6 @@ function countOf({ ends }: Relation, rows: Uint32Array): number {
   let count = 0;
   for (let i = 0; i < rows.length; i++) count += ends[rows[i]! + 1]! - ends[rows[i]!]!;
   return count;
-}
-
-function valuesOf(relation: Relation, rows: Uint32Array): Uint32Array {
-  const { ends, values } = relation;
-  const related = new Uint32Array(countOf(relation, rows));
-  let at = 0;
-  for (let i = 0; i < rows.length; i++) {
-    for (let j = ends[rows[i]!]!; j < ends[rows[i]! + 1]!; j++) related[at++] = values[j]!;
-  }
-  return related;
 }
 
 /** Related tags, most events in common first, equals by id; without the tags themselves. */

@@ -63,8 +63,8 @@ export class StatisticsService {
     while (!next.advance(SLICE_MS) && !this.isClosed) await breathe();
     if (this.isClosed) return;
     // The most frequent sort order. The first sort is slow, until V8 has compiled it.
-    target.statistics.markets.orderBy('volume');
-    target.statistics.events.orderBy('volume');
+    target.statistics.column('markets', 'volume').order();
+    target.statistics.column('events', 'volume').order();
     clearTimeout(this.timer);
     this.followed = next;
     this.timer = setTimeout(this.pass, PASS_MS);
@@ -125,8 +125,8 @@ class StatisticsPass {
     this.target = target;
     const { keyEnds } = target.prepared.markets.keys.conditionId!;
     this.missing = Array.from({ length: keyEnds.length - 1 }, (_, key) => key);
-    this.shownVolumes = target.statistics.markets.valuesOf('volume');
-    this.shownDays = target.statistics.markets.valuesOf('volume24hr');
+    this.shownVolumes = target.statistics.column('markets', 'volume').values;
+    this.shownDays = target.statistics.column('markets', 'volume24hr').values;
   }
 
   get isDone(): boolean {

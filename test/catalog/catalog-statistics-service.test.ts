@@ -208,25 +208,28 @@ test('a catalog shows books and volumes when it is taken up, and their changes s
   assert.deepEqual(shown(target, 'markets', 7, unknown), unknown, 'one that is not registered');
   const ofEvent = showEventStatistics([first, second]);
   assert.deepEqual(shown(target, 'events', 0, ofEvent), ofEvent);
-  assert.deepEqual([...target.statistics.markets.orderBy('volume')!.rows].slice(-3), [2, 1, 0]);
+  assert.deepEqual(
+    [...target.statistics.column('markets', 'volume').order().rows].slice(-3),
+    [2, 1, 0],
+  );
 
   const { etag } = target.statistics;
   rest(2, 'SELL', 10_000_000n, 6_000_000n);
   volumes.total.set(6, 99_000_000);
   // Markets follow one another, with pauses.
-  const shows = target.statistics.markets;
-  await until(
-    () =>
-      shows.valuesOf('liquidity')[0] !== 4_000_000 && shows.valuesOf('volume')[5] === 99_000_000,
-  );
+  const valuesOf = (name: string) => target.statistics.column('markets', name).values;
+  await until(() => valuesOf('liquidity')[0] !== 4_000_000 && valuesOf('volume')[5] === 99_000_000);
   assert.notEqual(target.statistics.etag, etag);
   assertShown(target, 0, { ...statisticsOf(driver, 1), ...sums });
   assertShown(target, 5, { ...statisticsOf(driver, 6), volume: 99_000_000 });
-  assert.deepEqual([...target.statistics.markets.orderBy('volume')!.rows].slice(-2), [0, 5]);
+  assert.deepEqual(
+    [...target.statistics.column('markets', 'volume').order().rows].slice(-2),
+    [0, 5],
+  );
 
   setTime(86_400_000);
   await until(() => {
-    const day = shows.valuesOf('volume24hr');
+    const day = valuesOf('volume24hr');
     return day[0] === 0 && day[1] === 0;
   });
   assertShown(target, 0, { ...statisticsOf(driver, 1), ...sums, volumeDay: 0 });
@@ -237,7 +240,7 @@ test('a catalog shows books and volumes when it is taken up, and their changes s
   assertShown(next, 5, { ...statisticsOf(driver, 6), volume: 99_000_000 });
   const replaced = target.statistics.etag;
   volumes.total.set(6, 100_000_000);
-  await until(() => next.statistics.markets.valuesOf('volume')[5] === 100_000_000);
+  await until(() => next.statistics.column('markets', 'volume').values[5] === 100_000_000);
   assert.equal(target.statistics.etag, replaced, 'what is no longer served stays as it was');
 });
 
@@ -262,5 +265,5 @@ test('a market that is registered after its catalog was loaded is followed from 
   const amounts = { side: 'BUY', shares: 10_000_000n, collateral: 4_000_000n } as const;
   driver.run({ ...order, ...rest, ...amounts, id: 1, token });
   driver.settle();
-  await until(() => target.statistics.markets.valuesOf('liquidity')[6] === 4_000_000);
+  await until(() => target.statistics.column('markets', 'liquidity').values[6] === 4_000_000);
 });

@@ -336,7 +336,7 @@ test('what the catalog says of a market is found by its slot, and follows a new 
   assert.equal(find(1)?.slug, 'question-1');
   assert.equal(find(2)?.slug, `question-${0xbeef}`);
   for (const slot of [0, -1, 3]) assert.equal(find(slot), undefined);
-  const held = infos.pinnedLookup();
+  const pinned = infos.pinnedLookup();
   infos.replace(catalog(market(1, { slug: 'renamed' })));
   assert.equal(find(1)?.slug, 'renamed');
   assert.equal(find(2), undefined, 'a market that left the catalog has no text');
