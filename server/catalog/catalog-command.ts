@@ -274,7 +274,11 @@ export async function pullFrom(
     const { ownConditions, stderr } = context;
     const { tables } = engineOf(context);
     const catalogSync = new CatalogSync({
-      ...{ url, store, tables, ownConditions, isForced },
+      url,
+      store,
+      tables,
+      ownConditions,
+      isForced,
       limits: SYNC_LIMITS,
     });
     const result = await catalogSync.pull(new AbortController().signal);

@@ -42,9 +42,9 @@ export interface LoadedCatalogGeneration extends CatalogGeneration {
    * Condition ids of markets whose resolution or proposal in the engine this generation does not
    * state.
    */
-  readonly unsaid: readonly string[];
+  readonly unpublished: readonly string[];
   /** Markets whose end has come and that this generation does not state as closed. */
-  readonly unsaidEnds: readonly ReachedEnd[];
+  readonly unpublishedEnds: readonly ReachedEnd[];
   /** Markets that are not served as stored, because the engine has registered them otherwise. */
   readonly contradictions: readonly Contradiction[];
   /**

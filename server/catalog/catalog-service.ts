@@ -127,12 +127,12 @@ export class CatalogService {
     return this.used.generation;
   }
 
-  get unsaid(): readonly string[] {
-    return this.used.generation.unsaid;
+  get unpublished(): readonly string[] {
+    return this.used.generation.unpublished;
   }
 
-  get unsaidEnds(): readonly ReachedEnd[] {
-    return this.used.generation.unsaidEnds;
+  get unpublishedEnds(): readonly ReachedEnd[] {
+    return this.used.generation.unpublishedEnds;
   }
 
   get mended(): number {
@@ -373,8 +373,8 @@ async function applyMarkets(
     if (proposed === undefined && !isRecorded) return;
   }
   if (sequencer === undefined || !leads()) return;
-  const note = isRecorded ? [] : noteCommand({ about: 'catalog', digest });
-  const last = Int32Array.from([...(chunks.at(-1) ?? []), ...note]);
+  const record = isRecorded ? [] : noteCommand({ about: 'catalog', digest });
+  const last = Int32Array.from([...(chunks.at(-1) ?? []), ...record]);
   let withoutRoom = 0;
   for (const chunk of last.length === 0 ? [] : [...chunks.slice(0, -1), last]) {
     for (const reason of await applyCommands(sequencer, chunk)) {

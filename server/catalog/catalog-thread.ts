@@ -15,7 +15,7 @@ import {
 } from '../../storage/catalog/registered-markets.ts';
 import { alignedCatalog, isAligned, withoutOutcomes } from './aligned.ts';
 import type { CatalogThreadData, LoadedCatalog } from './catalog-generation.ts';
-import { marketCommands, unsaidEndsIn, unsaidResolutions } from './market-registry.ts';
+import { marketCommands, unpublishedEndsIn, unpublishedResolutions } from './market-registry.ts';
 import { buffersOf } from './prepared.ts';
 import { makeReady, type ReadyCatalog, readSnapshot } from './snapshot.ts';
 
@@ -44,15 +44,19 @@ async function run({ setup, texts }: CatalogThreadData): Promise<void> {
   const { prepared, counts } = ready;
   // A store without a generation says nothing about the engine's markets.
   const tables = number === 0 ? undefined : memory;
-  const { commands, unsaid, unsaidEnds, warnings } = comparedWith(tables, ready, contradictions);
+  const { commands, unpublished, unpublishedEnds, warnings } = comparedWith(
+    tables,
+    ready,
+    contradictions,
+  );
   const loaded: LoadedCatalog = {
     number,
     digest,
     prepared,
     commands,
     warnings: [...damage, ...warnings],
-    unsaid,
-    unsaidEnds,
+    unpublished,
+    unpublishedEnds,
     contradictions,
     mended,
     counts,
@@ -99,10 +103,11 @@ function comparedWith(
   tables: Tables | undefined,
   { terms, endedConditions }: ReadyCatalog,
   contradictions: readonly Contradiction[],
-): Pick<LoadedCatalog, 'unsaid' | 'unsaidEnds' | 'warnings'> & {
+): Pick<LoadedCatalog, 'unpublished' | 'unpublishedEnds' | 'warnings'> & {
   readonly commands: Int32Array<ArrayBuffer>[];
 } {
-  if (tables === undefined) return { commands: [], unsaid: [], unsaidEnds: [], warnings: [] };
+  if (tables === undefined)
+    return { commands: [], unpublished: [], unpublishedEnds: [], warnings: [] };
   const warnings: string[] = [];
   let count = 0;
   const warn = (line: string): void => {
@@ -117,8 +122,8 @@ function comparedWith(
   const commands = chunks.map((chunk) => new Int32Array(chunk));
   return {
     commands,
-    unsaid: unsaidResolutions(tables, terms),
-    unsaidEnds: unsaidEndsIn(tables, terms),
+    unpublished: unpublishedResolutions(tables, terms),
+    unpublishedEnds: unpublishedEndsIn(tables, terms),
     warnings,
   };
 }

@@ -2,7 +2,7 @@
  * Joins an answer from fragments in one growing buffer that all answers share: the bytes of an
  * answer are valid until the next one is begun. Adjacent fragments are copied as one run.
  *
- * A long answer is made in steps, with turns of the event loop between them, and copied to a buffer of
+ * A long answer is made in steps, with event-loop iterations between them, and copied to a buffer of
  * its own. Each step shows the statistics of its moment.
  *
  * Thread: the I/O thread. Non-goals: what the fragments mean, and JSON.

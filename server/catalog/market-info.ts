@@ -40,7 +40,7 @@ type ShownEvent = Texts<'id' | 'ticker' | 'slug' | 'title' | 'description'>;
 
 const CONDITION_ID = /^0x[0-9a-f]{64}$/;
 const EVENT_ID = /^(?:0|[1-9]\d{0,14})$/;
-const MARKETS_PER_TURN = 64;
+const MARKETS_PER_ITERATION = 64;
 
 /** Object of a row without its nested members. The fragment is open, so it is closed here. */
 function shown({ bytes }: PreparedCatalog, { coreEnd, coreStart }: PreparedObjects, row: number) {
@@ -100,7 +100,8 @@ export async function conditionsOfEvent(prepared: PreparedCatalog, id: string): 
   const conditions: string[] = [];
   if (row === -1) return conditions;
   for (const market of markets.values.subarray(markets.ends[row]!, markets.ends[row + 1]!)) {
-    if (conditions.length % MARKETS_PER_TURN === MARKETS_PER_TURN - 1) await nextIteration();
+    if (conditions.length % MARKETS_PER_ITERATION === MARKETS_PER_ITERATION - 1)
+      await nextIteration();
     conditions.push(marketAt(prepared, market).conditionId);
   }
   return conditions;

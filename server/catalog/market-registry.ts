@@ -100,9 +100,9 @@ export function marketCommands(
  * Returns the condition ids of markets whose resolution or proposal the catalog states otherwise
  * than the engine.
  */
-export function unsaidResolutions(tables: Tables, markets: readonly MarketTerms[]): string[] {
+export function unpublishedResolutions(tables: Tables, markets: readonly MarketTerms[]): string[] {
   if (!ledgerIsOn(tables)) return [];
-  const isUnsaid = ({ conditionId, proposed, resolved }: MarketTerms): boolean => {
+  const isUnpublished = ({ conditionId, proposed, resolved }: MarketTerms): boolean => {
     const market = resolved === true ? 0 : marketByCondition(tables, conditionId);
     if (market === 0) return false;
     return (
@@ -110,14 +110,14 @@ export function unsaidResolutions(tables: Tables, markets: readonly MarketTerms[
       proposalOf(tables, market)?.deadline !== proposed
     );
   };
-  return markets.filter(isUnsaid).map(({ conditionId }) => conditionId);
+  return markets.filter(isUnpublished).map(({ conditionId }) => conditionId);
 }
 
 /**
  * Returns listed markets that have ended in the engine and that the catalog does not state as
  * closed.
  */
-export function unsaidEndsIn(tables: Tables, markets: readonly MarketTerms[]): ReachedEnd[] {
+export function unpublishedEndsIn(tables: Tables, markets: readonly MarketTerms[]): ReachedEnd[] {
   if (endsReached(tables) === 0) return [];
   return markets.flatMap(({ conditionId, ended }) => {
     const market = ended ? 0 : marketByCondition(tables, conditionId);

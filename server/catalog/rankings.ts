@@ -2,7 +2,7 @@
  * The order of a listing by the columns that a query names: as it was prepared, by a statistic as it
  * was last sorted, or sorted for this request. Rules: docs/protocol.md#sort-order
  *
- * Several columns of which some are statistics are sorted in steps, with turns of the event loop
+ * Several columns of which some are statistics are sorted in steps, with event-loop iterations
  * between, by the statistics at the first step. One such sort runs at a time, because each needs some
  * megabytes for 50,000 rows: other requests wait in a queue.
  *

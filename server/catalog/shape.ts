@@ -1,7 +1,7 @@
 /**
  * The fields of every kind of catalog object as they are served, in their order. One table per kind
  * defines both its JSON and its sort columns. Missing texts are "", dates null, booleans false.
- * Other fields are dropped, because they are statistics of another venue. CatalogStatistics of this node's own
+ * Other fields are dropped, because they are statistics of the source. Statistics of this node's own
  * books and fills follow the fields of markets and events. Rules: docs/protocol.md#catalog-objects
  *
  * Pure; runs on the catalog thread; names of columns and statistics are read on any thread. Non-goals:

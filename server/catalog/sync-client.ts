@@ -1,5 +1,5 @@
 /**
- * GET requests to the mirrored catalog API, with every limit that a broken source requires: time,
+ * GET requests to the source's catalog API, with every limit that a broken source requires: time,
  * bytes, tries, and the pauses that the source requests.
  *
  * Thread: the sync thread, or the sync command. Non-goals: what the answers mean.

@@ -34,7 +34,7 @@ type RowsOf = (prepared: PreparedCatalog) => Uint32Array | undefined;
 
 const PAGE_SIZE = 100;
 /** Markets rendered in one event-loop iteration, each in some 50 us. */
-const MARKETS_PER_TURN = 16;
+const MARKETS_PER_ITERATION = 16;
 const NOT_FOUND = errorBody('market not found');
 
 export function tradingMarketHandlers({ catalog, tables, texts }: TradingMarketParts) {
@@ -53,7 +53,8 @@ export function tradingMarketHandlers({ catalog, tables, texts }: TradingMarketP
       const count = rows?.length ?? prepared.markets.ids.length;
       const data: string[] = [];
       for (let i = offset; i < Math.min(count, offset + PAGE_SIZE); i++) {
-        if (data.length % MARKETS_PER_TURN === MARKETS_PER_TURN - 1) await nextIteration();
+        if (data.length % MARKETS_PER_ITERATION === MARKETS_PER_ITERATION - 1)
+          await nextIteration();
         data.push(textOf(shape, prepared, rows?.[i] ?? i));
       }
       const end = offset + data.length;

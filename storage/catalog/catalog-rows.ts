@@ -129,7 +129,7 @@ export async function removeBetween(table: BinaryTable, first: number, end: numb
 }
 
 /**
- * Header and first object are read in one turn of the event loop, so they are from one LMDB
+ * Header and first object are read in one event-loop iteration, so they are from one LMDB
  * snapshot. The range keeps that snapshot until it ends.
  */
 export function* readGeneration(

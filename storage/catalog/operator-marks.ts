@@ -60,8 +60,8 @@ export function withProposal(
   proposal: CatalogProposal | undefined,
 ): JsonObject {
   const { proposedPrices, umaEndDate, umaResolutionStatus, ...mark } = markOf(market, CHANGED);
-  const said = proposal && { umaResolutionStatus: PROPOSED_STATUS, ...proposal };
-  return { ...market, ...said, [CHANGED]: { ...mark, ...said } };
+  const stated = proposal && { umaResolutionStatus: PROPOSED_STATUS, ...proposal };
+  return { ...market, ...stated, [CHANGED]: { ...mark, ...stated } };
 }
 
 function markOf(object: JsonObject, name: string): JsonObject {

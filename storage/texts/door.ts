@@ -36,7 +36,7 @@ export function isProse(text: string): boolean {
 /** Returns a name without unprintable characters, cut where it is overlong. Blanks at its ends stay. */
 export function cleanName(text: string): string {
   const clean = cleanLine(text);
-  // A name of blanks alone is of the venue that it comes from.
+  // A name of blanks alone belongs to its source.
   return clean === '' && text !== '' ? NOTHING_LEFT : cut(clean, FOREIGN_NAME_MAX);
 }
 

@@ -248,15 +248,18 @@ function withResolutions(
 }
 
 function withResolution(market: JsonObject, state: ResolutionState, at: string): JsonObject {
-  const said = proposalIn(market);
+  const stated = proposalIn(market);
   if (state === RESOLVED_STATUS) {
     const changes = {
-      ...{ closed: true, acceptingOrders: false, umaResolutionStatus: RESOLVED_STATUS },
-      ...{ closedTime: at, updatedAt: at },
+      closed: true,
+      acceptingOrders: false,
+      umaResolutionStatus: RESOLVED_STATUS,
+      closedTime: at,
+      updatedAt: at,
     };
-    return changedBy(said === undefined ? market : withProposal(market, undefined), changes);
+    return changedBy(stated === undefined ? market : withProposal(market, undefined), changes);
   }
-  if (isDeepStrictEqual(said, state)) return market;
+  if (isDeepStrictEqual(stated, state)) return market;
   return withProposal({ ...market, updatedAt: at }, state);
 }
 
