@@ -64,7 +64,7 @@ export function marketOperations(parts: MarketOperationParts): OperationHandlers
 
 const TWO_KEYS = new OperationRefused(
   400,
-  `${REFUSALS.INVALID_FIELD[0]}id`,
+  `${REFUSALS.INVALID_FIELD.texts[0]}id`,
   'id is the older name of key: give one of them',
 );
 
@@ -85,7 +85,7 @@ function withKey<Input extends Keyed, Result>(
 
 const COARSER = new OperationRefused(
   409,
-  REFUSALS.COARSER_TICK[0],
+  REFUSALS.COARSER_TICK.texts[0],
   'tick must divide the one before it, or the market must have no open order',
 );
 
@@ -138,7 +138,7 @@ function endedRefusal(
   const end = new Date(marketEnd(t, market)).toISOString();
   return new OperationRefused(
     409,
-    REFUSALS.MARKET_ENDED[0],
+    REFUSALS.MARKET_ENDED.texts[0],
     `its end came at ${end}: it takes no orders again, and never changes; it can still resolve`,
   );
 }

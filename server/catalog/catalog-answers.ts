@@ -252,5 +252,8 @@ function isKnown(known: string, etag: string): boolean {
 }
 
 export function refuseUnknown(context: RequestContext, key: 'id' | 'slug'): void {
-  context.reply(404, typedErrorBody('not found error', `${key} not found`));
+  context.reply(
+    404,
+    typedErrorBody('not found error', key === 'id' ? 'UNKNOWN_ID' : 'UNKNOWN_SLUG'),
+  );
 }

@@ -36,8 +36,18 @@ import {
 import { CLIENT_MEMBER, type Kind } from './shape.ts';
 import { keyOf, NO_ROWS } from './text-index.ts';
 
-export const CATALOG_FAILURE = typedErrorBody('internal error', 'internal error');
-const SEARCH_BUSY = typedErrorBody('unavailable', 'too many searches are waiting');
+export const CATALOG_FAILURE = typedErrorBody(
+  'internal error',
+  'INTERNAL_ERROR',
+  '',
+  'internal error',
+);
+const SEARCH_BUSY = typedErrorBody(
+  'unavailable',
+  'TOO_MANY_IN_FLIGHT',
+  '',
+  'too many searches are waiting',
+);
 
 const DIGITS = /^[0-9]+$/;
 const CONDITION_ID = /^0x[0-9a-f]{64}$/i;

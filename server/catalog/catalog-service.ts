@@ -10,7 +10,7 @@ import type { EngineMemory } from '../../engine/tables/tables.ts';
 import type { CatalogStore } from '../../storage/catalog/catalog.ts';
 import type { Proposal } from '../../storage/catalog/catalog-state.ts';
 import type { Contradiction } from '../../storage/catalog/registered-markets.ts';
-import { noteCommand } from '../../storage/control-records/control-records.ts';
+import { controlRecordCommand } from '../../storage/control-records/control-records.ts';
 import type { Durability } from '../../storage/kv/lmdb.ts';
 import { applyCommands } from '../orders/intake/internal-commands.ts';
 import type { Sequencer } from '../orders/intake/sequencer.ts';
@@ -373,7 +373,7 @@ async function applyMarkets(
     if (proposed === undefined && !isRecorded) return;
   }
   if (sequencer === undefined || !leads()) return;
-  const record = isRecorded ? [] : noteCommand({ about: 'catalog', digest });
+  const record = isRecorded ? [] : controlRecordCommand({ about: 'catalog', digest });
   const last = Int32Array.from([...(chunks.at(-1) ?? []), ...record]);
   let withoutRoom = 0;
   for (const chunk of last.length === 0 ? [] : [...chunks.slice(0, -1), last]) {

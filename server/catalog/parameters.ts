@@ -278,7 +278,7 @@ const LITERAL = 'q is required';
 
 /** Body of a 400 of the catalog API. @param detail names the parameter and the rule it broke */
 export function badRequest(detail: string, errors: CatalogErrors = 'literal'): string {
-  const body = typedErrorBody('bad request', LITERAL, detail);
+  const body = typedErrorBody('bad request', 'BAD_REQUEST', detail, LITERAL);
   return errors === 'literal' ? body : ruleFirst(body);
 }
 

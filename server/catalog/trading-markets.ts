@@ -35,7 +35,7 @@ type RowsOf = (prepared: PreparedCatalog) => Uint32Array | undefined;
 const PAGE_SIZE = 100;
 /** Markets rendered in one event-loop iteration, each in some 50 us. */
 const MARKETS_PER_ITERATION = 16;
-const NOT_FOUND = errorBody('market not found');
+const NOT_FOUND = errorBody('UNKNOWN_MARKET');
 
 export function tradingMarketHandlers({ catalog, tables, texts }: TradingMarketParts) {
   const textOf = ({ of }: Shape, prepared: PreparedCatalog, row: number): string => {

@@ -7,7 +7,10 @@
 
 import { engineTime, fillCount, lastBatch, openOrders } from '../../engine/reads.ts';
 import type { EngineMemory, Tables } from '../../engine/tables/tables.ts';
-import { type Note, notesOf } from '../../storage/control-records/control-records.ts';
+import {
+  type ControlRecord,
+  controlRecordsOf,
+} from '../../storage/control-records/control-records.ts';
 import { bringUp, readControlRecords } from '../../storage/control-records/read-control-records.ts';
 import { takeDirectoryLock } from '../../storage/files/directory-lock.ts';
 import { makeDirectory } from '../../storage/files/make-directory.ts';
@@ -46,7 +49,7 @@ import { Names } from '../streams/names.ts';
 import type { RecentBatches } from '../streams/recent-batches.ts';
 import { loadRecent, storeRecent } from '../streams/recent-file.ts';
 import type { Streams } from '../streams/streams.ts';
-import { Noted, NoteSender } from './control-state.ts';
+import { ControlRecordSender, ControlState } from './control-state.ts';
 import { conditionsWithPayouts, DueResolutions } from './due-resolutions.ts';
 import { lostKeys } from './lost-keys.ts';
 import type { Recovery } from './recovery.ts';
@@ -178,13 +181,13 @@ function takeNotes(start: Start, { play, stores }: Opened, t: Tables) {
   const { config, log, set = NOTHING_SET } = start.options;
   const nodeKey = openNodeKey(config.dataDir);
   if (!nodeKey.ok) throw new Error(nodeKey.problem);
-  const sender = new NoteSender();
+  const sender = new ControlRecordSender();
   // Where node.key and keys/ are both gone, keys are not to come back: they came from that node.key.
   const areKeysGone = nodeKey.isNew && stores.kept.isNew();
-  const isMeant = (note: Note): boolean => !areKeysGone || note.about !== 'key';
+  const isMeant = (note: ControlRecord): boolean => !areKeysGone || note.about !== 'key';
   const read = (chainId: number) => {
     const registry = new KeyRegistry(nodeKey.key, chainId, sender.write);
-    const noted = new Noted(registry, sender.write);
+    const noted = new ControlState(registry, sender.write);
     readControlRecords(stores.kept, stores.log, (note) => noted.apply(note), isMeant);
     return { noted, registry };
   };
@@ -230,7 +233,7 @@ export async function build(start: Start, recovered: Recovered) {
   }
   const tellOfDue = dueTeller(start, { cluster, followers, t });
   const onFlushed = (batch: AppliedBatch): void => {
-    for (const note of notesOf(batch.commands)) noted.apply(note);
+    for (const note of controlRecordsOf(batch.commands)) noted.apply(note);
     tradesIndex.append(tradesIndex.end, batch.endFill);
     history.append(batch.endFill);
     followers.meters?.count(batch);

@@ -177,5 +177,7 @@ function catalogHandlers({ catalog, config }: RouteParts, markets: TradingMarket
 }
 
 function dataFailure(error: unknown): string {
-  return errorBody(`internal_error: ${error instanceof Error ? error.message : 'unexpected'}`);
+  return errorBody('INTERNAL_ERROR', '', {
+    text: `internal_error: ${error instanceof Error ? error.message : 'unexpected'}`,
+  });
 }
