@@ -159,11 +159,7 @@ function appendMarket(
     return 0;
   }
   const marketRow = marketByCondition(tables, market.conditionId);
-  const tokens = market.tokenIds.map((id) => {
-    const words = new Int32Array(ID_WORDS);
-    decimalToWords(id, words, 0);
-    return words;
-  });
+  const tokens = market.tokenIds.map(wordsOf);
   const fields: { -readonly [Field in keyof MarketFields]: MarketFields[Field] } = {
     flags: flagsOf(market),
     ticksPerUnit: market.ticksPerUnit,
@@ -213,6 +209,12 @@ function appendMarket(
   if (!isAlone) encodeMarketChange(out, marketRow, { ...fields, ticksPerUnit });
   encodeMarketChange(out, marketRow, fields);
   return isAlone ? 1 : 2;
+}
+
+function wordsOf(tokenId: string): Int32Array {
+  const words = new Int32Array(ID_WORDS);
+  decimalToWords(tokenId, words, 0);
+  return words;
 }
 
 function flagsOf(market: MarketTerms): number {
