@@ -112,7 +112,7 @@ export class CatalogStatistics {
 
 /** A column of a kind, prepared or live: values for its bounds, and the order of all rows. */
 export interface Column {
-  /** By row, as multiples of `unit`. */
+  /** Values by row, as multiples of `unit`. */
   readonly values: Float64Array;
   readonly unit: number;
   /** True: the values change while the generation is served. */
