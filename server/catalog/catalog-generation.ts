@@ -16,85 +16,75 @@ import type { SearchRows } from './search-index.ts';
 import type { CatalogCounts } from './snapshot.ts';
 import { type RunningThread, runThread } from './threads.ts';
 
-/**
- * The data from which requests are answered. It stays valid for requests that use it, also after
- * close().
- */
+/** Data from which requests are answered, also after close() for requests that began before it. */
 export interface CatalogGeneration {
-  /** Its number in the store; 0 = the empty catalog of a store without one. */
+  /** Number in the store; 0 = the empty catalog of a store without one. */
   readonly number: number;
   readonly prepared: PreparedCatalog;
-  /** They change while this is the current generation. */
   readonly statistics: CatalogStatistics;
   /**
-   * All matches, best first; callers share the answer. Undefined when too many searches are
-   * waiting. Rejects when the thread has ended.
+   * All matches, best first; callers share the answer. `undefined` when too many searches wait.
+   * Rejects when the thread has ended.
    */
   search(query: string): Promise<SearchRows> | undefined;
 }
 
-/** What lists are made of. */
 export type Listed = Pick<CatalogGeneration, 'prepared' | 'statistics'>;
 
 export interface LoadedCatalogGeneration extends CatalogGeneration {
   /** Runs of commands that update the engine to this catalog, to be applied in order. */
   readonly commands: readonly Int32Array[];
-  /** Of its objects (CatalogStore.digest); undefined for the empty catalog of a store without one. */
+  /** CatalogStore.digest; `undefined` for the empty catalog of a store without one. */
   readonly digest: string | undefined;
-  /** Markets that get no book, or not the one that the catalog describes, and why. */
+  /** Log lines about markets that get no book, or not the one that the catalog describes. */
   readonly warnings: readonly string[];
-  /** Condition ids of markets of whose resolution this generation does not say what the engine does. */
-  readonly unsaid: readonly string[];
-  /** Markets whose end has come and of which this generation does not say so. */
-  readonly unsaidEnds: readonly ReachedEnd[];
-  /** Markets that are not served as they are stored, because the engine has registered them otherwise. */
+  /**
+   * Condition ids of markets whose resolution or proposal in the engine this generation does not
+   * state.
+   */
+  readonly unpublished: readonly string[];
+  /** Markets whose end has come and that this generation does not state as closed. */
+  readonly unpublishedEnds: readonly ReachedEnd[];
+  /** Markets that are not served as stored, because the engine has registered them otherwise. */
   readonly contradictions: readonly Contradiction[];
-  /** How many markets are stored in another order, or with another neg-risk flag, than they are served. */
+  /**
+   * Markets that are stored in another order, or with another neg-risk flag, than they are served.
+   */
   readonly mended: number;
   readonly counts: CatalogCounts;
-  /** From the start of the thread until all but search was ready. */
+  /** Time from the start of the thread until all but search was ready. */
   readonly milliseconds: number;
   /** Waits some time for searches in progress, refuses later ones, and ends the thread. */
   close(): Promise<void>;
-  /** Ends the thread at once; searches in progress reject. */
   end(): Promise<void>;
 }
 
 export interface CatalogGenerationOptions extends CatalogThreadSetup {
-  /** The thread died after loading. Called once, and never after close(). */
+  /** Called once when the thread dies after loading, and never after close(). */
   readonly onFailure: (error: Error) => void;
-  /** Ends the thread while it loads; the promise then rejects. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The start data of the thread. */
 export interface CatalogThreadSetup {
   readonly dataDir: string;
   readonly durability: Durability;
   /**
-   * The current generation as the caller read it (undefined: none); that one or a later one is
+   * Current generation as the caller read it (`undefined`: none); that one or a later one is
    * loaded.
    */
   readonly number: number | undefined;
-  /** The generation to be loaded where it is not the current one: a proposal. */
+  /** Generation to be loaded where it is not the current one: a proposal. */
   readonly generation?: number | undefined;
-  /**
-   * The engine's tables, with which the catalog is compared; without them there are no commands.
-   */
   readonly memory?: EngineMemory | undefined;
 }
 
-/** The start data of the loading thread. */
 export interface CatalogThreadData {
   readonly setup: CatalogThreadSetup;
-  /** Sends the texts to the search thread. */
   readonly texts: MessagePort;
 }
 
-/** The start data of the search thread. */
 export type SearchThreadData = Pick<CatalogThreadData, 'texts'>;
 
-/** The single message of the loading thread; its buffers are transferred. */
 export type LoadedCatalog = Omit<
   LoadedCatalogGeneration,
   'statistics' | 'search' | 'close' | 'end'
@@ -110,16 +100,15 @@ export interface SearchQuestion {
 export type SearchMessage = { readonly id: number; readonly rows: SearchRows } | 'loaded';
 
 /**
- * Answers cached for the pages of a search, and for frequent queries; a few hundred KB at most
- * each.
+ * Cached answers, for the pages of a search and for frequent queries; a few hundred KB each at
+ * most.
  */
 const ANSWERS_CACHED_MAX = 64;
 /**
- * The slowest search takes a tenth of a second, most a thousandth: with so many waiting, the wait
- * is seconds.
+ * Most searches take a thousandth of a second, the slowest a tenth: so many wait for seconds at
+ * most.
  */
 const SEARCHES_WAITING_MAX = 64;
-/** The longest wait of close() for searches in progress. */
 const CLOSE_MS_MAX = 10_000;
 
 /**
@@ -158,19 +147,20 @@ class GenerationThreads {
    */
   private readonly loaderEnded: Promise<void>;
   private readonly searcher: RunningThread<SearchQuestion>;
-  /** Terminating a thread while it loads its modules ends the whole process. */
+  /**
+   * Resolves once the thread may be terminated: while it loads its modules, that ends the whole
+   * process.
+   */
   private readonly searcherLoaded: Promise<void>;
   private readonly onFailure: (error: Error) => void;
   /** Settles `loaded`; `undefined` once it has. */
   private loading: Deferred<LoadedCatalog> | undefined;
   private readonly pending = new Map<number, Deferred<SearchRows>>();
-  /** By query, the most recently used at the end. */
   private readonly answers = new Map<string, Promise<SearchRows>>();
   private nextId = 0;
   /** Reason for which no more searches are possible. */
   private end: Error | undefined;
   private closing: Promise<void> | undefined;
-  /** Called once no search is in progress. */
   private onIdle: (() => void) | undefined;
 
   constructor({ onFailure, signal, ...setup }: CatalogGenerationOptions) {

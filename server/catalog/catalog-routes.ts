@@ -36,7 +36,6 @@ import {
 import { CLIENT_MEMBER, type Kind } from './shape.ts';
 import { keyOf, NO_ROWS } from './text-index.ts';
 
-/** Body of a 500 of the catalog API (docs/protocol.md#catalog-errors). */
 export const CATALOG_FAILURE = typedErrorBody(
   'internal error',
   'INTERNAL_ERROR',
@@ -52,12 +51,10 @@ const SEARCH_BUSY = typedErrorBody(
 
 const DIGITS = /^[0-9]+$/;
 const CONDITION_ID = /^0x[0-9a-f]{64}$/i;
-/** The cursor of a keyset list: an object and its rank. */
 const PLACE = /^(\d{1,15})\.(\d{1,10})$/;
 /** Always empty: the node has no market makers apart from its traders. */
 const CLIENT_MEMBERS = Buffer.from(`,"${CLIENT_MEMBER}":""`);
 
-/** Whether each kind is shown with statistics. */
 const SHOWN = {
   markets: 'statistics',
   events: 'statistics',
@@ -68,15 +65,14 @@ const SHOWN = {
 export interface CatalogParts {
   readonly generation: () => CatalogGeneration;
   /**
-   * Events in lists and searches contain their markets, and markets contain members that some
+   * True: events in lists and searches contain their markets, and markets the members that some
    * clients require.
    */
   readonly forClients?: boolean;
-  /** What a 400 says first; one without `q` in a search always says that. */
+  /** First words of a 400; a search without `q` always has the literal. */
   readonly errors?: CatalogErrors;
 }
 
-/** Every route that is answered from the catalog. */
 export function catalogRoutes(parts: CatalogParts): ParsedRoute[] {
   const answers = new CatalogAnswers(parts.generation, parts.errors);
   const routes = new CatalogRoutes(answers, parts);
@@ -143,7 +139,6 @@ class CatalogRoutes {
     return { path: `/${kind}`, parameters, answer, shown: SHOWN[kind] };
   }
 
-  /** Pages by cursor: each begins after the last object of the page before. */
   private keyset(kind: 'markets' | 'events'): CatalogRoute {
     const { page } = this.answers;
     const answer = (request: CheckedRequest) => {
@@ -169,7 +164,7 @@ class CatalogRoutes {
     return { path: `/${kind}/keyset`, parameters: PARAMETERS[`${kind}Keyset`], answer };
   }
 
-  /** Answers a list: at once, or after it was sorted, which takes some turns of the event loop. */
+  /** Answers a list at once, or after a sort that takes several event-loop iterations. */
   private ranked(
     kind: Kind,
     request: CheckedRequest,
@@ -177,7 +172,7 @@ class CatalogRoutes {
   ): (() => Rendered) | undefined | Promise<void> {
     const { query, served } = request;
     const { generation } = served;
-    if (!isSortedFor(kind, generation, query)) {
+    if (!isSortedFor(query)) {
       return () => render(rankingOf(kind, generation, query));
     }
     if (this.answers.confirm(request)) return undefined;
@@ -235,7 +230,7 @@ class CatalogRoutes {
       const searching = generation.search(query.q);
       if (searching === undefined) return context.reply(503, SEARCH_BUSY, RETRY_SOON);
       const found = await searching;
-      const ranked = isSortedFor('events', generation, query)
+      const ranked = isSortedFor(query)
         ? await this.sort('events', request)
         : { ranking: rankingOf('events', generation, query), etag: generation.statistics.etag };
       if (ranked === undefined) return;
@@ -247,7 +242,7 @@ class CatalogRoutes {
     return { path: '/public-search', parameters: PARAMETERS.search, answer };
   }
 
-  /** The routes for one object; if several share a slug, the newest is returned. */
+  /** Route of one object; if several share a slug, the newest is returned. */
   private found(kind: Kind, path: string, parameters: Parameters, bytesOf: Answer): CatalogRoute {
     const key = path.includes('/:slug') ? 'slug' : 'id';
     const answer = (request: CheckedRequest) => {
@@ -269,8 +264,8 @@ class CatalogRoutes {
 type Answer = (renderer: Renderer, row: number, catalog: PreparedCatalog) => Rendered;
 
 /**
- * The rows for a part of a path, ascending; undefined when it is not a valid key: the id of an
- * event is an integer (docs/protocol.md#catalog-queries).
+ * Rows for a part of a path, ascending; `undefined` for an invalid key
+ * (docs/protocol.md#catalog-queries).
  */
 function rowsUnder(
   catalog: PreparedCatalog,
@@ -285,7 +280,6 @@ function rowsUnder(
   return isCondition ? rowsOf(catalog, kind, 'conditionId', [keyOf('number', part)]) : NO_ROWS;
 }
 
-/** The requested page of search results; tags are paged like events. */
 function foundPage(
   generation: CatalogGeneration,
   found: { readonly events: Uint32Array; readonly tags: Uint32Array },
@@ -318,14 +312,16 @@ function cursorOf({ id, rank }: RankCursor): string {
   return Buffer.from(`${id}.${rank}`).toString('base64url');
 }
 
-/** Undefined for the first page, null when the text is not a cursor. */
+/** Returns `undefined` for the first page, null when the text is not a cursor. */
 function placeOf(cursor: string): RankCursor | undefined | null {
   if (cursor === '') return undefined;
   const match = PLACE.exec(Buffer.from(cursor, 'base64url').toString('latin1'));
   return match === null ? null : { id: Number(match[1]), rank: Number(match[2]) };
 }
 
-/** A part of a path, where `+` is itself; undefined for what is not percent-encoded UTF-8. */
+/**
+ * Decodes a part of a path, where `+` is itself; `undefined` for what is not percent-encoded UTF-8.
+ */
 function decodePath(part: string): string | undefined {
   if (!part.includes('%')) return part;
   try {

@@ -23,7 +23,7 @@ import { type MarketInfos, marketInfoLookup } from './market-info.ts';
 import type { ReachedEnd } from './market-registry.ts';
 import type { StatisticsService } from './statistics-service.ts';
 
-/** What a cluster adds: the generation in use is the one that the log names, on all nodes. */
+/** Cluster of the node: the generation in use is the one that the log names, on all nodes. */
 export interface CatalogCluster {
   /** Resolves once a majority has the content of a proposal; rejects with an Error that names who lacks it. */
   spread(proposal: Proposal, signal: AbortSignal): Promise<void>;
@@ -31,44 +31,38 @@ export interface CatalogCluster {
   fetch(digest: string): void;
   adopt(generation: number): Promise<void>;
   refuse(generation: number, why: string): Promise<void>;
-  /** The node that leads, where that is another one. */
   otherLeader(): string | undefined;
 }
 
 export interface CatalogServiceOptions {
   readonly store: CatalogStore;
-  /** Undefined without CLUSTER. */
   readonly cluster?: CatalogCluster | undefined;
   readonly dataDir: string;
   readonly durability: Durability;
-  /** The engine's tables, with which a generation is compared. */
   readonly memory: EngineMemory;
-  /** Runs the commands that it needs; undefined while the data directory cannot be written. */
+  /** Runs the commands of a generation; `undefined` while the data directory cannot be written. */
   readonly sequencer: Sequencer | undefined;
-  /** Digest of the generation that is in use, as the log says; undefined = it says nothing. */
+  /** Digest of the generation in use according to the log; `undefined` where it names none. */
   readonly recorded: () => string | undefined;
   readonly infos: MarketInfos;
   readonly statistics: StatisticsService;
-  /** Called when answers come from another generation. */
   readonly onSwitch?: (next: LoadedCatalogGeneration) => void;
   readonly log: (level: 'info' | 'warn' | 'error', line: string) => void;
   /** False: another node of a cluster registers the markets. */
   readonly leads: () => boolean;
   /** Called when the engine rejects a command, which only a bug can cause. */
   readonly onFatal: (error: Error) => void;
-  /** Aborts opening. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** How often the number of the current generation is read; the documented delay is a second. */
+/** Interval of reading the current number; the documented delay is a second. */
 const POLL_MS = 250;
-/** After this time a generation that could not be loaded, or whose thread died, is tried again. */
+/** Pause before a generation that could not be loaded, or whose thread died, is tried again. */
 const RETRY_MS_FIRST = 1_000;
 const RETRY_MS_MAX = 60_000;
 const NOT_HERE =
   'the generation in use is not here, and no node has given it: start one that has it, or import with --force';
 
-/** A generation, and whether its thread has died, so that it must be loaded again. */
 interface Watched {
   readonly generation: LoadedCatalogGeneration;
   readonly life: { hasDied: boolean };
@@ -79,32 +73,29 @@ interface CatalogDigests {
   readonly missing: string | undefined;
 }
 
-/** What is to be done about a generation of the store. */
 interface Step {
   readonly generation: number | undefined;
   run(): Promise<void>;
 }
 
 export class CatalogService {
-  private readonly o: CatalogServiceOptions;
+  private readonly options: CatalogServiceOptions;
   private used: Watched;
   /** Unix milliseconds. */
   private usedSince = Date.now();
   private switching: Promise<void> | undefined;
   private retryMs = RETRY_MS_FIRST;
   private retryAt = 0;
-  /** The number of the generation that was tried last. */
   private tried: number | undefined;
-  /** Whether another node led when the generation in use was loaded. */
+  /** True when another node led while the generation in use was loaded. */
   private isUnregistered = false;
   private lacking: string | undefined;
-  /** Replaced generations that still answer searches in progress. */
   private readonly retired = new Set<LoadedCatalogGeneration>();
   private readonly closing = new AbortController();
   private readonly timer: NodeJS.Timeout;
 
   private constructor(options: CatalogServiceOptions, first: Watched) {
-    this.o = options;
+    this.options = options;
     this.used = first;
     this.timer = setInterval(() => this.checkStore(), POLL_MS);
   }
@@ -132,54 +123,48 @@ export class CatalogService {
     return new CatalogService(options, first);
   }
 
-  /** The generation from which answers are made. */
   get current(): CatalogGeneration {
     return this.used.generation;
   }
 
-  /** Condition ids of markets of whose resolution it does not say what the engine does. */
-  get unsaid(): readonly string[] {
-    return this.used.generation.unsaid;
+  get unpublished(): readonly string[] {
+    return this.used.generation.unpublished;
   }
 
-  /** Markets whose end has come and of which it does not say so. */
-  get unsaidEnds(): readonly ReachedEnd[] {
-    return this.used.generation.unsaidEnds;
+  get unpublishedEnds(): readonly ReachedEnd[] {
+    return this.used.generation.unpublishedEnds;
   }
 
-  /** How many markets it stores in another way than it serves them. */
   get mended(): number {
     return this.used.generation.mended;
   }
 
-  /** Markets that it does not serve as they are stored. */
   get contradictions(): readonly Contradiction[] {
     return this.used.generation.contradictions;
   }
 
-  /** Of the generation that is served, and of the one that the log names where this node does not have that. */
   digests(): CatalogDigests {
     return { served: this.used.generation.digest, missing: this.lacking };
   }
 
-  /** Since when (unix milliseconds) it is served. */
+  /** Unix milliseconds since which it is served. */
   get since(): number {
     return this.usedSince;
   }
 
   /**
-   * Ends the threads, and with them the searches: at this time all callers have been answered or
-   * have disconnected. A load in progress is aborted; changes of markets in progress are completed.
+   * Ends the threads and their searches; all callers have been answered by then. A load is aborted,
+   * changes of markets are completed.
    */
   async close(): Promise<void> {
     clearInterval(this.timer);
-    this.o.statistics.close();
+    this.options.statistics.close();
     this.closing.abort();
     await this.switching;
     await Promise.all([this.used.generation, ...this.retired].map((each) => each.end()));
   }
 
-  /** This node leads from now on: it registers the markets that the generation in use has. */
+  /** Registers the markets of the generation in use: this node leads from now on. */
   async register(): Promise<void> {
     await this.switching;
     this.isUnregistered = true;
@@ -207,7 +192,7 @@ export class CatalogService {
   }
 
   private nextStep(): Step | undefined {
-    const { cluster, store } = this.o;
+    const { cluster, store } = this.options;
     const first = cluster && this.clusterStep(cluster);
     if (first !== undefined) return first;
     const generation = store.current();
@@ -216,9 +201,9 @@ export class CatalogService {
     return { generation, run: () => this.follow() };
   }
 
-  /** First the store has to have in use what the log names; then what was made here may come into use. */
+  /** Step towards the generation that the log names, then towards one that was made here. */
   private clusterStep(cluster: CatalogCluster): Step | undefined {
-    const { leads, recorded, store } = this.o;
+    const { leads, recorded, store } = this.options;
     const digest = recorded();
     const current = store.current();
     const proposal = store.proposal();
@@ -241,16 +226,15 @@ export class CatalogService {
   }
 
   private refusalOf({ replacesAny }: Proposal, cluster: CatalogCluster): string | undefined {
-    if (this.o.leads()) {
+    if (this.options.leads()) {
       return this.lacking === undefined || replacesAny ? undefined : NOT_HERE;
     }
     const leader = cluster.otherLeader();
     return leader && `this node does not lead its cluster: the catalog changes at ${leader}`;
   }
 
-  /** The generation in use stays. */
   private refuse(cluster: CatalogCluster, generation: number, why: string): Promise<void> {
-    this.o.log('warn', `catalog generation ${generation} does not come into use: ${why}`);
+    this.options.log('warn', `catalog generation ${generation} does not come into use: ${why}`);
     return this.attempt('cannot be refused', cluster.refuse(generation, why));
   }
 
@@ -272,18 +256,18 @@ export class CatalogService {
       return;
     }
     // Another node may lead by now.
-    if (this.o.leads()) await this.follow(generation);
+    if (this.options.leads()) await this.follow(generation);
   }
 
   /** @param proposed a generation that comes into use by this; undefined = the current one */
   private async follow(proposed?: number): Promise<void> {
-    const { cluster } = this.o;
+    const { cluster } = this.options;
     const before = this.used;
     // A thread that dies repeatedly is restarted with growing delays.
     if (before.life.hasDied) this.retryLater();
     let next: Watched;
     try {
-      next = await load(this.o, this.closing.signal, proposed);
+      next = await load(this.options, this.closing.signal, proposed);
     } catch (error) {
       if (this.closing.signal.aborted) return;
       if (cluster !== undefined && proposed !== undefined) {
@@ -293,18 +277,18 @@ export class CatalogService {
     }
     this.isUnregistered = false;
     try {
-      await applyMarkets(this.o, next.generation, next.generation.commands, proposed);
+      await applyMarkets(this.options, next.generation, next.generation.commands, proposed);
       if (proposed !== undefined) await cluster?.adopt(proposed);
     } catch (error) {
       await next.generation.end();
       this.fail('the markets cannot be brought up to the new catalog', error);
       return;
     }
-    await this.o.statistics.follow(next.generation);
+    await this.options.statistics.follow(next.generation);
     this.used = next;
     this.usedSince = Date.now();
-    this.o.infos.replace(marketInfoLookup(next.generation.prepared));
-    this.o.onSwitch?.(next.generation);
+    this.options.infos.replace(marketInfoLookup(next.generation.prepared));
+    this.options.onSwitch?.(next.generation);
     // Not awaited: the next generation does not wait for the searches of the last one.
     this.retired.add(before.generation);
     void before.generation.close().then(() => this.retired.delete(before.generation));
@@ -312,7 +296,7 @@ export class CatalogService {
 
   private fail(what: string, error: unknown): void {
     const reason = error instanceof Error ? error.message : String(error);
-    this.o.log('error', `${what}: ${reason.replace(/\s+/g, ' ')}`);
+    this.options.log('error', `${what}: ${reason.replace(/\s+/g, ' ')}`);
     this.retryLater();
   }
 
@@ -322,11 +306,13 @@ export class CatalogService {
   }
 }
 
-/** The number of a proposal that comes into use at the start: what a first start has, or the demo. */
-async function spreadFirst(o: CatalogServiceOptions): Promise<number | undefined> {
-  const { cluster, leads, log, signal = new AbortController().signal, store } = o;
+/**
+ * Returns the number of a proposal that comes into use at the start: a first catalog, or the demo.
+ */
+async function spreadFirst(options: CatalogServiceOptions): Promise<number | undefined> {
+  const { cluster, leads, log, signal = new AbortController().signal, store } = options;
   const proposal = cluster !== undefined && leads() ? store.proposal() : undefined;
-  if (proposal === undefined || proposal.digest === o.recorded()) return undefined;
+  if (proposal === undefined || proposal.digest === options.recorded()) return undefined;
   const { generation } = proposal;
   try {
     await cluster!.spread(proposal, signal);
@@ -371,8 +357,8 @@ async function load(
 }
 
 /**
- * Applies the commands batch by batch; the last one says that the generation is in use now, where the log does not
- * say so already. Markets for which a table has no room are skipped.
+ * Applies the commands batch by batch; the last one records the generation in the log, if the log
+ * does not name it yet. Markets for which a table has no room are skipped.
  */
 async function applyMarkets(
   { cluster, leads, log, onFatal, recorded, sequencer }: CatalogServiceOptions,
@@ -387,8 +373,8 @@ async function applyMarkets(
     if (proposed === undefined && !isRecorded) return;
   }
   if (sequencer === undefined || !leads()) return;
-  const note = isRecorded ? [] : controlRecordCommand({ about: 'catalog', digest });
-  const last = Int32Array.from([...(chunks.at(-1) ?? []), ...note]);
+  const record = isRecorded ? [] : controlRecordCommand({ about: 'catalog', digest });
+  const last = Int32Array.from([...(chunks.at(-1) ?? []), ...record]);
   let withoutRoom = 0;
   for (const chunk of last.length === 0 ? [] : [...chunks.slice(0, -1), last]) {
     for (const reason of await applyCommands(sequencer, chunk)) {

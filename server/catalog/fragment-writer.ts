@@ -2,7 +2,7 @@
  * Joins an answer from fragments in one growing buffer that all answers share: the bytes of an
  * answer are valid until the next one is begun. Adjacent fragments are copied as one run.
  *
- * A long answer is made in steps, with turns of the event loop between them, and copied to a buffer of
+ * A long answer is made in steps, with event-loop iterations between them, and copied to a buffer of
  * its own. Each step shows the statistics of its moment.
  *
  * Thread: the I/O thread. Non-goals: what the fragments mean, and JSON.
@@ -13,27 +13,25 @@ import { nextIteration } from '../common/event-loop.ts';
 
 const BYTES_FIRST = 1 << 20;
 
-/** A step ends after so many bytes: less than a millisecond, even when the memory is not cached. */
+/** Bytes of one step: less than a millisecond, even when the memory is not cached. */
 export const BYTES_PER_STEP = 2 ** 18;
 
 /**
- * Bytes that are valid until the writer's next begin(); or a promise of bytes that stay valid,
- * undefined = the client has disconnected.
+ * Bytes valid until the next begin(), or a promise of bytes that stay valid; `undefined` when the
+ * client has disconnected.
  */
 export type Rendered = Uint8Array | Promise<Buffer | undefined>;
 
-/** Writes an answer, and yields where a piece may end. */
+/** Writing of an answer; yields where a piece may end. */
 export type Steps = Generator<void, void>;
 
 export class FragmentWriter {
   private out = Buffer.allocUnsafeSlow(BYTES_FIRST);
   private at = 0;
   private source: Uint8Array = this.out;
-  /** A run of the source that is not copied yet. */
   private runStart = 0;
   private runEnd = 0;
 
-  /** Begins an answer of fragments of `source`. */
   begin(source: Uint8Array): this {
     this.at = 0;
     this.source = source;
@@ -42,7 +40,6 @@ export class FragmentWriter {
     return this;
   }
 
-  /** Appends [start, end) of the source. */
   fragment(start: number, end: number): this {
     if (start === this.runEnd) {
       this.runEnd = end;
@@ -54,7 +51,6 @@ export class FragmentWriter {
     return this;
   }
 
-  /** Appends bytes from elsewhere, such as a prepared constant. */
   bytes(bytes: Uint8Array): this {
     this.flush();
     this.reserve(bytes.length);
@@ -63,7 +59,6 @@ export class FragmentWriter {
     return this;
   }
 
-  /** Appends an ASCII text. */
   ascii(text: string): this {
     this.flush();
     this.reserve(text.length);
@@ -71,19 +66,17 @@ export class FragmentWriter {
     return this;
   }
 
-  /** Bytes so far. */
   get length(): number {
     return this.at + this.runEnd - this.runStart;
   }
 
-  /** Removes the last byte: the comma after the last item of a list. */
   dropLast(): this {
     this.flush();
     this.at -= 1;
     return this;
   }
 
-  /** The answer; valid until the next begin(). */
+  /** Returns the answer; valid until the next begin(). */
   done(): Buffer {
     this.flush();
     return this.out.subarray(0, this.at);

@@ -10,6 +10,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { AMOUNT_MAX } from '../../engine/tables/capacities.ts';
+import { MICRO } from '../../engine/tables/units.ts';
 import type { PreparedCatalog, PreparedObjects, SortOrder } from './prepared.ts';
 import {
   EVENT_STATISTICS,
@@ -27,14 +28,14 @@ import {
   statisticsWithoutBook,
 } from './statistics-text.ts';
 
-/** Random bytes that make the tag different from that of another start, and of another node. */
+/** Random bytes of the tag: it differs from that of another start and of another node. */
 const TAG_BYTES = 6;
 
 export class CatalogStatistics {
   readonly markets: StatisticColumns<MarketStatistics>;
   readonly events: StatisticColumns<EventStatistics>;
   private readonly prepared: PreparedCatalog;
-  /** Events with a changed market: their rows, and a mark for each. */
+  /** Rows of events with a changed market, and a mark for each row. */
   private readonly touched: number[] = [];
   private readonly isTouched: Uint8Array;
   private readonly start = randomBytes(TAG_BYTES).toString('hex');
@@ -57,21 +58,21 @@ export class CatalogStatistics {
     this.tag = this.nextTag();
   }
 
-  /** The statistics of a kind, if it has any. */
-  of(
-    kind: Kind,
-  ): StatisticColumns<MarketStatistics> | StatisticColumns<EventStatistics> | undefined {
-    return kind === 'markets' || kind === 'events' ? this[kind] : undefined;
+  column(kind: Kind, name: string): Column {
+    const isListed = kind === 'markets' || kind === 'events';
+    const live = isListed ? this[kind].columns.get(name) : undefined;
+    if (live !== undefined) return live;
+    const order = this.prepared[kind].orders[name]!;
+    return { values: order.values, unit: 1, isLive: false, order: () => order };
   }
 
   /**
-   * The tag of all answers that show statistics. It is weak, because compressed answers have it too.
+   * Tag of all answers that show statistics. It is weak, because compressed answers have it too.
    */
   get etag(): string {
     return this.tag;
   }
 
-  /** Sets the statistics of a market, with a price for each of its outcomes. */
   setMarket(row: number, statistics: MarketStatistics): void {
     if (!this.markets.set(row, statistics, statistics.prices)) return;
     const event = this.prepared.markets.event[row]!;
@@ -80,7 +81,7 @@ export class CatalogStatistics {
     this.touched.push(event);
   }
 
-  /** Adds up the changes since the last call; from now on answers show them. */
+  /** Adds up the changes since the last call; answers show them from now on. */
   publish(): void {
     if (this.touched.length === 0) return;
     for (const row of this.touched) {
@@ -95,7 +96,7 @@ export class CatalogStatistics {
   private sumUp(row: number): void {
     const { ends, values } = this.prepared.events.markets;
     const sumOf = (name: string): number => {
-      const column = this.markets.valuesOf(name);
+      const column = this.markets.columns.get(name)!.values;
       let sum = 0;
       for (let i = ends[row]!; i < ends[row + 1]!; i++) sum += column[values[i]!]!;
       return Math.min(sum, AMOUNT_MAX);
@@ -109,26 +110,51 @@ export class CatalogStatistics {
   }
 }
 
-interface Column {
-  /** In micro-units, by row. */
-  readonly values: Float64Array<ArrayBuffer>;
-  changes: number;
-  order: SortOrder | undefined;
-  /** The number of changes at the time of the last sort. */
-  sortedAt: number;
+/** A column of a kind, prepared or live: values for its bounds, and the order of all rows. */
+export interface Column {
+  /** Values by row, as multiples of `unit`. */
+  readonly values: Float64Array;
+  readonly unit: number;
+  /** True: the values change while the generation is served. */
+  readonly isLive: boolean;
+  order(): SortOrder;
 }
 
-/** The statistics of markets or of events, by name and row, and where they are shown. */
+class LiveColumn implements Column {
+  readonly values: Float64Array<ArrayBuffer>;
+  readonly unit = MICRO;
+  readonly isLive = true;
+  private readonly sorter: () => NumberSorter;
+  private sorted: SortOrder | undefined;
+  private isStale = true;
+
+  constructor(values: Float64Array<ArrayBuffer>, sorter: () => NumberSorter) {
+    this.values = values;
+    this.sorter = sorter;
+  }
+
+  set(row: number, value: number): void {
+    if (this.values[row] === value) return;
+    this.values[row] = value;
+    this.isStale = true;
+  }
+
+  /** Ascending; the order changes with the next call after a change. */
+  order(): SortOrder {
+    this.sorted ??= emptyOrder(this.values.length, this.values);
+    if (this.isStale) this.sorter().sort(this.values, this.sorted);
+    this.isStale = false;
+    return this.sorted;
+  }
+}
+
 class StatisticColumns<Source> {
+  readonly columns: ReadonlyMap<string, LiveColumn>;
   private readonly statistics: readonly Statistic<Source>[];
   private readonly text: StatisticText<Source>;
-  private readonly columns = new Map<string, Column>();
   private readonly bytes: Buffer;
   private readonly objects: PreparedObjects;
-  private readonly total: number;
-  /** Grows to the longest span. */
   private scratch = Buffer.alloc(0);
-  /** Made when first needed. */
   private sorter: NumberSorter | undefined;
 
   constructor(
@@ -142,23 +168,19 @@ class StatisticColumns<Source> {
     this.objects = objects;
     this.statistics = statistics;
     this.text = text;
-    this.total = objects.ids.length;
-    for (const { name, read } of statistics) {
-      const values = new Float64Array(this.total).fill(read(first));
-      this.columns.set(name, { values, changes: 0, order: undefined, sortedAt: 0 });
-    }
+    const { length } = objects.ids;
+    const sorter = (): NumberSorter => {
+      this.sorter ??= new NumberSorter(length);
+      return this.sorter;
+    };
+    this.columns = new Map(
+      statistics.map(({ name, read }) => {
+        return [name, new LiveColumn(new Float64Array(length).fill(read(first)), sorter)];
+      }),
+    );
   }
 
-  has(name: string): boolean {
-    return this.columns.has(name);
-  }
-
-  /** By row. */
-  valuesOf(name: string): Float64Array {
-    return this.columns.get(name)!.values;
-  }
-
-  /** Writes the statistics of a row into its fragment; false when they are already there. */
+  /** Writes the statistics of a row into its fragment; returns false when they are there already. */
   set(row: number, source: Source, prices: readonly number[]): boolean {
     const start = this.objects.figuresStart[row]!;
     const length = this.objects.coreEnd[row]! - start;
@@ -168,29 +190,7 @@ class StatisticColumns<Source> {
     if (span.compare(this.bytes, start, start + length) === 0) return false;
     this.bytes.set(span, start);
     this.objects.figuresEnd[row] = start + end;
-    for (const { name, read } of this.statistics) {
-      const column = this.columns.get(name)!;
-      const value = read(source);
-      if (column.values[row] === value) continue;
-      column.values[row] = value;
-      column.changes += 1;
-    }
+    for (const { name, read } of this.statistics) this.columns.get(name)!.set(row, read(source));
     return true;
-  }
-
-  /**
-   * All rows by a statistic, ascending, in their current order; undefined when the name is not a
-   * statistic.
-   */
-  orderBy(name: string): SortOrder | undefined {
-    const column = this.columns.get(name);
-    if (column === undefined) return undefined;
-    const { total } = this;
-    if (column.order !== undefined && column.sortedAt === column.changes) return column.order;
-    column.order ??= emptyOrder(total, column.values);
-    this.sorter ??= new NumberSorter(total);
-    this.sorter.sort(column.values, column.order);
-    column.sortedAt = column.changes;
-    return column.order;
   }
 }

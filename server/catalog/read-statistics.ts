@@ -40,30 +40,29 @@ import { statisticsWithoutBook } from './statistics-text.ts';
 
 const MICRO_PER_PIP = MICRO / PIPS_PER_UNIT;
 
-/** A writer is changing one of the books. */
+/** Version while a writer changes one of the books. */
 export const BUSY = -1;
 
 export class BookStatistics {
-  /** The result of the last read; the caller adds volumes. */
   readonly statistics: MarketStatistics & { readonly prices: number[] } = {
     ...statisticsWithoutBook(0),
     prices: [],
   };
-  private readonly t: Tables;
+  private readonly tables: Tables;
   private readonly depth = new Depth();
 
-  constructor(t: Tables) {
-    this.t = t;
+  constructor(tables: Tables) {
+    this.tables = tables;
   }
 
-  /** A number that changes with every change of the market's books, or BUSY. */
+  /** Returns a number that changes with every change of the market's books, or BUSY. */
   versionOf(market: MarketRow): number {
-    const { t } = this;
-    const first = marketFirstBook(t, market);
-    const end = first + marketBooks(t, market);
+    const { tables } = this;
+    const first = marketFirstBook(tables, market);
+    const end = first + marketBooks(tables, market);
     let sum = 0;
     for (let book = first; book < end; book++) {
-      const version = Atomics.load(t.bookI, bookVersionAt(book as BookRow));
+      const version = Atomics.load(tables.bookI, bookVersionAt(book as BookRow));
       if ((version & 1) !== 0) return BUSY;
       sum += version >>> 0;
     }
@@ -85,17 +84,17 @@ export class BookStatistics {
   }
 
   private readBooks(market: MarketRow, outcomes: number): boolean {
-    const { depth, statistics, t } = this;
-    const first = marketFirstToken(t, market);
-    const tokens = marketTokens(t, market);
+    const { depth, statistics, tables } = this;
+    const first = marketFirstToken(tables, market);
+    const tokens = marketTokens(tables, market);
     statistics.prices.length = 0;
     statistics.liquidity = 0;
     for (let outcome = 0; outcome < tokens; outcome++) {
       const token = (first + outcome) as TokenRow;
       // The mirrored book has the complementary price.
-      if (isMirroredToken(t, token)) statistics.prices.push(MICRO - statistics.prices.at(-1)!);
+      if (isMirroredToken(tables, token)) statistics.prices.push(MICRO - statistics.prices.at(-1)!);
       else {
-        if (!readDepth(t, token, depth)) return false;
+        if (!readDepth(tables, token, depth)) return false;
         this.takeBook(token, outcome === 0);
       }
     }
@@ -105,9 +104,8 @@ export class BookStatistics {
     return true;
   }
 
-  /** A share of a resolved market is worth what it pays. */
   private takePayout(market: MarketRow): void {
-    const resolution = resolutionOf(this.t, market);
+    const resolution = resolutionOf(this.tables, market);
     if (resolution === undefined) return;
     const { sum, weights } = resolution;
     const { prices } = this.statistics;
@@ -132,22 +130,22 @@ export class BookStatistics {
     statistics.lastTrade = last;
   }
 
-  /** If only the other outcome of a pair has traded, the price of this one is its complement. */
+  /** Last price, or the complement of the other outcome's where only that one has traded. */
   private lastTradeOf(token: TokenRow): number {
-    const { depth, t } = this;
+    const { depth, tables } = this;
     if (depth.lastPrice !== 0) return depth.lastPrice * MICRO_PER_PIP;
-    const other = tokenComplement(t, token);
-    const last = other === 0 ? 0 : tokenLastPrice(t, other);
+    const other = tokenComplement(tables, token);
+    const last = other === 0 ? 0 : tokenLastPrice(tables, other);
     return last === 0 ? 0 : MICRO - last * MICRO_PER_PIP;
   }
 }
 
-/** Micro-units; the best level is the last. */
+/** Best price in micro-units; the best price level is the last. */
 function bestOf({ count, ticks }: DepthSide, grid: TicksPerUnit): number | undefined {
   return count === 0 ? undefined : pipsOf(ticks[count - 1]! as Ticks, grid) * MICRO_PER_PIP;
 }
 
-/** Price times size of every level, each rounded down to a micro-unit. */
+/** Price times size of every price level, each rounded down to a micro-unit. */
 function notionalOf({ count, sizes, ticks }: DepthSide, grid: TicksPerUnit): number {
   let value = 0;
   for (let i = 0; i < count; i++) {

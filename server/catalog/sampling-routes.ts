@@ -14,7 +14,6 @@ import { BYTES_PER_STEP, type FragmentWriter, type Steps } from './fragment-writ
 import { PARAMETERS } from './parameters.ts';
 import type { PreparedCatalog } from './prepared.ts';
 
-/** docs/protocol.md#sampling-lists. */
 const PAGE_SIZE = 1000;
 
 const DATA = Buffer.from('{"data":[');

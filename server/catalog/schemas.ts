@@ -77,7 +77,7 @@ export const RelatedTagsAnswer = Type.Array(
   }),
 );
 
-/** Without `next_cursor` it is the last page. */
+/** Absent on the last page. */
 const next = { next_cursor: Type.Optional(Text) };
 export const MarketsKeysetAnswer = Type.Object({ markets: Type.Array(MarketAnswer), ...next });
 export const EventsKeysetAnswer = Type.Object({

@@ -17,16 +17,15 @@ import type { PreparedCatalog, TextIndex } from './prepared.ts';
 import { BookStatistics, BUSY } from './read-statistics.ts';
 import { NUMBER_KEY, NUMBER_KEY_UNITS, rowsOfKey } from './text-index.ts';
 
-/** The volumes of a market, in micro-units of collateral. */
 export interface MarketVolumes {
   totalOf(market: MarketRow): number;
-  /** The volume of the last 24 hours; `now` in unix milliseconds. */
+  /** Volume of the last 24 hours in micro-units; `now` in unix milliseconds. */
   dayOf(market: MarketRow, now: number): number;
 }
 
-/** From the start of a pass to the start of the next: a change shows within a second. */
+/** Interval of passes: a change shows within a second. */
 const PASS_MS = 750;
-/** The longest time for which a pass runs without a pause, and the length of the pause. */
+/** Longest time of a pass without a pause, and the length of the pause. */
 const SLICE_MS = 1;
 const PAUSE_MS = 4;
 /** Unchanged markets between two readings of the clock: a few microseconds. */
@@ -35,40 +34,37 @@ const LOOK_EVERY = 128;
 export interface StatisticsServiceOptions {
   readonly tables: Tables;
   readonly volumes: MarketVolumes;
-  /** Unix milliseconds. */
   readonly now: () => number;
 }
 
-/** A generation that is served, or will be served. */
 interface Target {
   readonly prepared: PreparedCatalog;
   readonly statistics: CatalogStatistics;
 }
 
 export class StatisticsService {
-  private readonly o: StatisticsServiceOptions;
+  private readonly options: StatisticsServiceOptions;
   private readonly reader: BookStatistics;
-  private followed: LogProjector | undefined;
+  private followed: StatisticsPass | undefined;
   private timer: NodeJS.Timeout | undefined;
   private isClosed = false;
 
   constructor(options: StatisticsServiceOptions) {
-    this.o = options;
+    this.options = options;
     this.reader = new BookStatistics(options.tables);
   }
 
   /**
-   * Brings the statistics of a generation up to date and continues to update them, in place of those
-   * of the previous generation. A market that is registered later, as on a node that follows, is
-   * found by the pass after that.
+   * Brings the statistics of a generation up to date and goes on updating them, in place of the
+   * previous generation's. A market that is registered later is found by the next pass.
    */
   async follow(target: Target): Promise<void> {
-    const next = new LogProjector(this.o, this.reader, target);
+    const next = new StatisticsPass(this.options, this.reader, target);
     while (!next.advance(SLICE_MS) && !this.isClosed) await breathe();
     if (this.isClosed) return;
     // The most frequent sort order. The first sort is slow, until V8 has compiled it.
-    target.statistics.markets.orderBy('volume');
-    target.statistics.events.orderBy('volume');
+    target.statistics.column('markets', 'volume').order();
+    target.statistics.column('events', 'volume').order();
     clearTimeout(this.timer);
     this.followed = next;
     this.timer = setTimeout(this.pass, PASS_MS);
@@ -91,7 +87,6 @@ export class StatisticsService {
 
 const condition = new Int32Array(ID_WORDS);
 
-/** Reads a condition id out of its key; false for any other text. */
 function readCondition({ keyEnds, units }: TextIndex, key: number, out: Int32Array): boolean {
   const start = keyEnds[key]!;
   if (keyEnds[key + 1]! - start !== NUMBER_KEY_UNITS || units[start] !== NUMBER_KEY) return false;
@@ -102,37 +97,38 @@ function readCondition({ keyEnds, units }: TextIndex, key: number, out: Int32Arr
   return true;
 }
 
-/** Goes repeatedly over the markets of one generation. */
-class LogProjector {
-  private readonly o: StatisticsServiceOptions;
+/** Repeated pass over the markets of one generation. */
+class StatisticsPass {
+  private readonly options: StatisticsServiceOptions;
   private readonly reader: BookStatistics;
   private readonly target: Target;
-  /** Markets of the engine that are listed: their rows in both, and the version that is shown. */
+  /**
+   * Registered markets that are listed: their rows in the engine and in the catalog, and the shown
+   * version.
+   */
   private readonly slots: number[] = [];
   private readonly rows: number[] = [];
   private readonly versions: number[] = [];
-  /** By row. */
   private readonly shownVolumes: Float64Array;
   private readonly shownDays: Float64Array;
-  /** Keys of the index of condition ids that are to be looked up; a market that is found never changes. */
+  /** Keys of condition ids that are to be looked up; a found market never changes. */
   private keys: number[] = [];
   private nextKey = 0;
-  /** Keys that no market of the engine has, and how many markets there were when they were looked up. */
+  /** Keys without a market in the engine, and the number of markets when they were looked up. */
   private missing: number[];
   private markets = -1;
   private next = 0;
 
   constructor(options: StatisticsServiceOptions, reader: BookStatistics, target: Target) {
-    this.o = options;
+    this.options = options;
     this.reader = reader;
     this.target = target;
     const { keyEnds } = target.prepared.markets.keys.conditionId!;
     this.missing = Array.from({ length: keyEnds.length - 1 }, (_, key) => key);
-    this.shownVolumes = target.statistics.markets.valuesOf('volume');
-    this.shownDays = target.statistics.markets.valuesOf('volume24hr');
+    this.shownVolumes = target.statistics.column('markets', 'volume').values;
+    this.shownDays = target.statistics.column('markets', 'volume24hr').values;
   }
 
-  /** Whether the last pass is complete. */
   get isDone(): boolean {
     return this.next === 0;
   }
@@ -144,7 +140,7 @@ class LogProjector {
   advance(ms: number): boolean {
     const end = performance.now() + ms;
     if (!this.lookUp(end)) return false;
-    const now = this.o.now();
+    const now = this.options.now();
     let looked = 0;
     while (this.next < this.slots.length) {
       const isRead = this.update(this.next++, now);
@@ -160,7 +156,7 @@ class LogProjector {
   /** Looks for the markets that have no row yet; false when the time is over before all are looked up. */
   private lookUp(end: number): boolean {
     const conditions = this.target.prepared.markets.keys.conditionId!;
-    const markets = foundMarkets(this.o.tables);
+    const markets = foundMarkets(this.options.tables);
     const isDone = this.nextKey === this.keys.length;
     if (isDone && markets !== this.markets) {
       this.markets = markets;
@@ -177,7 +173,7 @@ class LogProjector {
 
   private addCondition(conditions: TextIndex, key: number): void {
     if (!readCondition(conditions, key, condition)) return;
-    const marketRow = findMarket(this.o.tables, condition, 0);
+    const marketRow = findMarket(this.options.tables, condition, 0);
     if (marketRow === 0) {
       this.missing.push(key);
       return;
@@ -192,7 +188,7 @@ class LogProjector {
   /** Reads the changes of a market; false when there are none, or when they cannot be read now. */
   private update(index: number, now: number): boolean {
     const { reader, target } = this;
-    const { volumes } = this.o;
+    const { volumes } = this.options;
     const marketRow = this.slots[index]! as MarketRow;
     const row = this.rows[index]!;
     const volume = Math.min(volumes.totalOf(marketRow), AMOUNT_MAX);

@@ -15,19 +15,15 @@ import {
   type Statistic,
 } from './shape.ts';
 
-/** Half a pip is the finest price: `0.00005`. */
 const PRICE_BYTES_MAX = 7;
 const BLANK = 0x20;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COMMA = 0x2c;
 const PRICES_END = ascii(']"');
-/** The characters around each price of a list: `\"0.5\",`. */
 const PRICE_FRAME_BYTES = 5;
 
-/** The members of one kind of object: the length of their span, and its content. */
 export class StatisticText<Source> {
-  /** Each member, with the text from its comma to its value. */
   private readonly members: readonly {
     readonly statistic: Statistic<Source>;
     readonly head: Buffer;
@@ -40,14 +36,13 @@ export class StatisticText<Source> {
     });
   }
 
-  /** The span of an object before its books were read. */
+  /** Span of an object before its books are read. */
   of(source: Source, prices: readonly number[]): string {
     const span = Buffer.alloc(this.bytesFor(prices.length));
     this.write(source, prices, span);
     return span.toString('latin1');
   }
 
-  /** Writes a span that was made for as many prices. Returns the position of the first blank. */
   write(source: Source, prices: readonly number[], span: Uint8Array): number {
     let at = 0;
     for (const { statistic, head } of this.members) {
@@ -76,7 +71,7 @@ export class StatisticText<Source> {
 export const MARKET_TEXT = new StatisticText(MARKET_STATISTICS);
 export const EVENT_TEXT = new StatisticText(EVENT_STATISTICS);
 
-/** The statistics of a market without a book: both sides at their bounds, the price in the middle. */
+/** Statistics of a market without a book: both sides at their bounds, the price in the middle. */
 export function statisticsWithoutBook(outcomes: number): MarketStatistics {
   const none = { volume: 0, volumeDay: 0, liquidity: 0, bestBid: 0, bestAsk: MICRO, lastTrade: 0 };
   return { ...none, prices: new Array<number>(outcomes).fill(PRICE_UNKNOWN) };

@@ -1,5 +1,5 @@
 /**
- * GET requests to the mirrored catalog API, with every limit that a broken source requires: time,
+ * GET requests to the source's catalog API, with every limit that a broken source requires: time,
  * bytes, tries, and the pauses that the source requests.
  *
  * Thread: the sync thread, or the sync command. Non-goals: what the answers mean.
@@ -11,10 +11,9 @@ import { failureReason } from '../common/failure-reason.ts';
 import { fetchFromHost, RedirectRefused } from '../common/redirects.ts';
 
 export interface SyncLimits {
-  /** One try of one request, its body included. */
   readonly requestMs: number;
   readonly pullMs: number;
-  /** Of one body, and of all bodies of a pull; after decompression. */
+  /** Bytes of one body, and of all bodies of a pull, after decompression. */
   readonly bodyBytes: number;
   readonly pullBytes: number;
   /** Tries of one request; the wait before the second, doubled before each further one. */
@@ -22,7 +21,6 @@ export interface SyncLimits {
   readonly retryMs: number;
   /** If a source requests a longer pause than this, the request fails. */
   readonly pauseMs: number;
-  /** Pages of one list. A walk with more pages is regarded as endless. */
   readonly pages: number;
 }
 
@@ -41,9 +39,9 @@ export const SYNC_LIMITS: SyncLimits = {
   pages: 2_000,
 };
 
-/** Why a pull cannot continue: a text for the log. */
+/** Reason for which a pull cannot continue, for the log. */
 export class SourceError extends Error {
-  /** Whether the same request may succeed when it is sent again. */
+  /** True when the same request may succeed later. */
   readonly isPassing: boolean;
 
   constructor(message: string, isPassing = false) {
@@ -52,7 +50,6 @@ export class SourceError extends Error {
   }
 }
 
-/** The source switched to another generation while it was read. */
 export class SourceChanged extends SourceError {}
 
 export type Answer =
@@ -60,17 +57,16 @@ export type Answer =
   | { readonly status: 304 }
   | { readonly status: 404 };
 
-/** Answers other than 200 that a request accepts. */
 interface Allowed {
-  /** 304: the source still has this generation. */
+  /** Accepts 304: the source still has this generation. */
   readonly knownEtag?: string;
-  /** 404: the source may have no such route. */
+  /** Accepts 404: the source may have no such route. */
   readonly isOptional?: boolean;
 }
 
 /**
- * The ETag that a node of this kind sends with each answer of one generation; other ETags do not
- * identify a generation. The part after `-` changes with the live statistics, if an answer shows them.
+ * ETag of a node of this kind, sent with each answer of one generation; other ETags identify none.
+ * The part after `-` changes with live statistics.
  */
 const CATALOG_ETAG = /^(W\/"catalog-[0-9a-f]{40})(?:-[^"]*)?"$/;
 const RETRIED_STATUSES = new Set([408, 425, 500, 502, 503, 504]);
@@ -101,8 +97,7 @@ export function boundedSignal(
 }
 
 /**
- * Serves one walk through the source. All its answers are of one generation, if the source shows
- * which.
+ * One walk through the source. All its answers are of one generation, if the source shows which.
  */
 export class SourceClient {
   private readonly base: string;
@@ -125,20 +120,16 @@ export class SourceClient {
     this.bytesLeft = limits.pullBytes;
   }
 
-  /**
-   * The ETag of the generation of the source of all answers so far; undefined: the source sends
-   * none.
-   */
+  /** ETag of the source's generation of all answers so far; `undefined` where it sends none. */
   get etag(): string | undefined {
     return this.seenEtag;
   }
 
-  /** Ends every request in flight and every later one with this reason. */
   end(reason: unknown): void {
     this.over.abort(reason);
   }
 
-  /** A 200, or a 404 or 304 that the caller accepts. Rejects with a SourceError. */
+  /** Resolves with a 200, or a 404 or 304 that the caller accepts. Rejects with a SourceError. */
   async get(path: string, allowed: Allowed = {}): Promise<Answer> {
     for (let tried = 1; ; tried++) {
       await this.sleep(this.pausedUntil - performance.now());
@@ -252,7 +243,6 @@ function parseJson(body: Buffer): unknown {
   }
 }
 
-/** The error of fetch has no useful text; its cause has. */
 function asSourceError(error: unknown): SourceError {
   if (error instanceof SourceError) return error;
   return new SourceError(failureReason(error), !(error instanceof RedirectRefused));

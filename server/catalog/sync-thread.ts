@@ -18,11 +18,9 @@ export interface SyncSetup {
   readonly dataDir: string;
   readonly durability: Durability;
   readonly memory: EngineMemory;
-  /** See CatalogSyncOptions. */
   readonly ownConditions: ReadonlySet<string>;
 }
 
-/** Message to the thread: pull now, or end. */
 export type SyncOrder = 'pull' | 'stop';
 
 /** Message of the thread: a line of the log, or the markets that contradict what is registered. */

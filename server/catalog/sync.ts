@@ -41,7 +41,6 @@ export interface CatalogSyncOptions {
   readonly url: string;
   readonly store: CatalogStore;
   readonly limits: SyncLimits;
-  /** Tables of the engine, which has the registered markets; `undefined` when there is none yet. */
   readonly tables?: Tables | undefined;
   /** Condition ids of the demo, which a pull may remove without a confirmation. */
   readonly ownConditions: ReadonlySet<string>;
@@ -50,7 +49,6 @@ export interface CatalogSyncOptions {
 }
 
 export interface SyncRun {
-  /** Time between two pulls. */
   readonly seconds: number;
   readonly log: SyncLog;
   readonly signal: AbortSignal;
@@ -64,7 +62,6 @@ export interface SyncRun {
  * The longest time between two tries of a failing source, unless the configured interval is longer.
  */
 const BACKOFF_SECONDS_MAX = 900;
-/** Markets that a log names after one pull. */
 const NAMED_MAX = 20;
 
 /** Seconds until the next try after so many failures in a row. */
@@ -83,7 +80,6 @@ export class CatalogSync {
     this.options = options;
   }
 
-  /** Rejects only because of a bug; `signal` ends it early. */
   async pull(signal: AbortSignal): Promise<SyncResult> {
     const { limits, store, tables, url } = this.options;
     // After an import the source must be compared again, whether or not it has changed.

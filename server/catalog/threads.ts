@@ -7,7 +7,6 @@
 import type { Transferable } from 'node:worker_threads';
 import { startThread } from '../../storage/files/thread.ts';
 
-/** File of a thread, and its name in the process. */
 const THREADS = {
   catalog: './catalog-thread',
   search: './search-thread',

@@ -30,21 +30,17 @@ export interface TradingMarketParts {
 }
 
 type Shape = Pick<typeof shortMarket, 'of'>;
-/** Rows of markets, ascending; undefined = all. */
 type RowsOf = (prepared: PreparedCatalog) => Uint32Array | undefined;
 
 const PAGE_SIZE = 100;
-/**
- * Markets that are rendered between two turns of the event loop: each is parsed and written again,
- * in some 50 us.
- */
-const MARKETS_PER_TURN = 16;
+/** Markets rendered in one event-loop iteration, each in some 50 us. */
+const MARKETS_PER_ITERATION = 16;
 const NOT_FOUND = errorBody('UNKNOWN_MARKET');
 
-export function tradingMarketHandlers({ catalog, tables: t, texts }: TradingMarketParts) {
+export function tradingMarketHandlers({ catalog, tables, texts }: TradingMarketParts) {
   const textOf = ({ of }: Shape, prepared: PreparedCatalog, row: number): string => {
     const market = marketAt(prepared, row);
-    return JSON.stringify(of(market, feeOf(t, market)));
+    return JSON.stringify(of(market, feeOf(tables, market)));
   };
 
   const page =
@@ -57,7 +53,8 @@ export function tradingMarketHandlers({ catalog, tables: t, texts }: TradingMark
       const count = rows?.length ?? prepared.markets.ids.length;
       const data: string[] = [];
       for (let i = offset; i < Math.min(count, offset + PAGE_SIZE); i++) {
-        if (data.length % MARKETS_PER_TURN === MARKETS_PER_TURN - 1) await nextIteration();
+        if (data.length % MARKETS_PER_ITERATION === MARKETS_PER_ITERATION - 1)
+          await nextIteration();
         data.push(textOf(shape, prepared, rows?.[i] ?? i));
       }
       const end = offset + data.length;
@@ -79,7 +76,7 @@ export function tradingMarketHandlers({ catalog, tables: t, texts }: TradingMark
   const byToken: Handler<{ token_id: string }> = (context, { token_id: tokenId }) => {
     const token = texts.find(tokenId);
     if (token === 0) return context.reply(404, NOT_FOUND);
-    const condition = wordsToHex(t.marketI, conditionAt(tokenMarket(t, token)), ID_WORDS);
+    const condition = wordsToHex(tables.marketI, conditionAt(tokenMarket(tables, token)), ID_WORDS);
     const { prepared } = catalog();
     const row = rowOfCondition(prepared, condition);
     if (row === undefined) return context.reply(404, NOT_FOUND);
@@ -104,8 +101,7 @@ export function tradingMarketHandlers({ catalog, tables: t, texts }: TradingMark
   };
 }
 
-/** Basis points; 0 for a market that has no book. */
-function feeOf(t: Tables, { conditionId }: ShownMarket): number {
-  const market = marketByCondition(t, conditionId);
-  return market === 0 ? 0 : marketFeeBps(t, market);
+function feeOf(tables: Tables, { conditionId }: ShownMarket): number {
+  const market = marketByCondition(tables, conditionId);
+  return market === 0 ? 0 : marketFeeBps(tables, market);
 }

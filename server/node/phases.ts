@@ -360,14 +360,14 @@ function dueTeller(
   };
 }
 
-type Lacking = Pick<CatalogService, 'mended' | 'unsaid' | 'unsaidEnds'>;
+type Lacking = Pick<CatalogService, 'mended' | 'unpublished' | 'unpublishedEnds'>;
 
 function repair(
   repairs: CatalogRepairs | undefined,
-  { mended, unsaid, unsaidEnds }: Lacking,
+  { mended, unpublished, unpublishedEnds }: Lacking,
 ): void {
-  repairs?.add(unsaid);
-  repairs?.addEnds(unsaidEnds);
+  repairs?.add(unpublished);
+  repairs?.addEnds(unpublishedEnds);
   if (mended > 0) repairs?.align();
 }
 

@@ -21,12 +21,13 @@ function catalogOf(random: Random) {
   const order = emptyOrder(ROWS, question);
   new NumberSorter(ROWS).sort(question, order);
   const statistics: Record<string, Float64Array> = { volume, liquidity };
-  const live = {
-    has: (name: string) => name in statistics,
-    valuesOf: (name: string) => statistics[name],
-  };
+  const column = (_: string, name: string) => ({
+    values: statistics[name],
+    isLive: name in statistics,
+    order: () => order,
+  });
   const listed = {
-    statistics: { etag: 'early', of: () => live },
+    statistics: { etag: 'early', column },
     prepared: { markets: { ids: new Float64Array(ROWS), orders: { question: order } } },
   };
   return {

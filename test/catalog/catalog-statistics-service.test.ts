@@ -136,7 +136,7 @@ function followed(context: TestContext) {
   const { driver } = exchange();
   const volumes = { total: new Map<number, number>(), day: new Map<number, number>() };
   let now = 0;
-  const keeper = new StatisticsService({
+  const service = new StatisticsService({
     tables: driver.t,
     volumes: {
       totalOf: (marketRow) => volumes.total.get(marketRow) ?? 0,
@@ -144,7 +144,7 @@ function followed(context: TestContext) {
     },
     now: () => now,
   });
-  context.after(() => keeper.close());
+  context.after(() => service.close());
   const markets = Array.from({ length: 8 }, (_, i) => {
     const outcomes = (MARKETS[i]?.[0] ?? 2) as number;
     const labels = Array.from({ length: outcomes }, (_, label) => `outcome ${label}`);
@@ -165,7 +165,7 @@ function followed(context: TestContext) {
   const setTime = (ms: number): void => {
     now = ms;
   };
-  return { driver, keeper, volumes, load, setTime };
+  return { driver, service, volumes, load, setTime };
 }
 
 type Target = ReturnType<ReturnType<typeof followed>['load']>;
@@ -184,7 +184,7 @@ function assertShown(target: Target, row: number, expected: NaiveStatistics): vo
 }
 
 test('a catalog shows books and volumes when it is taken up, and their changes soon after', async (t) => {
-  const { driver, keeper, volumes, load, setTime } = followed(t);
+  const { driver, service, volumes, load, setTime } = followed(t);
   const order = { kind: 'order', type: 'GTC', postOnly: false, expiration: 0 } as const;
   const more = { feeRateBps: 1_000, signatureType: 0, faults: [] } as const;
   const rest = (id: number, side: 'BUY' | 'SELL', shares: bigint, collateral: bigint): void => {
@@ -196,7 +196,7 @@ test('a catalog shows books and volumes when it is taken up, and their changes s
   volumes.total.set(1, 12_500_000).set(2, 3_000_000).set(3, 1);
   volumes.day.set(1, 2_500_000).set(2, 3_000_000);
   const target = load();
-  await keeper.follow(target);
+  await service.follow(target);
   const sums = { volumeDay: 2_500_000, volume: 12_500_000 };
   const first = { ...statisticsOf(driver, 1), ...sums };
   assert.equal(first.liquidity, 4_000_000);
@@ -208,43 +208,46 @@ test('a catalog shows books and volumes when it is taken up, and their changes s
   assert.deepEqual(shown(target, 'markets', 7, unknown), unknown, 'one that is not registered');
   const ofEvent = showEventStatistics([first, second]);
   assert.deepEqual(shown(target, 'events', 0, ofEvent), ofEvent);
-  assert.deepEqual([...target.statistics.markets.orderBy('volume')!.rows].slice(-3), [2, 1, 0]);
+  assert.deepEqual(
+    [...target.statistics.column('markets', 'volume').order().rows].slice(-3),
+    [2, 1, 0],
+  );
 
   const { etag } = target.statistics;
   rest(2, 'SELL', 10_000_000n, 6_000_000n);
   volumes.total.set(6, 99_000_000);
   // Markets follow one another, with pauses.
-  const shows = target.statistics.markets;
-  await until(
-    () =>
-      shows.valuesOf('liquidity')[0] !== 4_000_000 && shows.valuesOf('volume')[5] === 99_000_000,
-  );
+  const valuesOf = (name: string) => target.statistics.column('markets', name).values;
+  await until(() => valuesOf('liquidity')[0] !== 4_000_000 && valuesOf('volume')[5] === 99_000_000);
   assert.notEqual(target.statistics.etag, etag);
   assertShown(target, 0, { ...statisticsOf(driver, 1), ...sums });
   assertShown(target, 5, { ...statisticsOf(driver, 6), volume: 99_000_000 });
-  assert.deepEqual([...target.statistics.markets.orderBy('volume')!.rows].slice(-2), [0, 5]);
+  assert.deepEqual(
+    [...target.statistics.column('markets', 'volume').order().rows].slice(-2),
+    [0, 5],
+  );
 
   setTime(86_400_000);
   await until(() => {
-    const day = shows.valuesOf('volume24hr');
+    const day = valuesOf('volume24hr');
     return day[0] === 0 && day[1] === 0;
   });
   assertShown(target, 0, { ...statisticsOf(driver, 1), ...sums, volumeDay: 0 });
   assertShown(target, 1, { ...second, volumeDay: 0 });
 
   const next = load();
-  await keeper.follow(next);
+  await service.follow(next);
   assertShown(next, 5, { ...statisticsOf(driver, 6), volume: 99_000_000 });
   const replaced = target.statistics.etag;
   volumes.total.set(6, 100_000_000);
-  await until(() => next.statistics.markets.valuesOf('volume')[5] === 100_000_000);
+  await until(() => next.statistics.column('markets', 'volume').values[5] === 100_000_000);
   assert.equal(target.statistics.etag, replaced, 'what is no longer served stays as it was');
 });
 
 test('a market that is registered after its catalog was loaded is followed from then on', async (t) => {
-  const { driver, keeper, load } = followed(t);
+  const { driver, service, load } = followed(t);
   const target = load();
-  await keeper.follow(target);
+  await service.follow(target);
   const unknown = showMarketStatistics(2);
   assert.deepEqual(shown(target, 'markets', 6, unknown), unknown);
   const condition = 7;
@@ -262,5 +265,5 @@ test('a market that is registered after its catalog was loaded is followed from 
   const amounts = { side: 'BUY', shares: 10_000_000n, collateral: 4_000_000n } as const;
   driver.run({ ...order, ...rest, ...amounts, id: 1, token });
   driver.settle();
-  await until(() => target.statistics.markets.valuesOf('liquidity')[6] === 4_000_000);
+  await until(() => target.statistics.column('markets', 'liquidity').values[6] === 4_000_000);
 });

@@ -60,9 +60,9 @@ export async function stage(
 
 /** A catalog is in store already, and the source has another one by now. */
 export async function stored(t: TestContext, dataDir?: string): Promise<Stage> {
-  const stand = await stage(t, sourceFile(20), dataDir);
+  const stand = await stage(t, sourceFile(12), dataDir);
   assert.equal((await stand.sync()).kind, 'replaced');
-  stand.source.file = sourceFile(20, 'second');
+  stand.source.file = sourceFile(12, 'second');
   return stand;
 }
 

@@ -1,5 +1,5 @@
 /**
- * Mirroring another catalog API, over real sockets and real LMDB: what a pull stores, when it stores
+ * Pulls of another catalog API, over real sockets and real LMDB: stored objects, the moment of storing
  * nothing, and how the loop goes on.
  */
 import assert from 'node:assert/strict';
@@ -118,7 +118,7 @@ test('live statistics of a source are not taken, and change nothing by themselve
   assert.deepEqual(await sync(), { kind: 'unchanged' });
 });
 
-test('the ETag of another venue says nothing about its other pages', async (t) => {
+test('the ETag of another source says nothing about its other pages', async (t) => {
   const { source, store, sync } = await stage(t);
   source.etag = 'W/"5f2-first-page"';
   await sync();
@@ -155,17 +155,17 @@ test('a catalog that changes while it is read is read anew as a whole', async (t
   assert.deepEqual(await sync(), { kind: 'unchanged' });
 });
 
-test('an event that another venue took away meanwhile is left out', async (t) => {
+test('an event that another source took away meanwhile is left out', async (t) => {
   const { source, store, sync } = await stored(t);
   source.fault = (path, response) => {
     if (path === '/events/3') response.writeHead(404).end('{"error":"id not found"}');
     return path === '/events/3';
   };
   assert.equal((await sync()).kind, 'replaced');
-  assert.equal(store.load().events.length, 19);
+  assert.equal(store.load().events.length, 11);
 });
 
-test('events that move up in a list that another venue shortens meanwhile are not passed over', async (t) => {
+test('events that move up in a list that another source shortens meanwhile are all read', async (t) => {
   const { source, store, sync } = await stored(t);
   const whole = sourceFile(25, 'third');
   // No more markets go than a pull may remove.

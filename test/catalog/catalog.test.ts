@@ -142,8 +142,8 @@ test('a process killed in the middle of a replacement leaves the old generation'
      await store.replace({ events, tags: [], series: [], sites: [], markets: [] });`,
     { DATA_DIR: dataDir },
   );
-  const [said] = await once(child.stdout!, 'data');
-  assert.equal(String(said), 'half');
+  const [line] = await once(child.stdout!, 'data');
+  assert.equal(String(line), 'half');
   child.kill('SIGKILL');
   await once(child, 'exit');
 

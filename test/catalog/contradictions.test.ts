@@ -203,7 +203,7 @@ async function damageLog(t: TestContext, dataDir: string): Promise<void> {
   await log.close();
 }
 
-test('an engine that cannot be read is said, and does not keep the catalog from being mended', async (t) => {
+test('an engine that cannot be read is reported, and does not keep the catalog from being mended', async (t) => {
   const dataDir = directory(t);
   await registeredIn(t, dataDir, FILE);
   await damageLog(t, dataDir);

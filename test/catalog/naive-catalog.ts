@@ -134,8 +134,8 @@ function latest(list: readonly Raw[]): Raw[] {
   for (const raw of list) {
     const id = idOf(raw);
     if (id === undefined) continue;
-    const held = found.get(id);
-    if (held === undefined || updated(raw) >= updated(held)) found.set(id, raw);
+    const known = found.get(id);
+    if (known === undefined || updated(raw) >= updated(known)) found.set(id, raw);
   }
   return [...found.values()];
 }
@@ -151,8 +151,8 @@ function readSites(value: unknown): Map<string, Set<string>> {
     const wallets = Array.isArray(site.creators) ? site.creators.filter(isWallet) : [];
     const id = siteId(text(site.id));
     if (id === '') continue;
-    const held = sites.get(id) ?? new Set();
-    sites.set(id, new Set([...held, ...wallets.map((wallet) => wallet.toLowerCase())]));
+    const known = sites.get(id) ?? new Set();
+    sites.set(id, new Set([...known, ...wallets.map((wallet) => wallet.toLowerCase())]));
   }
   return sites;
 }

@@ -1,10 +1,9 @@
 /**
- * Makes the stored catalog say what the engine has: which markets have ended, have resolved or are proposed, and the
- * order of their outcomes. The engine goes first; where the node ended before the catalog said so, or the catalog could not be written, or an
- * import brought back what says otherwise, a loaded generation lacks it. A directory of an earlier release, or an
- * import beside a registration, may name outcomes in another order. Each is written, again and again until it is there.
+ * Writes into the stored catalog what the engine has and the catalog lacks: ends, resolutions, proposals,
+ * and the order of outcomes. The engine goes first, so a kill, a failed write or an import may leave a
+ * difference. Each repair is tried until it is written.
  *
- * Thread: the I/O thread. Not here: what is lacking, which the thread that loads a generation finds.
+ * Thread: the I/O thread. Non-goals: finding differences, which the thread that loads a generation does.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ReachedEnd } from '../market-registry.ts';
@@ -13,7 +12,6 @@ import type { MarketEdits } from './market-edits.ts';
 
 interface CatalogRepairsOptions {
   readonly edits: Pick<MarketEdits, 'make'>;
-  /** False: another node of the cluster writes what is lacking. */
   readonly leads: () => boolean;
   readonly now: () => number;
   readonly log: (line: string) => void;
@@ -23,7 +21,7 @@ const AGAIN_MS_FIRST = 250;
 const AGAIN_MS_MAX = 60_000;
 
 export class CatalogRepairs {
-  private readonly o: CatalogRepairsOptions;
+  private readonly options: CatalogRepairsOptions;
   private readonly waiting = new Set<string>();
   private readonly waitingEnds = new Map<string, number>();
   private isMisaligned = false;
@@ -31,22 +29,22 @@ export class CatalogRepairs {
   private readonly closing = new AbortController();
 
   constructor(parts: CatalogRepairsOptions) {
-    this.o = parts;
+    this.options = parts;
   }
 
-  /** @param conditions of markets of whose resolution the catalog does not say what the engine does */
+  /** @param conditions of markets whose resolution or proposal the catalog does not state */
   add(conditions: Iterable<string>): void {
     for (const condition of conditions) this.waiting.add(condition);
     this.begin();
   }
 
-  /** @param ends of markets of which the catalog does not say that they are closed */
+  /** @param ends of markets that the catalog does not state as closed */
   addEnds(ends: Iterable<ReachedEnd>): void {
     for (const { condition, end } of ends) this.waitingEnds.set(condition, end);
     this.begin();
   }
 
-  /** The stored catalog names markets in another way than they are registered. */
+  /** Writes markets as they are registered: the stored catalog names them in another way. */
   align(): void {
     this.isMisaligned = true;
     this.begin();
@@ -67,7 +65,7 @@ export class CatalogRepairs {
   }
 
   private async run(): Promise<void> {
-    const { leads, log } = this.o;
+    const { leads, log } = this.options;
     const { signal } = this.closing;
     let againMs = AGAIN_MS_FIRST;
     while (this.isLacking() && !signal.aborted) {
@@ -85,14 +83,14 @@ export class CatalogRepairs {
     this.running = undefined;
   }
 
-  /** Resolves with why it is not written, as do those below. */
+  /** Resolves with the reason where it could not be written, as do the methods below. */
   private writeNext(): Promise<string | undefined> {
     if (this.isMisaligned) return this.writeOrder();
     return this.waiting.size > 0 ? this.writeResolutions() : this.writeEnds();
   }
 
   private async writeOrder(): Promise<string | undefined> {
-    const { log, edits } = this.o;
+    const { log, edits } = this.options;
     const result = await edits.make({ kind: 'aligned' });
     if (!('event' in result))
       return `the catalog is not in the order of the engine: ${why(result)}`;
@@ -102,7 +100,7 @@ export class CatalogRepairs {
   }
 
   private async writeResolutions(): Promise<string | undefined> {
-    const { log, now, edits } = this.o;
+    const { log, now, edits } = this.options;
     const conditions = [...this.waiting];
     const at = new Date(now()).toISOString();
     const result = await edits.make({ kind: 'resolutions', conditions, at });
@@ -116,7 +114,7 @@ export class CatalogRepairs {
   }
 
   private async writeEnds(): Promise<string | undefined> {
-    const { log, now, edits } = this.o;
+    const { log, now, edits } = this.options;
     const ends = new Map(this.waitingEnds);
     const at = new Date(now()).toISOString();
     const result = await edits.make({ kind: 'ended', ends, at });

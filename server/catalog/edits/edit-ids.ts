@@ -1,7 +1,7 @@
 /**
- * Ids of what an operator makes, derived from what it is: the same wish has the same ids on every node. A condition id
- * is the digest of oracle, question and number of outcomes, as markets on chain have it; the oracle is the zero
- * address, because an operator resolves. Rules: README.md#ids
+ * Ids of an operator's objects, derived from their fields: the same fields have the same ids on every node.
+ * A condition id is the digest of oracle, question and number of outcomes, as on chain; the oracle is the
+ * zero address, because an operator resolves. Rules: README.md#ids
  *
  * Pure; any thread.
  */
@@ -11,7 +11,7 @@ import { bytesToHex } from '../../common/uint256.ts';
 
 const WORD = 32;
 const ORACLE_BYTES = 20;
-/** Ids of 15 digits, which the catalog takes and a small catalog of one's own does not use. */
+/** Ids of 15 digits: catalogs may have them, and small ones do not use them. */
 const ID_BASE = 10n ** 14n;
 const ID_SPAN = 9n * ID_BASE;
 
@@ -19,11 +19,9 @@ export interface MarketIds {
   readonly id: string;
   readonly questionId: string;
   readonly conditionId: string;
-  /** In the order of the outcomes. */
   readonly tokenIds: readonly string[];
 }
 
-/** Of an event, a tag or a market in its own list. */
 export function numberOf(kind: 'event' | 'market' | 'tag', name: string): string {
   return String(ID_BASE + (numberFrom(digest(kind, name)) % ID_SPAN));
 }
@@ -47,7 +45,6 @@ export function marketIds(
   };
 }
 
-/** The neg-risk group of an event: 32 bytes. */
 export function groupOf(event: string): Uint8Array {
   return digest('group', event);
 }
@@ -59,7 +56,7 @@ function tokenOf(conditionId: Uint8Array, outcome: number): string {
   return String(numberFrom(keccak256(bytes)));
 }
 
-/** No part can take the place of another, because each follows its length. */
+/** Digest of parts, each after its length, so that no part can take the place of another. */
 function digest(...parts: readonly string[]): Uint8Array {
   return keccak256(Buffer.from(parts.map((part) => `${part.length}:${part}`).join('')));
 }

@@ -1,6 +1,6 @@
 /**
- * The thread of one edit: it reads the catalog, makes the next generation and ends. All of that grows with the size
- * of the catalog, so none of it is done on the I/O thread.
+ * The thread of one edit: it reads the catalog, makes the next generation and ends. All of that grows with
+ * the size of the catalog, so none of it is done on the I/O thread.
  */
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -17,18 +17,18 @@ import { type Edit, type Edited, type EditRefused, edited } from './edit.ts';
 export interface EditSetup {
   readonly dataDir: string;
   readonly durability: Durability;
-  /** The engine's tables: every edit is made on a catalog that names markets as they are registered. */
+  /** Tables of the engine: an edit is made on a catalog whose markets are as registered. */
   readonly memory: EngineMemory;
   readonly edit: Edit;
 }
 
-/** `generation`: that has it; 0 where there was nothing to change. */
+/** Result of an edit; `generation` is 0 where there was nothing to change. */
 export type EditResult =
   | (Omit<Edited, 'catalog'> & { readonly generation: number })
   | EditRefused
   | { readonly failure: string };
 
-/** In a cluster, another change may be on its way to the other nodes. */
+/** Pause before another try; in a cluster, another change may be on its way. */
 const AGAIN_MS = 20;
 
 assert(parentPort !== null, 'this file is the entry of a thread');
@@ -44,7 +44,7 @@ try {
   await store.close();
 }
 
-/** An import or a sync may replace the catalog meanwhile: then the edit is made on theirs. */
+/** Makes the edit, again if an import or a pull replaces the catalog meanwhile. */
 async function made(): Promise<EditResult> {
   for (;;) {
     const onto = store.current() ?? 0;

@@ -1,8 +1,8 @@
 /**
- * What an operator can do to a catalog, each as a function from one catalog to the next: a new event or market, and
- * changes of those that are there. The same edit twice changes nothing.
+ * Edits of a catalog by an operator, each a function from one catalog to the next: new events and markets,
+ * and changes of existing ones. The same edit twice changes nothing.
  *
- * Pure; any thread. Not here: the engine, which follows the catalog, and resolves.
+ * Pure; any thread. Non-goals: the engine, which follows the catalog, and resolves.
  */
 import { isDeepStrictEqual } from 'node:util';
 import {
@@ -10,7 +10,7 @@ import {
   type JsonObject,
   readCatalog,
 } from '../../../storage/catalog/catalog-file.ts';
-import { isObject, text, textList } from '../../../storage/catalog/catalog-json.ts';
+import { isObject, marketsOf, text, textList } from '../../../storage/catalog/catalog-json.ts';
 import { conditionIdOf, hasEnded, tradingTerms } from '../../../storage/catalog/catalog-market.ts';
 import {
   isResolved,
@@ -21,7 +21,7 @@ import {
   RESOLVED_STATUS,
   withProposal,
 } from '../../../storage/catalog/operator-marks.ts';
-import { changedBy, marketsOf } from '../../../storage/catalog/operator-objects.ts';
+import { changedBy } from '../../../storage/catalog/operator-objects.ts';
 import type { ResolutionState } from '../resolution-state.ts';
 import { marketIds, numberOf } from './edit-ids.ts';
 
@@ -32,7 +32,7 @@ export interface NewEvent {
   readonly endDate?: string;
   readonly tags?: readonly string[];
   readonly negRisk?: boolean;
-  /** The key, which tells events of one title apart; older catalogs store it under this name. */
+  /** Key that distinguishes events of one title; stored under this name. */
   readonly id?: string;
 }
 
@@ -46,7 +46,6 @@ export interface NewMarket {
   readonly endDate?: string;
   readonly tick?: string;
   readonly minimum?: string;
-  /** Base fee of takers in basis points. */
   readonly fee?: number;
   readonly negRisk?: boolean;
   /** The market trades on after `endDate`. */
@@ -54,7 +53,7 @@ export interface NewMarket {
   readonly id?: string;
 }
 
-/** `at`: the time, ISO 8601. */
+/** `at` is the time, ISO 8601. */
 export type Edit =
   | { readonly kind: 'event'; readonly fields: NewEvent; readonly at: string }
   | { readonly kind: 'market'; readonly fields: NewMarket; readonly at: string }
@@ -71,16 +70,19 @@ export type Edit =
       readonly changes: Partial<Omit<NewEvent, 'id'>>;
       readonly at: string;
     }
-  /** Says what the engine does of these markets. Those that the catalog does not list are left out. */
+  /**
+   * States resolutions and proposals of the engine. Markets that the catalog does not list are left
+   * out.
+   */
   | { readonly kind: 'resolutions'; readonly conditions: readonly string[]; readonly at: string }
-  /** The ends of these markets have come, by condition id: unix milliseconds. */
+  /** Ends that have come, by condition id: unix milliseconds. */
   | { readonly kind: 'ended'; readonly ends: ReadonlyMap<string, number>; readonly at: string }
-  /** Nothing but what every edit brings: markets as they are registered. */
+  /** Only the part of every edit: markets as they are registered. */
   | { readonly kind: 'aligned' };
 
 type StateOf = (condition: string) => ResolutionState;
 
-/** What is said of them must be as it is. */
+/** Members that cannot change; those that are given must be as they are. */
 export interface FixedMembers {
   readonly outcomes?: readonly string[];
   readonly event?: string;
@@ -88,15 +90,14 @@ export interface FixedMembers {
 }
 
 export interface Edited {
-  /** Undefined: nothing is to be changed. */
+  /** `undefined` where nothing is to be changed. */
   readonly catalog?: Catalog;
   readonly event: string;
   readonly slug: string;
   readonly condition: string;
-  /** The time at which the market ends; null = none, and of an event. */
+  /** Time at which the market ends; null = none, and for an event. */
   readonly end: string | null;
   readonly tokens: readonly string[];
-  /** Names, in the same order. */
   readonly outcomes: readonly string[];
 }
 
@@ -107,8 +108,8 @@ export interface EditRefused {
 }
 
 /**
- * @param isNew whether the catalog before is not stored as it is given here
- * @param stateOf what the engine says of a market
+ * @param isNew true: `before` is not stored as it is given here
+ * @param stateOf state of a market in the engine
  */
 export function edited(
   before: Catalog,
@@ -229,7 +230,9 @@ function withEventChange(
   return datesFault(changed, changes) ?? next(before, events, changed);
 }
 
-/** What clients read in a market that has resolved, or is to; prices and winners follow from the engine. */
+/**
+ * Writes the members by which clients see resolutions and proposals; prices follow from the engine.
+ */
 function withResolutions(
   before: Catalog,
   { at, conditions }: Extract<Edit, { readonly kind: 'resolutions' }>,
@@ -245,15 +248,18 @@ function withResolutions(
 }
 
 function withResolution(market: JsonObject, state: ResolutionState, at: string): JsonObject {
-  const said = proposalIn(market);
+  const stated = proposalIn(market);
   if (state === RESOLVED_STATUS) {
     const changes = {
-      ...{ closed: true, acceptingOrders: false, umaResolutionStatus: RESOLVED_STATUS },
-      ...{ closedTime: at, updatedAt: at },
+      closed: true,
+      acceptingOrders: false,
+      umaResolutionStatus: RESOLVED_STATUS,
+      closedTime: at,
+      updatedAt: at,
     };
-    return changedBy(said === undefined ? market : withProposal(market, undefined), changes);
+    return changedBy(stated === undefined ? market : withProposal(market, undefined), changes);
   }
-  if (isDeepStrictEqual(said, state)) return market;
+  if (isDeepStrictEqual(stated, state)) return market;
   return withProposal({ ...market, updatedAt: at }, state);
 }
 
@@ -271,7 +277,7 @@ function withEnded(
   });
 }
 
-/** The catalog with each market changed; the result names the first event of which one is another. */
+/** Returns the catalog with each market changed; the result names the first changed event. */
 function withEach(
   before: Catalog,
   change: (market: JsonObject) => JsonObject,
@@ -281,7 +287,6 @@ function withEach(
   return first === undefined ? shown({ id: '' }) : next(before, events, first);
 }
 
-/** The same event where no market is another one. */
 function withMarkets(event: JsonObject, change: (market: JsonObject) => JsonObject): JsonObject {
   const before = marketsOf(event);
   const markets = before.map(change);
@@ -312,7 +317,6 @@ function fixedFault(
   return undefined;
 }
 
-/** @param changes without them all of it is new */
 function datesFault(
   { endDate, startDate }: { readonly endDate?: unknown; readonly startDate?: unknown },
   changes: object = { endDate },
@@ -325,7 +329,7 @@ function datesFault(
   return { status: 400, error: 'invalid_field: endDate', detail };
 }
 
-/** An end that has passed ends nothing: whoever means it closes the market. */
+/** Refuses an end that has passed: closing the market is another operation. */
 function endFault(
   { tradingEnd }: { readonly tradingEnd?: unknown } = {},
   at: string,
@@ -335,7 +339,7 @@ function endFault(
   return { status: 400, error: 'invalid_field: endDate', detail };
 }
 
-/** The end that an operator has given a market, as it was given; null = none. */
+/** End that an operator has given a market, as given; null = none. */
 function endTextOf(market: JsonObject): string | null {
   return (operatorEnd(market) ?? 0) === 0 ? null : text(market.tradingEnd);
 }
@@ -344,7 +348,7 @@ function marketOf(event: JsonObject, condition: string): JsonObject | undefined 
   return marketsOf(event).find((market) => conditionIdOf(market) === condition);
 }
 
-/** What is read again is what a node will load. */
+/** Reads the changed catalog again, as a node will load it. */
 function next(
   before: Catalog,
   events: readonly JsonObject[],

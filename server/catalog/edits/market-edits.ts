@@ -10,7 +10,6 @@ import type { Edit } from './edit.ts';
 import type { EditResult, EditSetup } from './edit-thread.ts';
 
 interface MarketEditsOptions extends Omit<EditSetup, 'edit'> {
-  /** Number of the generation from which answers are made. */
   readonly served: () => number;
 }
 
@@ -33,7 +32,6 @@ export class MarketEdits {
     return made;
   }
 
-  /** Resolves once no edit is under way. */
   async close(): Promise<void> {
     await this.last;
   }

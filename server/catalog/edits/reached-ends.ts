@@ -1,7 +1,7 @@
 /**
- * Finds the markets whose end has come, batch by batch, so that the catalog can say so.
+ * Markets whose end has come, found batch by batch, so that the catalog can state it.
  *
- * Thread: the I/O thread. Not here: ends of earlier runs, which the thread that loads a generation finds.
+ * Thread: the I/O thread. Non-goals: ends of earlier runs, which the thread that loads a generation finds.
  */
 import { Event, EventKind, eventWords } from '../../../engine/events.ts';
 import {
@@ -17,7 +17,7 @@ import type { MarketRow } from '../../../engine/tables/units.ts';
 import { wordsToHex } from '../../common/uint256.ts';
 import type { ReachedEnd } from '../market-registry.ts';
 
-/** What a batch did, in the form of engine/events.ts. */
+/** Events of a durable batch, in the form of engine/events.ts. */
 interface DurableBatch {
   readonly events: Int32Array;
   /** False: some events are missing. */
@@ -27,40 +27,38 @@ interface DurableBatch {
 const NONE: readonly ReachedEnd[] = [];
 
 export class ReachedEnds {
-  private readonly t: Tables;
+  private readonly tables: Tables;
   private readonly known: Set<MarketRow>;
 
-  /** Ends that have come before are known. */
-  constructor(t: Tables) {
-    this.t = t;
-    this.known = new Set(allMarkets(t).filter((market) => hasReachedEnd(t, market)));
+  constructor(tables: Tables) {
+    this.tables = tables;
+    this.known = new Set(allMarkets(tables).filter((market) => hasReachedEnd(tables, market)));
   }
 
-  /** Markets that a durable batch has ended. */
   of({ events, isWhole }: DurableBatch): readonly ReachedEnd[] {
     // The tables may be some batches ahead; then there is nothing to find but in those.
-    if (endsReached(this.t) === this.known.size) return NONE;
-    return this.newOf(isWhole ? changedMarkets(events) : allMarkets(this.t));
+    if (endsReached(this.tables) === this.known.size) return NONE;
+    return this.newOf(isWhole ? changedMarkets(events) : allMarkets(this.tables));
   }
 
-  /** Markets that have ended in batches which were not given to `of`. */
+  /** Markets that have ended in batches that were not given to `of`. */
   missed(): readonly ReachedEnd[] {
-    return this.newOf(allMarkets(this.t));
+    return this.newOf(allMarkets(this.tables));
   }
 
   private newOf(markets: readonly MarketRow[]): ReachedEnd[] {
-    const { known, t } = this;
-    const found = markets.filter((market) => !known.has(market) && hasReachedEnd(t, market));
+    const { known, tables } = this;
+    const found = markets.filter((market) => !known.has(market) && hasReachedEnd(tables, market));
     for (const market of found) known.add(market);
     return found.map((market) => ({
-      condition: wordsToHex(t.marketI, conditionAt(market), ID_WORDS),
-      end: marketEnd(t, market),
+      condition: wordsToHex(tables.marketI, conditionAt(market), ID_WORDS),
+      end: marketEnd(tables, market),
     }));
   }
 }
 
-function allMarkets(t: Tables): MarketRow[] {
-  return Array.from({ length: marketCount(t) }, (_, i) => (i + 1) as MarketRow);
+function allMarkets(tables: Tables): MarketRow[] {
+  return Array.from({ length: marketCount(tables) }, (_, i) => (i + 1) as MarketRow);
 }
 
 function changedMarkets(events: Int32Array): MarketRow[] {

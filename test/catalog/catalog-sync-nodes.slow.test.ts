@@ -1,7 +1,7 @@
 /**
- * One node mirrors another, both as processes of their own: every route of the catalog answers the
+ * One node pulls the catalog of another, both as processes of their own: every route of the catalog answers the
  * same bytes, but for live statistics once the source trades, and a source that is killed half way costs
- * the mirror nothing but time.
+ * the pulling node nothing but time.
  */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
@@ -45,7 +45,7 @@ async function put(dataDir: string, catalog: Catalog): Promise<void> {
 }
 
 /** A node that pulls every second. */
-function startMirror(source: { readonly port: number }): Promise<TestNode> {
+function startPuller(source: { readonly port: number }): Promise<TestNode> {
   const url = `http://127.0.0.1:${source.port}`;
   const settings = { CATALOG_SYNC_URL: url, CATALOG_SYNC_SECONDS: '1', LOG_LEVEL: 'debug' };
   return TestNode.start(temporaryDirectory(), { ...ROOMY, ...settings });
@@ -103,8 +103,8 @@ function assertSame(got: ReadonlyMap<string, string>, expected: ReadonlyMap<stri
   for (const [path, answer] of expected) assert.equal(got.get(path), answer, path);
 }
 
-/** The newest generation that the log of a mirror names. */
-function mirrored(node: TestNode): number {
+/** The newest generation that the log of a pulling node names. */
+function pulledGeneration(node: TestNode): number {
   return Number(
     [...node.log.matchAll(/catalog sync from .*: generation (\d+):/g)].at(-1)?.[1] ?? 0,
   );
@@ -114,25 +114,25 @@ async function untilServed(node: TestNode, path: string, answer: string): Promis
   await until(async () => (await answersOf(node, [path])).get(path) === answer);
 }
 
-/** Waits until the mirror serves generation `number`, and holds all of it to the source. */
-async function assertMirrored(
-  mirror: TestNode,
+/** Waits until the pulling node serves generation `number`, and holds all of it to the source. */
+async function assertPulled(
+  puller: TestNode,
   number: number,
   source: { readonly port: number },
   catalog: Catalog,
 ): Promise<void> {
   const paths = pathsOf(catalog);
   const expected = await answersOf(source, paths);
-  await until(() => mirrored(mirror) === number);
+  await until(() => pulledGeneration(puller) === number);
   const newest = '/markets?limit=500&offset=0';
-  await untilServed(mirror, newest, expected.get(newest)!);
-  assertSame(await answersOf(mirror, paths), expected);
+  await untilServed(puller, newest, expected.get(newest)!);
+  assertSame(await answersOf(puller, paths), expected);
 }
 
 /** The next pulls find nothing new, by one question each. */
-async function assertQuiet(mirror: TestNode, number: number): Promise<void> {
-  await until(() => mirror.log.includes('nothing changed'));
-  assert.equal(mirrored(mirror), number);
+async function assertQuiet(puller: TestNode, number: number): Promise<void> {
+  await until(() => puller.log.includes('nothing changed'));
+  assert.equal(pulledGeneration(puller), number);
 }
 
 /** Passes requests on to a node, whichever it is at the time, and counts the lookups of events. */
@@ -158,7 +158,7 @@ async function proxy(t: TestContext, node: () => TestNode, onLookup: (count: num
   return { port: (server.address() as AddressInfo).port };
 }
 
-test('one node mirrors another, which is killed half way through a pull', {
+test('one node pulls the catalog of another, which is killed half way through a pull', {
   skip: SHORT,
 }, async (t) => {
   const seed = freshSeed();
@@ -168,14 +168,14 @@ test('one node mirrors another, which is killed half way through a pull', {
   const [fresh] = (catalogFile([{ id: 999 }]) as { readonly events: typeof again }).events;
   const [first, second] = [whole, { ...whole, events: [...again, fresh!] }].map(read);
   try {
-    await mirrorOutlivesSource(t, first!, second!);
+    await pullerOutlivesSource(t, first!, second!);
   } catch (error) {
     console.error(`replay with: SEED=${seed} npm test`);
     throw error;
   }
 });
 
-async function mirrorOutlivesSource(t: TestContext, first: Catalog, second: Catalog) {
+async function pullerOutlivesSource(t: TestContext, first: Catalog, second: Catalog) {
   const dataDir = temporaryDirectory();
   await put(dataDir, first);
   let source = await TestNode.start(dataDir, ROOMY);
@@ -187,39 +187,39 @@ async function mirrorOutlivesSource(t: TestContext, first: Catalog, second: Cata
       if (lookups === killAt) void source.end('SIGKILL');
     },
   );
-  const mirror = await startMirror(between);
+  const puller = await startPuller(between);
 
-  await t.test('a mirror answers every route with the bytes of its source', async () => {
-    await assertMirrored(mirror, 1, source, first);
-    await assertQuiet(mirror, 1);
+  await t.test('a pulling node answers every route with the bytes of its source', async () => {
+    await assertPulled(puller, 1, source, first);
+    await assertQuiet(puller, 1);
   });
 
   await t.test(
-    'while the source is dead the mirror keeps its catalog, then catches up',
+    'while the source is dead the pulling node keeps its catalog, then catches up',
     async () => {
       const paths = pathsOf(first);
       const before = await answersOf(source, paths);
       killAt = first.events.length + Math.floor(second.events.length / 2);
       await put(dataDir, second);
       await until(() => source.hasEnded);
-      assertSame(await answersOf(mirror, paths), before);
-      assert.equal(mirrored(mirror), 1);
+      assertSame(await answersOf(puller, paths), before);
+      assert.equal(pulledGeneration(puller), 1);
       source = await TestNode.start(dataDir, ROOMY);
-      await assertMirrored(mirror, 2, source, second);
+      await assertPulled(puller, 2, source, second);
     },
   );
 
   await t.test(
     'statistics of the source are its own: all else stays equal, nothing is pulled',
-    () => assertOwnStatistics(source, mirror, first, second),
+    () => assertOwnStatistics(source, puller, first, second),
   );
-  await mirror.stop();
+  await puller.stop();
   await source.stop();
 }
 
 async function assertOwnStatistics(
   source: TestNode,
-  mirror: TestNode,
+  puller: TestNode,
   replaced: Catalog,
   catalog: Catalog,
 ) {
@@ -227,17 +227,17 @@ async function assertOwnStatistics(
   const known = new Set(replaced.markets.map(({ conditionId }) => conditionId));
   const market = catalog.markets.find((one) => one.tradable && !known.has(one.conditionId));
   assert(market !== undefined);
-  const before = await answersOf(mirror, pathsOf(catalog));
+  const before = await answersOf(puller, pathsOf(catalog));
   const maker = await Trader.join(source, 'maker');
   await maker.place(source, { market, side: 'BUY', ticks: 1, shares: 5_000 });
   await until(async () => {
     const [newest] = (await get(source, '/markets?order=bestBid&limit=1')).json as JsonObject[];
     return newest?.id === market.id && newest.bestBid === 1 / market.ticksPerUnit;
   });
-  const pulls = mirror.log.length;
-  await until(() => mirror.log.slice(pulls).includes('nothing changed'));
-  assert.equal(mirrored(mirror), 2);
-  assertSame(await answersOf(mirror, pathsOf(catalog)), before);
+  const pulls = puller.log.length;
+  await until(() => puller.log.slice(pulls).includes('nothing changed'));
+  assert.equal(pulledGeneration(puller), 2);
+  assertSame(await answersOf(puller, pathsOf(catalog)), before);
   for (const [path, answer] of await answersOf(source, pathsOf(catalog))) {
     const text = answer.slice('200 '.length);
     assert.equal(
@@ -255,14 +255,16 @@ function withoutStatistics(text: string): string {
 }
 
 const skip = SHORT || (!existsSync(REAL) && 'no ../shared/data');
-test('a mirror of a real catalog answers with the bytes of its source', { skip }, async () => {
+test('a pulling node of a real catalog answers with the bytes of its source', {
+  skip,
+}, async () => {
   const catalog = read(JSON.parse(readFileSync(REAL, 'utf8')));
   const dataDir = temporaryDirectory();
   await put(dataDir, catalog);
   const source = await TestNode.start(dataDir, ROOMY);
-  const mirror = await startMirror(source);
-  await assertMirrored(mirror, 1, source, catalog);
-  await assertQuiet(mirror, 1);
-  await mirror.stop();
+  const puller = await startPuller(source);
+  await assertPulled(puller, 1, source, catalog);
+  await assertQuiet(puller, 1);
+  await puller.stop();
   await source.stop();
 });
