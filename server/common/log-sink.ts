@@ -28,7 +28,7 @@ export interface SinkOptions {
 }
 
 export class LogSink {
-  private readonly o: SinkOptions;
+  private readonly options: SinkOptions;
   private readonly bufferedBytesMax: number;
   private buffered: Buffer[] = [];
   private bufferedBytes = 0;
@@ -40,7 +40,7 @@ export class LogSink {
   private idle: (() => void)[] = [];
 
   constructor(options: SinkOptions) {
-    this.o = options;
+    this.options = options;
     this.bufferedBytesMax = options.bufferedBytesMax ?? BUFFERED_BYTES_MAX;
   }
 
@@ -77,7 +77,7 @@ export class LogSink {
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LAST_WAIT_MS);
     }
     try {
-      for (const bytes of this.buffered.splice(0)) writeSync(this.o.fd, bytes);
+      for (const bytes of this.buffered.splice(0)) writeSync(this.options.fd, bytes);
     } catch {
       // The reader has disconnected.
     }
@@ -85,7 +85,7 @@ export class LogSink {
 
   private next(): void {
     if (this.droppedLines > 0) {
-      this.buffered.push(Buffer.from(this.o.dropped(this.droppedLines)));
+      this.buffered.push(Buffer.from(this.options.dropped(this.droppedLines)));
       this.droppedLines = 0;
     }
     if (this.buffered.length === 0) {
@@ -109,6 +109,6 @@ export class LogSink {
         this.next();
       }
     };
-    (this.o.write ?? write)(this.o.fd, bytes, done);
+    (this.options.write ?? write)(this.options.fd, bytes, done);
   }
 }

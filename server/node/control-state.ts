@@ -80,7 +80,7 @@ export class Noted implements VenuePause {
 
 /** Writes notes once there is somebody to write them. */
 export class NoteSender {
-  sequencer: Pick<Sequencer, 'goOn'> | undefined;
+  sequencer: Pick<Sequencer, 'resume'> | undefined;
 
   readonly write: Write = (note) => {
     if (this.sequencer !== undefined) return writeNote(this.sequencer, note);

@@ -131,13 +131,13 @@ export class Stage {
   }
 
   /** The next part of a request that was taken before. */
-  goOn(name: string): void {
+  resume(name: string): void {
     const body = Buffer.from(name);
     const answered = (status: number, answer: Uint8Array | string): void => {
       this.answers.push({ name, status, body: Buffer.from(answer).toString() });
     };
     const { orders: kind } = RequestKind;
-    this.sequencer.goOn({ kind, owner: OWNER, body, weight: body.length, answered });
+    this.sequencer.resume({ kind, owner: OWNER, body, weight: body.length, answered });
   }
 
   /** The task's turn: each request is answered by its own text; returns its sequence, if any. */

@@ -51,7 +51,7 @@ export function submitCancels(
 
 /** Takes DELETE /cancel-all, whose body is ignored, or the body of /cancel-market-orders. */
 export function submitCancelAll(
-  sequencer: Pick<Sequencer, 'submit' | 'goOn'>,
+  sequencer: Pick<Sequencer, 'submit' | 'resume'>,
   kind: CancelAllKind,
   owner: RequestOwner,
   body: Uint8Array,
@@ -70,7 +70,7 @@ export function submitCancelAll(
       canceled.push(part.subarray(CANCEL_ALL_HEAD_BYTES, middle));
       filled.push(part.subarray(middle));
     }
-    if (next.from !== 0) sequencer.goOn(request(encodeCancelAll(next, body)));
+    if (next.from !== 0) sequencer.resume(request(encodeCancelAll(next, body)));
     else join(canceled, filled, (body) => answered(200, body));
   };
   const request = (bytes: Uint8Array) => ({

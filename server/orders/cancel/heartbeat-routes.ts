@@ -37,10 +37,10 @@ export function heartbeatHandlers(heartbeats: Pick<Heartbeats, 'beat'>) {
 
   const chained: Handler<unknown, KeyOwner> = (context, _query, caller) =>
     context.body.length === 0
-      ? goOn(context, caller, '')
-      : readJson(context, HEARTBEAT_BOUNDS, (sent) => goOn(context, caller, idOf(sent)));
+      ? answerChained(context, caller, '')
+      : readJson(context, HEARTBEAT_BOUNDS, (sent) => answerChained(context, caller, idOf(sent)));
 
-  const goOn = async (
+  const answerChained = async (
     context: RequestContext,
     caller: KeyOwner,
     id: string | undefined,

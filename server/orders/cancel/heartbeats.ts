@@ -56,7 +56,7 @@ const WATCHED_MAX = 65_536;
 const RETRY_MS = 1_000;
 
 export class Heartbeats {
-  private readonly o: HeartbeatsOptions;
+  private readonly options: HeartbeatsOptions;
   private readonly now: () => number;
   /** By address text, the earliest deadline first, because all periods are the same. */
   private readonly watches = new Map<string, Watch>();
@@ -64,7 +64,7 @@ export class Heartbeats {
   private stopped = false;
 
   constructor(options: HeartbeatsOptions) {
-    this.o = options;
+    this.options = options;
     this.now = options.now ?? (() => performance.now());
     for (const address of options.store.read()) this.watch(address);
     this.arm();
@@ -87,10 +87,10 @@ export class Heartbeats {
       return { kind: 'taken', id: known.id };
     }
     if (id !== undefined && id !== '') return { kind: 'stale', id: '' };
-    if (this.watches.size >= (this.o.watchedMax ?? WATCHED_MAX)) return { kind: 'full' };
+    if (this.watches.size >= (this.options.watchedMax ?? WATCHED_MAX)) return { kind: 'full' };
     const watch = this.watch(new Uint8Array(address));
     try {
-      watch.begun = this.o.store.put(watch.address);
+      watch.begun = this.options.store.put(watch.address);
       await watch.begun;
     } catch (error) {
       this.watches.delete(key);
@@ -119,7 +119,7 @@ export class Heartbeats {
   private renew(key: string, watch: Watch): void {
     this.watches.delete(key);
     this.watches.set(key, watch);
-    watch.deadline = this.now() + this.o.periodMs;
+    watch.deadline = this.now() + this.options.periodMs;
   }
 
   private arm(): void {
@@ -157,7 +157,7 @@ export class Heartbeats {
     const isSilent = (): boolean => watch.deadline === deadline && !this.stopped;
     let isDone = false;
     while (!isDone && isSilent()) {
-      isDone = await this.o.cancelAll(watch.address).catch(() => false);
+      isDone = await this.options.cancelAll(watch.address).catch(() => false);
       if (!isDone) await sleep(RETRY_MS, undefined, { ref: false });
     }
     watch.firing = false;
@@ -165,7 +165,7 @@ export class Heartbeats {
     if (isDone && isSilent()) {
       const key = keyOf(watch.address);
       this.watches.delete(key);
-      this.o.log(`${key} fell silent: its open orders are cancelled`);
+      this.options.log(`${key} fell silent: its open orders are cancelled`);
       await this.forget(watch.address);
     }
     this.arm();
@@ -175,8 +175,8 @@ export class Heartbeats {
    * Without that note nothing is lost: after a restart an address without orders is watched once more.
    */
   private async forget(address: Uint8Array): Promise<void> {
-    await this.o.store.remove(address).catch((error: unknown) => {
-      this.o.log(`heartbeats: ${(error as Error).message}`);
+    await this.options.store.remove(address).catch((error: unknown) => {
+      this.options.log(`heartbeats: ${(error as Error).message}`);
     });
   }
 }

@@ -26,7 +26,7 @@ interface BusyMarket {
 const SOURCE_KINDS = ['level', 'print', 'fill'] satisfies (keyof typeof CommandKind)[];
 
 export class BatchMetrics {
-  private readonly t: Tables;
+  private readonly tables: Tables;
   /** By market row: orders that were taken. */
   private readonly orders: Float64Array;
   /** Levels, prints and fills of a source. */
@@ -34,25 +34,25 @@ export class BatchMetrics {
   /** By EndReason. */
   private readonly ended = new Float64Array(Math.max(...REASONS) + 1);
 
-  constructor(t: Tables) {
-    this.t = t;
-    this.orders = new Float64Array(t.capacities.markets + 1);
+  constructor(tables: Tables) {
+    this.tables = tables;
+    this.orders = new Float64Array(tables.capacities.markets + 1);
   }
 
   count({ commands, events, eventsF }: AppliedBatch): void {
-    const { t } = this;
+    const { tables } = this;
     for (let at = 0; at < commands.length; at += commandWords(commands, at)) {
       const kind = commandKind(commands, at);
       if (kind >= CommandKind.level && kind <= CommandKind.fill)
         this.source[kind - CommandKind.level]! += 1;
       if (kind !== CommandKind.order) continue;
       const token = commands[at + OrderCommand.token]! as TokenRow;
-      this.orders[tokenMarket(t, token)]! += 1;
+      this.orders[tokenMarket(tables, token)]! += 1;
     }
     for (let at = 0; at < events.length; at += eventWords(events, at)) {
       if (events[at + Event.kind] !== EventKind.closed) continue;
-      const row = closedOrder(t, eventsF[at / 2 + Event.sequence]!);
-      this.ended[closeReason(t, row)]! += 1;
+      const row = closedOrder(tables, eventsF[at / 2 + Event.sequence]!);
+      this.ended[closeReason(tables, row)]! += 1;
     }
   }
 
@@ -79,7 +79,7 @@ export class BatchMetrics {
     }
     return rows.map((row) => {
       const market = row as MarketRow;
-      const condition = wordsToHex(this.t.marketI, conditionAt(market), ID_WORDS);
+      const condition = wordsToHex(this.tables.marketI, conditionAt(market), ID_WORDS);
       return { market, condition, orders: this.orders[row]! };
     });
   }

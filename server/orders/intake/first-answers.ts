@@ -58,11 +58,11 @@ interface FillAt {
 }
 
 export class FirstAnswers {
-  private readonly t: Tables;
+  private readonly tables: Tables;
   private readonly stored: Pick<ClosedOrdersReader, 'rowOf' | 'fill'>;
 
-  constructor(t: Tables, stored: Pick<ClosedOrdersReader, 'rowOf' | 'fill'>) {
-    this.t = t;
+  constructor(tables: Tables, stored: Pick<ClosedOrdersReader, 'rowOf' | 'fill'>) {
+    this.tables = tables;
     this.stored = stored;
   }
 
@@ -88,8 +88,8 @@ export class FirstAnswers {
     const isPostOnly = (i32[at + OrderCommand.flags]! & OrderFlag.postOnly) !== 0;
     const isUntouched = orderRemaining(rows, row) === orderOriginal(rows, row);
     if (isUntouched) return isImmediate ? undefined : RESTED;
-    const end = fillCount(this.t);
-    const oldest = Math.max(0, end - this.t.fillRows);
+    const end = fillCount(this.tables);
+    const oldest = Math.max(0, end - this.tables.fillRows);
     const created = orderCreated(rows, row);
     // Where the ring reaches back before the order, LMDB is not read.
     const timeBefore = timeOf(this.ring(oldest));
@@ -104,8 +104,8 @@ export class FirstAnswers {
 
   /** The order with the id of a command. */
   private orderOf(i32: Int32Array, at: number): OrderAt | undefined {
-    const row = Math.abs(findOrder(this.t, i32, at + OrderCommand.id)) as OrderRow | 0;
-    if (row !== 0) return { rows: this.t, row };
+    const row = Math.abs(findOrder(this.tables, i32, at + OrderCommand.id)) as OrderRow | 0;
+    if (row !== 0) return { rows: this.tables, row };
     const id = Buffer.alloc(4 * ID_WORDS);
     for (let w = 0; w < ID_WORDS; w++) id.writeInt32BE(i32[at + OrderCommand.id + w]!, 4 * w);
     const stored = this.stored.rowOf(id);
@@ -152,14 +152,14 @@ export class FirstAnswers {
   private fill(sequence: number): FillAt | undefined {
     const inRing = this.ring(sequence);
     // A recovery may not have filled all of the ring.
-    const isThere = sequence >= fillCount(this.t) - this.t.fillRows && timeOf(inRing) > 0;
+    const isThere = sequence >= fillCount(this.tables) - this.tables.fillRows && timeOf(inRing) > 0;
     if (isThere) return inRing;
     const stored = this.stored.fill(sequence);
     return stored && { rows: fillRowsOf(stored), row: ONLY_FILL };
   }
 
   private ring(sequence: number): FillAt {
-    return { rows: this.t, row: fillRow(this.t, sequence) };
+    return { rows: this.tables, row: fillRow(this.tables, sequence) };
   }
 }
 

@@ -58,9 +58,9 @@ export async function applyCommands(sequencer: Sequencer, words: Int32Array): Pr
  * Writes a note; resolves once it is durable and everybody here has taken it. It may pass a full queue: what it
  * says does not come again by itself. Rejects where the node takes nothing, also not cancels.
  */
-export async function writeNote(sequencer: Pick<Sequencer, 'goOn'>, note: Note): Promise<void> {
+export async function writeNote(sequencer: Pick<Sequencer, 'resume'>, note: Note): Promise<void> {
   const outcome = await new Promise<Uint8Array | Failure>((settled) => {
-    sequencer.goOn(commandsRequest(noteCommand(note), settled));
+    sequencer.resume(commandsRequest(noteCommand(note), settled));
   });
   if (typeof outcome === 'string') throw new Error(`nothing is written now: ${outcome}`);
 }

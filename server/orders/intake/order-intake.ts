@@ -10,5 +10,5 @@ export interface OrderIntake {
   /** Takes a request; it is answered once, whatever becomes of it. */
   submit(request: OwnedRequest): void;
   /** Takes the next part of a request that was taken. */
-  goOn(request: Request): void;
+  resume(request: Request): void;
 }

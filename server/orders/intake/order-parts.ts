@@ -6,6 +6,7 @@
  * Thread: the I/O thread.
  */
 
+import { objectStarts } from '../../common/json-measure.ts';
 import {
   type Answered,
   type OwnedRequest,
@@ -13,7 +14,6 @@ import {
   type Request,
 } from '../exchange-memory/slot-requests.ts';
 import { RequestKind } from '../exchange-memory/slots.ts';
-import { orderStarts } from './count-orders.ts';
 import type { Sequencer } from './sequencer.ts';
 
 /** Orders of one part: some 8 ms of a worker. */
@@ -33,7 +33,7 @@ export function isLong({ body, kind }: Request): boolean {
 
 /** Takes a request that is long; where it turns out to hold few orders, the first part is all of it. */
 export function submitInParts(
-  sequencer: Pick<Sequencer, 'submit' | 'goOn'>,
+  sequencer: Pick<Sequencer, 'submit' | 'resume'>,
   { answered, body, owner }: OwnedRequest,
   hasCodes: boolean,
 ): void {
@@ -48,7 +48,7 @@ export function submitInParts(
     parts ??= new OrderParts(body);
     results.push(answer.subarray(1, -1));
     if (results.length === parts.count) answered(200, joined(results));
-    else sequencer.goOn(partOf(parts.bodyOf(results.length)));
+    else sequencer.resume(partOf(parts.bodyOf(results.length)));
   };
   const partOf = (bytes: Uint8Array): Request => ({
     ...orderRequest(RequestKind.orders, owner, bytes, takePart),
@@ -68,7 +68,7 @@ class OrderParts {
 
   constructor(body: Uint8Array) {
     this.body = body;
-    const { count, starts } = orderStarts(body, PART_ORDERS);
+    const { count, starts } = objectStarts(body, PART_ORDERS);
     this.starts = starts;
     this.orders = count;
   }

@@ -44,8 +44,7 @@ import { type AppliedBatch, hasChanged, logRecord, takeApplied } from '../worker
 import type { WorkerPool } from '../worker/pool.ts';
 import { AppliedSequence } from './applied-sequence.ts';
 import type { OrderMetrics } from './order-metrics.ts';
-import { type RequestBatch, UnloggedLimit } from './request-batch.ts';
-import { RequestQueue } from './request-queue.ts';
+import { type RequestBatch, RequestQueue, UnloggedLimit } from './request-queue.ts';
 
 /** Between two looks whether all is done: what is waited for needs the processor, too. */
 const IDLE_LOOK_MS = 1;
@@ -85,7 +84,7 @@ interface Outcome {
 export class Sequencer {
   /** The newest batch that is durable. */
   readonly applied: AppliedSequence;
-  private readonly o: SequencerOptions;
+  private readonly options: SequencerOptions;
   private readonly control: Int32Array;
   private readonly views: SlotView[];
   private readonly freeSlots: number[];
@@ -121,7 +120,7 @@ export class Sequencer {
     [];
 
   constructor(options: SequencerOptions) {
-    this.o = options;
+    this.options = options;
     this.queue = new RequestQueue(options);
     this.control = new Int32Array(options.slots.control);
     this.views = options.slots.slots.map((b) => new SlotView(b, options.slots.sizes));
@@ -142,17 +141,20 @@ export class Sequencer {
 
   /** Takes a request; answers 503 at once when the queue is full, or rows of orders are short. */
   submit(request: Request): void {
-    assert(align(request.body.length) <= this.o.slots.sizes.logBytes, 'a request fits a slot');
+    assert(
+      align(request.body.length) <= this.options.slots.sizes.logBytes,
+      'a request fits a slot',
+    );
     const isFull = this.queue.isFullFor(request);
-    if (isFull && this.o.log.failure === undefined) fail(request, 'busy');
-    else this.goOn(request);
+    if (isFull && this.options.log.failure === undefined) fail(request, 'busy');
+    else this.resume(request);
   }
 
   /** Whether it takes records of another node, by apply(), and refuses all requests. */
   follow(follows: boolean): void {
     this.follows = follows;
     // Whoever leads goes on from the time of the newest record.
-    this.lastTime = Math.max(this.lastTime, engineTime(this.o.tables));
+    this.lastTime = Math.max(this.lastTime, engineTime(this.options.tables));
     this.pause(this.problem, this.takesCancels, this.refusal);
     this.refuseWaiting();
   }
@@ -169,12 +171,12 @@ export class Sequencer {
   }
 
   /** Takes the next part of a request that has been taken: a full queue does not cut it short. */
-  goOn(request: Request): void {
-    if (this.o.log.failure !== undefined) fail(request, 'unavailable');
+  resume(request: Request): void {
+    if (this.options.log.failure !== undefined) fail(request, 'unavailable');
     else if (!this.admits(request)) refuse(request, this.refusal);
     else if (this.stopped) fail(request, 'busy');
     else {
-      this.queue.push(request, this.o.meters?.now() ?? 0);
+      this.queue.push(request, this.options.meters?.now() ?? 0);
       this.pump();
     }
   }
@@ -244,17 +246,17 @@ export class Sequencer {
     this.refuseWaiting();
     this.records = [];
     for (const { callback } of this.commitWaits.splice(0)) callback(false);
-    this.o.onFatal(error);
+    this.options.onFatal(error);
   }
 
   /** Free workers get work at once. Batches behind those collect requests for one turn of the event loop. */
   private pump(): void {
-    this.dispatchUpTo(this.o.workers);
-    if (this.o.prefetch === 0 || this.isPrefetchScheduled || this.queue.length === 0) return;
+    this.dispatchUpTo(this.options.workers);
+    if (this.options.prefetch === 0 || this.isPrefetchScheduled || this.queue.length === 0) return;
     this.isPrefetchScheduled = true;
     setImmediate(() => {
       this.isPrefetchScheduled = false;
-      this.dispatchUpTo(this.o.workers + this.o.prefetch);
+      this.dispatchUpTo(this.options.workers + this.options.prefetch);
     });
   }
 
@@ -267,7 +269,7 @@ export class Sequencer {
       this.dispatch(this.batchOf(this.records.shift()!));
     }
     while (this.mayDispatch(running) && this.hasWork()) {
-      const time = this.follows ? 0 : this.o.now();
+      const time = this.follows ? 0 : this.options.now();
       // Where that has found that the clock jumped, orders that waited are refused by now.
       if (!this.mayDispatch(running) || !this.hasWork()) return;
       this.lastTime = Math.max(this.lastTime, time);
@@ -280,7 +282,7 @@ export class Sequencer {
     this.lastTime = Math.max(this.lastTime, stampOf(record.body).time);
     return {
       ...{ dispatchSequence: this.nextDispatch, slot: this.freeSlots.at(-1)!, requests: [record] },
-      ...{ times: [this.o.meters?.now() ?? 0], isDone: false, largeEvents: undefined },
+      ...{ times: [this.options.meters?.now() ?? 0], isDone: false, largeEvents: undefined },
     };
   }
 
@@ -289,9 +291,9 @@ export class Sequencer {
     const { closedEnd, persistedClosedSequence } = stampOf(body);
     const leaving = Math.min(
       persistedClosedSequence,
-      closedEnd - engineSettings(this.o.tables).history,
+      closedEnd - engineSettings(this.options.tables).history,
     );
-    if (leaving <= this.o.closedPersisted()) return true;
+    if (leaving <= this.options.closedPersisted()) return true;
     this.recordsRetry ??= setTimeout(() => {
       this.recordsRetry = undefined;
       this.pump();
@@ -330,11 +332,11 @@ export class Sequencer {
     const { dispatchSequence, requests, slot, times } = batch;
     const view = this.views[slot]!;
     try {
-      const persistedClosedSequence = this.o.closedPersisted();
+      const persistedClosedSequence = this.options.closedPersisted();
       const head = { dispatchSequence, time: this.lastTime, persistedClosedSequence };
       fillSlot(view, head, requests);
     } catch (error) {
-      this.o.warn(`a batch could not be handed to a worker: ${(error as Error).message}`);
+      this.options.warn(`a batch could not be handed to a worker: ${(error as Error).message}`);
       this.queue.leave(requests);
       failAll(requests);
       return;
@@ -344,7 +346,7 @@ export class Sequencer {
     this.freeSlots.pop();
     this.nextDispatch = (dispatchSequence + 1) | 0;
     view.setState(SlotState.verifying);
-    this.o.meters?.dispatched(times);
+    this.options.meters?.dispatched(times);
     this.batches.push(batch);
     this.running += 1;
     this.run(batch);
@@ -357,7 +359,7 @@ export class Sequencer {
     };
     const failed = (error: Error): void => this.fail(batch, error);
     try {
-      this.o.pool.run(batch.slot, done, failed);
+      this.options.pool.run(batch.slot, done, failed);
     } catch (error) {
       // As if its worker had died before the apply turn.
       queueMicrotask(() => failed(error as Error));
@@ -380,7 +382,7 @@ export class Sequencer {
       this.stop(new Error(`a worker died inside its turn: ${error.message}`));
       return;
     }
-    this.o.warn(`a worker failed on batch ${dispatchSequence}: ${error.message}`);
+    this.options.warn(`a worker failed on batch ${dispatchSequence}: ${error.message}`);
     // It died before its apply turn, which is passed on once it comes, never earlier.
     if (state === SlotState.verifying) {
       this.passWhenDue(batch);
@@ -419,7 +421,7 @@ export class Sequencer {
   /** Appends the record of a finished batch to the log, and answers once that is durable. */
   private collect(batch: RequestBatch): void {
     const view = this.views[batch.slot]!;
-    const { log, meters } = this.o;
+    const { log, meters } = this.options;
     const appended = meters?.now() ?? 0;
     const record = hasChanged(view) ? logRecord(view) : undefined;
     // A batch that changed nothing waits, too: its answers may show what the batches before it changed.
@@ -436,18 +438,18 @@ export class Sequencer {
   /** What was checked for another node shows nothing of the batches before it. */
   private whenShown({ requests }: RequestBatch): Promise<void> {
     const isCheck = requests.length > 0 && requests.every(({ kind }) => kind === RequestKind.check);
-    return isCheck ? Promise.resolve() : this.o.log.whenDurable();
+    return isCheck ? Promise.resolve() : this.options.log.whenDurable();
   }
 
   private acknowledge(batch: RequestBatch, { applied, deliver }: Outcome, appended: number): void {
-    const { meters } = this.o;
+    const { meters } = this.options;
     this.unlogged.remove(batch);
     const flushed = meters?.now() ?? 0;
     if (applied !== undefined) this.applied.reach(applied.sequence);
     // Clients get their answers first; then streams and tapes get the batch, before the next request.
     deliver();
     meters?.answered(appended, flushed, batch.times);
-    if (applied !== undefined) this.o.onFlushed(applied);
+    if (applied !== undefined) this.options.onFlushed(applied);
     this.settledBatches += 1;
     while (this.commitWaits.length > 0 && this.commitWaits[0]!.batches <= this.settledBatches) {
       this.commitWaits.shift()!.callback(true);
@@ -468,7 +470,7 @@ export class Sequencer {
     const hasFailed = view.state() === SlotState.failed;
     const deliver = hasFailed ? () => failAll(requests) : takeAnswers(view, requests);
     const applied = hasChanged(view) ? takeApplied(view, largeEvents) : undefined;
-    if (!hasFailed) this.o.meters?.applied(view);
+    if (!hasFailed) this.options.meters?.applied(view);
     view.setState(SlotState.free);
     this.queue.leave(requests);
     this.freeSlots.push(slot);
@@ -478,7 +480,7 @@ export class Sequencer {
   private refuseWaiting(): void {
     for (const request of this.queue.takeAll()) {
       if (!this.stopped && this.admits(request)) {
-        this.queue.push(request, this.o.meters?.now() ?? 0);
+        this.queue.push(request, this.options.meters?.now() ?? 0);
       } else if (this.stopped) fail(request, 'unavailable');
       else refuse(request, this.refusal);
     }

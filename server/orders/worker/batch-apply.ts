@@ -30,8 +30,7 @@ import { Check } from '../intake/checked-orders.ts';
 import type { FirstAnswers } from '../intake/first-answers.ts';
 import { AnswerWriter, type OrderTexts, rejectBytes } from './answers.ts';
 import type { PreparedRequest } from './batch-prepare.ts';
-import { lastFilled, writeCancelAllPart, writeCancels } from './cancel-answers.ts';
-import { writeReplace } from './replace-answers.ts';
+import { lastFilled, writeCancelAllPart, writeCancels, writeReplace } from './cancel-answers.ts';
 import { explained } from './result-details.ts';
 
 const NO_BYTES = new Uint8Array(0);

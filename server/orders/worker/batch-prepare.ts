@@ -33,6 +33,7 @@ import {
   parseCancelMarket,
   parseCancelOrder,
   parseCancelOrders,
+  parseReplace,
 } from './cancel-parse.ts';
 import {
   type ParsedOrders,
@@ -42,7 +43,6 @@ import {
   type RequestRefused,
 } from './order-parse.ts';
 import { type Caller, OrderPreparer, type PrepareOptions } from './prepare.ts';
-import { parseReplace } from './replace-parse.ts';
 import type { Explanation } from './result-details.ts';
 
 export interface BatchOptions extends PrepareOptions {
@@ -89,7 +89,7 @@ export class BatchPreparer {
   readonly commands: CommandBuffer;
   /** What hashing and recovering took in the batch prepared last. */
   verifyMs = 0;
-  private readonly t: Tables;
+  private readonly tables: Tables;
   private readonly options: BatchOptions;
   private readonly orders: OrderPreparer;
   private readonly completer: CheckedCompleter;
@@ -97,11 +97,11 @@ export class BatchPreparer {
   /** Of the batch, unix milliseconds. */
   private time = 0;
 
-  constructor(t: Tables, commands: CommandBuffer, options: BatchOptions) {
-    this.t = t;
+  constructor(tables: Tables, commands: CommandBuffer, options: BatchOptions) {
+    this.tables = tables;
     this.commands = commands;
     this.options = options;
-    this.orders = new OrderPreparer(t, options);
+    this.orders = new OrderPreparer(tables, options);
     this.completer = new CheckedCompleter(options);
   }
 
@@ -274,13 +274,13 @@ export class BatchPreparer {
   /** 0 = of any; undefined = not registered. */
   private marketOf({ condition }: CancelScope): MarketRow | 0 | undefined {
     if (condition === undefined) return 0;
-    return findMarket(this.t, bytesToWords(condition, this.id), 0) || undefined;
+    return findMarket(this.tables, bytesToWords(condition, this.id), 0) || undefined;
   }
 
   private tokenOf({ tokenId }: CancelScope): TokenRow | 0 | undefined {
     if (tokenId === undefined) return 0;
     decimalToWords(tokenId, this.id, 0);
-    return findToken(this.t, this.id, 0) || undefined;
+    return findToken(this.tables, this.id, 0) || undefined;
   }
 
   private append(words: Int32Array): void {

@@ -43,12 +43,12 @@ export function malformedIdBytes(texts: readonly string[]): Uint8Array {
 }
 
 /** What the order that ended last had traded, in micro-shares. */
-export function lastFilled(t: Tables): number {
-  return filledOf(t, closedOrder(t, closedCount(t) - 1));
+export function lastFilled(tables: Tables): number {
+  return filledOf(tables, closedOrder(tables, closedCount(tables) - 1));
 }
 
-function filledOf(t: Tables, row: OrderRow): number {
-  return orderOriginal(t, row) - orderRemaining(t, row);
+function filledOf(tables: Tables, row: OrderRow): number {
+  return orderOriginal(tables, row) - orderRemaining(tables, row);
 }
 
 /**
@@ -69,7 +69,7 @@ export function writeCancels(
 }
 
 /** The same as a part of an answer. */
-export function writeCancelBody(
+function writeCancelBody(
   out: AnswerWriter,
   commands: Int32Array,
   first: number,
@@ -102,16 +102,43 @@ export function writeCancelBody(
   out.copy(END);
 }
 
+const CANCEL = Buffer.from('{"cancel":');
+const ORDER = Buffer.from(',"order":');
+const NOT_PLACED = Buffer.from('null');
+const NO_MEMBERS = new Uint8Array(0);
+
+/**
+ * @param first word of the cancel command
+ * @param filled micro-shares that the cancelled order had traded; -1 = it was not cancelled
+ * @param writeOrder writes the result of the order; undefined = none was placed
+ */
+export function writeReplace(
+  out: AnswerWriter,
+  commands: Int32Array,
+  first: number,
+  filled: number,
+  writeOrder: (() => void) | undefined,
+): void {
+  out.open();
+  out.copy(CANCEL);
+  writeCancelBody(out, commands, first, [filled], NO_MEMBERS);
+  out.copy(ORDER);
+  if (writeOrder === undefined) out.copy(NOT_PLACED);
+  else writeOrder();
+  out.copy(END);
+  out.close(200);
+}
+
 const head = Buffer.alloc(CANCEL_ALL_HEAD_BYTES);
 
 /** One part of a cancel of everything: the orders that ended from sequence `first` on. */
 export function writeCancelAllPart(
   out: AnswerWriter,
-  t: Tables,
+  tables: Tables,
   first: number,
   next: CancelAllCursor,
 ): void {
-  const end = closedCount(t);
+  const end = closedCount(tables);
   const count = end - first;
   writeCancelAllHead(
     head,
@@ -121,13 +148,13 @@ export function writeCancelAllPart(
   out.open();
   out.copy(head);
   for (let n = first; n < end; n++) {
-    const place = closedOrder(t, n);
-    writeId(out, n - first, t.orderI, orderIdAt(place), ID_END);
+    const place = closedOrder(tables, n);
+    writeId(out, n - first, tables.orderI, orderIdAt(place), ID_END);
   }
   for (let n = first; n < end; n++) {
-    const place = closedOrder(t, n);
+    const place = closedOrder(tables, n);
     const idAt = orderIdAt(place);
-    writeFilled(out, n - first, t.orderI, idAt, filledOf(t, place));
+    writeFilled(out, n - first, tables.orderI, idAt, filledOf(tables, place));
   }
   out.close(200);
 }

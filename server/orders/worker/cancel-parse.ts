@@ -17,7 +17,13 @@ import {
   CancelOrders,
   ONE_BOUNDS,
 } from '../intake/schemas.ts';
-import { invalid, type RequestRefused } from './order-parse.ts';
+import {
+  invalid,
+  type OrderItem,
+  type ParseRules,
+  parseOrder,
+  type RequestRefused,
+} from './order-parse.ts';
 
 export interface CancelIds {
   readonly ok: true;
@@ -85,6 +91,24 @@ export function parseCancelMarket(body: Uint8Array): CancelScope | RequestRefuse
     condition: market === '' ? undefined : condition,
     tokenId: tokenId === '' ? undefined : tokenId,
   };
+}
+
+interface Replacement {
+  readonly ok: true;
+  /** 32 bytes: the order that is cancelled. */
+  readonly id: Uint8Array;
+  /** The order that is placed: one. */
+  readonly items: readonly OrderItem[];
+}
+
+/** The cancel is checked first, then the order; the first fault refuses the request. */
+export function parseReplace(body: Uint8Array, rules: ParseRules): Replacement | RequestRefused {
+  const canceled = parseCancelOrder(body);
+  if (!canceled.ok) return canceled;
+  const [id] = canceled.ids;
+  if (id === undefined) return invalid('orderID must be an order id');
+  const placed = parseOrder(body, rules);
+  return placed.ok ? { ok: true, id, items: placed.items } : placed;
 }
 
 function sortIds(texts: readonly string[]): CancelIds {

@@ -64,7 +64,7 @@ export function openPool(options: PoolOptions): WorkerPool {
 }
 
 class Pool implements WorkerPool {
-  private readonly o: PoolOptions;
+  private readonly options: PoolOptions;
   private readonly lanes: Lanes;
   private readonly piscina: Piscina<number, Int32Array>;
   /** The one used last comes last: its worker has the most in its caches. */
@@ -78,7 +78,7 @@ class Pool implements WorkerPool {
   private isClosing = false;
 
   constructor(options: PoolOptions) {
-    this.o = options;
+    this.options = options;
     const { workers } = options;
     this.lanes = Lanes.allocate(workers);
     const file = options.file ?? new URL(`./worker.${EXTENSION}`, import.meta.url);
@@ -137,7 +137,7 @@ class Pool implements WorkerPool {
         this.lanes.markUnserved(lane);
         const hadBatch = this.end(lane, ({ failed }) => failed(error as Error));
         if (hadBatch) continue;
-        this.o.report(error);
+        this.options.report(error);
         // One that cannot even load shall not keep the process busy.
         await sleep(IDLE_DEATH_MS);
       }

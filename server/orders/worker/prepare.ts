@@ -81,7 +81,7 @@ export class OrderPreparer {
   readonly digest = new Uint8Array(32);
   /** Why the signature of the order prepared last is wrong, where somebody is told. */
   explanation: Explanation | undefined;
-  private readonly t: Tables;
+  private readonly tables: Tables;
   private readonly options: PrepareOptions;
   private readonly words = new Int32Array(8);
   private readonly recovered = new Uint8Array(20);
@@ -95,8 +95,8 @@ export class OrderPreparer {
   private readonly tokens = new RowCache((text) => this.lookForToken(text));
   private readonly markets = new RowCache((text) => this.lookForMarket(text));
 
-  constructor(t: Tables, options: PrepareOptions) {
-    this.t = t;
+  constructor(tables: Tables, options: PrepareOptions) {
+    this.tables = tables;
     this.options = options;
     this.wallets = new Wallets(options.walletFactories);
   }
@@ -148,12 +148,12 @@ export class OrderPreparer {
   }
 
   private lookForToken(id: string): TokenRow | 0 {
-    return decimalToWords(id, this.words, 0) ? findToken(this.t, this.words, 0) : 0;
+    return decimalToWords(id, this.words, 0) ? findToken(this.tables, this.words, 0) : 0;
   }
 
   private lookForMarket(condition: string): MarketRow | 0 {
     if (!hexToBytes(condition, 32, this.condition, 0)) return 0;
-    return findMarket(this.t, bytesToWords(this.condition, this.words), 0);
+    return findMarket(this.tables, bytesToWords(this.condition, this.words), 0);
   }
 
   /** Rules 1 to 4, or 0. Registrations only ever appear, so an answer found here stays true. */
@@ -173,15 +173,15 @@ export class OrderPreparer {
     const market = this.markets.find(item.conditionId);
     if (market === 0) return RejectReason.conditionUnknown;
     if (token === 0) return RejectReason.tokenUnknown;
-    const owner = tokenMarket(this.t, token);
+    const owner = tokenMarket(this.tables, token);
     return owner === market ? 0 : RejectReason.tokenOfOtherCondition;
   }
 
   /** Digest, duplicate that has left memory, wallet, signature. */
   private verify(item: OrderItem, token: TokenRow): number {
-    const { options, t } = this;
-    const market = tokenMarket(t, token);
-    const flags = marketFlags(t, market);
+    const { options, tables } = this;
+    const market = tokenMarket(tables, token);
+    const flags = marketFlags(tables, market);
     const isNegRisk = (flags & MarketFlag.negRisk) !== 0;
     const ofVersion = options.separators[item.version2 === undefined ? 1 : 2];
     const separator = isNegRisk ? ofVersion.negRiskSeparator : ofVersion.separator;

@@ -68,7 +68,7 @@ interface Wallet {
 export class SignatureDiagnosis {
   private recoveries = 0;
   private readonly candidates = new Map<string, readonly Candidate[]>();
-  private readonly o: DiagnosisOptions;
+  private readonly options: DiagnosisOptions;
   private readonly wallets = new Map<string, Wallet>();
   private readonly digest = new Uint8Array(32);
   private readonly recovered = new Uint8Array(20);
@@ -79,7 +79,7 @@ export class SignatureDiagnosis {
   private isSpent = true;
 
   constructor(options: DiagnosisOptions) {
-    this.o = options;
+    this.options = options;
     this.perSecond = Math.max(1, NODE_PER_SECOND / options.workers);
     this.tokens = this.perSecond;
   }
@@ -193,7 +193,7 @@ export class SignatureDiagnosis {
   }
 
   private listed(version: 1 | 2, isNegRisk: boolean, signatureType: number): Candidate[] {
-    const own = this.o.domains[version];
+    const own = this.options.domains[version];
     const contract = contractOf(own, isNegRisk);
     const inDomain = (text: string, domain: SigningDomain): Candidate => ({
       text,
@@ -211,7 +211,7 @@ export class SignatureDiagnosis {
       signatureType: type,
     }));
     const otherVersion = version === 1 ? '2' : '1';
-    const ofOther = this.o.domains[version === 1 ? 2 : 1];
+    const ofOther = this.options.domains[version === 1 ? 2 : 1];
     const versions = [
       inDomain(`domain version ${otherVersion}`, {
         ...own,
@@ -223,7 +223,7 @@ export class SignatureDiagnosis {
         verifyingContract: contractOf(ofOther, isNegRisk),
       }),
     ];
-    const others = this.o.published.filter(({ contract: at }) => at !== own.contract);
+    const others = this.options.published.filter(({ contract: at }) => at !== own.contract);
     const published = others.flatMap((domain) =>
       [isNegRisk, !isNegRisk].map((risk) => {
         const address = contractOf(domain, risk);
