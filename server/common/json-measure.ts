@@ -5,18 +5,17 @@
  * Thread: any. Not here: validity, which the parser decides.
  */
 
-/** The bounds of a body. */
 export interface JsonBounds {
-  /** How deeply arrays and objects may be nested. */
+  /** Maximum nesting of arrays and objects. */
   readonly depth: number;
-  /** As JsonMeasure counts them. */
+  /** Maximum of `JsonMeasure.values`. */
   readonly values: number;
 }
 
 export interface JsonMeasure {
-  /** How deeply arrays and objects are nested. */
+  /** Nesting of arrays and objects. */
   depth: number;
-  /** Every value, where an empty array or object counts twice. Names of members are not counted. */
+  /** All values; an empty array or object counts twice. Names of members are not counted. */
   values: number;
   /** Elements of the outermost array, at least one. */
   items: number;
@@ -24,12 +23,12 @@ export interface JsonMeasure {
 
 /** Far more than clients nest in fields that the node does not read. */
 const DEPTH_MAX = 32;
-/** An order has 17 members, a market as the catalog shows it some 100. */
+/** An order has 17 members, a market of the catalog some 100. */
 const VALUES_PER_ITEM = 32;
-/** For bodies of one item or of a few. */
+/** Allowance for bodies of a few items. */
 const VALUES_BESIDE = 1_024;
 
-/** The bounds of a body with so many items, with room for fields that are not read. */
+/** Bounds of a body with `items` items, with room for fields that are not read. */
 export function boundsOf(items: number): JsonBounds {
   return { depth: DEPTH_MAX, values: VALUES_BESIDE + VALUES_PER_ITEM * items };
 }
@@ -44,7 +43,6 @@ export const CLOSE_OBJECT = 0x7d;
 /** Clears the one bit in which the brackets of an object differ from those of an array. */
 const BRACKET_MASK = 0xdf;
 
-/** A scan that may be done in several steps. */
 export class JsonScan implements JsonMeasure {
   depth = 0;
   values = 1;
@@ -65,8 +63,8 @@ export class JsonScan implements JsonMeasure {
   }
 
   /**
-   * Reads so many bytes; says whether there is more to read, which is not so once a bound is passed.
-   * Counters are cut to 32 bits, so that V8 keeps them as integers: twice as fast.
+   * Reads `count` bytes; returns true while there is more to read and no bound is passed. Counters are cut
+   * to 32 bits, so that V8 keeps them as integers: twice as fast.
    */
   step(count: number): boolean {
     const { bytes } = this;

@@ -18,13 +18,12 @@ import {
   QUOTE,
 } from './json-measure.ts';
 
-/** Bytes that are read in one step. */
 const BYTES_PER_STEP = 2 ** 16;
 const TOKENS_PER_STEP = 4_096;
 
 type Container = unknown[] | Record<string, unknown>;
 
-/** What the next byte may begin. */
+/** Kinds of bytes that may come next. */
 const Next = {
   value: 0,
   firstItem: 1,
@@ -59,11 +58,8 @@ export class JsonPieces {
   private readonly bytes: Uint8Array;
   private at: number;
   private next: Next = Next.value;
-  /** Open containers, the innermost last. */
   private readonly open: Container[] = [];
-  /** Name of the member whose value comes next. */
   private name = '';
-  /** The part of a text that has been read. */
   private text = '';
   private isName = false;
 
@@ -197,7 +193,6 @@ function isInsideCharacter(byte: number): boolean {
   return (byte & 0xc0) === 0x80;
 }
 
-/** Whether a byte ends a number or a word. */
 function endsToken(byte: number): boolean {
   return byte <= SPACE || byte === COMMA || byte === CLOSE_ARRAY || byte === CLOSE_OBJECT;
 }

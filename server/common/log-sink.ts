@@ -13,16 +13,15 @@ const BUFFERED_BYTES_MAX = 2 ** 20;
 const RETRY_MS = 50;
 /** A write that takes longer than this is regarded as stalled. */
 const STALLED_MS = 1_000;
-/** How long to wait for a write that is in flight when the process ends. */
+/** Wait for a write that is in flight when the process ends. */
 const LAST_WAIT_MS = 20;
 
 type Done = (error: NodeJS.ErrnoException | null, written: number) => void;
 
 export interface SinkOptions {
   readonly fd: number;
-  /** The log line for a number of dropped lines. */
   readonly dropped: (lines: number) => string;
-  /** As fs.write; tests pass another one. */
+  /** Signature of fs.write. */
   readonly write?: (fd: number, bytes: Buffer, done: Done) => void;
   readonly bufferedBytesMax?: number;
 }
@@ -33,9 +32,8 @@ export class LogSink {
   private buffered: Buffer[] = [];
   private bufferedBytes = 0;
   private droppedLines = 0;
-  /** Of all time. */
   droppedInAll = 0;
-  /** When the current write began; undefined = there is none. */
+  /** Start of the current write; `undefined` without one. */
   private since: number | undefined;
   private idle: (() => void)[] = [];
 
@@ -44,7 +42,6 @@ export class LogSink {
     this.bufferedBytesMax = options.bufferedBytesMax ?? BUFFERED_BYTES_MAX;
   }
 
-  /** Takes a line with its line end. */
   write(line: string): void {
     const bytes = Buffer.from(line);
     if (this.bufferedBytes + bytes.length > this.bufferedBytesMax) {

@@ -34,7 +34,7 @@ import {
   SlotView,
 } from '../../server/orders/exchange-memory/slots.ts';
 import { Sequencer } from '../../server/orders/intake/sequencer.ts';
-import { AnswerWriter } from '../../server/orders/worker/answers.ts';
+import { ResultWriter } from '../../server/orders/worker/answers.ts';
 import { addressWords, idWords } from '../engine/engine-driver.ts';
 import { Gate } from '../storage/log-gate.ts';
 import { TIGHT } from '../storage/stored-exchange.ts';
@@ -79,7 +79,7 @@ export class Stage {
   closedPersisted = 7;
   /** The pool throws instead of running anything. */
   failsToRun = false;
-  private readonly writer = new AnswerWriter();
+  private readonly writer = new ResultWriter();
   private sequence = 0;
 
   constructor(

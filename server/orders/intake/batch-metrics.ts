@@ -1,5 +1,5 @@
 /**
- * What durable batches did, counted for whoever operates the node: orders of each market, and how orders ended.
+ * Counts of durable batches for the operator: orders of each market, and reasons of closed orders.
  *
  * Thread: the I/O thread, after the answers of a batch have left.
  */
@@ -22,16 +22,14 @@ interface BusyMarket {
   readonly orders: number;
 }
 
-/** In the order of their numbers. */
 const SOURCE_KINDS = ['level', 'print', 'fill'] satisfies (keyof typeof CommandKind)[];
 
 export class BatchMetrics {
   private readonly tables: Tables;
-  /** By market row: orders that were taken. */
+  /** Accepted orders by market row. */
   private readonly orders: Float64Array;
-  /** Levels, prints and fills of a source. */
   private readonly source = new Float64Array(SOURCE_KINDS.length);
-  /** By EndReason. */
+  /** Indexed by EndReason. */
   private readonly ended = new Float64Array(Math.max(...REASONS) + 1);
 
   constructor(tables: Tables) {
@@ -56,17 +54,14 @@ export class BatchMetrics {
     }
   }
 
-  /** What a source did, by kind of command. */
   sourceCommands(): (readonly [kind: string, count: number])[] {
     return SOURCE_KINDS.map((kind, i) => [kind, this.source[i]!]);
   }
 
-  /** Orders that ended, by reason. */
   endings(): (readonly [reason: string, count: number])[] {
     return REASONS.map((reason) => [reasonText(reason), this.ended[reason]!]);
   }
 
-  /** The markets with the most orders since the start, at most so many. */
   busiest(most: number): BusyMarket[] {
     const rows: number[] = [];
     for (let row = 1; row < this.orders.length; row++) {

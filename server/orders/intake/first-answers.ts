@@ -47,7 +47,6 @@ export interface FirstAnswer {
 
 const RESTED: FirstAnswer = { making: 0, taking: 0 };
 
-/** A row of an order or a fill: of the tables, or a copy of a stored one. */
 interface OrderAt {
   readonly rows: OrderRows;
   readonly row: OrderRow;
@@ -102,7 +101,6 @@ export class FirstAnswers {
     return isWhole && !isImmediate ? RESTED : undefined;
   }
 
-  /** The order with the id of a command. */
   private orderOf(i32: Int32Array, at: number): OrderAt | undefined {
     const row = Math.abs(findOrder(this.tables, i32, at + OrderCommand.id)) as OrderRow | 0;
     if (row !== 0) return { rows: this.tables, row };
@@ -112,7 +110,7 @@ export class FirstAnswers {
     return stored && { rows: orderRowsOf(stored), row: ONLY_ORDER };
   }
 
-  /** The first fill at this time or later: fills come in the order of time, those that are gone first. */
+  /** First fill at this time or later: fills are ordered by time, and the oldest leave first. */
   private firstAt(time: number, start: number, end: number): number {
     let low = start;
     let high = end;
@@ -124,7 +122,7 @@ export class FirstAnswers {
     return low;
   }
 
-  /** By the fills that it took, at the time of its command; undefined = some of them are gone. */
+  /** Sums the fills that the order took at the time of its command; `undefined` = some have left. */
   private sum(first: number, end: number, time: number, order: OrderAt): FirstAnswer | undefined {
     const { orderI } = order.rows;
     const id = orderIdAt(order.row);
@@ -163,7 +161,7 @@ export class FirstAnswers {
   }
 }
 
-/** Whether a command equals the one that placed an order, as far as the row of the order shows. */
+/** Compares a command with the row of the order that it repeats. */
 function repeats(i32: Int32Array, at: number, { row, rows }: OrderAt): boolean {
   if ((i32[at + OrderCommand.precheck]! & PrecheckFlags.signature) !== 0) return false;
   const type = (i32[at + OrderCommand.flags]! >>> OrderFlag.typeShift) & 3;

@@ -1,7 +1,7 @@
 /**
- * A long POST /orders on its way to the engine. It takes several turns, so that requests of others get in
- * between: signatures of 500 orders keep a worker busy for 65 ms. The first part carries the whole body,
- * whose shape a worker checks before any order is placed; the answers of all parts are joined to one.
+ * Long POST /orders in parts, so that requests of other wallets get in between: signatures of 500 orders
+ * keep a worker busy for 65 ms. The first part carries the whole body, whose shape a worker checks before
+ * any order is placed. The answers of all parts are joined to one.
  *
  * Thread: the I/O thread.
  */
@@ -18,7 +18,7 @@ import type { Sequencer } from './sequencer.ts';
 
 /** Orders of one part: some 8 ms of a worker. */
 const PART_ORDERS = 64;
-/** A shorter body is placed in one turn. */
+/** A shorter body is placed in one batch. */
 const PART_BYTES = 48 * 1024;
 
 const OPEN = Buffer.from('[');
@@ -31,7 +31,7 @@ export function isLong({ body, kind }: Request): boolean {
   return kind === RequestKind.orders && body.length > PART_BYTES;
 }
 
-/** Takes a request that is long; where it turns out to hold few orders, the first part is all of it. */
+/** Takes a long request; for a long body with few orders the first part is all of it. */
 export function submitInParts(
   sequencer: Pick<Sequencer, 'submit' | 'resume'>,
   { answered, body, owner }: OwnedRequest,
@@ -60,7 +60,7 @@ export function submitInParts(
   });
 }
 
-/** Where the parts of a body begin, which is known to be a list of objects. */
+/** Start of each part of a body that is known to be a list of objects. */
 class OrderParts {
   private readonly body: Uint8Array;
   private readonly starts: readonly number[];
@@ -84,7 +84,7 @@ class OrderParts {
     return Buffer.concat([OPEN, body.subarray(starts[part], end), CLOSE]);
   }
 
-  /** Results of the orders from a part on, none of which was placed. */
+  /** Results of the orders from `part` on, none of which was placed. */
   refused(part: number, answer: Uint8Array | string, hasCodes: boolean): Uint8Array[] {
     const { code, detail, error } = JSON.parse(answer.toString()) as Readonly<
       Record<'code' | 'detail' | 'error', string>

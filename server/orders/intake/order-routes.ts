@@ -1,6 +1,6 @@
 /**
- * The routes that change orders. The credentials have been checked; the sequencer and a worker do the rest.
- * Of a body no more is read here than the number of its orders, and that only where orders are limited.
+ * Routes that change orders. Credentials are checked before; the sequencer and a worker do the rest. Here a
+ * body is read only to count its orders, and only where orders are limited.
  *
  * Thread: the I/O thread.
  */

@@ -23,7 +23,6 @@ const QUEUE_BYTES_MAX = 256 * 2 ** 20;
 interface QueueOptions {
   readonly tables: Tables;
   readonly workers: number;
-  /** Requests that may wait. */
   readonly queueMax: number;
   readonly closedPersisted: () => number;
 }
@@ -32,10 +31,10 @@ export interface RequestBatch {
   readonly dispatchSequence: number;
   readonly slot: number;
   readonly requests: readonly Request[];
-  /** When each of them came, by the meters' clock. */
+  /** Arrival of each request, by the clock of the metrics. */
   readonly times: readonly number[];
   isDone: boolean;
-  /** Its events, where its slot has no room for them. */
+  /** Events that have no room in the slot. */
   largeEvents: Int32Array | undefined;
 }
 
@@ -57,14 +56,14 @@ export class RequestQueue {
     return this.requests.length;
   }
 
-  /** Whether one more would be too many; what was taken before may join all the same. */
+  /** True when one more would be too many; later parts of a request join all the same. */
   isFullFor(request: Request): boolean {
     const isLong = this.requests.length >= this.requestsMax;
     const isLarge = this.bytes + request.body.length > QUEUE_BYTES_MAX;
     return isLong || isLarge || this.rows.isShortFor(request);
   }
 
-  /** @param time when it came; takeBatch() returns it */
+  /** @param time of arrival, which takeBatch() returns */
   push(request: Request, time: number): void {
     this.requests.push(request);
     this.times.push(time);
@@ -72,14 +71,14 @@ export class RequestQueue {
     this.rows.add(request);
   }
 
-  /** Requests of a batch have been applied, or never will be. */
+  /** Releases the rows of requests that have been applied, or never will be. */
   leave(requests: readonly Request[]): void {
     this.rows.leave(requests);
   }
 
   /**
-   * One worker's fair share, bounded by what a slot holds. The others, though busy now, count too: most
-   * of the work is checking signatures, and all of it in one batch would be done by one of them.
+   * Takes one worker's fair share, bounded by a slot. Busy workers count, too: most of the work is checking
+   * signatures, and one worker would do all of it in one batch.
    */
   takeBatch(dispatchSequence: number, slot: number): RequestBatch {
     const share = Math.ceil(this.requests.length / this.workers);
@@ -112,7 +111,7 @@ export class RequestQueue {
 class OrderRowBudget {
   private readonly tables: Tables;
   private readonly closedPersisted: () => number;
-  /** Orders that requests which are queued or in a worker may hold, at most. */
+  /** Upper bound of the orders in requests that are queued or in a worker. */
   private reserved = 0;
 
   constructor(tables: Tables, closedPersisted: () => number) {
@@ -121,7 +120,7 @@ class OrderRowBudget {
   }
 
   /**
-   * Whether rows are short now, and are not once the follower has caught up. Where they stay short the
+   * True when rows are short now and will not be once the projector has caught up. Where they stay short the
    * engine rejects order by order.
    */
   isShortFor(request: Request): boolean {
@@ -149,7 +148,7 @@ class OrderRowBudget {
   }
 }
 
-/** Never less than it holds. */
+/** Upper bound of the orders in a request. */
 function ordersOf(request: Request): number {
   return placesOrders(request) ? commandsMax(request) : 0;
 }
@@ -159,7 +158,7 @@ export class UnloggedLimit {
   batches = 0;
   private commands = 0;
 
-  /** Whether there is room for one more batch, whatever it contains. */
+  /** True when one more batch has room, whatever it contains. */
   get hasRoom(): boolean {
     return (
       this.batches < UNLOGGED_BATCHES_MAX &&
@@ -167,13 +166,12 @@ export class UnloggedLimit {
     );
   }
 
-  /** The batch goes to a worker. */
   add(batch: RequestBatch): void {
     this.batches += 1;
     this.commands += commandsOf(batch);
   }
 
-  /** The batch is in the log, or never will be. */
+  /** Removes a batch that is in the log, or never will be. */
   remove(batch: RequestBatch): void {
     this.batches -= 1;
     this.commands -= commandsOf(batch);

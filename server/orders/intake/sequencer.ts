@@ -46,9 +46,9 @@ import { AppliedSequence } from './applied-sequence.ts';
 import type { OrderMetrics } from './order-metrics.ts';
 import { type RequestBatch, RequestQueue, UnloggedLimit } from './request-queue.ts';
 
-/** Between two looks whether all is done: what is waited for needs the processor, too. */
+/** Interval of looks for the end of all work, which needs the processor, too. */
 const IDLE_LOOK_MS = 1;
-/** Between two looks whether enough is derived for the next record. */
+/** Interval of looks for enough projected orders to apply the next record. */
 const DERIVED_LOOK_MS = 5;
 
 export interface SequencerOptions {
@@ -59,62 +59,59 @@ export interface SequencerOptions {
   readonly workers: number;
   /** Batches that wait in workers behind those that run, so that no worker waits for its next one. */
   readonly prefetch: number;
-  /** Requests that may wait. */
   readonly queueMax: number;
-  /** Unix milliseconds; it may pause the sequencer before it returns, where the clock has jumped. */
+  /** Unix milliseconds. Where the clock has jumped, the call may pause the sequencer before it returns. */
   readonly now: () => number;
   /** Sequence up to which the final states of orders are on disk. */
   readonly closedPersisted: () => number;
   /** Called once a batch that changed the engine is durable. */
   readonly onFlushed: (batch: AppliedBatch) => void;
-  /** The node cannot go on; nothing is acknowledged after this call. */
+  /** Called when the node cannot continue; nothing is acknowledged after this call. */
   readonly onFatal: (error: Error) => void;
   readonly warn: (line: string) => void;
-  /** Undefined: nobody wants to know. */
+  /** `undefined` when metrics are off. */
   readonly meters: OrderMetrics | undefined;
 }
 
-/** What is delivered once a batch is durable. */
 interface Outcome {
-  /** Undefined: the batch changed nothing. */
+  /** `undefined` for a batch that changed nothing. */
   readonly applied: AppliedBatch | undefined;
   readonly deliver: () => void;
 }
 
 export class Sequencer {
-  /** The newest batch that is durable. */
+  /** Newest durable batch. */
   readonly applied: AppliedSequence;
   private readonly options: SequencerOptions;
   private readonly control: Int32Array;
   private readonly views: SlotView[];
   private readonly freeSlots: number[];
   private readonly queue: RequestQueue;
-  /** Of another node, in the order of the log. */
+  /** Records of another node, in the order of the log. */
   private records: Request[] = [];
   private recordsRetry: NodeJS.Timeout | undefined;
   private tickWanted = false;
   private isPrefetchScheduled = false;
-  /** Dispatched and not yet collected, in the order of their dispatch. */
+  /** Batches that are dispatched and not yet collected, in the order of their dispatch. */
   private batches: RequestBatch[] = [];
   private running = 0;
   private readonly unlogged = new UnloggedLimit();
   private nextDispatch = 0;
   private lastTime: number;
   private hasBegun = false;
-  /** Another node leads, or none: only records are applied. */
+  /** True while another node leads, or none does: only records are applied. */
   private follows = false;
   private stopped = false;
-  /** Why orders are not taken for the time being; undefined = they are. */
+  /** Reason for refusing orders; `undefined` while they are accepted. */
   private problem: string | undefined;
-  /** Whether all else is taken meanwhile. */
+  /** True while requests other than orders are accepted in spite of the problem. */
   private takesCancels = false;
-  /** How orders of clients are refused meanwhile. */
   private refusal: Failure = 'unavailable';
   private readonly expiry: ExpiryTimer;
   private onBatchesDone: (() => void)[] = [];
-  /** Batches that are in the log, and who waits until there are so many. */
+  /** Number of batches in the log, and callbacks that wait for a number. */
   private settledBatches = 0;
-  /** How many are once the newest batch is that this node made itself. */
+  /** Value of settledBatches that includes the newest batch which this node made itself. */
   private settledWithOwn = 0;
   private commitWaits: { readonly batches: number; readonly callback: (is: boolean) => void }[] =
     [];
@@ -133,13 +130,13 @@ export class Sequencer {
     });
   }
 
-  /** From now on tables may be written: no batch is dispatched before, not even one that expires orders. */
+  /** Allows writes to the tables: no batch is dispatched before, not even one that expires orders. */
   begin(): void {
     this.hasBegun = true;
     this.pause(this.problem, this.takesCancels, this.refusal);
   }
 
-  /** Takes a request; answers 503 at once when the queue is full, or rows of orders are short. */
+  /** Takes a request; answers 503 at once when the queue is full, or order rows are short. */
   submit(request: Request): void {
     assert(
       align(request.body.length) <= this.options.slots.sizes.logBytes,
@@ -150,7 +147,7 @@ export class Sequencer {
     else this.resume(request);
   }
 
-  /** Whether it takes records of another node, by apply(), and refuses all requests. */
+  /** Switches between requests of clients and records of another node, which apply() takes. */
   follow(follows: boolean): void {
     this.follows = follows;
     // Whoever leads goes on from the time of the newest record.
@@ -159,10 +156,7 @@ export class Sequencer {
     this.refuseWaiting();
   }
 
-  /**
-   * Applies the next record of the log, which another node has made; `applied` is called once the log of this
-   * node has it.
-   */
+  /** Applies the next record of another node; `applied` is called once the log of this node has it. */
   apply(payload: Uint8Array, applied: () => void): void {
     const failed = (why: Failure): void =>
       this.stop(new Error(`a record of the leader could not be applied: ${why}`));
@@ -170,7 +164,7 @@ export class Sequencer {
     this.pump();
   }
 
-  /** Takes the next part of a request that has been taken: a full queue does not cut it short. */
+  /** Takes the next part of a request that has been taken; a full queue does not cut it short. */
   resume(request: Request): void {
     if (this.options.log.failure !== undefined) fail(request, 'unavailable');
     else if (!this.admits(request)) refuse(request, this.refusal);
@@ -182,8 +176,9 @@ export class Sequencer {
   }
 
   /**
-   * Takes no orders while there is a problem, and nothing else unless `takesCancels`. Batches in workers go on;
-   * requests in the queue are refused. Commands of the node itself get `engine busy`, and come again.
+   * Refuses orders while there is a problem, and everything else unless `takesCancels`. Batches in workers
+   * continue; queued requests are refused. Internal commands get `engine busy`, and their sender repeats
+   * them.
    */
   pause(problem: string | undefined, takesCancels = false, refusal: Failure = 'unavailable'): void {
     this.refusal = refusal;
@@ -198,20 +193,19 @@ export class Sequencer {
     return this.problem !== undefined;
   }
 
-  /** Requests that wait for a worker. */
   waiting(): number {
     return this.queue.length;
   }
 
-  /** Calls back once the batches that now run are done; whoever read while they wrote tries again then. */
+  /** Calls back once the batches that now run are done; a read that met a writer tries again then. */
   whenBatchesDone(callback: () => void): void {
     if (this.running === 0) setImmediate(callback);
     else this.onBatchesDone.push(callback);
   }
 
   /**
-   * Calls back once all that is applied now is committed, at once where it is; with false where it may never be.
-   * Records of another node were committed before they came, whether or not the disk of this one has them.
+   * Calls back once all that is applied now is committed, at once where it is; with false where it may never
+   * be. Records of another node were committed before they arrived.
    */
   whenCommitted(callback: (isCommitted: boolean) => void): void {
     if (this.isCommitted()) callback(true);
@@ -219,7 +213,7 @@ export class Sequencer {
     else this.commitWaits.push({ batches: this.settledWithOwn, callback });
   }
 
-  /** Whether all that is applied now is committed. */
+  /** True when all that is applied now is committed. */
   isCommitted(): boolean {
     return this.settledBatches >= this.settledWithOwn;
   }
@@ -238,7 +232,7 @@ export class Sequencer {
     this.stopped = true;
   }
 
-  /** The node cannot go on: nothing more is taken, and `onFatal` is called. */
+  /** Stops for good: nothing more is taken, and `onFatal` is called. */
   stop(error: Error): void {
     if (this.stopped) return;
     this.stopped = true;
@@ -249,7 +243,9 @@ export class Sequencer {
     this.options.onFatal(error);
   }
 
-  /** Free workers get work at once. Batches behind those collect requests for one turn of the event loop. */
+  /**
+   * Dispatches to free workers at once. Batches to prefetch collect requests for one event-loop iteration.
+   */
   private pump(): void {
     this.dispatchUpTo(this.options.workers);
     if (this.options.prefetch === 0 || this.isPrefetchScheduled || this.queue.length === 0) return;
@@ -281,12 +277,16 @@ export class Sequencer {
   private batchOf(record: Request): RequestBatch {
     this.lastTime = Math.max(this.lastTime, stampOf(record.body).time);
     return {
-      ...{ dispatchSequence: this.nextDispatch, slot: this.freeSlots.at(-1)!, requests: [record] },
-      ...{ times: [this.options.meters?.now() ?? 0], isDone: false, largeEvents: undefined },
+      dispatchSequence: this.nextDispatch,
+      slot: this.freeSlots.at(-1)!,
+      requests: [record],
+      times: [this.options.meters?.now() ?? 0],
+      isDone: false,
+      largeEvents: undefined,
     };
   }
 
-  /** Ids that leave memory with a record have to be found in what this node has derived: it may be behind. */
+  /** False while ids that leave memory with the record are not yet projected on this node. */
   private mayApply({ body }: Request): boolean {
     const { closedEnd, persistedClosedSequence } = stampOf(body);
     const leaving = Math.min(
@@ -325,8 +325,8 @@ export class Sequencer {
   }
 
   /**
-   * The slot and the dispatch sequence are used up only once all requests are in the slot: a sequence without
-   * a worker would never pass its apply turn on.
+   * Dispatches a batch. The slot and the dispatch sequence are used up only once all requests are in the
+   * slot: a sequence without a worker would never pass its turn on.
    */
   private dispatch(batch: RequestBatch): void {
     const { dispatchSequence, requests, slot, times } = batch;
@@ -372,7 +372,7 @@ export class Sequencer {
     this.collectReady();
   }
 
-  /** A worker threw or died: what that means depends on how far it had come. */
+  /** Handles a worker that threw or died; the state of the slot tells how far it was. */
   private fail(batch: RequestBatch, error: Error): void {
     const { dispatchSequence } = batch;
     const view = this.views[batch.slot]!;
@@ -435,7 +435,10 @@ export class Sequencer {
     );
   }
 
-  /** What was checked for another node shows nothing of the batches before it. */
+  /**
+   * Pre-validation for another node does not depend on earlier batches, so its answer need not wait for the
+   * log.
+   */
   private whenShown({ requests }: RequestBatch): Promise<void> {
     const isCheck = requests.length > 0 && requests.every(({ kind }) => kind === RequestKind.check);
     return isCheck ? Promise.resolve() : this.options.log.whenDurable();
@@ -457,7 +460,7 @@ export class Sequencer {
     this.pump();
   }
 
-  /** The log failed, and may or may not hold the batch: its requests are not acknowledged. */
+  /** Fails a batch that may or may not be in the log: its requests are not acknowledged. */
   private giveUp(batch: RequestBatch, error: Error): void {
     this.unlogged.remove(batch);
     const why = error instanceof OutcomeUnknown ? 'unknown' : 'unavailable';
@@ -465,7 +468,7 @@ export class Sequencer {
     this.stop(error);
   }
 
-  /** Copies answers and changes of a batch out of its slot, which is free then. */
+  /** Copies answers and changes of a batch out of its slot, and frees the slot. */
   private takeOutcome({ largeEvents, requests, slot }: RequestBatch, view: SlotView): Outcome {
     const hasFailed = view.state() === SlotState.failed;
     const deliver = hasFailed ? () => failAll(requests) : takeAnswers(view, requests);
@@ -486,7 +489,7 @@ export class Sequencer {
     }
   }
 
-  /** An empty batch at the earliest expiry, so that orders leave although nobody trades. */
+  /** Arms an empty batch at the earliest expiry, so that orders expire although nobody trades. */
   private armExpiry(): void {
     const isTaking = this.hasBegun && !this.stopped && !this.isPaused() && !this.follows;
     if (isTaking && this.batches.length === 0) this.expiry.arm();

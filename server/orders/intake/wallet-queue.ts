@@ -1,9 +1,9 @@
 /**
- * What one wallet may have under way in the sequencer at a time. What it sends beyond that waits here, in the
- * order in which it came, and the requests of others pass it. So the worker time before somebody else's
- * order is bounded by how many wallets send much, not by how much one of them sends.
+ * Requests of each wallet: a bounded number of bytes is in the sequencer, further ones wait here in the
+ * order of arrival, and requests of other wallets pass them. The worker time before another wallet's order
+ * is bounded by the number of busy wallets, not by what one of them sends.
  *
- * Thread: the I/O thread. Not here: commands of the node itself, which go to the sequencer directly.
+ * Thread: the I/O thread. Not here: internal commands, which go to the sequencer directly.
  */
 
 import {
@@ -15,15 +15,15 @@ import {
 import { isLong, submitInParts } from './order-parts.ts';
 import type { Sequencer } from './sequencer.ts';
 
-/** Bytes of bodies of one wallet that are under way: some 90 orders, 12 ms of a worker. */
+/** Bytes of bodies of one wallet in the sequencer: some 90 orders, 12 ms of a worker. */
 const UNDER_WAY_BYTES = 64 * 1024;
 const WAITING_BYTES_MAX = 256 * 2 ** 20;
-/** Of the places of all that wait, a wallet may have this part. */
+/** A wallet may use this fraction of all queue positions. */
 const WALLET_SHARE = 4;
 
 interface QueueOfWallet {
   readonly wallet: string;
-  /** Bytes that the sequencer has and has not answered. */
+  /** Bytes in the sequencer that are not answered. */
   underWay: number;
   readonly waiting: OwnedRequest[];
 }
@@ -32,15 +32,12 @@ export class WalletQueue {
   private readonly sequencer: Pick<Sequencer, 'submit' | 'resume'>;
   private readonly waitingMax: number;
   private readonly hasCodes: boolean;
-  /** By wallet; of those alone that have something under way. */
+  /** Queues of the wallets that have something in the sequencer. */
   private readonly queues = new Map<string, QueueOfWallet>();
   private waitingCount = 0;
   private waitingBytes = 0;
 
-  /**
-   * @param waitingMax requests that may wait, of all wallets together
-   * @param hasCodes whether results have the code of their refusal
-   */
+  /** @param waitingMax requests that may wait, of all wallets together */
   constructor(
     sequencer: Pick<Sequencer, 'submit' | 'resume'>,
     waitingMax: number,
@@ -51,7 +48,6 @@ export class WalletQueue {
     this.waitingMax = waitingMax;
   }
 
-  /** Requests that wait for an earlier one of the same wallet. */
   get waiting(): number {
     return this.waitingCount;
   }
@@ -68,7 +64,6 @@ export class WalletQueue {
     else this.wait(queue, request);
   }
 
-  /** Takes the next part of a request that is under way. */
   resume(request: Request): void {
     this.sequencer.resume(request);
   }
@@ -118,12 +113,12 @@ export class WalletQueue {
   }
 }
 
-/** One that is as long as all that may be under way goes alone. */
+/** A request as long as the whole allowance goes alone. */
 function hasRoom(queue: QueueOfWallet, request: Request): boolean {
   return queue.underWay + costOf(request) <= UNDER_WAY_BYTES;
 }
 
-/** At least a byte: something is under way then. */
+/** At least one byte, so that the wallet counts as busy. */
 function costOf({ body }: Request): number {
   return Math.max(1, Math.min(body.length, UNDER_WAY_BYTES));
 }

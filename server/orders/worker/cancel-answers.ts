@@ -18,13 +18,13 @@ import {
   type CancelAllCursor,
   writeCancelAllHead,
 } from '../cancel/cancel-all.ts';
-import type { AnswerWriter } from './answers.ts';
+import type { ResultWriter } from './answers.ts';
 
 const CANCELED = Buffer.from('{"canceled":[');
 const NOT_CANCELED = Buffer.from('],"not_canceled":{');
 const FILLED = Buffer.from('},"filled":{');
 const FILLED_END = Buffer.from('}');
-/** Of all in `not_canceled`: they have one reason. */
+/** All in `not_canceled` have one reason. */
 const { code, detail, text: reasonText } = REJECTS[RejectReason.orderNotFound];
 const CODE = Buffer.from(`,${JSON.stringify({ detail, code }).slice(1, -1)}`);
 const END = Buffer.from('}');
@@ -37,12 +37,11 @@ const REASON = Buffer.from(`":${REASON_TEXT}`);
 /** `"0x` + 64 digits + `"`. */
 const ID_BYTES = 68;
 
-/** Members of `not_canceled` for texts that are no order id. */
 export function malformedIdBytes(texts: readonly string[]): Uint8Array {
   return Buffer.from(texts.map((text) => `${JSON.stringify(text)}:${REASON_TEXT}`).join(','));
 }
 
-/** What the order that ended last had traded, in micro-shares. */
+/** Micro-shares that the order which ended last had traded. */
 export function lastFilled(tables: Tables): number {
   return filledOf(tables, closedOrder(tables, closedCount(tables) - 1));
 }
@@ -52,12 +51,12 @@ function filledOf(tables: Tables, row: OrderRow): number {
 }
 
 /**
- * The whole answer to cancels by id, whose commands follow one another from word `first` on.
+ * Writes the answer to cancels by id, whose commands follow one another from word `first` on.
  *
  * @param filled micro-shares for each command; -1 = not cancelled
  */
 export function writeCancels(
-  out: AnswerWriter,
+  out: ResultWriter,
   commands: Int32Array,
   first: number,
   filled: readonly number[],
@@ -68,9 +67,8 @@ export function writeCancels(
   out.close(200);
 }
 
-/** The same as a part of an answer. */
 function writeCancelBody(
-  out: AnswerWriter,
+  out: ResultWriter,
   commands: Int32Array,
   first: number,
   filled: readonly number[],
@@ -113,7 +111,7 @@ const NO_MEMBERS = new Uint8Array(0);
  * @param writeOrder writes the result of the order; undefined = none was placed
  */
 export function writeReplace(
-  out: AnswerWriter,
+  out: ResultWriter,
   commands: Int32Array,
   first: number,
   filled: number,
@@ -131,9 +129,9 @@ export function writeReplace(
 
 const head = Buffer.alloc(CANCEL_ALL_HEAD_BYTES);
 
-/** One part of a cancel of everything: the orders that ended from sequence `first` on. */
+/** Writes one part of a cancel of everything: the orders that ended from closed sequence `first` on. */
 export function writeCancelAllPart(
-  out: AnswerWriter,
+  out: ResultWriter,
   tables: Tables,
   first: number,
   next: CancelAllCursor,
@@ -159,9 +157,9 @@ export function writeCancelAllPart(
   out.close(200);
 }
 
-/** A comma behind another member, then the id in quotes, then what ends the member. */
+/** Writes a comma behind another member, the id in quotes, and the end of the member. */
 function writeId(
-  out: AnswerWriter,
+  out: ResultWriter,
   before: number,
   words: Int32Array,
   at: number,
@@ -174,7 +172,7 @@ function writeId(
 }
 
 function writeFilled(
-  out: AnswerWriter,
+  out: ResultWriter,
   before: number,
   words: Int32Array,
   at: number,

@@ -1,10 +1,9 @@
 /**
- * The bodies of DELETE /order, /orders and /cancel-market-orders, from bytes to checked values.
- * An id that is no digest is unknown like any other, not a fault: one odd text must
- * not keep the others from being cancelled.
- * Rules: docs/protocol.md#cancels
+ * Bodies of DELETE /order, /orders and /cancel-market-orders, and of POST /replace, from bytes to checked
+ * values. An id that is no digest is unknown like any other, not a fault: one odd text must not keep the
+ * others from being cancelled. Rules: docs/protocol.md#cancels, docs/protocol.md#replacing-an-order
  *
- * Thread: any. Non-goals: whether an order is there and whose it is.
+ * Thread: any. Not here: existence and owner of an order.
  */
 import { parseJson, TOO_MUCH, TOO_MUCH_DETAIL } from '../../common/json.ts';
 import { compileShape, type Shape } from '../../common/schema.ts';
@@ -97,11 +96,10 @@ interface Replacement {
   readonly ok: true;
   /** 32 bytes: the order that is cancelled. */
   readonly id: Uint8Array;
-  /** The order that is placed: one. */
   readonly items: readonly OrderItem[];
 }
 
-/** The cancel is checked first, then the order; the first fault refuses the request. */
+/** Checks the cancel first, then the order; the first fault refuses the request. */
 export function parseReplace(body: Uint8Array, rules: ParseRules): Replacement | RequestRefused {
   const canceled = parseCancelOrder(body);
   if (!canceled.ok) return canceled;

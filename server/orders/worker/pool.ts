@@ -50,7 +50,7 @@ interface Running {
   readonly failed: Failed;
 }
 
-/** The worker's own file, in the form in which this one runs: source under tsx, or compiled. */
+/** Worker file in the form in which this one runs: source under tsx, or compiled. */
 const EXTENSION = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
 
 const LOADED_LOOK_MS = 5;
@@ -67,12 +67,11 @@ class Pool implements WorkerPool {
   private readonly options: PoolOptions;
   private readonly lanes: Lanes;
   private readonly piscina: Piscina<number, Int32Array>;
-  /** The one used last comes last: its worker has the most in its caches. */
+  /** The lane used last comes last: its worker has the most in its caches. */
   private readonly free: number[];
-  /** By lane: where its next batch goes, and how many it has. */
+  /** Next queue position of each lane, and number of its batches. */
   private readonly nextPlace: number[];
   private readonly load: number[];
-  /** In the order of their batches. */
   private running: Running[] = [];
   private isWatching = false;
   private isClosing = false;
@@ -126,7 +125,7 @@ class Pool implements WorkerPool {
     await this.piscina.destroy();
   }
 
-  /** Has a worker serve the lane, whatever becomes of it. */
+  /** Keeps a worker on the lane, whatever happens to the worker. */
   private async runLane(lane: number): Promise<void> {
     while (!this.isClosing) {
       try {
@@ -159,7 +158,7 @@ class Pool implements WorkerPool {
     return true;
   }
 
-  /** Waits for what is running, as long as anything is. */
+  /** Waits for running batches as long as there are any. */
   private async watch(): Promise<void> {
     this.isWatching = true;
     while (this.running.length > 0 && !this.isClosing) {

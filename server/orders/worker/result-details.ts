@@ -34,15 +34,17 @@ import { REFUSALS, type RefusalCode } from '../../common/refusals.ts';
 
 export interface Explanation {
   readonly detail: string;
-  /** Members for programs. */
   readonly facts: RefusalFacts;
-  /** Undefined: that of the text. */
+  /** `undefined`: the code of the reject reason. */
   readonly code?: RefusalCode;
 }
 
 const NO_FACTS: RefusalFacts = {};
 
-/** Returns undefined where the reason says all that is known. @param at the order's command */
+/**
+ * `undefined` where the reason says all that is known.
+ * @param at word of the command
+ */
 export function explained(
   tables: Tables,
   reason: RejectReasonCode,
@@ -121,11 +123,11 @@ function marketOf(tables: Tables, i32: Int32Array, at: number) {
 interface MarketState {
   readonly code: Extract<RefusalCode, `MARKET_${string}`>;
   readonly holds: (tables: Tables, market: MarketRow) => boolean;
-  /** Undefined: that of the code. */
+  /** `undefined`: the advice of the code. */
   readonly detail?: (tables: Tables, market: MarketRow) => string;
 }
 
-/** The first one that holds is told; the last one always does. */
+/** The first state that holds is reported; the last one always holds. */
 const STATES: readonly MarketState[] = [
   {
     code: 'MARKET_RESOLVED',
@@ -158,7 +160,6 @@ const STATES: readonly MarketState[] = [
   { code: 'MARKET_HALTED', holds: () => true },
 ];
 
-/** @param market one that takes no orders */
 function whyNotTaken(
   tables: Tables,
   market: MarketRow,
