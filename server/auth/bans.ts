@@ -4,7 +4,7 @@
  *
  * Thread: the I/O thread, or that of a command.
  */
-import type { Decision, Note } from '../../storage/control-records/control-records.ts';
+import type { ControlRecord, Decision } from '../../storage/control-records/control-records.ts';
 import { bytesToHex, bytesToWords } from '../common/uint256.ts';
 import { BannedAddresses } from './banned-addresses.ts';
 
@@ -17,11 +17,11 @@ const ADDRESS_WORDS = 5;
 
 export class Bans {
   readonly shared = new BannedAddresses();
-  private readonly write: (note: Note) => Promise<void>;
+  private readonly write: (record: ControlRecord) => Promise<void>;
   private readonly bans = new Map<string, Ban>();
 
   /** @param write resolves once a control record is durable and was taken here */
-  constructor(write: (note: Note) => Promise<void>) {
+  constructor(write: (record: ControlRecord) => Promise<void>) {
     this.write = write;
   }
 

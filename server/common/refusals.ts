@@ -429,13 +429,14 @@ export const REFUSALS = {
   INVALID_L1: {
     status: 401,
     texts: ['invalid_l1: '],
-    detail: 'level 1 is a signature of the wallet over ClobAuth; server/API.md has the headers',
+    detail:
+      'level 1 is a signature of the wallet over ClobAuth; docs/reference/api.md has the headers',
   },
   INVALID_L2: {
     status: 401,
     texts: ['invalid_l2: '],
     detail:
-      'level 2 is an HMAC of the request with the secret of an API key; server/API.md has the headers',
+      'level 2 is an HMAC of the request with the secret of an API key; docs/reference/api.md has the headers',
   },
   INVALID_AUTH: {
     texts: ['invalid_auth'],

@@ -12,7 +12,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { bytesToHex } from '../../common/uint256.ts';
 
 /** Watched addresses, as control records of the log. */
-export interface WatchNotes {
+export interface WatchStore {
   /** 20 bytes each. */
   read(): Iterable<Uint8Array>;
   /** Resolves once the record is durable. */
@@ -21,7 +21,7 @@ export interface WatchNotes {
 }
 
 export interface HeartbeatsOptions {
-  readonly store: WatchNotes;
+  readonly store: WatchStore;
   readonly periodMs: number;
   /** Cancels all open orders of an address (20 bytes); false when it must be tried again. */
   readonly cancelAll: (address: Uint8Array) => Promise<boolean>;

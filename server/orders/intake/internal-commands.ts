@@ -6,7 +6,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CommandBuffer } from '../../../engine/commands.ts';
 import type { RejectReasonCode } from '../../../engine/orders/reject-reasons.ts';
-import { type Note, noteCommand } from '../../../storage/control-records/control-records.ts';
+import {
+  type ControlRecord,
+  controlRecordCommand,
+} from '../../../storage/control-records/control-records.ts';
 import { commandsRequest, type Failure } from '../exchange-memory/slot-requests.ts';
 import type { Sequencer } from './sequencer.ts';
 
@@ -64,9 +67,12 @@ export async function applyCommands(sequencer: Sequencer, words: Int32Array): Pr
  * Writes a control record; resolves once it is durable and every part of the node has taken it. It may pass
  * a full queue, because nothing sends it again. Rejects where the node takes nothing, not even cancels.
  */
-export async function writeNote(sequencer: Pick<Sequencer, 'resume'>, note: Note): Promise<void> {
+export async function writeControlRecord(
+  sequencer: Pick<Sequencer, 'resume'>,
+  record: ControlRecord,
+): Promise<void> {
   const outcome = await new Promise<Uint8Array | Failure>((settled) => {
-    sequencer.resume(commandsRequest(noteCommand(note), settled));
+    sequencer.resume(commandsRequest(controlRecordCommand(record), settled));
   });
   if (typeof outcome === 'string') throw new Error(`nothing is written now: ${outcome}`);
 }
