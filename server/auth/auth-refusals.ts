@@ -10,9 +10,8 @@ import { checksumAddress } from './checksum.ts';
 export interface AuthRefused {
   readonly ok: false;
   readonly status: 400 | 401 | 403;
-  /** JSON. */
   readonly body: string;
-  /** True when the refusal follows from the keys that this node knows: another node may know more. */
+  /** True when the refusal follows from the keys of this node; another node may know more keys. */
   readonly isOfKeys?: true;
 }
 
@@ -43,7 +42,7 @@ export function staleDetail(skewSeconds: number, timestamp: string): string {
   return `a timestamp may differ by ${skewSeconds} s from the clock of the node; ${unit}`;
 }
 
-/** Returns the text that the HMAC has to sign. Only for callers that have proved to know the passphrase. */
+/** Returns the text that the HMAC signs. Only for callers that have proved to know the passphrase. */
 export function signedText(
   timestamp: string,
   {

@@ -29,10 +29,10 @@ import { authDigest, authSeparator } from './eip712.ts';
 import { type Credential, KEYS_MAX, type KeyRegistry } from './key-registry.ts';
 import { recoverAddress } from './secp256k1.ts';
 
-/** What both levels use. `openAuth` makes it once. */
+/** State of both levels; `openAuth` makes it once. */
 export interface Auth {
   readonly registry: KeyRegistry;
-  /** How far a timestamp may differ from the node's clock, in both directions, inclusive. */
+  /** Maximum difference of a timestamp from the node's clock, in both directions, inclusive. */
   readonly skewSeconds: number;
   /** Header names in the order of capture, as they appear in a reason. */
   readonly level2Names: readonly string[];
@@ -40,22 +40,20 @@ export interface Auth {
   readonly readOnlyName: string;
   readonly separator: Uint8Array;
   readonly chainId: number;
-  /** By address text. */
+  /** Looks an address text up among the bans. */
   readonly isBanned: (addressText: string) => boolean;
 }
 
-/** The owner of an API key. */
 export interface KeyOwner {
   readonly ok: true;
-  /** 20 bytes, shared with the registry: must not be written. */
+  /** 20 bytes, shared with the registry: never written. */
   readonly address: Uint8Array;
   /** Lower-case UUID text. */
   readonly apiKey: string;
-  /** The UUID's 16 bytes, shared in the same way. */
+  /** 16 bytes, shared with the registry: never written. */
   readonly apiKeyBytes: Uint8Array;
 }
 
-/** The owner of a wallet. */
 export interface WalletOwner {
   readonly ok: true;
   /** 20 bytes. */
@@ -64,20 +62,16 @@ export interface WalletOwner {
   readonly nonce: string;
 }
 
-/** The data that is signed at level 2. */
 export interface SignedRequest {
   readonly method: string;
-  /** As sent, without the query string. */
   readonly path: string;
-  /** As sent, without '?'; '' when there is none. */
+  /** Without '?'; '' when there is none. */
   readonly query: string;
-  /** The bytes as received. */
   readonly body: Uint8Array;
   /** The base path, which may be signed or left out; '' when there is none. */
   readonly base: string;
 }
 
-/** An answer that is ready to send; `body` is JSON. */
 export interface KeyAnswer {
   readonly status: number;
   readonly body: string;
@@ -130,7 +124,6 @@ export function level2Headers(prefix: string): string[] {
   return LEVEL2.map((name) => `${prefix}_${name}`.toLowerCase());
 }
 
-/** Name of the header of a read-only key; lower case. */
 export function readOnlyHeader(prefix: string): string {
   return `${prefix}_${READ_ONLY}`.toLowerCase();
 }
@@ -186,7 +179,7 @@ export function checkLevel2(
   return { ok: true, address: owner, apiKey: key, apiKeyBytes };
 }
 
-/** Only a caller who has proved that the wallet is its own is answered so. */
+/** Answer for a caller that has proved to own a banned wallet. */
 const BANNED: AuthRefused = {
   ok: false,
   status: 403,
@@ -194,7 +187,7 @@ const BANNED: AuthRefused = {
   isOfKeys: true,
 };
 
-/** Why the owner of a key is refused whose credentials another node has checked; undefined = it is not. */
+/** Refusal of the owner of a key whose credentials another node has checked, or `undefined`. */
 export function refusalOfKey({ isBanned, registry }: Auth, key: string): AuthRefused | undefined {
   const credential = registry.lookup(key);
   if (credential === undefined) return UNKNOWN_KEY;
@@ -220,12 +213,8 @@ const WRITE_REFUSED: AuthRefused = {
 };
 
 /**
- * Existing clients send a read-only key without a signature, so it is itself a secret.
- *
- * The owner of the read-only key of a request; undefined when it has none, or also has an API key:
- * then it must be checked with that one.
- * @param headers values in the order of `level2Headers`, then that of `readOnlyHeader`
- * @param mayRead whether a read-only key is enough for the request
+ * Owner of the read-only key of a request. The key is itself a secret, because clients send it without a
+ * signature.
  */
 export function checkReadOnly(
   auth: Auth,
@@ -315,7 +304,6 @@ const TOO_MANY_KEYS = errorBody(
   `an address may have ${KEYS_MAX}, revoked ones included: use a nonce again`,
 );
 
-/** GET /auth/derive-api-key: the caller's trio again; 404 if it was not issued, or is revoked. */
 export function deriveKey(auth: Auth, caller: WalletOwner): KeyAnswer {
   const trio = auth.registry.derive(caller.address, caller.nonce);
   if (trio === undefined) return { status: 404, body: errorBody('UNKNOWN_API_KEY') };
@@ -346,7 +334,7 @@ function hmac(secret: Buffer, signed: string, rawBody: Uint8Array): Buffer {
   return createHmac('sha256', secret).update(signed).update(rawBody).digest();
 }
 
-/** From hex, base64url or base64, which SDKs send (docs/protocol.md#level-2); else null. */
+/** Bytes of hex, base64url or base64 (docs/protocol.md#level-2), or `null`. */
 function decodeSignature(text: string): Buffer | null {
   if (HEX_32.test(text)) return Buffer.from(text, 'hex');
   return BASE64_32.test(text) ? Buffer.from(text, 'base64') : null;
@@ -360,7 +348,6 @@ function staleReason(nowSeconds: number): string {
   return `stale timestamp, server time is ${nowSeconds}`;
 }
 
-/** The index of the first absent header, or -1. */
 function firstMissing(headers: readonly string[], names: readonly string[]): number {
   for (let i = 0; i < names.length; i++) {
     if (headers[i] === undefined || headers[i] === '') return i;

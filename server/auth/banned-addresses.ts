@@ -31,13 +31,12 @@ export class BannedAddresses {
     this.words = new Int32Array(memory);
   }
 
-  /** Whether the address (five words) is banned. Where nobody is, it costs one look. */
+  /** Looks up an address of five words; one read where no wallet is banned. */
   has(address: Int32Array): boolean {
     if (Atomics.load(this.words, 0) === 0) return false;
     return Atomics.load(this.words, this.placeOf(address)) === State.banned;
   }
 
-  /** Whether one more address fits. */
   hasRoom(): boolean {
     return this.words[USED]! < USED_MAX;
   }
@@ -55,7 +54,6 @@ export class BannedAddresses {
     Atomics.add(this.words, 0, isBanned ? 1 : -1);
   }
 
-  /** The place of an address, or the free one where it would be. */
   private placeOf(address: Int32Array): number {
     const { words } = this;
     // An address is a hash already.

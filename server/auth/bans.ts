@@ -1,6 +1,6 @@
 /**
- * Banned wallets: notes of the log, known to the threads that check orders. What follows for requests is in
- * auth.ts, for orders in ../orders/prepare.ts.
+ * Banned wallets: control records of the log, which the threads that check orders know. auth.ts answers
+ * requests of banned wallets, ../orders/worker/prepare.ts their orders.
  *
  * Thread: the I/O thread, or that of a command.
  */
@@ -17,12 +17,11 @@ const ADDRESS_WORDS = 5;
 
 export class Bans {
   readonly shared = new BannedAddresses();
-  private readonly write: (note: ControlRecord) => Promise<void>;
-  /** By address text. */
+  private readonly write: (record: ControlRecord) => Promise<void>;
   private readonly bans = new Map<string, Ban>();
 
-  /** @param write resolves once a note is durable and was taken here */
-  constructor(write: (note: ControlRecord) => Promise<void>) {
+  /** @param write resolves once a control record is durable and was taken here */
+  constructor(write: (record: ControlRecord) => Promise<void>) {
     this.write = write;
   }
 
@@ -33,7 +32,6 @@ export class Bans {
     this.shared.set(wordsOf(address), decision !== undefined);
   }
 
-  /** @param addressText 0x and 40 lower-case hex digits */
   has(addressText: string): boolean {
     return this.bans.has(addressText);
   }
@@ -46,7 +44,10 @@ export class Bans {
     return this.shared.hasRoom();
   }
 
-  /** Resolves once it is durable, with false where the wallet was banned before. It holds at once. */
+  /**
+   * Resolves once the ban is durable; with false for a wallet that was banned before. The ban applies at
+   * once.
+   */
   async add({ address, reason, since }: Ban): Promise<boolean> {
     if (this.has(textOf(address))) return false;
     const decision = { since, reason };
@@ -60,7 +61,7 @@ export class Bans {
     return true;
   }
 
-  /** Resolves once it is durable, with false where the wallet was not banned. */
+  /** Resolves once the end is durable; with false for a wallet that was not banned. */
   async lift(address: Uint8Array): Promise<boolean> {
     if (!this.has(textOf(address))) return false;
     await this.write({ about: 'ban', address, decision: undefined });

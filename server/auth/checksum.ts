@@ -10,20 +10,18 @@ import { keccak256 } from './keccak.ts';
 const ADDRESS_BYTES = 20;
 const ADDRESS_TEXT = /^0x[0-9a-fA-F]{40}$/;
 
-/** Checked texts: active clients send the same address with every request. */
 const known = new Set<string>();
 const KNOWN_MAX = 4_096;
 
 const digits = Buffer.alloc(2 * ADDRESS_BYTES);
 
-/** The checksummed text of the 20-byte address at `offset`. */
 export function checksumAddress(address: Uint8Array, offset = 0): string {
   return checksumText(bytesToHex(address, offset, ADDRESS_BYTES));
 }
 
 /**
- * Whether `text` is a 20-byte address whose letters are all lower case, all upper case, or mixed as
- * in its checksum (docs/protocol.md#level-2).
+ * Accepts a 20-byte address in lower case, in upper case, or mixed as in its checksum
+ * (docs/protocol.md#level-2).
  */
 export function isAddressText(text: string): boolean {
   if (known.has(text)) return true;

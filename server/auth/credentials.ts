@@ -28,7 +28,6 @@ export type NodeKey =
   | { readonly ok: true; readonly key: Buffer; readonly isNew: boolean }
   | { readonly ok: false; readonly problem: string };
 
-/** The client computes its signatures with it (docs/protocol.md#api-keys). */
 export interface Trio {
   /** UUID, version 4 shape, lower case. */
   readonly apiKey: string;
@@ -38,7 +37,6 @@ export interface Trio {
   readonly passphrase: string;
 }
 
-/** A read-only key and the name of its row. */
 export interface ReadOnlyKey {
   /** UUID, version 4 shape, lower case. It is itself a secret. */
   readonly key: string;
@@ -77,7 +75,6 @@ export function deriveCredentials(
   };
 }
 
-/** A read-only key of (chain, address), by its number. */
 export function deriveReadOnlyKey(
   nodeKey: Buffer,
   chainId: number,
@@ -88,7 +85,6 @@ export function deriveReadOnlyKey(
   return { key: uuidText(mac('read-only-key')), rowId: uuidText(mac('read-only-row')) };
 }
 
-/** The name of the row of an API key or a read-only key. */
 export function deriveRowId(
   nodeKey: Buffer,
   chainId: number,

@@ -65,7 +65,6 @@ const AUTH_MESSAGE = 'This message attests that I control the given wallet';
 const orderStruct = new Uint8Array(13 * WORD);
 orderStruct.set(hashText(ORDER_TYPE), 0);
 
-/** The same for version 2. */
 const order2Struct = new Uint8Array(12 * WORD);
 order2Struct.set(hashText(ORDER_2_TYPE), 0);
 
@@ -126,7 +125,7 @@ export function orderDigest(
   seal(separator, orderStruct, out, offset);
 }
 
-/** As orderDigest, for an order of version 2; the separator is of domain version 2. */
+/** Digest of version 2; the separator is of domain version 2. */
 export function order2Digest(
   separator: Uint8Array,
   order: Omit<SignedFields, 'taker' | 'expiration' | 'nonce' | 'feeRateBps'>,

@@ -13,7 +13,6 @@ export interface ExchangeDomain extends Omit<SigningDomain, 'verifyingContract'>
   readonly negRiskContract: string;
 }
 
-/** Domains by the version of an order. */
 export interface ExchangeDomains {
   readonly 1: ExchangeDomain;
   readonly 2: ExchangeDomain;
@@ -25,7 +24,6 @@ export interface Separators {
   readonly negRiskSeparator: Uint8Array;
 }
 
-/** Separators by the version of an order. */
 export interface OrderSeparators {
   readonly 1: Separators;
   readonly 2: Separators;

@@ -39,7 +39,6 @@ assert(
   'the digest of nothing is as published',
 );
 
-/** The 32-byte digest of `data`, in a new array. */
 export function keccak256(data: Uint8Array): Uint8Array {
   sponge.initialize(RATE_BITS, CAPACITY_BITS);
   sponge.absorb(data);
@@ -54,7 +53,7 @@ export function keccak256Into(data: Uint8Array, out: Uint8Array, offset: number)
   for (let i = 0; i < DIGEST_BYTES; i++) out[offset + i] = digest[i]!;
 }
 
-/** What the package's `bindings` loads or, where no binding fits, its `js`. */
+/** Loads the `bindings` of the package or, where no binding fits, its `js`. */
 function load(): { readonly native: boolean; readonly Sponge: SpongeClass } {
   const require = createRequire(import.meta.url);
   try {

@@ -1,10 +1,10 @@
 /**
- * Every key that was ever issued, in memory. A change is written as a note to the log, and is taken here when it
- * comes back from there (take()), so memory is never ahead of the log. A key of an address is
- * active or revoked. A revoked API key becomes active when its wallet requests it again; a
- * read-only key never does.
+ * Every key that was ever issued, in memory. A change is written to the log as a control record, and
+ * `take()` applies it when it returns from there: memory is never ahead of the log. A key of an address is
+ * active or revoked. A revoked API key becomes active when its wallet requests it again; a read-only key
+ * never does.
  *
- * Thread: the I/O thread. Non-goals: HTTP, checking of requests (auth.ts). Nothing here logs.
+ * Thread: the I/O thread. Not here: HTTP, checks of requests (auth.ts). Nothing here logs.
  */
 import assert from 'node:assert/strict';
 import type { ControlRecord, KeyRow } from '../../storage/control-records/control-records.ts';
@@ -19,7 +19,7 @@ import {
   type Trio,
 } from './credentials.ts';
 
-/** An active key with everything that is needed to check a request. */
+/** Active key with everything that a check of a request needs. */
 export interface Credential {
   readonly apiKey: string;
   /** The UUID's 16 bytes. */
@@ -47,14 +47,12 @@ interface Entry {
   credential: Credential | undefined;
 }
 
-/** The keys of one address. */
 interface AddressKeys {
   readonly apiKeys: string[];
-  /** API keys whose first note is under way. */
+  /** API keys whose first control record is being written. */
   readonly coming: Set<string>;
-  /** Read-only keys, by number; undefined = revoked. */
   readonly readOnly: (string | undefined)[];
-  /** How many more are being written. */
+  /** Further ones that are being written. */
   readOnlyComing: number;
 }
 
@@ -71,22 +69,20 @@ const CHAIN_ID_TRIED_MAX = 2 ** 17;
 export const KEYS_MAX = 1_000;
 
 export class KeyRegistry {
-  /** The name of the venue in the ids of its streams. */
   readonly venue: string;
   readonly #nodeKey: Buffer;
   readonly #chainId: number;
-  readonly #write: (note: ControlRecord) => Promise<void>;
+  readonly #write: (record: ControlRecord) => Promise<void>;
   #first: KeyRow | undefined;
-  /** By API key. */
   readonly #entries = new Map<string, Entry>();
   readonly #readOnly = new Map<string, ReadOnlyCredential>();
-  /** By address text; only of addresses with a key, issued or being issued. */
+  /** Addresses with a key, issued or being issued. */
   readonly #byAddress = new Map<string, AddressKeys>();
-  /** API keys that are being issued: who asks for the same one waits for the same note. */
+  /** API keys that are being issued: a second request for the same key waits for the same control record. */
   readonly #coming = new Map<string, Promise<void>>();
 
-  /** @param write resolves once a note is durable and was taken here */
-  constructor(nodeKey: Buffer, chainId: number, write: (note: ControlRecord) => Promise<void>) {
+  /** @param write resolves once a control record is durable and was taken here */
+  constructor(nodeKey: Buffer, chainId: number, write: (record: ControlRecord) => Promise<void>) {
     assert(nodeKey.length === NODE_KEY_BYTES, 'the node key has 32 bytes');
     this.#nodeKey = nodeKey;
     this.venue = deriveVenueName(nodeKey);
@@ -94,29 +90,27 @@ export class KeyRegistry {
     this.#write = write;
   }
 
-  /** Takes what is durable of a key. */
   take(row: KeyRow): void {
     this.#first ??= row;
     if (row.readOnly) this.#takeReadOnly(row);
     else this.#takeApiKey(row);
   }
 
-  /** True when no key was ever issued. */
   get isNew(): boolean {
     return this.#first === undefined;
   }
 
   /**
-   * Whether the keys come from this node key and chain id, decided by one of them. If not,
-   * every credential issued before is invalid, and the start reports that to the operator.
+   * Compares one key with this node key and chain id. Where it differs, every earlier credential is invalid,
+   * and the start reports that.
    */
   get matchesStore(): boolean {
     return this.#first === undefined || this.#idOf(this.#first, this.#chainId) === this.#first.id;
   }
 
   /**
-   * The chain under which the keys were issued, found by trying; undefined where there are no keys, or they come
-   * from another node key.
+   * Chain id under which the keys were issued, found by trying; `undefined` without keys, or with another
+   * node key.
    */
   findChainId(): number | undefined {
     const first = this.#first;
@@ -128,20 +122,20 @@ export class KeyRegistry {
     return undefined;
   }
 
-  /** Whether an address has an API key, revoked or coming ones included. */
+  /** Includes keys that are revoked or being issued. */
   hasKeys(address: Uint8Array): boolean {
     const keys = this.#byAddress.get(addressText(address));
     return keys !== undefined && keys.apiKeys.length + keys.coming.size > 0;
   }
 
-  /** Whether create() may issue the trio of (address, nonce): it exists, or there is room. */
+  /** True when the trio exists, or there is room for it. */
   mayHave(address: Uint8Array, nonce: string): boolean {
     const keys = this.#byAddress.get(addressText(address));
     if (keys === undefined || keys.apiKeys.length + keys.coming.size < KEYS_MAX) return true;
     return this.knows(address, nonce);
   }
 
-  /** Whether the trio of (address, nonce) was issued before, or is being issued. */
+  /** True when the trio was issued before, or is being issued. */
   knows(address: Uint8Array, nonce: string): boolean {
     const { apiKey } = this.#derive(address, nonce);
     if (this.#entries.has(apiKey)) return true;
@@ -165,14 +159,13 @@ export class KeyRegistry {
     return trio;
   }
 
-  /** The trio of (address, nonce), if it was issued and is not revoked. */
   derive(address: Uint8Array, nonce: string): Trio | undefined {
     const trio = this.#derive(address, nonce);
     const known = this.#entries.get(trio.apiKey);
     return known === undefined || known.row.revoked ? undefined : trio;
   }
 
-  /** An active key, by its lower-case text. */
+  /** @param apiKey lower case */
   lookup(apiKey: string): Credential | undefined {
     const entry = this.#entries.get(apiKey);
     if (entry === undefined || entry.row.revoked) return undefined;
@@ -180,7 +173,6 @@ export class KeyRegistry {
     return entry.credential;
   }
 
-  /** Active API keys of an address, in the order of their texts. */
   apiKeysOf(address: Uint8Array): string[] {
     const keys = this.#byAddress.get(addressText(address))?.apiKeys ?? [];
     return keys.filter((key) => !this.#entries.get(key)!.row.revoked).sort();
@@ -204,7 +196,6 @@ export class KeyRegistry {
     return true;
   }
 
-  /** Whether createReadOnly() may issue another. */
   mayHaveReadOnly(address: Uint8Array): boolean {
     const keys = this.#byAddress.get(addressText(address));
     if (keys === undefined) return true;
@@ -231,13 +222,12 @@ export class KeyRegistry {
     return key;
   }
 
-  /** Active read-only keys of an address, oldest first. */
   readOnlyKeysOf(address: Uint8Array): string[] {
     const keys = this.#byAddress.get(addressText(address))?.readOnly ?? [];
     return keys.filter((key) => key !== undefined);
   }
 
-  /** An active read-only key, by its lower-case text. */
+  /** @param key lower case */
   lookupReadOnly(key: string): ReadOnlyCredential | undefined {
     return this.#readOnly.get(key);
   }

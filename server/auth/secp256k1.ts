@@ -66,7 +66,6 @@ export function addressOfKey(key: Uint8Array): Uint8Array {
   return keccak256(publicKeyCreate(key, false).subarray(1)).slice(-ADDRESS_BYTES);
 }
 
-/** The signature of a 32-byte digest: r, s, v. */
 export function signDigest(key: Uint8Array, digest: Uint8Array): Uint8Array {
   const { recid, signature } = ecdsaSign(digest, key);
   return Uint8Array.of(...signature, V_BASE + recid);
@@ -80,7 +79,7 @@ function isLowS(signature: Uint8Array): boolean {
   return true;
 }
 
-/** The package's own entry point does not say which of the two it loaded. */
+/** Tells which binding was loaded; the entry point of the package does not. */
 function load(): { readonly native: boolean; readonly library: typeof Secp256k1 } {
   const require = createRequire(import.meta.url);
   try {

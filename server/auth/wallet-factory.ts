@@ -10,7 +10,6 @@ import assert from 'node:assert/strict';
 import { hexToBytes } from '../common/uint256.ts';
 import { keccak256, keccak256Into } from './keccak.ts';
 
-/** A contract that creates a wallet for each signer. */
 export interface WalletFactory {
   /** 20 bytes. */
   readonly address: Uint8Array;
@@ -40,7 +39,6 @@ export function walletFactory(text: string): WalletFactory | undefined {
   return factory;
 }
 
-/** Both, as the settings have them. */
 export function walletFactories(config: {
   readonly proxyWalletFactory: string;
   readonly safeWalletFactory: string;
@@ -54,7 +52,6 @@ export function walletFactories(config: {
 /** `unknown`: no factory of this type is configured, so the wallet may belong to any signer. */
 export type WalletOwnership = 'derived' | 'foreign' | 'unknown';
 
-/** Signature types. */
 const PROXY = 1;
 const SAFE = 2;
 
@@ -78,14 +75,13 @@ export class Wallets {
     this.safe = safe && new Derivation(safe, HASH_BYTES);
   }
 
-  /** Whether the wallet of an order belongs to its signer; 20 bytes each. */
+  /** Compares a wallet with the one derived from its signer; 20 bytes each. */
   ownershipOf(signatureType: number, wallet: Uint8Array, signer: Uint8Array): WalletOwnership {
     const derivation = this.derivationOf(signatureType);
     if (derivation === undefined) return 'unknown';
     return derivation.isWalletOf(wallet, signer) ? 'derived' : 'foreign';
   }
 
-  /** The wallet of a signer for orders of this type, 20 bytes; undefined where it is not known. */
   walletOf(signatureType: number, signer: Uint8Array): Uint8Array | undefined {
     if (signatureType !== PROXY && signatureType !== SAFE) return signer;
     return this.derivationOf(signatureType)?.walletOf(signer);
@@ -97,7 +93,6 @@ export class Wallets {
   }
 }
 
-/** The wallets of one factory. Each signer has one place in the cache. */
 class Derivation {
   private readonly input = new Uint8Array(CREATE2_BYTES);
   private readonly salted: Uint8Array;
@@ -124,7 +119,6 @@ class Derivation {
     return this.wallets.slice(at, at + ADDRESS_BYTES);
   }
 
-  /** Where the signer's wallet stands in the cache. */
   private find(signer: Uint8Array): number {
     // An address is already a digest, so its last bytes serve as a hash.
     const place = ((signer[18]! << 8) | signer[19]!) & (REMEMBERED - 1);

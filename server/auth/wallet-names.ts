@@ -1,5 +1,6 @@
 /**
- * Names that operators gave to wallets: notes of the log. Only operators see them, and name wallets by them.
+ * Names that operators gave to wallets: control records of the log. Only operators see them, and name
+ * wallets by them.
  *
  * Thread: the I/O thread, or that of a command.
  */
@@ -16,17 +17,16 @@ export interface NamedWallet {
 }
 
 export class WalletNames {
-  private readonly write: (note: ControlRecord) => Promise<void>;
-  /** Named wallets by address text. */
+  private readonly write: (record: ControlRecord) => Promise<void>;
   private readonly wallets = new Map<string, NamedWallet>();
   private readonly byName = new Map<string, NamedWallet>();
 
-  /** @param write resolves once a note is durable and was taken here */
-  constructor(write: (note: ControlRecord) => Promise<void>) {
+  /** @param write resolves once a control record is durable and was taken here */
+  constructor(write: (record: ControlRecord) => Promise<void>) {
     this.write = write;
   }
 
-  /** Takes what is durable; an empty name takes the one before away. A name that another wallet has moves here. */
+  /** Applies a durable record. An empty name removes the one before; a name of another wallet moves here. */
   take(address: Uint8Array, name: string): void {
     const text = textOf(address);
     const before = this.wallets.get(text);
@@ -39,12 +39,14 @@ export class WalletNames {
     this.byName.set(name, wallet);
   }
 
-  /** The address of the wallet of this name. */
   find(name: string): Uint8Array | undefined {
     return this.byName.get(name)?.address;
   }
 
-  /** The name of a wallet, '' = none. @param addressText 0x and 40 lower-case hex digits */
+  /**
+   * @param addressText 0x and 40 lower-case hex digits
+   * @returns '' without a name
+   */
   nameOf(addressText: string): string {
     return this.wallets.get(addressText)?.name ?? '';
   }
@@ -53,12 +55,11 @@ export class WalletNames {
     return [...this.wallets.values()];
   }
 
-  /** Returns true when this wallet may have a name. */
   hasRoom(address: Uint8Array): boolean {
     return this.wallets.size < WALLET_NAMES_MAX || this.wallets.has(textOf(address));
   }
 
-  /** Resolves once it is durable, with false where the wallet had this name before. */
+  /** Resolves once it is durable; with false for a wallet that had this name before. */
   async put(address: Uint8Array, name: string): Promise<boolean> {
     if (this.nameOf(textOf(address)) === name) return false;
     await this.write({ about: 'name', address, name });

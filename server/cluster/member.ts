@@ -392,7 +392,7 @@ export class Member {
       },
       submit: (request) => (this.isTaking() ? lines.submit(request) : elsewhere(request)),
       // The sequencer refuses it by itself where this node has lost the lead.
-      goOn: (request) => lines.goOn(request),
+      resume: (request) => lines.resume(request),
     };
   }
 

@@ -1,4 +1,4 @@
-/** The answer to a JSON body that does not have the shape of its schema: it names the member and its rule. */
+/** Answer to a JSON body of the wrong shape: it names the member and its rule. */
 import { errorBody } from './error-bodies.ts';
 import type { Fault, TObject } from './schema.ts';
 

@@ -9,7 +9,7 @@ import { type REFUSAL_FACTS, REFUSALS, type RefusalCode, refusalOf, textsOf } fr
 export type RefusalFacts = Readonly<Partial<Record<keyof typeof REFUSAL_FACTS, string>>>;
 
 interface Particulars {
-  /** In place of the usual text of the code. */
+  /** Text in place of the usual one of the code. */
   readonly text?: string;
   /** Members for programs. */
   readonly facts?: RefusalFacts | undefined;
@@ -37,7 +37,6 @@ export function bareBody(code: RefusalCode): string {
   return JSON.stringify({ error: REFUSALS[code].texts[0], code });
 }
 
-/** Body of the catalog API. */
 export function typedErrorBody(
   type: string,
   code: RefusalCode,

@@ -7,7 +7,6 @@
  */
 import { RejectReason, type RejectReasonCode } from '../../engine/orders/reject-reasons.ts';
 
-/** A number of the engine other than `accepted`. */
 export type RejectNumber = Exclude<RejectReasonCode, 0>;
 
 interface Refusal {
@@ -756,7 +755,6 @@ export const REFUSALS = {
 
 export type RefusalCode = keyof typeof REFUSALS;
 
-/** The row of a code, with its optional columns. */
 export function refusalOf(code: RefusalCode): Refusal {
   return REFUSALS[code];
 }
@@ -778,7 +776,6 @@ export interface Reject {
   readonly detail: string;
 }
 
-/** Refusals by the number of the engine. */
 export const REJECTS = Object.fromEntries(
   (Object.keys(REFUSALS) as RefusalCode[]).flatMap((code) => {
     const {

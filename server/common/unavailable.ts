@@ -5,9 +5,8 @@ import { REFUSALS, type RefusalCode } from './refusals.ts';
 /** Headers of an answer to a request that may be sent again in a second. */
 export const RETRY_SOON = [['Retry-After', '1']] as const;
 
-/** Nothing has changed, and another try may succeed: answered 503 with `Retry-After`, not 500. */
+/** Refusal of a request that changed nothing and may succeed later: 503 with `Retry-After`, not 500. */
 export class Unavailable extends Error {
-  /** JSON. */
   readonly body: string;
 
   constructor(code: RefusalCode, detail: string) {

@@ -31,7 +31,7 @@ export class ControlState implements VenuePause {
   /** By address text. */
   private readonly watched = new Map<string, Uint8Array>();
 
-  /** @param write resolves once a note is durable and was given to apply() */
+  /** @param write resolves once a control record is durable and was given to apply() */
   constructor(keys: Pick<KeyRegistry, 'take'>, write: Write) {
     this.keys = keys;
     this.write = write;
@@ -80,7 +80,7 @@ export class ControlState implements VenuePause {
 
 /** Writes notes once there is somebody to write them. */
 export class ControlRecordSender {
-  sequencer: Pick<Sequencer, 'goOn'> | undefined;
+  sequencer: Pick<Sequencer, 'resume'> | undefined;
 
   readonly write: Write = (note) => {
     if (this.sequencer !== undefined) return writeControlRecord(this.sequencer, note);

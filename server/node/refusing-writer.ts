@@ -18,7 +18,7 @@ export function refusingWriter(detail: string, newest: number): Writer {
     sequencer: undefined,
     ledger: undefined,
     source: () => Promise.resolve('unavailable'),
-    lines: new WalletQueue({ submit: refuse, goOn: refuse }, 0),
+    lines: new WalletQueue({ submit: refuse, resume: refuse }, 0),
     seqlock: new SequenceLockReader(undefined, setImmediate),
     applied: new AppliedSequence(newest),
     meters: undefined,

@@ -49,8 +49,8 @@ export class DelayedQueues implements OrderIntake {
   }
 
   /** The rest of a request that has arrived. */
-  goOn(request: Request): void {
-    this.lines.goOn(request);
+  resume(request: Request): void {
+    this.lines.resume(request);
   }
 }
 

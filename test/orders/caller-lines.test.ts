@@ -132,7 +132,7 @@ test('requests of a wallet keep their order, and one of another wallet does not 
     taken.push(String(request.body.subarray(0, 3)));
     under.push(request);
   };
-  const lines = new WalletQueue({ submit, goOn: submit }, 16);
+  const lines = new WalletQueue({ submit, resume: submit }, 16);
   const send = (name: string, wallet: number, bytes: number): void => {
     const owner = { address: new Uint8Array(20).fill(wallet), apiKeyBytes: new Uint8Array(16) };
     const body = Buffer.alloc(bytes, name);

@@ -34,7 +34,7 @@ import {
   SlotView,
 } from '../../server/orders/exchange-memory/slots.ts';
 import { Sequencer } from '../../server/orders/intake/sequencer.ts';
-import { AnswerWriter } from '../../server/orders/worker/answers.ts';
+import { ResultWriter } from '../../server/orders/worker/answers.ts';
 import { addressWords, idWords } from '../engine/engine-driver.ts';
 import { Gate } from '../storage/log-gate.ts';
 import { TIGHT } from '../storage/stored-exchange.ts';
@@ -79,7 +79,7 @@ export class Stage {
   closedPersisted = 7;
   /** The pool throws instead of running anything. */
   failsToRun = false;
-  private readonly writer = new AnswerWriter();
+  private readonly writer = new ResultWriter();
   private sequence = 0;
 
   constructor(
@@ -131,13 +131,13 @@ export class Stage {
   }
 
   /** The next part of a request that was taken before. */
-  goOn(name: string): void {
+  resume(name: string): void {
     const body = Buffer.from(name);
     const answered = (status: number, answer: Uint8Array | string): void => {
       this.answers.push({ name, status, body: Buffer.from(answer).toString() });
     };
     const { orders: kind } = RequestKind;
-    this.sequencer.goOn({ kind, owner: OWNER, body, weight: body.length, answered });
+    this.sequencer.resume({ kind, owner: OWNER, body, weight: body.length, answered });
   }
 
   /** The task's turn: each request is answered by its own text; returns its sequence, if any. */

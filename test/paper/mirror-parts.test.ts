@@ -63,7 +63,7 @@ test('delayed requests arrive in their order, and too many of them are refused',
   const lines: OrderIntake = {
     waiting: 0,
     submit: ({ body }) => void arrived.push(body[0]!),
-    goOn: () => undefined,
+    resume: () => undefined,
   };
   const delayed = new DelayedQueues(lines, 30, 3);
   for (const number of [1, 2, 3, 4]) {

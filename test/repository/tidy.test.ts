@@ -423,6 +423,9 @@ const WITHOUT_IMPORTER: Readonly<Record<string, string>> = {
   'server/catalog/snapshot.ts SNAPSHOT_FORMAT': 'a test pairs it with a hash of what is stored',
   'server/config/profile.ts PROFILE_ROWS': 'tests go through the rows of the profile',
   'server/http/limits/open-files.ts readLimit': 'a test reads a limit that this machine has not',
+  'server/common/error-bodies.ts CODE_BY_BEGINNING':
+    'the codes of the client are generated from it',
+  'server/common/error-bodies.ts CODE_BY_TEXT': 'the codes of the client are generated from it',
   'server/auth/wallet-factory.ts walletFactory': 'tests derive wallets of one factory',
   'server/market-data/history-routes.ts renderPoints': 'a test compares a long answer with JSON',
   'server/orders/worker/worker.ts run': 'tests put a worker of their own into the pool',

@@ -23,7 +23,6 @@ export interface CancelAllCursor {
   readonly newest: number;
 }
 
-/** Where a cancel of everything begins. */
 export const CANCEL_ALL_START: CancelAllCursor = { from: 0, newest: 0 };
 
 export function encodeCancelAll(place: CancelAllCursor, body: Uint8Array): Buffer {
@@ -43,7 +42,7 @@ export function writeCancelAllHead(
   out.writeDoubleLE(place.newest, NEWEST);
 }
 
-/** Reads a request or an answer; `bytes` may lie in shared memory. */
+/** Reads the head of a request or an answer; `bytes` may lie in shared memory. */
 export function readCancelAllHead(
   bytes: Uint8Array,
 ): CancelAllCursor & { readonly canceledBytes: number } {

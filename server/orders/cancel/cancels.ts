@@ -21,7 +21,7 @@ import {
 
 /** An id in a body: 0x, 64 digits, quotes and comma, not counting the comma. */
 const ID_BYTES = 68;
-/** A text that is no id is answered with a reason that is longer than the shortest of them. */
+/** Shortest text that is no id: its answer, with the reason, is the longest for its size. */
 const STRANGER_BYTES = 4;
 const STRANGER_ANSWER_BYTES = 64;
 
@@ -35,7 +35,6 @@ const NO_KEY = new Uint8Array(16);
 type CancelKind = typeof RequestKind.cancelOrder | typeof RequestKind.cancelOrders;
 type CancelAllKind = typeof RequestKind.cancelAll | typeof RequestKind.cancelMarket;
 
-/** Takes the body of DELETE /order or /orders. */
 export function submitCancels(
   lines: Pick<OrderIntake, 'submit'>,
   kind: CancelKind,
@@ -51,7 +50,7 @@ export function submitCancels(
 
 /** Takes DELETE /cancel-all, whose body is ignored, or the body of /cancel-market-orders. */
 export function submitCancelAll(
-  sequencer: Pick<Sequencer, 'submit' | 'goOn'>,
+  sequencer: Pick<Sequencer, 'submit' | 'resume'>,
   kind: CancelAllKind,
   owner: RequestOwner,
   body: Uint8Array,
@@ -70,7 +69,7 @@ export function submitCancelAll(
       canceled.push(part.subarray(CANCEL_ALL_HEAD_BYTES, middle));
       filled.push(part.subarray(middle));
     }
-    if (next.from !== 0) sequencer.goOn(request(encodeCancelAll(next, body)));
+    if (next.from !== 0) sequencer.resume(request(encodeCancelAll(next, body)));
     else join(canceled, filled, (body) => answered(200, body));
   };
   const request = (bytes: Uint8Array) => ({
@@ -94,7 +93,7 @@ export function cancelAllOf(sequencer: Sequencer, address: Uint8Array): Promise<
   });
 }
 
-/** Hands over the whole answer: at once, or with pauses where it is long. */
+/** Sends the whole answer: at once, or with pauses where it is long. */
 function join(
   canceled: readonly Uint8Array[],
   filled: readonly Uint8Array[],

@@ -21,7 +21,7 @@ export class ExpiryTimer {
     this.due = due;
   }
 
-  /** From now on for what happens first of all; nothing where there is none. */
+  /** Arms the timer for the earliest time; does nothing without one. */
   arm(): void {
     this.disarm();
     const due = earliestDue(this.tables);

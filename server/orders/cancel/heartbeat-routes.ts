@@ -24,7 +24,7 @@ const OK = JSON.stringify({ status: 'ok' });
 const heartbeatBody = compileShape(HeartbeatBody);
 
 export function heartbeatHandlers(heartbeats: Pick<Heartbeats, 'beat'>) {
-  /** The heartbeat; undefined when it cannot be stored. */
+  /** `undefined` for a heartbeat that cannot be stored. */
   const beat = async ({ address }: KeyOwner, id: string | undefined): Promise<Beat | undefined> =>
     heartbeats.beat(address, id).catch(() => undefined);
 
@@ -37,10 +37,10 @@ export function heartbeatHandlers(heartbeats: Pick<Heartbeats, 'beat'>) {
 
   const chained: Handler<unknown, KeyOwner> = (context, _query, caller) =>
     context.body.length === 0
-      ? goOn(context, caller, '')
-      : readJson(context, HEARTBEAT_BOUNDS, (sent) => goOn(context, caller, idOf(sent)));
+      ? answerChained(context, caller, '')
+      : readJson(context, HEARTBEAT_BOUNDS, (sent) => answerChained(context, caller, idOf(sent)));
 
-  const goOn = async (
+  const answerChained = async (
     context: RequestContext,
     caller: KeyOwner,
     id: string | undefined,
@@ -59,7 +59,7 @@ export function heartbeatHandlers(heartbeats: Pick<Heartbeats, 'beat'>) {
   return { 'POST /heartbeats': plain, 'POST /v1/heartbeats': chained };
 }
 
-/** The id of a body; '' when the client starts anew; undefined when the body is not valid. */
+/** '' when the client starts anew; `undefined` for a body that is not valid. */
 function idOf(sent: unknown): string | undefined {
   return heartbeatBody.matches(sent) ? (sent.heartbeat_id ?? '') : undefined;
 }

@@ -1,11 +1,9 @@
 /**
- * Cancel on silence: an address that has sent a heartbeat must send further ones, or all its open
- * orders are cancelled. An address that never sent one is not watched, and the watch ends with the
- * cancel.
+ * Cancels on missing heartbeats: an address that has sent one must send further ones, or all its open orders
+ * are cancelled. An address that never sent one is not watched, and the watch ends with the cancel.
  *
- * The list of watched addresses survives a restart. The time that the node was down does not count:
- * each address gets a whole period again. Times are of the steady clock, so setting the wall clock
- * cancels nothing.
+ * The list of watched addresses survives a restart. Downtime does not count: each address gets a whole
+ * period again. Times are of the steady clock, so setting the wall clock cancels nothing.
  *
  * Thread: the I/O thread.
  */
@@ -13,11 +11,11 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { bytesToHex } from '../../common/uint256.ts';
 
-/** Who is watched, as the notes of the log say. */
+/** Watched addresses, as control records of the log. */
 export interface WatchStore {
-  /** The addresses, 20 bytes each. */
+  /** 20 bytes each. */
   read(): Iterable<Uint8Array>;
-  /** Resolve once that is durable. */
+  /** Resolves once the record is durable. */
   put(address: Uint8Array): Promise<void>;
   remove(address: Uint8Array): Promise<void>;
 }
@@ -33,10 +31,9 @@ export interface HeartbeatsOptions {
   readonly watchedMax?: number;
 }
 
-/** The result of a heartbeat. The client sends `id` with the next one. */
 export type Beat =
   | { readonly kind: 'taken'; readonly id: string }
-  /** The client sent another id than the one of the last answer; the heartbeat is ignored. */
+  /** The client sent another id than that of the last answer; the heartbeat is ignored. */
   | { readonly kind: 'stale'; readonly id: string }
   | { readonly kind: 'full' };
 
@@ -44,27 +41,25 @@ interface Watch {
   readonly address: Uint8Array;
   deadline: number;
   id: string;
-  /** The orders of the address are being cancelled. */
   firing: boolean;
-  /** Its note is being written. Until that is done, no answer says that the address is watched. */
+  /** Write of the control record. Until it is done, no answer says that the address is watched. */
   begun: Promise<void> | undefined;
 }
 
 /** Addresses that may be watched. Each takes some hundred bytes. */
 const WATCHED_MAX = 65_536;
-/** The wait after a cancel that failed. */
 const RETRY_MS = 1_000;
 
 export class Heartbeats {
-  private readonly o: HeartbeatsOptions;
+  private readonly options: HeartbeatsOptions;
   private readonly now: () => number;
-  /** By address text, the earliest deadline first, because all periods are the same. */
+  /** Earliest deadline first, because all periods are equal. The key is the address text. */
   private readonly watches = new Map<string, Watch>();
   private timer: NodeJS.Timeout | undefined;
   private stopped = false;
 
   constructor(options: HeartbeatsOptions) {
-    this.o = options;
+    this.options = options;
     this.now = options.now ?? (() => performance.now());
     for (const address of options.store.read()) this.watch(address);
     this.arm();
@@ -87,10 +82,10 @@ export class Heartbeats {
       return { kind: 'taken', id: known.id };
     }
     if (id !== undefined && id !== '') return { kind: 'stale', id: '' };
-    if (this.watches.size >= (this.o.watchedMax ?? WATCHED_MAX)) return { kind: 'full' };
+    if (this.watches.size >= (this.options.watchedMax ?? WATCHED_MAX)) return { kind: 'full' };
     const watch = this.watch(new Uint8Array(address));
     try {
-      watch.begun = this.o.store.put(watch.address);
+      watch.begun = this.options.store.put(watch.address);
       await watch.begun;
     } catch (error) {
       this.watches.delete(key);
@@ -115,11 +110,10 @@ export class Heartbeats {
     return watch;
   }
 
-  /** A whole period from now on. */
   private renew(key: string, watch: Watch): void {
     this.watches.delete(key);
     this.watches.set(key, watch);
-    watch.deadline = this.now() + this.o.periodMs;
+    watch.deadline = this.now() + this.options.periodMs;
   }
 
   private arm(): void {
@@ -157,7 +151,7 @@ export class Heartbeats {
     const isSilent = (): boolean => watch.deadline === deadline && !this.stopped;
     let isDone = false;
     while (!isDone && isSilent()) {
-      isDone = await this.o.cancelAll(watch.address).catch(() => false);
+      isDone = await this.options.cancelAll(watch.address).catch(() => false);
       if (!isDone) await sleep(RETRY_MS, undefined, { ref: false });
     }
     watch.firing = false;
@@ -165,23 +159,21 @@ export class Heartbeats {
     if (isDone && isSilent()) {
       const key = keyOf(watch.address);
       this.watches.delete(key);
-      this.o.log(`${key} fell silent: its open orders are cancelled`);
+      this.options.log(`${key} fell silent: its open orders are cancelled`);
       await this.forget(watch.address);
     }
     this.arm();
   }
 
-  /**
-   * Without that note nothing is lost: after a restart an address without orders is watched once more.
-   */
+  /** A failure loses nothing: after a restart an address without orders is watched once more. */
   private async forget(address: Uint8Array): Promise<void> {
-    await this.o.store.remove(address).catch((error: unknown) => {
-      this.o.log(`heartbeats: ${(error as Error).message}`);
+    await this.options.store.remove(address).catch((error: unknown) => {
+      this.options.log(`heartbeats: ${(error as Error).message}`);
     });
   }
 }
 
-/** One that is not answered yet has no time to be silent in, however long its note takes. */
+/** False while the first heartbeat is not answered, however long its record takes. */
 function isWatched({ begun, firing }: Watch): boolean {
   return begun === undefined && !firing;
 }

@@ -1,16 +1,16 @@
 /**
- * How the slot of a batch gets to a worker and back: words on which each worker sleeps, and a count of finished
- * batches that the I/O thread waits for. A message there and back takes three times as long. The pool (pool.ts)
+ * Lanes, by which the slot of a batch reaches a worker and comes back: words on which each worker sleeps, and a count
+ * of finished batches that the I/O thread waits for. A message there and back takes three times as long. The pool (pool.ts)
  * uses the class Lanes; a worker uses laneSetup() and serveLane(), and does not load the pool's package.
  *
- *   word 0    how many batches have been finished, of all workers
- *   lane n    two places that are used in turn: a slot plus one, or 0 = nothing is there
- *             the place that is run next
- *             whether its worker serves it: it is loaded, and may be terminated
+ *   word 0    number of finished batches of all workers
+ *   lane n    two queue positions, used alternately: a slot plus one, or 0 = empty
+ *             the queue position that is run next
+ *             1 = its worker serves it: it is loaded, and may be terminated
  *
- * Two places, so that a worker has its next batch before the I/O thread has seen that the last one is done.
+ * Two queue positions, so that a worker has its next batch before the I/O thread has seen that the last one is done.
  *
- * Who writes: the I/O thread fills a place that is empty. The worker of the lane empties it after all its other
+ * Who writes: the I/O thread fills an empty queue position. The worker of the lane empties it after all its other
  * writes for the batch, and then counts it.
  */
 import { setImmediate as nextIteration } from 'node:timers/promises';
@@ -19,10 +19,8 @@ import { workerData } from 'node:worker_threads';
 /** A cache line each, so that workers do not take the memory of another away from it. */
 const LINE_WORDS = 16;
 const COMPLETED = 0;
-/** Of a lane, behind its places. */
 const NEXT = 2;
 const SERVED = 3;
-/** Batches of one lane. */
 export const LANE_PLACES = 2;
 
 export class Lanes {
@@ -38,12 +36,12 @@ export class Lanes {
     return new Lanes(new SharedArrayBuffer((1 + count) * LINE_WORDS * 4));
   }
 
-  /** To be read before looking at lanes, and given to whenFinished(). */
+  /** Read before looking at lanes, and passed to whenFinished(). */
   finished(): number {
     return Atomics.load(this.words, COMPLETED);
   }
 
-  /** Resolves when more than `seen` have been finished; undefined = that is so already. */
+  /** Resolves when more than `seen` batches have finished; `undefined` = they have already. */
   whenFinished(seen: number): Promise<unknown> | undefined {
     const wait = Atomics.waitAsync(this.words, COMPLETED, seen);
     return wait.async ? wait.value : undefined;
@@ -68,15 +66,15 @@ export class Lanes {
     Atomics.notify(this.words, at);
   }
 
-  /** Takes back what a worker that threw or died was at; its successor goes on behind it. */
+  /** Takes back the batch of a worker that threw or died; its successor continues behind it. */
   remove(lane: number, place: number): void {
     Atomics.store(this.words, wordOf(lane) + NEXT, otherPlace(place));
     Atomics.store(this.words, wordOf(lane) + place, 0);
   }
 
   /**
-   * The worker of a lane: runs what it is given, so many batches at most, and returns when a result has
-   * no room in its slot, with that result; the slot then still is with the lane.
+   * Worker side of a lane: runs at most `batchesMax` batches. Returns early with a result that has no room
+   * in its slot; the slot then still belongs to the lane.
    */
   serve<Result>(
     lane: number,
@@ -112,16 +110,16 @@ export function otherPlace(place: number): number {
   return 1 - place;
 }
 
-/** What the pool hands to its workers. */
+/** Data that the pool passes to its workers. */
 export interface LaneData {
   readonly setup: unknown;
   readonly lanes: SharedArrayBuffer;
 }
 
-/** Between two turns of a worker's event loop. */
+/** Batches between two event-loop iterations of a worker. */
 const BATCHES_PER_TURN = 1_024;
 
-/** What the pool was opened with. */
+/** Setup with which the pool was opened. */
 export function laneSetup(): unknown {
   return (workerData as LaneData).setup;
 }

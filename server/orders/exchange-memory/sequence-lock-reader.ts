@@ -1,10 +1,10 @@
 /**
- * Reads of engine memory that no book's version covers: rows of open orders, which are used again
- * as soon as one ends, and the indexes that lead to them. The control words of the turn serve as the
- * version: nobody wrote if nobody was inside before and after, and the turn is still the same.
+ * Reads of engine memory that no book's version covers: rows of open orders, which are reused as soon as one
+ * ends, and the indexes that lead to them. The control words of the writer turn are the version of the
+ * sequence lock: no writer was active before and after, and the turn is the same.
  *
- * Thread: I/O. Reads what is applied, which may be some milliseconds ahead of the log; in a cluster what was read
- * is passed on once it is committed.
+ * Thread: the I/O thread. Reads what is applied, which may be some milliseconds ahead of the log. In a
+ * cluster a result is passed on once it is committed.
  */
 import type { Commits } from '../../common/commits.ts';
 import { leadLost } from '../../common/unavailable.ts';
@@ -19,8 +19,8 @@ export class SequenceLockReader {
   private readonly commits: Commits | undefined;
 
   /**
-   * `control`: undefined where nobody may write. `whenBatchesDone` calls back once the batches that now
-   * run are done (Sequencer).
+   * @param control `undefined` where no thread may write
+   * @param whenBatchesDone calls back once the batches that now run are done (Sequencer)
    */
   constructor(
     control: SharedArrayBuffer | undefined,
@@ -33,9 +33,9 @@ export class SequenceLockReader {
   }
 
   /**
-   * The result of `read` for one consistent state. `read` may run several times, over memory that changes
-   * meanwhile: it has to end whatever it finds, and may change nothing. Rejects with Unavailable where what was read
-   * may never be committed.
+   * Result of `read` for one consistent state. `read` may run several times over memory that changes
+   * meanwhile: it must end whatever it finds, and change nothing. Rejects with Unavailable where what was
+   * read may never be committed.
    */
   async read<T>(read: () => T): Promise<T> {
     const { control } = this;

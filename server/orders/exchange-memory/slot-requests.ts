@@ -23,7 +23,6 @@ import {
   type SlotView,
 } from './slots.ts';
 
-/** The caller of a request, whose level-2 credentials have been checked. */
 export interface RequestOwner {
   /** The UUID's 16 bytes. */
   readonly apiKeyBytes: Uint8Array;
@@ -38,9 +37,9 @@ export type Answered = (
 ) => void;
 
 /**
- * Why a request has no result. busy: it was not taken, and may come again. unavailable: nothing is taken for the
- * time being, or the log failed. undone: its batch failed before it was applied. unknown: the node has lost its
- * lead before it was certain that the batch is in the log.
+ * Reasons for a request without a result. busy: not taken, may be sent again. unavailable: nothing is taken
+ * now, or the log failed. undone: its batch failed before it was applied. unknown: the node lost its lead
+ * before it was certain that the batch is in the log.
  */
 export type Failure = 'busy' | 'paused' | 'unavailable' | 'undone' | 'unknown';
 
@@ -52,12 +51,10 @@ const FAILURES: Readonly<Record<Failure, readonly [status: number, body: string]
   unknown: [503, OUTCOME_UNKNOWN],
 };
 
-/** What a client is answered for it. */
 export function failureAnswer(failure: Failure): readonly [status: number, body: string] {
   return FAILURES[failure];
 }
 
-/** A request on its way through the sequencer. */
 export interface Request {
   readonly kind: number;
   readonly owner: RequestOwner | undefined;
@@ -65,18 +62,16 @@ export interface Request {
   /** Bytes that count against a batch: at least ORDER_BYTES_MIN a command. */
   readonly weight: number;
   readonly answered: Answered;
-  /** Orders of the body that are placed, its first ones; undefined = all. */
+  /** Number of orders of the body that are placed, from the first; `undefined` = all. */
   readonly ordersMax?: number;
-  /** A later part of a request that came in parts. */
   readonly isLaterPart?: true;
   /** Called in place of `answered` for a failure; undefined = the failure is answered as HTTP. */
   readonly failed?: (failure: Failure) => void;
 }
 
-/** A request of a client, where others are the node's own. */
+/** Request of a client; requests without an owner are the node's own. */
 export type OwnedRequest = Request & { readonly owner: RequestOwner };
 
-/** The body of POST /orders or POST /order. */
 export function orderRequest(
   kind: typeof RequestKind.orders | typeof RequestKind.order,
   owner: RequestOwner,
@@ -86,7 +81,7 @@ export function orderRequest(
   return { kind, owner, body, weight: weightOf(kind, body), answered };
 }
 
-/** Of a body that places orders; a refused request has an answer too, however short it was. */
+/** Weight of a body that places orders; even a short one that is refused has an answer. */
 export function weightOf(kind: number, { length }: Uint8Array): number {
   return Math.max(length, (kind === RequestKind.replace ? 2 : 1) * ORDER_BYTES_MIN);
 }
@@ -101,7 +96,7 @@ export function replaceRequest(
   return { kind, owner, body, weight: weightOf(kind, body), answered };
 }
 
-/** Encoded commands of the node itself; `settled` gets a 32-bit rule code for each, or why there are none. */
+/** Internal commands; `settled` gets a 32-bit reject reason for each, or the failure. */
 export function commandsRequest(
   words: Int32Array,
   settled: (outcome: Uint8Array | Failure) => void,
@@ -118,7 +113,7 @@ export function commandsRequest(
   return { kind: RequestKind.commands, owner: undefined, body, weight, answered, failed: settled };
 }
 
-/** A record of the log that another node has made; `applied` is called once this node's log has it, too. */
+/** Record of the log that another node has made; `applied` is called once the log of this node has it. */
 export function recordRequest(
   payload: Uint8Array,
   applied: () => void,
@@ -126,12 +121,16 @@ export function recordRequest(
 ): Request {
   const weight = (payload.length / (4 * OrderCommand.words)) * ORDER_BYTES_MIN;
   return {
-    ...{ kind: RequestKind.record, owner: undefined, body: payload, weight },
-    ...{ answered: applied, failed },
+    kind: RequestKind.record,
+    owner: undefined,
+    body: payload,
+    weight,
+    answered: applied,
+    failed,
   };
 }
 
-/** The most commands that a request may contain; those that only cancel do not count. */
+/** Maximum of commands in a request; those that only cancel do not count. */
 export function commandsMax({ weight }: Request): number {
   return Math.ceil(weight / ORDER_BYTES_MIN);
 }
@@ -143,19 +142,16 @@ const PLACING: ReadonlySet<number> = new Set([
   RequestKind.checked,
 ]);
 
-/** Whether it places orders; other requests cancel orders, or are commands of the node itself. */
 export function placesOrders({ kind }: Request): boolean {
   return PLACING.has(kind);
 }
 
-/** The head of a batch in its slot. */
 export interface SlotHead {
   readonly dispatchSequence: number;
   readonly time: number;
   readonly persistedClosedSequence: number;
 }
 
-/** Writes a batch into its slot. */
 export function fillSlot(view: SlotView, head: SlotHead, requests: readonly Request[]): void {
   view.i32[Slot.dispatchSequence] = head.dispatchSequence;
   view.i32[Slot.requests] = requests.length;
@@ -183,7 +179,6 @@ function writeRequest(view: SlotView, at: number, request: Request): number {
   return bodyAt + align(request.body.length);
 }
 
-/** Big-endian words of a key. */
 function writeWords(bytes: Uint8Array, out: Int32Array, at: number): void {
   for (let i = 0; i < bytes.length; i += 4) {
     const word = (bytes[i]! << 24) | (bytes[i + 1]! << 16) | (bytes[i + 2]! << 8) | bytes[i + 3]!;
@@ -208,7 +203,6 @@ export function takeAnswers(view: SlotView, requests: readonly Request[]): () =>
   };
 }
 
-/** Ends a request without a result. */
 export function fail(request: Request, failure: Failure): void {
   if (request.failed !== undefined) request.failed(failure);
   else request.answered(...failureAnswer(failure));
@@ -219,7 +213,7 @@ export function failAll(requests: readonly Request[]): void {
   for (const request of requests) fail(request, 'undone');
 }
 
-/** Refuses a request during a pause; commands of the node itself come again. */
+/** Refuses a request during a pause; internal commands are sent again by their sender. */
 export function refuse(request: Request, failure: Failure = 'unavailable'): void {
   fail(request, request.owner === undefined ? 'busy' : failure);
 }

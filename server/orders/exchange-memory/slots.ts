@@ -31,13 +31,15 @@ export const RequestKind = {
   /** DELETE /cancel-all and DELETE /cancel-market-orders, in parts (cancel-all.ts). */
   cancelAll: 4,
   cancelMarket: 5,
-  /** Encoded commands of the node's own. */
+  /** Encoded internal commands. */
   commands: 6,
   /** The body of POST /replace: a cancel and, where it succeeds, an order. */
   replace: 7,
   /** A record of the log that another node has made: alone in its batch. */
   record: 8,
-  /** Bodies that place orders, to be checked for the node that leads (checked-orders.ts), and what became of them. */
+  /**
+   * Bodies that place orders, checked for the leader (checked-orders.ts); answered with the encoded result.
+   */
   check: 9,
   checked: 10,
 } as const;
@@ -60,7 +62,7 @@ export const Slot = {
   endFill: 11,
   closedEnd: 12,
   sequence: 13,
-  /** What the worker took; 0 where nobody wants to know. */
+  /** Times of the stages in the worker; 0 where nothing is measured. */
   parseMs: 14,
   verifyMs: 15,
   turnWaitMs: 16,
@@ -70,7 +72,7 @@ export const Slot = {
   words: 48,
 } as const;
 
-/** More than there are rules. */
+/** More than there are reject reasons. */
 export const RESULTS = 64;
 
 export const RequestHead = {
@@ -78,7 +80,7 @@ export const RequestHead = {
   bytes: 1,
   apiKey: 2,
   address: 6,
-  /** Orders of the body that are placed, its first ones; 0 = all. */
+  /** Number of orders of the body that are placed, from the first; 0 = all. */
   ordersMax: 11,
   /** 1 = a later part of a request that came in parts. */
   isLaterPart: 12,
@@ -90,7 +92,7 @@ export const AnswerHead = { status: 0, bytes: 1, words: 2 } as const;
 export const ORDER_BYTES_MIN = 256;
 /** Longest answer to one order: the longest text of a reject, or an id and two amounts. */
 const ANSWER_BYTES_MAX = 320;
-/** The same with RESULT_CODES=on: detail, facts and code. */
+/** Longest answer with RESULT_CODES=on: detail, facts and code. */
 const EXPLAINED_BYTES_MAX = 1_024;
 /** A batch of a thousand orders has room; larger ones are rare enough to be copied once more. */
 const EVENT_BYTES = 2 ** 18;
@@ -143,7 +145,6 @@ export function align(bytes: number): number {
   return (bytes + 7) & ~7;
 }
 
-/** Typed views of one slot. */
 export class SlotView {
   readonly i32: Int32Array;
   readonly f64: Float64Array;
@@ -182,7 +183,7 @@ export class SlotView {
   }
 }
 
-/** Waits until it is this batch's turn. Dispatch sequences wrap at 32 bits and are compared for equality. */
+/** Blocks until the turn of this batch. Dispatch sequences wrap at 32 bits and are compared for equality. */
 export function awaitApplyTurn(control: Int32Array, sequence: number): void {
   for (;;) {
     const turn = Atomics.load(control, Control.applyTurn);
@@ -191,7 +192,7 @@ export function awaitApplyTurn(control: Int32Array, sequence: number): void {
   }
 }
 
-/** Enters the turn: from here on this batch is the only writer of the engine. */
+/** Enters the writer turn: from here on this batch is the only writer of the engine. */
 export function enterApplyTurn(control: Int32Array, sequence: number): void {
   const owner = Atomics.compareExchange(control, Control.writer, 0, sequence + 1);
   assert(owner === 0, 'the engine has one writer');
@@ -202,7 +203,7 @@ export function leaveApplyTurn(control: Int32Array, sequence: number): void {
   passApplyTurn(control, sequence);
 }
 
-/** Hands the turn on; false when it was not this batch's. */
+/** Passes the turn on; false when it was not the turn of this batch. */
 export function passApplyTurn(control: Int32Array, sequence: number): boolean {
   const before = Atomics.compareExchange(control, Control.applyTurn, sequence, (sequence + 1) | 0);
   if (before !== sequence) return false;

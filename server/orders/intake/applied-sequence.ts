@@ -1,6 +1,6 @@
 /**
- * The newest batch whose effect this node shows, by its sequence in the log, and who waits for a later one.
- * Rules: docs/protocol.md#reading-an-own-write
+ * Newest batch whose effect this node shows, by its batch sequence, and waits for later ones. Rules:
+ * docs/protocol.md#reading-an-own-write
  *
  * Thread: the I/O thread.
  */
@@ -14,14 +14,17 @@ export class AppliedSequence {
   /** It is applied and durable. */
   newest: number;
   private readonly waits = new Set<Wait>();
-  /** Nobody waits for one before it: a batch costs nothing, however many wait for later ones. */
+  /** Earliest awaited sequence: a batch before it costs nothing, however many wait for later ones. */
   private earliest = Number.POSITIVE_INFINITY;
 
   constructor(newest: number) {
     this.newest = newest;
   }
 
-  /** The batch is durable. Who waits goes on once the current callback has given it to all who derive from it. */
+  /**
+   * Announces a durable batch. Waits resolve after the current callback has passed the batch to all
+   * projections.
+   */
   reach(sequence: number): void {
     this.newest = sequence;
     if (sequence < this.earliest) return;
@@ -35,7 +38,7 @@ export class AppliedSequence {
     }
   }
 
-  /** Resolves once `isThere`, which is asked again after each batch, or when that takes longer than `msMax`. */
+  /** Resolves once `isThere`, which is tested again after each batch, or after `msMax`. */
   async until(isThere: () => boolean, msMax: number): Promise<void> {
     const end = performance.now() + msMax;
     for (let left = msMax; left > 0 && !isThere(); left = end - performance.now()) {
@@ -43,7 +46,7 @@ export class AppliedSequence {
     }
   }
 
-  /** Resolves with true once this batch is reached, with false where that takes longer than `msMax`. */
+  /** Resolves with true once the batch is reached, with false after `msMax`. */
   when(sequence: number, msMax: number): Promise<boolean> {
     if (sequence <= this.newest) return Promise.resolve(true);
     return new Promise((resolve) => {

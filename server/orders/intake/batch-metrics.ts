@@ -1,5 +1,5 @@
 /**
- * What durable batches did, counted for whoever operates the node: orders of each market, and how orders ended.
+ * Counts of durable batches for the operator: orders of each market, and reasons of closed orders.
  *
  * Thread: the I/O thread, after the answers of a batch have left.
  */
@@ -22,51 +22,46 @@ interface BusyMarket {
   readonly orders: number;
 }
 
-/** In the order of their numbers. */
 const SOURCE_KINDS = ['level', 'print', 'fill'] satisfies (keyof typeof CommandKind)[];
 
 export class BatchMetrics {
-  private readonly t: Tables;
-  /** By market row: orders that were taken. */
+  private readonly tables: Tables;
+  /** Accepted orders by market row. */
   private readonly orders: Float64Array;
-  /** Levels, prints and fills of a source. */
   private readonly source = new Float64Array(SOURCE_KINDS.length);
-  /** By EndReason. */
+  /** Indexed by EndReason. */
   private readonly ended = new Float64Array(Math.max(...REASONS) + 1);
 
-  constructor(t: Tables) {
-    this.t = t;
-    this.orders = new Float64Array(t.capacities.markets + 1);
+  constructor(tables: Tables) {
+    this.tables = tables;
+    this.orders = new Float64Array(tables.capacities.markets + 1);
   }
 
   count({ commands, events, eventsF }: AppliedBatch): void {
-    const { t } = this;
+    const { tables } = this;
     for (let at = 0; at < commands.length; at += commandWords(commands, at)) {
       const kind = commandKind(commands, at);
       if (kind >= CommandKind.level && kind <= CommandKind.fill)
         this.source[kind - CommandKind.level]! += 1;
       if (kind !== CommandKind.order) continue;
       const token = commands[at + OrderCommand.token]! as TokenRow;
-      this.orders[tokenMarket(t, token)]! += 1;
+      this.orders[tokenMarket(tables, token)]! += 1;
     }
     for (let at = 0; at < events.length; at += eventWords(events, at)) {
       if (events[at + Event.kind] !== EventKind.closed) continue;
-      const row = closedOrder(t, eventsF[at / 2 + Event.sequence]!);
-      this.ended[closeReason(t, row)]! += 1;
+      const row = closedOrder(tables, eventsF[at / 2 + Event.sequence]!);
+      this.ended[closeReason(tables, row)]! += 1;
     }
   }
 
-  /** What a source did, by kind of command. */
   sourceCommands(): (readonly [kind: string, count: number])[] {
     return SOURCE_KINDS.map((kind, i) => [kind, this.source[i]!]);
   }
 
-  /** Orders that ended, by reason. */
   endings(): (readonly [reason: string, count: number])[] {
     return REASONS.map((reason) => [reasonText(reason), this.ended[reason]!]);
   }
 
-  /** The markets with the most orders since the start, at most so many. */
   busiest(most: number): BusyMarket[] {
     const rows: number[] = [];
     for (let row = 1; row < this.orders.length; row++) {
@@ -79,7 +74,7 @@ export class BatchMetrics {
     }
     return rows.map((row) => {
       const market = row as MarketRow;
-      const condition = wordsToHex(this.t.marketI, conditionAt(market), ID_WORDS);
+      const condition = wordsToHex(this.tables.marketI, conditionAt(market), ID_WORDS);
       return { market, condition, orders: this.orders[row]! };
     });
   }

@@ -30,17 +30,17 @@ const CHECKED_HEAD_BYTES = 16;
 const WORDS = 4;
 const REACH = 8;
 
-/** How a check ended, in place of a status: the command is below, or the leader has to check it. */
+/** Result of a check, in place of a status: the command is below, or the leader has to check the request. */
 export const Check = { done: 200, refused: 400, atLeader: 421 } as const;
 
-/** Refusals that the leader may not give: it may know markets, tokens and bans that are newer. */
+/** Refusals that depend on state: the leader may know newer markets, tokens and bans. */
 const OF_STATE: ReadonlySet<number> = new Set([
   RejectReason.tokenUnknown,
   RejectReason.conditionUnknown,
   RejectReason.walletBanned,
 ]);
 
-/** Has a worker check a request that places orders; `answered` gets what Check says. */
+/** Submits a request that places orders to a worker for checking; `answered` gets a Check. */
 export function checkRequest(
   { body, kind, owner, weight }: OwnedRequest,
   answered: Answered,
@@ -52,7 +52,7 @@ export function checkRequest(
   return { kind: RequestKind.check, owner, body: bytes, weight, answered, failed };
 }
 
-/** What the leader is sent in its place. */
+/** Request that is sent to the leader in its place. */
 export function checkedRequest(
   { answered, owner }: OwnedRequest,
   body: Uint8Array,
@@ -66,7 +66,7 @@ function weightOfChecked({ length }: Uint8Array): number {
   return Math.max(length, orders * ORDER_BYTES_MIN);
 }
 
-/** What became of the commands from word `from` to word `end`; undefined = the leader has to check the request. */
+/** Encodes the commands from word `from` to word `end`; `undefined` = the leader has to check the request. */
 export function encodeChecked(
   { explanations, kind, reach }: Omit<CheckedOrders, 'commands'>,
   words: Int32Array,
@@ -95,7 +95,7 @@ export interface CheckedOrders {
   readonly kind: number;
   readonly reach: number;
   readonly commands: Int32Array;
-  /** By the first word of a command. */
+  /** Explanations by the first word of a command. */
   readonly explanations: ReadonlyMap<number, Explanation>;
 }
 
@@ -114,7 +114,7 @@ export function decodeChecked(body: Uint8Array, first: number): CheckedOrders {
   };
 }
 
-/** Completes an order that another node has checked, by what is known here. */
+/** Completes an order that another node has checked, by the state of this node. */
 export class CheckedCompleter {
   private readonly banned: Pick<BannedAddresses, 'has'>;
   private readonly knownStatus: (id: Uint8Array) => number;

@@ -47,7 +47,6 @@ export interface FirstAnswer {
 
 const RESTED: FirstAnswer = { making: 0, taking: 0 };
 
-/** A row of an order or a fill: of the tables, or a copy of a stored one. */
 interface OrderAt {
   readonly rows: OrderRows;
   readonly row: OrderRow;
@@ -58,11 +57,11 @@ interface FillAt {
 }
 
 export class FirstAnswers {
-  private readonly t: Tables;
+  private readonly tables: Tables;
   private readonly stored: Pick<ClosedOrdersReader, 'rowOf' | 'fill'>;
 
-  constructor(t: Tables, stored: Pick<ClosedOrdersReader, 'rowOf' | 'fill'>) {
-    this.t = t;
+  constructor(tables: Tables, stored: Pick<ClosedOrdersReader, 'rowOf' | 'fill'>) {
+    this.tables = tables;
     this.stored = stored;
   }
 
@@ -88,8 +87,8 @@ export class FirstAnswers {
     const isPostOnly = (i32[at + OrderCommand.flags]! & OrderFlag.postOnly) !== 0;
     const isUntouched = orderRemaining(rows, row) === orderOriginal(rows, row);
     if (isUntouched) return isImmediate ? undefined : RESTED;
-    const end = fillCount(this.t);
-    const oldest = Math.max(0, end - this.t.fillRows);
+    const end = fillCount(this.tables);
+    const oldest = Math.max(0, end - this.tables.fillRows);
     const created = orderCreated(rows, row);
     // Where the ring reaches back before the order, LMDB is not read.
     const timeBefore = timeOf(this.ring(oldest));
@@ -102,17 +101,16 @@ export class FirstAnswers {
     return isWhole && !isImmediate ? RESTED : undefined;
   }
 
-  /** The order with the id of a command. */
   private orderOf(i32: Int32Array, at: number): OrderAt | undefined {
-    const row = Math.abs(findOrder(this.t, i32, at + OrderCommand.id)) as OrderRow | 0;
-    if (row !== 0) return { rows: this.t, row };
+    const row = Math.abs(findOrder(this.tables, i32, at + OrderCommand.id)) as OrderRow | 0;
+    if (row !== 0) return { rows: this.tables, row };
     const id = Buffer.alloc(4 * ID_WORDS);
     for (let w = 0; w < ID_WORDS; w++) id.writeInt32BE(i32[at + OrderCommand.id + w]!, 4 * w);
     const stored = this.stored.rowOf(id);
     return stored && { rows: orderRowsOf(stored), row: ONLY_ORDER };
   }
 
-  /** The first fill at this time or later: fills come in the order of time, those that are gone first. */
+  /** First fill at this time or later: fills are ordered by time, and the oldest leave first. */
   private firstAt(time: number, start: number, end: number): number {
     let low = start;
     let high = end;
@@ -124,7 +122,7 @@ export class FirstAnswers {
     return low;
   }
 
-  /** By the fills that it took, at the time of its command; undefined = some of them are gone. */
+  /** Sums the fills that the order took at the time of its command; `undefined` = some have left. */
   private sum(first: number, end: number, time: number, order: OrderAt): FirstAnswer | undefined {
     const { orderI } = order.rows;
     const id = orderIdAt(order.row);
@@ -152,18 +150,18 @@ export class FirstAnswers {
   private fill(sequence: number): FillAt | undefined {
     const inRing = this.ring(sequence);
     // A recovery may not have filled all of the ring.
-    const isThere = sequence >= fillCount(this.t) - this.t.fillRows && timeOf(inRing) > 0;
+    const isThere = sequence >= fillCount(this.tables) - this.tables.fillRows && timeOf(inRing) > 0;
     if (isThere) return inRing;
     const stored = this.stored.fill(sequence);
     return stored && { rows: fillRowsOf(stored), row: ONLY_FILL };
   }
 
   private ring(sequence: number): FillAt {
-    return { rows: this.t, row: fillRow(this.t, sequence) };
+    return { rows: this.tables, row: fillRow(this.tables, sequence) };
   }
 }
 
-/** Whether a command equals the one that placed an order, as far as the row of the order shows. */
+/** Compares a command with the row of the order that it repeats. */
 function repeats(i32: Int32Array, at: number, { row, rows }: OrderAt): boolean {
   if ((i32[at + OrderCommand.precheck]! & PrecheckFlags.signature) !== 0) return false;
   const type = (i32[at + OrderCommand.flags]! >>> OrderFlag.typeShift) & 3;

@@ -1,5 +1,5 @@
 /**
- * Commands of the node's own, which go through the sequencer as the orders of clients do.
+ * Internal commands, which go through the sequencer as the orders of clients do.
  *
  * Thread: the I/O thread.
  */
@@ -13,12 +13,15 @@ import {
 import { commandsRequest, type Failure } from '../exchange-memory/slot-requests.ts';
 import type { Sequencer } from './sequencer.ts';
 
-/** A full queue is tried again after so long; what the node itself has to do may not be dropped. */
+/** A full queue is tried again after this; internal commands may not be dropped. */
 const BUSY_MS = 20;
 /** A worker that dies before its turn leaves the batch undone; one that dies each time is a bug. */
 const TRIES_MAX = 5;
 
-/** Runs commands as one batch; resolves, once it is durable, with a rule code for each, or why there is none. */
+/**
+ * Runs commands as one batch. Resolves, once it is durable, with a reject reason for each, or with the
+ * failure.
+ */
 export async function sendCommands(
   sequencer: Pick<Sequencer, 'submit'>,
   words: Int32Array,
@@ -30,8 +33,8 @@ export async function sendCommands(
 }
 
 /**
- * Runs what a source did, up to BATCH_COMMANDS_MAX commands (engine/orders/source.ts); resolves, once that is
- * durable, with a RejectReason for each, or why nothing was run.
+ * Runs up to BATCH_COMMANDS_MAX commands of a source (engine/orders/source.ts). Resolves, once they are
+ * durable, with a RejectReason for each, or with the failure.
  */
 export type SourceSender = (
   commands: CommandBuffer,
@@ -44,7 +47,10 @@ export function sourceOf(sequencer: Pick<Sequencer, 'submit'>): SourceSender {
   };
 }
 
-/** The same for what may not be refused: tries again while the node is busy. Rejects when it takes nothing more. */
+/**
+ * Runs commands that may not be refused: tries again while the node is busy. Rejects when it takes nothing
+ * more.
+ */
 export async function applyCommands(sequencer: Sequencer, words: Int32Array): Promise<Int32Array> {
   for (let tries = 1; ; ) {
     const outcome = await sendCommands(sequencer, words);
@@ -58,15 +64,15 @@ export async function applyCommands(sequencer: Sequencer, words: Int32Array): Pr
 }
 
 /**
- * Writes a note; resolves once it is durable and everybody here has taken it. It may pass a full queue: what it
- * says does not come again by itself. Rejects where the node takes nothing, also not cancels.
+ * Writes a control record; resolves once it is durable and every part of the node has taken it. It may pass
+ * a full queue, because nothing sends it again. Rejects where the node takes nothing, not even cancels.
  */
 export async function writeControlRecord(
-  sequencer: Pick<Sequencer, 'goOn'>,
-  note: ControlRecord,
+  sequencer: Pick<Sequencer, 'resume'>,
+  record: ControlRecord,
 ): Promise<void> {
   const outcome = await new Promise<Uint8Array | Failure>((settled) => {
-    sequencer.goOn(commandsRequest(controlRecordCommand(note), settled));
+    sequencer.resume(commandsRequest(controlRecordCommand(record), settled));
   });
   if (typeof outcome === 'string') throw new Error(`nothing is written now: ${outcome}`);
 }

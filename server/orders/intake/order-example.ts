@@ -1,8 +1,8 @@
 /**
- * Orders as the API document shows them: BUY 10 shares of Yes of the demo's first market at 0.25. They are taken by a node
- * with the demo once `maker`, `signer` and `owner` are those of the caller, and the signature is theirs.
+ * Orders of the API document: BUY 10 shares of Yes of the demo's first market at 0.25. A node with the demo
+ * takes them once `maker`, `signer`, `owner` and signature are the caller's.
  *
- * Pure data; any thread.
+ * Thread: any. Data.
  */
 
 const WALLET = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266';
@@ -28,7 +28,6 @@ export const ORDER_EXAMPLE = {
   ...ITEM,
 };
 
-/** Of version 2. */
 export const ORDER_EXAMPLE_2 = {
   order: { ...COMMON, timestamp: '1764000000000', metadata: NO_BYTES, builder: NO_BYTES },
   ...ITEM,

@@ -1,14 +1,13 @@
 /**
- * What takes the requests of clients that change orders: the lines of this node, or, in a cluster, whatever brings
- * them to the node that leads. Types only.
+ * Interface to which routes submit requests that change orders: the wallet queue of this node or, in a
+ * cluster, the way to the leader. Types only.
  */
 import type { OwnedRequest, Request } from '../exchange-memory/slot-requests.ts';
 
 export interface OrderIntake {
-  /** Requests that wait. */
   readonly waiting: number;
-  /** Takes a request; it is answered once, whatever becomes of it. */
+  /** Takes a request, which is answered exactly once. */
   submit(request: OwnedRequest): void;
   /** Takes the next part of a request that was taken. */
-  goOn(request: Request): void;
+  resume(request: Request): void;
 }

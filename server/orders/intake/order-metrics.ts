@@ -1,13 +1,12 @@
 /**
- * What the path of an order takes, and how orders end: plain counters that somebody reads now and then.
- * A worker leaves its part in the slot of the batch (slots.ts).
+ * Times of the stages of an order, and results of orders: plain counters. A worker leaves its part in the
+ * slot of the batch (slots.ts).
  *
  * Thread: the I/O thread. Not here: names and texts of what is shown (server/admin).
  */
 import { Histogram } from '../../common/histogram.ts';
 import { RESULTS, Slot, type SlotView } from '../exchange-memory/slots.ts';
 
-/** In the order in which a request passes them. */
 export const STAGES = [
   'queue',
   'parse',
@@ -25,9 +24,8 @@ export class OrderMetrics {
   readonly stages = Object.fromEntries(STAGES.map((stage) => [stage, new Histogram()])) as Readonly<
     Record<Stage, Histogram>
   >;
-  /** Requests of a batch. */
   readonly batches = new Histogram();
-  /** By rule: orders that ended so; rule 0 = taken. */
+  /** Orders by reject reason; 0 = accepted. */
   readonly results = new Float64Array(RESULTS);
   /** Recoveries that wrong signatures cost beside their check. */
   recoveries = 0;
@@ -44,7 +42,6 @@ export class OrderMetrics {
     for (const since of times) this.stages.queue.addMs(now - since);
   }
 
-  /** A worker is done with a batch. */
   applied({ f64, results }: SlotView): void {
     const { match, parse, turn, verify } = this.stages;
     parse.addMs(f64[Slot.parseMs]!);
@@ -55,7 +52,7 @@ export class OrderMetrics {
     for (let reason = 0; reason < RESULTS; reason++) this.results[reason]! += results[reason]!;
   }
 
-  /** A batch was given to the log at `appended`, was there at `flushed`, and is answered now. */
+  /** Counts a batch that was appended to the log at `appended`, durable at `flushed`, and is answered now. */
   answered(appended: number, flushed: number, times: readonly number[]): void {
     const now = this.now();
     const { answer, log, total } = this.stages;

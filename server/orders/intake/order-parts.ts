@@ -1,11 +1,12 @@
 /**
- * A long POST /orders on its way to the engine. It takes several turns, so that requests of others get in
- * between: signatures of 500 orders keep a worker busy for 65 ms. The first part carries the whole body,
- * whose shape a worker checks before any order is placed; the answers of all parts are joined to one.
+ * Long POST /orders in parts, so that requests of other wallets get in between: signatures of 500 orders
+ * keep a worker busy for 65 ms. The first part carries the whole body, whose shape a worker checks before
+ * any order is placed. The answers of all parts are joined to one.
  *
  * Thread: the I/O thread.
  */
 
+import { objectStarts } from '../../common/json-measure.ts';
 import {
   type Answered,
   type OwnedRequest,
@@ -13,12 +14,11 @@ import {
   type Request,
 } from '../exchange-memory/slot-requests.ts';
 import { RequestKind } from '../exchange-memory/slots.ts';
-import { orderStarts } from './count-orders.ts';
 import type { Sequencer } from './sequencer.ts';
 
 /** Orders of one part: some 8 ms of a worker. */
 const PART_ORDERS = 64;
-/** A shorter body is placed in one turn. */
+/** A shorter body is placed in one batch. */
 const PART_BYTES = 48 * 1024;
 
 const OPEN = Buffer.from('[');
@@ -31,9 +31,9 @@ export function isLong({ body, kind }: Request): boolean {
   return kind === RequestKind.orders && body.length > PART_BYTES;
 }
 
-/** Takes a request that is long; where it turns out to hold few orders, the first part is all of it. */
+/** Takes a long request; for a long body with few orders the first part is all of it. */
 export function submitInParts(
-  sequencer: Pick<Sequencer, 'submit' | 'goOn'>,
+  sequencer: Pick<Sequencer, 'submit' | 'resume'>,
   { answered, body, owner }: OwnedRequest,
   hasCodes: boolean,
 ): void {
@@ -48,7 +48,7 @@ export function submitInParts(
     parts ??= new OrderParts(body);
     results.push(answer.subarray(1, -1));
     if (results.length === parts.count) answered(200, joined(results));
-    else sequencer.goOn(partOf(parts.bodyOf(results.length)));
+    else sequencer.resume(partOf(parts.bodyOf(results.length)));
   };
   const partOf = (bytes: Uint8Array): Request => ({
     ...orderRequest(RequestKind.orders, owner, bytes, takePart),
@@ -60,7 +60,7 @@ export function submitInParts(
   });
 }
 
-/** Where the parts of a body begin, which is known to be a list of objects. */
+/** Start of each part of a body that is known to be a list of objects. */
 class OrderParts {
   private readonly body: Uint8Array;
   private readonly starts: readonly number[];
@@ -68,7 +68,7 @@ class OrderParts {
 
   constructor(body: Uint8Array) {
     this.body = body;
-    const { count, starts } = orderStarts(body, PART_ORDERS);
+    const { count, starts } = objectStarts(body, PART_ORDERS);
     this.starts = starts;
     this.orders = count;
   }
@@ -84,7 +84,7 @@ class OrderParts {
     return Buffer.concat([OPEN, body.subarray(starts[part], end), CLOSE]);
   }
 
-  /** Results of the orders from a part on, none of which was placed. */
+  /** Results of the orders from `part` on, none of which was placed. */
   refused(part: number, answer: Uint8Array | string, hasCodes: boolean): Uint8Array[] {
     const { code, detail, error } = JSON.parse(answer.toString()) as Readonly<
       Record<'code' | 'detail' | 'error', string>

@@ -1,11 +1,12 @@
 /**
- * The routes that change orders. The credentials have been checked; the sequencer and a worker do the rest.
- * Of a body no more is read here than the number of its orders, and that only where orders are limited.
+ * Routes that change orders. Credentials are checked before; the sequencer and a worker do the rest. Here a
+ * body is read only to count its orders, and only where orders are limited.
  *
  * Thread: the I/O thread.
  */
 
 import type { KeyOwner } from '../../auth/auth.ts';
+import { countObjects } from '../../common/json-measure.ts';
 import type { Handler, RequestContext } from '../../http/http.ts';
 import { callerOfKey } from '../../http/limits/callers.ts';
 import type { HandlerLimitRefusal, HandlerLimits } from '../../http/limits/handler-limits.ts';
@@ -18,11 +19,10 @@ import {
   replaceRequest,
 } from '../exchange-memory/slot-requests.ts';
 import { RequestKind } from '../exchange-memory/slots.ts';
-import { countOrders } from './count-orders.ts';
 import type { OrderIntake } from './order-intake.ts';
 
 type Submit = (
-  lines: OrderIntake,
+  intake: OrderIntake,
   owner: RequestOwner,
   body: Uint8Array,
   answered: Answered,
@@ -31,11 +31,11 @@ type Submit = (
 const NO_BODY = new Uint8Array(0);
 
 /** @param limits undefined where nothing is counted */
-export function orderHandlers(lines: OrderIntake, limits: HandlerLimits | undefined) {
+export function orderHandlers(intake: OrderIntake, limits: HandlerLimits | undefined) {
   const taking =
     (submit: Submit): Handler<unknown, KeyOwner> =>
     (context, _query, caller) =>
-      submit(lines, caller, context.body, (...answer) => context.reply(...answer));
+      submit(intake, caller, context.body, (...answer) => context.reply(...answer));
   const placing =
     (
       count: (body: Uint8Array) => number,
@@ -47,14 +47,14 @@ export function orderHandlers(lines: OrderIntake, limits: HandlerLimits | undefi
       if (over !== undefined) context.reply(over.status, over.body, over.headers);
       else {
         const answered: Answered = (...answer) => context.reply(...answer);
-        lines.submit(request(caller, body, answered));
+        intake.submit(request(caller, body, answered));
       }
     };
   const one = (): number => 1;
   const { cancelAll, cancelMarket, cancelOrder, cancelOrders, order, orders } = RequestKind;
   return {
     'POST /order': placing(one, (owner, body, to) => orderRequest(order, owner, body, to)),
-    'POST /orders': placing(countOrders, (owner, body, to) =>
+    'POST /orders': placing(countObjects, (owner, body, to) =>
       orderRequest(orders, owner, body, to),
     ),
     'POST /replace': placing(one, replaceRequest),

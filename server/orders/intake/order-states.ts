@@ -7,7 +7,7 @@
 import { OrderType } from '../../../engine/commands.ts';
 import { EndReason, Status } from '../../../engine/tables/codes.ts';
 
-/** By Status; an expired order counts as cancelled, and its reason says more. */
+/** Texts of Status; an expired order counts as cancelled, and its close reason says more. */
 const STATUS_TEXTS: Readonly<Record<number, string>> = {
   [Status.live]: 'live',
   [Status.matched]: 'matched',
@@ -15,12 +15,11 @@ const STATUS_TEXTS: Readonly<Record<number, string>> = {
   [Status.expired]: 'canceled',
 };
 
-/** By OrderType. */
 export const ORDER_TYPE_TEXTS: Readonly<Record<number, string>> = Object.fromEntries(
   Object.entries(OrderType).map(([name, type]) => [type, name]),
 );
 
-/** By EndReason: the names of README.md beside it. */
+/** Names of EndReason, which README.md beside it lists. */
 const REASON_TEXTS: ReadonlyMap<number, string> = new Map(
   Object.entries(EndReason).map(([name, reason]) => [
     reason,

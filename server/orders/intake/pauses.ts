@@ -6,7 +6,7 @@
  */
 
 interface PauseRow {
-  /** Whether orders can be cancelled meanwhile; the node's own commands go the same way. */
+  /** True when cancels and internal commands are accepted meanwhile. */
   readonly takesCancels: boolean;
   /**
    * `node`: this node alone, so another one may serve, and nobody hands the lead to this one; `leader`: the node that
@@ -15,10 +15,10 @@ interface PauseRow {
   readonly concerns: 'node' | 'leader' | 'venue';
   /** A leader gives the lead to a node that is ready. */
   readonly handsOver: boolean;
-  /** Orders are refused meanwhile, also those that other nodes forward to this one where it leads. */
+  /** True when orders are refused meanwhile, also those that other nodes forward to this leader. */
   readonly stopsOrders: boolean;
   readonly means: string;
-  /** For the log, when it begins and when it is over. */
+  /** Log line at the beginning, and at the end. */
   readonly begins: string;
   readonly ends: string;
 }
@@ -159,24 +159,21 @@ export const PAUSES = {
 export type PauseReason = keyof typeof PAUSES;
 export const PAUSE_REASONS = Object.keys(PAUSES) as readonly PauseReason[];
 
-/** A pause that goes on. */
 export interface Pause {
   readonly reason: PauseReason;
-  /** For who runs the node: it may name files. */
+  /** Text for the operator: it may name files. */
   readonly detail: string;
 }
 
-/** The codes, each once. */
 export function codesOf(pauses: readonly Pause[]): PauseReason[] {
   return [...new Set(pauses.map(({ reason }) => reason))];
 }
 
-/** Whether a reason keeps a node from being given the lead. A code that is not here is of a newer version. */
+/** True when the reason keeps a node from being given the lead. An unknown code is of a newer version. */
 export function barsLead(code: string): boolean {
   return !isReason(code) || PAUSES[code].concerns === 'node';
 }
 
-/** Whether a leader with this reason takes no orders. */
 export function stopsOrders(code: string): boolean {
   return !isReason(code) || PAUSES[code].stopsOrders;
 }

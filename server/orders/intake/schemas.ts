@@ -1,7 +1,6 @@
 /**
- * What the order routes are sent and what they answer: the run-time check of an
- * order's shape, and the document of both.
- * Rules: docs/protocol.md#shape-of-a-request
+ * Bodies and answers of the order routes: the run-time check of the shape of an order, and the document of
+ * both. Rules: docs/protocol.md#shape-of-a-request
  */
 import { boundsOf } from '../../common/json-measure.ts';
 import { REFUSAL_FACTS } from '../../common/refusals.ts';
@@ -16,10 +15,10 @@ const Count = Type.Union([
   Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
 ]);
 
-/** Of a body that names one thing. */
+/** Bounds of a body that names one thing. */
 export const ONE_BOUNDS = boundsOf(1);
 
-/** What orders of both versions have. */
+/** Members of both versions. */
 const COMMON = {
   maker: Type.String(),
   signer: Type.String(),
@@ -58,7 +57,6 @@ const ITEM = {
   owner: Type.String(),
 };
 
-/** One submission item: the body of POST /order. */
 export const OrderItemShape = Type.Object({
   order: Type.Object({ tokenId: Type.String(), conditionId: Type.String(), ...ORDER }),
   ...ITEM,
@@ -71,7 +69,6 @@ export const ConditionlessItemShape = Type.Object({
   ...ITEM,
 });
 
-/** Both of version 2. */
 export const OrderItemShape2 = Type.Object({
   order: Type.Object({ tokenId: Type.String(), conditionId: Type.String(), ...ORDER_2 }),
   ...ITEM,
@@ -84,9 +81,9 @@ export const ConditionlessItemShape2 = Type.Object({
 /** The body of POST /orders; the most items are MAX_BATCH_ORDERS. */
 export const OrderItems = Type.Array(OrderItemShape, { minItems: 1 });
 
-/** Of a refusal, with RESULT_CODES=on. */
+/** Members of a refusal with RESULT_CODES=on. */
 const Told = { detail: Type.Optional(Type.String()), code: Type.Optional(Type.String()) };
-/** Of some refusals of orders, with RESULT_CODES=on. */
+/** Members of some refusals with RESULT_CODES=on. */
 const Facts = {
   needed: Type.Optional(Type.String({ description: REFUSAL_FACTS.needed })),
   free: Type.Optional(Type.String({ description: REFUSAL_FACTS.free })),
@@ -128,18 +125,17 @@ export const CANCEL_IDS_BOUNDS = boundsOf(CANCEL_IDS_MAX);
 /** Some clients send what they leave out as "" or null. */
 const Scope = Type.Optional(Type.Union([Type.String(), Type.Null()]));
 
-/** The body of DELETE /cancel-market-orders: a market, a token, or both. */
 export const CancelMarket = Type.Object({ market: Scope, asset_id: Scope, assetId: Scope });
 
 const ById = Type.Record(Type.String(), Type.String());
 
-/** Reasons by id; what cancelled orders had traded before, in shares. */
+/** Reasons by id, and shares that cancelled orders had traded before. */
 export const CancelAnswer = Type.Object(
   { canceled: Type.Array(Type.String()), not_canceled: ById, filled: ById, ...Told },
   { additionalProperties: false },
 );
 
-/** The body of POST /replace: an order, and which one it replaces, as DELETE /order takes it. */
+/** Body of POST /replace: an order, and the id of the order that it replaces, as in DELETE /order. */
 export const replaceOf = (item: TSchema) => Type.Intersect([item, CancelOrder]);
 
 /** `order` is null if nothing was cancelled, and so nothing was placed. */

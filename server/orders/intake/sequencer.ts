@@ -44,12 +44,11 @@ import { type AppliedBatch, hasChanged, logRecord, takeApplied } from '../worker
 import type { WorkerPool } from '../worker/pool.ts';
 import { AppliedSequence } from './applied-sequence.ts';
 import type { OrderMetrics } from './order-metrics.ts';
-import { type RequestBatch, UnloggedLimit } from './request-batch.ts';
-import { RequestQueue } from './request-queue.ts';
+import { type RequestBatch, RequestQueue, UnloggedLimit } from './request-queue.ts';
 
-/** Between two looks whether all is done: what is waited for needs the processor, too. */
+/** Interval of looks for the end of all work, which needs the processor, too. */
 const IDLE_LOOK_MS = 1;
-/** Between two looks whether enough is derived for the next record. */
+/** Interval of looks for enough projected orders to apply the next record. */
 const DERIVED_LOOK_MS = 5;
 
 export interface SequencerOptions {
@@ -60,68 +59,65 @@ export interface SequencerOptions {
   readonly workers: number;
   /** Batches that wait in workers behind those that run, so that no worker waits for its next one. */
   readonly prefetch: number;
-  /** Requests that may wait. */
   readonly queueMax: number;
-  /** Unix milliseconds; it may pause the sequencer before it returns, where the clock has jumped. */
+  /** Unix milliseconds. Where the clock has jumped, the call may pause the sequencer before it returns. */
   readonly now: () => number;
   /** Sequence up to which the final states of orders are on disk. */
   readonly closedPersisted: () => number;
   /** Called once a batch that changed the engine is durable. */
   readonly onFlushed: (batch: AppliedBatch) => void;
-  /** The node cannot go on; nothing is acknowledged after this call. */
+  /** Called when the node cannot continue; nothing is acknowledged after this call. */
   readonly onFatal: (error: Error) => void;
   readonly warn: (line: string) => void;
-  /** Undefined: nobody wants to know. */
+  /** `undefined` when metrics are off. */
   readonly meters: OrderMetrics | undefined;
 }
 
-/** What is delivered once a batch is durable. */
 interface Outcome {
-  /** Undefined: the batch changed nothing. */
+  /** `undefined` for a batch that changed nothing. */
   readonly applied: AppliedBatch | undefined;
   readonly deliver: () => void;
 }
 
 export class Sequencer {
-  /** The newest batch that is durable. */
+  /** Newest durable batch. */
   readonly applied: AppliedSequence;
-  private readonly o: SequencerOptions;
+  private readonly options: SequencerOptions;
   private readonly control: Int32Array;
   private readonly views: SlotView[];
   private readonly freeSlots: number[];
   private readonly queue: RequestQueue;
-  /** Of another node, in the order of the log. */
+  /** Records of another node, in the order of the log. */
   private records: Request[] = [];
   private recordsRetry: NodeJS.Timeout | undefined;
   private tickWanted = false;
   private isPrefetchScheduled = false;
-  /** Dispatched and not yet collected, in the order of their dispatch. */
+  /** Batches that are dispatched and not yet collected, in the order of their dispatch. */
   private batches: RequestBatch[] = [];
   private running = 0;
   private readonly unlogged = new UnloggedLimit();
   private nextDispatch = 0;
   private lastTime: number;
   private hasBegun = false;
-  /** Another node leads, or none: only records are applied. */
+  /** True while another node leads, or none does: only records are applied. */
   private follows = false;
   private stopped = false;
-  /** Why orders are not taken for the time being; undefined = they are. */
+  /** Reason for refusing orders; `undefined` while they are accepted. */
   private problem: string | undefined;
-  /** Whether all else is taken meanwhile. */
+  /** True while requests other than orders are accepted in spite of the problem. */
   private takesCancels = false;
-  /** How orders of clients are refused meanwhile. */
   private refusal: Failure = 'unavailable';
   private readonly expiry: ExpiryTimer;
   private onBatchesDone: (() => void)[] = [];
-  /** Batches that are in the log, and who waits until there are so many. */
+  /** Number of batches in the log, and callbacks that wait for a number. */
   private settledBatches = 0;
-  /** How many are once the newest batch is that this node made itself. */
+  /** Value of settledBatches that includes the newest batch which this node made itself. */
   private settledWithOwn = 0;
   private commitWaits: { readonly batches: number; readonly callback: (is: boolean) => void }[] =
     [];
 
   constructor(options: SequencerOptions) {
-    this.o = options;
+    this.options = options;
     this.queue = new RequestQueue(options);
     this.control = new Int32Array(options.slots.control);
     this.views = options.slots.slots.map((b) => new SlotView(b, options.slots.sizes));
@@ -134,33 +130,33 @@ export class Sequencer {
     });
   }
 
-  /** From now on tables may be written: no batch is dispatched before, not even one that expires orders. */
+  /** Allows writes to the tables: no batch is dispatched before, not even one that expires orders. */
   begin(): void {
     this.hasBegun = true;
     this.pause(this.problem, this.takesCancels, this.refusal);
   }
 
-  /** Takes a request; answers 503 at once when the queue is full, or rows of orders are short. */
+  /** Takes a request; answers 503 at once when the queue is full, or order rows are short. */
   submit(request: Request): void {
-    assert(align(request.body.length) <= this.o.slots.sizes.logBytes, 'a request fits a slot');
+    assert(
+      align(request.body.length) <= this.options.slots.sizes.logBytes,
+      'a request fits a slot',
+    );
     const isFull = this.queue.isFullFor(request);
-    if (isFull && this.o.log.failure === undefined) fail(request, 'busy');
-    else this.goOn(request);
+    if (isFull && this.options.log.failure === undefined) fail(request, 'busy');
+    else this.resume(request);
   }
 
-  /** Whether it takes records of another node, by apply(), and refuses all requests. */
+  /** Switches between requests of clients and records of another node, which apply() takes. */
   follow(follows: boolean): void {
     this.follows = follows;
     // Whoever leads goes on from the time of the newest record.
-    this.lastTime = Math.max(this.lastTime, engineTime(this.o.tables));
+    this.lastTime = Math.max(this.lastTime, engineTime(this.options.tables));
     this.pause(this.problem, this.takesCancels, this.refusal);
     this.refuseWaiting();
   }
 
-  /**
-   * Applies the next record of the log, which another node has made; `applied` is called once the log of this
-   * node has it.
-   */
+  /** Applies the next record of another node; `applied` is called once the log of this node has it. */
   apply(payload: Uint8Array, applied: () => void): void {
     const failed = (why: Failure): void =>
       this.stop(new Error(`a record of the leader could not be applied: ${why}`));
@@ -168,20 +164,21 @@ export class Sequencer {
     this.pump();
   }
 
-  /** Takes the next part of a request that has been taken: a full queue does not cut it short. */
-  goOn(request: Request): void {
-    if (this.o.log.failure !== undefined) fail(request, 'unavailable');
+  /** Takes the next part of a request that has been taken; a full queue does not cut it short. */
+  resume(request: Request): void {
+    if (this.options.log.failure !== undefined) fail(request, 'unavailable');
     else if (!this.admits(request)) refuse(request, this.refusal);
     else if (this.stopped) fail(request, 'busy');
     else {
-      this.queue.push(request, this.o.meters?.now() ?? 0);
+      this.queue.push(request, this.options.meters?.now() ?? 0);
       this.pump();
     }
   }
 
   /**
-   * Takes no orders while there is a problem, and nothing else unless `takesCancels`. Batches in workers go on;
-   * requests in the queue are refused. Commands of the node itself get `engine busy`, and come again.
+   * Refuses orders while there is a problem, and everything else unless `takesCancels`. Batches in workers
+   * continue; queued requests are refused. Internal commands get `engine busy`, and their sender repeats
+   * them.
    */
   pause(problem: string | undefined, takesCancels = false, refusal: Failure = 'unavailable'): void {
     this.refusal = refusal;
@@ -196,20 +193,19 @@ export class Sequencer {
     return this.problem !== undefined;
   }
 
-  /** Requests that wait for a worker. */
   waiting(): number {
     return this.queue.length;
   }
 
-  /** Calls back once the batches that now run are done; whoever read while they wrote tries again then. */
+  /** Calls back once the batches that now run are done; a read that met a writer tries again then. */
   whenBatchesDone(callback: () => void): void {
     if (this.running === 0) setImmediate(callback);
     else this.onBatchesDone.push(callback);
   }
 
   /**
-   * Calls back once all that is applied now is committed, at once where it is; with false where it may never be.
-   * Records of another node were committed before they came, whether or not the disk of this one has them.
+   * Calls back once all that is applied now is committed, at once where it is; with false where it may never
+   * be. Records of another node were committed before they arrived.
    */
   whenCommitted(callback: (isCommitted: boolean) => void): void {
     if (this.isCommitted()) callback(true);
@@ -217,7 +213,7 @@ export class Sequencer {
     else this.commitWaits.push({ batches: this.settledWithOwn, callback });
   }
 
-  /** Whether all that is applied now is committed. */
+  /** True when all that is applied now is committed. */
   isCommitted(): boolean {
     return this.settledBatches >= this.settledWithOwn;
   }
@@ -236,7 +232,7 @@ export class Sequencer {
     this.stopped = true;
   }
 
-  /** The node cannot go on: nothing more is taken, and `onFatal` is called. */
+  /** Stops for good: nothing more is taken, and `onFatal` is called. */
   stop(error: Error): void {
     if (this.stopped) return;
     this.stopped = true;
@@ -244,17 +240,19 @@ export class Sequencer {
     this.refuseWaiting();
     this.records = [];
     for (const { callback } of this.commitWaits.splice(0)) callback(false);
-    this.o.onFatal(error);
+    this.options.onFatal(error);
   }
 
-  /** Free workers get work at once. Batches behind those collect requests for one turn of the event loop. */
+  /**
+   * Dispatches to free workers at once. Batches to prefetch collect requests for one event-loop iteration.
+   */
   private pump(): void {
-    this.dispatchUpTo(this.o.workers);
-    if (this.o.prefetch === 0 || this.isPrefetchScheduled || this.queue.length === 0) return;
+    this.dispatchUpTo(this.options.workers);
+    if (this.options.prefetch === 0 || this.isPrefetchScheduled || this.queue.length === 0) return;
     this.isPrefetchScheduled = true;
     setImmediate(() => {
       this.isPrefetchScheduled = false;
-      this.dispatchUpTo(this.o.workers + this.o.prefetch);
+      this.dispatchUpTo(this.options.workers + this.options.prefetch);
     });
   }
 
@@ -267,7 +265,7 @@ export class Sequencer {
       this.dispatch(this.batchOf(this.records.shift()!));
     }
     while (this.mayDispatch(running) && this.hasWork()) {
-      const time = this.follows ? 0 : this.o.now();
+      const time = this.follows ? 0 : this.options.now();
       // Where that has found that the clock jumped, orders that waited are refused by now.
       if (!this.mayDispatch(running) || !this.hasWork()) return;
       this.lastTime = Math.max(this.lastTime, time);
@@ -279,19 +277,23 @@ export class Sequencer {
   private batchOf(record: Request): RequestBatch {
     this.lastTime = Math.max(this.lastTime, stampOf(record.body).time);
     return {
-      ...{ dispatchSequence: this.nextDispatch, slot: this.freeSlots.at(-1)!, requests: [record] },
-      ...{ times: [this.o.meters?.now() ?? 0], isDone: false, largeEvents: undefined },
+      dispatchSequence: this.nextDispatch,
+      slot: this.freeSlots.at(-1)!,
+      requests: [record],
+      times: [this.options.meters?.now() ?? 0],
+      isDone: false,
+      largeEvents: undefined,
     };
   }
 
-  /** Ids that leave memory with a record have to be found in what this node has derived: it may be behind. */
+  /** False while ids that leave memory with the record are not yet projected on this node. */
   private mayApply({ body }: Request): boolean {
     const { closedEnd, persistedClosedSequence } = stampOf(body);
     const leaving = Math.min(
       persistedClosedSequence,
-      closedEnd - engineSettings(this.o.tables).history,
+      closedEnd - engineSettings(this.options.tables).history,
     );
-    if (leaving <= this.o.closedPersisted()) return true;
+    if (leaving <= this.options.closedPersisted()) return true;
     this.recordsRetry ??= setTimeout(() => {
       this.recordsRetry = undefined;
       this.pump();
@@ -323,18 +325,18 @@ export class Sequencer {
   }
 
   /**
-   * The slot and the dispatch sequence are used up only once all requests are in the slot: a sequence without
-   * a worker would never pass its apply turn on.
+   * Dispatches a batch. The slot and the dispatch sequence are used up only once all requests are in the
+   * slot: a sequence without a worker would never pass its turn on.
    */
   private dispatch(batch: RequestBatch): void {
     const { dispatchSequence, requests, slot, times } = batch;
     const view = this.views[slot]!;
     try {
-      const persistedClosedSequence = this.o.closedPersisted();
+      const persistedClosedSequence = this.options.closedPersisted();
       const head = { dispatchSequence, time: this.lastTime, persistedClosedSequence };
       fillSlot(view, head, requests);
     } catch (error) {
-      this.o.warn(`a batch could not be handed to a worker: ${(error as Error).message}`);
+      this.options.warn(`a batch could not be handed to a worker: ${(error as Error).message}`);
       this.queue.leave(requests);
       failAll(requests);
       return;
@@ -344,7 +346,7 @@ export class Sequencer {
     this.freeSlots.pop();
     this.nextDispatch = (dispatchSequence + 1) | 0;
     view.setState(SlotState.verifying);
-    this.o.meters?.dispatched(times);
+    this.options.meters?.dispatched(times);
     this.batches.push(batch);
     this.running += 1;
     this.run(batch);
@@ -357,7 +359,7 @@ export class Sequencer {
     };
     const failed = (error: Error): void => this.fail(batch, error);
     try {
-      this.o.pool.run(batch.slot, done, failed);
+      this.options.pool.run(batch.slot, done, failed);
     } catch (error) {
       // As if its worker had died before the apply turn.
       queueMicrotask(() => failed(error as Error));
@@ -370,7 +372,7 @@ export class Sequencer {
     this.collectReady();
   }
 
-  /** A worker threw or died: what that means depends on how far it had come. */
+  /** Handles a worker that threw or died; the state of the slot tells how far it was. */
   private fail(batch: RequestBatch, error: Error): void {
     const { dispatchSequence } = batch;
     const view = this.views[batch.slot]!;
@@ -380,7 +382,7 @@ export class Sequencer {
       this.stop(new Error(`a worker died inside its turn: ${error.message}`));
       return;
     }
-    this.o.warn(`a worker failed on batch ${dispatchSequence}: ${error.message}`);
+    this.options.warn(`a worker failed on batch ${dispatchSequence}: ${error.message}`);
     // It died before its apply turn, which is passed on once it comes, never earlier.
     if (state === SlotState.verifying) {
       this.passWhenDue(batch);
@@ -419,7 +421,7 @@ export class Sequencer {
   /** Appends the record of a finished batch to the log, and answers once that is durable. */
   private collect(batch: RequestBatch): void {
     const view = this.views[batch.slot]!;
-    const { log, meters } = this.o;
+    const { log, meters } = this.options;
     const appended = meters?.now() ?? 0;
     const record = hasChanged(view) ? logRecord(view) : undefined;
     // A batch that changed nothing waits, too: its answers may show what the batches before it changed.
@@ -433,21 +435,24 @@ export class Sequencer {
     );
   }
 
-  /** What was checked for another node shows nothing of the batches before it. */
+  /**
+   * Pre-validation for another node does not depend on earlier batches, so its answer need not wait for the
+   * log.
+   */
   private whenShown({ requests }: RequestBatch): Promise<void> {
     const isCheck = requests.length > 0 && requests.every(({ kind }) => kind === RequestKind.check);
-    return isCheck ? Promise.resolve() : this.o.log.whenDurable();
+    return isCheck ? Promise.resolve() : this.options.log.whenDurable();
   }
 
   private acknowledge(batch: RequestBatch, { applied, deliver }: Outcome, appended: number): void {
-    const { meters } = this.o;
+    const { meters } = this.options;
     this.unlogged.remove(batch);
     const flushed = meters?.now() ?? 0;
     if (applied !== undefined) this.applied.reach(applied.sequence);
     // Clients get their answers first; then streams and tapes get the batch, before the next request.
     deliver();
     meters?.answered(appended, flushed, batch.times);
-    if (applied !== undefined) this.o.onFlushed(applied);
+    if (applied !== undefined) this.options.onFlushed(applied);
     this.settledBatches += 1;
     while (this.commitWaits.length > 0 && this.commitWaits[0]!.batches <= this.settledBatches) {
       this.commitWaits.shift()!.callback(true);
@@ -455,7 +460,7 @@ export class Sequencer {
     this.pump();
   }
 
-  /** The log failed, and may or may not hold the batch: its requests are not acknowledged. */
+  /** Fails a batch that may or may not be in the log: its requests are not acknowledged. */
   private giveUp(batch: RequestBatch, error: Error): void {
     this.unlogged.remove(batch);
     const why = error instanceof OutcomeUnknown ? 'unknown' : 'unavailable';
@@ -463,12 +468,12 @@ export class Sequencer {
     this.stop(error);
   }
 
-  /** Copies answers and changes of a batch out of its slot, which is free then. */
+  /** Copies answers and changes of a batch out of its slot, and frees the slot. */
   private takeOutcome({ largeEvents, requests, slot }: RequestBatch, view: SlotView): Outcome {
     const hasFailed = view.state() === SlotState.failed;
     const deliver = hasFailed ? () => failAll(requests) : takeAnswers(view, requests);
     const applied = hasChanged(view) ? takeApplied(view, largeEvents) : undefined;
-    if (!hasFailed) this.o.meters?.applied(view);
+    if (!hasFailed) this.options.meters?.applied(view);
     view.setState(SlotState.free);
     this.queue.leave(requests);
     this.freeSlots.push(slot);
@@ -478,13 +483,13 @@ export class Sequencer {
   private refuseWaiting(): void {
     for (const request of this.queue.takeAll()) {
       if (!this.stopped && this.admits(request)) {
-        this.queue.push(request, this.o.meters?.now() ?? 0);
+        this.queue.push(request, this.options.meters?.now() ?? 0);
       } else if (this.stopped) fail(request, 'unavailable');
       else refuse(request, this.refusal);
     }
   }
 
-  /** An empty batch at the earliest expiry, so that orders leave although nobody trades. */
+  /** Arms an empty batch at the earliest expiry, so that orders expire although nobody trades. */
   private armExpiry(): void {
     const isTaking = this.hasBegun && !this.stopped && !this.isPaused() && !this.follows;
     if (isTaking && this.batches.length === 0) this.expiry.arm();

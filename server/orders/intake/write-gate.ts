@@ -1,6 +1,6 @@
 /**
- * Whether orders can be taken: log, follower and clock tell when not, and nothing is taken until all of them
- * say otherwise; cancels are, where every reason allows them (pauses.ts). Reads go on.
+ * Pauses of orders: log, projector and clock report problems, and orders are accepted when none is left.
+ * Cancels are accepted where every reason allows them (pauses.ts). Reads continue.
  *
  * Thread: the I/O thread.
  */
@@ -23,7 +23,7 @@ export class WriteGate {
     this.log = log;
   }
 
-  /** @param problem why orders cannot be taken, as `source` sees it; undefined = they can */
+  /** @param problem reason of `source` against orders; `undefined` = none */
   report(source: PauseSource, problem: string | undefined): void {
     const before = this.problems.get(source);
     if (problem === undefined) this.problems.delete(source);
@@ -41,7 +41,6 @@ export class WriteGate {
     );
   }
 
-  /** Those that go on. */
   pauses(): readonly Pause[] {
     return [...this.problems.values()];
   }

@@ -1,6 +1,6 @@
 /**
- * Answers of the engine as JSON bytes, written straight into the batch's shared slot. This runs
- * inside the turn, so it is hand-written: texts are prepared once, and only ids and amounts vary.
+ * Answers of the engine as JSON bytes, written straight into the shared slot of the batch. This runs inside
+ * the writer turn, so texts are prepared once, and only ids and amounts vary.
  *
  * Thread: the worker in its apply turn.
  */
@@ -39,9 +39,8 @@ const CLOSE = 0x5d;
 /** Texts of rejected orders (ORDER_TEXTS). */
 export type OrderTexts = 'spec' | 'polymarket';
 
-/** Writes the answers of one batch, request by request, into a slot. */
-export class AnswerWriter {
-  /** Whether results have the code of their refusal (RESULT_CODES). */
+export class ResultWriter {
+  /** Results have the code of their refusal (RESULT_CODES). */
   readonly hasCodes: boolean;
   private readonly texts: OrderTexts;
   private readonly refusals: ReadonlyMap<number, Buffer>;
@@ -64,7 +63,7 @@ export class AnswerWriter {
     this.at = 0;
   }
 
-  /** A whole body at once: a request that was refused, or one that is not JSON. */
+  /** Writes a whole body: of a refused request, or one that is not JSON. */
   whole(status: number, body: Uint8Array): void {
     this.open();
     this.copy(body);
@@ -86,7 +85,7 @@ export class AnswerWriter {
     this.copy(this.refusals.get(reason)!);
   }
 
-  /** A refusal with what is known of it, where results have codes. */
+  /** Writes a refusal with its explanation, where results have codes. */
   explained(reason: RejectNumber, { code, detail, facts }: Explanation): void {
     const reject = REJECTS[reason];
     const result = refusedWith(textOf(reject, this.texts));
@@ -96,7 +95,7 @@ export class AnswerWriter {
     );
   }
 
-  /** An accepted order: id of 8 words at `words[at]`, micro-units paid and received at once. */
+  /** Writes an accepted order: id of 8 words at `words[at]`, micro-units paid and received at once. */
   accepted(words: Int32Array, at: number, making: number, taking: number): void {
     this.separate();
     this.copy(ACCEPTED);
@@ -109,7 +108,7 @@ export class AnswerWriter {
     this.copy(isMatched ? MATCHED : LIVE);
   }
 
-  /** A duplicate: the id of the known order, as `accepted` takes it, and its present status. */
+  /** Writes a duplicate: the id of the known order, and its present status. */
   known(words: Int32Array, at: number, status: number): void {
     this.separate();
     this.copy(KNOWN);
@@ -126,7 +125,7 @@ export class AnswerWriter {
     this.slot!.i32[Slot.answerBytes] = this.at;
   }
 
-  /** Begins an answer; what is written until `close` is its body. */
+  /** Begins an answer, whose body ends with `close`. */
   open(): void {
     this.head = this.at;
     this.at += 4 * AnswerHead.words;
@@ -145,7 +144,6 @@ export class AnswerWriter {
     this.at += source.length;
   }
 
-  /** 64 digits of the 8 words from `at`. */
   hex(words: Int32Array, at: number): void {
     for (let w = 0; w < 8; w++) {
       const word = words[at + w]!;
@@ -155,7 +153,6 @@ export class AnswerWriter {
     }
   }
 
-  /** Micro-units as decimal text. */
   amount(micro: number): void {
     this.at = writeMicro(micro, this.bytes, this.at);
   }
@@ -166,7 +163,6 @@ export class AnswerWriter {
   }
 }
 
-/** The whole result of each refusal. */
 function refusalsIn(texts: OrderTexts, hasCodes: boolean): Map<number, Buffer> {
   return new Map(
     Object.entries(REJECTS).map(([reason, reject]) => {
@@ -182,13 +178,13 @@ function textOf({ profileText, text }: Reject, texts: OrderTexts): string {
   return texts === 'spec' ? text : profileText;
 }
 
-/** The six members that every result has. */
+/** Six members of every result. */
 function refusedWith(errorMsg: string) {
   const rest = { orderID: '', takingAmount: '', makingAmount: '', status: 'error' };
   return { success: false, errorMsg, ...rest };
 }
 
-/** Rules of a commands request as its answer: one 32-bit number each. */
+/** Answer to internal commands: one 32-bit reject reason each. */
 export function rejectBytes(rules: readonly RejectReasonCode[]): Uint8Array {
   return new Uint8Array(Int32Array.from(rules).buffer);
 }

@@ -1,6 +1,6 @@
 /**
- * What a worker leaves in the slot of a batch: the record for the log, and the applied batch, which streams
- * and tapes get once that record is durable.
+ * Results that a worker leaves in the slot of a batch: the record for the log, and the applied batch, which
+ * subscribers get once the record is durable.
  *
  * Thread: the I/O thread.
  */
@@ -8,30 +8,29 @@ import { encodeBatch } from '../../../storage/log/batch-record.ts';
 import type { NewEntry } from '../../../storage/log/log.ts';
 import { Slot, SlotState, type SlotView } from '../exchange-memory/slots.ts';
 
-/** What a batch changed, copied out of its slot. */
 export interface AppliedBatch {
-  /** The engine's number of it, as in the log. */
+  /** Batch sequence, as in the log. */
   readonly sequence: number;
-  /** Its fills are those before this one. */
+  /** Fill sequence behind its last fill. */
   readonly endFill: number;
-  /** Unix milliseconds given to the batch. */
+  /** Unix milliseconds. */
   readonly time: number;
   /** Records of engine/events.ts, and the same bytes as doubles. */
   readonly events: Int32Array;
   readonly eventsF: Float64Array;
-  /** False: only the beginning of what happened was recorded. */
+  /** False: only the beginning was recorded. */
   readonly isWhole: boolean;
-  /** The commands that changed the engine, at the words that the events name. */
+  /** Commands that changed the engine, at the words that the events name. */
   readonly commands: Int32Array;
   readonly commandsF: Float64Array;
 }
 
-/** Whether a batch that a worker has finished changed the engine. */
+/** True for a finished batch that changed the engine. */
 export function hasChanged(view: SlotView): boolean {
   return view.state() !== SlotState.failed && view.i32[Slot.changed] === 1;
 }
 
-/** @param large the events, where the slot had no room for them */
+/** @param large events that had no room in the slot */
 export function takeApplied(view: SlotView, large: Int32Array | undefined): AppliedBatch {
   const { f64, i32 } = view;
   const words = i32[Slot.eventWords]!;
@@ -52,7 +51,6 @@ export function takeApplied(view: SlotView, large: Int32Array | undefined): Appl
   };
 }
 
-/** The record of the batch for the log. */
 export function logRecord({ f64, i32, log }: SlotView): NewEntry {
   const facts = {
     sequence: f64[Slot.sequence]!,

@@ -1,6 +1,6 @@
 /**
- * Inside the apply turn: the commands of a batch are applied one by one, and each request is answered
- * into the slot, with the commands that changed something for the log beside it.
+ * Commands of a batch, applied one by one inside the writer turn. Each request is answered into the slot;
+ * commands that changed something are copied there for the log.
  *
  * Thread: the worker in its apply turn.
  */
@@ -28,10 +28,9 @@ import { replayBatch } from '../../../storage/recovery/replay.ts';
 import { RequestKind, Slot, type SlotView } from '../exchange-memory/slots.ts';
 import { Check } from '../intake/checked-orders.ts';
 import type { FirstAnswers } from '../intake/first-answers.ts';
-import { AnswerWriter, type OrderTexts, rejectBytes } from './answers.ts';
+import { type OrderTexts, ResultWriter, rejectBytes } from './answers.ts';
 import type { PreparedRequest } from './batch-prepare.ts';
-import { lastFilled, writeCancelAllPart, writeCancels } from './cancel-answers.ts';
-import { writeReplace } from './replace-answers.ts';
+import { lastFilled, writeCancelAllPart, writeCancels, writeReplace } from './cancel-answers.ts';
 import { explained } from './result-details.ts';
 
 const NO_BYTES = new Uint8Array(0);
@@ -39,12 +38,12 @@ const NO_BYTES = new Uint8Array(0);
 export class BatchApplier {
   private readonly engine: Engine;
   private readonly commands: CommandBuffer;
-  private readonly answers: AnswerWriter;
+  private readonly answers: ResultWriter;
   private readonly first: FirstAnswers | undefined;
   private log: Int32Array = new Int32Array(0);
   private logWords = 0;
   private results: Int32Array = new Int32Array(0);
-  /** Of the request that is answered. */
+  /** Explanations of the request that is being answered. */
   private explanations: PreparedRequest['explanations'] = new Map();
 
   /** @param first answers of duplicates, where they are answered as the first time */
@@ -55,7 +54,7 @@ export class BatchApplier {
     hasCodes: boolean,
     first: FirstAnswers | undefined,
   ) {
-    this.answers = new AnswerWriter(texts, hasCodes);
+    this.answers = new ResultWriter(texts, hasCodes);
     this.engine = engine;
     this.commands = commands;
     this.first = first;
@@ -76,7 +75,10 @@ export class BatchApplier {
     this.finish(slot, engine.end());
   }
 
-  /** What the batch of another node did: the slot is left as if it had been made here. Throws where it differs. */
+  /**
+   * Applies the batch of another node: the slot is left as if it had been made here. Throws where the effect
+   * differs.
+   */
   replay(slot: SlotView, record: BatchRecord): void {
     const { f64 } = slot;
     this.start(slot);
@@ -155,7 +157,6 @@ export class BatchApplier {
     }
   }
 
-  /** Applies the commands of a request; those that change something go to the log. */
   private each(
     request: PreparedRequest,
     visit: (reason: RejectReasonCode, at: number) => void,
@@ -167,7 +168,6 @@ export class BatchApplier {
     }
   }
 
-  /** Applies the command at word `at`; if it changes something, it goes to the log. */
   private applyCommand(at: number): RejectReasonCode {
     const { context } = this.engine;
     const { f64, i32 } = this.commands;
@@ -178,7 +178,7 @@ export class BatchApplier {
     return reason;
   }
 
-  /** For the log. A view of so few words would take longer than they do. */
+  /** Copies a command for the log. A view of so few words would take longer. */
   private appendToLog(i32: Int32Array, at: number, length: number): void {
     const { log, logWords } = this;
     for (let word = 0; word < length; word++) log[logWords + word] = i32[at + word]!;
@@ -196,7 +196,6 @@ export class BatchApplier {
     else answers.refused(reason);
   }
 
-  /** A refusal with what is known of its reason. */
   private explain(reason: Exclude<RejectReasonCode, 0>, at: number): void {
     const { answers, commands, engine } = this;
     const explanation =
@@ -226,7 +225,7 @@ export class BatchApplier {
     return statusOfOrder(t, -place as OrderRow);
   }
 
-  /** The order is applied only if the cancel was; a repeated request gets the order as known. */
+  /** Applies the order only if the cancel succeeded; a repeated request gets the order as known. */
   private replace({ endWord, firstWord }: PreparedRequest): void {
     const { answers, commands, engine } = this;
     const orderAt = firstWord + commandWords(commands.i32, firstWord);

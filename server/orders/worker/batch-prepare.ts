@@ -1,6 +1,6 @@
 /**
- * Before the apply turn: the requests of a batch become engine commands. Everything here depends on the
- * requests alone, apart from look-ups whose answers stay true.
+ * Requests of a batch as engine commands, before the writer turn. All of it depends on the requests alone,
+ * apart from look-ups whose answers stay true.
  *
  * Thread: a worker; scratch belongs to the instance.
  */
@@ -33,6 +33,7 @@ import {
   parseCancelMarket,
   parseCancelOrder,
   parseCancelOrders,
+  parseReplace,
 } from './cancel-parse.ts';
 import {
   type ParsedOrders,
@@ -42,66 +43,62 @@ import {
   type RequestRefused,
 } from './order-parse.ts';
 import { type Caller, OrderPreparer, type PrepareOptions } from './prepare.ts';
-import { parseReplace } from './replace-parse.ts';
 import type { Explanation } from './result-details.ts';
 
 export interface BatchOptions extends PrepareOptions {
   readonly maxBatchOrders: number;
   readonly parse: ParseRules;
-  /** Milliseconds; a clock that stands still where nobody wants to know. */
+  /** Milliseconds; a constant where nothing is measured. */
   readonly now: () => number;
-  /** Closed orders whose ids may have left memory by the turn of this batch. */
+  /** Number of closed orders whose ids may have left memory by the turn of this batch. */
   readonly forgotten: () => number;
-  /** So many of them were on the disk on which ids are looked up. */
+  /** Number of closed orders on the disk on which ids are looked up. */
   readonly reach: () => number;
 }
 
-/** One request of the batch, between verification and turn. */
+/** Request of the batch, between verification and turn. */
 export interface PreparedRequest {
   readonly kind: number;
-  /** Body of a refusal that needs no turn, or undefined. */
+  /** Body of a refusal that needs no turn. */
   readonly refusal: Uint8Array | undefined;
-  /** Of one that was to be checked: undefined = the leader has to check it. */
+  /** Result of a check for the leader; `undefined` = the leader has to check it. */
   readonly checked?: Uint8Array | undefined;
-  /** Its commands. */
   readonly firstWord: number;
   readonly endWord: number;
-  /** Cancels by id: members of `not_canceled` that no command stands for. */
+  /** Members of `not_canceled` that no command stands for, in cancels by id. */
   readonly malformedIds: Uint8Array;
-  /** A cancel of everything: the time of its first part, in unix milliseconds. */
+  /** Time of the first part of a cancel of everything, in unix milliseconds. */
   readonly newest: number;
-  /** By the first word of a command: why the signature of the order is wrong. */
+  /** Faults of signatures, by the first word of a command. */
   readonly explanations: ReadonlyMap<number, Explanation>;
 }
 
-/** What a request came to beside its commands. */
+/** Members of PreparedRequest beside its commands. */
 type Outcome = Partial<
   Pick<PreparedRequest, 'kind' | 'refusal' | 'checked' | 'malformedIds' | 'newest' | 'explanations'>
 >;
 
 const NONE = new Uint8Array(0);
 const NOTHING_TOLD: ReadonlyMap<number, Explanation> = new Map();
-/** No condition: cancel-all. */
 const EVERYTHING: CancelScope = { ok: true, condition: undefined, tokenId: undefined };
 
 export class BatchPreparer {
-  /** Commands of the batch prepared last. */
   readonly commands: CommandBuffer;
-  /** What hashing and recovering took in the batch prepared last. */
+  /** Milliseconds of hashing and recovering in the batch prepared last. */
   verifyMs = 0;
-  private readonly t: Tables;
+  private readonly tables: Tables;
   private readonly options: BatchOptions;
   private readonly orders: OrderPreparer;
   private readonly completer: CheckedCompleter;
   private readonly id = new Int32Array(ID_WORDS);
-  /** Of the batch, unix milliseconds. */
+  /** Unix milliseconds. */
   private time = 0;
 
-  constructor(t: Tables, commands: CommandBuffer, options: BatchOptions) {
-    this.t = t;
+  constructor(tables: Tables, commands: CommandBuffer, options: BatchOptions) {
+    this.tables = tables;
     this.commands = commands;
     this.options = options;
-    this.orders = new OrderPreparer(t, options);
+    this.orders = new OrderPreparer(tables, options);
     this.completer = new CheckedCompleter(options);
   }
 
@@ -173,7 +170,7 @@ export class BatchPreparer {
     return this.replace(parseReplace(body, parse), words, head);
   }
 
-  /** For the node that leads: nothing of it is applied here. */
+  /** Checks a request for the leader: nothing of it is applied here. */
   private check({ inputWords }: SlotView, head: number, body: Uint8Array): Outcome {
     const { commands } = this;
     const first = commands.words;
@@ -191,7 +188,7 @@ export class BatchPreparer {
     return checked === undefined ? {} : { checked };
   }
 
-  /** What another node has checked. */
+  /** Takes the result of a check by another node. */
   private complete(body: Uint8Array): Outcome {
     const { commands } = this;
     const first = commands.words;
@@ -225,7 +222,6 @@ export class BatchPreparer {
     return explanations === undefined ? {} : { explanations };
   }
 
-  /** The command of the cancel, then that of the order. */
   private replace(
     parsed: ReturnType<typeof parseReplace>,
     words: Int32Array,
@@ -247,7 +243,7 @@ export class BatchPreparer {
     return { malformedIds: malformedIdBytes(parsed.malformedIds) };
   }
 
-  /** The next part of a cancel of everything; a market or token that is not there has no orders. */
+  /** Encodes the next part of a cancel of everything; an unknown market or token has no orders. */
   private cancelAll(
     slot: SlotView,
     head: number,
@@ -271,16 +267,16 @@ export class BatchPreparer {
     return { newest };
   }
 
-  /** 0 = of any; undefined = not registered. */
+  /** 0 = any market; `undefined` = not registered. */
   private marketOf({ condition }: CancelScope): MarketRow | 0 | undefined {
     if (condition === undefined) return 0;
-    return findMarket(this.t, bytesToWords(condition, this.id), 0) || undefined;
+    return findMarket(this.tables, bytesToWords(condition, this.id), 0) || undefined;
   }
 
   private tokenOf({ tokenId }: CancelScope): TokenRow | 0 | undefined {
     if (tokenId === undefined) return 0;
     decimalToWords(tokenId, this.id, 0);
-    return findToken(this.t, this.id, 0) || undefined;
+    return findToken(this.tables, this.id, 0) || undefined;
   }
 
   private append(words: Int32Array): void {
@@ -303,7 +299,7 @@ function signerOf(words: Int32Array, head: number): Int32Array {
   return words.slice(at, at + ADDRESS_WORDS);
 }
 
-/** Views of the slot, which hold until the batch is done. */
+/** Views of the slot, valid until the batch is done. */
 function callerOf(words: Int32Array, head: number): Caller {
   const keyAt = head + RequestHead.apiKey;
   const addressAt = head + RequestHead.address;

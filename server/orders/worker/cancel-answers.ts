@@ -18,13 +18,13 @@ import {
   type CancelAllCursor,
   writeCancelAllHead,
 } from '../cancel/cancel-all.ts';
-import type { AnswerWriter } from './answers.ts';
+import type { ResultWriter } from './answers.ts';
 
 const CANCELED = Buffer.from('{"canceled":[');
 const NOT_CANCELED = Buffer.from('],"not_canceled":{');
 const FILLED = Buffer.from('},"filled":{');
 const FILLED_END = Buffer.from('}');
-/** Of all in `not_canceled`: they have one reason. */
+/** All in `not_canceled` have one reason. */
 const { code, detail, text: reasonText } = REJECTS[RejectReason.orderNotFound];
 const CODE = Buffer.from(`,${JSON.stringify({ detail, code }).slice(1, -1)}`);
 const END = Buffer.from('}');
@@ -37,27 +37,26 @@ const REASON = Buffer.from(`":${REASON_TEXT}`);
 /** `"0x` + 64 digits + `"`. */
 const ID_BYTES = 68;
 
-/** Members of `not_canceled` for texts that are no order id. */
 export function malformedIdBytes(texts: readonly string[]): Uint8Array {
   return Buffer.from(texts.map((text) => `${JSON.stringify(text)}:${REASON_TEXT}`).join(','));
 }
 
-/** What the order that ended last had traded, in micro-shares. */
-export function lastFilled(t: Tables): number {
-  return filledOf(t, closedOrder(t, closedCount(t) - 1));
+/** Micro-shares that the order which ended last had traded. */
+export function lastFilled(tables: Tables): number {
+  return filledOf(tables, closedOrder(tables, closedCount(tables) - 1));
 }
 
-function filledOf(t: Tables, row: OrderRow): number {
-  return orderOriginal(t, row) - orderRemaining(t, row);
+function filledOf(tables: Tables, row: OrderRow): number {
+  return orderOriginal(tables, row) - orderRemaining(tables, row);
 }
 
 /**
- * The whole answer to cancels by id, whose commands follow one another from word `first` on.
+ * Writes the answer to cancels by id, whose commands follow one another from word `first` on.
  *
  * @param filled micro-shares for each command; -1 = not cancelled
  */
 export function writeCancels(
-  out: AnswerWriter,
+  out: ResultWriter,
   commands: Int32Array,
   first: number,
   filled: readonly number[],
@@ -68,9 +67,8 @@ export function writeCancels(
   out.close(200);
 }
 
-/** The same as a part of an answer. */
-export function writeCancelBody(
-  out: AnswerWriter,
+function writeCancelBody(
+  out: ResultWriter,
   commands: Int32Array,
   first: number,
   filled: readonly number[],
@@ -102,16 +100,43 @@ export function writeCancelBody(
   out.copy(END);
 }
 
+const CANCEL = Buffer.from('{"cancel":');
+const ORDER = Buffer.from(',"order":');
+const NOT_PLACED = Buffer.from('null');
+const NO_MEMBERS = new Uint8Array(0);
+
+/**
+ * @param first word of the cancel command
+ * @param filled micro-shares that the cancelled order had traded; -1 = it was not cancelled
+ * @param writeOrder writes the result of the order; undefined = none was placed
+ */
+export function writeReplace(
+  out: ResultWriter,
+  commands: Int32Array,
+  first: number,
+  filled: number,
+  writeOrder: (() => void) | undefined,
+): void {
+  out.open();
+  out.copy(CANCEL);
+  writeCancelBody(out, commands, first, [filled], NO_MEMBERS);
+  out.copy(ORDER);
+  if (writeOrder === undefined) out.copy(NOT_PLACED);
+  else writeOrder();
+  out.copy(END);
+  out.close(200);
+}
+
 const head = Buffer.alloc(CANCEL_ALL_HEAD_BYTES);
 
-/** One part of a cancel of everything: the orders that ended from sequence `first` on. */
+/** Writes one part of a cancel of everything: the orders that ended from closed sequence `first` on. */
 export function writeCancelAllPart(
-  out: AnswerWriter,
-  t: Tables,
+  out: ResultWriter,
+  tables: Tables,
   first: number,
   next: CancelAllCursor,
 ): void {
-  const end = closedCount(t);
+  const end = closedCount(tables);
   const count = end - first;
   writeCancelAllHead(
     head,
@@ -121,20 +146,20 @@ export function writeCancelAllPart(
   out.open();
   out.copy(head);
   for (let n = first; n < end; n++) {
-    const place = closedOrder(t, n);
-    writeId(out, n - first, t.orderI, orderIdAt(place), ID_END);
+    const place = closedOrder(tables, n);
+    writeId(out, n - first, tables.orderI, orderIdAt(place), ID_END);
   }
   for (let n = first; n < end; n++) {
-    const place = closedOrder(t, n);
+    const place = closedOrder(tables, n);
     const idAt = orderIdAt(place);
-    writeFilled(out, n - first, t.orderI, idAt, filledOf(t, place));
+    writeFilled(out, n - first, tables.orderI, idAt, filledOf(tables, place));
   }
   out.close(200);
 }
 
-/** A comma behind another member, then the id in quotes, then what ends the member. */
+/** Writes a comma behind another member, the id in quotes, and the end of the member. */
 function writeId(
-  out: AnswerWriter,
+  out: ResultWriter,
   before: number,
   words: Int32Array,
   at: number,
@@ -147,7 +172,7 @@ function writeId(
 }
 
 function writeFilled(
-  out: AnswerWriter,
+  out: ResultWriter,
   before: number,
   words: Int32Array,
   at: number,

@@ -1,10 +1,9 @@
 /**
- * The bodies of DELETE /order, /orders and /cancel-market-orders, from bytes to checked values.
- * An id that is no digest is unknown like any other, not a fault: one odd text must
- * not keep the others from being cancelled.
- * Rules: docs/protocol.md#cancels
+ * Bodies of DELETE /order, /orders and /cancel-market-orders, and of POST /replace, from bytes to checked
+ * values. An id that is no digest is unknown like any other, not a fault: one odd text must not keep the
+ * others from being cancelled. Rules: docs/protocol.md#cancels, docs/protocol.md#replacing-an-order
  *
- * Thread: any. Non-goals: whether an order is there and whose it is.
+ * Thread: any. Not here: existence and owner of an order.
  */
 import { parseJson, TOO_MUCH, TOO_MUCH_DETAIL } from '../../common/json.ts';
 import { compileShape, type Shape } from '../../common/schema.ts';
@@ -17,7 +16,13 @@ import {
   CancelOrders,
   ONE_BOUNDS,
 } from '../intake/schemas.ts';
-import { invalid, type RequestRefused } from './order-parse.ts';
+import {
+  invalid,
+  type OrderItem,
+  type ParseRules,
+  parseOrder,
+  type RequestRefused,
+} from './order-parse.ts';
 
 export interface CancelIds {
   readonly ok: true;
@@ -85,6 +90,23 @@ export function parseCancelMarket(body: Uint8Array): CancelScope | RequestRefuse
     condition: market === '' ? undefined : condition,
     tokenId: tokenId === '' ? undefined : tokenId,
   };
+}
+
+interface Replacement {
+  readonly ok: true;
+  /** 32 bytes: the order that is cancelled. */
+  readonly id: Uint8Array;
+  readonly items: readonly OrderItem[];
+}
+
+/** Checks the cancel first, then the order; the first fault refuses the request. */
+export function parseReplace(body: Uint8Array, rules: ParseRules): Replacement | RequestRefused {
+  const canceled = parseCancelOrder(body);
+  if (!canceled.ok) return canceled;
+  const [id] = canceled.ids;
+  if (id === undefined) return invalid('orderID must be an order id');
+  const placed = parseOrder(body, rules);
+  return placed.ok ? { ok: true, id, items: placed.items } : placed;
 }
 
 function sortIds(texts: readonly string[]): CancelIds {

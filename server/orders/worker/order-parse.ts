@@ -22,7 +22,6 @@ import {
   OrderItemShape2,
 } from '../intake/schemas.ts';
 
-/** One submission item: its shape is checked, nothing else. */
 export interface OrderItem {
   /** False when an amount or the fee carries '-': such an order has no digest and is refused. */
   readonly digestable: boolean;
@@ -52,13 +51,13 @@ export interface OrderItem {
   readonly orderType: 'GTC' | 'GTD' | 'FOK' | 'FAK';
   readonly postOnly: boolean;
   readonly owner: string;
-  /** What version 2 signs in place of taker, nonce and fee rate; undefined = version 1. */
+  /** Fields that version 2 signs in place of taker, nonce and fee rate; `undefined` = version 1. */
   readonly version2: SignedFields2 | undefined;
 }
 
-/** How orders are read (RESOLVE_CONDITION_ID, ORDER_VERSION). */
+/** Settings RESOLVE_CONDITION_ID and ORDER_VERSION. */
 export interface ParseRules {
-  /** Whether conditionId may be left out. */
+  /** True when conditionId may be left out. */
   readonly resolvesCondition: boolean;
   readonly orderVersion: '1' | '2' | 'both';
 }
@@ -70,7 +69,6 @@ export interface RequestRefused {
   readonly code: RefusalCode;
   /** Names the fault and repeats nothing of the body. */
   readonly detail?: string;
-  /** In place of the usual text of the code. */
   readonly text?: string;
 }
 
@@ -92,7 +90,7 @@ const DECIMAL = 'must be a decimal string';
 const ADDRESS = 'must be a 20-byte hex address';
 const BYTES32 = 'must be 32 bytes in hex';
 
-/** What each member must be, in the words of a `detail`. */
+/** Rules of members, in the words of a `detail`. */
 const RULES: Readonly<Record<string, string>> = {
   order: 'must be an object',
   tokenId: DECIMAL,
@@ -162,7 +160,7 @@ export function parseOrders(body: Uint8Array, maxOrders: number, rules = USUAL):
   return { ok: true, items };
 }
 
-/** Reads the body of POST /order: one item, and no index in a `detail`. */
+/** Reads the body of POST /order; a `detail` has no index. */
 export function parseOrder(body: Uint8Array, rules = USUAL): ParsedOrders {
   const sent = parseJson(body, ONE_BOUNDS);
   if (sent === undefined) return invalid('body must be JSON');
@@ -173,7 +171,7 @@ export function parseOrder(body: Uint8Array, rules = USUAL): ParsedOrders {
   return invalid(item.startsWith('.') ? item.slice(1) : `body${item}`);
 }
 
-/** Of version 2: it has a time where version 1 has a nonce. Anything else counts as version 1. */
+/** Version 2 has a time where version 1 has a nonce. Anything else counts as version 1. */
 function isVersion2(sent: unknown): boolean {
   const order = (sent as { order?: { nonce?: unknown; timestamp?: unknown } } | null)?.order;
   return order?.timestamp !== undefined && order.nonce === undefined;
@@ -188,7 +186,7 @@ function mismatch(which: string, { orderVersion }: ParseRules): ParsedOrders {
   return { ok: false, code: 'ORDER_VERSION_MISMATCH', detail };
 }
 
-/** The item, or what is wrong with it: `.order.salt must be ...`, ` must be an object`. */
+/** Returns the item, or its fault: `.order.salt must be ...`, ` must be an object`. */
 function checkItem(
   sent: unknown,
   bytes: Uint8Array,
@@ -223,7 +221,7 @@ function describeFault(fault: Fault): string {
   return `.${fault.path.join('.')} ${rule}`;
 }
 
-/** The item, or the name of the member of `order` whose text is malformed. */
+/** Returns the item, or the member of `order` whose text is malformed. */
 function readItem(sent: SentItem, bytes: Uint8Array): OrderItem | keyof SentOrder {
   const order = sent.order;
   const maker = bytes.subarray(0, SIGNER_AT);
@@ -271,7 +269,6 @@ function readItem(sent: SentItem, bytes: Uint8Array): OrderItem | keyof SentOrde
   };
 }
 
-/** As readItem, of version 2. */
 function readItem2(
   sent: SentItem2,
   bytes: Uint8Array,
@@ -290,7 +287,7 @@ function readItem2(
   return typeof item === 'string' ? item : { ...item, version2 };
 }
 
-/** 1 when the text opens with '-', else 0: where its digits start. */
+/** 1 when the text opens with '-', else 0: start of its digits. */
 function minusSigns(text: string): 0 | 1 {
   return text.charCodeAt(0) === MINUS ? 1 : 0;
 }

@@ -50,7 +50,7 @@ interface Running {
   readonly failed: Failed;
 }
 
-/** The worker's own file, in the form in which this one runs: source under tsx, or compiled. */
+/** Worker file in the form in which this one runs: source under tsx, or compiled. */
 const EXTENSION = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
 
 const LOADED_LOOK_MS = 5;
@@ -64,21 +64,20 @@ export function openPool(options: PoolOptions): WorkerPool {
 }
 
 class Pool implements WorkerPool {
-  private readonly o: PoolOptions;
+  private readonly options: PoolOptions;
   private readonly lanes: Lanes;
   private readonly piscina: Piscina<number, Int32Array>;
-  /** The one used last comes last: its worker has the most in its caches. */
+  /** The lane used last comes last: its worker has the most in its caches. */
   private readonly free: number[];
-  /** By lane: where its next batch goes, and how many it has. */
+  /** Next queue position of each lane, and number of its batches. */
   private readonly nextPlace: number[];
   private readonly load: number[];
-  /** In the order of their batches. */
   private running: Running[] = [];
   private isWatching = false;
   private isClosing = false;
 
   constructor(options: PoolOptions) {
-    this.o = options;
+    this.options = options;
     const { workers } = options;
     this.lanes = Lanes.allocate(workers);
     const file = options.file ?? new URL(`./worker.${EXTENSION}`, import.meta.url);
@@ -126,7 +125,7 @@ class Pool implements WorkerPool {
     await this.piscina.destroy();
   }
 
-  /** Has a worker serve the lane, whatever becomes of it. */
+  /** Keeps a worker on the lane, whatever happens to the worker. */
   private async runLane(lane: number): Promise<void> {
     while (!this.isClosing) {
       try {
@@ -137,7 +136,7 @@ class Pool implements WorkerPool {
         this.lanes.markUnserved(lane);
         const hadBatch = this.end(lane, ({ failed }) => failed(error as Error));
         if (hadBatch) continue;
-        this.o.report(error);
+        this.options.report(error);
         // One that cannot even load shall not keep the process busy.
         await sleep(IDLE_DEATH_MS);
       }
@@ -159,7 +158,7 @@ class Pool implements WorkerPool {
     return true;
   }
 
-  /** Waits for what is running, as long as anything is. */
+  /** Waits for running batches as long as there are any. */
   private async watch(): Promise<void> {
     this.isWatching = true;
     while (this.running.length > 0 && !this.isClosing) {

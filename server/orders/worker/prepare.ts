@@ -1,8 +1,8 @@
 /**
- * Before the apply turn: one checked order item becomes an engine command. All that depends on the
- * request alone happens here, in parallel with other workers: ids, digest, signature. What depends
- * on state or time waits for the turn; a rule that already failed travels as a verdict, so that the
- * first failing rule of the whole list is the one reported (docs/protocol.md#order-of-checks).
+ * One checked order item as an engine command, before the writer turn. All that depends on the request alone
+ * happens here, in parallel with other workers: ids, digest, signature. Rules of state or time wait for the
+ * turn. A rule that failed already travels as a verdict, so that the first failing rule of the whole list is
+ * reported (docs/protocol.md#order-of-checks).
  *
  * Thread: a worker; scratch belongs to the instance.
  */
@@ -44,9 +44,9 @@ import type { Explanation } from './result-details.ts';
 import { RowCache } from './row-cache.ts';
 import type { SignatureDiagnosis } from './signature-diagnosis.ts';
 
-/** The sender of the request, as the level-2 check found it. */
+/** Sender of the request, as the level-2 check found it. */
 export interface Caller {
-  /** The UUID's 4 words, and 5 of the address. */
+  /** 4 words of the UUID, and 5 of the address. */
   readonly apiKey: Int32Array;
   readonly address: Int32Array;
 }
@@ -58,7 +58,7 @@ export interface PrepareOptions {
   readonly banned: Pick<BannedAddresses, 'has'>;
   /** Status (engine/tables/codes.ts) of an order that has left memory, by its id; 0 = no such order. */
   readonly knownStatus: (id: Uint8Array) => number;
-  /** `undefined`: nobody is told why a signature is wrong. */
+  /** `undefined`: wrong signatures are not explained. */
   readonly diagnosis?: SignatureDiagnosis | undefined;
 }
 
@@ -67,7 +67,7 @@ const CONTRACT_WALLET = 3;
 const NEVER = Number.MAX_SAFE_INTEGER;
 
 const fault = (detail: string): Explanation => ({ detail, facts: {} });
-/** Of signatures that need no diagnosis. */
+/** Faults of signatures that need no diagnosis. */
 const FAULTS = {
   maker: fault('with signatureType 0 maker and signer are one wallet'),
   wallet: fault('maker is not the wallet of this signer for this signatureType'),
@@ -79,9 +79,9 @@ const FAULTS = {
 export class OrderPreparer {
   /** Digest of the order prepared last: its id, 32 bytes. */
   readonly digest = new Uint8Array(32);
-  /** Why the signature of the order prepared last is wrong, where somebody is told. */
+  /** Fault of the signature of the order prepared last, where results have codes. */
   explanation: Explanation | undefined;
-  private readonly t: Tables;
+  private readonly tables: Tables;
   private readonly options: PrepareOptions;
   private readonly words = new Int32Array(8);
   private readonly recovered = new Uint8Array(20);
@@ -95,13 +95,12 @@ export class OrderPreparer {
   private readonly tokens = new RowCache((text) => this.lookForToken(text));
   private readonly markets = new RowCache((text) => this.lookForMarket(text));
 
-  constructor(t: Tables, options: PrepareOptions) {
-    this.t = t;
+  constructor(tables: Tables, options: PrepareOptions) {
+    this.tables = tables;
     this.options = options;
     this.wallets = new Wallets(options.walletFactories);
   }
 
-  /** Appends the command of one item to `out`. */
   prepare(item: OrderItem, caller: Caller, out: CommandBuffer): void {
     const token = this.tokens.find(item.tokenId);
     let precheck = this.earlyReason(item, caller, token);
@@ -148,15 +147,15 @@ export class OrderPreparer {
   }
 
   private lookForToken(id: string): TokenRow | 0 {
-    return decimalToWords(id, this.words, 0) ? findToken(this.t, this.words, 0) : 0;
+    return decimalToWords(id, this.words, 0) ? findToken(this.tables, this.words, 0) : 0;
   }
 
   private lookForMarket(condition: string): MarketRow | 0 {
     if (!hexToBytes(condition, 32, this.condition, 0)) return 0;
-    return findMarket(this.t, bytesToWords(this.condition, this.words), 0);
+    return findMarket(this.tables, bytesToWords(this.condition, this.words), 0);
   }
 
-  /** Rules 1 to 4, or 0. Registrations only ever appear, so an answer found here stays true. */
+  /** Returns rule 1 to 4, or 0. Registrations only ever appear, so an answer found here stays true. */
   private earlyReason(item: OrderItem, caller: Caller, token: TokenRow | 0): number {
     const isCaller =
       uuidToWords(item.owner, this.owner) &&
@@ -173,15 +172,14 @@ export class OrderPreparer {
     const market = this.markets.find(item.conditionId);
     if (market === 0) return RejectReason.conditionUnknown;
     if (token === 0) return RejectReason.tokenUnknown;
-    const owner = tokenMarket(this.t, token);
+    const owner = tokenMarket(this.tables, token);
     return owner === market ? 0 : RejectReason.tokenOfOtherCondition;
   }
 
-  /** Digest, duplicate that has left memory, wallet, signature. */
   private verify(item: OrderItem, token: TokenRow): number {
-    const { options, t } = this;
-    const market = tokenMarket(t, token);
-    const flags = marketFlags(t, market);
+    const { options, tables } = this;
+    const market = tokenMarket(tables, token);
+    const flags = marketFlags(tables, market);
     const isNegRisk = (flags & MarketFlag.negRisk) !== 0;
     const ofVersion = options.separators[item.version2 === undefined ? 1 : 2];
     const separator = isNegRisk ? ofVersion.negRiskSeparator : ofVersion.separator;
@@ -217,7 +215,7 @@ export class OrderPreparer {
     return false;
   }
 
-  /** The first fault is the one that is told. */
+  /** Keeps the first fault only. */
   private explain(fault: Explanation): false {
     if (this.options.diagnosis !== undefined) this.explanation ??= fault;
     return false;

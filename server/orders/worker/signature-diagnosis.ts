@@ -33,20 +33,20 @@ export interface DiagnosisOptions {
   readonly workers: number;
 }
 
-/** A signed order as the check has it. */
+/** Signed order, as the check has it. */
 export interface SuspectOrder extends SignedFields {
   readonly version2: SignedFields2 | undefined;
   readonly signature: Uint8Array;
 }
 
-/** Something that the client may have signed in place of what this node takes. */
+/** Order that the client may have signed in place of the one that this node takes. */
 interface Candidate {
   readonly text: string;
   readonly separator: Uint8Array;
   readonly signatureType?: number;
 }
 
-/** Most recoveries for a request. A long one comes in parts, of which only the first has them. */
+/** Most recoveries for a request; in a long one only the first part has them. */
 const RECOVERIES = 2;
 /** Requests in a row of one wallet, then one each second. */
 const WALLET_BURST = 8;
@@ -68,7 +68,7 @@ interface Wallet {
 export class SignatureDiagnosis {
   private recoveries = 0;
   private readonly candidates = new Map<string, readonly Candidate[]>();
-  private readonly o: DiagnosisOptions;
+  private readonly options: DiagnosisOptions;
   private readonly wallets = new Map<string, Wallet>();
   private readonly digest = new Uint8Array(32);
   private readonly recovered = new Uint8Array(20);
@@ -79,25 +79,27 @@ export class SignatureDiagnosis {
   private isSpent = true;
 
   constructor(options: DiagnosisOptions) {
-    this.o = options;
+    this.options = options;
     this.perSecond = Math.max(1, NODE_PER_SECOND / options.workers);
     this.tokens = this.perSecond;
   }
 
-  /** Returns how many recoveries were made since the last call. */
   takeRecoveries(): number {
     const { recoveries } = this;
     this.recoveries = 0;
     return recoveries;
   }
 
-  /** @param now the time of the batch, unix milliseconds @param isFirst whether it is no later part of a request */
+  /**
+   * @param now unix milliseconds of the batch
+   * @param isFirst false for a later part of a request
+   */
   beginRequest(now: number, isFirst: boolean): void {
     this.now = now;
     this.isSpent = !isFirst;
   }
 
-  /** @param recovered whose signature it is, 20 bytes; it is not the signer */
+  /** @param recovered address that made the signature, 20 bytes; not the signer */
   explain(order: SuspectOrder, isNegRisk: boolean, recovered: Uint8Array): Explanation {
     const of = checksumAddress(recovered);
     const signer = checksumAddress(order.signer);
@@ -118,7 +120,7 @@ export class SignatureDiagnosis {
     return { detail: `${whose}; it would fit ${fits}`, facts: { ...facts, fits } };
   }
 
-  /** Returns the candidates that were tried, and which fits; undefined when the budget is spent. */
+  /** Returns the candidates that were tried, and the one that fits; `undefined` when the budget is spent. */
   private looked(
     order: SuspectOrder,
     isNegRisk: boolean,
@@ -153,7 +155,7 @@ export class SignatureDiagnosis {
     );
   }
 
-  /** Counts a request of a wallet; returns undefined when the wallet may have no more for now. */
+  /** Counts a request of a wallet; `undefined` when its budget is spent. */
   private walletOf(address: Uint8Array): Wallet | undefined {
     const key = Buffer.from(address).toString('latin1');
     const known = this.wallets.get(key);
@@ -193,7 +195,7 @@ export class SignatureDiagnosis {
   }
 
   private listed(version: 1 | 2, isNegRisk: boolean, signatureType: number): Candidate[] {
-    const own = this.o.domains[version];
+    const own = this.options.domains[version];
     const contract = contractOf(own, isNegRisk);
     const inDomain = (text: string, domain: SigningDomain): Candidate => ({
       text,
@@ -211,7 +213,7 @@ export class SignatureDiagnosis {
       signatureType: type,
     }));
     const otherVersion = version === 1 ? '2' : '1';
-    const ofOther = this.o.domains[version === 1 ? 2 : 1];
+    const ofOther = this.options.domains[version === 1 ? 2 : 1];
     const versions = [
       inDomain(`domain version ${otherVersion}`, {
         ...own,
@@ -223,7 +225,7 @@ export class SignatureDiagnosis {
         verifyingContract: contractOf(ofOther, isNegRisk),
       }),
     ];
-    const others = this.o.published.filter(({ contract: at }) => at !== own.contract);
+    const others = this.options.published.filter(({ contract: at }) => at !== own.contract);
     const published = others.flatMap((domain) =>
       [isNegRisk, !isNegRisk].map((risk) => {
         const address = contractOf(domain, risk);

@@ -1,12 +1,11 @@
 /**
- * The task of a worker thread: one batch after the other, each from verification to its answers.
- * Parse, hash, recover signers in parallel with other workers; wait for the apply turn; apply; leave answers
- * and words for the log in the slot; pass the turn on. Nothing of it is asynchronous: between batches the thread
- * sleeps in an atomic wait, and its event loop has a turn only once in many batches (pool.ts).
+ * Task of a worker thread: one batch after the other, each from verification to its answers. It parses,
+ * hashes and recovers signers in parallel with other workers, waits for the writer turn, applies, leaves
+ * answers and log words in the slot, and passes the turn on. Nothing is asynchronous: between batches the
+ * thread sleeps in an atomic wait, and its event loop iterates only once in many batches (pool.ts).
  *
- * Failing before the turn costs this batch an error. Failing inside it poisons the memory and does
- * not pass the turn on: the process stops, and recovery rebuilds what this thread may have half
- * changed.
+ * A failure before the turn costs this batch an error. A failure inside it poisons the memory and does not
+ * pass the turn on: the process stops, and recovery rebuilds the tables.
  */
 
 import { CommandBuffer } from '../../../engine/commands.ts';
@@ -48,19 +47,17 @@ export interface WorkerSetup {
   readonly separators: OrderSeparators;
   readonly verifySignatures: boolean;
   readonly walletFactories: WalletFactories;
-  /** Of BannedAddresses. */
+  /** Memory of BannedAddresses. */
   readonly banned: SharedArrayBuffer;
   readonly maxBatchOrders: number;
   readonly parse: ParseRules;
   readonly orderTexts: OrderTexts;
-  /** Results have the code of their refusal. */
   readonly resultCodes: boolean;
-  /** For results that say why a signature is wrong. */
   readonly diagnosis: DiagnosisOptions;
-  /** A duplicate is answered as the first time. */
+  /** Duplicates get their first answer again. */
   readonly replaysDuplicates: boolean;
   readonly dataDir: string;
-  /** Whether somebody wants to know what the stages take. */
+  /** True when the stages are measured. */
   readonly measures: boolean;
 }
 
@@ -87,18 +84,17 @@ const preparer = new BatchPreparer(engine.t, commands, {
 });
 const first = setup.replaysDuplicates ? new FirstAnswers(engine.t, closedOrders) : undefined;
 const applier = new BatchApplier(engine, commands, setup.orderTexts, setup.resultCodes, first);
-/** Whether an id may have left memory by the time of this batch's turn: then the disk is searched, too. */
+/** True when an id may have left memory by the turn of this batch: then the disk is searched, too. */
 let idsMayHaveLeft = false;
-/** So many closed orders at most. */
+/** Upper bound of closed orders that have left memory. */
 let forgotten = 0;
 let reach = 0;
 
-/** Runs the batches of a lane. */
 export default function serve(lane: number): Promise<Int32Array> {
   return serveLane(lane, run);
 }
 
-/** Runs the batch in slot `index`; the result is what the slot has no room for. */
+/** Runs the batch in slot `index`; returns events that have no room in the slot. */
 export function run(index: number): Int32Array | undefined {
   try {
     return runBatch(slots[index]!);
@@ -148,7 +144,7 @@ function isRecord({ inputWords }: SlotView): boolean {
   return inputWords[RequestHead.kind] === RequestKind.record;
 }
 
-/** Where another node leads: nothing is checked again but that the effect is the same. */
+/** Prepares a record of another node: it is applied without checks, and its effect must be the same. */
 function prepareRecord(slot: SlotView): () => void {
   const bytes = slot.inputWords[RequestHead.bytes]!;
   const at = 4 * RequestHead.words;
