@@ -20,7 +20,7 @@ import { aligned } from '../common/terminal.ts';
 import { type Options, Refused, type Run } from './context.ts';
 import { numberOf, textOf, timeOf } from './settings.ts';
 
-/** What is printed of each run: a column each. */
+/** Printed columns of a run. */
 const COLUMNS: Readonly<Record<string, (result: BacktestResult) => string>> = {
   run: ({ name }) => name,
   profit: ({ figures }) => figures.profit.toFixed(2),
@@ -75,7 +75,7 @@ export const runBacktest: Run = async (context, [recording = '', ...files], opti
   return 'done';
 };
 
-/** A run of the strategy of a file. Rejections of promises that the strategy keeps to itself end it, too. */
+/** Runs the strategy of a file. A rejected promise of the strategy that nothing waits for ends the run too. */
 async function runOf(
   recording: string,
   file: string,
@@ -117,7 +117,7 @@ function optionsOf(options: Options): BacktestOptions {
   };
 }
 
-/** The default export of a module: a strategy, or a function that makes one. */
+/** Loads the default export of a module: a strategy, or a function that makes one. */
 async function strategyOf(file: string): Promise<StrategySource> {
   const { default: strategy } = await imported(file);
   const isSource = typeof strategy === 'function' || typeof strategy === 'object';
@@ -141,7 +141,7 @@ async function imported(file: string): Promise<{ default?: unknown }> {
   }
 }
 
-/** Runs of one name get numbers. */
+/** Numbers the runs of one name. */
 function withDistinctNames(results: readonly BacktestResult[]): BacktestResult[] {
   return results.map((result, i) => {
     const same = results.filter(({ name }) => name === result.name);

@@ -1,4 +1,4 @@
-/** Lists by pages: as a table, as lines of JSON, or as CSV; `--limit` rows from the place of `--after` on. */
+/** Lists by pages: as a table, as lines of JSON, or as CSV; `--limit` rows after the cursor of `--after`. */
 import { type CsvColumns, csvFormat } from '../common/csv.ts';
 import type { Output } from '../common/terminal.ts';
 import { type Cells, tableLines } from './command.ts';
@@ -7,31 +7,28 @@ import { numberOf, textOf } from './settings.ts';
 
 export interface ListPage<Row> {
   readonly rows: readonly Row[];
-  /** Value of `--after` for the next page; undefined at the end. */
+  /** Value of `--after` for the next page; `undefined` at the end. */
   readonly next: string | undefined;
 }
 
 export interface List<Row extends object> {
-  /** One request; a page may be short, or empty, and have further ones. */
+  /** Requests a page, which may be short or empty although further ones follow. */
   readonly page: (
     context: Context,
     options: Options,
     from: { readonly limit: number; readonly after: string | undefined },
   ) => Promise<ListPage<Row>>;
-  /** Columns of the CSV. */
   readonly columns: CsvColumns<Row>;
-  /** Columns of the table for people. */
   readonly shown: (options: Options) => Cells<Row>;
-  /** Headings whose cells are numbers. */
+  /** Headings with cells of numbers. */
   readonly numbers?: readonly string[];
-  /** Rows that are shown dimmed. */
   readonly isDim?: (row: Row) => boolean;
-  /** Lines of the table for one row, where there are several. */
+  /** Splits a row into several lines of the table. */
   readonly split?: (row: Row, options: Options) => readonly Row[];
 }
 
 const LIMIT = 100;
-/** The most that a request asks for. */
+/** Rows of one request. */
 const PAGE = 500;
 
 export function listCommand<Row extends object>(list: List<Row>): Run {
@@ -73,7 +70,6 @@ function write<Row extends object>(
   printTable(stdout, lines, { cells: shown(options), numbers, isDim });
 }
 
-/** Prints a table with a bold head. */
 export function printTable<Row>(
   stdout: Output,
   rows: readonly Row[],

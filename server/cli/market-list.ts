@@ -1,4 +1,4 @@
-/** `market list` and `event list`: what the catalog of a node that runs has, by its public API. */
+/** `market list` and `event list`: the catalog of a running node by its public API. */
 import { textList } from '../../storage/catalog/catalog-json.ts';
 import { plainColumn, textColumn } from '../common/csv.ts';
 import type { Cells } from './command.ts';
@@ -7,7 +7,6 @@ import { type ListPage, listCommand } from './list-command.ts';
 import { answerOf, baseOf } from './node-request.ts';
 import { textOf } from './settings.ts';
 
-/** Members of a market of the catalog API that are read. */
 interface ApiMarket {
   readonly id: string;
   readonly slug: string;
@@ -45,7 +44,7 @@ interface Outcome {
   readonly price: string;
 }
 
-/** A market; with `--tokens` one outcome of a market. */
+/** Row of a market, or with `--tokens` of one outcome. */
 interface MarketRow {
   readonly id: string;
   readonly slug: string;
@@ -71,13 +70,13 @@ interface EventRow {
   readonly markets: number;
 }
 
-/** Parameters of the node by value of `--state`. */
+/** Query parameters by value of `--state`. */
 const STATES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   open: { closed: 'false', accepting_orders: 'true' },
   halted: { closed: 'false', accepting_orders: 'false' },
   closed: { closed: 'true' },
 };
-/** Parameters of the node by value of `--by`; the largest or the next ones first. */
+/** Query parameters by value of `--by`: largest or next ones first. */
 const ORDERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   new: {},
   volume: { order: 'volumeNum', ascending: 'false' },
@@ -123,16 +122,16 @@ export const listMarkets = listCommand<MarketRow>({
 });
 
 const MARKET_CELLS: Cells<MarketRow> = {
-  number: ({ id }) => id,
-  slug: ({ slug }) => slug,
-  state: ({ state }) => state,
+  number: 'id',
+  slug: 'slug',
+  state: 'state',
   prices: ({ outcomes }) => outcomes.map((row) => `${row.outcome} ${row.price}`).join(', '),
-  volume: ({ volume }) => volume,
-  ends: ({ end }) => end,
+  volume: 'volume',
+  ends: 'end',
 };
 const TOKEN_CELLS: Cells<MarketRow> = {
-  number: ({ id }) => id,
-  slug: ({ slug }) => slug,
+  number: 'id',
+  slug: 'slug',
   outcome: ({ outcomes }) => outcomes[0]!.outcome,
   price: ({ outcomes }) => outcomes[0]!.price,
   token: ({ outcomes }) => outcomes[0]!.token_id,
@@ -164,12 +163,12 @@ export const listEvents = listCommand<EventRow>({
     markets: plainColumn(({ markets }) => markets),
   },
   shown: () => ({
-    number: ({ id }) => id,
-    slug: ({ slug }) => slug,
-    state: ({ state }) => state,
-    markets: ({ markets }) => String(markets),
-    volume: ({ volume }) => volume,
-    ends: ({ end }) => end,
+    number: 'id',
+    slug: 'slug',
+    state: 'state',
+    markets: 'markets',
+    volume: 'volume',
+    ends: 'end',
   }),
   numbers: ['number', 'markets', 'volume'],
   isDim: ({ state }) => state !== 'open',
@@ -182,7 +181,6 @@ interface Asked {
   readonly after: string | undefined;
 }
 
-/** One page of a list by cursor. */
 async function pageOf<Api, Row>(
   context: Context,
   options: Options,
@@ -216,7 +214,7 @@ function tagOf(options: Options): Readonly<Record<string, string>> {
   return tag === undefined ? {} : { tag_slug: tag };
 }
 
-/** Returns the sort order of events, whose statistics have names of their own. */
+/** Sort order of events, whose statistics have names of their own. */
 function eventOrder(options: Options): Readonly<Record<string, string>> {
   const { order, ...rest } = chosen(options, 'by', ORDERS);
   return order === undefined ? rest : { ...rest, order: order.replace(/Num$/, '') };
@@ -250,7 +248,7 @@ function stateOf(market: ApiMarket, outcomes: readonly Outcome[]): string {
   return market.acceptingOrders ? 'open' : 'halted';
 }
 
-/** A node that syncs a catalog may know no more than that something is proposed. */
+/** State of a market with a proposal. A node that syncs a catalog may lack its terms. */
 function proposedState(
   { proposedPrices, umaEndDate }: ApiMarket,
   outcomes: readonly Outcome[],
@@ -261,7 +259,7 @@ function proposedState(
   return `proposed: ${paidText(paid)} from ${umaEndDate}`;
 }
 
-/** The outcome that pays all, or what each pays. */
+/** The outcome that pays all, or the payout of each. */
 function paidText(outcomes: readonly Outcome[]): string {
   const winner = outcomes.find(({ price }) => price === '1');
   return winner?.outcome ?? outcomes.map(({ outcome, price }) => `${outcome} ${price}`).join(', ');

@@ -1,4 +1,4 @@
-/** `play`: a node whose market time is that of a recording, in this process, on a directory of its own. */
+/** `play`: a node with the market time of a recording, in this process, on a temporary directory. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -10,10 +10,9 @@ import { type Context, type Options, Refused, type Run } from './context.ts';
 import { configOf, textOf, timeOf } from './settings.ts';
 import { start } from './start-command.ts';
 
-/** By the option that stands in their place. */
+/** Settings by the option that replaces them. */
 const TIMES = { from: 'PLAY_FROM', to: 'PLAY_TO' } as const;
 
-/** Never resolves: the node ends the process. */
 export const play: Run = async (context, [file = ''], options) => {
   if (file === '') throw new Refused('which FILE?');
   // What a play leaves is worth nothing, and the next one begins from nothing.
@@ -44,7 +43,7 @@ function timesOf(options: Options): Readonly<Record<string, string>> {
   return Object.fromEntries(given);
 }
 
-/** The catalog of the recording becomes that of the node. */
+/** Imports the catalog of the recording into the node's directory. */
 async function importCatalog(file: string, context: Context): Promise<boolean> {
   const { catalog } = await openRecording(file).catch((error: Error) => {
     const isKnown = error instanceof RecordingDamaged || 'code' in error;

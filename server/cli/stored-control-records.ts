@@ -1,4 +1,4 @@
-/** The control records of a DATA_DIR: what is kept of them, and those of the log behind it. */
+/** Control records of a DATA_DIR: the rows of keys/, and those of the log after their position. */
 
 import { ControlRecordStore } from '../../storage/control-records/control-record-store.ts';
 import type { ControlRecord } from '../../storage/control-records/control-records.ts';

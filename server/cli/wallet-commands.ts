@@ -31,8 +31,8 @@ export const listWallets = listCommand<WalletRow>({
     positions: plainColumn(({ positions }) => positions),
   },
   shown: () => ({
-    wallet: ({ wallet }) => wallet,
-    name: ({ name }) => name,
+    wallet: 'wallet',
+    name: 'name',
     orders: (row) => String(row.open_orders),
     positions: ({ positions }) => String(positions ?? ''),
     cash: ({ cash }) => cash?.total ?? '',

@@ -1,6 +1,6 @@
 /**
- * Writes a control record to the log of a directory on which no node runs: the tables are made from image and log as a
- * start makes them, take the control record as one more batch, and its record is appended. Time does not pass in it.
+ * Append of a control record to the log of a directory on which no node runs. The tables are made from snapshot and
+ * log as in a start, apply the record as one more batch, and it is appended. Time does not pass in it.
  *
  * Thread: a command-line tool, which has the lock of the directory.
  */
@@ -23,7 +23,7 @@ export interface AppendOptions {
   readonly log: (line: string) => void;
 }
 
-/** Resolves once it is durable; rejects with an Error that says why it cannot be written. */
+/** Resolves once it is durable. Rejects with an Error that says why it cannot be written. */
 export async function appendControlRecord(
   options: AppendOptions,
   record: ControlRecord,

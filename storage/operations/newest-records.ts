@@ -1,6 +1,6 @@
 /**
- * The newest records of a directory on which no node runs, once its tables have been made from image and log and are
- * what the log says. Nothing is written.
+ * Newest records of a directory on which no node runs, after its tables were made from snapshot and log and agree
+ * with the log. Writes nothing.
  *
  * Thread: a command-line tool, which has the lock of the directory.
  */
@@ -21,17 +21,17 @@ export interface NewestRecords {
   /** Sequence of the newest batch, and the digest of the engine after it. */
   readonly sequence: number;
   readonly digest: number;
-  /** Up to the newest one, oldest first; at least one. */
+  /** Records up to the newest one, oldest first; at least one. */
   readonly records: readonly LogEntry[];
-  /** Digest after an older batch; undefined where the directory has no record of it. */
+  /** Digest after an older batch; `undefined` when its record is not in the directory. */
   digestAt(sequence: number): number | undefined;
 }
 
-/** Nodes that are behind by no more need no copy of another one. */
+/** Records behind which a node needs no copy of another one. */
 const RECORDS_MAX = 1_000;
 const BYTES_MAX = 2 ** 19;
 
-/** Undefined: it has no record. Rejects with an Error that says what is damaged. */
+/** Resolves with `undefined` when there is no record. Rejects with an Error that names the damage. */
 export async function newestRecords(options: NewestOptions): Promise<NewestRecords | undefined> {
   const { dataDir } = options;
   const log = await FileLog.open({
@@ -68,7 +68,7 @@ function recordsFrom(log: FileLog, from: number, to: number): LogEntry[] {
   return records;
 }
 
-/** Index of the oldest record of those that have room together; the newest one has. */
+/** Index of the oldest of the records that fit together; the newest one always fits. */
 function fittingFrom(records: readonly LogEntry[]): number {
   let bytes = 0;
   for (let i = records.length - 1; i >= 0; i--) {

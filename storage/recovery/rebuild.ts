@@ -19,11 +19,11 @@ import { batchOf, replay } from './replay.ts';
 
 export interface Rebuilt {
   readonly t: Tables;
-  /** The batch of the snapshot that it started from; 0 = none. */
+  /** Batch of the snapshot that it started from; 0 = none. */
   readonly snapshot: number;
-  /** The batch after which the tables were in this state. */
+  /** Batch after which the tables were in this state. */
   readonly sequence: number;
-  /** The oldest fill in the ring. */
+  /** Oldest fill in the ring. */
   readonly firstFill: number;
 }
 

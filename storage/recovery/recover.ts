@@ -22,10 +22,9 @@ import { batchOf, replay } from './replay.ts';
 
 export interface Recovered {
   readonly engine: Engine;
-  /** The batch of the snapshot that it started from; 0 = none. */
+  /** Batch of the snapshot that it started from; 0 = none. */
   readonly snapshot: number;
   readonly replayed: number;
-  /** The oldest fill in the ring. */
   readonly firstFill: number;
 }
 
@@ -60,10 +59,9 @@ export function recover(
 }
 
 /**
- * The tables from which a follower begins, chosen so that it applies again every batch that LMDB
- * lacks. LMDB has the batches up to `sequence`. When log and snapshots do not reach back so far,
- * the oldest possible ones. Throws an Error when no snapshot leads up to the log.
- * @param events takes what the engine does from then on
+ * Tables from which a projector begins, chosen so that it applies again every batch that LMDB lacks. LMDB has the
+ * batches up to `sequence`. When log and snapshots do not reach back so far, the oldest possible ones. Throws an
+ * Error when no snapshot leads up to the log. @param events takes the engine events from then on
  */
 export function beginBehind(
   { capacities, logFirst }: { readonly capacities: Capacities; readonly logFirst: number },
@@ -84,7 +82,6 @@ export function beginBehind(
   return begun;
 }
 
-/** The parts of a log that recovery uses. */
 export type LogBehind = Pick<Log, 'digest' | 'first' | 'last' | 'read'>;
 
 /**
