@@ -58,10 +58,13 @@ export function tableLines<Row>(
 ): string[] {
   const headings = Object.keys(cells);
   const columns = Object.values(cells);
-  const lines = rows.map((row) =>
-    columns.map((cell) => (typeof cell === 'function' ? cell(row) : String(row[cell]))),
-  );
+  const lines = rows.map((row) => columns.map((cell) => cellOf(row, cell)));
   return aligned([headings, ...lines], (column) => numbers.includes(headings[column]!));
+}
+
+/** Text of a cell; '' for an absent member. */
+export function cellOf<Row>(row: Row, cell: Cells<Row>[string]): string {
+  return typeof cell === 'function' ? cell(row) : String(row[cell] ?? '');
 }
 
 /** Prints rows as a table, or with `--json` as a line of JSON each. */

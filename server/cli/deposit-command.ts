@@ -12,7 +12,7 @@ import { type Context, type Options, Refused, type Run } from './context.ts';
 import { type Deposit, type DepositFile, readDeposits } from './deposit-file.ts';
 import { AnswerError } from './node-request.ts';
 import { operate } from './operate.ts';
-import { textOf } from './settings.ts';
+import { optionOf, textOf } from './settings.ts';
 
 type Paid = OperationOutput<'POST /admin/ledger/deposits'>;
 
@@ -23,15 +23,13 @@ const CONFLICT = 409;
 
 const one = command(
   'POST /admin/ledger/deposit',
-  ([wallet = '', amount = ''], options) => {
-    const signer = textOf(options, 'signer');
-    return given({
+  ([wallet = '', amount = ''], options) =>
+    given({
       wallet: walletOf(wallet),
       amount,
-      signer: signer === undefined ? undefined : walletOf(signer, '--signer'),
+      signer: optionOf(options, 'signer', walletOf),
       id: idOf(options),
-    });
-  },
+    }),
   ({ amount, cash, id, repeated, wallet }) =>
     `${id}: ${amount} is paid in to ${wallet}, which has ${cash}${again(repeated)}`,
 );

@@ -1,7 +1,7 @@
 /** Lists by pages: as a table, as lines of JSON, or as CSV; `--limit` rows after the cursor of `--after`. */
-import { type CsvColumns, csvFormat } from '../common/csv.ts';
+import { type CsvColumns, csvOf, plainColumn, textColumn } from '../common/csv.ts';
 import type { Output } from '../common/terminal.ts';
-import { type Cells, tableLines } from './command.ts';
+import { type Cells, cellOf, tableLines } from './command.ts';
 import type { Context, Options, Run } from './context.ts';
 import { numberOf, textOf } from './settings.ts';
 
@@ -62,12 +62,21 @@ function write<Row extends object>(
     return;
   }
   if (options.csv === true) {
-    const { head, line } = csvFormat(columns);
-    stdout.data(head + rows.map(line).join(''));
+    stdout.data(csvOf(columns, rows));
     return;
   }
   const lines = rows.flatMap((row) => split?.(row, options) ?? [row]);
   printTable(stdout, lines, { cells: shown(options), numbers, isDim });
+}
+
+/** Columns with the members of a row, or with functions; those of `texts` hold free text. */
+export function columnsOf<Row>(cells: Cells<Row>, texts: readonly string[]): CsvColumns<Row> {
+  return Object.fromEntries(
+    Object.entries(cells).map(([name, cell]) => {
+      const column = texts.includes(name) ? textColumn<Row> : plainColumn<Row>;
+      return [name, column((row) => cellOf(row, cell))];
+    }),
+  );
 }
 
 export function printTable<Row>(

@@ -1,9 +1,8 @@
 /** `market list` and `event list`: the catalog of a running node by its public API. */
 import { textList } from '../../storage/catalog/catalog-json.ts';
-import { plainColumn, textColumn } from '../common/csv.ts';
-import type { Cells } from './command.ts';
+import { type Cells, given } from './command.ts';
 import { type Context, type Options, Refused } from './context.ts';
-import { type ListPage, listCommand } from './list-command.ts';
+import { columnsOf, type ListPage, listCommand } from './list-command.ts';
 import { answerOf, baseOf } from './node-request.ts';
 import { textOf } from './settings.ts';
 
@@ -85,13 +84,15 @@ const ORDERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 };
 export const listMarkets = listCommand<MarketRow>({
   page(context, options, from) {
-    const event = textOf(options, 'event');
-    const query = {
+    const event = textOf(options, 'event') ?? '';
+    const isNumber = /^\d+$/.test(event);
+    const query = given({
       ...chosen(options, 'state', STATES),
       ...chosen(options, 'by', ORDERS),
-      ...tagOf(options),
-      ...(event === undefined ? {} : { [/^\d+$/.test(event) ? 'event_id' : 'event_slug']: event }),
-    };
+      tag_slug: textOf(options, 'tag'),
+      event_id: isNumber ? event : undefined,
+      event_slug: isNumber ? undefined : textOf(options, 'event'),
+    });
     return pageOf<ApiMarket, MarketRow>(
       context,
       options,
@@ -99,21 +100,24 @@ export const listMarkets = listCommand<MarketRow>({
       marketRow,
     );
   },
-  columns: {
-    id: plainColumn(({ id }) => id),
-    slug: textColumn(({ slug }) => slug),
-    question: textColumn(({ question }) => question),
-    condition_id: plainColumn((row) => row.condition_id),
-    event_id: plainColumn((row) => row.event_id),
-    event_slug: textColumn((row) => row.event_slug),
-    state: textColumn(({ state }) => state),
-    end: plainColumn(({ end }) => end),
-    volume: plainColumn(({ volume }) => volume),
-    liquidity: plainColumn(({ liquidity }) => liquidity),
-    outcomes: textColumn(({ outcomes }) => outcomes.map(({ outcome }) => outcome).join('|')),
-    prices: textColumn(({ outcomes }) => outcomes.map(({ price }) => price).join('|')),
-    token_ids: textColumn(({ outcomes }) => outcomes.map((row) => row.token_id).join('|')),
-  },
+  columns: columnsOf<MarketRow>(
+    {
+      id: 'id',
+      slug: 'slug',
+      question: 'question',
+      condition_id: 'condition_id',
+      event_id: 'event_id',
+      event_slug: 'event_slug',
+      state: 'state',
+      end: 'end',
+      volume: 'volume',
+      liquidity: 'liquidity',
+      outcomes: ({ outcomes }) => outcomes.map(({ outcome }) => outcome).join('|'),
+      prices: ({ outcomes }) => outcomes.map(({ price }) => price).join('|'),
+      token_ids: ({ outcomes }) => outcomes.map((row) => row.token_id).join('|'),
+    },
+    ['slug', 'question', 'event_slug', 'state', 'outcomes', 'prices', 'token_ids'],
+  ),
   shown: (options) => (options.tokens === true ? TOKEN_CELLS : MARKET_CELLS),
   numbers: ['number', 'price', 'volume'],
   isDim: ({ state }) => state !== 'open',
@@ -141,11 +145,11 @@ export const listEvents = listCommand<EventRow>({
   page(context, options, from) {
     const state = textOf(options, 'state');
     if (state === 'halted') throw new Refused('--state of events must be open or closed');
-    const query = {
-      ...(state === undefined ? {} : { closed: chosen(options, 'state', STATES).closed! }),
+    const query = given({
+      closed: chosen(options, 'state', STATES).closed,
       ...eventOrder(options),
-      ...tagOf(options),
-    };
+      tag_slug: textOf(options, 'tag'),
+    });
     return pageOf<ApiEvent, EventRow>(
       context,
       options,
@@ -153,15 +157,18 @@ export const listEvents = listCommand<EventRow>({
       eventRow,
     );
   },
-  columns: {
-    id: plainColumn(({ id }) => id),
-    slug: textColumn(({ slug }) => slug),
-    title: textColumn(({ title }) => title),
-    state: plainColumn(({ state }) => state),
-    end: plainColumn(({ end }) => end),
-    volume: plainColumn(({ volume }) => volume),
-    markets: plainColumn(({ markets }) => markets),
-  },
+  columns: columnsOf<EventRow>(
+    {
+      id: 'id',
+      slug: 'slug',
+      title: 'title',
+      state: 'state',
+      end: 'end',
+      volume: 'volume',
+      markets: 'markets',
+    },
+    ['slug', 'title'],
+  ),
   shown: () => ({
     number: 'id',
     slug: 'slug',
@@ -207,11 +214,6 @@ function chosen(
   if (text === undefined) return {};
   if (Object.hasOwn(table, text)) return table[text]!;
   throw new Refused(`--${name} must be one of ${Object.keys(table).join(', ')}, not "${text}"`);
-}
-
-function tagOf(options: Options): Readonly<Record<string, string>> {
-  const tag = textOf(options, 'tag');
-  return tag === undefined ? {} : { tag_slug: tag };
 }
 
 /** Sort order of events, whose statistics have names of their own. */

@@ -4,7 +4,7 @@ import { isUint256 } from '../common/uint256.ts';
 import { again, command, given, idOf, tableLines, walletOf } from './command.ts';
 import { type Options, Refused, type Run } from './context.ts';
 import { weightsText } from './payout-text.ts';
-import { marketOf, textOf } from './settings.ts';
+import { marketOf, optionOf, textOf } from './settings.ts';
 
 type Tick = OperationInput<'POST /admin/markets'>['tick'];
 type Output<K extends OperationKey> = OperationOutput<K>;
@@ -220,11 +220,10 @@ function shownInput(options: Options) {
 
 /** Terms of a market. The admin listener checks their values. */
 function termsInput(options: Options) {
-  const fee = textOf(options, 'fee');
   return {
     minimum: textOf(options, 'minimum'),
     tick: textOf(options, 'tick') as Tick,
-    fee: fee === undefined ? undefined : Number(fee),
+    fee: optionOf(options, 'fee', Number),
     keepOpen: flagOf(options, 'keepOpen'),
   };
 }

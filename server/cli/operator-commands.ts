@@ -4,7 +4,7 @@ import { type Cells, given, printRows, walletOf } from './command.ts';
 import type { Run } from './context.ts';
 import { printTable } from './list-command.ts';
 import { operate } from './operate.ts';
-import { numberOf, textOf } from './settings.ts';
+import { numberOf, optionOf, textOf } from './settings.ts';
 
 type KeyRow = OperationOutput<'GET /admin/keys'>['keys'][number];
 type OrderRow = OperationOutput<'GET /admin/orders'>['orders'][number];
@@ -38,8 +38,7 @@ const AUDIT_CELLS: Cells<AuditRow> = {
 };
 
 export const listKeys: Run = async (context, _, options) => {
-  const text = textOf(options, 'wallet');
-  const wallet = text === undefined ? undefined : walletOf(text, '--wallet');
+  const wallet = optionOf(options, 'wallet', walletOf);
   const rows: KeyRow[] = [];
   for (let more = true; more; ) {
     const input = given({ wallet, after: rows.at(-1)?.key });

@@ -21,6 +21,16 @@ export function textOf(options: Options, name: string): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
+/** Parses an option; `undefined` without it. `parse` gets the flag for its messages. */
+export function optionOf<T>(
+  options: Options,
+  name: string,
+  parse: (text: string, flag: string) => T,
+): T | undefined {
+  const text = textOf(options, name);
+  return text === undefined ? undefined : parse(text, `--${name}`);
+}
+
 /** Parses a whole number below 2^53, at least `min`. */
 export function numberOf(text: string, what: string, min = 0): number {
   const number = decimalToSafe(text);
