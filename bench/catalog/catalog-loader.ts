@@ -25,11 +25,11 @@ export interface LoadMeasured {
   readonly searchMs: number;
   /** Processor time of all threads until search was ready, collections and compiling included. */
   readonly cpuMs: number;
-  /** Of the fragments, and of everything that is handed over. */
+  /** Bytes of the fragments, and of everything that is handed over. */
   readonly fragmentBytes: number;
   readonly preparedBytes: number;
   readonly commands: number;
-  /** Of the process: before, and after when search is ready; without pages of files (LMDB's). */
+  /** Anonymous memory of the process before, and after search is ready; without pages of files. */
   readonly anonBytesBefore: number;
   readonly anonBytesAfter: number;
   /** The highest memory use, pages of files included. */

@@ -10,7 +10,7 @@ import type { Etcd } from '../common/etcd.ts';
 import { freePort } from '../common/free-port.ts';
 import { LocalNode } from '../load/load-node.ts';
 
-/** Where nodes are started, and stopped at the end. */
+/** Directory and etcd of nodes that are stopped at the end. */
 export interface Stage {
   readonly directory: string;
   readonly etcd: Etcd;

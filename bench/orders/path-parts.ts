@@ -98,7 +98,7 @@ function handOver(): Promise<void> {
   return new Promise((resolve, reject) => pool.run(0, () => resolve(), reject));
 }
 
-/** What one thread can do of the work that no worker gets around. */
+/** Rates of one thread that does only the work that no worker can avoid. */
 function floors(all: Bodies): Floors {
   prepare(all);
   const bodies = all.texts.map((text) => Buffer.from(text));

@@ -8,7 +8,7 @@ export interface Call {
   readonly name: string;
   /** Makes the call and looks at the answer; rejects where it is not what a user needs. */
   readonly run: () => Promise<unknown>;
-  /** Why this venue cannot serve it; such a call has to fail. */
+  /** Reason why this node cannot serve the call, which then has to fail. */
   readonly cannot?: string;
 }
 
