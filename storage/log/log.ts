@@ -92,3 +92,12 @@ export class LogDamage extends Error {
     super(`log: ${what}; what to do: server/OPERATIONS.md, "A damaged log"`);
   }
 }
+
+/** Yields the entries of a reader up to `end`, and closes it. A payload is valid until the next entry. */
+export function* entriesOf(reader: LogReader, end: number): Generator<LogEntry> {
+  try {
+    for (let entry = reader.next(end); entry !== undefined; entry = reader.next(end)) yield entry;
+  } finally {
+    reader.close();
+  }
+}

@@ -16,11 +16,11 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { ControlRecordStore } from '../control-records/control-record-store.ts';
+import { withControlRecords } from '../control-records/control-record-store.ts';
 import { withFile } from '../files/with-file.ts';
 import { logDirectory } from '../log/file-log.ts';
 import { findEnd } from '../log/find-end.ts';
-import { LogDamage } from '../log/log.ts';
+import { entriesOf, LogDamage, type LogEntry } from '../log/log.ts';
 import { SegmentReader } from '../log/reader.ts';
 import { linkProblem, readRecord, type StoredRecord } from '../log/record.ts';
 import { listSegments, syncDirectory } from '../log/segments.ts';
@@ -118,23 +118,16 @@ function freeName(path: string): string {
  */
 async function leadBack(dataDir: string, sequence: number): Promise<void> {
   if (!existsSync(join(dataDir, 'keys'))) return;
-  const kept = new ControlRecordStore(dataDir, { durability: 'flushed', readOnly: false });
-  try {
-    if ((kept.position()?.sequence ?? 0) < sequence) return;
-    kept.apply([], { sequence: sequence - 1, digest: digestAfter(dataDir, sequence - 1) });
-  } finally {
-    await kept.close();
-  }
+  const last = sequence - 1;
+  await withControlRecords(dataDir, { durability: 'flushed', readOnly: false }, (store) => {
+    if ((store.position()?.sequence ?? 0) < sequence) return;
+    store.apply([], { sequence: last, digest: last === 0 ? 0 : entryAt(dataDir, last).after });
+  });
 }
 
-function digestAfter(dataDir: string, sequence: number): number {
-  if (sequence === 0) return 0;
-  const reader = new SegmentReader(logDirectory(dataDir), sequence);
-  try {
-    return reader.next(sequence)!.after;
-  } finally {
-    reader.close();
-  }
+function entryAt(dataDir: string, sequence: number): LogEntry {
+  const [entry] = entriesOf(new SegmentReader(logDirectory(dataDir), sequence), sequence);
+  return entry!;
 }
 
 /** True when LMDB is ahead of the cut. */
@@ -150,10 +143,7 @@ async function isAhead(dataDir: string, sequence: number): Promise<boolean> {
 function hasMoreRows(dataDir: string, { fills, finished, sequence }: DerivedPosition): boolean {
   if (sequence === 0) return fills + finished > 0;
   try {
-    const reader = new SegmentReader(logDirectory(dataDir), sequence);
-    const entry = reader.next(sequence);
-    reader.close();
-    const { endFill, closedEnd } = batchOf(entry!);
+    const { endFill, closedEnd } = batchOf(entryAt(dataDir, sequence));
     return fills > endFill || finished > closedEnd;
   } catch (error) {
     // The log does not reach back so far.

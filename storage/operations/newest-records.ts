@@ -4,11 +4,10 @@
  *
  * Thread: a command-line tool, which has the lock of the directory.
  */
-import { lastBatch, stateDigest } from '../../engine/reads.ts';
 import type { Capacities } from '../../engine/tables/capacities.ts';
 import { FileLog } from '../log/file-log.ts';
-import { LogDamage, type LogEntry } from '../log/log.ts';
-import { rebuild } from '../recovery/rebuild.ts';
+import { entriesOf, type LogEntry } from '../log/log.ts';
+import { rebuildNewest } from '../recovery/rebuild.ts';
 
 export interface NewestOptions {
   readonly dataDir: string;
@@ -40,10 +39,7 @@ export async function newestRecords(options: NewestOptions): Promise<NewestRecor
   });
   const { digest, first, last: sequence } = log;
   if (sequence === 0) return undefined;
-  const { t } = rebuild(options);
-  if (lastBatch(t) !== sequence || stateDigest(t) !== digest) {
-    throw new LogDamage(`its batch ${sequence} is not the one that it leads to`);
-  }
+  rebuildNewest(options, log);
   const stored = recordsFrom(log, Math.max(first, sequence - RECORDS_MAX + 1), sequence);
   return {
     ...{ sequence, digest },
@@ -56,16 +52,10 @@ export async function newestRecords(options: NewestOptions): Promise<NewestRecor
 }
 
 function recordsFrom(log: FileLog, from: number, to: number): LogEntry[] {
-  const reader = log.read(from);
-  const records: LogEntry[] = [];
-  try {
-    for (let entry = reader.next(to); entry !== undefined; entry = reader.next(to)) {
-      records.push({ ...entry, payload: Buffer.from(entry.payload) });
-    }
-  } finally {
-    reader.close();
-  }
-  return records;
+  return Array.from(entriesOf(log.read(from), to), (entry) => ({
+    ...entry,
+    payload: Buffer.from(entry.payload),
+  }));
 }
 
 /** Index of the oldest of the records that fit together; the newest one always fits. */

@@ -14,7 +14,7 @@ import type { Capacities } from '../../engine/tables/capacities.ts';
 import { digestOf, stateHash } from '../../engine/tables/state-hash.ts';
 import { allocateEngine, type Tables } from '../../engine/tables/tables.ts';
 import { openCatalog } from '../catalog/catalog.ts';
-import { ControlRecordStore } from '../control-records/control-record-store.ts';
+import { withControlRecords } from '../control-records/control-record-store.ts';
 import { controlRecordsOf } from '../control-records/control-records.ts';
 import {
   type BatchedRecord,
@@ -22,7 +22,7 @@ import {
 } from '../control-records/verify-control-records.ts';
 import { logDirectory } from '../log/file-log.ts';
 import { findEnd } from '../log/find-end.ts';
-import type { LogEntry } from '../log/log.ts';
+import { entriesOf } from '../log/log.ts';
 import { SegmentReader } from '../log/reader.ts';
 import { PROJECTIONS } from '../projection/environment.ts';
 import type { Seen } from '../projection/projection.ts';
@@ -101,10 +101,7 @@ function verifyLog({ capacities, dataDir, onProgress }: VerifyOptions): Replayed
   const records: BatchedRecord[] = [];
   if (engine !== undefined) snapshots.compare(engine.t);
   if (last > 0) {
-    const reader = new SegmentReader(directory, first);
-    for (;;) {
-      const entry: LogEntry | undefined = reader.next(last);
-      if (entry === undefined) break;
+    for (const entry of entriesOf(new SegmentReader(directory, first), last)) {
       const { sequence } = entry;
       const batch = batchOf(entry);
       digests.set(sequence, entry.after);
@@ -116,7 +113,6 @@ function verifyLog({ capacities, dataDir, onProgress }: VerifyOptions): Replayed
       }
       if (sequence % PROGRESS_BATCHES === 0) onProgress('log', sequence - first, last - first);
     }
-    reader.close();
   }
   engine ??= snapshots.at(last);
   if (engine === undefined) throw new Error(`no image leads up to its first batch, ${first}`);
@@ -214,14 +210,10 @@ class LoadedSnapshots {
 
 async function verifyKeys(dataDir: string, replayed: Replayed | undefined): Promise<Looked> {
   if (!existsSync(join(dataDir, 'keys'))) return { text: 'none' };
-  const kept = new ControlRecordStore(dataDir, READ_ONLY);
-  try {
-    return {
-      text: verifyControlRecords(kept, replayed && { ...replayed.seen, records: replayed.records }),
-    };
-  } finally {
-    await kept.close();
-  }
+  const seen = replayed && { ...replayed.seen, records: replayed.records };
+  return withControlRecords(dataDir, READ_ONLY, (store) => ({
+    text: verifyControlRecords(store, seen),
+  }));
 }
 
 async function verifyCatalog(dataDir: string): Promise<Looked> {

@@ -15,7 +15,7 @@ import { allocateEngine, type Tables } from '../../engine/tables/tables.ts';
 import { Damage } from '../kv/checksum.ts';
 import type { PackedRows } from '../kv/packed.ts';
 import type { BatchRecord } from '../log/batch-record.ts';
-import { type Log, LogDamage } from '../log/log.ts';
+import { entriesOf, type Log, LogDamage } from '../log/log.ts';
 import { resizeTables } from '../snapshot/resize-tables.ts';
 import type { SnapshotFiles, SnapshotInfo, SpanReader } from '../snapshot/snapshots.ts';
 import { batchOf, replay } from './replay.ts';
@@ -103,15 +103,11 @@ export function catchUp(
     throw new LogDamage(`its batch ${start} is not the one that an image holds${why}`);
   }
   if (log.first > start + 1) throw new LogDamage(`batch ${start + 1} is missing${why}`);
-  const reader = log.read(start + 1);
-  for (;;) {
-    const entry = reader.next(log.last);
-    if (entry === undefined) break;
+  for (const entry of entriesOf(log.read(start + 1), log.last)) {
     const record = batchOf(entry);
     replay(engine, entry, record);
     onReplayed(record);
   }
-  reader.close();
   return lastBatch(engine.t) - start;
 }
 
