@@ -457,7 +457,7 @@ export function isSourceTaker({ fillI }: Pick<FillRows, 'fillI'>, row: FillRow):
   return isNoId(fillI, fillTakerIdAt(row));
 }
 
-/** True for a trade print, which moved no money (docs/paper.md#commands). */
+/** True for a trade print, which moved no money (docs/guides/paper-and-backtests.md#commands). */
 export function isPrint(rows: Pick<FillRows, 'fillI'>, row: FillRow): boolean {
   if (fillTaker(rows, row) !== fillMaker(rows, row)) return false;
   return isSourceTaker(rows, row) && isNoId(rows.fillI, fillMakerIdAt(row));

@@ -8,7 +8,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { allocateEngine } from '../../engine/tables/tables.ts';
-import { openGeneration } from '../../server/catalog/catalog-generation.ts';
+import { openCatalogGeneration } from '../../server/catalog/catalog-generation.ts';
 import { buffersOf } from '../../server/catalog/prepared.ts';
 import { buildSearchIndex, type SearchIndex } from '../../server/catalog/search-index.ts';
 import { openCatalog } from '../../storage/catalog/catalog.ts';
@@ -56,7 +56,7 @@ async function load({ dataDir, markets }: LoadRequest): Promise<LoadMeasured> {
   const anonBytesBefore = statusBytes('RssAnon');
   const cpuBefore = process.cpuUsage();
   const began = performance.now();
-  const generation = await openGeneration({
+  const generation = await openCatalogGeneration({
     dataDir,
     durability: 'committed',
     number: undefined,

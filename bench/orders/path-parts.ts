@@ -126,7 +126,7 @@ function itemsOf(body: string | Uint8Array): readonly OrderItem[] {
   const bytes = Buffer.from(body);
   const isList = bytes[0] === '['.charCodeAt(0);
   const parsed = isList ? parseOrders(bytes, BATCH_MAX) : parseOrder(bytes);
-  if (!parsed.ok) throw new Error(parsed.error);
+  if (!parsed.ok) throw new Error(parsed.detail);
   return parsed.items;
 }
 

@@ -29,8 +29,11 @@ export async function mirrorSuite({ markets, seconds }: MirrorShape): Promise<re
   const mirror = await LocalNode.start(join(directory, 'mirror'), {
     demo: false,
     environment: {
-      ...{ ...profile, LEDGER: 'on', CATALOG_SYNC_SECONDS: '1' },
-      ...{ MIRROR_URL: source.url.origin, MIRROR_MARKETS: `top:${markets}` },
+      ...profile,
+      LEDGER: 'on',
+      CATALOG_SYNC_SECONDS: '1',
+      MIRROR_URL: source.url.origin,
+      MIRROR_MARKETS: `top:${markets}`,
     },
   });
   try {

@@ -1,6 +1,6 @@
 /**
  * Size of a source level: it is added, changes in place, trades with orders that it crosses, or ends. Rules:
- * docs/paper.md#levels
+ * docs/guides/paper-and-backtests.md#levels
  */
 import type * as matching from '../book/matching.ts';
 import type { EngineContext } from '../context.ts';

@@ -1,7 +1,7 @@
 /**
  * Source levels as rows of the order table: a BUY of the reserved account without id and owner's list, found by
  * book, side and price. Its row goes to a list of free ones when it ends, so a source level leaves no closed order.
- * Rules: docs/paper.md#levels
+ * Rules: docs/guides/paper-and-backtests.md#levels
  */
 import type * as matching from '../book/matching.ts';
 import { assert } from '../book/matching.ts';

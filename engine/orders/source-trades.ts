@@ -1,4 +1,4 @@
-/** Trades of the source: with one paper order, or among others. Rules: docs/paper.md#commands */
+/** Trades of the source: with one paper order, or among others. Rules: docs/guides/paper-and-backtests.md#commands */
 import type * as matching from '../book/matching.ts';
 import { FillCommand, LevelCommand } from '../commands.ts';
 import type { EngineContext } from '../context.ts';

@@ -1,6 +1,6 @@
 /**
  * Commands of the source of a paper venue: sizes of source levels, fills of paper orders, trade prints. Its money
- * is that of one reserved account, which receives deposits as any wallet. Rules: docs/paper.md#commands
+ * is that of one reserved account, which receives deposits as any wallet. Rules: docs/guides/paper-and-backtests.md#commands
  */
 import type * as matching from '../book/matching.ts';
 import { CommandKind, commandKind, LevelCommand } from '../commands.ts';

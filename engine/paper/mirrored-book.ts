@@ -7,7 +7,7 @@
  *   wanted   the same on the grid of the book, without levels that cross each other
  *   sent     what the engine was last given
  *
- * Rules: docs/paper.md#the-fill-model
+ * Rules: docs/guides/paper-and-backtests.md#the-fill-model
  * Thread: one, which is the caller's.
  */
 import { type CommandBuffer, encodeFill, encodeLevel, encodePrint, Side } from '../commands.ts';

@@ -72,7 +72,7 @@ const MADE_OPTIONS = {
 
 export const COMMANDS: Readonly<Record<string, CommandRow>> = {
   start: {
-    does: 'runs the node; settings are environment variables (server/CONFIGURATION.md)',
+    does: 'runs the node; settings are environment variables (docs/reference/configuration.md)',
     node: 'itself',
     options: {
       '--port <number>': 'instead of PORT of the environment (3000)',
@@ -84,7 +84,7 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
     run: from(start, 'start'),
   },
   play: {
-    does: 'runs a node on a recording of a venue: its books, its time, and play money (docs/paper.md)',
+    does: 'runs a node on a recording of a venue: its books, its time, and play money (docs/guides/paper-and-backtests.md)',
     node: 'itself',
     args: ['FILE'],
     options: {
@@ -492,7 +492,7 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
     run: from(recordVenue, 'record'),
   },
   backtest: {
-    does: 'runs strategies over a recording, without a node; prints their figures (docs/paper.md)',
+    does: 'runs strategies over a recording, without a node; prints their figures (docs/guides/paper-and-backtests.md)',
     node: 'any',
     args: ['RECORDING', 'STRATEGY...'],
     options: {

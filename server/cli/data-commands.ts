@@ -65,7 +65,7 @@ export const verifyAll: Run = async (context) => {
   return isSound ? 'done' : 'differs';
 };
 
-/** Last resort when a damaged log has no copy (OPERATIONS.md). */
+/** Last resort when a damaged log has no copy (docs/guides/operations.md). */
 export const cutting: Run = async ({ dataDir, stderr }, [text = ''], options) => {
   const sequence = numberOf(text, 'SEQUENCE', 1);
   const cut = await cutLog(dataDir, sequence, options.force === true);

@@ -28,7 +28,7 @@ import { MarketEdits } from '../catalog/edits/market-edits.ts';
 import { ReachedEnds } from '../catalog/edits/reached-ends.ts';
 import { MarketInfos, marketLifecycleLookup } from '../catalog/market-info.ts';
 import { StatisticsService } from '../catalog/statistics-service.ts';
-import { type CatalogSync, startSync } from '../catalog/sync-service.ts';
+import { type RunningSync, startSync } from '../catalog/sync-service.ts';
 import type { Member } from '../cluster/member.ts';
 import { NO_CONTRADICTIONS } from '../common/contradictions.ts';
 import { aheadOf, aheadText, GuardedClock } from '../common/guarded-clock.ts';
@@ -280,7 +280,7 @@ export async function catchUp(start: Start, built: Built) {
     leads: isLeader,
     recorded: () => noted.catalog,
     infos,
-    figures: new StatisticsService({ tables: t, volumes: history.volumes, now: clock.now }),
+    statistics: new StatisticsService({ tables: t, volumes: history.volumes, now: clock.now }),
     log,
     onFatal,
     onSwitch: (next) => {
@@ -320,7 +320,7 @@ function mirrorCatalog(
   start: Start,
   cluster: Member | undefined,
   memory: EngineMemory,
-): Pick<CatalogSync, 'contradictions' | 'pull'> {
+): Pick<RunningSync, 'contradictions' | 'pull'> {
   const { config, log } = start.options;
   const { catalogSyncSeconds: seconds, catalogSyncUrl: url, dataDir, durability } = config;
   const ownConditions = DEMO_CONDITIONS;
@@ -386,7 +386,7 @@ function openVenue(
   const venue = new MarketEdits({ dataDir, durability, memory: t.memory, served });
   start.onClose(() => start.wait('an edit of the catalog', venue.close()));
   const warn = (line: string): void => log('warn', line);
-  const repairs = new CatalogRepairs({ venue, leads, now: Date.now, log: warn });
+  const repairs = new CatalogRepairs({ edits: venue, leads, now: Date.now, log: warn });
   start.onClose(() => start.wait('what the catalog lacks', repairs.close()));
   followers.repairs = repairs;
   const missed = ends.missed();

@@ -59,9 +59,12 @@ async function problemOf(run: () => Promise<unknown>): Promise<string | undefine
 export function tables(outcomes: readonly Outcome[]): string {
   return outcomes
     .map(({ rows, served, title }) => {
-      const lines = rows.map(([call, result]) => `| \`${call}\` | ${result} |`);
-      const head = ['| call | result |', '| --- | --- |'];
-      return [`### ${title}: ${served} of ${rows.length}`, '', ...head, ...lines].join('\n');
+      const ok = rows.flatMap(([call, result]) => (result === 'ok' ? [`\`${call}\``] : []));
+      const others = rows.filter(([, result]) => result !== 'ok');
+      const lines = others.map(([call, result]) => `| \`${call}\` | ${result} |`);
+      const head = others.length === 0 ? [] : ['', '| call | result |', '| --- | --- |'];
+      const heading = `### ${title}: ${served} of ${rows.length}`;
+      return [heading, '', `ok: ${ok.join(', ')}`, ...head, ...lines].join('\n');
     })
     .join('\n\n');
 }
