@@ -51,7 +51,6 @@ export function auditLedger(t: Tables): void {
   auditTextIds(t);
 }
 
-/** Asserts that reservations and holds of wallets equal those of their open orders. */
 function auditReservations(t: Tables): void {
   const cash = new Float64Array(t.state[State.accounts]! + 1);
   const rows = t.ledger[Ledger.positionRows]!;
@@ -61,7 +60,7 @@ function auditReservations(t: Tables): void {
     const w = order << ORDER_I;
     const position = t.orderI[w + Order.position]!;
     if (orderStatus(t, order) !== Status.live) {
-      assert(position === 0, 'a finished order holds no position');
+      assert(position === 0, 'a closed order holds no position');
       continue;
     }
     const account = t.orderI[w + Order.maker]!;
@@ -207,7 +206,6 @@ function auditCollateral(t: Tables): void {
   assert(sum === t.ledger[Ledger.collateral], 'the collateral of all is counted');
 }
 
-/** Asserts that resolutions and their markets name each other, and that proposals are counted. */
 function auditProposals(t: Tables): void {
   const { ledger, marketI, resolutionI } = t;
   const rows = new Int32Array(ledger[Ledger.resolutions]! + 1);

@@ -48,19 +48,17 @@ export function audit(t: Tables): void {
   auditOrders(t);
 }
 
-/** Checks books, owners, markets and the ledger. */
 export function auditBooks(t: Tables): void {
   const resting = auditMatching(t.matching);
   const open = t.state[State.openOrders]!;
   const expected = open + t.state[State.sourceLevels]!;
-  assert(resting === expected, 'every open order rests in a book, and every level of the source');
+  assert(resting === expected, 'every open order rests in a book, and every source level');
   for (let book = 1 as BookRow; book <= t.state[State.books]!; book++) auditBook(t, book);
   auditAccounts(t, open);
   auditMarkets(t);
   auditLedger(t);
 }
 
-/** Checks the rows of orders and their index. */
 export function auditOrders(t: Tables): void {
   const expiring = auditRows(t);
   auditClosed(t);
@@ -95,7 +93,7 @@ function auditRows(t: Tables): number {
     if (t.orderF[(row << ORDER_F) + Order.expiry] !== 0) expiring += 1;
   }
   assert(open === t.state[State.openOrders], 'open orders are counted');
-  assert(levels === t.state[State.sourceLevels], 'levels of the source are counted');
+  assert(levels === t.state[State.sourceLevels], 'source levels are counted');
   const inQueue = t.state[State.closed]! - t.state[State.nextReusableClosed]!;
   const unused = inQueue + auditFreeLevels(t);
   assert(open + levels + unused === rows, 'every order row is open or in a queue of free ones');
@@ -141,7 +139,6 @@ function auditLevel(t: Tables, row: OrderRow): void {
   }
 }
 
-/** Counts the free rows of source levels. */
 function auditFreeLevels(t: Tables): number {
   let free = 0;
   for (let row = t.state[State.freeSourceRow]! as OrderRow; row !== 0; free++) {
@@ -165,17 +162,17 @@ function auditClosed(t: Tables): void {
   const seen = new Uint8Array(t.state[State.orderRows]! + 1);
   for (let sequence = t.state[State.firstKeptClosed]!; sequence < end; sequence++) {
     const row = closedOrder(t, sequence);
-    assert(seen[row] === 0, 'a row has one finished order');
+    assert(seen[row] === 0, 'a row has one closed order');
     seen[row] = 1;
     const offset = row << ORDER_I;
     const status = (t.orderI[offset + Order.flags]! >>> Flag.statusShift) & 7;
     const reason = (t.orderI[offset + Order.flags]! >>> Flag.reasonShift) & 15;
-    assert(t.orderI[offset + Order.restingSlot] === 0, 'a finished order does not rest');
-    assert(reason !== EndReason.none, 'a finished order has a reason');
+    assert(t.orderI[offset + Order.restingSlot] === 0, 'a closed order does not rest');
+    assert(reason !== EndReason.none, 'a closed order has a reason');
     assert(status === endStatus(reason as EndReasonCode), 'its status follows from its reason');
     const entry = (sequence & (t.closedRows - 1)) << CLOSED_I;
     const tag = t.closedI[entry + Closed.tag];
-    assert(tag === orderTag(t.orderI, offset + Order.id), 'a finished order keeps its tag');
+    assert(tag === orderTag(t.orderI, offset + Order.id), 'a closed order keeps its tag');
   }
 }
 

@@ -89,7 +89,6 @@ export const OrderCommand = {
   words: 32,
 } as const;
 
-/** Bits of OrderCommand.flags, from the low bit up. */
 export const OrderFlag = {
   sell: 1 << 0,
   typeShift: 1,
@@ -174,7 +173,6 @@ export const FundsCommand = {
   signer: 17,
   words: 22,
 } as const;
-/** Columns of `resolve` and `propose`; only `propose` has `review`. */
 export const ResolveCommand = {
   flags: 1,
   market: 2,
@@ -186,7 +184,6 @@ export const ResolveCommand = {
 export const WithdrawProposalCommand = { market: 2, words: 12 } as const;
 export const ResolveStepCommand = { market: 1, limit: 2, words: 4 } as const;
 export const ControlRecordCommand = { kind: 1, bytes: 2, body: 4 } as const;
-/** Columns of `level` and `print`. */
 export const LevelCommand = { token: 1, pips: 2, side: 3, size: 2, words: 6 } as const;
 export const FillCommand = { size: 2, id: 6, words: 14 } as const;
 export const CONTROL_RECORD_BYTES_MAX = 4_096;
@@ -208,7 +205,6 @@ export class CommandBuffer {
     this.words = 0;
   }
 
-  /** Begins a command whose words are zero. Returns its first word. */
   begin(kind: number, words: number): number {
     assert(words % 2 === 0, 'commands start on eight bytes');
     const at = this.words;
@@ -528,12 +524,10 @@ export interface LevelFields {
   readonly size: MicroShares;
 }
 
-/** Encodes the size of a source level; 0 removes it. */
 export function encodeLevel(out: CommandBuffer, fields: LevelFields): number {
   return encodeAtPrice(out, CommandKind.level, fields);
 }
 
-/** Encodes a trade print of the source. */
 export function encodePrint(out: CommandBuffer, fields: LevelFields): number {
   return encodeAtPrice(out, CommandKind.print, fields);
 }

@@ -38,7 +38,6 @@ export class EngineContext {
   time = 0;
   /** True when the row of the order being placed came from a forgotten order. */
   hasForgotten = false;
-  /** Sequence up to which the final states of closed orders are on disk. */
   persistedClosedSequence = 0;
   /** Micro-units that the last accepted order paid and received at once, net of fees. */
   making = 0;
@@ -48,7 +47,6 @@ export class EngineContext {
   /** Order at which the last cancelOwner stopped; 0 = the end of its owner's list. */
   nextOwned: OrderRow | 0 = 0;
   readonly legs = new Float64Array(8);
-  /** Position of the order that is being placed; 0 = none. */
   position = 0 as PositionRow | 0;
   firstFill = 0;
   /** Result of prefetch.ts, stored so that V8 does not drop the reads. */

@@ -2,14 +2,13 @@
  * The engine: a deterministic function of (tables, batch, time). The same batches on the same
  * tables give the same tables, records and digest, whether they come from a client or the log.
  *
- *   engine.begin(timeMs, persistedClosedSequence)   expired orders leave, markets end, payouts that are due begin, old
- *                                           ids are forgotten
+ *   engine.begin(timeMs, persistedClosedSequence)   orders expire, markets end, due payouts begin, old ids leave
  *   engine.apply(i32, f64, at)              one command: a RejectReasonCode, 0 = accepted
  *   engine.end()                            true when anything changed (then it is logged)
  *
- * What happened is read from the tables: fills [before, after) in the ring of fills, ended orders
- * [before, after) in the ring of finished ones, and for an accepted order core.making and
- * core.taking. Who wants to know in which order it happened hands in a log (events.ts).
+ * Results are read from the tables: fills [before, after) in the ring of fills, closed orders
+ * [before, after) in their ring, and for an accepted order context.making and context.taking.
+ * The order in which they happened is in the engine events (events.ts).
  */
 
 import { assert } from './book/matching.ts';
@@ -119,7 +118,7 @@ export class Engine {
     this.forget(persistedClosedSequence);
   }
 
-  /** Applies the command at word `at`. A refusal changes nothing. */
+  /** Applies the command at word `at`. A refusal changes no table, except under cancel-both (cancelFirst, place.ts). */
   apply(i32: Int32Array, f64: Float64Array, at: number): RejectReasonCode {
     return this.applierOf(commandKind(i32, at))(i32, f64, at);
   }
@@ -195,11 +194,11 @@ function cancelOwner(
   for (let left = i32[at + CancelOwnerCommand.limit]!; row !== 0 && left > 0; left--) {
     const next = nextOwned(t, row);
     const its = t.orderI[(row << ORDER_I) | Order.token]! as TokenRow;
-    const isMeant =
+    const isChosen =
       t.orderF[(row << ORDER_F) | Order.created]! <= newest &&
       (token === 0 || token === its) &&
       (market === 0 || market === t.tokenI[(its << TOKEN_I) | Token.market]);
-    if (isMeant) {
+    if (isChosen) {
       context.changes += 1;
       closeOrder(context, row, EndReason.canceled);
     }

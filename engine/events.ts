@@ -11,7 +11,7 @@
  *   level     kind | book | tick | grid | quantity f64 | sequence f64
  *             the total of a level, and whose doing it was: kind says where its id is found
  *   source    kind | book | tick | grid | quantity f64 | side f64
- *             the total of a level that the source set, or of which its part was taken or ended
+ *             the total of a level that the source set, or whose source part was taken or ended
  *   finished  kind | - - - | sequence f64
  *   tick      kind | book | grid before | grid
  *   market    kind | market | 1 = new | base fee | minSize f64
@@ -42,7 +42,6 @@ import type {
   TokenRow,
 } from './tables/units.ts';
 
-/** Tables that hold totals and reserved amounts. */
 export type Amounts = Pick<Tables, 'cashF' | 'ledger' | 'positionF'>;
 
 const EVENT_WORDS = 8;
@@ -282,7 +281,6 @@ export class EventBuffer {
     i32[at + Event.isAtDeadline] = isAtDeadline ? 1 : 0;
   }
 
-  /** Records new reserved cash of a wallet, or new reserved shares of a position. `token`: 0 = cash. */
   reserved(
     { cashF, positionF }: Amounts,
     account: AccountRow,

@@ -121,7 +121,6 @@ function sameBody(f: Funds, { amount, kind, other, subject }: StoredRequest): bo
   );
 }
 
-/** Second subject of a request: its market, or its signer. */
 function otherOf({ hasSigner, kind, market }: Funds, signer: AccountRow | 0): number {
   if (kind === CommandKind.split || kind === CommandKind.merge) return market;
   // A signer without an account is none that was stored.
@@ -190,7 +189,6 @@ function accountRoom({ at, hasSigner, i32, signer, t, wallet }: Funds): RejectRe
   return wanted > room ? RejectReason.tableFull : RejectReason.accepted;
 }
 
-/** Returns the reason why a split or merge is refused. */
 function checkSets(f: Funds, wallet: AccountRow): RejectReasonCode {
   const { amount, kind, market, t } = f;
   if (market === 0) return RejectReason.marketUnknown;
@@ -247,7 +245,6 @@ function apply(f: Funds, wallet: AccountRow): void {
   if (f.hasSigner) changeSigner(f, wallet);
 }
 
-/** Replaces the signer of a wallet and ends the open orders that the former one signed. */
 function changeSigner(f: Funds, wallet: AccountRow): void {
   const { at, context, i32, signer, t } = f;
   for (const order of ordersOfFormerSigner(f)!) closeOrder(context, order, EndReason.canceled);

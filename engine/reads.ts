@@ -47,12 +47,10 @@ type StateTable = Pick<Tables, 'state'>;
 
 // The engine as a whole.
 
-/** Unix milliseconds of the last batch that changed something. */
 export function engineTime({ state }: StateTable): number {
   return state[State.time]!;
 }
 
-/** Sequence of the last batch that changed something; 0 = none did. */
 export function lastBatch({ state }: StateTable): number {
   return state[State.batch]!;
 }
@@ -105,7 +103,6 @@ export function marketCount({ state }: StateTable): number {
   return state[State.markets]!;
 }
 
-/** Markets that have reached their end. */
 export function endsReached({ state }: StateTable): number {
   return state[State.endsReached]!;
 }
@@ -129,10 +126,8 @@ export function accountCount({ state }: StateTable): number {
   return state[State.accounts]!;
 }
 
-/** Settings of the last `configure` command. */
 export interface EngineSettings {
   readonly selfTrade: number;
-  /** Closed orders whose ids stay in memory. */
   readonly history: number;
   /** 0 = no bound, here and below. */
   readonly openOrdersPerAccount: number;
@@ -183,12 +178,10 @@ export function tokenComplement({ tokenI }: Pick<Tables, 'tokenI'>, row: TokenRo
   return tokenI[(row << TOKEN_I) + Token.complement]! as TokenRow | 0;
 }
 
-/** Pips of its last trade; 0 = never traded. */
 export function tokenLastPrice({ tokenI }: Pick<Tables, 'tokenI'>, row: TokenRow): Pips | 0 {
   return tokenI[(row << TOKEN_I) + Token.lastPrice]! as Pips | 0;
 }
 
-/** Side of its last trade: 0 BUY, 1 SELL. */
 export function tokenLastSide({ tokenI }: Pick<Tables, 'tokenI'>, row: TokenRow): number {
   return tokenI[(row << TOKEN_I) + Token.lastSide]!;
 }
@@ -222,7 +215,6 @@ export function marketTicks({ marketI }: Pick<Tables, 'marketI'>, row: MarketRow
   return marketI[(row << MARKET_I) + Market.ticksPerUnit]! as TicksPerUnit;
 }
 
-/** Fee rate of takers in basis points. */
 export function marketFeeBps({ marketI }: Pick<Tables, 'marketI'>, row: MarketRow): number {
   return marketI[(row << MARKET_I) + Market.baseFeeBps]!;
 }
@@ -236,7 +228,6 @@ export function marketTokens({ marketI }: Pick<Tables, 'marketI'>, row: MarketRo
   return marketI[(row << MARKET_I) + Market.tokenCount]!;
 }
 
-/** First of its books, which follow one another. */
 export function marketFirstBook({ marketI }: Pick<Tables, 'marketI'>, row: MarketRow): BookRow {
   return marketI[(row << MARKET_I) + Market.firstBook]! as BookRow;
 }
@@ -245,7 +236,6 @@ export function marketBooks({ marketI }: Pick<Tables, 'marketI'>, row: MarketRow
   return marketI[(row << MARKET_I) + Market.bookCount]!;
 }
 
-/** Least size of an order in micro-shares. */
 export function marketMinSize({ marketF }: Pick<Tables, 'marketF'>, row: MarketRow): MicroShares {
   return marketF[(row << MARKET_F) + Market.minSize]! as MicroShares;
 }
@@ -261,7 +251,6 @@ export function bookMarket({ bookI }: Pick<Tables, 'bookI'>, row: BookRow): Mark
   return bookI[(row << BOOK_I) + Book.market]! as MarketRow;
 }
 
-/** Token whose prices the book has. */
 export function bookFirstToken({ bookI }: Pick<Tables, 'bookI'>, row: BookRow): TokenRow {
   return bookI[(row << BOOK_I) + Book.firstToken]! as TokenRow;
 }
@@ -284,13 +273,11 @@ export function walletSigner(t: Pick<Tables, 'accountI'>, wallet: AccountRow): A
 
 // Orders: rows of the table, or copies of rows (orderRowsOf).
 
-/** Tables with rows of orders. */
 export interface OrderRows {
   readonly orderI: Int32Array;
   readonly orderF: Float64Array;
 }
 
-/** Row of what orderRowsOf() returns. */
 export const ONLY_ORDER = 0 as OrderRow;
 export const ONLY_FILL = 0 as FillRow;
 
@@ -331,22 +318,18 @@ export function orderMaker({ orderI }: Pick<OrderRows, 'orderI'>, row: OrderRow)
   return orderI[(row << ORDER_I) + Order.maker]! as AccountRow;
 }
 
-/** Micro-shares. */
 export function orderOriginal({ orderF }: Pick<OrderRows, 'orderF'>, row: OrderRow): MicroShares {
   return orderF[(row << ORDER_F) + Order.original]! as MicroShares;
 }
 
-/** Micro-shares that were not filled. */
 export function orderRemaining({ orderF }: Pick<OrderRows, 'orderF'>, row: OrderRow): MicroShares {
   return orderF[(row << ORDER_F) + Order.remaining]! as MicroShares;
 }
 
-/** Unix seconds; 0 = never. */
 export function orderExpiry({ orderF }: Pick<OrderRows, 'orderF'>, row: OrderRow): number {
   return orderF[(row << ORDER_F) + Order.expiry]!;
 }
 
-/** Unix milliseconds of the command that placed it. */
 export function orderCreated({ orderF }: Pick<OrderRows, 'orderF'>, row: OrderRow): number {
   return orderF[(row << ORDER_F) + Order.created]!;
 }
@@ -370,13 +353,11 @@ export function closeReason({ orderI }: Pick<OrderRows, 'orderI'>, row: OrderRow
 
 // Fills: rows of the ring, or copies of rows (fillRowsOf).
 
-/** Tables with rows of fills. */
 export interface FillRows {
   readonly fillI: Int32Array;
   readonly fillF: Float64Array;
 }
 
-/** Row of a fill in the ring by its sequence. */
 export function fillRow({ fillRows }: Pick<Tables, 'fillRows'>, sequence: number): FillRow {
   return (sequence % fillRows) as FillRow;
 }
@@ -388,12 +369,10 @@ export function fillRowsOf(stored: Uint8Array): FillRows {
   return { fillI, fillF: new Float64Array(fillI.buffer) };
 }
 
-/** Unix milliseconds; 0 = no fill. */
 export function fillTime({ fillF }: Pick<FillRows, 'fillF'>, row: FillRow): number {
   return fillF[row * FILL_DOUBLES + Fill.time]!;
 }
 
-/** Micro-shares. */
 export function fillSize({ fillF }: Pick<FillRows, 'fillF'>, row: FillRow): MicroShares {
   return fillF[row * FILL_DOUBLES + Fill.size]! as MicroShares;
 }
@@ -403,7 +382,6 @@ export function fillMatch({ fillF }: Pick<FillRows, 'fillF'>, row: FillRow): num
   return fillF[row * FILL_DOUBLES + Fill.match]!;
 }
 
-/** Micro-units of collateral that the taker pays or gets, before the fee. */
 export function fillTakerCollateral(
   { fillF }: Pick<FillRows, 'fillF'>,
   row: FillRow,
@@ -411,7 +389,6 @@ export function fillTakerCollateral(
   return fillF[row * FILL_DOUBLES + Fill.takerCollateral]! as MicroCollateral;
 }
 
-/** Micro-units of collateral that the maker pays or gets. */
 export function fillMakerCollateral(
   { fillF }: Pick<FillRows, 'fillF'>,
   row: FillRow,
@@ -441,12 +418,10 @@ export function fillMakerToken({ fillI }: Pick<FillRows, 'fillI'>, row: FillRow)
   return fillI[row * FILL_WORDS + Fill.makerToken]! as TokenRow;
 }
 
-/** Pips of the taker's token. */
 export function fillTakerPrice({ fillI }: Pick<FillRows, 'fillI'>, row: FillRow): Pips {
   return fillI[row * FILL_WORDS + Fill.takerPrice]! as Pips;
 }
 
-/** Pips of the maker's token. */
 export function fillMakerPrice({ fillI }: Pick<FillRows, 'fillI'>, row: FillRow): Pips {
   return fillI[row * FILL_WORDS + Fill.makerPrice]! as Pips;
 }

@@ -74,7 +74,6 @@ import {
 export interface SimulatedMarket {
   readonly outcomes?: number;
   readonly ticksPerUnit?: TicksPerUnit;
-  /** Micro-shares. */
   readonly minSize?: number;
   readonly baseFeeBps?: number;
   /** Unix milliseconds from which on it takes no orders. */
@@ -83,7 +82,6 @@ export interface SimulatedMarket {
 
 export interface SimulatedOrder {
   readonly account: number;
-  /** Token that addMarket returned. */
   readonly token: TokenRow;
   readonly side: keyof typeof Side;
   readonly type?: keyof typeof OrderType;
@@ -92,7 +90,6 @@ export interface SimulatedOrder {
   /** Micro-shares; for an exact price a multiple of ticksPerUnit. */
   readonly size: number;
   readonly postOnly?: boolean;
-  /** Unix seconds, GTD only. */
   readonly expiration?: number;
 }
 
@@ -102,7 +99,6 @@ export type Payer = number | 'source';
 /** Micro-units of cash, or micro-shares. */
 export interface Holding {
   readonly total: number;
-  /** Part that open orders reserve. */
   readonly reserved: number;
 }
 

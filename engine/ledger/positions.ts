@@ -89,7 +89,6 @@ function freeRow(t: Tables): PositionRow {
   return free as PositionRow;
 }
 
-/** Frees a row without shares that no open order holds. */
 export function dropPosition(t: Tables, row: PositionRow): void {
   const { positionF, positionI } = t;
   const w = row << POSITION_I;

@@ -26,7 +26,6 @@ import type { Tables } from '../tables/tables.ts';
 import { type MarketRow, mulDivFloor, type OrderRow } from '../tables/units.ts';
 import { reservedCash } from './reservations.ts';
 
-/** Shares of one outcome and their payout, in micro-shares and micro-units. */
 export interface OutcomePreview {
   readonly wallets: number;
   readonly shares: number;
@@ -38,11 +37,9 @@ export interface OutcomePreview {
 
 export interface PayoutPreview {
   readonly outcomes: readonly OutcomePreview[];
-  /** Wallets with shares of any outcome. */
   readonly wallets: number;
   readonly paid: number;
   readonly venuePaid: number;
-  /** Micro-units that rounding leaves to the venue. */
   readonly rounding: number;
   /** Open orders of clients, which end, and the cash that their BUYs reserve. */
   readonly orders: number;

@@ -88,7 +88,6 @@ export function marketCollateral({ marketF }: Pick<Tables, 'marketF'>, market: M
   return marketF[(market << MARKET_F) + Market.collateral]!;
 }
 
-/** Shares that the venue has from buyers' fees. */
 export function venueShares({ holderF }: Pick<Tables, 'holderF'>, token: TokenRow): number {
   return holderF[(token << HOLDER_F) + Holder.venue]!;
 }
@@ -99,7 +98,6 @@ export interface MarketResolution {
   /** Weight of each outcome, which pays weight / sum. */
   readonly weights: readonly number[];
   readonly sum: number;
-  /** Micro-units paid to holders so far. */
   readonly paid: number;
 }
 
@@ -129,7 +127,6 @@ export interface MarketProposal extends Pick<MarketResolution, 'isVoid' | 'sum' 
   readonly deadline: number;
 }
 
-/** Proposed payout of a market. */
 export function proposalOf(t: Tables, market: MarketRow): MarketProposal | undefined {
   const offset = market << MARKET_I;
   if ((t.marketI[offset + Market.flags]! & MarketFlag.proposed) === 0) return undefined;

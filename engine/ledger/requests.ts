@@ -40,10 +40,8 @@ export interface StoredRequest {
   readonly time: number;
 }
 
-/** Columns of an accepted request that its command does not have. */
 export type RequestFacts = Pick<StoredRequest, 'amount' | 'other' | 'result' | 'subject'>;
 
-/** Rows of one form of ids with their index. */
 interface Rows {
   readonly i32: Int32Array;
   readonly f64: Float64Array;
@@ -66,7 +64,6 @@ function realmOf(i32: Int32Array, at: number): number {
   return (i32[at + 1]! & RequestFlag.operator) !== 0 ? 0 : 1;
 }
 
-/** Returns the request with the id of the command at `at`; `undefined` when none is stored at this time. */
 export function findRequest(
   t: Tables,
   i32: Int32Array,
@@ -113,7 +110,6 @@ function hasExpired(entered: number, time: number): boolean {
   return time - entered >= TEXT_ID_KEPT_MS;
 }
 
-/** Returns the reason why an id that was not found is refused. */
 export function checkRequest(
   { t, time }: EngineContext,
   i32: Int32Array,
@@ -143,7 +139,6 @@ function textRow({ operatorIdRows }: Tables, sequence: number): number {
   return sequence % operatorIdRows;
 }
 
-/** Stores the id of an accepted command. */
 export function enterRequest(
   context: EngineContext,
   i32: Int32Array,

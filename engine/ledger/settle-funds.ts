@@ -34,7 +34,6 @@ export function recordReserved(context: EngineContext, maker: OrderRow): void {
   legs[Leg.reserved] = sells === 0 ? reservedCash(t, maker) : legs[Leg.size]!;
 }
 
-/** Settles the fill at hand. Both orders were already paid and reduced. */
 export function settleFunds(
   context: EngineContext,
   taker: OrderRow,

@@ -1,7 +1,6 @@
 /** Flags of a market with a proposed payout: not tradable, with the flag that it has after a withdrawal. */
 import { MarketFlag } from '../tables/codes.ts';
 
-/** Flags of a market with a proposal, from those without one. */
 export function heldFlags(flags: number): number {
   const held = (flags & MarketFlag.tradable) === 0 ? 0 : MarketFlag.held;
   return (flags & ~MarketFlag.tradable) | MarketFlag.proposed | held;

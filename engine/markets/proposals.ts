@@ -31,7 +31,6 @@ import {
   touchBooks,
 } from './resolve.ts';
 
-/** Applies a propose command. */
 export function proposePayout(
   context: EngineContext,
   i32: Int32Array,
@@ -155,7 +154,6 @@ export function beginDueResolutions(context: EngineContext): void {
   ledger[Ledger.earliestDeadline] = earliestDeadline(t);
 }
 
-/** Earliest deadline of all proposals; 0 = none. */
 export function earliestDeadline({ ledger, resolutionF, resolutionI }: Tables): number {
   let earliest = 0;
   if (ledger[Ledger.proposals] === 0) return earliest;

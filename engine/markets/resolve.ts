@@ -102,7 +102,6 @@ export function isPayout(t: Tables, market: MarketRow, i32: Int32Array, at: numb
   return sum >= 1 && sum <= PAYOUT_SUM_MAX;
 }
 
-/** True when the market has resolved with this payout. */
 function sayTheSame(t: Tables, market: MarketRow, i32: Int32Array, at: number): boolean {
   const row = t.marketI[(market << MARKET_I) + Market.resolution]! as ResolutionRow;
   const w = row << RESOLUTION_I;
@@ -172,7 +171,6 @@ export function enterPayout(
   return row;
 }
 
-/** Ends trading for good. The steps that follow pay by the row. */
 export function beginResolution(
   context: EngineContext,
   market: MarketRow,
@@ -264,7 +262,6 @@ function payHolders(
   return left < limit;
 }
 
-/** Pays one position of a wallet and frees it. */
 function pay(
   context: EngineContext,
   market: MarketRow,
@@ -298,7 +295,6 @@ function takeCollateral(t: Tables, market: MarketRow, amount: number): void {
   t.ledger[Ledger.collateral]! -= amount;
 }
 
-/** Pays the venue for its own shares and adds the rounding. */
 function finish(context: EngineContext, market: MarketRow, row: ResolutionRow): void {
   const { t } = context;
   const { holderF, ledger, marketF, resolutionI } = t;

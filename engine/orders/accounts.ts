@@ -81,13 +81,11 @@ export function unlinkOwner(t: Tables, owner: AccountRow, restingSlot: number): 
   accountI[account | Account.openCount]! -= 1;
 }
 
-/** Newest open order of an owner; 0 = none. */
 export function newestOwned(t: Tables, owner: AccountRow): OrderRow | 0 {
   const restingSlot = t.accountI[(owner << ACCOUNT_I) | Account.openHead]!;
   return restingSlot === 0 ? 0 : (t.matching.userData(restingSlot) as OrderRow);
 }
 
-/** Next older open order of the same owner; 0 = none. */
 export function nextOwned(t: Tables, order: OrderRow): OrderRow | 0 {
   const link = t.orderI[(order << ORDER_I) | Order.restingSlot]! << LINK_I;
   const restingSlot = t.linkI[link | Link.ownerNext]!;

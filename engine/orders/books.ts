@@ -37,7 +37,6 @@ export function eachOrder(
   }
 }
 
-/** Puts an order at the end of the queue of its level. Returns its slot in the matching core. */
 export function rest(
   context: EngineContext,
   order: OrderRow,

@@ -122,7 +122,6 @@ export function matchTaker(
   }
 }
 
-/** Matches a quantity and settles each fill in turn. */
 function fillUpTo(
   context: EngineContext,
   taker: OrderRow,

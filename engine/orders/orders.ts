@@ -103,7 +103,6 @@ export function takeOrder(context: EngineContext): OrderRow {
   return closedI[closedAt(context.t, free) | Closed.row]! as OrderRow;
 }
 
-/** Takes an unused row, or that of the oldest closed order. */
 function growOrEvict(context: EngineContext): OrderRow {
   const { t } = context;
   if (mayUseNewRow(t)) {
@@ -251,7 +250,6 @@ export function evictClosed(context: EngineContext, persistedClosedSequence: num
   forgetClosed(context, Math.min(keepFrom, persistedClosedSequence));
 }
 
-/** Forgets the closed orders before sequence `end`. */
 function forgetClosed(context: EngineContext, end: number): void {
   const { t } = context;
   let first = t.state[State.firstKeptClosed]!;
@@ -271,7 +269,7 @@ function forgetClosed(context: EngineContext, end: number): void {
       const at = closedAt(t, first);
       const row = closedI[at | Closed.row]!;
       const isThere = indexRemove(orderIndex, closedI[at | Closed.tag]!, row);
-      assert(isThere, 'a finished order is known by its id');
+      assert(isThere, 'a closed order is found by its id');
     }
   }
   t.state[State.firstKeptClosed] = end;

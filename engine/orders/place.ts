@@ -71,7 +71,7 @@ const { SelfTrade } = core;
 const MS = 1_000;
 
 /**
- * Returns the function that applies an order command. A refusal leaves every table unchanged. The tables are
+ * Returns the function that applies an order command. A refusal changes no table, except under cancel-both. The tables are
  * captured once, so V8 treats them as constants.
  */
 export function placing(context: EngineContext): Applier {
@@ -224,7 +224,6 @@ function hasFunds(
   return !lacksFunds(context.t, maker, context.position, sells, shares, collateral);
 }
 
-/** True when the wallet is bound to the signer, or the signer may have one more. */
 function mayHaveWallet(
   { t }: EngineContext,
   wallet: AccountRow | 0,
@@ -240,7 +239,6 @@ function mayRest({ t }: EngineContext, owner: AccountRow): boolean {
   return most === 0 || t.accountI[(owner << ACCOUNT_I) | Account.openCount]! < most;
 }
 
-/** Returns the reason why rows, open orders or wallets do not suffice for the order. */
 function checkRoom(
   context: EngineContext,
   type: number,

@@ -31,9 +31,7 @@ const { findPosition } = positions;
 
 /** Commands of one step. The lines of more would evict one another from the cache. */
 const STEP_COMMANDS = 64;
-/** Index entry, then row, of each cancel of a step. */
 const FOUND = new Int32Array(STEP_COMMANDS);
-/** First word of each order of a step. */
 const ORDERS = new Int32Array(STEP_COMMANDS);
 
 export function prefetch(context: EngineContext, i32: Int32Array, at: number, end: number): void {
@@ -69,7 +67,6 @@ export function prefetch(context: EngineContext, i32: Int32Array, at: number, en
   }
 }
 
-/** Fetches the index entry of an id. Returns its position. */
 function fetchEntry(context: EngineContext, i32: Int32Array, id: number): number {
   const { orderIndex } = context.t;
   const entry = 2 * home(orderIndex, orderTag(i32, id));
@@ -77,7 +74,6 @@ function fetchEntry(context: EngineContext, i32: Int32Array, id: number): number
   return entry;
 }
 
-/** Fetches the token and the book of an order. */
 function fetchToken(context: EngineContext, token: number): void {
   const { bookI, tokenI } = context.t;
   const book = tokenI[(token << TOKEN_I) | Token.book]!;
@@ -96,7 +92,6 @@ function fetchFreeRows(context: EngineContext, from: number, to: number): void {
   context.fetched = fetched;
 }
 
-/** Fetches both cache lines of the cancelled orders. */
 function fetchRows(context: EngineContext, count: number): void {
   const { orderI, orderIndex } = context.t;
   let fetched = 0;
@@ -120,7 +115,6 @@ function fetchPlaces(context: EngineContext, count: number): void {
   context.fetched = fetched;
 }
 
-/** Fetches the positions of the orders and of the cancelled ones. */
 function fetchPositions(
   context: EngineContext,
   i32: Int32Array,

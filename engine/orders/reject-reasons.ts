@@ -55,16 +55,12 @@ export const RejectReason = {
   payoutInvalid: 44,
   groupHasWinner: 45,
   // Commands of the source.
-  /** Source levels need a market with two outcomes. */
   notBinary: 46,
-  /** A source level would meet another one. */
   sourceCrossed: 47,
   // Commands of the ledger.
-  /** The table of text ids is full. */
   idsFull: 48,
   /** The former signer has too many open orders for one command. */
   signerHasOrders: 49,
-  /** The proposed payout of the market must be withdrawn first. */
   marketProposed: 50,
   /** The review is no whole number of milliseconds from 1 to REVIEW_MS_MAX. */
   reviewInvalid: 51,

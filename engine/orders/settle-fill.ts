@@ -120,7 +120,6 @@ function pay(
   legs[Leg.fee] = fee;
 }
 
-/** Takes collateral from a buyer's budget, at most its remainder. */
 function takeFromBudget(t: Tables, order: OrderRow, leg: MicroCollateral): MicroCollateral {
   const at = (order << ORDER_F) | Order.budget;
   const budget = t.orderF[at]! as MicroCollateral;
@@ -135,7 +134,6 @@ export function lastTrade(t: Tables, token: TokenRow, pips: number, sells: numbe
   t.tokenI[offset | Token.lastSide] = sells === 0 ? 0 : 1;
 }
 
-/** Writes the fill to the ring: columns of both orders and of context.legs. */
 function record(
   context: EngineContext,
   takerOrder: OrderRow,

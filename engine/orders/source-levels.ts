@@ -43,7 +43,6 @@ export function setLevel(context: EngineContext, p: Place): RejectReasonCode {
   return row === 0 ? addLevel(context, p, p.tick) : resizeLevel(context, row, p, p.tick);
 }
 
-/** Changes the size of a source level; it keeps its queue position. */
 function resizeLevel(
   context: EngineContext,
   row: OrderRow,

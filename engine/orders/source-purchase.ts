@@ -31,14 +31,12 @@ import { mulDivFloor } from '../tables/units.ts';
 import { rowRoom, takeOrder } from './orders.ts';
 import { reuseLevel } from './source-rows.ts';
 
-/** Book, side and price of a source level. */
 export interface Place {
   /** Token that the reserved account buys: the complement when the source sells. */
   readonly token: TokenRow;
   readonly market: MarketRow;
   readonly book: BookRow;
   readonly side: matching.Side;
-  /** In the prices of the book. */
   readonly pips: Pips;
   /** 0 = the price is off the grid. */
   readonly tick: Ticks | 0;
@@ -83,7 +81,6 @@ export function hasRoom(context: EngineContext): boolean {
   return t.state[State.freeSourceRow] !== 0 || rowRoom(context);
 }
 
-/** Takes a row for a source order that does not rest. */
 export function takeRow(
   context: EngineContext,
   account: AccountRow,

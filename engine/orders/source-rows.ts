@@ -41,7 +41,6 @@ export function findLevel(t: Tables, book: BookRow, side: matching.Side, pips: P
   }
 }
 
-/** Source level at the price of a row; 0 = none. */
 export function findLevelOf(t: Tables, row: OrderRow): OrderRow | 0 {
   return findLevel(t, bookOf(t, row), sideOf(t, row), pipsOfLevel(t, row));
 }
@@ -51,7 +50,6 @@ export function levelTag(t: Tables, row: OrderRow): number {
   return placeTag(bookOf(t, row), sideOf(t, row), pipsOfLevel(t, row));
 }
 
-/** Adds a resting source level to the index. */
 export function enterLevel(t: Tables, row: OrderRow): void {
   indexInsert(t.orderIndex, levelTag(t, row), row);
   t.state[State.sourceLevels]! += 1;
@@ -78,7 +76,6 @@ export function endLevel(
   context.mixWord(tick);
 }
 
-/** Frees the row of a source level that reserves nothing. */
 export function freeLevel({ t }: EngineContext, row: OrderRow): void {
   const { orderI, state } = t;
   releasePosition(t, row);
@@ -109,7 +106,6 @@ function sideOf({ orderI }: Tables, row: OrderRow): matching.Side {
   return (orderI[(row << ORDER_I) | Order.flags]! & Flag.ask) as matching.Side;
 }
 
-/** Price of a source level in pips of its book. */
 function pipsOfLevel(t: Tables, row: OrderRow): Pips {
   const grid = t.bookI[(bookOf(t, row) << BOOK_I) | Book.ticksPerUnit]!;
   return (t.orderI[(row << ORDER_I) | Order.price]! * (PIPS_PER_UNIT / grid)) as Pips;

@@ -88,7 +88,6 @@ export function fillOrder(
   return RejectReason.accepted;
 }
 
-/** Removes the filled quantity of an order from its book. */
 function leaveBook(
   context: EngineContext,
   order: OrderRow,

@@ -12,7 +12,6 @@ const REPORTED_WITHIN_MS = 2_000;
 const WAITING_MAX = 1_000;
 
 export interface Decrease {
-  /** Micro-shares that no print has explained. */
   left: number;
   /** Size of the level before this part of the decrease. */
   before: number;

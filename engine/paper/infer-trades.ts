@@ -33,7 +33,6 @@ export function inferTrades(
 
 interface Taken {
   readonly prints: readonly SourceChange[];
-  /** Levels that differ beside these. */
   readonly others: number;
 }
 

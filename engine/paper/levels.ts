@@ -7,7 +7,6 @@
 import { Side } from '../commands.ts';
 import { PIPS_PER_UNIT, type Pips } from '../tables/units.ts';
 
-/** Converts a price to its key and back. */
 export function keyOf(side: number, pips: number): number {
   return side === Side.buy ? pips : PIPS_PER_UNIT - pips;
 }
@@ -32,7 +31,6 @@ export class Levels {
     return this.keys[at] === key ? this.sizes[at]! : 0;
   }
 
-  /** Sets a level; size 0 removes it. */
   set(key: number, size: number): void {
     const at = this.find(key);
     if (this.keys[at] === key) {

@@ -48,11 +48,9 @@ export class MirroredBook {
   private readonly sent: readonly [Levels, Levels] = [new Levels(), new Levels()];
   /** Paper orders seen when their level was last touched, by side and price, then by id. */
   private readonly places = new Map<number, Map<string, Place>>();
-  /** Recent reports by side and price, for new orders. */
   private readonly reports = new Map<number, DoubleReports>();
   /** Keys by side at which wanted and sent may differ. */
   private readonly touched: readonly [Set<number>, Set<number>] = [new Set(), new Set()];
-  /** Pips of a tick. */
   private step: number;
   /** False before the first snapshot and after lost messages. */
   private isKnown = false;
@@ -75,7 +73,6 @@ export class MirroredBook {
     this.changes([{ side, pips, size }], out);
   }
 
-  /** Applies the changes of one message together, in any order. */
   changes(changes: readonly SourceChange[], out: CommandBuffer): void {
     if (!this.isKnown) return;
     this.begin();
@@ -100,7 +97,6 @@ export class MirroredBook {
     }
   }
 
-  /** Distributes a print among the paper orders of a side. */
   private share(
     side: 0 | 1,
     pips: number,
@@ -181,7 +177,6 @@ export class MirroredBook {
     if (impact === 'restore') for (const side of SIDES) this.noteTaken(side);
   }
 
-  /** Applies a coarser grid, which ended the levels off it. */
   private changeGrid(step: number): void {
     this.step = step;
     this.isIrregular = true;

@@ -16,7 +16,6 @@ export class OnePrint {
   private time = 0;
   /** Prints of the first token without one of the second, less those the other way round. */
   private readonly unmatched = new Map<string, number>();
-  /** Sides of levels that shrank, by pips. */
   private readonly shrunk = new Map<number, number>();
 
   /** Records the changes of a message before they are applied. */

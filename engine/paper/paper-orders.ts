@@ -42,7 +42,6 @@ export interface PaperOrders {
   at(side: number, pips: number): readonly PaperOrder[];
   /** Paper orders at better prices, best first. */
   before(side: number, pips: number): readonly PaperOrder[];
-  /** Micro-shares of the source at a price. */
   sourceAt(side: number, pips: number): number;
   sourceLevels(side: number): readonly SourceLevel[];
   changeTicks(ticksPerUnit: TicksPerUnit, out: CommandBuffer): void;
@@ -54,7 +53,6 @@ export class EngineOrders implements PaperOrders {
   private readonly t: Tables;
   private readonly book: BookRow;
 
-  /** @param token first outcome of a binary market */
   constructor(t: Tables, token: TokenRow) {
     assert(!isMirroredToken(t, token), 'a book is mirrored by its first outcome');
     this.t = t;

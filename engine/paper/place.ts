@@ -12,7 +12,6 @@ import { DoubleReports } from './double-reports.ts';
 export type QueueRule = 'pessimistic' | 'proportional';
 
 export class Place {
-  /** Micro-shares of the source that trade before it. */
   private ahead: number;
   /** Decreases before the order came: a print that explains them did not trade after it. */
   private readonly earlier: DoubleReports;

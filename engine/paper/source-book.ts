@@ -8,7 +8,6 @@ import { Side } from '../commands.ts';
 import { PIPS_PER_UNIT } from '../tables/units.ts';
 import { Levels } from './levels.ts';
 
-/** Pips and micro-shares of a source level. */
 export interface SourceLevel {
   readonly pips: number;
   readonly size: number;
@@ -22,7 +21,6 @@ export interface SourceChange extends SourceLevel {
 export class SourceBook {
   readonly sides: readonly [Levels, Levels] = [new Levels(), new Levels()];
 
-  /** True while the best bid is not below the best ask. */
   get crossed(): boolean {
     const [bids, asks] = this.sides;
     return bids.best + asks.best >= PIPS_PER_UNIT && bids.best > 0 && asks.best > 0;

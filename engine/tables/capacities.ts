@@ -47,7 +47,6 @@ export const SIGNER_ORDERS_WALKED_MAX = 65_536;
 
 export const PAYOUT_SUM_MAX = 10_000;
 
-/** Longest review of a payout: a year. */
 export const REVIEW_MS_MAX = 365 * 24 * 60 * 60 * 1_000;
 
 /** Orders, then wallets, of one step of a resolution: the turn stays short, also with cold code. */
@@ -63,7 +62,6 @@ export interface Capacities {
   readonly levels: number;
   /** Newest fills that GET /trades can reach. */
   readonly trades: number;
-  /** Newest closed orders whose ids stay in memory. */
   readonly history: number;
   /** Rows of shares of a wallet in a token; 0 = no room for a ledger. */
   readonly positions: number;

@@ -35,7 +35,6 @@ export const EndReason = {
   tickChange: 6,
   /** Policy about a trade with an order of its own account. */
   selfTrade: 7,
-  /** The market resolved, or is void. */
   resolved: 8,
   endReached: 9,
 } as const;
@@ -64,7 +63,6 @@ export const EntryCause = {
   merge: 4,
   trade: 5,
   redeem: 6,
-  /** Fees of the venue paid to a wallet. */
   fees: 7,
 } as const;
 export type EntryCauseCode = (typeof EntryCause)[keyof typeof EntryCause];

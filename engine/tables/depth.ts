@@ -16,7 +16,6 @@ import { isTickGrid, PIPS_PER_UNIT } from './units.ts';
 export interface DepthSide {
   count: number;
   readonly ticks: Int32Array;
-  /** Micro-shares. */
   readonly sizes: Float64Array;
 }
 
@@ -26,7 +25,6 @@ export class Depth {
   ticksPerUnit: TicksPerUnit | 0 = 0;
   /** Unix milliseconds of the last change. */
   changedAt = 0;
-  /** Micro-shares. */
   minSize = 0 as MicroShares;
   /** Pips; 0 = never traded. */
   lastPrice: Pips | 0 = 0;
@@ -88,7 +86,6 @@ function copyLevels(t: Tables, book: BookRow, mirrored: boolean, out: Depth): bo
   return isWhole;
 }
 
-/** Reverses a side to worst first. */
 function copySide(t: Tables, book: BookRow, side: Side, out: DepthSide): boolean {
   const { sizes, ticks } = out;
   const count = readSide(t.matching, book, side, ticks, sizes);

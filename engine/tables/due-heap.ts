@@ -6,7 +6,6 @@ import { assert } from '../book/matching.ts';
 
 export interface Column<View> {
   readonly view: View;
-  /** Shift from a row to the index of its first word or double. */
   readonly shift: number;
   readonly at: number;
 }
@@ -16,7 +15,6 @@ interface HeapParts {
   readonly times: Column<Float64Array>;
   /** 1-based heap index of each row; 0 = not in the heap. */
   readonly places: Column<Int32Array>;
-  /** Table and element with the number of rows in the heap. */
   readonly counts: Float64Array;
   readonly count: number;
 }
@@ -52,7 +50,6 @@ export class DueHeap<Row extends number> {
     return this.placeOf(row) !== 0;
   }
 
-  /** Row that is due first; 0 = none. */
   first(): Row | 0 {
     return this.size === 0 ? 0 : this.at(1);
   }

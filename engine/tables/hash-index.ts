@@ -19,7 +19,6 @@ export function tagOf(key: Int32Array, offset: number, words: number): number {
   return tag;
 }
 
-/** Entry at which the search for a tag begins. */
 export function home(index: Int32Array, tag: number): number {
   const mask = (index.length >>> 1) - 1;
   return Math.imul(tag, GOLDEN) >>> Math.clz32(mask);

@@ -5,7 +5,7 @@
  * What matching touches is in the matching core's own tables (book/memory.ts): 32 bytes an order,
  * used again at once. What is written when an order is taken in, and read on request, when
  * it trades and when it ends, is its row here. It stays where it is for as long as its id is known: an
- * end is a status, a reason and a place in the queue of finished orders, which is also the list of
+ * end is a status, a reason and a place in the queue of closed orders, which is also the list of
  * rows that can be used again once it has forgotten them.
  *
  * Rows, not one array per column: an order is touched as a whole, so a row of two cache lines costs
@@ -17,8 +17,8 @@
  *                      slot | position
  *   link (8 bytes)     ownerNext | ownerPrev
  *   wallets (4 bytes)  by account: how many wallets are bound to it, its own address left out. It
- *                      follows from the bindings, so images leave it out.
- *   finished (8 bytes) row | tag of its id: an order that ended, by sequence
+ *                      follows from the bindings, so snapshots leave it out.
+ *   finished (8 bytes) row | tag of its id: a closed order, by sequence
  *
  * With a ledger (docs/ledger.md#tables):
  *
@@ -74,7 +74,6 @@ export const LINK_I = 1;
 export const Link = { ownerNext: 0, ownerPrev: 1 } as const;
 
 export const CLOSED_I = 1;
-/** The tag finds the index entry of a forgotten order without reading its row. */
 export const Closed = { row: 0, tag: 1 } as const;
 
 export const Flag = {
@@ -82,7 +81,6 @@ export const Flag = {
   ask: 1 << 0,
   /** 0 BUY, 1 SELL, of its own token. */
   sell: 1 << 1,
-  /** A source level, not a client's order. */
   source: 1 << 6,
   typeShift: 2,
   signatureShift: 4,
@@ -126,7 +124,6 @@ export const Token = {
   book: 10,
   /** 1 = prices of the book are 1 less its own. */
   mirrored: 11,
-  /** Other token of a mirrored pair; 0 = none. */
   complement: 12,
   /** Pips of the last trade; 0 = never traded. */
   lastPrice: 13,
@@ -182,7 +179,6 @@ export const Fill = {
   takerId: 22,
   makerId: 30,
 } as const;
-/** Words of the state table: numbers of the engine that are in no row. */
 export const State = {
   time: 0,
   batch: 1,
@@ -203,7 +199,6 @@ export const State = {
   nextReusableClosed: 12,
   expiries: 13,
   selfTrade: 14,
-  /** Closed orders whose ids stay in memory. */
   history: 15,
   /** Open orders of an account; 0 = no bound. */
   openOrdersPerAccount: 16,
@@ -273,7 +268,6 @@ export const Position = {
 } as const;
 
 export const POSITION_LINK_I = 2;
-/** Links of positions, in a table of their own because a fill needs none of them. */
 export const PositionLink = {
   accountNext: 0,
   accountPrev: 1,
@@ -298,7 +292,6 @@ export const Resolution = {
   deadline: 3,
   // Int32
   group: 8,
-  /** Weights, two a word. */
   weights: 16,
 } as const;
 
@@ -308,7 +301,6 @@ export const Request = {
   // Float64
   ms: 0,
   amount: 1,
-  /** Cash of its wallet after it. */
   result: 2,
   time: 3,
   // Int32

@@ -53,7 +53,6 @@ export function nearestTicks(
   return inFavour(isBuy, nearest, cost - collateral, ticksPerUnit);
 }
 
-/** Nearest tick by whole numbers of any length. */
 function nearestOfLarge(
   isBuy: boolean,
   collateral: MicroCollateral,

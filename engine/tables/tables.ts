@@ -57,7 +57,6 @@ export interface EngineMemory {
   readonly buffers: Readonly<Record<TableName, TableBytes>>;
 }
 
-/** Entries of a hash index: a power of two, at most half full. */
 function indexEntries(rows: number): number {
   return 2 ** Math.ceil(Math.log2(Math.max(2, rows * 2)));
 }
@@ -247,7 +246,6 @@ function endHeap({ marketF, marketI, state }: HeapTables, rows: Int32Array): Due
   });
 }
 
-/** Bytes of a table that are in use. */
 export interface Span {
   readonly name: TableName;
   readonly start: number;
@@ -325,7 +323,6 @@ function closedSpans(t: Tables): Span[] {
   return ringSpans('finished', CLOSED_I, t.closedRows, first, t.state[State.closed]!);
 }
 
-/** Rows [first, end) of a ring by sequence: one run, or two. */
 function ringSpans(
   name: TableName,
   shift: number,

@@ -19,9 +19,7 @@ export type Ticks = Unit<'Ticks'>;
 export type TicksPerUnit = (typeof GRIDS)[number]['ticksPerUnit'];
 /** Price in ten-thousandths of a unit: the finest grid, into which every other one divides. */
 export type Pips = Unit<'Pips'>;
-/** A number of shares in millionths of a share. */
 export type MicroShares = Unit<'MicroShares'>;
-/** An amount of collateral in millionths of a unit. */
 export type MicroCollateral = Unit<'MicroCollateral'>;
 /**
  * Row of an order in the order table; it does not identify the order. Rows count from 1. A column in which 0 means
@@ -35,7 +33,6 @@ export type BookRow = Unit<'BookRow'>;
 export type AccountRow = Unit<'AccountRow'>;
 export type PositionRow = Unit<'PositionRow'>;
 export type ResolutionRow = Unit<'ResolutionRow'>;
-/** Row of a fill in the ring of fills, from 0. */
 export type FillRow = Unit<'FillRow'>;
 
 export const MICRO = 1_000_000;

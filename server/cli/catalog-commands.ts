@@ -12,7 +12,7 @@ import { DEMO_CONDITIONS } from '../demo/demo-catalog.ts';
 import { type Context, Refused, type Run } from './context.ts';
 import { configOf } from './settings.ts';
 
-function catalogContext(context: Context): CatalogCommandContext {
+export function catalogContext(context: Context): CatalogCommandContext {
   const { capacities } = configOf(context);
   return { ...context, capacities, ownConditions: DEMO_CONDITIONS };
 }

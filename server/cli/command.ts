@@ -7,10 +7,9 @@ import { type Context, type Options, Refused, type Run } from './context.ts';
 import { operate } from './operate.ts';
 import { addressOf, textOf } from './settings.ts';
 
-/** Cells of a table by their headings. */
-export type Cells<Row> = Readonly<Record<string, (row: Row) => string>>;
+/** Cells of a table by their headings: a member with a text, or a function. */
+export type Cells<Row> = Readonly<Record<string, (keyof Row & string) | ((row: Row) => string)>>;
 
-/** Fields that are not `undefined`. */
 type Given<T> = {
   [K in keyof T as undefined extends T[K] ? never : K]: T[K];
 } & { [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined> };
@@ -59,8 +58,13 @@ export function tableLines<Row>(
 ): string[] {
   const headings = Object.keys(cells);
   const columns = Object.values(cells);
-  const lines = rows.map((row) => columns.map((cell) => cell(row)));
+  const lines = rows.map((row) => columns.map((cell) => cellOf(row, cell)));
   return aligned([headings, ...lines], (column) => numbers.includes(headings[column]!));
+}
+
+/** Text of a cell; '' for an absent member. */
+export function cellOf<Row>(row: Row, cell: Cells<Row>[string]): string {
+  return typeof cell === 'function' ? cell(row) : String(row[cell] ?? '');
 }
 
 /** Prints rows as a table, or with `--json` as a line of JSON each. */

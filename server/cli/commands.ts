@@ -1,6 +1,6 @@
 /**
- * The commands, one row each: parser, help, README and tests come from this table. The code of a
- * command is loaded when it is called, so that `--help` is fast.
+ * Table of commands: parser, help, README and tests come from it. The code of a command is loaded when it is
+ * called, so that `--help` is fast.
  */
 import type { Run } from './context.ts';
 import { LIST_OPTIONS } from './list-options.ts';
@@ -8,19 +8,40 @@ import { LIST_OPTIONS } from './list-options.ts';
 export interface CommandRow {
   readonly does: string;
   /**
-   * Whether a node may run on the same DATA_DIR: no; yes; yes, and the command sends requests to
-   * it; it does not matter, or then the node does it; the command is the node.
+   * Relation to a node on the same DATA_DIR: none may run; one may run; the command sends requests to it;
+   * irrelevant; the running node does it, else the command; the command is the node.
    */
   readonly node: 'stopped' | 'shared' | 'remote' | 'any' | 'either' | 'itself';
-  /** Of a `stopped` command: `made` creates DATA_DIR first, `read` only reads; else it writes. */
+  /** For `stopped`: `made` creates DATA_DIR first, `read` only reads; absent: it writes. */
   readonly directory?: 'made' | 'read';
-  /** Names of arguments; those in brackets are optional. */
+  /** Argument names; those in brackets are optional. */
   readonly args?: readonly string[];
-  /** Flags as the parser writes them, and what they do. */
+  /** Flags in the notation of the parser, with their help texts. */
   readonly options?: Readonly<Record<string, string>>;
-  /** Loads the code. Absent for an operation of the admin listener: operation-commands.ts has it. */
+  /** Loads the code. Absent for an operation of the admin listener: operation-commands.ts has its code. */
   readonly run?: () => Promise<Run>;
 }
+
+const backtest = () => import('./backtest-command.ts');
+const book = () => import('./book-command.ts');
+const catalog = () => import('./catalog-commands.ts');
+const clock = () => import('./clock-command.ts');
+const clusterBegin = () => import('./cluster-begin.ts');
+const clusterExample = () => import('./cluster-example.ts');
+const deposit = () => import('./deposit-command.ts');
+const doctor = () => import('./doctor-command.ts');
+const files = () => import('./data-commands.ts');
+const ledger = () => import('./ledger-commands.ts');
+const marketList = () => import('./market-list.ts');
+const operator = () => import('./operator-commands.ts');
+const play = () => import('./play-command.ts');
+const record = () => import('./record-commands.ts');
+const recordVenue = () => import('./record-venue-command.ts');
+const replay = () => import('./replay-command.ts');
+const resolve = () => import('./resolve-commands.ts');
+const start = () => import('./start-command.ts');
+const trades = () => import('./trades-command.ts');
+const wallet = () => import('./wallet-commands.ts');
 
 const JSON_OPTION = { '--json': 'the answer as JSON' } as const;
 const ADMIN_OPTIONS = {
@@ -33,7 +54,6 @@ const REQUEST_OPTIONS = {
   '--id <text>': 'sent again with the same id it is done once; one is made and printed',
   ...ADMIN_OPTIONS,
 } as const;
-/** Of what pays a market out. */
 const PAYOUT_OPTIONS = {
   '--dry-run': 'shows what would be paid to how many wallets; changes nothing',
   '--review <time>':
@@ -61,7 +81,7 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
       '--play':
         'with a ledger and play money: LEDGER=on, and FAUCET=1000 unless the environment has it',
     },
-    run: () => import('./start-command.ts').then((code) => code.start),
+    run: from(start, 'start'),
   },
   play: {
     does: 'runs a node on a recording of a venue: its books, its time, and play money (docs/guides/paper-and-backtests.md)',
@@ -75,7 +95,7 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
       '--port <number>': 'instead of PORT of the environment (3000)',
       '--admin-port <number>': 'instead of ADMIN_PORT of the environment (3001)',
     },
-    run: () => import('./play-command.ts').then((code) => code.play),
+    run: from(play, 'play'),
   },
   'catalog import': {
     does: 'loads a catalog file (JSON: {tags, series, sites, events}) into DATA_DIR; - is standard input',
@@ -89,31 +109,31 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
       '--skip-changed':
         'leaves out markets whose tokens, condition id or neg-risk flag are not those registered; without it they make the import fail',
     },
-    run: () => import('./catalog-commands.ts').then((code) => code.importing),
+    run: from(catalog, 'importing'),
   },
   'catalog export': {
     does: 'writes the catalog of DATA_DIR as such a file; - is standard output',
     node: 'shared',
     args: ['FILE'],
-    run: () => import('./catalog-commands.ts').then((code) => code.exporting),
+    run: from(catalog, 'exporting'),
   },
   'catalog sync': {
     does: 'pulls the catalog of another catalog API into DATA_DIR',
     node: 'shared',
     args: ['URL'],
     options: { '--force': 'removes more markets than an import may without it' },
-    run: () => import('./catalog-commands.ts').then((code) => code.syncing),
+    run: from(catalog, 'syncing'),
   },
   'catalog schema': {
     does: 'prints the JSON Schema of a catalog file, with an example',
     node: 'any',
-    run: () => import('./catalog-commands.ts').then((code) => code.schema),
+    run: from(catalog, 'schema'),
   },
   'keys list': {
     does: 'API keys and read-only keys that were issued; no secret is shown',
     node: 'either',
     options: { '--wallet <wallet>': 'those of one wallet', '--json': 'a line of JSON each' },
-    run: () => import('./operator-commands.ts').then((code) => code.listKeys),
+    run: from(operator, 'listKeys'),
   },
   'keys revoke': {
     does: 'revokes a key, by what `keys list` calls it',
@@ -132,7 +152,7 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
     node: 'remote',
     args: ['WALLET'],
     options: ADMIN_OPTIONS,
-    run: () => import('./operator-commands.ts').then((code) => code.listOrders),
+    run: from(operator, 'listOrders'),
   },
   'orders cancel': {
     does: 'cancels all open orders of a wallet, or one by its id',
@@ -150,7 +170,7 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
       ...LIST_OPTIONS,
       '--url <url>': ADMIN_OPTIONS['--url <url>'],
     },
-    run: () => import('./wallet-commands.ts').then((code) => code.listWallets),
+    run: from(wallet, 'listWallets'),
   },
   'wallet name': {
     does: 'gives a wallet a name, by which commands take it and which only operators see; without NAME takes it away',
@@ -209,7 +229,7 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
       '--id <text>':
         'sent again with the same id it is done once; one is made and printed. Of a file: its name unless given',
     },
-    run: () => import('./deposit-command.ts').then((code) => code.deposit),
+    run: from(deposit, 'deposit'),
   },
   'ledger withdraw': {
     does: 'pays free collateral out of a wallet',
@@ -239,13 +259,13 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
       ...ADMIN_OPTIONS,
       '--json': 'one object a line',
     },
-    run: () => import('./ledger-commands.ts').then((code) => code.statement),
+    run: from(ledger, 'statement'),
   },
   'ledger fees': {
     does: 'fees of the venue, and what was paid out of them, newest first',
     node: 'remote',
     options: { '--limit <number>': 'how many payments (100)', ...ADMIN_OPTIONS },
-    run: () => import('./ledger-commands.ts').then((code) => code.fees),
+    run: from(ledger, 'fees'),
   },
   'ledger pay-fees': {
     does: 'pays fees of the venue to a wallet',
@@ -263,7 +283,7 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
     does: 'rebuilds the ledger from image and log, and adds it up; it differs where that does not hold',
     node: 'shared',
     options: JSON_OPTION,
-    run: () => import('./ledger-commands.ts').then((code) => code.audit),
+    run: from(ledger, 'audit'),
   },
   'event create': {
     does: 'makes an event',
@@ -285,7 +305,7 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
       ...LIST_OPTIONS,
       ...NODE_OPTION,
     },
-    run: () => import('./market-list.ts').then((code) => code.listEvents),
+    run: from(marketList, 'listEvents'),
   },
   'event edit': {
     does: 'changes what an event says',
@@ -329,7 +349,7 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
       ...LIST_OPTIONS,
       ...NODE_OPTION,
     },
-    run: () => import('./market-list.ts').then((code) => code.listMarkets),
+    run: from(marketList, 'listMarkets'),
   },
   'market edit': {
     does: 'changes what a market says, its tick, minimum, fee or end',
@@ -374,14 +394,14 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
         'instead: a whole number for each outcome, such as 1,0, in the order that the catalog shows',
       ...PAYOUT_OPTIONS,
     },
-    run: () => import('./resolve-commands.ts').then((code) => code.resolve),
+    run: from(resolve, 'resolve'),
   },
   'market void': {
     does: 'pays out a market with equal weights, for good; on a terminal it shows what is paid, and asks',
     node: 'remote',
     args: ['MARKET'],
     options: PAYOUT_OPTIONS,
-    run: () => import('./resolve-commands.ts').then((code) => code.voidMarket),
+    run: from(resolve, 'voidMarket'),
   },
   'market proposals': {
     does: 'payouts that are proposed, with the times from which on they are paid',
@@ -407,13 +427,13 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
       '--dir <directory>': 'where; it must not be there, or be empty (./cluster)',
       '--port <number>': 'first port; each node takes five, a hundred further (3000)',
     },
-    run: () => import('./cluster-example.ts').then((code) => code.example),
+    run: from(clusterExample, 'example'),
   },
   'cluster begin': {
     does: 'begins the empty log of CLUSTER with the records of one directory, after a look at all nodes that run',
     node: 'any',
     options: { '--from <directory>': 'the DATA_DIR of a node that does not run' },
-    run: () => import('./cluster-begin.ts').then((code) => code.begin),
+    run: from(clusterBegin, 'begin'),
   },
   'cluster handover': {
     does: 'gives the lead to NODE, or to the follower that is least behind; to the node that leads',
@@ -431,7 +451,7 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
     does: 'the audit log: changes that operators made, newest first',
     node: 'either',
     options: { '--limit <number>': 'so many of them (20)', '--json': 'a line of JSON each' },
-    run: () => import('./operator-commands.ts').then((code) => code.audit),
+    run: from(operator, 'audit'),
   },
   book: {
     does: 'draws the book of a token, or of an outcome of a market (its first one), of a node that runs',
@@ -442,7 +462,7 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
       '--levels <number>': 'price levels of each side (10)',
       '--watch': 'draws it again whenever it changes',
     },
-    run: () => import('./book-command.ts').then((code) => code.book),
+    run: from(book, 'book'),
   },
   'trades export': {
     does: 'writes fills, oldest first: all that are kept, also those older than GET /trades reaches',
@@ -458,7 +478,7 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
       '--until <time>': 'up to before this time',
       '--limit <number>': 'so many of them at most, the oldest',
     },
-    run: () => import('./trades-command.ts').then((code) => code.exportTrades),
+    run: from(trades, 'exportTrades'),
   },
   record: {
     does: 'records catalog, books and stream of a venue until it is interrupted',
@@ -469,7 +489,7 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
       '--catalog <url>': 'where its catalog is, unless at URL',
       '--stream <url>': 'its market stream, unless it is /ws/market of URL',
     },
-    run: () => import('./record-venue-command.ts').then((code) => code.record),
+    run: from(recordVenue, 'record'),
   },
   backtest: {
     does: 'runs strategies over a recording, without a node; prints their figures (docs/guides/paper-and-backtests.md)',
@@ -488,26 +508,26 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
       '--csv <directory>': 'writes fills and equity of each run',
       '--json': 'each result as a line of JSON',
     },
-    run: () => import('./backtest-command.ts').then((code) => code.runBacktest),
+    run: from(backtest, 'runBacktest'),
   },
   'record info': {
     does: 'what a recording of a venue has: markets, messages, times, gaps; also one in the public form',
     node: 'any',
     args: ['FILE'],
     options: { '--json': 'as JSON' },
-    run: () => import('./record-commands.ts').then((code) => code.info),
+    run: from(record, 'info'),
   },
   'record schema': {
     does: 'prints the JSON Schema of a message of a recording in the public form, with examples',
     node: 'any',
-    run: () => import('./record-commands.ts').then((code) => code.schema),
+    run: from(record, 'schema'),
   },
   'record import': {
     does: 'makes a recording of files with one message of a market channel a line, or with books and trades as CSV',
     node: 'any',
     args: ['FILE...'],
     options: { '-o, --out <file>': 'the recording; it must not be there' },
-    run: () => import('./record-commands.ts').then((code) => code.importing),
+    run: from(record, 'importing'),
   },
   replay: {
     does: 'rebuilds the state after a batch from image and log; prints its hash, and books',
@@ -518,13 +538,13 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
       '--token <id>': 'the book of one token',
       '--diff <sequence>': 'compares it with the state after another batch: levels that differ',
     },
-    run: () => import('./replay-command.ts').then((code) => code.replayTo),
+    run: from(replay, 'replayTo'),
   },
   verify: {
     does: 'holds log, images and LMDB against one another; writes nothing',
     node: 'stopped',
     directory: 'read',
-    run: () => import('./data-commands.ts').then((code) => code.verifyAll),
+    run: from(files, 'verifyAll'),
   },
   backup: {
     does: 'copies DATA_DIR into a new directory, such that a node can begin with it',
@@ -534,21 +554,21 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
       '--no-derived': 'without what can be derived again from log and images',
       '--no-key': 'without node.key, which is every credential: it is kept elsewhere',
     },
-    run: () => import('./data-commands.ts').then((code) => code.backup),
+    run: from(files, 'backup'),
   },
   restore: {
     does: 'puts a backup into an empty DATA_DIR, and checks every file of it',
     node: 'stopped',
     directory: 'made',
     args: ['DIRECTORY'],
-    run: () => import('./data-commands.ts').then((code) => code.restoreFrom),
+    run: from(files, 'restoreFrom'),
   },
   'log cut': {
     does: 'gives up a batch and all after it, where the log is damaged and there is no copy of it',
     node: 'stopped',
     args: ['SEQUENCE'],
     options: { '--force': 'also where the log is not damaged at this batch' },
-    run: () => import('./data-commands.ts').then((code) => code.cutting),
+    run: from(files, 'cutting'),
   },
   'clock accept': {
     does: 'takes the clock of the machine for right, of which a node that runs says that it jumped',
@@ -556,16 +576,24 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
     options: {
       '--url <url>': 'the admin listener (http://ADMIN_HOST:ADMIN_PORT of the environment)',
     },
-    run: () => import('./clock-command.ts').then((code) => code.accept),
+    run: from(clock, 'accept'),
   },
   doctor: {
     does: 'looks at versions, native parts, disk, clock, limits and permissions',
     node: 'any',
-    run: () => import('./doctor-command.ts').then((code) => code.doctor),
+    run: from(doctor, 'doctor'),
   },
 };
 
-/** What each group of commands is for. */
+/** Loads one command of a module. */
+function from<Name extends string>(
+  load: () => Promise<Readonly<Record<Name, Run>>>,
+  name: Name,
+): () => Promise<Run> {
+  return async () => (await load())[name];
+}
+
+/** Help texts of the groups. */
 export const GROUPS: Readonly<Record<string, string>> = {
   catalog: 'what can be traded: from a file, to a file, from another node',
   keys: 'API keys',
@@ -584,7 +612,6 @@ export const GROUPS: Readonly<Record<string, string>> = {
   clock: 'the time of a node that runs',
 };
 
-/** The texts for `node` of a row, for help and README. */
 export const NODE_TEXTS: Readonly<Record<CommandRow['node'], string>> = {
   stopped: 'while no node runs on DATA_DIR',
   shared: 'also while a node runs on DATA_DIR',

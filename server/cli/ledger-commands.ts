@@ -17,19 +17,19 @@ type FeeEntry = OperationOutput<'GET /admin/ledger/fees'>['entries'][number];
 const STATEMENT_CELLS: Cells<StatementEntry> = {
   entry: ({ entry }) => String(entry),
   time: ({ timestamp }) => new Date(timestamp).toISOString(),
-  cause: ({ cause }) => cause,
-  outcome: ({ outcome }) => outcome,
-  cash: ({ cash }) => cash,
-  shares: ({ shares }) => shares,
-  'cash after': (row) => row.cash_after,
-  'shares after': (row) => row.shares_after,
+  cause: 'cause',
+  outcome: 'outcome',
+  cash: 'cash',
+  shares: 'shares',
+  'cash after': 'cash_after',
+  'shares after': 'shares_after',
 };
 const FEE_CELLS: Cells<FeeEntry> = {
   entry: ({ entry }) => String(entry),
   time: ({ timestamp }) => new Date(timestamp).toISOString(),
-  amount: ({ amount }) => amount,
+  amount: 'amount',
   to: ({ wallet }) => (wallet === '' ? 'drawn' : wallet),
-  'fees after': (row) => row.fees_after,
+  'fees after': 'fees_after',
 };
 
 interface Page<Row> {
@@ -37,7 +37,7 @@ interface Page<Row> {
   readonly more: boolean;
 }
 
-/** Entries from the newest on, `--limit` of them. */
+/** Reads `--limit` entries from the newest on. */
 async function entriesOf<Row extends { readonly entry: number }>(
   options: Options,
   pageOf: (page: { readonly limit: number; readonly before?: number }) => Promise<Page<Row>>,

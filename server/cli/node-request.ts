@@ -1,4 +1,4 @@
-/** Requests from a command to a running node over HTTP. */
+/** HTTP requests from a command to a running node. */
 
 import { failureReason } from '../common/failure-reason.ts';
 import { terminalText } from '../common/terminal.ts';
@@ -14,7 +14,7 @@ interface Place {
   readonly port: number;
 }
 
-/** The value of `--url`, else one of the listeners of the environment. */
+/** Returns `--url`, else one of the listeners of the environment. */
 export function baseOf(
   context: Context,
   options: Options,
@@ -30,9 +30,9 @@ export function baseOf(
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
-/** A request has no answer, or none that is a result. */
+/** A request failed, or its answer is an error. */
 export class AnswerError extends Error {
-  /** 0 = there is no answer. */
+  /** 0 = no answer. */
   readonly status: number;
 
   constructor(status: number, message: string) {
@@ -41,7 +41,7 @@ export class AnswerError extends Error {
   }
 }
 
-/** The answer as JSON. Throws an AnswerError with the answer if the request fails. */
+/** Returns the answer as JSON. Throws an AnswerError when the request fails. */
 export async function answerOf<T>(
   url: URL,
   signal: AbortSignal,

@@ -1,7 +1,6 @@
 /**
- * Runs an operation of the admin listener for a command: by the node that runs on DATA_DIR, else here on the
- * stopped directory, by the same handlers and with the same audit log. What only reads what is stored is read in
- * either case.
+ * Operation of the admin listener for a command: sent to the node that runs on DATA_DIR, else run here on the
+ * stopped directory, by the same handlers and with the same audit log. Reads of stored data are always made here.
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -33,11 +32,11 @@ import { operatorName } from './operator-name.ts';
 import { configOf, textOf } from './settings.ts';
 import { storedControlRecords } from './stored-control-records.ts';
 
-/** Its log has only what the log of the cluster has. */
+/** The log of this directory may lack records of the cluster's log. */
 const OF_CLUSTER =
   'DATA_DIR is that of a node of a cluster, which does not run: name one that does with --url, the URL of its admin listener';
 
-/** The answer of a 200; throws an Error with the answer of any other. */
+/** Returns the answer of a 200. Throws an Error with the text of any other. */
 export async function operate<K extends OperationKey>(
   context: Context,
   options: Options,
@@ -60,7 +59,7 @@ export async function operate<K extends OperationKey>(
   }
 }
 
-/** Whether an operation is about what is stored, so that no node is needed. */
+/** True for operations on stored data, which need no node. */
 function isStored(key: OperationKey): boolean {
   return /\/admin\/(?:keys|bans|pause|resume|audit|wallets\/name)\b/.test(key);
 }
@@ -128,7 +127,7 @@ function queryOf(input: object): URLSearchParams {
   return query;
 }
 
-/** By what control records have led to; a change is one more control record of the log. */
+/** Handlers over the control records of the directory. A change appends one more control record. */
 async function handlersOf(
   context: Context,
   key: OperationKey,
@@ -157,7 +156,7 @@ async function handlersOf(
   return { handlers, names: state.names };
 }
 
-/** Of several rows of a key the last one. */
+/** Last row of each key, by id. */
 function sorted(rows: readonly KeyRow[]): KeyRow[] {
   const byId = new Map(rows.map((row) => [row.id, row]));
   return [...byId.values()].sort((a, b) => (a.id < b.id ? -1 : 1));

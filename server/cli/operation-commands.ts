@@ -4,7 +4,7 @@ import { isUint256 } from '../common/uint256.ts';
 import { again, command, given, idOf, tableLines, walletOf } from './command.ts';
 import { type Options, Refused, type Run } from './context.ts';
 import { weightsText } from './payout-text.ts';
-import { marketOf, textOf } from './settings.ts';
+import { marketOf, optionOf, textOf } from './settings.ts';
 
 type Tick = OperationInput<'POST /admin/markets'>['tick'];
 type Output<K extends OperationKey> = OperationOutput<K>;
@@ -61,10 +61,10 @@ export const OPERATION_COMMANDS: Readonly<Record<string, Run>> = {
     () => ({}),
     ({ bans }) =>
       tableLines(bans, {
-        wallet: ({ wallet }) => wallet,
-        name: ({ name }) => name,
-        since: ({ since }) => since,
-        reason: ({ reason }) => reason,
+        wallet: 'wallet',
+        name: 'name',
+        since: 'since',
+        reason: 'reason',
       }),
   ),
   'venue pause': command(
@@ -189,7 +189,7 @@ export const OPERATION_COMMANDS: Readonly<Record<string, Run>> = {
       tableLines(proposals, {
         market: ({ condition, slug }) => (slug === '' ? condition : slug),
         pays: weightsText,
-        from: ({ deadline }) => deadline,
+        from: 'deadline',
       }),
   ),
   'cluster status': command('GET /admin/cluster', () => ({}), clusterLines),
@@ -220,11 +220,10 @@ function shownInput(options: Options) {
 
 /** Terms of a market. The admin listener checks their values. */
 function termsInput(options: Options) {
-  const fee = textOf(options, 'fee');
   return {
     minimum: textOf(options, 'minimum'),
     tick: textOf(options, 'tick') as Tick,
-    fee: fee === undefined ? undefined : Number(fee),
+    fee: optionOf(options, 'fee', Number),
     keepOpen: flagOf(options, 'keepOpen'),
   };
 }
@@ -258,28 +257,28 @@ function stateCommand(state: MarketState, text: string): Run {
 
 function limitLines({ limits }: Output<'GET /admin/rate-limits'>): string[] {
   return tableLines(limits, {
-    name: ({ name }) => name,
-    limit: ({ limit }) => limit,
-    covers: ({ covers }) => covers,
+    name: 'name',
+    limit: 'limit',
+    covers: 'covers',
   });
 }
 
 function balanceLines({ cash, positions }: Output<'GET /admin/ledger/balance'>): string[] {
   const rows = [{ ...cash, token_id: 'cash', outcome: '', slug: '' }, ...positions];
   return tableLines(rows, {
-    of: (row) => row.token_id,
-    total: ({ total }) => total,
-    reserved: ({ reserved }) => reserved,
-    free: ({ free }) => free,
-    outcome: ({ outcome }) => outcome,
-    market: ({ slug }) => slug,
+    of: 'token_id',
+    total: 'total',
+    reserved: 'reserved',
+    free: 'free',
+    outcome: 'outcome',
+    market: 'slug',
   });
 }
 
 function clusterLines({ etcd, nodes }: Output<'GET /admin/cluster'>): string[] {
   return [
     ...tableLines(nodes, {
-      node: ({ node }) => node,
+      node: 'node',
       role: ({ role }) => role ?? '-',
       epoch: ({ epoch }) => String(epoch ?? '-'),
       applied: ({ applied }) => String(applied ?? '-'),
@@ -287,12 +286,12 @@ function clusterLines({ etcd, nodes }: Output<'GET /admin/cluster'>): string[] {
       log: ({ digest, sequence }) =>
         sequence === undefined ? '-' : `${sequence} ${(digest! >>> 0).toString(16)}`,
       kind: (node) => (node.may_lead ? 'member' : 'replica'),
-      state: ({ state }) => state,
-      address: ({ address }) => address,
+      state: 'state',
+      address: 'address',
     }),
     '',
     ...tableLines(etcd, {
-      etcd: ({ member }) => member,
+      etcd: 'member',
       role: ({ leads }) => (leads ? 'leader' : 'follower'),
       file: (member) => mebibytes(member.used_bytes),
       'in use': (member) => mebibytes(member.live_bytes),

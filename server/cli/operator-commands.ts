@@ -1,10 +1,10 @@
-/** Commands that list what an operator looks at, by several pages where there are more rows than one has. */
+/** Commands that list keys, orders and the audit log, by several pages if needed. */
 import type { OperationOutput } from '../admin/operation-table.ts';
 import { type Cells, given, printRows, walletOf } from './command.ts';
 import type { Run } from './context.ts';
 import { printTable } from './list-command.ts';
 import { operate } from './operate.ts';
-import { numberOf, textOf } from './settings.ts';
+import { numberOf, optionOf, textOf } from './settings.ts';
 
 type KeyRow = OperationOutput<'GET /admin/keys'>['keys'][number];
 type OrderRow = OperationOutput<'GET /admin/orders'>['orders'][number];
@@ -12,34 +12,33 @@ type AuditRow = OperationOutput<'GET /admin/audit'>['entries'][number];
 
 const PAGE = 1_000;
 const KEY_CELLS: Cells<KeyRow> = {
-  key: ({ key }) => key,
-  wallet: ({ wallet }) => wallet,
-  kind: ({ kind }) => kind,
-  nonce: ({ nonce }) => nonce,
-  state: ({ state }) => state,
+  key: 'key',
+  wallet: 'wallet',
+  kind: 'kind',
+  nonce: 'nonce',
+  state: 'state',
 };
 const ORDER_CELLS: Cells<OrderRow> = {
-  id: ({ id }) => id,
-  side: ({ side }) => side,
-  price: ({ price }) => price,
-  size: (order) => order.original_size,
-  matched: (order) => order.size_matched,
-  outcome: ({ outcome }) => outcome,
-  token: (order) => order.asset_id,
+  id: 'id',
+  side: 'side',
+  price: 'price',
+  size: 'original_size',
+  matched: 'size_matched',
+  outcome: 'outcome',
+  token: 'asset_id',
 };
 const AUDIT_CELLS: Cells<AuditRow> = {
-  id: ({ id }) => String(id),
-  time: ({ time }) => time,
-  actor: ({ actor }) => actor,
-  operation: ({ route }) => route,
+  id: 'id',
+  time: 'time',
+  actor: 'actor',
+  operation: 'route',
   result: ({ error, status }) =>
     status === undefined ? 'interrupted' : `${status}${error ? ` ${error}` : ''}`,
   input: ({ body }) => JSON.stringify(body),
 };
 
 export const listKeys: Run = async (context, _, options) => {
-  const text = textOf(options, 'wallet');
-  const wallet = text === undefined ? undefined : walletOf(text, '--wallet');
+  const wallet = optionOf(options, 'wallet', walletOf);
   const rows: KeyRow[] = [];
   for (let more = true; more; ) {
     const input = given({ wallet, after: rows.at(-1)?.key });

@@ -1,6 +1,6 @@
 /**
- * Single entry point to the package commander: builds the parser from the table of commands, and
- * runs one command, with its lock and its exit code.
+ * Single entry point to the package commander: builds the parser from the table of commands, and runs one command
+ * with its lock and exit code.
  */
 import { Command, CommanderError } from 'commander';
 import { foreignHolder, takeDirectoryLock } from '../../storage/files/directory-lock.ts';
@@ -21,11 +21,10 @@ import {
 import { Progress } from './progress.ts';
 
 const PROGRAM = 'prediction-market-node';
-/** An option of every command; without it DATA_DIR of the environment is used. */
 const DATA_DIR_FLAG = '--data-dir <directory>';
 const DURABILITIES: readonly string[] = ['flushed', 'committed'] satisfies Durability[];
 
-/** Runs a command. Resolves with the exit code. @param argv what follows the script's name */
+/** Runs a command. Resolves with the exit code. @param argv arguments after the script's name */
 export async function runCli(
   argv: readonly string[],
   env: Environment,
@@ -81,7 +80,7 @@ function programOf(outputs: Outputs, act: Act): Command {
   return program;
 }
 
-/** The parser must not end the process, and writes only to the given outputs. */
+/** Keeps the parser from ending the process, and from writing elsewhere. */
 function configured(command: Command, { stderr, stdout }: Outputs): Command {
   return command.exitOverride().configureOutput({
     writeOut: (text) => stdout.block(text),
@@ -149,7 +148,7 @@ async function codeOf(name: string, { run }: CommandRow): Promise<Run> {
   return OPERATION_COMMANDS[name]!;
 }
 
-/** Checks and prepares DATA_DIR for a command. The returned function releases it. */
+/** Checks, prepares and locks DATA_DIR for a command. Returns the function that releases it. */
 function admitted({ directory, node }: CommandRow, dataDir: string): () => void {
   if (node === 'shared') {
     const problem = foreignHolder(dataDir);

@@ -83,7 +83,7 @@ function payoutCommand(key: PayoutKey, pays: (options: Options) => Pays | undefi
   };
 }
 
-/** A person at a terminal is asked; a program has to say `--yes` where RESOLVE_CONFIRM=always. */
+/** Asks the person at a terminal. A program must pass `--yes` under RESOLVE_CONFIRM=always. */
 async function isConfirmed(
   context: Context,
   { yes }: Options,
@@ -101,7 +101,6 @@ async function isConfirmed(
   throw new Refused('it was not confirmed: nothing has changed', 'failed');
 }
 
-/** Exact to the micro-unit. */
 function dryRunLines(found: DryRun): string[] {
   const rows = found.by_outcome.map((row, i) => [
     row.outcome === '' ? row.token_id : row.outcome,

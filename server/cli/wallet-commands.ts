@@ -1,8 +1,7 @@
 /** `wallet list`: wallets of a node by pages. */
 import type { OperationOutput } from '../admin/operation-table.ts';
-import { plainColumn, textColumn } from '../common/csv.ts';
 import { given } from './command.ts';
-import { listCommand } from './list-command.ts';
+import { columnsOf, listCommand } from './list-command.ts';
 import { operate } from './operate.ts';
 import { numberOf, textOf } from './settings.ts';
 
@@ -20,19 +19,22 @@ export const listWallets = listCommand<WalletRow>({
     const { next, wallets } = await operate(context, options, 'GET /admin/wallets', input);
     return { rows: wallets, next: next === null ? undefined : String(next) };
   },
-  columns: {
-    wallet: plainColumn(({ wallet }) => wallet),
-    name: textColumn(({ name }) => name),
-    banned: plainColumn(({ banned }) => String(banned)),
-    open_orders: plainColumn((row) => row.open_orders),
-    cash_total: plainColumn(({ cash }) => cash?.total),
-    cash_reserved: plainColumn(({ cash }) => cash?.reserved),
-    cash_free: plainColumn(({ cash }) => cash?.free),
-    positions: plainColumn(({ positions }) => positions),
-  },
+  columns: columnsOf<WalletRow>(
+    {
+      wallet: 'wallet',
+      name: 'name',
+      banned: ({ banned }) => String(banned),
+      open_orders: 'open_orders',
+      cash_total: ({ cash }) => cash?.total ?? '',
+      cash_reserved: ({ cash }) => cash?.reserved ?? '',
+      cash_free: ({ cash }) => cash?.free ?? '',
+      positions: 'positions',
+    },
+    ['name'],
+  ),
   shown: () => ({
-    wallet: ({ wallet }) => wallet,
-    name: ({ name }) => name,
+    wallet: 'wallet',
+    name: 'name',
     orders: (row) => String(row.open_orders),
     positions: ({ positions }) => String(positions ?? ''),
     cash: ({ cash }) => cash?.total ?? '',

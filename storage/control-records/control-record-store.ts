@@ -114,3 +114,17 @@ export class ControlRecordStore {
     else this.meta.putSync(key, value);
   }
 }
+
+/** Opens the store of a directory for `use`, and closes it afterwards. */
+export async function withControlRecords<T>(
+  dataDir: string,
+  options: ConstructorParameters<typeof ControlRecordStore>[1],
+  use: (store: ControlRecordStore) => T | Promise<T>,
+): Promise<T> {
+  const store = new ControlRecordStore(dataDir, options);
+  try {
+    return await use(store);
+  } finally {
+    await store.close();
+  }
+}

@@ -5,7 +5,7 @@
  * Thread: the I/O thread before anything writes, or a command-line tool.
  */
 import { decodeBatch } from '../log/batch-record.ts';
-import { type Log, LogDamage } from '../log/log.ts';
+import { entriesOf, type Log, LogDamage } from '../log/log.ts';
 import type { ControlRecordStore } from './control-record-store.ts';
 import { type ControlRecord, controlRecordsOf } from './control-records.ts';
 import { ADVICE } from './key-rows.ts';
@@ -57,19 +57,13 @@ function* recordsBehind(
   const from = position === undefined ? Math.max(1, log.first) : position.sequence + 1;
   refuseOther(position, log);
   if (from > log.last) return;
-  const reader = log.read(from);
-  try {
-    for (let entry = reader.next(log.last); entry !== undefined; entry = reader.next(log.last)) {
-      const { before, payload, sequence } = entry;
-      if (sequence === from && position !== undefined && before !== position.digest) {
-        throw otherLog(position);
-      }
-      const batch = decodeBatch(payload);
-      if (typeof batch === 'string') throw new LogDamage(`batch ${sequence}: ${batch}`);
-      for (const record of controlRecordsOf(batch.i32)) if (isWanted(record)) yield record;
+  for (const { before, payload, sequence } of entriesOf(log.read(from), log.last)) {
+    if (sequence === from && position !== undefined && before !== position.digest) {
+      throw otherLog(position);
     }
-  } finally {
-    reader.close();
+    const batch = decodeBatch(payload);
+    if (typeof batch === 'string') throw new LogDamage(`batch ${sequence}: ${batch}`);
+    for (const record of controlRecordsOf(batch.i32)) if (isWanted(record)) yield record;
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * Up to where a log is whole, also while a node writes it: how far a backup copies it, and how far a tool
- * reads. Bytes after that are not examined; find-end.ts does that, while nobody writes.
+ * End of the whole part of a log, also while a node writes it, for backups and tools. Bytes after it are not
+ * examined; find-end.ts does that while nobody writes.
  *
  * Thread: any.
  */
@@ -10,18 +10,17 @@ import { linkProblem, readRecord, type StoredRecord } from './record.ts';
 import { listSegments, type Segment } from './segments.ts';
 
 export interface ReadableEnd {
-  /** All segments up to the one that holds the newest record. */
+  /** Segments up to the one with the newest record. */
   readonly segments: readonly Segment[];
-  /** Bytes of the last of them that hold records. */
+  /** Bytes of records in the last of them. */
   readonly bytes: number;
-  /** Sequence of the oldest record, and of the newest. */
   readonly first: number;
   readonly last: number;
-  /** Digest of the engine after the newest. */
+  /** Digest of the engine after the newest record. */
   readonly digest: number;
 }
 
-/** Undefined = there is no record. Throws LogDamage where one is missing between two, or cannot be read. */
+/** `undefined` when there is no record. Throws LogDamage when one is missing between two, or unreadable. */
 export function wholeEnd(directory: string): ReadableEnd | undefined {
   const segments = listSegments(directory).filter(({ first }) => first > 0);
   const oldest = segments[0];

@@ -1,6 +1,6 @@
 /**
- * A reader of the log that waits while no file can be opened. Until the next segment can be opened there is no
- * next record, as if none had been written.
+ * Reader of the log that waits while no file can be opened. Until then there is no next record, as if none had been
+ * written.
  *
  * Thread: that of its reader.
  */

@@ -1,19 +1,18 @@
 /**
- * Writes a control record to the log of a directory on which no node runs: the tables are made from image and log as a
- * start makes them, take the control record as one more batch, and its record is appended. Time does not pass in it.
+ * Append of a control record to the log of a directory on which no node runs. The tables are made from snapshot and
+ * log as in a start, apply the record as one more batch, and it is appended. Time does not pass in it.
  *
  * Thread: a command-line tool, which has the lock of the directory.
  */
 import { Engine } from '../../engine/engine.ts';
 import { closedCount, engineTime, fillCount, lastBatch, stateDigest } from '../../engine/reads.ts';
 import type { Capacities } from '../../engine/tables/capacities.ts';
-import { ControlRecordStore } from '../control-records/control-record-store.ts';
+import { withControlRecords } from '../control-records/control-record-store.ts';
 import { type ControlRecord, controlRecordCommand } from '../control-records/control-records.ts';
 import { bringUp } from '../control-records/read-control-records.ts';
 import { encodeBatch } from '../log/batch-record.ts';
 import { FileLog } from '../log/file-log.ts';
-import { LogDamage } from '../log/log.ts';
-import { rebuild } from '../recovery/rebuild.ts';
+import { rebuildNewest } from '../recovery/rebuild.ts';
 
 export interface AppendOptions {
   readonly dataDir: string;
@@ -23,35 +22,29 @@ export interface AppendOptions {
   readonly log: (line: string) => void;
 }
 
-/** Resolves once it is durable; rejects with an Error that says why it cannot be written. */
+/** Resolves once it is durable. Rejects with an Error that says why it cannot be written. */
 export async function appendControlRecord(
   options: AppendOptions,
   record: ControlRecord,
 ): Promise<void> {
   const { dataDir, durability } = options;
-  const kept = new ControlRecordStore(dataDir, { durability, readOnly: false });
-  try {
-    const seen = { sequence: kept.position()?.sequence ?? 0, by: 'keys/' };
+  await withControlRecords(dataDir, { durability, readOnly: false }, async (store) => {
+    const seen = { sequence: store.position()?.sequence ?? 0, by: 'keys/' };
     const log = await FileLog.open({ ...options, seen });
     try {
-      // First: what an older version wrote is taken over before there is a control record in the log.
-      bringUp(kept, log);
+      // Rows of an older version are taken over before the log has a control record.
+      bringUp(store, log);
       await append(options, log, record);
     } finally {
       await log.close();
     }
-  } finally {
-    await kept.close();
-  }
+  });
 }
 
 async function append(options: AppendOptions, log: FileLog, record: ControlRecord): Promise<void> {
-  const { t } = rebuild(options);
+  const t = rebuildNewest(options, log);
   const sequence = lastBatch(t);
   if (sequence === 0) throw new Error('its log is empty: start the node once');
-  if (sequence !== log.last || stateDigest(t) !== log.digest) {
-    throw new LogDamage(`its batch ${log.last} is not the one that it leads to`);
-  }
   const commands = controlRecordCommand(record);
   const time = engineTime(t);
   const fills = fillCount(t);

@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import test from 'node:test';
 import { freePort } from '../../bench/common/free-port.ts';
+import { checksumAddress } from '../../server/auth/checksum.ts';
 import { auditEntries } from '../../storage/operations/audit-log.ts';
 import { scriptArgs } from '../common/forms.ts';
 import { TestNode, temporaryDirectory, withMarkets } from '../common/node-harness.ts';
@@ -74,6 +75,17 @@ test('on a node that runs the commands go through its admin listener, and are in
   assert.deepEqual([newest?.route, newest?.status], ['POST /admin/rate-limits', 400]);
   assert.match(newest?.actor ?? '', /^\S+, 127\.0\.0\.1$/);
   assert.match(await done('audit', '--limit', '2'), /POST \/admin\/rate-limits +400 invalid limit/);
+});
+
+test('without a ledger a wallet of the list has no cash', async () => {
+  const bob = `0x${'b0'.repeat(20)}`;
+  await done('wallet', 'name', bob, 'Bob');
+  assert.deepEqual(JSON.parse(await done('wallet', 'list', '--search', 'Bob', '--json')), {
+    wallet: checksumAddress(Buffer.from('b0'.repeat(20), 'hex')),
+    name: 'Bob',
+    banned: false,
+    open_orders: 0,
+  });
 });
 
 test('without its token or its admin listener a command says what to do', async () => {

@@ -9,8 +9,8 @@ import { errorBodyOf } from '../../server/common/error-bodies.ts';
 import { REFUSALS } from '../../server/common/refusals.ts';
 import { TestNode, temporaryDirectory, until, withMarkets } from '../common/node-harness.ts';
 import { freshSeed, Random } from '../common/random.ts';
+import { all } from './all-rows.ts';
 import { type Fault, FaultyProxy } from './proxy.ts';
-import { all } from './stage.ts';
 
 const dataDir = temporaryDirectory();
 const [market, quiet] = await withMarkets(dataDir, [{ id: 1 }, { id: 2 }]);
