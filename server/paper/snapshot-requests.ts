@@ -1,10 +1,11 @@
 /**
- * Requests snapshots of the books that are in doubt from a source: many in one request, one request at a time, and each
- * book less often the more often it was requested.
+ * Requests snapshots of stale books from a source: many in one request, one request at a time, and with growing
+ * pauses for each book.
  *
  * Thread: the I/O thread.
  */
 import { performance } from 'node:perf_hooks';
+import { backOffMs } from '../common/back-off.ts';
 import type { BookFeed, FeedMark } from './book-feed.ts';
 import { hashFits } from './book-hash.ts';
 import { pagesOf, type SourceApi } from './source-api.ts';
@@ -13,7 +14,7 @@ interface Wanted {
   /** Monotonic milliseconds. */
   at: number;
   tries: number;
-  /** Also where the stream is faster: it shows how the source makes hashes. */
+  /** Requested even if the stream is faster: the answer shows the hash rule of the source. */
   isFirst: boolean;
 }
 
@@ -23,11 +24,11 @@ interface AskerParts {
   readonly log: (line: string) => void;
 }
 
-/** Requests of the same moment go together. */
+/** Delay that joins requests. */
 const GATHER_MS = 10;
 const AGAIN_MS = 250;
 const AGAIN_MS_MAX = 10_000;
-/** A book that was not requested for so long begins with short pauses again. */
+/** A book without a request for so long has short pauses again. */
 const FORGET_MS = 30_000;
 
 export class SnapshotRequests {
@@ -38,7 +39,7 @@ export class SnapshotRequests {
   private isRequesting = false;
   private isClosed = false;
   private problem = '';
-  /** The source makes the hash of a book as this node does: all of its last snapshots had that. */
+  /** All books of the newest snapshots had the hash that this node computes. */
   checksHashes = false;
 
   constructor(parts: AskerParts) {
@@ -57,12 +58,12 @@ export class SnapshotRequests {
     const now = performance.now();
     const before = this.requested.get(token);
     const tries = before !== undefined && now - before.at < FORGET_MS ? before.tries + 1 : 0;
-    const waitMs = tries === 0 ? GATHER_MS : Math.min(AGAIN_MS_MAX, AGAIN_MS * 2 ** (tries - 1));
+    const waitMs = tries === 0 ? GATHER_MS : backOffMs(tries, AGAIN_MS, AGAIN_MS_MAX);
     this.wanted.set(token, { at: now + waitMs, tries, isFirst });
     this.schedule();
   }
 
-  /** The connection of these tokens is gone: snapshots would be old at once. */
+  /** Drops requests of a closed connection, whose snapshots would be outdated at once. */
   forget(tokens: Iterable<string>): void {
     for (const token of tokens) {
       this.wanted.delete(token);
@@ -100,7 +101,7 @@ export class SnapshotRequests {
     this.schedule();
   }
 
-  /** A page that fails keeps no other one back. */
+  /** Requests snapshots by page. A failing page does not affect others. */
   private async answer(marks: ReadonlyMap<string, FeedMark>): Promise<void> {
     let problem = '';
     let fits = true;
