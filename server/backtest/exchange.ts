@@ -1,6 +1,6 @@
 /**
- * The engine with a ledger, and the one account of a strategy on it: the same code that a node runs. Amounts are
- * micro-units and micro-shares, prices pips. Each call is a batch of its own, at the time that begin() said.
+ * The engine with a ledger, and the one account of a strategy: the code that a node runs. Amounts are micro-units and
+ * micro-shares, prices pips. Each call is a batch of its own at the current time.
  */
 import { assert } from '../../engine/book/matching.ts';
 import {
@@ -100,12 +100,11 @@ const CAPACITIES: Capacities = {
   positions: 2 ** 16,
   operatorIds: 0,
 };
-/** What the source can pay with: a quarter of what a ledger can have. */
+/** Funds of the source: a quarter of the capacity of a ledger. */
 const SOURCE_FUNDS = 2 ** 50;
 
 const NO_FILLS: readonly OwnFill[] = [];
 
-/** An order as the engine takes it. */
 export interface EngineOrder {
   readonly number: number;
   readonly token: TokenRow;
@@ -117,7 +116,6 @@ export interface EngineOrder {
   readonly expiration: number;
 }
 
-/** A fill of an own order. */
 export interface OwnFill {
   readonly number: number;
   readonly token: TokenRow;
@@ -125,9 +123,9 @@ export interface OwnFill {
   readonly isMaker: boolean;
   readonly pips: Pips;
   readonly size: MicroShares;
-  /** Micro-units of collateral; a fee in shares at the price of the fill, rounded down. */
+  /** Micro-units of collateral. A fee in shares counts at the price of the fill, rounded down. */
   readonly fee: number;
-  /** What the account got, net of the fee; negative = gave. */
+  /** Micro-units received, net of the fee; negative if paid. */
   readonly cash: number;
   readonly shares: number;
 }
@@ -142,10 +140,9 @@ export class Exchange {
   private time = 1;
   private requests = 0;
   private seen = 0;
-  /** The id of the order at hand: commands copy it. */
+  /** Id of the current order. Commands copy it. */
   private readonly order = keyOf(ID_WORDS, 2, 0);
 
-  /** @param cash micro-units of the account */
   constructor(cash: number) {
     this.engine = new Engine(allocateEngine(CAPACITIES));
     this.t = this.engine.t;
@@ -160,7 +157,7 @@ export class Exchange {
     return this.time;
   }
 
-  /** Moves the clock on; orders that expire end. */
+  /** Sets the clock. Orders that expire end. */
   at(time: number): void {
     this.time = Math.max(time, this.time);
     const due = earliestDue(this.t);
@@ -169,7 +166,6 @@ export class Exchange {
     this.engine.end();
   }
 
-  /** A binary market. */
   addMarket(fields: MarketFields): { row: MarketRow; first: TokenRow } {
     const { t } = this;
     const first = tokenCount(t) + 1;
@@ -185,7 +181,7 @@ export class Exchange {
     return this.run((out) => encodeMarketChange(out, market, fields));
   }
 
-  /** Applies commands of the source, one batch; returns how many were refused. */
+  /** Applies commands of the source as one batch. Returns the number of refused ones. */
   applyAll(commands: CommandBuffer): number {
     const { engine } = this;
     const { f64, i32, words } = commands;
@@ -225,12 +221,10 @@ export class Exchange {
     return this.run((out) => encodeCancel(out, this.idOf(number), this.address));
   }
 
-  /** Of the account. */
   fund(kind: FundsKind, market: MarketRow | 0, amount: number): RejectReasonCode {
     return this.runFunds(kind, { wallet: this.address, market, amount });
   }
 
-  /** Resolves a market, and pays everybody. */
   resolve(market: MarketRow, weights: readonly number[], isVoid: boolean): RejectReasonCode {
     const id = this.requestId();
     const reason = this.run((out) => encodeResolve(out, { id, market, weights, isVoid }));
@@ -251,18 +245,18 @@ export class Exchange {
     return { total: sharesTotal(this.t, row), reserved: sharesReserved(this.t, row) };
   }
 
-  /** Why an order ended; 0 = it is open, or its id is not in memory any more. */
+  /** Returns the close reason of an order; 0 if it is open, or its id is no longer in memory. */
   endOf(number: number): number {
     const row = findOrder(this.t, this.idOf(number), 0);
     return row < 0 ? closeReason(this.t, -row as OrderRow) : EndReason.none;
   }
 
-  /** Orders that ended so far: while it stays the same, none did. */
+  /** Number of closed orders. It changes when one closes. */
   get ended(): number {
     return closedCount(this.t);
   }
 
-  /** Fills of own orders since the last call; both sides of one where the account traded with itself. */
+  /** Returns own fills since the last call; both sides where the account traded with itself. */
   takeFills(): readonly OwnFill[] {
     const { account, t } = this;
     const end = fillCount(t);
@@ -310,7 +304,7 @@ export class Exchange {
   }
 }
 
-/** What a node finds out about an order before its turn. */
+/** Result of the checks that a node makes before its writer turn. */
 function precheckOf({ pips, size }: EngineOrder): number {
   if (size > AMOUNT_MAX) return PrecheckFlags.tooLarge;
   return size > 0 && pips > 0 ? 0 : PrecheckFlags.amounts;
@@ -353,7 +347,7 @@ function takerFill(t: Tables, row: FillRow): OwnFill {
   };
 }
 
-/** A key of `words` words: which kind of thing, and its number. */
+/** Builds a key of `words` words from a kind and a number. */
 function keyOf(words: number, kind: number, number: number): Int32Array {
   const key = new Int32Array(words);
   key[0] = kind;

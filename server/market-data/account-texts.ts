@@ -1,9 +1,8 @@
 /**
- * Ids and names in answers and frames about orders, trades and positions of an account, from the rows
- * of the engine's tables.
+ * Ids and names in answers and frames about orders, trades and positions of an account, read from the tables of the
+ * engine.
  *
- * Thread: I/O. Markets, tokens and accounts are never removed, so no version is needed to read
- * them.
+ * Thread: I/O. Markets, tokens and accounts are never removed, so reading them needs no version.
  */
 import {
   addressAt,
@@ -19,22 +18,20 @@ import { checksumAddress } from '../auth/checksum.ts';
 import { wordsToDecimal, wordsToHex } from '../common/uint256.ts';
 import type { MarketInfo, MarketLookup } from './texts.ts';
 
-/** Shown in place of another caller's API key, because some clients require a UUID. */
+/** Replaces another caller's API key, because some clients require a UUID. */
 export const NIL_UUID = '00000000-0000-0000-0000-000000000000';
 
 export interface TokenNames {
-  /** Condition id. */
   readonly market: string;
   /** Decimal uint256. */
   readonly asset_id: string;
-  /** The label; '' when the catalog does not list the market. */
+  /** Label of the outcome; '' if the catalog does not list the market. */
   readonly outcome: string;
 }
 
-/** A checksum costs a Keccak digest, and pages name the same few wallets many times. */
+/** Bound of cached checksums. Each costs a Keccak digest, and pages name the same few wallets many times. */
 const WALLETS_CACHED_MAX = 4_096;
 
-/** Letter case of the status of an order (ORDER_STATUS). */
 export type OrderStatusCase = 'lower' | 'upper';
 
 export class AccountTexts {
@@ -68,7 +65,7 @@ export class AccountTexts {
     return names;
   }
 
-  /** The address text with its EIP-55 checksum. */
+  /** Address text with its EIP-55 checksum. */
   wallet(account: AccountRow): string {
     const known = this.wallets.get(account);
     if (known !== undefined) return known;
@@ -79,13 +76,11 @@ export class AccountTexts {
   }
 }
 
-/** Five words as an address text with its EIP-55 checksum. */
 export function addressText(words: Int32Array, at: number): string {
   const hex = wordsToHex(words, at, ADDRESS_WORDS);
   return checksumAddress(Buffer.from(hex.slice(2), 'hex'));
 }
 
-/** UUID text of the four words of an API key. */
 export function apiKeyText(words: Int32Array, at = 0): string {
   const hex = wordsToHex(words, at, API_KEY_WORDS).slice(2);
   const part = (from: number, to: number): string => hex.slice(from, to);

@@ -1,5 +1,5 @@
 /**
- * Finds wallets and markets by the texts that requests use, and the tokens of a market.
+ * Rows of wallets, markets and tokens by the texts of requests.
  *
  * Thread: any; each thread has its own instance of this module and its scratch memory.
  */
@@ -17,13 +17,13 @@ const condition = new Int32Array(ID_WORDS);
 const addressBytes = new Uint8Array(4 * ADDRESS_WORDS);
 const address = new Int32Array(ADDRESS_WORDS);
 
-/** The row of a condition id, `0x` and hex digits in any case; 0 = there is no such market. */
+/** Finds a condition id, `0x` and hex digits in any case; 0 = unknown. */
 export function marketByCondition(t: Tables, text: string): MarketRow | 0 {
   if (!hexToBytes(text, conditionBytes.length, conditionBytes, 0)) return 0;
   return findMarket(t, bytesToWords(conditionBytes, condition), 0);
 }
 
-/** The same for several ids; ids that name no market are skipped. */
+/** Finds several condition ids and skips unknown ones. */
 export function marketsByConditions(t: Tables, texts: readonly string[]): ReadonlySet<MarketRow> {
   const slots = new Set<MarketRow>();
   for (const text of texts) {
@@ -33,15 +33,13 @@ export function marketsByConditions(t: Tables, texts: readonly string[]): Readon
   return slots;
 }
 
-/**
- * The row of a wallet, `0x` and hex digits in any case; 0 = none of its orders was ever accepted.
- */
+/** Finds a wallet, `0x` and hex digits in any case; 0 = none of its orders was ever accepted. */
 export function accountByAddress(t: Tables, text: string): AccountRow | 0 {
   if (!hexToBytes(text, addressBytes.length, addressBytes, 0)) return 0;
   return findAccount(t, bytesToWords(addressBytes, address), 0);
 }
 
-/** The tokens of a market, in the order of its outcomes. */
+/** Tokens of a market in the order of its outcomes. */
 export function tokensOfMarket(t: Tables, market: MarketRow): TokenRow[] {
   const first = marketFirstToken(t, market);
   const length = marketTokens(t, market);

@@ -1,8 +1,7 @@
 /**
- * POST /last-trades-prices: price and side of the last trade of each token that has traded. They
- * are read under the version of the book, so that they agree with POST /books at that version
- * (docs/protocol.md#consistent-reads). The rendered text is cached in the token's cell
- * (known-tokens.ts) with its version.
+ * POST /last-trades-prices: price and side of the last trade of each token. They are read under the version of the
+ * book, so they agree with POST /books at that version (docs/protocol.md#consistent-reads). The cell of a token
+ * caches the text (known-tokens.ts).
  *
  * Thread: I/O, while workers write. Non-goals: parsing of the request, making it wait.
  */
@@ -23,11 +22,10 @@ const bytes = new Uint8Array(2 + TOKENS_MAX * CELL_BYTES);
 const out = new DataView(bytes.buffer);
 
 /**
- * The answer of POST /last-trades-prices: `[{"token_id","price","side"}]` in request order, a token
- * once, at its first position. Unknown tokens and tokens that never traded are left out.
- *
- * @returns bytes that are valid until the next answer; undefined when a book could not be read:
- *   try again after the next batch
+ * Renders `[{"token_id","price","side"}]` in request order, a token once, at its first position. Unknown tokens and
+ * tokens without a trade are left out.
+ * @returns bytes that are valid until the next answer; undefined if a book could not be read: try again after the
+ * next batch
  */
 export function renderLastPrices(
   t: Tables,
@@ -50,9 +48,7 @@ export function renderLastPrices(
   return new Uint8Array(bytes.buffer, 0, end + 1);
 }
 
-/**
- * Copies doubles, which keep the bytes of ASCII text. Bytes copied beyond the end are overwritten.
- */
+/** Copies doubles, which keep the bytes of ASCII text. Bytes copied beyond the end are overwritten. */
 function copyCell({ cells, lastBytes }: KnownTokens, token: number, at: number): number {
   const length = lastBytes[token]!;
   const from = token * CELL_BYTES;
@@ -62,7 +58,7 @@ function copyCell({ cells, lastBytes }: KnownTokens, token: number, at: number):
   return at + length;
 }
 
-/** False when a writer was changing the book at every try. */
+/** Returns false if a writer was changing the book at every try. */
 function renderLast(t: Tables, known: KnownTokens, token: number): boolean {
   const tokenRow = known.slots[token]! as TokenRow;
   for (let tries = 0; tries < READ_TRIES; tries++) {

@@ -1,5 +1,5 @@
 /**
- * The markets that the engine has registered, as the readers of catalogs compare with them.
+ * Registered markets of the engine, for readers of catalogs.
  *
  * Thread: any that has the tables; markets are only ever added.
  */
@@ -21,12 +21,12 @@ import type { MarketInfo } from './texts.ts';
 
 const words = new Int32Array(ID_WORDS);
 
-/** The row of a token by its decimal text; 0 = no such token. */
+/** Finds a token by its decimal text; 0 = unknown. */
 export function tokenByText(t: Tables, tokenId: string): TokenRow | 0 {
   return decimalToWords(tokenId, words, 0) ? findToken(t, words, 0) : 0;
 }
 
-/** Names of the outcomes in the order of the engine; undefined where the catalog does not list each with its token. */
+/** Names of the outcomes in the order of the engine; undefined if the catalog does not list each with its token. */
 export function outcomeNames(
   t: Tables,
   market: MarketRow,

@@ -1,8 +1,8 @@
 /**
- * The routes that show one engine version of a token, or of many: book, price, midpoint, spread,
- * last trade, and the trading terms (docs/protocol.md#prices-of-a-token).
+ * Routes that show one engine version of one or many tokens: book, price, midpoint, spread, last trade, and trading
+ * terms (docs/protocol.md#prices-of-a-token).
  *
- * Thread: I/O. A read that finds a writer at every try waits until the batch is done.
+ * Thread: I/O. A read that finds a writer at every try waits for the next batch.
  */
 
 import { marketFlags, tokenMarket } from '../../engine/reads.ts';
@@ -17,7 +17,7 @@ import { SideCode } from './token-request.ts';
 import type { PriceQuery } from './token-schemas.ts';
 import type { Top } from './top.ts';
 
-/** Differences between the clients of other services (the rows of the same names in profile.ts). */
+/** Differences between clients of other services (the rows of the same names in profile.ts). */
 export interface TokenDialect {
   readonly priceOfBuy: 'ask' | 'bid';
   readonly booksSide: 'heed' | 'ignore';
@@ -33,7 +33,7 @@ const UNKNOWN_MARKET = errorBody('market not found');
 const NO_LIQUIDITY = notFound('No liquidity for the requested side');
 const NO_MIDPOINT = notFound('No midpoint for the requested token id');
 const NO_SPREAD = notFound('No spread for the requested token id');
-/** The answer for a token that never traded, when the profile does not make it an error. */
+/** Answer for a token without a trade, unless the profile makes it an error. */
 const NEVER = '{"price":"0.5","side":""}';
 const NO_TRADES = notFound('No trades found for the requested token id');
 
@@ -98,14 +98,14 @@ function manyTokens({ books, config }: TokenRouteParts, reads: TokenReads, side:
   };
 }
 
-/** Routes whose token is a field of the query, and those whose token ends the path. */
+/** Routes with the token in the query, and with the token as the end of the path. */
 function alsoByPath<Handlers extends Record<string, unknown>>(handlers: Handlers) {
   const byPath = Object.entries(handlers).map(([key, run]) => [`${key}/:token_id`, run]);
   type ByPath = { [Key in keyof Handlers as `${Key & string}/:token_id`]: Handlers[Key] };
   return { ...handlers, ...(Object.fromEntries(byPath) as ByPath) };
 }
 
-/** Which end of the top a side of /price and /prices means. */
+/** End of the top for each side of /price and /prices. */
 type Sides = Readonly<Record<'BUY' | 'SELL', 'ask' | 'bid'>>;
 
 function sidesOf(priceOfBuy: 'ask' | 'bid'): Sides {
@@ -113,7 +113,7 @@ function sidesOf(priceOfBuy: 'ask' | 'bid'): Sides {
 }
 
 /**
- * Items for the same token are combined: BUY from one, SELL from another
+ * Renders prices. Items for the same token are combined: BUY from one, SELL from another
  * (docs/protocol.md#prices-of-a-token).
  */
 function renderPrices(
@@ -140,15 +140,12 @@ function renderPrices(
   });
 }
 
-/** (best bid + best ask) / 2, exact; '' where a side is empty. */
+/** (best bid + best ask) / 2, exact; '' if a side is empty. */
 function midpointOf({ ask, bid }: Top): string {
   return ask === 0 || bid === 0 ? '' : microText(((ask + bid) * MICRO_PER_PIP) / 2);
 }
 
-/**
- * Without a midpoint: the last trade, else the middle between the one best price and the end of the
- * grid.
- */
+/** Price without a midpoint: the last trade, else the middle between the one best price and the end of the grid. */
 function likelyPriceOf({ ask, bid, last }: Top): string {
   if (last !== 0) return pipsText(last);
   return microText(((bid + (ask || PIPS_PER_UNIT)) * MICRO_PER_PIP) / 2);

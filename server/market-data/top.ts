@@ -1,7 +1,6 @@
 /**
- * The top of a token's book and its last trade, read together under the version of the book, so
- * that price, midpoint, spread and last price agree with the book of that version
- * (docs/protocol.md#consistent-reads).
+ * Best prices of a token's book and its last trade, read under one version of the book, so that price, midpoint,
+ * spread and last price agree (docs/protocol.md#consistent-reads).
  *
  * Thread: I/O, while workers write. Non-goals: the form of an answer, waiting for a writer.
  */
@@ -28,7 +27,6 @@ import {
 } from '../../engine/tables/units.ts';
 import { READ_TRIES } from './books.ts';
 
-/** The top of one version of a book, in the prices of the token. */
 export interface Top {
   /** Even: no writer was changing the book. */
   readonly version: number;
@@ -44,10 +42,9 @@ export interface Top {
   readonly baseFeeBps: number;
 }
 
-/** Reads tops and caches the newest of each token: an unchanged one costs one look-up. */
+/** Reader with a cache of the newest top of each token: an unchanged one costs one look-up. */
 export class TopReader {
   private readonly t: Tables;
-  /** By token row. */
   private readonly tops: (Top | undefined)[] = [];
 
   constructor(t: Tables) {
@@ -55,9 +52,8 @@ export class TopReader {
   }
 
   /**
-   * The top of a book at its newest complete version.
-   * @returns undefined when a writer was changing the book at every try: try again after the next
-   * batch
+   * Reads the newest complete version.
+   * @returns undefined if a writer was changing the book at every try: try again after the next batch
    */
   read(token: TokenRow): Top | undefined {
     const cached = this.tops[token];

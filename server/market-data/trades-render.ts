@@ -25,12 +25,9 @@ import type { TradesIndex } from './trades-index.ts';
 import type { TradesQuery } from './trades-schemas.ts';
 import { ROW_DOUBLES, Row, TradesSelector } from './trades-select.ts';
 
-/** Rows that are read without a pause. */
+/** Rows read without a pause. */
 const READ_PER_TURN = 1_024;
-/**
- * Rows that are copied without a pause, and for how many of them a new row counts: it needs
- * digests, and its market may have to be looked up.
- */
+/** Rows copied without a pause. A new row counts for as many: it needs digests and perhaps a look-up of its market. */
 const COPIED_PER_TURN = 1_024;
 const NEW_COUNTS = 32;
 
@@ -45,7 +42,7 @@ const CLOSE = 0x5d;
 
 const ADDRESS_TEXT_BYTES = 42;
 const HASH_TEXT_BYTES = 64;
-/** All of a row but its token's texts. */
+/** Bytes of a row without its token's texts. */
 const OWN_BYTES_MAX =
   WALLET.length +
   PRICE.length +
@@ -58,13 +55,13 @@ const OWN_BYTES_MAX =
 const ROW_BYTES_USUAL = 768;
 
 /**
- * Cached rows, each in a cell of its own: as many as three of the largest pages. A row has 550
- * bytes and the texts of its market. A row that does not fit a cell is rendered each time.
+ * Cached rows, each in a cell of its own: as many as three of the largest pages. A row has 550 bytes and the texts of
+ * its market. A row that does not fit a cell is rendered each time.
  */
 const CELLS = 2 ** 15;
 const CELL_BYTES = 1_280;
 const BLOCK_CELLS = 2 ** 9;
-/** A page buffer up to this size is used again. */
+/** Largest page buffer that is reused. */
 const PAGE_BYTES_MAX = 2 ** 20;
 
 /** Entries of a cache: more than the rows of six pages of the largest size; 4 MiB of text. */
@@ -103,8 +100,8 @@ class RowCache {
   private readonly infos: (MarketInfo | undefined)[] = new Array(CELLS).fill(undefined);
   private readonly rows: (Uint8Array | undefined)[] = new Array(CELLS).fill(undefined);
   /**
-   * Allocated when first needed, because 40 MB at once make a start collect garbage. Not shared
-   * memory: copying from shared memory takes four times as long.
+   * Allocated on first use, because 40 MB at once make a start collect garbage. Not shared memory: copying from
+   * shared memory takes four times as long.
    */
   private readonly blocks: (Uint8Array | undefined)[] = new Array(CELLS / BLOCK_CELLS).fill(
     undefined,
@@ -129,7 +126,6 @@ class RowCache {
   }
 }
 
-/** An answer that is being written. */
 interface Page {
   bytes: Buffer;
   used: number;
@@ -143,7 +139,6 @@ export class TradesRenderer {
   private readonly hashes: TextCache;
   private readonly cache = new RowCache();
   private readonly scratch = Buffer.alloc(4 * ADDRESS_WORDS);
-  /** For the answers that are written at once. */
   private page: Page = { bytes: Buffer.alloc(ROW_BYTES_USUAL), used: 0 };
   private readonly row = new Float64Array(ROW_DOUBLES);
 
@@ -156,9 +151,8 @@ export class TradesRenderer {
   }
 
   /**
-   * The answer of GET /trades: the rows as they are at the call, without those that leave the
-   * window before a long answer is read. Bytes that are returned at once are valid until the next
-   * answer; those that come later belong to the caller.
+   * Renders the rows as they are at the call, without those that leave the window before a long answer is read. Bytes
+   * that are returned at once are valid until the next answer; later ones belong to the caller.
    */
   render(query: TradesQuery): Buffer | Promise<Buffer> {
     const { row, selector } = this;
@@ -184,7 +178,7 @@ export class TradesRenderer {
     return closed(page);
   }
 
-  /** A walk that continues while other requests are served has a selector of its own. */
+  /** Renders with a selector of its own, because the walk continues while other requests are served. */
   private async renderLater(walk: Generator<void, void>): Promise<Buffer> {
     const { selector } = this;
     this.selector = new TradesSelector(selector.index);
@@ -210,10 +204,10 @@ export class TradesRenderer {
   }
 
   /**
-   * Renders rows that have been read, with the given text in place of the end of each. The bytes
-   * belong to the caller. All rows show the catalog generation of the first one.
+   * Renders rows that have been read, with the given text in place of the end of each. The bytes belong to the
+   * caller. All rows show the catalog generation of the first one.
    * @param rows ROW_DOUBLES numbers for each of the keys
-   * @param other the text of a row whose key is below 0: it is no trade; its first number is at the argument
+   * @param other text of a row whose key is below 0, which is no trade; its first number is at the argument
    */
   async renderRows(
     keys: ArrayLike<number>,
@@ -251,7 +245,7 @@ export class TradesRenderer {
     return closed(page);
   }
 
-  /** Copies a cached row, with a comma after it; false when it is not cached. */
+  /** Copies a cached row, with a comma after it; returns false if it is not cached. */
   private copy(page: Page, key: number, info: MarketInfo | undefined): boolean {
     const row = this.cache.find(key, info);
     if (row === undefined) return false;
@@ -259,7 +253,7 @@ export class TradesRenderer {
     return true;
   }
 
-  /** The same for a row whose numbers begin at `row`: renders and caches it. */
+  /** Renders and caches the row whose numbers begin at `row`. */
   private write(
     page: Page,
     key: number,
@@ -298,7 +292,7 @@ export class TradesRenderer {
   }
 }
 
-/** The array of the rows of a page. The closing bracket replaces the last comma. */
+/** Closes the array of a page. The bracket replaces the last comma. */
 function closed(page: Page): Buffer {
   const { bytes } = page;
   const end = Math.max(1, page.used - 1);

@@ -58,14 +58,13 @@ export const ROW_DOUBLES = 8;
 const ANY_SIDE = -1;
 const MICRO_PER_PIP = MICRO / PIPS_PER_UNIT;
 
-/** Matches that are read without a pause, in a row or along chains: a fraction of a millisecond. */
+/** Matches read without a pause, in a row or along chains: a fraction of a millisecond. */
 const MATCHES_PER_TURN = 4_096;
 const LINKS_PER_TURN = 2_048;
 
 /** Runs one query at a time. */
 export class TradesSelector {
   readonly index: TradesIndex;
-  /** The keys of the last selected page. */
   readonly keys = new Float64Array(PAGE_MAX);
   // The current query.
   private takerOnly = true;
@@ -82,8 +81,8 @@ export class TradesSelector {
   }
 
   /**
-   * Fills `keys` step by step. When the walk has ended, the first `found` of them are valid. There
-   * may be any time between two steps, but no other query of the same selector.
+   * Fills `keys` step by step; at the end the first `found` are valid. Any time may pass between steps, but no other
+   * query of the same selector.
    */
   *select(query: TradesQuery): Generator<void, void> {
     this.takerOnly = query.takerOnly;
@@ -99,23 +98,21 @@ export class TradesSelector {
     this.forgetLost();
   }
 
-  /** The number of rows of the page. */
   get found(): number {
     return this.count;
   }
 
-  /** The oldest rows may have left the window after they were found. */
+  /** Drops rows that left the window after they were found. */
   private forgetLost(): void {
     while (this.count > 0 && !this.isShown(this.keys[this.count - 1]!)) this.count -= 1;
   }
 
-  /** Whether a selected row and its match are still in the window. */
+  /** Returns true while a selected row and its match are in the window. */
   isShown(key: number): boolean {
     const { first } = this.index;
     return Math.floor(key / 2) >= first && this.matchOf(key) >= first;
   }
 
-  /** The market of a row. */
   market(key: number): MarketRow {
     return (this.index.marketSide[this.matchOf(key) & this.index.mask]! >> 1) as MarketRow;
   }
@@ -127,7 +124,6 @@ export class TradesSelector {
     else this.readMaker((key - 1) / 2, match, rows, at);
   }
 
-  /** The match of a row. */
   matchOf(key: number): number {
     const fill = Math.floor(key / 2);
     return key % 2 === 0 ? fill : this.index.matchOf(fill);
@@ -165,7 +161,7 @@ export class TradesSelector {
     rows[at + Row.price] = fillMakerPrice(t, row) * MICRO_PER_PIP;
   }
 
-  /** A maker is on the opposite side of the taker, except when a pair is minted or merged. */
+  /** Returns the side of a maker: opposite to the taker, except when a pair is minted or merged. */
   private makerSide(fill: number, match: number): number {
     const { index } = this;
     const takerSide = index.marketSide[match & index.mask]! & 1;
@@ -225,7 +221,6 @@ export class TradesSelector {
     }
   }
 
-  /** The fills of a wallet as taker and as maker. */
   private *walkWallet(account: AccountRow): Generator<void, void> {
     const walk = walletRows(this.index, account);
     for (let looked = 1; ; looked++) {
@@ -238,7 +233,6 @@ export class TradesSelector {
     }
   }
 
-  /** Adds the rows of one match that pass; true when the page is full. */
   private takeMatch(match: number): boolean {
     const { index } = this;
     if (this.takeTaker(match)) return true;
@@ -254,7 +248,6 @@ export class TradesSelector {
     return false;
   }
 
-  /** Adds the taker row of a match, if it passes; true when the page is full. */
   private takeTaker(match: number): boolean {
     const { index } = this;
     const slot = match & index.mask;
@@ -266,7 +259,6 @@ export class TradesSelector {
     return this.add(2 * match);
   }
 
-  /** Adds the maker row of a fill, if it passes; true when the page is full. */
   private takeMaker(fill: number, match: number): boolean {
     const { index } = this;
     const marketSide = index.marketSide[match & index.mask]!;
@@ -282,17 +274,14 @@ export class TradesSelector {
     return this.add(2 * fill + 1);
   }
 
-  /** True when the page is full. */
+  /** Returns true when the page is full. */
   private add(key: number): boolean {
     this.keys[this.count] = key;
     this.count += 1;
     return this.count === this.limit;
   }
 
-  /**
-   * Skips a row before the page: `offset` counts after the filters
-   * (docs/protocol.md#public-trades).
-   */
+  /** Skips a row before the page: `offset` counts after the filters (docs/protocol.md#public-trades). */
   private skips(): boolean {
     if (this.toSkip === 0) return false;
     this.toSkip -= 1;

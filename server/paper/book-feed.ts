@@ -1,11 +1,11 @@
 /**
- * One mirrored book: takes the messages of its source in their order, finds out when they cannot be trusted, and
- * gives them to the engine a bounded number of times a second, one batch at a time.
+ * One mirrored book: takes the messages of its source in order, detects when it is stale, and sends batches to the
+ * engine, one at a time and a bounded number a second.
  *
- *   live -> in doubt (its levels stay) -> paused (its levels are withdrawn) -> live, by a snapshot
+ * live -> stale (its levels stay) -> paused (its levels are withdrawn) -> live, by a snapshot
  *
- * Thread: the I/O thread. Not here: connections and requests (mirror.ts), what a message means to the levels of the
- * engine (market-mirror.ts).
+ * Thread: the I/O thread. Not here: connections and requests (book-mirror.ts), the effect of a message on the levels
+ * of the engine (market-mirror.ts).
  */
 import { performance } from 'node:perf_hooks';
 import type { BookStep, SourceLevels, SourceStep } from '../../engine/paper/source-step.ts';
@@ -16,14 +16,14 @@ import type { StaleReason } from './stale-books.ts';
 export interface FeedParts {
   /** Least milliseconds between two batches. */
   readonly paceMs: number;
-  /** How long the levels of a book in doubt stay. */
+  /** Milliseconds for which the levels of a stale book stay. */
   readonly graceMs: number;
-  /** Gives steps to the engine; resolves with why the book needs a snapshot after them. */
+  /** Applies steps to the engine. Resolves with the reason for a new snapshot, if one is needed. */
   readonly apply: (steps: readonly SourceStep[]) => Promise<StaleReason | undefined>;
-  /** A snapshot is wanted: `snapshot` is called with it. */
+  /** Requests a snapshot, which is passed to `snapshot`. */
   readonly wanted: () => void;
   readonly onDoubt: (reason: StaleReason) => void;
-  /** Whether the source makes hashes as this node does. */
+  /** Returns true if the source hashes books as this node does. */
   readonly checksHashes: () => boolean;
 }
 
@@ -33,9 +33,9 @@ export interface FeedMark {
   readonly doubts: number;
 }
 
-/** Messages that may wait, for a snapshot or for the engine; beyond, a new snapshot replaces them. */
+/** Messages that wait for a snapshot or for the engine. A new snapshot replaces more of them. */
 const WAITING_MAX = 10_000;
-/** No message of a sound source is so much older than an answer of it, nor so far in the future. */
+/** Largest difference between a message and an answer of a sound source, and largest time in the future. */
 const TIMES_APART_MS = 60_000;
 const CLEAR: SourceStep = { kind: 'clear', at: 0 };
 
@@ -43,15 +43,14 @@ export class BookFeed {
   private readonly o: FeedParts;
   private reason: StaleReason | undefined = 'starting';
   private since = Date.now();
-  /** How often it was doubted. */
   private doubts = 0;
   private isWithdrawn = false;
   private grace: NodeJS.Timeout | undefined;
-  /** Came while the book was in doubt. */
+  /** Messages received while the book was stale. */
   private waiting: SourceStep[] = [];
-  /** Of the newest message about levels; a snapshot from before it is too old. */
+  /** Time of the newest message about levels. An older snapshot is refused. */
   private newestAt = 0;
-  /** Messages from before this are in the snapshot already. */
+  /** Time of the applied snapshot, which includes earlier messages. */
   private knownTo = 0;
   private steps: SourceStep[] = [];
   private timer: NodeJS.Timeout | NodeJS.Immediate | undefined;
@@ -65,12 +64,12 @@ export class BookFeed {
     this.grace = setTimeout(() => this.withdraw(), parts.graceMs);
   }
 
-  /** Why it may differ from its source; undefined = it does not. */
+  /** Reason why the book may differ from its source; undefined while live. */
   get doubt(): StaleReason | undefined {
     return this.reason;
   }
 
-  /** Since when (unix milliseconds) it is in doubt. */
+  /** Unix milliseconds. */
   get doubtedSince(): number {
     return this.since;
   }
@@ -79,12 +78,11 @@ export class BookFeed {
     return this.isWithdrawn;
   }
 
-  /** What a request for a snapshot has to remember. */
   get mark(): FeedMark {
     return { newestAt: this.newestAt, doubts: this.doubts };
   }
 
-  /** The next message of its stream. */
+  /** Takes the next message of the stream. */
   take(message: BookStep | SourceSnapshot): void {
     if (message.kind === 'print') {
       this.follow([message]);
@@ -109,7 +107,7 @@ export class BookFeed {
     else this.trust([...this.waiting.filter(isPrint), message]);
   }
 
-  /** Messages may have been missed, or mean something else than was understood. */
+  /** Marks the book as stale: messages may have been missed or misread. */
   distrust(reason: StaleReason): void {
     if (this.isClosed) return;
     this.doubts += 1;
@@ -124,7 +122,7 @@ export class BookFeed {
   }
 
   /**
-   * The answer to a request for its snapshot.
+   * Applies the answer to a snapshot request.
    * @param mark as it was when the request was sent
    */
   snapshot(answer: SourceSnapshot, mark: FeedMark): void {
@@ -206,7 +204,7 @@ function isPrint({ kind }: SourceStep): boolean {
   return kind === 'print';
 }
 
-/** Whether the best bid is not below the best ask. */
+/** Returns true if the best bid is not below the best ask. */
 function isCrossed({ asks, bids }: SourceLevels): boolean {
   let bid = 0;
   let ask = Number.POSITIVE_INFINITY;

@@ -1,8 +1,8 @@
 /**
- * The live mirror of another venue: chooses markets, follows their streams, and gives each book to the engine. What a
- * source does wrong pauses the books that it concerns, and never the node.
+ * The live book mirror: chooses markets of a source, follows their streams, and applies each book to the engine. A
+ * fault of a source pauses the books that it concerns, and never the node.
  *
- * Thread: the I/O thread. Not here: what a change means to the engine (market-mirror.ts), how outcomes are paid
+ * Thread: the I/O thread. Not here: the effect of a change on the engine (market-mirror.ts), payouts
  * (settlements.ts).
  */
 import type { SourceStep } from '../../engine/paper/source-step.ts';
@@ -20,17 +20,17 @@ import { type SocketTimes, SourceSocket } from './source-socket.ts';
 import { SourceStream, STREAM_TOKENS_MAX } from './source-stream.ts';
 import { DOUBT_REASONS, type StaleReason } from './stale-books.ts';
 
-/** What the mirror needs of the node. */
+/** Port of the book mirror to the node. */
 export interface MirroredVenue {
-  /** The market in the order of the engine; undefined where it contradicts what is registered. */
+  /** Returns the market in the order of the engine; undefined if it contradicts the registered market. */
   aligned(market: SourceMarket): SourceMarket | undefined;
   contradictions(): Contradictions;
-  /** Whether it is a registered market of two outcomes that has not ended. */
+  /** Returns true for a registered market of two outcomes that has not ended. */
   isTradable(market: SourceMarket): boolean;
   hasEnded(market: SourceMarket): boolean;
-  /** Gives steps to a book of the engine; resolves with why it needs a snapshot after them. */
+  /** Applies steps to a book. Resolves with the reason for a new snapshot, if one is needed. */
   apply(market: SourceMarket, steps: readonly SourceStep[]): Promise<StaleReason | undefined>;
-  /** Pulls the catalog now, because the source has other terms by now. */
+  /** Pulls the catalog at once, because terms of the source changed. */
   pull(): void;
 }
 
@@ -39,12 +39,12 @@ export interface MirrorParts {
   readonly streamUrl: string;
   readonly api: SourceApi;
   readonly choice: MarketChoice;
-  /** Condition ids of markets that somebody has orders or shares of: of `top:N` they come first. */
+  /** Condition ids of markets with orders or shares. They come first of `top:N`. */
   readonly traded: readonly string[];
   readonly venue: MirroredVenue;
-  /** Brings resolutions of the source into the ledger; resolves with the conditions that need no more. */
+  /** Applies resolutions of the source to the ledger. Resolves with the conditions that need no more. */
   readonly settle: (conditions: readonly string[]) => Promise<readonly string[]>;
-  /** Updates of a book in a second, at most. */
+  /** Most updates of a book in a second. */
   readonly rate: number;
   readonly refreshMs: number;
   readonly graceMs?: number;
@@ -59,20 +59,19 @@ interface Mirrored {
 }
 
 const GRACE_MS = 3_000;
-/** Where the source did not answer, or a chosen market is not in the catalog yet. */
+/** Pause when the source did not answer, or a chosen market is not in the catalog yet. */
 const AGAIN_MS = 1_000;
-/** News that come together lead to one look. */
+/** Delay that joins news to one refresh. */
 const SOON_MS = 100;
-/** Markets of news that wait for one; further ones are found by a later look. */
+/** Bound of conditions from news. A later refresh finds further ones. */
 const AWAITED_MAX = 10_000;
-/** Condition ids of one line of the log. */
 const LEFT_OUT_SHOWN = 5;
 
 export class Mirror {
   private readonly o: MirrorParts;
-  /** By the token of the first outcome: the other one is its mirror image. */
+  /** By the token of the first outcome. The other token is its complement. */
   private readonly books = new Map<string, Mirrored>();
-  /** By the token of the second outcome, of which only prints are read. */
+  /** By the token of the second outcome, of which only trade prints are read. */
   private readonly seconds = new Map<string, Mirrored>();
   private readonly streams: SourceStream[] = [];
   private readonly asker: SnapshotRequests;
@@ -81,9 +80,9 @@ export class Mirror {
     DOUBT_REASONS.map((reason) => [reason, 0]),
   );
   private readonly closing = new AbortController();
-  /** Conditions of markets that have ended, until they are settled here. */
+  /** Conditions of ended markets that are not settled here yet. */
   private readonly awaited = new Set<string>();
-  /** Of an earlier run, until they have been looked at. */
+  /** Markets traded in an earlier run and not checked yet. */
   private traded: readonly string[];
   private events = 0;
   private absent = 0;
@@ -152,7 +151,6 @@ export class Mirror {
     await this.refreshing;
   }
 
-  /** Looks at choice and resolutions now. */
   private refresh(): void {
     this.isSoon = false;
     this.refreshing = this.look()
@@ -170,7 +168,7 @@ export class Mirror {
       });
   }
 
-  /** False where something is to be looked at again soon. */
+  /** Resolves with false if another refresh is due soon. */
   private async look(): Promise<boolean> {
     const { api, choice, venue } = this.o;
     const found = await chosenMarkets(api, choice);
@@ -199,7 +197,7 @@ export class Mirror {
     return this.absent === 0;
   }
 
-  /** Notes which of the chosen markets have no book here, and says so when they have changed. */
+  /** Logs the chosen markets without a book when they changed. */
   private noteLeftOut(chosen: readonly SourceMarket[]): void {
     const others = chosen.filter((market) => !market.isClosed && !isBinary(market));
     const leftOut = [...new Set(others.map(({ condition }) => condition))].sort();

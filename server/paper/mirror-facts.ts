@@ -1,21 +1,19 @@
-/** What a mirror says of itself, for `GET /status` and the metrics. Types and the schema of the answer. */
+/** State of the book mirror for `GET /status` and the metrics, with the schema of the answer. */
 import { Type } from '../common/schema.ts';
 import { DOUBT_REASONS, DOUBTS, type StaleReason } from './stale-books.ts';
 
 export interface MirrorFacts {
   readonly url: string;
   readonly isConnected: boolean;
-  /** Books that follow their source, that are in doubt, and whose levels are withdrawn. */
+  /** Books that follow their source, stale books, and books whose levels are withdrawn. */
   readonly live: number;
   readonly doubted: number;
   readonly paused: number;
-  /** Chosen markets that the catalog does not have yet. */
   readonly absent: number;
-  /** Condition ids of chosen markets that are never mirrored, because they do not have two outcomes. */
+  /** Condition ids of chosen markets that are not binary. */
   readonly leftOut: readonly string[];
-  /** Events that the source has sent. */
   readonly events: number;
-  /** How often a book came into doubt, by reason. */
+  /** Transitions to stale, by reason. */
   readonly doubts: ReadonlyMap<StaleReason, number>;
   readonly troubled: readonly {
     readonly condition: string;
@@ -26,7 +24,6 @@ export interface MirrorFacts {
   }[];
 }
 
-/** Items of a list in an answer. */
 const SHOWN_MAX = 100;
 
 export const MirrorAnswer = Type.Object({

@@ -1,5 +1,6 @@
 /**
- * What the mirror does to the node: reads its markets, sends what a source did, pays the reserved account in.
+ * Port of mirror and player to the node: reads its markets, sends the commands of a source, funds the reserved
+ * account.
  *
  * Thread: the I/O thread.
  */
@@ -50,22 +51,21 @@ import { reordered, type SourceMarket } from './source-api.ts';
 export interface NodeBrokerParts
   extends Pick<MarketMirrorParts, 'impact' | 'queue' | 'whenBatchesDone'> {
   readonly tables: Tables;
-  /** First tokens of markets whose trades are inferred, because their source does not say them. */
+  /** First tokens of markets whose trades are inferred, because their source publishes none. */
   readonly inferred?: ReadonlySet<string>;
   /** Runs commands of a source as one batch. */
   readonly source: (commands: CommandBuffer) => Promise<readonly RejectReasonCode[] | Failure>;
   readonly pull: () => void;
-  /** Names of the outcomes in the order of the engine; undefined = the catalog does not say them. */
+  /** Names of the outcomes in the order of the engine; undefined if absent from the catalog. */
   readonly namesOf: (market: MarketRow) => readonly string[] | undefined;
-  /** In lines of the log. */
   readonly name: 'mirror' | 'play';
   readonly log: Log;
   readonly signal: AbortSignal;
 }
 
-/** A node that takes nothing for the moment is asked again after so long. */
+/** Pause before commands are sent again to a busy node. */
 const BUSY_MS = 20;
-/** Markets that are kept in mind; a source may name any number. */
+/** Bound of retained contradictions; a source may name any number of markets. */
 const CONTRADICTIONS_MAX = 10_000;
 
 export class NodeBroker implements MirroredVenue {
@@ -81,8 +81,8 @@ export class NodeBroker implements MirroredVenue {
   }
 
   /**
-   * The market with its outcomes in the order of the engine; undefined where it contradicts what is registered. One
-   * that is not registered is as the source names it.
+   * Returns the market in the order of the engine; undefined if it contradicts the registered market. An unregistered
+   * market is returned unchanged.
    */
   aligned(market: SourceMarket): SourceMarket | undefined {
     const found = this.read(market);
@@ -101,7 +101,7 @@ export class NodeBroker implements MirroredVenue {
     return undefined;
   }
 
-  /** Markets of the source that it has named otherwise than they are registered, when they were last seen. */
+  /** Markets whose newest terms contradict the registered ones. */
   contradictions(): Contradictions {
     return contradictionsOf([...this.contradicting.values()]);
   }
@@ -147,7 +147,7 @@ export class NodeBroker implements MirroredVenue {
     return row !== 0 && proposalOf(this.o.tables, row) !== undefined;
   }
 
-  /** Condition ids of markets that have ended, have not resolved, and have shares that somebody holds. */
+  /** Condition ids of unresolved ended markets with collateral. */
   unsettled(): string[] {
     const { tables: t } = this.o;
     return this.conditionsOf(
@@ -156,7 +156,7 @@ export class NodeBroker implements MirroredVenue {
     );
   }
 
-  /** Condition ids of open markets that somebody has shares or, while no levels stand, orders of. */
+  /** Condition ids of open markets with collateral or, while no source levels stand, with orders. */
   traded(): string[] {
     const { tables: t } = this.o;
     const depth = new Depth();
@@ -168,7 +168,7 @@ export class NodeBroker implements MirroredVenue {
     );
   }
 
-  /** Removes the levels that an earlier run has left: they are as old as that. */
+  /** Removes source levels of an earlier run. */
   async clear(): Promise<void> {
     const { tables: t } = this.o;
     for (const row of this.rows()) {
@@ -178,7 +178,7 @@ export class NodeBroker implements MirroredVenue {
     }
   }
 
-  /** Pays the reserved account in, once: levels are paid with it. */
+  /** Funds the reserved account once. Source levels are paid with it. */
   async fund(ledger: Pick<LedgerCommands, 'funds'>, units: number, now: number): Promise<void> {
     const { tables: t } = this.o;
     const account = findAccount(t, SOURCE_ADDRESS, 0);

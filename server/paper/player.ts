@@ -1,8 +1,8 @@
 /**
- * Plays a recording: its entries in their order, each when its time has come. What comes before the time from which it
- * is played fills the books, and leaves no trades.
+ * Plays a recording: each entry at its time, in order. Entries before the begin of the play fill the books, and leave
+ * no trades.
  *
- * Thread: the I/O thread. Not here: when that time has come (timeline.ts).
+ * Thread: the I/O thread. Not here: market time (timeline.ts).
  */
 import type { SourceStep } from '../../engine/paper/source-step.ts';
 import { PIPS_PER_UNIT } from '../../engine/tables/units.ts';
@@ -15,20 +15,20 @@ import { isBinary } from './chosen-markets.ts';
 import { marketsOfEvent, type SourceMarket } from './source-api.ts';
 import type { Due } from './timeline.ts';
 
-/** What a recording does to the node. */
+/** Port of the player to the node. */
 export interface PlayedVenue {
   apply(market: SourceMarket, steps: readonly SourceStep[]): Promise<unknown>;
-  /** Removes the levels of the source: messages are missing. */
+  /** Removes the source levels, because messages are missing. */
   clear(): Promise<void>;
   /** @param tick as decimal text */
   setTick(market: SourceMarket, tick: string): Promise<void>;
-  /** The catalog says something else of this market than before. */
+  /** The catalog has other terms of this market than before. */
   changed(market: SourceMarket): Promise<void>;
 }
 
 export interface PlayerParts {
   readonly recording: Recording;
-  /** Unix milliseconds; 0 = all of it. */
+  /** Unix milliseconds; 0 = the whole recording. */
   readonly from: number;
   readonly to: number;
   readonly venue: PlayedVenue;
@@ -44,9 +44,8 @@ export class Player {
   private index = 0;
   private due: Due | undefined;
   private isOver = false;
-  /** Decreases when they were logged last. */
+  /** Decreases at the last log line. */
   private decreases = 0;
-  /** Messages that could not be understood. */
   damaged = 0;
 
   constructor(parts: PlayerParts) {
@@ -55,7 +54,7 @@ export class Player {
     for (const event of parts.recording.catalog.events) this.note(event);
   }
 
-  /** Fills the books with what comes before the time from which it is played. */
+  /** Fills the books with the entries before the begin of the play. */
   async begin(): Promise<void> {
     const { from } = this.o;
     for (let entry = await this.entry(); entry !== undefined; entry = await this.entry()) {
@@ -65,7 +64,7 @@ export class Player {
     }
   }
 
-  /** What is next; the same until it was run. */
+  /** Returns the next entry; the same one until it has run. */
   readonly next = async (): Promise<Due | undefined> => {
     if (this.due !== undefined) return this.due;
     const entry = await this.entry();
@@ -81,7 +80,7 @@ export class Player {
     return this.due;
   };
 
-  /** Markets that are played, as far as the recording was read. */
+  /** Markets of the part of the recording that was read. */
   get marketCount(): number {
     return new Set(this.markets.values()).size;
   }
@@ -137,7 +136,7 @@ export class Player {
     }
   }
 
-  /** At the first one, and at the end how many there were. */
+  /** Logs the first decrease of time, and at the end their number. */
   private noteDecreases(): void {
     const { decreases } = this.o.recording;
     const text = decreasesText(decreases);
@@ -152,7 +151,7 @@ export class Player {
     this.damaged += 1;
   }
 
-  /** The binary markets of an event. */
+  /** Adds and returns the binary markets of a catalog event. */
   private note(event: JsonObject): SourceMarket[] {
     const markets = marketsOfEvent(event).filter(isBinary);
     for (const market of markets) {

@@ -1,6 +1,6 @@
 /**
- * Records a venue: its catalog, and what its market stream says, in a file (storage/recordings). It goes on over lost
- * connections, each of which is a gap, until its signal ends it.
+ * Records a source in a file (storage/recordings): its catalog and its market stream. A lost connection is a gap; the
+ * signal ends the recording.
  *
  * Thread: that of a command.
  */
@@ -22,7 +22,7 @@ export interface RecorderParts {
   readonly signal: AbortSignal;
   /** Called about once a second. */
   readonly onProgress?: () => void;
-  /** Between two looks at the catalog. */
+  /** Milliseconds between two reads of the catalog. */
   readonly catalogMs?: number;
 }
 
@@ -53,7 +53,7 @@ export class Recorder {
     this.o = parts;
   }
 
-  /** Resolves when the signal has ended it; rejects when nothing can be written any more. */
+  /** Resolves after the signal; rejects when a write fails. */
   async run(): Promise<void> {
     const { markets, signal, writer } = this.o;
     await this.writeCatalog(signal);
@@ -79,7 +79,7 @@ export class Recorder {
     }
   }
 
-  /** A source that is slow to answer holds up nothing else. */
+  /** Writes the catalog regularly. A slow source delays nothing else. */
   private async lookAtCatalog(signal: AbortSignal): Promise<void> {
     const { catalogMs = CATALOG_MS, log } = this.o;
     for (;;) {
@@ -89,13 +89,13 @@ export class Recorder {
     }
   }
 
-  /** Never earlier than what was written before. */
+  /** Time that is never earlier than that of a written entry. */
   private at(): number {
     this.newest = Math.max(this.newest, this.o.now());
     return this.newest;
   }
 
-  /** Events that are new, or of whose markets something has changed. */
+  /** Writes catalog events that are new or whose markets changed. */
   private async writeCatalog(signal: AbortSignal): Promise<void> {
     const { api, markets, writer } = this.o;
     const conditions = new Set(markets.map(({ condition }) => condition));
@@ -116,9 +116,9 @@ export class Recorder {
   private follow(tokens: readonly string[]): SourceSocket {
     const { log, streamUrl } = this.o;
     let lostAt: number | undefined;
-    /** Tokens whose book has not come yet. */
+    /** Tokens without a book on this connection. */
     let awaited = new Set<string>();
-    /** Each try that fails again is not worth a line. */
+    /** Last logged problem, so that each failing try is not a line. */
     let lastProblem = '';
     return new SourceSocket(streamUrl, {
       opened: (send) => {
@@ -149,7 +149,7 @@ export class Recorder {
     });
   }
 
-  /** Of a source that begins a subscription with books, those have come before. */
+  /** Writes the books that a source does not send at the beginning of a subscription. */
   private async writeSnapshots(tokens: readonly string[], awaited: Set<string>): Promise<void> {
     for (const page of pagesOf(tokens)) {
       try {
@@ -176,7 +176,7 @@ export class Recorder {
   }
 }
 
-/** What has no type says nothing that a player could use. */
+/** Returns the messages of a frame that have a type. */
 function messagesOf(text: string): JsonObject[] {
   let json: unknown;
   try {

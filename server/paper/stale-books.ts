@@ -1,6 +1,8 @@
-/** Why a mirrored book may differ from that of its source: for `GET /status`, the metrics and the documents. */
+/**
+ * Reasons why a mirrored book may differ from that of its source, for `GET /status`, the metrics and the documents.
+ */
 
-/** By reason: what it means to a trader. */
+/** Text for a trader, by reason. */
 export const DOUBTS = {
   starting: 'the source has not sent its book yet',
   disconnected: 'there is no connection to the source',

@@ -1,5 +1,5 @@
 /**
- * What stands in one book, as it was at one version of it: the fill model reads it while a worker may write.
+ * Orders of one book at one version of it, for the fill model. A worker may write meanwhile.
  *
  * Thread: the I/O thread.
  */
@@ -28,12 +28,12 @@ import {
 interface Level {
   readonly pips: number;
   readonly paper: readonly PaperOrder[];
-  /** What stands of the source. */
+  /** Size of the source level. */
   readonly source: number;
 }
 type Sides = readonly [readonly Level[], readonly Level[]];
 
-/** A writer changes a book for microseconds, unless its thread is descheduled meanwhile. */
+/** Tries before a wait. A writer changes a book for microseconds, unless its thread is descheduled. */
 const TRIES = 4;
 const NONE: readonly PaperOrder[] = [];
 
@@ -59,7 +59,6 @@ export class StillOrders implements PaperOrders {
     this.whenBatchesDone = whenBatchesDone;
   }
 
-  /** Reads the newest state of the book. */
   async load(): Promise<void> {
     for (;;) {
       for (let tries = 0; tries < TRIES; tries++) {
@@ -107,7 +106,7 @@ export class StillOrders implements PaperOrders {
     return this.sides[side as 0 | 1].find((level) => level.pips === pips);
   }
 
-  /** Undefined where the memory is inconsistent; every walk ends. */
+  /** Returns undefined if the memory is inconsistent. Every walk ends. */
   private sideOf(side: 0 | 1, ticksPerUnit: TicksPerUnit): Level[] | undefined {
     const { matching: m, orderI } = this.t;
     const count = readSide(m, this.book, side, levels, sizes);

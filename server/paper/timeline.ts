@@ -1,7 +1,7 @@
 /**
- * What happens in market time while a recording is played, one after another: its messages, orders that the network
- * delays, and expiries. At the same time messages come first, then expiries, then orders in the order in which they were sent.
- * Each is done before the time goes on, so a bot that steps gets the same fills in every run.
+ * Order of events in market time while a recording is played: messages, delayed orders and expiries. At one time
+ * messages come first, then expiries, then orders as they were sent. Each is done before time continues, so a bot
+ * that steps gets the same fills in every run.
  *
  * Thread: the I/O thread.
  */
@@ -15,17 +15,17 @@ export interface Due {
 
 export interface TimelineOptions {
   readonly clock: PlayClock;
-  /** What the recording has next; undefined = it has ended. The same until it was run. */
+  /** Returns the next message; the same one until it has run; undefined at the end. */
   readonly message: () => Promise<Due | undefined>;
-  /** When the next order expires, in unix milliseconds; 0 = none does. */
+  /** Returns the next expiry in unix milliseconds; 0 = none. */
   readonly expiry: () => number;
-  /** Lets go what has expired. */
+  /** Removes expired orders. */
   readonly expire: () => Promise<void>;
-  /** The recording cannot be read any further. */
+  /** The recording became unreadable. */
   readonly onError: (error: Error) => void;
 }
 
-/** How often a clock that runs looks whether an order that came meanwhile expires earlier. */
+/** Milliseconds after which a running clock checks for a new earliest expiry. */
 const LOOK_MS = 50;
 
 export class Timeline {
@@ -41,12 +41,11 @@ export class Timeline {
     this.o = options;
   }
 
-  /** All messages of the recording have been played. */
   get ended(): boolean {
     return this.hasEnded;
   }
 
-  /** Lets a clock that has a speed run. */
+  /** Starts a clock that has a speed. */
   start(): void {
     if (this.o.clock.speed > 0) this.look();
   }
@@ -58,7 +57,7 @@ export class Timeline {
     await this.turn;
   }
 
-  /** Runs it after so many milliseconds of market time. Time that stands goes on to there by itself. */
+  /** Runs a function after milliseconds of market time. Time that stands is advanced to then. */
   after<T>(ms: number, run: () => Promise<T>): Promise<T> {
     const { clock } = this.o;
     return new Promise((resolve, reject) => {
@@ -74,13 +73,13 @@ export class Timeline {
     });
   }
 
-  /** Market time goes on to there; resolves when all that is due by then is done. */
+  /** Advances market time. Resolves when all that is due by then is done. */
   advance(to: number): Promise<void> {
     this.turn = this.turn.then(() => this.run(to)).catch(this.o.onError);
     return this.turn;
   }
 
-  /** When the next message is due, in unix milliseconds; undefined = there is none. */
+  /** Returns the time of the next message in unix milliseconds; undefined at the end. */
   async nextMessage(): Promise<number | undefined> {
     await this.turn;
     return (await this.o.message())?.at;
@@ -98,7 +97,7 @@ export class Timeline {
     clock.set(to);
   }
 
-  /** What is next of all, whenever that is. */
+  /** Returns the next event of any kind, without a limit of time. */
   private async next(): Promise<Due | undefined> {
     const { expire, expiry, message } = this.o;
     let next = await message();
@@ -117,7 +116,7 @@ export class Timeline {
     };
   }
 
-  /** Does what is due by now, and comes again for the next. */
+  /** Runs what is due by now, and schedules itself for the next event. */
   private look(): void {
     clearTimeout(this.timer);
     const { clock } = this.o;

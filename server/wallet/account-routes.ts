@@ -1,9 +1,9 @@
 /**
- * GET /data/order/:id, /data/orders and /data/trades: the orders and trades of a caller
+ * GET /data/order/:id, /data/orders and /data/trades: orders and trades of a caller
  * (docs/protocol.md#own-orders-and-trades).
  *
- * Orders are shown as in the engine, which may be some milliseconds ahead of the disk. Trades are
- * shown once they are flushed.
+ * Orders are shown as in the engine, which may be some milliseconds ahead of the disk. Trades are shown once they are
+ * flushed.
  *
  * Thread: I/O.
  */
@@ -34,22 +34,16 @@ export interface AccountRouteParts {
   readonly infos: MarketLookup;
   readonly tradesIndex: TradesIndex;
   readonly seqlock: SequenceLockReader;
-  /** The stored closed order (32 bytes of its id) from disk. */
+  /** Closed order on disk by the 32 bytes of its id. */
   readonly storedClosedOrder: (id: Buffer) => Buffer | undefined;
   readonly config: { readonly orderStatus: OrderStatusCase };
 }
 
 const ORDER_NOT_FOUND = errorBody('order not found');
 const ORDER_ID = /^0x[0-9a-f]{64}$/i;
-/**
- * Orders that are written without a pause: a fraction of a millisecond; several milliseconds the
- * first time.
- */
+/** Orders written without a pause: a fraction of a millisecond; several milliseconds the first time. */
 const ORDERS_PER_TURN = 25;
-/**
- * Maker orders after which the event loop has a turn. The maker orders of one trade are written
- * together.
- */
+/** Maker orders written without a pause. The maker orders of one trade are written together. */
 const MAKERS_PER_TURN = 100;
 
 export function accountHandlers(parts: AccountRouteParts) {
@@ -118,7 +112,7 @@ export function accountHandlers(parts: AccountRouteParts) {
   return { 'GET /data/order/:id': order, 'GET /data/orders': list, 'GET /data/trades': ownTrades };
 }
 
-/** @param ids the trades of each row, of the fills that there were when it was read */
+/** @param ids trades of each row at the time when the row was read */
 async function orderTexts(
   texts: AccountTexts,
   rows: readonly OrderView[],
@@ -153,7 +147,6 @@ async function tradeItems(
   return items;
 }
 
-/** The open order of an id, as a page. */
 async function pageOfOne(
   orders: OwnOrders,
   owner: number,
@@ -167,7 +160,7 @@ async function pageOfOne(
   return { rows: isMatch ? [row] : [], more: false };
 }
 
-/** The rows of the things that a filter names: 0 = no filter, NOBODY = unknown. */
+/** Returns rows of a filter's names: 0 = no filter, NOBODY = unknown. */
 function marketSlot(t: Tables, conditionId: string | undefined): number {
   if (conditionId === undefined) return 0;
   return marketByCondition(t, conditionId) || NOBODY;
@@ -181,7 +174,7 @@ function walletSlot(t: Tables, address: string | undefined): number {
   return address === undefined ? 0 : accountByAddress(t, address) || NOBODY;
 }
 
-/** Hex digits of either case. The query's schema has checked them. */
+/** Bytes of hex digits of either case. The query's schema has checked them. */
 function idBytes(hex: string): Buffer {
   return Buffer.from(hex.slice(2), 'hex');
 }

@@ -1,11 +1,10 @@
 /**
- * GET /activity: the fills of a wallet as taker and as maker, one row each, in the shape of GET
- * /trades; with a ledger also its splits, merges and payouts (ledger-activity.ts). Both come newest
- * first, and of two at the same time the trade.
+ * GET /activity: the fills of a wallet as taker and as maker, one row each, in the shape of GET /trades; with a
+ * ledger also its splits, merges and payouts (ledger-activity.ts). Newest first; of two at the same time the trade
+ * comes first.
  *
- * With the newest first, the search ends when the page is full; any other order reads every row of
- * the wallet in the ring of fills and in its statement. In both cases the event loop has a turn
- * after some hundred rows.
+ * With the newest first, the search ends when the page is full. Any other order reads every row of the wallet. Both
+ * pause after some hundred rows.
  *
  * Thread: I/O.
  */
@@ -28,17 +27,14 @@ import {
 } from './ledger-activity.ts';
 import type { ActivityQuery } from './portfolio-schemas.ts';
 
-/** Rows that are read without a pause: a tenth of a millisecond; three tenths the first time. */
+/** Rows read without a pause: a tenth of a millisecond; three tenths the first time. */
 const ROWS_PER_TURN = 256;
 const MS = 1_000;
 const TRADE = 'trade';
 /** Replaces the end of a row. */
 const TYPE = Buffer.from(',"type":"TRADE"},');
 
-/**
- * Rows that have been read, in the order of the answer. They are copied, because the fills may
- * leave the ring before they are written.
- */
+/** Rows in the order of the answer. They are copied, because the fills may leave the ring before they are written. */
 interface ReadRows {
   readonly keys: readonly number[];
   /** ROW_DOUBLES numbers for each key. */
@@ -119,7 +115,7 @@ export class Activity {
     return picked(keys, rows, walk.lost === NO_MATCH ? places : places.filter(isWhole));
   }
 
-  /** What the query's `type` selects; a side is one of trades. */
+  /** Walks the rows of the query's `type`. A side selects trades only. */
   private walk(account: AccountRow, { side, type }: ActivityQuery): ActivityWalk {
     const { index, statements } = this.parts;
     const trades = type?.includes(TRADE) === false ? undefined : walletRows(index, account);

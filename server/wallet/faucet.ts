@@ -1,6 +1,6 @@
 /**
- * Play money: the first API key of a wallet brings a deposit (FAUCET). A wallet that has none yet, because the node
- * ended between its key and its deposit or the deposit was refused, gets it with its next key.
+ * Play money: the first API key of a wallet brings a deposit (FAUCET). A wallet without one gets it with its next
+ * key: the node ended between key and deposit, or the deposit was refused.
  *
  * Thread: the I/O thread.
  */
@@ -21,12 +21,12 @@ interface FaucetParts {
   readonly warn: (line: string) => void;
 }
 
-/** Least time between two warnings that a deposit was refused: every new wallet would bring one. */
+/** Least time between two warnings of refused deposits: every new wallet would bring one. */
 const WARN_MS = 60_000;
 
 export class Faucet {
   private readonly o: FaucetParts;
-  /** Deposits on their way, by wallet: who asks twice at once gets one. */
+  /** Deposits in flight by wallet, so that two requests at once bring one. */
   private readonly coming = new Map<string, Promise<LedgerOutcome>>();
   private warnedAt = Number.NEGATIVE_INFINITY;
 
@@ -34,7 +34,10 @@ export class Faucet {
     this.o = parts;
   }
 
-  /** @param isFirst the wallet had no API key before. Undefined: there is nothing to give. */
+  /**
+   * @param isFirst the wallet had no API key before
+   * @returns undefined without a deposit
+   */
   async give(address: Uint8Array, isFirst: boolean): Promise<LedgerOutcome | undefined> {
     const { ledger, now, amount, tables } = this.o;
     const name = bytesToHex(address, 0, address.length);

@@ -1,6 +1,6 @@
 /**
- * Sends commands of the ledger, and gives their answers: each request is applied once, and a repeated one gets
- * the first answer, which is read from the engine. Rules: docs/ledger.md#commands
+ * Commands of the ledger and their answers: each request is applied once, and a repeated one gets the first answer,
+ * which is read from the engine. Rules: docs/ledger.md#commands
  *
  * Thread: the I/O thread.
  */
@@ -28,30 +28,30 @@ import { type RefusalStatus, refusalStatus } from './ledger-refusals.ts';
 import { shortageOf } from './shortage.ts';
 
 export type LedgerOutcome =
-  /** Applied now, or before; `first` is undefined where a market has resolved so under another id. */
+  /** Applied now or earlier; `first` is undefined if another id resolved the market in this way. */
   | {
       readonly kind: 'done';
       readonly isRepeated: boolean;
       readonly first: StoredRequest | undefined;
     }
-  /** Nothing has changed; `first` is what an id was used for that was used before. */
+  /** Nothing changed; `first` is the earlier command of a used id. */
   | {
       readonly kind: 'refused';
       readonly reason: RejectReasonCode;
       readonly status: RefusalStatus;
       readonly text: string;
       readonly first: StoredRequest | undefined;
-      /** Of want of funds. */
+      /** Missing funds. */
       readonly explanation: Explanation | undefined;
     }
-  /** The node takes nothing for the time being; `body` is JSON. It may be sent again with the same id. */
+  /** The node is busy or paused; `body` is JSON. The client may send the same id again. */
   | { readonly kind: 'failed'; readonly status: number; readonly body: string };
 
 export interface LedgerParts {
   readonly tables: Tables;
   readonly seqlock: SequenceLockReader;
   readonly sequencer: Pick<Sequencer, 'submit'>;
-  /** Called when a market has begun to resolve. */
+  /** Called when a market begins to resolve. */
   readonly onResolve: () => void;
 }
 
@@ -65,20 +65,20 @@ export class LedgerCommands {
     this.o = parts;
   }
 
-  /** Moves money, or says who may sign for a wallet. */
+  /** Moves money, or changes the signer of a wallet. */
   async funds(kind: FundsKind, fields: FundsFields): Promise<LedgerOutcome> {
     const [outcome] = await this.fundsOf(kind, [fields]);
     return outcome!;
   }
 
-  /** Several of one kind as one batch; each has an outcome of its own, in their order. */
+  /** Runs several commands of one kind as one batch; each has an outcome of its own, in their order. */
   fundsOf(kind: FundsKind, all: readonly FundsFields[]): Promise<readonly LedgerOutcome[]> {
     const out = new CommandBuffer(WORDS_MAX);
     const places = all.map((fields) => encodeFunds(out, kind, fields));
     return this.send(out, places, (i) => shortageOf(this.o.tables, kind, all[i]!));
   }
 
-  /** Resolves with what was done under the ids of such commands; undefined for an id that is not used. */
+  /** Returns results of earlier commands by id; undefined for an unused id. */
   doneBefore(
     kind: FundsKind,
     all: readonly FundsFields[],
@@ -92,7 +92,7 @@ export class LedgerCommands {
     );
   }
 
-  /** Resolves a market, makes it void, or proposes so; its orders and payouts follow. */
+  /** Resolves a market, voids it, or proposes a payout. Closed orders and payouts follow. */
   async resolve(fields: ResolveFields): Promise<LedgerOutcome> {
     const out = new CommandBuffer(WORDS_MAX);
     const [outcome] = await this.send(out, [encodeResolve(out, fields)], () => undefined);
@@ -100,7 +100,7 @@ export class LedgerCommands {
     return outcome!;
   }
 
-  /** Takes the proposed payout of a market back. */
+  /** Withdraws the proposed payout of a market. */
   async withdrawProposal(fields: WithdrawProposalFields): Promise<LedgerOutcome> {
     const out = new CommandBuffer(WORDS_MAX);
     const places = [encodeWithdrawProposal(out, fields)];
@@ -108,7 +108,10 @@ export class LedgerCommands {
     return outcome!;
   }
 
-  /** @param places where each command begins @param short what the one of an index is short of */
+  /**
+   * @param places begin of each command
+   * @param short shortage of the command of an index
+   */
   private async send(
     { f64, i32, words }: CommandBuffer,
     places: readonly number[],

@@ -1,5 +1,5 @@
 /**
- * How a refused command of the ledger is answered, to users and operators alike.
+ * Status of refused commands of the ledger, for users and operators.
  *
  * Thread: any. Not here: the texts (orders/worker/reject-texts.ts).
  */
@@ -24,7 +24,7 @@ const STATUSES: Partial<Record<RejectReasonCode, RefusalStatus>> = {
   [RejectReason.proposalUnknown]: 409,
 };
 
-/** 400 where the table has no other. */
+/** Status of the reject table, or 400. */
 export function refusalStatus(reason: RejectReasonCode): RefusalStatus {
   return STATUSES[reason] ?? 400;
 }

@@ -1,7 +1,7 @@
 /**
- * One order as shown to its owner. It is read from its row in memory, while it is open and after it
- * is closed, or from the stored closed order on disk. All have the same columns; only the price of
- * an open order is in ticks of its book. Its JSON: docs/protocol.md#own-orders-and-trades
+ * An order as its owner sees it: from its row in memory, open or closed, or from the closed order on disk. Both have
+ * the same columns; only the price of an open order is in ticks of its book. Its JSON:
+ * docs/protocol.md#own-orders-and-trades
  *
  * Thread: I/O. Rows in engine memory have to be read under SequenceLockReader.
  */
@@ -79,7 +79,7 @@ export function closedOrderRow(t: Tables, row: OrderRow): OrderView {
   return orderView(t, row, orderPrice(t, row));
 }
 
-/** `stored`: the row as it is in the closed orders store. */
+/** @param stored row of the closed orders store */
 export function storedOrderRow(stored: Buffer): OrderView {
   const rows = orderRowsOf(stored);
   return orderView(rows, ONLY_ORDER, orderPrice(rows, ONLY_ORDER));

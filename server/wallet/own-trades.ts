@@ -1,9 +1,8 @@
 /**
- * The trades of one owner, newest first: every match in which an order that it signed was taker or
- * maker. Only flushed fills, as in GET /trades, and as far back as those reach.
+ * Trades of one owner, newest first: every match in which an order that it signed was taker or maker. Only flushed
+ * fills in the window of GET /trades.
  *
- * A walk over many fills pauses regularly, so that the event loop has turns. Fills may be added or
- * leave the window during a pause.
+ * A walk over many fills pauses regularly. Fills may be added or leave the window during a pause.
  *
  * Thread: I/O.
  */
@@ -32,18 +31,17 @@ import { NOBODY, PAGE_SIZE, type Page } from './pages.ts';
 
 /** A match as its owner sees it. */
 export interface OwnTrade {
-  /** Sequence of its first fill. */
+  /** Fill sequence of its first fill. */
   readonly match: number;
-  /** Whether the owner's order is the taker. */
   readonly isTaker: boolean;
-  /** Fills of the match in which an order of the owner was the maker. */
+  /** Fills of the match with a maker order of the owner. */
   readonly made: number;
 }
 
 /** Rows: 0 = any, NOBODY = unknown. Times are unix seconds, both exclusive. */
 export interface TradeFilter {
   readonly market: number;
-  /** The token of the taker, or that of an own order. */
+  /** Token of the taker, or that of an own order. */
   readonly token: number;
   /** Wallets: of any order of the trade, of the taker's order, of a maker's order. */
   readonly wallet: number;
@@ -53,13 +51,13 @@ export interface TradeFilter {
   readonly after: number;
 }
 
-/** Fills read between two turns of the event loop: less than a millisecond. */
+/** Fills read without a pause: less than a millisecond. */
 const FILLS_PER_TURN = 4_000;
-/** How many fills of one match are searched for a wallet or a token. */
+/** Fills of one match that are searched for a wallet or a token. */
 const FILLS_PER_MATCH = 20_000;
-/** A page ends early when its trades have this many maker orders in total. */
+/** Maker orders after which a page ends early. */
 const MAKERS_PER_PAGE = 2_000;
-/** How far back the trades of orders are searched, in fills of the owner. */
+/** Fills of the owner in which the trades of orders are searched. */
 const ASSOCIATED_FILLS = 10_000;
 const ASSOCIATED_PER_TURN = 1_000;
 const NO_PLACES: readonly number[] = [];
@@ -115,7 +113,7 @@ export class OwnTrades {
     return { rows, more: false };
   }
 
-  /** The trade of a match, if the owner took part in it and it passes the filter. */
+  /** Trade of a match, if the owner took part in it and it passes the filter. */
   find(owner: number, match: number, filter: TradeFilter): OwnTrade | undefined {
     const { end, first, t } = this.index;
     if (owner === 0 || match < first || match >= end) return undefined;
@@ -132,8 +130,8 @@ export class OwnTrades {
   }
 
   /**
-   * The ids of the trades of each order, oldest first. Searched are the owner's newest
-   * ASSOCIATED_FILLS fills, up to the end that the index had before the orders were read.
+   * Ids of the trades of each order, oldest first, from the owner's newest ASSOCIATED_FILLS fills.
+   * @param end end of the index before the orders were read
    */
   async tradesOf(owner: number, orders: readonly OrderView[], end: number): Promise<string[][]> {
     const found = orders.map((): number[] => []);
@@ -198,7 +196,7 @@ export class OwnTrades {
     return this.makersPass(owner, match, Math.min(FILLS_PER_MATCH, fills), wanted);
   }
 
-  /** Whether one of the fills has each wanted token and wallet; 0 = not wanted. */
+  /** Returns true if one of the fills has each requested token and wallet; 0 = not requested. */
   private makersPass(
     owner: number,
     match: number,
@@ -220,7 +218,7 @@ export class OwnTrades {
     return wanted.maker === 0 && wanted.token === 0 && wanted.wallet === 0;
   }
 
-  /** The number of fills of a match. */
+  /** Number of fills of a match. */
   private fillsOf(match: number): number {
     const { end, mask, toMatch } = this.index;
     let count = 1;

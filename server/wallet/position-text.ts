@@ -1,6 +1,5 @@
 /**
- * Positions and holders as JSON. A piece of a long answer takes about a millisecond. Between two
- * pieces the event loop has a turn.
+ * Positions and holders as JSON, in pieces of about a millisecond with pauses between them.
  *
  * Thread: I/O.
  */
@@ -18,7 +17,6 @@ import { averagePrice, gain, microsText, percentGain, percentRealised, worth } f
 
 const ROWS_PER_TURN = 64;
 const MS = 1_000;
-/** An empty profile of a wallet. */
 const NO_PROFILE =
   '"name":"","pseudonym":"","bio":"","profileImage":"","profileImageOptimized":"",' +
   '"displayUsernamePublic":false';
@@ -70,7 +68,6 @@ export class PositionTexts {
     );
   }
 
-  /** The catalog's fields of a token. */
   private ofToken(token: TokenRow): string {
     const { names, tokens } = this;
     const { t } = names;

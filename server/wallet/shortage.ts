@@ -1,6 +1,6 @@
 /**
- * Shortage behind a command of the ledger that was refused for want of funds: cash of the wallet, shares of the outcome
- * of which least is free, or fees of the venue. Rules: docs/protocol.md#refusal-codes
+ * Shortage behind a refused command of the ledger: cash of the wallet, shares of the outcome with the fewest free
+ * ones, or fees of the node. Rules: docs/protocol.md#refusal-codes
  *
  * Thread: any that may read the tables.
  */
@@ -19,7 +19,7 @@ import type { Tables } from '../../engine/tables/tables.ts';
 import type { AccountRow, MarketRow, TokenRow } from '../../engine/tables/units.ts';
 import { type Explanation, shortage } from '../orders/worker/result-details.ts';
 
-/** Returns the shortage; undefined when funds have come since. */
+/** Returns the shortage; undefined if funds have arrived since. */
 export function shortageOf(
   t: Tables,
   kind: FundsKind,

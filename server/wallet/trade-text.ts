@@ -1,7 +1,6 @@
 /**
- * An own trade as JSON: the taker's view at the top, and each maker order with its own token, side
- * and price. API keys of other callers are never shown. Rules:
- * docs/protocol.md#own-orders-and-trades
+ * An own trade as JSON: the taker's view at the top, and each maker order with its own token, side and price. API
+ * keys of other callers are never shown. Rules: docs/protocol.md#own-orders-and-trades
  *
  * Thread: I/O.
  */
@@ -37,9 +36,8 @@ const MS = 1_000;
 const MICRO_PER_PIP = MICRO / PIPS_PER_UNIT;
 const SIDES = ['BUY', 'SELL'] as const;
 
-/** The owner to whom the trade is shown. */
 export interface TradeReader {
-  /** The row of the account. */
+  /** Account row. */
   readonly owner: number;
   readonly apiKey: string;
 }
@@ -55,7 +53,7 @@ export class TradeTexts {
     this.makersMax = makersMax;
   }
 
-  /** `listed`: how many maker orders it contains. */
+  /** @param listed number of its maker orders */
   text(
     { isTaker, match }: OwnTrade,
     reader: TradeReader,

@@ -1,7 +1,6 @@
 /**
- * The open orders of a wallet as its operator sees them: those that it signed, and those that it pays for. A
- * wallet's orders are in the list of who signed them, and the signer of a wallet may have changed, so all rows of
- * orders are looked at, in pieces.
+ * Open orders of a wallet as its operator sees them: signed by it or paid by it. Lists of orders are by signer, and
+ * the signer of a wallet may change, so a walk reads all rows of orders, in pieces.
  *
  * Thread: I/O, while workers write.
  */
@@ -28,7 +27,7 @@ import { CANCEL_IDS_MAX } from '../orders/intake/schemas.ts';
 import type { Sequencer } from '../orders/intake/sequencer.ts';
 import { type OrderView, openOrderRow } from './order-rows.ts';
 
-/** An open order, as far as a list of all of them needs it. */
+/** Columns of an open order that a list needs. */
 interface FoundOrder {
   readonly row: OrderRow;
   readonly id: string;
@@ -54,7 +53,7 @@ export class WalletOrders {
     this.o = parts;
   }
 
-  /** So many of the open orders of a wallet from an offset on, newest first, and how many there are. */
+  /** Page of the open orders of a wallet from an offset on, newest first, and their number. */
   async page(
     wallet: Uint8Array,
     offset: number,
@@ -71,8 +70,8 @@ export class WalletOrders {
   }
 
   /**
-   * Cancels open orders of wallets: all of them, or the one of that id. Resolves with how many it were, once that
-   * is on disk; undefined where it was not wholly done.
+   * Cancels all open orders of wallets, or the one of an id. Resolves with their number once that is on disk;
+   * undefined if some could not be cancelled.
    */
   async cancel(wallets: readonly Uint8Array[], id?: string): Promise<number | undefined> {
     const bySigner = new Map<AccountRow, string[]>();
