@@ -1,5 +1,6 @@
 /**
- * Why the node closes stream connections: the code of each reason, and its count for the metrics.
+ * Close codes of stream connections by reason, and their counts for the metrics.
+ *
  * Thread: the I/O thread.
  */
 import { type BoundName, STREAM_BOUNDS } from './stream-bounds.ts';
@@ -22,7 +23,7 @@ const OWN_CLOSES = {
 
 export type CloseName = keyof typeof OWN_CLOSES | BoundName;
 
-/** Every reason and its code. Each bound is a reason, too. */
+/** Code of each reason. Each bound is a reason, too. */
 export const CLOSES: ReadonlyMap<CloseName, number> = new Map<CloseName, number>([
   ...(Object.entries(OWN_CLOSES) as [CloseName, number][]),
   ...[...STREAM_BOUNDS.keys()].map((name) => [name, POLICY] as const),
@@ -35,7 +36,6 @@ export class CloseCounts {
     this.counts.set(name, this.counts.get(name)! + 1);
   }
 
-  /** By reason. */
   all(): ReadonlyMap<string, number> {
     return this.counts;
   }

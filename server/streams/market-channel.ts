@@ -1,5 +1,5 @@
 /**
- * A connection of /ws/market: which tokens it follows, and the first book of each.
+ * Connection of /ws/market: its tokens, and the first book of each.
  *
  * Thread: the I/O thread.
  */
@@ -26,9 +26,9 @@ export interface MarketChannelParts {
 }
 
 interface Following {
-  /** Undefined until its turn has come, because following a book may copy it. */
+  /** `undefined` until its turn, because following a book may copy it. */
   book: PublishedBook | undefined;
-  /** Whether best_bid_ask is followed too, and whether it was requested. */
+  /** best_bid_ask is followed too, and was requested. */
   hasExtras: boolean;
   wantsExtras: boolean;
   isJoined: boolean;
@@ -37,7 +37,7 @@ interface Following {
 export class MarketConnection extends Connection {
   private readonly o: MarketChannelParts;
   private readonly tokens = new Map<TokenRow, Following>();
-  /** Tokens to be joined next, and whether a first book is sent before. */
+  /** Tokens to be joined next; true = a first book is sent before. */
   private readonly due = new Map<TokenRow, boolean>();
 
   constructor(parts: MarketChannelParts, connection: ConnectionParts) {
@@ -85,7 +85,7 @@ export class MarketConnection extends Connection {
     return this.due.size > 0;
   }
 
-  /** The book is sent and its topic joined in one step: no change can come between them. */
+  /** Sends a book and joins its topic in one step, so no change can come between them. */
   protected override sendNext(): boolean {
     const next = this.due.entries().next().value;
     if (next === undefined) return false;
@@ -114,7 +114,7 @@ export class MarketConnection extends Connection {
     this.due.clear();
   }
 
-  /** False for a name that no token has. */
+  /** Returns false for an unknown token. */
   private addToken(wanted: Set<TokenRow>, id: string): boolean {
     const token = this.o.texts.find(id);
     if (token !== 0) wanted.add(token);
@@ -156,7 +156,7 @@ export class MarketConnection extends Connection {
     return undefined;
   }
 
-  /** The book, followed with everything that was requested. */
+  /** Follows a book with everything that was requested. */
   private follow(token: TokenRow, following: Following): PublishedBook {
     const { book: known, hasExtras, wantsExtras } = following;
     if (known !== undefined && hasExtras === wantsExtras) return known;

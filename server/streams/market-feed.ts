@@ -54,11 +54,9 @@ export interface MarketFeedParts {
   readonly publish: Publish;
   /** Unix milliseconds. */
   readonly now: () => number;
-  /** The name of the venue. */
   readonly venue: string;
-  /** The last batch that is known at the start. */
+  /** Last batch that is known at the start. */
   readonly batch: number;
-  /** Calls back when the current writer is done. */
   readonly whenBatchesDone: (callback: () => void) => void;
 }
 
@@ -68,10 +66,9 @@ export class MarketFeed {
   private readonly o: MarketFeedParts;
   private readonly t: Names['t'];
   private readonly depth = new Depth();
-  /** The versions of the engine's books that are on disk. */
+  /** Flushed versions of the engine's books. */
   private readonly versions: Int32Array;
   private readonly followed = new Map<BookRow, PublishedBook>();
-  /** The last flushed batch. */
   private batch: number;
 
   constructor(parts: MarketFeedParts) {
@@ -83,9 +80,8 @@ export class MarketFeed {
   }
 
   /**
-   * Begins with the current state of the engine. If the engine is ahead of the disk, because the
-   * events of a batch were incomplete, a first book may be ahead too, until the batches that made
-   * it are published again.
+   * Begins with the current state of the engine. If the engine is ahead of the disk, because the events of a batch
+   * were incomplete, a first book may be ahead too, until its batches are published again.
    */
   begin(batch: number): void {
     const { t } = this;
@@ -95,7 +91,7 @@ export class MarketFeed {
     }
   }
 
-  /** Publishes what a batch did. Its events are complete. */
+  /** Publishes a batch whose events are complete. */
   flushed(batch: AppliedBatch): void {
     const { events } = batch;
     this.batch = batch.sequence;
@@ -106,7 +102,7 @@ export class MarketFeed {
     if (this.followed.size > 0) this.publishVersions(batch);
   }
 
-  /** The published book of a token. It is updated until leave(). */
+  /** Returns the published book of a token, updated until leave(). */
   follow(token: TokenRow, withExtras: boolean): PublishedBook {
     const bookRow = tokenBook(this.t, token);
     let book = this.followed.get(bookRow);
@@ -136,7 +132,7 @@ export class MarketFeed {
     if (!book.isFollowed) this.followed.delete(bookRow);
   }
 
-  /** The `book` frame of a published book as it is at the end of the last flushed batch. */
+  /** `book` frame of a published book at the end of the last flushed batch. */
   snapshot(book: PublishedBook, token: TokenRow): Buffer {
     const index = book.tokens.indexOf(token);
     const { id, sequence: previous } = book.streams.assets[index]!;
@@ -169,7 +165,6 @@ export class MarketFeed {
     release(book);
   }
 
-  /** Marks the state of a book as published. */
   private markPublished(book: PublishedBook): void {
     const { assets, bests, book: changes } = book.streams;
     for (const stream of [changes, ...assets, ...bests]) stream.begin(this.batch);
@@ -226,7 +221,7 @@ export class MarketFeed {
     book.change(tick, isAsk, eventsF[at / 2 + Event.quantity]!, { kind, sequence, command });
   }
 
-  /** The side of a level that may have been empty; undefined = it was not, so it is known. */
+  /** Side of a level that may have been empty; undefined = it was not empty, so its side is known. */
   private isAsk(batch: AppliedBatch, at: number, command: number): boolean | undefined {
     const kind = batch.events[at]!;
     if (kind === EventKind.levelSource) return batch.eventsF[at / 2 + Event.side] === 1;
@@ -280,10 +275,7 @@ export class MarketFeed {
     }
   }
 
-  /**
-   * Sends the changes of the batch for each followed book, and releases those that are now
-   * complete.
-   */
+  /** Sends the changes of the batch for each followed book, and releases completed books. */
   private publishVersions(batch: AppliedBatch): void {
     const { events } = batch;
     const completed: PublishedBook[] = [];
@@ -368,7 +360,7 @@ export class MarketFeed {
     return bid * perTick * BEST_SHIFT + ask * perTick;
   }
 
-  /** The object of POST /books at the version that was published last. */
+  /** Object of POST /books at the last published version. */
   private body(book: PublishedBook, index: number): Buffer {
     let body = book.bodies[index];
     if (body === undefined) {

@@ -1,7 +1,6 @@
 /**
- * The frames of the market channel as JSON. Ids and labels of markets may contain any character, so
- * they are written by JSON.stringify; everything else is digits and hex. Rules:
- * docs/protocol.md#stream-frames
+ * Frames of the market channel as JSON. Ids and labels of markets may contain any character, so JSON.stringify writes
+ * them; everything else is digits and hex. Rules: docs/protocol.md#stream-frames
  *
  * Thread: the I/O thread.
  */
@@ -20,7 +19,7 @@ import type { AppliedBatch } from '../orders/worker/applied-batch.ts';
 import type { Names, TokenName } from './names.ts';
 import type { ChangedLevel, LevelCause, PublicTrade, PublishedBook } from './published-book.ts';
 
-/** The text for a missing best price (docs/protocol.md#stream-frames). */
+/** Text of a missing best price (docs/protocol.md#stream-frames). */
 const NO_BID = '0';
 const NO_ASK = '1';
 
@@ -36,7 +35,6 @@ export function sideText(isSell: boolean): 'BUY' | 'SELL' {
   return isSell ? 'SELL' : 'BUY';
 }
 
-/** The published best prices of a token. */
 export interface BestPrices {
   readonly bid: string;
   readonly ask: string;
@@ -57,7 +55,7 @@ export function bestPrices(book: PublishedBook, index: number): BestPrices {
   };
 }
 
-/** `body`: the object of POST /books. */
+/** @param body object of POST /books */
 export function bookFrame(head: string, body: Buffer): Buffer {
   const prefix = `{"event_type":"book",${head},`;
   const frame = Buffer.allocUnsafe(prefix.length + body.length - 1);
@@ -109,7 +107,7 @@ export function lastTradePriceFrame(head: string, trade: PublicTrade, time: numb
   );
 }
 
-/** The tick size is the same on both sides, but clients read a member for the side. */
+/** Frame for one side. The tick size is the same on both, but clients read a member for the side. */
 export function tickSizeFrame(
   head: string,
   token: TokenName,
@@ -173,7 +171,7 @@ export function marketResolvedFrame(head: string, resolved: object, time: number
   return Buffer.from(`${fields.slice(0, -1)},${head}}`);
 }
 
-/** Whether the order of a command is an ask in the prices of its book. */
+/** Returns true if the order of a command is an ask in the prices of its book. */
 export function isAskOf(t: Tables, { commands }: AppliedBatch, command: number): boolean {
   const token = commands[command + OrderCommand.token]! as TokenRow;
   const isSell = (commands[command + OrderCommand.flags]! & OrderFlag.sell) !== 0;
@@ -181,8 +179,8 @@ export function isAskOf(t: Tables, { commands }: AppliedBatch, command: number):
 }
 
 /**
- * The id of the order that caused a change of a level, or nothing. The rings contain the rows of fills and closed
- * orders at least until the batch has been published.
+ * Id of the order that caused a change of a level, or ''. The rings contain the rows of fills and closed orders at
+ * least until the batch has been published.
  */
 function causeId(t: Tables, batch: AppliedBatch, by: LevelCause): string {
   const { command, kind, sequence } = by;

@@ -1,8 +1,7 @@
 /**
- * Ids and names in the frames of the streams, from the rows of the engine's tables.
+ * Ids and names in the frames of the streams, from the tables of the engine.
  *
- * Thread: I/O. Markets, tokens and accounts are never removed, so no version is needed to read
- * them.
+ * Thread: I/O. Markets, tokens and accounts are never removed, so reading them needs no version.
  */
 
 import { conditionAt, tokenIdAt, tokenMarket, tokenOutcome } from '../../engine/reads.ts';
@@ -17,7 +16,6 @@ export interface TokenName {
   /** Decimal uint256. */
   readonly id: string;
   readonly market: MarketRow;
-  /** Condition id. */
   readonly condition: string;
   readonly outcome: number;
 }
@@ -53,7 +51,7 @@ export class Names {
     return name;
   }
 
-  /** The label of a token's outcome; '' when the catalog does not list the market. */
+  /** Label of a token's outcome; '' if the catalog does not list the market. */
   outcome({ market, outcome }: TokenName): string {
     return this.lookup(market)?.outcomes[outcome] ?? '';
   }
@@ -62,7 +60,7 @@ export class Names {
     return wordsToHex(this.t.marketI, conditionAt(market), ID_WORDS);
   }
 
-  /** The address text with its EIP-55 checksum. */
+  /** Address text with its EIP-55 checksum. */
   wallet(account: AccountRow): string {
     return this.accounts.wallet(account);
   }

@@ -1,6 +1,6 @@
 /**
- * The recent batches of a node that stopped, for its next start. The file is only of use with the log
- * that it was written for, and once. After a crash there are those that recovery has applied.
+ * Recent batches of a node that stopped, for its next start. The file is valid once, and only with its log. After a
+ * crash the batches are those that recovery applied.
  *
  * Thread: the I/O thread.
  */
@@ -16,10 +16,10 @@ import { RecentBatches } from './recent-batches.ts';
 const FILE = 'recent-batches';
 const VERSION = 1;
 
-/** What the file contains, in the form of node:v8. */
+/** Content of the file, in the form of node:v8. */
 interface Contents extends Replayed {
   readonly version: number;
-  /** The end of the log. */
+  /** End of the log. */
   readonly last: number;
   readonly digest: number;
 }
@@ -44,7 +44,10 @@ export function storeRecent(
   }
 }
 
-/** Called before the first batch. @param replayed those of recovery, where there is no file */
+/**
+ * Called before the first batch.
+ * @param replayed batches of recovery, if there is no file
+ */
 export function loadRecent(dataDir: string, names: Names, replayed: Replayed): RecentBatches {
   const { t } = names;
   const path = join(dataDir, FILE);

@@ -1,5 +1,5 @@
 /**
- * The stream `resolved`: market_resolved for each market whose holders have all been paid.
+ * Stream `resolved`: market_resolved for each market whose holders have all been paid.
  *
  * Thread: the I/O thread.
  */
@@ -20,9 +20,8 @@ interface ResolvedMarketsParts {
   readonly publish: Publish;
   /** Unix milliseconds. */
   readonly now: () => number;
-  /** The name of the venue. */
   readonly venue: string;
-  /** The last batch that is known at the start. */
+  /** Last batch that is known at the start. */
   readonly batch: number;
 }
 
@@ -35,7 +34,7 @@ export class ResolvedMarkets {
     this.stream = new Stream(`resolved:${parts.venue}`, parts.batch);
   }
 
-  /** Publishes the resolutions that a batch has finished. Its events are complete. */
+  /** Publishes the resolutions that a batch finished. Its events are complete. */
   flushed({ events, sequence, time }: Pick<AppliedBatch, 'events' | 'sequence' | 'time'>): void {
     for (let at = 0; at < events.length; at += eventWords(events, at)) {
       if (events[at] !== EventKind.resolved) continue;

@@ -1,7 +1,7 @@
 /**
- * Makes the events of the user channel from the events of flushed batches, in an order that clients
- * can rely on: the placement of an order comes first, a trade comes before the order event that it
- * caused, and nothing follows the last event of an order.
+ * Messages of the user channel from the events of flushed batches, in an order that clients can rely on: the
+ * placement of an order comes first, a trade precedes the order message that it caused, and nothing follows the last
+ * message of an order.
  *
  * Thread: the I/O thread.
  */
@@ -40,17 +40,17 @@ import {
 import type { ReplayBuffer, User } from './replay-buffer.ts';
 import { changeOfClose, OrderChange, orderBody, type TradeFill, tradeBody } from './user-frames.ts';
 
-/** A fill, and its maker's order where it was seen after the fill: by what was left of it, or by its end. */
+/** A fill, and its maker's order if a later record has it: its remainder, or its end. */
 interface MatchFill {
   readonly sequence: number;
   makerRows: OrderRows | undefined;
   makerRow: OrderRow;
 }
 
-/** An order event that waits for the trades that must come before it. */
+/** An order message that waits for the trades before it. */
 type Later = () => void;
 
-/** The order placed last, while the following events may belong to it. */
+/** Order placed last, while the following events may belong to it. */
 interface Taker {
   readonly command: number;
   readonly user: User | undefined;
@@ -58,7 +58,6 @@ interface Taker {
   isClosed: boolean;
 }
 
-/** Those who get the events. */
 type Recipients = Pick<ReplayBuffer, 'isEmpty' | 'find' | 'append'>;
 
 export class UserFeed {
@@ -74,7 +73,7 @@ export class UserFeed {
     this.replayBuffer = replayBuffer;
   }
 
-  /** Publishes what a batch did. Its events are complete. */
+  /** Publishes a batch whose events are complete. */
   flushed(batch: AppliedBatch): void {
     if (this.replayBuffer.isEmpty) return;
     this.batch = batch;
@@ -113,7 +112,7 @@ export class UserFeed {
     if (user !== undefined) this.publishOrder(user, facts!, OrderChange.placed, -1);
   }
 
-  /** A taker of the source was not placed: its match begins with its first fill. */
+  /** Begins a match if the taker is a source order, which was not placed. */
   private fill(sequence: number): void {
     const { t } = this.names;
     const row = fillRow(t, sequence);
@@ -175,7 +174,7 @@ export class UserFeed {
     return sameId(batch!.commands, id, this.names.t.orderI, orderIdAt(row));
   }
 
-  /** All events of the order placed last have been read: send the trades, then the order events. */
+  /** All events of the order placed last have been read: send the trades, then the order messages. */
   private endMatch(): void {
     const { fills, later, taker } = this;
     this.fills = [];
@@ -194,7 +193,7 @@ export class UserFeed {
     this.publishOrder(taker.user, { ...taker.facts!, remaining }, OrderChange.updated, match);
   }
 
-  /** @param taker undefined = of the source */
+  /** @param taker undefined = a source order */
   private publishTrades(fills: readonly MatchFill[], taker: Taker | undefined): void {
     const { t } = this.names;
     const rowOf = ({ sequence }: MatchFill): FillRow => fillRow(t, sequence);
@@ -250,14 +249,13 @@ export class UserFeed {
     return this.replayBuffer.find(this.names.t.accountI, addressAt(account));
   }
 
-  /** The sequence of the first fill of a fill's match. */
   private matchOf(sequence: number): number {
     const { t } = this.names;
     return fillMatch(t, fillRow(t, sequence));
   }
 }
 
-/** The API key of the maker's order. */
+/** API key of the maker's order. */
 function keyOf({ makerRow, makerRows }: MatchFill): string {
   return apiKeyText(makerRows!.orderI, orderKeyAt(makerRow));
 }

@@ -1,6 +1,6 @@
 /**
- * The events of the user channel as JSON, without braces and envelope, because the same event has a
- * sequence in each of two streams. Rules: docs/protocol.md#stream-frames
+ * Messages of the user channel as JSON, without braces and envelope, because a message has a stream sequence in each
+ * of two streams. Rules: docs/protocol.md#stream-frames
  *
  * Thread: the I/O thread.
  */
@@ -32,7 +32,7 @@ import { priceText, sideText } from './market-frames.ts';
 import type { Names } from './names.ts';
 import type { OrderFacts } from './order-facts.ts';
 
-/** The values of `type` and `status` in an order event. */
+/** Values of `type` and `status` in an order message. */
 export const OrderChange = {
   placed: { type: 'PLACEMENT', status: 'LIVE' },
   updated: { type: 'UPDATE', status: 'LIVE' },
@@ -41,23 +41,19 @@ export const OrderChange = {
 } as const;
 export type OrderChange = (typeof OrderChange)[keyof typeof OrderChange];
 
-/**
- * The maximum of maker orders in one trade. For a match with more of them, `size` is still the
- * total.
- */
+/** Maximum of maker orders in one trade. For a match with more of them, `size` is still the total. */
 const MAKERS_MAX = 500;
 const MS = 1_000;
 
 /**
- * The last event of an order by its close reason: an order that was filled, or killed after a fill,
- * counts as matched.
+ * Last message of an order by its close reason: an order that was filled, or killed after a fill, counts as matched.
  */
 export function changeOfClose(reason: number): OrderChange {
   const isMatched = reason === EndReason.filled || reason === EndReason.fakRemainder;
   return isMatched ? OrderChange.filled : OrderChange.ended;
 }
 
-/** `match`: the match that caused the event; -1 = none. */
+/** @param match match that caused the message; -1 = none */
 export function orderBody(
   names: Names,
   order: OrderFacts,
@@ -98,7 +94,7 @@ export interface TradeFill {
   readonly makerKey: string | undefined;
 }
 
-/** The user who receives the trade. */
+/** Receiver of the trade. */
 export interface TradeReader {
   readonly apiKey: string;
   readonly isTaker: boolean;
@@ -151,7 +147,7 @@ export function tradeBody(
   return fields.slice(1, -1);
 }
 
-/** The size of a match, and the taker's average price. */
+/** Size of a match, and the taker's average price. */
 function totals(names: Names, fills: readonly TradeFill[]): { price: string; size: string } {
   const { t } = names;
   const pips = fillTakerPrice(t, fillRow(t, fills[0]!.sequence));

@@ -1,9 +1,9 @@
 /**
- * The facts (derived.ts): fills, closed orders, and where these are by id, as they follow from the tables that
- * the log has led to. Once the log is trimmed nothing else has them, but for the newest, which memory has too.
+ * Facts (derived.ts): fills, closed orders, and their index by id, as they follow from the tables of the log. Once
+ * the log is trimmed nothing else has them, except the newest, which are in memory too.
  *
- * Thread: the follower writes. After a transaction that failed the index of ids knows what was not written:
- * facts are opened anew.
+ * Thread: the projector writes. After a failed transaction the index of ids contains unwritten entries: open the
+ * facts anew.
  */
 import { accountCount, fillCount, nextReusableClosed } from '../../engine/reads.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
@@ -21,22 +21,22 @@ import { IdIndex } from './id-index.ts';
 import { pagesOf, RunState, readPage, readRuns } from './id-runs.ts';
 import { checkRows, type Projection, project, type Seen } from './projection.ts';
 
-/** What the log has led to: rows in the tables, from those of one position to those of another. */
+/** Rows in the tables between two positions of the log. */
 interface LogEvents {
   readonly t: Tables;
   readonly from: DerivedPosition;
   readonly to: DerivedPosition;
-  /** Copies those of the ledger that wait. */
+  /** Copies waiting ledger entries. */
   readonly entry: Copier;
 }
 
 export interface RepairOptions {
   readonly t: Tables;
-  /** The oldest fill of the ring at the start. */
+  /** Oldest fill of the ring at the start. */
   readonly firstFill: number;
-  /** What is in LMDB now. */
+  /** Current position in LMDB. */
   readonly position: () => DerivedPosition;
-  /** Throws where the disk may have no room for a transaction of so many rows. */
+  /** Throws if the disk may lack space for a transaction of so many rows. */
   readonly needRows: (rows: number) => void;
 }
 
@@ -57,7 +57,7 @@ abstract class FactRows implements Projection<LogEvents> {
     this.rows.put(this.end(from), this.end(to), this.copier(t));
   }
 
-  /** Rows that are in memory as well are compared with those. */
+  /** Compares with the rows that are in memory as well. */
   verify({ firstFill, t }: Seen): string {
     const { name, rows } = this;
     const end = this.end(positionOf(this.tables));
@@ -75,7 +75,7 @@ abstract class FactRows implements Projection<LogEvents> {
     return `${count} of ${end} ${name}`;
   }
 
-  /** Makes values again that are damaged, as far as memory has their rows. */
+  /** Rewrites damaged values whose rows are in memory. */
   *repairs({ firstFill, position, t }: RepairOptions, transact: Transact, warn: Warn) {
     const { name, rows } = this;
     const { blockRows } = rows;
@@ -93,7 +93,6 @@ abstract class FactRows implements Projection<LogEvents> {
   }
 
   protected abstract readonly copier: (t: Tables) => Copier;
-  /** Rows before it are in LMDB. */
   protected abstract end(position: DerivedPosition): number;
   /** Rows from here on are in memory. */
   protected abstract first(t: Tables, firstFill: number): number;
@@ -166,7 +165,7 @@ class Entries implements Projection<LogEvents> {
     this.tables.entries.put(from.entries, to.entries, entry);
   }
 
-  /** Each has another number than the one before it, and a wallet, or is of the venue. */
+  /** Checks that numbers increase, and that each entry is of a wallet or of the node. */
   verify({ t }: Seen): string {
     const end = positionOf(this.tables).entries;
     let count = 0;
@@ -202,10 +201,9 @@ export class Facts {
   }
 
   /**
-   * Looks at what is on disk, a value at a time beside the follower's work, and makes again what is not as it
-   * was written: rows that are in memory still, and the index of ids, which follows from the rows. Older rows
-   * that are damaged are found when they are read, and named. Throws where something cannot be written, or read
-   * at all.
+   * Checks the values on disk one at a time, beside the projector's work. Rewrites damaged ones from memory, and the
+   * index of ids from the rows. Older damaged rows are found and named when they are read. Throws if something cannot
+   * be written, or read at all.
    */
   *repairs(options: RepairOptions): Generator<void> {
     const transact = (write: () => void): void => {

@@ -1,6 +1,5 @@
 /**
- * Whether what LMDB holds follows from the log: every value by its checksum, and the newest rows against
- * the tables to which the log leads.
+ * Comparison of LMDB with the log: every value by its checksum, and the newest rows against the tables of the log.
  *
  * Thread: a command-line tool, while no node runs.
  */
@@ -15,7 +14,7 @@ import type { Seen } from './projection.ts';
 
 const READ_ONLY = { durability: 'flushed', readOnly: true } as const;
 
-/** Each throws an Error that says what is wrong, and resolves with what was found. */
+/** Each throws an Error with the fault, and resolves with a summary. */
 export async function verifyDerived(dataDir: string, seen: Seen): Promise<{ text: string }> {
   if (!existsSync(join(dataDir, 'derived')))
     return { text: 'not there: derived at the next start' };
