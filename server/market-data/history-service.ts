@@ -22,7 +22,7 @@ import type { StoredFills } from '../../storage/projection/fills.ts';
 import { DamagedRow } from '../../storage/projection/projection.ts';
 import { nextIteration } from '../common/event-loop.ts';
 import { PriceHistory } from './price-history.ts';
-import { Volumes } from './volumes.ts';
+import { MarketVolumes } from './volumes.ts';
 
 export interface HistoryOptions {
   readonly tables: Tables;
@@ -41,13 +41,13 @@ const FILLS_PER_TURN = 2 ** 15;
 
 export class HistoryService {
   readonly prices: PriceHistory;
-  readonly volumes: Volumes;
+  readonly volumes: MarketVolumes;
   private readonly o: HistoryOptions;
   /** End of the counted fill sequences. */
   private end: number;
   private readonly timer: NodeJS.Timeout;
 
-  private constructor(options: HistoryOptions, volumes: Volumes, end: number) {
+  private constructor(options: HistoryOptions, volumes: MarketVolumes, end: number) {
     this.o = options;
     this.volumes = volumes;
     this.end = end;
@@ -114,9 +114,9 @@ export class HistoryService {
 }
 
 /** Loads the projection. Discards it if it is damaged or follows from other fills. */
-function load(options: HistoryOptions, end: number): { volumes: Volumes; end: number } {
+function load(options: HistoryOptions, end: number): { volumes: MarketVolumes; end: number } {
   const { fills, log, projections, tables } = options;
-  const nothing = { volumes: new Volumes(tables), end: 0 };
+  const nothing = { volumes: new MarketVolumes(tables), end: 0 };
   const { entries } = ledgerTotals(tables);
   const isWhole = end === 0 && entries === 0;
   const position = projections?.position();
@@ -130,7 +130,7 @@ function load(options: HistoryOptions, end: number): { volumes: Volumes; end: nu
     const isOfLog = position.end <= end && position.entries <= entries;
     const isOurs = isOfLog && position.crc === crcOf(fills, position.end);
     if (isOurs) {
-      const volumes = new Volumes(tables);
+      const volumes = new MarketVolumes(tables);
       volumes.load(projections.volumes);
       return { volumes, end: position.end };
     }

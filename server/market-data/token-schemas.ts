@@ -79,14 +79,14 @@ export const LastPricesAnswer = Type.Array(
 );
 
 export const PriceAnswer = Type.Object({ price: Decimal });
-/** By token id; a side without liquidity is left out. */
+/** Keyed by token id. A side without liquidity is left out. */
 export const PricesAnswer = Type.Record(
   TokenId,
   Type.Object({ BUY: Type.Optional(Decimal), SELL: Type.Optional(Decimal) }),
 );
 export const MidpointAnswer = Type.Object({ mid: Decimal });
 export const SpreadAnswer = Type.Object({ spread: Decimal });
-/** By token id: midpoints, or spreads. */
+/** Keyed by token id: midpoints, or spreads. */
 export const DecimalsAnswer = Type.Record(TokenId, Decimal);
 export const LastPriceAnswer = Type.Object({
   price: Decimal,

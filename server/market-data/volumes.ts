@@ -19,7 +19,7 @@ import {
 
 const DAY_PARTS = DAY_HOURS * HOUR_PARTS;
 
-export class Volumes {
+export class MarketVolumes {
   private readonly totals: Sums;
   private readonly days: Sums;
   /** Hours since 1970 in the window, with their parts by market. */

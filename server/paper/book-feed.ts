@@ -22,7 +22,7 @@ export interface FeedParts {
   readonly apply: (steps: readonly SourceStep[]) => Promise<StaleReason | undefined>;
   /** Requests a snapshot, which is passed to `snapshot`. */
   readonly wanted: () => void;
-  readonly onDoubt: (reason: StaleReason) => void;
+  readonly onStale: (reason: StaleReason) => void;
   /** Returns true if the source hashes books as this node does. */
   readonly checksHashes: () => boolean;
 }
@@ -30,7 +30,7 @@ export interface FeedParts {
 /** State of a book when a snapshot is requested. */
 export interface FeedMark {
   readonly newestAt: number;
-  readonly doubts: number;
+  readonly staleCount: number;
 }
 
 /** Messages that wait for a snapshot or for the engine. A new snapshot replaces more of them. */
@@ -43,7 +43,7 @@ export class BookFeed {
   private readonly o: FeedParts;
   private reason: StaleReason | undefined = 'starting';
   private since = Date.now();
-  private doubts = 0;
+  private staleCount = 0;
   private isWithdrawn = false;
   private grace: NodeJS.Timeout | undefined;
   /** Messages received while the book was stale. */
@@ -65,12 +65,12 @@ export class BookFeed {
   }
 
   /** Reason why the book may differ from its source; undefined while live. */
-  get doubt(): StaleReason | undefined {
+  get staleReason(): StaleReason | undefined {
     return this.reason;
   }
 
   /** Unix milliseconds. */
-  get doubtedSince(): number {
+  get staleSince(): number {
     return this.since;
   }
 
@@ -79,7 +79,7 @@ export class BookFeed {
   }
 
   get mark(): FeedMark {
-    return { newestAt: this.newestAt, doubts: this.doubts };
+    return { newestAt: this.newestAt, staleCount: this.staleCount };
   }
 
   /** Takes the next message of the stream. */
@@ -91,7 +91,7 @@ export class BookFeed {
     if (message.at < this.knownTo) {
       if (message.at >= this.knownTo - TIMES_APART_MS) return;
       // One of both times is wrong: what was left out because of it would be missing.
-      this.distrust('time');
+      this.markStale('time');
     }
     if (message.kind === 'changes') {
       this.newestAt = Math.max(this.newestAt, message.at);
@@ -101,18 +101,18 @@ export class BookFeed {
     // The clock of a source that has started again may be behind.
     this.newestAt = message.at;
     const isDamaged = 'json' in message && this.o.checksHashes() && !hashFits(message.json);
-    if (isDamaged) this.distrust('hash');
-    else if (isCrossed(message)) this.distrust('crossed');
+    if (isDamaged) this.markStale('hash');
+    else if (isCrossed(message)) this.markStale('crossed');
     // What waits came before this book.
-    else this.trust([...this.waiting.filter(isPrint), message]);
+    else this.makeLive([...this.waiting.filter(isPrint), message]);
   }
 
   /** Marks the book as stale: messages may have been missed or misread. */
-  distrust(reason: StaleReason): void {
+  markStale(reason: StaleReason): void {
     if (this.isClosed) return;
-    this.doubts += 1;
+    this.staleCount += 1;
     this.knownTo = 0;
-    if (this.reason !== reason) this.o.onDoubt(reason);
+    if (this.reason !== reason) this.o.onStale(reason);
     if (this.reason === undefined) {
       this.since = Date.now();
       this.grace ??= setTimeout(() => this.withdraw(), this.o.graceMs);
@@ -131,12 +131,12 @@ export class BookFeed {
     const isWrong = this.newestAt > Date.now() + TIMES_APART_MS;
     if (isWrong && answer.at < this.newestAt - TIMES_APART_MS) this.newestAt = 0;
     // It may be from before what was missed meanwhile, or from before what the stream has said.
-    if (mark.doubts !== this.doubts || answer.at < mark.newestAt) this.o.wanted();
-    else if (isCrossed(answer)) this.distrust('crossed');
+    if (mark.staleCount !== this.staleCount || answer.at < mark.newestAt) this.o.wanted();
+    else if (isCrossed(answer)) this.markStale('crossed');
     else {
       this.knownTo = answer.at;
       const after = this.waiting.filter((step) => isPrint(step) || step.at >= answer.at);
-      this.trust([answer, ...after]);
+      this.makeLive([answer, ...after]);
     }
   }
 
@@ -146,7 +146,7 @@ export class BookFeed {
     this.steps = [];
   }
 
-  private trust(steps: readonly SourceStep[]): void {
+  private makeLive(steps: readonly SourceStep[]): void {
     const begin = this.reason === undefined ? [] : [CLEAR];
     clearTimeout(this.grace);
     this.grace = undefined;
@@ -165,7 +165,7 @@ export class BookFeed {
     this.steps.push(...steps);
     if (this.steps.length > WAITING_MAX) {
       this.steps = [];
-      this.distrust('behind');
+      this.markStale('behind');
     } else this.schedule();
   }
 
@@ -193,9 +193,9 @@ export class BookFeed {
     this.nextAt = performance.now() + this.o.paceMs;
     this.isApplying = true;
     // Rejects when the node takes nothing more.
-    const doubt = await this.o.apply(this.steps.splice(0)).catch(() => 'behind' as const);
+    const reason = await this.o.apply(this.steps.splice(0)).catch(() => 'behind' as const);
     this.isApplying = false;
-    if (doubt !== undefined) this.distrust(doubt);
+    if (reason !== undefined) this.markStale(reason);
     this.schedule();
   }
 }

@@ -18,10 +18,10 @@ import type { SourceApi, SourceMarket } from './source-api.ts';
 import { readFrame, type SourceMessage } from './source-frame.ts';
 import { type SocketTimes, SourceSocket } from './source-socket.ts';
 import { SourceStream, STREAM_TOKENS_MAX } from './source-stream.ts';
-import { DOUBT_REASONS, type StaleReason } from './stale-books.ts';
+import { STALE_REASON_NAMES, type StaleReason } from './stale-books.ts';
 
 /** Port of the book mirror to the node. */
-export interface MirroredVenue {
+export interface MirrorTarget {
   /** Returns the market in the order of the engine; undefined if it contradicts the registered market. */
   aligned(market: SourceMarket): SourceMarket | undefined;
   contradictions(): Contradictions;
@@ -41,7 +41,7 @@ export interface MirrorParts {
   readonly choice: MarketChoice;
   /** Condition ids of markets with orders or shares. They come first of `top:N`. */
   readonly traded: readonly string[];
-  readonly venue: MirroredVenue;
+  readonly node: MirrorTarget;
   /** Applies resolutions of the source to the ledger. Resolves with the conditions that need no more. */
   readonly settle: (conditions: readonly string[]) => Promise<readonly string[]>;
   /** Most updates of a book in a second. */
@@ -67,17 +67,17 @@ const SOON_MS = 100;
 const AWAITED_MAX = 10_000;
 const LEFT_OUT_SHOWN = 5;
 
-export class Mirror {
+export class BookMirror {
   private readonly o: MirrorParts;
-  /** By the token of the first outcome. The other token is its complement. */
+  /** Keyed by the token of the first outcome. The other token is its complement. */
   private readonly books = new Map<string, Mirrored>();
-  /** By the token of the second outcome, of which only trade prints are read. */
+  /** Keyed by the token of the second outcome, of which only trade prints are read. */
   private readonly seconds = new Map<string, Mirrored>();
   private readonly streams: SourceStream[] = [];
   private readonly asker: SnapshotRequests;
   private readonly news: SourceSocket;
-  private readonly doubts = new Map<StaleReason, number>(
-    DOUBT_REASONS.map((reason) => [reason, 0]),
+  private readonly staleCounts = new Map<StaleReason, number>(
+    STALE_REASON_NAMES.map((reason) => [reason, 0]),
   );
   private readonly closing = new AbortController();
   /** Conditions of ended markets that are not settled here yet. */
@@ -116,29 +116,29 @@ export class Mirror {
 
   facts(): MirrorFacts {
     const all = [...this.books.values()];
-    const troubled = all.filter(({ feed }) => feed.doubt !== undefined);
-    const paused = troubled.filter(({ feed }) => feed.isPaused);
+    const staleBooks = all.filter(({ feed }) => feed.staleReason !== undefined);
+    const paused = staleBooks.filter(({ feed }) => feed.isPaused);
     return {
       url: this.o.url,
       isConnected: this.streams.length > 0 && this.streams.every(({ isFollowing }) => isFollowing),
-      live: all.length - troubled.length,
-      doubted: troubled.length - paused.length,
+      live: all.length - staleBooks.length,
+      stale: staleBooks.length - paused.length,
       paused: paused.length,
       absent: this.absent,
       leftOut: this.leftOut,
       events: this.events,
-      doubts: this.doubts,
-      troubled: troubled.map(({ feed, market }) => ({
+      staleCounts: this.staleCounts,
+      staleBooks: staleBooks.map(({ feed, market }) => ({
         condition: market.condition,
-        reason: feed.doubt!,
+        reason: feed.staleReason!,
         isPaused: feed.isPaused,
-        since: feed.doubtedSince,
+        since: feed.staleSince,
       })),
     };
   }
 
   contradictions(): Contradictions {
-    return this.o.venue.contradictions();
+    return this.o.node.contradictions();
   }
 
   async close(): Promise<void> {
@@ -170,16 +170,16 @@ export class Mirror {
 
   /** Resolves with false if another refresh is due soon. */
   private async look(): Promise<boolean> {
-    const { api, choice, venue } = this.o;
+    const { api, choice, node } = this.o;
     const found = await chosenMarkets(api, choice);
     const tradedThere = await api.marketsBy('condition_ids', this.traded);
     const aligned = (markets: readonly SourceMarket[]): SourceMarket[] =>
-      markets.flatMap((market) => venue.aligned(market) ?? []);
+      markets.flatMap((market) => node.aligned(market) ?? []);
     const [named, top, traded] = [aligned(found.named), aligned(found.top), aligned(tradedThere)];
     this.traded = [];
     this.problem = '';
     this.removeEnded();
-    this.noteLeftOut([...found.named, ...tradedThere, ...found.notBinary]);
+    this.logLeftOut([...found.named, ...tradedThere, ...found.notBinary]);
     const isNew = (market: SourceMarket): boolean =>
       !market.isClosed && isBinary(market) && !this.books.has(market.tokens[0]!);
     const chosen = new Map(named.filter(isNew).map((market) => [market.condition, market]));
@@ -187,7 +187,7 @@ export class Mirror {
     for (const market of [...traded, ...top].filter(isNew)) {
       if (this.books.size + chosen.size < choice.top) chosen.set(market.condition, market);
     }
-    const known = [...chosen.values()].filter((market) => venue.isTradable(market));
+    const known = [...chosen.values()].filter((market) => node.isTradable(market));
     this.absent = chosen.size - known.length;
     this.add(known);
     const looked = new Set([...this.awaited, ...this.conditions()]);
@@ -198,7 +198,7 @@ export class Mirror {
   }
 
   /** Logs the chosen markets without a book when they changed. */
-  private noteLeftOut(chosen: readonly SourceMarket[]): void {
+  private logLeftOut(chosen: readonly SourceMarket[]): void {
     const others = chosen.filter((market) => !market.isClosed && !isBinary(market));
     const leftOut = [...new Set(others.map(({ condition }) => condition))].sort();
     const isSame = leftOut.join() === this.leftOut.join();
@@ -219,7 +219,7 @@ export class Mirror {
 
   private removeEnded(): void {
     for (const [token, { feed, market, stream }] of this.books) {
-      if (!this.o.venue.hasEnded(market)) continue;
+      if (!this.o.node.hasEnded(market)) continue;
       feed.close();
       stream.remove(market.tokens);
       this.books.delete(token);
@@ -229,7 +229,7 @@ export class Mirror {
   }
 
   private add(markets: readonly SourceMarket[]): void {
-    const { log, rate, venue } = this.o;
+    const { log, rate, node } = this.o;
     const news = new Map<SourceStream, string[]>();
     for (const market of markets) {
       const token = market.tokens[0]!;
@@ -238,13 +238,13 @@ export class Mirror {
       const feed = new BookFeed({
         paceMs: 1_000 / rate,
         graceMs: this.o.graceMs ?? GRACE_MS,
-        apply: (steps) => venue.apply(market, steps),
+        apply: (steps) => node.apply(market, steps),
         wanted: () => {
           if (stream.isFollowing) this.asker.want(token);
         },
-        onDoubt: (reason) => {
-          this.doubts.set(reason, this.doubts.get(reason)! + 1);
-          log('debug', `mirror: ${market.condition} is in doubt: ${reason}`);
+        onStale: (reason) => {
+          this.staleCounts.set(reason, this.staleCounts.get(reason)! + 1);
+          log('debug', `mirror: ${market.condition} is stale: ${reason}`);
         },
         checksHashes: () => this.asker.checksHashes,
       });
@@ -280,7 +280,7 @@ export class Mirror {
         failed: (problem) => this.tellStreamProblem(problem),
         lost: (reason, tokens) => {
           if (reason !== 'gap') this.asker.forget(tokens);
-          for (const token of tokens) this.books.get(token)?.feed.distrust(reason);
+          for (const token of tokens) this.books.get(token)?.feed.markStale(reason);
         },
       },
       this.o.times,
@@ -309,8 +309,8 @@ export class Mirror {
     if (event.kind === 'print') feed?.take(event);
     else if (event.kind !== 'tick') first?.feed.take(event);
     else if (first !== undefined) {
-      feed!.distrust('tick');
-      this.o.venue.pull();
+      feed!.markStale('tick');
+      this.o.node.pull();
     }
   }
 
@@ -323,7 +323,7 @@ export class Mirror {
       return;
     }
     for (const event of news.flatMap(({ events }) => events)) {
-      if (event.kind === 'listed') this.o.venue.pull();
+      if (event.kind === 'listed') this.o.node.pull();
       else if (event.kind === 'resolved') this.await(event.condition);
       else continue;
       this.refreshSoon();

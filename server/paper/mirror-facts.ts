@@ -1,21 +1,21 @@
 /** State of the book mirror for `GET /status` and the metrics, with the schema of the answer. */
 import { Type } from '../common/schema.ts';
-import { DOUBT_REASONS, DOUBTS, type StaleReason } from './stale-books.ts';
+import { STALE_REASON_NAMES, STALE_REASONS, type StaleReason } from './stale-books.ts';
 
 export interface MirrorFacts {
   readonly url: string;
   readonly isConnected: boolean;
   /** Books that follow their source, stale books, and books whose levels are withdrawn. */
   readonly live: number;
-  readonly doubted: number;
+  readonly stale: number;
   readonly paused: number;
   readonly absent: number;
   /** Condition ids of chosen markets that are not binary. */
   readonly leftOut: readonly string[];
   readonly events: number;
   /** Transitions to stale, by reason. */
-  readonly doubts: ReadonlyMap<StaleReason, number>;
-  readonly troubled: readonly {
+  readonly staleCounts: ReadonlyMap<StaleReason, number>;
+  readonly staleBooks: readonly {
     readonly condition: string;
     readonly reason: StaleReason;
     readonly isPaused: boolean;
@@ -44,7 +44,7 @@ export const MirrorAnswer = Type.Object({
   troubled: Type.Array(
     Type.Object({
       market: Type.String({ description: 'condition id' }),
-      reason: Type.Union(DOUBT_REASONS.map((reason) => Type.Literal(reason))),
+      reason: Type.Union(STALE_REASON_NAMES.map((reason) => Type.Literal(reason))),
       means: Type.String(),
       paused: Type.Boolean(),
       since_ms: Type.Integer({ description: 'unix milliseconds' }),
@@ -59,16 +59,16 @@ export function shownMirror(facts: MirrorFacts) {
     connected: facts.isConnected,
     books: {
       live: facts.live,
-      in_doubt: facts.doubted,
+      in_doubt: facts.stale,
       paused: facts.paused,
       absent: facts.absent,
       left_out: facts.leftOut.length,
     },
     left_out: facts.leftOut.slice(0, SHOWN_MAX),
-    troubled: facts.troubled.slice(0, SHOWN_MAX).map(({ condition, isPaused, reason, since }) => ({
+    troubled: facts.staleBooks.slice(0, SHOWN_MAX).map(({ condition, isPaused, reason, since }) => ({
       market: condition,
       reason,
-      means: DOUBTS[reason],
+      means: STALE_REASONS[reason],
       paused: isPaused,
       since_ms: since,
     })),

@@ -44,7 +44,7 @@ import type { Failure } from '../orders/exchange-memory/slot-requests.ts';
 import { REJECT_TEXTS } from '../orders/worker/reject-texts.ts';
 import type { LedgerCommands } from '../wallet/ledger-commands.ts';
 import { operatorRequestId } from '../wallet/request-id.ts';
-import type { MirroredVenue } from './book-mirror.ts';
+import type { MirrorTarget } from './book-mirror.ts';
 import { MarketMirror, type MarketMirrorParts } from './market-mirror.ts';
 import { reordered, type SourceMarket } from './source-api.ts';
 
@@ -68,7 +68,7 @@ const BUSY_MS = 20;
 /** Bound of retained contradictions; a source may name any number of markets. */
 const CONTRADICTIONS_MAX = 10_000;
 
-export class NodeBroker implements MirroredVenue {
+export class NodeBroker implements MirrorTarget {
   private readonly o: NodeBrokerParts;
   private readonly mirrors = new Map<MarketRow, MarketMirror>();
   private readonly refused = new Set<RejectReasonCode>();
@@ -128,7 +128,7 @@ export class NodeBroker implements MirroredVenue {
     return row !== 0 && this.isEnded(row);
   }
 
-  apply: MirroredVenue['apply'] = ({ condition }, steps) => {
+  apply: MirrorTarget['apply'] = ({ condition }, steps) => {
     const row = this.rowOf(condition) as MarketRow;
     return this.mirrorOf(row).apply(steps);
   };

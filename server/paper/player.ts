@@ -16,7 +16,7 @@ import { marketsOfEvent, type SourceMarket } from './source-api.ts';
 import type { Due } from './timeline.ts';
 
 /** Port of the player to the node. */
-export interface PlayedVenue {
+export interface PlayTarget {
   apply(market: SourceMarket, steps: readonly SourceStep[]): Promise<unknown>;
   /** Removes the source levels, because messages are missing. */
   clear(): Promise<void>;
@@ -31,13 +31,13 @@ export interface PlayerParts {
   /** Unix milliseconds; 0 = the whole recording. */
   readonly from: number;
   readonly to: number;
-  readonly venue: PlayedVenue;
+  readonly node: PlayTarget;
   readonly log: (line: string) => void;
 }
 
 export class Player {
   private readonly o: PlayerParts;
-  /** By the ids of both tokens. */
+  /** Keyed by the ids of both tokens. */
   private readonly markets = new Map<string, SourceMarket>();
   private readonly batches: AsyncIterator<readonly RecordingEntry[]>;
   private batch: readonly RecordingEntry[] = [];
@@ -51,7 +51,7 @@ export class Player {
   constructor(parts: PlayerParts) {
     this.o = parts;
     this.batches = parts.recording.batches()[Symbol.asyncIterator]();
-    for (const event of parts.recording.catalog.events) this.note(event);
+    for (const event of parts.recording.catalog.events) this.addMarkets(event);
   }
 
   /** Fills the books with the entries before the begin of the play. */
@@ -93,7 +93,7 @@ export class Player {
       if (entry === undefined || (to !== 0 && entry.at > to)) return undefined;
       if (entry.kind !== 'damaged') return entry;
       this.index += 1;
-      this.noteDamaged(entry.why);
+      this.logDamaged(entry.why);
     }
   }
 
@@ -102,7 +102,7 @@ export class Player {
     this.isOver = done === true;
     this.batch = value ?? [];
     this.index = 0;
-    this.noteDecreases();
+    this.logDecreases();
     if (this.isOver && this.damaged > 1)
       this.o.log(`messages of the recording that were left out: ${this.damaged}`);
   }
@@ -113,10 +113,10 @@ export class Player {
         await this.message(entry.message, hasPrints);
         break;
       case 'gap':
-        await this.o.venue.clear();
+        await this.o.node.clear();
         break;
       case 'catalog':
-        for (const market of this.note(entry.event)) await this.o.venue.changed(market);
+        for (const market of this.addMarkets(entry.event)) await this.o.node.changed(market);
         break;
       case 'damaged':
       case 'end':
@@ -125,19 +125,19 @@ export class Player {
   }
 
   private async message(message: JsonObject, hasPrints: boolean): Promise<void> {
-    const { venue } = this.o;
-    const events = understoodEvents(message, (why) => this.noteDamaged(why));
+    const { node } = this.o;
+    const events = understoodEvents(message, (why) => this.logDamaged(why));
     for (const event of events) {
       if (!('token' in event)) continue;
       const market = this.markets.get(event.token);
       if (market === undefined) continue;
-      if (event.kind === 'tick') await venue.setTick(market, String(event.pips / PIPS_PER_UNIT));
-      else if (event.kind !== 'print' || hasPrints) await venue.apply(market, [event]);
+      if (event.kind === 'tick') await node.setTick(market, String(event.pips / PIPS_PER_UNIT));
+      else if (event.kind !== 'print' || hasPrints) await node.apply(market, [event]);
     }
   }
 
   /** Logs the first decrease of time, and at the end their number. */
-  private noteDecreases(): void {
+  private logDecreases(): void {
     const { decreases } = this.o.recording;
     const text = decreasesText(decreases);
     const isNew = decreases.count > this.decreases && (this.decreases === 0 || this.isOver);
@@ -146,13 +146,13 @@ export class Player {
     this.o.log(text);
   }
 
-  private noteDamaged(why: string): void {
+  private logDamaged(why: string): void {
     if (this.damaged === 0) this.o.log(`a message of the recording is left out: ${why}`);
     this.damaged += 1;
   }
 
   /** Adds and returns the binary markets of a catalog event. */
-  private note(event: JsonObject): SourceMarket[] {
+  private addMarkets(event: JsonObject): SourceMarket[] {
     const markets = marketsOfEvent(event).filter(isBinary);
     for (const market of markets) {
       for (const id of market.tokens) this.markets.set(id, market);

@@ -92,7 +92,7 @@ export class SnapshotRequests {
       if (at > now) continue;
       this.wanted.delete(token);
       const feed = this.o.feedOf(token);
-      if (feed === undefined || (feed.doubt === undefined && !isFirst)) continue;
+      if (feed === undefined || (feed.staleReason === undefined && !isFirst)) continue;
       this.requested.set(token, { at: now, tries, isFirst });
       marks.set(token, feed.mark);
     }
@@ -123,7 +123,7 @@ export class SnapshotRequests {
     }
     this.problem = problem;
     for (const token of marks.keys()) {
-      if (this.o.feedOf(token)?.doubt !== undefined) this.want(token);
+      if (this.o.feedOf(token)?.staleReason !== undefined) this.want(token);
     }
   }
 }

@@ -3,7 +3,7 @@
  */
 
 /** Text for a trader, by reason. */
-export const DOUBTS = {
+export const STALE_REASONS = {
   starting: 'the source has not sent its book yet',
   disconnected: 'there is no connection to the source',
   silent: 'the source sends nothing and answers no ping',
@@ -17,5 +17,5 @@ export const DOUBTS = {
   refused: 'a level of the source could not be taken over',
 } as const;
 
-export type StaleReason = keyof typeof DOUBTS;
-export const DOUBT_REASONS = Object.keys(DOUBTS) as readonly StaleReason[];
+export type StaleReason = keyof typeof STALE_REASONS;
+export const STALE_REASON_NAMES = Object.keys(STALE_REASONS) as readonly StaleReason[];

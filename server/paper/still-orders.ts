@@ -47,7 +47,7 @@ export class StillOrders implements PaperOrders {
   private readonly book: BookRow;
   private readonly whenBatchesDone: (callback: () => void) => void;
   private version = -1;
-  /** By side, the best first. */
+  /** Levels of each side, the best first. */
   private sides: Sides = [[], []];
 
   /** @param token the first outcome of a binary market */

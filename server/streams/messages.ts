@@ -304,7 +304,7 @@ export const STREAM_TABLE = {
     message: MarketMessage,
     events: {
       book: { sent: 'on subscribing, and after each match', schema: BookEvent },
-      price_change: { sent: 'levels changed, by whatever it was', schema: PriceChangeEvent },
+      price_change: { sent: 'levels changed, for any reason', schema: PriceChangeEvent },
       last_trade_price: { sent: 'each match, once for each price', schema: LastTradePriceEvent },
       tick_size_change: { sent: 'the tick changed', schema: TickSizeChangeEvent },
       best_bid_ask: { sent: 'a best price changed; custom', schema: BestBidAskEvent },
@@ -314,7 +314,7 @@ export const STREAM_TABLE = {
         schema: MarketResolvedEvent,
       },
       subscription: { sent: 'the answer to a message with `ack`', schema: SubscriptionEvent },
-      error: { sent: 'a message cannot be obeyed', schema: ProblemEvent },
+      error: { sent: 'a message cannot be carried out', schema: ProblemEvent },
     },
   },
   '/ws/user': {
@@ -327,9 +327,9 @@ export const STREAM_TABLE = {
         sent: 'a batch touched cash or shares of the wallet; custom, with a ledger',
         schema: BalanceEvent,
       },
-      resumed: { sent: 'the answer to `resume`; what was missed follows', schema: ResumedEvent },
+      resumed: { sent: 'the answer to `resume`; missed messages follow', schema: ResumedEvent },
       subscription: { sent: 'the answer to a message with `ack`', schema: SubscriptionEvent },
-      error: { sent: 'a message cannot be obeyed', schema: ProblemEvent },
+      error: { sent: 'a message cannot be carried out', schema: ProblemEvent },
     },
   },
 } as const satisfies Readonly<Record<string, StreamRow>>;

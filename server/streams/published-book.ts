@@ -92,7 +92,7 @@ export class PublishedBook {
   trades: PublicTrade[] = [];
   ticks: { readonly before: number; readonly grid: number }[] = [];
   needsWhole = false;
-  /** By tick: micro-shares; negative for an ask. */
+  /** Micro-shares of each tick; negative for an ask. */
   private levels = new Float64Array(0);
   private readonly changed = new Map<number, ChangedLevel>();
 
