@@ -53,7 +53,13 @@ export class TradedMarket implements Market {
   /** Columns: middle of the source's prices, net shares. */
   readonly series = new Series(2, POINTS_MAX);
 
-  constructor(t: Tables, names: MarketNames, row: MarketRow, first: TokenRow, minSize: number) {
+  constructor(
+    tables: Tables,
+    names: MarketNames,
+    row: MarketRow,
+    first: TokenRow,
+    minSize: number,
+  ) {
     this.id = names.id;
     this.question = names.question;
     this.outcomes = names.outcomes;
@@ -61,7 +67,7 @@ export class TradedMarket implements Market {
     this.row = row;
     this.first = first;
     this.minSize = minSize;
-    this.books = [new TokenBook(t, this, 0), new TokenBook(t, this, 1)];
+    this.books = [new TokenBook(tables, this, 0), new TokenBook(tables, this, 1)];
   }
 
   toJSON(): object {
@@ -86,21 +92,21 @@ export class TokenBook implements Book {
   readonly market: TradedMarket;
   readonly row: TokenRow;
   // Who prints a book does not want the tables.
-  readonly #t: Tables;
+  readonly #tables: Tables;
   readonly #book: BookRow;
   readonly #isMirrored: boolean;
 
-  constructor(t: Tables, market: TradedMarket, outcome: 0 | 1) {
-    this.#t = t;
+  constructor(tables: Tables, market: TradedMarket, outcome: 0 | 1) {
+    this.#tables = tables;
     this.market = market;
     this.token = market.tokens[outcome]!;
     this.row = (market.first + outcome) as TokenRow;
-    this.#book = tokenBook(t, this.row);
+    this.#book = tokenBook(tables, this.row);
     this.#isMirrored = outcome === 1;
   }
 
   get tick(): number {
-    return 1 / bookTicks(this.#t, this.#book);
+    return 1 / bookTicks(this.#tables, this.#book);
   }
 
   get bid(): number | undefined {
@@ -118,12 +124,12 @@ export class TokenBook implements Book {
   }
 
   get bids(): Level[] {
-    readDepth(this.#t, this.row, depth);
+    readDepth(this.#tables, this.row, depth);
     return levelsOf(depth.bids, depth.ticksPerUnit);
   }
 
   get asks(): Level[] {
-    readDepth(this.#t, this.row, depth);
+    readDepth(this.#tables, this.row, depth);
     return levelsOf(depth.asks, depth.ticksPerUnit);
   }
 
@@ -133,9 +139,9 @@ export class TokenBook implements Book {
   }
 
   private best(side: matching.Side): number | undefined {
-    const ticks = this.#t.matching.best(this.#book, side);
+    const ticks = this.#tables.matching.best(this.#book, side);
     if (ticks === NO_LEVEL) return undefined;
-    const grid = bookTicks(this.#t, this.#book);
+    const grid = bookTicks(this.#tables, this.#book);
     return (this.#isMirrored ? grid - ticks : ticks) / grid;
   }
 }

@@ -174,7 +174,7 @@ export class Source {
 
   private mirroredAt(at: number): Mirrored {
     const token = this.out.i32[at + LevelCommand.token]! as TokenRow;
-    return this.byRow.get(tokenMarket(this.exchange.t, token))!;
+    return this.byRow.get(tokenMarket(this.exchange.tables, token))!;
   }
 
   private tradeAt(at: number): Trade {
@@ -193,9 +193,15 @@ export class Source {
     const { exchange, settings, venue } = this;
     const { row, first } = exchange.addMarket(this.fieldsOf(recorded));
     const names: MarketNames = recorded;
-    const market = new TradedMarket(exchange.t, names, row, first, recorded.minSizeMicro / MICRO);
+    const market = new TradedMarket(
+      exchange.tables,
+      names,
+      row,
+      first,
+      recorded.minSizeMicro / MICRO,
+    );
     market.state = recorded.state;
-    const paper = new EngineOrders(exchange.t, first);
+    const paper = new EngineOrders(exchange.tables, first);
     const { impact, queue } = settings;
     const book = new MirroredBook({ token: first, impact, queue, paper });
     const [id = ''] = recorded.tokens;

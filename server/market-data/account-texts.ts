@@ -36,7 +36,7 @@ export type OrderStatusCase = 'lower' | 'upper';
 
 export class AccountTexts {
   readonly orderStatus: OrderStatusCase;
-  readonly t: Tables;
+  readonly tables: Tables;
   private readonly wallets = new Map<number, string>();
   private readonly names = new Map<
     number,
@@ -46,20 +46,20 @@ export class AccountTexts {
 
   constructor(tables: Tables, lookup: MarketLookup, orderStatus: OrderStatusCase = 'lower') {
     this.orderStatus = orderStatus;
-    this.t = tables;
+    this.tables = tables;
     this.lookup = lookup;
   }
 
   token(token: TokenRow): TokenNames {
-    const { t } = this;
-    const market = tokenMarket(t, token);
+    const { tables } = this;
+    const market = tokenMarket(tables, token);
     const info = this.lookup(market);
     const known = this.names.get(token);
     if (known !== undefined && known.info === info) return known.names;
     const names = {
-      market: wordsToHex(t.marketI, conditionAt(market), ID_WORDS),
-      asset_id: wordsToDecimal(t.tokenI, tokenIdAt(token)),
-      outcome: info?.outcomes[tokenOutcome(t, token)] ?? '',
+      market: wordsToHex(tables.marketI, conditionAt(market), ID_WORDS),
+      asset_id: wordsToDecimal(tables.tokenI, tokenIdAt(token)),
+      outcome: info?.outcomes[tokenOutcome(tables, token)] ?? '',
     };
     this.names.set(token, { info, names });
     return names;
@@ -69,7 +69,7 @@ export class AccountTexts {
   wallet(account: AccountRow): string {
     const known = this.wallets.get(account);
     if (known !== undefined) return known;
-    const text = addressText(this.t.accountI, addressAt(account));
+    const text = addressText(this.tables.accountI, addressAt(account));
     if (this.wallets.size === WALLETS_CACHED_MAX) this.wallets.clear();
     this.wallets.set(account, text);
     return text;

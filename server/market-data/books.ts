@@ -58,7 +58,7 @@ const REST_BYTES_MAX = 1_024;
 
 export class BookRenderer {
   readonly texts: TokenTexts;
-  readonly t: Tables;
+  readonly tables: Tables;
   private readonly depth = new Depth();
   private readonly mirror = new Depth();
   /** Scratch memory for the whole grid. Each price is a bid or an ask, so both sides share it. */
@@ -66,7 +66,7 @@ export class BookRenderer {
   private cachedBytes = 0;
 
   constructor(tables: Tables, texts: TokenTexts) {
-    this.t = tables;
+    this.tables = tables;
     this.texts = texts;
   }
 
@@ -82,7 +82,7 @@ export class BookRenderer {
     const cached = this.current(token, side);
     if (cached !== undefined) return cached;
     for (let tries = 0; tries < READ_TRIES; tries++) {
-      if (readDepth(this.t, this.slotOf(token), this.depth))
+      if (readDepth(this.tables, this.slotOf(token), this.depth))
         return this.write(token, side, this.depth);
     }
     return undefined;
@@ -95,10 +95,11 @@ export class BookRenderer {
     complement: number,
     complementSide: SideCode,
   ): readonly [Buffer, Buffer] | undefined {
-    const { depth, mirror, t } = this;
+    const { depth, mirror, tables } = this;
     for (let tries = 0; tries < READ_TRIES; tries++) {
       const isRead =
-        readDepth(t, this.slotOf(token), depth) && readDepth(t, this.slotOf(complement), mirror);
+        readDepth(tables, this.slotOf(token), depth) &&
+        readDepth(tables, this.slotOf(complement), mirror);
       if (!isRead || depth.version !== mirror.version) continue;
       return [this.write(token, side, depth), this.write(complement, complementSide, mirror)];
     }
@@ -110,13 +111,13 @@ export class BookRenderer {
     const { known } = this.texts;
     const book = known.books[token * BOOKS_EACH + side];
     if (book === undefined) return undefined;
-    const version = Atomics.load(this.t.bookI, known.versionAt[token]!);
+    const version = Atomics.load(this.tables.bookI, known.versionAt[token]!);
     return book.version === (version & ~1) ? book.bytes : undefined;
   }
 
   /** Returns the complement of a token; UNKNOWN if there is none. */
   complementOf(token: number): number {
-    const tokenRow = tokenComplement(this.t, this.slotOf(token));
+    const tokenRow = tokenComplement(this.tables, this.slotOf(token));
     return tokenRow === 0 ? UNKNOWN : this.texts.known.of(tokenRow);
   }
 
@@ -137,7 +138,7 @@ export class BookRenderer {
 
   /** Writes the object in the key order that its hash requires. */
   private make(tokenRow: TokenRow, side: SideCode, depth: Depth): Buffer {
-    const { scratch, t } = this;
+    const { scratch, tables } = this;
     const grid = depth.ticksPerUnit as TicksPerUnit;
     let at = put(this.texts.bookHead(tokenRow), scratch, 0);
     at = writeInteger(depth.changedAt, scratch, at);
@@ -151,7 +152,8 @@ export class BookRenderer {
     at = writeMicro(depth.minSize, scratch, at);
     at = put(TICK_SIZE, scratch, at);
     at = writeTicks(1 as Ticks, grid, scratch, at);
-    const isNegRisk = (marketFlags(t, tokenMarket(t, tokenRow)) & MarketFlag.negRisk) !== 0;
+    const isNegRisk =
+      (marketFlags(tables, tokenMarket(tables, tokenRow)) & MarketFlag.negRisk) !== 0;
     at = put(isNegRisk ? NEG_RISK : NOT_NEG_RISK, scratch, at);
     if (depth.lastPrice !== 0) at = writePips(depth.lastPrice, scratch, at);
     at = put(END, scratch, at);

@@ -18,30 +18,33 @@ const addressBytes = new Uint8Array(4 * ADDRESS_WORDS);
 const address = new Int32Array(ADDRESS_WORDS);
 
 /** Finds a condition id, `0x` and hex digits in any case; 0 = unknown. */
-export function marketByCondition(t: Tables, text: string): MarketRow | 0 {
+export function marketByCondition(tables: Tables, text: string): MarketRow | 0 {
   if (!hexToBytes(text, conditionBytes.length, conditionBytes, 0)) return 0;
-  return findMarket(t, bytesToWords(conditionBytes, condition), 0);
+  return findMarket(tables, bytesToWords(conditionBytes, condition), 0);
 }
 
 /** Finds several condition ids and skips unknown ones. */
-export function marketsByConditions(t: Tables, texts: readonly string[]): ReadonlySet<MarketRow> {
+export function marketsByConditions(
+  tables: Tables,
+  texts: readonly string[],
+): ReadonlySet<MarketRow> {
   const slots = new Set<MarketRow>();
   for (const text of texts) {
-    const market = marketByCondition(t, text);
+    const market = marketByCondition(tables, text);
     if (market !== 0) slots.add(market);
   }
   return slots;
 }
 
 /** Finds a wallet, `0x` and hex digits in any case; 0 = none of its orders was ever accepted. */
-export function accountByAddress(t: Tables, text: string): AccountRow | 0 {
+export function accountByAddress(tables: Tables, text: string): AccountRow | 0 {
   if (!hexToBytes(text, addressBytes.length, addressBytes, 0)) return 0;
-  return findAccount(t, bytesToWords(addressBytes, address), 0);
+  return findAccount(tables, bytesToWords(addressBytes, address), 0);
 }
 
 /** Tokens of a market in the order of its outcomes. */
-export function tokensOfMarket(t: Tables, market: MarketRow): TokenRow[] {
-  const first = marketFirstToken(t, market);
-  const length = marketTokens(t, market);
+export function tokensOfMarket(tables: Tables, market: MarketRow): TokenRow[] {
+  const first = marketFirstToken(tables, market);
+  const length = marketTokens(tables, market);
   return Array.from({ length }, (_, outcome) => (first + outcome) as TokenRow);
 }

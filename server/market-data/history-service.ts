@@ -42,13 +42,13 @@ const FILLS_PER_TURN = 2 ** 15;
 export class HistoryService {
   readonly prices: PriceHistory;
   readonly volumes: MarketVolumes;
-  private readonly o: HistoryOptions;
+  private readonly options: HistoryOptions;
   /** End of the counted fill sequences. */
   private end: number;
   private readonly timer: NodeJS.Timeout;
 
   private constructor(options: HistoryOptions, volumes: MarketVolumes, end: number) {
-    this.o = options;
+    this.options = options;
     this.volumes = volumes;
     this.end = end;
     this.prices = new PriceHistory(options.projections, end);
@@ -70,7 +70,7 @@ export class HistoryService {
 
   /** Counts the fills before `end` that follow those of the last call. They are on disk and in the ring. */
   append(end: number): void {
-    const { tables } = this.o;
+    const { tables } = this.options;
     for (let fill = this.end; fill < end; fill++) this.count(tables, fillRow(tables, fill));
     this.end = end;
   }
@@ -85,7 +85,7 @@ export class HistoryService {
   }
 
   private async catchUp(end: number): Promise<void> {
-    const { fills, log, signal } = this.o;
+    const { fills, log, signal } = this.options;
     if (this.end < end) log('info', `price history: reading fills ${this.end} to ${end - 1}`);
     const bytes = new Uint8Array(FILL_BYTES);
     const one = { fillI: new Int32Array(bytes.buffer), fillF: new Float64Array(bytes.buffer) };
@@ -108,7 +108,7 @@ export class HistoryService {
 
   private count(fills: FillRows, row: FillRow): void {
     this.prices.add(fills, row);
-    const market = tokenMarket(this.o.tables, fillTakerToken(fills, row));
+    const market = tokenMarket(this.options.tables, fillTakerToken(fills, row));
     this.volumes.add(market, fillTime(fills, row), fillTakerCollateral(fills, row));
   }
 }

@@ -69,7 +69,7 @@ export class KnownTokens {
   readonly lastBytes: Uint8Array;
   /** BOOKS_EACH of each token. */
   readonly books: (Rendered | undefined)[] = [];
-  private readonly t: Tables;
+  private readonly tables: Tables;
   private readonly byId = new Map<string, number>();
   /** Token + 1; 0 = not requested yet. */
   private readonly bySlot: Int32Array;
@@ -79,9 +79,9 @@ export class KnownTokens {
   /** Open addressing by the first digits: token + 1, 0 = free; at most a quarter full. */
   private places = new Int32Array(PLACES_FIRST);
 
-  constructor(t: Tables) {
-    const { tokens } = t.capacities;
-    this.t = t;
+  constructor(tables: Tables) {
+    const { tokens } = tables.capacities;
+    this.tables = tables;
     this.slots = new Int32Array(tokens);
     this.versionAt = new Int32Array(tokens);
     this.lengths = new Uint8Array(tokens);
@@ -96,7 +96,7 @@ export class KnownTokens {
     const known = this.byId.get(tokenId);
     if (known !== undefined) return known;
     if (!decimalToWords(tokenId, this.key, 0)) return UNKNOWN;
-    const tokenRow = findToken(this.t, this.key, 0);
+    const tokenRow = findToken(this.tables, this.key, 0);
     return tokenRow === 0 ? UNKNOWN : this.of(tokenRow);
   }
 
@@ -117,9 +117,9 @@ export class KnownTokens {
     const known = this.bySlot[tokenRow]!;
     if (known !== 0) return known - 1;
     const token = this.ids.length;
-    const id = wordsToDecimal(this.t.tokenI, tokenIdAt(tokenRow));
+    const id = wordsToDecimal(this.tables.tokenI, tokenIdAt(tokenRow));
     this.slots[token] = tokenRow;
-    this.versionAt[token] = bookVersionAt(tokenBook(this.t, tokenRow));
+    this.versionAt[token] = bookVersionAt(tokenBook(this.tables, tokenRow));
     this.lengths[token] = id.length;
     const cell = Buffer.from(this.cells.buffer, token * CELL_BYTES, CELL_BYTES);
     cell.write(`${CELL_HEAD}${id}"`, 'latin1');

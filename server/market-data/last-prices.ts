@@ -28,7 +28,7 @@ const out = new DataView(bytes.buffer);
  * next batch
  */
 export function renderLastPrices(
-  t: Tables,
+  tables: Tables,
   known: KnownTokens,
   { count, tokens }: TokenRequest,
 ): Uint8Array | undefined {
@@ -37,8 +37,8 @@ export function renderLastPrices(
   for (let i = 0; i < count; i++) {
     const token = tokens[i]!;
     // While a writer changes the book, the state before its batch is still the newest complete one.
-    const version = Atomics.load(t.bookI, versionAt[token]!) & ~1;
-    if (lastVersions[token] !== version && !renderLast(t, known, token)) return undefined;
+    const version = Atomics.load(tables.bookI, versionAt[token]!) & ~1;
+    if (lastVersions[token] !== version && !renderLast(tables, known, token)) return undefined;
     at = copyCell(known, token, at);
   }
   bytes[0] = OPEN;
@@ -59,14 +59,14 @@ function copyCell({ cells, lastBytes }: KnownTokens, token: number, at: number):
 }
 
 /** Returns false if a writer was changing the book at every try. */
-function renderLast(t: Tables, known: KnownTokens, token: number): boolean {
+function renderLast(tables: Tables, known: KnownTokens, token: number): boolean {
   const tokenRow = known.slots[token]! as TokenRow;
   for (let tries = 0; tries < READ_TRIES; tries++) {
-    const version = bookVersion(t, tokenRow);
+    const version = bookVersion(tables, tokenRow);
     if ((version & 1) !== 0) continue;
-    const price = tokenLastPrice(t, tokenRow);
-    const side = tokenLastSide(t, tokenRow);
-    if (bookVersion(t, tokenRow) !== version) continue;
+    const price = tokenLastPrice(tables, tokenRow);
+    const side = tokenLastSide(tables, tokenRow);
+    if (bookVersion(tables, tokenRow) !== version) continue;
     known.lastVersions[token] = version;
     known.lastBytes[token] = price === 0 ? 0 : writeCell(known, token, price, side);
     return true;

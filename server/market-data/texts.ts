@@ -54,7 +54,7 @@ export interface TradeTexts {
 }
 
 export class TokenTexts {
-  private readonly t: Tables;
+  private readonly tables: Tables;
   private readonly lookup: MarketLookup;
   /**
    * Look-up in the current catalog generation that survives its replacement, for answers of several event-loop
@@ -73,7 +73,7 @@ export class TokenTexts {
     asset: 'outcome' | 'token' = 'outcome',
     pinnedLookup: () => MarketLookup = () => lookup,
   ) {
-    this.t = tables;
+    this.tables = tables;
     this.pinnedLookup = pinnedLookup;
     this.asset = asset;
     this.known = new KnownTokens(tables);
@@ -90,7 +90,7 @@ export class TokenTexts {
     const known = this.heads.get(token);
     if (known !== undefined) return known;
     const id = this.known.ids[this.known.of(token)]!;
-    const market = tokenMarket(this.t, token);
+    const market = tokenMarket(this.tables, token);
     const condition = this.conditionId(market);
     const head = Buffer.from(`{"market":"${condition}","asset_id":"${id}","timestamp":"`, 'latin1');
     this.heads.set(token, head);
@@ -104,8 +104,8 @@ export class TokenTexts {
   /** Name of a token in rows of the data API (docs/protocol.md#identifiers). */
   assetOf(token: TokenRow): string {
     if (this.asset === 'token') return this.tokenId(token);
-    const outcome = tokenOutcome(this.t, token);
-    return `${this.conditionId(tokenMarket(this.t, token))}:${outcome}`;
+    const outcome = tokenOutcome(this.tables, token);
+    return `${this.conditionId(tokenMarket(this.tables, token))}:${outcome}`;
   }
 
   /**
@@ -123,7 +123,7 @@ export class TokenTexts {
 
   /** Constant parts of the trade rows of a token, with the catalog fields of its market. */
   trade(token: TokenRow, info: MarketInfo | undefined): TradeTexts {
-    const market = tokenMarket(this.t, token);
+    const market = tokenMarket(this.tables, token);
     const known = this.trades.get(token);
     if (known !== undefined && known.info === info) return known;
     const texts = this.makeTradeTexts(token, market, info);
@@ -137,7 +137,7 @@ export class TokenTexts {
     info: MarketInfo | undefined,
   ): TradeTexts {
     const condition = this.conditionId(market);
-    const outcome = tokenOutcome(this.t, token);
+    const outcome = tokenOutcome(this.tables, token);
     const ids = `${this.assetMembers(token)},"conditionId":"${condition}","size":`;
     const quoted = (text: string | undefined): string => JSON.stringify(text ?? '');
     const tail =
@@ -155,7 +155,7 @@ export class TokenTexts {
   }
 
   conditionId(market: MarketRow): string {
-    return wordsToHex(this.t.marketI, conditionAt(market), ID_WORDS);
+    return wordsToHex(this.tables.marketI, conditionAt(market), ID_WORDS);
   }
 }
 

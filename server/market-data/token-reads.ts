@@ -32,13 +32,13 @@ export interface TokenReadParts {
 type Rendered = { readonly status: number; readonly body: string | Uint8Array } | undefined;
 
 export class TokenReads {
-  private readonly o: TokenReadParts;
+  private readonly parts: TokenReadParts;
   private readonly texts: BookRenderer['texts'];
   /** Request that is read last; its memory is reused. */
   private readonly wanted: TokenRequest;
 
   constructor(parts: TokenReadParts) {
-    this.o = parts;
+    this.parts = parts;
     this.texts = parts.books.texts;
     this.wanted = new TokenRequest(this.texts.known);
   }
@@ -61,7 +61,7 @@ export class TokenReads {
     render: (top: Top, query: Query) => Rendered,
   ): Handler<Query> {
     return this.ofToken<Query>(unknown, (token, query) => {
-      const top = this.o.tops.read(token);
+      const top = this.parts.tops.read(token);
       return top && render(top, query);
     });
   }
@@ -90,7 +90,7 @@ export class TokenReads {
       if (body === LONG) return this.answerLong(context);
       if (body !== undefined) this.sendTransient(context, body);
       else {
-        this.o.whenBatchesDone(() => {
+        this.parts.whenBatchesDone(() => {
           if (context.aborted) return;
           retake();
           void attempt(context, retake);
@@ -122,7 +122,7 @@ export class TokenReads {
       const tokenId = tokens[i]!;
       const token = this.texts.find(tokenId);
       if (token === 0) continue;
-      const top = this.o.tops.read(token);
+      const top = this.parts.tops.read(token);
       if (top === undefined) return undefined;
       const text = member(top, i);
       if (text !== '') members.set(tokenId, text);
@@ -134,26 +134,26 @@ export class TokenReads {
   private answer(context: RequestContext, render: () => Rendered): void {
     if (context.aborted) return;
     const rendered = render();
-    if (rendered === undefined) this.o.whenBatchesDone(() => this.answer(context, render));
+    if (rendered === undefined) this.parts.whenBatchesDone(() => this.answer(context, render));
     else this.send(context, rendered.status, rendered.body);
   }
 
   private async answerLong(context: RequestContext): Promise<void> {
-    const { books: renderer, whenBatchesDone } = this.o;
+    const { books: renderer, whenBatchesDone } = this.parts;
     const isGone = (): boolean => context.aborted;
     const body = await renderBooksLong({ renderer, whenBatchesDone, isGone }, this.wanted);
     if (body !== undefined) this.send(context, 200, body);
   }
 
   private send(context: RequestContext, status: number, body: string | Uint8Array): void {
-    const { commits } = this.o;
+    const { commits } = this.parts;
     if (commits?.isCommitted() === false) sendCommitted(commits, context, status, body);
     else context.reply(status, body);
   }
 
   /** Sends bytes that are valid only until the next answer. */
   private sendTransient(context: RequestContext, body: Uint8Array): void {
-    const { commits } = this.o;
+    const { commits } = this.parts;
     if (commits?.isCommitted() === false) {
       sendCommitted(commits, context, 200, new Uint8Array(body));
     } else context.replyTransient(200, body);

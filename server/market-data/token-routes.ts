@@ -46,7 +46,7 @@ export function tokenHandlers(parts: TokenRouteParts) {
 }
 
 function oneToken({ books, config }: TokenRouteParts, reads: TokenReads, side: Sides) {
-  const { t } = books;
+  const { tables } = books;
   return {
     'GET /book': reads.ofToken(UNKNOWN_BOOK, (token) => {
       const body = books.render(token);
@@ -72,7 +72,7 @@ function oneToken({ books, config }: TokenRouteParts, reads: TokenReads, side: S
       ok(`{"minimum_tick_size":${1 / ticksPerUnit}}`),
     ),
     'GET /neg-risk': reads.ofToken(UNKNOWN_MARKET, (token) => {
-      const flags = marketFlags(t, tokenMarket(t, token));
+      const flags = marketFlags(tables, tokenMarket(tables, token));
       return ok(`{"neg_risk":${(flags & MarketFlag.negRisk) !== 0}}`);
     }),
     'GET /fee-rate': reads.ofTop(UNKNOWN_MARKET, ({ baseFeeBps }) =>
@@ -93,7 +93,7 @@ function manyTokens({ books, config }: TokenRouteParts, reads: TokenReads, side:
     ),
     'POST /spreads': reads.ofMany((tokens) => reads.record(tokens, (top) => quoted(spreadOf(top)))),
     'POST /last-trades-prices': reads.ofWanted((request) =>
-      renderLastPrices(books.t, books.texts.known, request),
+      renderLastPrices(books.tables, books.texts.known, request),
     ),
   };
 }

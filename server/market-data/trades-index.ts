@@ -28,7 +28,7 @@ import type { Tables } from '../../engine/tables/tables.ts';
 import { FillChain, type FillWindow, matchesOf } from './fill-chains.ts';
 
 export class TradesIndex implements FillWindow {
-  readonly t: Tables;
+  readonly tables: Tables;
   readonly mask: number;
   readonly toMatch: Uint32Array;
   /** Market x 2 + the taker's side. */
@@ -51,7 +51,7 @@ export class TradesIndex implements FillWindow {
   private readonly window: number;
 
   constructor(tables: Tables) {
-    this.t = tables;
+    this.tables = tables;
     this.window = tables.capacities.trades;
     const rows = 2 ** Math.ceil(Math.log2(this.window));
     this.mask = rows - 1;
@@ -82,26 +82,26 @@ export class TradesIndex implements FillWindow {
   }
 
   private link(fill: number): void {
-    const { t } = this;
-    const row = fillRow(t, fill);
-    const match = fillMatch(t, row);
+    const { tables } = this;
+    const row = fillRow(tables, fill);
+    const match = fillMatch(tables, row);
     const slot = fill & this.mask;
     this.toMatch[slot] = fill - match;
     // A print is one row, that of its taker.
-    if (!isPrint(t, row)) {
-      this.made.add(fillMaker(t, row), fill);
-      this.madeBySigner.add(fillMakerOwner(t, row), fill);
+    if (!isPrint(tables, row)) {
+      this.made.add(fillMaker(tables, row), fill);
+      this.madeBySigner.add(fillMakerOwner(tables, row), fill);
     }
     if (match < this.first) return;
-    const price = fillTakerPrice(t, row);
-    const size = fillSize(t, row);
-    const collateral = fillTakerCollateral(t, row);
+    const price = fillTakerPrice(tables, row);
+    const size = fillSize(tables, row);
+    const collateral = fillTakerCollateral(tables, row);
     if (fill === match) {
-      const market = tokenMarket(t, fillTakerToken(t, row));
-      this.taken.add(fillTaker(t, row), fill);
-      this.takenBySigner.add(fillTakerOwner(t, row), fill);
+      const market = tokenMarket(tables, fillTakerToken(tables, row));
+      this.taken.add(fillTaker(tables, row), fill);
+      this.takenBySigner.add(fillTakerOwner(tables, row), fill);
       this.inMarket.add(market, fill);
-      this.marketSide[slot] = market * 2 + fillTakerSide(t, row);
+      this.marketSide[slot] = market * 2 + fillTakerSide(tables, row);
       this.price[slot] = price;
       this.size[slot] = size;
       this.collateral[slot] = collateral;

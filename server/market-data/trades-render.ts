@@ -132,7 +132,7 @@ interface Page {
 }
 
 export class TradesRenderer {
-  private readonly t: Tables;
+  private readonly tables: Tables;
   private readonly texts: TokenTexts;
   private selector: TradesSelector;
   private readonly wallets: TextCache;
@@ -143,7 +143,7 @@ export class TradesRenderer {
   private readonly row = new Float64Array(ROW_DOUBLES);
 
   constructor(index: TradesIndex, texts: TokenTexts) {
-    this.t = index.t;
+    this.tables = index.tables;
     this.texts = texts;
     this.selector = new TradesSelector(index);
     this.wallets = new TextCache(ADDRESS_TEXT_BYTES, (key) => this.walletText(key as AccountRow));
@@ -232,7 +232,7 @@ export class TradesRenderer {
         continue;
       }
       const token = rows[row + Row.token]! as TokenRow;
-      const info = infos(tokenMarket(this.t, token));
+      const info = infos(tokenMarket(this.tables, token));
       done += 1;
       if (!this.copy(page, keys[i]!, info)) {
         this.write(page, keys[i]!, info, rows, row);
@@ -286,7 +286,7 @@ export class TradesRenderer {
   private walletText(account: AccountRow): string {
     const from = addressAt(account);
     for (let w = 0; w < ADDRESS_WORDS; w++) {
-      this.scratch.writeInt32BE(this.t.accountI[from + w]!, w * 4);
+      this.scratch.writeInt32BE(this.tables.accountI[from + w]!, w * 4);
     }
     return checksumAddress(this.scratch);
   }

@@ -90,7 +90,8 @@ export class TradesSelector {
     this.amountColumn =
       query.filterType === '' ? '' : query.filterType === 'CASH' ? 'collateral' : 'size';
     this.amount = query.filterAmount;
-    this.markets = query.market === null ? null : marketsByConditions(this.index.t, query.market);
+    this.markets =
+      query.market === null ? null : marketsByConditions(this.index.tables, query.market);
     this.toSkip = query.offset;
     this.limit = query.limit;
     this.count = 0;
@@ -132,15 +133,15 @@ export class TradesSelector {
   private readTaker(match: number, rows: Float64Array, at: number): void {
     const { index } = this;
     const slot = match & index.mask;
-    const { t } = index;
-    const row = fillRow(t, match);
+    const { tables } = index;
+    const row = fillRow(tables, match);
     const size = index.size[slot]!;
     const collateral = index.collateral[slot]!;
     const pips = index.price[slot]!;
     rows[at + Row.match] = match;
-    rows[at + Row.time] = fillTime(t, row);
-    rows[at + Row.account] = fillTaker(t, row);
-    rows[at + Row.token] = fillTakerToken(t, row);
+    rows[at + Row.time] = fillTime(tables, row);
+    rows[at + Row.account] = fillTaker(tables, row);
+    rows[at + Row.token] = fillTakerToken(tables, row);
     rows[at + Row.side] = index.marketSide[slot]! & 1;
     rows[at + Row.size] = size;
     rows[at + Row.collateral] = collateral;
@@ -149,29 +150,29 @@ export class TradesSelector {
   }
 
   private readMaker(fill: number, match: number, rows: Float64Array, at: number): void {
-    const { t } = this.index;
-    const row = fillRow(t, fill);
+    const { tables } = this.index;
+    const row = fillRow(tables, fill);
     rows[at + Row.match] = match;
-    rows[at + Row.time] = fillTime(t, row);
-    rows[at + Row.account] = fillMaker(t, row);
-    rows[at + Row.token] = fillMakerToken(t, row);
+    rows[at + Row.time] = fillTime(tables, row);
+    rows[at + Row.account] = fillMaker(tables, row);
+    rows[at + Row.token] = fillMakerToken(tables, row);
     rows[at + Row.side] = this.makerSide(fill, match);
-    rows[at + Row.size] = fillSize(t, row);
-    rows[at + Row.collateral] = fillMakerCollateral(t, row);
-    rows[at + Row.price] = fillMakerPrice(t, row) * MICRO_PER_PIP;
+    rows[at + Row.size] = fillSize(tables, row);
+    rows[at + Row.collateral] = fillMakerCollateral(tables, row);
+    rows[at + Row.price] = fillMakerPrice(tables, row) * MICRO_PER_PIP;
   }
 
   /** Returns the side of a maker: opposite to the taker, except when a pair is minted or merged. */
   private makerSide(fill: number, match: number): number {
     const { index } = this;
     const takerSide = index.marketSide[match & index.mask]! & 1;
-    const kind = fillKind(index.t, fillRow(index.t, fill));
+    const kind = fillKind(index.tables, fillRow(index.tables, fill));
     return kind === MatchKind.complementary ? 1 - takerSide : takerSide;
   }
 
   private *walk(user: string): Generator<void, void> {
     if (user !== '') {
-      const account = accountByAddress(this.index.t, user);
+      const account = accountByAddress(this.index.tables, user);
       if (account === 0) return;
       if (this.takerOnly) yield* this.walkTaker(account);
       else yield* this.walkWallet(account);
@@ -236,8 +237,8 @@ export class TradesSelector {
   private takeMatch(match: number): boolean {
     const { index } = this;
     if (this.takeTaker(match)) return true;
-    const { t } = index;
-    if (this.takerOnly || isPrint(t, fillRow(t, match))) return false;
+    const { tables } = index;
+    if (this.takerOnly || isPrint(tables, fillRow(tables, match))) return false;
     // A maker's shares are part of the match, and each costs at most one unit.
     const isTooSmall = this.amountColumn !== '' && index.size[match & index.mask]! < this.amount;
     if (isTooSmall) return false;
@@ -265,9 +266,10 @@ export class TradesSelector {
     if (this.markets !== null && !this.markets.has((marketSide >> 1) as MarketRow)) return false;
     if (this.side !== ANY_SIDE && this.makerSide(fill, match) !== this.side) return false;
     if (this.amountColumn !== '') {
-      const { t } = index;
-      const row = fillRow(t, fill);
-      const amount = this.amountColumn === 'size' ? fillSize(t, row) : fillMakerCollateral(t, row);
+      const { tables } = index;
+      const row = fillRow(tables, fill);
+      const amount =
+        this.amountColumn === 'size' ? fillSize(tables, row) : fillMakerCollateral(tables, row);
       if (amount < this.amount) return false;
     }
     if (this.skips()) return false;

@@ -40,7 +40,7 @@ const TIMES_APART_MS = 60_000;
 const CLEAR: SourceStep = { kind: 'clear', at: 0 };
 
 export class BookFeed {
-  private readonly o: FeedParts;
+  private readonly parts: FeedParts;
   private reason: StaleReason | undefined = 'starting';
   private since = Date.now();
   private staleCount = 0;
@@ -60,7 +60,7 @@ export class BookFeed {
   private isClosed = false;
 
   constructor(parts: FeedParts) {
-    this.o = parts;
+    this.parts = parts;
     this.grace = setTimeout(() => this.withdraw(), parts.graceMs);
   }
 
@@ -100,7 +100,7 @@ export class BookFeed {
     }
     // The clock of a source that has started again may be behind.
     this.newestAt = message.at;
-    const isDamaged = 'json' in message && this.o.checksHashes() && !hashFits(message.json);
+    const isDamaged = 'json' in message && this.parts.checksHashes() && !hashFits(message.json);
     if (isDamaged) this.markStale('hash');
     else if (isCrossed(message)) this.markStale('crossed');
     // What waits came before this book.
@@ -112,13 +112,13 @@ export class BookFeed {
     if (this.isClosed) return;
     this.staleCount += 1;
     this.knownTo = 0;
-    if (this.reason !== reason) this.o.onStale(reason);
+    if (this.reason !== reason) this.parts.onStale(reason);
     if (this.reason === undefined) {
       this.since = Date.now();
-      this.grace ??= setTimeout(() => this.withdraw(), this.o.graceMs);
+      this.grace ??= setTimeout(() => this.withdraw(), this.parts.graceMs);
     }
     this.reason = reason;
-    this.o.wanted();
+    this.parts.wanted();
   }
 
   /**
@@ -131,7 +131,7 @@ export class BookFeed {
     const isWrong = this.newestAt > Date.now() + TIMES_APART_MS;
     if (isWrong && answer.at < this.newestAt - TIMES_APART_MS) this.newestAt = 0;
     // It may be from before what was missed meanwhile, or from before what the stream has said.
-    if (mark.staleCount !== this.staleCount || answer.at < mark.newestAt) this.o.wanted();
+    if (mark.staleCount !== this.staleCount || answer.at < mark.newestAt) this.parts.wanted();
     else if (isCrossed(answer)) this.markStale('crossed');
     else {
       this.knownTo = answer.at;
@@ -190,10 +190,10 @@ export class BookFeed {
 
   private async run(): Promise<void> {
     if (this.isClosed || this.steps.length === 0) return;
-    this.nextAt = performance.now() + this.o.paceMs;
+    this.nextAt = performance.now() + this.parts.paceMs;
     this.isApplying = true;
     // Rejects when the node takes nothing more.
-    const reason = await this.o.apply(this.steps.splice(0)).catch(() => 'behind' as const);
+    const reason = await this.parts.apply(this.steps.splice(0)).catch(() => 'behind' as const);
     this.isApplying = false;
     if (reason !== undefined) this.markStale(reason);
     this.schedule();

@@ -68,7 +68,7 @@ const AWAITED_MAX = 10_000;
 const LEFT_OUT_SHOWN = 5;
 
 export class BookMirror {
-  private readonly o: MirrorParts;
+  private readonly parts: MirrorParts;
   /** Keyed by the token of the first outcome. The other token is its complement. */
   private readonly books = new Map<string, Mirrored>();
   /** Keyed by the token of the second outcome, of which only trade prints are read. */
@@ -94,7 +94,7 @@ export class BookMirror {
   private isSoon = false;
 
   constructor(parts: MirrorParts) {
-    this.o = parts;
+    this.parts = parts;
     this.traded = parts.traded;
     this.asker = new SnapshotRequests({
       api: parts.api,
@@ -119,7 +119,7 @@ export class BookMirror {
     const staleBooks = all.filter(({ feed }) => feed.staleReason !== undefined);
     const paused = staleBooks.filter(({ feed }) => feed.isPaused);
     return {
-      url: this.o.url,
+      url: this.parts.url,
       isConnected: this.streams.length > 0 && this.streams.every(({ isFollowing }) => isFollowing),
       live: all.length - staleBooks.length,
       stale: staleBooks.length - paused.length,
@@ -138,7 +138,7 @@ export class BookMirror {
   }
 
   contradictions(): Contradictions {
-    return this.o.node.contradictions();
+    return this.parts.node.contradictions();
   }
 
   async close(): Promise<void> {
@@ -154,11 +154,11 @@ export class BookMirror {
   private refresh(): void {
     this.isSoon = false;
     this.refreshing = this.look()
-      .then((isComplete) => (isComplete ? this.o.refreshMs : AGAIN_MS))
+      .then((isComplete) => (isComplete ? this.parts.refreshMs : AGAIN_MS))
       .catch(({ message }: Error) => {
         const { closing, problem } = this;
         if (message !== problem && !closing.signal.aborted)
-          this.o.log('warn', `mirror: the source does not answer: ${message}`);
+          this.parts.log('warn', `mirror: the source does not answer: ${message}`);
         this.problem = message;
         return AGAIN_MS;
       })
@@ -170,7 +170,7 @@ export class BookMirror {
 
   /** Resolves with false if another refresh is due soon. */
   private async look(): Promise<boolean> {
-    const { api, choice, node } = this.o;
+    const { api, choice, node } = this.parts;
     const found = await chosenMarkets(api, choice);
     const tradedThere = await api.marketsBy('condition_ids', this.traded);
     const aligned = (markets: readonly SourceMarket[]): SourceMarket[] =>
@@ -191,7 +191,7 @@ export class BookMirror {
     this.absent = chosen.size - known.length;
     this.add(known);
     const looked = new Set([...this.awaited, ...this.conditions()]);
-    for (const condition of await this.o.settle([...looked])) {
+    for (const condition of await this.parts.settle([...looked])) {
       this.awaited.delete(condition);
     }
     return this.absent === 0;
@@ -207,7 +207,7 @@ export class BookMirror {
     const shown = leftOut.length > LEFT_OUT_SHOWN ? ', ...' : '';
     const list =
       leftOut.length === 0 ? '' : `: ${leftOut.slice(0, LEFT_OUT_SHOWN).join(', ')}${shown}`;
-    this.o.log(
+    this.parts.log(
       'info',
       `mirror: ${leftOut.length} markets without two outcomes are left out${list}`,
     );
@@ -219,7 +219,7 @@ export class BookMirror {
 
   private removeEnded(): void {
     for (const [token, { feed, market, stream }] of this.books) {
-      if (!this.o.node.hasEnded(market)) continue;
+      if (!this.parts.node.hasEnded(market)) continue;
       feed.close();
       stream.remove(market.tokens);
       this.books.delete(token);
@@ -229,7 +229,7 @@ export class BookMirror {
   }
 
   private add(markets: readonly SourceMarket[]): void {
-    const { log, rate, node } = this.o;
+    const { log, rate, node } = this.parts;
     const news = new Map<SourceStream, string[]>();
     for (const market of markets) {
       const token = market.tokens[0]!;
@@ -237,7 +237,7 @@ export class BookMirror {
       const stream = this.streamWithRoom(news);
       const feed = new BookFeed({
         paceMs: 1_000 / rate,
-        graceMs: this.o.graceMs ?? GRACE_MS,
+        graceMs: this.parts.graceMs ?? GRACE_MS,
         apply: (steps) => node.apply(market, steps),
         wanted: () => {
           if (stream.isFollowing) this.asker.want(token);
@@ -260,7 +260,7 @@ export class BookMirror {
     if (markets.length > 0)
       log(
         'info',
-        `mirror: ${this.books.size} markets of ${this.o.url}, ${markets.length} of them new`,
+        `mirror: ${this.books.size} markets of ${this.parts.url}, ${markets.length} of them new`,
       );
   }
 
@@ -270,7 +270,7 @@ export class BookMirror {
     );
     if (found !== undefined) return found;
     const stream: SourceStream = new SourceStream(
-      this.o.streamUrl,
+      this.parts.streamUrl,
       {
         opened: () => {
           this.streamProblem = '';
@@ -283,7 +283,7 @@ export class BookMirror {
           for (const token of tokens) this.books.get(token)?.feed.markStale(reason);
         },
       },
-      this.o.times,
+      this.parts.times,
     );
     this.streams.push(stream);
     return stream;
@@ -292,7 +292,7 @@ export class BookMirror {
   private tellStreamProblem(problem: string): void {
     if (problem === this.streamProblem) return;
     this.streamProblem = problem;
-    this.o.log('warn', `mirror: ${this.o.streamUrl}: ${problem}`);
+    this.parts.log('warn', `mirror: ${this.parts.streamUrl}: ${problem}`);
   }
 
   private wantFirst(tokens: Iterable<string>): void {
@@ -310,7 +310,7 @@ export class BookMirror {
     else if (event.kind !== 'tick') first?.feed.take(event);
     else if (first !== undefined) {
       feed!.markStale('tick');
-      this.o.node.pull();
+      this.parts.node.pull();
     }
   }
 
@@ -323,7 +323,7 @@ export class BookMirror {
       return;
     }
     for (const event of news.flatMap(({ events }) => events)) {
-      if (event.kind === 'listed') this.o.node.pull();
+      if (event.kind === 'listed') this.parts.node.pull();
       else if (event.kind === 'resolved') this.await(event.condition);
       else continue;
       this.refreshSoon();

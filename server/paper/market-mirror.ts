@@ -39,14 +39,14 @@ export interface MarketMirrorParts {
 const COMMANDS_MAX = 512;
 
 export class MarketMirror {
-  private readonly o: MarketMirrorParts;
+  private readonly parts: MarketMirrorParts;
   private readonly orders: StillOrders;
   private readonly token: TokenRow;
   private market: MirroredMarket | undefined;
 
   /** @param token of the first outcome */
   constructor(parts: MarketMirrorParts, token: TokenRow) {
-    this.o = parts;
+    this.parts = parts;
     this.token = token;
     this.orders = new StillOrders(parts.tables, token, parts.whenBatchesDone);
   }
@@ -83,7 +83,7 @@ export class MarketMirror {
 
   private async opened(): Promise<MirroredMarket> {
     await this.orders.load();
-    const { impact, infersTrades, queue, tokenId } = this.o;
+    const { impact, infersTrades, queue, tokenId } = this.parts;
     this.market ??= new MirroredMarket(
       new MirroredBook({ token: this.token, impact, queue, paper: this.orders }),
       tokenId,
@@ -97,13 +97,13 @@ export class MarketMirror {
     let isTaken = true;
     for (const batch of batchesOf(out)) {
       let at = 0;
-      for (const reason of await this.o.send(batch)) {
+      for (const reason of await this.parts.send(batch)) {
         const kind = commandKind(batch.i32, at);
         at += commandWords(batch.i32, at);
         // A paper order may have gone meanwhile; its fill then changes nothing.
         if (reason === RejectReason.accepted || kind !== CommandKind.level) continue;
         isTaken = false;
-        this.o.onRefused(reason);
+        this.parts.onRefused(reason);
       }
     }
     out.clear();

@@ -69,14 +69,14 @@ const BUSY_MS = 20;
 const CONTRADICTIONS_MAX = 10_000;
 
 export class NodeBroker implements MirrorTarget {
-  private readonly o: NodeBrokerParts;
+  private readonly parts: NodeBrokerParts;
   private readonly mirrors = new Map<MarketRow, MarketMirror>();
   private readonly refused = new Set<RejectReasonCode>();
   private readonly registered: RegisteredMarkets;
   private readonly contradicting = new Map<string, Contradiction>();
 
   constructor(parts: NodeBrokerParts) {
-    this.o = parts;
+    this.parts = parts;
     this.registered = registeredMarkets(parts.tables);
   }
 
@@ -91,13 +91,13 @@ export class NodeBroker implements MirrorTarget {
       return found;
     }
     const { condition: conditionId, id } = market;
-    const { contradicting, o } = this;
+    const { contradicting, parts } = this;
     const isKnown = contradicting.get(conditionId)?.reason === found;
     if (isKnown || contradicting.size >= CONTRADICTIONS_MAX) return undefined;
     const contradiction = { id, conditionId, reason: found };
     contradicting.set(conditionId, contradiction);
     const [line] = describeContradictions([contradiction]);
-    o.log('warn', `${o.name}: ${line}: it is left alone`);
+    parts.log('warn', `${parts.name}: ${line}: it is left alone`);
     return undefined;
   }
 
@@ -113,14 +113,14 @@ export class NodeBroker implements MirrorTarget {
       const isOfOther = tokens.some((id) => this.registered.ownerOf(id) !== undefined);
       return isOfOther ? 'condition' : market;
     }
-    const names = this.o.namesOf(this.rowOf(condition) as MarketRow);
+    const names = this.parts.namesOf(this.rowOf(condition) as MarketRow);
     const places = placesOf({ tokenIds: tokens, names: outcomes, negRisk }, registered, names);
     return typeof places === 'string' ? places : reordered(market, places);
   }
 
   isTradable(market: SourceMarket): boolean {
     const row = this.rowOf(market.condition);
-    return row !== 0 && !this.hasEnded(market) && marketTokens(this.o.tables, row) === 2;
+    return row !== 0 && !this.hasEnded(market) && marketTokens(this.parts.tables, row) === 2;
   }
 
   hasEnded({ condition }: Pick<SourceMarket, 'condition'>): boolean {
@@ -134,55 +134,58 @@ export class NodeBroker implements MirrorTarget {
   };
 
   pull(): void {
-    this.o.pull();
+    this.parts.pull();
   }
 
   isSettled(condition: string): boolean {
     const row = this.rowOf(condition);
-    return row === 0 || resolutionOf(this.o.tables, row) !== undefined;
+    return row === 0 || resolutionOf(this.parts.tables, row) !== undefined;
   }
 
   isProposed(condition: string): boolean {
     const row = this.rowOf(condition);
-    return row !== 0 && proposalOf(this.o.tables, row) !== undefined;
+    return row !== 0 && proposalOf(this.parts.tables, row) !== undefined;
   }
 
   /** Condition ids of unresolved ended markets with collateral. */
   unsettled(): string[] {
-    const { tables: t } = this.o;
+    const { tables } = this.parts;
     return this.conditionsOf(
       (row) =>
-        this.isEnded(row) && resolutionOf(t, row) === undefined && marketCollateral(t, row) > 0,
+        this.isEnded(row) &&
+        resolutionOf(tables, row) === undefined &&
+        marketCollateral(tables, row) > 0,
     );
   }
 
   /** Condition ids of open markets with collateral or, while no source levels stand, with orders. */
   traded(): string[] {
-    const { tables: t } = this.o;
+    const { tables } = this.parts;
     const depth = new Depth();
     const hasOrders = (row: MarketRow): boolean =>
       // What is written at the moment is traded.
-      !readDepth(t, marketFirstToken(t, row), depth) || depth.bids.count + depth.asks.count > 0;
+      !readDepth(tables, marketFirstToken(tables, row), depth) ||
+      depth.bids.count + depth.asks.count > 0;
     return this.conditionsOf(
-      (row) => !this.isEnded(row) && (marketCollateral(t, row) > 0 || hasOrders(row)),
+      (row) => !this.isEnded(row) && (marketCollateral(tables, row) > 0 || hasOrders(row)),
     );
   }
 
   /** Removes source levels of an earlier run. */
   async clear(): Promise<void> {
-    const { tables: t } = this.o;
+    const { tables } = this.parts;
     for (const row of this.rows()) {
-      const first = marketFirstToken(t, row);
-      if (marketTokens(t, row) !== 2 || isMirroredToken(t, first)) continue;
+      const first = marketFirstToken(tables, row);
+      if (marketTokens(tables, row) !== 2 || isMirroredToken(tables, first)) continue;
       await this.mirrorOf(row).clear();
     }
   }
 
   /** Funds the reserved account once. Source levels are paid with it. */
   async fund(ledger: Pick<LedgerCommands, 'funds'>, units: number, now: number): Promise<void> {
-    const { tables: t } = this.o;
-    const account = findAccount(t, SOURCE_ADDRESS, 0);
-    if (cashTotal(t, account) > 0 || positionsOf(t, account).length > 0) return;
+    const { tables } = this.parts;
+    const account = findAccount(tables, SOURCE_ADDRESS, 0);
+    if (cashTotal(tables, account) > 0 || positionsOf(tables, account).length > 0) return;
     const id = operatorRequestId(`${now}-mirror-funds`)!;
     const fields = { id, wallet: SOURCE_ADDRESS, amount: units * MICRO };
     const outcome = await ledger.funds('deposit', fields);
@@ -192,14 +195,14 @@ export class NodeBroker implements MirrorTarget {
   }
 
   private conditionsOf(isMeant: (row: MarketRow) => boolean): string[] {
-    const { marketI } = this.o.tables;
+    const { marketI } = this.parts.tables;
     return this.rows()
       .filter(isMeant)
       .map((row) => wordsToHex(marketI, conditionAt(row), ID_WORDS));
   }
 
   private *allRows(): Iterable<MarketRow> {
-    for (let row = 1; row <= marketCount(this.o.tables); row++) yield row as MarketRow;
+    for (let row = 1; row <= marketCount(this.parts.tables); row++) yield row as MarketRow;
   }
 
   private rows(): MarketRow[] {
@@ -207,23 +210,23 @@ export class NodeBroker implements MirrorTarget {
   }
 
   private rowOf(condition: string): MarketRow | 0 {
-    return marketByCondition(this.o.tables, condition);
+    return marketByCondition(this.parts.tables, condition);
   }
 
   private isEnded(row: MarketRow): boolean {
-    return (marketFlags(this.o.tables, row) & MarketFlag.ended) !== 0;
+    return (marketFlags(this.parts.tables, row) & MarketFlag.ended) !== 0;
   }
 
   private mirrorOf(row: MarketRow): MarketMirror {
     const known = this.mirrors.get(row);
     if (known !== undefined) return known;
-    const { inferred, tables } = this.o;
+    const { inferred, tables } = this.parts;
     const first = marketFirstToken(tables, row);
     const [tokenId = '', ...others] = tokensOfMarket(tables, row).map((token) =>
       wordsToDecimal(tables.tokenI, tokenIdAt(token)),
     );
     const parts: MarketMirrorParts = {
-      ...this.o,
+      ...this.parts,
       tokenId,
       // The source may name another one first.
       infersTrades: [tokenId, ...others].some((id) => inferred?.has(id)),
@@ -237,10 +240,10 @@ export class NodeBroker implements MirrorTarget {
 
   private async send(commands: CommandBuffer): Promise<readonly RejectReasonCode[]> {
     for (;;) {
-      const outcome = await this.o.source(commands);
+      const outcome = await this.parts.source(commands);
       if (typeof outcome !== 'string') return outcome;
       // While the venue is paused nothing is taken; the log has failed where it never will be.
-      await sleep(BUSY_MS, undefined, { signal: this.o.signal });
+      await sleep(BUSY_MS, undefined, { signal: this.parts.signal });
     }
   }
 
@@ -248,6 +251,6 @@ export class NodeBroker implements MirrorTarget {
     if (this.refused.has(reason) || reason === RejectReason.accepted) return;
     this.refused.add(reason);
     const advice = reason === RejectReason.notEnough ? '; MIRROR_FUNDS is too small' : '';
-    this.o.log('warn', `mirror: a level was refused: ${REJECT_TEXTS[reason]}${advice}`);
+    this.parts.log('warn', `mirror: a level was refused: ${REJECT_TEXTS[reason]}${advice}`);
   }
 }

@@ -36,7 +36,7 @@ export interface PlayerParts {
 }
 
 export class Player {
-  private readonly o: PlayerParts;
+  private readonly parts: PlayerParts;
   /** Keyed by the ids of both tokens. */
   private readonly markets = new Map<string, SourceMarket>();
   private readonly batches: AsyncIterator<readonly RecordingEntry[]>;
@@ -49,14 +49,14 @@ export class Player {
   damaged = 0;
 
   constructor(parts: PlayerParts) {
-    this.o = parts;
+    this.parts = parts;
     this.batches = parts.recording.batches()[Symbol.asyncIterator]();
     for (const event of parts.recording.catalog.events) this.addMarkets(event);
   }
 
   /** Fills the books with the entries before the begin of the play. */
   async begin(): Promise<void> {
-    const { from } = this.o;
+    const { from } = this.parts;
     for (let entry = await this.entry(); entry !== undefined; entry = await this.entry()) {
       if (entry.at >= from) return;
       this.index += 1;
@@ -86,7 +86,7 @@ export class Player {
   }
 
   private async entry(): Promise<RecordingEntry | undefined> {
-    const { to } = this.o;
+    const { to } = this.parts;
     for (;;) {
       while (!this.isOver && this.index === this.batch.length) await this.nextBatch();
       const entry = this.batch[this.index];
@@ -104,7 +104,7 @@ export class Player {
     this.index = 0;
     this.logDecreases();
     if (this.isOver && this.damaged > 1)
-      this.o.log(`messages of the recording that were left out: ${this.damaged}`);
+      this.parts.log(`messages of the recording that were left out: ${this.damaged}`);
   }
 
   private async play(entry: RecordingEntry, hasPrints: boolean): Promise<void> {
@@ -113,10 +113,10 @@ export class Player {
         await this.message(entry.message, hasPrints);
         break;
       case 'gap':
-        await this.o.node.clear();
+        await this.parts.node.clear();
         break;
       case 'catalog':
-        for (const market of this.addMarkets(entry.event)) await this.o.node.changed(market);
+        for (const market of this.addMarkets(entry.event)) await this.parts.node.changed(market);
         break;
       case 'damaged':
       case 'end':
@@ -125,7 +125,7 @@ export class Player {
   }
 
   private async message(message: JsonObject, hasPrints: boolean): Promise<void> {
-    const { node } = this.o;
+    const { node } = this.parts;
     const events = understoodEvents(message, (why) => this.logDamaged(why));
     for (const event of events) {
       if (!('token' in event)) continue;
@@ -138,16 +138,16 @@ export class Player {
 
   /** Logs the first decrease of time, and at the end their number. */
   private logDecreases(): void {
-    const { decreases } = this.o.recording;
+    const { decreases } = this.parts.recording;
     const text = decreasesText(decreases);
     const isNew = decreases.count > this.decreases && (this.decreases === 0 || this.isOver);
     if (text === undefined || !isNew) return;
     this.decreases = decreases.count;
-    this.o.log(text);
+    this.parts.log(text);
   }
 
   private logDamaged(why: string): void {
-    if (this.damaged === 0) this.o.log(`a message of the recording is left out: ${why}`);
+    if (this.damaged === 0) this.parts.log(`a message of the recording is left out: ${why}`);
     this.damaged += 1;
   }
 

@@ -42,7 +42,7 @@ const TERMS = [
 ] as const;
 
 export class Recorder {
-  private readonly o: RecorderParts;
+  private readonly parts: RecorderParts;
   private readonly known = new Map<string, string>();
   private newest = 0;
   private failed: Error | undefined;
@@ -50,12 +50,12 @@ export class Recorder {
   gaps = 0;
 
   constructor(parts: RecorderParts) {
-    this.o = parts;
+    this.parts = parts;
   }
 
   /** Resolves after the signal; rejects when a write fails. */
   async run(): Promise<void> {
-    const { markets, signal, writer } = this.o;
+    const { markets, signal, writer } = this.parts;
     await this.writeCatalog(signal);
     const tokens = markets.flatMap((market) => market.tokens);
     const sockets: SourceSocket[] = [];
@@ -69,7 +69,7 @@ export class Recorder {
         await sleep(FLUSH_MS, undefined, { signal }).catch(() => undefined);
         if (this.failed !== undefined) throw this.failed;
         await writer.flush();
-        this.o.onProgress?.();
+        this.parts.onProgress?.();
       }
     } finally {
       for (const socket of sockets) socket.close();
@@ -81,7 +81,7 @@ export class Recorder {
 
   /** Writes the catalog regularly. A slow source delays nothing else. */
   private async lookAtCatalog(signal: AbortSignal): Promise<void> {
-    const { catalogMs = CATALOG_MS, log } = this.o;
+    const { catalogMs = CATALOG_MS, log } = this.parts;
     for (;;) {
       await sleep(catalogMs, undefined, { signal }).catch(() => undefined);
       if (signal.aborted) return;
@@ -91,13 +91,13 @@ export class Recorder {
 
   /** Time that is never earlier than that of a written entry. */
   private at(): number {
-    this.newest = Math.max(this.newest, this.o.now());
+    this.newest = Math.max(this.newest, this.parts.now());
     return this.newest;
   }
 
   /** Writes catalog events that are new or whose markets changed. */
   private async writeCatalog(signal: AbortSignal): Promise<void> {
-    const { api, markets, writer } = this.o;
+    const { api, markets, writer } = this.parts;
     const conditions = new Set(markets.map(({ condition }) => condition));
     for (const id of new Set(markets.map(({ event }) => event))) {
       if (signal.aborted) return;
@@ -114,7 +114,7 @@ export class Recorder {
   }
 
   private follow(tokens: readonly string[]): SourceSocket {
-    const { log, streamUrl } = this.o;
+    const { log, streamUrl } = this.parts;
     let lostAt: number | undefined;
     /** Tokens without a book on this connection. */
     let awaited = new Set<string>();
@@ -153,13 +153,13 @@ export class Recorder {
   private async writeSnapshots(tokens: readonly string[], awaited: Set<string>): Promise<void> {
     for (const page of pagesOf(tokens)) {
       try {
-        for (const { json, token } of await this.o.api.snapshots(page)) {
+        for (const { json, token } of await this.parts.api.snapshots(page)) {
           if (!awaited.delete(token)) continue;
           this.message({ ...json, event_type: 'book' });
         }
       } catch (error) {
-        if (this.o.signal.aborted) return;
-        this.o.log(`no snapshots: ${(error as Error).message}`);
+        if (this.parts.signal.aborted) return;
+        this.parts.log(`no snapshots: ${(error as Error).message}`);
       }
     }
   }
@@ -170,7 +170,7 @@ export class Recorder {
   }
 
   private write(entry: Parameters<RecordingWriter['write']>[0]): void {
-    this.o.writer.write(entry).catch((error: Error) => {
+    this.parts.writer.write(entry).catch((error: Error) => {
       this.failed ??= error;
     });
   }

@@ -24,10 +24,10 @@ export interface SettlementParts {
 }
 
 export class Settlements {
-  private readonly o: SettlementParts;
+  private readonly parts: SettlementParts;
 
   constructor(parts: SettlementParts) {
-    this.o = parts;
+    this.parts = parts;
   }
 
   /**
@@ -35,7 +35,7 @@ export class Settlements {
    * @returns the ones of `conditions` that need no more
    */
   async settle(conditions: readonly string[]): Promise<string[]> {
-    const { aligned, api, isProposed, isSettled, log, onClosed, resolve, unsettled } = this.o;
+    const { aligned, api, isProposed, isSettled, log, onClosed, resolve, unsettled } = this.parts;
     const looked = [...new Set([...conditions, ...unsettled()])];
     const open = looked.filter((condition) => !isSettled(condition));
     for (const found of await api.marketsBy('condition_ids', open, true)) {

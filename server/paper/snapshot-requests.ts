@@ -32,7 +32,7 @@ const AGAIN_MS_MAX = 10_000;
 const FORGET_MS = 30_000;
 
 export class SnapshotRequests {
-  private readonly o: AskerParts;
+  private readonly parts: AskerParts;
   private readonly wanted = new Map<string, Wanted>();
   private readonly requested = new Map<string, Wanted>();
   private timer: NodeJS.Timeout | undefined;
@@ -43,7 +43,7 @@ export class SnapshotRequests {
   checksHashes = false;
 
   constructor(parts: AskerParts) {
-    this.o = parts;
+    this.parts = parts;
   }
 
   /** @param isFirst its connection has just opened */
@@ -91,7 +91,7 @@ export class SnapshotRequests {
     for (const [token, { at, isFirst, tries }] of this.wanted) {
       if (at > now) continue;
       this.wanted.delete(token);
-      const feed = this.o.feedOf(token);
+      const feed = this.parts.feedOf(token);
       if (feed === undefined || (feed.staleReason === undefined && !isFirst)) continue;
       this.requested.set(token, { at: now, tries, isFirst });
       marks.set(token, feed.mark);
@@ -107,23 +107,23 @@ export class SnapshotRequests {
     let fits = true;
     for (const page of pagesOf([...marks.keys()])) {
       try {
-        const answers = await this.o.api.snapshots(page);
+        const answers = await this.parts.api.snapshots(page);
         fits &&= answers.every(({ json }) => hashFits(json));
         if (answers.length > 0) this.checksHashes = fits;
         for (const answer of answers) {
           const mark = marks.get(answer.token);
-          if (mark !== undefined) this.o.feedOf(answer.token)?.snapshot(answer, mark);
+          if (mark !== undefined) this.parts.feedOf(answer.token)?.snapshot(answer, mark);
         }
       } catch (error) {
         const { message } = error as Error;
         if (message !== this.problem && message !== problem && !this.isClosed)
-          this.o.log(`no snapshots: ${message}`);
+          this.parts.log(`no snapshots: ${message}`);
         problem = message;
       }
     }
     this.problem = problem;
     for (const token of marks.keys()) {
-      if (this.o.feedOf(token)?.staleReason !== undefined) this.want(token);
+      if (this.parts.feedOf(token)?.staleReason !== undefined) this.want(token);
     }
   }
 }

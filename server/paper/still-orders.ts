@@ -42,7 +42,7 @@ const sizes = new Float64Array(PIPS_PER_UNIT);
 
 export class StillOrders implements PaperOrders {
   ticksPerUnit: TicksPerUnit;
-  private readonly t: Tables;
+  private readonly tables: Tables;
   private readonly token: TokenRow;
   private readonly book: BookRow;
   private readonly whenBatchesDone: (callback: () => void) => void;
@@ -51,25 +51,25 @@ export class StillOrders implements PaperOrders {
   private sides: Sides = [[], []];
 
   /** @param token the first outcome of a binary market */
-  constructor(t: Tables, token: TokenRow, whenBatchesDone: (callback: () => void) => void) {
-    this.t = t;
+  constructor(tables: Tables, token: TokenRow, whenBatchesDone: (callback: () => void) => void) {
+    this.tables = tables;
     this.token = token;
-    this.book = tokenBook(t, token);
-    this.ticksPerUnit = bookTicks(t, this.book);
+    this.book = tokenBook(tables, token);
+    this.ticksPerUnit = bookTicks(tables, this.book);
     this.whenBatchesDone = whenBatchesDone;
   }
 
   async load(): Promise<void> {
     for (;;) {
       for (let tries = 0; tries < TRIES; tries++) {
-        const version = bookVersion(this.t, this.token);
+        const version = bookVersion(this.tables, this.token);
         if (version === this.version) return;
         if ((version & 1) !== 0) continue;
-        const ticksPerUnit = bookTicks(this.t, this.book);
+        const ticksPerUnit = bookTicks(this.tables, this.book);
         const bids = this.sideOf(0, ticksPerUnit);
         const asks = this.sideOf(1, ticksPerUnit);
         if (bids === undefined || asks === undefined) continue;
-        if (bookVersion(this.t, this.token) !== version) continue;
+        if (bookVersion(this.tables, this.token) !== version) continue;
         this.version = version;
         this.ticksPerUnit = ticksPerUnit;
         this.sides = [bids, asks];
@@ -99,7 +99,7 @@ export class StillOrders implements PaperOrders {
   }
 
   changeTicks(ticksPerUnit: TicksPerUnit, out: CommandBuffer): void {
-    new EngineOrders(this.t, this.token).changeTicks(ticksPerUnit, out);
+    new EngineOrders(this.tables, this.token).changeTicks(ticksPerUnit, out);
   }
 
   private find(side: number, pips: number): Level | undefined {
@@ -108,11 +108,11 @@ export class StillOrders implements PaperOrders {
 
   /** Returns undefined if the memory is inconsistent. Every walk ends. */
   private sideOf(side: 0 | 1, ticksPerUnit: TicksPerUnit): Level[] | undefined {
-    const { matching: m, orderI } = this.t;
+    const { matching: m, orderI } = this.tables;
     const count = readSide(m, this.book, side, levels, sizes);
     if (count === -1) return undefined;
     const found: Level[] = [];
-    let left = this.t.orderRows;
+    let left = this.tables.orderRows;
     for (let i = 0; i < count; i++) {
       const level = levels[i]!;
       const paper: PaperOrder[] = [];
@@ -122,7 +122,7 @@ export class StillOrders implements PaperOrders {
         if (left < 0 || m.side(slot) !== side) return undefined;
         const row = m.userData(slot) as OrderRow;
         const remaining = m.remaining(slot) as MicroShares;
-        if (isLevel(this.t, row)) source = remaining;
+        if (isLevel(this.tables, row)) source = remaining;
         else paper.push({ id: orderI.slice(orderIdAt(row), orderIdAt(row) + ID_WORDS), remaining });
       }
       found.push({ pips: level * (PIPS_PER_UNIT / ticksPerUnit), paper, source });

@@ -29,7 +29,7 @@ export interface TimelineOptions {
 const LOOK_MS = 50;
 
 export class Timeline {
-  private readonly o: TimelineOptions;
+  private readonly options: TimelineOptions;
   /** Sorted by time, then by arrival. */
   private readonly delayed: Due[] = [];
   private turn: Promise<void> = Promise.resolve();
@@ -38,7 +38,7 @@ export class Timeline {
   private hasEnded = false;
 
   constructor(options: TimelineOptions) {
-    this.o = options;
+    this.options = options;
   }
 
   get ended(): boolean {
@@ -47,19 +47,19 @@ export class Timeline {
 
   /** Starts a clock that has a speed. */
   start(): void {
-    if (this.o.clock.speed > 0) this.look();
+    if (this.options.clock.speed > 0) this.look();
   }
 
   async stop(): Promise<void> {
     this.isOver = true;
     clearTimeout(this.timer);
-    this.o.clock.stop();
+    this.options.clock.stop();
     await this.turn;
   }
 
   /** Runs a function after milliseconds of market time. Time that stands is advanced to then. */
   after<T>(ms: number, run: () => Promise<T>): Promise<T> {
-    const { clock } = this.o;
+    const { clock } = this.options;
     return new Promise((resolve, reject) => {
       const at = clock.now() + ms;
       const due: Due = {
@@ -75,18 +75,18 @@ export class Timeline {
 
   /** Advances market time. Resolves when all that is due by then is done. */
   advance(to: number): Promise<void> {
-    this.turn = this.turn.then(() => this.run(to)).catch(this.o.onError);
+    this.turn = this.turn.then(() => this.run(to)).catch(this.options.onError);
     return this.turn;
   }
 
   /** Returns the time of the next message in unix milliseconds; undefined at the end. */
   async nextMessage(): Promise<number | undefined> {
     await this.turn;
-    return (await this.o.message())?.at;
+    return (await this.options.message())?.at;
   }
 
   private async run(to: number): Promise<void> {
-    const { clock } = this.o;
+    const { clock } = this.options;
     for (;;) {
       const due = await this.next();
       if (this.isOver) return;
@@ -99,7 +99,7 @@ export class Timeline {
 
   /** Returns the next event of any kind, without a limit of time. */
   private async next(): Promise<Due | undefined> {
-    const { expire, expiry, message } = this.o;
+    const { expire, expiry, message } = this.options;
     let next = await message();
     this.hasEnded = next === undefined;
     const expires = expiry();
@@ -119,7 +119,7 @@ export class Timeline {
   /** Runs what is due by now, and schedules itself for the next event. */
   private look(): void {
     clearTimeout(this.timer);
-    const { clock } = this.o;
+    const { clock } = this.options;
     const looked = this.turn.then(async () => {
       for (let due = await this.next(); !this.isOver; due = await this.next()) {
         clock.release(due?.at ?? Number.POSITIVE_INFINITY);
@@ -133,6 +133,6 @@ export class Timeline {
         await due!.run();
       }
     });
-    this.turn = looked.catch(this.o.onError);
+    this.turn = looked.catch(this.options.onError);
   }
 }

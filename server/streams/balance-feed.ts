@@ -112,7 +112,7 @@ export class BalanceFeed {
   private usersOf(account: AccountRow): readonly User[] {
     const known = this.followers.get(account);
     if (known !== undefined) return known;
-    const signer = walletSigner(this.names.t, account);
+    const signer = walletSigner(this.names.tables, account);
     const own = this.userOf(account);
     const signing = signer === 0 || signer === account ? NOBODY : this.userOf(signer);
     const users = signing.length === 0 ? own : [...own, ...signing];
@@ -121,7 +121,7 @@ export class BalanceFeed {
   }
 
   private userOf(account: AccountRow): readonly User[] {
-    const user = this.replayBuffer.find(this.names.t.accountI, addressAt(account));
+    const user = this.replayBuffer.find(this.names.tables.accountI, addressAt(account));
     return user?.followsBalances === true ? [user] : NOBODY;
   }
 }

@@ -63,8 +63,8 @@ export interface MarketFeedParts {
 const BEST_SHIFT = 2 ** 20;
 
 export class MarketFeed {
-  private readonly o: MarketFeedParts;
-  private readonly t: Names['t'];
+  private readonly parts: MarketFeedParts;
+  private readonly tables: Names['tables'];
   private readonly depth = new Depth();
   /** Flushed versions of the engine's books. */
   private readonly versions: Int32Array;
@@ -72,9 +72,9 @@ export class MarketFeed {
   private batch: number;
 
   constructor(parts: MarketFeedParts) {
-    this.o = parts;
-    this.t = parts.names.t;
-    this.versions = new Int32Array(this.t.capacities.tokens + 1);
+    this.parts = parts;
+    this.tables = parts.names.tables;
+    this.versions = new Int32Array(this.tables.capacities.tokens + 1);
     this.batch = parts.batch;
     this.begin(parts.batch);
   }
@@ -84,10 +84,10 @@ export class MarketFeed {
    * were incomplete, a first book may be ahead too, until its batches are published again.
    */
   begin(batch: number): void {
-    const { t } = this;
+    const { tables } = this;
     this.batch = batch;
-    for (let book = 1; book <= bookCount(t); book++) {
-      this.versions[book] = t.bookI[bookVersionAt(book as BookRow)]! & ~1;
+    for (let book = 1; book <= bookCount(tables); book++) {
+      this.versions[book] = tables.bookI[bookVersionAt(book as BookRow)]! & ~1;
     }
   }
 
@@ -104,10 +104,10 @@ export class MarketFeed {
 
   /** Returns the published book of a token, updated until leave(). */
   follow(token: TokenRow, withExtras: boolean): PublishedBook {
-    const bookRow = tokenBook(this.t, token);
+    const bookRow = tokenBook(this.tables, token);
     let book = this.followed.get(bookRow);
     if (book === undefined) {
-      book = new PublishedBook(this.t, bookRow, (tokens) => this.streamsOf(tokens));
+      book = new PublishedBook(this.tables, bookRow, (tokens) => this.streamsOf(tokens));
       this.followed.set(bookRow, book);
       this.load(book);
     }
@@ -123,7 +123,7 @@ export class MarketFeed {
 
   /** Ends one follow(). */
   leave(token: TokenRow, withExtras: boolean): void {
-    const bookRow = tokenBook(this.t, token);
+    const bookRow = tokenBook(this.tables, token);
     const book = this.followed.get(bookRow);
     if (book === undefined) return;
     const index = book.tokens.indexOf(token);
@@ -136,12 +136,12 @@ export class MarketFeed {
   snapshot(book: PublishedBook, token: TokenRow): Buffer {
     const index = book.tokens.indexOf(token);
     const { id, sequence: previous } = book.streams.assets[index]!;
-    const head = envelope({ id, previous, sequence: endOf(this.batch) }, this.o.now());
+    const head = envelope({ id, previous, sequence: endOf(this.batch) }, this.parts.now());
     return frames.bookFrame(head, this.body(book, index));
   }
 
   private streamsOf(tokens: readonly TokenRow[]): BookStreams {
-    const { names, venue } = this.o;
+    const { names, venue } = this.parts;
     const ids = tokens.map((token) => names.token(token).id);
     const stream = (name: string): Stream => new Stream(`${name}:${venue}`, this.batch);
     return {
@@ -152,8 +152,8 @@ export class MarketFeed {
   }
 
   private load(book: PublishedBook): void {
-    if (!book.load(this.t, this.depth)) {
-      this.o.whenBatchesDone(() => {
+    if (!book.load(this.tables, this.depth)) {
+      this.parts.whenBatchesDone(() => {
         if (this.followed.get(book.bookRow) === book) this.load(book);
       });
       return;
@@ -225,31 +225,31 @@ export class MarketFeed {
   private isAsk(batch: AppliedBatch, at: number, command: number): boolean | undefined {
     const kind = batch.events[at]!;
     if (kind === EventKind.levelSource) return batch.eventsF[at / 2 + Event.side] === 1;
-    return kind === EventKind.levelPlaced ? frames.isAskOf(this.t, batch, command) : undefined;
+    return kind === EventKind.levelPlaced ? frames.isAskOf(this.tables, batch, command) : undefined;
   }
 
   private readFill(sequence: number): void {
-    const { t } = this;
-    const row = fillRow(t, sequence);
-    const takerToken = fillTakerToken(t, row);
-    const book = this.publishedBook(tokenBook(t, takerToken));
+    const { tables } = this;
+    const row = fillRow(tables, sequence);
+    const takerToken = fillTakerToken(tables, row);
+    const book = this.publishedBook(tokenBook(tables, takerToken));
     if (book === undefined) return;
-    const isSell = fillTakerSide(t, row) === 1;
-    const size = fillSize(t, row);
-    const match = fillMatch(t, row);
+    const isSell = fillTakerSide(tables, row) === 1;
+    const size = fillSize(tables, row);
+    const match = fillMatch(tables, row);
     const add = (token: TokenRow, pips: Pips): void =>
       book.addTrade(token, {
-        token: this.o.names.token(token),
+        token: this.parts.names.token(token),
         isSell,
         pips,
         size,
         match,
         feeBps: book.baseFeeBps,
       });
-    add(takerToken, fillTakerPrice(t, row));
+    add(takerToken, fillTakerPrice(tables, row));
     // A mint or merge is a trade of both tokens, on the same side (docs/protocol.md#stream-frames).
-    if (fillKind(t, row) !== MatchKind.complementary) {
-      add(fillMakerToken(t, row), fillMakerPrice(t, row));
+    if (fillKind(tables, row) !== MatchKind.complementary) {
+      add(fillMakerToken(tables, row), fillMakerPrice(tables, row));
     }
   }
 
@@ -263,10 +263,10 @@ export class MarketFeed {
   }
 
   private readMarket({ events, eventsF }: AppliedBatch, at: number): void {
-    const { t } = this;
+    const { tables } = this;
     const market = events[at + Event.market]! as MarketRow;
-    const first = marketFirstBook(t, market);
-    for (let i = 0; i < marketBooks(t, market); i++) {
+    const first = marketFirstBook(tables, market);
+    for (let i = 0; i < marketBooks(tables, market); i++) {
       const book = this.publishedBook(first + i);
       if (book === undefined) continue;
       book.minSize = eventsF[at / 2 + Event.minSize]! as MicroShares;
@@ -298,8 +298,8 @@ export class MarketFeed {
   }
 
   private publish(book: PublishedBook, batch: AppliedBatch): void {
-    const { names, publish } = this.o;
-    const now = this.o.now();
+    const { names, publish } = this.parts;
+    const now = this.parts.now();
     const changes = book.takeChanges();
     if (changes.length > 0) {
       const head = envelope(book.streams.book.next(batch.sequence), now);
@@ -320,7 +320,7 @@ export class MarketFeed {
     { sequence, time }: AppliedBatch,
     now: number,
   ): void {
-    const { names, publish } = this.o;
+    const { names, publish } = this.parts;
     const topic = topics.asset(token);
     const name = names.token(token);
     const head = (): string => envelope(book.streams.assets[index]!.next(sequence), now);
@@ -348,10 +348,10 @@ export class MarketFeed {
     if (best === book.publishedBest[index]) return;
     book.publishedBest[index] = best;
     if (book.extraFollowers[index] === 0) return;
-    const name = this.o.names.token(token);
+    const name = this.parts.names.token(token);
     const head = envelope(book.streams.bests[index]!.next(sequence), now);
     const prices = frames.bestPrices(book, index);
-    this.o.publish(topics.best(token), frames.bestBidAskFrame(head, name, prices, time));
+    this.parts.publish(topics.best(token), frames.bestBidAskFrame(head, name, prices, time));
   }
 
   private best({ bestAsk, bestBid, grid }: PublishedBook, index: number): number {
@@ -365,7 +365,7 @@ export class MarketFeed {
     let body = book.bodies[index];
     if (body === undefined) {
       book.copyTo(index, this.depth);
-      body = this.o.books.copy(book.tokens[index]!, '', this.depth);
+      body = this.parts.books.copy(book.tokens[index]!, '', this.depth);
       book.bodies[index] = body;
     }
     return body;

@@ -80,7 +80,7 @@ export function priceChangeFrame(
   const entries: string[] = [];
   for (const { by, isAsk, pips } of changes) {
     const size = microText(book.quantity(pips, isAsk));
-    const rest = `","hash":"${causeId(names.t, batch, by)}",`;
+    const rest = `","hash":"${causeId(names.tables, batch, by)}",`;
     tokens.forEach(({ id }, index) => {
       const price = priceText(index === 0 ? pips : PIPS_PER_UNIT - pips);
       const side = sideText((index === 0) === isAsk);
@@ -172,17 +172,17 @@ export function marketResolvedFrame(head: string, resolved: object, time: number
 }
 
 /** Returns true if the order of a command is an ask in the prices of its book. */
-export function isAskOf(t: Tables, { commands }: AppliedBatch, command: number): boolean {
+export function isAskOf(tables: Tables, { commands }: AppliedBatch, command: number): boolean {
   const token = commands[command + OrderCommand.token]! as TokenRow;
   const isSell = (commands[command + OrderCommand.flags]! & OrderFlag.sell) !== 0;
-  return isSell !== isMirroredToken(t, token);
+  return isSell !== isMirroredToken(tables, token);
 }
 
 /**
  * Id of the order that caused a change of a level, or ''. The rings contain the rows of fills and closed orders at
  * least until the batch has been published.
  */
-function causeId(t: Tables, batch: AppliedBatch, by: LevelCause): string {
+function causeId(tables: Tables, batch: AppliedBatch, by: LevelCause): string {
   const { command, kind, sequence } = by;
   // A level of the source is no order.
   if (kind === EventKind.levelSource) return '';
@@ -190,7 +190,7 @@ function causeId(t: Tables, batch: AppliedBatch, by: LevelCause): string {
     return wordsToHex(batch.commands, command + OrderCommand.id, ID_WORDS);
   }
   if (kind === EventKind.levelFill) {
-    return wordsToHex(t.fillI, fillMakerIdAt(fillRow(t, sequence)), ID_WORDS);
+    return wordsToHex(tables.fillI, fillMakerIdAt(fillRow(tables, sequence)), ID_WORDS);
   }
-  return wordsToHex(t.orderI, orderIdAt(closedOrder(t, sequence)), ID_WORDS);
+  return wordsToHex(tables.orderI, orderIdAt(closedOrder(tables, sequence)), ID_WORDS);
 }

@@ -24,13 +24,13 @@ export interface TokenName {
 const TOKENS_CACHED_MAX = 16_384;
 
 export class Names {
-  readonly t: Tables;
+  readonly tables: Tables;
   private readonly lookup: MarketLookup;
   private readonly accounts: AccountTexts;
   private readonly tokens = new Map<number, TokenName>();
 
   constructor(tables: Tables, lookup: MarketLookup) {
-    this.t = tables;
+    this.tables = tables;
     this.lookup = lookup;
     this.accounts = new AccountTexts(tables, lookup);
   }
@@ -38,13 +38,13 @@ export class Names {
   token(token: TokenRow): TokenName {
     const known = this.tokens.get(token);
     if (known !== undefined) return known;
-    const { t } = this;
-    const market = tokenMarket(t, token);
+    const { tables } = this;
+    const market = tokenMarket(tables, token);
     const name = {
-      id: wordsToDecimal(t.tokenI, tokenIdAt(token)),
+      id: wordsToDecimal(tables.tokenI, tokenIdAt(token)),
       market,
       condition: this.condition(market),
-      outcome: tokenOutcome(t, token),
+      outcome: tokenOutcome(tables, token),
     };
     if (this.tokens.size === TOKENS_CACHED_MAX) this.tokens.clear();
     this.tokens.set(token, name);
@@ -57,7 +57,7 @@ export class Names {
   }
 
   condition(market: MarketRow): string {
-    return wordsToHex(this.t.marketI, conditionAt(market), ID_WORDS);
+    return wordsToHex(this.tables.marketI, conditionAt(market), ID_WORDS);
   }
 
   /** Address text with its EIP-55 checksum. */

@@ -36,7 +36,7 @@ const AT_ONCE = 16;
 const PAUSE_MS = 25;
 
 export class NewMarkets {
-  private readonly o: NewMarketsParts;
+  private readonly parts: NewMarketsParts;
   private readonly stream: Stream;
   private batch: number;
   /** Batch of each registered market that is not published yet. */
@@ -47,10 +47,10 @@ export class NewMarkets {
   private task: { readonly story: Story; readonly last: number } | undefined;
 
   constructor(parts: NewMarketsParts) {
-    this.o = parts;
+    this.parts = parts;
     this.stream = new Stream(`markets:${parts.venue}`, parts.batch);
     this.batch = parts.batch;
-    this.publishedTo = marketCount(parts.names.t);
+    this.publishedTo = marketCount(parts.names.tables);
   }
 
   /** Records the markets that a batch registered. Its events are complete. */
@@ -65,7 +65,7 @@ export class NewMarkets {
   /** Records the markets of a batch whose events are incomplete. */
   lost(batch: number): void {
     this.batch = batch;
-    for (let row = this.publishedTo + 1; row <= marketCount(this.o.names.t); row++) {
+    for (let row = this.publishedTo + 1; row <= marketCount(this.parts.names.tables); row++) {
       const market = row as MarketRow;
       if (!this.registered.has(market)) this.registered.set(market, batch);
     }
@@ -74,7 +74,7 @@ export class NewMarkets {
   /** Publishes the markets that were registered since the last call, once the catalog has them. */
   announce(story: Story): void {
     const isUnderWay = this.task !== undefined;
-    this.task = { story, last: marketCount(this.o.names.t) };
+    this.task = { story, last: marketCount(this.parts.names.tables) };
     if (!isUnderWay) this.publishSome();
   }
 
@@ -90,13 +90,13 @@ export class NewMarkets {
   }
 
   private publishMarket(market: MarketRow, story: Story): void {
-    const { names, now, publish } = this.o;
+    const { names, now, publish } = this.parts;
     const condition = names.condition(market);
     const batch = this.registered.get(market) ?? this.batch;
     this.registered.delete(market);
     const known = story(condition);
     if (known === undefined) return;
-    const assets = tokensOfMarket(names.t, market).map((token) => names.token(token).id);
+    const assets = tokensOfMarket(names.tables, market).map((token) => names.token(token).id);
     const head = envelope(this.stream.next(batch), now());
     publish(topics.markets, newMarketFrame(head, condition, assets, known, now()));
   }

@@ -54,8 +54,8 @@ export interface OrderFacts {
 }
 
 /** Converts ticks of a book to pips of a token's own price. */
-function ownPips(t: Tables, token: TokenRow, tick: number, grid: number): number {
-  return (isMirroredToken(t, token) ? grid - tick : tick) * (PIPS_PER_UNIT / grid);
+function ownPips(tables: Tables, token: TokenRow, tick: number, grid: number): number {
+  return (isMirroredToken(tables, token) ? grid - tick : tick) * (PIPS_PER_UNIT / grid);
 }
 
 /**
@@ -63,7 +63,7 @@ function ownPips(t: Tables, token: TokenRow, tick: number, grid: number): number
  * @param tick tick of its book
  */
 export function placedOrder(
-  t: Tables,
+  tables: Tables,
   batch: AppliedBatch,
   command: number,
   tick: number,
@@ -80,7 +80,7 @@ export function placedOrder(
     maker: addressText(commands, command + OrderCommand.maker),
     isSell: (flags & OrderFlag.sell) !== 0,
     type: (flags >>> OrderFlag.typeShift) & 3,
-    pips: ownPips(t, token, tick, grid),
+    pips: ownPips(tables, token, tick, grid),
     original: shares,
     remaining: shares,
     expiry: commandsF[command / 2 + OrderCommand.expiration]!,
@@ -92,14 +92,14 @@ export function placedOrder(
 /** Maker whose row a record copies (partlyRow). The following record of its level has the grid. */
 export function partlyFilledOrder(names: Names, rows: OrderRows, grid: number): OrderFacts {
   const token = orderToken(rows, ONLY_ORDER);
-  const pips = ownPips(names.t, token, orderPrice(rows, ONLY_ORDER), grid);
+  const pips = ownPips(names.tables, token, orderPrice(rows, ONLY_ORDER), grid);
   return orderFacts(names, rows, ONLY_ORDER, pips, EndReason.none);
 }
 
 /** @param row row of a closed order */
 export function closedOrderFacts(names: Names, row: OrderRow): OrderFacts {
-  const { t } = names;
-  return orderFacts(names, t, row, orderPrice(t, row), closeReason(t, row));
+  const { tables } = names;
+  return orderFacts(names, tables, row, orderPrice(tables, row), closeReason(tables, row));
 }
 
 function orderFacts(

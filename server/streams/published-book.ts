@@ -97,14 +97,14 @@ export class PublishedBook {
   private readonly changed = new Map<number, ChangedLevel>();
 
   constructor(
-    t: Tables,
+    tables: Tables,
     bookRow: BookRow,
     streamsOf: (tokens: readonly TokenRow[]) => BookStreams,
   ) {
-    const first = bookFirstToken(t, bookRow);
-    const second = tokenComplement(t, first);
+    const first = bookFirstToken(tables, bookRow);
+    const second = tokenComplement(tables, first);
     this.bookRow = bookRow;
-    this.market = bookMarket(t, bookRow);
+    this.market = bookMarket(tables, bookRow);
     this.tokens = second === 0 ? [first] : [first, second];
     this.streams = streamsOf(this.tokens);
     this.followers = this.tokens.map(() => 0);
@@ -112,12 +112,12 @@ export class PublishedBook {
   }
 
   /** Copies the engine's current book; returns false while a writer changes it. */
-  load(t: Tables, depth: Depth): boolean {
+  load(tables: Tables, depth: Depth): boolean {
     const [first, second] = this.tokens;
-    if (!readDepth(t, first!, depth)) return false;
-    const baseFeeBps = marketFeeBps(t, this.market);
-    const other = second === undefined ? 0 : tokenLastPrice(t, second);
-    if (bookVersion(t, first!) !== depth.version) return false;
+    if (!readDepth(tables, first!, depth)) return false;
+    const baseFeeBps = marketFeeBps(tables, this.market);
+    const other = second === undefined ? 0 : tokenLastPrice(tables, second);
+    if (bookVersion(tables, first!) !== depth.version) return false;
     this.version = depth.version;
     this.isPublished = false;
     this.changedAt = depth.changedAt;

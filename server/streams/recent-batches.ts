@@ -122,10 +122,10 @@ export class RecentBatches {
   }
 
   private isReadable(one: Recent): boolean {
-    const { t } = this.names;
+    const { tables } = this.names;
     const { firstClosed, firstFill } = factsOf(one);
-    const hasFills = firstFill >= fillCount(t) - t.capacities.trades;
-    return hasFills && firstClosed >= closedCount(t) - closedInMemory(t);
+    const hasFills = firstFill >= fillCount(tables) - tables.capacities.trades;
+    return hasFills && firstClosed >= closedCount(tables) - closedInMemory(tables);
   }
 }
 

@@ -27,7 +27,7 @@ interface Contents extends Replayed {
 /** Called when no batch can follow. */
 export function storeRecent(
   dataDir: string,
-  { t }: Names,
+  { tables }: Names,
   recent: RecentBatches,
   warn: (line: string) => void,
 ): void {
@@ -35,7 +35,7 @@ export function storeRecent(
     return { commands, endFill, events, sequence, time };
   });
   const { from } = recent;
-  const end = { last: lastBatch(t), digest: stateDigest(t) };
+  const end = { last: lastBatch(tables), digest: stateDigest(tables) };
   const contents: Contents = { version: VERSION, ...end, from, batches };
   try {
     writeFileSync(join(dataDir, FILE), serialize(contents), { mode: 0o600 });
@@ -49,13 +49,13 @@ export function storeRecent(
  * @param replayed batches of recovery, if there is no file
  */
 export function loadRecent(dataDir: string, names: Names, replayed: Replayed): RecentBatches {
-  const { t } = names;
+  const { tables } = names;
   const path = join(dataDir, FILE);
   try {
     const stored = deserialize(readFileSync(path)) as Contents;
     rmSync(path);
     const { digest, last, version } = stored;
-    if (version === VERSION && last === lastBatch(t) && digest === stateDigest(t)) {
+    if (version === VERSION && last === lastBatch(tables) && digest === stateDigest(tables)) {
       return recentOf(names, stored);
     }
   } catch {

@@ -156,7 +156,7 @@ export interface ReplayBufferParts {
 }
 
 export class ReplayBuffer {
-  private readonly o: ReplayBufferParts;
+  private readonly parts: ReplayBufferParts;
   private readonly byWord = new Map<number, User[]>();
   private readonly ends: Ends = { oldest: undefined, newest: undefined };
   /** Stored messages, and their characters. */
@@ -169,7 +169,7 @@ export class ReplayBuffer {
   private someFollowBalances = false;
 
   constructor(parts: ReplayBufferParts) {
-    this.o = parts;
+    this.parts = parts;
     this.batch = parts.batch;
   }
 
@@ -197,7 +197,7 @@ export class ReplayBuffer {
     if (user.followsBalances) return;
     user.followsBalances = true;
     this.someFollowBalances = true;
-    const { events, from } = this.o.missedBy(user, 'balances');
+    const { events, from } = this.parts.missedBy(user, 'balances');
     user.beginBalances(from);
     for (const { batch, body, condition } of events) this.append(user, condition, body, batch);
   }
@@ -212,8 +212,8 @@ export class ReplayBuffer {
   enter(address: Int32Array): User {
     let user = this.find(address, 0);
     if (user === undefined) {
-      const { venue } = this.o;
-      const { events, from } = this.o.missedBy(new User(address, venue, this.batch), 'orders');
+      const { venue } = this.parts;
+      const { events, from } = this.parts.missedBy(new User(address, venue, this.batch), 'orders');
       user = new User(address.slice(), venue, from);
       const others = this.byWord.get(address[0]!) ?? [];
       this.byWord.set(address[0]!, [...others, user]);
@@ -246,7 +246,7 @@ export class ReplayBuffer {
     this.store(event);
     for (const place of ofUser === undefined ? [ofMarket] : [ofUser, ofMarket]) {
       const { id } = place;
-      if (user.joined.has(id)) this.o.publish(id, Buffer.from(this.frame(event, place)));
+      if (user.joined.has(id)) this.parts.publish(id, Buffer.from(this.frame(event, place)));
     }
     for (const connection of user.catchingUp) connection.later(event);
   }
@@ -258,7 +258,7 @@ export class ReplayBuffer {
     this.bytes += body.length;
     user.weight += this.weightOf(event);
     if (user.weight > (this.busiest?.weight ?? 0)) this.busiest = user;
-    while (this.events > this.o.eventsMax || (this.bytes > CHARACTERS_MAX && this.events > 1)) {
+    while (this.events > this.parts.eventsMax || (this.bytes > CHARACTERS_MAX && this.events > 1)) {
       this.forget(this.leastMissed());
     }
   }
@@ -283,7 +283,7 @@ export class ReplayBuffer {
 
   /** The larger part of both bounds: number or characters. */
   private weightOf({ body }: StoredEvent): number {
-    return Math.max(body.length, CHARACTERS_MAX / this.o.eventsMax);
+    return Math.max(body.length, CHARACTERS_MAX / this.parts.eventsMax);
   }
 
   private endsOf(chain: Chain, { condition, user }: StoredEvent): Ends {
@@ -293,7 +293,7 @@ export class ReplayBuffer {
 
   /** @param place in one of its streams */
   frame({ body }: StoredEvent, place: Numbered): string {
-    return `{${body},${envelope(place, this.o.now())}}`;
+    return `{${body},${envelope(place, this.parts.now())}}`;
   }
 
   /**

@@ -26,11 +26,11 @@ interface ResolvedMarketsParts {
 }
 
 export class ResolvedMarkets {
-  private readonly o: ResolvedMarketsParts;
+  private readonly parts: ResolvedMarketsParts;
   private readonly stream: Stream;
 
   constructor(parts: ResolvedMarketsParts) {
-    this.o = parts;
+    this.parts = parts;
     this.stream = new Stream(`resolved:${parts.venue}`, parts.batch);
   }
 
@@ -44,10 +44,10 @@ export class ResolvedMarkets {
   }
 
   private publishMarket(market: MarketRow, batch: number, time: number): void {
-    const { names, now, publish } = this.o;
+    const { names, now, publish } = this.parts;
     // A resolution that is done never changes again.
-    const { isVoid, sum, weights } = resolutionOf(names.t, market)!;
-    const tokens = tokensOfMarket(names.t, market).map((token) => names.token(token));
+    const { isVoid, sum, weights } = resolutionOf(names.tables, market)!;
+    const tokens = tokensOfMarket(names.tables, market).map((token) => names.token(token));
     const winner = isVoid ? undefined : tokens[weights.indexOf(sum)];
     const head = envelope(this.stream.next(batch), now());
     const resolved = {

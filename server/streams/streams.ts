@@ -58,7 +58,7 @@ const CUT_LATER_SECONDS = 30;
 
 export class Streams {
   readonly routes: readonly SocketRoute[];
-  private readonly o: StreamParts;
+  private readonly parts: StreamParts;
   private readonly connections: Connections;
   private readonly market: MarketFeed;
   private readonly newMarkets: NewMarkets;
@@ -70,7 +70,7 @@ export class Streams {
 
   constructor(parts: StreamParts) {
     const { books, elapsed, limits, lookup, now, tables, texts, whenBatchesDone } = parts;
-    this.o = parts;
+    this.parts = parts;
     const names = new Names(tables, lookup);
     const publish: Publish = (topic, text) => this.send(topic, text);
     this.connections = new Connections(limits, elapsed);
@@ -119,7 +119,7 @@ export class Streams {
         this.restart('begin_anew', 'too much has changed at once: subscribe anew', batch);
       }
     } catch (error) {
-      this.o.log(`streams: ${error instanceof Error ? error.stack : String(error)}`);
+      this.parts.log(`streams: ${error instanceof Error ? error.stack : String(error)}`);
       this.restart('failed', 'internal error: subscribe anew', batch);
     }
     this.connections.closeSlow();
@@ -142,7 +142,7 @@ export class Streams {
 
   private restart(why: CloseName, reason: string, { sequence }: AppliedBatch): void {
     this.connections.endAll(why, reason);
-    this.o.recent.clear(sequence);
+    this.parts.recent.clear(sequence);
     this.replayBuffer.forgetAll();
     this.replayBuffer.reached(sequence);
     this.newMarkets.lost(sequence);
@@ -150,7 +150,7 @@ export class Streams {
   }
 
   private route(path: string, open: (common: ConnectionParts) => Connection): SocketRoute {
-    const { elapsed, limits, now: wall } = this.o;
+    const { elapsed, limits, now: wall } = this.parts;
     const { backpressureBytes, idleSeconds, subscriptionsMax } = limits;
     const { budgets, closes, pacer } = this.connections;
     return {

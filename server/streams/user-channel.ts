@@ -83,7 +83,7 @@ const ARRIVED_MAX = CHARACTERS_MAX / 4;
 const ALL = '';
 
 export class UserConnection extends Connection implements CatchingUp {
-  private readonly o: UserChannelParts;
+  private readonly channel: UserChannelParts;
   private isActive: () => boolean = () => true;
   private user: User | undefined;
   /** Conditions, or ALL in place of them; and BALANCES. */
@@ -98,7 +98,7 @@ export class UserConnection extends Connection implements CatchingUp {
 
   constructor(parts: UserChannelParts, connection: ConnectionParts) {
     super(connection);
-    this.o = parts;
+    this.channel = parts;
   }
 
   override reasonToGo(now: number): { readonly why: CloseName; readonly text: string } | undefined {
@@ -154,7 +154,7 @@ export class UserConnection extends Connection implements CatchingUp {
       this.sent += 1;
       const { event, name } = next;
       const place = name === ALL ? event.ofUser! : event.ofMarket;
-      this.socket.send(this.o.replayBuffer.frame(event, place));
+      this.socket.send(this.channel.replayBuffer.frame(event, place));
       return true;
     }
     this.due = [];
@@ -172,7 +172,7 @@ export class UserConnection extends Connection implements CatchingUp {
     this.joined.clear();
     this.followed.clear();
     user.catchingUp.delete(this);
-    this.o.replayBuffer.leave(user);
+    this.channel.replayBuffer.leave(user);
     this.user = undefined;
   }
 
@@ -182,14 +182,14 @@ export class UserConnection extends Connection implements CatchingUp {
       if (this.user !== undefined) return undefined;
       return { error: 'invalid_auth', detail: 'auth is needed' };
     }
-    const { keyComes, lookup, lookupReadOnly } = this.o;
+    const { keyComes, lookup, lookupReadOnly } = this.channel;
     const key = keyOf(auth);
     const isKnown = (): boolean => lookup(key) !== undefined || lookupReadOnly(key) !== undefined;
     if (!isKnown()) yield keyComes?.(isKnown);
     const found = this.find(auth);
     if (found === undefined) return WRONG_KEY;
     const address = bytesToWords(found.address, new Int32Array(ADDRESS_WORDS));
-    if (this.user === undefined) this.user = this.o.replayBuffer.enter(address);
+    if (this.user === undefined) this.user = this.channel.replayBuffer.enter(address);
     else if (this.user.address.some((word, i) => word !== address[i])) return OTHER_KEY;
     this.isActive = found.isActive;
     return undefined;
@@ -197,7 +197,7 @@ export class UserConnection extends Connection implements CatchingUp {
 
   /** Owner of the key: the secrets of an API key are checked; a read-only key is itself the secret. */
   private find(auth: NonNullable<UserMessageFields['auth']>): KeyHolder | undefined {
-    const { lookup, lookupReadOnly } = this.o;
+    const { lookup, lookupReadOnly } = this.channel;
     const key = keyOf(auth);
     if (auth.secret === undefined && auth.passphrase === undefined) {
       const found = lookupReadOnly(key);
@@ -225,7 +225,7 @@ export class UserConnection extends Connection implements CatchingUp {
     const added: string[] = isAll ? [ALL] : [];
     for (const [i, text] of markets.entries()) {
       if (i % NAMES_A_PIECE === NAMES_A_PIECE - 1) yield;
-      const isKnown = marketByCondition(this.o.tables, text) !== 0;
+      const isKnown = marketByCondition(this.channel.tables, text) !== 0;
       if (!isKnown) unknown.push(text);
       else if (!isAll) added.push(text);
     }
@@ -236,8 +236,8 @@ export class UserConnection extends Connection implements CatchingUp {
       return { error: 'too_many_subscriptions', detail };
     }
     if (isAll) this.drop([...this.followed].filter((name) => name !== ALL && name !== BALANCES));
-    if (message.custom_feature_enabled === true && ledgerIsOn(this.o.tables)) {
-      this.o.replayBuffer.followBalances(this.user!);
+    if (message.custom_feature_enabled === true && ledgerIsOn(this.channel.tables)) {
+      this.channel.replayBuffer.followBalances(this.user!);
       added.push(BALANCES);
     }
     // A client that names an earlier place than that of a stream which it already follows has an
@@ -266,7 +266,7 @@ export class UserConnection extends Connection implements CatchingUp {
    * connection is closed.
    */
   private resume(name: string, resumePoints: ResumePoints, isNew: boolean): boolean {
-    const { replayBuffer } = this.o;
+    const { replayBuffer } = this.channel;
     const user = this.user!;
     const condition = name === ALL ? undefined : name;
     const { id } = this.streamOf(name);

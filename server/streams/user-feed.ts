@@ -102,22 +102,22 @@ export class UserFeed {
   }
 
   private placed(batch: AppliedBatch, at: number): void {
-    const { t } = this.names;
+    const { tables } = this.names;
     const command = batch.events[at + Event.command]!;
     const user = this.replayBuffer.find(batch.commands, command + OrderCommand.signer);
     const tick = batch.events[at + Event.tick]!;
     const grid = batch.events[at + Event.grid]!;
-    const facts = user && placedOrder(t, batch, command, tick, grid);
+    const facts = user && placedOrder(tables, batch, command, tick, grid);
     this.taker = { command, user, facts, isClosed: false };
     if (user !== undefined) this.publishOrder(user, facts!, OrderChange.placed, -1);
   }
 
   /** Begins a match if the taker is a source order, which was not placed. */
   private fill(sequence: number): void {
-    const { t } = this.names;
-    const row = fillRow(t, sequence);
-    if (isPrint(t, row)) return;
-    if (isSourceTaker(t, row) && fillMatch(t, row) === sequence) this.endMatch();
+    const { tables } = this.names;
+    const row = fillRow(tables, sequence);
+    if (isPrint(tables, row)) return;
+    if (isSourceTaker(tables, row) && fillMatch(tables, row) === sequence) this.endMatch();
     this.fills.push({ sequence, makerRows: undefined, makerRow: ONLY_ORDER });
   }
 
@@ -144,20 +144,25 @@ export class UserFeed {
   }
 
   private closed(sequence: number): void {
-    const { t } = this.names;
-    const row = closedOrder(t, sequence);
+    const { tables } = this.names;
+    const row = closedOrder(tables, sequence);
     const fill = this.fills.at(-1);
     // A maker with a remainder that is cancelled afterwards was not closed by that fill.
     const isMaker =
       fill?.makerRows === undefined &&
       fill !== undefined &&
-      sameId(t.fillI, fillMakerIdAt(fillRow(t, fill.sequence)), t.orderI, orderIdAt(row));
+      sameId(
+        tables.fillI,
+        fillMakerIdAt(fillRow(tables, fill.sequence)),
+        tables.orderI,
+        orderIdAt(row),
+      );
     if (isMaker) {
-      fill.makerRows = t;
+      fill.makerRows = tables;
       fill.makerRow = row;
     }
     if (this.isTaker(row)) this.taker!.isClosed = true;
-    const user = this.ownerOf(orderOwner(t, row));
+    const user = this.ownerOf(orderOwner(tables, row));
     if (user === undefined) return;
     const isOfMatch = fill !== undefined && (isMaker || this.isTaker(row));
     const match = isOfMatch ? this.matchOf(fill.sequence) : -1;
@@ -171,7 +176,7 @@ export class UserFeed {
     const { batch, taker } = this;
     if (taker === undefined) return false;
     const id = taker.command + OrderCommand.id;
-    return sameId(batch!.commands, id, this.names.t.orderI, orderIdAt(row));
+    return sameId(batch!.commands, id, this.names.tables.orderI, orderIdAt(row));
   }
 
   /** All events of the order placed last have been read: send the trades, then the order messages. */
@@ -184,9 +189,9 @@ export class UserFeed {
     for (const publish of later) publish();
     if (taker?.user === undefined || taker.isClosed || fills.length === 0) return;
     // It was partly filled and rests.
-    const { t } = this.names;
+    const { tables } = this.names;
     const remaining = fills.reduce(
-      (left, { sequence }) => left - fillSize(t, fillRow(t, sequence)),
+      (left, { sequence }) => left - fillSize(tables, fillRow(tables, sequence)),
       taker.facts!.remaining,
     );
     const match = this.matchOf(fills[0]!.sequence);
@@ -195,12 +200,12 @@ export class UserFeed {
 
   /** @param taker undefined = a source order */
   private publishTrades(fills: readonly MatchFill[], taker: Taker | undefined): void {
-    const { t } = this.names;
-    const rowOf = ({ sequence }: MatchFill): FillRow => fillRow(t, sequence);
-    const takerOwner = fillTakerOwner(t, rowOf(fills[0]!));
+    const { tables } = this.names;
+    const rowOf = ({ sequence }: MatchFill): FillRow => fillRow(tables, sequence);
+    const takerOwner = fillTakerOwner(tables, rowOf(fills[0]!));
     const shownTo = (owner: AccountRow): TradeFill[] =>
       fills.map((fill) => {
-        const isOwn = fillMakerOwner(t, rowOf(fill)) === owner;
+        const isOwn = fillMakerOwner(tables, rowOf(fill)) === owner;
         return { sequence: fill.sequence, makerKey: isOwn ? keyOf(fill) : undefined };
       });
     if (taker?.user !== undefined) {
@@ -209,7 +214,7 @@ export class UserFeed {
     }
     const notified = new Set([takerOwner]);
     for (const fill of fills) {
-      const owner = fillMakerOwner(t, rowOf(fill));
+      const owner = fillMakerOwner(tables, rowOf(fill));
       if (notified.has(owner)) continue;
       notified.add(owner);
       const user = this.ownerOf(owner);
@@ -230,8 +235,8 @@ export class UserFeed {
   ): void {
     const { names } = this;
     const { sequence, time } = this.batch!;
-    const { t } = names;
-    const token = names.token(fillTakerToken(t, fillRow(t, fills[0]!.sequence)));
+    const { tables } = names;
+    const token = names.token(fillTakerToken(tables, fillRow(tables, fills[0]!.sequence)));
     for (const status of ['MATCHED', 'CONFIRMED'] as const) {
       const body = tradeBody(names, fills, shown, reader, status, time);
       this.replayBuffer.append(user, token.condition, body, sequence);
@@ -246,12 +251,12 @@ export class UserFeed {
   }
 
   private ownerOf(account: AccountRow): User | undefined {
-    return this.replayBuffer.find(this.names.t.accountI, addressAt(account));
+    return this.replayBuffer.find(this.names.tables.accountI, addressAt(account));
   }
 
   private matchOf(sequence: number): number {
-    const { t } = this.names;
-    return fillMatch(t, fillRow(t, sequence));
+    const { tables } = this.names;
+    return fillMatch(tables, fillRow(tables, sequence));
   }
 }
 

@@ -112,10 +112,10 @@ export function tradeBody(
   status: 'MATCHED' | 'CONFIRMED',
   time: number,
 ): string {
-  const { t } = names;
-  const first = fillRow(t, fills[0]!.sequence);
-  const match = fillMatch(t, first);
-  const token = names.token(fillTakerToken(t, first));
+  const { tables } = names;
+  const first = fillRow(tables, fills[0]!.sequence);
+  const match = fillMatch(tables, first);
+  const token = names.token(fillTakerToken(tables, first));
   const { price, size } = totals(names, fills);
   const seconds = String(Math.floor(time / MS));
   const trader = reader.isTaker ? 'TAKER' : 'MAKER';
@@ -124,17 +124,17 @@ export function tradeBody(
     id: tradeIdOf(match),
     type: 'TRADE',
     status,
-    taker_order_id: wordsToHex(t.fillI, fillTakerIdAt(first), ID_WORDS),
+    taker_order_id: wordsToHex(tables.fillI, fillTakerIdAt(first), ID_WORDS),
     market: token.condition,
     asset_id: token.id,
     outcome: names.outcome(token),
-    side: sideText(fillTakerSide(t, first) === 1),
+    side: sideText(fillTakerSide(tables, first) === 1),
     price,
     size,
-    fee_rate_bps: String(marketFeeBps(t, token.market)),
+    fee_rate_bps: String(marketFeeBps(tables, token.market)),
     owner: reader.apiKey,
     trade_owner: reader.apiKey,
-    maker_address: names.wallet(fillTaker(t, first)),
+    maker_address: names.wallet(fillTaker(tables, first)),
     trader_side: trader,
     transaction_hash: transactionHash(match),
     bucket_index: 0,
@@ -149,36 +149,36 @@ export function tradeBody(
 
 /** Size of a match, and the taker's average price. */
 function totals(names: Names, fills: readonly TradeFill[]): { price: string; size: string } {
-  const { t } = names;
-  const pips = fillTakerPrice(t, fillRow(t, fills[0]!.sequence));
+  const { tables } = names;
+  const pips = fillTakerPrice(tables, fillRow(tables, fills[0]!.sequence));
   let isOnePrice = true;
   let size = 0;
   let collateral = 0;
   for (const { sequence } of fills) {
-    const row = fillRow(t, sequence);
-    size += fillSize(t, row);
-    collateral += fillTakerCollateral(t, row);
-    if (fillTakerPrice(t, row) !== pips) isOnePrice = false;
+    const row = fillRow(tables, sequence);
+    size += fillSize(tables, row);
+    collateral += fillTakerCollateral(tables, row);
+    if (fillTakerPrice(tables, row) !== pips) isOnePrice = false;
   }
   const price = isOnePrice ? priceText(pips) : microText(ratioMicro(collateral, size));
   return { price, size: microText(size) };
 }
 
 function makerOrder(names: Names, { makerKey, sequence }: TradeFill): object {
-  const { t } = names;
-  const row = fillRow(t, sequence);
-  const isOpposite = fillKind(t, row) === MatchKind.complementary;
-  const takerSells = fillTakerSide(t, row) === 1;
-  const token = names.token(fillMakerToken(t, row));
+  const { tables } = names;
+  const row = fillRow(tables, sequence);
+  const isOpposite = fillKind(tables, row) === MatchKind.complementary;
+  const takerSells = fillTakerSide(tables, row) === 1;
+  const token = names.token(fillMakerToken(tables, row));
   return {
-    order_id: wordsToHex(t.fillI, fillMakerIdAt(row), ID_WORDS),
+    order_id: wordsToHex(tables.fillI, fillMakerIdAt(row), ID_WORDS),
     owner: makerKey ?? NIL_UUID,
-    maker_address: names.wallet(fillMaker(t, row)),
+    maker_address: names.wallet(fillMaker(tables, row)),
     asset_id: token.id,
     outcome: names.outcome(token),
     side: sideText(isOpposite !== takerSells),
-    price: priceText(fillMakerPrice(t, row)),
-    matched_amount: microText(fillSize(t, row)),
+    price: priceText(fillMakerPrice(tables, row)),
+    matched_amount: microText(fillSize(tables, row)),
     // The maker pays no fee (docs/protocol.md#fees).
     fee_rate_bps: '0',
   };

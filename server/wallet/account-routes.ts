@@ -47,10 +47,10 @@ const ORDERS_PER_TURN = 25;
 const MAKERS_PER_TURN = 100;
 
 export function accountHandlers(parts: AccountRouteParts) {
-  const { tables: t, texts: tokens, tradesIndex: index } = parts;
+  const { tables, texts: tokens, tradesIndex: index } = parts;
   const orders = new OwnOrders(parts);
   const trades = new OwnTrades(index);
-  const texts = new AccountTexts(t, parts.infos, parts.config.orderStatus);
+  const texts = new AccountTexts(tables, parts.infos, parts.config.orderStatus);
   const tradeTexts = new TradeTexts(texts, index);
 
   const textsOf = async (owner: number, rows: readonly OrderView[], end: number) =>
@@ -69,9 +69,12 @@ export function accountHandlers(parts: AccountRouteParts) {
     const offset = offsetOf(query.next_cursor ?? '');
     if (offset === -1) return context.reply(400, INVALID_CURSOR);
     const owner = orders.owner(caller.address);
-    const [maker, address] = [walletSlot(t, query.maker), walletSlot(t, query.maker_address)];
+    const [maker, address] = [
+      walletSlot(tables, query.maker),
+      walletSlot(tables, query.maker_address),
+    ];
     const filter = {
-      market: marketSlot(t, query.market),
+      market: marketSlot(tables, query.market),
       token: tokenSlot(tokens, query.asset_id),
       maker: maker === 0 || address === 0 || maker === address ? maker || address : NOBODY,
     };
@@ -89,11 +92,11 @@ export function accountHandlers(parts: AccountRouteParts) {
     if (offset === -1) return context.reply(400, INVALID_CURSOR);
     const owner = orders.owner(caller.address);
     const filter = {
-      market: marketSlot(t, query.market),
+      market: marketSlot(tables, query.market),
       token: tokenSlot(tokens, query.asset_id),
-      wallet: walletSlot(t, query.maker_address),
-      taker: walletSlot(t, query.taker),
-      maker: walletSlot(t, query.maker),
+      wallet: walletSlot(tables, query.maker_address),
+      taker: walletSlot(tables, query.taker),
+      maker: walletSlot(tables, query.maker),
       before: query.before ?? Number.POSITIVE_INFINITY,
       after: query.after ?? Number.NEGATIVE_INFINITY,
     };
@@ -161,17 +164,17 @@ async function pageOfOne(
 }
 
 /** Returns rows of a filter's names: 0 = no filter, NOBODY = unknown. */
-function marketSlot(t: Tables, conditionId: string | undefined): number {
+function marketSlot(tables: Tables, conditionId: string | undefined): number {
   if (conditionId === undefined) return 0;
-  return marketByCondition(t, conditionId) || NOBODY;
+  return marketByCondition(tables, conditionId) || NOBODY;
 }
 
 function tokenSlot(tokens: TokenTexts, tokenId: string | undefined): number {
   return tokenId === undefined ? 0 : tokens.find(tokenId) || NOBODY;
 }
 
-function walletSlot(t: Tables, address: string | undefined): number {
-  return address === undefined ? 0 : accountByAddress(t, address) || NOBODY;
+function walletSlot(tables: Tables, address: string | undefined): number {
+  return address === undefined ? 0 : accountByAddress(tables, address) || NOBODY;
 }
 
 /** Bytes of hex digits of either case. The query's schema has checked them. */

@@ -103,7 +103,7 @@ export class Activity {
       if (seconds < start) break;
       if (key === NO_ROW) continue;
       if (seconds > end || (wanted !== undefined && rows[at + Row.side] !== wanted)) continue;
-      const market = tokenMarket(this.index.t, rows[at + Row.token]! as TokenRow);
+      const market = tokenMarket(this.index.tables, rows[at + Row.token]! as TokenRow);
       if (markets !== null && !markets.has(market)) continue;
       keys[spare] = key;
       spare = best.add(spare, sortBy === 'TIMESTAMP' ? -found : rows[at + column]!) ?? used++;
@@ -120,7 +120,7 @@ export class Activity {
     const { index, statements } = this.parts;
     const trades = type?.includes(TRADE) === false ? undefined : walletRows(index, account);
     const causes = wantedCauses(type);
-    const isOfLedger = ledgerIsOn(index.t) && side === '' && causes.size > 0;
+    const isOfLedger = ledgerIsOn(index.tables) && side === '' && causes.size > 0;
     const entries = isOfLedger ? new LedgerWalk(statements, account, causes) : undefined;
     return new ActivityWalk(this.selector, trades, entries);
   }

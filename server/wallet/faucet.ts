@@ -25,13 +25,13 @@ interface FaucetParts {
 const WARN_MS = 60_000;
 
 export class Faucet {
-  private readonly o: FaucetParts;
+  private readonly parts: FaucetParts;
   /** Deposits in flight by wallet, so that two requests at once bring one. */
   private readonly coming = new Map<string, Promise<LedgerOutcome>>();
   private warnedAt = Number.NEGATIVE_INFINITY;
 
   constructor(parts: FaucetParts) {
-    this.o = parts;
+    this.parts = parts;
   }
 
   /**
@@ -39,7 +39,7 @@ export class Faucet {
    * @returns undefined without a deposit
    */
   async give(address: Uint8Array, isFirst: boolean): Promise<LedgerOutcome | undefined> {
-    const { ledger, now, amount, tables } = this.o;
+    const { ledger, now, amount, tables } = this.parts;
     const name = bytesToHex(address, 0, address.length);
     const before = this.coming.get(name);
     if (before !== undefined) return before;
@@ -57,9 +57,9 @@ export class Faucet {
   }
 
   private warn(why: string): void {
-    const now = this.o.now();
+    const now = this.parts.now();
     if (now - this.warnedAt < WARN_MS) return;
     this.warnedAt = now;
-    this.o.warn(`FAUCET: a new API key brought no play money: ${why}`);
+    this.parts.warn(`FAUCET: a new API key brought no play money: ${why}`);
   }
 }

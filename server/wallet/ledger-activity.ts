@@ -114,7 +114,7 @@ export interface LedgerTextParts {
 /** The row at `at` as JSON, with the members of a trade and a comma behind it. */
 export function ledgerRowText(parts: LedgerTextParts, rows: Float64Array, at: number): Buffer {
   const { infos, names, texts } = parts;
-  const market = tokenMarket(names.t, rows[at + Row.token]! as TokenRow);
+  const market = tokenMarket(names.tables, rows[at + Row.token]! as TokenRow);
   const info = infos(market);
   const wallet = names.wallet(rows[at + Row.account]! as AccountRow);
   const tail = {

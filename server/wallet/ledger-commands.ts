@@ -59,10 +59,10 @@ export interface LedgerParts {
 const WORDS_MAX = 128;
 
 export class LedgerCommands {
-  private readonly o: LedgerParts;
+  private readonly parts: LedgerParts;
 
   constructor(parts: LedgerParts) {
-    this.o = parts;
+    this.parts = parts;
   }
 
   /** Moves money, or changes the signer of a wallet. */
@@ -75,7 +75,7 @@ export class LedgerCommands {
   fundsOf(kind: FundsKind, all: readonly FundsFields[]): Promise<readonly LedgerOutcome[]> {
     const out = new CommandBuffer(WORDS_MAX);
     const places = all.map((fields) => encodeFunds(out, kind, fields));
-    return this.send(out, places, (i) => shortageOf(this.o.tables, kind, all[i]!));
+    return this.send(out, places, (i) => shortageOf(this.parts.tables, kind, all[i]!));
   }
 
   /** Returns results of earlier commands by id; undefined for an unused id. */
@@ -83,7 +83,7 @@ export class LedgerCommands {
     kind: FundsKind,
     all: readonly FundsFields[],
   ): Promise<readonly (StoredRequest | undefined)[]> {
-    const { seqlock, tables } = this.o;
+    const { seqlock, tables } = this.parts;
     const out = new CommandBuffer(WORDS_MAX);
     const places = all.map((fields) => encodeFunds(out, kind, fields));
     const { f64, i32 } = out;
@@ -96,7 +96,7 @@ export class LedgerCommands {
   async resolve(fields: ResolveFields): Promise<LedgerOutcome> {
     const out = new CommandBuffer(WORDS_MAX);
     const [outcome] = await this.send(out, [encodeResolve(out, fields)], () => undefined);
-    if (outcome!.kind === 'done') this.o.onResolve();
+    if (outcome!.kind === 'done') this.parts.onResolve();
     return outcome!;
   }
 
@@ -117,7 +117,7 @@ export class LedgerCommands {
     places: readonly number[],
     short: (index: number) => Explanation | undefined,
   ): Promise<readonly LedgerOutcome[]> {
-    const { seqlock, sequencer, tables } = this.o;
+    const { seqlock, sequencer, tables } = this.parts;
     const reasons = await sendCommands(sequencer, i32.slice(0, words));
     if (typeof reasons === 'string') {
       const [status, body] = failureAnswer(reasons);

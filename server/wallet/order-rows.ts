@@ -67,16 +67,16 @@ export interface OrderView {
   readonly created: number;
 }
 
-export function openOrderRow(t: Tables, row: OrderRow): OrderView {
-  const token = orderToken(t, row);
-  const grid = bookTicks(t, tokenBook(t, token));
-  const ticks = orderPrice(t, row);
-  const own = isMirroredToken(t, token) ? grid - ticks : ticks;
-  return orderView(t, row, own * (PIPS_PER_UNIT / grid));
+export function openOrderRow(tables: Tables, row: OrderRow): OrderView {
+  const token = orderToken(tables, row);
+  const grid = bookTicks(tables, tokenBook(tables, token));
+  const ticks = orderPrice(tables, row);
+  const own = isMirroredToken(tables, token) ? grid - ticks : ticks;
+  return orderView(tables, row, own * (PIPS_PER_UNIT / grid));
 }
 
-export function closedOrderRow(t: Tables, row: OrderRow): OrderView {
-  return orderView(t, row, orderPrice(t, row));
+export function closedOrderRow(tables: Tables, row: OrderRow): OrderView {
+  return orderView(tables, row, orderPrice(tables, row));
 }
 
 /** @param stored row of the closed orders store */

@@ -61,13 +61,13 @@ export interface OwnOrdersParts {
 }
 
 export class OwnOrders {
-  private readonly t: Tables;
+  private readonly tables: Tables;
   private readonly seqlock: SequenceLockReader;
   private readonly storedClosedOrder: (id: Buffer) => Buffer | undefined;
   private readonly piecesMax: number;
 
   constructor(parts: OwnOrdersParts, piecesMax = PIECES_MAX) {
-    this.t = parts.tables;
+    this.tables = parts.tables;
     this.seqlock = parts.seqlock;
     this.storedClosedOrder = parts.storedClosedOrder;
     this.piecesMax = piecesMax;
@@ -75,18 +75,20 @@ export class OwnOrders {
 
   /** Account row of a 20-byte address; 0 = none of its orders was ever accepted. */
   owner(address: Uint8Array): number {
-    return findAccount(this.t, bytesToWords(address, new Int32Array(ADDRESS_WORDS)), 0);
+    return findAccount(this.tables, bytesToWords(address, new Int32Array(ADDRESS_WORDS)), 0);
   }
 
   /** Accepted order by its id (32 bytes), if it belongs to this owner. */
   async find(owner: number, id: Buffer): Promise<OrderView | undefined> {
     if (owner === 0) return undefined;
     const key = bytesToWords(id, new Int32Array(ID_WORDS));
-    const { t } = this;
+    const { tables } = this;
     let row = await this.seqlock.read(() => {
-      const slot = findOrder(t, key, 0);
+      const slot = findOrder(tables, key, 0);
       if (slot === 0) return undefined;
-      return slot > 0 ? openOrderRow(t, slot as OrderRow) : closedOrderRow(t, -slot as OrderRow);
+      return slot > 0
+        ? openOrderRow(tables, slot as OrderRow)
+        : closedOrderRow(tables, -slot as OrderRow);
     });
     if (row === undefined) {
       // An order leaves memory only after it is on disk.
@@ -133,9 +135,9 @@ export class OwnOrders {
     offset: number,
     cursor: OwnOrdersCursor,
   ): Piece | undefined {
-    const { orderI } = this.t;
+    const { orderI } = this.tables;
     let orderRow = cursor.orderRow;
-    if (orderRow === 0) orderRow = newestOwned(this.t, owner as AccountRow);
+    if (orderRow === 0) orderRow = newestOwned(this.tables, owner as AccountRow);
     else if (!this.isStillOpen(owner, orderRow, cursor.id)) return undefined;
     const rows: OrderView[] = [];
     let passed = cursor.passed;
@@ -145,29 +147,31 @@ export class OwnOrders {
         return { rows, passed, next: { orderRow, id: orderI.slice(id, id + ID_WORDS) } };
       }
       if (this.passes(orderRow, filter)) {
-        if (passed >= offset) rows.push(openOrderRow(this.t, orderRow));
+        if (passed >= offset) rows.push(openOrderRow(this.tables, orderRow));
         passed += 1;
         if (cursor.taken + rows.length > PAGE_SIZE) return { rows, passed, next: undefined };
       }
-      orderRow = nextOwned(this.t, orderRow);
+      orderRow = nextOwned(this.tables, orderRow);
     }
     return { rows, passed, next: undefined };
   }
 
   private isStillOpen(owner: number, orderRow: OrderRow, id: Int32Array): boolean {
-    const { orderI } = this.t;
-    if (orderStatus(this.t, orderRow) !== Status.live) return false;
-    return orderOwner(this.t, orderRow) === owner && sameId(orderI, orderIdAt(orderRow), id, 0);
+    const { orderI } = this.tables;
+    if (orderStatus(this.tables, orderRow) !== Status.live) return false;
+    return (
+      orderOwner(this.tables, orderRow) === owner && sameId(orderI, orderIdAt(orderRow), id, 0)
+    );
   }
 
   private passes(orderRow: OrderRow, filter: OrderFilter): boolean {
-    const { t } = this;
-    return this.matches(filter, orderToken(t, orderRow), orderMaker(t, orderRow));
+    const { tables } = this;
+    return this.matches(filter, orderToken(tables, orderRow), orderMaker(tables, orderRow));
   }
 
   matches({ maker, market, token }: OrderFilter, ofToken: TokenRow, ofMaker: AccountRow): boolean {
     if (maker !== 0 && ofMaker !== maker) return false;
     if (token !== 0 && ofToken !== token) return false;
-    return market === 0 || tokenMarket(this.t, ofToken) === market;
+    return market === 0 || tokenMarket(this.tables, ofToken) === market;
   }
 }

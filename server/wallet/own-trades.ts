@@ -115,15 +115,15 @@ export class OwnTrades {
 
   /** Trade of a match, if the owner took part in it and it passes the filter. */
   find(owner: number, match: number, filter: TradeFilter): OwnTrade | undefined {
-    const { end, first, t } = this.index;
+    const { end, first, tables } = this.index;
     if (owner === 0 || match < first || match >= end) return undefined;
     if (this.index.matchOf(match) !== match) return undefined;
     const fills = this.fillsOf(match);
     let made = 0;
     for (let fill = match; fill < match + fills; fill++) {
-      if (fillMakerOwner(t, fillRow(t, fill)) === owner) made += 1;
+      if (fillMakerOwner(tables, fillRow(tables, fill)) === owner) made += 1;
     }
-    const isTaker = fillTakerOwner(t, fillRow(t, match)) === owner;
+    const isTaker = fillTakerOwner(tables, fillRow(tables, match)) === owner;
     const trade = { match, isTaker, made };
     if ((!isTaker && made === 0) || this.secondsOf(match) <= filter.after) return undefined;
     return this.passes(owner, trade, fills, filter) ? trade : undefined;
@@ -144,11 +144,11 @@ export class OwnTrades {
     });
     if (places.size === 0) return orders.map(() => []);
     const { index } = this;
-    const { t } = index;
-    const { fillI } = t;
+    const { tables } = index;
+    const { fillI } = tables;
     const take = (fill: number, idAt: (row: FillRow) => number): boolean => {
       if (fill >= end) return true;
-      const row = fillRow(t, fill);
+      const row = fillRow(tables, fill);
       const id = idAt(row);
       for (const i of places.get(fillI[id]!) ?? NO_PLACES) {
         const match = index.matchOf(fill);
@@ -156,7 +156,7 @@ export class OwnTrades {
           found[i]!.push(match);
         }
       }
-      return fillTime(t, row) >= oldest;
+      return fillTime(tables, row) >= oldest;
     };
     const walk = async (chain: FillChain, idAt: (row: FillRow) => number) => {
       let fill = chain.newest(owner);
@@ -173,19 +173,19 @@ export class OwnTrades {
   }
 
   private secondsOf(match: number): number {
-    const { t } = this.index;
-    return Math.floor(fillTime(t, fillRow(t, match)) / MS);
+    const { tables } = this.index;
+    return Math.floor(fillTime(tables, fillRow(tables, match)) / MS);
   }
 
   private passes(owner: number, trade: OwnTrade, fills: number, filter: TradeFilter): boolean {
     const { match } = trade;
-    const { t } = this.index;
+    const { tables } = this.index;
     if (this.secondsOf(match) >= filter.before) return false;
-    const row = fillRow(t, match);
-    const token = fillTakerToken(t, row);
-    const market = tokenMarket(t, token);
+    const row = fillRow(tables, match);
+    const token = fillTakerToken(tables, row);
+    const market = tokenMarket(tables, token);
     if (filter.market !== 0 && market !== filter.market) return false;
-    const taker = fillTaker(t, row);
+    const taker = fillTaker(tables, row);
     if (filter.taker !== 0 && taker !== filter.taker) return false;
     const wanted = {
       maker: filter.maker,
@@ -203,14 +203,14 @@ export class OwnTrades {
     fills: number,
     wanted: { maker: number; token: number; wallet: number },
   ): boolean {
-    const { t } = this.index;
+    const { tables } = this.index;
     const end = match + fills;
     let fill = match;
     while (fill < end && (wanted.maker !== 0 || wanted.token !== 0 || wanted.wallet !== 0)) {
-      const row = fillRow(t, fill);
-      const isOwn = fillMakerOwner(t, row) === owner;
-      const maker = fillMaker(t, row);
-      if (isOwn && fillMakerToken(t, row) === wanted.token) wanted.token = 0;
+      const row = fillRow(tables, fill);
+      const isOwn = fillMakerOwner(tables, row) === owner;
+      const maker = fillMaker(tables, row);
+      if (isOwn && fillMakerToken(tables, row) === wanted.token) wanted.token = 0;
       if (maker === wanted.maker) wanted.maker = 0;
       if (maker === wanted.wallet) wanted.wallet = 0;
       fill += 1;

@@ -27,19 +27,19 @@ interface ResolutionParts {
 }
 
 export class ResolutionLoop {
-  private readonly o: ResolutionParts;
+  private readonly parts: ResolutionParts;
   private running: Promise<void> | undefined;
   private isWanted = false;
   private isClosing = false;
 
   constructor(parts: ResolutionParts) {
-    this.o = parts;
+    this.parts = parts;
   }
 
   wake(): void {
     this.isWanted = true;
     this.running ??= this.run().catch((error: unknown) => {
-      this.o.log(`a resolution stopped: ${String(error)}`);
+      this.parts.log(`a resolution stopped: ${String(error)}`);
     });
   }
 
@@ -50,7 +50,7 @@ export class ResolutionLoop {
   }
 
   private async run(): Promise<void> {
-    const { seqlock, tables } = this.o;
+    const { seqlock, tables } = this.parts;
     while (this.isWanted && !this.isClosing) {
       this.isWanted = false;
       for (;;) {
@@ -65,7 +65,7 @@ export class ResolutionLoop {
   private async step(market: MarketRow): Promise<boolean> {
     const out = new CommandBuffer(STEP_WORDS);
     encodeResolveStep(out, market, RESOLVE_STEP_MAX);
-    const outcome = await sendCommands(this.o.sequencer, out.i32.slice(0, out.words));
+    const outcome = await sendCommands(this.parts.sequencer, out.i32.slice(0, out.words));
     if (typeof outcome === 'string') await sleep(AGAIN_MS);
     return outcome !== 'unavailable';
   }

@@ -23,7 +23,7 @@ import { checkRows, type Projection, project, type Seen } from './projection.ts'
 
 /** Rows in the tables between two positions of the log. */
 interface LogEvents {
-  readonly t: Tables;
+  readonly tables: Tables;
   readonly from: DerivedPosition;
   readonly to: DerivedPosition;
   /** Copies waiting ledger entries. */
@@ -31,7 +31,7 @@ interface LogEvents {
 }
 
 export interface RepairOptions {
-  readonly t: Tables;
+  readonly tables: Tables;
   /** Oldest fill of the ring at the start. */
   readonly firstFill: number;
   /** Current position in LMDB. */
@@ -53,16 +53,16 @@ abstract class FactRows implements Projection<LogEvents> {
     this.tables = tables;
   }
 
-  apply({ from, t, to }: LogEvents): void {
-    this.rows.put(this.end(from), this.end(to), this.copier(t));
+  apply({ from, tables, to }: LogEvents): void {
+    this.rows.put(this.end(from), this.end(to), this.copier(tables));
   }
 
   /** Compares with the rows that are in memory as well. */
-  verify({ firstFill, t }: Seen): string {
+  verify({ firstFill, tables }: Seen): string {
     const { name, rows } = this;
     const end = this.end(positionOf(this.tables));
-    const first = this.first(t, firstFill);
-    const copy = this.copier(t);
+    const first = this.first(tables, firstFill);
+    const copy = this.copier(tables);
     const own = Buffer.alloc(rows.rowBytes);
     let count = 0;
     for (const [sequence, row] of rows.range(0, end)) {
@@ -76,10 +76,10 @@ abstract class FactRows implements Projection<LogEvents> {
   }
 
   /** Rewrites damaged values whose rows are in memory. */
-  *repairs({ firstFill, position, t }: RepairOptions, transact: Transact, warn: Warn) {
+  *repairs({ firstFill, position, tables }: RepairOptions, transact: Transact, warn: Warn) {
     const { name, rows } = this;
     const { blockRows } = rows;
-    const first = (): number => this.first(t, firstFill);
+    const first = (): number => this.first(tables, firstFill);
     const end = (): number => this.end(position());
     for (let at = first(); at < end(); at += blockRows - (at % blockRows)) {
       yield;
@@ -87,15 +87,15 @@ abstract class FactRows implements Projection<LogEvents> {
       if (rows.isSound(from)) continue;
       const to = Math.min(end(), at + blockRows - (at % blockRows));
       if (from >= to) continue;
-      transact(() => rows.put(from, to, this.copier(t)));
+      transact(() => rows.put(from, to, this.copier(tables)));
       warn(`derived: ${name} ${from} to ${to - 1} were damaged, and are made again`);
     }
   }
 
-  protected abstract readonly copier: (t: Tables) => Copier;
+  protected abstract readonly copier: (tables: Tables) => Copier;
   protected abstract end(position: DerivedPosition): number;
   /** Rows from here on are in memory. */
-  protected abstract first(t: Tables, firstFill: number): number;
+  protected abstract first(tables: Tables, firstFill: number): number;
 }
 
 class Fills extends FactRows {
@@ -107,8 +107,8 @@ class Fills extends FactRows {
     return fills;
   }
 
-  protected first(t: Tables, firstFill: number): number {
-    return Math.max(firstFill, fillCount(t) - t.fillRows);
+  protected first(tables: Tables, firstFill: number): number {
+    return Math.max(firstFill, fillCount(tables) - tables.fillRows);
   }
 }
 
@@ -121,8 +121,8 @@ class ClosedOrders extends FactRows {
     return finished;
   }
 
-  protected first(t: Tables): number {
-    return nextReusableClosed(t);
+  protected first(tables: Tables): number {
+    return nextReusableClosed(tables);
   }
 }
 
@@ -138,8 +138,8 @@ class ClosedIds implements Projection<LogEvents> {
     this.index = new IdIndex(tables, warn);
   }
 
-  apply({ from, t, to }: LogEvents): void {
-    this.index.add(from.finished, to.finished, (sequence) => finalWord(t, sequence));
+  apply({ from, tables, to }: LogEvents): void {
+    this.index.add(from.finished, to.finished, (sequence) => finalWord(tables, sequence));
   }
 
   verify(): string {
@@ -166,12 +166,12 @@ class Entries implements Projection<LogEvents> {
   }
 
   /** Checks that numbers increase, and that each entry is of a wallet or of the node. */
-  verify({ t }: Seen): string {
+  verify({ tables }: Seen): string {
     const end = positionOf(this.tables).entries;
     let count = 0;
     for (const [number, row] of this.tables.entries.range(0, end)) {
       const { account } = entryOf(row);
-      if (account < 0 || account > accountCount(t))
+      if (account < 0 || account > accountCount(tables))
         throw new Error(`entries: row ${number} is of no wallet that the log leads to`);
       count += 1;
     }

@@ -83,10 +83,10 @@ assert(
 );
 
 export class LogProjector {
-  readonly t: Tables;
+  readonly tables: Tables;
   /** Position in LMDB. */
   written: DerivedPosition;
-  private readonly o: LogProjectorOptions;
+  private readonly options: LogProjectorOptions;
   private readonly engine: Engine;
   /** Ledger entries of the engine. */
   private readonly entries = new EntryCollector();
@@ -120,11 +120,11 @@ export class LogProjector {
   private retryAt = 0;
   private hasProblem = false;
   private readonly warn = (line: string): void => this.line('warn', line);
-  private readonly needRows = (rows: number): void => requireFreeSpace(this.o.dataDir, rows);
+  private readonly needRows = (rows: number): void => requireFreeSpace(this.options.dataDir, rows);
 
   /** Throws an Error with the reason why it cannot begin. */
   constructor(options: LogProjectorOptions, now: number) {
-    this.o = options;
+    this.options = options;
     const { dataDir, durability } = options;
     this.snapshots = new SnapshotFiles(dataDir, durability);
     this.snapshots.passOver(options.damagedSnapshots ?? []);
@@ -140,21 +140,21 @@ export class LogProjector {
       this.entries,
     );
     this.engine = begun.engine;
-    this.t = begun.engine.t;
+    this.tables = begun.engine.t;
     this.facts = new Facts(this.derived, this.warn);
     this.firstFill = begun.firstFill;
     this.snapshotted = begun.snapshot;
     this.attempted = begun.snapshot;
     this.attemptedAt = now;
-    const { firstFill, needRows, t, warn } = this;
+    const { firstFill, needRows, tables, warn } = this;
     this.refuseOther();
-    if (lastBatch(t) > this.written.sequence) this.skipGone(now);
+    if (lastBatch(tables) > this.written.sequence) this.skipGone(now);
     this.entries.drop(this.written.entries);
-    this.reader = options.read(lastBatch(t) + 1);
+    this.reader = options.read(lastBatch(tables) + 1);
     const projections = new Projections(dataDir, { durability, readOnly: false });
-    this.projector = new Projector({ t, projections, warn, needRows });
+    this.projector = new Projector({ tables, projections, warn, needRows });
     const position = (): DerivedPosition => this.written;
-    this.repairing = this.facts.repairs({ t, firstFill, position, needRows });
+    this.repairing = this.facts.repairs({ tables, firstFill, position, needRows });
   }
 
   /** Does some of the due work. Returns false if nothing is due before more is durable or time passes. */
@@ -184,7 +184,7 @@ export class LogProjector {
     // What is made again from the beginning goes on after the next start.
     this.project(durable, now + MS);
     while (this.snapshotStep());
-    const isCaughtUp = lastBatch(this.t) === durable && !this.hasProblem;
+    const isCaughtUp = lastBatch(this.tables) === durable && !this.hasProblem;
     if (isCaughtUp && durable !== this.snapshotted && this.keepNotes(now)) {
       this.beginSnapshot(now);
       while (this.snapshotStep());
@@ -206,12 +206,12 @@ export class LogProjector {
 
   /** Skips rows from before the oldest snapshot: those in the rings are stored, the rest is lost. */
   private skipGone(now: number): void {
-    const { t } = this;
+    const { tables } = this;
     const { digest, entries, fills, finished, sequence } = this.written;
     const first = {
       fills: this.firstFill,
-      finished: firstKeptClosed(t),
-      entries: ledgerTotals(t).entries,
+      finished: firstKeptClosed(tables),
+      entries: ledgerTotals(tables).entries,
     };
     const gone = (what: string, from: number, to: number): void => {
       if (to <= from) return;
@@ -256,8 +256,8 @@ export class LogProjector {
   /** Throws if the tables are at the projected batch with another digest. */
   private refuseOther(): void {
     const { digest, sequence } = this.written;
-    const { t } = this;
-    if (lastBatch(t) !== sequence || stateDigest(t) === digest) return;
+    const { tables } = this;
+    if (lastBatch(tables) !== sequence || stateDigest(tables) === digest) return;
     throw new Error(`derived: it holds batch ${sequence} of another log; remove DATA_DIR/derived`);
   }
 
@@ -268,10 +268,10 @@ export class LogProjector {
 
   /** Waiting rows of fills and closed orders. */
   private rows(): number {
-    const { t } = this;
+    const { tables } = this;
     const { fills, finished } = this.written;
     // Behind the position there are none.
-    return Math.max(0, fillCount(t) - fills + closedCount(t) - finished);
+    return Math.max(0, fillCount(tables) - fills + closedCount(tables) - finished);
   }
 
   /**
@@ -280,9 +280,9 @@ export class LogProjector {
    */
   private isPastWritten(): boolean {
     const { fills, finished, sequence } = this.written;
-    const { t } = this;
-    if (lastBatch(t) <= sequence) return true;
-    return fillCount(t) >= fills && closedCount(t) >= finished;
+    const { tables } = this;
+    if (lastBatch(tables) <= sequence) return true;
+    return fillCount(tables) >= fills && closedCount(tables) >= finished;
   }
 
   /**
@@ -290,11 +290,11 @@ export class LogProjector {
    * snapshots. Returns false if the write failed.
    */
   private keepNotes(now: number): boolean {
-    const sequence = lastBatch(this.t);
+    const sequence = lastBatch(this.tables);
     if (sequence <= this.keptTo) return true;
     try {
       this.needRows(this.notes.length);
-      this.kept.apply(this.notes, { sequence, digest: stateDigest(this.t) });
+      this.kept.apply(this.notes, { sequence, digest: stateDigest(this.tables) });
     } catch (error) {
       this.fail('keys', error as Error, now);
       return false;
@@ -307,15 +307,15 @@ export class LogProjector {
   /** Stores all waiting rows, in transactions of a bounded size; the position is in the last. */
   private commit(now: number): void {
     if (this.waitingSince === undefined || !this.isPastWritten()) return;
-    const { t } = this;
+    const { tables } = this;
     // First: who has seen the position of derived/ finds the notes of its batch.
     if (this.notes.length > 0 && !this.keepNotes(now)) return;
     try {
       while (this.rows() > ROWS_PER_COMMIT) this.commitSome(ROWS_PER_COMMIT, undefined);
-      const sequence = lastBatch(t);
-      this.commitSome(ROWS_PER_COMMIT, { sequence, digest: stateDigest(t) });
+      const sequence = lastBatch(tables);
+      this.commitSome(ROWS_PER_COMMIT, { sequence, digest: stateDigest(tables) });
       this.waitingSince = undefined;
-      if (this.hasProblem) this.o.report({ kind: 'problem', problem: undefined });
+      if (this.hasProblem) this.options.report({ kind: 'problem', problem: undefined });
       this.hasProblem = false;
     } catch (error) {
       // What it knows of runs was not written.
@@ -327,10 +327,10 @@ export class LogProjector {
 
   /** Projects fills that are in LMDB. Returns false if all are projected, or cannot be now. */
   private project(durable: number, now: number): boolean {
-    const { derived, projector, t, written } = this;
+    const { derived, projector, tables, written } = this;
     this.reach ??= durable;
     // Tables that are behind do not know every token of the fills.
-    const isBehind = lastBatch(t) < written.sequence;
+    const isBehind = lastBatch(tables) < written.sequence;
     if (this.hasProblem || !this.isProjecting || isBehind) return false;
     try {
       return projector.step(derived, written, written.sequence >= this.reach, now);
@@ -350,23 +350,23 @@ export class LogProjector {
     this.retryAt = now + RETRY_MS;
     this.waitingSince ??= now;
     const problem = `${what}: a write failed: ${message}`;
-    if (!this.hasProblem) this.o.report({ kind: 'problem', problem });
+    if (!this.hasProblem) this.options.report({ kind: 'problem', problem });
     this.hasProblem = true;
   }
 
   /** @param at position with these rows; absent if more transactions follow */
   private commitSome(rows: number, at: { sequence: number; digest: number } | undefined): void {
-    const { t, written } = this;
-    const fills = Math.min(fillCount(t), written.fills + rows);
+    const { tables, written } = this;
+    const fills = Math.min(fillCount(tables), written.fills + rows);
     const left = rows - (fills - written.fills);
-    const finished = Math.min(closedCount(t), written.finished + left);
+    const finished = Math.min(closedCount(tables), written.finished + left);
     const { digest, sequence } = at ?? written;
     // Never ahead of the position, which alone says of which batch they are.
     const entries = at === undefined ? written.entries : this.entries.end;
     const position = { sequence, digest, fills, finished, entries };
     const more = fills - written.fills + finished - written.finished + entries - written.entries;
     this.needRows(more);
-    this.facts.write({ t, from: written, to: position, entry: this.entries.copy });
+    this.facts.write({ tables, from: written, to: position, entry: this.entries.copy });
     this.entries.drop(entries);
     this.written = position;
   }
@@ -395,18 +395,21 @@ export class LogProjector {
   }
 
   private isSnapshotDue(now: number): boolean {
-    const batches = lastBatch(this.t) - this.attempted;
+    const batches = lastBatch(this.tables) - this.attempted;
     if (batches === 0) return false;
-    return batches >= this.o.imageBatches || now - this.attemptedAt >= this.o.imageSeconds * MS;
+    return (
+      batches >= this.options.imageBatches ||
+      now - this.attemptedAt >= this.options.imageSeconds * MS
+    );
   }
 
   /** Begins a snapshot. Everything before it is in LMDB: a snapshot never contains more. */
   private beginSnapshot(now: number): void {
-    const { t } = this;
-    this.attempted = lastBatch(t);
+    const { tables } = this;
+    this.attempted = lastBatch(tables);
     this.attemptedAt = now;
-    const reach = fillCount(t) - this.o.capacities.trades;
-    this.imaging = this.snapshots.save(this.t, Math.max(0, reach, this.firstFill));
+    const reach = fillCount(tables) - this.options.capacities.trades;
+    this.imaging = this.snapshots.save(this.tables, Math.max(0, reach, this.firstFill));
   }
 
   /** Writes a piece of the current snapshot. Returns false if there is none. */
@@ -418,7 +421,7 @@ export class LogProjector {
       this.snapshotted = value.sequence;
       this.line('info', `image of batch ${value.sequence}`);
       const { sequence } = value;
-      this.o.report({ kind: 'image', sequence, older: this.snapshots.list()[1]?.sequence });
+      this.options.report({ kind: 'image', sequence, older: this.snapshots.list()[1]?.sequence });
     } catch (error) {
       this.line('warn', `image: ${(error as Error).message}`);
     }
@@ -427,6 +430,6 @@ export class LogProjector {
   }
 
   private line(level: 'info' | 'warn', line: string): void {
-    this.o.report({ kind: 'line', level, line });
+    this.options.report({ kind: 'line', level, line });
   }
 }

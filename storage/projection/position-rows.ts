@@ -27,7 +27,7 @@ export interface Position {
   cost: bigint;
   /** Proceeds of shares that were bought and sold again, less their cost. */
   realised: bigint;
-  /** Of all purchases: micro-shares after fees, and their cost. */
+  /** Micro-shares of all purchases after fees, and their cost. */
   bought: bigint;
   spent: bigint;
   /** Unix milliseconds of the newest fill. */

@@ -73,12 +73,12 @@ export class Positions implements FactProjection {
   apply(events: FactEvents): void {
     const moved = new Map<number, Moved>();
     const interest = new Map<number, bigint>();
-    const hasLedger = ledgerIsOn(events.t);
-    for (const [, row] of events.entries) this.enter(events.t, entryOf(row), moved);
+    const hasLedger = ledgerIsOn(events.tables);
+    for (const [, row] of events.entries) this.enter(events.tables, entryOf(row), moved);
     for (let row = 0 as FillRow; row < events.count; row++) {
       const shares = hasLedger ? minted(events, row) : this.count(events, row, moved);
       if (shares === 0n) continue;
-      const market = tokenMarket(events.t, fillTakerToken(events, row));
+      const market = tokenMarket(events.tables, fillTakerToken(events, row));
       for (const of of [market, 0]) interest.set(of, (interest.get(of) ?? 0n) + shares);
     }
     for (const { key, newKey, position } of moved.values()) {
@@ -155,16 +155,16 @@ export class Positions implements FactProjection {
    * Applies one ledger entry. A complete set is bought and sold at the same price for each of its outcomes; the first
    * one takes the remainder.
    */
-  private enter(t: Tables, entry: Entry, moved: Map<number, Moved>): void {
+  private enter(tables: Tables, entry: Entry, moved: Map<number, Moved>): void {
     const { account, cash, cause, shares, time, token } = entry;
     if (token === 0) return;
     const position = this.moved(moved, account, token);
     const size = BigInt(Math.abs(shares));
     let paid = BigInt(Math.abs(cash));
     if (cause === EntryCause.split || cause === EntryCause.merge) {
-      const outcomes = BigInt(marketTokens(t, tokenMarket(t, token)));
+      const outcomes = BigInt(marketTokens(tables, tokenMarket(tables, token)));
       const each = size / outcomes;
-      paid = tokenOutcome(t, token) === 0 ? size - each * (outcomes - 1n) : each;
+      paid = tokenOutcome(tables, token) === 0 ? size - each * (outcomes - 1n) : each;
     }
     trade(position, shares > 0, size, paid);
     position.time = time;

@@ -16,7 +16,7 @@ import type { BinaryTable, RootDatabase } from '../kv/lmdb.ts';
 /** State of the log with which verify() compares rows. */
 export interface Seen {
   /** Tables after the last batch. */
-  readonly t: Tables;
+  readonly tables: Tables;
   readonly last: number;
   /** Digests after each batch of the log. */
   readonly digests: ReadonlyMap<number, number>;
@@ -45,7 +45,7 @@ export interface FactProjection extends Projection<FactEvents> {
 
 /** Fills in order, rows [0, count) as those of the engine's ring; entries in order. */
 export interface FactEvents {
-  readonly t: Tables;
+  readonly tables: Tables;
   readonly count: number;
   readonly fillI: Int32Array;
   readonly fillF: Float64Array;

@@ -31,7 +31,7 @@ type FactTables = Pick<DerivedTables, 'entries' | 'fills'>;
 type FactEnds = Pick<DerivedPosition, 'entries' | 'fills'>;
 
 export interface ProjectorOptions {
-  readonly t: Tables;
+  readonly tables: Tables;
   readonly projections: Projections;
   readonly warn: (line: string) => void;
   /** Throws if the disk may lack space for a transaction of so many rows. */
@@ -39,7 +39,7 @@ export interface ProjectorOptions {
 }
 
 export class Projector {
-  private readonly o: ProjectorOptions;
+  private readonly options: ProjectorOptions;
   /** Time of the next transaction, and true if fills wait for it. */
   private restsUntil = Number.NEGATIVE_INFINITY;
   private isWaiting = false;
@@ -49,7 +49,7 @@ export class Projector {
   private readonly fillF = new Float64Array(this.rows.buffer);
 
   constructor(options: ProjectorOptions) {
-    this.o = options;
+    this.options = options;
   }
 
   /**
@@ -59,7 +59,7 @@ export class Projector {
    * @param now unix milliseconds
    */
   step(facts: FactTables, ends: FactEnds, isReached: boolean, now: number): boolean {
-    const { projections, warn } = this.o;
+    const { projections, warn } = this.options;
     // A reader that finds damage removes the position.
     projections.root.resetReadTxn();
     const position = projections.position();
@@ -91,12 +91,12 @@ export class Projector {
   }
 
   close(): void {
-    void this.o.projections.close();
+    void this.options.projections.close();
   }
 
   private fillsPerCommit(): number {
     try {
-      this.o.needRows(ROWS_PER_FILL * FILLS_PER_COMMIT);
+      this.options.needRows(ROWS_PER_FILL * FILLS_PER_COMMIT);
       return FILLS_PER_COMMIT;
     } catch {
       return FILLS_PER_SMALL_COMMIT;
@@ -104,8 +104,8 @@ export class Projector {
   }
 
   private empty(end: number): void {
-    if (end > 0) this.o.warn(`projections: made again from fills 0 to ${end - 1}`);
-    this.o.projections.empty(false);
+    if (end > 0) this.options.warn(`projections: made again from fills 0 to ${end - 1}`);
+    this.options.projections.empty(false);
   }
 
   private take(
@@ -114,7 +114,7 @@ export class Projector {
     ends: FactEnds,
     isReached: boolean,
   ): void {
-    const { needRows, projections, t } = this.o;
+    const { needRows, projections, tables } = this.options;
     const most = this.fillsPerCommit();
     const to = Math.max(from, Math.min(ends.fills, from + most));
     const toEntry = Math.max(fromEntry, Math.min(ends.entries, fromEntry + most));
@@ -129,13 +129,13 @@ export class Projector {
       crc: crcOf(fills, to),
     };
     const { fillF, fillI } = this;
-    projections.write({ t, count, fillI, fillF, entries: rows }, position);
+    projections.write({ tables, count, fillI, fillF, entries: rows }, position);
     this.miss('fills', to - from - count);
     this.miss('entries', toEntry - fromEntry - rows.length);
   }
 
   private miss(what: string, missing: number): void {
     if (missing === 0) return;
-    this.o.warn(`projections: ${missing} ${what} are gone, and what they brought about`);
+    this.options.warn(`projections: ${missing} ${what} are gone, and what they brought about`);
   }
 }

@@ -32,13 +32,17 @@ export async function verifyDerived(dataDir: string, seen: Seen): Promise<{ text
 
 function checkPosition(position: DerivedPosition, seen: Seen): void {
   const { digest, entries, fills, finished, sequence } = position;
-  const { digests, last, t } = seen;
+  const { digests, last, tables } = seen;
   if (sequence > last) throw new Error(`it holds batch ${sequence}, the log ends with ${last}`);
   const expected = digests.get(sequence);
   if (expected !== undefined && expected !== digest) {
     throw new Error(`its digest after batch ${sequence} is ${digest}, that of the log ${expected}`);
   }
-  if (fills > fillCount(t) || finished > closedCount(t) || entries > ledgerTotals(t).entries) {
+  if (
+    fills > fillCount(tables) ||
+    finished > closedCount(tables) ||
+    entries > ledgerTotals(tables).entries
+  ) {
     throw new Error('it holds more fills, closed orders or entries than the log leads to');
   }
 }
@@ -49,7 +53,7 @@ export async function verifyProjections(dataDir: string, seen: Seen): Promise<{ 
   try {
     const position = projections.position();
     if (position === undefined) return { text: 'cannot be used: made again at the next start' };
-    const fills = fillCount(seen.t);
+    const fills = fillCount(seen.tables);
     if (position.end > fills) {
       throw new Error(`they follow from ${position.end} fills, there are ${fills}`);
     }

@@ -43,7 +43,7 @@ export class Volumes implements FactProjection {
     const hours = new Changed(this.hours, HOUR_PARTS);
     let hour = 0;
     for (let row = 0 as FillRow; row < fills.count; row++) {
-      const market = tokenMarket(fills.t, fillTakerToken(fills, row));
+      const market = tokenMarket(fills.tables, fillTakerToken(fills, row));
       const part = Math.floor(fillTime(fills, row) / PART_MS);
       const collateral = fillTakerCollateral(fills, row);
       hour = Math.floor(part / HOUR_PARTS);
