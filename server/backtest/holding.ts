@@ -1,6 +1,6 @@
 /**
  * Position of a strategy in one market, in shares of its first outcome. A share of the second counts as one sold,
- * because both together are cash. Average cost and realized profit. Formulas: docs/paper.md#figures-of-a-backtest
+ * because both together are cash. Average cost and realized profit. Formulas: docs/guides/paper-and-backtests.md#figures-of-a-backtest
  */
 export class Holding {
   /** Micro-shares of the first outcome less those of the second. */

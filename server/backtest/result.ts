@@ -1,7 +1,7 @@
 /**
  * Result of a backtest: data alone. Amounts are units of collateral, sizes shares, times unix milliseconds. Each
  * amount is a whole number of micro-units, divided by a million at the end. Formulas:
- * docs/paper.md#figures-of-a-backtest
+ * docs/guides/paper-and-backtests.md#figures-of-a-backtest
  */
 import type { Side } from './strategy.ts';
 

@@ -57,7 +57,7 @@ const NO_MARKET = 0;
 /** Name of all markets. */
 const GLOBAL = 'GLOBAL';
 const POSITIONS_UNREADY = errorBody(
-  'positions are being derived',
+  'BEING_DERIVED',
   'they are made anew from the fills, in the order of seconds; ask again',
 );
 

@@ -25,7 +25,7 @@ import {
 } from '../../engine/tables/capacities.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import { ControlRecordStore } from '../control-records/control-record-store.ts';
-import { type Note, notesOf } from '../control-records/control-records.ts';
+import { type ControlRecord, controlRecordsOf } from '../control-records/control-records.ts';
 import { requireFreeSpace } from '../files/disk-room.ts';
 import { Damage } from '../kv/checksum.ts';
 import type { Log, LogEntry, LogReader } from '../log/log.ts';
@@ -94,7 +94,7 @@ export class LogProjector {
   private readonly kept: ControlRecordStore;
   /** Batch up to which control records are in keys/, and those behind it that wait. */
   private keptTo: number;
-  private notes: Note[] = [];
+  private records: ControlRecord[] = [];
   private facts: Facts;
   private readonly projector: Projector;
   /** Newest batch that was durable at the first step. */
@@ -165,7 +165,7 @@ export class LogProjector {
     const wantsSnapshot =
       this.imaging === undefined && this.isPastWritten() && this.isSnapshotDue(now);
     if (isDue || wantsSnapshot || this.isFull()) this.commit(now);
-    if (wantsSnapshot && !this.hasProblem && this.keepNotes(now)) this.beginSnapshot(now);
+    if (wantsSnapshot && !this.hasProblem && this.applyControlRecords(now)) this.beginSnapshot(now);
     const isProjecting = this.project(durable, now);
     this.watch(durable, now);
     const isRepairing = this.repairStep();
@@ -185,7 +185,7 @@ export class LogProjector {
     this.project(durable, now + MS);
     while (this.snapshotStep());
     const isCaughtUp = lastBatch(this.tables) === durable && !this.hasProblem;
-    if (isCaughtUp && durable !== this.snapshotted && this.keepNotes(now)) {
+    if (isCaughtUp && durable !== this.snapshotted && this.applyControlRecords(now)) {
       this.beginSnapshot(now);
       while (this.snapshotStep());
     }
@@ -245,7 +245,7 @@ export class LogProjector {
       this.entries.time = record.time;
       replay(this.engine, entry, record);
       this.pending = undefined;
-      if (entry.sequence > this.keptTo) this.notes.push(...notesOf(record.i32));
+      if (entry.sequence > this.keptTo) this.records.push(...controlRecordsOf(record.i32));
       applied += 1;
       this.refuseOther();
       if (entry.sequence > this.written.sequence) this.waitingSince ??= now;
@@ -263,7 +263,7 @@ export class LogProjector {
 
   /** Returns true if waiting rows suffice for a transaction. */
   private isFull(): boolean {
-    return this.rows() + this.entries.count + this.notes.length >= ROWS_PER_COMMIT;
+    return this.rows() + this.entries.count + this.records.length >= ROWS_PER_COMMIT;
   }
 
   /** Waiting rows of fills and closed orders. */
@@ -289,18 +289,18 @@ export class LogProjector {
    * Stores control records up to the applied batch. It precedes every snapshot, because the log is trimmed behind
    * snapshots. Returns false if the write failed.
    */
-  private keepNotes(now: number): boolean {
+  private applyControlRecords(now: number): boolean {
     const sequence = lastBatch(this.tables);
     if (sequence <= this.keptTo) return true;
     try {
-      this.needRows(this.notes.length);
-      this.kept.apply(this.notes, { sequence, digest: stateDigest(this.tables) });
+      this.needRows(this.records.length);
+      this.kept.apply(this.records, { sequence, digest: stateDigest(this.tables) });
     } catch (error) {
       this.fail('keys', error as Error, now);
       return false;
     }
     this.keptTo = sequence;
-    this.notes = [];
+    this.records = [];
     return true;
   }
 
@@ -308,8 +308,8 @@ export class LogProjector {
   private commit(now: number): void {
     if (this.waitingSince === undefined || !this.isPastWritten()) return;
     const { tables } = this;
-    // First: who has seen the position of derived/ finds the notes of its batch.
-    if (this.notes.length > 0 && !this.keepNotes(now)) return;
+    // First: who has seen the position of derived/ finds the control records of its batch.
+    if (this.records.length > 0 && !this.applyControlRecords(now)) return;
     try {
       while (this.rows() > ROWS_PER_COMMIT) this.commitSome(ROWS_PER_COMMIT, undefined);
       const sequence = lastBatch(tables);

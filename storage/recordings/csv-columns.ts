@@ -1,6 +1,6 @@
 /**
  * Columns of a CSV file of books and trades: names and rules of cells. The reader (csv-form.ts), its errors and
- * docs/paper.md#csv use this table.
+ * docs/guides/paper-and-backtests.md#csv use this table.
  *
  * Pure; any thread.
  */
