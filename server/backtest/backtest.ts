@@ -86,7 +86,6 @@ export async function backtest(
   return await run.end(decreases().count);
 }
 
-/** Converts dates to unix milliseconds. */
 function timesOf(options: BacktestOptions): { readonly from?: number; readonly to?: number } {
   const times = Object.entries({ from: options.from, to: options.to }).flatMap(([name, time]) => {
     if (time === undefined) return [];

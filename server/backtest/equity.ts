@@ -11,7 +11,6 @@ const POINTS_MAX = 2_000;
 
 export class EquityCurve {
   readonly series = new Series(4, POINTS_MAX, 3);
-  /** Days with an entry. Equity does not change on the others. */
   readonly days: Day[] = [];
   /** Days between the first and the last one that are not in `days`. */
   quietDays = 0;
@@ -46,7 +45,6 @@ export class EquityCurve {
     return this.worst;
   }
 
-  /** Ends the current day. Nothing is added after it. */
   end(): void {
     if (!Number.isNaN(this.day)) this.closeDay();
   }

@@ -140,7 +140,6 @@ export class Exchange {
   private time = 1;
   private requests = 0;
   private seen = 0;
-  /** Id of the current order. Commands copy it. */
   private readonly order = keyOf(ID_WORDS, 2, 0);
 
   constructor(cash: number) {
@@ -157,7 +156,6 @@ export class Exchange {
     return this.time;
   }
 
-  /** Sets the clock. Orders that expire end. */
   at(time: number): void {
     this.time = Math.max(time, this.time);
     const due = earliestDue(this.tables);
@@ -347,7 +345,6 @@ function takerFill(tables: Tables, row: FillRow): OwnFill {
   };
 }
 
-/** Builds a key of `words` words from a kind and a number. */
 function keyOf(words: number, kind: number, number: number): Int32Array {
   const key = new Int32Array(words);
   key[0] = kind;

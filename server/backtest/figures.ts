@@ -5,7 +5,6 @@ import { MID_PARTS, type TradedMarket } from './markets.ts';
 import type { EquityRows, Figures, FillRow, MarketResult } from './result.ts';
 import type { NotedFill, StrategyVenue } from './venue.ts';
 
-/** Counts collected while the strategy ran. */
 export interface Counted {
   readonly fills: readonly NotedFill[];
   readonly turnover: number;

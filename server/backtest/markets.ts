@@ -45,7 +45,6 @@ export class TradedMarket implements Market {
   readonly shares: [number, number] = [0, 0];
   /** Micro-units received from this market, net of fees; negative if more was paid. */
   flow = 0;
-  /** Value of the shares at the last valuation, in micro-units. */
   value = 0;
   fills = 0;
   /** Sum of the source's best bid and best ask, in MID_PARTS; NaN before the first pair. */

@@ -50,7 +50,6 @@ export class OwnOrder implements Order {
     this.reason = REJECTS[reason].text;
   }
 
-  /** @param reason EndReason */
   end(reason: number): void {
     this.state = END_STATES[reason] ?? 'ended';
   }

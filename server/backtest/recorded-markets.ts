@@ -23,7 +23,6 @@ export interface MarketTerms {
 }
 
 export interface RecordedMarket extends MarketNames, MarketTerms {
-  /** Weights of the outcomes; undefined while uncertain. */
   readonly payout: Payout | undefined;
 }
 

@@ -15,11 +15,9 @@ export type RecordingSource =
   | AsyncIterable<RecordingEntry>;
 
 export interface Recorded {
-  /** First tokens of the markets whose trades are inferred. */
   readonly inferred: readonly string[];
   /** Batches, because awaiting each entry costs more than many strategies do. */
   readonly batches: AsyncIterable<readonly RecordingEntry[]>;
-  /** Decreases of time among the entries read so far. */
   readonly decreases: () => Decreases;
 }
 

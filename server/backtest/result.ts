@@ -18,12 +18,10 @@ export interface BacktestResult {
   /** Begin of the strategy and the last line; undefined = it never began. */
   readonly from: number | undefined;
   readonly to: number | undefined;
-  /** Lines of the recording in that time. */
   readonly messages: number;
   readonly settings: RunSettings;
   readonly figures: Figures;
   readonly equity: EquityRows;
-  /** Days with an entry. Equity does not change on others. */
   readonly days: readonly Day[];
   readonly fills: readonly FillRow[];
   readonly markets: readonly MarketResult[];
@@ -54,18 +52,15 @@ export interface Figures {
   /** Sum of price x size. */
   readonly turnover: number;
   readonly fees: number;
-  /** Fills and payouts that closed shares. */
   readonly closings: number;
   /** Share of the closings that had a profit; undefined without closings. */
   readonly hitRate: number | undefined;
-  /** Largest value of the positions. */
   readonly inventoryMax: number;
 }
 
 export interface Day {
   /** Date in UTC, as in 2026-11-23. */
   readonly day: string;
-  /** Equity at the end of the day. */
   readonly equity: number;
   /** Equity at the end of the day relative to that at its beginning, less 1. */
   readonly return: number;
@@ -86,7 +81,6 @@ export interface EquityRows {
   readonly equity: readonly number[];
   readonly cash: readonly number[];
   readonly positions: readonly number[];
-  /** Largest drawdown of its period. */
   readonly drawdown: readonly number[];
 }
 
@@ -103,7 +97,6 @@ export interface FillRow {
   readonly order: number;
   readonly cash: number;
   readonly position: number;
-  /** Realized profit. */
   readonly brought: number | undefined;
 }
 
@@ -114,7 +107,6 @@ export interface MarketResult {
   readonly tokens: readonly string[];
   readonly fills: number;
   readonly profit: number;
-  /** Shares of each outcome at the end. */
   readonly shares: readonly [number, number];
   readonly payout: readonly number[] | undefined;
   readonly times: readonly number[];

@@ -41,10 +41,8 @@ export class Run {
   private from: number | undefined;
   /** Running function of the strategy; '' = none. */
   private calling = '';
-  /** Open promises that functions of the strategy returned. */
   private unsettled = 0;
   private onSettled = (): void => undefined;
-  /** Error of the first rejected promise. */
   private rejection: StrategyError | undefined;
 
   constructor(
@@ -62,7 +60,6 @@ export class Run {
     this.curve = new EquityCurve(settings.cash * MICRO);
   }
 
-  /** Starts the strategy once. Earlier entries are applied already. */
   begin(time: number): void {
     if (this.from !== undefined) return;
     this.guarded(() => {
@@ -78,7 +75,6 @@ export class Run {
     });
   }
 
-  /** Runs what is due before the entry, then the entry. */
   take(entry: RecordingEntry): void {
     if (this.rejection !== undefined) throw this.rejection;
     try {
@@ -210,7 +206,6 @@ export class Run {
     this.returned(this.strategy.onFill?.(fill, this.venue));
   }
 
-  /** Revalues a market after a change of its price or of the position. */
   private mark(market: TradedMarket): void {
     const time = this.exchange.now;
     const { cashTotal } = this.venue;

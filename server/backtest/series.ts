@@ -26,7 +26,6 @@ export class Series implements SeriesRows {
     this.largest = largest;
   }
 
-  /** Adds a row, at a time that is not before the last one. */
   add(time: number, ...values: readonly number[]): void {
     const last = this.times.length - 1;
     if (last > 0 && this.isSame(this.times[last]!, time)) this.replace(last, time, values);

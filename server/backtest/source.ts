@@ -36,7 +36,6 @@ import type { RunSettings } from './result.ts';
 import type { Trade } from './strategy.ts';
 import type { StrategyVenue } from './venue.ts';
 
-/** Event of a line of the recording for a strategy. */
 export type Heard =
   | { readonly kind: 'market' | 'book'; readonly market: TradedMarket }
   | { readonly kind: 'trade'; readonly trade: Trade };
@@ -51,9 +50,7 @@ const FLAGS = { open: MarketFlag.tradable, halted: 0, closed: MarketFlag.ended }
 const NOTHING: readonly Heard[] = [];
 
 export class Source {
-  /** Refused commands. */
   refused = 0;
-  /** Unreadable messages. They changed nothing. */
   damaged = 0;
   private readonly exchange: Exchange;
   private readonly venue: StrategyVenue;
@@ -105,7 +102,6 @@ export class Source {
     return heard;
   }
 
-  /** Finds the market that has one of its tokens, or its name. */
   private knownBy({ id, tokens }: RecordedMarket): Mirrored | undefined {
     const token = tokens.find((one) => this.byToken.has(one));
     return token === undefined ? this.byId.get(id) : this.byToken.get(token);

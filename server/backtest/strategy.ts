@@ -13,7 +13,6 @@ export interface Strategy {
   readonly name?: string;
   /** Milliseconds of the recording between calls of onTime. */
   readonly everyMs?: number;
-  /** Called before the first message. */
   onStart?(venue: Venue): void;
   /** A market can be traded from now on. onStart sees no market that the recording has not named yet. */
   onMarket?(market: Market, venue: Venue): void;
@@ -26,7 +25,6 @@ export interface Strategy {
   /** An order of the strategy reached the venue, was refused, or ended. */
   onOrder?(order: Order, venue: Venue): void;
   onTime?(venue: Venue): void;
-  /** A market resolved and paid. */
   onResolved?(market: Market, venue: Venue): void;
   /** Called after the last message. Orders are no longer accepted. */
   onEnd?(venue: Venue): void;
@@ -34,7 +32,6 @@ export interface Strategy {
 
 /** The broker of one account. */
 export interface Venue {
-  /** Unix milliseconds of the recording. */
   readonly now: number;
   readonly markets: readonly Market[];
   /** Places an order. It arrives after `latencyMs`; `state` of the result changes with it. */

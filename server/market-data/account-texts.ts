@@ -23,7 +23,6 @@ export const NIL_UUID = '00000000-0000-0000-0000-000000000000';
 
 export interface TokenNames {
   readonly market: string;
-  /** Decimal uint256. */
   readonly asset_id: string;
   /** Label of the outcome; '' if the catalog does not list the market. */
   readonly outcome: string;
@@ -65,7 +64,6 @@ export class AccountTexts {
     return names;
   }
 
-  /** Address text with its EIP-55 checksum. */
   wallet(account: AccountRow): string {
     const known = this.wallets.get(account);
     if (known !== undefined) return known;

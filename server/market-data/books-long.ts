@@ -19,7 +19,6 @@ const [OPEN, COMMA, CLOSE] = ['[', ',', ']'].map((text) => Buffer.from(text)) as
 
 export interface LongBooksParts {
   readonly renderer: BookRenderer;
-  /** Calls back when the current batches are done. */
   readonly whenBatchesDone: (callback: () => void) => void;
   readonly isGone: () => boolean;
 }

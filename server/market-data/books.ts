@@ -226,7 +226,6 @@ export function renderBooks(
   return bytes > ANSWER_BYTES_MAX && count > 1 ? LONG : joined(parts, count);
 }
 
-/** Renders a book that is not cached, and the requested book of its complement. */
 function renderWanted(
   renderer: BookRenderer,
   request: TokenRequest,

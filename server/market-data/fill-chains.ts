@@ -9,7 +9,6 @@
 export const NONE = -1;
 
 export interface FillWindow {
-  /** Oldest visible fill sequence. */
   readonly first: number;
   /** Row of a fill = fill sequence & mask: `&` takes the low 32 bits of any exact whole number. */
   readonly mask: number;
@@ -55,7 +54,6 @@ export class FillChain {
   }
 }
 
-/** A match in which an account took part. */
 export interface AccountMatch {
   readonly match: number;
   readonly isTaker: boolean;
@@ -63,7 +61,6 @@ export interface AccountMatch {
   readonly made: readonly number[];
 }
 
-/** Merges both chains of an account: its matches, newest first. */
 export function* matchesOf(
   window: FillWindow,
   takenChain: FillChain,

@@ -23,7 +23,6 @@ export function marketByCondition(tables: Tables, text: string): MarketRow | 0 {
   return findMarket(tables, bytesToWords(conditionBytes, condition), 0);
 }
 
-/** Finds several condition ids and skips unknown ones. */
 export function marketsByConditions(
   tables: Tables,
   texts: readonly string[],
@@ -42,7 +41,6 @@ export function accountByAddress(tables: Tables, text: string): AccountRow | 0 {
   return findAccount(tables, bytesToWords(addressBytes, address), 0);
 }
 
-/** Tokens of a market in the order of its outcomes. */
 export function tokensOfMarket(tables: Tables, market: MarketRow): TokenRow[] {
   const first = marketFirstToken(tables, market);
   const length = marketTokens(tables, market);

@@ -36,7 +36,6 @@ export interface HistoryRouteParts {
   readonly tables: Tables;
   readonly texts: TokenTexts;
   readonly history: HistoryService;
-  /** Unix milliseconds. */
   readonly now: () => number;
 }
 

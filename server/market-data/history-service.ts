@@ -26,7 +26,6 @@ import { MarketVolumes } from './volumes.ts';
 
 export interface HistoryOptions {
   readonly tables: Tables;
-  /** All recovered fills. */
   readonly fills: StoredFills;
   /** `undefined` if there are none and none can be made. */
   readonly projections: Projections | undefined;
@@ -43,7 +42,6 @@ export class HistoryService {
   readonly prices: PriceHistory;
   readonly volumes: MarketVolumes;
   private readonly options: HistoryOptions;
-  /** End of the counted fill sequences. */
   private end: number;
   private readonly timer: NodeJS.Timeout;
 
@@ -75,7 +73,6 @@ export class HistoryService {
     this.end = end;
   }
 
-  /** Drops fills from memory that are projected. */
   forget(): void {
     this.prices.forget(this.end);
   }

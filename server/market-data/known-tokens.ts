@@ -22,7 +22,6 @@ import type { TokenRow } from '../../engine/tables/units.ts';
 import { nextIteration } from '../common/event-loop.ts';
 import { decimalToWords, wordsToDecimal } from '../common/uint256.ts';
 
-/** A version of a book as JSON. */
 export interface Rendered {
   /** Even: no writer was changing the book. */
   readonly version: number;
@@ -36,7 +35,6 @@ export const CELL_BYTES = 128;
 export const CELL_HEAD = '{"token_id":"';
 /** Cached books of a token: both sides, bids, asks. */
 export const BOOKS_EACH = 3;
-/** A version that no complete book has. */
 const NO_VERSION = 1;
 
 /** Digits that are hashed. Ids are hashes, so their first digits differ. A shorter id is found by its string. */
@@ -61,13 +59,11 @@ export class KnownTokens {
   readonly slots: Int32Array;
   /** Index of a book's version in bookI. */
   readonly versionAt: Int32Array;
-  /** Number of digits of an id. */
   readonly lengths: Uint8Array;
   readonly cells: DataView<ArrayBuffer>;
   /** Version shown by a cell, and the length of its text; 0 = never traded. */
   readonly lastVersions: Int32Array;
   readonly lastBytes: Uint8Array;
-  /** BOOKS_EACH of each token. */
   readonly books: (Rendered | undefined)[] = [];
   private readonly tables: Tables;
   private readonly byId = new Map<string, number>();

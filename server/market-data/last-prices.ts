@@ -74,7 +74,6 @@ function renderLast(tables: Tables, known: KnownTokens, token: number): boolean 
   return false;
 }
 
-/** Writes the text after the id. Returns the length of the whole. */
 function writeCell({ cells, lengths }: KnownTokens, token: number, price: Pips, side: number) {
   const after = CELL_HEAD.length + lengths[token]!;
   const text = `","price":"${pipsText(price)}","side":"${side === 0 ? 'BUY' : 'SELL'}"},`;

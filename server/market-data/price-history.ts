@@ -28,7 +28,6 @@ export class PriceHistory {
   private older: Recent;
   private newer: Recent;
 
-  /** @param from fills before it are on disk */
   constructor(projections: Projections | undefined, from: number) {
     this.projections = projections;
     this.older = { from, tokens: new TokenMinutes() };

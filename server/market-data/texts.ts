@@ -12,7 +12,6 @@ import type { MarketRow, TokenRow } from '../../engine/tables/units.ts';
 import { wordsToHex } from '../common/uint256.ts';
 import { KnownTokens, UNKNOWN } from './known-tokens.ts';
 
-/** Catalog fields of a market in a trade row. */
 export interface MarketInfo {
   readonly question: string;
   readonly slug: string;
@@ -26,7 +25,6 @@ export interface MarketInfo {
   readonly tokenIds?: readonly string[];
 }
 
-/** Catalog fields of a market for the stream message new_market. */
 export interface MarketLifecycle extends Pick<MarketInfo, 'question' | 'slug' | 'outcomes'> {
   readonly description: string;
   readonly event: {
@@ -121,7 +119,6 @@ export class TokenTexts {
     return this.lookup(market);
   }
 
-  /** Constant parts of the trade rows of a token, with the catalog fields of its market. */
   trade(token: TokenRow, info: MarketInfo | undefined): TradeTexts {
     const market = tokenMarket(this.tables, token);
     const known = this.trades.get(token);

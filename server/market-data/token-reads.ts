@@ -43,7 +43,6 @@ export class TokenReads {
     this.wanted = new TokenRequest(this.texts.known);
   }
 
-  /** Handler about the token of its query. */
   ofToken<Query extends TokenQuery>(
     unknown: string,
     render: (token: TokenRow, query: Query) => Rendered,
@@ -66,7 +65,6 @@ export class TokenReads {
     });
   }
 
-  /** Handler about the tokens of its body, in their order. */
   ofMany(
     render: (tokens: string[], sides: ('' | 'BUY' | 'SELL')[]) => string | undefined,
   ): Handler<unknown> {
@@ -130,7 +128,6 @@ export class TokenReads {
     return `{${[...members].map(([id, text]) => `"${id}":${text}`).join(',')}}`;
   }
 
-  /** Answers now, or after the current batch. */
   private answer(context: RequestContext, render: () => Rendered): void {
     if (context.aborted) return;
     const rendered = render();

@@ -44,7 +44,6 @@ const SPACE = 0x20;
 const B = 0x42;
 const S = 0x53;
 
-/** The body has another form than the usual one. */
 const OTHER = -1;
 
 export class TokenRequest {

@@ -25,7 +25,6 @@ import type { TradesIndex } from './trades-index.ts';
 import type { TradesQuery } from './trades-schemas.ts';
 import { ROW_DOUBLES, Row, TradesSelector } from './trades-select.ts';
 
-/** Rows read without a pause. */
 const READ_PER_TURN = 1_024;
 /** Rows copied without a pause. A new row counts for as many: it needs digests and perhaps a look-up of its market. */
 const COPIED_PER_TURN = 1_024;
@@ -80,7 +79,6 @@ class TextCache {
     this.texts = Buffer.from(new SharedArrayBuffer(CACHE_ENTRIES * length));
   }
 
-  /** Copies the text of `key` to `out`. Returns the position after it. */
   put(key: number, out: Uint8Array, at: number): number {
     const entry = key & (CACHE_ENTRIES - 1);
     const { length, texts } = this;
@@ -253,7 +251,6 @@ export class TradesRenderer {
     return true;
   }
 
-  /** Renders and caches the row whose numbers begin at `row`. */
   private write(
     page: Page,
     key: number,
@@ -306,7 +303,6 @@ function append(page: Page, row: Uint8Array): void {
   page.used = put(row, page.bytes, page.used);
 }
 
-/** Makes room for so many more bytes, and for the bracket. */
 function grow(page: Page, more: number): void {
   const grown = Buffer.allocUnsafeSlow(2 * (page.used + more));
   page.bytes.copy(grown, 0, 0, page.used);

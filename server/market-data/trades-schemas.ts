@@ -52,7 +52,6 @@ export const TradesAnswer = Type.Array(Type.Object(TradeRow, { additionalPropert
 
 /** Bound of limit and of offset: docs/protocol.md#public-trades. */
 export const PAGE_MAX = 10_000;
-/** A value that no amount in a query has. */
 const ABSENT = -1;
 
 const FIELDS = {
@@ -78,7 +77,6 @@ const NO_AMOUNT = errorBody(
   { text: 'invalid_field: filterAmount' },
 );
 
-/** Refuses unknown names, unless the caller accepts them. */
 export const TRADES_QUERY: QuerySpec<TradesQuery> = {
   schema: QUERY.schema,
   parse(text, fromPath, ignored) {

@@ -39,7 +39,6 @@ import { NewestHeap } from './newest-heap.ts';
 import { type TradesIndex, walletRows } from './trades-index.ts';
 import { PAGE_MAX, type TradesQuery } from './trades-schemas.ts';
 
-/** Columns of a row that is read. */
 export const Row = {
   match: 0,
   /** Unix milliseconds. */
@@ -62,7 +61,6 @@ const MICRO_PER_PIP = MICRO / PIPS_PER_UNIT;
 const MATCHES_PER_TURN = 4_096;
 const LINKS_PER_TURN = 2_048;
 
-/** Runs one query at a time. */
 export class TradesSelector {
   readonly index: TradesIndex;
   readonly keys = new Float64Array(PAGE_MAX);
@@ -103,12 +101,10 @@ export class TradesSelector {
     return this.count;
   }
 
-  /** Drops rows that left the window after they were found. */
   private forgetLost(): void {
     while (this.count > 0 && !this.isShown(this.keys[this.count - 1]!)) this.count -= 1;
   }
 
-  /** Returns true while a selected row and its match are in the window. */
   isShown(key: number): boolean {
     const { first } = this.index;
     return Math.floor(key / 2) >= first && this.matchOf(key) >= first;

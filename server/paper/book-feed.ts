@@ -20,14 +20,12 @@ export interface FeedParts {
   readonly graceMs: number;
   /** Applies steps to the engine. Resolves with the reason for a new snapshot, if one is needed. */
   readonly apply: (steps: readonly SourceStep[]) => Promise<StaleReason | undefined>;
-  /** Requests a snapshot, which is passed to `snapshot`. */
   readonly wanted: () => void;
   readonly onStale: (reason: StaleReason) => void;
   /** Returns true if the source hashes books as this node does. */
   readonly checksHashes: () => boolean;
 }
 
-/** State of a book when a snapshot is requested. */
 export interface FeedMark {
   readonly newestAt: number;
   readonly staleCount: number;
@@ -46,7 +44,6 @@ export class BookFeed {
   private staleCount = 0;
   private isWithdrawn = false;
   private grace: NodeJS.Timeout | undefined;
-  /** Messages received while the book was stale. */
   private waiting: SourceStep[] = [];
   /** Time of the newest message about levels. An older snapshot is refused. */
   private newestAt = 0;
@@ -69,7 +66,6 @@ export class BookFeed {
     return this.reason;
   }
 
-  /** Unix milliseconds. */
   get staleSince(): number {
     return this.since;
   }
@@ -82,7 +78,6 @@ export class BookFeed {
     return { newestAt: this.newestAt, staleCount: this.staleCount };
   }
 
-  /** Takes the next message of the stream. */
   take(message: BookStep | SourceSnapshot): void {
     if (message.kind === 'print') {
       this.follow([message]);

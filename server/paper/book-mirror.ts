@@ -44,7 +44,6 @@ export interface MirrorParts {
   readonly node: MirrorTarget;
   /** Applies resolutions of the source to the ledger. Resolves with the conditions that need no more. */
   readonly settle: (conditions: readonly string[]) => Promise<readonly string[]>;
-  /** Most updates of a book in a second. */
   readonly rate: number;
   readonly refreshMs: number;
   readonly graceMs?: number;
@@ -80,7 +79,6 @@ export class BookMirror {
     STALE_REASON_NAMES.map((reason) => [reason, 0]),
   );
   private readonly closing = new AbortController();
-  /** Conditions of ended markets that are not settled here yet. */
   private readonly awaited = new Set<string>();
   /** Markets traded in an earlier run and not checked yet. */
   private traded: readonly string[];
@@ -197,7 +195,6 @@ export class BookMirror {
     return this.absent === 0;
   }
 
-  /** Logs the chosen markets without a book when they changed. */
   private logLeftOut(chosen: readonly SourceMarket[]): void {
     const others = chosen.filter((market) => !market.isClosed && !isBinary(market));
     const leftOut = [...new Set(others.map(({ condition }) => condition))].sort();

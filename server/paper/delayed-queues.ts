@@ -57,7 +57,6 @@ function setLater(ms: number, run: () => Promise<void>): void {
   setTimeout(run, ms);
 }
 
-/** Wraps a request with a callback for its answer. */
 function followed(request: OwnedRequest, done: () => void): OwnedRequest {
   const { answered, failed } = request;
   return {

@@ -23,7 +23,6 @@ import { StillOrders } from './still-orders.ts';
 
 export interface MarketMirrorParts {
   readonly tables: Tables;
-  /** Id of the first outcome's token. */
   readonly tokenId: string;
   readonly impact: Impact;
   readonly queue: QueueRule;
@@ -44,7 +43,6 @@ export class MarketMirror {
   private readonly token: TokenRow;
   private market: MirroredMarket | undefined;
 
-  /** @param token of the first outcome */
   constructor(parts: MarketMirrorParts, token: TokenRow) {
     this.parts = parts;
     this.token = token;
@@ -73,7 +71,6 @@ export class MarketMirror {
     return market.book.source.crossed ? 'crossed' : undefined;
   }
 
-  /** Removes all source levels. */
   async clear(): Promise<void> {
     const out = new CommandBuffer(64);
     const { book } = await this.opened();

@@ -10,7 +10,6 @@ export interface MirrorFacts {
   readonly stale: number;
   readonly paused: number;
   readonly absent: number;
-  /** Condition ids of chosen markets that are not binary. */
   readonly leftOut: readonly string[];
   readonly events: number;
   /** Transitions to stale, by reason. */
@@ -19,7 +18,6 @@ export interface MirrorFacts {
     readonly condition: string;
     readonly reason: StaleReason;
     readonly isPaused: boolean;
-    /** Unix milliseconds. */
     readonly since: number;
   }[];
 }
@@ -65,12 +63,14 @@ export function shownMirror(facts: MirrorFacts) {
       left_out: facts.leftOut.length,
     },
     left_out: facts.leftOut.slice(0, SHOWN_MAX),
-    troubled: facts.staleBooks.slice(0, SHOWN_MAX).map(({ condition, isPaused, reason, since }) => ({
-      market: condition,
-      reason,
-      means: STALE_REASONS[reason],
-      paused: isPaused,
-      since_ms: since,
-    })),
+    troubled: facts.staleBooks
+      .slice(0, SHOWN_MAX)
+      .map(({ condition, isPaused, reason, since }) => ({
+        market: condition,
+        reason,
+        means: STALE_REASONS[reason],
+        paused: isPaused,
+        since_ms: since,
+      })),
   };
 }

@@ -53,7 +53,6 @@ export interface NodeBrokerParts
   readonly tables: Tables;
   /** First tokens of markets whose trades are inferred, because their source publishes none. */
   readonly inferred?: ReadonlySet<string>;
-  /** Runs commands of a source as one batch. */
   readonly source: (commands: CommandBuffer) => Promise<readonly RejectReasonCode[] | Failure>;
   readonly pull: () => void;
   /** Names of the outcomes in the order of the engine; undefined if absent from the catalog. */

@@ -35,7 +35,6 @@ export class PlayClock implements NodeClock {
     this.limit = Math.max(limit, this.time);
   }
 
-  /** Sets the time. It never decreases. */
   set(time: number): void {
     this.time = Math.max(time, this.now());
     this.limit = Math.max(this.limit, this.time);

@@ -2,7 +2,6 @@
 import { Type } from '../common/schema.ts';
 
 export interface PlayFacts {
-  /** Unix milliseconds of market time. */
   readonly time: number;
   /** 0 = it stands until it is stepped. */
   readonly speed: number;

@@ -20,7 +20,6 @@ export interface PlayTarget {
   apply(market: SourceMarket, steps: readonly SourceStep[]): Promise<unknown>;
   /** Removes the source levels, because messages are missing. */
   clear(): Promise<void>;
-  /** @param tick as decimal text */
   setTick(market: SourceMarket, tick: string): Promise<void>;
   /** The catalog has other terms of this market than before. */
   changed(market: SourceMarket): Promise<void>;
@@ -44,7 +43,6 @@ export class Player {
   private index = 0;
   private due: Due | undefined;
   private isOver = false;
-  /** Decreases at the last log line. */
   private decreases = 0;
   damaged = 0;
 
@@ -151,7 +149,6 @@ export class Player {
     this.damaged += 1;
   }
 
-  /** Adds and returns the binary markets of a catalog event. */
   private addMarkets(event: JsonObject): SourceMarket[] {
     const markets = marketsOfEvent(event).filter(isBinary);
     for (const market of markets) {

@@ -16,7 +16,6 @@ export interface RecorderParts {
   readonly streamUrl: string;
   readonly markets: readonly SourceMarket[];
   readonly writer: RecordingWriter;
-  /** Unix milliseconds. */
   readonly now: () => number;
   readonly log: (line: string) => void;
   readonly signal: AbortSignal;
@@ -29,7 +28,6 @@ export interface RecorderParts {
 const FLUSH_MS = 1_000;
 const CATALOG_MS = 60_000;
 
-/** Members of a market whose change is written. */
 const TERMS = [
   'conditionId',
   'closed',
@@ -95,7 +93,6 @@ export class Recorder {
     return this.newest;
   }
 
-  /** Writes catalog events that are new or whose markets changed. */
   private async writeCatalog(signal: AbortSignal): Promise<void> {
     const { api, markets, writer } = this.parts;
     const conditions = new Set(markets.map(({ condition }) => condition));
@@ -116,7 +113,6 @@ export class Recorder {
   private follow(tokens: readonly string[]): SourceSocket {
     const { log, streamUrl } = this.parts;
     let lostAt: number | undefined;
-    /** Tokens without a book on this connection. */
     let awaited = new Set<string>();
     /** Last logged problem, so that each failing try is not a line. */
     let lastProblem = '';

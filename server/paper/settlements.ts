@@ -14,7 +14,6 @@ export interface SettlementParts {
   readonly isSettled: (condition: string) => boolean;
   /** Returns true while a proposal of an operator stands. It precedes the source. */
   readonly isProposed: (condition: string) => boolean;
-  /** Unresolved ended markets with shares. */
   readonly unsettled: () => readonly string[];
   /** The source closed the market without a payout. */
   readonly onClosed: (market: SourceMarket) => void;

@@ -11,7 +11,6 @@ import { hashFits } from './book-hash.ts';
 import { pagesOf, type SourceApi } from './source-api.ts';
 
 interface Wanted {
-  /** Monotonic milliseconds. */
   at: number;
   tries: number;
   /** Requested even if the stream is faster: the answer shows the hash rule of the source. */
@@ -24,7 +23,6 @@ interface AskerParts {
   readonly log: (line: string) => void;
 }
 
-/** Delay that joins requests. */
 const GATHER_MS = 10;
 const AGAIN_MS = 250;
 const AGAIN_MS_MAX = 10_000;

@@ -25,7 +25,6 @@ export interface SourceMarket {
   readonly id: string;
   /** In lower case. */
   readonly condition: string;
-  /** Id of its catalog event. */
   readonly event: string;
   /** Names of the outcomes; undefined if their number differs from that of the tokens. */
   readonly outcomes: readonly string[] | undefined;
@@ -96,7 +95,6 @@ export class SourceApi {
     return this.pages(query, count, isWanted);
   }
 
-  /** Returns a catalog event with its markets. */
   async event(id: string): Promise<JsonObject> {
     const json = await this.json(`${this.catalog}/events/${id}`);
     if (!isObject(json)) throw new Error(`${this.catalog}/events/${id}: the answer is no object`);
@@ -153,13 +151,11 @@ export class SourceApi {
   }
 }
 
-/** Splits values into pages of one request each. */
 export function pagesOf(values: readonly string[]): string[][] {
   const count = Math.ceil(values.length / ITEMS_MAX);
   return Array.from({ length: count }, (_, i) => values.slice(i * ITEMS_MAX, (i + 1) * ITEMS_MAX));
 }
 
-/** Reads the markets of a catalog event. */
 export function marketsOfEvent({ markets }: JsonObject): SourceMarket[] {
   return Array.isArray(markets) ? markets.filter(isObject).flatMap(readMarket) : [];
 }

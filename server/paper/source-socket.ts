@@ -23,7 +23,6 @@ export interface SocketHandlers {
 }
 
 export interface SocketTimes {
-  /** Milliseconds between two pings. */
   readonly pingMs: number;
   /** Milliseconds without a message or pong before the connection is closed. */
   readonly silenceMs: number;
@@ -80,7 +79,6 @@ export class SourceSocket {
     this.drop();
   }
 
-  /** @param redirects that led to this address */
   private connect(url = this.url, redirects = 0): void {
     const options = {
       handshakeTimeout: HANDSHAKE_MS_MAX,

@@ -28,7 +28,6 @@ export class SourceStream {
   readonly tokens = new Set<string>();
   private readonly handlers: StreamHandlers;
   private readonly socket: SourceSocket;
-  /** Last cursor of each stream of this connection, if the source sends cursors. */
   private places = new Map<string, string>();
   private isAnswered = false;
 

@@ -19,9 +19,7 @@ export interface TimelineOptions {
   readonly message: () => Promise<Due | undefined>;
   /** Returns the next expiry in unix milliseconds; 0 = none. */
   readonly expiry: () => number;
-  /** Removes expired orders. */
   readonly expire: () => Promise<void>;
-  /** The recording became unreadable. */
   readonly onError: (error: Error) => void;
 }
 
@@ -45,7 +43,6 @@ export class Timeline {
     return this.hasEnded;
   }
 
-  /** Starts a clock that has a speed. */
   start(): void {
     if (this.options.clock.speed > 0) this.look();
   }

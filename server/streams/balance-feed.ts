@@ -14,7 +14,6 @@ import type { AppliedBatch } from '../orders/worker/applied-batch.ts';
 import type { Names } from './names.ts';
 import { BALANCES, type ReplayBuffer, type User } from './replay-buffer.ts';
 
-/** Cash in place of a token. */
 const CASH = 0;
 /** More than there are rows of tokens. */
 const TOKENS = 2 ** 24;
@@ -108,7 +107,6 @@ export class BalanceFeed {
     return { token_id: id, market: condition };
   }
 
-  /** The wallet itself, and its signers. */
   private usersOf(account: AccountRow): readonly User[] {
     const known = this.followers.get(account);
     if (known !== undefined) return known;

@@ -5,7 +5,6 @@
  */
 import { type BoundName, STREAM_BOUNDS } from './stream-bounds.ts';
 
-/** Codes of RFC 6455 and its registry. */
 const GOING_AWAY = 1001;
 const POLICY = 1008;
 const INTERNAL = 1011;

@@ -37,7 +37,6 @@ export abstract class Connection implements SocketHandler, Paced {
   /** Messages that wait for the current one, or for their turn. */
   private readonly inbox: string[] = [];
   private handling: Handling | undefined = undefined;
-  /** The current message waits for a promise. */
   private isWaiting = false;
   /** Pieces of the last answer that are sent before the next message is handled, so that small answers come first. */
   private leading = 0;
@@ -98,7 +97,6 @@ export abstract class Connection implements SocketHandler, Paced {
     return undefined;
   }
 
-  /** Bytes that the client has not read yet. */
   waiting(): number {
     return this.socket.waiting();
   }
@@ -246,7 +244,6 @@ export interface ConnectionParts {
   readonly socket: Socket;
   readonly limits: StreamLimits;
   readonly elapsed: () => number;
-  /** Unix milliseconds. */
   readonly wall: () => number;
   readonly budget: Budget;
   readonly pacer: Pacer;
@@ -254,7 +251,6 @@ export interface ConnectionParts {
   readonly onClosed: (connection: Connection) => void;
 }
 
-/** Fields of a message with its channel and operation. */
 interface ChannelFields {
   readonly type?: string;
   readonly operation?: 'subscribe' | 'unsubscribe';

@@ -20,10 +20,8 @@ const SLOW_MS = 50;
 
 const TOO_MANY = errorBody('TOO_MANY_CONNECTIONS');
 
-/** State of the streams for status and metrics. */
 export interface StreamFacts {
   readonly clients: number;
-  /** Bytes that clients have not read yet. */
   readonly unreadBytes: number;
   /** Connections closed by the node, by reason. */
   readonly closes: ReadonlyMap<string, number>;
@@ -69,7 +67,6 @@ export class Connections {
     this.open.delete(connection);
   }
 
-  /** Closes slow connections after a publication. */
   closeSlow(): void {
     const now = this.elapsed();
     if (now - this.slowCheckedAt < SLOW_MS) return;

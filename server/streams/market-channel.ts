@@ -156,7 +156,6 @@ export class MarketConnection extends Connection {
     return undefined;
   }
 
-  /** Follows a book with everything that was requested. */
   private follow(token: TokenRow, following: Following): PublishedBook {
     const { book: known, hasExtras, wantsExtras } = following;
     if (known !== undefined && hasExtras === wantsExtras) return known;

@@ -52,7 +52,6 @@ export interface MarketFeedParts {
   readonly names: Names;
   readonly books: BookRenderer;
   readonly publish: Publish;
-  /** Unix milliseconds. */
   readonly now: () => number;
   readonly venue: string;
   /** Last batch that is known at the start. */
@@ -121,7 +120,6 @@ export class MarketFeed {
     return book;
   }
 
-  /** Ends one follow(). */
   leave(token: TokenRow, withExtras: boolean): void {
     const bookRow = tokenBook(this.tables, token);
     const book = this.followed.get(bookRow);
@@ -175,7 +173,6 @@ export class MarketFeed {
     });
   }
 
-  /** Updates the followed books from the events of a batch. */
   private read(batch: AppliedBatch): void {
     const { events, eventsF } = batch;
     let command = 0;
@@ -372,7 +369,6 @@ export class MarketFeed {
   }
 }
 
-/** Calls those that waited for the book to be published. */
 function release(book: PublishedBook): void {
   const { waiting } = book;
   book.waiting = [];

@@ -23,7 +23,6 @@ import type { ChangedLevel, LevelCause, PublicTrade, PublishedBook } from './pub
 const NO_BID = '0';
 const NO_ASK = '1';
 
-/** Texts of prices, made once each. */
 const PRICES: (string | undefined)[] = new Array(PIPS_PER_UNIT + 1).fill(undefined);
 
 export function priceText(pips: number): string {

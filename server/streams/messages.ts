@@ -70,7 +70,6 @@ export const userMessage = compileShape(UserMessage);
 export type MarketMessageFields = Static<typeof MarketMessage>;
 export type UserMessageFields = Static<typeof UserMessage>;
 
-/** Fields of every stream message. */
 const envelope = {
   stream_id: Text,
   sequence: Sequence,
@@ -271,7 +270,6 @@ export type Subscription = Pick<
   'operation' | 'known' | 'following'
 >;
 
-/** Answer to a message that cannot be carried out. */
 const ProblemEvent = Type.Object({
   error: Type.Union([
     literal('invalid_message'),

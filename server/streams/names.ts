@@ -13,7 +13,6 @@ import { AccountTexts } from '../market-data/account-texts.ts';
 import type { MarketLookup } from '../market-data/texts.ts';
 
 export interface TokenName {
-  /** Decimal uint256. */
   readonly id: string;
   readonly market: MarketRow;
   readonly condition: string;
@@ -60,7 +59,6 @@ export class Names {
     return wordsToHex(this.tables.marketI, conditionAt(market), ID_WORDS);
   }
 
-  /** Address text with its EIP-55 checksum. */
   wallet(account: AccountRow): string {
     return this.accounts.wallet(account);
   }

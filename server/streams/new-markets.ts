@@ -21,7 +21,6 @@ import { topics } from './topics.ts';
 export interface NewMarketsParts {
   readonly names: Names;
   readonly publish: Publish;
-  /** Unix milliseconds. */
   readonly now: () => number;
   readonly venue: string;
   /** Last batch that is known at the start. */
