@@ -29,7 +29,6 @@ export function placeFrom(digits: string): Place {
   return digits.replace(/^0+/, '').padStart(PLACE_DIGITS, '0');
 }
 
-/** Cursor in the envelope of a message. */
 export interface Numbered {
   readonly id: string;
   readonly sequence: Place;
@@ -66,7 +65,6 @@ export class Stream implements Numbered {
   }
 }
 
-/** Members of every frame, without braces. */
 export function envelope({ id, previous, sequence }: Numbered, now: number): string {
   return (
     `"stream_id":"${id}","sequence":"${sequence}","previous":"${previous}"` +

@@ -6,7 +6,6 @@
  * Thread: the I/O thread. Non-goals: content and amount of the work.
  */
 
-/** A connection with work. */
 export interface Paced {
   /** Identity of the caller. Connections of one caller share its time. */
   readonly caller: object;

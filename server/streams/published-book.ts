@@ -25,7 +25,6 @@ import {
 import type { TokenName } from './names.ts';
 import type { Stream } from './numbering.ts';
 
-/** Reference to the order that caused a change (market-frames.ts). */
 export interface LevelCause {
   readonly kind: number;
   readonly sequence: number;
@@ -66,7 +65,6 @@ export class PublishedBook {
   readonly market: MarketRow;
   /** One token, or a pair with the complement last. */
   readonly tokens: readonly TokenRow[];
-  /** Version of the copied book of the engine. */
   version = 0;
   /** False until every batch of that version is published. */
   isPublished = false;
@@ -85,7 +83,6 @@ export class PublishedBook {
   readonly extraFollowers: number[];
   /** Callbacks of first books that wait for the publication. */
   waiting: (() => void)[] = [];
-  /** Bodies of `book` messages at the current version, in the order of `tokens`. */
   readonly bodies: (Buffer | undefined)[] = [];
   /** Last published best prices, in the same order: bid x 2^20 + ask, in ticks of 0.0001. */
   readonly publishedBest: number[] = [];
@@ -143,7 +140,6 @@ export class PublishedBook {
     this.changed.set(key, { pips, isAsk, by });
   }
 
-  /** Side of an occupied level. */
   isAskAt(tick: number): boolean {
     return this.levels[tick]! < 0;
   }

@@ -20,12 +20,10 @@ import type { Names } from './names.ts';
 import type { Missed, MissedEvent, User } from './replay-buffer.ts';
 import { UserFeed } from './user-feed.ts';
 
-/** References of a batch. */
 interface Facts {
   /** Infinity = none. */
   readonly firstFill: number;
   readonly firstClosed: number;
-  /** It changed the terms of a market. */
   readonly hasTerms: boolean;
 }
 

@@ -37,7 +37,6 @@ const AWAY_MAX = 65_536;
 /** Name of the stream of balances among condition ids of markets. */
 export const BALANCES = 'balances';
 
-/** A message that can be sent again. */
 export interface StoredEvent {
   readonly user: User;
   readonly condition: string;
@@ -59,13 +58,11 @@ const Chain = { all: 0, user: 1, market: 2 } as const;
 type Chain = (typeof Chain)[keyof typeof Chain];
 const CHAINS = Object.values(Chain);
 
-/** Ends of a chain of messages. */
 interface Ends {
   oldest: StoredEvent | undefined;
   newest: StoredEvent | undefined;
 }
 
-/** A stream with its stored messages. */
 class StoredStream extends Stream implements Ends {
   oldest: StoredEvent | undefined = undefined;
   newest: StoredEvent | undefined = undefined;
@@ -84,9 +81,7 @@ export class User {
   readonly all: StoredStream;
   readonly catchingUp = new Set<CatchingUp>();
   connections = 0;
-  /** A connection has requested balances. */
   followsBalances = false;
-  /** Weight of its stored messages. */
   weight = 0;
   /** Number of connections in each topic. */
   readonly joined = new Map<string, number>();
@@ -129,7 +124,6 @@ export class User {
   }
 }
 
-/** A message that a user has not been sent. */
 export interface MissedEvent {
   readonly condition: string;
   readonly body: string;
@@ -187,12 +181,10 @@ export class ReplayBuffer {
     return this.byWord.size === 0;
   }
 
-  /** Returns true if any user follows balances. */
   get hasBalances(): boolean {
     return this.someFollowBalances;
   }
 
-  /** Stores the user's balances from now on. */
   followBalances(user: User): void {
     if (user.followsBalances) return;
     user.followsBalances = true;
@@ -237,7 +229,6 @@ export class ReplayBuffer {
     else this.byWord.set(word, others);
   }
 
-  /** Numbers a message, stores it and sends it. */
   append(user: User, condition: string, body: string, batch: number): void {
     const ofMarket = numbered(user.marketStream(condition), batch);
     const ofUser = condition === BALANCES ? undefined : numbered(user.all, batch);
@@ -263,7 +254,6 @@ export class ReplayBuffer {
     }
   }
 
-  /** Message that makes room for a new one. */
   private leastMissed(): StoredEvent {
     const { busiest, ends } = this;
     const own = busiest!.all.oldest;
@@ -329,7 +319,6 @@ export class ReplayBuffer {
   }
 }
 
-/** Cursor of the next message of a stream. */
 function numbered(stream: Stream, batch: number): Numbered {
   const { id, previous, sequence } = stream.next(batch);
   return { id, previous, sequence };

@@ -18,7 +18,6 @@ import { topics } from './topics.ts';
 interface ResolvedMarketsParts {
   readonly names: Names;
   readonly publish: Publish;
-  /** Unix milliseconds. */
   readonly now: () => number;
   readonly venue: string;
   /** Last batch that is known at the start. */

@@ -10,7 +10,6 @@
 import type { Caller } from '../http/limits/callers.ts';
 import type { Turns } from './pacer.ts';
 
-/** Settings of the streams. */
 export interface StreamLimits {
   /** Seconds without a message after which a connection is closed. */
   readonly idleSeconds: number;
@@ -28,7 +27,6 @@ export interface StreamLimits {
 type Unit = 'messages' | 'names' | 'bytes';
 type Owner = 'connection' | 'caller';
 
-/** Settings from which the amounts are computed. */
 export type BoundLimits = Pick<StreamLimits, 'callerFactor' | 'subscriptionsMax'>;
 
 interface BoundRow {
@@ -97,7 +95,6 @@ export function boundTexts(limits: BoundLimits): readonly (readonly [BoundName, 
   return ROWS.map(([name]) => [name, boundText(name, limits)]);
 }
 
-/** Used amounts of one connection, or of one caller. */
 class Spending {
   private readonly rows: readonly (readonly [BoundName, BoundRow])[];
   private readonly caps: Float64Array;
@@ -151,7 +148,6 @@ const OWNED = {
  */
 const REASONS_MAX = 3;
 
-/** Used amounts of all connections of one caller together. */
 class SharedSpending extends Spending {
   connections = 0;
   private reasonsGiven = 0;
@@ -171,7 +167,6 @@ class SharedSpending extends Spending {
   }
 }
 
-/** Budget of one connection, including that of its caller. */
 export class Budget {
   /** All connections of a caller share this object. */
   readonly caller: SharedSpending;
@@ -229,7 +224,6 @@ export class Budgets {
     caller.connections -= 1;
   }
 
-  /** Removes callers without connections. */
   sweep(now: number): void {
     for (const [key, caller] of this.callers) {
       if (caller.connections === 0 && caller.isOver(now)) this.callers.delete(key);

@@ -38,7 +38,6 @@ export interface StreamParts {
   /** Absent if this node issues all keys. */
   readonly keyComes?: KeyComes;
   readonly whenBatchesDone: (callback: () => void) => void;
-  /** Unix milliseconds. */
   readonly now: () => number;
   /** Monotonic milliseconds, for measuring silence. */
   readonly elapsed: () => number;
@@ -125,7 +124,6 @@ export class Streams {
     this.connections.closeSlow();
   }
 
-  /** Number of connections, bytes that wait for them, and closed ones by reason. */
   facts(): StreamFacts {
     return this.connections.facts();
   }

@@ -47,7 +47,6 @@ export interface UserChannelParts {
  */
 export type KeyComes = (isKnown: () => boolean) => Promise<void> | undefined;
 
-/** Owner of the given key, and its validity. */
 interface KeyHolder {
   readonly address: Uint8Array;
   readonly isActive: () => boolean;
@@ -332,7 +331,6 @@ export class UserConnection extends Connection implements CatchingUp {
   }
 }
 
-/** Cursors at which streams were left, by stream id. */
 type ResumePoints = ReadonlyMap<string, Place>;
 
 /**

@@ -73,7 +73,6 @@ export class UserFeed {
     this.replayBuffer = replayBuffer;
   }
 
-  /** Publishes a batch whose events are complete. */
   flushed(batch: AppliedBatch): void {
     if (this.replayBuffer.isEmpty) return;
     this.batch = batch;
@@ -260,7 +259,6 @@ export class UserFeed {
   }
 }
 
-/** API key of the maker's order. */
 function keyOf({ makerRow, makerRows }: MatchFill): string {
   return apiKeyText(makerRows!.orderI, orderKeyAt(makerRow));
 }

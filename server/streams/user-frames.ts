@@ -32,7 +32,6 @@ import { priceText, sideText } from './market-frames.ts';
 import type { Names } from './names.ts';
 import type { OrderFacts } from './order-facts.ts';
 
-/** Values of `type` and `status` in an order message. */
 export const OrderChange = {
   placed: { type: 'PLACEMENT', status: 'LIVE' },
   updated: { type: 'UPDATE', status: 'LIVE' },
@@ -94,7 +93,6 @@ export interface TradeFill {
   readonly makerKey: string | undefined;
 }
 
-/** Receiver of the trade. */
 export interface TradeReader {
   readonly apiKey: string;
   readonly isTaker: boolean;
@@ -147,7 +145,6 @@ export function tradeBody(
   return fields.slice(1, -1);
 }
 
-/** Size of a match, and the taker's average price. */
 function totals(names: Names, fills: readonly TradeFill[]): { price: string; size: string } {
   const { tables } = names;
   const pips = fillTakerPrice(tables, fillRow(tables, fills[0]!.sequence));

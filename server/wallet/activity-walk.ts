@@ -22,7 +22,6 @@ export class ActivityWalk {
   private readonly selector: TradesSelector;
   private readonly trades: Iterator<number, void> | undefined;
   private readonly entries: LedgerWalk | undefined;
-  /** Key of the next trade. */
   private trade: number | undefined;
 
   /**

@@ -37,7 +37,6 @@ const TYPE = Buffer.from(',"type":"TRADE"},');
 /** Rows in the order of the answer. They are copied, because the fills may leave the ring before they are written. */
 interface ReadRows {
   readonly keys: readonly number[];
-  /** ROW_DOUBLES numbers for each key. */
   readonly rows: Float64Array;
 }
 

@@ -16,7 +16,6 @@ interface FaucetParts {
   readonly ledger: Pick<LedgerCommands, 'funds'>;
   /** Micro-units. */
   readonly amount: number;
-  /** Unix milliseconds. */
   readonly now: () => number;
   readonly warn: (line: string) => void;
 }

@@ -85,7 +85,6 @@ export class Holdings {
     return this.page(account, markets, query, ({ net }) => net === 0n);
   }
 
-  /** Number of markets in which the wallet has traded. */
   async marketsTraded(account: number): Promise<number> {
     let traded = 0;
     let last = 0;

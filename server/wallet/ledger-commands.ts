@@ -50,7 +50,6 @@ export interface LedgerParts {
   readonly tables: Tables;
   readonly seqlock: SequenceLockReader;
   readonly sequencer: Pick<Sequencer, 'submit'>;
-  /** Called when a market begins to resolve. */
   readonly onResolve: () => void;
 }
 
@@ -99,7 +98,6 @@ export class LedgerCommands {
     return outcome!;
   }
 
-  /** Withdraws the proposed payout of a market. */
   async withdrawProposal(fields: WithdrawProposalFields): Promise<LedgerOutcome> {
     const out = new CommandBuffer(WORDS_MAX);
     const places = [encodeWithdrawProposal(out, fields)];

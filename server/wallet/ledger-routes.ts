@@ -39,7 +39,6 @@ interface Amounts {
   readonly reserved: number;
 }
 
-/** Positions written without a pause. */
 const POSITIONS_PER_TURN = 500;
 const LEDGER_OFF = errorBody('LEDGER_OFF');
 

@@ -46,7 +46,6 @@ export interface OrderView {
   /** Eight words of the id, and four words of the API key that placed the order. */
   readonly id: Int32Array;
   readonly apiKey: Int32Array;
-  /** Rows: the token, the account that signs, the wallet that pays. */
   readonly token: TokenRow;
   readonly owner: AccountRow;
   readonly maker: AccountRow;
@@ -109,7 +108,6 @@ function orderView(rows: OrderRows, row: OrderRow, price: number): OrderView {
 
 const MS = 1_000;
 
-/** @param trades ids of its trades, oldest first */
 export function orderText(texts: AccountTexts, row: OrderView, trades: readonly string[]): string {
   const status = statusText(row.status);
   return JSON.stringify({

@@ -29,7 +29,6 @@ import type { TradesIndex } from '../market-data/trades-index.ts';
 import type { OrderView } from './order-rows.ts';
 import { NOBODY, PAGE_SIZE, type Page } from './pages.ts';
 
-/** A match as its owner sees it. */
 export interface OwnTrade {
   /** Fill sequence of its first fill. */
   readonly match: number;
@@ -218,7 +217,6 @@ export class OwnTrades {
     return wanted.maker === 0 && wanted.token === 0 && wanted.wallet === 0;
   }
 
-  /** Number of fills of a match. */
   private fillsOf(match: number): number {
     const { end, mask, toMatch } = this.index;
     let count = 1;

@@ -38,7 +38,6 @@ export interface PortfolioParts {
   readonly history: HistoryService;
   readonly index: TradesIndex;
   readonly trades: TradesRenderer;
-  /** Callers that may use the routes. */
   readonly allowlist: Allowlist;
   /** Unknown fields are ignored, and named in a header of the answer. */
   readonly isTolerant: boolean;
@@ -46,7 +45,6 @@ export interface PortfolioParts {
   readonly eventMarkets: (id: string) => Promise<readonly string[]>;
 }
 
-/** Handler that checks its query itself. */
 interface DataHandler {
   readonly headers: readonly string[];
   readonly query: QuerySpec<unknown>;
@@ -54,7 +52,6 @@ interface DataHandler {
 }
 
 const NO_MARKET = 0;
-/** Name of all markets. */
 const GLOBAL = 'GLOBAL';
 const POSITIONS_UNREADY = errorBody(
   'BEING_DERIVED',

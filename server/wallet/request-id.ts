@@ -14,11 +14,9 @@ import { bytesToWords } from '../common/uint256.ts';
 /** Unix milliseconds, then any text that does not begin with a digit. */
 export const ID_TEXT = /^(\d{13})(?:[-_.:][-_.:0-9A-Za-z]{0,85})?$/;
 
-/** Rule of a user's id, for the person who has to correct it. */
 export const ID_RULE =
   'unix milliseconds, and after - _ . or : up to 85 more such marks, letters and digits';
 
-/** Code points of an id of an operator. */
 const OPERATOR_ID_MAX = 128;
 export const OPERATOR_ID_RULE = `1 to ${OPERATOR_ID_MAX} printable characters`;
 

@@ -37,7 +37,6 @@ const MICRO_PER_PIP = MICRO / PIPS_PER_UNIT;
 const SIDES = ['BUY', 'SELL'] as const;
 
 export interface TradeReader {
-  /** Account row. */
   readonly owner: number;
   readonly apiKey: string;
 }

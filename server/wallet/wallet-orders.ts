@@ -27,7 +27,6 @@ import { CANCEL_IDS_MAX } from '../orders/intake/schemas.ts';
 import type { Sequencer } from '../orders/intake/sequencer.ts';
 import { type OrderView, openOrderRow } from './order-rows.ts';
 
-/** Columns of an open order that a list needs. */
 interface FoundOrder {
   readonly row: OrderRow;
   readonly id: string;

@@ -18,7 +18,6 @@ const ENTRY_WORDS = 16;
 const ENTRY_DOUBLES = ENTRY_WORDS / 2;
 export const ENTRY_BYTES = 4 * ENTRY_WORDS;
 const TIME = Event.entry;
-/** Rows whose memory is retained. */
 const ROWS_KEPT = 1_024;
 
 /** An entry without its number, which follows from its position. */
@@ -65,7 +64,6 @@ export class EntryCollector extends EventBuffer {
     this.resize(ROWS_KEPT);
   }
 
-  /** Number of the next unknown entry. */
   get end(): number {
     return this.first + this.count;
   }
@@ -79,7 +77,6 @@ export class EntryCollector extends EventBuffer {
     if (left === 0 && this.i32.length > ROWS_KEPT * ENTRY_WORDS) this.resize(ROWS_KEPT);
   }
 
-  /** Copies waiting rows. */
   readonly copy: Copier = (sequence, into, at) => {
     assert(sequence >= this.first && sequence < this.end, 'an entry waits until it is put');
     const row = (sequence - this.first) * ENTRY_BYTES;

@@ -26,7 +26,6 @@ interface LogEvents {
   readonly tables: Tables;
   readonly from: DerivedPosition;
   readonly to: DerivedPosition;
-  /** Copies waiting ledger entries. */
   readonly entry: Copier;
 }
 
@@ -34,7 +33,6 @@ export interface RepairOptions {
   readonly tables: Tables;
   /** Oldest fill of the ring at the start. */
   readonly firstFill: number;
-  /** Current position in LMDB. */
   readonly position: () => DerivedPosition;
   /** Throws if the disk may lack space for a transaction of so many rows. */
   readonly needRows: (rows: number) => void;

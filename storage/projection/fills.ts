@@ -22,7 +22,6 @@ export function fillCopier(tables: Tables): Copier {
   };
 }
 
-/** Copies closed orders that are in memory. */
 export function finalCopier(tables: Tables): Copier {
   const orders = tables.memory.buffers.orders;
   return (sequence, into, at) => {

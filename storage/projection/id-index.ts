@@ -47,7 +47,6 @@ export class IdIndex {
   private readonly tables: IdTables;
   private readonly warn: (line: string) => void;
   private merge: Merge | undefined;
-  /** Remaining pages of the run that is removed now. */
   private pagesLeft = 0;
 
   /** Throws Damage. */
@@ -204,7 +203,6 @@ export class IdIndex {
     return joined(Array.from({ length: pagesOf(run) }, (_, page) => this.pageOrRows(run, page)));
   }
 
-  /** Rebuilds a page from the rows of its run. */
   private pageOfRows(run: Run, page: number): Entries {
     const { from, to } = run;
     this.warn(`derived: a page of the ids of finished orders ${from} to ${to - 1} is made again`);

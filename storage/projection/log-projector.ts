@@ -84,11 +84,9 @@ assert(
 
 export class LogProjector {
   readonly tables: Tables;
-  /** Position in LMDB. */
   written: DerivedPosition;
   private readonly options: LogProjectorOptions;
   private readonly engine: Engine;
-  /** Ledger entries of the engine. */
   private readonly entries = new EntryCollector();
   private readonly derived: DerivedTables;
   private readonly kept: ControlRecordStore;
