@@ -44,7 +44,7 @@ export async function deriveDay(dataDir: string, leave: number): Promise<Derived
   const began = performance.now();
   while (follower.step(end, Date.now()));
   const followed = performance.now();
-  const rows = fillCount(follower.t) + closedCount(follower.t);
+  const rows = fillCount(follower.tables) + closedCount(follower.tables);
   follower.close(end, Date.now());
   await log.close();
   return { followMs: followed - began, imageMs: performance.now() - followed, rows };

@@ -210,7 +210,7 @@ export const METRICS: Readonly<Record<string, NumberRow | HistogramRow>> = {
         ? []
         : [
             ['live', mirror.live],
-            ['in_doubt', mirror.doubted],
+            ['in_doubt', mirror.stale],
             ['paused', mirror.paused],
             ['absent', mirror.absent],
             ['left_out', mirror.leftOut.length],
@@ -224,7 +224,7 @@ export const METRICS: Readonly<Record<string, NumberRow | HistogramRow>> = {
     'counter',
     'reason',
     'how often a mirrored book came into doubt, by reason',
-    ({ node }) => node.mirror?.doubts ?? [],
+    ({ node }) => node.mirror?.staleCounts ?? [],
   ),
   exchange_market_orders_total: byLabel(
     'counter',

@@ -85,7 +85,7 @@ function shownOrder(texts: AccountTexts, row: OrderView) {
   };
   return {
     id: order.id!,
-    signer: addressText(texts.t.accountI, addressAt(row.owner)),
+    signer: addressText(texts.tables.accountI, addressAt(row.owner)),
     maker_address: order.maker_address!,
     api_key: apiKeyText(row.apiKey),
     market: order.market!,

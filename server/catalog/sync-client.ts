@@ -7,8 +7,10 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isObject } from '../../storage/catalog/catalog-json.ts';
+import { backOffMs } from '../common/back-off.ts';
 import { failureReason } from '../common/failure-reason.ts';
-import { fetchFromHost, RedirectRefused } from '../common/redirects.ts';
+import { BodyTooLong, type HttpAnswer, httpCall } from '../common/http-call.ts';
+import { RedirectRefused } from '../common/redirects.ts';
 
 export interface SyncLimits {
   readonly requestMs: number;
@@ -73,31 +75,8 @@ const RETRIED_STATUSES = new Set([408, 425, 500, 502, 503, 504]);
 const TOO_MANY_REQUESTS = 429;
 
 /**
- * A signal that follows `parent` and also aborts `ms` later with `late` as its reason. `release`
- * removes listener and timer at once. AbortSignal.any and AbortSignal.timeout leave that to the
- * garbage collector, which is too late for tens of thousands of requests under one parent.
- */
-export function boundedSignal(
-  parent: AbortSignal,
-  ms: number,
-  late: SourceError,
-): { readonly signal: AbortSignal; release(): void } {
-  const controller = new AbortController();
-  const follow = (): void => controller.abort(parent.reason);
-  if (parent.aborted) follow();
-  parent.addEventListener('abort', follow);
-  const timer = setTimeout(() => controller.abort(late), ms);
-  return {
-    signal: controller.signal,
-    release() {
-      clearTimeout(timer);
-      parent.removeEventListener('abort', follow);
-    },
-  };
-}
-
-/**
- * One walk through the source. All its answers are of one generation, if the source shows which.
+ * Serves one walk through the source. All its answers are of one generation, if the source shows
+ * which.
  */
 export class SourceClient {
   private readonly base: string;
@@ -142,7 +121,7 @@ export class SourceClient {
         if (!failure.isPassing || tried >= this.limits.tries) {
           throw new SourceError(`GET ${path}: ${failure.message}`);
         }
-        await this.sleep(this.limits.retryMs * 2 ** (tried - 1));
+        await this.sleep(backOffMs(tried, this.limits.retryMs));
       }
     }
   }
@@ -156,34 +135,24 @@ export class SourceClient {
     }
   }
 
-  private async once(path: string, allowed: Allowed): Promise<Answer> {
-    const { requestMs } = this.limits;
-    const late = new SourceError(`no answer within ${requestMs} ms`, true);
-    const bounded = boundedSignal(this.signal, requestMs, late);
-    try {
-      const headers: Record<string, string> = { accept: 'application/json' };
-      if (allowed.knownEtag !== undefined) headers['if-none-match'] = allowed.knownEtag;
-      const { signal } = bounded;
-      const response = await fetchFromHost(`${this.base}${path}`, { headers, signal });
-      return await this.read(response, allowed);
-    } catch (error) {
-      bounded.signal.throwIfAborted();
-      throw error;
-    } finally {
-      bounded.release();
-    }
+  private once(path: string, allowed: Allowed): Promise<Answer> {
+    const { bodyBytes, requestMs } = this.limits;
+    const headers: Record<string, string> = { accept: 'application/json' };
+    if (allowed.knownEtag !== undefined) headers['if-none-match'] = allowed.knownEtag;
+    const call = { headers, signal: this.signal, msMax: requestMs, bytesMax: bodyBytes };
+    return httpCall(`${this.base}${path}`, call, (answer) => this.read(answer, allowed));
   }
 
-  private async read(response: Response, allowed: Allowed): Promise<Answer> {
-    const { status } = response;
+  private async read(answer: HttpAnswer, allowed: Allowed): Promise<Answer> {
+    const { status } = answer;
     if (status === 200) {
-      this.checkGeneration(response.headers.get('etag'));
-      return { status, json: parseJson(await this.bodyOf(response)) };
+      this.checkGeneration(answer.header('etag'));
+      return { status, json: parseJson(await this.bodyOf(answer)) };
     }
     if (status === 404 && allowed.isOptional !== true) {
       // A gateway in front of an unavailable source also answers 404, but with another text
       // (docs/protocol.md#catalog-errors).
-      const body = parseJson(await this.bodyOf(response));
+      const body = parseJson(await this.bodyOf(answer));
       if (!isObject(body) || typeof body.error !== 'string') {
         throw new SourceError('status 404 that no catalog answers', true);
       }
@@ -191,10 +160,9 @@ export class SourceClient {
       if (this.seenEtag !== undefined) throw new SourceChanged('an object went away');
       return { status };
     }
-    await response.body?.cancel();
     if (status === 304 && allowed.knownEtag !== undefined) return { status };
     if (status === 404) return { status };
-    if (status === TOO_MANY_REQUESTS) this.pause(response.headers.get('retry-after'));
+    if (status === TOO_MANY_REQUESTS) this.pause(answer.header('retry-after'));
     const isPassing = status === TOO_MANY_REQUESTS || RETRIED_STATUSES.has(status);
     throw new SourceError(`status ${status}`, isPassing);
   }
@@ -217,21 +185,13 @@ export class SourceClient {
     this.pausedUntil = Math.max(this.pausedUntil, performance.now() + ms);
   }
 
-  private async bodyOf(response: Response): Promise<Buffer> {
-    const chunks: Uint8Array[] = [];
-    let bytes = 0;
-    for await (const chunk of response.body ?? []) {
-      bytes += chunk.length;
-      if (bytes > this.limits.bodyBytes) {
-        throw new SourceError(`an answer of over ${this.limits.bodyBytes} bytes`);
-      }
-      this.bytesLeft -= chunk.length;
+  private bodyOf(answer: HttpAnswer): Promise<Buffer> {
+    return answer.body((bytes) => {
+      this.bytesLeft -= bytes;
       if (this.bytesLeft < 0) {
         throw new SourceError(`a catalog of over ${this.limits.pullBytes} bytes`);
       }
-      chunks.push(chunk);
-    }
-    return Buffer.concat(chunks);
+    });
   }
 }
 
@@ -245,5 +205,6 @@ function parseJson(body: Buffer): unknown {
 
 function asSourceError(error: unknown): SourceError {
   if (error instanceof SourceError) return error;
-  return new SourceError(failureReason(error), !(error instanceof RedirectRefused));
+  const isFinal = error instanceof RedirectRefused || error instanceof BodyTooLong;
+  return new SourceError(failureReason(error), !isFinal);
 }

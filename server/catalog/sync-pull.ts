@@ -7,10 +7,10 @@
  * which the API does not serve.
  */
 import { isObject, type JsonObject } from '../../storage/catalog/catalog-json.ts';
+import { boundedSignal } from '../common/http-call.ts';
 import { CLIENT_MEMBER, EVENT_STATISTICS, MARKET_STATISTICS } from './shape.ts';
 import {
   type Answer,
-  boundedSignal,
   SourceChanged,
   SourceClient,
   SourceError,

@@ -1,7 +1,6 @@
 /**
- * The answer of POST /books when rendering it at once would block the thread for too long: it is
- * rendered book by book, with pauses. The two books of a pair are of one version here too. Books of
- * different pairs may be of different moments, as in two separate requests.
+ * Long answers of POST /books, rendered book by book with pauses. Both books of a pair have one version here too.
+ * Books of different pairs may be of different moments, as in two separate requests.
  *
  * Thread: I/O.
  */
@@ -10,7 +9,7 @@ import { nextIteration } from '../common/event-loop.ts';
 import type { BookRenderer } from './books.ts';
 import type { SideCode, TokenRequest } from './token-request.ts';
 
-/** Bytes that are rendered without a pause: about a millisecond for books that are not cached. */
+/** Bytes rendered without a pause: about a millisecond for books that are not cached. */
 const RENDERED_PER_TURN = 2 ** 15;
 const [OPEN, COMMA, CLOSE] = ['[', ',', ']'].map((text) => Buffer.from(text)) as [
   Buffer,
@@ -20,13 +19,11 @@ const [OPEN, COMMA, CLOSE] = ['[', ',', ']'].map((text) => Buffer.from(text)) as
 
 export interface LongBooksParts {
   readonly renderer: BookRenderer;
-  /** Calls back when the current batches are done. */
   readonly whenBatchesDone: (callback: () => void) => void;
-  /** Whether the client has disconnected. */
   readonly isGone: () => boolean;
 }
 
-/** The request is read during the call, not later. Undefined when the client has disconnected. */
+/** Reads the request during the call, not later. Resolves with undefined when the client has disconnected. */
 export async function renderBooksLong(
   parts: LongBooksParts,
   request: TokenRequest,
@@ -59,8 +56,8 @@ export async function renderBooksLong(
 }
 
 /**
- * Writes a book, and the book of its complement if it is requested, to their places. Returns how
- * many bytes were rendered; undefined when a writer is changing the book.
+ * Writes a book, and the requested book of its complement. Returns the number of rendered bytes; undefined while a
+ * writer changes the book.
  */
 function renderOne(
   renderer: BookRenderer,

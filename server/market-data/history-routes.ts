@@ -1,9 +1,7 @@
 /**
- * GET /prices-history, POST /batch-prices-history and POST /data/volumes
- * (docs/protocol.md#price-history).
+ * GET /prices-history, POST /batch-prices-history and POST /data/volumes (docs/protocol.md#price-history).
  *
- * Thread: I/O. In a batch the event loop has a turn between tokens; POINTS_MAX bounds the work for
- * one token.
+ * Thread: I/O. A batch yields to the event loop between tokens; POINTS_MAX bounds the work for one token.
  */
 
 import type { Tables } from '../../engine/tables/tables.ts';
@@ -38,15 +36,12 @@ export interface HistoryRouteParts {
   readonly tables: Tables;
   readonly texts: TokenTexts;
   readonly history: HistoryService;
-  /** Unix milliseconds. */
   readonly now: () => number;
 }
 
 const MS = 1_000;
 const MINUTE_SECONDS = 60;
-/**
- * Conditions that are looked up without a pause: the first look-up of a market takes some 10 us.
- */
+/** Conditions looked up without a pause. The first look-up of a market takes some 10 us. */
 const CONDITIONS_PER_TURN = 64;
 const NO_POINTS = Buffer.from('[]');
 const HISTORY_UNREADY = errorBody(
@@ -116,7 +111,7 @@ export function historyHandlers(parts: HistoryRouteParts) {
   };
 }
 
-/** Answers 503 while what is on disk cannot be read. */
+/** Answers 503 while the projection cannot be read. */
 function unlessUnready<Query>(handler: Handler<Query>): Handler<Query> {
   return async (...args) => {
     const [context] = args;
@@ -129,7 +124,7 @@ function unlessUnready<Query>(handler: Handler<Query>): Handler<Query> {
   };
 }
 
-/** The checked body, or the JSON body of a 400. */
+/** Returns the checked body, or the JSON body of a 400. */
 function checkBody<T>(shape: Shape<T>, sent: unknown): T | string {
   if (shape.matches(sent)) return sent;
   if (sent === undefined) return errorBody('INVALID_PAYLOAD');
@@ -139,7 +134,7 @@ function checkBody<T>(shape: Shape<T>, sent: unknown): T | string {
   return errorBody('INVALID_PAYLOAD', `${where} ${missing ? 'is missing' : 'has a bad value'}`);
 }
 
-/** The time that has two different values in its two spellings; '' = none. */
+/** Returns the name of a time with two different values in its two spellings; '' = none. */
 function differingTimes({ endTs, end_ts, startTs, start_ts }: BatchHistoryRequest): string {
   if ((startTs ?? start_ts) !== (start_ts ?? startTs)) return 'startTs and start_ts differ';
   return (endTs ?? end_ts) === (end_ts ?? endTs) ? '' : 'endTs and end_ts differ';
@@ -156,7 +151,7 @@ function windowQueryOf(body: BatchHistoryRequest) {
   };
 }
 
-/** Unix seconds of the earliest trade of the tokens; undefined = none has traded. */
+/** Unix seconds of the earliest trade of the tokens; undefined without a trade. */
 function firstTradeOf(
   { history }: HistoryRouteParts,
   tokens: readonly (TokenRow | 0)[],
@@ -183,7 +178,7 @@ async function renderToken(
   return renderPoints(history.prices.series(token, step, first, last), buckets);
 }
 
-/** One row of POST /data/volumes: amounts as decimal texts, as the web client reads them. */
+/** Row of POST /data/volumes. Amounts are decimal texts, as the web client reads them. */
 function volumeOf(
   { history, now, tables }: HistoryRouteParts,
   conditionId: string,
@@ -197,7 +192,7 @@ function volumeOf(
   return { condition_id: conditionId, status: 200, volume, volume_24h };
 }
 
-/** Points between two turns: 0.5 ms; 3 ms before V8 has compiled the code. */
+/** Points rendered without a pause: 0.5 ms; 3 ms before V8 has compiled the code. */
 const POINTS_PER_TURN = 2_048;
 
 const T = ascii('{"t":');
@@ -208,7 +203,7 @@ const CLOSE = 0x5d;
 const POINT_BYTES_MAX = T.length + P.length + END.length + 2 * DECIMAL_BYTES_MAX;
 
 /**
- * `[{"t":1713871800,"p":0.42},..]`, ascending, without the buckets before the first trade.
+ * Renders `[{"t":1713871800,"p":0.42},..]`, ascending, without the buckets before the first trade.
  * @param prices pips of each bucket; 0 = no trade so far
  */
 export async function renderPoints(prices: Uint16Array, buckets: Buckets): Promise<Buffer> {

@@ -1,9 +1,8 @@
 /**
- * Price history and volumes as requests read them: at the start what the follower has projected, then every
- * fill behind that in memory, and each flushed fill while the node runs. So answers are whole at once, also
- * while the follower makes all of it again.
+ * Price history and volumes for requests: projected fills on disk, and every newer fill in memory. Answers are
+ * complete at once, also while the projector rebuilds the projection.
  *
- * Thread: I/O. It writes nothing; none of this stands between an order and its answer.
+ * Thread: I/O. It writes nothing. Orders and their answers do not depend on it.
  */
 import { ledgerTotals } from '../../engine/ledger/reads.ts';
 import {
@@ -23,40 +22,38 @@ import type { StoredFills } from '../../storage/projection/fills.ts';
 import { DamagedRow } from '../../storage/projection/projection.ts';
 import { nextIteration } from '../common/event-loop.ts';
 import { PriceHistory } from './price-history.ts';
-import { Volumes } from './volumes.ts';
+import { MarketVolumes } from './volumes.ts';
 
 export interface HistoryOptions {
   readonly tables: Tables;
-  /** All fills that were recovered. */
   readonly fills: StoredFills;
-  /** Undefined where there are none, and none can be made. */
+  /** `undefined` if there are none and none can be made. */
   readonly projections: Projections | undefined;
   readonly log: (level: 'info' | 'warn', line: string) => void;
-  /** Gives up catching up. */
+  /** Ends the recovery early. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Between two looks at which fills have come to the disk. */
+/** Milliseconds between checks for newly projected fills. */
 const FORGET_MS = 5_000;
 const FILLS_PER_TURN = 2 ** 15;
 
 export class HistoryService {
   readonly prices: PriceHistory;
-  readonly volumes: Volumes;
-  private readonly o: HistoryOptions;
-  /** Fills before it are counted. */
+  readonly volumes: MarketVolumes;
+  private readonly options: HistoryOptions;
   private end: number;
   private readonly timer: NodeJS.Timeout;
 
-  private constructor(options: HistoryOptions, volumes: Volumes, end: number) {
-    this.o = options;
+  private constructor(options: HistoryOptions, volumes: MarketVolumes, end: number) {
+    this.options = options;
     this.volumes = volumes;
     this.end = end;
     this.prices = new PriceHistory(options.projections, end);
     this.timer = setInterval(() => this.forget(), FORGET_MS).unref();
   }
 
-  /** Takes over what is on disk, where it follows from these fills, and the others of the first `end`. */
+  /** Loads the projection if it follows from these fills, and counts the others of the first `end`. */
   static async open(options: HistoryOptions, end: number): Promise<HistoryService> {
     const loaded = load(options, end);
     const keeper = new HistoryService(options, loaded.volumes, loaded.end);
@@ -69,14 +66,13 @@ export class HistoryService {
     return keeper;
   }
 
-  /** The fills before `end` are on disk, and lie in the ring; they follow those of the last call. */
+  /** Counts the fills before `end` that follow those of the last call. They are on disk and in the ring. */
   append(end: number): void {
-    const { tables } = this.o;
+    const { tables } = this.options;
     for (let fill = this.end; fill < end; fill++) this.count(tables, fillRow(tables, fill));
     this.end = end;
   }
 
-  /** Drops from memory what has come to the disk. */
   forget(): void {
     this.prices.forget(this.end);
   }
@@ -86,7 +82,7 @@ export class HistoryService {
   }
 
   private async catchUp(end: number): Promise<void> {
-    const { fills, log, signal } = this.o;
+    const { fills, log, signal } = this.options;
     if (this.end < end) log('info', `price history: reading fills ${this.end} to ${end - 1}`);
     const bytes = new Uint8Array(FILL_BYTES);
     const one = { fillI: new Int32Array(bytes.buffer), fillF: new Float64Array(bytes.buffer) };
@@ -107,18 +103,17 @@ export class HistoryService {
     this.forget();
   }
 
-  /** Counts one fill, which lies in this row. */
   private count(fills: FillRows, row: FillRow): void {
     this.prices.add(fills, row);
-    const market = tokenMarket(this.o.tables, fillTakerToken(fills, row));
+    const market = tokenMarket(this.options.tables, fillTakerToken(fills, row));
     this.volumes.add(market, fillTime(fills, row), fillTakerCollateral(fills, row));
   }
 }
 
-/** What is on disk; where it is damaged, or follows from other fills, it is thrown away. */
-function load(options: HistoryOptions, end: number): { volumes: Volumes; end: number } {
+/** Loads the projection. Discards it if it is damaged or follows from other fills. */
+function load(options: HistoryOptions, end: number): { volumes: MarketVolumes; end: number } {
   const { fills, log, projections, tables } = options;
-  const nothing = { volumes: new Volumes(tables), end: 0 };
+  const nothing = { volumes: new MarketVolumes(tables), end: 0 };
   const { entries } = ledgerTotals(tables);
   const isWhole = end === 0 && entries === 0;
   const position = projections?.position();
@@ -132,7 +127,7 @@ function load(options: HistoryOptions, end: number): { volumes: Volumes; end: nu
     const isOfLog = position.end <= end && position.entries <= entries;
     const isOurs = isOfLog && position.crc === crcOf(fills, position.end);
     if (isOurs) {
-      const volumes = new Volumes(tables);
+      const volumes = new MarketVolumes(tables);
       volumes.load(projections.volumes);
       return { volumes, end: position.end };
     }

@@ -1,6 +1,5 @@
 /**
- * The latest trades of one market in the shape that clients of another service call its live
- * activity: the rows of GET /trades under other names.
+ * Latest trades of one market as clients of another service name them: the rows of GET /trades under other names.
  *
  * Thread: I/O.
  */

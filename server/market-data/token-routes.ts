@@ -1,8 +1,8 @@
 /**
- * The routes that show one engine version of a token, or of many: book, price, midpoint, spread,
- * last trade, and the trading terms (docs/protocol.md#prices-of-a-token).
+ * Routes that show one engine version of one or many tokens: book, price, midpoint, spread, last trade, and trading
+ * terms (docs/protocol.md#prices-of-a-token).
  *
- * Thread: I/O. A read that finds a writer at every try waits until the batch is done.
+ * Thread: I/O. A read that finds a writer at every try waits for the next batch.
  */
 
 import { marketFlags, tokenMarket } from '../../engine/reads.ts';
@@ -18,7 +18,7 @@ import { SideCode } from './token-request.ts';
 import type { PriceQuery } from './token-schemas.ts';
 import type { Top } from './top.ts';
 
-/** Differences between the clients of other services (the rows of the same names in profile.ts). */
+/** Differences between clients of other services (the rows of the same names in profile.ts). */
 export interface TokenDialect {
   readonly priceOfBuy: 'ask' | 'bid';
   readonly booksSide: 'heed' | 'ignore';
@@ -34,7 +34,7 @@ const UNKNOWN_MARKET = errorBody('UNKNOWN_MARKET');
 const NO_LIQUIDITY = notFound('NO_LIQUIDITY');
 const NO_MIDPOINT = notFound('NO_MIDPOINT');
 const NO_SPREAD = notFound('NO_SPREAD');
-/** The answer for a token that never traded, when the profile does not make it an error. */
+/** Answer for a token without a trade, unless the profile makes it an error. */
 const NEVER = '{"price":"0.5","side":""}';
 const NO_TRADES = notFound('NO_TRADES');
 
@@ -47,7 +47,7 @@ export function tokenHandlers(parts: TokenRouteParts) {
 }
 
 function oneToken({ books, config }: TokenRouteParts, reads: TokenReads, side: Sides) {
-  const { t } = books;
+  const { tables } = books;
   return {
     'GET /book': reads.ofToken(UNKNOWN_BOOK, (token) => {
       const body = books.render(token);
@@ -73,7 +73,7 @@ function oneToken({ books, config }: TokenRouteParts, reads: TokenReads, side: S
       ok(`{"minimum_tick_size":${1 / ticksPerUnit}}`),
     ),
     'GET /neg-risk': reads.ofToken(UNKNOWN_MARKET, (token) => {
-      const flags = marketFlags(t, tokenMarket(t, token));
+      const flags = marketFlags(tables, tokenMarket(tables, token));
       return ok(`{"neg_risk":${(flags & MarketFlag.negRisk) !== 0}}`);
     }),
     'GET /fee-rate': reads.ofTop(UNKNOWN_MARKET, ({ baseFeeBps }) =>
@@ -94,19 +94,19 @@ function manyTokens({ books, config }: TokenRouteParts, reads: TokenReads, side:
     ),
     'POST /spreads': reads.ofMany((tokens) => reads.record(tokens, (top) => quoted(spreadOf(top)))),
     'POST /last-trades-prices': reads.ofWanted((request) =>
-      renderLastPrices(books.t, books.texts.known, request),
+      renderLastPrices(books.tables, books.texts.known, request),
     ),
   };
 }
 
-/** Routes whose token is a field of the query, and those whose token ends the path. */
+/** Routes with the token in the query, and with the token as the end of the path. */
 function alsoByPath<Handlers extends Record<string, unknown>>(handlers: Handlers) {
   const byPath = Object.entries(handlers).map(([key, run]) => [`${key}/:token_id`, run]);
   type ByPath = { [Key in keyof Handlers as `${Key & string}/:token_id`]: Handlers[Key] };
   return { ...handlers, ...(Object.fromEntries(byPath) as ByPath) };
 }
 
-/** Which end of the top a side of /price and /prices means. */
+/** End of the top for each side of /price and /prices. */
 type Sides = Readonly<Record<'BUY' | 'SELL', 'ask' | 'bid'>>;
 
 function sidesOf(priceOfBuy: 'ask' | 'bid'): Sides {
@@ -114,7 +114,7 @@ function sidesOf(priceOfBuy: 'ask' | 'bid'): Sides {
 }
 
 /**
- * Items for the same token are combined: BUY from one, SELL from another
+ * Renders prices. Items for the same token are combined: BUY from one, SELL from another
  * (docs/protocol.md#prices-of-a-token).
  */
 function renderPrices(
@@ -141,15 +141,12 @@ function renderPrices(
   });
 }
 
-/** (best bid + best ask) / 2, exact; '' where a side is empty. */
+/** (best bid + best ask) / 2, exact; '' if a side is empty. */
 function midpointOf({ ask, bid }: Top): string {
   return ask === 0 || bid === 0 ? '' : microText(((ask + bid) * MICRO_PER_PIP) / 2);
 }
 
-/**
- * Without a midpoint: the last trade, else the middle between the one best price and the end of the
- * grid.
- */
+/** Price without a midpoint: the last trade, else the middle between the one best price and the end of the grid. */
 function likelyPriceOf({ ask, bid, last }: Top): string {
   if (last !== 0) return pipsText(last);
   return microText(((bid + (ask || PIPS_PER_UNIT)) * MICRO_PER_PIP) / 2);

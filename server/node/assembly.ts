@@ -30,7 +30,7 @@ import { marketByCondition } from '../market-data/find.ts';
 import { type MarketLookup, TokenTexts } from '../market-data/texts.ts';
 import { TradesRenderer } from '../market-data/trades-render.ts';
 import type { OrderIntake } from '../orders/intake/order-intake.ts';
-import type { Mirror } from '../paper/book-mirror.ts';
+import type { BookMirror } from '../paper/book-mirror.ts';
 import type { After } from '../paper/delayed-queues.ts';
 import type { MirrorFacts } from '../paper/mirror-facts.ts';
 import { httpOptions } from '../routes/http-options.ts';
@@ -82,7 +82,7 @@ async function serve(start: Start, parts: CaughtUp): Promise<RunningNode> {
   else cluster.whenLeading(() => void cancelBanned());
   // What a source had when the node ended is nothing that anybody may trade with.
   if (sourceLevels(t) > 0) await (await import('./book-mirror.ts')).removeOldLevels(start, parts);
-  let mirror: Mirror | undefined;
+  let mirror: BookMirror | undefined;
   const mirrorFacts = () => mirror?.facts();
   const play =
     parts.play && (await (await import('./play.ts')).beginPlay(start, parts, parts.play));

@@ -12,7 +12,7 @@ import { OperationRefused } from '../admin/operation-row.ts';
 import { resolutionOperations } from '../admin/resolution-operations.ts';
 import { marketLifecycleLookup } from '../catalog/market-info.ts';
 import { outcomeNames } from '../market-data/registered.ts';
-import { Mirror } from '../paper/book-mirror.ts';
+import { BookMirror } from '../paper/book-mirror.ts';
 import { NodeBroker } from '../paper/node-broker.ts';
 import { Settlements } from '../paper/settlements.ts';
 import { SourceApi, type SourceMarket, streamOf } from '../paper/source-api.ts';
@@ -43,7 +43,7 @@ export async function removeOldLevels(start: Start, parts: CaughtUp): Promise<vo
 }
 
 /** Begins to mirror, once the port is open; undefined where that cannot be. */
-export async function openMirror(start: Start, parts: CaughtUp): Promise<Mirror | undefined> {
+export async function openMirror(start: Start, parts: CaughtUp): Promise<BookMirror | undefined> {
   const { config, log } = start.options;
   const { t, writer } = parts;
   const { ledger } = writer;
@@ -65,8 +65,8 @@ export async function openMirror(start: Start, parts: CaughtUp): Promise<Mirror 
       if (!own.hasEnded(market)) own.pull();
     },
   });
-  const mirror = new Mirror({
-    ...{ api, choice: mirrorMarkets, log, rate: mirrorRate, url: mirrorUrl, venue: own },
+  const mirror = new BookMirror({
+    ...{ api, choice: mirrorMarkets, log, rate: mirrorRate, url: mirrorUrl, node: own },
     traded: own.traded(),
     streamUrl: config.mirrorStreamUrl || streamOf(mirrorUrl),
     settle: (conditions) => settlements.settle(conditions),

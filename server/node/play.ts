@@ -8,7 +8,7 @@ import type { SteppedClock } from '../admin/play-operations.ts';
 import type { Contradictions } from '../common/contradictions.ts';
 import type { OpenedPlay } from '../paper/open-play.ts';
 import type { PlayFacts } from '../paper/play-facts.ts';
-import { type PlayedVenue, Player } from '../paper/player.ts';
+import { type PlayTarget, Player } from '../paper/player.ts';
 import { Timeline } from '../paper/timeline.ts';
 import type { LedgerCommands } from '../wallet/ledger-commands.ts';
 import { resolving, venueOf } from './book-mirror.ts';
@@ -42,7 +42,7 @@ export async function beginPlay(
     recording,
     from,
     to,
-    venue: venueOfPlay(start, parts, own, ledger),
+    node: venueOfPlay(start, parts, own, ledger),
     log: warn,
   });
   const timeline = new Timeline({
@@ -86,7 +86,7 @@ function venueOfPlay(
   parts: CaughtUp,
   own: ReturnType<typeof venueOf>,
   ledger: LedgerCommands,
-): PlayedVenue {
+): PlayTarget {
   const { log } = start.options;
   const { clock, venue, writer } = parts;
   const resolve = resolving(parts, { ledger, seqlock: writer.seqlock });

@@ -1,8 +1,8 @@
 /**
- * The live mirror of another venue: chooses markets, follows their streams, and gives each book to the engine. What a
- * source does wrong pauses the books that it concerns, and never the node.
+ * The live book mirror: chooses markets of a source, follows their streams, and applies each book to the engine. A
+ * fault of a source pauses the books that it concerns, and never the node.
  *
- * Thread: the I/O thread. Not here: what a change means to the engine (market-mirror.ts), how outcomes are paid
+ * Thread: the I/O thread. Not here: the effect of a change on the engine (market-mirror.ts), payouts
  * (settlements.ts).
  */
 import type { SourceStep } from '../../engine/paper/source-step.ts';
@@ -18,19 +18,19 @@ import type { SourceApi, SourceMarket } from './source-api.ts';
 import { readFrame, type SourceMessage } from './source-frame.ts';
 import { type SocketTimes, SourceSocket } from './source-socket.ts';
 import { SourceStream, STREAM_TOKENS_MAX } from './source-stream.ts';
-import { DOUBT_REASONS, type StaleReason } from './stale-books.ts';
+import { STALE_REASON_NAMES, type StaleReason } from './stale-books.ts';
 
-/** What the mirror needs of the node. */
-export interface MirroredVenue {
-  /** The market in the order of the engine; undefined where it contradicts what is registered. */
+/** Port of the book mirror to the node. */
+export interface MirrorTarget {
+  /** Returns the market in the order of the engine; undefined if it contradicts the registered market. */
   aligned(market: SourceMarket): SourceMarket | undefined;
   contradictions(): Contradictions;
-  /** Whether it is a registered market of two outcomes that has not ended. */
+  /** Returns true for a registered market of two outcomes that has not ended. */
   isTradable(market: SourceMarket): boolean;
   hasEnded(market: SourceMarket): boolean;
-  /** Gives steps to a book of the engine; resolves with why it needs a snapshot after them. */
+  /** Applies steps to a book. Resolves with the reason for a new snapshot, if one is needed. */
   apply(market: SourceMarket, steps: readonly SourceStep[]): Promise<StaleReason | undefined>;
-  /** Pulls the catalog now, because the source has other terms by now. */
+  /** Pulls the catalog at once, because terms of the source changed. */
   pull(): void;
 }
 
@@ -39,12 +39,11 @@ export interface MirrorParts {
   readonly streamUrl: string;
   readonly api: SourceApi;
   readonly choice: MarketChoice;
-  /** Condition ids of markets that somebody has orders or shares of: of `top:N` they come first. */
+  /** Condition ids of markets with orders or shares. They come first of `top:N`. */
   readonly traded: readonly string[];
-  readonly venue: MirroredVenue;
-  /** Brings resolutions of the source into the ledger; resolves with the conditions that need no more. */
+  readonly node: MirrorTarget;
+  /** Applies resolutions of the source to the ledger. Resolves with the conditions that need no more. */
   readonly settle: (conditions: readonly string[]) => Promise<readonly string[]>;
-  /** Updates of a book in a second, at most. */
   readonly rate: number;
   readonly refreshMs: number;
   readonly graceMs?: number;
@@ -59,31 +58,29 @@ interface Mirrored {
 }
 
 const GRACE_MS = 3_000;
-/** Where the source did not answer, or a chosen market is not in the catalog yet. */
+/** Pause when the source did not answer, or a chosen market is not in the catalog yet. */
 const AGAIN_MS = 1_000;
-/** News that come together lead to one look. */
+/** Delay that joins news to one refresh. */
 const SOON_MS = 100;
-/** Markets of news that wait for one; further ones are found by a later look. */
+/** Bound of conditions from news. A later refresh finds further ones. */
 const AWAITED_MAX = 10_000;
-/** Condition ids of one line of the log. */
 const LEFT_OUT_SHOWN = 5;
 
-export class Mirror {
-  private readonly o: MirrorParts;
-  /** By the token of the first outcome: the other one is its mirror image. */
+export class BookMirror {
+  private readonly parts: MirrorParts;
+  /** Keyed by the token of the first outcome. The other token is its complement. */
   private readonly books = new Map<string, Mirrored>();
-  /** By the token of the second outcome, of which only prints are read. */
+  /** Keyed by the token of the second outcome, of which only trade prints are read. */
   private readonly seconds = new Map<string, Mirrored>();
   private readonly streams: SourceStream[] = [];
   private readonly asker: SnapshotRequests;
   private readonly news: SourceSocket;
-  private readonly doubts = new Map<StaleReason, number>(
-    DOUBT_REASONS.map((reason) => [reason, 0]),
+  private readonly staleCounts = new Map<StaleReason, number>(
+    STALE_REASON_NAMES.map((reason) => [reason, 0]),
   );
   private readonly closing = new AbortController();
-  /** Conditions of markets that have ended, until they are settled here. */
   private readonly awaited = new Set<string>();
-  /** Of an earlier run, until they have been looked at. */
+  /** Markets traded in an earlier run and not checked yet. */
   private traded: readonly string[];
   private events = 0;
   private absent = 0;
@@ -95,7 +92,7 @@ export class Mirror {
   private isSoon = false;
 
   constructor(parts: MirrorParts) {
-    this.o = parts;
+    this.parts = parts;
     this.traded = parts.traded;
     this.asker = new SnapshotRequests({
       api: parts.api,
@@ -117,29 +114,29 @@ export class Mirror {
 
   facts(): MirrorFacts {
     const all = [...this.books.values()];
-    const troubled = all.filter(({ feed }) => feed.doubt !== undefined);
-    const paused = troubled.filter(({ feed }) => feed.isPaused);
+    const staleBooks = all.filter(({ feed }) => feed.staleReason !== undefined);
+    const paused = staleBooks.filter(({ feed }) => feed.isPaused);
     return {
-      url: this.o.url,
+      url: this.parts.url,
       isConnected: this.streams.length > 0 && this.streams.every(({ isFollowing }) => isFollowing),
-      live: all.length - troubled.length,
-      doubted: troubled.length - paused.length,
+      live: all.length - staleBooks.length,
+      stale: staleBooks.length - paused.length,
       paused: paused.length,
       absent: this.absent,
       leftOut: this.leftOut,
       events: this.events,
-      doubts: this.doubts,
-      troubled: troubled.map(({ feed, market }) => ({
+      staleCounts: this.staleCounts,
+      staleBooks: staleBooks.map(({ feed, market }) => ({
         condition: market.condition,
-        reason: feed.doubt!,
+        reason: feed.staleReason!,
         isPaused: feed.isPaused,
-        since: feed.doubtedSince,
+        since: feed.staleSince,
       })),
     };
   }
 
   contradictions(): Contradictions {
-    return this.o.venue.contradictions();
+    return this.parts.node.contradictions();
   }
 
   async close(): Promise<void> {
@@ -152,15 +149,14 @@ export class Mirror {
     await this.refreshing;
   }
 
-  /** Looks at choice and resolutions now. */
   private refresh(): void {
     this.isSoon = false;
     this.refreshing = this.look()
-      .then((isComplete) => (isComplete ? this.o.refreshMs : AGAIN_MS))
+      .then((isComplete) => (isComplete ? this.parts.refreshMs : AGAIN_MS))
       .catch(({ message }: Error) => {
         const { closing, problem } = this;
         if (message !== problem && !closing.signal.aborted)
-          this.o.log('warn', `mirror: the source does not answer: ${message}`);
+          this.parts.log('warn', `mirror: the source does not answer: ${message}`);
         this.problem = message;
         return AGAIN_MS;
       })
@@ -170,18 +166,18 @@ export class Mirror {
       });
   }
 
-  /** False where something is to be looked at again soon. */
+  /** Resolves with false if another refresh is due soon. */
   private async look(): Promise<boolean> {
-    const { api, choice, venue } = this.o;
+    const { api, choice, node } = this.parts;
     const found = await chosenMarkets(api, choice);
     const tradedThere = await api.marketsBy('condition_ids', this.traded);
     const aligned = (markets: readonly SourceMarket[]): SourceMarket[] =>
-      markets.flatMap((market) => venue.aligned(market) ?? []);
+      markets.flatMap((market) => node.aligned(market) ?? []);
     const [named, top, traded] = [aligned(found.named), aligned(found.top), aligned(tradedThere)];
     this.traded = [];
     this.problem = '';
     this.removeEnded();
-    this.noteLeftOut([...found.named, ...tradedThere, ...found.notBinary]);
+    this.logLeftOut([...found.named, ...tradedThere, ...found.notBinary]);
     const isNew = (market: SourceMarket): boolean =>
       !market.isClosed && isBinary(market) && !this.books.has(market.tokens[0]!);
     const chosen = new Map(named.filter(isNew).map((market) => [market.condition, market]));
@@ -189,18 +185,17 @@ export class Mirror {
     for (const market of [...traded, ...top].filter(isNew)) {
       if (this.books.size + chosen.size < choice.top) chosen.set(market.condition, market);
     }
-    const known = [...chosen.values()].filter((market) => venue.isTradable(market));
+    const known = [...chosen.values()].filter((market) => node.isTradable(market));
     this.absent = chosen.size - known.length;
     this.add(known);
     const looked = new Set([...this.awaited, ...this.conditions()]);
-    for (const condition of await this.o.settle([...looked])) {
+    for (const condition of await this.parts.settle([...looked])) {
       this.awaited.delete(condition);
     }
     return this.absent === 0;
   }
 
-  /** Notes which of the chosen markets have no book here, and says so when they have changed. */
-  private noteLeftOut(chosen: readonly SourceMarket[]): void {
+  private logLeftOut(chosen: readonly SourceMarket[]): void {
     const others = chosen.filter((market) => !market.isClosed && !isBinary(market));
     const leftOut = [...new Set(others.map(({ condition }) => condition))].sort();
     const isSame = leftOut.join() === this.leftOut.join();
@@ -209,7 +204,7 @@ export class Mirror {
     const shown = leftOut.length > LEFT_OUT_SHOWN ? ', ...' : '';
     const list =
       leftOut.length === 0 ? '' : `: ${leftOut.slice(0, LEFT_OUT_SHOWN).join(', ')}${shown}`;
-    this.o.log(
+    this.parts.log(
       'info',
       `mirror: ${leftOut.length} markets without two outcomes are left out${list}`,
     );
@@ -221,7 +216,7 @@ export class Mirror {
 
   private removeEnded(): void {
     for (const [token, { feed, market, stream }] of this.books) {
-      if (!this.o.venue.hasEnded(market)) continue;
+      if (!this.parts.node.hasEnded(market)) continue;
       feed.close();
       stream.remove(market.tokens);
       this.books.delete(token);
@@ -231,7 +226,7 @@ export class Mirror {
   }
 
   private add(markets: readonly SourceMarket[]): void {
-    const { log, rate, venue } = this.o;
+    const { log, rate, node } = this.parts;
     const news = new Map<SourceStream, string[]>();
     for (const market of markets) {
       const token = market.tokens[0]!;
@@ -239,14 +234,14 @@ export class Mirror {
       const stream = this.streamWithRoom(news);
       const feed = new BookFeed({
         paceMs: 1_000 / rate,
-        graceMs: this.o.graceMs ?? GRACE_MS,
-        apply: (steps) => venue.apply(market, steps),
+        graceMs: this.parts.graceMs ?? GRACE_MS,
+        apply: (steps) => node.apply(market, steps),
         wanted: () => {
           if (stream.isFollowing) this.asker.want(token);
         },
-        onDoubt: (reason) => {
-          this.doubts.set(reason, this.doubts.get(reason)! + 1);
-          log('debug', `mirror: ${market.condition} is in doubt: ${reason}`);
+        onStale: (reason) => {
+          this.staleCounts.set(reason, this.staleCounts.get(reason)! + 1);
+          log('debug', `mirror: ${market.condition} is stale: ${reason}`);
         },
         checksHashes: () => this.asker.checksHashes,
       });
@@ -262,7 +257,7 @@ export class Mirror {
     if (markets.length > 0)
       log(
         'info',
-        `mirror: ${this.books.size} markets of ${this.o.url}, ${markets.length} of them new`,
+        `mirror: ${this.books.size} markets of ${this.parts.url}, ${markets.length} of them new`,
       );
   }
 
@@ -272,7 +267,7 @@ export class Mirror {
     );
     if (found !== undefined) return found;
     const stream: SourceStream = new SourceStream(
-      this.o.streamUrl,
+      this.parts.streamUrl,
       {
         opened: () => {
           this.streamProblem = '';
@@ -282,10 +277,10 @@ export class Mirror {
         failed: (problem) => this.tellStreamProblem(problem),
         lost: (reason, tokens) => {
           if (reason !== 'gap') this.asker.forget(tokens);
-          for (const token of tokens) this.books.get(token)?.feed.distrust(reason);
+          for (const token of tokens) this.books.get(token)?.feed.markStale(reason);
         },
       },
-      this.o.times,
+      this.parts.times,
     );
     this.streams.push(stream);
     return stream;
@@ -294,7 +289,7 @@ export class Mirror {
   private tellStreamProblem(problem: string): void {
     if (problem === this.streamProblem) return;
     this.streamProblem = problem;
-    this.o.log('warn', `mirror: ${this.o.streamUrl}: ${problem}`);
+    this.parts.log('warn', `mirror: ${this.parts.streamUrl}: ${problem}`);
   }
 
   private wantFirst(tokens: Iterable<string>): void {
@@ -311,8 +306,8 @@ export class Mirror {
     if (event.kind === 'print') feed?.take(event);
     else if (event.kind !== 'tick') first?.feed.take(event);
     else if (first !== undefined) {
-      feed!.distrust('tick');
-      this.o.venue.pull();
+      feed!.markStale('tick');
+      this.parts.node.pull();
     }
   }
 
@@ -325,7 +320,7 @@ export class Mirror {
       return;
     }
     for (const event of news.flatMap(({ events }) => events)) {
-      if (event.kind === 'listed') this.o.venue.pull();
+      if (event.kind === 'listed') this.parts.node.pull();
       else if (event.kind === 'resolved') this.await(event.condition);
       else continue;
       this.refreshSoon();

@@ -1,6 +1,6 @@
 /**
- * MIRROR_LATENCY_MS: requests of clients that change orders arrive later, as over a network. They stay in their
- * order, and nothing waits for them.
+ * MIRROR_LATENCY_MS: order requests of clients arrive later, as over a network. They stay in their order and do not
+ * block.
  *
  * Thread: the I/O thread.
  */
@@ -10,7 +10,7 @@ import type { OrderIntake } from '../orders/intake/order-intake.ts';
 
 const WAITING_BYTES_MAX = 256 * 2 ** 20;
 
-/** Runs it after so long. What takes the same time ends in the order in which it began. */
+/** Runs a function after a delay. Equal delays end in the order in which they began. */
 export type After = (ms: number, run: () => Promise<void>) => void;
 
 export class DelayedQueues implements OrderIntake {
@@ -21,7 +21,7 @@ export class DelayedQueues implements OrderIntake {
   private count = 0;
   private bytes = 0;
 
-  /** @param waitingMax requests that may be on their way */
+  /** @param waitingMax requests in transit */
   constructor(lines: OrderIntake, delayMs: number, waitingMax: number, after: After = setLater) {
     this.lines = lines;
     this.delayMs = delayMs;
@@ -48,9 +48,14 @@ export class DelayedQueues implements OrderIntake {
     });
   }
 
+<<<<<<< HEAD
   /** The rest of a request that has arrived. */
   resume(request: Request): void {
     this.lines.resume(request);
+=======
+  goOn(request: Request): void {
+    this.lines.goOn(request);
+>>>>>>> h-data
   }
 }
 
@@ -58,7 +63,6 @@ function setLater(ms: number, run: () => Promise<void>): void {
   setTimeout(run, ms);
 }
 
-/** The request, which also says when it has its answer. */
 function followed(request: OwnedRequest, done: () => void): OwnedRequest {
   const { answered, failed } = request;
   return {

@@ -1,5 +1,6 @@
 /**
- * What the mirror does to the node: reads its markets, sends what a source did, pays the reserved account in.
+ * Port of mirror and player to the node: reads its markets, sends the commands of a source, funds the reserved
+ * account.
  *
  * Thread: the I/O thread.
  */
@@ -43,46 +44,44 @@ import { registeredMarkets } from '../market-data/registered.ts';
 import type { Failure } from '../orders/exchange-memory/slot-requests.ts';
 import type { LedgerCommands } from '../wallet/ledger-commands.ts';
 import { operatorRequestId } from '../wallet/request-id.ts';
-import type { MirroredVenue } from './book-mirror.ts';
+import type { MirrorTarget } from './book-mirror.ts';
 import { MarketMirror, type MarketMirrorParts } from './market-mirror.ts';
 import { reordered, type SourceMarket } from './source-api.ts';
 
 export interface NodeBrokerParts
   extends Pick<MarketMirrorParts, 'impact' | 'queue' | 'whenBatchesDone'> {
   readonly tables: Tables;
-  /** First tokens of markets whose trades are inferred, because their source does not say them. */
+  /** First tokens of markets whose trades are inferred, because their source publishes none. */
   readonly inferred?: ReadonlySet<string>;
-  /** Runs commands of a source as one batch. */
   readonly source: (commands: CommandBuffer) => Promise<readonly RejectReasonCode[] | Failure>;
   readonly pull: () => void;
-  /** Names of the outcomes in the order of the engine; undefined = the catalog does not say them. */
+  /** Names of the outcomes in the order of the engine; undefined if absent from the catalog. */
   readonly namesOf: (market: MarketRow) => readonly string[] | undefined;
-  /** In lines of the log. */
   readonly name: 'mirror' | 'play';
   readonly log: Log;
   readonly signal: AbortSignal;
 }
 
-/** A node that takes nothing for the moment is asked again after so long. */
+/** Pause before commands are sent again to a busy node. */
 const BUSY_MS = 20;
-/** Markets that are kept in mind; a source may name any number. */
+/** Bound of retained contradictions; a source may name any number of markets. */
 const CONTRADICTIONS_MAX = 10_000;
 
-export class NodeBroker implements MirroredVenue {
-  private readonly o: NodeBrokerParts;
+export class NodeBroker implements MirrorTarget {
+  private readonly parts: NodeBrokerParts;
   private readonly mirrors = new Map<MarketRow, MarketMirror>();
   private readonly refused = new Set<RejectReasonCode>();
   private readonly registered: RegisteredMarkets;
   private readonly contradicting = new Map<string, Contradiction>();
 
   constructor(parts: NodeBrokerParts) {
-    this.o = parts;
+    this.parts = parts;
     this.registered = registeredMarkets(parts.tables);
   }
 
   /**
-   * The market with its outcomes in the order of the engine; undefined where it contradicts what is registered. One
-   * that is not registered is as the source names it.
+   * Returns the market in the order of the engine; undefined if it contradicts the registered market. An unregistered
+   * market is returned unchanged.
    */
   aligned(market: SourceMarket): SourceMarket | undefined {
     const found = this.read(market);
@@ -91,17 +90,17 @@ export class NodeBroker implements MirroredVenue {
       return found;
     }
     const { condition: conditionId, id } = market;
-    const { contradicting, o } = this;
+    const { contradicting, parts } = this;
     const isKnown = contradicting.get(conditionId)?.reason === found;
     if (isKnown || contradicting.size >= CONTRADICTIONS_MAX) return undefined;
     const contradiction = { id, conditionId, reason: found };
     contradicting.set(conditionId, contradiction);
     const [line] = describeContradictions([contradiction]);
-    o.log('warn', `${o.name}: ${line}: it is left alone`);
+    parts.log('warn', `${parts.name}: ${line}: it is left alone`);
     return undefined;
   }
 
-  /** Markets of the source that it has named otherwise than they are registered, when they were last seen. */
+  /** Markets whose newest terms contradict the registered ones. */
   contradictions(): Contradictions {
     return contradictionsOf([...this.contradicting.values()]);
   }
@@ -113,14 +112,14 @@ export class NodeBroker implements MirroredVenue {
       const isOfOther = tokens.some((id) => this.registered.ownerOf(id) !== undefined);
       return isOfOther ? 'condition' : market;
     }
-    const names = this.o.namesOf(this.rowOf(condition) as MarketRow);
+    const names = this.parts.namesOf(this.rowOf(condition) as MarketRow);
     const places = placesOf({ tokenIds: tokens, names: outcomes, negRisk }, registered, names);
     return typeof places === 'string' ? places : reordered(market, places);
   }
 
   isTradable(market: SourceMarket): boolean {
     const row = this.rowOf(market.condition);
-    return row !== 0 && !this.hasEnded(market) && marketTokens(this.o.tables, row) === 2;
+    return row !== 0 && !this.hasEnded(market) && marketTokens(this.parts.tables, row) === 2;
   }
 
   hasEnded({ condition }: Pick<SourceMarket, 'condition'>): boolean {
@@ -128,61 +127,64 @@ export class NodeBroker implements MirroredVenue {
     return row !== 0 && this.isEnded(row);
   }
 
-  apply: MirroredVenue['apply'] = ({ condition }, steps) => {
+  apply: MirrorTarget['apply'] = ({ condition }, steps) => {
     const row = this.rowOf(condition) as MarketRow;
     return this.mirrorOf(row).apply(steps);
   };
 
   pull(): void {
-    this.o.pull();
+    this.parts.pull();
   }
 
   isSettled(condition: string): boolean {
     const row = this.rowOf(condition);
-    return row === 0 || resolutionOf(this.o.tables, row) !== undefined;
+    return row === 0 || resolutionOf(this.parts.tables, row) !== undefined;
   }
 
   isProposed(condition: string): boolean {
     const row = this.rowOf(condition);
-    return row !== 0 && proposalOf(this.o.tables, row) !== undefined;
+    return row !== 0 && proposalOf(this.parts.tables, row) !== undefined;
   }
 
-  /** Condition ids of markets that have ended, have not resolved, and have shares that somebody holds. */
+  /** Condition ids of unresolved ended markets with collateral. */
   unsettled(): string[] {
-    const { tables: t } = this.o;
+    const { tables } = this.parts;
     return this.conditionsOf(
       (row) =>
-        this.isEnded(row) && resolutionOf(t, row) === undefined && marketCollateral(t, row) > 0,
+        this.isEnded(row) &&
+        resolutionOf(tables, row) === undefined &&
+        marketCollateral(tables, row) > 0,
     );
   }
 
-  /** Condition ids of open markets that somebody has shares or, while no levels stand, orders of. */
+  /** Condition ids of open markets with collateral or, while no source levels stand, with orders. */
   traded(): string[] {
-    const { tables: t } = this.o;
+    const { tables } = this.parts;
     const depth = new Depth();
     const hasOrders = (row: MarketRow): boolean =>
       // What is written at the moment is traded.
-      !readDepth(t, marketFirstToken(t, row), depth) || depth.bids.count + depth.asks.count > 0;
+      !readDepth(tables, marketFirstToken(tables, row), depth) ||
+      depth.bids.count + depth.asks.count > 0;
     return this.conditionsOf(
-      (row) => !this.isEnded(row) && (marketCollateral(t, row) > 0 || hasOrders(row)),
+      (row) => !this.isEnded(row) && (marketCollateral(tables, row) > 0 || hasOrders(row)),
     );
   }
 
-  /** Removes the levels that an earlier run has left: they are as old as that. */
+  /** Removes source levels of an earlier run. */
   async clear(): Promise<void> {
-    const { tables: t } = this.o;
+    const { tables } = this.parts;
     for (const row of this.rows()) {
-      const first = marketFirstToken(t, row);
-      if (marketTokens(t, row) !== 2 || isMirroredToken(t, first)) continue;
+      const first = marketFirstToken(tables, row);
+      if (marketTokens(tables, row) !== 2 || isMirroredToken(tables, first)) continue;
       await this.mirrorOf(row).clear();
     }
   }
 
-  /** Pays the reserved account in, once: levels are paid with it. */
+  /** Funds the reserved account once. Source levels are paid with it. */
   async fund(ledger: Pick<LedgerCommands, 'funds'>, units: number, now: number): Promise<void> {
-    const { tables: t } = this.o;
-    const account = findAccount(t, SOURCE_ADDRESS, 0);
-    if (cashTotal(t, account) > 0 || positionsOf(t, account).length > 0) return;
+    const { tables } = this.parts;
+    const account = findAccount(tables, SOURCE_ADDRESS, 0);
+    if (cashTotal(tables, account) > 0 || positionsOf(tables, account).length > 0) return;
     const id = operatorRequestId(`${now}-mirror-funds`)!;
     const fields = { id, wallet: SOURCE_ADDRESS, amount: units * MICRO };
     const outcome = await ledger.funds('deposit', fields);
@@ -192,14 +194,14 @@ export class NodeBroker implements MirroredVenue {
   }
 
   private conditionsOf(isMeant: (row: MarketRow) => boolean): string[] {
-    const { marketI } = this.o.tables;
+    const { marketI } = this.parts.tables;
     return this.rows()
       .filter(isMeant)
       .map((row) => wordsToHex(marketI, conditionAt(row), ID_WORDS));
   }
 
   private *allRows(): Iterable<MarketRow> {
-    for (let row = 1; row <= marketCount(this.o.tables); row++) yield row as MarketRow;
+    for (let row = 1; row <= marketCount(this.parts.tables); row++) yield row as MarketRow;
   }
 
   private rows(): MarketRow[] {
@@ -207,23 +209,23 @@ export class NodeBroker implements MirroredVenue {
   }
 
   private rowOf(condition: string): MarketRow | 0 {
-    return marketByCondition(this.o.tables, condition);
+    return marketByCondition(this.parts.tables, condition);
   }
 
   private isEnded(row: MarketRow): boolean {
-    return (marketFlags(this.o.tables, row) & MarketFlag.ended) !== 0;
+    return (marketFlags(this.parts.tables, row) & MarketFlag.ended) !== 0;
   }
 
   private mirrorOf(row: MarketRow): MarketMirror {
     const known = this.mirrors.get(row);
     if (known !== undefined) return known;
-    const { inferred, tables } = this.o;
+    const { inferred, tables } = this.parts;
     const first = marketFirstToken(tables, row);
     const [tokenId = '', ...others] = tokensOfMarket(tables, row).map((token) =>
       wordsToDecimal(tables.tokenI, tokenIdAt(token)),
     );
     const parts: MarketMirrorParts = {
-      ...this.o,
+      ...this.parts,
       tokenId,
       // The source may name another one first.
       infersTrades: [tokenId, ...others].some((id) => inferred?.has(id)),
@@ -237,10 +239,10 @@ export class NodeBroker implements MirroredVenue {
 
   private async send(commands: CommandBuffer): Promise<readonly RejectReasonCode[]> {
     for (;;) {
-      const outcome = await this.o.source(commands);
+      const outcome = await this.parts.source(commands);
       if (typeof outcome !== 'string') return outcome;
       // While the venue is paused nothing is taken; the log has failed where it never will be.
-      await sleep(BUSY_MS, undefined, { signal: this.o.signal });
+      await sleep(BUSY_MS, undefined, { signal: this.parts.signal });
     }
   }
 
@@ -248,6 +250,6 @@ export class NodeBroker implements MirroredVenue {
     if (this.refused.has(reason) || reason === RejectReason.accepted) return;
     this.refused.add(reason);
     const advice = reason === RejectReason.notEnough ? '; MIRROR_FUNDS is too small' : '';
-    this.o.log('warn', `mirror: a level was refused: ${REJECTS[reason].text}${advice}`);
+    this.parts.log('warn', `mirror: a level was refused: ${REJECTS[reason].text}${advice}`);
   }
 }

@@ -1,19 +1,19 @@
 /**
- * Requests snapshots of the books that are in doubt from a source: many in one request, one request at a time, and each
- * book less often the more often it was requested.
+ * Requests snapshots of stale books from a source: many in one request, one request at a time, and with growing
+ * pauses for each book.
  *
  * Thread: the I/O thread.
  */
 import { performance } from 'node:perf_hooks';
+import { backOffMs } from '../common/back-off.ts';
 import type { BookFeed, FeedMark } from './book-feed.ts';
 import { hashFits } from './book-hash.ts';
 import { pagesOf, type SourceApi } from './source-api.ts';
 
 interface Wanted {
-  /** Monotonic milliseconds. */
   at: number;
   tries: number;
-  /** Also where the stream is faster: it shows how the source makes hashes. */
+  /** Requested even if the stream is faster: the answer shows the hash rule of the source. */
   isFirst: boolean;
 }
 
@@ -23,26 +23,25 @@ interface AskerParts {
   readonly log: (line: string) => void;
 }
 
-/** Requests of the same moment go together. */
 const GATHER_MS = 10;
 const AGAIN_MS = 250;
 const AGAIN_MS_MAX = 10_000;
-/** A book that was not requested for so long begins with short pauses again. */
+/** A book without a request for so long has short pauses again. */
 const FORGET_MS = 30_000;
 
 export class SnapshotRequests {
-  private readonly o: AskerParts;
+  private readonly parts: AskerParts;
   private readonly wanted = new Map<string, Wanted>();
   private readonly requested = new Map<string, Wanted>();
   private timer: NodeJS.Timeout | undefined;
   private isRequesting = false;
   private isClosed = false;
   private problem = '';
-  /** The source makes the hash of a book as this node does: all of its last snapshots had that. */
+  /** All books of the newest snapshots had the hash that this node computes. */
   checksHashes = false;
 
   constructor(parts: AskerParts) {
-    this.o = parts;
+    this.parts = parts;
   }
 
   /** @param isFirst its connection has just opened */
@@ -57,12 +56,12 @@ export class SnapshotRequests {
     const now = performance.now();
     const before = this.requested.get(token);
     const tries = before !== undefined && now - before.at < FORGET_MS ? before.tries + 1 : 0;
-    const waitMs = tries === 0 ? GATHER_MS : Math.min(AGAIN_MS_MAX, AGAIN_MS * 2 ** (tries - 1));
+    const waitMs = tries === 0 ? GATHER_MS : backOffMs(tries, AGAIN_MS, AGAIN_MS_MAX);
     this.wanted.set(token, { at: now + waitMs, tries, isFirst });
     this.schedule();
   }
 
-  /** The connection of these tokens is gone: snapshots would be old at once. */
+  /** Drops requests of a closed connection, whose snapshots would be outdated at once. */
   forget(tokens: Iterable<string>): void {
     for (const token of tokens) {
       this.wanted.delete(token);
@@ -90,8 +89,8 @@ export class SnapshotRequests {
     for (const [token, { at, isFirst, tries }] of this.wanted) {
       if (at > now) continue;
       this.wanted.delete(token);
-      const feed = this.o.feedOf(token);
-      if (feed === undefined || (feed.doubt === undefined && !isFirst)) continue;
+      const feed = this.parts.feedOf(token);
+      if (feed === undefined || (feed.staleReason === undefined && !isFirst)) continue;
       this.requested.set(token, { at: now, tries, isFirst });
       marks.set(token, feed.mark);
     }
@@ -100,29 +99,29 @@ export class SnapshotRequests {
     this.schedule();
   }
 
-  /** A page that fails keeps no other one back. */
+  /** Requests snapshots by page. A failing page does not affect others. */
   private async answer(marks: ReadonlyMap<string, FeedMark>): Promise<void> {
     let problem = '';
     let fits = true;
     for (const page of pagesOf([...marks.keys()])) {
       try {
-        const answers = await this.o.api.snapshots(page);
+        const answers = await this.parts.api.snapshots(page);
         fits &&= answers.every(({ json }) => hashFits(json));
         if (answers.length > 0) this.checksHashes = fits;
         for (const answer of answers) {
           const mark = marks.get(answer.token);
-          if (mark !== undefined) this.o.feedOf(answer.token)?.snapshot(answer, mark);
+          if (mark !== undefined) this.parts.feedOf(answer.token)?.snapshot(answer, mark);
         }
       } catch (error) {
         const { message } = error as Error;
         if (message !== this.problem && message !== problem && !this.isClosed)
-          this.o.log(`no snapshots: ${message}`);
+          this.parts.log(`no snapshots: ${message}`);
         problem = message;
       }
     }
     this.problem = problem;
     for (const token of marks.keys()) {
-      if (this.o.feedOf(token)?.doubt !== undefined) this.want(token);
+      if (this.parts.feedOf(token)?.staleReason !== undefined) this.want(token);
     }
   }
 }

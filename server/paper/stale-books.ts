@@ -1,7 +1,9 @@
-/** Why a mirrored book may differ from that of its source: for `GET /status`, the metrics and the documents. */
+/**
+ * Reasons why a mirrored book may differ from that of its source, for `GET /status`, the metrics and the documents.
+ */
 
-/** By reason: what it means to a trader. */
-export const DOUBTS = {
+/** Text for a trader, by reason. */
+export const STALE_REASONS = {
   starting: 'the source has not sent its book yet',
   disconnected: 'there is no connection to the source',
   silent: 'the source sends nothing and answers no ping',
@@ -15,5 +17,5 @@ export const DOUBTS = {
   refused: 'a level of the source could not be taken over',
 } as const;
 
-export type StaleReason = keyof typeof DOUBTS;
-export const DOUBT_REASONS = Object.keys(DOUBTS) as readonly StaleReason[];
+export type StaleReason = keyof typeof STALE_REASONS;
+export const STALE_REASON_NAMES = Object.keys(STALE_REASONS) as readonly StaleReason[];

@@ -1,9 +1,9 @@
 /**
- * GET /data/order/:id, /data/orders and /data/trades: the orders and trades of a caller
+ * GET /data/order/:id, /data/orders and /data/trades: orders and trades of a caller
  * (docs/protocol.md#own-orders-and-trades).
  *
- * Orders are shown as in the engine, which may be some milliseconds ahead of the disk. Trades are
- * shown once they are flushed.
+ * Orders are shown as in the engine, which may be some milliseconds ahead of the disk. Trades are shown once they are
+ * flushed.
  *
  * Thread: I/O.
  */
@@ -34,29 +34,23 @@ export interface AccountRouteParts {
   readonly infos: MarketLookup;
   readonly tradesIndex: TradesIndex;
   readonly seqlock: SequenceLockReader;
-  /** The stored closed order (32 bytes of its id) from disk. */
+  /** Closed order on disk by the 32 bytes of its id. */
   readonly storedClosedOrder: (id: Buffer) => Buffer | undefined;
   readonly config: { readonly orderStatus: OrderStatusCase };
 }
 
 const ORDER_NOT_FOUND = errorBody('UNKNOWN_ORDER');
 const ORDER_ID = /^0x[0-9a-f]{64}$/i;
-/**
- * Orders that are written without a pause: a fraction of a millisecond; several milliseconds the
- * first time.
- */
+/** Orders written without a pause: a fraction of a millisecond; several milliseconds the first time. */
 const ORDERS_PER_TURN = 25;
-/**
- * Maker orders after which the event loop has a turn. The maker orders of one trade are written
- * together.
- */
+/** Maker orders written without a pause. The maker orders of one trade are written together. */
 const MAKERS_PER_TURN = 100;
 
 export function accountHandlers(parts: AccountRouteParts) {
-  const { tables: t, texts: tokens, tradesIndex: index } = parts;
+  const { tables, texts: tokens, tradesIndex: index } = parts;
   const orders = new OwnOrders(parts);
   const trades = new OwnTrades(index);
-  const texts = new AccountTexts(t, parts.infos, parts.config.orderStatus);
+  const texts = new AccountTexts(tables, parts.infos, parts.config.orderStatus);
   const tradeTexts = new TradeTexts(texts, index);
 
   const textsOf = async (owner: number, rows: readonly OrderView[], end: number) =>
@@ -75,9 +69,12 @@ export function accountHandlers(parts: AccountRouteParts) {
     const offset = offsetOf(query.next_cursor ?? '');
     if (offset === -1) return context.reply(400, INVALID_CURSOR);
     const owner = orders.owner(caller.address);
-    const [maker, address] = [walletSlot(t, query.maker), walletSlot(t, query.maker_address)];
+    const [maker, address] = [
+      walletSlot(tables, query.maker),
+      walletSlot(tables, query.maker_address),
+    ];
     const filter = {
-      market: marketSlot(t, query.market),
+      market: marketSlot(tables, query.market),
       token: tokenSlot(tokens, query.asset_id),
       maker: maker === 0 || address === 0 || maker === address ? maker || address : NOBODY,
     };
@@ -95,11 +92,11 @@ export function accountHandlers(parts: AccountRouteParts) {
     if (offset === -1) return context.reply(400, INVALID_CURSOR);
     const owner = orders.owner(caller.address);
     const filter = {
-      market: marketSlot(t, query.market),
+      market: marketSlot(tables, query.market),
       token: tokenSlot(tokens, query.asset_id),
-      wallet: walletSlot(t, query.maker_address),
-      taker: walletSlot(t, query.taker),
-      maker: walletSlot(t, query.maker),
+      wallet: walletSlot(tables, query.maker_address),
+      taker: walletSlot(tables, query.taker),
+      maker: walletSlot(tables, query.maker),
       before: query.before ?? Number.POSITIVE_INFINITY,
       after: query.after ?? Number.NEGATIVE_INFINITY,
     };
@@ -118,7 +115,7 @@ export function accountHandlers(parts: AccountRouteParts) {
   return { 'GET /data/order/:id': order, 'GET /data/orders': list, 'GET /data/trades': ownTrades };
 }
 
-/** @param ids the trades of each row, of the fills that there were when it was read */
+/** @param ids trades of each row at the time when the row was read */
 async function orderTexts(
   texts: AccountTexts,
   rows: readonly OrderView[],
@@ -153,7 +150,6 @@ async function tradeItems(
   return items;
 }
 
-/** The open order of an id, as a page. */
 async function pageOfOne(
   orders: OwnOrders,
   owner: number,
@@ -167,21 +163,21 @@ async function pageOfOne(
   return { rows: isMatch ? [row] : [], more: false };
 }
 
-/** The rows of the things that a filter names: 0 = no filter, NOBODY = unknown. */
-function marketSlot(t: Tables, conditionId: string | undefined): number {
+/** Returns rows of a filter's names: 0 = no filter, NOBODY = unknown. */
+function marketSlot(tables: Tables, conditionId: string | undefined): number {
   if (conditionId === undefined) return 0;
-  return marketByCondition(t, conditionId) || NOBODY;
+  return marketByCondition(tables, conditionId) || NOBODY;
 }
 
 function tokenSlot(tokens: TokenTexts, tokenId: string | undefined): number {
   return tokenId === undefined ? 0 : tokens.find(tokenId) || NOBODY;
 }
 
-function walletSlot(t: Tables, address: string | undefined): number {
-  return address === undefined ? 0 : accountByAddress(t, address) || NOBODY;
+function walletSlot(tables: Tables, address: string | undefined): number {
+  return address === undefined ? 0 : accountByAddress(tables, address) || NOBODY;
 }
 
-/** Hex digits of either case. The query's schema has checked them. */
+/** Bytes of hex digits of either case. The query's schema has checked them. */
 function idBytes(hex: string): Buffer {
   return Buffer.from(hex.slice(2), 'hex');
 }

@@ -144,7 +144,6 @@ const ValidateQueryShape = Type.Object({
 export const VALIDATE_QUERY = compileQuery(ValidateQueryShape);
 export type ValidateQuery = Static<typeof ValidateQueryShape>;
 
-/** The body of DELETE /auth/readonly-api-key. */
 export const ReadOnlyKeyBody = Type.Object({ key: Key });
 export const KEY_BOUNDS = boundsOf(1);
 

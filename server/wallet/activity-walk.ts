@@ -1,9 +1,9 @@
 /**
- * The trades of a wallet and what else its statement has, newest first, merged by time; of two at the same time
- * the trade comes first.
+ * Trades and other statement rows of a wallet, newest first, merged by time; of two at the same time the trade comes
+ * first.
  *
- * Trades may leave the ring of fills while others have a turn. A match is shown as a whole or not at all, so `lost`
- * names the match of which rows may have been read.
+ * Trades may leave the ring of fills during a pause. A match is shown as a whole or not at all, so `lost` names a
+ * match that may have been read in part.
  *
  * Thread: I/O.
  */
@@ -11,23 +11,22 @@ import { nextIteration } from '../common/event-loop.ts';
 import { Row, type TradesSelector } from '../market-data/trades-select.ts';
 import type { LedgerWalk } from './ledger-activity.ts';
 
-/** Sequences start at 0. */
+/** Fill sequences start at 0. */
 export const NO_MATCH = -1;
-/** The key of an entry that is no row of the answer; only its time is read. */
+/** Key of an entry that is no row of the answer; only its time is read. */
 export const NO_ROW = -0.5;
 
 export class ActivityWalk {
-  /** The match that left the ring during a pause. */
+  /** Match that left the ring during a pause. */
   lost = NO_MATCH;
   private readonly selector: TradesSelector;
   private readonly trades: Iterator<number, void> | undefined;
   private readonly entries: LedgerWalk | undefined;
-  /** Key of the next trade. */
   private trade: number | undefined;
 
   /**
-   * @param trades keys of trades; undefined = none are wanted
-   * @param entries undefined = none are wanted
+   * @param trades keys of trades; undefined = none requested
+   * @param entries undefined = none requested
    */
   constructor(
     selector: TradesSelector,
@@ -40,7 +39,7 @@ export class ActivityWalk {
     this.advance();
   }
 
-  /** Reads the next row to ROW_DOUBLES numbers from `at` on; its key, undefined = there is none. */
+  /** Reads the next row to ROW_DOUBLES numbers from `at` on. Returns its key; undefined at the end. */
   next(rows: Float64Array, at: number): number | undefined {
     const { entries, selector, trade } = this;
     if (trade !== undefined) selector.read(trade, rows, at);
@@ -55,7 +54,6 @@ export class ActivityWalk {
     return trade;
   }
 
-  /** Gives others a turn. */
   async pause(): Promise<void> {
     const { selector, trade } = this;
     const match = trade === undefined ? NO_MATCH : selector.matchOf(trade);

@@ -1,11 +1,10 @@
 /**
- * GET /activity: the fills of a wallet as taker and as maker, one row each, in the shape of GET
- * /trades; with a ledger also its splits, merges and payouts (ledger-activity.ts). Both come newest
- * first, and of two at the same time the trade.
+ * GET /activity: the fills of a wallet as taker and as maker, one row each, in the shape of GET /trades; with a
+ * ledger also its splits, merges and payouts (ledger-activity.ts). Newest first; of two at the same time the trade
+ * comes first.
  *
- * With the newest first, the search ends when the page is full; any other order reads every row of
- * the wallet in the ring of fills and in its statement. In both cases the event loop has a turn
- * after some hundred rows.
+ * With the newest first, the search ends when the page is full. Any other order reads every row of the wallet. Both
+ * pause after some hundred rows.
  *
  * Thread: I/O.
  */
@@ -28,20 +27,16 @@ import {
 } from './ledger-activity.ts';
 import type { ActivityQuery } from './portfolio-schemas.ts';
 
-/** Rows that are read without a pause: a tenth of a millisecond; three tenths the first time. */
+/** Rows read without a pause: a tenth of a millisecond; three tenths the first time. */
 const ROWS_PER_TURN = 256;
 const MS = 1_000;
 const TRADE = 'trade';
 /** Replaces the end of a row. */
 const TYPE = Buffer.from(',"type":"TRADE"},');
 
-/**
- * Rows that have been read, in the order of the answer. They are copied, because the fills may
- * leave the ring before they are written.
- */
+/** Rows in the order of the answer. They are copied, because the fills may leave the ring before they are written. */
 interface ReadRows {
   readonly keys: readonly number[];
-  /** ROW_DOUBLES numbers for each key. */
   readonly rows: Float64Array;
 }
 
@@ -107,7 +102,7 @@ export class Activity {
       if (seconds < start) break;
       if (key === NO_ROW) continue;
       if (seconds > end || (wanted !== undefined && rows[at + Row.side] !== wanted)) continue;
-      const market = tokenMarket(this.index.t, rows[at + Row.token]! as TokenRow);
+      const market = tokenMarket(this.index.tables, rows[at + Row.token]! as TokenRow);
       if (markets !== null && !markets.has(market)) continue;
       keys[spare] = key;
       spare = best.add(spare, sortBy === 'TIMESTAMP' ? -found : rows[at + column]!) ?? used++;
@@ -119,12 +114,12 @@ export class Activity {
     return picked(keys, rows, walk.lost === NO_MATCH ? places : places.filter(isWhole));
   }
 
-  /** What the query's `type` selects; a side is one of trades. */
+  /** Walks the rows of the query's `type`. A side selects trades only. */
   private walk(account: AccountRow, { side, type }: ActivityQuery): ActivityWalk {
     const { index, statements } = this.parts;
     const trades = type?.includes(TRADE) === false ? undefined : walletRows(index, account);
     const causes = wantedCauses(type);
-    const isOfLedger = ledgerIsOn(index.t) && side === '' && causes.size > 0;
+    const isOfLedger = ledgerIsOn(index.tables) && side === '' && causes.size > 0;
     const entries = isOfLedger ? new LedgerWalk(statements, account, causes) : undefined;
     return new ActivityWalk(this.selector, trades, entries);
   }

@@ -1,7 +1,7 @@
 /**
- * GET /balance-allowance: what a wallet has of collateral or of a token, in total, as clients of the other service
- * ask for it; they subtract their open orders themselves. Without a ledger it is the largest amount that an order
- * may have. Rules: docs/protocol.md#balances
+ * GET /balance-allowance: total collateral or shares of a wallet, as clients of the other service read it; they
+ * subtract their open orders themselves. Without a ledger it is the largest amount of an order. Rules:
+ * docs/protocol.md#balances
  *
  * Thread: I/O.
  */
@@ -27,7 +27,7 @@ export interface BalanceParts {
   readonly texts: TokenTexts;
   readonly seqlock: SequenceLockReader;
   readonly factories: WalletFactories;
-  /** The contracts that orders are signed for: all of them may move everything. */
+  /** Contracts that orders are signed for. All of them may move everything. */
   readonly exchanges: readonly string[];
 }
 

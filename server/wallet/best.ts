@@ -1,8 +1,7 @@
 /**
- * The first `count` items of a stream in the order of a key, with memory bounded by that number: a
- * heap whose root is the last of them. No step sorts all items, so none takes long: to add an item
- * costs a few comparisons; to read a page costs about as many for each of its items. The heap is
- * stored in columns, because collecting ten thousand small objects would take several milliseconds.
+ * First `count` items of a stream in the order of a key, in memory bounded by that number: a heap whose root is the
+ * last of them. No step sorts all items: adding an item, or reading one of a page, costs a few comparisons. The heap
+ * is stored in columns, because ten thousand small objects take several milliseconds to collect.
  *
  * Thread: any; pure.
  */
@@ -13,14 +12,14 @@ export type SortKey = number | string;
 export class Best<T> {
   private readonly count: number;
   private readonly isDescending: boolean;
-  /** The heap, in columns: the children of an item are at twice its index plus one and plus two. */
+  /** Columns of the heap: the children of an item are at twice its index plus one and plus two. */
   private readonly items: T[] = [];
   private readonly keys: SortKey[] = [];
   private readonly places: number[] = [];
   private added = 0;
 
   /**
-   * @param count how many items are wanted
+   * @param count items of the result
    * @param isDescending largest key first
    */
   constructor(count: number, isDescending: boolean) {
@@ -28,9 +27,7 @@ export class Best<T> {
     this.isDescending = isDescending;
   }
 
-  /**
-   * Adds an item. Returns the item that has no place any more: this one, an earlier one, or none.
-   */
+  /** Adds an item. Returns the dropped item: this one, an earlier one, or none. */
   add(item: T, key: SortKey): T | undefined {
     const { count, items } = this;
     const place = this.added;
@@ -47,8 +44,8 @@ export class Best<T> {
   }
 
   /**
-   * The items from an offset on, in order; of equal keys the one that was added first comes first.
-   * The heap cannot be used afterwards.
+   * Returns the items from an offset on, in order; of equal keys the one that was added first comes first. The heap
+   * cannot be used afterwards.
    */
   from(offset: number): T[] {
     const { items, keys, places } = this;
@@ -63,7 +60,6 @@ export class Best<T> {
     return best;
   }
 
-  /** Inserts an item at the end. */
   private rise(item: T, key: SortKey, place: number): void {
     let at = this.items.length;
     while (at > 0) {
@@ -75,7 +71,6 @@ export class Best<T> {
     this.set(at, item, key, place);
   }
 
-  /** Inserts an item at the root, in place of the one there. */
   private sink(item: T, key: SortKey, place: number): void {
     const { items, keys, places } = this;
     let at = 0;
@@ -101,7 +96,7 @@ export class Best<T> {
     this.places[at] = place;
   }
 
-  /** Whether a key comes before the item at `at`; of equal keys the one that was added first. */
+  /** Compares a key with that of the item at `at`; of equal keys the one that was added first comes first. */
   private isBefore(key: SortKey, place: number, at: number): boolean {
     const other = this.keys[at]!;
     if (key === other) return place < this.places[at]!;

@@ -1,6 +1,6 @@
 /**
- * Play money: the first API key of a wallet brings a deposit (FAUCET). A wallet that has none yet, because the node
- * ended between its key and its deposit or the deposit was refused, gets it with its next key.
+ * Play money: the first API key of a wallet brings a deposit (FAUCET). A wallet without one gets it with its next
+ * key: the node ended between key and deposit, or the deposit was refused.
  *
  * Thread: the I/O thread.
  */
@@ -16,27 +16,29 @@ interface FaucetParts {
   readonly ledger: Pick<LedgerCommands, 'funds'>;
   /** Micro-units. */
   readonly amount: number;
-  /** Unix milliseconds. */
   readonly now: () => number;
   readonly warn: (line: string) => void;
 }
 
-/** Least time between two warnings that a deposit was refused: every new wallet would bring one. */
+/** Least time between two warnings of refused deposits: every new wallet would bring one. */
 const WARN_MS = 60_000;
 
 export class Faucet {
-  private readonly o: FaucetParts;
-  /** Deposits on their way, by wallet: who asks twice at once gets one. */
+  private readonly parts: FaucetParts;
+  /** Deposits in flight by wallet, so that two requests at once bring one. */
   private readonly coming = new Map<string, Promise<LedgerOutcome>>();
   private warnedAt = Number.NEGATIVE_INFINITY;
 
   constructor(parts: FaucetParts) {
-    this.o = parts;
+    this.parts = parts;
   }
 
-  /** @param isFirst the wallet had no API key before. Undefined: there is nothing to give. */
+  /**
+   * @param isFirst the wallet had no API key before
+   * @returns undefined without a deposit
+   */
   async give(address: Uint8Array, isFirst: boolean): Promise<LedgerOutcome | undefined> {
-    const { ledger, now, amount, tables } = this.o;
+    const { ledger, now, amount, tables } = this.parts;
     const name = bytesToHex(address, 0, address.length);
     const before = this.coming.get(name);
     if (before !== undefined) return before;
@@ -54,9 +56,9 @@ export class Faucet {
   }
 
   private warn(why: string): void {
-    const now = this.o.now();
+    const now = this.parts.now();
     if (now - this.warnedAt < WARN_MS) return;
     this.warnedAt = now;
-    this.o.warn(`FAUCET: a new API key brought no play money: ${why}`);
+    this.parts.warn(`FAUCET: a new API key brought no play money: ${why}`);
   }
 }

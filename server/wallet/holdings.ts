@@ -1,7 +1,6 @@
 /**
- * Selects the positions of a wallet for a query. They are read some hundred at a time, in the order
- * of their tokens, with turns of the event loop between. A wallet has at most as many as there are
- * tokens.
+ * Positions of a wallet for a query. They are read some hundred at a time, by token, with pauses. A wallet has at
+ * most as many as there are tokens.
  *
  * Thread: I/O. Non-goals: text (position-text.ts).
  */
@@ -33,12 +32,12 @@ export interface HoldingsParts {
   readonly infos: MarketLookup;
 }
 
-/** Positions that are read between two turns: about a millisecond. */
+/** Positions read without a pause: about a millisecond. */
 const ROWS_PER_TURN = 128;
 
 type SortBy = PositionsQuery['sortBy'] | ClosedQuery['sortBy'];
 
-/** Keys need not be exact: positions whose keys are almost equal may come in either order. */
+/** Approximate sort keys: positions with almost equal keys may come in either order. */
 const KEYS: Readonly<Record<SortBy, (from: Holdings, position: WalletPosition) => SortKey>> = {
   CURRENT: (from, position) => Number(worth(position.net, from.price(position.token))),
   INITIAL: (_, { cost }) => Number(cost),
@@ -53,7 +52,7 @@ const KEYS: Readonly<Record<SortBy, (from: Holdings, position: WalletPosition) =
   TIMESTAMP: (_, { time }) => time,
 };
 
-/** The fields that queries for open and for closed positions share. */
+/** Fields that queries for open and for closed positions share. */
 type PageQuery = Pick<ClosedQuery, 'title' | 'limit' | 'offset' | 'sortDirection'> & {
   readonly sortBy: SortBy;
 };
@@ -86,7 +85,6 @@ export class Holdings {
     return this.page(account, markets, query, ({ net }) => net === 0n);
   }
 
-  /** In how many markets the wallet has traded. */
   async marketsTraded(account: number): Promise<number> {
     let traded = 0;
     let last = 0;
@@ -101,7 +99,6 @@ export class Holdings {
     return traded;
   }
 
-  /** All positions of a wallet, in pieces. */
   async *pieces(
     account: number,
     markets: ReadonlySet<number> | null,
@@ -129,8 +126,8 @@ export class Holdings {
   }
 
   /**
-   * The largest holders of a token, the largest first; the source of a paper venue is none.
-   * @param least the smallest position, in micro-shares
+   * Largest holders of a token, the largest first, without the source of a paper node.
+   * @param least smallest position, in micro-shares
    */
   async holders(token: TokenRow, limit: number, least: bigint): Promise<WalletPosition[]> {
     const best = new Best<WalletPosition>(limit, true);
@@ -149,8 +146,8 @@ export class Holdings {
   }
 
   /**
-   * Pips of the last trade, or what a share of a resolved market was paid. Shares that were split and never
-   * traded are worth their part of a complete set.
+   * Pips of the last trade, or the payout of a share of a resolved market. Shares that were split and never traded
+   * are worth their part of a complete set.
    */
   price(token: number): number {
     const { tables } = this.parts;
@@ -168,7 +165,7 @@ export class Holdings {
     return this.parts.infos(tokenMarket(this.parts.tables, token as TokenRow));
   }
 
-  /** Whether the wallet also has shares of the other token of a pair. */
+  /** Returns true if the wallet also has shares of the complement. */
   isMergeable({ account, net, token }: WalletPosition): boolean {
     const other = tokenComplement(this.parts.tables, token as TokenRow);
     if (net <= 0n || other === 0) return false;

@@ -1,6 +1,6 @@
 /**
- * Issues, lists and revokes the API keys and read-only keys of a caller. A change is answered once
- * it is durable; 503 when it cannot be written. Rules: docs/protocol.md#api-keys
+ * Issues, lists and revokes the API keys and read-only keys of a caller. A change is answered once it is durable; 503
+ * if it cannot be written. Rules: docs/protocol.md#api-keys
  *
  * Thread: I/O.
  */
@@ -37,7 +37,7 @@ const TOO_MANY_KEYS = errorBody(
 );
 const INVALID_KEY = errorBody('INVALID_KEY', 'the body must be {"key": a read-only key}');
 const REVOKED = { object: JSON.stringify({ revoked: true }), text: '"OK"' } as const;
-/** The node has no way to bar an address from opening positions, so the answer is constant. */
+/** Constant answer, because the node cannot bar an address from opening positions. */
 const NOT_CLOSED_ONLY = JSON.stringify({ closed_only: false, closedOnly: false });
 
 const readOnlyKeyBody = compileShape(ReadOnlyKeyBody);
@@ -70,7 +70,10 @@ function issuing(
   };
 }
 
-/** @param limits undefined when keys are not limited @param faucet undefined when no key brings money */
+/**
+ * @param limits undefined if keys are not limited
+ * @param faucet undefined if no key brings money
+ */
 export function keyHandlers(
   auth: Auth,
   { apiKeysAnswer, revokedAnswer }: KeyDialect,
@@ -145,7 +148,7 @@ async function change(context: RequestContext, run: () => Promise<KeyAnswer>): P
   answer(context, await run().catch(() => unavailable));
 }
 
-/** The key that a body names, in lower case; '' when it names none. */
+/** Key of a body in lower case; '' if absent. */
 function keyOf(sent: unknown): string {
   return readOnlyKeyBody.matches(sent) ? sent.key.toLowerCase() : '';
 }

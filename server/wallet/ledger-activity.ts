@@ -1,6 +1,6 @@
 /**
- * What GET /activity shows of the ledger beside trades: one row for each split, merge and payout, which is several
- * entries of a statement, one for each outcome. Newest first, and read a page of entries at a time.
+ * Rows of GET /activity beside trades: one for each split, merge and payout, which is several entries of a statement,
+ * one for each outcome. Newest first, read a page of entries at a time.
  *
  * Thread: I/O. Non-goals: trades, which are entries too; order and page (activity.ts).
  */
@@ -15,32 +15,32 @@ import { entryHash } from '../market-data/match-ids.ts';
 import type { MarketLookup, TokenTexts } from '../market-data/texts.ts';
 import { Row } from '../market-data/trades-select.ts';
 
-/** The value of `type`, by EntryCause. */
+/** Value of `type`, by EntryCause. */
 const TYPES: ReadonlyMap<number, string> = new Map([
   [EntryCause.split, 'SPLIT'],
   [EntryCause.merge, 'MERGE'],
   [EntryCause.redeem, 'REDEEM'],
 ]);
 const ENTRIES_A_PAGE = 128;
-/** What existing clients read where a row is of no single outcome. */
+/** Value that existing clients read for a row of no single outcome. */
 const NO_OUTCOME = 999;
 const MS = 1_000;
 
-/** The causes that a query selects: all without `types`, which are names in lower case. */
+/** Causes that a query selects: all without `types`, which are names in lower case. */
 export function wantedCauses(types: readonly string[] | null): ReadonlySet<number> {
   const named = [...TYPES].filter(([, type]) => types?.includes(type.toLowerCase()) ?? true);
   return new Set(named.map(([cause]) => cause));
 }
 
-/** A split, a merge, or what a resolution paid a wallet. */
+/** A split, a merge, or a payout of a resolution. */
 interface LedgerRow {
-  /** Below 0, where keys of trades are not. */
+  /** Negative, unlike keys of trades. */
   readonly key: number;
-  /** Writes it as a row of trades, which has the key in the column of the match and the cause in that of the side. */
+  /** Writes a row of trades, with the key in the column of the match and the cause in that of the side. */
   put(rows: Float64Array, at: number): void;
 }
 
-/** The entries of a wallet, newest first. Each call throws ProjectionUnready. */
+/** Entries of a wallet, newest first. Each call throws ProjectionUnready. */
 export class LedgerWalk {
   private readonly statements: StatementsReader;
   private readonly account: AccountRow;
@@ -55,7 +55,6 @@ export class LedgerWalk {
     this.causes = causes;
   }
 
-  /** The next entry; undefined = there is none. */
   head(): NumberedEntry | undefined {
     if (this.at === this.page.length && this.before > 0) {
       this.page = this.statements.ofWallet(this.account, this.before, ENTRIES_A_PAGE);
@@ -65,7 +64,7 @@ export class LedgerWalk {
     return this.page[this.at];
   }
 
-  /** Goes past the next entry and those that belong to it; undefined = they are no row that is wanted. */
+  /** Passes the next entry and those that belong to it; returns undefined for unselected rows. */
   take(): LedgerRow | undefined {
     const first = this.head()!;
     if (!this.causes.has(first.cause)) {
@@ -99,7 +98,7 @@ export class LedgerWalk {
   }
 }
 
-/** Of an entry, and the other way round. */
+/** Converts an entry number to a key, and back. */
 const keyOf = (number: number): number => -1 - number;
 
 function isWith(first: NumberedEntry, entry: NumberedEntry | undefined): entry is NumberedEntry {
@@ -115,7 +114,7 @@ export interface LedgerTextParts {
 /** The row at `at` as JSON, with the members of a trade and a comma behind it. */
 export function ledgerRowText(parts: LedgerTextParts, rows: Float64Array, at: number): Buffer {
   const { infos, names, texts } = parts;
-  const market = tokenMarket(names.t, rows[at + Row.token]! as TokenRow);
+  const market = tokenMarket(names.tables, rows[at + Row.token]! as TokenRow);
   const info = infos(market);
   const wallet = names.wallet(rows[at + Row.account]! as AccountRow);
   const tail = {

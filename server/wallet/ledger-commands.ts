@@ -1,6 +1,6 @@
 /**
- * Sends commands of the ledger, and gives their answers: each request is applied once, and a repeated one gets
- * the first answer, which is read from the engine. Rules: docs/ledger.md#commands
+ * Commands of the ledger and their answers: each request is applied once, and a repeated one gets the first answer,
+ * which is read from the engine. Rules: docs/ledger.md#commands
  *
  * Thread: the I/O thread.
  */
@@ -27,30 +27,29 @@ import type { Explanation } from '../orders/worker/result-details.ts';
 import { shortageOf } from './shortage.ts';
 
 export type LedgerOutcome =
-  /** Applied now, or before; `first` is undefined where a market has resolved so under another id. */
+  /** Applied now or earlier; `first` is undefined if another id resolved the market in this way. */
   | {
       readonly kind: 'done';
       readonly isRepeated: boolean;
       readonly first: StoredRequest | undefined;
     }
-  /** Nothing has changed; `first` is what an id was used for that was used before. */
+  /** Nothing changed; `first` is the earlier command of a used id. */
   | {
       readonly kind: 'refused';
       readonly reason: RejectNumber;
       readonly status: Reject['status'];
       readonly text: string;
       readonly first: StoredRequest | undefined;
-      /** Of want of funds. */
+      /** Missing funds. */
       readonly explanation: Explanation | undefined;
     }
-  /** The node takes nothing for the time being; `body` is JSON. It may be sent again with the same id. */
+  /** The node is busy or paused; `body` is JSON. The client may send the same id again. */
   | { readonly kind: 'failed'; readonly status: number; readonly body: string };
 
 export interface LedgerParts {
   readonly tables: Tables;
   readonly seqlock: SequenceLockReader;
   readonly sequencer: Pick<Sequencer, 'submit'>;
-  /** Called when a market has begun to resolve. */
   readonly onResolve: () => void;
 }
 
@@ -58,31 +57,31 @@ export interface LedgerParts {
 const WORDS_MAX = 128;
 
 export class LedgerCommands {
-  private readonly o: LedgerParts;
+  private readonly parts: LedgerParts;
 
   constructor(parts: LedgerParts) {
-    this.o = parts;
+    this.parts = parts;
   }
 
-  /** Moves money, or says who may sign for a wallet. */
+  /** Moves money, or changes the signer of a wallet. */
   async funds(kind: FundsKind, fields: FundsFields): Promise<LedgerOutcome> {
     const [outcome] = await this.fundsOf(kind, [fields]);
     return outcome!;
   }
 
-  /** Several of one kind as one batch; each has an outcome of its own, in their order. */
+  /** Runs several commands of one kind as one batch; each has an outcome of its own, in their order. */
   fundsOf(kind: FundsKind, all: readonly FundsFields[]): Promise<readonly LedgerOutcome[]> {
     const out = new CommandBuffer(WORDS_MAX);
     const places = all.map((fields) => encodeFunds(out, kind, fields));
-    return this.send(out, places, (i) => shortageOf(this.o.tables, kind, all[i]!));
+    return this.send(out, places, (i) => shortageOf(this.parts.tables, kind, all[i]!));
   }
 
-  /** Resolves with what was done under the ids of such commands; undefined for an id that is not used. */
+  /** Returns results of earlier commands by id; undefined for an unused id. */
   doneBefore(
     kind: FundsKind,
     all: readonly FundsFields[],
   ): Promise<readonly (StoredRequest | undefined)[]> {
-    const { seqlock, tables } = this.o;
+    const { seqlock, tables } = this.parts;
     const out = new CommandBuffer(WORDS_MAX);
     const places = all.map((fields) => encodeFunds(out, kind, fields));
     const { f64, i32 } = out;
@@ -91,15 +90,14 @@ export class LedgerCommands {
     );
   }
 
-  /** Resolves a market, makes it void, or proposes so; its orders and payouts follow. */
+  /** Resolves a market, voids it, or proposes a payout. Closed orders and payouts follow. */
   async resolve(fields: ResolveFields): Promise<LedgerOutcome> {
     const out = new CommandBuffer(WORDS_MAX);
     const [outcome] = await this.send(out, [encodeResolve(out, fields)], () => undefined);
-    if (outcome!.kind === 'done') this.o.onResolve();
+    if (outcome!.kind === 'done') this.parts.onResolve();
     return outcome!;
   }
 
-  /** Takes the proposed payout of a market back. */
   async withdrawProposal(fields: WithdrawProposalFields): Promise<LedgerOutcome> {
     const out = new CommandBuffer(WORDS_MAX);
     const places = [encodeWithdrawProposal(out, fields)];
@@ -107,13 +105,16 @@ export class LedgerCommands {
     return outcome!;
   }
 
-  /** @param places where each command begins @param short what the one of an index is short of */
+  /**
+   * @param places begin of each command
+   * @param short shortage of the command of an index
+   */
   private async send(
     { f64, i32, words }: CommandBuffer,
     places: readonly number[],
     short: (index: number) => Explanation | undefined,
   ): Promise<readonly LedgerOutcome[]> {
-    const { seqlock, sequencer, tables } = this.o;
+    const { seqlock, sequencer, tables } = this.parts;
     const reasons = await sendCommands(sequencer, i32.slice(0, words));
     if (typeof reasons === 'string') {
       const [status, body] = failureAnswer(reasons);

@@ -1,8 +1,7 @@
 /**
- * Routes of the ledger for the owner of an API key: what its wallet has, and complete sets made of cash and back.
- * Rules: docs/protocol.md#balances
+ * Routes of the ledger for the owner of an API key: balances, split and merge. Rules: docs/protocol.md#balances
  *
- * Thread: I/O. Reads what is applied, which may be some milliseconds ahead of the disk.
+ * Thread: I/O. Reads the applied state, which may be some milliseconds ahead of the disk.
  */
 import {
   cashReserved,
@@ -31,7 +30,7 @@ import { SETS_BOUNDS, SetsBody } from './ledger-schemas.ts';
 import { userRequestId } from './request-id.ts';
 
 export interface LedgerRouteParts extends BalanceParts {
-  /** Undefined where nothing can be written. */
+  /** `undefined` on a node that cannot write. */
   readonly ledger: LedgerCommands | undefined;
 }
 
@@ -40,7 +39,6 @@ interface Amounts {
   readonly reserved: number;
 }
 
-/** Texts of positions that are written without a pause. */
 const POSITIONS_PER_TURN = 500;
 const LEDGER_OFF = errorBody('LEDGER_OFF');
 

@@ -1,6 +1,6 @@
 /**
- * Requests and answers of the routes of the ledger. Amounts are whole micro-units as text, as in orders.
- * Rules: docs/protocol.md#balances
+ * Requests and answers of the routes of the ledger. Amounts are whole micro-units as text, as in orders. Rules:
+ * docs/protocol.md#balances
  */
 import { boundsOf } from '../common/json-measure.ts';
 import { compileQuery } from '../common/query.ts';

@@ -1,7 +1,6 @@
 /**
- * Whole micro-units of any size and sign as decimal text, and the quotients that the data API
- * shows. They are computed with whole numbers and rounded to the nearest millionth, halves away
- * from zero.
+ * Whole micro-units of any size and sign as decimal text, and quotients of the data API. They use whole numbers,
+ * rounded to the nearest millionth, halves away from zero.
  *
  * Thread: any; pure.
  */
@@ -33,12 +32,12 @@ function percent(part: bigint, whole: bigint): bigint {
   return ratio(100n * part, whole < 0n ? -whole : whole);
 }
 
-/** The value of the net shares at a price, rounded towards zero. */
+/** Value of the net shares at a price, rounded towards zero. */
 export function worth(net: bigint, pips: number): bigint {
   return (net * BigInt(pips)) / PIPS;
 }
 
-/** The average cost of a share; for a closed position, the average over all purchases. */
+/** Average cost of a share; for a closed position, the average over all purchases. */
 export function averagePrice({ bought, cost, net, spent }: Position): bigint {
   return net === 0n ? ratio(spent, bought) : ratio(cost, net);
 }
@@ -52,7 +51,7 @@ export function percentGain(position: Position, pips: number): bigint {
   return percent(gain(position, pips), position.cost);
 }
 
-/** The realised gain in percent of everything that was paid for purchases. */
+/** Realised gain in percent of the cost of all purchases. */
 export function percentRealised({ realised, spent }: Position): bigint {
   return percent(realised, spent);
 }

@@ -1,7 +1,7 @@
 /**
- * One order as shown to its owner. It is read from its row in memory, while it is open and after it
- * is closed, or from the stored closed order on disk. All have the same columns; only the price of
- * an open order is in ticks of its book. Its JSON: docs/protocol.md#own-orders-and-trades
+ * An order as its owner sees it: from its row in memory, open or closed, or from the closed order on disk. Both have
+ * the same columns; only the price of an open order is in ticks of its book. Its JSON:
+ * docs/protocol.md#own-orders-and-trades
  *
  * Thread: I/O. Rows in engine memory have to be read under SequenceLockReader.
  */
@@ -46,7 +46,6 @@ export interface OrderView {
   /** Eight words of the id, and four words of the API key that placed the order. */
   readonly id: Int32Array;
   readonly apiKey: Int32Array;
-  /** Rows: the token, the account that signs, the wallet that pays. */
   readonly token: TokenRow;
   readonly owner: AccountRow;
   readonly maker: AccountRow;
@@ -67,19 +66,19 @@ export interface OrderView {
   readonly created: number;
 }
 
-export function openOrderRow(t: Tables, row: OrderRow): OrderView {
-  const token = orderToken(t, row);
-  const grid = bookTicks(t, tokenBook(t, token));
-  const ticks = orderPrice(t, row);
-  const own = isMirroredToken(t, token) ? grid - ticks : ticks;
-  return orderView(t, row, own * (PIPS_PER_UNIT / grid));
+export function openOrderRow(tables: Tables, row: OrderRow): OrderView {
+  const token = orderToken(tables, row);
+  const grid = bookTicks(tables, tokenBook(tables, token));
+  const ticks = orderPrice(tables, row);
+  const own = isMirroredToken(tables, token) ? grid - ticks : ticks;
+  return orderView(tables, row, own * (PIPS_PER_UNIT / grid));
 }
 
-export function closedOrderRow(t: Tables, row: OrderRow): OrderView {
-  return orderView(t, row, orderPrice(t, row));
+export function closedOrderRow(tables: Tables, row: OrderRow): OrderView {
+  return orderView(tables, row, orderPrice(tables, row));
 }
 
-/** `stored`: the row as it is in the closed orders store. */
+/** @param stored row of the closed orders store */
 export function storedOrderRow(stored: Buffer): OrderView {
   const rows = orderRowsOf(stored);
   return orderView(rows, ONLY_ORDER, orderPrice(rows, ONLY_ORDER));
@@ -109,7 +108,6 @@ function orderView(rows: OrderRows, row: OrderRow, price: number): OrderView {
 
 const MS = 1_000;
 
-/** @param trades ids of its trades, oldest first */
 export function orderText(texts: AccountTexts, row: OrderView, trades: readonly string[]): string {
   const status = statusText(row.status);
   return JSON.stringify({

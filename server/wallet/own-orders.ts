@@ -1,11 +1,9 @@
 /**
- * The orders of one owner: any order by its id, open or closed, and the list of open orders, newest
- * first.
+ * Orders of one owner: any order by its id, open or closed, and the list of open orders, newest first.
  *
- * An owner may have a hundred thousand open orders, and a page may begin at any of them (cursors
- * are offsets), so the list is walked in pieces, with turns of the event loop between them. A piece
- * begins at the order that followed the previous piece. If that order was closed in the meantime,
- * the walk goes back by one piece.
+ * An owner may have a hundred thousand open orders, and a page may begin at any of them (cursors are offsets), so the
+ * walk pauses after each piece. A piece begins at the order that followed the previous piece. If that order was
+ * closed in the meantime, the walk goes back by one piece.
  *
  * Thread: I/O, while workers write.
  */
@@ -23,7 +21,7 @@ import type { SequenceLockReader } from '../orders/exchange-memory/sequence-lock
 import { closedOrderRow, type OrderView, openOrderRow, storedOrderRow } from './order-rows.ts';
 import { NOBODY, PAGE_SIZE, type Page } from './pages.ts';
 
-/** Selects open orders by the rows of a market, a token and a wallet; 0 = any, NOBODY = none. */
+/** Rows of a market, a token and a wallet that open orders must have; 0 = any, NOBODY = none. */
 export interface OrderFilter {
   readonly market: number;
   readonly token: number;
@@ -35,21 +33,21 @@ const PIECE_ORDERS = 1_000;
 /** More than the open orders of the largest table need, even when a few pieces are walked twice. */
 const PIECES_MAX = 65_536;
 
-/** Where a walk continues: an order, and the counts before it. */
+/** Position of a walk: an order, and the counts before it. */
 interface OwnOrdersCursor {
   /** 0 = the head of the list. */
   readonly orderRow: OrderRow | 0;
   readonly id: Int32Array;
   /** Orders before this one that pass the filter. */
   readonly passed: number;
-  /** How many of those belong to the page. */
+  /** Orders of those that belong to the page. */
   readonly taken: number;
 }
 
 interface Piece {
   readonly rows: OrderView[];
   readonly passed: number;
-  /** Undefined at the end of the list, or when the page is complete. */
+  /** `undefined` at the end of the list, or when the page is complete. */
   readonly next: { readonly orderRow: OrderRow; readonly id: Int32Array } | undefined;
 }
 
@@ -58,37 +56,39 @@ const HEAD: OwnOrdersCursor = { orderRow: 0, id: new Int32Array(ID_WORDS), passe
 export interface OwnOrdersParts {
   readonly tables: Tables;
   readonly seqlock: SequenceLockReader;
-  /** The stored closed order (32 bytes of its id) from disk, as a row of closed orders. */
+  /** Closed order on disk by the 32 bytes of its id, as a row of closed orders. */
   readonly storedClosedOrder: (id: Buffer) => Buffer | undefined;
 }
 
 export class OwnOrders {
-  private readonly t: Tables;
+  private readonly tables: Tables;
   private readonly seqlock: SequenceLockReader;
   private readonly storedClosedOrder: (id: Buffer) => Buffer | undefined;
   private readonly piecesMax: number;
 
   constructor(parts: OwnOrdersParts, piecesMax = PIECES_MAX) {
-    this.t = parts.tables;
+    this.tables = parts.tables;
     this.seqlock = parts.seqlock;
     this.storedClosedOrder = parts.storedClosedOrder;
     this.piecesMax = piecesMax;
   }
 
-  /** The account row of a 20-byte address; 0 = none of its orders was ever accepted. */
+  /** Account row of a 20-byte address; 0 = none of its orders was ever accepted. */
   owner(address: Uint8Array): number {
-    return findAccount(this.t, bytesToWords(address, new Int32Array(ADDRESS_WORDS)), 0);
+    return findAccount(this.tables, bytesToWords(address, new Int32Array(ADDRESS_WORDS)), 0);
   }
 
-  /** An accepted order by its id (32 bytes), if it belongs to this owner. */
+  /** Accepted order by its id (32 bytes), if it belongs to this owner. */
   async find(owner: number, id: Buffer): Promise<OrderView | undefined> {
     if (owner === 0) return undefined;
     const key = bytesToWords(id, new Int32Array(ID_WORDS));
-    const { t } = this;
+    const { tables } = this;
     let row = await this.seqlock.read(() => {
-      const slot = findOrder(t, key, 0);
+      const slot = findOrder(tables, key, 0);
       if (slot === 0) return undefined;
-      return slot > 0 ? openOrderRow(t, slot as OrderRow) : closedOrderRow(t, -slot as OrderRow);
+      return slot > 0
+        ? openOrderRow(tables, slot as OrderRow)
+        : closedOrderRow(tables, -slot as OrderRow);
     });
     if (row === undefined) {
       // An order leaves memory only after it is on disk.
@@ -99,8 +99,7 @@ export class OwnOrders {
   }
 
   /**
-   * The page of open orders from an offset on; undefined when so many orders were closed in the
-   * meantime that the walk did not finish.
+   * Page of open orders from an offset on; undefined if the walk did not finish because too many orders were closed.
    */
   async page(
     owner: number,
@@ -129,19 +128,16 @@ export class OwnOrders {
     return undefined;
   }
 
-  /**
-   * Walks one piece, up to one row more than the page has; undefined when the order where it begins
-   * was closed.
-   */
+  /** Walks one piece, up to one row more than the page has; undefined if its first order was closed. */
   private walk(
     owner: number,
     filter: OrderFilter,
     offset: number,
     cursor: OwnOrdersCursor,
   ): Piece | undefined {
-    const { orderI } = this.t;
+    const { orderI } = this.tables;
     let orderRow = cursor.orderRow;
-    if (orderRow === 0) orderRow = newestOwned(this.t, owner as AccountRow);
+    if (orderRow === 0) orderRow = newestOwned(this.tables, owner as AccountRow);
     else if (!this.isStillOpen(owner, orderRow, cursor.id)) return undefined;
     const rows: OrderView[] = [];
     let passed = cursor.passed;
@@ -151,30 +147,31 @@ export class OwnOrders {
         return { rows, passed, next: { orderRow, id: orderI.slice(id, id + ID_WORDS) } };
       }
       if (this.passes(orderRow, filter)) {
-        if (passed >= offset) rows.push(openOrderRow(this.t, orderRow));
+        if (passed >= offset) rows.push(openOrderRow(this.tables, orderRow));
         passed += 1;
         if (cursor.taken + rows.length > PAGE_SIZE) return { rows, passed, next: undefined };
       }
-      orderRow = nextOwned(this.t, orderRow);
+      orderRow = nextOwned(this.tables, orderRow);
     }
     return { rows, passed, next: undefined };
   }
 
   private isStillOpen(owner: number, orderRow: OrderRow, id: Int32Array): boolean {
-    const { orderI } = this.t;
-    if (orderStatus(this.t, orderRow) !== Status.live) return false;
-    return orderOwner(this.t, orderRow) === owner && sameId(orderI, orderIdAt(orderRow), id, 0);
+    const { orderI } = this.tables;
+    if (orderStatus(this.tables, orderRow) !== Status.live) return false;
+    return (
+      orderOwner(this.tables, orderRow) === owner && sameId(orderI, orderIdAt(orderRow), id, 0)
+    );
   }
 
   private passes(orderRow: OrderRow, filter: OrderFilter): boolean {
-    const { t } = this;
-    return this.matches(filter, orderToken(t, orderRow), orderMaker(t, orderRow));
+    const { tables } = this;
+    return this.matches(filter, orderToken(tables, orderRow), orderMaker(tables, orderRow));
   }
 
-  /** Whether a token and a wallet pass a filter. */
   matches({ maker, market, token }: OrderFilter, ofToken: TokenRow, ofMaker: AccountRow): boolean {
     if (maker !== 0 && ofMaker !== maker) return false;
     if (token !== 0 && ofToken !== token) return false;
-    return market === 0 || tokenMarket(this.t, ofToken) === market;
+    return market === 0 || tokenMarket(this.tables, ofToken) === market;
   }
 }

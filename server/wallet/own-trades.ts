@@ -1,9 +1,8 @@
 /**
- * The trades of one owner, newest first: every match in which an order that it signed was taker or
- * maker. Only flushed fills, as in GET /trades, and as far back as those reach.
+ * Trades of one owner, newest first: every match in which an order that it signed was taker or maker. Only flushed
+ * fills in the window of GET /trades.
  *
- * A walk over many fills pauses regularly, so that the event loop has turns. Fills may be added or
- * leave the window during a pause.
+ * A walk over many fills pauses regularly. Fills may be added or leave the window during a pause.
  *
  * Thread: I/O.
  */
@@ -30,20 +29,18 @@ import type { TradesIndex } from '../market-data/trades-index.ts';
 import type { OrderView } from './order-rows.ts';
 import { NOBODY, PAGE_SIZE, type Page } from './pages.ts';
 
-/** A match as its owner sees it. */
 export interface OwnTrade {
-  /** Sequence of its first fill. */
+  /** Fill sequence of its first fill. */
   readonly match: number;
-  /** Whether the owner's order is the taker. */
   readonly isTaker: boolean;
-  /** Fills of the match in which an order of the owner was the maker. */
+  /** Fills of the match with a maker order of the owner. */
   readonly made: number;
 }
 
 /** Rows: 0 = any, NOBODY = unknown. Times are unix seconds, both exclusive. */
 export interface TradeFilter {
   readonly market: number;
-  /** The token of the taker, or that of an own order. */
+  /** Token of the taker, or that of an own order. */
   readonly token: number;
   /** Wallets: of any order of the trade, of the taker's order, of a maker's order. */
   readonly wallet: number;
@@ -53,13 +50,13 @@ export interface TradeFilter {
   readonly after: number;
 }
 
-/** Fills read between two turns of the event loop: less than a millisecond. */
+/** Fills read without a pause: less than a millisecond. */
 const FILLS_PER_TURN = 4_000;
-/** How many fills of one match are searched for a wallet or a token. */
+/** Fills of one match that are searched for a wallet or a token. */
 const FILLS_PER_MATCH = 20_000;
-/** A page ends early when its trades have this many maker orders in total. */
+/** Maker orders after which a page ends early. */
 const MAKERS_PER_PAGE = 2_000;
-/** How far back the trades of orders are searched, in fills of the owner. */
+/** Fills of the owner in which the trades of orders are searched. */
 const ASSOCIATED_FILLS = 10_000;
 const ASSOCIATED_PER_TURN = 1_000;
 const NO_PLACES: readonly number[] = [];
@@ -115,25 +112,25 @@ export class OwnTrades {
     return { rows, more: false };
   }
 
-  /** The trade of a match, if the owner took part in it and it passes the filter. */
+  /** Trade of a match, if the owner took part in it and it passes the filter. */
   find(owner: number, match: number, filter: TradeFilter): OwnTrade | undefined {
-    const { end, first, t } = this.index;
+    const { end, first, tables } = this.index;
     if (owner === 0 || match < first || match >= end) return undefined;
     if (this.index.matchOf(match) !== match) return undefined;
     const fills = this.fillsOf(match);
     let made = 0;
     for (let fill = match; fill < match + fills; fill++) {
-      if (fillMakerOwner(t, fillRow(t, fill)) === owner) made += 1;
+      if (fillMakerOwner(tables, fillRow(tables, fill)) === owner) made += 1;
     }
-    const isTaker = fillTakerOwner(t, fillRow(t, match)) === owner;
+    const isTaker = fillTakerOwner(tables, fillRow(tables, match)) === owner;
     const trade = { match, isTaker, made };
     if ((!isTaker && made === 0) || this.secondsOf(match) <= filter.after) return undefined;
     return this.passes(owner, trade, fills, filter) ? trade : undefined;
   }
 
   /**
-   * The ids of the trades of each order, oldest first. Searched are the owner's newest
-   * ASSOCIATED_FILLS fills, up to the end that the index had before the orders were read.
+   * Ids of the trades of each order, oldest first, from the owner's newest ASSOCIATED_FILLS fills.
+   * @param end end of the index before the orders were read
    */
   async tradesOf(owner: number, orders: readonly OrderView[], end: number): Promise<string[][]> {
     const found = orders.map((): number[] => []);
@@ -146,11 +143,11 @@ export class OwnTrades {
     });
     if (places.size === 0) return orders.map(() => []);
     const { index } = this;
-    const { t } = index;
-    const { fillI } = t;
+    const { tables } = index;
+    const { fillI } = tables;
     const take = (fill: number, idAt: (row: FillRow) => number): boolean => {
       if (fill >= end) return true;
-      const row = fillRow(t, fill);
+      const row = fillRow(tables, fill);
       const id = idAt(row);
       for (const i of places.get(fillI[id]!) ?? NO_PLACES) {
         const match = index.matchOf(fill);
@@ -158,7 +155,7 @@ export class OwnTrades {
           found[i]!.push(match);
         }
       }
-      return fillTime(t, row) >= oldest;
+      return fillTime(tables, row) >= oldest;
     };
     const walk = async (chain: FillChain, idAt: (row: FillRow) => number) => {
       let fill = chain.newest(owner);
@@ -175,19 +172,19 @@ export class OwnTrades {
   }
 
   private secondsOf(match: number): number {
-    const { t } = this.index;
-    return Math.floor(fillTime(t, fillRow(t, match)) / MS);
+    const { tables } = this.index;
+    return Math.floor(fillTime(tables, fillRow(tables, match)) / MS);
   }
 
   private passes(owner: number, trade: OwnTrade, fills: number, filter: TradeFilter): boolean {
     const { match } = trade;
-    const { t } = this.index;
+    const { tables } = this.index;
     if (this.secondsOf(match) >= filter.before) return false;
-    const row = fillRow(t, match);
-    const token = fillTakerToken(t, row);
-    const market = tokenMarket(t, token);
+    const row = fillRow(tables, match);
+    const token = fillTakerToken(tables, row);
+    const market = tokenMarket(tables, token);
     if (filter.market !== 0 && market !== filter.market) return false;
-    const taker = fillTaker(t, row);
+    const taker = fillTaker(tables, row);
     if (filter.taker !== 0 && taker !== filter.taker) return false;
     const wanted = {
       maker: filter.maker,
@@ -198,21 +195,21 @@ export class OwnTrades {
     return this.makersPass(owner, match, Math.min(FILLS_PER_MATCH, fills), wanted);
   }
 
-  /** Whether one of the fills has each wanted token and wallet; 0 = not wanted. */
+  /** Returns true if one of the fills has each requested token and wallet; 0 = not requested. */
   private makersPass(
     owner: number,
     match: number,
     fills: number,
     wanted: { maker: number; token: number; wallet: number },
   ): boolean {
-    const { t } = this.index;
+    const { tables } = this.index;
     const end = match + fills;
     let fill = match;
     while (fill < end && (wanted.maker !== 0 || wanted.token !== 0 || wanted.wallet !== 0)) {
-      const row = fillRow(t, fill);
-      const isOwn = fillMakerOwner(t, row) === owner;
-      const maker = fillMaker(t, row);
-      if (isOwn && fillMakerToken(t, row) === wanted.token) wanted.token = 0;
+      const row = fillRow(tables, fill);
+      const isOwn = fillMakerOwner(tables, row) === owner;
+      const maker = fillMaker(tables, row);
+      if (isOwn && fillMakerToken(tables, row) === wanted.token) wanted.token = 0;
       if (maker === wanted.maker) wanted.maker = 0;
       if (maker === wanted.wallet) wanted.wallet = 0;
       fill += 1;
@@ -220,7 +217,6 @@ export class OwnTrades {
     return wanted.maker === 0 && wanted.token === 0 && wanted.wallet === 0;
   }
 
-  /** The number of fills of a match. */
   private fillsOf(match: number): number {
     const { end, mask, toMatch } = this.index;
     let count = 1;

@@ -38,15 +38,13 @@ export interface PortfolioParts {
   readonly history: HistoryService;
   readonly index: TradesIndex;
   readonly trades: TradesRenderer;
-  /** Which callers may use the routes. */
   readonly allowlist: Allowlist;
   /** Unknown fields are ignored, and named in a header of the answer. */
   readonly isTolerant: boolean;
-  /** Condition ids of the markets of an event. */
+  /** Condition ids of the markets of a catalog event. */
   readonly eventMarkets: (id: string) => Promise<readonly string[]>;
 }
 
-/** A handler that checks its query itself. */
 interface DataHandler {
   readonly headers: readonly string[];
   readonly query: QuerySpec<unknown>;
@@ -54,7 +52,6 @@ interface DataHandler {
 }
 
 const NO_MARKET = 0;
-/** The name that stands for all markets. */
 const GLOBAL = 'GLOBAL';
 const POSITIONS_UNREADY = errorBody(
   'BEING_DERIVED',
@@ -120,10 +117,7 @@ export function portfolioHandlers(parts: PortfolioParts) {
   };
 }
 
-/**
- * Checks the caller, then the query, then whether the data is ready; then answers with the result
- * of `run`.
- */
+/** Checks the caller, then the query, then the readiness of the data; then answers with the result of `run`. */
 function handlerOf({ allowlist, isTolerant }: PortfolioParts, isReady: () => boolean) {
   const isListed = allowlist.entries.length > 0;
   return <Query>(
@@ -150,7 +144,7 @@ function handlerOf({ allowlist, isTolerant }: PortfolioParts, isReady: () => boo
   });
 }
 
-/** The markets that a query selects, null = all; with both fields, the markets that are in both. */
+/** Markets of a query, null = all; with both fields, the markets in both. */
 async function marketsOf(
   { eventMarkets, tables }: PortfolioParts,
   query: { readonly market: readonly string[] | null; readonly eventId: readonly string[] | null },

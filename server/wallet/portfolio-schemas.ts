@@ -1,6 +1,6 @@
 /**
- * Requests and answers of the data API, except GET /trades: positions, holders, open interest and
- * activity, computed from the fills of this node. Field names are those that existing clients read.
+ * Requests and answers of the data API, except GET /trades: positions, holders, open interest and activity. Existing
+ * clients read these field names.
  */
 import { MICRO } from '../../engine/tables/units.ts';
 import {
@@ -69,7 +69,7 @@ export type ClosedQuery = DataQueryOf<typeof CLOSED>;
 const ACTIVITY = {
   user: wallet(true),
   ...ofMarkets,
-  /** Only with a ledger there are others than trades; REWARD and CONVERSION never. */
+  /** Other types than TRADE need a ledger; REWARD and CONVERSION never occur. */
   type: list('TRADE, SPLIT, MERGE, REDEEM, REWARD, CONVERSION, comma-separated'),
   /** Unix seconds, both inclusive. */
   start: integer(Number.MAX_SAFE_INTEGER, 0),

@@ -1,6 +1,5 @@
 /**
- * Positions and holders as JSON. A piece of a long answer takes about a millisecond. Between two
- * pieces the event loop has a turn.
+ * Positions and holders as JSON, in pieces of about a millisecond with pauses between them.
  *
  * Thread: I/O.
  */
@@ -18,7 +17,6 @@ import { averagePrice, gain, microsText, percentGain, percentRealised, worth } f
 
 const ROWS_PER_TURN = 64;
 const MS = 1_000;
-/** An empty profile of a wallet. */
 const NO_PROFILE =
   '"name":"","pseudonym":"","bio":"","profileImage":"","profileImageOptimized":"",' +
   '"displayUsernamePublic":false';
@@ -40,7 +38,7 @@ export class PositionTexts {
 
   async holders(token: TokenRow, rows: readonly WalletPosition[]): Promise<string> {
     const asset = this.tokens.assetOf(token);
-    const outcome = tokenOutcome(this.names.t, token);
+    const outcome = tokenOutcome(this.names.tables, token);
     const holders = await listOf(rows, ({ account, net }) => {
       const wallet = this.names.wallet(account as AccountRow);
       return (
@@ -70,24 +68,23 @@ export class PositionTexts {
     );
   }
 
-  /** The catalog's fields of a token. */
   private ofToken(token: TokenRow): string {
     const { names, tokens } = this;
-    const { t } = names;
-    const market = tokenMarket(t, token);
+    const { tables } = names;
+    const market = tokenMarket(tables, token);
     const info = tokens.info(market);
-    const other = tokenComplement(t, token);
+    const other = tokenComplement(tables, token);
     const members = {
       title: info?.question ?? '',
       slug: info?.slug ?? '',
       icon: info?.icon ?? '',
       eventSlug: info?.eventSlug ?? '',
       outcome: names.token(token).outcome,
-      outcomeIndex: tokenOutcome(t, token),
+      outcomeIndex: tokenOutcome(tables, token),
       oppositeOutcome: other === 0 ? '' : names.token(other).outcome,
       oppositeAsset: other === 0 ? '' : tokens.assetOf(other),
       endDate: info?.endDate ?? '',
-      negativeRisk: (marketFlags(t, market) & MarketFlag.negRisk) !== 0,
+      negativeRisk: (marketFlags(tables, market) & MarketFlag.negRisk) !== 0,
     };
     return JSON.stringify(members).slice(1, -1);
   }

@@ -1,7 +1,7 @@
 /**
- * Brings resolutions to their end: sends steps, each in a batch of its own so that orders of other markets go
- * between them, until no market resolves any more. What is left to do follows from the tables alone, so it also
- * goes on after a start (docs/ledger.md#resolution).
+ * Completes resolutions: sends steps, each in a batch of its own so that orders of other markets go between them,
+ * until no market resolves any more. The tables alone determine the next step, so it also continues after a start
+ * (docs/ledger.md#resolution).
  *
  * Thread: the I/O thread.
  */
@@ -15,7 +15,7 @@ import type { SequenceLockReader } from '../orders/exchange-memory/sequence-lock
 import { sendCommands } from '../orders/intake/internal-commands.ts';
 import type { Sequencer } from '../orders/intake/sequencer.ts';
 
-/** A step that was not taken is sent again after so long. */
+/** Milliseconds before a refused step is sent again. */
 const AGAIN_MS = 20;
 const STEP_WORDS = 8;
 
@@ -27,31 +27,30 @@ interface ResolutionParts {
 }
 
 export class ResolutionLoop {
-  private readonly o: ResolutionParts;
+  private readonly parts: ResolutionParts;
   private running: Promise<void> | undefined;
   private isWanted = false;
   private isClosing = false;
 
   constructor(parts: ResolutionParts) {
-    this.o = parts;
+    this.parts = parts;
   }
 
-  /** Goes on with what there is to do. */
   wake(): void {
     this.isWanted = true;
     this.running ??= this.run().catch((error: unknown) => {
-      this.o.log(`a resolution stopped: ${String(error)}`);
+      this.parts.log(`a resolution stopped: ${String(error)}`);
     });
   }
 
-  /** Ends after the step that is under way; the next start goes on. */
+  /** Ends after the current step; the next start continues. */
   async close(): Promise<void> {
     this.isClosing = true;
     await this.running;
   }
 
   private async run(): Promise<void> {
-    const { seqlock, tables } = this.o;
+    const { seqlock, tables } = this.parts;
     while (this.isWanted && !this.isClosing) {
       this.isWanted = false;
       for (;;) {
@@ -62,11 +61,11 @@ export class ResolutionLoop {
     this.running = undefined;
   }
 
-  /** False: the log has failed, and the node ends. */
+  /** Resolves with false if the log has failed and the node ends. */
   private async step(market: MarketRow): Promise<boolean> {
     const out = new CommandBuffer(STEP_WORDS);
     encodeResolveStep(out, market, RESOLVE_STEP_MAX);
-    const outcome = await sendCommands(this.o.sequencer, out.i32.slice(0, out.words));
+    const outcome = await sendCommands(this.parts.sequencer, out.i32.slice(0, out.words));
     if (typeof outcome === 'string') await sleep(AGAIN_MS);
     return outcome !== 'unavailable';
   }

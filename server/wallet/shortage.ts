@@ -1,6 +1,6 @@
 /**
- * Shortage behind a command of the ledger that was refused for want of funds: cash of the wallet, shares of the outcome
- * of which least is free, or fees of the venue. Rules: docs/protocol.md#refusal-codes
+ * Shortage behind a refused command of the ledger: cash of the wallet, shares of the outcome with the fewest free
+ * ones, or fees of the node. Rules: docs/protocol.md#refusal-codes
  *
  * Thread: any that may read the tables.
  */
@@ -19,22 +19,22 @@ import type { Tables } from '../../engine/tables/tables.ts';
 import type { AccountRow, MarketRow, TokenRow } from '../../engine/tables/units.ts';
 import { type Explanation, shortage } from '../orders/worker/result-details.ts';
 
-/** Returns the shortage; undefined when funds have come since. */
+/** Returns the shortage; undefined if funds have arrived since. */
 export function shortageOf(
-  t: Tables,
+  tables: Tables,
   kind: FundsKind,
   { amount = 0, market = 0, wallet }: FundsFields,
 ): Explanation | undefined {
   if (kind === 'payFees' || kind === 'drawFees') {
-    return shortIf(amount, ledgerTotals(t).fees, 0, 'collateral');
+    return shortIf(amount, ledgerTotals(tables).fees, 0, 'collateral');
   }
-  const account = wallet === undefined ? 0 : findAccount(t, wallet, 0);
-  if (kind === 'merge') return shortShares(t, account, market, amount);
-  return shortIf(amount, cashTotal(t, account), cashReserved(t, account), 'collateral');
+  const account = wallet === undefined ? 0 : findAccount(tables, wallet, 0);
+  if (kind === 'merge') return shortShares(tables, account, market, amount);
+  return shortIf(amount, cashTotal(tables, account), cashReserved(tables, account), 'collateral');
 }
 
 function shortShares(
-  t: Tables,
+  tables: Tables,
   account: AccountRow | 0,
   market: MarketRow | 0,
   amount: number,
@@ -42,10 +42,10 @@ function shortShares(
   if (market === 0) return undefined;
   let total = Number.POSITIVE_INFINITY;
   let reserved = 0;
-  for (let i = 0; i < marketTokens(t, market); i++) {
-    const token = (marketFirstToken(t, market) + i) as TokenRow;
-    const row = account === 0 ? 0 : findPosition(t, account, token);
-    const [has, holds] = [sharesTotal(t, row), sharesReserved(t, row)];
+  for (let i = 0; i < marketTokens(tables, market); i++) {
+    const token = (marketFirstToken(tables, market) + i) as TokenRow;
+    const row = account === 0 ? 0 : findPosition(tables, account, token);
+    const [has, holds] = [sharesTotal(tables, row), sharesReserved(tables, row)];
     if (has - holds >= total - reserved) continue;
     total = has;
     reserved = holds;

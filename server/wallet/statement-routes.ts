@@ -1,6 +1,6 @@
 /**
- * GET /ledger/statement: the entries of the ledger of the wallet that a key belongs to, newest first, as JSON, or
- * as CSV where the caller accepts text/csv. Rules: docs/ledger.md#statements
+ * GET /ledger/statement: the ledger entries of a key's wallet, newest first, as JSON or, with Accept: text/csv, as
+ * CSV. Rules: docs/ledger.md#statements
  *
  * Thread: I/O. Reads the projection, which is behind the engine by a fraction of a second.
  */
@@ -32,7 +32,7 @@ const UNREADY = errorBody(
   'they are made anew from the entries of the ledger, in the order of seconds; ask again',
   { text: 'statements are being derived' },
 );
-/** Of the header Accept, which the server reads last where an answer has several media types. */
+/** Matches text/csv in the header Accept. If an answer has several media types, this one counts last. */
 const CSV = /(?:^|,)\s*text\/csv\s*(?:;(?!\s*q=0(?:\.0*)?\s*(?:,|$))[^,]*)?(?:,|$)/i;
 
 export function statementHandlers({ infos, statements, tables: t }: StatementRouteParts) {

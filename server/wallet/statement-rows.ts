@@ -1,6 +1,6 @@
 /**
- * Rows of a statement: an entry as it is shown, and rows as CSV. Amounts are what the caller makes of micro-units.
- * Rules: docs/ledger.md#statements
+ * Rows of a statement: entries as they are shown, and rows as CSV. The caller chooses the form of amounts. Rules:
+ * docs/ledger.md#statements
  *
  * Thread: any that may read the tables.
  */

@@ -1,5 +1,5 @@
 /**
- * Request and answer of GET /ledger/statement. Amounts are whole micro-units as text, with a sign where they are
+ * Request and answer of GET /ledger/statement. Amounts are whole micro-units as text, with a sign if they are
  * changes. Rules: docs/ledger.md#statements
  */
 import { compileQuery } from '../common/query.ts';
@@ -27,7 +27,7 @@ const Total = Type.String({ pattern: '^\\d+$', description: 'micro-units' });
 const Change = Type.String({ pattern: '^-?\\d+$', description: 'micro-units' });
 const Count = Type.Integer({ minimum: 0 });
 
-/** By EntryCause. */
+/** Indexed by EntryCause. */
 export const CAUSES = [
   '',
   'DEPOSIT',

@@ -1,7 +1,6 @@
 /**
- * An own trade as JSON: the taker's view at the top, and each maker order with its own token, side
- * and price. API keys of other callers are never shown. Rules:
- * docs/protocol.md#own-orders-and-trades
+ * An own trade as JSON: the taker's view at the top, and each maker order with its own token, side and price. API
+ * keys of other callers are never shown. Rules: docs/protocol.md#own-orders-and-trades
  *
  * Thread: I/O.
  */
@@ -37,9 +36,7 @@ const MS = 1_000;
 const MICRO_PER_PIP = MICRO / PIPS_PER_UNIT;
 const SIDES = ['BUY', 'SELL'] as const;
 
-/** The owner to whom the trade is shown. */
 export interface TradeReader {
-  /** The row of the account. */
   readonly owner: number;
   readonly apiKey: string;
 }
@@ -55,37 +52,37 @@ export class TradeTexts {
     this.makersMax = makersMax;
   }
 
-  /** `listed`: how many maker orders it contains. */
+  /** @param listed number of its maker orders */
   text(
     { isTaker, match }: OwnTrade,
     reader: TradeReader,
   ): { readonly text: string; readonly listed: number } {
     const { index } = this;
-    const { t } = this.texts;
-    const row = fillRow(t, match);
+    const { tables } = this.texts;
+    const row = fillRow(tables, match);
     const slot = match & index.mask;
-    const token = fillTakerToken(t, row);
-    const market = tokenMarket(t, token);
+    const token = fillTakerToken(tables, row);
+    const market = tokenMarket(tables, token);
     const size = index.size[slot]!;
     const pips = index.price[slot]!;
     const price = pips !== 0 ? pips * MICRO_PER_PIP : ratioMicro(index.collateral[slot]!, size);
-    const seconds = String(Math.floor(fillTime(t, row) / MS));
+    const seconds = String(Math.floor(fillTime(tables, row) / MS));
     const side = isTaker ? 'TAKER' : 'MAKER';
     const makers = this.makers(match, reader);
     const text = JSON.stringify({
       id: tradeIdOf(match),
-      taker_order_id: wordsToHex(t.fillI, fillTakerIdAt(row), ID_WORDS),
+      taker_order_id: wordsToHex(tables.fillI, fillTakerIdAt(row), ID_WORDS),
       ...this.texts.token(token),
-      side: SIDES[fillTakerSide(t, row)],
+      side: SIDES[fillTakerSide(tables, row)],
       size: microText(size),
-      fee_rate_bps: String(marketFeeBps(t, market)),
+      fee_rate_bps: String(marketFeeBps(tables, market)),
       price: microText(price),
       status: 'CONFIRMED',
       match_time: seconds,
       last_update: seconds,
       bucket_index: 0,
       owner: isTaker ? reader.apiKey : NIL_UUID,
-      maker_address: this.texts.wallet(fillTaker(t, row)),
+      maker_address: this.texts.wallet(fillTaker(tables, row)),
       transaction_hash: transactionHash(match),
       trader_side: side,
       type: side,
@@ -96,13 +93,13 @@ export class TradeTexts {
 
   private makers(match: number, reader: TradeReader): object[] {
     const { index } = this;
-    const { t } = this.texts;
+    const { tables } = this.texts;
     const makers: object[] = [];
     let own = 0;
     for (let fill = match; fill < index.end; fill++) {
       if (index.toMatch[fill & index.mask] !== fill - match || own > this.makersMax) break;
-      const row = fillRow(t, fill);
-      const isOwn = fillMakerOwner(t, row) === reader.owner;
+      const row = fillRow(tables, fill);
+      const isOwn = fillMakerOwner(tables, row) === reader.owner;
       if (fill - match >= this.makersMax && !isOwn) continue;
       if (isOwn) own += 1;
       makers.push(this.maker(row, isOwn ? reader.apiKey : NIL_UUID));
@@ -111,16 +108,16 @@ export class TradeTexts {
   }
 
   private maker(row: FillRow, owner: string): object {
-    const { t } = this.texts;
-    const isOpposite = fillKind(t, row) === MatchKind.complementary;
-    const takerSide = fillTakerSide(t, row);
-    const { asset_id, outcome } = this.texts.token(fillMakerToken(t, row));
+    const { tables } = this.texts;
+    const isOpposite = fillKind(tables, row) === MatchKind.complementary;
+    const takerSide = fillTakerSide(tables, row);
+    const { asset_id, outcome } = this.texts.token(fillMakerToken(tables, row));
     return {
-      order_id: wordsToHex(t.fillI, fillMakerIdAt(row), ID_WORDS),
+      order_id: wordsToHex(tables.fillI, fillMakerIdAt(row), ID_WORDS),
       owner,
-      maker_address: this.texts.wallet(fillMaker(t, row)),
-      matched_amount: microText(fillSize(t, row)),
-      price: pipsText(fillMakerPrice(t, row)),
+      maker_address: this.texts.wallet(fillMaker(tables, row)),
+      matched_amount: microText(fillSize(tables, row)),
+      price: pipsText(fillMakerPrice(tables, row)),
       // The maker pays no fee (docs/protocol.md#fees).
       fee_rate_bps: '0',
       asset_id,

@@ -1,7 +1,6 @@
 /**
- * The open orders of a wallet as its operator sees them: those that it signed, and those that it pays for. A
- * wallet's orders are in the list of who signed them, and the signer of a wallet may have changed, so all rows of
- * orders are looked at, in pieces.
+ * Open orders of a wallet as its operator sees them: signed by it or paid by it. Lists of orders are by signer, and
+ * the signer of a wallet may change, so a walk reads all rows of orders, in pieces.
  *
  * Thread: I/O, while workers write.
  */
@@ -28,7 +27,6 @@ import { CANCEL_IDS_MAX } from '../orders/intake/schemas.ts';
 import type { Sequencer } from '../orders/intake/sequencer.ts';
 import { type OrderView, openOrderRow } from './order-rows.ts';
 
-/** An open order, as far as a list of all of them needs it. */
 interface FoundOrder {
   readonly row: OrderRow;
   readonly id: string;
@@ -48,19 +46,19 @@ const ADDRESS_BYTES = 20;
 const NO_KEY = new Uint8Array(16);
 
 export class WalletOrders {
-  private readonly o: WalletOrdersParts;
+  private readonly parts: WalletOrdersParts;
 
   constructor(parts: WalletOrdersParts) {
-    this.o = parts;
+    this.parts = parts;
   }
 
-  /** So many of the open orders of a wallet from an offset on, newest first, and how many there are. */
+  /** Page of the open orders of a wallet from an offset on, newest first, and their number. */
   async page(
     wallet: Uint8Array,
     offset: number,
     limit: number,
   ): Promise<{ readonly total: number; readonly rows: OrderView[] }> {
-    const { seqlock, tables } = this.o;
+    const { seqlock, tables } = this.parts;
     const found = await this.find([wallet]);
     found.sort((a, b) => b.created - a.created || b.row - a.row);
     const wanted = found.slice(offset, offset + limit);
@@ -71,8 +69,8 @@ export class WalletOrders {
   }
 
   /**
-   * Cancels open orders of wallets: all of them, or the one of that id. Resolves with how many it were, once that
-   * is on disk; undefined where it was not wholly done.
+   * Cancels all open orders of wallets, or the one of an id. Resolves with their number once that is on disk;
+   * undefined if some could not be cancelled.
    */
   async cancel(wallets: readonly Uint8Array[], id?: string): Promise<number | undefined> {
     const bySigner = new Map<AccountRow, string[]>();
@@ -95,21 +93,27 @@ export class WalletOrders {
 
   private cancelIds(signer: AccountRow, ids: readonly string[]): Promise<number | undefined> {
     const address = new Uint8Array(ADDRESS_BYTES);
-    const { tables } = this.o;
+    const { tables } = this.parts;
     hexToBytes(wordsToHex(tables.accountI, addressAt(signer), ADDRESS_WORDS), 20, address, 0);
     const owner = { address, apiKeyBytes: NO_KEY };
     const body = Buffer.from(JSON.stringify(ids));
     return new Promise((resolve) => {
-      submitCancels(this.o.sequencer, RequestKind.cancelOrders, owner, body, (status, answer) => {
-        if (status !== 200) return resolve(undefined);
-        const { canceled } = JSON.parse(String(Buffer.from(answer))) as { canceled: string[] };
-        resolve(canceled.length);
-      });
+      submitCancels(
+        this.parts.sequencer,
+        RequestKind.cancelOrders,
+        owner,
+        body,
+        (status, answer) => {
+          if (status !== 200) return resolve(undefined);
+          const { canceled } = JSON.parse(String(Buffer.from(answer))) as { canceled: string[] };
+          resolve(canceled.length);
+        },
+      );
     });
   }
 
   private async find(wallets: readonly Uint8Array[]): Promise<FoundOrder[]> {
-    const { seqlock, tables } = this.o;
+    const { seqlock, tables } = this.parts;
     const accounts = new Set<number>();
     const words = new Int32Array(ADDRESS_WORDS);
     for (const wallet of wallets) accounts.add(findAccount(tables, bytesToWords(wallet, words), 0));
@@ -124,23 +128,24 @@ export class WalletOrders {
   }
 
   private piece(accounts: ReadonlySet<number>, first: number): FoundOrder[] {
-    const { tables: t } = this.o;
+    const { tables } = this.parts;
     const found: FoundOrder[] = [];
-    const end = Math.min(first + PIECE_ROWS, orderRowCount(t) + 1);
+    const end = Math.min(first + PIECE_ROWS, orderRowCount(tables) + 1);
     for (let row = first as OrderRow; row < end; row++) {
-      if (orderStatus(t, row) !== Status.live || isLevel(t, row)) continue;
-      const signer = orderOwner(t, row);
-      if (!accounts.has(signer) && !accounts.has(orderMaker(t, row))) continue;
-      const id = wordsToHex(t.orderI, orderIdAt(row), ID_WORDS);
-      found.push({ row, id, signer, created: orderCreated(t, row) });
+      if (orderStatus(tables, row) !== Status.live || isLevel(tables, row)) continue;
+      const signer = orderOwner(tables, row);
+      if (!accounts.has(signer) && !accounts.has(orderMaker(tables, row))) continue;
+      const id = wordsToHex(tables.orderI, orderIdAt(row), ID_WORDS);
+      found.push({ row, id, signer, created: orderCreated(tables, row) });
     }
     return found;
   }
 
   private isStill({ id, row }: FoundOrder): boolean {
-    const { tables: t } = this.o;
+    const { tables } = this.parts;
     return (
-      orderStatus(t, row) === Status.live && wordsToHex(t.orderI, orderIdAt(row), ID_WORDS) === id
+      orderStatus(tables, row) === Status.live &&
+      wordsToHex(tables.orderI, orderIdAt(row), ID_WORDS) === id
     );
   }
 }

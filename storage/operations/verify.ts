@@ -124,7 +124,7 @@ function verifyLog({ capacities, dataDir, onProgress }: VerifyOptions): Replayed
   audit(t);
   const range = last === 0 ? 'no batch' : `batches ${first} to ${last}`;
   const torn = message === undefined ? '' : `; ${message}`;
-  const seen = { t, last, digests, firstFill: snapshots.firstFill };
+  const seen = { tables: t, last, digests, firstFill: snapshots.firstFill };
   const text = `${range}, state ${stateHash(t)}${torn}`;
   return { text, seen, records, findings: snapshots.findings };
 }

@@ -1,12 +1,12 @@
 /**
- * The follower: applies the log to tables of its own with the very same engine, compares every batch
- * with the digest that was recorded of it, and keeps what follows from it: facts in LMDB
- * (projection/facts.ts), projections of them (projection/projector.ts), what control records lead to (control-records/control-record-store.ts),
- * images as files (snapshots.ts). So none of that stands between an order and its answer.
+ * The projector: applies the log to tables of its own with the same engine, compares every batch with its recorded
+ * digest, and stores the results: facts in LMDB (projection/facts.ts), projections of them (projection/projector.ts),
+ * control records (control-records/control-record-store.ts), snapshots as files (snapshots.ts). Orders and their
+ * answers do not wait for any of it.
  *
- * What it has not derived yet lies in its own rings, and in the log, which is not trimmed past an image.
+ * Unprojected data is in its own rings, and in the log, which is not trimmed past a snapshot.
  *
- * Thread: the follower, synchronously; it is driven by step().
+ * Thread: the projector, synchronously; step() drives it.
  */
 import assert from 'node:assert/strict';
 import type { Engine } from '../../engine/engine.ts';
@@ -47,12 +47,12 @@ export interface LogProjectorOptions {
   readonly dataDir: string;
   readonly durability: 'flushed' | 'committed';
   readonly capacities: Capacities;
-  /** An image is taken after so many seconds or batches, whichever comes first. */
+  /** Seconds or batches between snapshots, whichever comes first. */
   readonly imageSeconds: number;
   readonly imageBatches: number;
-  /** Batches before it are not in the log any more. */
+  /** First batch of the log. */
   readonly logFirst: number;
-  /** Images that somebody found to be damaged, though this thread may not look at them. */
+  /** Batches of snapshots that were found damaged, though this thread may not read them. */
   readonly damagedSnapshots?: readonly number[];
   readonly read: Log['read'];
   readonly report: (report: ProjectorReport) => void;
@@ -60,21 +60,18 @@ export interface LogProjectorOptions {
 
 export type ProjectorReport =
   | { readonly kind: 'line'; readonly level: 'info' | 'warn'; readonly line: string }
-  /** Nothing can be written, for this reason; or, undefined, it can again. */
+  /** Reason why nothing can be written; undefined = it can again. */
   | { readonly kind: 'problem'; readonly problem: string | undefined }
-  /** An image is on disk; recovery may begin with one of this batch. */
+  /** A snapshot is on disk; recovery may begin with one of this batch. */
   | { readonly kind: 'image'; readonly sequence: number; readonly older: number | undefined };
 
-/** Rows wait so long at most, so that a transaction takes many and a fill is there within a second. */
+/** Longest wait of rows, so that a transaction takes many and a fill is there within a second. */
 const COMMIT_MS = 100;
-/**
- * Rows of one transaction, which holds up nobody but is put together in memory. With those of one more batch
- * they are in the ring.
- */
+/** Rows of one transaction, which is assembled in memory. With those of one more batch they are in the ring. */
 const ROWS_PER_COMMIT = 30_000;
-/** Batches of one step: between two, a piece of an image is written. */
+/** Batches of one step. A piece of a snapshot is written between two steps. */
 const BATCHES_PER_STEP = 256;
-/** Values of LMDB that are looked at in one step, some microseconds each. */
+/** Values of LMDB that are checked in one step, some microseconds each. */
 const CHECKS_PER_STEP = 64;
 const RETRY_MS = 1_000;
 const BEHIND_MS = 10_000;
@@ -86,48 +83,46 @@ assert(
 );
 
 export class LogProjector {
-  readonly t: Tables;
-  /** What is in LMDB. */
+  readonly tables: Tables;
   written: DerivedPosition;
-  private readonly o: LogProjectorOptions;
+  private readonly options: LogProjectorOptions;
   private readonly engine: Engine;
-  /** What the engine enters into the ledger. */
   private readonly entries = new EntryCollector();
   private readonly derived: DerivedTables;
   private readonly kept: ControlRecordStore;
-  /** Up to which batch control records are in keys/, and those behind it that wait. */
+  /** Batch up to which control records are in keys/, and those behind it that wait. */
   private keptTo: number;
   private records: ControlRecord[] = [];
   private facts: Facts;
   private readonly projector: Projector;
-  /** The newest batch that was durable at the first look. */
+  /** Newest batch that was durable at the first step. */
   private reach: number | undefined;
   /** False: fills that are to be projected are damaged. */
   private isProjecting = true;
   private readonly snapshots: SnapshotFiles;
   private readonly reader: LogReader;
-  /** The oldest fill that the ring holds. */
+  /** Oldest fill of the ring. */
   private readonly firstFill: number;
   /** Read, and not applied yet. */
   private pending: LogEntry | undefined;
   private repairing: Generator<void> | undefined;
   private imaging: Generator<void, SnapshotInfo> | undefined;
   private snapshotted: number;
-  /** Batch of the last attempt at an image: one that fails is not repeated at once. */
+  /** Batch of the last attempted snapshot. A failed one is not repeated at once. */
   private attempted: number;
   private attemptedAt: number;
-  /** When the oldest change that is not in LMDB was applied; undefined = there is none. */
+  /** Time of the oldest applied change that is not in LMDB; undefined = none. */
   private waitingSince: number | undefined;
-  /** Since when LMDB has been behind the log without a break, or when that was last said. */
+  /** Time since which LMDB has been behind the log without a break, or time of the last report of that. */
   private behindSince: number | undefined;
   private retryAt = 0;
   private hasProblem = false;
   private readonly warn = (line: string): void => this.line('warn', line);
-  private readonly needRows = (rows: number): void => requireFreeSpace(this.o.dataDir, rows);
+  private readonly needRows = (rows: number): void => requireFreeSpace(this.options.dataDir, rows);
 
-  /** Throws an Error that says why it cannot begin. */
+  /** Throws an Error with the reason why it cannot begin. */
   constructor(options: LogProjectorOptions, now: number) {
-    this.o = options;
+    this.options = options;
     const { dataDir, durability } = options;
     this.snapshots = new SnapshotFiles(dataDir, durability);
     this.snapshots.passOver(options.damagedSnapshots ?? []);
@@ -143,24 +138,24 @@ export class LogProjector {
       this.entries,
     );
     this.engine = begun.engine;
-    this.t = begun.engine.t;
+    this.tables = begun.engine.t;
     this.facts = new Facts(this.derived, this.warn);
     this.firstFill = begun.firstFill;
     this.snapshotted = begun.snapshot;
     this.attempted = begun.snapshot;
     this.attemptedAt = now;
-    const { firstFill, needRows, t, warn } = this;
+    const { firstFill, needRows, tables, warn } = this;
     this.refuseOther();
-    if (lastBatch(t) > this.written.sequence) this.skipGone(now);
+    if (lastBatch(tables) > this.written.sequence) this.skipGone(now);
     this.entries.drop(this.written.entries);
-    this.reader = options.read(lastBatch(t) + 1);
+    this.reader = options.read(lastBatch(tables) + 1);
     const projections = new Projections(dataDir, { durability, readOnly: false });
-    this.projector = new Projector({ t, projections, warn, needRows });
+    this.projector = new Projector({ tables, projections, warn, needRows });
     const position = (): DerivedPosition => this.written;
-    this.repairing = this.facts.repairs({ t, firstFill, position, needRows });
+    this.repairing = this.facts.repairs({ tables, firstFill, position, needRows });
   }
 
-  /** Does some of what is due; false = there is nothing to do before more is durable or time passes. */
+  /** Does some of the due work. Returns false if nothing is due before more is durable or time passes. */
   step(durable: number, now: number): boolean {
     if (this.hasProblem && now < this.retryAt) return false;
     const applied = this.apply(durable, now);
@@ -175,7 +170,7 @@ export class LogProjector {
     return this.snapshotStep() || isRepairing || isProjecting || applied > 0;
   }
 
-  /** Derives all that is durable, takes an image unless the newest is as new, and closes. */
+  /** Projects all that is durable, takes a snapshot unless the newest is as new, and closes. */
   close(durable: number, now: number): void {
     for (;;) {
       const applied = this.apply(durable, now);
@@ -187,7 +182,7 @@ export class LogProjector {
     // What is made again from the beginning goes on after the next start.
     this.project(durable, now + MS);
     while (this.snapshotStep());
-    const isCaughtUp = lastBatch(this.t) === durable && !this.hasProblem;
+    const isCaughtUp = lastBatch(this.tables) === durable && !this.hasProblem;
     if (isCaughtUp && durable !== this.snapshotted && this.applyControlRecords(now)) {
       this.beginSnapshot(now);
       while (this.snapshotStep());
@@ -198,7 +193,7 @@ export class LogProjector {
     void this.derived.root.close();
   }
 
-  /** Milliseconds until something is due although nothing comes. */
+  /** Milliseconds until work is due without new batches. */
   patience(now: number): number {
     const { retryAt, waitingSince } = this;
     if (this.hasProblem) return Math.max(1, retryAt - now);
@@ -207,14 +202,14 @@ export class LogProjector {
     return Math.max(1, Math.min(commit, projection));
   }
 
-  /** LMDB lacks what came before the oldest image: what its rings hold is put, the rest is gone. */
+  /** Skips rows from before the oldest snapshot: those in the rings are stored, the rest is lost. */
   private skipGone(now: number): void {
-    const { t } = this;
+    const { tables } = this;
     const { digest, entries, fills, finished, sequence } = this.written;
     const first = {
       fills: this.firstFill,
-      finished: firstKeptClosed(t),
-      entries: ledgerTotals(t).entries,
+      finished: firstKeptClosed(tables),
+      entries: ledgerTotals(tables).entries,
     };
     const gone = (what: string, from: number, to: number): void => {
       if (to <= from) return;
@@ -234,7 +229,7 @@ export class LogProjector {
     this.waitingSince = now;
   }
 
-  /** Applies batches; how many. */
+  /** Applies batches. Returns their number. */
   private apply(durable: number, now: number): number {
     let applied = 0;
     while (applied < BATCHES_PER_STEP && !this.isFull() && !this.hasProblem) {
@@ -256,48 +251,48 @@ export class LogProjector {
     return applied;
   }
 
-  /** Throws where the tables are at the batch that is derived, and it is not the same. */
+  /** Throws if the tables are at the projected batch with another digest. */
   private refuseOther(): void {
     const { digest, sequence } = this.written;
-    const { t } = this;
-    if (lastBatch(t) !== sequence || stateDigest(t) === digest) return;
+    const { tables } = this;
+    if (lastBatch(tables) !== sequence || stateDigest(tables) === digest) return;
     throw new Error(`derived: it holds batch ${sequence} of another log; remove DATA_DIR/derived`);
   }
 
-  /** Whether what waits is enough for a transaction. */
+  /** Returns true if waiting rows suffice for a transaction. */
   private isFull(): boolean {
     return this.rows() + this.entries.count + this.records.length >= ROWS_PER_COMMIT;
   }
 
-  /** Rows of fills and closed orders that wait to be put. */
+  /** Waiting rows of fills and closed orders. */
   private rows(): number {
-    const { t } = this;
+    const { tables } = this;
     const { fills, finished } = this.written;
     // Behind the position there are none.
-    return Math.max(0, fillCount(t) - fills + closedCount(t) - finished);
+    return Math.max(0, fillCount(tables) - fills + closedCount(tables) - finished);
   }
 
   /**
-   * False: LMDB has rows of batches that come yet, since only some transactions of a commit were made. They are
-   * the same when they come again, and no position leads back behind them.
+   * Returns false if LMDB has rows of later batches, because a commit was interrupted. The rows are the same when
+   * they come again, and no position precedes them.
    */
   private isPastWritten(): boolean {
     const { fills, finished, sequence } = this.written;
-    const { t } = this;
-    if (lastBatch(t) <= sequence) return true;
-    return fillCount(t) >= fills && closedCount(t) >= finished;
+    const { tables } = this;
+    if (lastBatch(tables) <= sequence) return true;
+    return fillCount(tables) >= fills && closedCount(tables) >= finished;
   }
 
   /**
-   * Has keys/ reach to the batch that is applied. Before every image, as the log is trimmed behind images; false =
-   * it could not be written.
+   * Stores control records up to the applied batch. It precedes every snapshot, because the log is trimmed behind
+   * snapshots. Returns false if the write failed.
    */
   private applyControlRecords(now: number): boolean {
-    const sequence = lastBatch(this.t);
+    const sequence = lastBatch(this.tables);
     if (sequence <= this.keptTo) return true;
     try {
       this.needRows(this.records.length);
-      this.kept.apply(this.records, { sequence, digest: stateDigest(this.t) });
+      this.kept.apply(this.records, { sequence, digest: stateDigest(this.tables) });
     } catch (error) {
       this.fail('keys', error as Error, now);
       return false;
@@ -307,18 +302,18 @@ export class LogProjector {
     return true;
   }
 
-  /** Puts all rows that wait, in transactions of a bounded size; the position goes with the last. */
+  /** Stores all waiting rows, in transactions of a bounded size; the position is in the last. */
   private commit(now: number): void {
     if (this.waitingSince === undefined || !this.isPastWritten()) return;
-    const { t } = this;
+    const { tables } = this;
     // First: who has seen the position of derived/ finds the control records of its batch.
     if (this.records.length > 0 && !this.applyControlRecords(now)) return;
     try {
       while (this.rows() > ROWS_PER_COMMIT) this.commitSome(ROWS_PER_COMMIT, undefined);
-      const sequence = lastBatch(t);
-      this.commitSome(ROWS_PER_COMMIT, { sequence, digest: stateDigest(t) });
+      const sequence = lastBatch(tables);
+      this.commitSome(ROWS_PER_COMMIT, { sequence, digest: stateDigest(tables) });
       this.waitingSince = undefined;
-      if (this.hasProblem) this.o.report({ kind: 'problem', problem: undefined });
+      if (this.hasProblem) this.options.report({ kind: 'problem', problem: undefined });
       this.hasProblem = false;
     } catch (error) {
       // What it knows of runs was not written.
@@ -328,12 +323,12 @@ export class LogProjector {
     }
   }
 
-  /** Has fills that are in LMDB projected; false = they are, or cannot be now. */
+  /** Projects fills that are in LMDB. Returns false if all are projected, or cannot be now. */
   private project(durable: number, now: number): boolean {
-    const { derived, projector, t, written } = this;
+    const { derived, projector, tables, written } = this;
     this.reach ??= durable;
     // Tables that are behind do not know every token of the fills.
-    const isBehind = lastBatch(t) < written.sequence;
+    const isBehind = lastBatch(tables) < written.sequence;
     if (this.hasProblem || !this.isProjecting || isBehind) return false;
     try {
       return projector.step(derived, written, written.sequence >= this.reach, now);
@@ -348,33 +343,33 @@ export class LogProjector {
     }
   }
 
-  /** Nothing is derived until a write goes through; the next commit shows it. */
+  /** Stops the projection until a write succeeds; the next commit tries. */
   private fail(what: string, { message }: Error, now: number): void {
     this.retryAt = now + RETRY_MS;
     this.waitingSince ??= now;
     const problem = `${what}: a write failed: ${message}`;
-    if (!this.hasProblem) this.o.report({ kind: 'problem', problem });
+    if (!this.hasProblem) this.options.report({ kind: 'problem', problem });
     this.hasProblem = true;
   }
 
-  /** @param at the position that is reached with these rows, unless there are more to come */
+  /** @param at position with these rows; absent if more transactions follow */
   private commitSome(rows: number, at: { sequence: number; digest: number } | undefined): void {
-    const { t, written } = this;
-    const fills = Math.min(fillCount(t), written.fills + rows);
+    const { tables, written } = this;
+    const fills = Math.min(fillCount(tables), written.fills + rows);
     const left = rows - (fills - written.fills);
-    const finished = Math.min(closedCount(t), written.finished + left);
+    const finished = Math.min(closedCount(tables), written.finished + left);
     const { digest, sequence } = at ?? written;
     // Never ahead of the position, which alone says of which batch they are.
     const entries = at === undefined ? written.entries : this.entries.end;
     const position = { sequence, digest, fills, finished, entries };
     const more = fills - written.fills + finished - written.finished + entries - written.entries;
     this.needRows(more);
-    this.facts.write({ t, from: written, to: position, entry: this.entries.copy });
+    this.facts.write({ tables, from: written, to: position, entry: this.entries.copy });
     this.entries.drop(entries);
     this.written = position;
   }
 
-  /** Looks at some of what is derived; false = all of it was looked at. */
+  /** Checks some of the stored values. Returns false after the last. */
   private repairStep(): boolean {
     try {
       for (let i = 0; i < CHECKS_PER_STEP && this.repairing !== undefined; i++) {
@@ -387,7 +382,7 @@ export class LogProjector {
     return this.repairing !== undefined;
   }
 
-  /** Says how far it is behind, when it has been for long and not too often. */
+  /** Reports how far it is behind, after a long time and not too often. */
   private watch(durable: number, now: number): void {
     const behind = durable - this.written.sequence;
     if (behind <= 0) this.behindSince = undefined;
@@ -398,21 +393,24 @@ export class LogProjector {
   }
 
   private isSnapshotDue(now: number): boolean {
-    const batches = lastBatch(this.t) - this.attempted;
+    const batches = lastBatch(this.tables) - this.attempted;
     if (batches === 0) return false;
-    return batches >= this.o.imageBatches || now - this.attemptedAt >= this.o.imageSeconds * MS;
+    return (
+      batches >= this.options.imageBatches ||
+      now - this.attemptedAt >= this.options.imageSeconds * MS
+    );
   }
 
-  /** Everything before it is in LMDB: an image never holds more. */
+  /** Begins a snapshot. Everything before it is in LMDB: a snapshot never contains more. */
   private beginSnapshot(now: number): void {
-    const { t } = this;
-    this.attempted = lastBatch(t);
+    const { tables } = this;
+    this.attempted = lastBatch(tables);
     this.attemptedAt = now;
-    const reach = fillCount(t) - this.o.capacities.trades;
-    this.imaging = this.snapshots.save(this.t, Math.max(0, reach, this.firstFill));
+    const reach = fillCount(tables) - this.options.capacities.trades;
+    this.imaging = this.snapshots.save(this.tables, Math.max(0, reach, this.firstFill));
   }
 
-  /** Writes a piece of the image in progress; false = there is none. */
+  /** Writes a piece of the current snapshot. Returns false if there is none. */
   private snapshotStep(): boolean {
     if (this.imaging === undefined) return false;
     try {
@@ -421,7 +419,7 @@ export class LogProjector {
       this.snapshotted = value.sequence;
       this.line('info', `image of batch ${value.sequence}`);
       const { sequence } = value;
-      this.o.report({ kind: 'image', sequence, older: this.snapshots.list()[1]?.sequence });
+      this.options.report({ kind: 'image', sequence, older: this.snapshots.list()[1]?.sequence });
     } catch (error) {
       this.line('warn', `image: ${(error as Error).message}`);
     }
@@ -430,6 +428,6 @@ export class LogProjector {
   }
 
   private line(level: 'info' | 'warn', line: string): void {
-    this.o.report({ kind: 'line', level, line });
+    this.options.report({ kind: 'line', level, line });
   }
 }

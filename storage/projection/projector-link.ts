@@ -22,13 +22,13 @@ export class ProjectorLink {
     this.i64 = new BigInt64Array(memory);
   }
 
-  /** Batches up to `sequence` are in the log for good. */
+  /** Batches up to this batch sequence are durable in the log. */
   reach(sequence: number): void {
     Atomics.store(this.i64, Word.durable, BigInt(sequence));
     this.ring();
   }
 
-  /** The follower is to come to an end. */
+  /** Requests the end of the projector. */
   stop(): void {
     Atomics.store(this.i32, Bell.stop, 1);
     Atomics.notify(this.i32, Bell.stop);
@@ -44,12 +44,12 @@ export class ProjectorLink {
     return Number(Atomics.load(this.i64, Word.durable));
   }
 
-  /** Batches up to this one are derived. */
+  /** Batch sequence up to which the log is projected. */
   sequence(): number {
     return Number(Atomics.load(this.i64, Word.sequence));
   }
 
-  /** Orders that finished before this one have their final state on disk. */
+  /** Orders that closed before this one are on disk. */
   finished(): number {
     return Number(Atomics.load(this.i64, Word.finished));
   }
@@ -58,12 +58,12 @@ export class ProjectorLink {
     return Atomics.load(this.i32, Bell.stop) !== 0;
   }
 
-  /** To be read before looking for work, and given to sleep(). */
+  /** Value for sleep(), to be read before looking for work. */
   bell(): number {
     return Atomics.load(this.i32, Bell.bell);
   }
 
-  /** Sleeps until the bell is rung, or has been since `seen`; so long at most. */
+  /** Sleeps until the bell rings, or returns if it has since `seen`; so long at most. */
   sleep(seen: number, milliseconds: number): void {
     Atomics.wait(this.i32, Bell.bell, seen, milliseconds);
   }
@@ -73,7 +73,6 @@ export class ProjectorLink {
     Atomics.wait(this.i32, Bell.stop, 0, milliseconds);
   }
 
-  /** There is something to do. */
   ring(): void {
     Atomics.add(this.i32, Bell.bell, 1);
     Atomics.notify(this.i32, Bell.bell);

@@ -1,8 +1,7 @@
 /**
- * The thread of the follower: steps while there is something to do, sleeps in an atomic wait when there is
- * not. Between two steps its event loop has a turn: LMDB sets a timer for each state of the disk that it looks
- * at, which would otherwise never end.
- * It ends by itself on a message: a thread that has LMDB open is never terminated.
+ * Thread of the projector: steps while there is work, else sleeps in an atomic wait. Its event loop runs between two
+ * steps: LMDB sets a timer for each snapshot of the disk, which would otherwise never end. It ends by itself on a
+ * message, because a thread with an open LMDB must not be terminated.
  */
 import assert from 'node:assert/strict';
 import { setImmediate as nextIteration } from 'node:timers/promises';
@@ -13,19 +12,18 @@ import { WaitingReader } from '../log/waiting-reader.ts';
 import { LogProjector, type LogProjectorOptions, type ProjectorReport } from './log-projector.ts';
 import { ProjectorLink } from './projector-link.ts';
 
-/** What the thread is started with. */
 export type ProjectorSetup = Omit<LogProjectorOptions, 'read' | 'report'> & {
   readonly link: SharedArrayBuffer;
 };
 
-/** What it says: that it has opened its files, a report, or why it cannot go on. */
+/** Message to the I/O thread: files are open, a report, or a reason to stop. */
 export type ProjectorMessage =
   | ProjectorReport
   | { readonly kind: 'begun' }
   | { readonly kind: 'fatal'; readonly why: string };
 
 const REST_MS = 20;
-/** Steady milliseconds: a wall clock that is set back would let nothing be due for as long. */
+/** Monotonic milliseconds: a wall clock that is set back would delay all work. */
 const now = (): number => performance.now();
 
 const port = parentPort;

@@ -157,7 +157,7 @@ export class HistoryStage {
   private newProjector(): Projector {
     const warn = (line: string): void => void this.log.push(`follower ${line}`);
     const { projections } = this;
-    return new Projector({ t: this.fixture.t, projections, warn, needRows: () => undefined });
+    return new Projector({ tables: this.fixture.t, projections, warn, needRows: () => undefined });
   }
 }
 

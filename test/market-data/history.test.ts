@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import test from 'node:test';
 import type { MarketRow, MicroCollateral } from '../../engine/tables/units.ts';
 import type { HistoryService } from '../../server/market-data/history-service.ts';
-import { Volumes } from '../../server/market-data/volumes.ts';
+import { MarketVolumes } from '../../server/market-data/volumes.ts';
 import { type BinaryTable, openTable } from '../../storage/kv/lmdb.ts';
 import { Projections } from '../../storage/projection/environment.ts';
 import { STEP_MINUTES, type Step } from '../../storage/projection/prices.ts';
@@ -222,7 +222,7 @@ function spoiled(value: Buffer): Buffer {
 
 test('volumes beyond the exact numbers stay at the largest one, and come down again', () =>
   onStage(async (stage) => {
-    const volumes = new Volumes(stage.fixture.t);
+    const volumes = new MarketVolumes(stage.fixture.t);
     const now = stage.fixture.time;
     const most = Number.MAX_SAFE_INTEGER;
     const market = 1 as MarketRow;

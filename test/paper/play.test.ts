@@ -150,9 +150,19 @@ test('the same recording and the same bot that steps give the same fills', async
   assert(trades.length > 5, `only ${trades.length} trades: it is no test`);
 });
 
-test('time stands between steps, credentials are judged by the wall clock, and the resolution pays', async () => {
-  const played = await play(await recording);
-  const { admin, client, clock, node } = played;
+/** One node whose market time only these tests advance, each from where the one before it ended. */
+const ADMIN_TOKEN = 'token-of-a-played-node';
+const adminHeaders = { Authorization: `Bearer ${ADMIN_TOKEN}` };
+let started: Promise<Played> | undefined;
+const stepped = (): Promise<Played> => (started ??= startStepped());
+async function startStepped(): Promise<Played> {
+  const played = await play(await recording, ['--speed', 'max'], { ADMIN_TOKEN });
+  const clock = new PlayedClock(`http://127.0.0.1:${played.admin}`, ADMIN_TOKEN);
+  return { ...played, clock };
+}
+
+test('time stands between steps, and credentials are judged by the wall clock', async () => {
+  const { admin, client, clock, node } = await stepped();
   assert.deepEqual(await clock.step(0), { time: STARTED, next: STARTED + 2_000 });
   const placed = await client.orders.post({
     tokenId: token,
@@ -166,31 +176,17 @@ test('time stands between steps, credentials are judged by the wall clock, and t
   assert(Math.abs(Number((await get(node, '/time')).text) * 1_000 - Date.now()) < 60_000);
   for await (const { match_time } of client.orders.trades())
     assert.equal(Number(match_time) * 1_000, STARTED);
-  const step = (body: string) => send({ port: admin }, 'POST', '/clock/step', {}, body);
+  const step = (body: string) => send({ port: admin }, 'POST', '/clock/step', adminHeaders, body);
   assert.match((await step('{"ms":-1}')).text, /ms must be a whole number/);
   assert.equal((await step('{"ms":1,"to":2}')).status, 400);
-  const spent = 1_000_000_000n - toMicro((await client.balance()).total);
-  assert(spent > 4_000_000n && spent < 6_000_000n, `${spent}`);
-  assert.deepEqual(await clock.stepTo(STARTED + 8 * MINUTE), {
-    time: STARTED + 8 * MINUTE,
-    next: null,
-  });
-  assert.equal((await client.balance()).total, fromMicro(1_000_000_000n - spent + 10_000_000n));
-  // Its id is of market time, which is not ours.
-  await assert.rejects(client.ledger.split(listed!.conditionId, '1'), { code: 'MARKET_RESOLVED' });
-  await end(played);
 });
 
 test('a market ends at its market time', async () => {
-  const token = 'token-of-a-played-node';
-  const { admin, client, node } = await play(await recording, ['--speed', 'max'], {
-    ADMIN_TOKEN: token,
-  });
-  const clock = new PlayedClock(`http://127.0.0.1:${admin}`, token);
-  const endDate = new Date(STARTED + 30_000).toISOString().replace('.000Z', 'Z');
-  const headers = { Authorization: `Bearer ${token}` };
+  const { admin, client, clock } = await stepped();
+  const { time } = await clock.step(0);
+  const endDate = new Date(time + 30_000).toISOString().replace('.000Z', 'Z');
   const body = JSON.stringify({ question: 'Does it end?', outcomes: ['Yes', 'No'], endDate });
-  const made = await send({ port: admin }, 'POST', '/admin/markets', headers, body);
+  const made = await send({ port: admin }, 'POST', '/admin/markets', adminHeaders, body);
   const { end: said, tokens } = made.json as { end: string; tokens: string[] };
   assert.equal(said, endDate, made.text);
   const terms = { tokenId: tokens[0]!, side: 'BUY', price: '0.05', size: '10' } as const;
@@ -200,13 +196,12 @@ test('a market ends at its market time', async () => {
   assert.equal(await stateOf(), 'live');
   await clock.step(1);
   assert.equal(await stateOf(), 'canceled');
-  await end({ client, clock, node, admin });
 });
 
 test('an order that expires leaves at its market time', async () => {
-  const played = await play(await recording);
-  const { client, clock } = played;
-  const expiration = STARTED / 1_000 + 30;
+  const { client, clock } = await stepped();
+  const { time } = await clock.step(0);
+  const expiration = time / 1_000 + 30;
   const terms = { tokenId: token, side: 'BUY', price: '0.05', size: '10' } as const;
   const placed = await client.orders.post({ ...terms, type: 'GTD', expiration });
   assert.equal(placed.status, 'live');
@@ -215,10 +210,24 @@ test('an order that expires leaves at its market time', async () => {
     for await (const _ of client.orders.open()) count += 1;
     return count;
   };
-  await clock.step(29_999);
+  await clock.stepTo(expiration * 1_000 - 1);
   assert.equal(await open(), 1);
   await clock.step(1);
   assert.equal(await open(), 0);
+});
+
+test('the resolution at the end of a recording pays', async () => {
+  const played = await stepped();
+  const { client, clock } = played;
+  const spent = 1_000_000_000n - toMicro((await client.balance()).total);
+  assert(spent > 4_000_000n && spent < 6_000_000n, `${spent}`);
+  assert.deepEqual(await clock.stepTo(STARTED + 8 * MINUTE), {
+    time: STARTED + 8 * MINUTE,
+    next: null,
+  });
+  assert.equal((await client.balance()).total, fromMicro(1_000_000_000n - spent + 10_000_000n));
+  // The id of the split is of market time, which is not that of the test.
+  await assert.rejects(client.ledger.split(listed!.conditionId, '1'), { code: 'MARKET_RESOLVED' });
   await end(played);
 });
 
@@ -261,33 +270,19 @@ test('at a speed time runs by itself', async () => {
   await end(played);
 });
 
-test('what cannot be played is refused with a line', async () => {
-  const none = await TestNode.start(
-    directory,
-    {},
-    ['play', join(directory, 'nothing')],
-    'server/cli/cli',
-  ).then(
-    () => '',
-    (error: Error) => error.message,
-  );
+test('a recording that cannot be played is refused with a line', async () => {
+  const refusal = (args: readonly string[], settings = {}): Promise<string> =>
+    TestNode.start(directory, settings, args, args.length === 0 ? undefined : 'server/cli/cli').then(
+      () => '',
+      (error: Error) => error.message,
+    );
+  const missing = join(directory, 'nothing');
+  const [none, wrong, unset] = await Promise.all([
+    refusal(['play', missing]),
+    refusal(['play', await recording, '--speed', '0']),
+    refusal([], { LEDGER: 'on', PLAY: missing }),
+  ]);
   assert.match(none, /nothing/);
-  const wrong = await TestNode.start(
-    directory,
-    {},
-    ['play', await recording, '--speed', '0'],
-    'server/cli/cli',
-  ).then(
-    () => '',
-    (error: Error) => error.message,
-  );
-  const unset = await TestNode.start(directory, {
-    LEDGER: 'on',
-    PLAY: join(directory, 'nothing'),
-  }).then(
-    () => '',
-    (error: Error) => error.message,
-  );
   assert.match(unset, /PLAY=\S+nothing: ENOENT/);
   assert.match(wrong, /PLAY_SPEED must be max, or a whole number from 1 to 1000, not "0"/);
 });

@@ -197,7 +197,7 @@ export class Life {
     for (let i = 1; i <= 3; i++) while (this.follower.step(this.acknowledged, now + i * LATER_MS));
     const { closedOrders, entries, fills, hashes } = this.truth;
     const hash = hashes.get(this.acknowledged);
-    assert.equal(stateHash(this.follower.t), hash, "the follower's tables");
+    assert.equal(stateHash(this.follower.tables), hash, "the follower's tables");
     const { written } = this.follower;
     assert.deepEqual(
       [written.sequence, written.fills, written.finished, written.entries],
