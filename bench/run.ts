@@ -26,6 +26,7 @@ import { orderPathSuite, PATH_FULL, type PathShape } from './orders/order-path.b
 import { fillModelSuite } from './paper/fill-model.bench.ts';
 import { MIRROR_FULL, mirrorSuite } from './paper/mirror.bench.ts';
 import { backtestSuite, modelSuite, PAPER_FULL } from './paper/paper.bench.ts';
+import { DEMO_DISK_FULL, demoDiskSuite } from './server/demo-disk.bench.ts';
 import { limitsSuite } from './server/limits.bench.ts';
 import { validateSuite } from './server/validate.bench.ts';
 import { SPANS_FULL, spansSuite } from './spans/spans.bench.ts';
@@ -124,6 +125,7 @@ const parts: typeof suites = {
   'paper-backtest': () =>
     backtestSuite(files[0] === undefined ? PAPER_FULL : { ...PAPER_FULL, file: files[0] }),
   'paper-apply': async () => modelSuite(PAPER_FULL),
+  'demo-disk': () => demoDiskSuite(DEMO_DISK_FULL),
   'catalog-throughput': () => catalogSuite(CATALOG_FULL, ['throughput']),
   'catalog-size': () => catalogSuite(CATALOG_FULL, ['size']),
   'catalog-switch': () => catalogSuite(CATALOG_FULL, ['switching']),

@@ -26,7 +26,7 @@ import { banOperations } from '../admin/wallet-operations.ts';
 import { openNodeKey } from '../auth/credentials.ts';
 import { KeyRegistry } from '../auth/key-registry.ts';
 import type { WalletNames } from '../auth/wallet-names.ts';
-import { Noted } from '../node/control-state.ts';
+import { ControlState } from '../node/control-state.ts';
 import { type Context, type Options, Refused } from './context.ts';
 import { answerOf, baseOf } from './node-request.ts';
 import { operatorName } from './operator-name.ts';
@@ -140,21 +140,21 @@ async function handlersOf(
     const log = (line: string): void => context.stderr.line(line);
     const { dataDir } = context;
     await appendNote({ capacities, dataDir, durability, log, segmentBytes }, note);
-    noted.apply(note);
+    control.apply(note);
   };
   const registry = key.includes('/keys') ? registryOf(context, key, keys, write) : undefined;
-  const noted = new Noted({ take: (row) => registry?.take(row) }, write);
-  for (const note of notes) noted.apply(note);
+  const control = new ControlState({ take: (row) => registry?.take(row) }, write);
+  for (const note of notes) control.apply(note);
   const handlers = {
     ...(registry === undefined
       ? {}
-      : keyOperations(registry, async () => sorted(keys), noted.bans)),
-    ...banOperations(noted.bans, noted.names, undefined, Date.now),
-    ...nameOperations(noted.names),
-    ...pauseOperations(noted, Date.now),
+      : keyOperations(registry, async () => sorted(keys), control.bans)),
+    ...banOperations(control.bans, control.names, undefined, Date.now),
+    ...nameOperations(control.names),
+    ...pauseOperations(control, Date.now),
     ...auditOperations(context.dataDir),
   };
-  return { handlers, names: noted.names };
+  return { handlers, names: control.names };
 }
 
 /** Of several rows of a key the last one. */

@@ -59,7 +59,7 @@ async function view(): Promise<unknown> {
 
 /** The batch of the image that the node began with, and the batches that it replayed after it. */
 function recovered(): { readonly snapshot: number; readonly batches: number } {
-  const found = /recovered image of batch (\d+), (\d+) batches after it/.exec(node.log);
+  const found = /recovered snapshot of batch (\d+), (\d+) batches after it/.exec(node.log);
   assert(found !== null, node.log);
   return { snapshot: Number(found[1]), batches: Number(found[2]) };
 }
