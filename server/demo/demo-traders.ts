@@ -66,18 +66,20 @@ interface Party {
   readonly exchange: DemoExchange;
 }
 
+/** Each round changes every book. */
+const ROUND_MS = 5_000;
 /**
- * Each round moves every book. Few large batches write less than many small ones: every write of the log dirties a
- * page, and every commit of the projector some thirty (`npm run bench -- demo-disk`).
+ * One round of so many cancels and trades, the others only add orders. Closed orders and fills cost the projector some
+ * twenty pages a commit, however few they are (`npm run bench -- demo-disk`).
  */
-const ROUND_MS = 6_000;
+const ROUNDS_PER_MOVE = 3;
 /** Pause after an error: the node is busy, paused, or out of room. */
 const REST_MS = 5_000;
 const SEED = 20_260_105;
 const TAKERS = 4;
 const LEVELS = 4;
-/** Orders of a round that take from the books. */
-const TAKES = 2;
+/** Orders of a move that take from the books. */
+const TAKES = 6;
 /** Above 1: the first events of the catalog are traded more often. */
 const PREFERENCE = 1.5;
 
@@ -88,6 +90,8 @@ export class DemoTraders {
   private readonly events: readonly EventChances[];
   /** The maker's order at each price, by token and ticks: bids under their ticks, offers under the negative. */
   private readonly quotes = new Map<string, Map<number, string>>();
+  /** Orders of the maker beside its quotes, until the next move. */
+  private extras: string[] = [];
   /** `undefined` until all have joined. */
   private party: Party | undefined;
   private readonly ended: Promise<void>;
@@ -108,12 +112,14 @@ export class DemoTraders {
   private async run(): Promise<void> {
     const { signal } = this.stopping;
     let logged = '';
-    while (!signal.aborted) {
+    for (let round = 0; !signal.aborted; ) {
       let waitMs = ROUND_MS;
       try {
         if (!this.isDemo()) return await this.leave();
         this.party ??= await this.begin();
-        await this.round(this.party);
+        if (round % ROUNDS_PER_MOVE === 0) await this.move(this.party);
+        else await this.deepen(this.party);
+        round += 1;
         logged = '';
       } catch (error) {
         if (signal.aborted) return;
@@ -174,7 +180,7 @@ export class DemoTraders {
   }
 
   /** The chances of all events take a step, the quotes follow, and some orders take from the books. */
-  private async round({ exchange, maker, takers }: Party): Promise<void> {
+  private async move({ exchange, maker, takers }: Party): Promise<void> {
     const { events, random } = this;
     for (const event of events) event.step(random);
     const chances = events.flatMap((event) => event.chances());
@@ -184,16 +190,31 @@ export class DemoTraders {
     const taken = [...plans.flatMap(({ sweeps }) => sweeps), ...takes];
     const taker = takers[Math.floor(random() * TAKERS)]!;
     const quotes = plans.flatMap((plan) => plan.quotes);
+    const cancels = [...this.extras.splice(0), ...plans.flatMap((plan) => plan.cancels)];
     // Side by side, so that they share a write of the log and a commit of the projector. A quote that comes before the
-    // cancel of one that it crosses is refused, and placed in the next round.
+    // cancel of one that it crosses is refused, and placed by the next move.
     const [, ids] = await Promise.all([
-      maker.cancel(plans.flatMap(({ cancels }) => cancels)),
+      maker.cancel(cancels),
       maker.post(quotes.map(termsOf)),
       taker.post(taken.map(termsOf)),
     ]);
     for (const [i, { book, isBuy, ticks }] of quotes.entries()) {
       if (ids[i] !== '') this.quotesOf(book).set(isBuy ? ticks : -ticks, ids[i]!);
     }
+  }
+
+  /** Adds an order to a price level of each book. */
+  private async deepen({ maker }: Party): Promise<void> {
+    const { random } = this;
+    const orders = this.books().flatMap((book): DemoOrder[] => {
+      const prices = [...this.quotesOf(book).keys()];
+      const price = prices[Math.floor(random() * prices.length)];
+      if (price === undefined) return [];
+      const shares = Math.ceil(book.market.minSizeMicro / MICRO) + Math.floor(random() * 12);
+      return [{ book, isBuy: price > 0, ticks: Math.abs(price), shares, type: 'GTC' }];
+    });
+    const ids = await maker.post(orders.map(termsOf));
+    this.extras.push(...ids.filter((id) => id !== ''));
   }
 
   /** Plans the quotes of a book. Forgets the quotes that it names for cancelling. */
@@ -209,13 +230,11 @@ export class DemoTraders {
       if (middle + level * step < grid) wanted.set(-(middle + level * step), shares);
     }
     const prices = [...wanted.keys()];
-    // One quote has another size in each round, so that the book changes while its price rests.
-    const renewed = prices[Math.floor(this.random() * prices.length)];
     const isThin = (ticks: number): boolean => {
       const found = (ticks > 0 ? bids : asks).find((level) => level.ticks === Math.abs(ticks));
       return (found?.shares ?? 0) < wanted.get(ticks)! / 2;
     };
-    const missing = prices.filter((ticks) => ticks === renewed || isThin(ticks));
+    const missing = prices.filter(isThin);
     const own = this.quotesOf(book);
     const gone = new Set(
       [...own.keys()].filter((ticks) => !wanted.has(ticks) || missing.includes(ticks)),
