@@ -5,7 +5,7 @@
  * Thread: the child's I/O thread. Non-goals: anything else of a node.
  */
 
-import { openGeneration } from '../../server/catalog/catalog-generation.ts';
+import { openCatalogGeneration } from '../../server/catalog/catalog-generation.ts';
 import { catalogRoutes } from '../../server/catalog/catalog-routes.ts';
 import { listen } from '../../server/http/http.ts';
 import { openCatalog } from '../../storage/catalog/catalog.ts';
@@ -24,7 +24,7 @@ async function openPorts(dataDir: string): Promise<BarePorts> {
   const store = openCatalog(dataDir, { durability, readOnly: true });
   const number = store.current();
   await store.close();
-  const generation = await openGeneration({
+  const generation = await openCatalogGeneration({
     dataDir,
     durability,
     number,

@@ -96,6 +96,6 @@ async function tradesOf(node: LocalNode): Promise<number> {
 }
 
 async function answer(node: LocalNode, path: string, request: RequestInit = {}): Promise<unknown> {
-  const response = await fetch(`${node.url}${path}`, request);
+  const response = await fetch(new URL(path, node.url), request);
   return response.json();
 }

@@ -44,14 +44,14 @@ export function marketOperations(parts: MarketOperationParts): OperationHandlers
   };
   return {
     'POST /admin/events': (input) =>
-      withKey(input, (wish) => event({ kind: 'event', wish, at: at() })),
+      withKey(input, (fields) => event({ kind: 'event', fields, at: at() })),
     'POST /admin/events/edit': ({ event: id, ...changes }) =>
       event({ kind: 'change event', event: id, changes, at: at() }),
     'POST /admin/markets': (input) =>
-      withKey(input, ({ keepOpen, ...wish }) =>
+      withKey(input, ({ keepOpen, ...fields }) =>
         made(parts, {
           kind: 'market',
-          wish: keepOpen === true ? { ...wish, keepOpen } : wish,
+          fields: keepOpen === true ? { ...fields, keepOpen } : fields,
           at: at(),
         }),
       ),
@@ -64,7 +64,7 @@ export function marketOperations(parts: MarketOperationParts): OperationHandlers
 
 const TWO_KEYS = new OperationRefused(
   400,
-  `${REFUSALS.INVALID_FIELD[0]}id`,
+  `${REFUSALS.INVALID_FIELD.texts[0]}id`,
   'id is the older name of key: give one of them',
 );
 
@@ -73,19 +73,19 @@ interface Keyed {
   readonly id?: string;
 }
 
-/** Both names of the key make the same wish, which stored catalogs know by the older one. */
+/** Both names of the key name the same object, which stored catalogs know by the older one. */
 function withKey<Input extends Keyed, Result>(
-  { id, key, ...wish }: Input,
-  make: (wish: Omit<Input, 'id' | 'key'> & { readonly id?: string }) => Promise<Result>,
+  { id, key, ...fields }: Input,
+  make: (fields: Omit<Input, 'id' | 'key'> & { readonly id?: string }) => Promise<Result>,
 ): Promise<Result | OperationRefused> {
   if (id !== undefined && key !== undefined) return Promise.resolve(TWO_KEYS);
   const name = key ?? id;
-  return make(name === undefined ? wish : { ...wish, id: name });
+  return make(name === undefined ? fields : { ...fields, id: name });
 }
 
 const COARSER = new OperationRefused(
   409,
-  REFUSALS.COARSER_TICK[0],
+  REFUSALS.COARSER_TICK.texts[0],
   'tick must divide the one before it, or the market must have no open order',
 );
 
@@ -138,7 +138,7 @@ function endedRefusal(
   const end = new Date(marketEnd(t, market)).toISOString();
   return new OperationRefused(
     409,
-    REFUSALS.MARKET_ENDED[0],
+    REFUSALS.MARKET_ENDED.texts[0],
     `its end came at ${end}: it takes no orders again, and never changes; it can still resolve`,
   );
 }

@@ -9,8 +9,8 @@
  */
 
 import { cursorOf, INVALID_CURSOR, LAST_CURSOR, offsetOf } from '../common/cursor.ts';
-import { type AnswerWriter, BYTES_PER_STEP, type Steps } from './answer-writer.ts';
 import type { CatalogAnswers, CatalogRoute } from './catalog-answers.ts';
+import { BYTES_PER_STEP, type FragmentWriter, type Steps } from './fragment-writer.ts';
 import { PARAMETERS } from './parameters.ts';
 import type { PreparedCatalog } from './prepared.ts';
 
@@ -45,10 +45,10 @@ export function samplingRoutes({ writer }: CatalogAnswers): CatalogRoute[] {
 }
 
 function* renderPage(
-  writer: AnswerWriter,
+  writer: FragmentWriter,
   catalog: PreparedCatalog,
   offset: number,
-  render: (writer: AnswerWriter, catalog: PreparedCatalog, place: number) => void,
+  render: (writer: FragmentWriter, catalog: PreparedCatalog, place: number) => void,
 ): Steps {
   const total = catalog.sampling.markets.length;
   const end = Math.min(offset + PAGE_SIZE, total);
@@ -64,14 +64,14 @@ function* renderPage(
 }
 
 function renderSimplified(
-  writer: AnswerWriter,
+  writer: FragmentWriter,
   { sampling }: PreparedCatalog,
   place: number,
 ): void {
   writer.fragment(sampling.start[place]!, sampling.end[place]!);
 }
 
-function renderFull(writer: AnswerWriter, catalog: PreparedCatalog, place: number): void {
+function renderFull(writer: FragmentWriter, catalog: PreparedCatalog, place: number): void {
   const { sampling, markets, events } = catalog;
   const market = sampling.markets[place]!;
   const event = markets.event[market]!;

@@ -1,7 +1,7 @@
 /**
  * Markets in the shapes of the trading API (trading-schemas.ts): single, by token, or in pages by
  * cursor, in ascending order of id. They are made from the catalog's fields of a market, including
- * figures, and from its base fee in the engine.
+ * statistics, and from its base fee in the engine.
  *
  * Thread: I/O. A page is rendered row by row, so it is shorter than a page of prepared fragments.
  */
@@ -18,7 +18,7 @@ import type { Handler, RequestContext } from '../http/http.ts';
 import { ignoredExcept } from '../http/ignored.ts';
 import { marketByCondition } from '../market-data/find.ts';
 import type { TokenTexts } from '../market-data/texts.ts';
-import type { Generation } from './catalog-generation.ts';
+import type { CatalogGeneration } from './catalog-generation.ts';
 import { marketAt, rowOfCondition, type ShownMarket } from './market-info.ts';
 import type { PreparedCatalog } from './prepared.ts';
 import { type CursorQuery, shortMarket, tradingMarket, tradingTerms } from './trading-schemas.ts';
@@ -26,7 +26,7 @@ import { type CursorQuery, shortMarket, tradingMarket, tradingTerms } from './tr
 export interface TradingMarketParts {
   readonly tables: Tables;
   readonly texts: TokenTexts;
-  readonly catalog: () => Generation;
+  readonly catalog: () => CatalogGeneration;
 }
 
 type Shape = Pick<typeof shortMarket, 'of'>;
@@ -39,7 +39,7 @@ const PAGE_SIZE = 100;
  * in some 50 us.
  */
 const MARKETS_PER_TURN = 16;
-const NOT_FOUND = errorBody('market not found');
+const NOT_FOUND = errorBody('UNKNOWN_MARKET');
 
 export function tradingMarketHandlers({ catalog, tables: t, texts }: TradingMarketParts) {
   const textOf = ({ of }: Shape, prepared: PreparedCatalog, row: number): string => {

@@ -19,7 +19,7 @@ type Parsed<T> =
   | { readonly ok: false; readonly detail?: string };
 
 export interface Kind<T> {
-  /** Rule for problems and for CONFIGURATION.md. */
+  /** Rule for problems and for docs/reference/configuration.md. */
   readonly rule: string;
   parse(text: string): Parsed<T>;
   print(value: T): string;
@@ -45,7 +45,7 @@ export interface Setting<T> {
   readonly kept: Kept | undefined;
 }
 
-/** Retention of a setting between runs; texts for CONFIGURATION.md. */
+/** Retention of a setting between runs; texts for docs/reference/configuration.md. */
 export interface Kept {
   /** `directory`, `cluster`: compared at each start; `log`: a difference becomes a command. */
   readonly by: 'directory' | 'cluster' | 'log';

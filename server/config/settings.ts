@@ -1,6 +1,6 @@
 /**
  * Table of settings, one row for each environment variable, in the order of checks and of printed lines. `Config`, the
- * parser and the table of CONFIGURATION.md follow from it. Settings of client profiles are in profile.ts.
+ * parser and the table of docs/reference/configuration.md follow from it. Settings of client profiles are in profile.ts.
  *
  * Pure; any thread. Not here: reading the environment (config.ts).
  */

@@ -12,7 +12,7 @@ import { fromMicro } from '../../client/decimal.ts';
 import type { OrderTerms } from '../../client/orders.ts';
 import { MICRO } from '../../engine/tables/units.ts';
 import type { CatalogMarket } from '../../storage/catalog/catalog-file.ts';
-import type { Generation } from '../catalog/catalog-generation.ts';
+import type { CatalogGeneration } from '../catalog/catalog-generation.ts';
 import { keyOf, rowsNamed } from '../catalog/text-index.ts';
 import type { Log } from '../common/logger.ts';
 import { type DemoBook, EventChances, seededRandom } from './demo-chances.ts';
@@ -24,7 +24,7 @@ interface DemoTradersOptions {
   readonly markets: readonly CatalogMarket[];
   /** Secret that the private keys of the wallets are derived from. */
   readonly secret: Uint8Array;
-  readonly catalog: () => Pick<Generation, 'prepared'>;
+  readonly catalog: () => Pick<CatalogGeneration, 'prepared'>;
   /** With a ledger: gives a wallet what it trades with. */
   readonly fund: (wallet: Uint8Array) => Promise<void>;
   readonly log: Log;

@@ -50,8 +50,9 @@ const MINUTE_SECONDS = 60;
 const CONDITIONS_PER_TURN = 64;
 const NO_POINTS = Buffer.from('[]');
 const HISTORY_UNREADY = errorBody(
-  'price history is being made again',
+  'BEING_DERIVED',
   'a stored row was damaged; it takes seconds, ask again',
+  { text: 'price history is being made again' },
 );
 
 const batchShape = compileShape(BatchHistoryBody);
@@ -61,7 +62,7 @@ export function historyHandlers(parts: HistoryRouteParts) {
   const getHistory: Handler<HistoryQuery> = async (context, query) => {
     const window = windowOf(query, Math.floor(parts.now() / MS));
     if (typeof window === 'string') {
-      context.reply(400, errorBody(window));
+      context.reply(400, errorBody('INVALID_WINDOW', '', { text: window }));
       return;
     }
     const token = parts.texts.find(query.market);
@@ -75,9 +76,10 @@ export function historyHandlers(parts: HistoryRouteParts) {
     const body = checkBody(batchShape, sent);
     if (typeof body === 'string') return context.reply(400, body);
     const differing = differingTimes(body);
-    if (differing !== '') return context.reply(400, errorBody('Invalid payload', differing));
+    if (differing !== '') return context.reply(400, errorBody('INVALID_PAYLOAD', differing));
     const window = windowOf(windowQueryOf(body), Math.floor(parts.now() / MS));
-    if (typeof window === 'string') return context.reply(400, errorBody(window));
+    if (typeof window === 'string')
+      return context.reply(400, errorBody('INVALID_WINDOW', '', { text: window }));
     const ids = [...new Set(body.markets)];
     const tokens = ids.map((id) => parts.texts.find(id));
     // One step for all tokens, so that the points of one answer have the same times.
@@ -130,11 +132,11 @@ function unlessUnready<Query>(handler: Handler<Query>): Handler<Query> {
 /** The checked body, or the JSON body of a 400. */
 function checkBody<T>(shape: Shape<T>, sent: unknown): T | string {
   if (shape.matches(sent)) return sent;
-  if (sent === undefined) return errorBody('Invalid payload');
-  if (sent === TOO_MUCH) return errorBody('Invalid payload', TOO_MUCH_DETAIL);
+  if (sent === undefined) return errorBody('INVALID_PAYLOAD');
+  if (sent === TOO_MUCH) return errorBody('INVALID_PAYLOAD', TOO_MUCH_DETAIL);
   const { missing, path } = shape.fault(sent);
   const where = path.length === 0 ? 'the body' : path.join('.');
-  return errorBody('Invalid payload', `${where} ${missing ? 'is missing' : 'has a bad value'}`);
+  return errorBody('INVALID_PAYLOAD', `${where} ${missing ? 'is missing' : 'has a bad value'}`);
 }
 
 /** The time that has two different values in its two spellings; '' = none. */

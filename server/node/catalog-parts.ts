@@ -5,12 +5,12 @@
  * Thread: the I/O thread.
  */
 import type { EngineMemory } from '../../engine/tables/tables.ts';
-import type { LoadedGeneration } from '../catalog/catalog-generation.ts';
+import type { LoadedCatalogGeneration } from '../catalog/catalog-generation.ts';
 import type { CatalogService } from '../catalog/catalog-service.ts';
 import { CatalogRepairs } from '../catalog/edits/catalog-repairs.ts';
 import { MarketEdits } from '../catalog/edits/market-edits.ts';
 import { StatisticsService } from '../catalog/statistics-service.ts';
-import { type CatalogSync, startSync } from '../catalog/sync-service.ts';
+import { type RunningSync, startSync } from '../catalog/sync-service.ts';
 import { NO_CONTRADICTIONS } from '../common/contradictions.ts';
 import { DEMO_CONDITIONS } from '../demo/demo-catalog.ts';
 import type { Authority } from './authority.ts';
@@ -28,9 +28,9 @@ export interface CatalogParts {
   readonly edits: MarketEdits;
   readonly repairs: CatalogRepairs;
   /** Receives each generation that comes into use after the first. */
-  readonly switched: Listeners<LoadedGeneration>;
+  readonly switched: Listeners<LoadedCatalogGeneration>;
   /** `undefined` without CATALOG_SYNC_URL, and where nothing can be written. */
-  readonly sync: Pick<CatalogSync, 'contradictions' | 'pull'> | undefined;
+  readonly sync: Pick<RunningSync, 'contradictions' | 'pull'> | undefined;
 }
 
 /** Loads the catalog generation in use and registers its markets. */
@@ -47,7 +47,7 @@ export async function openCatalogParts(
   const isLeading = leads();
   if (authority.member !== undefined) stores.catalog.awaitRecords(control.catalog);
   else if (unwritable === undefined) stores.catalog.awaitNone(control.catalog);
-  const switched = new Listeners<LoadedGeneration>();
+  const switched = new Listeners<LoadedCatalogGeneration>();
   const opening = openStartupCatalog(config, tables, {
     store: stores.catalog,
     cluster: authority.member?.catalog,
@@ -58,7 +58,7 @@ export async function openCatalogParts(
     leads,
     recorded: () => control.catalog,
     infos,
-    figures: new StatisticsService({ tables, volumes: history.volumes, now: clock.now }),
+    statistics: new StatisticsService({ tables, volumes: history.volumes, now: clock.now }),
     log,
     onFatal,
     onSwitch: (next) => switched.notify(next),
@@ -72,7 +72,7 @@ export async function openCatalogParts(
   const edits = new MarketEdits({ dataDir, durability, memory: tables.memory, served });
   start.onClose(() => start.wait('an edit of the catalog', edits.close()));
   const warn = (line: string): void => log('warn', line);
-  const repairs = new CatalogRepairs({ venue: edits, leads, now: Date.now, log: warn });
+  const repairs = new CatalogRepairs({ edits, leads, now: Date.now, log: warn });
   start.onClose(() => start.wait('what the catalog lacks', repairs.close()));
   const repair = ({ mended, unsaid, unsaidEnds }: Lacking): void => {
     if (!leads() || unwritable !== undefined) return;
@@ -102,11 +102,11 @@ async function openSync(
   start: Start,
   authority: Authority,
   memory: EngineMemory,
-): Promise<Pick<CatalogSync, 'contradictions' | 'pull'>> {
+): Promise<Pick<RunningSync, 'contradictions' | 'pull'>> {
   const { config, log } = start.options;
   const { catalogSyncSeconds: seconds, catalogSyncUrl: url, dataDir, durability } = config;
   const ownConditions = DEMO_CONDITIONS;
-  let sync: CatalogSync | undefined;
+  let sync: RunningSync | undefined;
   const end = async (): Promise<void> => {
     const ending = sync;
     sync = undefined;

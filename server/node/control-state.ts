@@ -5,18 +5,18 @@
  *
  * Thread: the I/O thread, or that of a command.
  */
-import type { Decision, Note } from '../../storage/control-records/control-records.ts';
+import type { ControlRecord, Decision } from '../../storage/control-records/control-records.ts';
 import type { VenuePause } from '../admin/venue-operations.ts';
 import { Bans } from '../auth/bans.ts';
 import type { KeyRegistry } from '../auth/key-registry.ts';
 import { WalletNames } from '../auth/wallet-names.ts';
 import { bytesToHex } from '../common/uint256.ts';
-import type { WatchNotes } from '../orders/cancel/heartbeats.ts';
-import { writeNote } from '../orders/intake/internal-commands.ts';
+import type { WatchStore } from '../orders/cancel/heartbeats.ts';
+import { writeControlRecord } from '../orders/intake/internal-commands.ts';
 import type { Sequencer } from '../orders/intake/sequencer.ts';
 
 /** Resolves once a record is durable and applied. */
-type Write = (record: Note) => Promise<void>;
+type Write = (record: ControlRecord) => Promise<void>;
 
 export class ControlState implements VenuePause {
   readonly bans: Bans;
@@ -24,7 +24,7 @@ export class ControlState implements VenuePause {
   pause: Decision | undefined;
   /** Digest of the catalog generation in use; `undefined` = there was none yet. */
   catalog: string | undefined;
-  readonly watches: WatchNotes;
+  readonly watches: WatchStore;
   private readonly write: Write;
   private readonly keys: Pick<KeyRegistry, 'take'>;
   private readonly onPause: (reason: string | undefined) => void;
@@ -49,7 +49,7 @@ export class ControlState implements VenuePause {
     };
   }
 
-  apply(record: Note): void {
+  apply(record: ControlRecord): void {
     switch (record.about) {
       case 'key':
         this.keys.take(record.row);
@@ -97,7 +97,7 @@ export class ControlRecordSender {
   }
 
   readonly write: Write = (record) => {
-    if (this.sequencer !== undefined) return writeNote(this.sequencer, record);
+    if (this.sequencer !== undefined) return writeControlRecord(this.sequencer, record);
     return Promise.reject(new Error('nothing can be written'));
   };
 

@@ -4,7 +4,7 @@
  * Thread: the I/O thread.
  */
 import { fillCount } from '../../engine/reads.ts';
-import { notesOf } from '../../storage/control-records/control-records.ts';
+import { controlRecordsOf } from '../../storage/control-records/control-records.ts';
 import { StoredFills } from '../../storage/projection/fills.ts';
 import { MarketInfos } from '../catalog/market-info.ts';
 import { HistoryService } from '../market-data/history-service.ts';
@@ -56,7 +56,7 @@ export async function openViews(
   const decided = new DecidedMarkets(tables, () => authority.leads(), log);
   const committed = new Listeners<AppliedBatch>();
   committed.add((batch) => {
-    for (const record of notesOf(batch.commands)) control.apply(record);
+    for (const record of controlRecordsOf(batch.commands)) control.apply(record);
     tradesIndex.append(tradesIndex.end, batch.endFill);
     history.append(batch.endFill);
     batchMetrics?.count(batch);

@@ -14,7 +14,7 @@ import {
 import { API_KEY_WORDS } from '../../engine/tables/codes.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import type { OrderRow } from '../../engine/tables/units.ts';
-import type { Note } from '../../storage/control-records/control-records.ts';
+import type { ControlRecord } from '../../storage/control-records/control-records.ts';
 import { readControlRecords } from '../../storage/control-records/read-control-records.ts';
 import { loadFills } from '../../storage/recovery/recover.ts';
 import type { ClockFacts } from '../admin/summary.ts';
@@ -32,7 +32,7 @@ interface RetainedRecords {
   readonly registry: KeyRegistry;
   readonly sender: ControlRecordSender;
   /** False: a record of a key that was issued under a node.key that is gone. */
-  readonly isUsable: (record: Note) => boolean;
+  readonly isUsable: (record: ControlRecord) => boolean;
 }
 
 export interface Recovered extends RetainedRecords {
@@ -82,7 +82,7 @@ function readRecords(start: Start, { play, stores }: Ports, tables: Tables): Ret
   const sender = new ControlRecordSender();
   // Without node.key and keys/, keys of the log do not return: they follow from the lost node.key.
   const areKeysGone = nodeKey.isNew && stores.kept.isNew();
-  const isUsable = (record: Note): boolean => !areKeysGone || record.about !== 'key';
+  const isUsable = (record: ControlRecord): boolean => !areKeysGone || record.about !== 'key';
   const read = (chainId: number) => {
     const registry = new KeyRegistry(nodeKey.key, chainId, sender.write);
     const control = new ControlState(registry, sender.write, sender.pause);

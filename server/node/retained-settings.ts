@@ -1,7 +1,7 @@
 /**
  * Compares the settings of a start with those that its directory or its cluster retains. A contradiction ends the
  * start; a setting that is not set takes the retained value.
- * Rules: server/CONFIGURATION.md#what-a-directory-keeps
+ * Rules: docs/reference/configuration.md#what-a-directory-keeps
  *
  * Thread: the I/O thread, before the port opens.
  */

@@ -15,7 +15,7 @@ import type { Commits } from '../common/commits.ts';
 import type { NodeClock } from '../common/node-clock.ts';
 import { domainsOf } from '../config/signing-domains.ts';
 import { cancelAllOf } from '../orders/cancel/cancels.ts';
-import { Heartbeats, type WatchNotes } from '../orders/cancel/heartbeats.ts';
+import { Heartbeats, type WatchStore } from '../orders/cancel/heartbeats.ts';
 import { SequenceLockReader } from '../orders/exchange-memory/sequence-lock-reader.ts';
 import { allocateSlots, type SlotMemory } from '../orders/exchange-memory/slots.ts';
 import type { AppliedSequence } from '../orders/intake/applied-sequence.ts';
@@ -85,7 +85,7 @@ export interface Writer {
   /** `undefined` without CLUSTER: then a read may show a batch before it is in the log. */
   readonly commits: Commits | undefined;
   /** Starts the heartbeat timeouts of all wallets that are watched. */
-  openHeartbeats(watches: WatchNotes): Pick<Heartbeats, 'beat' | 'stop'>;
+  openHeartbeats(watches: WatchStore): Pick<Heartbeats, 'beat' | 'stop'>;
   /** Resolves once what is due by now is applied: expired orders, ended markets, payouts. */
   expireDue(): Promise<void>;
   /** Resolves when every worker has loaded. */
@@ -260,7 +260,7 @@ function writerOf(options: WriterOptions, parts: WriterParts): Writer {
 function openHeartbeats(
   { authority, start }: WriterOptions,
   sequencer: Sequencer,
-  watches: WatchNotes,
+  watches: WatchStore,
 ): Pick<Heartbeats, 'beat' | 'stop'> {
   const { config, log } = start.options;
   let heartbeats: Heartbeats | undefined;

@@ -26,7 +26,7 @@ export function documentHandlers({ asyncApi, openApi }: Documents) {
     'GET /docs': route(page.get('')!),
     'GET /docs/:file': route(async (context) => {
       const file = page.get(context.parameters[0]!);
-      if (file === undefined) context.reply(404, errorBody('not found'));
+      if (file === undefined) context.reply(404, errorBody('NOT_FOUND'));
       else await file(context);
     }),
   };

@@ -91,7 +91,7 @@ export const PROGRAM_ROUTES = {
   },
 } as const satisfies Readonly<Record<string, RouteRow>>;
 
-const INVALID_IDS = errorBody('Invalid payload', 'the body must be an array of order ids');
+const INVALID_IDS = errorBody('INVALID_PAYLOAD', 'the body must be an array of order ids');
 const orderIds = compileShape(OrderIds);
 
 const answering = (body: string) => (context: RequestContext) => context.reply(200, body);

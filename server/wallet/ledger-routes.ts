@@ -14,21 +14,19 @@ import {
   sharesTotal,
 } from '../../engine/ledger/reads.ts';
 import { findAccount } from '../../engine/orders/accounts.ts';
-import { RejectReason } from '../../engine/orders/reject-reasons.ts';
 import { ADDRESS_WORDS } from '../../engine/tables/codes.ts';
 import type { KeyOwner } from '../auth/auth.ts';
 import { bodyFault } from '../common/body-fault.ts';
 import { errorBody, JOURNAL_UNAVAILABLE } from '../common/error-bodies.ts';
 import { nextIteration } from '../common/event-loop.ts';
 import { readJson } from '../common/json.ts';
+import { REFUSALS, REJECTS } from '../common/refusals.ts';
 import { compileShape } from '../common/schema.ts';
 import { bytesToWords } from '../common/uint256.ts';
 import type { Handler, RequestContext } from '../http/http.ts';
 import { marketByCondition } from '../market-data/find.ts';
-import { REJECT_TEXTS } from '../orders/worker/reject-texts.ts';
 import { type BalanceParts, balanceAllowance } from './balance-allowance.ts';
 import type { LedgerCommands, LedgerOutcome } from './ledger-commands.ts';
-import { refusalStatus } from './ledger-refusals.ts';
 import { SETS_BOUNDS, SetsBody } from './ledger-schemas.ts';
 import { userRequestId } from './request-id.ts';
 
@@ -44,7 +42,7 @@ interface Amounts {
 
 /** Texts of positions that are written without a pause. */
 const POSITIONS_PER_TURN = 500;
-const LEDGER_OFF = errorBody(REJECT_TEXTS[RejectReason.ledgerOff]);
+const LEDGER_OFF = errorBody('LEDGER_OFF');
 
 const setsBody = compileShape(SetsBody);
 
@@ -66,7 +64,7 @@ export function ledgerHandlers(parts: LedgerRouteParts) {
   };
 
   const balance: Handler<unknown, KeyOwner> = async (context, _query, { address }) => {
-    if (!ledgerIsOn(t)) return context.reply(refusalStatus(RejectReason.ledgerOff), LEDGER_OFF);
+    if (!ledgerIsOn(t)) return context.reply(REFUSALS.LEDGER_OFF.status, LEDGER_OFF);
     const { cash, positions } = await seqlock.read(() => balancesOf(address));
     const shown: object[] = [];
     for (const [i, { token, ...amounts }] of positions.entries()) {
@@ -114,8 +112,8 @@ export function ledgerHandlers(parts: LedgerRouteParts) {
 
 function bodyOf(outcome: Exclude<LedgerOutcome, { readonly kind: 'done' }>): string {
   if (outcome.kind === 'failed') return outcome.body;
-  const { explanation, text } = outcome;
-  return errorBody(text, explanation?.detail, explanation?.facts);
+  const { explanation, reason } = outcome;
+  return errorBody(REJECTS[reason].code, explanation?.detail, { facts: explanation?.facts });
 }
 
 function amountTexts({ reserved, total }: Amounts) {

@@ -5,11 +5,11 @@ import type { KeyOwner } from '../../server/auth/auth.ts';
 import type { RequestContext } from '../../server/http/http.ts';
 import { refusingWriter } from '../../server/node/refusing-writer.ts';
 import { heartbeatHandlers } from '../../server/orders/cancel/heartbeat-routes.ts';
-import type { WatchNotes } from '../../server/orders/cancel/heartbeats.ts';
+import type { WatchStore } from '../../server/orders/cancel/heartbeats.ts';
 import { orderHandlers } from '../../server/orders/intake/order-routes.ts';
 
 const UNAVAILABLE = '503 {"error":"journal unavailable","code":"JOURNAL_UNAVAILABLE"}';
-const NOBODY: WatchNotes = {
+const NOBODY: WatchStore = {
   read: () => [],
   put: () => assert.fail(),
   remove: () => assert.fail(),
