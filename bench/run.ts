@@ -26,11 +26,11 @@ import { orderPathSuite, PATH_FULL, type PathShape } from './orders/order-path.b
 import { fillModelSuite } from './paper/fill-model.bench.ts';
 import { MIRROR_FULL, mirrorSuite } from './paper/mirror.bench.ts';
 import { backtestSuite, modelSuite, PAPER_FULL } from './paper/paper.bench.ts';
-import { DEMO_DISK_FULL, demoDiskSuite } from './server/demo-disk.bench.ts';
 import { limitsSuite } from './server/limits.bench.ts';
 import { validateSuite } from './server/validate.bench.ts';
 import { SPANS_FULL, spansSuite } from './spans/spans.bench.ts';
 import { CLUSTER_LOG_FULL, clusterLogSuite } from './storage/cluster-log.bench.ts';
+import { DEMO_DISK_FULL, demoDiskSuite } from './storage/demo-disk.bench.ts';
 import { LOG_FULL, logSuite } from './storage/log.bench.ts';
 import { PAUSES_FULL, pausesSuite } from './storage/log-live.ts';
 import {

@@ -67,7 +67,7 @@ interface Party {
 }
 
 /** Each round changes every book. */
-const ROUND_MS = 5_000;
+const ROUND_MS = 7_000;
 /**
  * One round of so many cancels and trades, the others only add orders. Closed orders and fills cost the projector some
  * twenty pages a commit, however few they are (`npm run bench -- demo-disk`).
@@ -79,7 +79,7 @@ const SEED = 20_260_105;
 const TAKERS = 4;
 const LEVELS = 4;
 /** Orders of a move that take from the books. */
-const TAKES = 6;
+const TAKES = 8;
 /** Above 1: the first events of the catalog are traded more often. */
 const PREFERENCE = 1.5;
 

@@ -5,6 +5,7 @@
  * Thread: the I/O thread.
  */
 import { sourceLevels } from '../../engine/reads.ts';
+import type { MarketRow } from '../../engine/tables/units.ts';
 import { bringUp } from '../../storage/control-records/read-control-records.ts';
 import type { Progress } from '../admin/progress.ts';
 import type { NodeFacts } from '../admin/summary.ts';
@@ -144,19 +145,12 @@ async function serve(start: Start, parts: NodeParts): Promise<RunningNode> {
   if (config.mirrorUrl !== '')
     mirror = await (await import('./book-mirror.ts')).openMirror(start, parts);
   const facts = (): NodeFacts => ({
-    tables,
-    pauses: writer.pauses(),
-    clock: parts.clockFacts(),
-    progress: parts.progress(),
+    ...factsOf(parts),
     streams: streams.facts(),
     http: server.facts(),
     requests: counts?.rows ?? [],
-    orders: writer.meters,
-    batches: parts.batchMetrics,
-    volumeOf: (market) => parts.history.volumes.totalOf(market),
     throttled: rates?.throttled() ?? [],
     queue: { waiting: writer.waiting(), max: config.engineQueue },
-    catalogSince: catalog.since,
     contradictions: contradictions(),
     mirror: mirrorFacts(),
   });
@@ -170,5 +164,26 @@ async function serve(start: Start, parts: NodeParts): Promise<RunningNode> {
     operations: orders && ledger && openOperations(start, parts, { rates, orders, ledger, play }),
     over: authority.member?.over,
     close: () => start.close(),
+  };
+}
+
+function factsOf({
+  batchMetrics,
+  catalog,
+  clockFacts,
+  history,
+  progress,
+  tables,
+  writer,
+}: NodeParts) {
+  return {
+    tables,
+    pauses: writer.pauses(),
+    clock: clockFacts(),
+    progress: progress(),
+    orders: writer.meters,
+    batches: batchMetrics,
+    volumeOf: (market: MarketRow) => history.volumes.totalOf(market),
+    catalogSince: catalog.since,
   };
 }

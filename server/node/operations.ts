@@ -28,6 +28,7 @@ import { nameOperations, walletListOperations } from '../admin/wallet-list.ts';
 import { banOperations, orderOperations } from '../admin/wallet-operations.ts';
 import { conditionNamed, eventNamed } from '../catalog/named-rows.ts';
 import type { Handover } from '../cluster/heartbeat.ts';
+import type { Config } from '../config/config.ts';
 import type { RateControl } from '../http/limits/rate-control.ts';
 import { AccountTexts } from '../market-data/account-texts.ts';
 import type { LedgerCommands } from '../wallet/ledger-commands.ts';
@@ -48,49 +49,16 @@ interface OperatedParts {
 export function openOperations(
   start: Start,
   parts: NodeParts,
-  { ledger, orders, play, rates }: OperatedParts,
+  operated: OperatedParts,
 ): AdminOperations | undefined {
   const { config, log } = start.options;
-  const { adminPort, adminToken, dataDir, resolveConfirm } = config;
-  const { authority, catalog, control, infos, registry, stores, tables, writer } = parts;
+  const { adminPort, adminToken, dataDir } = config;
+  const { authority, catalog, control, writer } = parts;
   const { member } = authority;
   if (adminPort === 0 && member === undefined) return undefined;
   const audit = new AuditLog(dataDir);
   start.onClose(() => audit.close());
-  const names = new AccountTexts(tables, (market) => infos.find(market));
-  const keyRows = async (): Promise<Iterable<KeyRow>> => {
-    await writer.derived();
-    return stores.kept.keyRows();
-  };
-  const nameToken = (token: TokenRow) => {
-    const { asset_id: token_id, market: condition_id, outcome } = names.token(token);
-    const slug = infos.find(tokenMarket(tables, token))?.slug ?? '';
-    return { token_id, condition_id, outcome, slug };
-  };
-  const market = { ...marketParts(parts, ledger), needsConfirm: resolveConfirm === 'always' };
-  const handlers: OperationHandlers = {
-    ...keyOperations(registry, keyRows, control.bans),
-    ...orderOperations(orders, names),
-    ...banOperations(control.bans, control.names, orders, Date.now),
-    ...nameOperations(control.names),
-    ...walletListOperations({
-      ...{ t: tables, seqlock: writer.seqlock },
-      ...{ names: control.names, bans: control.bans },
-    }),
-    ...pauseOperations(control, Date.now),
-    ...limitOperations(rates),
-    ...auditOperations(dataDir),
-    ...clusterOperations(member?.control()),
-    ...statementOperations({
-      ...{ t: tables, names, statements: new StatementsReader(stores.projections) },
-      entryAt: (number) => stores.derived.entries.get(number),
-    }),
-    ...ledgerOperations({ ...market, nameToken }),
-    ...depositOperations(market),
-    ...marketOperations(market),
-    ...resolutionOperations(market),
-    ...playOperations(play),
-  };
+  const handlers = handlersOf(parts, operated, config);
   const operations = new Operations({
     handlers,
     audit,
@@ -112,6 +80,48 @@ export function openOperations(
   member?.operations.serve(member.peers, (call) => operations.run(call));
   const token = adminToken === '' && adminPort !== 0 ? newToken(dataDir) : adminToken;
   return { token, run: (call) => operations.run(call) };
+}
+
+function handlersOf(
+  parts: NodeParts,
+  { ledger, orders, play, rates }: OperatedParts,
+  { dataDir, resolveConfirm }: Config,
+): OperationHandlers {
+  const { authority, control, infos, registry, stores, tables, writer } = parts;
+  const names = new AccountTexts(tables, (market) => infos.find(market));
+  const keyRows = async (): Promise<Iterable<KeyRow>> => {
+    await writer.derived();
+    return stores.kept.keyRows();
+  };
+  const nameToken = (token: TokenRow) => {
+    const { asset_id: token_id, market: condition_id, outcome } = names.token(token);
+    const slug = infos.find(tokenMarket(tables, token))?.slug ?? '';
+    return { token_id, condition_id, outcome, slug };
+  };
+  const market = { ...marketParts(parts, ledger), needsConfirm: resolveConfirm === 'always' };
+  return {
+    ...keyOperations(registry, keyRows, control.bans),
+    ...orderOperations(orders, names),
+    ...banOperations(control.bans, control.names, orders, Date.now),
+    ...nameOperations(control.names),
+    ...walletListOperations({
+      ...{ t: tables, seqlock: writer.seqlock },
+      ...{ names: control.names, bans: control.bans },
+    }),
+    ...pauseOperations(control, Date.now),
+    ...limitOperations(rates),
+    ...auditOperations(dataDir),
+    ...clusterOperations(authority.member?.control()),
+    ...statementOperations({
+      ...{ t: tables, names, statements: new StatementsReader(stores.projections) },
+      entryAt: (number) => stores.derived.entries.get(number),
+    }),
+    ...ledgerOperations({ ...market, nameToken }),
+    ...depositOperations(market),
+    ...marketOperations(market),
+    ...resolutionOperations(market),
+    ...playOperations(play),
+  };
 }
 
 /** Writes the audit entry of a handover that the former leader could not write, or made by itself. */
