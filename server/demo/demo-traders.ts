@@ -45,7 +45,7 @@ interface LevelJson {
 }
 interface BookPlan {
   readonly book: DemoBook;
-  /** Where the chance is now, in ticks. */
+  /** Current chance, in ticks. */
   readonly middle: number;
   readonly cancels: readonly string[];
   readonly quotes: readonly DemoOrder[];

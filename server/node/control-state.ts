@@ -28,7 +28,7 @@ export class ControlState implements VenuePause {
   private readonly write: Write;
   private readonly keys: Pick<KeyRegistry, 'take'>;
   private readonly onPause: (reason: string | undefined) => void;
-  /** By address text. */
+  /** Addresses by their text. */
   private readonly watched = new Map<string, Uint8Array>();
 
   /** @param onPause receives `undefined` when the exchange resumes */
