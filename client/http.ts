@@ -24,6 +24,8 @@ export interface HttpOptions {
   readonly connections?: number;
   /** Reads wait until the node shows the writes that were answered here. */
   readonly readsOwnWrites?: boolean;
+  /** The address of this machine that connections come from; the system's choice when absent. Node only. */
+  readonly localAddress?: string;
 }
 
 export type Headers = Readonly<Record<string, string>>;
@@ -62,11 +64,13 @@ export class HttpClient implements Transport {
 
   constructor(base: URL, options: HttpOptions = {}) {
     const { connections = CONNECTIONS, readsOwnWrites = false, timeoutMs = TIMEOUT_MS } = options;
+    const local = options.localAddress === undefined ? {} : { localAddress: options.localAddress };
     this.#readsOwnWrites = readsOwnWrites;
     this.#base = base;
     this.#timeoutMs = timeoutMs;
     this.#node = builtin(base.protocol === 'https:' ? 'node:https' : 'node:http');
-    this.#agent = this.#node && new this.#node.Agent({ keepAlive: true, maxSockets: connections });
+    this.#agent =
+      this.#node && new this.#node.Agent({ keepAlive: true, maxSockets: connections, ...local });
   }
 
   moveOn(): void {

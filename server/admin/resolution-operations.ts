@@ -2,7 +2,7 @@
  * Operations on payouts: what a market pays at once or after a review, what that would be, and taking it back. Each is
  * a command in the log, after which the catalog says so too.
  *
- * Thread: I/O. Not here: what begins at a deadline, which the engine does, and its edit (node/due-resolutions.ts).
+ * Thread: I/O. Not here: what begins at a deadline, which the engine does, and its edit (node/decided-markets.ts).
  */
 import { previewPayout } from '../../engine/ledger/preview.ts';
 import {

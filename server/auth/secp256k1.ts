@@ -1,6 +1,5 @@
 /**
- * Single entry point to the package secp256k1: recovers the address that made a signature. The traders of the
- * demo sign too; the node itself never does.
+ * Single entry point to the package secp256k1: recovers the address that made a signature. The node signs nothing.
  *
  * Thread: any; each thread has its own instance of this module and its scratch buffers.
  */
@@ -25,7 +24,7 @@ const loaded = load();
 /** False when no prebuilt binding fits this machine: some twenty times slower. */
 export const secp256k1IsNative: boolean = loaded.native;
 
-const { ecdsaRecover, ecdsaSign, publicKeyCreate } = loaded.library;
+const { ecdsaRecover } = loaded.library;
 
 const compact = new Uint8Array(64); // r, s
 const publicKey = new Uint8Array(65); // 0x04, x, y
@@ -59,16 +58,6 @@ export function recoverAddress(
   const hash = keccak256(point);
   for (let i = 0; i < ADDRESS_BYTES; i++) out[offset + i] = hash[12 + i]!;
   return true;
-}
-
-/** The 20 bytes of the address of a private key. */
-export function addressOfKey(key: Uint8Array): Uint8Array {
-  return keccak256(publicKeyCreate(key, false).subarray(1)).slice(-ADDRESS_BYTES);
-}
-
-export function signDigest(key: Uint8Array, digest: Uint8Array): Uint8Array {
-  const { recid, signature } = ecdsaSign(digest, key);
-  return Uint8Array.of(...signature, V_BASE + recid);
 }
 
 function isLowS(signature: Uint8Array): boolean {

@@ -43,30 +43,6 @@ export class AnswerError extends Error {
   }
 }
 
-<<<<<<< HEAD
-/** Returns the answer as JSON. Throws an AnswerError when the request fails. */
-export async function answerOf<T>(
-  url: URL,
-  signal: AbortSignal,
-  init: RequestInit = {},
-): Promise<T> {
-  let response: Response;
-  try {
-    response = await fetch(url, {
-      ...init,
-      signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
-    });
-  } catch (error) {
-    throw new AnswerError(0, `no answer from ${url.origin}: ${failureReason(error)}`);
-  }
-  const body = (await response.json()) as T & { readonly error?: string; readonly detail?: string };
-  if (!response.ok) {
-    const detail = body.detail === undefined ? '' : `: ${body.detail}`;
-    const text = terminalText(`${url.origin}: ${body.error ?? response.status}${detail}`);
-    throw new AnswerError(response.status, text);
-  }
-  return body;
-=======
 interface NodeRequest {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -94,5 +70,4 @@ export async function answerOf<T>(
     throw new AnswerError(status, terminalText(`${origin}: ${answer.error ?? status}${detail}`));
   }
   return answer;
->>>>>>> h-data
 }

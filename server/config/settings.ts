@@ -1,9 +1,8 @@
 /**
- * The table of settings: one row for each environment variable of the node, in the order in which they are
- * checked and printed at start. `Config`, the parser, the printed configuration and the table of
- * docs/reference/configuration.md follow from it; what differs between client profiles is in profile.ts.
+ * Table of settings, one row for each environment variable, in the order of checks and of printed lines. `Config`, the
+ * parser and docs/reference/configuration.md follow from it. Settings of client profiles are in profile.ts.
  *
- * Pure data. Not here: reading the environment (config.ts).
+ * Pure; any thread. Not here: reading the environment (config.ts).
  */
 import { AMOUNT_MAX, DEFAULT_CAPACITIES } from '../../engine/tables/capacities.ts';
 import { MICRO } from '../../engine/tables/units.ts';
@@ -40,19 +39,19 @@ import {
 } from './kinds.ts';
 import { PROFILE_TABLE } from './profile.ts';
 
-/** Requests are applied one at a time, so more threads than this would mostly wait. */
+/** Requests are applied one at a time, so more threads would mostly wait. */
 const WORKERS_MAX = 64;
-/** In units of collateral. */
+/** Units of collateral. */
 const FAUCET_MAX = Math.floor(AMOUNT_MAX / MICRO);
 const SELF_TRADES = ['allow', 'cancel-taker', 'cancel-maker', 'cancel-both'] as const;
 
-/** Of settings that change results. */
+/** For settings that change results. */
 const COMMANDED: Kept = {
   by: 'log',
   unset: 'the default',
   changed: 'a command of the next start; in a cluster that of the node that leads',
 };
-/** Of sizes of tables. */
+/** For sizes of tables. */
 const ROOM: Kept = {
   by: 'directory',
   unset: 'the default, or the size in the newest snapshot where that is larger',
@@ -65,7 +64,6 @@ const COMMANDED_ROOM: Kept = {
 };
 const RING: Kept = { ...ROOM, changed: 'as given; a smaller one has the newest rows alone' };
 
-/** By the member of Config; `capacities` is a member with members. */
 export const SETTINGS = {
   host: setting('HOST', HOST, '127.0.0.1').describe('where to listen'),
   port: setting('PORT', whole(0, 65_535), 3000).describe('0 = any free port'),
@@ -399,7 +397,6 @@ type ValuesOf<Rows> = {
 };
 export type Config = ValuesOf<typeof SETTINGS>;
 
-/** The table as its readers walk it. */
 export interface Rows {
   readonly [member: string]: Setting<unknown> | Rows;
 }

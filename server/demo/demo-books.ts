@@ -70,15 +70,11 @@ export function appendDemoOrders(
   let salt = 1;
   for (const [m, market] of markets.entries()) {
     const separator = market.negRisk ? separators.negRiskSeparator : separators.separator;
-    for (const [outcome, side, type, ticks, shares] of demoOrders(market, m, chances)) {
+    for (const order of demoOrders(market, m, chances)) {
+      const [outcome, side, type, ticks, shares] = order;
       const wallet = wallets[salt % WALLETS]!;
-      const order = demoOrder(
-        { market, outcome, isBuy: side === Side.buy, ticks, shares },
-        wallet,
-        salt,
-      );
       const digest = new Uint8Array(32);
-      orderDigest(separator, order, digest, 0);
+      orderDigest(separator, signedFields(market, order, wallet, salt), digest, 0);
       salt += 1;
       encodeOrder(out, {
         token: (token + outcome) as TokenRow,
@@ -96,29 +92,22 @@ export function appendDemoOrders(
   }
 }
 
-/** An order of the demo before it is signed. */
-export interface DemoTerms {
-  readonly market: CatalogMarket;
-  readonly outcome: number;
-  readonly isBuy: boolean;
-  readonly ticks: number;
-  /** Whole: on any of the grids they cost whole micro-units. */
-  readonly shares: number;
-}
-
-/** Its signed fields. */
-export function demoOrder(
-  { isBuy, market, outcome, shares, ticks }: DemoTerms,
+/** Signed fields of an order of whole shares, which cost whole micro-units on any of the grids. */
+function signedFields(
+  { ticksPerUnit, tokenIds }: CatalogMarket,
+  [outcome, side, , ticks, shares]: DemoOrder,
   wallet: Uint8Array,
   salt: number,
 ): SignedFields {
-  const collateral = (shares * MICRO * ticks) / market.ticksPerUnit;
+  const isBuy = side === Side.buy;
+  const collateral = String((shares * MICRO * ticks) / ticksPerUnit);
+  const amount = String(shares * MICRO);
   return {
     salt: String(salt),
     ...{ maker: wallet, signer: wallet, taker: ZERO_ADDRESS },
-    tokenId: market.tokenIds[outcome]!,
-    makerAmount: String(isBuy ? collateral : shares * MICRO),
-    takerAmount: String(isBuy ? shares * MICRO : collateral),
+    tokenId: tokenIds[outcome]!,
+    makerAmount: isBuy ? collateral : amount,
+    takerAmount: isBuy ? amount : collateral,
     ...{ expiration: '0', nonce: '0', feeRateBps: '0' },
     side: isBuy ? 0 : 1,
     signatureType: 0,

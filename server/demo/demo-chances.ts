@@ -1,7 +1,6 @@
 /**
- * What the demo takes the outcomes of its events to be worth: a chance for each book, which wanders and
- * stays consistent within the event. The chances of exclusive outcomes add up to 1, and a higher threshold is
- * never more probable than a lower one.
+ * Chances of the outcomes of the demo, one for each book. They wander and stay consistent within an event: those of
+ * exclusive outcomes add up to 1, and a higher threshold is never more probable than a lower one.
  *
  * Pure; any thread. The same seed gives the same walk. The numbers are a demo's opinions and no amounts: they
  * become whole ticks before anything is ordered.
@@ -14,9 +13,9 @@ export interface DemoBook {
   readonly outcome: number;
 }
 
-/** Of a step, in the logarithm of a weight. */
+/** Size of a step, in the logarithm of a weight. */
 const VOLATILITY = 0.02;
-/** Brings a weight back to where it began, so that nothing becomes certain. */
+/** Share of the way back to its home that a weight takes in a step, so that nothing becomes certain. */
 const REVERSION = 0.01;
 /** A chance that is read from a book is not less than this. */
 const CHANCE_MIN = 0.005;
@@ -32,10 +31,9 @@ export function seededRandom(seed: number): () => number {
   };
 }
 
-/** The books of one event. */
 export class EventChances {
   readonly books: readonly DemoBook[];
-  /** Whether exactly one of the books' outcomes happens; else they are thresholds, or a single question. */
+  /** True: exactly one of the outcomes happens. False: the books are thresholds, or a single question. */
   private readonly isExclusive: boolean;
   /** Logarithms of the weights of what may happen; where it is not exclusive, the first one is "nothing". */
   private readonly home: readonly number[];
@@ -62,7 +60,6 @@ export class EventChances {
     return ids.map((id, number) => new EventChances(of(id), number));
   }
 
-  /** Of each book. */
   chances(): number[] {
     const parts = this.weights.map(Math.exp);
     const sum = parts.reduce((total, part) => total + part, 0);
@@ -71,14 +68,13 @@ export class EventChances {
     return this.books.map((_, i) => parts.slice(i + 1).reduce((a, b) => a + b, 0) / sum);
   }
 
-  /** Goes on from what the books say. @param middles of each book */
+  /** Sets the chances from the middles of the books. */
   follow(middles: readonly number[]): void {
     const { isExclusive } = this;
     const parts = isExclusive ? middles : [1, ...middles].map((c, i) => c - (middles[i] ?? 0));
     this.weights = parts.map((part) => Math.log(Math.max(part, CHANCE_MIN)));
   }
 
-  /** One step of the walk. */
   step(random: () => number): void {
     this.weights = this.weights.map((weight, i) => {
       // Close enough to a normal distribution.

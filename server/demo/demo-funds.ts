@@ -1,6 +1,6 @@
 /**
- * With a ledger, what a wallet of the demo begins with: cash, and complete sets of each market. Each is given once,
- * however often it is called.
+ * Funds of a wallet of the demo on a node with a ledger: cash, and complete sets of each market. Repeated commands have
+ * the same ids, so each takes effect once.
  *
  * Pure; thread: the I/O thread.
  */

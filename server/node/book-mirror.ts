@@ -1,6 +1,6 @@
 /**
- * The mirror of another venue, put together from the parts of a node that runs. Loaded only where there is something
- * to mirror, or levels of a source to remove.
+ * The book mirror of a source, on the services of a node. Loaded only with MIRROR_URL or PLAY, or where price levels of a
+ * source are left to remove.
  *
  * Thread: the I/O thread.
  */
@@ -10,64 +10,60 @@ import { sourceLevels } from '../../engine/reads.ts';
 import type { Payout } from '../../storage/catalog/payout.ts';
 import { OperationRefused } from '../admin/operation-row.ts';
 import { resolutionOperations } from '../admin/resolution-operations.ts';
-import { marketLifecycleLookup } from '../catalog/market-info.ts';
 import { outcomeNames } from '../market-data/registered.ts';
 import { BookMirror } from '../paper/book-mirror.ts';
 import { NodeBroker } from '../paper/node-broker.ts';
 import { Settlements } from '../paper/settlements.ts';
 import { SourceApi, type SourceMarket, streamOf } from '../paper/source-api.ts';
 import type { LedgerCommands } from '../wallet/ledger-commands.ts';
-import type { CaughtUp } from './phases.ts';
+import { marketParts } from './market-parts.ts';
+import type { NodeParts } from './node-parts.ts';
 import type { Start } from './start.ts';
-import type { Writer } from './writer.ts';
 
-interface VenueOptions {
+interface BrokerOptions {
   readonly name?: 'mirror' | 'play';
   /** First tokens of markets whose trades are inferred. */
   readonly inferred?: ReadonlySet<string>;
-  /** Ends what waits. */
   readonly signal?: AbortSignal;
 }
 
 const NONE: ReadonlySet<string> = new Set();
 
 const MS = 1_000;
-/** How often a source is asked for its choice of markets, at most. */
+/** Longest time between two requests for the source's choice of markets. */
 const REFRESH_MS_MAX = 60_000;
 
-/** Before the port opens: nobody may trade with what a source had when the node ended. */
-export async function removeOldLevels(start: Start, parts: CaughtUp): Promise<void> {
-  const { t, writer } = parts;
-  if (sourceLevels(t) === 0 || writer.ledger === undefined) return;
-  await start.wait('levels of a source to leave the books', venueOf(start, parts).clear());
+/** Removes price levels that a source had when the node ended, before the port opens. */
+export async function removeOldLevels(start: Start, parts: NodeParts): Promise<void> {
+  if (sourceLevels(parts.tables) === 0 || parts.writer.ledger === undefined) return;
+  await start.wait('levels of a source to leave the books', brokerOf(start, parts).clear());
 }
 
-/** Begins to mirror, once the port is open; undefined where that cannot be. */
-export async function openMirror(start: Start, parts: CaughtUp): Promise<BookMirror | undefined> {
+/** Begins to mirror, once the port is open; `undefined` where nothing can be written. */
+export async function openMirror(start: Start, parts: NodeParts): Promise<BookMirror | undefined> {
   const { config, log } = start.options;
-  const { t, writer } = parts;
-  const { ledger } = writer;
+  const { ledger } = parts.writer;
   if (ledger === undefined) return undefined;
-  assert(ledgerIsOn(t), 'settings that need a ledger were refused without one');
+  assert(ledgerIsOn(parts.tables), 'settings that need a ledger were refused without one');
   const closing = new AbortController();
   const { catalogSyncUrl, mirrorMarkets, mirrorRate, mirrorUrl } = config;
   const api = new SourceApi(mirrorUrl, catalogSyncUrl, closing.signal);
-  const own = venueOf(start, parts, { signal: closing.signal });
-  await own.fund(ledger, config.mirrorFunds, Date.now());
-  const resolve = resolving(parts, { ledger, seqlock: writer.seqlock });
+  const broker = brokerOf(start, parts, { signal: closing.signal });
+  await broker.fund(ledger, config.mirrorFunds, Date.now());
+  const resolve = resolving(parts, ledger);
   const settlements = new Settlements({
     ...{ api, log, resolve },
-    aligned: (market) => own.aligned(market),
-    isSettled: (condition) => own.isSettled(condition),
-    isProposed: (condition) => own.isProposed(condition),
-    unsettled: () => own.unsettled(),
+    aligned: (market) => broker.aligned(market),
+    isSettled: (condition) => broker.isSettled(condition),
+    isProposed: (condition) => broker.isProposed(condition),
+    unsettled: () => broker.unsettled(),
     onClosed: (market) => {
-      if (!own.hasEnded(market)) own.pull();
+      if (!broker.hasEnded(market)) broker.pull();
     },
   });
   const mirror = new BookMirror({
-    ...{ api, choice: mirrorMarkets, log, rate: mirrorRate, url: mirrorUrl, node: own },
-    traded: own.traded(),
+    ...{ api, choice: mirrorMarkets, log, rate: mirrorRate, url: mirrorUrl, node: broker },
+    traded: broker.traded(),
     streamUrl: config.mirrorStreamUrl || streamOf(mirrorUrl),
     settle: (conditions) => settlements.settle(conditions),
     refreshMs: Math.min(REFRESH_MS_MAX, config.catalogSyncSeconds * MS),
@@ -79,16 +75,16 @@ export async function openMirror(start: Start, parts: CaughtUp): Promise<BookMir
   return mirror;
 }
 
-export function venueOf(
+export function brokerOf(
   start: Start,
-  parts: CaughtUp,
-  { inferred = NONE, name = 'mirror', signal = new AbortController().signal }: VenueOptions = {},
+  parts: NodeParts,
+  { inferred = NONE, name = 'mirror', signal = new AbortController().signal }: BrokerOptions = {},
 ): NodeBroker {
   const { config, log } = start.options;
-  const { infos, sync, t, writer } = parts;
+  const { infos, sync, tables, writer } = parts;
   return new NodeBroker({
-    ...{ tables: t, inferred, name, log, signal },
-    namesOf: (market) => outcomeNames(t, market, infos.find(market)),
+    ...{ tables, inferred, name, log, signal },
+    namesOf: (market) => outcomeNames(tables, market, infos.find(market)),
     impact: config.mirrorImpact,
     queue: config.mirrorQueue,
     source: writer.source,
@@ -97,24 +93,15 @@ export function venueOf(
   });
 }
 
-/** No operator asks for what the source decides, and the audit log has no entry of it. */
+/** The source decides, so the audit log has no entry of it. */
 const SOURCE = { actor: 'the source', isAudited: false };
 
-/** The operation of an operator: engine first, then the catalog says so. */
+/** Returns a function that resolves a market as an operator does: in the engine first, then in the catalog. */
 export function resolving(
-  parts: Pick<CaughtUp, 'catalog' | 'clock' | 'followers' | 'infos' | 't' | 'venue'>,
-  writer: { readonly ledger: LedgerCommands; readonly seqlock: Writer['seqlock'] },
+  parts: Pick<NodeParts, 'catalog' | 'clock' | 'edits' | 'infos' | 'repairs' | 'tables' | 'writer'>,
+  ledger: LedgerCommands,
 ) {
-  const { catalog, clock, followers, infos, t, venue } = parts;
-  const operations = resolutionOperations({
-    ...{ t, venue, ledger: writer.ledger, seqlock: writer.seqlock, now: clock.now },
-    eventOf: (condition) => marketLifecycleLookup(catalog.current.prepared)(condition)?.event.id,
-    namesOf: (market) => outcomeNames(t, market, infos.find(market)),
-    slugOf: (market) => infos.find(market)?.slug,
-    unsaid: (condition) => followers.repairs?.add([condition]),
-    // Its source has decided.
-    needsConfirm: false,
-  });
+  const operations = resolutionOperations({ ...marketParts(parts, ledger), needsConfirm: false });
   return async (
     { condition, tokens }: SourceMarket,
     payout: Payout,

@@ -1,7 +1,7 @@
 /**
- * What the notes of the log have led to, in memory: keys, bans, names of wallets, the pause of the venue, who is
- * watched for silence, the catalog in use. A change is written as a note; every note that is durable comes to apply(), which is the only
- * way in, whoever wrote it.
+ * Control state: what the control records of the log have led to, in memory. These are keys, bans, names of wallets, the
+ * pause of the exchange, wallets watched by heartbeats, and the catalog generation in use. A change is written as a
+ * record; apply() takes every durable record and is the only way in.
  *
  * Thread: the I/O thread, or that of a command.
  */
@@ -15,26 +15,31 @@ import type { WatchStore } from '../orders/cancel/heartbeats.ts';
 import { writeControlRecord } from '../orders/intake/internal-commands.ts';
 import type { Sequencer } from '../orders/intake/sequencer.ts';
 
-type Write = (note: ControlRecord) => Promise<void>;
+/** Resolves once a record is durable and applied. */
+type Write = (record: ControlRecord) => Promise<void>;
 
 export class ControlState implements VenuePause {
   readonly bans: Bans;
   readonly names: WalletNames;
   pause: Decision | undefined;
-  /** Digest of the generation of the catalog that is in use; undefined = there was none yet. */
+  /** Digest of the catalog generation in use; `undefined` = there was none yet. */
   catalog: string | undefined;
   readonly watches: WatchStore;
-  /** Called when the venue is paused or, with undefined, resumed. */
-  onPause: (reason: string | undefined) => void = () => undefined;
   private readonly write: Write;
   private readonly keys: Pick<KeyRegistry, 'take'>;
-  /** By address text. */
+  private readonly onPause: (reason: string | undefined) => void;
+  /** Addresses by their text. */
   private readonly watched = new Map<string, Uint8Array>();
 
-  /** @param write resolves once a control record is durable and was given to apply() */
-  constructor(keys: Pick<KeyRegistry, 'take'>, write: Write) {
+  /** @param onPause receives `undefined` when the exchange resumes */
+  constructor(
+    keys: Pick<KeyRegistry, 'take'>,
+    write: Write,
+    onPause: (reason: string | undefined) => void = () => undefined,
+  ) {
     this.keys = keys;
     this.write = write;
+    this.onPause = onPause;
     this.bans = new Bans(write);
     this.names = new WalletNames(write);
     this.watches = {
@@ -44,30 +49,30 @@ export class ControlState implements VenuePause {
     };
   }
 
-  apply(note: ControlRecord): void {
-    switch (note.about) {
+  apply(record: ControlRecord): void {
+    switch (record.about) {
       case 'key':
-        this.keys.take(note.row);
+        this.keys.take(record.row);
         return;
       case 'ban':
-        this.bans.take(note.address, note.decision);
+        this.bans.take(record.address, record.decision);
         return;
       case 'pause':
-        this.pause = note.decision;
-        this.onPause(note.decision?.reason);
+        this.pause = record.decision;
+        this.onPause(record.decision?.reason);
         return;
       case 'watch': {
-        const { address, isWatched } = note;
+        const { address, isWatched } = record;
         const text = bytesToHex(address, 0, address.length);
         if (isWatched) this.watched.set(text, address);
         else this.watched.delete(text);
         return;
       }
       case 'name':
-        this.names.take(note.address, note.name);
+        this.names.take(record.address, record.name);
         return;
       case 'catalog':
-        this.catalog = note.digest;
+        this.catalog = record.digest;
         return;
       case 'handover':
     }
@@ -78,12 +83,24 @@ export class ControlState implements VenuePause {
   }
 }
 
-/** Writes notes once there is somebody to write them. */
+/** The way of control state into the log: closed until the writer has started, and where nothing can be written. */
 export class ControlRecordSender {
-  sequencer: Pick<Sequencer, 'resume'> | undefined;
+  private sequencer: Pick<Sequencer, 'resume'> | undefined;
+  private pauseOrders: (reason: string | undefined) => void = () => undefined;
 
-  readonly write: Write = (note) => {
-    if (this.sequencer !== undefined) return writeControlRecord(this.sequencer, note);
+  open(
+    sequencer: Pick<Sequencer, 'resume'> | undefined,
+    pauseOrders: (reason: string | undefined) => void,
+  ): void {
+    this.sequencer = sequencer;
+    this.pauseOrders = pauseOrders;
+  }
+
+  readonly write: Write = (record) => {
+    if (this.sequencer !== undefined) return writeControlRecord(this.sequencer, record);
     return Promise.reject(new Error('nothing can be written'));
   };
+
+  /** Pauses orders; `undefined` resumes them. */
+  readonly pause = (reason: string | undefined): void => this.pauseOrders(reason);
 }

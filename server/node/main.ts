@@ -1,6 +1,7 @@
 /**
- * `npm start`: reads the configuration, runs the node, and ends it on SIGTERM, SIGINT or a failure
- * that it must not outlive.
+ * The process of a node: reads the configuration, runs the node, and ends it on SIGTERM, SIGINT or a fatal failure.
+ *
+ * Thread: the I/O thread.
  */
 import { closeSync, fsyncSync, openSync, unlinkSync, writeSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
@@ -24,15 +25,15 @@ import type { RunningNode } from './running-node.ts';
 import { lineBeside } from './second-node.ts';
 import { StartOver } from './start.ts';
 
-/** A setting is refused, as wrong usage of a command is. */
+/** A setting is refused; the code of wrong usage. */
 const EXIT_REFUSED = 2;
 const EXIT_FAILED = 1;
 const RETRY_MS = 2_000;
 const RETRY_MS_MAX = 300_000;
-/** Enough to show that the disk has room again. */
+/** Size of the write that shows that the disk has room again. */
 const PROBE_BYTES = 1 << 20;
 
-/** Who reads the log may go away; the node stays. */
+/** A reader of the log may disconnect; the node stays. */
 function ignoreLostReaders(): void {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 }
@@ -44,11 +45,11 @@ async function main(): Promise<void> {
   const read = readConfig(process.env, process.argv.slice(2), cores);
   const { logFormat: format, logLevel: level } = read.ok ? read.config : read.log;
   const logger = openLogger({ format, level });
-  // Whatever ends the process: an exception that nobody caught, too.
+  // Also after an uncaught exception.
   process.on('exit', () => logger.finish());
   const endInVain = async (reasons: readonly string[], code: number): Promise<never> => {
     for (const why of reasons) logger.log('error', why);
-    // Nobody shall wonder why it does not start.
+    // The reason is printed even where the log is silent.
     if (level === 'silent') new Output(process.stderr, process.env).lines(reasons);
     await logger.flushed();
     process.exit(code);
@@ -72,23 +73,23 @@ async function main(): Promise<void> {
   }
 }
 
-/** Nothing is written where all of them have their defaults. */
 function logSettings(log: Log, config: Config, cores: number): void {
-  if (config.logLevel === 'debug') log('info', 'configuration', { settings: settingsOf(config) });
-  else {
-    const settings = changedSettings(config, cores);
-    if (Object.keys(settings).length === 0) return;
-    log('info', 'configuration, where it is not the default', { settings });
+  if (config.logLevel === 'debug') {
+    log('info', 'configuration', { settings: settingsOf(config) });
+    return;
   }
+  const settings = changedSettings(config, cores);
+  if (Object.keys(settings).length === 0) return;
+  log('info', 'configuration, where it is not the default', { settings });
 }
 
 interface Stopping {
   readonly signal: AbortSignal;
-  /** The signal that came. */
+  /** Name of the first signal; '' before. */
   name: string;
 }
 
-/** From the first moment: a signal that nobody handles would end the process as it is. */
+/** A signal without a handler ends the process at once, so handlers come first. */
 function stopOnSignals(): Stopping {
   const controller = new AbortController();
   const stopping: Stopping = { signal: controller.signal, name: '' };
@@ -101,7 +102,7 @@ function stopOnSignals(): Stopping {
   return stopping;
 }
 
-/** What went wrong and, where another node is in the way, how to start one beside it. */
+/** Returns the reason and, where another node has the port or the directory, a line that starts one beside it. */
 async function adviceOn(error: unknown, given: GivenSettings): Promise<string> {
   const why = error instanceof Error ? error.message : String(error);
   if (!(error instanceof InUse)) return why;
@@ -118,7 +119,7 @@ async function run(given: GivenSettings, logger: Logger, stopping: Stopping): Pr
     log('info', `${stopping.name}: stopping`);
     admin.draining();
   });
-  // Before recovery, so that it can tell of the start.
+  // Before recovery, so that the listener reports the start.
   await admin.open((line) => log('error', line));
   if (config.adminPort !== 0) {
     const { adminHost: host, adminPort: port } = config;
@@ -129,10 +130,10 @@ async function run(given: GivenSettings, logger: Logger, stopping: Stopping): Pr
     const node = await start(given, logger, signal);
     if (node === 'again') continue;
     if (node === undefined) break;
-    admin.tellOf(node);
+    admin.report(node);
     if (waitMs === RETRY_MS)
       log('info', `${packageName()} ${packageVersion()} runs`, {
-        at: { ...modeLines(config, node.mode()), ...placesOf(config, node.port) },
+        at: { ...modeLines(config, node.mode()), ...addressesOf(config, node.port) },
       });
     if (node.writable) await Promise.race([whenAborted(signal), ...(node.over ? [node.over] : [])]);
     else {
@@ -142,7 +143,7 @@ async function run(given: GivenSettings, logger: Logger, stopping: Stopping): Pr
       if (!signal.aborted) log('info', PAUSES.directory.ends);
     }
     await node.close();
-    admin.tellOf(undefined);
+    admin.report(undefined);
   }
   admin.close();
   log('info', 'stopped');
@@ -150,7 +151,6 @@ async function run(given: GivenSettings, logger: Logger, stopping: Stopping): Pr
   process.exit(0);
 }
 
-/** What kind of node it is. */
 function modeLines(config: Config, mode: NodeMode): Readonly<Record<string, string>> {
   const isTraded = mode.demo && config.demoTraders;
   const where = mode.cluster ? ' at the node that leads' : '';
@@ -158,15 +158,15 @@ function modeLines(config: Config, mode: NodeMode): Readonly<Record<string, stri
   return { mode: modeText(mode), ...(isTraded && { traders }) };
 }
 
-/** Where to look, and how to stop it. */
-function placesOf(config: Config, port: number): Readonly<Record<string, string>> {
+function addressesOf(config: Config, port: number): Readonly<Record<string, string>> {
   const { adminHost, adminPort, dataDir, host } = config;
   const url = (at: string, number: number): string => {
     const name = hostToReach(at);
     return `http://${name.includes(':') ? `[${name}]` : name}:${number}`;
   };
+  const page = adminPort === 0 ? {} : { page: url(adminHost, adminPort) };
   return {
-    ...(adminPort === 0 ? {} : { page: url(adminHost, adminPort) }),
+    ...page,
     api: url(host, port),
     docs: `${url(host, port)}/docs`,
     data: resolve(dataDir),
@@ -174,7 +174,7 @@ function placesOf(config: Config, port: number): Readonly<Record<string, string>
   };
 }
 
-/** Undefined when a signal came meanwhile: what was opened is closed again. */
+/** Returns `undefined` after a signal, and `again` where the start has to begin again; all is closed then. */
 async function start(
   { config, set }: GivenSettings,
   { log }: Logger,
@@ -186,9 +186,8 @@ async function start(
     const { durability, host } = config;
     const { port } = node;
     const mode = modeText(node.mode());
-    log('info', `listening on http://${host}:${port}, durability ${durability}, ${mode}`, {
-      ...{ host, port, durability, mode },
-    });
+    const fields = { host, port, durability, mode };
+    log('info', `listening on http://${host}:${port}, durability ${durability}, ${mode}`, fields);
     return node;
   } catch (error) {
     if (error instanceof StartOver && !signal.aborted) return 'again';
@@ -205,7 +204,7 @@ function whenAborted(signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Resolves when the directory can be written again, looked at every so often, or at the end. */
+/** Resolves when the directory can be written again, or at the signal. @param waitMs between two attempts */
 async function whenWritable(dataDir: string, waitMs: number, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     await sleep(waitMs, undefined, { signal }).catch(() => undefined);
@@ -213,7 +212,7 @@ async function whenWritable(dataDir: string, waitMs: number, signal: AbortSignal
   }
 }
 
-/** The log failed or the memory may be wrong: answers that are on their way leave, no more. */
+/** Ends the process after a failure of the log or of the memory. Answers in flight have a moment to leave. */
 function fatal(log: Log, error: Error): void {
   log('error', `stopping: ${error.message}; the next start recovers from the log`);
   setTimeout(() => process.exit(1), 100);

@@ -1,10 +1,9 @@
 /**
- * The admin listener of this process, and the node that it tells of: none while it starts, and another
- * one after DATA_DIR could be written again.
+ * The admin listener of this process, which outlives the node that it reports: there is none during a start, and
+ * another one after DATA_DIR could be written again.
  *
  * Thread: the I/O thread.
  */
-
 import { statfs } from 'node:fs/promises';
 import { documentFile } from '../admin/document-files.ts';
 import { type AdminAnswer, type AdminServer, listenAdmin } from '../admin/listener.ts';
@@ -20,7 +19,7 @@ import type { Config } from '../config/config.ts';
 import { isLoopback } from '../http/address.ts';
 import type { RunningNode } from './running-node.ts';
 
-/** Why it is not; a pause of orders has a reason of its own. */
+/** Reasons by status. A pause of orders has a reason of its own. */
 const NOT_READY = {
   starting: 'recovering what is in DATA_DIR, and loading',
   draining: 'finishing what is in flight: the node ends',
@@ -40,13 +39,13 @@ export class NodeAdmin {
   private node: RunningNode | undefined;
   private isEnding = false;
 
-  /** @param droppedLines of the log of this process */
+  /** @param droppedLines number of log lines of this process that were dropped */
   constructor(config: Config, droppedLines: () => number) {
     this.config = config;
     this.droppedLines = droppedLines;
   }
 
-  /** Listens, unless ADMIN_PORT is 0; rejects with an Error that says what to change. */
+  /** Listens, unless ADMIN_PORT is 0. Rejects with an Error that says what to change. */
   async open(log: (line: string) => void): Promise<void> {
     const { adminHost: host, adminPort: port, adminToken: token } = this.config;
     if (port === 0) return;
@@ -79,12 +78,11 @@ export class NodeAdmin {
     });
   }
 
-  /** Undefined: it has closed, and another one starts. */
-  tellOf(node: RunningNode | undefined): void {
+  /** Sets the node to report; `undefined` while none runs. */
+  report(node: RunningNode | undefined): void {
     this.node = node;
   }
 
-  /** The node is stopping. */
   draining(): void {
     this.isEnding = true;
   }
@@ -146,7 +144,7 @@ export class NodeAdmin {
     });
   }
 
-  /** A page that was reached by a name of this machine reaches what listens there by the same. */
+  /** Address of the public API; host '' = the host under which the page was reached. */
   private api(): PublicApi {
     const { host, port } = this.config;
     const isAnywhere = host === '0.0.0.0' || host === '::' || isLoopback(host);

@@ -1,6 +1,5 @@
 /**
- * The start of a node: it begins to recover before most of its modules are loaded (assembly.ts), which takes
- * as long.
+ * The start of a node. Recovery begins before most modules are loaded (assembly.ts), because both take long.
  *
  * Thread: the I/O thread.
  */
@@ -8,7 +7,7 @@ import { unsetCapacities } from '../config/config.ts';
 import { Recovery } from './recovery.ts';
 import type { NodeOptions, RunningNode } from './running-node.ts';
 
-/** Starts a node; rejects with a clear Error when it must not run. */
+/** Rejects with an Error for the operator when the node must not run. */
 export async function startNode(options: NodeOptions): Promise<RunningNode> {
   const { config, log, set } = options;
   const growing = unsetCapacities(set);

@@ -1,11 +1,11 @@
 /**
- * The operations of a node that runs, put together: handlers, audit log, token.
+ * Operations of a running node for its operators: handlers, audit log, token.
  *
  * Thread: the I/O thread.
  */
 
 import { tokenMarket } from '../../engine/reads.ts';
-import type { MarketRow, TokenRow } from '../../engine/tables/units.ts';
+import type { TokenRow } from '../../engine/tables/units.ts';
 import type { KeyRow } from '../../storage/control-records/control-records.ts';
 import { AuditLog } from '../../storage/operations/audit-log.ts';
 import { StatementsReader } from '../../storage/projection/reader.ts';
@@ -26,93 +26,105 @@ import { newToken } from '../admin/token-file.ts';
 import { limitOperations, pauseOperations } from '../admin/venue-operations.ts';
 import { nameOperations, walletListOperations } from '../admin/wallet-list.ts';
 import { banOperations, orderOperations } from '../admin/wallet-operations.ts';
-import { marketLifecycleLookup } from '../catalog/market-info.ts';
 import { conditionNamed, eventNamed } from '../catalog/named-rows.ts';
 import type { Handover } from '../cluster/heartbeat.ts';
+import type { Config } from '../config/config.ts';
 import type { RateControl } from '../http/limits/rate-control.ts';
 import { AccountTexts } from '../market-data/account-texts.ts';
-import { outcomeNames } from '../market-data/registered.ts';
 import type { LedgerCommands } from '../wallet/ledger-commands.ts';
 import type { WalletOrders } from '../wallet/wallet-orders.ts';
-import type { CaughtUp } from './phases.ts';
+import { marketParts } from './market-parts.ts';
+import type { NodeParts } from './node-parts.ts';
 import type { Start } from './start.ts';
 
-interface OperatedParts
-  extends Pick<
-    CaughtUp,
-    | 't'
-    | 'catalog'
-    | 'clock'
-    | 'cluster'
-    | 'followers'
-    | 'infos'
-    | 'noted'
-    | 'registry'
-    | 'stores'
-    | 'venue'
-    | 'writer'
-  > {
+interface OperatedParts {
   readonly orders: WalletOrders;
   readonly rates: RateControl | undefined;
   readonly ledger: LedgerCommands;
-  /** Undefined where no recording is played. */
-  readonly clockOfPlay: SteppedClock | undefined;
+  /** `undefined` where no recording is played. */
+  readonly play: SteppedClock | undefined;
 }
 
-/** Undefined where nobody makes any: without an admin listener, and without other nodes that have one. */
-export function openOperations(start: Start, parts: OperatedParts): AdminOperations | undefined {
-  const { config } = start.options;
-  const { adminPort, adminToken, dataDir, resolveConfirm } = config;
-  const { cluster, infos, noted, orders, rates, registry, stores, t, writer } = parts;
-  if (adminPort === 0 && cluster === undefined) return undefined;
+/** Returns `undefined` without an admin listener and without a cluster, whose other nodes may have one. */
+export function openOperations(
+  start: Start,
+  parts: NodeParts,
+  operated: OperatedParts,
+): AdminOperations | undefined {
+  const { config, log } = start.options;
+  const { adminPort, adminToken, dataDir } = config;
+  const { authority, catalog, control, writer } = parts;
+  const { member } = authority;
+  if (adminPort === 0 && member === undefined) return undefined;
   const audit = new AuditLog(dataDir);
   start.onClose(() => audit.close());
-  const names = new AccountTexts(t, (market) => infos.find(market));
-  const keyRows = async (): Promise<Iterable<KeyRow>> => {
-    await writer.derived();
-    return stores.kept.keyRows();
-  };
-  const handlers: OperationHandlers = {
-    ...keyOperations(registry, keyRows, noted.bans),
-    ...orderOperations(orders, names),
-    ...banOperations(noted.bans, noted.names, orders, Date.now),
-    ...nameOperations(noted.names),
-    ...walletListOperations({ t, seqlock: writer.seqlock, names: noted.names, bans: noted.bans }),
-    ...pauseOperations(noted, Date.now),
-    ...limitOperations(rates),
-    ...auditOperations(dataDir),
-    ...clusterOperations(cluster?.control()),
-    ...statementOperations({
-      ...{ t, names, statements: new StatementsReader(stores.projections) },
-      entryAt: (number) => stores.derived.entries.get(number),
-    }),
-    ...venueOperations(parts, names, resolveConfirm === 'always'),
-    ...playOperations(parts.clockOfPlay),
-  };
+  const handlers = handlersOf(parts, operated, config);
   const operations = new Operations({
     handlers,
     audit,
-    elsewhere: cluster?.operations.forwardTo(writer.applied),
+    elsewhere: member?.operations.forwardTo(writer.applied),
     sequence: () => writer.applied.newest,
     resolve: resolverOf({
-      wallet: (name) => noted.names.find(name),
-      market: (text) => conditionNamed(parts.catalog.current.prepared, text),
-      event: (text) => eventNamed(parts.catalog.current.prepared, text),
+      wallet: (name) => control.names.find(name),
+      market: (text) => conditionNamed(catalog.current.prepared, text),
+      event: (text) => eventNamed(catalog.current.prepared, text),
     }),
-    log: (line) => start.options.log('error', line),
+    log: (line) => log('error', line),
   });
-  cluster?.whenHandedOver((handover) => {
+  member?.whenHandedOver((handover) => {
     if (handover.isAudited) return;
     recordHandover(audit, handover, config.nodeId).catch((error: Error) =>
-      start.options.log('error', `audit log unavailable: ${error.message}`),
+      log('error', `audit log unavailable: ${error.message}`),
     );
   });
-  cluster?.operations.serve(cluster.peers, (call) => operations.run(call));
+  member?.operations.serve(member.peers, (call) => operations.run(call));
   const token = adminToken === '' && adminPort !== 0 ? newToken(dataDir) : adminToken;
   return { token, run: (call) => operations.run(call) };
 }
 
-/** The entry of a handover that the node which led could not write, or made by itself. */
+function handlersOf(
+  parts: NodeParts,
+  { ledger, orders, play, rates }: OperatedParts,
+  { dataDir, resolveConfirm }: Config,
+): OperationHandlers {
+  const { authority, control, infos, registry, stores, tables, writer } = parts;
+  const names = new AccountTexts(tables, (market) => infos.find(market));
+  const keyRows = async (): Promise<Iterable<KeyRow>> => {
+    await writer.derived();
+    return stores.kept.keyRows();
+  };
+  const nameToken = (token: TokenRow) => {
+    const { asset_id: token_id, market: condition_id, outcome } = names.token(token);
+    const slug = infos.find(tokenMarket(tables, token))?.slug ?? '';
+    return { token_id, condition_id, outcome, slug };
+  };
+  const market = { ...marketParts(parts, ledger), needsConfirm: resolveConfirm === 'always' };
+  return {
+    ...keyOperations(registry, keyRows, control.bans),
+    ...orderOperations(orders, names),
+    ...banOperations(control.bans, control.names, orders, Date.now),
+    ...nameOperations(control.names),
+    ...walletListOperations({
+      ...{ t: tables, seqlock: writer.seqlock },
+      ...{ names: control.names, bans: control.bans },
+    }),
+    ...pauseOperations(control, Date.now),
+    ...limitOperations(rates),
+    ...auditOperations(dataDir),
+    ...clusterOperations(authority.member?.control()),
+    ...statementOperations({
+      ...{ t: tables, names, statements: new StatementsReader(stores.projections) },
+      entryAt: (number) => stores.derived.entries.get(number),
+    }),
+    ...ledgerOperations({ ...market, nameToken }),
+    ...depositOperations(market),
+    ...marketOperations(market),
+    ...resolutionOperations(market),
+    ...playOperations(play),
+  };
+}
+
+/** Writes the audit entry of a handover that the former leader could not write, or made by itself. */
 async function recordHandover(
   audit: AuditLog,
   { by, from, reasons }: Handover,
@@ -121,27 +133,4 @@ async function recordHandover(
   const route = 'POST /admin/cluster/handover';
   const id = await audit.begin({ actor: by, route, body: { from, to, reasons } });
   await audit.end(id, 200);
-}
-
-/** Operations on the ledger, on events and on markets. */
-function venueOperations(operated: OperatedParts, names: AccountTexts, needsConfirm: boolean) {
-  const { catalog, clock, followers, infos, ledger, t, venue, writer } = operated;
-  const shared = { t, ledger, seqlock: writer.seqlock, now: clock.now };
-  const eventOf = (condition: string): string | undefined =>
-    marketLifecycleLookup(catalog.current.prepared)(condition)?.event.id;
-  const unsaid = (condition: string): void => followers.repairs?.add([condition]);
-  const namesOf = (market: MarketRow) => outcomeNames(t, market, infos.find(market));
-  const slugOf = (market: MarketRow) => infos.find(market)?.slug;
-  const parts = { ...shared, venue, eventOf, namesOf, slugOf, unsaid, needsConfirm };
-  const nameToken = (token: TokenRow) => {
-    const { asset_id: token_id, market: condition_id, outcome } = names.token(token);
-    const slug = infos.find(tokenMarket(t, token))?.slug ?? '';
-    return { token_id, condition_id, outcome, slug };
-  };
-  return {
-    ...ledgerOperations({ ...shared, nameToken }),
-    ...depositOperations(shared),
-    ...marketOperations(parts),
-    ...resolutionOperations(parts),
-  };
 }

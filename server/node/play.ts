@@ -1,54 +1,55 @@
 /**
- * A recording that a node plays, put together from the parts of a node that runs. Loaded only with PLAY.
+ * A recording that a node plays, on the services of a node. Loaded only with PLAY.
  *
  * Thread: the I/O thread.
  */
 import { earliestDue } from '../../engine/due.ts';
 import type { SteppedClock } from '../admin/play-operations.ts';
 import type { Contradictions } from '../common/contradictions.ts';
+import type { NodeBroker } from '../paper/node-broker.ts';
 import type { OpenedPlay } from '../paper/open-play.ts';
 import type { PlayFacts } from '../paper/play-facts.ts';
 import { type PlayTarget, Player } from '../paper/player.ts';
 import { Timeline } from '../paper/timeline.ts';
 import type { LedgerCommands } from '../wallet/ledger-commands.ts';
-import { resolving, venueOf } from './book-mirror.ts';
-import type { CaughtUp } from './phases.ts';
+import { brokerOf, resolving } from './book-mirror.ts';
+import type { NodeParts } from './node-parts.ts';
 import type { Start } from './start.ts';
 
 export interface Play extends SteppedClock {
-  /** Lets time run, where it has a speed. */
+  /** Starts market time, where it has a speed. */
   start(): void;
   after: Timeline['after'];
   facts(): PlayFacts;
   contradictions(): Contradictions;
 }
 
-/** Before the port opens: the books are those of the time at which it begins. */
+/** Brings the books to the time at which the play begins, before the port opens. */
 export async function beginPlay(
   start: Start,
-  parts: CaughtUp,
+  parts: NodeParts,
   { clock, recording }: OpenedPlay,
 ): Promise<Play> {
   const { config, log, onFatal } = start.options;
-  const { t, writer } = parts;
+  const { tables, writer } = parts;
   const { play, playFrom: from, playTo: to } = config;
   const { ledger } = writer;
   if (ledger === undefined) throw new Error('PLAY needs a DATA_DIR that can be written');
   const warn = (line: string): void => log('warn', `play: ${line}`);
   const inferred = new Set(recording.header.inferred);
-  const own = venueOf(start, parts, { name: 'play', inferred });
-  await own.fund(ledger, config.mirrorFunds, clock.now());
+  const broker = brokerOf(start, parts, { name: 'play', inferred });
+  await broker.fund(ledger, config.mirrorFunds, clock.now());
   const player = new Player({
     recording,
     from,
     to,
-    node: venueOfPlay(start, parts, own, ledger),
+    node: playedVenue(start, parts, broker, ledger),
     log: warn,
   });
   const timeline = new Timeline({
     clock,
     message: player.next,
-    expiry: () => earliestDue(t),
+    expiry: () => earliestDue(tables),
     expire: () => writer.expireDue(),
     onError: (error) => onFatal(new Error(`the recording cannot be played on: ${error.message}`)),
   });
@@ -76,39 +77,40 @@ export async function beginPlay(
       if (until !== null) await timeline.advance(until);
       return { time: clock.now(), next: await next() };
     },
-    contradictions: () => own.contradictions(),
+    contradictions: () => broker.contradictions(),
     facts: () => ({ time: clock.now(), speed: clock.speed, hasEnded: timeline.ended }),
   };
 }
 
-function venueOfPlay(
+function playedVenue(
   start: Start,
-  parts: CaughtUp,
-  own: ReturnType<typeof venueOf>,
+  parts: NodeParts,
+  broker: NodeBroker,
   ledger: LedgerCommands,
 ): PlayTarget {
   const { log } = start.options;
-  const { clock, venue, writer } = parts;
-  const resolve = resolving(parts, { ledger, seqlock: writer.seqlock });
+  const { clock, edits } = parts;
+  const resolve = resolving(parts, ledger);
   const failed = (condition: string, what: string, why: string): void =>
     log('warn', `play: ${condition} ${what}, and not here: ${why}`);
   return {
     async apply(named, steps) {
-      const market = own.aligned(named);
-      if (market !== undefined && own.isTradable(market)) await own.apply(market, steps);
+      const market = broker.aligned(named);
+      if (market !== undefined && broker.isTradable(market)) await broker.apply(market, steps);
     },
-    clear: () => own.clear(),
+    clear: () => broker.clear(),
     async setTick({ condition }, tick) {
       const changes = { orderPriceMinTickSize: tick };
       const at = new Date(clock.now()).toISOString();
-      const result = await venue.make({ kind: 'change', condition, changes, fixed: {}, at });
+      const result = await edits.make({ kind: 'change', condition, changes, fixed: {}, at });
       if ('failure' in result) failed(condition, `has another tick, ${tick}`, result.failure);
       else if ('error' in result) failed(condition, `has another tick, ${tick}`, result.error);
     },
     async changed(named) {
-      const market = own.aligned(named);
+      const market = broker.aligned(named);
       const payout = market?.payout;
-      if (market === undefined || payout === undefined || own.isSettled(market.condition)) return;
+      if (market === undefined || payout === undefined || broker.isSettled(market.condition))
+        return;
       const problem = await resolve(market, payout);
       if (problem !== undefined) failed(market.condition, 'has resolved', problem);
     },

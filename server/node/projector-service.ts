@@ -1,6 +1,5 @@
 /**
- * The follower's thread as the I/O thread sees it: how far it may read, how far it has come, and its
- * messages. None of its work stands between an order and its answer.
+ * The projector thread as the I/O thread sees it: the batches that it may read, its progress, and its messages.
  *
  * Thread: the I/O thread.
  */
@@ -17,54 +16,50 @@ import type {
 
 export interface ProjectorServiceOptions {
   readonly setup: Omit<ProjectorSetup, 'link'>;
-  /** What is derived already. */
   readonly position: DerivedPosition;
-  /** Batches that are in the log. */
+  /** Sequence of the newest batch in the log. */
   readonly durable: number;
-  /** Recovery may begin with an image of this batch, and needs what follows it. */
+  /** Called after a snapshot with the oldest batch that recovery may begin with. */
   readonly onSnapshot: (older: number) => void;
-  /** It can write nothing, for this reason; or, undefined, it can again. */
+  /** Called when a write fails, and with `undefined` when writes succeed again. */
   readonly onProblem: (problem: string | undefined) => void;
   readonly onFatal: (error: Error) => void;
   readonly log: (level: 'info' | 'warn', line: string) => void;
   readonly now: () => number;
 }
 
-/** How far behind the log it is. */
 export interface ProjectorProgress {
-  /** Batches that are durable, and those of them that are derived. */
+  /** Sequences of the newest durable batch, and of the newest projected one. */
   readonly durable: number;
   readonly derived: number;
-  /** Milliseconds since the oldest batch that is not derived was durable; 0 = there is none. */
+  /** Age of the oldest durable batch that is not projected, in milliseconds; 0 = there is none. */
   readonly behindMs: number;
-  /** The newest image since the start, and when it was there (unix milliseconds). */
+  /** The newest snapshot since the start; `at` in unix milliseconds. */
   readonly snapshot: { readonly sequence: number; readonly at: number } | undefined;
 }
 
-/** Until a thread that could not begin is started again. */
+/** Pause before a thread that could not begin is started again. */
 const RETRY_MS = 1_000;
-/** Between two looks at how far it has come. */
+/** Period of polling its progress. */
 const LOOK_MS = 5;
-/** Who waits for it goes on with what is there. */
+/** Longest wait of a reader. */
 const REACH_MS_MAX = 5_000;
-/** Moments that are remembered of what is not derived: so many, at such a distance at least. */
+/** Maximum of marks, and their least distance. */
 const MARKS_MAX = 1_024;
 const MARK_MS = 20;
 
 export class ProjectorService {
   private readonly link = new ProjectorLink();
   private thread: Worker | undefined;
-  /** Undefined until it is started. */
+  /** `undefined` until the thread is started. */
   private ended: Promise<void> | undefined;
   private readonly o: ProjectorServiceOptions;
   private durable: number;
   private snapshot: ProjectorProgress['snapshot'];
-  /** When batches up to `sequence` began to be durable, oldest first. */
+  /** Times at which batches up to `sequence` became durable, oldest first. */
   private marks: { readonly sequence: number; readonly at: number }[] = [];
   private isStopping = false;
-  /** Its thread has opened what it needs. */
   private hasBegun = false;
-  /** Starts it once more. */
   private retry: NodeJS.Timeout | undefined;
 
   constructor(options: ProjectorServiceOptions) {
@@ -75,10 +70,7 @@ export class ProjectorService {
     link.reach(options.durable);
   }
 
-  /**
-   * Starts its thread, unless it runs: it loads tables of its own first, so not beside what a start of the node
-   * waits for.
-   */
+  /** Starts the thread unless it runs. It loads tables first, so a start of the node calls this late. */
   start(): void {
     if (this.thread !== undefined) return;
     const file = new URL('../../storage/projection/projector-thread', import.meta.url);
@@ -97,7 +89,7 @@ export class ProjectorService {
     this.thread = thread;
   }
 
-  /** Batches up to `sequence` are durable now. */
+  /** Lets the thread read batches up to `sequence`, which are durable. */
   reach(sequence: number): void {
     this.durable = sequence;
     this.link.reach(sequence);
@@ -117,19 +109,19 @@ export class ProjectorService {
     return { durable: this.durable, derived, behindMs, snapshot: this.snapshot };
   }
 
-  /** Orders that finished before this one have their final state on disk. */
+  /** Returns the number of the first closed order that is not on disk. */
   finished(): number {
     return this.link.finished();
   }
 
-  /** Resolves when the orders that finished before this one have theirs, or it cannot be. */
+  /** Resolves when the orders that closed before this one are on disk, or the projector ends. */
   async derived(finished: number, signal: AbortSignal | undefined): Promise<void> {
     while (this.finished() < finished && !this.isStopping && signal?.aborted !== true) {
       await sleep(LOOK_MS);
     }
   }
 
-  /** Resolves when batches up to this one are derived; where that takes long, before. */
+  /** Resolves when batches up to this one are projected, or after a bounded wait. */
   async reached(sequence: number): Promise<void> {
     const until = this.o.now() + REACH_MS_MAX;
     while (this.link.sequence() < sequence && !this.isStopping && this.o.now() < until) {
@@ -137,7 +129,7 @@ export class ProjectorService {
     }
   }
 
-  /** Resolves when all that is durable is derived, an image is on disk, and the thread has ended. */
+  /** Resolves when all durable batches are projected, a snapshot is on disk, and the thread has ended. */
   async close(): Promise<void> {
     this.isStopping = true;
     clearTimeout(this.retry);
@@ -150,7 +142,7 @@ export class ProjectorService {
     if (this.retry !== undefined) this.o.onProblem(undefined);
   }
 
-  /** Those of batches that are derived; the newest stands for what came shortly after it. */
+  /** Drops marks of projected batches. The newest mark stands for batches shortly after it. */
   private forgetMarks(): void {
     const derived = this.link.sequence();
     if (derived >= this.durable) this.marks = [];
@@ -158,8 +150,8 @@ export class ProjectorService {
   }
 
   /**
-   * The first reason counts; one that comes after the thread was stopped is only logged. A thread that could not
-   * begin because no file could be opened is started again: connections may have used them up.
+   * Reports the first failure; one after the stop is only logged. A thread that could not open a file is started
+   * again: connections may have used up the files.
    */
   private fail(error: Error): void {
     if (!this.isStopping && !this.hasBegun && saysOutOfFiles(error.message)) {

@@ -1,6 +1,5 @@
 /**
- * Recovery from the side of the I/O thread: it runs in a thread of its own (storage/recovery/recovery-thread.ts), from
- * before most modules of the node are loaded.
+ * The recovery thread (storage/recovery/recovery-thread.ts) as the I/O thread sees it.
  *
  * Thread: the I/O thread.
  */
@@ -21,14 +20,13 @@ export interface RecoveredTables extends RecoveredSnapshot {
 
 export class Recovery {
   /**
-   * Resolves when the tables keep every invariant, which is walked while indexes are built and workers load:
-   * nobody may write them before. Rejects with the invariant that is broken.
+   * Resolves once the tables are audited, while indexes are built and workers load; nothing may write them before.
+   * Rejects with the invariant that is broken.
    */
   readonly sound: Promise<void>;
   private readonly recovered: Promise<RecoveredTables>;
   private readonly thread: Worker;
 
-  /** Begins with an image; a setup that holds more is welcome. */
   constructor(
     { capacities, dataDir, durability, growing }: RecoverySetup,
     warn: (line: string) => void,
@@ -54,7 +52,7 @@ export class Recovery {
     });
     const orFailed = <T>(promise: Promise<T>): Promise<T> => {
       const either = Promise.race([promise, failed]);
-      // Who waits for it may be gone by then.
+      // A failed start does not wait for it any more.
       either.catch(() => undefined);
       return either;
     };
@@ -62,13 +60,12 @@ export class Recovery {
     this.sound = orFailed(new Promise((resolve) => (sound = resolve)));
   }
 
-  /** What image and log give, once the log is open; rejects with an Error that names what is wrong and where. */
+  /** Recovers from snapshot and log, once the log is open. Rejects with an Error that names what is damaged. */
   tables({ digest, first, last }: LogReach): Promise<RecoveredTables> {
     this.thread.postMessage({ digest, first, last } satisfies LogReach);
     return this.recovered;
   }
 
-  /** Gives it up where it still runs. */
   async stop(): Promise<void> {
     await this.thread.terminate();
   }

@@ -1,17 +1,15 @@
 /**
- * What stands in the place of the writer while DATA_DIR cannot be written: it refuses every change,
- * and nothing that is read waits for it.
+ * The writer while DATA_DIR cannot be written: it refuses every change, and reads do not wait for it.
  *
  * Thread: the I/O thread.
  */
-
 import { SequenceLockReader } from '../orders/exchange-memory/sequence-lock-reader.ts';
 import { refuse } from '../orders/exchange-memory/slot-requests.ts';
 import { AppliedSequence } from '../orders/intake/applied-sequence.ts';
 import { WalletQueue } from '../orders/intake/wallet-queue.ts';
 import type { Writer } from './writer.ts';
 
-/** @param detail why the directory cannot be written @param newest the newest batch that was recovered */
+/** @param detail reason for clients @param newest sequence of the newest recovered batch */
 export function refusingWriter(detail: string, newest: number): Writer {
   const done = async (): Promise<void> => undefined;
   return {

@@ -1,6 +1,6 @@
 /**
- * Compares the settings of a start with what its directory or its cluster keeps. A setting that is set and contradicts
- * that ends the start; one that is not set takes what is kept.
+ * Compares the settings of a start with those that its directory or its cluster retains. A contradiction ends the
+ * start; a setting that is not set takes the retained value.
  * Rules: docs/reference/configuration.md#what-a-directory-keeps
  *
  * Thread: the I/O thread, before the port opens.
@@ -24,7 +24,7 @@ import { marketByCondition } from '../market-data/find.ts';
 import type { NodeMode } from '../routes/node-mode.ts';
 import { type ShellSettings, shellLine } from './start-line.ts';
 
-/** Facts that a directory or a cluster keeps between starts. */
+/** Facts that a directory or a cluster retains between starts. */
 export interface KeptFacts {
   /** Named in errors: `DATA_DIR ./data`. */
   readonly place: string;
@@ -33,21 +33,19 @@ export interface KeptFacts {
   readonly hasLedger: boolean;
   readonly hasDemo: boolean;
   readonly hasMarkets: boolean;
-  /** Nothing was made here, and nobody was paid or has traded: the demo may still come. */
+  /** No market and no account: the demo may still be loaded. */
   readonly isUntouched: boolean;
-  /** Under which API keys were issued; undefined = there are none, or it is not known. */
+  /** Chain of the issued API keys; `undefined` = there are none, or it is unknown. */
   readonly chainId: number | undefined;
   /** Time of the newest batch in unix milliseconds. */
   readonly time: number;
 }
 
-/** Settings of a start, and which of them are set. */
 export interface GivenSettings {
   readonly config: Config;
   readonly set: ReadonlySet<string>;
 }
 
-/** Facts of tables that have recovered. */
 export function factsOf(t: Tables, place: string, chainId: number | undefined): KeptFacts {
   return {
     ...{ place, chainId },
@@ -60,12 +58,11 @@ export function factsOf(t: Tables, place: string, chainId: number | undefined): 
   };
 }
 
-/** The name of what keeps settings, for errors. */
+/** Returns the name of the directory or cluster, for errors. */
 export function placeOf({ cluster, dataDir }: Config): string {
   return cluster === undefined ? `DATA_DIR ${dataDir}` : `the cluster ${cluster.name}`;
 }
 
-/** Returns the mode of a node with settled settings. */
 export function modeOf({ catalogSyncUrl, cluster, mirrorUrl, play }: Config, t: Tables): NodeMode {
   return {
     ledger: ledgerIsOn(t),
@@ -87,7 +84,7 @@ function hasDemo(t: Tables): boolean {
 }
 
 /**
- * Returns the settings with what is kept in place of those that are not set.
+ * Returns the settings with retained values in place of those that are not set.
  * Throws SettingsRefused with the lines that start a node.
  * @param begins market time of a play, in unix milliseconds
  */
@@ -138,7 +135,7 @@ function contradictions(
   return found;
 }
 
-/** Returns the contradictions, the line that starts a node with these settings, and the one that starts what is kept. */
+/** Returns the contradictions, a line that starts a node with these settings, and one with the retained settings. */
 function refusal(given: GivenSettings, kept: KeptFacts, wrong: readonly Contradiction[]): string {
   const { config, set } = given;
   const settings = repeatable(config, set).filter(([name]) => name !== 'DATA_DIR');
@@ -171,11 +168,10 @@ function askedLine(
   return shellLine([['DATA_DIR', directory], ...ledger, ...settings]);
 }
 
-/** Default of DATA_DIR. */
 const DATA_DIR = './data';
 const TRIES = 100;
 
-/** A directory beside that of the settings which is not there. */
+/** Returns a path beside DATA_DIR that does not exist. */
 function freshDirectory({ dataDir, mirrorUrl, play }: Config): string {
   const name = mirrorUrl === '' && play === '' ? 'venue' : 'paper';
   const parent = dirname(dataDir);

@@ -1,5 +1,5 @@
 /**
- * What a node is started with, and what it is to its process once it runs.
+ * Options of a node, and the interface of a running one to its process.
  *
  * Thread: the I/O thread.
  */
@@ -12,33 +12,30 @@ import type { NodeMode } from '../routes/node-mode.ts';
 
 export interface NodeOptions {
   readonly config: Config;
-  /** Variables that are set: they must not contradict what DATA_DIR keeps; none by default. */
+  /** Variables that are set, which must not contradict those that DATA_DIR retains; none by default. */
   readonly set?: ReadonlySet<string>;
   readonly log: Log;
   /** The node cannot go on: the log failed, or the memory may be wrong. */
   readonly onFatal: (error: Error) => void;
-  /** Another worker file, for tests of what happens when one dies. */
+  /** Another worker file, for tests of the death of a worker. */
   readonly workerFile?: URL;
-  /** Gives up the start: what was opened is closed, and startNode rejects. */
+  /** Ends the start: what is open closes, and startNode rejects. */
   readonly signal?: AbortSignal;
 }
 
 export interface RunningNode {
   readonly port: number;
-  /** What it is at this moment. */
   mode(): NodeMode;
   /** False: the data directory cannot be written; reads are served, orders are refused. */
   readonly writable: boolean;
-  /** What it tells of itself at this moment. */
   facts(): NodeFacts;
-  /** Runs what a source did: levels, prints and fills. */
   readonly source: SourceSender;
-  /** Takes a clock that jumped for right: by how many milliseconds, or undefined where it has not. */
+  /** Accepts a clock that jumped. Returns the jump in milliseconds; `undefined` where there was none. */
   acceptClock(): number | undefined;
-  /** What its operator may read and change; undefined where nothing can be written. */
+  /** `undefined` where nothing can be written. */
   readonly operations: AdminOperations | undefined;
-  /** Resolves when it has to start again, because another node of its cluster leads. */
+  /** Resolves when the node has to start again, because another one leads. */
   readonly over: Promise<Error> | undefined;
-  /** Stops accepting, finishes what is in flight, writes an image, closes. */
+  /** Stops accepting, finishes what is in flight, writes a snapshot, closes. */
   close(): Promise<void>;
 }

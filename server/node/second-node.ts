@@ -1,6 +1,6 @@
 /**
- * The line that starts a node beside the one that has the ports or the directory: with the same settings, other ports
- * and, where it is taken, another directory.
+ * The line that starts a node beside one that has the ports or the directory: the same settings with free ports and,
+ * where it is taken, another directory.
  *
  * Thread: the I/O thread, at the end of a start that failed.
  */
@@ -11,15 +11,15 @@ import { portProblem } from '../http/listening.ts';
 import type { GivenSettings } from './retained-settings.ts';
 import { shellLine } from './start-line.ts';
 
-/** Between the ports of two nodes. */
+/** Distance between the ports of two nodes. */
 const APART = 100;
 const TRIES = 20;
 const PORT_MAX = 65_535;
 
 export async function lineBeside({ config, set }: GivenSettings): Promise<string> {
   const { adminHost, adminPort, dataDir, host, port } = config;
-  const own = new Set(['PORT', 'ADMIN_PORT', 'DATA_DIR']);
-  const others = repeatable(config, set).filter(([name]) => !own.has(name));
+  const replaced = new Set(['PORT', 'ADMIN_PORT', 'DATA_DIR']);
+  const others = repeatable(config, set).filter(([name]) => !replaced.has(name));
   const isFree = async (at: string, number: number): Promise<boolean> =>
     number === 0 || (number <= PORT_MAX && (await portProblem(at, number)) === undefined);
   const line = (ports: readonly [number, number], directory: string): string =>

@@ -1,10 +1,10 @@
 /**
- * The line of a shell that starts a node with settings, as the node of this process was started.
+ * The line of a shell that starts a node with given settings, in the form in which this process was started.
  *
  * Thread: the I/O thread, at the end of a start that failed.
  */
 
-/** Texts by variable; `undefined` = a secret, which is in the environment. */
+/** Texts by variable; `undefined` = a secret, which stays in the environment. */
 export type ShellSettings = readonly (readonly [variable: string, text: string | undefined])[];
 
 /** Flags of the program by variable. Every shell takes them; `npm start` takes variables alone. */
@@ -33,7 +33,6 @@ function scriptOf(event: string | undefined): string | undefined {
   return event === 'start:windows' ? 'npm run start:windows' : undefined;
 }
 
-/** Returns a text as one word of a shell. */
 function quoted(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -1,23 +1,19 @@
 /**
- * A start under way, and what it has opened: every phase gets the options of the node from it, and waits that
- * have an end.
+ * A start under way: the options of the node, waits with a deadline, and the list of what to close.
  *
  * Thread: the I/O thread.
  */
 import { withDeadline } from '../common/with-deadline.ts';
 import type { NodeOptions } from './running-node.ts';
 
-/** Longest wait for one thing at the end, and for the node's own first commands. */
+/** Longest wait for one step of a stop, and for internal commands of a start. */
 const WAIT_MS_MAX = 60_000;
-/** The same at the start, where a store may have to be read from a slow disk. */
+/** Longest wait for a store, which may be read from a slow disk. */
 export const OPEN_MS_MAX = 600_000;
-/** What is derived may have to be made again from all of the log, or from all fills. */
+/** Longest wait for projections, which may be made again from all of the log. */
 export const DERIVE_MS_MAX = 6 * 3_600_000;
 
-/**
- * What was started has to be started again: another node of its cluster took the lead from it meanwhile, or has given
- * it what DATA_DIR holds now.
- */
+/** The start has to begin again: another node took the lead, or DATA_DIR now holds a peer copy. */
 export class StartOver extends Error {
   constructor() {
     super('the start begins again');
@@ -38,13 +34,12 @@ export class Start {
     return withDeadline(promise, { what, msMax, log: (line) => this.options.log('info', line) });
   }
 
-  /** For what changes nothing, and may be left where it is. */
+  /** Waits for a step that changes nothing, and stops waiting at the signal. */
   waitOrStop<T>(what: string, promise: Promise<T>, msMax: number): Promise<T> {
     const { log, signal } = this.options;
     return withDeadline(promise, { what, msMax, log: (line) => log('info', line), signal });
   }
 
-  /** From here on the settings are these. */
   settle(config: NodeOptions['config']): void {
     this.options = { ...this.options, config };
   }
@@ -53,7 +48,7 @@ export class Start {
     this.isGivenUp = true;
   }
 
-  /** To be closed before all that was opened earlier. */
+  /** Adds what close() calls, the newest first. */
   onClose(close: () => void | Promise<void>): void {
     this.closers.push(close);
   }

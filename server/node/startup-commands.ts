@@ -1,10 +1,9 @@
 /**
- * What a start brings about before the port opens, as commands of the node's own: configuration
- * that changes results, the markets of the catalog, and on a first start the demo.
+ * Internal commands of a start, before the port opens: settings that change results, the markets of the catalog, and on
+ * a first start the demo.
  *
  * Thread: the I/O thread.
  */
-
 import { CommandBuffer, encodeConfigure } from '../../engine/commands.ts';
 import { SelfTrade } from '../../engine/context.ts';
 import { ledgerIsOn } from '../../engine/ledger/reads.ts';
@@ -13,12 +12,13 @@ import { engineSettings, lastBatch, marketCount } from '../../engine/reads.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import type { TokenRow } from '../../engine/tables/units.ts';
 import { type Catalog, readCatalog } from '../../storage/catalog/catalog-file.ts';
-import type { Separators } from '../auth/exchange-domains.ts';
+import { separatorsOf } from '../auth/exchange-domains.ts';
 import { CatalogService, type CatalogServiceOptions } from '../catalog/catalog-service.ts';
 import { writeCatalog } from '../catalog/snapshot.ts';
 import { keyOf, rowsNamed } from '../catalog/text-index.ts';
 import type { EpochSettings } from '../cluster/epoch-record.ts';
 import type { Config } from '../config/config.ts';
+import { domainsOf } from '../config/signing-domains.ts';
 import { appendDemoFunds, appendDemoOrders } from '../demo/demo-books.ts';
 import { demoCatalog } from '../demo/demo-catalog.ts';
 import { applyCommands } from '../orders/intake/internal-commands.ts';
@@ -31,7 +31,7 @@ const SELF_TRADE: Readonly<Record<Config['selfTrade'], number>> = {
   'cancel-both': SelfTrade.cancelBoth,
 };
 
-/** What the leader of a cluster begins its epoch with. */
+/** Returns the settings in the first record of an epoch of a cluster. */
 export function epochSettings(config: Config): EpochSettings {
   const { ledger, openOrdersPerAccount, walletsPerSigner } = config;
   return {
@@ -42,35 +42,33 @@ export function epochSettings(config: Config): EpochSettings {
   };
 }
 
-/**
- * Compares the environment with the state; a difference becomes a logged command. Whether there is a ledger
- * is said in the first batch alone.
- */
+/** Logs a command where settings differ from those of the engine. The first batch alone decides about the ledger. */
 export async function applyConfiguration(
   config: Config,
-  t: Tables,
+  tables: Tables,
   sequencer: Sequencer,
 ): Promise<void> {
   const selfTrade = SELF_TRADE[config.selfTrade];
   const { history } = config.capacities;
-  const now = engineSettings(t);
+  const now = engineSettings(tables);
   const isSame =
     now.selfTrade === selfTrade &&
     now.history === history &&
     now.openOrdersPerAccount === config.openOrdersPerAccount &&
     now.walletsPerSigner === config.walletsPerSigner &&
-    now.orderRowsMax === t.orderRows;
-  // The first batch of all says it in any case: the log must not depend on an environment.
-  if (isSame && lastBatch(t) !== 0) return;
+    now.orderRowsMax === tables.orderRows;
+  const isFirst = lastBatch(tables) === 0;
+  // The first batch has the settings in any case: the log must not depend on an environment.
+  if (isSame && !isFirst) return;
   const out = new CommandBuffer(16);
   const { openOrdersPerAccount, walletsPerSigner } = config;
-  const ledger = lastBatch(t) === 0 ? config.ledger : now.ledger;
+  const ledger = isFirst ? config.ledger : now.ledger;
   encodeConfigure(
     out,
     selfTrade,
     history,
     openOrdersPerAccount,
-    t.orderRows,
+    tables.orderRows,
     walletsPerSigner,
     ledger,
   );
@@ -79,19 +77,15 @@ export async function applyConfiguration(
     throw new Error(`the configuration was refused by rule ${reason}`);
 }
 
-/**
- * Opens the catalog; on the first start of a new directory it is the demo, unless one is there or is
- * mirrored from elsewhere.
- */
+/** Opens the catalog. On the first start of a new directory it is the demo, unless CATALOG_SYNC_URL names another one. */
 export async function openStartupCatalog(
   config: Config,
-  t: Tables,
-  separators: Separators,
+  tables: Tables,
   options: CatalogServiceOptions,
 ): Promise<CatalogService> {
   const wantsDemo = config.demo && config.catalogSyncUrl === '';
   const mayWrite = options.sequencer !== undefined && options.leads();
-  const isDemo = wantsDemo && mayWrite && marketCount(t) === 0;
+  const isDemo = wantsDemo && mayWrite && marketCount(tables) === 0;
   if (!isDemo) return CatalogService.open(options);
   const demo = readDemo();
   if (options.store.current() === undefined) {
@@ -104,14 +98,14 @@ export async function openStartupCatalog(
     if (rowsNamed(conditions, keyOf('number', first)).length === 0) return commands;
     // One batch with the registrations: a kill leaves both or neither.
     const out = new CommandBuffer();
-    if (ledgerIsOn(t)) appendDemoFunds(demo.markets, out);
+    if (ledgerIsOn(tables)) appendDemoFunds(demo.markets, out);
+    const separators = separatorsOf(domainsOf(config))[1];
     appendDemoOrders(demo.markets, 1 as TokenRow, separators, out);
     const batch = Int32Array.from([...commands[0]!, ...out.i32.subarray(0, out.words)]);
     return [batch, ...commands.slice(1)];
   });
 }
 
-/** The demo's catalog. */
 export function readDemo(): Catalog {
   const read = readCatalog(demoCatalog());
   if (!read.ok) throw new Error(`demo catalog: ${read.error}`);

@@ -1,7 +1,6 @@
 /**
- * What a node keeps: the log, images, and LMDB environments; opened for writing where a write really
- * reaches the disk, else read-only: a node on a full or read-only disk still serves what it has
- * (docs/protocol.md#retries).
+ * Stores of DATA_DIR: the log, snapshots, and LMDB environments. They open read-only where a write does not reach the
+ * disk: a node on a full or read-only disk still serves reads (docs/protocol.md#retries).
  *
  * Thread: the I/O thread.
  */
@@ -26,11 +25,11 @@ import { SnapshotFiles } from '../../storage/snapshot/snapshots.ts';
 export interface Stores {
   readonly log: Log;
   readonly snapshots: SnapshotFiles;
-  /** What the follower writes, to be read. */
+  /** Written by the projector, as `projections`. */
   readonly derived: DerivedTables;
-  /** Undefined where there are none, and none can be made. */
+  /** `undefined` where there are none, and none can be made. */
   readonly projections: Projections | undefined;
-  /** What notes of the log have led to. */
+  /** Control records. */
   readonly kept: ControlRecordStore;
   readonly catalog: CatalogStore;
   close(): Promise<void>;
@@ -43,7 +42,7 @@ export interface StoreOptions {
   readonly log: (line: string) => void;
 }
 
-/** `problem`: why the directory cannot be written; the stores are then read-only. */
+/** @returns problem: the reason why the stores are read-only */
 export async function openStores(
   storeOptions: StoreOptions,
 ): Promise<{ readonly stores: Stores; readonly problem: string | undefined }> {
@@ -66,7 +65,7 @@ export async function openStores(
   }
 }
 
-/** Opens all of it, or nothing; for writing only where writes go through. */
+/** Opens all stores, or none. */
 async function open(storeOptions: StoreOptions, readOnly: boolean): Promise<Stores> {
   const { dataDir } = storeOptions;
   const options = { durability: storeOptions.durability, readOnly };
@@ -94,7 +93,7 @@ async function open(storeOptions: StoreOptions, readOnly: boolean): Promise<Stor
     if (!readOnly) await kept.prove();
     const catalog = openCatalog(dataDir, options);
     opened.push(() => catalog.close());
-    // Last: it may throw away what is there.
+    // Last: this may delete projections of another version.
     const projections = openProjections(dataDir, options, storeOptions.log);
     opened.push(async () => projections?.close());
     return {
@@ -112,7 +111,7 @@ async function open(storeOptions: StoreOptions, readOnly: boolean): Promise<Stor
   }
 }
 
-/** Older versions kept the journal in LMDB: without it the exchange would begin empty, and say nothing. */
+/** Throws OtherFormat for the journal of an older version, without which the exchange would begin empty. */
 function refuseOlder(dataDir: string): void {
   if (!existsSync(join(dataDir, 'journal'))) return;
   throw new OtherFormat(

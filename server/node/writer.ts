@@ -1,21 +1,17 @@
 /**
- * What a node has that may write: workers, sequencer and follower, put together.
+ * The writer of a node: workers, sequencer and projector. While DATA_DIR cannot be written, refusing-writer.ts stands in
+ * its place.
  *
  * Thread: the I/O thread.
  */
-
-import { earliestDue } from '../../engine/due.ts';
 import { isResolving } from '../../engine/ledger/reads.ts';
-import { engineTime, firstKeptClosed, lastBatch } from '../../engine/reads.ts';
+import { firstKeptClosed, lastBatch } from '../../engine/reads.ts';
 import { BATCH_COMMANDS_MAX } from '../../engine/tables/capacities.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import { positionOf } from '../../storage/projection/derived.ts';
 import { type OrderSeparators, PUBLISHED_DOMAINS } from '../auth/exchange-domains.ts';
 import { walletFactories } from '../auth/wallet-factory.ts';
-import type { CatalogServiceOptions } from '../catalog/catalog-service.ts';
-import type { Member } from '../cluster/member.ts';
 import type { Commits } from '../common/commits.ts';
-import { aheadOf, aheadText } from '../common/guarded-clock.ts';
 import type { NodeClock } from '../common/node-clock.ts';
 import { domainsOf } from '../config/signing-domains.ts';
 import { cancelAllOf } from '../orders/cancel/cancels.ts';
@@ -23,7 +19,7 @@ import { Heartbeats, type WatchStore } from '../orders/cancel/heartbeats.ts';
 import { SequenceLockReader } from '../orders/exchange-memory/sequence-lock-reader.ts';
 import { allocateSlots, type SlotMemory } from '../orders/exchange-memory/slots.ts';
 import type { AppliedSequence } from '../orders/intake/applied-sequence.ts';
-import { applyCommands, type SourceSender, sourceOf } from '../orders/intake/internal-commands.ts';
+import { type SourceSender, sourceOf } from '../orders/intake/internal-commands.ts';
 import type { OrderIntake } from '../orders/intake/order-intake.ts';
 import { OrderMetrics } from '../orders/intake/order-metrics.ts';
 import type { Pause } from '../orders/intake/pauses.ts';
@@ -36,107 +32,108 @@ import type { WorkerSetup } from '../orders/worker/worker.ts';
 import { ordersBodyMax } from '../routes/node-info.ts';
 import { LedgerCommands } from '../wallet/ledger-commands.ts';
 import { ResolutionLoop } from '../wallet/resolution-loop.ts';
+import type { Authority, WriterControls } from './authority.ts';
 import { type ProjectorProgress, ProjectorService } from './projector-service.ts';
-import { factsOf, placeOf, settleSettings } from './retained-settings.ts';
 import { DERIVE_MS_MAX, type Start } from './start.ts';
-import { applyConfiguration, epochSettings } from './startup-commands.ts';
 import type { Stores } from './stores.ts';
 
-interface WriterOptions {
+export interface WriterOptions {
   readonly start: Start;
   readonly stores: Stores;
   /** Recovered; from here on the workers write them. */
   readonly tables: Tables;
-  /** Resolves once they have been audited: nothing writes them before. */
+  /** Resolves once the tables are audited: nothing writes them before. */
   readonly sound: Promise<void>;
   readonly separators: OrderSeparators;
-  /** Orders pause while it is in doubt. */
   readonly clock: NodeClock;
-  /** Of BannedAddresses. */
+  readonly authority: Authority;
+  /** Memory of BannedAddresses. */
   readonly banned: SharedArrayBuffer;
-  /** Undefined without CLUSTER. */
-  readonly cluster: Member | undefined;
   /** Called with each batch that changed the engine, once it is durable. */
-  readonly onFlushed: (batch: AppliedBatch) => void;
+  readonly onCommitted: (batch: AppliedBatch) => void;
 }
 
 const MS = 1_000;
-/** Longest wait for the image at the end. */
+/** Longest wait for the snapshot at the end. */
 const SNAPSHOT_MS_MAX = 900_000;
 
 export interface Writer {
-  /** What the catalog registers its markets with; undefined where nothing can be changed. */
-  readonly sequencer: CatalogServiceOptions['sequencer'];
-  /** Commands of the ledger are sent by it; undefined where nothing can be changed. */
+  /** `undefined` where nothing can be written, as `ledger`. */
+  readonly sequencer: Sequencer | undefined;
   readonly ledger: LedgerCommands | undefined;
-  /** Runs levels, prints and fills of a source as one batch, which is durable when it resolves. */
+  /** Applies price levels, trade prints and fills of a source as one batch, which is durable when it resolves. */
   readonly source: SourceSender;
-  /** Requests of clients come to the sequencer through these. */
+  /** Intake of the requests of clients. */
   readonly lines: OrderIntake;
-  /** Undefined where there is no admin listener to tell of them. */
+  /** `undefined` when metrics are off. */
   readonly meters: OrderMetrics | undefined;
   readonly seqlock: SequenceLockReader;
   /** The newest batch that is durable. */
   readonly applied: AppliedSequence;
-  /** Requests that wait. */
+  /** Number of requests that wait. */
   waiting(): number;
-  /** Why this node is not ready, the rules of docs/protocol.md#readiness; none = it is. */
+  /** Reasons why this node is not ready (docs/protocol.md#readiness). */
   pauses(): readonly Pause[];
-  /** Pauses the venue, or resumes it with undefined. @param reason as the operator gives it */
+  /** Pauses the exchange; `undefined` resumes it. */
   pauseVenue(reason: string | undefined): void;
-  /** Resolves once what is durable now is derived, or that takes too long. */
+  /** Resolves once what is durable now is projected, or after a bounded wait. */
   derived(): Promise<void>;
-  /** How far what is derived is behind the log; undefined where nothing is derived. */
+  /** `undefined` where nothing is projected. */
   progress(): ProjectorProgress | undefined;
-  /** Calls back once the batches that now run are done; only who found one running may call it. */
+  /** Calls back once the running batches are done. Requires that a batch runs. */
   whenBatchesDone(callback: () => void): void;
-  /** Undefined where what is applied may be read before it is in the log: without CLUSTER. */
+  /** `undefined` without CLUSTER: then a read may show a batch before it is in the log. */
   readonly commits: Commits | undefined;
-  /** Watches the wallets that wanted to be watched, from now on. */
+  /** Starts the heartbeat timeouts of all wallets that are watched. */
   openHeartbeats(watches: WatchStore): Pick<Heartbeats, 'beat' | 'stop'>;
-  /** Resolves once what is due by now is done: orders have expired, markets have ended, payouts have begun. */
+  /** Resolves once what is due by now is applied: expired orders, ended markets, payouts. */
   expireDue(): Promise<void>;
-  /** Resolves when every worker has loaded: until then an order waits longer than others. */
+  /** Resolves when every worker has loaded. */
   ready(): Promise<void>;
-  /** Has the follower begin, where it has not: once nothing of the start waits for a processor any more. */
+  /** Starts the projector unless it runs: once nothing of the start waits for a processor. */
   follow(): void;
-  /** Finishes what is in flight, and has all of it derived and in an image. */
+  /** Finishes what is in flight, projects it and writes a snapshot. */
   close(): Promise<void>;
 }
 
-/** What the configuration changes is in place when it resolves. */
-export async function startWriter(o: WriterOptions): Promise<Writer> {
-  const parts = connect(o);
+export async function startWriter(options: WriterOptions): Promise<Writer> {
+  const parts = connect(options);
   try {
-    await begin(o, parts);
+    await begin(options, parts);
   } catch (error) {
-    await closeParts(o, parts).catch((second: Error) =>
-      o.start.options.log('warn', second.message),
-    );
+    const { log } = options.start.options;
+    await closeParts(options, parts).catch((second: Error) => log('warn', second.message));
     throw error;
   }
-  return writerOf(o, parts);
+  return writerOf(options, parts);
 }
 
-type WriterParts = ReturnType<typeof connect>;
+interface WriterParts extends WriterControls {
+  readonly meters: OrderMetrics | undefined;
+  readonly pool: ReturnType<typeof openPool>;
+  readonly seqlock: SequenceLockReader;
+  readonly commits: Commits | undefined;
+  readonly resolutions: ResolutionLoop;
+}
 
-/** The parts refer to each other. */
-function connect(o: WriterOptions) {
-  const { clock, cluster, start, stores, tables } = o;
+/** Creates the parts. Sequencer and projector refer to each other. */
+function connect(options: WriterOptions): WriterParts {
+  const { authority, onCommitted, start, stores, tables } = options;
   const { config, log, onFatal, workerFile } = start.options;
+  const warn = (line: string): void => log('warn', line);
   const slots = allocateSlots(
     2 * config.workers,
     ordersBodyMax(config.maxBatchOrders),
     BATCH_COMMANDS_MAX,
     config.resultCodes,
   );
-  const setup = workerSetup(o, slots);
+  const setup = workerSetup(options, slots);
   const meters = setup.measures ? new OrderMetrics() : undefined;
   const pool = openPool({
     ...(workerFile === undefined ? {} : { file: workerFile }),
     workers: config.workers,
     setup,
-    report: (error) => log('warn', `a worker died: ${String(error)}`),
+    report: (error) => warn(`a worker died: ${String(error)}`),
   });
   const sequencer: Sequencer = new Sequencer({
     tables,
@@ -146,40 +143,36 @@ function connect(o: WriterOptions) {
     workers: config.workers,
     prefetch: config.workers,
     queueMax: config.engineQueue,
-    now: cluster?.clockOf(tables) ?? clock.now,
-    closedPersisted: () => follower.finished(),
+    now: authority.batchClock(tables),
+    closedPersisted: () => projector.finished(),
     onFlushed: (batch) => {
-      o.onFlushed(batch);
-      // A batch may have begun payouts that were due; another node's are its own to finish.
-      if (isResolving(tables) && cluster?.leads() !== false) resolutions.wake();
-      // In a cluster it may not be in the files yet.
-      follower.reach(Math.min(batch.sequence, stores.log.last));
+      onCommitted(batch);
+      // Payouts that another node began are its own to finish.
+      if (isResolving(tables) && authority.leads()) resolutions.wake();
+      // In a cluster the batch may not be in the files yet.
+      projector.reach(Math.min(batch.sequence, stores.log.last));
     },
     onFatal: (error) => {
-      if (cluster?.takesFailure(error) !== true) onFatal(error);
+      if (!authority.takesFailure(error)) onFatal(error);
     },
-    warn: (line) => log('warn', line),
+    warn,
     meters,
   });
-  const room = new WriteGate(sequencer, log);
-  const follower = followerOf(o, sequencer, room);
-  if (cluster !== undefined) cluster.log.onStored = (sequence) => follower.reach(sequence);
-  // The time of a cluster does not depend on the clock of a machine.
-  else
-    clock.onDoubt = (problem) => {
-      room.report('clock', problem);
-      const aheadMs = aheadOf(engineTime(tables), clock.now());
-      if (problem === undefined && aheadMs > 0) log('warn', aheadText(aheadMs));
-    };
-  const commits = cluster && sequencer;
+  const gate = new WriteGate(sequencer, log);
+  const projector = openProjector(options, sequencer, gate);
+  const commits = authority.member && sequencer;
   const seqlock = new SequenceLockReader(
     slots.control,
     (callback) => sequencer.whenBatchesDone(callback),
     commits,
   );
-  const warn = (line: string): void => log('warn', line);
   const resolutions = new ResolutionLoop({ tables, seqlock, sequencer, log: warn });
-  return { slots, meters, pool, sequencer, room, follower, seqlock, commits, resolutions };
+  const parts = {
+    ...{ tables, sequencer, gate, projector },
+    ...{ meters, pool, seqlock, commits, resolutions },
+  };
+  authority.connect(parts);
+  return parts;
 }
 
 function workerSetup(
@@ -209,51 +202,31 @@ function workerSetup(
   };
 }
 
-/** Once the tables are audited: ids that memory has forgotten are known, and the configuration is in place. */
-async function begin(o: WriterOptions, parts: WriterParts): Promise<void> {
-  const { follower, resolutions, room, sequencer } = parts;
-  const { clock, cluster, start, tables } = o;
-  const { config, signal } = start.options;
-  await start.waitOrStop('the audit of what was recovered', o.sound, DERIVE_MS_MAX);
-  if (cluster === undefined && clock.problem() !== undefined) room.report('clock', clock.problem());
-  // Where another node leads nothing is applied but its records.
-  if (cluster !== undefined) sequencer.follow(true);
+/** Opens the way for batches, once the tables are audited and the ids that memory has forgotten can be found. */
+async function begin(options: WriterOptions, parts: WriterParts): Promise<void> {
+  const { projector, resolutions, sequencer, tables } = parts;
+  const { authority, sound, start } = options;
+  const { signal } = start.options;
+  await start.waitOrStop('the audit of what was recovered', sound, DERIVE_MS_MAX);
+  authority.prepare(parts);
   // Orders may have expired meanwhile: the audit would see them leave.
   sequencer.begin();
-  // Ids that memory has forgotten are recognised by what is derived.
   const forgotten = firstKeptClosed(tables);
-  if (follower.finished() < forgotten) follower.start();
-  const known = follower.derived(forgotten, signal);
+  if (projector.finished() < forgotten) projector.start();
+  const known = projector.derived(forgotten, signal);
   await start.wait('derived/, which is made again from the log', known, DERIVE_MS_MAX);
   signal?.throwIfAborted();
-  if (cluster === undefined) {
-    const settled = applyConfiguration(config, tables, sequencer);
-    await start.wait('the workers to take the configuration', settled);
-    resolutions.wake();
-  } else {
-    follower.start();
-    const calls = {
-      onProblem: (problem: string | undefined) => room.report('etcd', problem),
-      onFatal: (error: Error) => sequencer.stop(error),
-    };
-    const own = { pauses: () => room.pauses(), wall: clock.wall };
-    cluster.join(tables, sequencer, epochSettings(config), calls, own);
-    cluster.whenLeading(() => resolutions.wake());
-    await start.wait('somebody to lead the cluster', cluster.settled(signal));
-  }
-  // The first record of a cluster may have come meanwhile.
-  const { set = new Set() } = start.options;
-  if (cluster !== undefined)
-    start.settle(settleSettings({ config, set }, factsOf(tables, placeOf(config), undefined)));
+  await authority.begin(parts);
+  await authority.whenLeading(() => resolutions.wake());
 }
 
-function writerOf(o: WriterOptions, parts: WriterParts): Writer {
-  const { cluster, start, stores, tables } = o;
-  const { config, log } = start.options;
-  const { follower, meters, pool, resolutions, room, seqlock, sequencer } = parts;
-  const own = new WalletQueue(sequencer, config.engineQueue, config.resultCodes);
-  const lines = cluster?.taker(own) ?? own;
-  const whenBatchesDone = (callback: () => void): void => sequencer.whenBatchesDone(callback);
+function writerOf(options: WriterOptions, parts: WriterParts): Writer {
+  const { authority, start, stores } = options;
+  const { config } = start.options;
+  const { gate, meters, pool, projector, resolutions, seqlock, sequencer, tables } = parts;
+  const lines = authority.intake(
+    new WalletQueue(sequencer, config.engineQueue, config.resultCodes),
+  );
   return {
     sequencer,
     ledger: new LedgerCommands({
@@ -266,45 +239,40 @@ function writerOf(o: WriterOptions, parts: WriterParts): Writer {
     seqlock,
     applied: sequencer.applied,
     waiting: () => sequencer.waiting() + lines.waiting,
-    pauses: () => [...room.pauses(), ...(cluster?.pauses() ?? [])],
-    pauseVenue: (reason) => room.report('operator', reason),
-    derived: () => follower.reached(stores.log.last),
-    progress: () => follower.progress(),
-    whenBatchesDone,
+    pauses: () => [...gate.pauses(), ...authority.pauses()],
+    pauseVenue: (reason) => gate.report('operator', reason),
+    derived: () => projector.reached(stores.log.last),
+    progress: () => projector.progress(),
+    whenBatchesDone: (callback) => sequencer.whenBatchesDone(callback),
     commits: parts.commits,
-    openHeartbeats: (watches) => {
-      const open = (): Heartbeats =>
-        new Heartbeats({
-          store: watches,
-          periodMs: config.heartbeatSeconds * MS,
-          cancelAll: (address) => cancelAllOf(sequencer, address),
-          log: (line) => log('info', line),
-        });
-      return cluster === undefined ? open() : heartbeatsOf(cluster, open);
-    },
-    async expireDue() {
-      if (cluster !== undefined) return;
-      const earliest = earliestDue(tables);
-      if (earliest === 0 || earliest > o.clock.now()) return;
-      const due = applyCommands(sequencer, new Int32Array(0));
-      await start.wait('what was due while the node was down', due);
-    },
+    openHeartbeats: (watches) => openHeartbeats(options, sequencer, watches),
+    expireDue: () => authority.expireDue(parts),
     ready: () => pool.loaded(),
-    follow: () => follower.start(),
+    follow: () => projector.start(),
     close() {
-      follower.start();
-      return closeParts(o, parts);
+      projector.start();
+      return closeParts(options, parts);
     },
   };
 }
 
-/** Only the leader watches, and everybody has a whole period from the moment at which it leads. */
-function heartbeatsOf(cluster: Member, open: () => Heartbeats): Pick<Heartbeats, 'beat' | 'stop'> {
+/** Only the node that leads watches. Each wallet has a whole period from the beginning of the lead. */
+function openHeartbeats(
+  { authority, start }: WriterOptions,
+  sequencer: Sequencer,
+  watches: WatchStore,
+): Pick<Heartbeats, 'beat' | 'stop'> {
+  const { config, log } = start.options;
   let heartbeats: Heartbeats | undefined;
-  cluster.whenLeading(() => {
-    heartbeats = open();
+  void authority.whenLeading(() => {
+    heartbeats = new Heartbeats({
+      store: watches,
+      periodMs: config.heartbeatSeconds * MS,
+      cancelAll: (address) => cancelAllOf(sequencer, address),
+      log: (line) => log('info', line),
+    });
   });
-  cluster.whenFollowing(() => {
+  authority.whenFollowing(() => {
     heartbeats?.stop();
     heartbeats = undefined;
   });
@@ -315,31 +283,30 @@ function heartbeatsOf(cluster: Member, open: () => Heartbeats): Pick<Heartbeats,
 }
 
 async function closeParts(
-  { cluster, start }: WriterOptions,
-  { follower, pool, resolutions, sequencer }: WriterParts,
+  { authority, start }: WriterOptions,
+  { pool, projector, resolutions, sequencer }: WriterParts,
 ): Promise<void> {
-  await start.wait('the cluster to be quiet', Promise.resolve(cluster?.stopFollowing()));
+  await start.wait('the cluster to be quiet', authority.stopFollowing());
   await start.wait('a step of a resolution', resolutions.close());
   await start.wait('requests that are under way', sequencer.drain());
-  await start.wait('the cluster to know', Promise.resolve(cluster?.leave()));
-  await start.wait('the follower to end, with an image', follower.close(), SNAPSHOT_MS_MAX);
+  await start.wait('the cluster to know', authority.leave());
+  await start.wait('the projector to end, with a snapshot', projector.close(), SNAPSHOT_MS_MAX);
   await start.wait('the workers to end', pool.close());
 }
 
-function followerOf(
+function openProjector(
   { clock, start, stores, tables }: WriterOptions,
   sequencer: Sequencer,
-  room: WriteGate,
+  gate: WriteGate,
 ): ProjectorService {
   const { config, log } = start.options;
   const { capacities, dataDir, durability, imageBatches, imageSeconds } = config;
-  const logFirst = stores.log.first;
-  const damagedSnapshots = stores.snapshots.passedOver();
-  stores.log.onRoom = (problem) => room.report('log', problem);
+  stores.log.onRoom = (problem) => gate.report('log', problem);
   return new ProjectorService({
     setup: {
       ...{ capacities, dataDir, durability, imageBatches, imageSeconds },
-      ...{ logFirst, damagedSnapshots },
+      logFirst: stores.log.first,
+      damagedSnapshots: stores.snapshots.passedOver(),
     },
     position: positionOf(stores.derived),
     durable: lastBatch(tables),
@@ -347,7 +314,7 @@ function followerOf(
       if (config.journalKeep === 'all') return;
       stores.log.trim(older).catch((error: unknown) => log('warn', `log: ${String(error)}`));
     },
-    onProblem: (problem) => room.report('follower', problem),
+    onProblem: (problem) => gate.report('follower', problem),
     now: clock.now,
     onFatal: (error) => sequencer.stop(error),
     log,

@@ -48,14 +48,9 @@ export class DelayedQueues implements OrderIntake {
     });
   }
 
-<<<<<<< HEAD
   /** The rest of a request that has arrived. */
   resume(request: Request): void {
     this.lines.resume(request);
-=======
-  goOn(request: Request): void {
-    this.lines.goOn(request);
->>>>>>> h-data
   }
 }
 

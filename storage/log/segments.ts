@@ -32,6 +32,8 @@ export interface Segment {
 
 /** Zeros are written in pieces, so that a record never waits behind a large write. */
 const PIECE_BYTES = 1 << 18;
+/** Bytes of one write of zeros. Later each record dirties a folio of the page cache, which is as large as that write was. */
+const WRITE_BYTES = 1 << 14;
 const NAME = /^(\d{8})\.segment$/;
 const UNFINISHED = /\.segment\.tmp$/;
 
@@ -129,12 +131,14 @@ export async function fillZeros(
   start: number,
   end: number,
 ): Promise<void> {
-  const zeros = Buffer.alloc(Math.min(PIECE_BYTES, end - start));
-  for (let at = start; at < end; ) {
+  const zeros = Buffer.alloc(Math.min(WRITE_BYTES, end - start));
+  for (let at = start, synced = start; at < end; ) {
     const length = Math.min(zeros.length, end - at);
     const { bytesWritten } = await file.write(zeros, 0, length, at);
-    await file.datasync();
     at += bytesWritten;
+    if (at - synced < PIECE_BYTES && at < end) continue;
+    await file.datasync();
+    synced = at;
   }
   await file.sync();
 }

@@ -38,7 +38,7 @@ test('each row can be set alone, in either direction', () => {
   }
 });
 
-test('orders are best signed in version 1, unless only the other one is taken', () => {
+test('orders are signed in version 1 unless the node takes the other one alone', () => {
   for (const [ORDER_VERSION, version] of [
     ['1', 1],
     ['both', 1],

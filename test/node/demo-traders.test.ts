@@ -1,6 +1,6 @@
 /**
- * The traders of the demo: prices move and stay consistent, who quotes is filled, nobody else's rate limits are
- * used, and a catalog that is not the demo is left alone.
+ * The traders of the demo: prices move and stay consistent, visitors' quotes are filled, rate limits of others stay
+ * unused, and a catalog that is not the demo is left alone.
  */
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -27,7 +27,7 @@ const exclusive = EventChances.all(markets).filter(({ books }) =>
   books.some(({ market }) => market.negRisk || market.tokenIds.length > 2),
 );
 
-test('chances wander, and stay consistent within their event', () => {
+test('chances wander and stay consistent within their event', () => {
   const seed = freshSeed();
   const random = seededRandom(seed);
   const again = seededRandom(seed);
@@ -76,7 +76,7 @@ async function trades(node: TestNode, more: number): Promise<void> {
   });
 }
 
-test('a node with the demo trades from its first minute on, and stops well', async () => {
+test('a node with the demo trades from its first minute on and stops without an error', async () => {
   const node = await TestNode.start(temporaryDirectory(), TRADED);
   const tokens = markets.map(({ tokenIds }) => tokenIds[0]!);
   const before = (await books(node, tokens)).map(middle);
@@ -119,15 +119,16 @@ test('a node with the demo trades from its first minute on, and stops well', asy
   assert.doesNotMatch(node.log, /demo traders rest/);
 });
 
-test('they use rate limits of their own, and not those of who else is on this machine', async () => {
-  const limits = { RATE_LIMITS: 'on', RATE_LIMITS_OVERRIDES: 'books=20/86400' };
+test('the traders use rate limits of their own, not those of other clients on the machine', async () => {
+  const requests = 3;
+  const limits = { RATE_LIMITS: 'on', RATE_LIMITS_OVERRIDES: `books=${requests}/86400` };
   const node = await TestNode.start(temporaryDirectory(), { ...TRADED, ...limits });
   await until(() => /demo traders rest: POST \/books answered 429/.test(node.log), 180_000);
-  for (let i = 0; i < 20; i++) await books(node, [markets[0]!.tokenIds[0]!]);
+  for (let i = 0; i < requests; i++) await books(node, [markets[0]!.tokenIds[0]!]);
   await node.stop();
 });
 
-test('a catalog that is not the demo is left alone, at the start and later; orders are of the version that is taken', async () => {
+test('the traders leave a catalog alone that is not the demo, and sign orders of the version that the node takes', async () => {
   const dataDir = temporaryDirectory();
   await withMarkets(dataDir, [{ id: 1 }]);
   const node = await TestNode.start(dataDir, TRADED);

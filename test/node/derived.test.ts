@@ -63,7 +63,7 @@ async function trade(count: number): Promise<void> {
   assert.equal((await bob.postText(node, bodyOf(purchases))).status, 200);
 }
 
-test('a fill is in LMDB soon after its answer', async () => {
+test('a fill is in LMDB soon after the answer to its order', async () => {
   await trade(20);
   await until(async () => (await derivedFills()) >= 20);
   assert.equal(await derivedFills(), 20);
@@ -80,7 +80,7 @@ async function status(): Promise<Status> {
   return (await get(node, '/status')).json as Status;
 }
 
-test('how far log, follower and images are is told', async () => {
+test('a node reports the positions of log, projector and snapshots', async () => {
   const before = await status();
   const loads = Array.from({ length: 8 }, () => trade(5));
   for (let i = 0; i < 20; i++) {
@@ -99,7 +99,7 @@ test('how far log, follower and images are is told', async () => {
   assert(image.age_seconds < 60);
 });
 
-test('killed in the middle of transactions, segments and images, it derives without a gap', async () => {
+test('a node projects without a gap after kills in transactions, segments and snapshots', async () => {
   for (let round = 0; round < (SHORT ? 1 : 3); round++) {
     const load = async (): Promise<void> => {
       for (;;) await trade(5);
@@ -116,7 +116,7 @@ test('killed in the middle of transactions, segments and images, it derives with
   }
 });
 
-test('LMDB that was deleted is made again from log and images, with what nobody has named', {
+test('deleted LMDB data is made again from log and snapshots', {
   skip: SHORT,
 }, async () => {
   const before = await trades();

@@ -36,7 +36,7 @@ function fill(free: number): void {
   appendFileSync(join(disk, 'filler'), Buffer.alloc(Math.max(0, bavail * bsize - free), 1));
 }
 
-test('a disk that fills up under load', { skip }, async (t) => {
+test('a node goes on when its disk fills up under load', { skip }, async (t) => {
   const markets = await withMarkets(disk, [{ id: 1 }]);
   const [market] = markets;
   assert(market);
@@ -89,7 +89,7 @@ test('a disk that fills up under load', { skip }, async (t) => {
     await node.end('SIGKILL');
   });
 
-  await t.test('started on the full disk, it serves reads and refuses orders', async () => {
+  await t.test('a node that starts on a full disk serves reads and refuses orders', async () => {
     fill(0);
     node = await TestNode.start(disk, IMAGES);
     assert.match(node.log, /warn DATA_DIR .* cannot be written: .*; reads only, trying again/);

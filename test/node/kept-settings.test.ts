@@ -138,12 +138,12 @@ const CASES: readonly {
   },
 ];
 
-test('a setting that contradicts what is there is refused, with lines that start a node', () => {
+test('a setting that contradicts the directory is refused with lines that start a node', () => {
   for (const { env, facts, flags, lines } of CASES)
     assert.deepEqual(settled(env, facts, flags), lines);
 });
 
-test('as npm started it, the line has variables alone', (t) => {
+test('the line has variables alone when npm started the node', (t) => {
   const { npm_lifecycle_event: event } = process.env;
   t.after(() => {
     if (event === undefined) delete process.env.npm_lifecycle_event;
@@ -177,7 +177,7 @@ test('in a cluster the mode is that of the cluster, and no other directory helps
   assert.deepEqual(others, []);
 });
 
-test('a setting that is not set takes what is there, and one that agrees is taken', () => {
+test('an unset setting takes the retained value, and an equal one is accepted', () => {
   const facts = { hasLedger: true, hasDemo: true, chainId: 5 };
   for (const env of [{}, { LEDGER: 'on', DEMO: 'on', CHAIN_ID: '5', FAUCET: '10' }]) {
     const config = settled(env, facts);
@@ -190,7 +190,7 @@ test('a setting that is not set takes what is there, and one that agrees is take
   assert(!Array.isArray(play), 'it begins after the newest batch');
 });
 
-test('the demo comes to a directory in which nothing was done, unless its start says no', () => {
+test('the demo is loaded into an untouched directory unless DEMO is off', () => {
   const nothing = { hasMarkets: false, isUntouched: true };
   const demoOf = (env: Settings, facts: Partial<KeptFacts>): unknown => {
     const config = settled(env, facts);

@@ -59,7 +59,7 @@ async function view(): Promise<unknown> {
 
 /** The batch of the image that the node began with, and the batches that it replayed after it. */
 function recovered(): { readonly snapshot: number; readonly batches: number } {
-  const found = /recovered image of batch (\d+), (\d+) batches after it/.exec(node.log);
+  const found = /recovered snapshot of batch (\d+), (\d+) batches after it/.exec(node.log);
   assert(found !== null, node.log);
   return { snapshot: Number(found[1]), batches: Number(found[2]) };
 }
@@ -106,7 +106,7 @@ test('a second process on the same directory or the same port ends with a clear 
   assert.equal((await get(node, '/time')).status, 200, 'the first one does not mind');
 });
 
-test('the line that a second node is told starts one beside the first', async () => {
+test('the advised line starts a second node beside the first', async () => {
   const told = async (): Promise<string> => {
     const { log } = await TestNode.refuse(dataDir, { PORT: String(node.port) });
     const line = /start a node beside it: .*prediction-market-node (start .*)$/m.exec(log)?.[1];
@@ -140,7 +140,7 @@ test('the line that a second node is told starts one beside the first', async ()
   assert.match(log, new RegExp(`--data-dir ${elsewhere}$`, 'm'), 'its own directory is free');
 });
 
-test('a start ends with where to look and how to stop, and prints what is not the default', async () => {
+test('a start prints addresses, the way to stop, and settings that are not the default', async () => {
   const adminPort = await freePort();
   const place = temporaryDirectory();
   const settings = { ADMIN_PORT: String(adminPort), HOST: '0.0.0.0' };
@@ -163,7 +163,7 @@ test('a start ends with where to look and how to stop, and prints what is not th
   assert.match(port.log, /cannot listen on .* \(ADMIN_HOST, ADMIN_PORT\): another process listens/);
 });
 
-test('SIGTERM in the middle of requests ends with 0, an image, and every answer kept', async () => {
+test('SIGTERM in the middle of requests ends with 0, a snapshot, and every answer retained', async () => {
   await trade();
   const orders = Array.from({ length: 12 }, (_, i) =>
     alice.sign({ market, side: 'BUY', ticks: 10 + i, shares: 5 }),
@@ -188,7 +188,7 @@ test('SIGTERM in the middle of requests ends with 0, an image, and every answer 
   for (const price of taken) assert(prices.includes(price), `${price} was answered`);
 });
 
-test('SIGINT ends as well; where its image is damaged, the older one and the log show the same', async () => {
+test('SIGINT ends a node, and the older snapshot with the log replaces a damaged one', async () => {
   const { snapshot } = recovered();
   await trade();
   const before = await view();
@@ -262,7 +262,7 @@ test('a gap or a flipped byte in the log stops the start, names the batch, and c
   assert.match(node.log, new RegExp(`batches after it: batch ${missing - 1}, `));
 });
 
-test('a stop right after a recovery writes an image of what was replayed', async () => {
+test('a stop right after a recovery writes a snapshot of the replayed batches', async () => {
   before = await view();
   const { snapshot, batches } = recovered();
   assert(batches > 0, 'the log was cut after the image');
@@ -271,7 +271,7 @@ test('a stop right after a recovery writes an image of what was replayed', async
   assert.equal(Number.parseInt(newest, 10), snapshot + batches);
 });
 
-test('a data file that lacks its end is named; what follows from the log is derived again', async () => {
+test('a data file without its end is named, and projections are made again', async () => {
   const cut = (name: string): void => {
     const file = join(dataDir, name, 'data.mdb');
     truncateSync(file, statSync(file).size - 1);

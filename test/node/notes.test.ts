@@ -85,12 +85,12 @@ test('keys, a revocation, a ban, a pause and a watch survive a kill right after 
   assert.equal(watched.length, 1);
 });
 
-test('where keys/ is gone all of it comes back from the log', async () => {
+test('control records come back from the log when keys/ is gone', async () => {
   remove('keys');
   assert.match(await holds(), /warn keys\/ is new: made again from batches 1 to \d+$/m);
 });
 
-test('with keys/ and node.key gone no key comes back, and what an operator decided does', async () => {
+test('decisions of operators come back without keys/ and node.key, and no API key does', async () => {
   const copy = temporaryDirectory();
   cpSync(dataDir, copy, { recursive: true });
   for (const name of ['keys', 'node.key']) rmSync(join(copy, name), { recursive: true });
@@ -119,7 +119,7 @@ test('a copy of keys/ that is ahead of the log, or of another log, is refused by
   assert.match(ahead.log, /ends with batch \d+, but keys\/ holds batch 10000/);
 });
 
-test('what an older version kept in keys/ is taken over once, and goes on from there', async () => {
+test('keys/ of an older version is taken over once', async () => {
   // As that version left it: rows, no position, and its own proof of a write.
   const root = openEnvironment({ path: join(dataDir, 'keys'), durability: 'flushed' });
   const meta = openTable(root, 'meta');
@@ -140,7 +140,7 @@ test('what an older version kept in keys/ is taken over once, and goes on from t
   assert.doesNotMatch(await holds(), /keys\//);
 });
 
-test('the log says which generation of the catalog is in use, once for each', async () => {
+test('the log names each catalog generation in use once', async () => {
   const inUse = async (): Promise<[recorded: unknown, stored: string | undefined]> => {
     const node = await TestNode.start(dataDir);
     await node.stop();
@@ -166,7 +166,7 @@ test('the log says which generation of the catalog is in use, once for each', as
   assert.deepEqual(await inUse(), [second, other]);
 });
 
-test('a command on the stopped directory is a batch of the log, and verification finds all as it should be', async () => {
+test('a command on a stopped directory is a batch of the log, and verification finds no fault', async () => {
   const before = wholeEnd(logDirectory(dataDir))!.last;
   const wallet = traders[1]!.address;
   assert.equal((await cli(dataDir, ['wallet', 'unban', wallet])).code, 0);
@@ -187,7 +187,7 @@ test('a command on the stopped directory is a batch of the log, and verification
   assert.match(wrong.stdout, /^damaged keys +its row of key .* is another than the log leads to$/m);
 });
 
-test('a kill at any time leaves every key that was answered, and no revocation that was is lost', async () => {
+test('a kill at any time loses no answered key and no answered revocation', async () => {
   const seed = freshSeed();
   const random = new Random(seed);
   const place = temporaryDirectory();

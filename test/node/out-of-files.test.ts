@@ -36,7 +36,7 @@ function segmentsOf({ dataDir }: TestNode): number {
   return readdirSync(join(dataDir, 'log')).filter((name) => name.endsWith('.segment')).length;
 }
 
-test('idle connections that use up all files do not end the node', { skip }, async (t) => {
+test('a node goes on when idle connections use up all files', { skip }, async (t) => {
   // On a disk: in memory the log prepares its next segment before the files are used up.
   const dataDir = temporaryDirectory('/var/tmp');
   const [market] = await withMarkets(dataDir, [{ id: 1 }]);
@@ -94,7 +94,7 @@ test('idle connections that use up all files do not end the node', { skip }, asy
     endIdle();
   });
 
-  await t.test('orders are refused once the log needs a file, and it is said why', async () => {
+  await t.test('orders are refused with a reason once the log needs a file', async () => {
     const prepared = taken;
     let reply = await post();
     for (let i = 0; reply.status === 200; i++) {
@@ -126,7 +126,7 @@ test('idle connections that use up all files do not end the node', { skip }, asy
     assert.equal((await status()).status, 'read-only');
   });
 
-  await t.test('it goes on by itself, with all that was acknowledged', async () => {
+  await t.test('the node resumes by itself with every acknowledged order', async () => {
     endIdle();
     await until(() => node.log.includes('files can be opened again: orders are taken'));
     assert.equal((await post()).status, 200);

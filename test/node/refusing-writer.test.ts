@@ -18,7 +18,7 @@ const CALLER = { address: new Uint8Array(20), apiKeyBytes: new Uint8Array(16) } 
 /** The second one is placed in parts. */
 const BODIES = ['', `[${'{},'.repeat(30_000)}{}]`];
 
-test('a writer that refuses answers every change of orders, and every heartbeat', async () => {
+test('the refusing writer answers every change of orders and every heartbeat', async () => {
   const writer = refusingWriter('no space left', 7);
   const handlers = {
     ...orderHandlers(writer.lines, undefined),
@@ -37,7 +37,7 @@ test('a writer that refuses answers every change of orders, and every heartbeat'
   assert.equal(writer.waiting(), 0);
 });
 
-test('it takes nothing, says why, and lets reads through at once', async () => {
+test('the refusing writer names its reason and lets reads through at once', async () => {
   const writer = refusingWriter('no space left', 7);
   assert.equal(writer.applied.newest, 7);
   assert.deepEqual(writer.pauses(), [{ reason: 'directory', detail: 'no space left' }]);

@@ -61,7 +61,7 @@ function start(
   return started;
 }
 
-test('a wait of start or stop says what it waits for, and has an end', async () => {
+test('a wait of start or stop is named and has a deadline', async () => {
   const lines: string[] = [];
   const options = {
     what: 'the catalog to load',
@@ -75,7 +75,7 @@ test('a wait of start or stop says what it waits for, and has an end', async () 
   assert.match(lines[0]!, /^waiting for the catalog to load \(\d+ s\)$/);
 });
 
-test('a start is given up also while image and log are read, or audited', WITHIN, async () => {
+test('a signal ends a start while snapshot and log are read or audited', WITHIN, async () => {
   const read = readConfig({ ...SMALL_NODE, DATA_DIR: temporaryDirectory() }, [], 1);
   assert(read.ok);
   const { config } = read;
@@ -119,7 +119,7 @@ test('SIGTERM at any moment of a start ends it with 0, and the next one begins',
   assert.equal(((await get(begun, '/markets?limit=100')).json as unknown[]).length, 60);
 });
 
-test('what expired while the node was down is gone before the port opens', async () => {
+test('orders that expired while the node was down are closed before the port opens', async () => {
   const alice = await Trader.join(begun, 'alice');
   const market = markets[0]!;
   const gone = { market, side: 'BUY', ticks: 40, shares: 5, type: 'GTD' } as const;
@@ -171,7 +171,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-test('a log reader that goes away does not take the node along', async (t) => {
+test('a node goes on when the reader of its log disconnects', async (t) => {
   const dataDir = temporaryDirectory();
   const [market] = await withMarkets(dataDir, [{ id: 1 }]);
   assert(market);

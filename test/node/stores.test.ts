@@ -23,7 +23,7 @@ test('the journal of an older version is refused by saying what to do, and nothi
   assert.deepEqual(readdirSync(dataDir), ['journal']);
 });
 
-test('what an older version kept of positions and prices is removed, which is said', async (t) => {
+test('positions and prices of an older version are removed with a line in the log', async (t) => {
   const dataDir = mkdtempSync(join(tmpdir(), 'stores-test-'));
   t.after(() => rmSync(dataDir, { recursive: true, force: true }));
   const durability = 'committed';
@@ -45,7 +45,7 @@ test('what an older version kept of positions and prices is removed, which is sa
   assert.deepEqual(found.sort(), ['catalog', 'derived', 'keys', 'log', 'projections']);
 });
 
-test('a last batch that is damaged, though it was derived, is refused, and nothing of it is cut off', async (t) => {
+test('a damaged last batch that was projected is refused and not cut off', async (t) => {
   const dataDir = mkdtempSync(join(tmpdir(), 'stores-test-'));
   t.after(() => rmSync(dataDir, { recursive: true, force: true }));
   const lines: string[] = [];
@@ -70,7 +70,7 @@ test('a last batch that is damaged, though it was derived, is refused, and nothi
   assert.deepEqual(lines, []);
 });
 
-test('a node whose keys are gone, from the log as well, says so; one that never had any says nothing', {
+test('a node warns when its keys are gone from keys/ and log, and not when it never had any', {
   skip: SHORT,
 }, async () => {
   const dataDir = temporaryDirectory();

@@ -75,7 +75,7 @@ async function assertOnlyItsBatchFails(fate: string): Promise<void> {
   taken.push(doomed);
 }
 
-test('a worker that fails or dies before its turn costs its batch an error', async () => {
+test('a batch gets an error when its worker fails or dies before the writer turn', async () => {
   node = await TestNode.start(dataDir, { WORKERS: '1' }, [], NODE);
   alice = await Trader.join(node, 'alice');
   await assertOnlyItsBatchFails('throw-before');
@@ -84,7 +84,7 @@ test('a worker that fails or dies before its turn costs its batch an error', asy
   await until(() => says.test(node.log));
 });
 
-test('with batches behind it, the others go on', { skip: SHORT }, async () => {
+test('later batches go on when a worker dies before its writer turn', { skip: SHORT }, async () => {
   await node.stop();
   node = await TestNode.start(dataDir, WORKERS, [], NODE);
   await assertAllStandOnce();
@@ -102,7 +102,7 @@ test('with batches behind it, the others go on', { skip: SHORT }, async () => {
   await assertAllStandOnce();
 });
 
-test('a worker that dies behind its turn loses nothing: its answers stand already', async () => {
+test('answers are complete when a worker dies after its writer turn', async () => {
   const last = order('die-after');
   const [reply] = await send([last]);
   assert(isTaken(reply), reply?.text);
@@ -132,4 +132,4 @@ for (const fate of SHORT === false
   });
 }
 
-test('after all of it the node ends well', () => node.stop());
+test('the node ends with 0 after the deaths of workers', () => node.stop());

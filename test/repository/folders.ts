@@ -6,6 +6,8 @@ export const TOP_FOLDERS: Readonly<Record<string, readonly string[]>> = {
   engine: ['engine'],
   storage: ['engine', 'storage'],
   server: ['engine', 'storage', 'server'],
+  // Traders of the demo are clients of the node.
+  'server/demo': ['engine', 'storage', 'server', 'client'],
   client: ['client'],
   examples: ['client', 'examples'],
   bench: ['engine', 'storage', 'server', 'client', 'bench'],
