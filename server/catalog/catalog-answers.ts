@@ -6,8 +6,9 @@
  * Thread: the I/O thread. Non-goals: what a request selects, and what an answer contains.
  */
 import { typedErrorBody } from '../common/error-bodies.ts';
-import type { RequestContext, Route } from '../http/http.ts';
+import type { RequestContext } from '../http/http.ts';
 import { ignoredHeaders } from '../http/ignored.ts';
+import type { RawHandler } from '../http/route.ts';
 import { AnswerWriter, type Rendered } from './answer-writer.ts';
 import type { Generation } from './catalog-generation.ts';
 import { acceptsGzip, CompressedAnswers } from './compressed.ts';
@@ -45,7 +46,6 @@ export interface CheckedRequest {
 
 /** A GET route of the catalog. */
 export interface CatalogRoute {
-  readonly path: string;
   readonly parameters: Parameters;
   /** `figures` by default. */
   readonly shown?: Shown;
@@ -54,11 +54,6 @@ export interface CatalogRoute {
    * anything else when the request was answered, or will be answered later.
    */
   readonly answer: (request: CheckedRequest) => (() => Rendered) | void | Promise<void>;
-}
-
-/** A route with what it parses its query with. */
-export interface ParsedRoute extends Route {
-  readonly query: Parameters;
 }
 
 const UNTAGGED: Headers = [['Vary', 'Accept-Encoding']];
@@ -89,14 +84,11 @@ export class CatalogAnswers {
   }
 
   /** Recent compressed answers come from the cache; the route is not called. */
-  route({ answer, parameters, path, shown = 'figures' }: CatalogRoute): ParsedRoute {
+  handler({ answer, parameters, shown = 'figures' }: CatalogRoute): RawHandler {
     const kind = this.kinds[shown];
     return {
-      method: 'GET',
-      path,
       headers: HEADERS_READ,
       query: parameters,
-      bodyBytesMax: 0,
       run: (context) => {
         const ignored: string[] = [];
         const query = parameters.parse(context.query, [], ignored);

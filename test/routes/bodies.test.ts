@@ -6,8 +6,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { JsonBounds } from '../../server/common/json-measure.ts';
 import { readConfig } from '../../server/config/config.ts';
-import { configuredRow } from '../../server/routes/configured-row.ts';
-import { ROUTE_TABLE, type RouteKey } from '../../server/routes/route-table.ts';
+import { configuredRow, ROUTE_TABLE, type RouteKey } from '../../server/routes/route-table.ts';
 import {
   type Reply,
   SMALL_NODE,
