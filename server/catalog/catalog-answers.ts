@@ -7,7 +7,7 @@
  */
 import { typedErrorBody } from '../common/error-bodies.ts';
 import type { RequestContext } from '../http/http.ts';
-import { ignoredHeaders } from '../http/ignored.ts';
+import { ignoredHeaders } from '../http/ignored-parameters.ts';
 import type { RawHandler } from '../http/route.ts';
 import { AnswerWriter, type Rendered } from './answer-writer.ts';
 import type { Generation } from './catalog-generation.ts';

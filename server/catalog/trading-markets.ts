@@ -15,7 +15,7 @@ import { errorBody } from '../common/error-bodies.ts';
 import { nextIteration } from '../common/event-loop.ts';
 import { wordsToHex } from '../common/uint256.ts';
 import type { Handler, RequestContext } from '../http/http.ts';
-import { ignoredExcept } from '../http/ignored.ts';
+import { ignoredExcept } from '../http/ignored-parameters.ts';
 import { route } from '../http/route.ts';
 import { marketByCondition } from '../market-data/find.ts';
 import type { TokenTexts } from '../market-data/texts.ts';

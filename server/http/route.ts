@@ -116,16 +116,19 @@ export interface RawHandler {
 
 export type AnyHandler = Handler<never, never> | RawHandler;
 
-export interface DefinedRoute<
-  Key extends string = RouteName,
-  Service = never,
-  Made extends AnyHandler = AnyHandler,
-> {
+/** A row of either listener and its handler. */
+export interface Defined<Key extends string, Row, Service, Made> {
   readonly key: Key;
-  readonly row: RouteRow;
+  readonly row: Row;
   /** Called once for a running node. */
   readonly handler: (service: Service) => Made;
 }
+
+export type DefinedRoute<
+  Key extends string = RouteName,
+  Service = never,
+  Made extends AnyHandler = AnyHandler,
+> = Defined<Key, RouteRow, Service, Made>;
 
 const API_LIMITS = { catalog: ['catalog'], data: ['trades'], trading: ['trading'] } as const;
 
@@ -164,7 +167,7 @@ function rowOf(definition: RouteDefinition): RouteRow {
   };
 }
 
-type RouteList = readonly DefinedRoute[];
+type RouteList = readonly Defined<string, unknown, never, unknown>[];
 
 /** The service that all handlers of a list are made from. */
 export type ServiceOf<Routes extends RouteList> = Routes[number]['handler'] extends (

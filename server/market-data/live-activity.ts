@@ -15,7 +15,7 @@ import { TRADES_QUERY, type TradesAnswer } from './trades-schemas.ts';
 
 const ACTIVITY_PATH = compileQuery(Type.Object({ condition_id: Type.String() }), ['condition_id']);
 
-export const LiveActivityAnswer = Type.Array(
+const LiveActivityAnswer = Type.Array(
   Type.Object({
     event_type: Type.Literal('trade'),
     market: Type.Object({

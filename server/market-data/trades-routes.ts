@@ -6,7 +6,7 @@
  */
 import { NOT_ALLOWED_ADDRESS } from '../common/error-bodies.ts';
 import type { Allowlist } from '../http/address.ts';
-import { ignoredHeaders } from '../http/ignored.ts';
+import { ignoredHeaders } from '../http/ignored-parameters.ts';
 import { rawRoute } from '../http/route.ts';
 import type { TradesRenderer } from './trades-render.ts';
 import { TRADES_QUERY, TradesAnswer } from './trades-schemas.ts';

@@ -79,12 +79,9 @@ export const ROUTE_TABLE = Object.fromEntries(
 
 /** The rows that are served under these settings, as they are then. */
 export function servedRows(settings: RouteSettings): ReadonlyMap<RouteKey, GroupedRow> {
-  const keys = Object.keys(ROUTE_TABLE) as RouteKey[];
-  const served = keys.filter((key) => ROUTE_TABLE[key].served?.(settings) !== false);
-  return new Map(served.map((key) => [key, configuredRow(key, settings)]));
-}
-
-export function configuredRow(key: RouteKey, settings: RouteSettings): GroupedRow {
-  const row = ROUTE_TABLE[key];
-  return { ...row, ...row.configured?.(settings), group: row.group };
+  const rows = Object.entries(ROUTE_TABLE) as [RouteKey, GroupedRow][];
+  const served = rows.filter(([, row]) => row.served?.(settings) !== false);
+  return new Map(
+    served.map(([key, row]) => [key, { ...row, ...row.configured?.(settings), group: row.group }]),
+  );
 }

@@ -11,7 +11,7 @@ import { errorBody, NOT_ALLOWED_ADDRESS } from '../common/error-bodies.ts';
 import type { QuerySpec } from '../common/query.ts';
 import type { TSchema } from '../common/schema.ts';
 import type { Allowlist } from '../http/address.ts';
-import { ignoredHeaders } from '../http/ignored.ts';
+import { ignoredHeaders } from '../http/ignored-parameters.ts';
 import { rawRoute } from '../http/route.ts';
 import { AccountTexts } from '../market-data/account-texts.ts';
 import {
