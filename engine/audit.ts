@@ -1,6 +1,6 @@
 /**
- * Every invariant of the tables, walked in full: in tests and after recovery, never while trading.
- * Throws on the first one that is broken.
+ * Check of every invariant of the tables, in tests and after recovery, never while trading. Throws at the first
+ * violation.
  */
 
 import { auditOrderIndex } from './audit-index.ts';
@@ -48,7 +48,7 @@ export function audit(t: Tables): void {
   auditOrders(t);
 }
 
-/** The half of it that walks books, owners, markets and the ledger. */
+/** Checks books, owners, markets and the ledger. */
 export function auditBooks(t: Tables): void {
   const resting = auditMatching(t.matching);
   const open = t.state[State.openOrders]!;
@@ -60,7 +60,7 @@ export function auditBooks(t: Tables): void {
   auditLedger(t);
 }
 
-/** The half of it that walks the rows of orders, and what finds them. */
+/** Checks the rows of orders and their index. */
 export function auditOrders(t: Tables): void {
   const expiring = auditRows(t);
   auditClosed(t);
@@ -76,7 +76,7 @@ function auditBook(t: Tables, book: BookRow): void {
   assert(t.matching.levels(book) === grid, 'a book has a level for each tick');
 }
 
-/** Every order row is open or finished. Returns how many of the open ones expire. */
+/** Asserts that every order row is open or closed. Returns the number of open ones that expire. */
 function auditRows(t: Tables): number {
   const rows = t.state[State.orderRows]!;
   assert(rows <= t.orderRows, 'order rows lie in their table');
@@ -102,7 +102,6 @@ function auditRows(t: Tables): number {
   return expiring;
 }
 
-/** An open order and what of it rests say the same. */
 function auditOpen(t: Tables, row: OrderRow): void {
   const { matching: m } = t;
   const offset = row << ORDER_I;
@@ -130,7 +129,7 @@ function auditOpen(t: Tables, row: OrderRow): void {
   assert(remaining <= t.orderF[(row << ORDER_F) + Order.original]!, 'an order only shrinks');
 }
 
-/** A level is a purchase of the reserved account that has no id, no owner's list and no end in time. */
+/** Asserts that a source level is a purchase of the reserved account without id, owner's list and expiry. */
 function auditLevel(t: Tables, row: OrderRow): void {
   const offset = row << ORDER_I;
   const account = t.orderI[offset + Order.maker]! << ACCOUNT_I;
@@ -142,7 +141,7 @@ function auditLevel(t: Tables, row: OrderRow): void {
   }
 }
 
-/** Walks the list of free rows of levels, and counts them. */
+/** Counts the free rows of source levels. */
 function auditFreeLevels(t: Tables): number {
   let free = 0;
   for (let row = t.state[State.freeSourceRow]! as OrderRow; row !== 0; free++) {
@@ -236,8 +235,8 @@ function auditWallets({ accountI, wallets }: Tables, accounts: number): void {
 }
 
 /**
- * Owners of live orders, by their slots in the matching core: lists of owners go by those. Taken in one pass,
- * because the rows of a list lie far apart.
+ * Owners of live orders by slot of the matching core, as lists of owners use. One pass, because the rows of a list
+ * lie far apart.
  */
 function ownersOf(t: Tables): Int32Array {
   const owners = new Int32Array(matchingUse(t.matching).orders + 1);

@@ -55,9 +55,8 @@ export class Engine {
   readonly context: EngineContext;
   readonly t: Tables;
 
-  /** Fetches what the commands at words [at, end) will look up: optional, before they are applied. */
+  /** Reads the rows of the commands at words [at, end) into the caches. Changes nothing. */
   readonly ahead: (i32: Int32Array, at: number, end: number) => void;
-  /** By kind of command. */
   private readonly appliers: Readonly<Record<number, Applier>>;
   private readonly forget: (persistedClosedSequence: number) => void;
 
@@ -91,7 +90,7 @@ export class Engine {
       [CommandKind.resolveStep]: (i32, _f64, at) => resolveStep(context, i32, at),
       [CommandKind.propose]: (i32, f64, at) => proposePayout(context, i32, f64, at),
       [CommandKind.withdrawProposal]: (i32, f64, at) => withdrawProposal(context, i32, f64, at),
-      [CommandKind.note]: (i32, _f64, at) => passOn(context, i32, at),
+      [CommandKind.controlRecord]: (i32, _f64, at) => passOn(context, i32, at),
       [CommandKind.level]: source,
       [CommandKind.print]: source,
       [CommandKind.fill]: source,
@@ -103,8 +102,8 @@ export class Engine {
   }
 
   /**
-   * Opens a batch at `time` (unix milliseconds, never before the last one). `persistedClosedSequence`:
-   * sequence up to which the final states of orders are known to be on disk.
+   * Opens a batch at `time` (unix milliseconds, not before the last one). `persistedClosedSequence` is the sequence
+   * up to which final states of orders are on disk.
    */
   begin(time: number, persistedClosedSequence: number): void {
     const { context, t } = this;
@@ -120,7 +119,7 @@ export class Engine {
     this.forget(persistedClosedSequence);
   }
 
-  /** Applies the command at word `at`; a refusal changes nothing. */
+  /** Applies the command at word `at`. A refusal changes nothing. */
   apply(i32: Int32Array, f64: Float64Array, at: number): RejectReasonCode {
     return this.applierOf(commandKind(i32, at))(i32, f64, at);
   }
@@ -131,7 +130,7 @@ export class Engine {
     return applier;
   }
 
-  /** Closes the batch. True when it changed any table. */
+  /** Closes the batch. Returns true when it changed any table. */
   end(): boolean {
     const { context, t } = this;
     context.publishVersions();
@@ -144,7 +143,7 @@ export class Engine {
   }
 }
 
-/** What was paid in is there, to the micro-unit (docs/ledger.md#invariants). */
+/** Asserts that money in the ledger equals deposits less withdrawals (docs/ledger.md#invariants). */
 function balance({ ledger }: Tables): void {
   const there =
     ledger[Ledger.cash]! +
@@ -155,7 +154,6 @@ function balance({ ledger }: Tables): void {
   assert(ledger[Ledger.imbalance] === 0, 'the ledger adds up');
 }
 
-/** Cancels one order by its id, if the command's signer owns it. */
 function cancelOrder(context: EngineContext, i32: Int32Array, at: number): RejectReasonCode {
   const { t } = context;
   const slot = findOrder(t, i32, at + CancelCommand.id);
@@ -169,7 +167,10 @@ function cancelOrder(context: EngineContext, i32: Int32Array, at: number): Rejec
   return RejectReason.accepted;
 }
 
-/** Cancels what an owner has open, looking at a bounded part of its list; core.nextOwned tells where to go on. */
+/**
+ * Cancels open orders of an owner in a bounded part of its list. context.nextOwned holds the position of the next
+ * call.
+ */
 function cancelOwner(
   context: EngineContext,
   i32: Int32Array,
@@ -226,30 +227,30 @@ function configure(
   context.changes += 1;
   if (isFirst) {
     t.state[State.ledger] = 1;
-    context.note(1);
+    context.mix(1);
   }
   t.state[State.selfTrade] = policy;
   t.state[State.history] = history;
   t.state[State.openOrdersPerAccount] = openOrders;
-  context.note(limits);
-  context.note(history);
+  context.mix(limits);
+  context.mix(history);
   if (words > ConfigureCommand.wordsWithoutOrderRows) {
     const orderRows = f64[at / 2 + ConfigureCommand.orderRows]!;
     t.state[State.orderRowsMax] = orderRows;
-    context.note(orderRows);
+    context.mix(orderRows);
   }
   if (words > ConfigureCommand.wordsWithoutWallets) {
     const wallets = f64[at / 2 + ConfigureCommand.walletsPerSigner]!;
     t.state[State.walletsPerSigner] = wallets;
-    context.note(wallets);
+    context.mix(wallets);
   }
   return RejectReason.accepted;
 }
 
-/** A note changes no row: it is in the log, and its words count in the digest. */
+/** Mixes a control record into the digest; it changes no row. */
 function passOn(context: EngineContext, i32: Int32Array, at: number): RejectReasonCode {
   context.changes += 1;
   const end = at + commandWords(i32, at);
-  for (let word = at; word < end; word++) context.noteWord(i32[word]!);
+  for (let word = at; word < end; word++) context.mixWord(i32[word]!);
   return RejectReason.accepted;
 }

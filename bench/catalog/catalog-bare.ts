@@ -5,7 +5,7 @@
  * Thread: the child's I/O thread. Non-goals: anything else of a node.
  */
 
-import { openGeneration } from '../../server/catalog/catalog-generation.ts';
+import { openCatalogGeneration } from '../../server/catalog/catalog-generation.ts';
 import { CATALOG_ROUTES, CatalogHandlers } from '../../server/catalog/catalog-routes.ts';
 import { listen } from '../../server/http/http.ts';
 import { handlersOf } from '../../server/http/route.ts';
@@ -25,7 +25,7 @@ async function openPorts(dataDir: string): Promise<BarePorts> {
   const store = openCatalog(dataDir, { durability, readOnly: true });
   const number = store.current();
   await store.close();
-  const generation = await openGeneration({
+  const generation = await openCatalogGeneration({
     dataDir,
     durability,
     number,

@@ -1,5 +1,5 @@
 /**
- * What a block of messages leaves behind for the garbage collector: the heap before and after it, in
+ * Bytes that a block of messages leaves to the garbage collector: the heap before and after it, in
  * a span without any collection. The heap of this runtime only grows between two collections, so the
  * difference is what was allocated.
  */

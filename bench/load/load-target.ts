@@ -1,5 +1,5 @@
 /**
- * What both modes of the load tool do before they load: run a node where an option wants one, and
+ * Common first steps of both modes of the load tool: run a node where an option wants one, and
  * choose the markets.
  * Thread: the tool's only one.
  * Non-goals: the node's life during the load (load-node.ts).

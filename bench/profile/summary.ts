@@ -1,5 +1,5 @@
 /**
- * What a CPU profile of V8 says in a few lines: the functions in which a thread spent its time.
+ * Summary of a CPU profile of V8: the functions in which a thread spent its time.
  *
  * Thread: any.
  */

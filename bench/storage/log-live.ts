@@ -21,7 +21,7 @@ import { applyBatch, BATCH, CAPACITIES, Orders, writeDay } from './log-day.ts';
 export interface PausesShape {
   readonly restingOrders: number;
   readonly rounds: number;
-  /** Of one round. */
+  /** Length of one round. */
   readonly seconds: number;
   /** Time between two snapshots. */
   readonly imageSeconds: number;
@@ -66,7 +66,7 @@ export async function pausesSuite(shape: PausesShape): Promise<{ readonly behind
   }
 }
 
-/** What of a node stands between a batch and its answer, and its follower. */
+/** The parts of a node between a batch and its answer, and its projector. */
 class Live {
   private readonly dataDir: string;
   private readonly engine: Engine;

@@ -25,7 +25,7 @@ export const STREAMS_FULL: StreamsShape = {
   orders: 5,
 };
 
-/** Of one batch. */
+/** Cost of one batch. */
 interface Cost {
   cpuMs: number;
   wallMs: number;

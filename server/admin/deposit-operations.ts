@@ -61,7 +61,7 @@ export const DEPOSIT_OPERATIONS = [
         for (const [i, before] of done.entries()) {
           if (before !== undefined && !isDepositOf(t, before, deposits[i]!)) {
             const detail = `line ${lines[i]!.line}: it was used for ${usedFor(before)}; no line of this request is paid in`;
-            return new OperationRefused(409, REFUSALS.ID_CONFLICT[0], detail);
+            return new OperationRefused(409, REFUSALS.ID_CONFLICT.texts[0], detail);
           }
         }
         const answer = { id, paid: 0, repeated: 0, amount: 0, refused: [] as RefusedLine[] };

@@ -54,11 +54,19 @@ export interface LedgerOperationParts {
   readonly now: () => number;
 }
 
-export const BAD_ID = new OperationRefused(400, REFUSALS.ID_INVALID[1], `id: ${OPERATOR_ID_RULE}`);
-export const LEDGER_OFF = new OperationRefused(409, REFUSALS.LEDGER_OFF[0], 'LEDGER=on makes one');
+export const BAD_ID = new OperationRefused(
+  400,
+  REFUSALS.ID_INVALID.texts[1],
+  `id: ${OPERATOR_ID_RULE}`,
+);
+export const LEDGER_OFF = new OperationRefused(
+  409,
+  REFUSALS.LEDGER_OFF.texts[0],
+  'LEDGER=on makes one',
+);
 export const NO_WALLET = new OperationRefused(
   404,
-  REFUSALS.UNKNOWN_WALLET[0],
+  REFUSALS.UNKNOWN_WALLET.texts[0],
   'nothing was ever paid in to it',
 );
 const RANDOM_BYTES = 8;

@@ -8,7 +8,7 @@
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
-import { errorBody } from '../common/error-bodies.ts';
+import { errorBodyOf } from '../common/error-bodies.ts';
 import { isLoopback } from '../http/address.ts';
 import { listenError } from '../http/listening.ts';
 import { sequenceHeaders } from '../http/sequence.ts';
@@ -323,7 +323,7 @@ function problem(
   detail = '',
   headers: Answer['headers'] = NO_STORE,
 ): Answer {
-  return { status, type: JSON_TYPE, body: errorBody(error, detail), headers };
+  return { status, type: JSON_TYPE, body: errorBodyOf(error, detail), headers };
 }
 
 const UNAUTHORIZED = problem(

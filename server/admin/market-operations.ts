@@ -40,7 +40,7 @@ export const MARKET_OPERATIONS = [
       answer: EventAnswer,
     },
     (parts: MarketOperationParts) => (input) =>
-      withKey(input, (wish) => editEvent(parts, { kind: 'event', wish, at: isoNow(parts) })),
+      withKey(input, (fields) => editEvent(parts, { kind: 'event', fields, at: isoNow(parts) })),
   ),
   operation(
     'POST /admin/events/edit',
@@ -61,10 +61,10 @@ export const MARKET_OPERATIONS = [
       answer: MarketAnswer,
     },
     (parts: MarketOperationParts) => (input) =>
-      withKey(input, ({ keepOpen, ...wish }) =>
+      withKey(input, ({ keepOpen, ...fields }) =>
         made(parts, {
           kind: 'market',
-          wish: keepOpen === true ? { ...wish, keepOpen } : wish,
+          fields: keepOpen === true ? { ...fields, keepOpen } : fields,
           at: isoNow(parts),
         }),
       ),
@@ -140,7 +140,7 @@ async function editEvent(parts: MarketOperationParts, edited: Edit): Promise<Eve
 
 const TWO_KEYS = new OperationRefused(
   400,
-  `${REFUSALS.INVALID_FIELD[0]}id`,
+  `${REFUSALS.INVALID_FIELD.texts[0]}id`,
   'id is the older name of key: give one of them',
 );
 
@@ -149,19 +149,19 @@ interface Keyed {
   readonly id?: string;
 }
 
-/** Both names of the key make the same wish, which stored catalogs know by the older one. */
+/** Both names of the key name the same object, which stored catalogs know by the older one. */
 function withKey<Input extends Keyed, Result>(
-  { id, key, ...wish }: Input,
-  make: (wish: Omit<Input, 'id' | 'key'> & { readonly id?: string }) => Promise<Result>,
+  { id, key, ...fields }: Input,
+  make: (fields: Omit<Input, 'id' | 'key'> & { readonly id?: string }) => Promise<Result>,
 ): Promise<Result | OperationRefused> {
   if (id !== undefined && key !== undefined) return Promise.resolve(TWO_KEYS);
   const name = key ?? id;
-  return make(name === undefined ? wish : { ...wish, id: name });
+  return make(name === undefined ? fields : { ...fields, id: name });
 }
 
 const COARSER = new OperationRefused(
   409,
-  REFUSALS.COARSER_TICK[0],
+  REFUSALS.COARSER_TICK.texts[0],
   'tick must divide the one before it, or the market must have no open order',
 );
 
@@ -214,7 +214,7 @@ function endedRefusal(
   const end = new Date(marketEnd(t, market)).toISOString();
   return new OperationRefused(
     409,
-    REFUSALS.MARKET_ENDED[0],
+    REFUSALS.MARKET_ENDED.texts[0],
     `its end came at ${end}: it takes no orders again, and never changes; it can still resolve`,
   );
 }

@@ -9,10 +9,10 @@ import { ledgerIsOn, ledgerTotals } from '../../engine/ledger/reads.ts';
 import { RejectReason } from '../../engine/orders/reject-reasons.ts';
 import { fillCount, lastBatch } from '../../engine/reads.ts';
 import type { Histogram } from '../common/histogram.ts';
+import { REJECTS } from '../common/refusals.ts';
 import { REFUSALS } from '../http/limits/connection-counts.ts';
 import { STAGES } from '../orders/intake/order-metrics.ts';
 import { PAUSE_REASONS } from '../orders/intake/pauses.ts';
-import { REJECT_TEXTS } from '../orders/worker/reject-texts.ts';
 import type { Delay } from './loop-delay.ts';
 import { occupancyOf } from './occupancy.ts';
 import type { NodeFacts } from './summary.ts';
@@ -434,7 +434,7 @@ function resultsOf(results: ArrayLike<number>): Iterable<readonly [string, numbe
   const byText = new Map<string, number>();
   if (results.length === 0) return byText;
   for (const rule of ORDER_REJECT_REASONS) {
-    const text = rule === RejectReason.accepted ? 'accepted' : REJECT_TEXTS[rule];
+    const text = rule === RejectReason.accepted ? 'accepted' : REJECTS[rule].text;
     byText.set(text, (byText.get(text) ?? 0) + results[rule]!);
   }
   return byText;

@@ -33,7 +33,7 @@ export interface OperationRow {
 
 /** The operation cannot be done; nothing has changed. */
 export class OperationRefused {
-  readonly status: 400 | 404 | 409 | 503;
+  readonly status: 400 | 403 | 404 | 409 | 503;
   readonly error: string;
   readonly detail: string;
   readonly facts: RefusalFacts;

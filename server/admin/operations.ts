@@ -6,7 +6,7 @@
  */
 import type { AuditLog } from '../../storage/operations/audit-log.ts';
 import { bodyFault } from '../common/body-fault.ts';
-import { errorBody } from '../common/error-bodies.ts';
+import { errorBody, errorBodyOf } from '../common/error-bodies.ts';
 import { parseJson } from '../common/json.ts';
 import { boundsOf } from '../common/json-measure.ts';
 import { compileQuery } from '../common/query.ts';
@@ -89,7 +89,7 @@ export class Operations {
       this.options.log(`${UNAVAILABLE}: ${(error as Error).message}`);
       const { auditedNext }: OperationRow = OPERATIONS[key];
       if (auditedNext === true) return this.change(call, input, false);
-      return { status: 503, body: errorBody(UNAVAILABLE, 'nothing has changed') };
+      return { status: 503, body: errorBody('AUDIT_LOG_UNAVAILABLE', 'nothing has changed') };
     }
     const answer = await this.change(call, input, true);
     // The change is made, and its entry is on disk: only the result is missing.
@@ -128,7 +128,7 @@ export class Operations {
     } catch (error) {
       if (error instanceof Unavailable) return { status: 503, body: error.body };
       this.options.log(`${key} failed: ${error instanceof Error ? error.stack : String(error)}`);
-      return { status: 500, body: errorBody('internal_error') };
+      return { status: 500, body: errorBody('INTERNAL_ERROR') };
     }
   }
 }
@@ -140,7 +140,7 @@ function auditedOf(key: OperationKey, input: object): object {
 }
 
 function refusal({ detail, error, facts, status }: OperationRefused): OperationAnswer {
-  return { status, body: errorBody(error, detail, facts) };
+  return { status, body: errorBodyOf(error, detail, facts) };
 }
 
 function errorOf({ body, status }: OperationAnswer): string | undefined {

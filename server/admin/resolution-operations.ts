@@ -77,19 +77,19 @@ interface Resolution extends PayoutInput, Request {
 }
 
 const MS = 1_000;
-const [CATALOG_BEHIND] = REFUSALS.CATALOG_BEHIND;
+const [CATALOG_BEHIND] = REFUSALS.CATALOG_BEHIND.texts;
 const NO_GROUP = new OperationRefused(
   409,
-  REFUSALS.NO_GROUP[0],
+  REFUSALS.NO_GROUP.texts[0],
   'payout of the whole to the first outcome needs it: one market of an event at most can have that',
 );
 const NO_MARKET = new OperationRefused(404, 'market not found', 'no market has this condition id');
 const NOT_CONFIRMED = new OperationRefused(
   400,
-  `${REFUSALS.INVALID_FIELD[0]}confirm`,
+  `${REFUSALS.INVALID_FIELD.texts[0]}confirm`,
   'RESOLVE_CONFIRM=always: confirm must be true, --yes of the command; a dry run shows what is paid',
 );
-const [PAYOUT_INVALID] = REFUSALS.PAYOUT_INVALID;
+const [PAYOUT_INVALID] = REFUSALS.PAYOUT_INVALID.texts;
 
 export const RESOLUTION_OPERATIONS = [
   operation(
@@ -280,7 +280,7 @@ async function dryRun(
   if (!ledgerIsOn(t)) return LEDGER_OFF;
   if (isVoid && (input.payout ?? input.payouts) !== undefined) {
     const detail = 'void pays equal weights: it stands alone';
-    return new OperationRefused(400, `${REFUSALS.INVALID_FIELD[0]}void`, detail);
+    return new OperationRefused(400, `${REFUSALS.INVALID_FIELD.texts[0]}void`, detail);
   }
   const payout = payoutIn(parts, input, isVoid);
   if (payout instanceof OperationRefused) return payout;
@@ -292,7 +292,7 @@ async function dryRun(
   const found = await seqlock.read(() =>
     resolutionOf(t, market) === undefined ? previewPayout(t, market, weights) : undefined,
   );
-  if (found === undefined) return new OperationRefused(409, REFUSALS.MARKET_RESOLVED[0]);
+  if (found === undefined) return new OperationRefused(409, REFUSALS.MARKET_RESOLVED.texts[0]);
   return {
     ...payoutShown(payout),
     by_outcome: found.outcomes.map((each, i) => ({

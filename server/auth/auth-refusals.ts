@@ -67,7 +67,10 @@ export function wrongSigner(
   const [of, wanted] = [checksumAddress(recovered), checksumAddress(claimed)];
   const over = `ClobAuth with chain id ${chainId}, and the address, timestamp and nonce of the headers`;
   const detail = `as sent it is of ${of}, not of ${wanted}: it must be over ${over}`;
-  const body = errorBody('invalid_l1: wrong signature', detail, { recovered: of });
+  const body = errorBody('INVALID_L1', detail, {
+    text: 'invalid_l1: wrong signature',
+    facts: { recovered: of },
+  });
   return { ok: false, status: 401, body };
 }
 
@@ -80,9 +83,17 @@ export function malformed1(name: string, rule: string): AuthRefused {
 }
 
 export function refuse2(reason: string, detail: string): AuthRefused {
-  return { ok: false, status: 401, body: errorBody(`invalid_l2: ${reason}`, detail) };
+  return {
+    ok: false,
+    status: 401,
+    body: errorBody('INVALID_L2', detail, { text: `invalid_l2: ${reason}` }),
+  };
 }
 
 export function refuse1(status: 400 | 401, reason: string, detail: string): AuthRefused {
-  return { ok: false, status, body: errorBody(`invalid_l1: ${reason}`, detail) };
+  return {
+    ok: false,
+    status,
+    body: errorBody('INVALID_L1', detail, { text: `invalid_l1: ${reason}` }),
+  };
 }

@@ -9,7 +9,6 @@
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { bareBody, errorBody, JOURNAL_UNAVAILABLE } from '../common/error-bodies.ts';
-import { REFUSALS } from '../common/refusals.ts';
 import { hexToBytes, isUint256 } from '../common/uint256.ts';
 import {
   type AuthRefused,
@@ -191,7 +190,7 @@ export function checkLevel2(
 const BANNED: AuthRefused = {
   ok: false,
   status: 403,
-  body: bareBody(REFUSALS.ADDRESS_BANNED[0]),
+  body: bareBody('ADDRESS_BANNED'),
   isOfKeys: true,
 };
 
@@ -214,8 +213,9 @@ const WRITE_REFUSED: AuthRefused = {
   ok: false,
   status: 403,
   body: errorBody(
-    'invalid_l2: read-only key',
+    'INVALID_L2',
     'a read-only key reads own orders and trades: sign with an API key',
+    { text: 'invalid_l2: read-only key' },
   ),
 };
 
@@ -311,14 +311,14 @@ export async function issueKey(
 }
 
 const TOO_MANY_KEYS = errorBody(
-  'too many API keys',
+  'TOO_MANY_API_KEYS',
   `an address may have ${KEYS_MAX}, revoked ones included: use a nonce again`,
 );
 
 /** GET /auth/derive-api-key: the caller's trio again; 404 if it was not issued, or is revoked. */
 export function deriveKey(auth: Auth, caller: WalletOwner): KeyAnswer {
   const trio = auth.registry.derive(caller.address, caller.nonce);
-  if (trio === undefined) return { status: 404, body: errorBody('API key not found') };
+  if (trio === undefined) return { status: 404, body: errorBody('UNKNOWN_API_KEY') };
   return trioAnswer(trio);
 }
 

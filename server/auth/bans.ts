@@ -4,7 +4,7 @@
  *
  * Thread: the I/O thread, or that of a command.
  */
-import type { Decision, Note } from '../../storage/control-records/control-records.ts';
+import type { ControlRecord, Decision } from '../../storage/control-records/control-records.ts';
 import { bytesToHex, bytesToWords } from '../common/uint256.ts';
 import { BannedAddresses } from './banned-addresses.ts';
 
@@ -17,12 +17,12 @@ const ADDRESS_WORDS = 5;
 
 export class Bans {
   readonly shared = new BannedAddresses();
-  private readonly write: (note: Note) => Promise<void>;
+  private readonly write: (note: ControlRecord) => Promise<void>;
   /** By address text. */
   private readonly bans = new Map<string, Ban>();
 
   /** @param write resolves once a note is durable and was taken here */
-  constructor(write: (note: Note) => Promise<void>) {
+  constructor(write: (note: ControlRecord) => Promise<void>) {
     this.write = write;
   }
 

@@ -7,7 +7,7 @@
  * Thread: the I/O thread. Non-goals: HTTP, checking of requests (auth.ts). Nothing here logs.
  */
 import assert from 'node:assert/strict';
-import type { KeyRow, Note } from '../../storage/control-records/control-records.ts';
+import type { ControlRecord, KeyRow } from '../../storage/control-records/control-records.ts';
 import { bytesToHex } from '../common/uint256.ts';
 import {
   deriveCredentials,
@@ -75,7 +75,7 @@ export class KeyRegistry {
   readonly venue: string;
   readonly #nodeKey: Buffer;
   readonly #chainId: number;
-  readonly #write: (note: Note) => Promise<void>;
+  readonly #write: (note: ControlRecord) => Promise<void>;
   #first: KeyRow | undefined;
   /** By API key. */
   readonly #entries = new Map<string, Entry>();
@@ -86,7 +86,7 @@ export class KeyRegistry {
   readonly #coming = new Map<string, Promise<void>>();
 
   /** @param write resolves once a note is durable and was taken here */
-  constructor(nodeKey: Buffer, chainId: number, write: (note: Note) => Promise<void>) {
+  constructor(nodeKey: Buffer, chainId: number, write: (note: ControlRecord) => Promise<void>) {
     assert(nodeKey.length === NODE_KEY_BYTES, 'the node key has 32 bytes');
     this.#nodeKey = nodeKey;
     this.venue = deriveVenueName(nodeKey);

@@ -3,7 +3,7 @@
  *
  * Thread: the I/O thread, or that of a command.
  */
-import type { Note } from '../../storage/control-records/control-records.ts';
+import type { ControlRecord } from '../../storage/control-records/control-records.ts';
 import { bytesToHex } from '../common/uint256.ts';
 
 /** Some 10 MB at most. */
@@ -16,13 +16,13 @@ export interface NamedWallet {
 }
 
 export class WalletNames {
-  private readonly write: (note: Note) => Promise<void>;
+  private readonly write: (note: ControlRecord) => Promise<void>;
   /** Named wallets by address text. */
   private readonly wallets = new Map<string, NamedWallet>();
   private readonly byName = new Map<string, NamedWallet>();
 
   /** @param write resolves once a note is durable and was taken here */
-  constructor(write: (note: Note) => Promise<void>) {
+  constructor(write: (note: ControlRecord) => Promise<void>) {
     this.write = write;
   }
 

@@ -1,6 +1,6 @@
 /**
  * What an account was worth over time: the curve, its drawdown, its days, and the Sharpe ratio of the days.
- * Formulas: docs/paper.md#figures-of-a-backtest
+ * Formulas: docs/guides/paper-and-backtests.md#figures-of-a-backtest
  */
 import type { Day, Drawdown } from './result.ts';
 import { Series } from './series.ts';

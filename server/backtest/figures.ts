@@ -1,4 +1,4 @@
-/** The figures of a run, from what was counted while the strategy ran. Formulas: docs/paper.md#figures-of-a-backtest */
+/** The figures of a run, from what was counted while the strategy ran. Formulas: docs/guides/paper-and-backtests.md#figures-of-a-backtest */
 import { MICRO } from '../../engine/tables/units.ts';
 import { type EquityCurve, sharpeOf } from './equity.ts';
 import { MID_PARTS, type TradedMarket } from './markets.ts';

@@ -1,7 +1,7 @@
 /**
  * What the strategy has of one market, as a number of shares of its first outcome: those of the second count
  * as that many sold, because both together are cash. Average cost, and what closing brought.
- * Formulas: docs/paper.md#figures-of-a-backtest
+ * Formulas: docs/guides/paper-and-backtests.md#figures-of-a-backtest
  */
 export class Holding {
   /** Micro-shares of the first outcome less those of the second. */

@@ -3,7 +3,7 @@ import { OrderType } from '../../engine/commands.ts';
 import { RejectReason, type RejectReasonCode } from '../../engine/orders/reject-reasons.ts';
 import { EndReason } from '../../engine/tables/codes.ts';
 import { MICRO, PIPS_PER_UNIT } from '../../engine/tables/units.ts';
-import { REJECT_TEXTS } from '../orders/worker/reject-texts.ts';
+import { REJECTS } from '../common/refusals.ts';
 import type { Order, OrderRequest, OrderState, Side } from './strategy.ts';
 
 /** Clients round sizes to hundredths of a share. */
@@ -47,7 +47,7 @@ export class OwnOrder implements Order {
 
   refuse(reason: Exclude<RejectReasonCode, 0>): void {
     this.state = 'refused';
-    this.reason = REJECT_TEXTS[reason];
+    this.reason = REJECTS[reason].text;
   }
 
   /** @param reason EndReason */

@@ -1,7 +1,7 @@
 /**
  * What a backtest gives: data alone. Amounts are units of collateral, sizes shares, times unix milliseconds. Every
  * amount is a whole number of micro-units that was divided by a million at the end.
- * Formulas: docs/paper.md#figures-of-a-backtest
+ * Formulas: docs/guides/paper-and-backtests.md#figures-of-a-backtest
  */
 import type { Side } from './strategy.ts';
 

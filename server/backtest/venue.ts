@@ -5,7 +5,7 @@
 import { assert } from '../../engine/book/matching.ts';
 import { RejectReason } from '../../engine/orders/reject-reasons.ts';
 import { MICRO, type TokenRow } from '../../engine/tables/units.ts';
-import { REJECT_TEXTS } from '../orders/worker/reject-texts.ts';
+import { REJECTS } from '../common/refusals.ts';
 import { DueList } from './due.ts';
 import type { Exchange, OwnFill } from './exchange.ts';
 import { MID_PARTS, type TokenBook, type TradedMarket } from './markets.ts';
@@ -263,7 +263,7 @@ export class StrategyVenue implements Venue {
       const reason = this.exchange.fund(kind, market.row, amount);
       if (reason !== RejectReason.accepted) {
         conversion.state = 'refused';
-        conversion.reason = REJECT_TEXTS[reason];
+        conversion.reason = REJECTS[reason].text;
         return;
       }
       conversion.state = 'done';

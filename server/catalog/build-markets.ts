@@ -33,7 +33,7 @@ import {
   type PreparedSampling,
 } from './prepared.ts';
 import { dateOf, listTextOf, type MarketSource, textsOf } from './shape.ts';
-import { figuresWithoutBook, MARKET_TEXT } from './statistics-text.ts';
+import { MARKET_TEXT, statisticsWithoutBook } from './statistics-text.ts';
 import { buildTextIndex } from './text-index.ts';
 
 /**
@@ -80,13 +80,13 @@ export function prepareMarkets(
 ): PreparedMarkets {
   const outcomes = Uint16Array.from(markets, outcomesOf);
   const spans = Array.from({ length: OUTCOMES_MAX + 1 }, (_, count) => {
-    const figures = figuresWithoutBook(count);
-    return MARKET_TEXT.of(figures, figures.prices);
+    const statistics = statisticsWithoutBook(count);
+    return MARKET_TEXT.of(statistics, statistics.prices);
   });
   const summaries = closedTexts(events, SHORT_SUMMARY_FIELDS);
   const objects = prepareObjects(bytes, rowsOf('markets', markets), {
     more: (row) => resolutionMembers(markets[row]!),
-    figures: (row) => spans[outcomes[row]!]!,
+    statistics: (row) => spans[outcomes[row]!]!,
     nested: (row) => `,"events":[${summaries[markets[row]!.eventRow]!}]`,
     cuts: ['icon', 'description'],
   });

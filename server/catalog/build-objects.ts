@@ -54,8 +54,8 @@ export function closedTexts({ columns, count, fields }: Rows, shown = fields.len
 export interface Tail {
   /** Members that only some rows have, each after its comma. */
   readonly more?: (row: number) => string;
-  /** Members of live figures, each after its comma. */
-  readonly figures?: (row: number) => string;
+  /** Members of live statistics, each after its comma. */
+  readonly statistics?: (row: number) => string;
   /** The nested members that lists show. */
   readonly nested?: (row: number) => string;
   /** Columns after which fragments are cut. */
@@ -76,7 +76,7 @@ export function prepareObjects(bytes: ByteCollector, rows: Rows, tail: Tail): Pr
 
 function addFragments(bytes: ByteCollector, rows: Rows, tail: Tail) {
   const { columns, count, fields } = rows;
-  const { cuts = [], figures = () => '', more = () => '', nested = () => '' } = tail;
+  const { cuts = [], statistics = () => '', more = () => '', nested = () => '' } = tail;
   const places = () => new Uint32Array(count);
   const ends = cuts.map((name) => fields.findIndex((field) => field.name === name) + 1);
   const cutPlaces = cuts.map(places);
@@ -90,7 +90,7 @@ function addFragments(bytes: ByteCollector, rows: Rows, tail: Tail) {
       from = end;
     }
     figuresStart[row] = bytes.add(membersOf(fields, columns, row, from) + more(row));
-    const span = figures(row);
+    const span = statistics(row);
     figuresEnd[row] = figuresStart[row]! + span.trimEnd().length;
     coreEnd[row] = bytes.add(span);
     entryEnd[row] = bytes.add(`${nested(row)}},`) - 1;

@@ -30,7 +30,7 @@ import {
   type PreparedOwners,
   type Relation,
 } from './prepared.ts';
-import { EVENT_TEXT, figuresWithoutBook } from './statistics-text.ts';
+import { EVENT_TEXT, statisticsWithoutBook } from './statistics-text.ts';
 
 /**
  * The bytes of a market and of an event in a catalog of long texts, and the upper bound of the
@@ -114,9 +114,9 @@ function prepareEvents(
 ): PreparedEvents {
   const { tags, series, eventOfMarket } = parts;
   const [tagTexts, seriesTexts] = [closedTexts(tags.rows), closedTexts(series.rows)];
-  const figures = EVENT_TEXT.of(figuresWithoutBook(0), []);
+  const statistics = EVENT_TEXT.of(statisticsWithoutBook(0), []);
   const objects = prepareObjects(bytes, rows, {
-    figures: () => figures,
+    statistics: () => statistics,
     nested: (row) => `,"tags":${listOf(tagTexts, tags.ofEvents, row)}`,
   });
   const rest = spansOf(bytes, events, ({ eventMetadata }, row) => {

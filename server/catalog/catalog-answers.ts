@@ -9,9 +9,9 @@ import { typedErrorBody } from '../common/error-bodies.ts';
 import type { RequestContext } from '../http/http.ts';
 import { ignoredHeaders } from '../http/ignored-parameters.ts';
 import type { RawHandler } from '../http/route.ts';
-import { AnswerWriter, type Rendered } from './answer-writer.ts';
-import type { Generation } from './catalog-generation.ts';
+import type { CatalogGeneration } from './catalog-generation.ts';
 import { acceptsGzip, CompressedAnswers } from './compressed.ts';
+import { FragmentWriter, type Rendered } from './fragment-writer.ts';
 import { badRequest, type CatalogErrors, type Parameters, ruleFirst } from './parameters.ts';
 import type { CatalogQuery } from './query.ts';
 import { Page } from './select.ts';
@@ -19,16 +19,16 @@ import { Page } from './select.ts';
 type Headers = readonly (readonly [string, string])[];
 
 /**
- * Whether the answers of a route show live figures, which change every second on a busy node, or
+ * Whether the answers of a route show live statistics, which change every second on a busy node, or
  * only texts, which stay the same within a generation.
  */
-export type Shown = 'figures' | 'texts';
+export type Shown = 'statistics' | 'texts';
 
 /** The data from which a request is answered, from its beginning to its end. */
 export interface Served {
-  readonly generation: Generation;
+  readonly generation: CatalogGeneration;
   readonly shown: Shown;
-  /** Of the generation, and of its figures if they are shown. */
+  /** Of the generation, and of its statistics if they are shown. */
   readonly etag: string;
   /** Headers of plain answers and of 304; made once, because every answer has them. */
   readonly headers: Headers;
@@ -47,7 +47,7 @@ export interface CheckedRequest {
 /** A GET route of the catalog. */
 export interface CatalogRoute {
   readonly parameters: Parameters;
-  /** `figures` by default. */
+  /** `statistics` by default. */
   readonly shown?: Shown;
   /**
    * Renders the answer for a caller that does not have it yet. Returns a function that renders;
@@ -61,12 +61,12 @@ const HEADERS_READ = ['if-none-match', 'accept-encoding'] as const;
 
 export class CatalogAnswers {
   /** All requests share both: neither is used across an await. */
-  readonly writer = new AnswerWriter();
+  readonly writer = new FragmentWriter();
   readonly page = new Page();
-  private readonly generation: () => Generation;
+  private readonly generation: () => CatalogGeneration;
   /** Cached answers, in groups of routes that change together. */
   private readonly kinds = {
-    figures: { compressed: new CompressedAnswers(), current: undefined as Served | undefined },
+    statistics: { compressed: new CompressedAnswers(), current: undefined as Served | undefined },
     texts: { compressed: new CompressedAnswers(), current: undefined as Served | undefined },
   };
   /**
@@ -78,13 +78,13 @@ export class CatalogAnswers {
   private readonly errors: CatalogErrors;
 
   /** @param errors what a 400 says first */
-  constructor(generation: () => Generation, errors: CatalogErrors = 'literal') {
+  constructor(generation: () => CatalogGeneration, errors: CatalogErrors = 'literal') {
     this.generation = generation;
     this.errors = errors;
   }
 
   /** Recent compressed answers come from the cache; the route is not called. */
-  handler({ answer, parameters, shown = 'figures' }: CatalogRoute): RawHandler {
+  handler({ answer, parameters, shown = 'statistics' }: CatalogRoute): RawHandler {
     const kind = this.kinds[shown];
     return {
       headers: HEADERS_READ,
@@ -151,15 +151,15 @@ export class CatalogAnswers {
   }
 
   /**
-   * Answers 200, at once or when the answer is complete. The rows were selected by the figures of a tag;
-   * the answer shows the current figures. If these differ, the answer does not belong to one moment, and
+   * Answers 200, at once or when the answer is complete. The rows were selected by the statistics of a tag;
+   * the answer shows the current statistics. If these differ, the answer does not belong to one moment, and
    * has no tag.
    */
   respond(
     request: CheckedRequest,
     answer: Rendered,
     etag: string,
-    shown: Shown = 'figures',
+    shown: Shown = 'statistics',
   ): void | Promise<void> {
     if (!(answer instanceof Promise)) return this.sendNow(request, answer, etag, shown, false);
     return answer.then((bytes) => {
@@ -209,11 +209,11 @@ export class CatalogAnswers {
   }
 }
 
-function etagOf({ figures, prepared }: Generation, shown: Shown): string {
-  return shown === 'figures' ? figures.etag : prepared.etag;
+function etagOf({ statistics, prepared }: CatalogGeneration, shown: Shown): string {
+  return shown === 'statistics' ? statistics.etag : prepared.etag;
 }
 
-function servedFrom(generation: Generation, shown: Shown): Served {
+function servedFrom(generation: CatalogGeneration, shown: Shown): Served {
   const etag = etagOf(generation, shown);
   const headers: Headers = [
     ['ETag', etag],
@@ -262,5 +262,8 @@ function isKnown(known: string, etag: string): boolean {
 
 /** @param key by what the object was searched */
 export function refuseUnknown(context: RequestContext, key: 'id' | 'slug'): void {
-  context.reply(404, typedErrorBody('not found error', `${key} not found`));
+  context.reply(
+    404,
+    typedErrorBody('not found error', key === 'id' ? 'UNKNOWN_ID' : 'UNKNOWN_SLUG'),
+  );
 }

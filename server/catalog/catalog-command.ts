@@ -31,7 +31,7 @@ import { registeredMarkets } from '../market-data/registered.ts';
 import { alignedCatalog } from './aligned.ts';
 import { replaceCatalog } from './snapshot.ts';
 import { cancelledOrders, storedTables } from './stored-engine.ts';
-import { Mirror } from './sync.ts';
+import { CatalogSync } from './sync.ts';
 import { SYNC_LIMITS } from './sync-client.ts';
 
 /** The streams of a command. */
@@ -274,12 +274,12 @@ export async function pullFrom(
   return withStore(context, false, what, async (store) => {
     const { ownConditions, stderr } = context;
     const { tables } = engineOf(context);
-    const mirror = new Mirror({
+    const catalogSync = new CatalogSync({
       ...{ url, store, tables, ownConditions, isForced },
       limits: SYNC_LIMITS,
     });
-    const result = await mirror.sync(new AbortController().signal);
-    for (const line of describeContradictions(mirror.contradictions))
+    const result = await catalogSync.pull(new AbortController().signal);
+    for (const line of describeContradictions(catalogSync.contradictions))
       stderr.line(`${line}: it stays as it is`);
     if (result.kind === 'failed') return failure(context, what, result.reason);
     if (result.kind === 'unchanged') context.stdout.line(`nothing has changed at ${url}`);

@@ -5,27 +5,27 @@
  *
  * Thread: the I/O thread. Non-goals: noticing new generations, and applying their commands.
  */
-import { MessageChannel, type MessagePort, type Worker } from 'node:worker_threads';
+import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import type { EngineMemory } from '../../engine/tables/tables.ts';
 import type { Contradiction } from '../../storage/catalog/registered-markets.ts';
-import { startThread } from '../../storage/files/thread.ts';
 import type { Durability } from '../../storage/kv/lmdb.ts';
 import type { ReachedEnd } from './market-registry.ts';
-import { Figures } from './market-statistics.ts';
+import { CatalogStatistics } from './market-statistics.ts';
 import type { PreparedCatalog } from './prepared.ts';
 import type { SearchRows } from './search-index.ts';
 import type { CatalogCounts } from './snapshot.ts';
+import { type RunningThread, runThread } from './threads.ts';
 
 /**
  * The data from which requests are answered. It stays valid for requests that use it, also after
  * close().
  */
-export interface Generation {
+export interface CatalogGeneration {
   /** Its number in the store; 0 = the empty catalog of a store without one. */
   readonly number: number;
   readonly prepared: PreparedCatalog;
   /** They change while this is the current generation. */
-  readonly figures: Figures;
+  readonly statistics: CatalogStatistics;
   /**
    * All matches, best first; callers share the answer. Undefined when too many searches are
    * waiting. Rejects when the thread has ended.
@@ -34,9 +34,9 @@ export interface Generation {
 }
 
 /** What lists are made of. */
-export type Listed = Pick<Generation, 'prepared' | 'figures'>;
+export type Listed = Pick<CatalogGeneration, 'prepared' | 'statistics'>;
 
-export interface LoadedGeneration extends Generation {
+export interface LoadedCatalogGeneration extends CatalogGeneration {
   /** Runs of commands that update the engine to this catalog, to be applied in order. */
   readonly commands: readonly Int32Array[];
   /** Of its objects (CatalogStore.digest); undefined for the empty catalog of a store without one. */
@@ -60,7 +60,7 @@ export interface LoadedGeneration extends Generation {
   end(): Promise<void>;
 }
 
-export interface GenerationOptions extends CatalogThreadSetup {
+export interface CatalogGenerationOptions extends CatalogThreadSetup {
   /** The thread died after loading. Called once, and never after close(). */
   readonly onFailure: (error: Error) => void;
   /** Ends the thread while it loads; the promise then rejects. */
@@ -95,21 +95,19 @@ export interface CatalogThreadData {
 export type SearchThreadData = Pick<CatalogThreadData, 'texts'>;
 
 /** The single message of the loading thread; its buffers are transferred. */
-export type LoadedCatalog = Omit<LoadedGeneration, 'figures' | 'search' | 'close' | 'end'>;
+export type LoadedCatalog = Omit<
+  LoadedCatalogGeneration,
+  'statistics' | 'search' | 'close' | 'end'
+>;
 
-/** Numbered from 0 by the sender. */
+/** Question to the search thread, numbered from 0 by the sender. */
 export interface SearchQuestion {
   readonly id: number;
   readonly query: string;
 }
 
-interface SearchAnswer {
-  readonly id: number;
-  readonly rows: SearchRows;
-}
-
-/** Messages of the search thread: an answer, or once that its modules are loaded. */
-export type SearchMessage = SearchAnswer | 'loaded';
+/** Messages of the search thread: an answer, or 'loaded' once its modules are. */
+export type SearchMessage = { readonly id: number; readonly rows: SearchRows } | 'loaded';
 
 /**
  * Answers cached for the pages of a search, and for frequent queries; a few hundred KB at most
@@ -128,13 +126,15 @@ const CLOSE_MS_MAX = 10_000;
  * Starts a thread that loads the current generation. Resolves once all but search is ready
  * (searches wait for it). Rejects when the thread fails.
  */
-export async function openGeneration(options: GenerationOptions): Promise<LoadedGeneration> {
-  const thread = new CatalogThread(options);
+export async function openCatalogGeneration(
+  options: CatalogGenerationOptions,
+): Promise<LoadedCatalogGeneration> {
+  const thread = new GenerationThreads(options);
   try {
     const loaded = await thread.loaded;
     return {
       ...loaded,
-      figures: new Figures(loaded.prepared),
+      statistics: new CatalogStatistics(loaded.prepared),
       search: (query) => thread.search(query),
       close: () => thread.close(),
       end: () => thread.terminate(),
@@ -150,40 +150,58 @@ interface Deferred<Value> {
   reject(error: Error): void;
 }
 
-class CatalogThread {
+class GenerationThreads {
   readonly loaded: Promise<LoadedCatalog>;
   /**
-   * The loading thread is never terminated but awaited, a second or two at most: terminating it
+   * Resolves when the loading thread has ended by itself, after a second or two at most: terminating it
    * during an LMDB read ends the whole process (the package throws where nothing can catch it).
    */
   private readonly loaderEnded: Promise<void>;
-  private readonly searcher: Worker;
+  private readonly searcher: RunningThread<SearchQuestion>;
   /** Terminating a thread while it loads its modules ends the whole process. */
   private readonly searcherLoaded: Promise<void>;
   private readonly onFailure: (error: Error) => void;
-  /** Of `loaded`, until it has resolved or rejected. */
+  /** Settles `loaded`; `undefined` once it has. */
   private loading: Deferred<LoadedCatalog> | undefined;
   private readonly pending = new Map<number, Deferred<SearchRows>>();
   /** By query, the most recently used at the end. */
   private readonly answers = new Map<string, Promise<SearchRows>>();
   private nextId = 0;
-  /** Why no more searches are possible. */
+  /** Reason for which no more searches are possible. */
   private end: Error | undefined;
   private closing: Promise<void> | undefined;
   /** Called once no search is in progress. */
   private onIdle: (() => void) | undefined;
 
-  constructor({ onFailure, signal, ...setup }: GenerationOptions) {
+  constructor({ onFailure, signal, ...setup }: CatalogGenerationOptions) {
     this.onFailure = onFailure;
     this.loaded = new Promise((resolve, reject) => {
       this.loading = { resolve, reject };
     });
     const { port1, port2 } = new MessageChannel();
     this.loaderEnded = this.runLoader({ setup, texts: port1 });
-    this.searcher = this.startSearcher({ texts: port2 });
+    let onLoaded = (): void => undefined;
     this.searcherLoaded = new Promise((resolve) => {
-      this.searcher.once('message', () => resolve());
-      this.searcher.once('exit', () => resolve());
+      onLoaded = resolve;
+    });
+    this.searcher = runThread(
+      'search',
+      { texts: port2 } satisfies SearchThreadData,
+      (message: SearchMessage) => {
+        if (message === 'loaded') onLoaded();
+        else this.answered(message.id, message.rows);
+      },
+      [port2],
+    );
+    void this.searcher.ended.then((error) => {
+      onLoaded();
+      if (error !== undefined) return this.fail(error);
+      // If loading fails, the loading thread reports the error: without it the search thread has no
+      // texts.
+      this.loaded.then(
+        () => this.fail(new Error('the search thread has ended')),
+        () => undefined,
+      );
     });
     const abort = (): void => this.fail(new Error('the catalog was closed while it loaded'));
     if (signal?.aborted === true) abort();
@@ -231,58 +249,27 @@ class CatalogThread {
 
   private post(query: string): Promise<SearchRows> {
     return new Promise((resolve, reject) => {
-      const question: SearchQuestion = { id: this.nextId, query };
-      this.nextId += 1;
-      this.pending.set(question.id, { resolve, reject });
-      this.searcher.postMessage(question);
+      const id = this.nextId++;
+      this.pending.set(id, { resolve, reject });
+      this.searcher.post({ id, query });
     });
   }
 
-  /** Resolves when the thread has ended, which it does by itself. */
-  private runLoader(data: CatalogThreadData): Promise<void> {
-    const worker = startThread(new URL('./catalog-thread', import.meta.url), {
-      workerData: data,
-      transferList: [data.texts],
-      name: 'catalog',
-    });
-    worker.on('message', (loaded: LoadedCatalog) => {
+  private answered(id: number, rows: SearchRows): void {
+    this.pending.get(id)?.resolve(rows);
+    this.pending.delete(id);
+    this.notifyIdle();
+  }
+
+  private async runLoader(data: CatalogThreadData): Promise<void> {
+    const onMessage = (loaded: LoadedCatalog): void => {
       this.loading?.resolve(loaded);
       this.loading = undefined;
-    });
-    worker.on('error', (error: Error) => this.fail(error));
-    return new Promise((resolve) => {
-      worker.on('exit', () => {
-        // The thread ends when it is done.
-        if (this.loading !== undefined) this.fail(new Error('the catalog thread has ended'));
-        resolve();
-      });
-    });
-  }
-
-  private startSearcher(data: SearchThreadData): Worker {
-    const worker = startThread(new URL('./search-thread', import.meta.url), {
-      workerData: data,
-      transferList: [data.texts],
-      name: 'search',
-    });
-    worker.on('message', (message: SearchMessage) => {
-      if (message === 'loaded') return;
-      const { id, rows } = message;
-      this.pending.get(id)?.resolve(rows);
-      this.pending.delete(id);
-      this.notifyIdle();
-    });
-    worker.on('error', (error: Error) => this.fail(error));
-    worker.on('exit', () => {
-      const ended = new Error('the search thread has ended');
-      // If loading fails, the loading thread reports the error: without it the search thread has no
-      // texts.
-      this.loaded.then(
-        () => this.fail(ended),
-        () => undefined,
-      );
-    });
-    return worker;
+    };
+    const error = await runThread('catalog', data, onMessage, [data.texts]).ended;
+    // The thread ends when it is done.
+    if (error !== undefined) this.fail(error);
+    else if (this.loading !== undefined) this.fail(new Error('the catalog thread has ended'));
   }
 
   private fail(error: Error): void {

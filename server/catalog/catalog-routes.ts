@@ -11,14 +11,14 @@ import { typedErrorBody } from '../common/error-bodies.ts';
 import { Type } from '../common/schema.ts';
 import { RETRY_SOON } from '../common/unavailable.ts';
 import { type RawHandler, type RouteDefinition, rawRoute, SAME } from '../http/route.ts';
-import type { Rendered } from './answer-writer.ts';
 import {
   CatalogAnswers,
   type CheckedRequest,
   refuseUnknown,
   type Shown,
 } from './catalog-answers.ts';
-import type { Generation } from './catalog-generation.ts';
+import type { CatalogGeneration } from './catalog-generation.ts';
+import type { Rendered } from './fragment-writer.ts';
 import { badRequest, type CatalogErrors, PARAMETERS, type Parameters } from './parameters.ts';
 import type { PreparedCatalog } from './prepared.ts';
 import type { CatalogQuery } from './query.ts';
@@ -48,8 +48,18 @@ import { keyOf, NO_ROWS } from './text-index.ts';
 import { TradingMarketAnswer, TradingMarketsAnswer } from './trading-schemas.ts';
 
 /** Body of a 500 of the catalog API (docs/protocol.md#catalog-errors). */
-export const CATALOG_FAILURE = typedErrorBody('internal error', 'internal error');
-const SEARCH_BUSY = typedErrorBody('unavailable', 'too many searches are waiting');
+export const CATALOG_FAILURE = typedErrorBody(
+  'internal error',
+  'INTERNAL_ERROR',
+  '',
+  'internal error',
+);
+const SEARCH_BUSY = typedErrorBody(
+  'unavailable',
+  'TOO_MANY_IN_FLIGHT',
+  '',
+  'too many searches are waiting',
+);
 
 const DIGITS = /^[0-9]+$/;
 const CONDITION_ID = /^0x[0-9a-f]{64}$/i;
@@ -58,11 +68,16 @@ const PLACE = /^(\d{1,15})\.(\d{1,10})$/;
 /** Always empty: the node has no market makers apart from its traders. */
 const CLIENT_MEMBERS = Buffer.from(`,"${CLIENT_MEMBER}":""`);
 
-/** Whether each kind is shown with figures. */
-const SHOWN = { markets: 'figures', events: 'figures', series: 'figures', tags: 'texts' } as const;
+/** Whether each kind is shown with statistics. */
+const SHOWN = {
+  markets: 'statistics',
+  events: 'statistics',
+  series: 'statistics',
+  tags: 'texts',
+} as const;
 
 export interface CatalogParts {
-  readonly generation: () => Generation;
+  readonly generation: () => CatalogGeneration;
   /**
    * Events in lists and searches contain their markets, and markets contain members that some
    * clients require.
@@ -373,7 +388,7 @@ export class CatalogHandlers {
       const found = await searching;
       const ranked = isSortedFor('events', generation, query)
         ? await this.sort('events', request)
-        : { ranking: rankingOf('events', generation, query), etag: generation.figures.etag };
+        : { ranking: rankingOf('events', generation, query), etag: generation.statistics.etag };
       if (ranked === undefined) return;
       const renderer = this.render(request);
       const page = foundPage(generation, found, query, ranked.ranking, renderer.scope);
@@ -430,7 +445,7 @@ function rowsUnder(
 
 /** The requested page of search results; tags are paged like events. */
 function foundPage(
-  generation: Generation,
+  generation: CatalogGeneration,
   found: { readonly events: Uint32Array; readonly tags: Uint32Array },
   query: CatalogQuery,
   ranking: Ranking,

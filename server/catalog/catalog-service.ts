@@ -1,6 +1,6 @@
 /**
  * Follows the catalog: notices a new generation, lets a thread prepare it, updates the engine's
- * markets and the live figures, and only then serves answers from it. A request is answered from
+ * markets and the live statistics, and only then serves answers from it. A request is answered from
  * the generation with which it began.
  *
  * Thread: the I/O thread, where no work here grows with the size of the catalog.
@@ -10,11 +10,15 @@ import type { EngineMemory } from '../../engine/tables/tables.ts';
 import type { CatalogStore } from '../../storage/catalog/catalog.ts';
 import type { Proposal } from '../../storage/catalog/catalog-state.ts';
 import type { Contradiction } from '../../storage/catalog/registered-markets.ts';
-import { noteCommand } from '../../storage/control-records/control-records.ts';
+import { controlRecordCommand } from '../../storage/control-records/control-records.ts';
 import type { Durability } from '../../storage/kv/lmdb.ts';
 import { applyCommands } from '../orders/intake/internal-commands.ts';
 import type { Sequencer } from '../orders/intake/sequencer.ts';
-import { type Generation, type LoadedGeneration, openGeneration } from './catalog-generation.ts';
+import {
+  type CatalogGeneration,
+  type LoadedCatalogGeneration,
+  openCatalogGeneration,
+} from './catalog-generation.ts';
 import { type MarketInfos, marketInfoLookup } from './market-info.ts';
 import type { ReachedEnd } from './market-registry.ts';
 import type { StatisticsService } from './statistics-service.ts';
@@ -44,9 +48,9 @@ export interface CatalogServiceOptions {
   /** Digest of the generation that is in use, as the log says; undefined = it says nothing. */
   readonly recorded: () => string | undefined;
   readonly infos: MarketInfos;
-  readonly figures: StatisticsService;
+  readonly statistics: StatisticsService;
   /** Called when answers come from another generation. */
-  readonly onSwitch?: (next: LoadedGeneration) => void;
+  readonly onSwitch?: (next: LoadedCatalogGeneration) => void;
   readonly log: (level: 'info' | 'warn' | 'error', line: string) => void;
   /** False: another node of a cluster registers the markets. */
   readonly leads: () => boolean;
@@ -66,7 +70,7 @@ const NOT_HERE =
 
 /** A generation, and whether its thread has died, so that it must be loaded again. */
 interface Watched {
-  readonly generation: LoadedGeneration;
+  readonly generation: LoadedCatalogGeneration;
   readonly life: { hasDied: boolean };
 }
 
@@ -95,7 +99,7 @@ export class CatalogService {
   private isUnregistered = false;
   private lacking: string | undefined;
   /** Replaced generations that still answer searches in progress. */
-  private readonly retired = new Set<LoadedGeneration>();
+  private readonly retired = new Set<LoadedCatalogGeneration>();
   private readonly closing = new AbortController();
   private readonly timer: NodeJS.Timeout;
 
@@ -111,7 +115,7 @@ export class CatalogService {
    */
   static async open(
     options: CatalogServiceOptions,
-    extend: (first: LoadedGeneration) => readonly Int32Array[] = ({ commands }) => commands,
+    extend: (first: LoadedCatalogGeneration) => readonly Int32Array[] = ({ commands }) => commands,
   ): Promise<CatalogService> {
     const proposal = await spreadFirst(options);
     const first = await load(options, options.signal, proposal);
@@ -119,7 +123,7 @@ export class CatalogService {
       options.signal?.throwIfAborted();
       await applyMarkets(options, first.generation, extend(first.generation), proposal);
       if (proposal !== undefined) await options.cluster?.adopt(proposal);
-      await options.figures.follow(first.generation);
+      await options.statistics.follow(first.generation);
     } catch (error) {
       await first.generation.end();
       throw error;
@@ -129,7 +133,7 @@ export class CatalogService {
   }
 
   /** The generation from which answers are made. */
-  get current(): Generation {
+  get current(): CatalogGeneration {
     return this.used.generation;
   }
 
@@ -169,7 +173,7 @@ export class CatalogService {
    */
   async close(): Promise<void> {
     clearInterval(this.timer);
-    this.o.figures.close();
+    this.o.statistics.close();
     this.closing.abort();
     await this.switching;
     await Promise.all([this.used.generation, ...this.retired].map((each) => each.end()));
@@ -296,7 +300,7 @@ export class CatalogService {
       this.fail('the markets cannot be brought up to the new catalog', error);
       return;
     }
-    await this.o.figures.follow(next.generation);
+    await this.o.statistics.follow(next.generation);
     this.used = next;
     this.usedSince = Date.now();
     this.o.infos.replace(marketInfoLookup(next.generation.prepared));
@@ -343,7 +347,7 @@ async function load(
 ): Promise<Watched> {
   const { store, dataDir, durability, log, memory } = options;
   const life = { hasDied: false };
-  const generation = await openGeneration({
+  const generation = await openCatalogGeneration({
     dataDir,
     durability,
     number: proposed === undefined ? store.current() : undefined,
@@ -372,7 +376,7 @@ async function load(
  */
 async function applyMarkets(
   { cluster, leads, log, onFatal, recorded, sequencer }: CatalogServiceOptions,
-  { digest }: LoadedGeneration,
+  { digest }: LoadedCatalogGeneration,
   chunks: readonly Int32Array[],
   proposed: number | undefined,
 ): Promise<void> {
@@ -383,7 +387,7 @@ async function applyMarkets(
     if (proposed === undefined && !isRecorded) return;
   }
   if (sequencer === undefined || !leads()) return;
-  const note = isRecorded ? [] : noteCommand({ about: 'catalog', digest });
+  const note = isRecorded ? [] : controlRecordCommand({ about: 'catalog', digest });
   const last = Int32Array.from([...(chunks.at(-1) ?? []), ...note]);
   let withoutRoom = 0;
   for (const chunk of last.length === 0 ? [] : [...chunks.slice(0, -1), last]) {

@@ -28,7 +28,7 @@ const BYTES_MIN = 2 * 1024;
 /** About 900 pages of 100 markets. */
 const CACHE_BYTES_MAX = 32 * 1024 * 1024;
 
-/** Compressed answers of one catalog generation, and of its figures if they are shown. */
+/** Compressed answers of one catalog generation, and of its statistics if they are shown. */
 export class CompressedAnswers {
   /** By URL, the least recently used first. */
   private cache = new Map<string, Buffer>();

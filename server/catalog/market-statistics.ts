@@ -1,33 +1,38 @@
 /**
- * The live figures of one catalog generation: volumes, liquidity and prices by row. They are
+ * The live statistics of one catalog generation: volumes, liquidity and prices by row. They are
  * written into the objects' own fragments (prepared.ts). All rows can be sorted by each of them.
  *
  * Answers change only in publish(), which sets another entity tag: between two calls every answer
  * of this generation depends only on its request. An order is sorted when it is requested and its
  * column has changed since.
  *
- * Thread: the I/O thread. Non-goals: where figures come from (statistics-service.ts).
+ * Thread: the I/O thread. Non-goals: where statistics come from (statistics-service.ts).
  */
 import { randomBytes } from 'node:crypto';
 import { AMOUNT_MAX } from '../../engine/tables/capacities.ts';
 import type { PreparedCatalog, PreparedObjects, SortOrder } from './prepared.ts';
 import {
-  EVENT_FIGURES,
-  type EventFigures,
-  type Figure,
+  EVENT_STATISTICS,
+  type EventStatistics,
   type Kind,
-  MARKET_FIGURES,
-  type MarketFigures,
+  MARKET_STATISTICS,
+  type MarketStatistics,
+  type Statistic,
 } from './shape.ts';
 import { emptyOrder, NumberSorter } from './sort-orders.ts';
-import { EVENT_TEXT, type FigureText, figuresWithoutBook, MARKET_TEXT } from './statistics-text.ts';
+import {
+  EVENT_TEXT,
+  MARKET_TEXT,
+  type StatisticText,
+  statisticsWithoutBook,
+} from './statistics-text.ts';
 
 /** Random bytes that make the tag different from that of another start, and of another node. */
 const TAG_BYTES = 6;
 
-export class Figures {
-  readonly markets: FigureColumns<MarketFigures>;
-  readonly events: FigureColumns<EventFigures>;
+export class CatalogStatistics {
+  readonly markets: StatisticColumns<MarketStatistics>;
+  readonly events: StatisticColumns<EventStatistics>;
   private readonly prepared: PreparedCatalog;
   /** Events with a changed market: their rows, and a mark for each. */
   private readonly touched: number[] = [];
@@ -40,27 +45,35 @@ export class Figures {
     this.prepared = prepared;
     const { bytes, markets, events } = prepared;
     this.isTouched = new Uint8Array(events.ids.length);
-    const first = figuresWithoutBook(0);
-    this.markets = new FigureColumns(bytes, markets, MARKET_FIGURES, MARKET_TEXT, first);
-    this.events = new FigureColumns<EventFigures>(bytes, events, EVENT_FIGURES, EVENT_TEXT, first);
+    const first = statisticsWithoutBook(0);
+    this.markets = new StatisticColumns(bytes, markets, MARKET_STATISTICS, MARKET_TEXT, first);
+    this.events = new StatisticColumns<EventStatistics>(
+      bytes,
+      events,
+      EVENT_STATISTICS,
+      EVENT_TEXT,
+      first,
+    );
     this.tag = this.nextTag();
   }
 
-  /** The figures of a kind, if it has any. */
-  of(kind: Kind): FigureColumns<MarketFigures> | FigureColumns<EventFigures> | undefined {
+  /** The statistics of a kind, if it has any. */
+  of(
+    kind: Kind,
+  ): StatisticColumns<MarketStatistics> | StatisticColumns<EventStatistics> | undefined {
     return kind === 'markets' || kind === 'events' ? this[kind] : undefined;
   }
 
   /**
-   * The tag of all answers that show figures. It is weak, because compressed answers have it too.
+   * The tag of all answers that show statistics. It is weak, because compressed answers have it too.
    */
   get etag(): string {
     return this.tag;
   }
 
-  /** Sets the figures of a market, with a price for each of its outcomes. */
-  setMarket(row: number, figures: MarketFigures): void {
-    if (!this.markets.set(row, figures, figures.prices)) return;
+  /** Sets the statistics of a market, with a price for each of its outcomes. */
+  setMarket(row: number, statistics: MarketStatistics): void {
+    if (!this.markets.set(row, statistics, statistics.prices)) return;
     const event = this.prepared.markets.event[row]!;
     if (this.isTouched[event] === 1) return;
     this.isTouched[event] = 1;
@@ -105,10 +118,10 @@ interface Column {
   sortedAt: number;
 }
 
-/** The figures of markets or of events, by name and row, and where they are shown. */
-class FigureColumns<Source> {
-  private readonly figures: readonly Figure<Source>[];
-  private readonly text: FigureText<Source>;
+/** The statistics of markets or of events, by name and row, and where they are shown. */
+class StatisticColumns<Source> {
+  private readonly statistics: readonly Statistic<Source>[];
+  private readonly text: StatisticText<Source>;
   private readonly columns = new Map<string, Column>();
   private readonly bytes: Buffer;
   private readonly objects: PreparedObjects;
@@ -121,16 +134,16 @@ class FigureColumns<Source> {
   constructor(
     { buffer, byteLength, byteOffset }: Uint8Array<ArrayBuffer>,
     objects: PreparedObjects,
-    figures: readonly Figure<Source>[],
-    text: FigureText<Source>,
+    statistics: readonly Statistic<Source>[],
+    text: StatisticText<Source>,
     first: Source,
   ) {
     this.bytes = Buffer.from(buffer, byteOffset, byteLength);
     this.objects = objects;
-    this.figures = figures;
+    this.statistics = statistics;
     this.text = text;
     this.total = objects.ids.length;
-    for (const { name, read } of figures) {
+    for (const { name, read } of statistics) {
       const values = new Float64Array(this.total).fill(read(first));
       this.columns.set(name, { values, changes: 0, order: undefined, sortedAt: 0 });
     }
@@ -145,7 +158,7 @@ class FigureColumns<Source> {
     return this.columns.get(name)!.values;
   }
 
-  /** Writes the figures of a row into its fragment; false when they are already there. */
+  /** Writes the statistics of a row into its fragment; false when they are already there. */
   set(row: number, source: Source, prices: readonly number[]): boolean {
     const start = this.objects.figuresStart[row]!;
     const length = this.objects.coreEnd[row]! - start;
@@ -155,7 +168,7 @@ class FigureColumns<Source> {
     if (span.compare(this.bytes, start, start + length) === 0) return false;
     this.bytes.set(span, start);
     this.objects.figuresEnd[row] = start + end;
-    for (const { name, read } of this.figures) {
+    for (const { name, read } of this.statistics) {
       const column = this.columns.get(name)!;
       const value = read(source);
       if (column.values[row] === value) continue;
@@ -166,8 +179,8 @@ class FigureColumns<Source> {
   }
 
   /**
-   * All rows by a figure, ascending, in their current order; undefined when the name is not a
-   * figure.
+   * All rows by a statistic, ascending, in their current order; undefined when the name is not a
+   * statistic.
    */
   orderBy(name: string): SortOrder | undefined {
     const column = this.columns.get(name);

@@ -204,8 +204,8 @@ const RELATED = [
 ];
 
 function orderBy(name: string, kind: 'markets' | 'events'): Parameter {
-  const { fields, figures } = SHAPES[kind];
-  const columns = [...fields, ...figures].flatMap(({ name: column }) =>
+  const { fields, statistics } = SHAPES[kind];
+  const columns = [...fields, ...statistics].flatMap(({ name: column }) =>
     spellings(column).map((spelled) => [spelled, column] as const),
   );
   return row(name, named(columns, ORDER_COLUMNS_MAX), 'order', ORDER);
@@ -216,8 +216,8 @@ function ranges(kind: 'markets' | 'events'): Parameter[] {
   const fields: readonly Column<never>[] = SHAPES[kind].fields;
   const dates = fields.filter((field) => field.kind === 'date');
   const numbers = fields.filter((field) => field.kind === 'number');
-  const figures = SHAPES[kind].figures.filter(({ form }) => form !== 'prices');
-  return [...dates, ...numbers, ...figures].flatMap((column, place) =>
+  const statistics = SHAPES[kind].statistics.filter(({ form }) => form !== 'prices');
+  return [...dates, ...numbers, ...statistics].flatMap((column, place) =>
     (['min', 'max'] as const).map((end) => {
       const names = spellings(column.name).map((spelled) => `${spelled}_${end}`);
       const form = place < dates.length ? instant : decimal;
@@ -285,7 +285,7 @@ const LITERAL = 'q is required';
 
 /** Body of a 400 of the catalog API. @param detail names the parameter and the rule it broke */
 export function badRequest(detail: string, errors: CatalogErrors = 'literal'): string {
-  const body = typedErrorBody('bad request', LITERAL, detail);
+  const body = typedErrorBody('bad request', 'BAD_REQUEST', detail, LITERAL);
   return errors === 'literal' ? body : ruleFirst(body);
 }
 

@@ -7,11 +7,11 @@
  * [start, end) of `bytes`. "Open" means that the closing `}` is left out, so that members can
  * follow.
  *
- * Nothing is changed after it was built, except the live figures of markets and events: they are in
+ * Nothing is changed after it was built, except the live statistics of markets and events: they are in
  * spans of fixed length, filled up with blanks that no answer shows, and the I/O thread overwrites them.
  *
  * Pure data, any thread. Made by build.ts, read by select.ts and render.ts; market-statistics.ts writes
- * figures.
+ * statistics.
  */
 
 /** A fragment for each row. */
@@ -66,18 +66,18 @@ export const CatalogFlag = { active: 1, closed: 2, archived: 4 } as const;
 export interface PreparedObjects {
   readonly ids: Float64Array<ArrayBuffer>;
   readonly flags: Uint8Array<ArrayBuffer>;
-  /** The object with its figures, but without its nested members; open. */
+  /** The object with its statistics, but without its nested members; open. */
   readonly coreStart: Uint32Array<ArrayBuffer>;
   readonly coreEnd: Uint32Array<ArrayBuffer>;
-  /** [figuresStart, coreEnd) are its live figures, each after its comma, and blanks from figuresEnd on. */
+  /** [figuresStart, coreEnd) are its live statistics, each after its comma, and blanks from figuresEnd on. */
   readonly figuresStart: Uint32Array<ArrayBuffer>;
-  /** No answer has the blanks [figuresEnd, coreEnd). It moves with the figures. */
+  /** No answer has the blanks [figuresEnd, coreEnd). It moves with the statistics. */
   readonly figuresEnd: Uint32Array<ArrayBuffer>;
   /**
    * [coreStart, entryEnd) is the object as lists show it: a market with its event's short summary
    * (id, ticker, slug, title), an event with `tags`; a `,` follows it. Entries lie in descending
    * order of id, each right behind the comma of the one before, so that in a page of the default
-   * listing only the blanks of figures part the runs.
+   * listing only the blanks of statistics part the runs.
    */
   readonly entryEnd: Uint32Array<ArrayBuffer>;
   /** By column after which a fragment is cut: the position after it. */
@@ -130,7 +130,7 @@ export interface PreparedSampling extends Spans {
 
 export interface PreparedCatalog {
   /**
-   * `W/"catalog-<40 hex>"`, a hash of everything that is served except figures: equal catalogs have
+   * `W/"catalog-<40 hex>"`, a hash of everything that is served except statistics: equal catalogs have
    * equal tags.
    */
   readonly etag: string;

@@ -1,9 +1,9 @@
 /**
- * The order of a listing by the columns that a query names: as it was prepared, by a figure as it
+ * The order of a listing by the columns that a query names: as it was prepared, by a statistic as it
  * was last sorted, or sorted for this request. Rules: docs/protocol.md#sort-order
  *
- * Several columns of which some are figures are sorted in steps, with turns of the event loop
- * between, by the figures at the first step. One such sort runs at a time, because each needs some
+ * Several columns of which some are statistics are sorted in steps, with turns of the event loop
+ * between, by the statistics at the first step. One such sort runs at a time, because each needs some
  * megabytes for 50,000 rows: other requests wait in a queue.
  *
  * Thread: the I/O thread.
@@ -81,25 +81,29 @@ export class Ranking {
   }
 }
 
-/** An order, and the tag of the figures by which it was sorted. */
+/** An order, and the tag of the statistics by which it was sorted. */
 export interface Ranked {
   readonly ranking: Ranking;
   readonly etag: string;
 }
 
-/** Whether a query needs a sort of its own: by several columns, some of which may be figures. */
-export function isSortedFor(kind: Kind, { figures }: Listed, { order }: CatalogQuery): boolean {
-  return order.length > 1 && figures.of(kind) !== undefined;
+/** Whether a query needs a sort of its own: by several columns, some of which may be statistics. */
+export function isSortedFor(kind: Kind, { statistics }: Listed, { order }: CatalogQuery): boolean {
+  return order.length > 1 && statistics.of(kind) !== undefined;
 }
 
 /** By id or by one column, at once. */
-export function rankingOf(kind: Kind, { figures, prepared }: Listed, query: CatalogQuery): Ranking {
+export function rankingOf(
+  kind: Kind,
+  { statistics, prepared }: Listed,
+  query: CatalogQuery,
+): Ranking {
   const { ids, orders } = prepared[kind];
   // Tags and series are always listed by id, ascending.
   const isAscending = query.ascending === 1 || kind === 'tags' || kind === 'series';
   const [name] = query.order;
   if (name === undefined) return new Ranking(ids.length, undefined, isAscending);
-  return new Ranking(ids.length, figures.of(kind)?.orderBy(name) ?? orders[name], isAscending);
+  return new Ranking(ids.length, statistics.of(kind)?.orderBy(name) ?? orders[name], isAscending);
 }
 
 /** Sorts for requests. */
@@ -127,7 +131,7 @@ export class Rankings {
   ): Promise<Ranked | undefined> {
     const { length } = listed.prepared[kind].ids;
     if (this.sorter.rowsMax < length) this.sorter = new NumberSorter(length);
-    const { etag } = listed.figures;
+    const { etag } = listed.statistics;
     const steps = stepsOf(kind, listed, query, this.sorter);
     while (!isGone()) {
       const { done, value } = steps.next();
@@ -140,13 +144,13 @@ export class Rankings {
 
 function* stepsOf(
   kind: Kind,
-  { figures, prepared }: Listed,
+  { statistics, prepared }: Listed,
   query: CatalogQuery,
   sorter: NumberSorter,
 ): Generator<void, Ranking> {
   const { ids, orders } = prepared[kind];
   const total = ids.length;
-  const live = figures.of(kind);
+  const live = statistics.of(kind);
   const isAscending = query.ascending === 1;
   const columns = query.order.map((name) =>
     live?.has(name) === true

@@ -1,5 +1,5 @@
 /**
- * Reads the figures of one market from its books in engine memory while workers write. All books
+ * Reads the statistics of one market from its books in engine memory while workers write. All books
  * are read at one version each, so that bid, ask, prices and liquidity belong together.
  *
  * Liquidity is counted by levels, once for the two books of a pair: an order for the second outcome
@@ -35,18 +35,18 @@ import {
   type TokenRow,
 } from '../../engine/tables/units.ts';
 import { READ_TRIES } from '../market-data/books.ts';
-import { type MarketFigures, PRICE_UNKNOWN } from './shape.ts';
-import { figuresWithoutBook } from './statistics-text.ts';
+import { type MarketStatistics, PRICE_UNKNOWN } from './shape.ts';
+import { statisticsWithoutBook } from './statistics-text.ts';
 
 const MICRO_PER_PIP = MICRO / PIPS_PER_UNIT;
 
 /** A writer is changing one of the books. */
 export const BUSY = -1;
 
-export class BookFigures {
+export class BookStatistics {
   /** The result of the last read; the caller adds volumes. */
-  readonly figures: MarketFigures & { readonly prices: number[] } = {
-    ...figuresWithoutBook(0),
+  readonly statistics: MarketStatistics & { readonly prices: number[] } = {
+    ...statisticsWithoutBook(0),
     prices: [],
   };
   private readonly t: Tables;
@@ -71,9 +71,9 @@ export class BookFigures {
   }
 
   /**
-   * Reads the books of a market into `figures`.
+   * Reads the books of a market into `statistics`.
    * @param outcomes how many the catalog lists; outcomes without a book get the unknown price
-   * @returns the version that was read, or BUSY after every try: `figures` is then invalid
+   * @returns the version that was read, or BUSY after every try: `statistics` is then invalid
    */
   read(market: MarketRow, outcomes: number): number {
     for (let tries = 0; tries < READ_TRIES; tries++) {
@@ -85,22 +85,22 @@ export class BookFigures {
   }
 
   private readBooks(market: MarketRow, outcomes: number): boolean {
-    const { depth, figures, t } = this;
+    const { depth, statistics, t } = this;
     const first = marketFirstToken(t, market);
     const tokens = marketTokens(t, market);
-    figures.prices.length = 0;
-    figures.liquidity = 0;
+    statistics.prices.length = 0;
+    statistics.liquidity = 0;
     for (let outcome = 0; outcome < tokens; outcome++) {
       const token = (first + outcome) as TokenRow;
       // The mirrored book has the complementary price.
-      if (isMirroredToken(t, token)) figures.prices.push(MICRO - figures.prices.at(-1)!);
+      if (isMirroredToken(t, token)) statistics.prices.push(MICRO - statistics.prices.at(-1)!);
       else {
         if (!readDepth(t, token, depth)) return false;
         this.takeBook(token, outcome === 0);
       }
     }
-    while (figures.prices.length < outcomes) figures.prices.push(PRICE_UNKNOWN);
-    figures.prices.length = outcomes;
+    while (statistics.prices.length < outcomes) statistics.prices.push(PRICE_UNKNOWN);
+    statistics.prices.length = outcomes;
     this.takePayout(market);
     return true;
   }
@@ -110,26 +110,26 @@ export class BookFigures {
     const resolution = resolutionOf(this.t, market);
     if (resolution === undefined) return;
     const { sum, weights } = resolution;
-    const { prices } = this.figures;
+    const { prices } = this.statistics;
     for (let i = 0; i < Math.min(prices.length, weights.length); i++) {
       prices[i] = Math.floor((weights[i]! * MICRO) / sum);
     }
   }
 
   private takeBook(token: TokenRow, isFirst: boolean): void {
-    const { depth, figures } = this;
+    const { depth, statistics } = this;
     const grid = depth.ticksPerUnit as TicksPerUnit;
     const bid = bestOf(depth.bids, grid) ?? 0;
     const ask = bestOf(depth.asks, grid) ?? MICRO;
     const last = this.lastTradeOf(token);
     const isTwoSided = depth.bids.count > 0 && depth.asks.count > 0;
-    figures.prices.push(isTwoSided || last === 0 ? (bid + ask) / 2 : last);
+    statistics.prices.push(isTwoSided || last === 0 ? (bid + ask) / 2 : last);
     const resting = notionalOf(depth.bids, grid) + notionalOf(depth.asks, grid);
-    figures.liquidity = Math.min(figures.liquidity + resting, AMOUNT_MAX);
+    statistics.liquidity = Math.min(statistics.liquidity + resting, AMOUNT_MAX);
     if (!isFirst) return;
-    figures.bestBid = bid;
-    figures.bestAsk = ask;
-    figures.lastTrade = last;
+    statistics.bestBid = bid;
+    statistics.bestAsk = ask;
+    statistics.lastTrade = last;
   }
 
   /** If only the other outcome of a pair has traded, the price of this one is its complement. */

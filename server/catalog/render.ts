@@ -3,9 +3,14 @@
  * fragment contains, and which brackets and commas it includes. Rules:
  * docs/protocol.md#catalog-objects
  *
- * Thread: the I/O thread. Long answers are made in pieces (answer-writer.ts).
+ * Thread: the I/O thread. Long answers are made in pieces (fragment-writer.ts).
  */
-import { type AnswerWriter, BYTES_PER_STEP, type Rendered, type Steps } from './answer-writer.ts';
+import {
+  BYTES_PER_STEP,
+  type FragmentWriter,
+  type Rendered,
+  type Steps,
+} from './fragment-writer.ts';
 import {
   CatalogFlag,
   type PreparedCatalog,
@@ -46,7 +51,7 @@ export interface FoundPage {
 export class Renderer {
   /** The part of the catalog that is shown; undefined = everything. */
   readonly scope: CreatorScope | undefined;
-  private readonly writer: AnswerWriter;
+  private readonly writer: FragmentWriter;
   private readonly catalog: PreparedCatalog;
   /** Markets show the tags of their events, and nested ones without closed tags. */
   private readonly withTags: boolean;
@@ -63,7 +68,7 @@ export class Renderer {
    * @param isGone the client has disconnected
    */
   constructor(
-    writer: AnswerWriter,
+    writer: FragmentWriter,
     catalog: PreparedCatalog,
     query: CatalogQuery,
     marketMembers: Buffer | undefined,

@@ -11,8 +11,8 @@
 import { cursorOf, INVALID_CURSOR, LAST_CURSOR, offsetOf } from '../common/cursor.ts';
 import { Type } from '../common/schema.ts';
 import { type RawHandler, rawRoute } from '../http/route.ts';
-import { type AnswerWriter, BYTES_PER_STEP, type Steps } from './answer-writer.ts';
 import type { CatalogAnswers } from './catalog-answers.ts';
+import { BYTES_PER_STEP, type FragmentWriter, type Steps } from './fragment-writer.ts';
 import { PARAMETERS } from './parameters.ts';
 import type { PreparedCatalog } from './prepared.ts';
 import { SamplingAnswer, SimplifiedSamplingAnswer } from './schemas.ts';
@@ -61,7 +61,7 @@ export const SAMPLING_ROUTES = [
   ),
 ];
 
-type Render = (writer: AnswerWriter, catalog: PreparedCatalog, place: number) => void;
+type Render = (writer: FragmentWriter, catalog: PreparedCatalog, place: number) => void;
 
 function sampling(answers: CatalogAnswers, render: Render): RawHandler {
   const { writer } = answers;
@@ -81,7 +81,7 @@ function sampling(answers: CatalogAnswers, render: Render): RawHandler {
 }
 
 function* renderPage(
-  writer: AnswerWriter,
+  writer: FragmentWriter,
   catalog: PreparedCatalog,
   offset: number,
   render: Render,
@@ -100,14 +100,14 @@ function* renderPage(
 }
 
 function renderSimplified(
-  writer: AnswerWriter,
+  writer: FragmentWriter,
   { sampling }: PreparedCatalog,
   place: number,
 ): void {
   writer.fragment(sampling.start[place]!, sampling.end[place]!);
 }
 
-function renderFull(writer: AnswerWriter, catalog: PreparedCatalog, place: number): void {
+function renderFull(writer: FragmentWriter, catalog: PreparedCatalog, place: number): void {
   const { sampling, markets, events } = catalog;
   const market = sampling.markets[place]!;
   const event = markets.event[market]!;

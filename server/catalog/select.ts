@@ -126,13 +126,13 @@ function pickFromFew(
 /** The first rank after a cursor, also when its object no longer exists. */
 function rankBehind(
   kind: Kind,
-  { figures, prepared }: Listed,
+  { statistics, prepared }: Listed,
   query: CatalogQuery,
   ranking: Ranking,
   { id, rank }: RankCursor,
 ): number {
-  // If the order is by figures, only the rank is a reliable position.
-  if (query.order.some((name) => figures.of(kind)?.has(name))) return rank + 1;
+  // If the order is by statistics, only the rank is a reliable position.
+  if (query.order.some((name) => statistics.of(kind)?.has(name))) return rank + 1;
   const { ids } = prepared[kind];
   const row = placeAmong(ids, id);
   if (row !== NONE) return ranking.rankOf(row) + 1;
@@ -147,7 +147,7 @@ interface BoundedColumn {
   readonly values: Float64Array;
   readonly min: number;
   readonly max: number;
-  /** The factor of a value: figures are stored in micro-units. */
+  /** The factor of a value: statistics are stored in micro-units. */
   readonly unit: number;
 }
 
@@ -171,15 +171,20 @@ export class RowFilter {
   private readonly scope: CreatorScope | undefined;
 
   /** @param fewMax if at most one in `fewMax` rows can match, only these are checked */
-  constructor(kind: Kind, { figures, prepared }: Listed, query: CatalogQuery, fewMax = SORT_COST) {
+  constructor(
+    kind: Kind,
+    { statistics, prepared }: Listed,
+    query: CatalogQuery,
+    fewMax = SORT_COST,
+  ) {
     const objects = prepared[kind];
     this.kind = kind;
     this.flags = objects.flags;
     this.flagMask = query.flagMask;
     this.flagValues = query.flagValues;
     this.columns = query.ranges.map(({ column, min, max }) => {
-      const live = figures.of(kind)?.has(column) === true;
-      const values = live ? figures.of(kind)!.valuesOf(column) : objects.orders[column]!.values;
+      const live = statistics.of(kind)?.has(column) === true;
+      const values = live ? statistics.of(kind)!.valuesOf(column) : objects.orders[column]!.values;
       return { values, min, max, unit: live ? MICRO : 1 };
     });
     this.eventOf = kind === 'markets' ? prepared.markets.event : undefined;

@@ -1,10 +1,10 @@
 /**
  * The fields of every kind of catalog object as they are served, in their order. One table per kind
  * defines both its JSON and its sort columns. Missing texts are "", dates null, booleans false.
- * Other fields are dropped, because they are figures of another venue. Figures of this node's own
+ * Other fields are dropped, because they are statistics of another venue. CatalogStatistics of this node's own
  * books and fills follow the fields of markets and events. Rules: docs/protocol.md#catalog-objects
  *
- * Pure; runs on the catalog thread; names of columns and figures are read on any thread. Non-goals:
+ * Pure; runs on the catalog thread; names of columns and statistics are read on any thread. Non-goals:
  * nesting.
  */
 import { type JsonObject, listOf, text } from '../../storage/catalog/catalog-json.ts';
@@ -89,7 +89,7 @@ const MARKET_FIELDS: readonly Field<MarketSource>[] = [
   ...ofRaw(flags('active', 'closed', 'archived')),
   ...ofRaw(dates('createdAt', 'updatedAt')),
   ...ofRaw(texts('questionID')),
-  // After the usual fields: what a client needs to trade, and a mirror needs to trade in the same
+  // After the usual fields: what a client needs to trade, and a catalog sync needs to trade in the same
   // way.
   ofMarket('negRisk', 'boolean', ({ terms }) => terms.negRisk),
   ofMarket('orderPriceMinTickSize', 'number', ({ terms: { ticksPerUnit } }) =>
@@ -143,11 +143,11 @@ export const KEY_COLUMNS = {
 } as const;
 
 /**
- * The figures of a market from this node's books and fills, in whole micro-units of collateral, or
+ * The statistics of a market from this node's books and fills, in whole micro-units of collateral, or
  * of collateral a share. An empty side of a book has the bound as its price: 0 for bids, one unit
  * for asks.
  */
-export interface MarketFigures {
+export interface MarketStatistics {
   /** Of all fills, and of those of the last 24 hours. */
   volume: number;
   volumeDay: number;
@@ -161,56 +161,56 @@ export interface MarketFigures {
   prices: readonly number[];
 }
 
-/** How a figure is written: a decimal text, a JSON number, or the JSON text of a list of texts. */
-export type FigureForm = 'text' | 'number' | 'prices';
+/** How a statistic is written: a decimal text, a JSON number, or the JSON text of a list of texts. */
+export type StatisticForm = 'text' | 'number' | 'prices';
 
-export interface Figure<Source> {
+export interface Statistic<Source> {
   readonly name: string;
-  readonly form: FigureForm;
+  readonly form: StatisticForm;
   /** Amounts reach 2^53 - 1, prices one unit. */
   readonly range: 'amount' | 'price';
-  /** The value by which it is sorted, in micro-units: the figure, or that of the first outcome. */
+  /** The value by which it is sorted, in micro-units: the statistic, or that of the first outcome. */
   readonly read: (source: Source) => number;
 }
 
-function figure<Source>(
+function statistic<Source>(
   name: string,
-  form: FigureForm,
-  range: Figure<Source>['range'],
+  form: StatisticForm,
+  range: Statistic<Source>['range'],
   read: (source: Source) => number,
-): Figure<Source> {
+): Statistic<Source> {
   return { name, form, range, read };
 }
 
-export const MARKET_FIGURES: readonly Figure<MarketFigures>[] = [
-  figure('volume', 'text', 'amount', ({ volume }) => volume),
-  figure('volumeNum', 'number', 'amount', ({ volume }) => volume),
-  figure('volume24hr', 'number', 'amount', ({ volumeDay }) => volumeDay),
-  figure('liquidity', 'text', 'amount', ({ liquidity }) => liquidity),
-  figure('liquidityNum', 'number', 'amount', ({ liquidity }) => liquidity),
-  figure('outcomePrices', 'prices', 'price', ({ prices }) => prices[0] ?? PRICE_UNKNOWN),
-  figure('bestBid', 'number', 'price', ({ bestBid }) => bestBid),
-  figure('bestAsk', 'number', 'price', ({ bestAsk }) => bestAsk),
-  figure('spread', 'number', 'price', ({ bestAsk, bestBid }) => bestAsk - bestBid),
-  figure('lastTradePrice', 'number', 'price', ({ lastTrade }) => lastTrade),
+export const MARKET_STATISTICS: readonly Statistic<MarketStatistics>[] = [
+  statistic('volume', 'text', 'amount', ({ volume }) => volume),
+  statistic('volumeNum', 'number', 'amount', ({ volume }) => volume),
+  statistic('volume24hr', 'number', 'amount', ({ volumeDay }) => volumeDay),
+  statistic('liquidity', 'text', 'amount', ({ liquidity }) => liquidity),
+  statistic('liquidityNum', 'number', 'amount', ({ liquidity }) => liquidity),
+  statistic('outcomePrices', 'prices', 'price', ({ prices }) => prices[0] ?? PRICE_UNKNOWN),
+  statistic('bestBid', 'number', 'price', ({ bestBid }) => bestBid),
+  statistic('bestAsk', 'number', 'price', ({ bestAsk }) => bestAsk),
+  statistic('spread', 'number', 'price', ({ bestAsk, bestBid }) => bestAsk - bestBid),
+  statistic('lastTradePrice', 'number', 'price', ({ lastTrade }) => lastTrade),
 ];
 
 /** Sums over the markets of an event. */
-export type EventFigures = Pick<MarketFigures, 'volume' | 'volumeDay' | 'liquidity'>;
+export type EventStatistics = Pick<MarketStatistics, 'volume' | 'volumeDay' | 'liquidity'>;
 
-export const EVENT_FIGURES: readonly Figure<EventFigures>[] = [
-  figure('volume', 'number', 'amount', ({ volume }) => volume),
-  figure('volume24hr', 'number', 'amount', ({ volumeDay }) => volumeDay),
-  figure('liquidity', 'number', 'amount', ({ liquidity }) => liquidity),
+export const EVENT_STATISTICS: readonly Statistic<EventStatistics>[] = [
+  statistic('volume', 'number', 'amount', ({ volume }) => volume),
+  statistic('volume24hr', 'number', 'amount', ({ volumeDay }) => volumeDay),
+  statistic('liquidity', 'number', 'amount', ({ liquidity }) => liquidity),
 ];
 
 /** For each kind, the fields that lists show of an object itself and by which it can be sorted. */
 export const SHAPES = {
-  markets: { fields: MARKET_FIELDS, figures: MARKET_FIGURES },
-  events: { fields: EVENT_FIELDS, figures: EVENT_FIGURES },
-  series: { fields: SERIES_FIELDS, figures: [] },
-  tags: { fields: TAG_FIELDS, figures: [] },
-} as const satisfies Record<string, { fields: readonly Field<never>[]; figures: unknown }>;
+  markets: { fields: MARKET_FIELDS, statistics: MARKET_STATISTICS },
+  events: { fields: EVENT_FIELDS, statistics: EVENT_STATISTICS },
+  series: { fields: SERIES_FIELDS, statistics: [] },
+  tags: { fields: TAG_FIELDS, statistics: [] },
+} as const satisfies Record<string, { fields: readonly Field<never>[]; statistics: unknown }>;
 
 export type Kind = keyof typeof SHAPES;
 

@@ -5,7 +5,7 @@
  * Different values are sorted once and numbered, and rows are sorted by these numbers: comparing a
  * hundred thousand rows in forty columns with a function would take seconds. Rows are sorted by 11
  * bits of the numbers at a time (radix sort), so 50,000 rows take two milliseconds for any numbers,
- * and small numbers need few passes. Live figures, which change, are sorted in the same way on the
+ * and small numbers need few passes. Live statistics, which change, are sorted in the same way on the
  * I/O thread.
  *
  * A sort is a generator of steps, so that a serving thread can do other work between them.

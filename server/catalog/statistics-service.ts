@@ -1,5 +1,5 @@
 /**
- * Updates the live figures of the catalog from books and fills. Passes over all markets, more than
+ * Updates the live statistics of the catalog from books and fills. Passes over all markets, more than
  * one a second, search for changes: of the version of a market's books, of its volume, or of the
  * volume of its last 24 hours. A pass runs in slices, with other work of the thread between them.
  * So a change of very many markets shows later than a change of few.
@@ -12,9 +12,9 @@ import { AMOUNT_MAX } from '../../engine/tables/capacities.ts';
 import { ID_WORDS } from '../../engine/tables/codes.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import type { MarketRow } from '../../engine/tables/units.ts';
-import type { Figures } from './market-statistics.ts';
+import type { CatalogStatistics } from './market-statistics.ts';
 import type { PreparedCatalog, TextIndex } from './prepared.ts';
-import { BookFigures, BUSY } from './read-statistics.ts';
+import { BookStatistics, BUSY } from './read-statistics.ts';
 import { NUMBER_KEY, NUMBER_KEY_UNITS, rowsOfKey } from './text-index.ts';
 
 /** The volumes of a market, in micro-units of collateral. */
@@ -42,23 +42,23 @@ export interface StatisticsServiceOptions {
 /** A generation that is served, or will be served. */
 interface Target {
   readonly prepared: PreparedCatalog;
-  readonly figures: Figures;
+  readonly statistics: CatalogStatistics;
 }
 
 export class StatisticsService {
   private readonly o: StatisticsServiceOptions;
-  private readonly reader: BookFigures;
+  private readonly reader: BookStatistics;
   private followed: LogProjector | undefined;
   private timer: NodeJS.Timeout | undefined;
   private isClosed = false;
 
   constructor(options: StatisticsServiceOptions) {
     this.o = options;
-    this.reader = new BookFigures(options.tables);
+    this.reader = new BookStatistics(options.tables);
   }
 
   /**
-   * Brings the figures of a generation up to date and continues to update them, in place of those
+   * Brings the statistics of a generation up to date and continues to update them, in place of those
    * of the previous generation. A market that is registered later, as on a node that follows, is
    * found by the pass after that.
    */
@@ -67,8 +67,8 @@ export class StatisticsService {
     while (!next.advance(SLICE_MS) && !this.isClosed) await breathe();
     if (this.isClosed) return;
     // The most frequent sort order. The first sort is slow, until V8 has compiled it.
-    target.figures.markets.orderBy('volume');
-    target.figures.events.orderBy('volume');
+    target.statistics.markets.orderBy('volume');
+    target.statistics.events.orderBy('volume');
     clearTimeout(this.timer);
     this.followed = next;
     this.timer = setTimeout(this.pass, PASS_MS);
@@ -105,7 +105,7 @@ function readCondition({ keyEnds, units }: TextIndex, key: number, out: Int32Arr
 /** Goes repeatedly over the markets of one generation. */
 class LogProjector {
   private readonly o: StatisticsServiceOptions;
-  private readonly reader: BookFigures;
+  private readonly reader: BookStatistics;
   private readonly target: Target;
   /** Markets of the engine that are listed: their rows in both, and the version that is shown. */
   private readonly slots: number[] = [];
@@ -122,14 +122,14 @@ class LogProjector {
   private markets = -1;
   private next = 0;
 
-  constructor(options: StatisticsServiceOptions, reader: BookFigures, target: Target) {
+  constructor(options: StatisticsServiceOptions, reader: BookStatistics, target: Target) {
     this.o = options;
     this.reader = reader;
     this.target = target;
     const { keyEnds } = target.prepared.markets.keys.conditionId!;
     this.missing = Array.from({ length: keyEnds.length - 1 }, (_, key) => key);
-    this.shownVolumes = target.figures.markets.valuesOf('volume');
-    this.shownDays = target.figures.markets.valuesOf('volume24hr');
+    this.shownVolumes = target.statistics.markets.valuesOf('volume');
+    this.shownDays = target.statistics.markets.valuesOf('volume24hr');
   }
 
   /** Whether the last pass is complete. */
@@ -151,7 +151,7 @@ class LogProjector {
       looked += 1;
       if ((isRead || looked % LOOK_EVERY === 0) && performance.now() > end) break;
     }
-    this.target.figures.publish();
+    this.target.statistics.publish();
     if (this.next < this.slots.length) return false;
     this.next = 0;
     return true;
@@ -205,7 +205,7 @@ class LogProjector {
     const version = reader.read(marketRow, target.prepared.markets.outcomes[row]!);
     if (version === BUSY) return false;
     this.versions[index] = version;
-    target.figures.setMarket(row, Object.assign(reader.figures, { volume, volumeDay }));
+    target.statistics.setMarket(row, Object.assign(reader.statistics, { volume, volumeDay }));
     return true;
   }
 }

@@ -1,18 +1,18 @@
 /**
- * The figures of markets and events as JSON members, in spans of fixed length: a shorter text is
+ * The statistics of markets and events as JSON members, in spans of fixed length: a shorter text is
  * filled up with blanks. So a span can be overwritten in place. Answers leave the blanks out.
  *
- * Pure; any thread. Non-goals: where spans are (prepared.ts), and what the figures are.
+ * Pure; any thread. Non-goals: where spans are (prepared.ts), and what the statistics are.
  */
 import { MICRO } from '../../engine/tables/units.ts';
 import { DECIMAL_BYTES_MAX, writeMicro } from '../common/decimal.ts';
 import { ascii, put } from '../market-data/texts.ts';
 import {
-  EVENT_FIGURES,
-  type Figure,
-  MARKET_FIGURES,
-  type MarketFigures,
+  EVENT_STATISTICS,
+  MARKET_STATISTICS,
+  type MarketStatistics,
   PRICE_UNKNOWN,
+  type Statistic,
 } from './shape.ts';
 
 /** Half a pip is the finest price: `0.00005`. */
@@ -26,14 +26,17 @@ const PRICES_END = ascii(']"');
 const PRICE_FRAME_BYTES = 5;
 
 /** The members of one kind of object: the length of their span, and its content. */
-export class FigureText<Source> {
+export class StatisticText<Source> {
   /** Each member, with the text from its comma to its value. */
-  private readonly members: readonly { readonly figure: Figure<Source>; readonly head: Buffer }[];
+  private readonly members: readonly {
+    readonly statistic: Statistic<Source>;
+    readonly head: Buffer;
+  }[];
 
-  constructor(figures: readonly Figure<Source>[]) {
-    this.members = figures.map((figure) => {
-      const open = figure.form === 'text' ? '"' : figure.form === 'prices' ? '"[' : '';
-      return { figure, head: ascii(`,"${figure.name}":${open}`) };
+  constructor(statistics: readonly Statistic<Source>[]) {
+    this.members = statistics.map((statistic) => {
+      const open = statistic.form === 'text' ? '"' : statistic.form === 'prices' ? '"[' : '';
+      return { statistic, head: ascii(`,"${statistic.name}":${open}`) };
     });
   }
 
@@ -47,11 +50,11 @@ export class FigureText<Source> {
   /** Writes a span that was made for as many prices. Returns the position of the first blank. */
   write(source: Source, prices: readonly number[], span: Uint8Array): number {
     let at = 0;
-    for (const { figure, head } of this.members) {
+    for (const { statistic, head } of this.members) {
       at = put(head, span, at);
-      if (figure.form === 'prices') at = writePrices(prices, span, at);
-      else at = writeMicro(figure.read(source), span, at);
-      if (figure.form === 'text') span[at++] = QUOTE;
+      if (statistic.form === 'prices') at = writePrices(prices, span, at);
+      else at = writeMicro(statistic.read(source), span, at);
+      if (statistic.form === 'text') span[at++] = QUOTE;
     }
     span.fill(BLANK, at);
     return at;
@@ -59,8 +62,8 @@ export class FigureText<Source> {
 
   private bytesFor(outcomes: number): number {
     let bytes = 0;
-    for (const { figure, head } of this.members) {
-      const { form, range } = figure;
+    for (const { statistic, head } of this.members) {
+      const { form, range } = statistic;
       const value = range === 'amount' ? DECIMAL_BYTES_MAX : PRICE_BYTES_MAX;
       if (form === 'prices') bytes += outcomes * (value + PRICE_FRAME_BYTES) + PRICES_END.length;
       else bytes += value + (form === 'text' ? 1 : 0);
@@ -70,11 +73,11 @@ export class FigureText<Source> {
   }
 }
 
-export const MARKET_TEXT = new FigureText(MARKET_FIGURES);
-export const EVENT_TEXT = new FigureText(EVENT_FIGURES);
+export const MARKET_TEXT = new StatisticText(MARKET_STATISTICS);
+export const EVENT_TEXT = new StatisticText(EVENT_STATISTICS);
 
-/** The figures of a market without a book: both sides at their bounds, the price in the middle. */
-export function figuresWithoutBook(outcomes: number): MarketFigures {
+/** The statistics of a market without a book: both sides at their bounds, the price in the middle. */
+export function statisticsWithoutBook(outcomes: number): MarketStatistics {
   const none = { volume: 0, volumeDay: 0, liquidity: 0, bestBid: 0, bestAsk: MICRO, lastTrade: 0 };
   return { ...none, prices: new Array<number>(outcomes).fill(PRICE_UNKNOWN) };
 }

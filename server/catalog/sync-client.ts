@@ -70,7 +70,7 @@ interface Allowed {
 
 /**
  * The ETag that a node of this kind sends with each answer of one generation; other ETags do not
- * identify a generation. The part after `-` changes with the live figures, if an answer shows them.
+ * identify a generation. The part after `-` changes with the live statistics, if an answer shows them.
  */
 const CATALOG_ETAG = /^(W\/"catalog-[0-9a-f]{40})(?:-[^"]*)?"$/;
 const RETRIED_STATUSES = new Set([408, 425, 500, 502, 503, 504]);

@@ -7,7 +7,7 @@
  * which the API does not serve.
  */
 import { isObject, type JsonObject } from '../../storage/catalog/catalog-json.ts';
-import { CLIENT_MEMBER, EVENT_FIGURES, MARKET_FIGURES } from './shape.ts';
+import { CLIENT_MEMBER, EVENT_STATISTICS, MARKET_STATISTICS } from './shape.ts';
 import {
   type Answer,
   boundedSignal,
@@ -48,7 +48,7 @@ const WALKS_MAX = 4;
 /** Of the sampling lists (docs/protocol.md#sampling-lists). */
 const FIRST_CURSOR = 'MA==';
 const END_CURSOR = 'LTE=';
-/** A route whose answer does not change with the live figures of a node of this kind. */
+/** A route whose answer does not change with the live statistics of a node of this kind. */
 const QUIET_PATH = pagePath('/tags', 1, 0);
 /**
  * Under the base path of its catalog a node lists them in this shape with any client profile. The
@@ -223,14 +223,14 @@ async function readMetadata(
   throw new SourceError(`GET ${list} goes on after ${pagesMax} pages`);
 }
 
-const NOT_OF_MARKETS = [...MARKET_FIGURES, { name: CLIENT_MEMBER }];
+const NOT_OF_MARKETS = [...MARKET_STATISTICS, { name: CLIENT_MEMBER }];
 
 /**
- * An event with the metadata of its markets and without live figures: those are of the source's own
+ * An event with the metadata of its markets and without live statistics: those are of the source's own
  * books and fills, and would make each pull a different catalog.
  */
 function ownPartOf(event: JsonObject, metadata: ReadonlyMap<string, JsonObject>): JsonObject {
-  const own = without(event, EVENT_FIGURES);
+  const own = without(event, EVENT_STATISTICS);
   if (!Array.isArray(own.markets)) return own;
   own.markets = own.markets.map((market: unknown) => {
     if (!isObject(market)) return market;
@@ -244,8 +244,8 @@ function ownPartOf(event: JsonObject, metadata: ReadonlyMap<string, JsonObject>)
 
 function without(
   object: JsonObject,
-  figures: readonly { readonly name: string }[],
+  statistics: readonly { readonly name: string }[],
 ): Record<string, unknown> {
-  const names = new Set(figures.map(({ name }) => name));
+  const names = new Set(statistics.map(({ name }) => name));
   return Object.fromEntries(Object.entries(object).filter(([name]) => !names.has(name)));
 }

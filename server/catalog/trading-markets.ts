@@ -1,7 +1,7 @@
 /**
  * Markets in the shapes of the trading API (trading-schemas.ts): single, by token, or in pages by
  * cursor, in ascending order of id. They are made from the catalog's fields of a market, including
- * figures, and from its base fee in the engine.
+ * statistics, and from its base fee in the engine.
  *
  * Thread: I/O. A page is rendered row by row, so it is shorter than a page of prepared fragments.
  */
@@ -19,7 +19,7 @@ import { ignoredExcept } from '../http/ignored-parameters.ts';
 import { route } from '../http/route.ts';
 import { marketByCondition } from '../market-data/find.ts';
 import type { TokenTexts } from '../market-data/texts.ts';
-import type { Generation } from './catalog-generation.ts';
+import type { CatalogGeneration } from './catalog-generation.ts';
 import { marketAt, rowOfCondition, type ShownMarket } from './market-info.ts';
 import type { PreparedCatalog } from './prepared.ts';
 import {
@@ -40,7 +40,7 @@ import {
 export interface TradingMarketParts {
   readonly tables: Tables;
   readonly texts: TokenTexts;
-  readonly catalog: () => Generation;
+  readonly catalog: () => CatalogGeneration;
 }
 
 type Shape = Pick<typeof shortMarket, 'of'>;
@@ -53,7 +53,7 @@ const PAGE_SIZE = 100;
  * in some 50 us.
  */
 const MARKETS_PER_TURN = 16;
-const NOT_FOUND = errorBody('market not found');
+const NOT_FOUND = errorBody('UNKNOWN_MARKET');
 
 type PageHandler = (context: RequestContext, query: CursorQuery) => Promise<void>;
 

@@ -66,7 +66,7 @@ export const verifyAll: Run = async (context) => {
   return isSound ? 'done' : 'differs';
 };
 
-/** Where there is no copy of a damaged log (OPERATIONS.md). */
+/** Where there is no copy of a damaged log (docs/guides/operations.md). */
 export const cutting: Run = async ({ dataDir, stderr }, [text = ''], options) => {
   const sequence = numberOf(text, 'SEQUENCE', 1);
   const cut = await cutLog(dataDir, sequence, options.force === true);

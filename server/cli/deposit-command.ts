@@ -7,12 +7,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { OperationOutput } from '../admin/operation-table.ts';
 import { DEPOSIT_LINES_MAX } from '../admin/venue-schemas.ts';
 import { microText, parseMicroUp } from '../common/decimal.ts';
+import { again, command, given, idOf, walletOf } from './command.ts';
 import { type Context, type Options, Refused, type Run } from './context.ts';
 import { type Deposit, type DepositFile, readDeposits } from './deposit-file.ts';
-import { again, idOf } from './ledger-commands.ts';
 import { AnswerError } from './node-request.ts';
 import { operate } from './operate.ts';
-import { command, walletOf } from './operator-commands.ts';
 import { textOf } from './settings.ts';
 
 type Paid = OperationOutput<'POST /admin/ledger/deposits'>;
@@ -26,8 +25,12 @@ const one = command(
   'POST /admin/ledger/deposit',
   ([wallet = '', amount = ''], options) => {
     const signer = textOf(options, 'signer');
-    const signed = signer === undefined ? {} : { signer: walletOf(signer, '--signer') };
-    return { wallet: walletOf(wallet), amount, ...signed, ...idOf(options) };
+    return given({
+      wallet: walletOf(wallet),
+      amount,
+      signer: signer === undefined ? undefined : walletOf(signer, '--signer'),
+      id: idOf(options),
+    });
   },
   ({ amount, cash, id, repeated, wallet }) =>
     `${id}: ${amount} is paid in to ${wallet}, which has ${cash}${again(repeated)}`,

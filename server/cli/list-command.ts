@@ -1,11 +1,9 @@
 /** Lists by pages: as a table, as lines of JSON, or as CSV; `--limit` rows from the place of `--after` on. */
 import { type CsvColumns, csvFormat } from '../common/csv.ts';
-import { aligned } from '../common/terminal.ts';
+import type { Output } from '../common/terminal.ts';
+import { type Cells, tableLines } from './command.ts';
 import type { Context, Options, Run } from './context.ts';
 import { numberOf, textOf } from './settings.ts';
-
-/** Cells of a table by its headings. */
-export type Cells<Row> = Readonly<Record<string, (row: Row) => string>>;
 
 export interface ListPage<Row> {
   readonly rows: readonly Row[];
@@ -72,14 +70,22 @@ function write<Row extends object>(
     return;
   }
   const lines = rows.flatMap((row) => split?.(row, options) ?? [row]);
-  const table = shown(options);
-  const headings = Object.keys(table);
-  const cells = lines.map((row) => Object.values(table).map((read) => read(row)));
-  const [head = '', ...others] = aligned([headings, ...cells], (i) =>
-    numbers.includes(headings[i]!),
-  );
-  stdout.line(stdout.paint.bold(head));
-  stdout.lines(
-    others.map((line, i) => (isDim?.(lines[i]!) === true ? stdout.paint.dim(line) : line)),
-  );
+  printTable(stdout, lines, { cells: shown(options), numbers, isDim });
+}
+
+/** Prints a table with a bold head. */
+export function printTable<Row>(
+  stdout: Output,
+  rows: readonly Row[],
+  table: {
+    readonly cells: Cells<Row>;
+    readonly numbers?: readonly string[];
+    readonly isDim?: ((row: Row) => boolean) | undefined;
+  },
+): void {
+  const { cells, isDim, numbers } = table;
+  const [head = '', ...lines] = tableLines(rows, cells, numbers);
+  const { paint } = stdout;
+  stdout.line(paint.bold(head));
+  stdout.lines(lines.map((line, i) => (isDim?.(rows[i]!) === true ? paint.dim(line) : line)));
 }

@@ -1,8 +1,9 @@
 /** `market list` and `event list`: what the catalog of a node that runs has, by its public API. */
 import { textList } from '../../storage/catalog/catalog-json.ts';
 import { plainColumn, textColumn } from '../common/csv.ts';
+import type { Cells } from './command.ts';
 import { type Context, type Options, Refused } from './context.ts';
-import { type Cells, type ListPage, listCommand } from './list-command.ts';
+import { type ListPage, listCommand } from './list-command.ts';
 import { answerOf, baseOf } from './node-request.ts';
 import { textOf } from './settings.ts';
 

@@ -5,9 +5,9 @@
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { KeyRow, Note } from '../../storage/control-records/control-records.ts';
+import type { ControlRecord, KeyRow } from '../../storage/control-records/control-records.ts';
 import { foreignHolder, takeDirectoryLock } from '../../storage/files/directory-lock.ts';
-import { appendNote } from '../../storage/operations/append-control-record.ts';
+import { appendControlRecord } from '../../storage/operations/append-control-record.ts';
 import { AuditLog } from '../../storage/operations/audit-log.ts';
 import { auditOperations } from '../admin/audit-operations.ts';
 import { keyOperations } from '../admin/key-operations.ts';
@@ -26,12 +26,12 @@ import { banOperations } from '../admin/wallet-operations.ts';
 import { openNodeKey } from '../auth/credentials.ts';
 import { KeyRegistry } from '../auth/key-registry.ts';
 import type { WalletNames } from '../auth/wallet-names.ts';
-import { Noted } from '../node/control-state.ts';
+import { ControlState } from '../node/control-state.ts';
 import { type Context, type Options, Refused } from './context.ts';
 import { answerOf, baseOf } from './node-request.ts';
 import { operatorName } from './operator-name.ts';
 import { configOf, textOf } from './settings.ts';
-import { storedNotes } from './stored-notes.ts';
+import { storedControlRecords } from './stored-control-records.ts';
 
 /** Its log has only what the log of the cluster has. */
 const OF_CLUSTER =
@@ -128,33 +128,33 @@ function queryOf(input: object): URLSearchParams {
   return query;
 }
 
-/** By what notes have led to; a change is one more note of the log. */
+/** By what control records have led to; a change is one more control record of the log. */
 async function handlersOf(
   context: Context,
   key: OperationKey,
 ): Promise<{ readonly handlers: Partial<OperationHandlers>; readonly names: WalletNames }> {
-  const notes = await storedNotes(context.dataDir);
-  const keys = notes.flatMap((note) => (note.about === 'key' ? [note.row] : []));
-  const write = async (note: Note): Promise<void> => {
+  const records = await storedControlRecords(context.dataDir);
+  const keys = records.flatMap((record) => (record.about === 'key' ? [record.row] : []));
+  const write = async (record: ControlRecord): Promise<void> => {
     const { capacities, durability, logSegmentBytes: segmentBytes } = configOf(context);
     const log = (line: string): void => context.stderr.line(line);
     const { dataDir } = context;
-    await appendNote({ capacities, dataDir, durability, log, segmentBytes }, note);
-    noted.apply(note);
+    await appendControlRecord({ capacities, dataDir, durability, log, segmentBytes }, record);
+    state.apply(record);
   };
   const registry = key.includes('/keys') ? registryOf(context, key, keys, write) : undefined;
-  const noted = new Noted({ take: (row) => registry?.take(row) }, write);
-  for (const note of notes) noted.apply(note);
+  const state = new ControlState({ take: (row) => registry?.take(row) }, write);
+  for (const record of records) state.apply(record);
   const handlers = {
     ...(registry === undefined
       ? {}
-      : keyOperations(registry, async () => sorted(keys), noted.bans)),
-    ...banOperations(noted.bans, noted.names, undefined, Date.now),
-    ...nameOperations(noted.names),
-    ...pauseOperations(noted, Date.now),
+      : keyOperations(registry, async () => sorted(keys), state.bans)),
+    ...banOperations(state.bans, state.names, undefined, Date.now),
+    ...nameOperations(state.names),
+    ...pauseOperations(state, Date.now),
     ...auditOperations(context.dataDir),
   };
-  return { handlers, names: noted.names };
+  return { handlers, names: state.names };
 }
 
 /** Of several rows of a key the last one. */
@@ -167,7 +167,7 @@ function registryOf(
   context: Context,
   key: OperationKey,
   rows: readonly KeyRow[],
-  write: (note: Note) => Promise<void>,
+  write: (record: ControlRecord) => Promise<void>,
 ): KeyRegistry {
   const { dataDir } = context;
   // A new key file would be useless: every issued key was computed from the missing one.

@@ -15,6 +15,7 @@ import {
   type Exit,
   type Options,
   Refused,
+  type Run,
   type Streams,
 } from './context.ts';
 import { Progress } from './progress.ts';
@@ -38,7 +39,7 @@ export async function runCli(
     stderr: new Output(streams.stderr, env),
   };
   const program = programOf(outputs, async (name, args, options) => {
-    exit = await run(COMMANDS[name]!, args, options, { env, outputs, signal });
+    exit = await run(name, args, options, { env, outputs, signal });
   });
   try {
     await program.parseAsync([...argv], { from: 'user' });
@@ -110,11 +111,12 @@ interface Call {
 }
 
 async function run(
-  row: CommandRow,
+  name: string,
   args: readonly string[],
   options: Options,
   { env, outputs, signal }: Call,
 ): Promise<Exit> {
+  const row = COMMANDS[name]!;
   const durability = env.DURABILITY || 'flushed';
   // A node tells all that is wrong with its settings, in the form of its log.
   if (row.node !== 'itself' && !DURABILITIES.includes(durability)) {
@@ -133,12 +135,18 @@ async function run(
   };
   const release = admitted(row, context.dataDir);
   try {
-    const command = await row.run();
+    const command = await codeOf(name, row);
     return await command(context, args, options);
   } finally {
     context.progress.clear();
     release();
   }
+}
+
+async function codeOf(name: string, { run }: CommandRow): Promise<Run> {
+  if (run !== undefined) return run();
+  const { OPERATION_COMMANDS } = await import('./operation-commands.ts');
+  return OPERATION_COMMANDS[name]!;
 }
 
 /** Checks and prepares DATA_DIR for a command. The returned function releases it. */

@@ -8,7 +8,7 @@ import { openCatalog } from '../../storage/catalog/catalog.ts';
 import type { CatalogMarket } from '../../storage/catalog/catalog-file.ts';
 import { type Context, Refused } from './context.ts';
 import { addressOf, marketOf } from './settings.ts';
-import { storedNotes } from './stored-notes.ts';
+import { storedControlRecords } from './stored-control-records.ts';
 
 export interface StoredNames {
   /** The condition id of a market. Throws Refused where there is none, or several have the slug. */
@@ -42,10 +42,10 @@ export async function storedWallet(
 ): Promise<Uint8Array> {
   if (/^0x/i.test(text)) return addressOf(text, what);
   let found: Uint8Array | undefined;
-  for (const note of await storedNotes(dataDir)) {
-    if (note.about !== 'name') continue;
-    if (note.name === text) found = note.address;
-    else if (found !== undefined && Buffer.from(found).equals(note.address)) found = undefined;
+  for (const record of await storedControlRecords(dataDir)) {
+    if (record.about !== 'name') continue;
+    if (record.name === text) found = record.address;
+    else if (found !== undefined && Buffer.from(found).equals(record.address)) found = undefined;
   }
   if (found === undefined) throw new Refused(`${what}: no wallet has the name "${text}"`);
   return found;

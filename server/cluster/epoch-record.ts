@@ -15,7 +15,10 @@ import {
 } from '../../engine/reads.ts';
 import { scratchEngine } from '../../engine/scratch.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
-import { addNote, type HandoverNote } from '../../storage/control-records/control-records.ts';
+import {
+  addControlRecord,
+  type HandoverRecord,
+} from '../../storage/control-records/control-records.ts';
 import { encodeBatch } from '../../storage/log/batch-record.ts';
 import type { LogEntry } from '../../storage/log/log.ts';
 
@@ -32,7 +35,11 @@ export interface EpochSettings {
  * What follows the newest record of these tables, which nobody writes meanwhile.
  * @param handover of the lead before, where it was handed over
  */
-export function epochRecord(t: Tables, settings: EpochSettings, handover?: HandoverNote): LogEntry {
+export function epochRecord(
+  t: Tables,
+  settings: EpochSettings,
+  handover?: HandoverRecord,
+): LogEntry {
   const scratch = scratchEngine(t);
   const now = engineSettings(t);
   const isFirst = lastBatch(t) === 0;
@@ -47,7 +54,7 @@ export function epochRecord(t: Tables, settings: EpochSettings, handover?: Hando
     settings.walletsPerSigner,
     isFirst ? settings.ledger : now.ledger,
   );
-  if (handover !== undefined) addNote(out, { about: 'handover', handover });
+  if (handover !== undefined) addControlRecord(out, { about: 'handover', handover });
   const time = engineTime(t);
   scratch.begin(time, 0);
   for (let at = 0; at < out.words; at += commandWords(out.i32, at)) {

@@ -6,7 +6,6 @@
  */
 import { ENGINE_BUSY, errorBody, INTERNAL_ERROR, OUTCOME_UNKNOWN } from '../common/error-bodies.ts';
 import type { Log } from '../common/logger.ts';
-import { REFUSALS } from '../common/refusals.ts';
 import { RETRY_SOON, Unavailable } from '../common/unavailable.ts';
 import type { RequestContext, Route } from '../http/request-context.ts';
 import { sequenceHeaders } from '../http/sequence.ts';
@@ -28,7 +27,7 @@ export const NOT_FORWARDED: Readonly<
   Record<Exclude<Forwarded, Buffer | 'here'>, readonly [status: number, body: string]>
 > = {
   busy: [503, ENGINE_BUSY],
-  nobody: [503, errorBody(REFUSALS.NOT_LEADING[0], 'nobody leads at present')],
+  nobody: [503, errorBody('NOT_LEADING', 'nobody leads at present')],
   unknown: [503, OUTCOME_UNKNOWN],
 };
 

@@ -2,7 +2,7 @@
  * The heartbeat that the leader of a cluster sends several times in CLUSTER_SILENCE_MS. Pure.
  */
 import type { Capacities } from '../../engine/tables/capacities.ts';
-import type { HandoverNote } from '../../storage/control-records/control-records.ts';
+import type { HandoverRecord } from '../../storage/control-records/control-records.ts';
 import type { Tail } from '../../storage/replicated-log/replicated-log.ts';
 
 export interface Heartbeat {
@@ -33,7 +33,7 @@ export interface Heartbeat {
 }
 
 /** The end of a lead that a node gives to another one. */
-export interface Handover extends HandoverNote {
+export interface Handover extends HandoverRecord {
   /** The audit log of the node that led has it; otherwise the next leader writes it into its own. */
   readonly isAudited: boolean;
 }

@@ -9,7 +9,7 @@ import type { Log } from '../common/logger.ts';
 import { NOTHING_DONE, type PeerCallNumber } from './peers/calls.ts';
 import { addressOf, CallFailed, ConnectionLost, PeerConnection } from './peers/peer-connection.ts';
 import type { PeerSecrets } from './peers/secure.ts';
-import type { Leader } from './roles.ts';
+import type { Leader } from './role-state.ts';
 
 /** What a node says to a call that only the one that leads answers; nothing was done then. */
 export const NOT_LEADING = `${NOTHING_DONE}this node does not lead`;

@@ -42,7 +42,8 @@ import { OrderForwarder, type RefuseCaller } from './order-forwarder.ts';
 import { giveCopies } from './peer-copies.ts';
 import { PeerServer } from './peers/peer-server.ts';
 import { Readiness } from './readiness.ts';
-import { Roles } from './roles.ts';
+import type { RoleRules } from './role-state.ts';
+import { type RoleCalls, Roles } from './roles.ts';
 import { openSharedLog, type SharedLog, secretsOf } from './shared-log.ts';
 import { StepDown } from './step-down.ts';
 
@@ -67,7 +68,7 @@ function waitingText(dataDir: string, last: number): string {
   return (
     `the log of the cluster is empty, and this node has records up to batch ${last}: it waits. ` +
     `Where CLUSTER is right, stop the node that has most (cluster status), and run: cluster begin --from ${dataDir} ` +
-    '(server/OPERATIONS.md, "The log of a cluster is empty")'
+    '(docs/guides/operations.md, "The log of a cluster is empty")'
   );
 }
 
@@ -227,23 +228,46 @@ export class Member {
     const { advertise, clusterRole, clusterSilenceMs: silenceMs, nodeId: node } = this.config;
     const { announcements, clock, log, membership, print, replicated } = this;
     this.onRefused = calls.onFatal;
+    const rules: RoleRules = {
+      node,
+      advertise,
+      peers: this.peersUrl,
+      venue: this.config.cluster!.name,
+      mayLead: clusterRole === 'member',
+      silenceMs,
+      capacities: tables.capacities,
+    };
     this.roles = new Roles({
-      ...{ node, advertise, mayLead: clusterRole === 'member', silenceMs, replicated, log },
-      ...{ tables, sequencer, clock, print, peers: this.peersUrl, ...calls },
-      onFatal: (error) => (error instanceof TooOld ? this.needsCopy(error) : calls.onFatal(error)),
-      wall: Date.now,
-      ...{ venue: this.config.cluster!.name, announcements, isMember: membership.mayLead },
-      epochRecord: (handover) => epochRecord(tables, settings, handover),
+      rules,
       key: this.key,
+      announcements,
+      isMember: membership.mayLead,
+      replicated,
+      log,
+      tables,
+      sequencer,
+      clock,
+      wall: Date.now,
+      epochRecord: (handover) => epochRecord(tables, settings, handover),
+      waiting: () => this.lines?.waiting ?? 0,
+      calls: this.roleCalls(calls),
+      print,
+    });
+    this.watchNodes();
+  }
+
+  private roleCalls({ onFatal, onProblem }: MemberCalls): RoleCalls {
+    return {
+      onProblem,
+      onFatal: (error) => (error instanceof TooOld ? this.needsCopy(error) : onFatal(error)),
       onLeader: () => {
         this.leaderChanged();
-        this.comparing = this.compareKey(calls.onFatal);
+        this.comparing = this.compareKey(onFatal);
       },
-      onNext: (leader) => this.link.expect(leader),
-      waiting: () => this.lines?.waiting ?? 0,
+      onNext: (next) => this.link.expect(next),
       onLead: (handover) => {
         this.leaderChanged();
-        void membership.look();
+        void this.membership.look();
         if (handover !== undefined) this.tookOver(handover);
         for (const callback of this.onLead) callback();
       },
@@ -251,13 +275,12 @@ export class Member {
         for (const callback of this.onFollow) callback();
       },
       onOver: (why) => {
-        // Whoever waits is answered at once: the node starts again.
+        // Waiting requests are answered at once: the node restarts.
         this.closeLinks();
-        print('warn', `${why.message}: starting over`);
+        this.print('warn', `${why.message}: starting over`);
         this.signalOver(why);
       },
-    });
-    this.watchNodes();
+    };
   }
 
   private watchNodes(): void {
@@ -278,7 +301,7 @@ export class Member {
     const readiness = new Readiness({
       ...{ watch, leads, isStale: this.isStale, print },
       leader: () => roles.leader,
-      leaderIsHeard: () => roles.leaderIsHeard,
+      seesLeader: () => roles.seesLeader,
       logProblem: () => roles.logProblem,
       emptyLog: () =>
         roles.waitsForBegin() ? waitingText(this.config.dataDir, this.log.last) : undefined,
@@ -368,7 +391,7 @@ export class Member {
   taker(lines: OrderIntake): OrderIntake {
     this.lines = lines;
     const elsewhere = (request: OwnedRequest): void => {
-      const isLeaving = this.roles?.role === 'leaving';
+      const isLeaving = this.roles?.role === 'handing-over';
       // A node that hands the lead over waits until it has nothing to do.
       if (placesOrders(request)) this.orders.submit(request, lines, !isLeaving);
       // It came before that began.

@@ -194,6 +194,6 @@ function differenceOf(own: Settings, shared: Settings, venue: string): string | 
     .filter((variable) => shared[variable] !== undefined && shared[variable] !== own[variable])
     .map((variable) => `${variable} is ${own[variable]}, that of the cluster ${shared[variable]}`);
   if (lines.length === 0) return undefined;
-  const advice = `to change it on all nodes: docs/cluster.md#settings-that-all-nodes-share`;
+  const advice = `to change it on all nodes: docs/guides/a-cluster.md#settings-that-all-nodes-share`;
   return [...lines.map((line) => `${line} (${venue}/settings)`), advice].join('\n');
 }

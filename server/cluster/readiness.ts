@@ -9,7 +9,7 @@ import { PAUSES, type Pause, type PauseReason, stopsOrders } from '../orders/int
 import { type ClockSkew, clockSkew } from './clock-skew.ts';
 import { HeartbeatTimeout } from './heartbeat-timeout.ts';
 import { FRESH_MS, type NodeWatch } from './node-watch.ts';
-import type { Leader } from './roles.ts';
+import type { Leader } from './role-state.ts';
 
 export interface ReadinessOptions {
   readonly watch: Pick<NodeWatch, 'find' | 'nodes'>;
@@ -17,7 +17,7 @@ export interface ReadinessOptions {
   /** The node that leads, by the newest heartbeat. */
   readonly leader: () => Leader | undefined;
   /** Whether its heartbeats have come until now. */
-  readonly leaderIsHeard: () => boolean;
+  readonly seesLeader: () => boolean;
   /** Whether what is read here may be old. */
   readonly isStale: () => boolean;
   /** Why the log of the cluster delivers nothing to this node; undefined = it does. */
@@ -101,11 +101,11 @@ export class Readiness {
   }
 
   private ofLeader(): Pause[] {
-    const { leader, leaderIsHeard, leads, watch } = this.o;
+    const { leader, seesLeader, leads, watch } = this.o;
     if (leads()) return [];
     const node = leader()?.node;
     if (this.unreached.ms > UNREACHED_MS_MAX) {
-      if (node === undefined || !leaderIsHeard())
+      if (node === undefined || !seesLeader())
         return [{ reason: 'no-leader', detail: 'cluster: no node leads' }];
       return [{ reason: 'unreachable', detail: `cluster: ${node}, which leads, does not answer` }];
     }

@@ -1,6 +1,6 @@
 /**
  * Gives the lead of a node that cannot serve to one that can. Which reasons count: orders/intake/pauses.ts; the table:
- * docs/cluster.md#a-leader-that-cannot-serve
+ * docs/guides/a-cluster.md#a-leader-that-cannot-serve
  *
  * Thread: the I/O thread.
  */

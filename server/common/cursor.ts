@@ -11,7 +11,7 @@ import { errorBody } from './error-bodies.ts';
 export const LAST_CURSOR = 'LTE=';
 
 /** The body of a 400. */
-export const INVALID_CURSOR = errorBody('invalid next_cursor');
+export const INVALID_CURSOR = errorBody('INVALID_CURSOR');
 
 const DIGITS = /^[0-9]+$/;
 

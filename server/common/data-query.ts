@@ -139,8 +139,9 @@ export function dataQuery<F extends FieldTable>(table: F): QuerySpec<DataQueryOf
         return value === undefined ? BROKEN : value;
       },
     })),
-    refuse: (field, name) => errorBody(`invalid_field: ${name}`, ruleText(name, field)),
-    refuseUnknown: (name) => errorBody(`unknown_field: ${name}`, known),
+    refuse: (field, name) =>
+      errorBody('INVALID_FIELD', ruleText(name, field), { text: `invalid_field: ${name}` }),
+    refuseUnknown: (name) => errorBody('UNKNOWN_FIELD', known, { text: `unknown_field: ${name}` }),
   });
 }
 

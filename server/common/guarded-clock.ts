@@ -134,6 +134,6 @@ export function aheadText(aheadMs: number): string {
   return (
     `the log is ${secondsOf(aheadMs)} ahead of the clock of this machine: until the clock is there, batches ` +
     'carry the time of the newest one, and orders that expire before it are refused; if the clock is wrong, ' +
-    'set it; if the log is, see server/OPERATIONS.md, "The clock"'
+    'set it; if the log is, see docs/guides/operations.md, "The clock"'
   );
 }

@@ -8,7 +8,7 @@
  *
  * Thread: any; pure. Non-goals: whether the named things exist.
  */
-import { errorBody } from './error-bodies.ts';
+import { errorBodyOf } from './error-bodies.ts';
 import { compileShape, type Static, type TObject, type TSchema } from './schema.ts';
 
 /** How one route reads its query. */
@@ -164,7 +164,7 @@ function parameterOf(name: string, schema: TSchema, isRequired: boolean): Parame
     schema,
     isRequired,
     unset,
-    refusal: errorBody(error, description === undefined ? '' : `${name} must be ${description}`),
+    refusal: errorBodyOf(error, description === undefined ? '' : `${name} must be ${description}`),
     take(text, before) {
       if (text === '') return undefined;
       const value = text === undefined ? undefined : read(text);

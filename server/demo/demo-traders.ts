@@ -10,7 +10,7 @@ import { createHmac } from 'node:crypto';
 import { Agent } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CatalogMarket } from '../../storage/catalog/catalog-file.ts';
-import type { Generation } from '../catalog/catalog-generation.ts';
+import type { CatalogGeneration } from '../catalog/catalog-generation.ts';
 import { keyOf, rowsNamed } from '../catalog/text-index.ts';
 import type { Log } from '../common/logger.ts';
 import { hostToReach } from '../http/address.ts';
@@ -21,7 +21,7 @@ interface DemoTradersOptions extends Pick<DemoVenue, 'config' | 'separators' | '
   readonly markets: readonly CatalogMarket[];
   /** The wallets' keys are made from it, so that nobody else has them. */
   readonly secret: Uint8Array;
-  readonly catalog: () => Pick<Generation, 'prepared'>;
+  readonly catalog: () => Pick<CatalogGeneration, 'prepared'>;
   readonly log: Log;
 }
 

@@ -55,8 +55,9 @@ const MINUTE_SECONDS = 60;
 const CONDITIONS_PER_TURN = 64;
 const NO_POINTS = Buffer.from('[]');
 const HISTORY_UNREADY = errorBody(
-  'price history is being made again',
+  'BEING_DERIVED',
   'a stored row was damaged; it takes seconds, ask again',
+  { text: 'price history is being made again' },
 );
 
 const batchShape = compileShape(BatchHistoryBody);
@@ -74,7 +75,8 @@ export const HISTORY_ROUTES = [
     (parts: HistoryRouteParts) =>
       unlessUnready<HistoryQuery>(async (context, query) => {
         const window = windowOf(query, Math.floor(parts.now() / MS));
-        if (typeof window === 'string') return context.reply(400, errorBody(window));
+        if (typeof window === 'string')
+          return context.reply(400, errorBody('INVALID_WINDOW', '', { text: window }));
         const token = parts.texts.find(query.market);
         const points = await renderToken(parts, token, window, firstTradeOf(parts, [token]));
         context.reply(200, Buffer.concat([Buffer.from('{"history":'), points, Buffer.from('}')]));
@@ -117,9 +119,10 @@ async function answerBatch(
   const body = checkBody(batchShape, sent);
   if (typeof body === 'string') return context.reply(400, body);
   const differing = differingTimes(body);
-  if (differing !== '') return context.reply(400, errorBody('Invalid payload', differing));
+  if (differing !== '') return context.reply(400, errorBody('INVALID_PAYLOAD', differing));
   const window = windowOf(windowQueryOf(body), Math.floor(parts.now() / MS));
-  if (typeof window === 'string') return context.reply(400, errorBody(window));
+  if (typeof window === 'string')
+    return context.reply(400, errorBody('INVALID_WINDOW', '', { text: window }));
   const ids = [...new Set(body.markets)];
   const tokens = ids.map((id) => parts.texts.find(id));
   // One step for all tokens, so that the points of one answer have the same times.
@@ -167,11 +170,11 @@ function unlessUnready<Query>(handler: Handler<Query>): Handler<Query> {
 /** The checked body, or the JSON body of a 400. */
 function checkBody<T>(shape: Shape<T>, sent: unknown): T | string {
   if (shape.matches(sent)) return sent;
-  if (sent === undefined) return errorBody('Invalid payload');
-  if (sent === TOO_MUCH) return errorBody('Invalid payload', TOO_MUCH_DETAIL);
+  if (sent === undefined) return errorBody('INVALID_PAYLOAD');
+  if (sent === TOO_MUCH) return errorBody('INVALID_PAYLOAD', TOO_MUCH_DETAIL);
   const { missing, path } = shape.fault(sent);
   const where = path.length === 0 ? 'the body' : path.join('.');
-  return errorBody('Invalid payload', `${where} ${missing ? 'is missing' : 'has a bad value'}`);
+  return errorBody('INVALID_PAYLOAD', `${where} ${missing ? 'is missing' : 'has a bad value'}`);
 }
 
 /** The time that has two different values in its two spellings; '' = none. */

@@ -6,7 +6,7 @@
  */
 import type { TokenRow } from '../../engine/tables/units.ts';
 import type { Commits } from '../common/commits.ts';
-import { errorBody } from '../common/error-bodies.ts';
+import { errorBodyOf } from '../common/error-bodies.ts';
 import { readJson } from '../common/json.ts';
 import { leadLost, RETRY_SOON } from '../common/unavailable.ts';
 import type { Handler, RequestContext } from '../http/http.ts';
@@ -175,7 +175,7 @@ export class TokenReads {
   ): void | Promise<void> {
     return readJson(context, TOKENS_BOUNDS, (sent) => {
       const parsed = checkTokenItems(sent);
-      if (!parsed.ok) return context.reply(400, errorBody(parsed.error, TOKENS_RULE));
+      if (!parsed.ok) return context.reply(400, errorBodyOf(parsed.error, TOKENS_RULE));
       const learning = this.texts.known.learn(parsed.tokens);
       return learning === undefined ? use(parsed) : learning.then(() => use(parsed));
     });

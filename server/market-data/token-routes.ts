@@ -10,6 +10,7 @@ import { MarketFlag } from '../../engine/tables/codes.ts';
 import { PIPS_PER_UNIT } from '../../engine/tables/units.ts';
 import { microText, pipsText } from '../common/decimal.ts';
 import { errorBody } from '../common/error-bodies.ts';
+import type { RefusalCode } from '../common/refusals.ts';
 import type { Handler } from '../http/http.ts';
 import { type RouteDefinition, type RouteSettings, route, SAME } from '../http/route.ts';
 import { type BookRenderer, renderBooks } from './books.ts';
@@ -53,14 +54,14 @@ export interface TokenRouteParts extends TokenReadParts {
   readonly config: TokenDialect;
 }
 
-const UNKNOWN_BOOK = errorBody('No orderbook exists for the requested token id');
-const UNKNOWN_MARKET = errorBody('market not found');
-const NO_LIQUIDITY = notFound('No liquidity for the requested side');
-const NO_MIDPOINT = notFound('No midpoint for the requested token id');
-const NO_SPREAD = notFound('No spread for the requested token id');
+const UNKNOWN_BOOK = errorBody('UNKNOWN_BOOK');
+const UNKNOWN_MARKET = errorBody('UNKNOWN_MARKET');
+const NO_LIQUIDITY = notFound('NO_LIQUIDITY');
+const NO_MIDPOINT = notFound('NO_MIDPOINT');
+const NO_SPREAD = notFound('NO_SPREAD');
 /** The answer for a token that never traded, when the profile does not make it an error. */
 const NEVER = '{"price":"0.5","side":""}';
-const NO_TRADES = notFound('No trades found for the requested token id');
+const NO_TRADES = notFound('NO_TRADES');
 
 const MICRO_PER_PIP = 100;
 
@@ -314,6 +315,6 @@ function quoted(text: string): string {
   return text === '' ? '' : `"${text}"`;
 }
 
-function notFound(error: string) {
-  return { status: 404, body: errorBody(error) };
+function notFound(code: RefusalCode) {
+  return { status: 404, body: errorBody(code) };
 }

@@ -73,8 +73,9 @@ const QUERY = dataQuery(FIELDS);
 export type TradesQuery = DataQueryOf<typeof FIELDS>;
 
 const NO_AMOUNT = errorBody(
-  'invalid_field: filterAmount',
+  'INVALID_FIELD',
   'filterType needs filterAmount, a decimal number from 0',
+  { text: 'invalid_field: filterAmount' },
 );
 
 /** Unknown names are refused, unless the caller takes them. */

@@ -5,25 +5,25 @@
  *
  * Thread: the I/O thread, or that of a command.
  */
-import type { Decision, Note } from '../../storage/control-records/control-records.ts';
+import type { ControlRecord, Decision } from '../../storage/control-records/control-records.ts';
 import type { VenuePause } from '../admin/venue-operations.ts';
 import { Bans } from '../auth/bans.ts';
 import type { KeyRegistry } from '../auth/key-registry.ts';
 import { WalletNames } from '../auth/wallet-names.ts';
 import { bytesToHex } from '../common/uint256.ts';
-import type { WatchNotes } from '../orders/cancel/heartbeats.ts';
-import { writeNote } from '../orders/intake/internal-commands.ts';
+import type { WatchStore } from '../orders/cancel/heartbeats.ts';
+import { writeControlRecord } from '../orders/intake/internal-commands.ts';
 import type { Sequencer } from '../orders/intake/sequencer.ts';
 
-type Write = (note: Note) => Promise<void>;
+type Write = (note: ControlRecord) => Promise<void>;
 
-export class Noted implements VenuePause {
+export class ControlState implements VenuePause {
   readonly bans: Bans;
   readonly names: WalletNames;
   pause: Decision | undefined;
   /** Digest of the generation of the catalog that is in use; undefined = there was none yet. */
   catalog: string | undefined;
-  readonly watches: WatchNotes;
+  readonly watches: WatchStore;
   /** Called when the venue is paused or, with undefined, resumed. */
   onPause: (reason: string | undefined) => void = () => undefined;
   private readonly write: Write;
@@ -44,7 +44,7 @@ export class Noted implements VenuePause {
     };
   }
 
-  apply(note: Note): void {
+  apply(note: ControlRecord): void {
     switch (note.about) {
       case 'key':
         this.keys.take(note.row);
@@ -79,11 +79,11 @@ export class Noted implements VenuePause {
 }
 
 /** Writes notes once there is somebody to write them. */
-export class NoteSender {
+export class ControlRecordSender {
   sequencer: Pick<Sequencer, 'goOn'> | undefined;
 
   readonly write: Write = (note) => {
-    if (this.sequencer !== undefined) return writeNote(this.sequencer, note);
+    if (this.sequencer !== undefined) return writeControlRecord(this.sequencer, note);
     return Promise.reject(new Error('nothing can be written'));
   };
 }

@@ -112,7 +112,7 @@ export class NodeAdmin {
   private acceptClock(): AdminAnswer {
     const jumpMs = this.node?.acceptClock();
     if (jumpMs !== undefined) return { status: 200, body: JSON.stringify({ jump_ms: jumpMs }) };
-    return { status: 409, body: errorBody('the clock is not in doubt') };
+    return { status: 409, body: errorBody('CLOCK_NOT_IN_DOUBT') };
   }
 
   private status(facts: NodeFacts | undefined): Status {

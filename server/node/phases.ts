@@ -7,7 +7,10 @@
 
 import { engineTime, fillCount, lastBatch, openOrders } from '../../engine/reads.ts';
 import type { EngineMemory, Tables } from '../../engine/tables/tables.ts';
-import { type Note, notesOf } from '../../storage/control-records/control-records.ts';
+import {
+  type ControlRecord,
+  controlRecordsOf,
+} from '../../storage/control-records/control-records.ts';
 import { bringUp, readControlRecords } from '../../storage/control-records/read-control-records.ts';
 import { takeDirectoryLock } from '../../storage/files/directory-lock.ts';
 import { makeDirectory } from '../../storage/files/make-directory.ts';
@@ -25,7 +28,7 @@ import { MarketEdits } from '../catalog/edits/market-edits.ts';
 import { ReachedEnds } from '../catalog/edits/reached-ends.ts';
 import { MarketInfos, marketLifecycleLookup } from '../catalog/market-info.ts';
 import { StatisticsService } from '../catalog/statistics-service.ts';
-import { type CatalogSync, startSync } from '../catalog/sync-service.ts';
+import { type RunningSync, startSync } from '../catalog/sync-service.ts';
 import type { Member } from '../cluster/member.ts';
 import { NO_CONTRADICTIONS } from '../common/contradictions.ts';
 import { aheadOf, aheadText, GuardedClock } from '../common/guarded-clock.ts';
@@ -46,7 +49,7 @@ import { Names } from '../streams/names.ts';
 import type { RecentBatches } from '../streams/recent-batches.ts';
 import { loadRecent, storeRecent } from '../streams/recent-file.ts';
 import type { Streams } from '../streams/streams.ts';
-import { Noted, NoteSender } from './control-state.ts';
+import { ControlRecordSender, ControlState } from './control-state.ts';
 import { conditionsWithPayouts, DueResolutions } from './due-resolutions.ts';
 import { lostKeys } from './lost-keys.ts';
 import type { Recovery } from './recovery.ts';
@@ -178,13 +181,13 @@ function takeNotes(start: Start, { play, stores }: Opened, t: Tables) {
   const { config, log, set = NOTHING_SET } = start.options;
   const nodeKey = openNodeKey(config.dataDir);
   if (!nodeKey.ok) throw new Error(nodeKey.problem);
-  const sender = new NoteSender();
+  const sender = new ControlRecordSender();
   // Where node.key and keys/ are both gone, keys are not to come back: they came from that node.key.
   const areKeysGone = nodeKey.isNew && stores.kept.isNew();
-  const isMeant = (note: Note): boolean => !areKeysGone || note.about !== 'key';
+  const isMeant = (note: ControlRecord): boolean => !areKeysGone || note.about !== 'key';
   const read = (chainId: number) => {
     const registry = new KeyRegistry(nodeKey.key, chainId, sender.write);
-    const noted = new Noted(registry, sender.write);
+    const noted = new ControlState(registry, sender.write);
     readControlRecords(stores.kept, stores.log, (note) => noted.apply(note), isMeant);
     return { noted, registry };
   };
@@ -230,7 +233,7 @@ export async function build(start: Start, recovered: Recovered) {
   }
   const tellOfDue = dueTeller(start, { cluster, followers, t });
   const onFlushed = (batch: AppliedBatch): void => {
-    for (const note of notesOf(batch.commands)) noted.apply(note);
+    for (const note of controlRecordsOf(batch.commands)) noted.apply(note);
     tradesIndex.append(tradesIndex.end, batch.endFill);
     history.append(batch.endFill);
     followers.meters?.count(batch);
@@ -277,7 +280,7 @@ export async function catchUp(start: Start, built: Built) {
     leads: isLeader,
     recorded: () => noted.catalog,
     infos,
-    figures: new StatisticsService({ tables: t, volumes: history.volumes, now: clock.now }),
+    statistics: new StatisticsService({ tables: t, volumes: history.volumes, now: clock.now }),
     log,
     onFatal,
     onSwitch: (next) => {
@@ -317,7 +320,7 @@ function mirrorCatalog(
   start: Start,
   cluster: Member | undefined,
   memory: EngineMemory,
-): Pick<CatalogSync, 'contradictions' | 'pull'> {
+): Pick<RunningSync, 'contradictions' | 'pull'> {
   const { config, log } = start.options;
   const { catalogSyncSeconds: seconds, catalogSyncUrl: url, dataDir, durability } = config;
   const ownConditions = DEMO_CONDITIONS;
@@ -383,7 +386,7 @@ function openVenue(
   const venue = new MarketEdits({ dataDir, durability, memory: t.memory, served });
   start.onClose(() => start.wait('an edit of the catalog', venue.close()));
   const warn = (line: string): void => log('warn', line);
-  const repairs = new CatalogRepairs({ venue, leads, now: Date.now, log: warn });
+  const repairs = new CatalogRepairs({ edits: venue, leads, now: Date.now, log: warn });
   start.onClose(() => start.wait('what the catalog lacks', repairs.close()));
   followers.repairs = repairs;
   const missed = ends.missed();

@@ -1,7 +1,7 @@
 /**
  * Compares the settings of a start with what its directory or its cluster keeps. A setting that is set and contradicts
  * that ends the start; one that is not set takes what is kept.
- * Rules: server/CONFIGURATION.md#what-a-directory-keeps
+ * Rules: docs/reference/configuration.md#what-a-directory-keeps
  *
  * Thread: the I/O thread, before the port opens.
  */

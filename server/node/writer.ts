@@ -19,7 +19,7 @@ import { aheadOf, aheadText } from '../common/guarded-clock.ts';
 import type { NodeClock } from '../common/node-clock.ts';
 import { domainsOf } from '../config/signing-domains.ts';
 import { cancelAllOf } from '../orders/cancel/cancels.ts';
-import { Heartbeats, type WatchNotes } from '../orders/cancel/heartbeats.ts';
+import { Heartbeats, type WatchStore } from '../orders/cancel/heartbeats.ts';
 import { SequenceLockReader } from '../orders/exchange-memory/sequence-lock-reader.ts';
 import { allocateSlots, type SlotMemory } from '../orders/exchange-memory/slots.ts';
 import type { AppliedSequence } from '../orders/intake/applied-sequence.ts';
@@ -93,7 +93,7 @@ export interface Writer {
   /** Undefined where what is applied may be read before it is in the log: without CLUSTER. */
   readonly commits: Commits | undefined;
   /** Watches the wallets that wanted to be watched, from now on. */
-  openHeartbeats(watches: WatchNotes): Pick<Heartbeats, 'beat' | 'stop'>;
+  openHeartbeats(watches: WatchStore): Pick<Heartbeats, 'beat' | 'stop'>;
   /** Resolves once what is due by now is done: orders have expired, markets have ended, payouts have begun. */
   expireDue(): Promise<void>;
   /** Resolves when every worker has loaded: until then an order waits longer than others. */

@@ -36,11 +36,11 @@ import {
 } from '../../storage/catalog/registered-markets.ts';
 import { type Contradictions, contradictionsOf } from '../common/contradictions.ts';
 import type { Log } from '../common/logger.ts';
+import { REJECTS } from '../common/refusals.ts';
 import { wordsToDecimal, wordsToHex } from '../common/uint256.ts';
 import { marketByCondition, tokensOfMarket } from '../market-data/find.ts';
 import { registeredMarkets } from '../market-data/registered.ts';
 import type { Failure } from '../orders/exchange-memory/slot-requests.ts';
-import { REJECT_TEXTS } from '../orders/worker/reject-texts.ts';
 import type { LedgerCommands } from '../wallet/ledger-commands.ts';
 import { operatorRequestId } from '../wallet/request-id.ts';
 import type { MirroredVenue } from './book-mirror.ts';
@@ -248,6 +248,6 @@ export class NodeBroker implements MirroredVenue {
     if (this.refused.has(reason) || reason === RejectReason.accepted) return;
     this.refused.add(reason);
     const advice = reason === RejectReason.notEnough ? '; MIRROR_FUNDS is too small' : '';
-    this.o.log('warn', `mirror: a level was refused: ${REJECT_TEXTS[reason]}${advice}`);
+    this.o.log('warn', `mirror: a level was refused: ${REJECTS[reason].text}${advice}`);
   }
 }

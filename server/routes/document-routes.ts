@@ -58,7 +58,7 @@ export const DOCUMENT_ROUTES = [
         headers: ANSWER_HEADERS,
         run: async (context) => {
           const file = files.get(context.parameters[0]!);
-          if (file === undefined) context.reply(404, errorBody('not found'));
+          if (file === undefined) context.reply(404, errorBody('NOT_FOUND'));
           else await file(context);
         },
       };

@@ -6,7 +6,6 @@
  */
 import { badRequest, type CatalogErrors } from '../catalog/parameters.ts';
 import { errorBody, typedErrorBody } from '../common/error-bodies.ts';
-import { REFUSALS } from '../common/refusals.ts';
 import { RETRY_SOON } from '../common/unavailable.ts';
 import type { RequestContext, Route } from '../http/request-context.ts';
 import type { Api } from '../http/route.ts';
@@ -18,7 +17,6 @@ const WAIT_MS_MAX = 1_000;
 const WHOLE = /^[0-9]{1,16}$/;
 
 const RULE = `${MIN_SEQUENCE_HEADER} must be a whole number below 2^53, as X-Sequence gives it`;
-const [BEHIND] = REFUSALS.NOT_APPLIED_YET;
 
 interface Bodies {
   readonly invalid: string;
@@ -26,12 +24,12 @@ interface Bodies {
 }
 
 const PLAIN: Bodies = {
-  invalid: errorBody(`invalid_field: ${MIN_SEQUENCE_HEADER}`, RULE),
-  behind: errorBody(BEHIND),
+  invalid: errorBody('INVALID_FIELD', RULE, { text: `invalid_field: ${MIN_SEQUENCE_HEADER}` }),
+  behind: errorBody('NOT_APPLIED_YET'),
 };
 const ofCatalog = (errors: CatalogErrors): Bodies => ({
   invalid: badRequest(RULE, errors),
-  behind: typedErrorBody('unavailable', BEHIND),
+  behind: typedErrorBody('unavailable', 'NOT_APPLIED_YET'),
 });
 
 /** `run`, once the batch that the request names is applied. */

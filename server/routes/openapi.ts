@@ -6,8 +6,7 @@
  */
 
 import { setImmediate } from 'node:timers/promises';
-import { REFUSAL_FACTS } from '../common/refusal-details.ts';
-import { REFUSALS } from '../common/refusals.ts';
+import { REFUSAL_FACTS, REFUSALS } from '../common/refusals.ts';
 import { GROUPS } from './groups.ts';
 import { type Json, Schemas } from './json-schema.ts';
 import { type DocumentedRoute, operationName, operationOf, templateOf } from './operation.ts';

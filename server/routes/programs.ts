@@ -35,7 +35,7 @@ const BuilderFees = Type.Object({
   builder_taker_fee_rate_bps: Type.Literal(0),
 });
 
-const INVALID_IDS = errorBody('Invalid payload', 'the body must be an array of order ids');
+const INVALID_IDS = errorBody('INVALID_PAYLOAD', 'the body must be an array of order ids');
 const orderIds = compileShape(OrderIds);
 
 type Answer = 'an empty page' | 'an empty list';

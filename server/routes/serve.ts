@@ -48,7 +48,7 @@ export interface ServeParts {
 }
 
 /** Body of a 429 of the catalog API (docs/protocol.md#rate-limits). */
-const CATALOG_THROTTLED = typedErrorBody('too many requests', 'Too Many Requests');
+const CATALOG_THROTTLED = typedErrorBody('too many requests', 'TOO_MANY_REQUESTS');
 
 /** Every row that is served as a route, at the root and under the base path of its API. */
 export function serveTable(

@@ -8,7 +8,7 @@ import { MICRO } from '../../engine/tables/units.ts';
 import type { PositionsReader, StatementsReader } from '../../storage/projection/reader.ts';
 import type { Auth } from '../auth/auth.ts';
 import { walletFactories } from '../auth/wallet-factory.ts';
-import type { Generation } from '../catalog/catalog-generation.ts';
+import type { CatalogGeneration } from '../catalog/catalog-generation.ts';
 import { CATALOG_FAILURE, CatalogHandlers } from '../catalog/catalog-routes.ts';
 import { conditionsOfEvent } from '../catalog/market-info.ts';
 import { tradingMarkets } from '../catalog/trading-markets.ts';
@@ -47,7 +47,7 @@ export interface RouteParts
   readonly history: HistoryService;
   readonly heartbeats: Pick<Heartbeats, 'beat'>;
   /** The generation of the catalog in use; an answer is made of one. */
-  readonly catalog: () => Generation;
+  readonly catalog: () => CatalogGeneration;
   /** Undefined where nothing can be written. */
   readonly ledger: LedgerCommands | undefined;
   /** The newest batch that is durable. */
@@ -142,5 +142,7 @@ function faucetOf({ config, ledger, now, tables, warn }: RouteParts): Faucet | u
 }
 
 function dataFailure(error: unknown): string {
-  return errorBody(`internal_error: ${error instanceof Error ? error.message : 'unexpected'}`);
+  return errorBody('INTERNAL_ERROR', '', {
+    text: `internal_error: ${error instanceof Error ? error.message : 'unexpected'}`,
+  });
 }

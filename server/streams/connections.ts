@@ -19,7 +19,7 @@ const CHECK_MS = 1_000;
  */
 const SLOW_MS = 50;
 
-const TOO_MANY = errorBody('too many stream connections');
+const TOO_MANY = errorBody('TOO_MANY_CONNECTIONS');
 
 /** The figures of the streams for status and metrics. */
 export interface StreamFacts {

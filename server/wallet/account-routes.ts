@@ -47,7 +47,7 @@ export interface AccountRouteParts {
   readonly config: { readonly orderStatus: OrderStatusCase };
 }
 
-const ORDER_NOT_FOUND = errorBody('order not found');
+const ORDER_NOT_FOUND = errorBody('UNKNOWN_ORDER');
 const ORDER_ID = /^0x[0-9a-f]{64}$/i;
 /**
  * Orders that are written without a pause: a fraction of a millisecond; several milliseconds the

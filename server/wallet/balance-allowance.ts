@@ -32,8 +32,8 @@ export interface BalanceParts {
 }
 
 const MOST = String(AMOUNT_MAX);
-const NO_TOKEN = errorBody('Invalid token id');
-const UNKNOWN_TOKEN = errorBody('No orderbook exists for the requested token id');
+const NO_TOKEN = errorBody('INVALID_TOKEN_ID');
+const UNKNOWN_TOKEN = errorBody('UNKNOWN_BOOK');
 
 export function balanceAllowance(parts: BalanceParts): Handler<BalanceQuery, KeyOwner> {
   const { exchanges, factories, seqlock, tables: t, texts } = parts;

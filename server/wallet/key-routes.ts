@@ -38,12 +38,13 @@ import {
 } from './account-schemas.ts';
 import type { Faucet } from './faucet.ts';
 
-const KEY_NOT_FOUND = errorBody('API key not found');
+const KEY_NOT_FOUND = errorBody('UNKNOWN_API_KEY');
 const TOO_MANY_KEYS = errorBody(
-  'too many read-only keys',
+  'TOO_MANY_API_KEYS',
   `an address may have ${READ_ONLY_KEYS_MAX}, and ${KEYS_MAX} with those deleted`,
+  { text: 'too many read-only keys' },
 );
-const INVALID_KEY = errorBody('invalid key', 'the body must be {"key": a read-only key}');
+const INVALID_KEY = errorBody('INVALID_KEY', 'the body must be {"key": a read-only key}');
 const REVOKED = { object: JSON.stringify({ revoked: true }), text: '"OK"' } as const;
 /** The node has no way to bar an address from opening positions, so the answer is constant. */
 const NOT_CLOSED_ONLY = JSON.stringify({ closed_only: false, closedOnly: false });

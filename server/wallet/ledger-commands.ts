@@ -18,13 +18,12 @@ import { findRequest, type StoredRequest } from '../../engine/ledger/requests.ts
 import { RejectReason, type RejectReasonCode } from '../../engine/orders/reject-reasons.ts';
 import { engineTime } from '../../engine/reads.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
+import { REJECTS, type Reject, type RejectNumber } from '../common/refusals.ts';
 import type { SequenceLockReader } from '../orders/exchange-memory/sequence-lock-reader.ts';
 import { failureAnswer } from '../orders/exchange-memory/slot-requests.ts';
 import { sendCommands } from '../orders/intake/internal-commands.ts';
 import type { Sequencer } from '../orders/intake/sequencer.ts';
-import { REJECT_TEXTS } from '../orders/worker/reject-texts.ts';
 import type { Explanation } from '../orders/worker/result-details.ts';
-import { type RefusalStatus, refusalStatus } from './ledger-refusals.ts';
 import { shortageOf } from './shortage.ts';
 
 export type LedgerOutcome =
@@ -37,8 +36,8 @@ export type LedgerOutcome =
   /** Nothing has changed; `first` is what an id was used for that was used before. */
   | {
       readonly kind: 'refused';
-      readonly reason: RejectReasonCode;
-      readonly status: RefusalStatus;
+      readonly reason: RejectNumber;
+      readonly status: Reject['status'];
       readonly text: string;
       readonly first: StoredRequest | undefined;
       /** Of want of funds. */
@@ -140,8 +139,8 @@ function outcomeOf(
   return {
     kind: 'refused',
     reason,
-    status: refusalStatus(reason),
-    text: REJECT_TEXTS[reason],
+    status: REJECTS[reason].status,
+    text: REJECTS[reason].text,
     first: reason === RejectReason.idConflict ? first : undefined,
     explanation,
   };

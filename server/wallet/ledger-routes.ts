@@ -14,22 +14,20 @@ import {
   sharesTotal,
 } from '../../engine/ledger/reads.ts';
 import { findAccount } from '../../engine/orders/accounts.ts';
-import { RejectReason } from '../../engine/orders/reject-reasons.ts';
 import { ADDRESS_WORDS } from '../../engine/tables/codes.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import { bodyFault } from '../common/body-fault.ts';
 import { errorBody, JOURNAL_UNAVAILABLE } from '../common/error-bodies.ts';
 import { nextIteration } from '../common/event-loop.ts';
 import { readJson } from '../common/json.ts';
+import { REFUSALS, REJECTS } from '../common/refusals.ts';
 import { compileShape } from '../common/schema.ts';
 import { bytesToWords } from '../common/uint256.ts';
 import type { RequestContext } from '../http/http.ts';
 import { route } from '../http/route.ts';
 import { marketByCondition } from '../market-data/find.ts';
-import { REJECT_TEXTS } from '../orders/worker/reject-texts.ts';
 import { type BalanceParts, balanceAllowance } from './balance-allowance.ts';
 import type { LedgerCommands, LedgerOutcome } from './ledger-commands.ts';
-import { refusalStatus } from './ledger-refusals.ts';
 import {
   BALANCE_QUERY,
   BalanceAnswer,
@@ -52,7 +50,7 @@ interface Amounts {
 
 /** Texts of positions that are written without a pause. */
 const POSITIONS_PER_TURN = 500;
-const LEDGER_OFF = errorBody(REJECT_TEXTS[RejectReason.ledgerOff]);
+const LEDGER_OFF = errorBody('LEDGER_OFF');
 
 const setsBody = compileShape(SetsBody);
 
@@ -90,7 +88,7 @@ export const LEDGER_ROUTES = [
       const words = new Int32Array(ADDRESS_WORDS);
       return async (context, _query, { address }) => {
         if (!ledgerIsOn(tables)) {
-          return context.reply(refusalStatus(RejectReason.ledgerOff), LEDGER_OFF);
+          return context.reply(REFUSALS.LEDGER_OFF.status, LEDGER_OFF);
         }
         const { cash, positions } = await seqlock.read(() => balancesOf(tables, address, words));
         const shown: object[] = [];
@@ -172,8 +170,8 @@ async function sets(
 
 function bodyOf(outcome: Exclude<LedgerOutcome, { readonly kind: 'done' }>): string {
   if (outcome.kind === 'failed') return outcome.body;
-  const { explanation, text } = outcome;
-  return errorBody(text, explanation?.detail, explanation?.facts);
+  const { explanation, reason } = outcome;
+  return errorBody(REJECTS[reason].code, explanation?.detail, { facts: explanation?.facts });
 }
 
 function amountTexts({ reserved, total }: Amounts) {

@@ -51,7 +51,7 @@ const NO_MARKET = 0;
 /** The name that stands for all markets. */
 const GLOBAL = 'GLOBAL';
 const POSITIONS_UNREADY = errorBody(
-  'positions are being derived',
+  'BEING_DERIVED',
   'they are made anew from the fills, in the order of seconds; ask again',
 );
 

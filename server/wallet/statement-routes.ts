@@ -6,7 +6,6 @@
  */
 import { ledgerIsOn } from '../../engine/ledger/reads.ts';
 import { findAccount } from '../../engine/orders/accounts.ts';
-import { RejectReason } from '../../engine/orders/reject-reasons.ts';
 import { ADDRESS_WORDS } from '../../engine/tables/codes.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import { ProjectionUnready, type StatementsReader } from '../../storage/projection/reader.ts';
@@ -17,7 +16,6 @@ import { bytesToWords } from '../common/uint256.ts';
 import { route } from '../http/route.ts';
 import { AccountTexts } from '../market-data/account-texts.ts';
 import type { MarketLookup } from '../market-data/texts.ts';
-import { REJECT_TEXTS } from '../orders/worker/reject-texts.ts';
 import { statementCsv, statementRow } from './statement-rows.ts';
 import { STATEMENT_PAGE, STATEMENT_QUERY, StatementAnswer } from './statement-schemas.ts';
 
@@ -27,10 +25,11 @@ export interface StatementRouteParts {
   readonly statements: StatementsReader;
 }
 
-const LEDGER_OFF = errorBody(REJECT_TEXTS[RejectReason.ledgerOff]);
+const LEDGER_OFF = errorBody('LEDGER_OFF');
 const UNREADY = errorBody(
-  'statements are being derived',
+  'BEING_DERIVED',
   'they are made anew from the entries of the ledger, in the order of seconds; ask again',
+  { text: 'statements are being derived' },
 );
 /** Of the header Accept, which the server reads last where an answer has several media types. */
 const CSV = /(?:^|,)\s*text\/csv\s*(?:;(?!\s*q=0(?:\.0*)?\s*(?:,|$))[^,]*)?(?:,|$)/i;

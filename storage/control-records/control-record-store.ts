@@ -1,13 +1,13 @@
 /**
- * LMDB environment DATA_DIR/keys: what the notes of the log have led to, and up to which batch. It is not made
- * again from the log alone, which is trimmed.
+ * State of the control records in the LMDB environment DATA_DIR/keys, with the batch sequence that it reaches. The log
+ * alone cannot rebuild it, because the log is trimmed.
  *
  *   keys   keys (key-rows.ts)
- *   meta   bans, the pause, who is watched, names, the catalog in use, the position (other-rows.ts); a probe
+ *   meta   bans, the pause, watched wallets, names, the catalog in use, the position (meta-rows.ts); a probe
  *
- * Rows and position change in one transaction. Each row is read as the note that leads to it.
+ * Rows and position change in one transaction. Each row is read as the control record that set it.
  *
- * Thread: the I/O thread brings it up to the log before anything else (read-control-records.ts), then the follower writes.
+ * Thread: the I/O thread applies the log first (read-control-records.ts); from then on the projector writes.
  */
 import { join } from 'node:path';
 import { makeDirectory } from '../files/make-directory.ts';
@@ -19,19 +19,19 @@ import {
   type RootDatabase,
   writeFailure,
 } from '../kv/lmdb.ts';
-import { idBytes, type KeyRow, type Note } from './control-records.ts';
+import { type ControlRecord, idBytes, type KeyRow } from './control-records.ts';
 import { decodeKeyRow, encodeKeyRow } from './key-rows.ts';
 import {
+  type ControlRecordPosition,
   decodePosition,
   encodePosition,
-  type NotePosition,
-  otherNote,
-  otherRow,
+  metaRecordOf,
+  metaRow,
   POSITION,
-} from './other-rows.ts';
+} from './meta-rows.ts';
 
 const PROBE = Buffer.from('page');
-/** What an older version proved a write with. It wrote no position. */
+/** Key of the probe of older versions, which wrote no position. */
 const OLDER_PROBE = Buffer.from('probe');
 const PAGE_BYTES = 4_096;
 
@@ -51,46 +51,45 @@ export class ControlRecordStore {
     this.meta = openTable(this.root, 'meta');
   }
 
-  /** Undefined: nothing of the log is in it. Throws an Error that says that it is damaged. */
-  position(): NotePosition | undefined {
+  /** `undefined` before the first batch. Throws an Error when the row is damaged. */
+  position(): ControlRecordPosition | undefined {
     const value = this.meta.get(POSITION);
     return value === undefined ? undefined : decodePosition(value);
   }
 
-  /** Whether an older version wrote all of it, so that none of it is in the log. */
+  /** True when an older version wrote every row, so that the log holds none of them. */
   isOlder(): boolean {
     return this.position() === undefined && this.meta.get(OLDER_PROBE) !== undefined;
   }
 
-  /** Whether nobody has written to it. */
   isNew(): boolean {
     return this.position() === undefined && !this.isOlder();
   }
 
-  /** What there is, as notes. Throws an error that names a damaged row. */
-  *notes(): Generator<Note> {
+  /** Every row as a control record. Throws an Error that names a damaged row. */
+  *records(): Generator<ControlRecord> {
     for (const row of this.keyRows()) yield { about: 'key', row };
     for (const { key, value } of this.meta.getRange()) {
-      const note = otherNote(key, value);
-      if (note !== undefined) yield note;
+      const record = metaRecordOf(key, value);
+      if (record !== undefined) yield record;
     }
   }
 
-  /** By id. Throws an error that names a damaged row. */
+  /** Keys in the order of their ids. Throws an Error that names a damaged row. */
   *keyRows(): Generator<KeyRow> {
     this.root.resetReadTxn();
     for (const { key, value } of this.keys.getRange()) yield decodeKeyRow(key, value);
   }
 
-  /** One transaction. @param position the batch up to which notes are in it then */
-  apply(notes: readonly Note[], position: NotePosition): void {
+  /** Writes records and their position in one transaction. */
+  apply(records: readonly ControlRecord[], position: ControlRecordPosition): void {
     this.root.transactionSync(() => {
-      for (const note of notes) this.put(note);
+      for (const record of records) this.put(record);
       this.meta.putSync(POSITION, encodePosition(position));
     });
   }
 
-  /** Writes one page to disk, to prove that a write succeeds; on a full disk it rejects. */
+  /** Writes one page to prove that the disk accepts writes. Rejects on a full disk. */
   async prove(): Promise<void> {
     try {
       await this.root.batch(() => void this.meta.put(PROBE, Buffer.alloc(PAGE_BYTES, 1)));
@@ -103,14 +102,14 @@ export class ControlRecordStore {
     return this.root.close();
   }
 
-  private put(note: Note): void {
-    if (note.about === 'key') {
-      const key = idBytes(note.row.id);
-      this.keys.putSync(key, encodeKeyRow(key, note.row));
+  private put(record: ControlRecord): void {
+    if (record.about === 'key') {
+      const key = idBytes(record.row.id);
+      this.keys.putSync(key, encodeKeyRow(key, record.row));
       return;
     }
-    if (note.about === 'handover') return;
-    const { key, value } = otherRow(note);
+    if (record.about === 'handover') return;
+    const { key, value } = metaRow(record);
     if (value === undefined) this.meta.removeSync(key);
     else this.meta.putSync(key, value);
   }

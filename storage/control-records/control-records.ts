@@ -1,6 +1,6 @@
 /**
- * Notes: what has to survive and is nothing to the engine. A note is a command of the log (engine/commands.ts)
- * with one of these kinds, and these bytes:
+ * Control records: durable state of the node that the engine does not interpret. Each is a command of the log
+ * (engine/commands.ts) with a kind and bytes:
  *
  *    1 key issued               id (16) | address (20) | nonce, ASCII digits
  *    2 key revoked              the same
@@ -16,8 +16,8 @@
  *   13 wallet named             address (20) | name, UTF-8; without one it has none any more
  *   14 lead handed over         JSON of the node that led, of who asked, and of the reasons; in the first record of an epoch
  *
- * Each says all of what it is about, so the last one about a thing decides, and a note that comes twice changes
- * nothing. A kind that is not here is of a newer version, and stops whoever reads it.
+ * Each record holds the whole state of its subject: the last one decides, and a repeated one changes nothing.
+ * An unknown kind comes from a newer version and stops the reader.
  *
  * Thread: any; pure.
  */
@@ -25,14 +25,14 @@ import assert from 'node:assert/strict';
 import {
   CommandBuffer,
   CommandKind,
+  ControlRecordCommand,
   commandKind,
   commandWords,
+  controlRecordBytes,
   encodeControlRecord,
-  NoteCommand,
-  noteBytes,
 } from '../../engine/commands.ts';
 
-const NoteKind = {
+const ControlRecordKind = {
   keyIssued: 1,
   keyRevoked: 2,
   readOnlyKeyIssued: 3,
@@ -48,25 +48,22 @@ const NoteKind = {
   handover: 14,
 } as const;
 
-/** A key, and whether it is revoked. Secret and passphrase follow from it and the node key. */
+/** Row of a key. Secret and passphrase are derived from it and the node key. */
 export interface KeyRow {
   /**
-   * Lower-case UUID text. For an API key: the key. For a read-only key, which is itself a secret: a
-   * name from which the key cannot be computed.
+   * Lower-case UUID text. An API key is its own id. A read-only key is a secret, so its id is a name from which
+   * the key cannot be computed.
    */
   readonly id: string;
   /** 20 bytes. */
   readonly address: Uint8Array;
-  /**
-   * uint256 text. For an API key: the signed nonce. For a read-only key: its number among the keys
-   * of its address.
-   */
+  /** uint256 text: the signed nonce of an API key, or the number of a read-only key among those of its address. */
   readonly nonce: string;
   readonly revoked: boolean;
   readonly readOnly: boolean;
 }
 
-/** What an operator has decided: since when, and what for. */
+/** Ban or pause that an operator ordered. */
 export interface Decision {
   /** Unix milliseconds. */
   readonly since: number;
@@ -74,28 +71,28 @@ export interface Decision {
 }
 
 /** The end of a lead that was handed over. */
-export interface HandoverNote {
+export interface HandoverRecord {
   /** The node that led. */
   readonly from: string;
-  /** The operator who asked for it, or that node itself. */
+  /** Name of the operator who requested it, or `from`. */
   readonly by: string;
-  /** Codes of the reasons why that node was not ready; none where an operator asked. */
+  /** Codes of the reasons why `from` was not ready; empty when an operator requested the handover. */
   readonly reasons: readonly string[];
 }
 
-export type Note =
+export type ControlRecord =
   | { readonly about: 'key'; readonly row: KeyRow }
-  /** Without a decision the ban is lifted. */
+  /** `undefined` lifts the ban. */
   | { readonly about: 'ban'; readonly address: Uint8Array; readonly decision: Decision | undefined }
-  /** Without one the venue is resumed. */
+  /** `undefined` resumes trading. */
   | { readonly about: 'pause'; readonly decision: Decision | undefined }
   | { readonly about: 'watch'; readonly address: Uint8Array; readonly isWatched: boolean }
   /** 64 lower-case hex digits. */
   | { readonly about: 'catalog'; readonly digest: string }
-  /** An empty name: it has none any more. */
+  /** An empty text removes the name. */
   | { readonly about: 'name'; readonly address: Uint8Array; readonly name: string }
-  /** For who reads the log: nothing follows from it. */
-  | { readonly about: 'handover'; readonly handover: HandoverNote };
+  /** Information for readers of the log; changes no state. */
+  | { readonly about: 'handover'; readonly handover: HandoverRecord };
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const NONCE = /^(0|[1-9][0-9]{0,77})$/;
@@ -106,46 +103,44 @@ const TIME_BYTES = 8;
 const DIGEST_BYTES = 32;
 const NONCE_AT = UUID_BYTES + ADDRESS_BYTES;
 
-/** The command of a note. */
-export function noteCommand(note: Note): Int32Array {
+export function controlRecordCommand(record: ControlRecord): Int32Array {
   const out = new CommandBuffer(64);
-  addNote(out, note);
+  addControlRecord(out, record);
   return out.i32.slice(0, out.words);
 }
 
-/** Adds the command of a note to others. */
-export function addNote(out: CommandBuffer, note: Note): void {
-  encodeControlRecord(out, kindOf(note), bytesOf(note));
+export function addControlRecord(out: CommandBuffer, record: ControlRecord): void {
+  encodeControlRecord(out, kindOf(record), bytesOf(record));
 }
 
-/** The notes among commands, in their order. Throws an Error that says which cannot be read. */
-export function* notesOf(i32: Int32Array): Generator<Note> {
+/** Yields the control records among commands, in order. Throws an Error that names an unknown kind. */
+export function* controlRecordsOf(i32: Int32Array): Generator<ControlRecord> {
   for (let at = 0; at < i32.length; at += commandWords(i32, at)) {
-    if (commandKind(i32, at) !== CommandKind.note) continue;
-    const kind = i32[at + NoteCommand.kind]!;
-    const note = noteOf(kind, Buffer.from(noteBytes(i32, at)));
-    if (note === undefined) {
+    if (commandKind(i32, at) !== CommandKind.controlRecord) continue;
+    const kind = i32[at + ControlRecordCommand.kind]!;
+    const record = recordOf(kind, Buffer.from(controlRecordBytes(i32, at)));
+    if (record === undefined) {
       throw new Error(`a note of kind ${kind} cannot be read: a newer version wrote it`);
     }
-    yield note;
+    yield record;
   }
 }
 
-/** What a note is about: of two with the same, the later one holds. */
-export function subjectOf(note: Note): string {
-  if (note.about === 'key') return `key ${note.row.id}`;
-  if (note.about === 'pause' || note.about === 'catalog' || note.about === 'handover')
-    return note.about;
-  return `${note.about} ${Buffer.from(note.address).toString('hex')}`;
+/** Subject of a control record. Of two records with one subject, the later one holds. */
+export function subjectOf(record: ControlRecord): string {
+  if (record.about === 'key') return `key ${record.row.id}`;
+  if (record.about === 'pause' || record.about === 'catalog' || record.about === 'handover')
+    return record.about;
+  return `${record.about} ${Buffer.from(record.address).toString('hex')}`;
 }
 
-/** Whether what the note says is that something ended. */
-export function isEnd(note: Note): boolean {
-  if (note.about === 'watch') return !note.isWatched;
-  if (note.about === 'name') return note.name === '';
-  // Nothing of it is kept.
-  if (note.about === 'handover') return true;
-  return (note.about === 'ban' || note.about === 'pause') && note.decision === undefined;
+/** True when the record removes the state of its subject. */
+export function isEnd(record: ControlRecord): boolean {
+  if (record.about === 'watch') return !record.isWatched;
+  if (record.about === 'name') return record.name === '';
+  // No row holds a handover.
+  if (record.about === 'handover') return true;
+  return (record.about === 'ban' || record.about === 'pause') && record.decision === undefined;
 }
 
 export function idBytes(id: string): Buffer {
@@ -153,7 +148,7 @@ export function idBytes(id: string): Buffer {
   return Buffer.from(id.replaceAll('-', ''), 'hex');
 }
 
-/** The row of a key from its bytes; undefined where they are none. */
+/** Decodes the row of a key; `undefined` when the bytes are malformed. */
 export function keyRowOf(
   id: Uint8Array,
   address: Uint8Array,
@@ -173,48 +168,49 @@ export function keyRowOf(
   };
 }
 
-function kindOf(note: Note): number {
-  switch (note.about) {
+function kindOf(record: ControlRecord): number {
+  switch (record.about) {
     case 'key': {
-      const { readOnly, revoked } = note.row;
-      if (readOnly) return revoked ? NoteKind.readOnlyKeyRevoked : NoteKind.readOnlyKeyIssued;
-      return revoked ? NoteKind.keyRevoked : NoteKind.keyIssued;
+      const { readOnly, revoked } = record.row;
+      if (readOnly)
+        return revoked ? ControlRecordKind.readOnlyKeyRevoked : ControlRecordKind.readOnlyKeyIssued;
+      return revoked ? ControlRecordKind.keyRevoked : ControlRecordKind.keyIssued;
     }
     case 'ban':
-      return isEnd(note) ? NoteKind.banLifted : NoteKind.banned;
+      return isEnd(record) ? ControlRecordKind.banLifted : ControlRecordKind.banned;
     case 'pause':
-      return isEnd(note) ? NoteKind.resumed : NoteKind.paused;
+      return isEnd(record) ? ControlRecordKind.resumed : ControlRecordKind.paused;
     case 'watch':
-      return isEnd(note) ? NoteKind.unwatched : NoteKind.watched;
+      return isEnd(record) ? ControlRecordKind.unwatched : ControlRecordKind.watched;
     case 'catalog':
-      return NoteKind.catalog;
+      return ControlRecordKind.catalog;
     case 'name':
-      return NoteKind.named;
+      return ControlRecordKind.named;
     case 'handover':
-      return NoteKind.handover;
+      return ControlRecordKind.handover;
   }
 }
 
-function bytesOf(note: Note): Uint8Array {
-  switch (note.about) {
+function bytesOf(record: ControlRecord): Uint8Array {
+  switch (record.about) {
     case 'key': {
-      const { address, id, nonce } = note.row;
+      const { address, id, nonce } = record.row;
       assert(address.length === ADDRESS_BYTES, 'an address has 20 bytes');
       assert(NONCE.test(nonce), 'a nonce is a uint256');
       return Buffer.concat([idBytes(id), address, Buffer.from(nonce)]);
     }
     case 'ban':
-      return Buffer.concat([note.address, decisionBytes(note.decision)]);
+      return Buffer.concat([record.address, decisionBytes(record.decision)]);
     case 'pause':
-      return decisionBytes(note.decision);
+      return decisionBytes(record.decision);
     case 'watch':
-      return note.address;
+      return record.address;
     case 'catalog':
-      return Buffer.from(note.digest, 'hex');
+      return Buffer.from(record.digest, 'hex');
     case 'name':
-      return Buffer.concat([note.address, Buffer.from(note.name)]);
+      return Buffer.concat([record.address, Buffer.from(record.name)]);
     case 'handover': {
-      const { by, from, reasons } = note.handover;
+      const { by, from, reasons } = record.handover;
       return Buffer.from(JSON.stringify({ from, by, reasons }));
     }
   }
@@ -227,56 +223,60 @@ function decisionBytes(decision: Decision | undefined): Buffer {
   return Buffer.concat([since, Buffer.from(decision.reason)]);
 }
 
-/** Undefined where it cannot be read. */
-function noteOf(kind: number, bytes: Buffer): Note | undefined {
+function recordOf(kind: number, bytes: Buffer): ControlRecord | undefined {
   const address = new Uint8Array(bytes.subarray(0, ADDRESS_BYTES));
   switch (kind) {
-    case NoteKind.keyIssued:
-    case NoteKind.keyRevoked:
-    case NoteKind.readOnlyKeyIssued:
-    case NoteKind.readOnlyKeyRevoked: {
+    case ControlRecordKind.keyIssued:
+    case ControlRecordKind.keyRevoked:
+    case ControlRecordKind.readOnlyKeyIssued:
+    case ControlRecordKind.readOnlyKeyRevoked: {
       const id = bytes.subarray(0, UUID_BYTES);
       const row = keyRowOf(
         id,
         bytes.subarray(UUID_BYTES, NONCE_AT),
         bytes.toString('latin1', NONCE_AT),
         {
-          revoked: kind === NoteKind.keyRevoked || kind === NoteKind.readOnlyKeyRevoked,
-          readOnly: kind >= NoteKind.readOnlyKeyIssued,
+          revoked:
+            kind === ControlRecordKind.keyRevoked || kind === ControlRecordKind.readOnlyKeyRevoked,
+          readOnly: kind >= ControlRecordKind.readOnlyKeyIssued,
         },
       );
       return row && { about: 'key', row };
     }
-    case NoteKind.banned: {
+    case ControlRecordKind.banned: {
       const decision = decisionOf(bytes.subarray(ADDRESS_BYTES));
       return decision && { about: 'ban', address, decision };
     }
-    case NoteKind.banLifted:
+    case ControlRecordKind.banLifted:
       return ofAddress(bytes, { about: 'ban', address, decision: undefined });
-    case NoteKind.paused: {
+    case ControlRecordKind.paused: {
       const decision = decisionOf(bytes);
       return decision && { about: 'pause', decision };
     }
-    case NoteKind.resumed:
+    case ControlRecordKind.resumed:
       return { about: 'pause', decision: undefined };
-    case NoteKind.watched:
-    case NoteKind.unwatched:
-      return ofAddress(bytes, { about: 'watch', address, isWatched: kind === NoteKind.watched });
-    case NoteKind.catalog:
+    case ControlRecordKind.watched:
+    case ControlRecordKind.unwatched:
+      return ofAddress(bytes, {
+        about: 'watch',
+        address,
+        isWatched: kind === ControlRecordKind.watched,
+      });
+    case ControlRecordKind.catalog:
       if (bytes.length !== DIGEST_BYTES) return undefined;
       return { about: 'catalog', digest: bytes.toString('hex') };
-    case NoteKind.named:
+    case ControlRecordKind.named:
       if (bytes.length < ADDRESS_BYTES) return undefined;
       return { about: 'name', address, name: bytes.toString('utf8', ADDRESS_BYTES) };
-    case NoteKind.handover:
+    case ControlRecordKind.handover:
       return handoverOf(bytes);
     default:
       return undefined;
   }
 }
 
-function ofAddress(bytes: Buffer, note: Note): Note | undefined {
-  return bytes.length === ADDRESS_BYTES ? note : undefined;
+function ofAddress(bytes: Buffer, record: ControlRecord): ControlRecord | undefined {
+  return bytes.length === ADDRESS_BYTES ? record : undefined;
 }
 
 function decisionOf(bytes: Buffer): Decision | undefined {
@@ -284,9 +284,9 @@ function decisionOf(bytes: Buffer): Decision | undefined {
   return { since: bytes.readDoubleLE(0), reason: bytes.toString('utf8', TIME_BYTES) };
 }
 
-function handoverOf(bytes: Buffer): Note | undefined {
+function handoverOf(bytes: Buffer): ControlRecord | undefined {
   try {
-    const { by, from, reasons } = JSON.parse(bytes.toString()) as HandoverNote;
+    const { by, from, reasons } = JSON.parse(bytes.toString()) as HandoverRecord;
     const isWhole = typeof by === 'string' && typeof from === 'string' && Array.isArray(reasons);
     return isWhole ? { about: 'handover', handover: { from, by, reasons } } : undefined;
   } catch {

@@ -1,60 +1,59 @@
 /**
- * What notes have led to by the end of the log: the rows of keys/, then the notes of the batches behind their
- * position. Where notes between the two are missing nothing is guessed: a revoked key could come back.
+ * Control state at the end of the log: the rows of keys/, then the control records of the batches after their position.
+ * A gap between the two is refused, because a revoked key could come back.
  *
  * Thread: the I/O thread before anything writes, or a command-line tool.
  */
 import { decodeBatch } from '../log/batch-record.ts';
 import { type Log, LogDamage } from '../log/log.ts';
 import type { ControlRecordStore } from './control-record-store.ts';
-import { type Note, notesOf } from './control-records.ts';
+import { type ControlRecord, controlRecordsOf } from './control-records.ts';
 import { ADVICE } from './key-rows.ts';
-import type { NotePosition } from './other-rows.ts';
+import type { ControlRecordPosition } from './meta-rows.ts';
 
-export type NotedLog = Pick<Log, 'digest' | 'first' | 'last' | 'read'>;
+export type ControlRecordLog = Pick<Log, 'digest' | 'first' | 'last' | 'read'>;
 
-/** Whether a note of the log is wanted. */
-type IsMeant = (note: Note) => boolean;
+type RecordFilter = (record: ControlRecord) => boolean;
 
-/** Shows every note that holds to `take`, in an order in which the later one about a thing is right. */
+/** Passes every control record to `take`, the later one of a subject last. The filter selects records of the log. */
 export function readControlRecords(
-  kept: ControlRecordStore,
-  log: NotedLog,
-  take: (note: Note) => void,
-  isMeant?: IsMeant,
+  store: ControlRecordStore,
+  log: ControlRecordLog,
+  take: (record: ControlRecord) => void,
+  isWanted?: RecordFilter,
 ): void {
-  for (const note of kept.notes()) take(note);
-  for (const note of notesBehind(kept, log, isMeant)) take(note);
+  for (const record of store.records()) take(record);
+  for (const record of recordsBehind(store, log, isWanted)) take(record);
 }
 
-/** Has the rows reach to the end of the log. Returns what is to be said of it. */
+/** Applies the log to the rows. Returns a line for the node's log when the rows were new or of an older version. */
 export function bringUp(
-  kept: ControlRecordStore,
-  log: NotedLog,
-  isMeant?: IsMeant,
+  store: ControlRecordStore,
+  log: ControlRecordLog,
+  isWanted?: RecordFilter,
 ): string | undefined {
-  const position = kept.position();
-  const isOlder = kept.isOlder();
+  const position = store.position();
+  const isOlder = store.isOlder();
   const { digest, first, last } = log;
   if (position?.sequence === last && position.digest === digest) return undefined;
-  const notes = [...notesBehind(kept, log, isMeant)];
-  kept.apply(notes, { sequence: last, digest });
+  const records = [...recordsBehind(store, log, isWanted)];
+  store.apply(records, { sequence: last, digest });
   if (position !== undefined || last === 0) return undefined;
   if (isOlder) return `keys/ of an older version is taken over at batch ${last}`;
   const made = `keys/ is new: made again from batches ${first} to ${last}`;
   if (first > 1) return `${made}; what is older is gone`;
   // A new directory has none either.
-  return notes.length === 0 ? undefined : made;
+  return records.length === 0 ? undefined : made;
 }
 
-function* notesBehind(
-  kept: ControlRecordStore,
-  log: NotedLog,
-  isMeant: IsMeant = () => true,
-): Generator<Note> {
-  const position = kept.position();
-  // The first start of this version puts a position before it writes a note.
-  if (kept.isOlder()) return;
+function* recordsBehind(
+  store: ControlRecordStore,
+  log: ControlRecordLog,
+  isWanted: RecordFilter = () => true,
+): Generator<ControlRecord> {
+  const position = store.position();
+  // The first start of this version writes a position before any control record.
+  if (store.isOlder()) return;
   const from = position === undefined ? Math.max(1, log.first) : position.sequence + 1;
   refuseOther(position, log);
   if (from > log.last) return;
@@ -67,15 +66,18 @@ function* notesBehind(
       }
       const batch = decodeBatch(payload);
       if (typeof batch === 'string') throw new LogDamage(`batch ${sequence}: ${batch}`);
-      for (const note of notesOf(batch.i32)) if (isMeant(note)) yield note;
+      for (const record of controlRecordsOf(batch.i32)) if (isWanted(record)) yield record;
     }
   } finally {
     reader.close();
   }
 }
 
-/** Throws where the rows are of another log, or notes between them and the log are missing. */
-function refuseOther(position: NotePosition | undefined, { digest, first, last }: NotedLog): void {
+/** Throws when the rows belong to another log, or batches between them and the log are missing. */
+function refuseOther(
+  position: ControlRecordPosition | undefined,
+  { digest, first, last }: ControlRecordLog,
+): void {
   if (position === undefined) return;
   const { sequence } = position;
   if (sequence > last) {
@@ -88,6 +90,6 @@ function refuseOther(position: NotePosition | undefined, { digest, first, last }
   if (sequence === last && position.digest !== digest) throw otherLog(position);
 }
 
-function otherLog({ sequence }: NotePosition): Error {
+function otherLog({ sequence }: ControlRecordPosition): Error {
   return new Error(`keys/ holds batch ${sequence} of another log; ${ADVICE}`);
 }

@@ -1,54 +1,55 @@
 /**
- * Whether keys/ is what the notes of the log have led to: every row by its checksum, and what notes of the log are
- * about by the last of them up to the position.
+ * Check of keys/ against the log: every row by its checksum, and every subject of the log by its last control record
+ * up to the position.
  *
  * Thread: a command-line tool, while no node runs.
  */
 import type { ControlRecordStore } from './control-record-store.ts';
-import { isEnd, type Note, noteCommand, subjectOf } from './control-records.ts';
+import { type ControlRecord, controlRecordCommand, isEnd, subjectOf } from './control-records.ts';
 
-export interface NotedBatch {
+export interface BatchedRecord {
   readonly sequence: number;
-  readonly note: Note;
+  readonly record: ControlRecord;
 }
 
-interface SeenNotes {
+interface SeenRecords {
   readonly last: number;
   /** Digests after each batch of the log. */
   readonly digests: ReadonlyMap<number, number>;
-  readonly notes: readonly NotedBatch[];
+  readonly records: readonly BatchedRecord[];
 }
 
-/** What was found. Throws an Error that says what is wrong. @param seen undefined: the log cannot be read */
+/** Returns a summary. Throws an Error at the first difference. @param seen undefined when the log cannot be read */
 export function verifyControlRecords(
-  kept: ControlRecordStore,
-  seen: SeenNotes | undefined,
+  store: ControlRecordStore,
+  seen: SeenRecords | undefined,
 ): string {
-  const rows = new Map<string, Note>();
+  const rows = new Map<string, ControlRecord>();
   let keys = 0;
-  for (const note of kept.notes()) {
-    if (note.about === 'key') keys += 1;
-    rows.set(subjectOf(note), note);
+  for (const record of store.records()) {
+    if (record.about === 'key') keys += 1;
+    rows.set(subjectOf(record), record);
   }
-  const position = kept.position();
+  const position = store.position();
   if (position === undefined || seen === undefined) return `${keys} API keys`;
-  const { digests, last, notes } = seen;
+  const { digests, last, records } = seen;
   const { digest, sequence } = position;
   if (sequence > last) throw new Error(`it holds batch ${sequence}, the log ends with ${last}`);
   const expected = digests.get(sequence);
   if (expected !== undefined && expected !== digest) {
     throw new Error(`its digest after batch ${sequence} is ${digest}, that of the log ${expected}`);
   }
-  const newest = new Map<string, Note>();
-  for (const { note, sequence: of } of notes) if (of <= sequence) newest.set(subjectOf(note), note);
-  for (const [subject, note] of newest) {
+  const newest = new Map<string, ControlRecord>();
+  for (const { record, sequence: of } of records)
+    if (of <= sequence) newest.set(subjectOf(record), record);
+  for (const [subject, record] of newest) {
     const row = rows.get(subject);
-    const isSame = row === undefined ? isEnd(note) : bytesOf(row).equals(bytesOf(note));
+    const isSame = row === undefined ? isEnd(record) : bytesOf(row).equals(bytesOf(record));
     if (!isSame) throw new Error(`its row of ${subject} is another than the log leads to`);
   }
   return `${keys} API keys, up to batch ${sequence} of ${last}`;
 }
 
-function bytesOf(note: Note): Buffer {
-  return Buffer.from(noteCommand(note).buffer);
+function bytesOf(record: ControlRecord): Buffer {
+  return Buffer.from(controlRecordCommand(record).buffer);
 }

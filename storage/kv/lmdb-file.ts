@@ -28,7 +28,7 @@ const PROBE_MS_MAX = 600_000;
 export class TruncatedFile extends Error {
   constructor(path: string, what: string) {
     super(
-      `${join(path, FILE)} is damaged: ${what}; put back a copy of ${path}, or see server/OPERATIONS.md`,
+      `${join(path, FILE)} is damaged: ${what}; put back a copy of ${path}, or see docs/guides/operations.md`,
     );
   }
 }

@@ -91,6 +91,6 @@ export class Unreachable extends Error {
 /** The log is damaged or cannot be read. A second try does not help. */
 export class LogDamage extends Error {
   constructor(what: string) {
-    super(`log: ${what}; what to do: server/OPERATIONS.md, "A damaged log"`);
+    super(`log: ${what}; what to do: docs/guides/operations.md, "A damaged log"`);
   }
 }

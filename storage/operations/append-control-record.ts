@@ -1,6 +1,6 @@
 /**
- * Writes a note to the log of a directory on which no node runs: the tables are made from image and log as a
- * start makes them, take the note as one more batch, and its record is appended. Time does not pass in it.
+ * Writes a control record to the log of a directory on which no node runs: the tables are made from image and log as a
+ * start makes them, take the control record as one more batch, and its record is appended. Time does not pass in it.
  *
  * Thread: a command-line tool, which has the lock of the directory.
  */
@@ -8,7 +8,7 @@ import { Engine } from '../../engine/engine.ts';
 import { closedCount, engineTime, fillCount, lastBatch, stateDigest } from '../../engine/reads.ts';
 import type { Capacities } from '../../engine/tables/capacities.ts';
 import { ControlRecordStore } from '../control-records/control-record-store.ts';
-import { type Note, noteCommand } from '../control-records/control-records.ts';
+import { type ControlRecord, controlRecordCommand } from '../control-records/control-records.ts';
 import { bringUp } from '../control-records/read-control-records.ts';
 import { encodeBatch } from '../log/batch-record.ts';
 import { FileLog } from '../log/file-log.ts';
@@ -24,16 +24,19 @@ export interface AppendOptions {
 }
 
 /** Resolves once it is durable; rejects with an Error that says why it cannot be written. */
-export async function appendNote(options: AppendOptions, note: Note): Promise<void> {
+export async function appendControlRecord(
+  options: AppendOptions,
+  record: ControlRecord,
+): Promise<void> {
   const { dataDir, durability } = options;
   const kept = new ControlRecordStore(dataDir, { durability, readOnly: false });
   try {
     const seen = { sequence: kept.position()?.sequence ?? 0, by: 'keys/' };
     const log = await FileLog.open({ ...options, seen });
     try {
-      // First: what an older version wrote is taken over before there is a note in the log.
+      // First: what an older version wrote is taken over before there is a control record in the log.
       bringUp(kept, log);
-      await append(options, log, note);
+      await append(options, log, record);
     } finally {
       await log.close();
     }
@@ -42,14 +45,14 @@ export async function appendNote(options: AppendOptions, note: Note): Promise<vo
   }
 }
 
-async function append(options: AppendOptions, log: FileLog, note: Note): Promise<void> {
+async function append(options: AppendOptions, log: FileLog, record: ControlRecord): Promise<void> {
   const { t } = rebuild(options);
   const sequence = lastBatch(t);
   if (sequence === 0) throw new Error('its log is empty: start the node once');
   if (sequence !== log.last || stateDigest(t) !== log.digest) {
     throw new LogDamage(`its batch ${log.last} is not the one that it leads to`);
   }
-  const commands = noteCommand(note);
+  const commands = controlRecordCommand(record);
   const time = engineTime(t);
   const fills = fillCount(t);
   const engine = new Engine(t.memory);

@@ -15,9 +15,9 @@ import { digestOf, stateHash } from '../../engine/tables/state-hash.ts';
 import { allocateEngine, type Tables } from '../../engine/tables/tables.ts';
 import { openCatalog } from '../catalog/catalog.ts';
 import { ControlRecordStore } from '../control-records/control-record-store.ts';
-import { notesOf } from '../control-records/control-records.ts';
+import { controlRecordsOf } from '../control-records/control-records.ts';
 import {
-  type NotedBatch,
+  type BatchedRecord,
   verifyControlRecords,
 } from '../control-records/verify-control-records.ts';
 import { logDirectory } from '../log/file-log.ts';
@@ -86,7 +86,7 @@ async function* attempt<T extends Looked>(
 
 interface Replayed extends Looked {
   readonly seen: Seen;
-  readonly notes: readonly NotedBatch[];
+  readonly records: readonly BatchedRecord[];
   readonly findings: readonly Finding[];
 }
 
@@ -99,7 +99,7 @@ function verifyLog({ capacities, dataDir, onProgress }: VerifyOptions): Replayed
   const snapshots = new LoadedSnapshots(dataDir, capacities, Math.max(1, first));
   let engine = snapshots.begin();
   const digests = new Map<number, number>([[0, 0]]);
-  const notes: NotedBatch[] = [];
+  const records: BatchedRecord[] = [];
   if (engine !== undefined) snapshots.compare(engine.t);
   if (last > 0) {
     const reader = new SegmentReader(directory, first);
@@ -109,7 +109,7 @@ function verifyLog({ capacities, dataDir, onProgress }: VerifyOptions): Replayed
       const { sequence } = entry;
       const batch = batchOf(entry);
       digests.set(sequence, entry.after);
-      for (const note of notesOf(batch.i32)) notes.push({ sequence, note });
+      for (const record of controlRecordsOf(batch.i32)) records.push({ sequence, record });
       engine ??= snapshots.at(sequence - 1);
       if (engine !== undefined && sequence > lastBatch(engine.t)) {
         replay(engine, entry, batch);
@@ -131,7 +131,7 @@ function verifyLog({ capacities, dataDir, onProgress }: VerifyOptions): Replayed
   const torn = message === undefined ? '' : `; ${message}`;
   const seen = { t, last, digests, firstFill: snapshots.firstFill };
   const text = `${range}, state ${stateHash(t)}${torn}`;
-  return { text, seen, notes, findings: snapshots.findings };
+  return { text, seen, records, findings: snapshots.findings };
 }
 
 /** The images of a directory, each compared with the tables where they are of its batch. */
@@ -218,7 +218,7 @@ async function verifyKeys(dataDir: string, replayed: Replayed | undefined): Prom
   const kept = new ControlRecordStore(dataDir, READ_ONLY);
   try {
     return {
-      text: verifyControlRecords(kept, replayed && { ...replayed.seen, notes: replayed.notes }),
+      text: verifyControlRecords(kept, replayed && { ...replayed.seen, records: replayed.records }),
     };
   } finally {
     await kept.close();

@@ -1,7 +1,7 @@
 /**
  * The follower: applies the log to tables of its own with the very same engine, compares every batch
  * with the digest that was recorded of it, and keeps what follows from it: facts in LMDB
- * (projection/facts.ts), projections of them (projection/projector.ts), what notes lead to (control-records/control-record-store.ts),
+ * (projection/facts.ts), projections of them (projection/projector.ts), what control records lead to (control-records/control-record-store.ts),
  * images as files (snapshots.ts). So none of that stands between an order and its answer.
  *
  * What it has not derived yet lies in its own rings, and in the log, which is not trimmed past an image.
@@ -25,7 +25,7 @@ import {
 } from '../../engine/tables/capacities.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import { ControlRecordStore } from '../control-records/control-record-store.ts';
-import { type Note, notesOf } from '../control-records/control-records.ts';
+import { type ControlRecord, controlRecordsOf } from '../control-records/control-records.ts';
 import { requireFreeSpace } from '../files/disk-room.ts';
 import { Damage } from '../kv/checksum.ts';
 import type { Log, LogEntry, LogReader } from '../log/log.ts';
@@ -95,9 +95,9 @@ export class LogProjector {
   private readonly entries = new EntryCollector();
   private readonly derived: DerivedTables;
   private readonly kept: ControlRecordStore;
-  /** Up to which batch notes are in keys/, and those behind it that wait. */
+  /** Up to which batch control records are in keys/, and those behind it that wait. */
   private keptTo: number;
-  private notes: Note[] = [];
+  private records: ControlRecord[] = [];
   private facts: Facts;
   private readonly projector: Projector;
   /** The newest batch that was durable at the first look. */
@@ -168,7 +168,7 @@ export class LogProjector {
     const wantsSnapshot =
       this.imaging === undefined && this.isPastWritten() && this.isSnapshotDue(now);
     if (isDue || wantsSnapshot || this.isFull()) this.commit(now);
-    if (wantsSnapshot && !this.hasProblem && this.keepNotes(now)) this.beginSnapshot(now);
+    if (wantsSnapshot && !this.hasProblem && this.applyControlRecords(now)) this.beginSnapshot(now);
     const isProjecting = this.project(durable, now);
     this.watch(durable, now);
     const isRepairing = this.repairStep();
@@ -188,7 +188,7 @@ export class LogProjector {
     this.project(durable, now + MS);
     while (this.snapshotStep());
     const isCaughtUp = lastBatch(this.t) === durable && !this.hasProblem;
-    if (isCaughtUp && durable !== this.snapshotted && this.keepNotes(now)) {
+    if (isCaughtUp && durable !== this.snapshotted && this.applyControlRecords(now)) {
       this.beginSnapshot(now);
       while (this.snapshotStep());
     }
@@ -248,7 +248,7 @@ export class LogProjector {
       this.entries.time = record.time;
       replay(this.engine, entry, record);
       this.pending = undefined;
-      if (entry.sequence > this.keptTo) this.notes.push(...notesOf(record.i32));
+      if (entry.sequence > this.keptTo) this.records.push(...controlRecordsOf(record.i32));
       applied += 1;
       this.refuseOther();
       if (entry.sequence > this.written.sequence) this.waitingSince ??= now;
@@ -266,7 +266,7 @@ export class LogProjector {
 
   /** Whether what waits is enough for a transaction. */
   private isFull(): boolean {
-    return this.rows() + this.entries.count + this.notes.length >= ROWS_PER_COMMIT;
+    return this.rows() + this.entries.count + this.records.length >= ROWS_PER_COMMIT;
   }
 
   /** Rows of fills and closed orders that wait to be put. */
@@ -292,18 +292,18 @@ export class LogProjector {
    * Has keys/ reach to the batch that is applied. Before every image, as the log is trimmed behind images; false =
    * it could not be written.
    */
-  private keepNotes(now: number): boolean {
+  private applyControlRecords(now: number): boolean {
     const sequence = lastBatch(this.t);
     if (sequence <= this.keptTo) return true;
     try {
-      this.needRows(this.notes.length);
-      this.kept.apply(this.notes, { sequence, digest: stateDigest(this.t) });
+      this.needRows(this.records.length);
+      this.kept.apply(this.records, { sequence, digest: stateDigest(this.t) });
     } catch (error) {
       this.fail('keys', error as Error, now);
       return false;
     }
     this.keptTo = sequence;
-    this.notes = [];
+    this.records = [];
     return true;
   }
 
@@ -311,8 +311,8 @@ export class LogProjector {
   private commit(now: number): void {
     if (this.waitingSince === undefined || !this.isPastWritten()) return;
     const { t } = this;
-    // First: who has seen the position of derived/ finds the notes of its batch.
-    if (this.notes.length > 0 && !this.keepNotes(now)) return;
+    // First: who has seen the position of derived/ finds the control records of its batch.
+    if (this.records.length > 0 && !this.applyControlRecords(now)) return;
     try {
       while (this.rows() > ROWS_PER_COMMIT) this.commitSome(ROWS_PER_COMMIT, undefined);
       const sequence = lastBatch(t);

@@ -1,6 +1,6 @@
 /**
  * Columns of a CSV file of books and trades: their names, and what a cell may be. The reader (csv-form.ts), its errors
- * and docs/paper.md#csv have it from this table.
+ * and docs/guides/paper-and-backtests.md#csv have it from this table.
  *
  * Pure; any thread.
  */

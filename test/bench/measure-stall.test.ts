@@ -10,7 +10,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
 import { arrivalsOf } from '../../bench/measure/arrivals.ts';
-import { FigureKeeper } from '../../bench/measure/figures.ts';
+import { FigureCollector } from '../../bench/measure/figures.ts';
 import type { FromChild } from '../../bench/measure/job.ts';
 import { parseMeasureOptions } from '../../bench/measure/measure-options.ts';
 import type { Figures, Result } from '../../bench/measure/result.ts';
@@ -87,7 +87,7 @@ async function measured(
   });
   await sender.connect();
   await sender.run(monotonicMs() + 20);
-  const keeper = new FigureKeeper({ warmupSeconds: 0, durationSeconds: count / PER_SECOND });
+  const keeper = new FigureCollector({ warmupSeconds: 0, durationSeconds: count / PER_SECOND });
   keeper.add(rows.take());
   return { figures: keeper.figures(), sent };
 }

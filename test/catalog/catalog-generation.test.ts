@@ -10,7 +10,7 @@ import test, { type TestContext } from 'node:test';
 import { commandWords } from '../../engine/commands.ts';
 import { allocateEngine, type EngineMemory, Tables } from '../../engine/tables/tables.ts';
 import { prepareCatalog } from '../../server/catalog/build.ts';
-import type { LoadedGeneration } from '../../server/catalog/catalog-generation.ts';
+import type { LoadedCatalogGeneration } from '../../server/catalog/catalog-generation.ts';
 import { marketCommands } from '../../server/catalog/market-registry.ts';
 import type { SearchRows } from '../../server/catalog/search-index.ts';
 import { type CatalogStore, openCatalog } from '../../storage/catalog/catalog.ts';
@@ -22,7 +22,7 @@ import { ROOMY } from '../engine/engine-driver.ts';
 import { Exchange } from '../storage/stored-exchange.ts';
 
 /** Its threads start in the compiled form, which needs no loader. */
-const { openGeneration } = (await import(
+const { openCatalogGeneration } = (await import(
   join(useCompiledNodes(), 'server/catalog/catalog-generation.js')
 )) as typeof import('../../server/catalog/catalog-generation.ts');
 
@@ -33,14 +33,14 @@ interface Stage {
   readonly store: CatalogStore;
   /** The errors that onFailure of its generations got. */
   readonly failures: Error[];
-  open(more?: { memory?: EngineMemory; signal?: AbortSignal }): Promise<LoadedGeneration>;
+  open(more?: { memory?: EngineMemory; signal?: AbortSignal }): Promise<LoadedCatalogGeneration>;
 }
 
 function stage(t: TestContext): Stage {
   const dataDir = mkdtempSync(join(tmpdir(), 'catalog-generation-'));
   const store = openCatalog(dataDir, { durability: DURABILITY });
   const failures: Error[] = [];
-  const opened: Promise<LoadedGeneration>[] = [];
+  const opened: Promise<LoadedCatalogGeneration>[] = [];
   t.after(async () => {
     for (const generation of await Promise.allSettled(opened)) {
       if (generation.status === 'fulfilled') await generation.value.close();
@@ -53,7 +53,7 @@ function stage(t: TestContext): Stage {
     store,
     failures,
     open(more = {}) {
-      const generation = openGeneration({
+      const generation = openCatalogGeneration({
         dataDir,
         durability: DURABILITY,
         number: store.current(),
@@ -90,13 +90,13 @@ function catalogOf(word: string, count: number, outcomes = 2): Catalog {
 }
 
 /** A search that is not refused. */
-async function search(generation: LoadedGeneration, query: string): Promise<SearchRows> {
+async function search(generation: LoadedCatalogGeneration, query: string): Promise<SearchRows> {
   const rows = await generation.search(query);
   assert(rows !== undefined);
   return rows;
 }
 
-function textOf({ prepared }: LoadedGeneration): string {
+function textOf({ prepared }: LoadedCatalogGeneration): string {
   return Buffer.from(prepared.bytes).toString();
 }
 
@@ -157,7 +157,7 @@ test('two generations in turn each answer for themselves, whatever comes of the 
   await store.replace(catalogOf('violin', 7));
   const second = await open();
   assert.equal(second.number, first.number + 1);
-  const count = async (generation: LoadedGeneration, query: string): Promise<number> =>
+  const count = async (generation: LoadedCatalogGeneration, query: string): Promise<number> =>
     (await search(generation, query)).events.length;
   assert.deepEqual([await count(first, 'copper'), await count(first, 'violin')], [5, 0]);
   assert.deepEqual([await count(second, 'copper'), await count(second, 'violin')], [0, 7]);

@@ -90,8 +90,8 @@ test('markets that are imported while the node runs can be traded, without a req
   await until(async () => (await slugs('/markets?order=volume&limit=1'))[0] === 'market-2');
   const { json: traded } = await get(node, '/events/slug/event-2');
   const { markets, ...event } = traded as { readonly markets: readonly object[] };
-  const figures = { volume: 2, volume24hr: 2, liquidity: 2 };
-  assert.deepEqual({ ...event, ...figures }, event);
+  const statistics = { volume: 2, volume24hr: 2, liquidity: 2 };
+  assert.deepEqual({ ...event, ...statistics }, event);
   const prices = { outcomePrices: '["0.4","0.6"]', bestBid: 0.4, bestAsk: 1, lastTradePrice: 0.4 };
   assert.deepEqual({ ...markets[0], ...prices, volume: '2', liquidity: '2' }, markets[0]);
 });
@@ -129,7 +129,7 @@ test('after a kill -9 the books and the catalog are as they were, and an ended m
   const all = [...marketsOf(terms), ...marketsOf([{ id: 3 }])];
   const tokens = all.flatMap(({ tokenIds }) => tokenIds);
   const before = await books(node, tokens);
-  // Live figures follow the books within a second, and are there from the start afterwards.
+  // Live statistics follow the books within a second, and are there from the start afterwards.
   let page = '';
   await until(async () => {
     page = (await get(node, '/markets')).text;

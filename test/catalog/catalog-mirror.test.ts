@@ -1,6 +1,6 @@
 /**
  * One node mirrors another, both as processes of their own: every route of the catalog answers the
- * same bytes, but for live figures once the source trades, and a source that is killed half way costs
+ * same bytes, but for live statistics once the source trades, and a source that is killed half way costs
  * the mirror nothing but time.
  */
 import assert from 'node:assert/strict';
@@ -24,7 +24,7 @@ import { freshSeed, SHORT } from '../common/random.ts';
 import { ROOT } from '../common/root.ts';
 import { Trader } from '../common/traders.ts';
 import { oddCatalog } from './catalog-fixture.ts';
-import { EVENT_FIGURES, MARKET_FIGURES } from './naive-figures.ts';
+import { EVENT_STATISTICS, MARKET_STATISTICS } from './naive-statistics.ts';
 
 const REAL = join(ROOT, '../shared/data/catalog-shared.json');
 const ROOMY = { MARKETS_MAX: '8192', TOKENS_MAX: '16384', LEVELS_MAX: '16777216' };
@@ -209,14 +209,15 @@ async function mirrorOutlivesSource(t: TestContext, first: Catalog, second: Cata
     },
   );
 
-  await t.test('figures of the source are its own: all else stays equal, nothing is pulled', () =>
-    assertOwnFigures(source, mirror, first, second),
+  await t.test(
+    'statistics of the source are its own: all else stays equal, nothing is pulled',
+    () => assertOwnStatistics(source, mirror, first, second),
   );
   await mirror.stop();
   await source.stop();
 }
 
-async function assertOwnFigures(
+async function assertOwnStatistics(
   source: TestNode,
   mirror: TestNode,
   replaced: Catalog,
@@ -240,16 +241,16 @@ async function assertOwnFigures(
   for (const [path, answer] of await answersOf(source, pathsOf(catalog))) {
     const text = answer.slice('200 '.length);
     assert.equal(
-      withoutFigures(text),
-      withoutFigures(before.get(path)!.slice('200 '.length)),
+      withoutStatistics(text),
+      withoutStatistics(before.get(path)!.slice('200 '.length)),
       path,
     );
   }
 }
 
-/** The JSON of an answer with no live figures in it. */
-function withoutFigures(text: string): string {
-  const names = new Set([...MARKET_FIGURES, ...EVENT_FIGURES]);
+/** The JSON of an answer with no live statistics in it. */
+function withoutStatistics(text: string): string {
+  const names = new Set([...MARKET_STATISTICS, ...EVENT_STATISTICS]);
   return JSON.stringify(JSON.parse(text), (name, value) => (names.has(name) ? undefined : value));
 }
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import { allocateEngine, Tables } from '../../engine/tables/tables.ts';
 import { prepareCatalog } from '../../server/catalog/build.ts';
-import type { Generation } from '../../server/catalog/catalog-generation.ts';
+import type { CatalogGeneration } from '../../server/catalog/catalog-generation.ts';
 import { tradingMarkets } from '../../server/catalog/trading-markets.ts';
 import { cursorOf, LAST_CURSOR, offsetOf } from '../../server/common/cursor.ts';
 import type { RequestContext } from '../../server/http/http.ts';
@@ -140,7 +140,7 @@ test('a page in the shape of the trading API is made in slices, with turns for o
   assert(read.ok);
   const tables = new Tables(allocateEngine(TIGHT));
   const texts = new TokenTexts(tables, () => undefined);
-  const generation = { prepared: prepareCatalog(read.catalog) } as Generation;
+  const generation = { prepared: prepareCatalog(read.catalog) } as CatalogGeneration;
   const catalog = () => generation;
   const { pages, sampling, shortPages, shortSampling } = tradingMarkets({ tables, texts, catalog });
   for (const handler of [pages, shortPages, sampling, shortSampling]) {

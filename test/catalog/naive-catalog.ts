@@ -5,11 +5,11 @@
  * Non-goals: query strings and routes (naive-answers.ts), speed, and books.
  */
 import {
-  type FiguresById,
-  type NaiveFigures,
-  showEventFigures,
-  showMarketFigures,
-} from './naive-figures.ts';
+  type NaiveStatistics,
+  type StatisticsById,
+  showEventStatistics,
+  showMarketStatistics,
+} from './naive-statistics.ts';
 
 export type Raw = Readonly<Record<string, unknown>>;
 
@@ -57,8 +57,8 @@ export interface NaiveCatalog {
   readonly sites: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
-/** @param figures live ones by market id; none = those of markets without a book */
-export function readNaive(file: Raw, figures: FiguresById = new Map()): NaiveCatalog {
+/** @param statistics live ones by market id; none = those of markets without a book */
+export function readNaive(file: Raw, statistics: StatisticsById = new Map()): NaiveCatalog {
   const json = printable(file);
   const rawEvents = latest(objects(json.events));
   const rawMarkets = latest(rawEvents.flatMap((event) => objects(event.markets)));
@@ -79,10 +79,10 @@ export function readNaive(file: Raw, figures: FiguresById = new Map()): NaiveCat
       const tagIds = new Set(objects(raw.tags).map(idOf));
       const seriesIds = new Set(objects(raw.series).map(idOf));
       const own = objects(raw.markets).filter((market) => rawMarkets.includes(market));
-      const ofMarkets = own.map((market) => figures.get(idOf(market)!));
+      const ofMarkets = own.map((market) => statistics.get(idOf(market)!));
       const event: NaiveEvent = {
         id: Number(idOf(raw)),
-        shown: { ...showEvent(raw), ...showEventFigures(ofMarkets) },
+        shown: { ...showEvent(raw), ...showEventStatistics(ofMarkets) },
         metadata: isObject(raw.eventMetadata) ? raw.eventMetadata : {},
         tags: tags.filter((tag) => tagIds.has(String(tag.id))),
         series: series.filter((one) => seriesIds.has(String(one.id))),
@@ -176,7 +176,7 @@ function readMarket(
   raw: Raw,
   rawEvent: Raw,
   event: NaiveEvent,
-  figures: NaiveFigures | undefined,
+  statistics: NaiveStatistics | undefined,
 ): NaiveMarket {
   const wallets = [raw.creator, raw.submitted_by, rawEvent.creator, rawEvent.submitted_by];
   const creator = wallets.find(isWallet)?.toLowerCase() ?? '';
@@ -207,7 +207,7 @@ function readMarket(
     acceptingOrders: raw.acceptingOrders !== false,
     enableOrderBook: raw.enableOrderBook !== false,
     creator,
-    ...showMarketFigures(outcomes.length, figures),
+    ...showMarketStatistics(outcomes.length, statistics),
   };
   const metadata = isObject(raw.raw_metadata) ? raw.raw_metadata : {};
   return { id: Number(idOf(raw)), shown, event, creator, outcomes, tokenIds, metadata };

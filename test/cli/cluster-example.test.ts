@@ -1,4 +1,4 @@
-/** The cluster of README and docs/cluster.md: its commands, on a real etcd, and how a node is removed from it. */
+/** The cluster of README and docs/guides/a-cluster.md: its commands, on a real etcd, and how a node is removed from it. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
@@ -59,10 +59,10 @@ test('a cluster runs by the five commands of README, loses its leader, and lets 
     await walk.run('./cluster/stop.sh').ended();
     walk.end();
   });
-  const text = readFileSync(join(ROOT, 'docs/cluster.md'), 'utf8');
+  const text = readFileSync(join(ROOT, 'docs/guides/a-cluster.md'), 'utf8');
   for (const line of FOLLOWED_IN_CLUSTER) {
     assert(commandsOfReadme().includes(line), line);
-    assert(text.includes(`${line}\n`), `docs/cluster.md has the same commands: ${line}`);
+    assert(text.includes(`${line}\n`), `docs/guides/a-cluster.md has the same commands: ${line}`);
   }
   const [example = '', start = '', status = '', handover = '', stop = ''] = FOLLOWED_IN_CLUSTER;
   const base = await freeBase();

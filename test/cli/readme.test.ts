@@ -1,4 +1,4 @@
-/** README works from top to bottom: each of its commands runs in its order, or is left out for a reason. */
+/** README and the guides work from top to bottom: each command runs in its order, or is left out for a reason. */
 import assert from 'node:assert/strict';
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import { type Command, Walk } from './readme-walk.ts';
 const WALLET = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266';
 const MS_OF_A_RECORDING = 2_000;
 
-/** Addresses of a local node in place of the venue that README names. */
+/** Addresses of a local node in place of the venue that the guide names. */
 const ofNodeHere = (text: string): string =>
   text
     .replace(/ (?:CATALOG_SYNC_URL|MIRROR_STREAM_URL)=\S+/g, '')
@@ -27,7 +27,7 @@ async function recorded(command: Command, file: string): Promise<void> {
   assert.match(command.log, /messages/, command.log);
 }
 
-test('a reader of README gets what it says, command by command', async (t) => {
+test('a reader of README and of the guides gets what they say, command by command', async (t) => {
   const walk = await Walk.begin();
   t.after(() => walk.end());
   const run = new Set<string>();
@@ -43,20 +43,10 @@ test('a reader of README gets what it says, command by command', async (t) => {
 
   const demo = await node('npm ci && npm start', () => 'npm start');
   assert.equal(modeOf(demo), 'ledger off, demo on');
-  run.add('npm start');
-  const second = await node('PORT=3100 ADMIN_PORT=3101 DATA_DIR=./data2 npm start');
-  await second.interrupt();
   for (const curl of commandsOfReadme().filter((line) => /^curl .*:3000\//.test(line))) {
     assert(Array.isArray(JSON.parse(await done(curl))), curl);
   }
-  assert.match(await done('npm run example -- taker'), /matched|live/);
   assert.match(demo.log, /\n {2}stop=.*\n$/, 'the node has ended with how to stop it');
-  const load = 'npm run load -- --kill --orders 2000 --batch 15';
-  const measure = 'npm run load -- measure --spawn --rate 1000 --duration 30';
-  for (const text of [load, measure]) {
-    if (SHORT) run.add(text);
-    else await done(text, (whole) => whole.replace(/2000|1000/, '100').replace('30', '2'));
-  }
   await demo.interrupt();
 
   const profile = await node('npm ci && CLIENT_PROFILE=polymarket npm start', (text) =>
@@ -66,6 +56,15 @@ test('a reader of README gets what it says, command by command', async (t) => {
   run.add('npm run example -- maker');
   await until(() => maker.log.split('\n').length > 5 || maker.hasEnded);
   await maker.interrupt();
+  assert.match(await done('npm run example -- taker'), /matched|live/);
+  const load = 'npm run load -- --kill --orders 2000 --batch 15';
+  const measure = 'npm run load -- measure --spawn --rate 1000 --duration 30';
+  for (const text of [load, measure]) {
+    if (SHORT) run.add(text);
+    else await done(text, (whole) => whole.replace(/2000|1000/, '100').replace('30', '2'));
+  }
+  const second = await node('PORT=3100 ADMIN_PORT=3101 DATA_DIR=./data2 npm start');
+  await second.interrupt();
 
   const mirror = commandsOfReadme().find((line) => line.includes('MIRROR_URL'))!;
   const paper = await node(mirror, ofNodeHere);
@@ -77,6 +76,15 @@ test('a reader of README gets what it says, command by command', async (t) => {
   await recorded(walk.begin(recording, ofNodeHere), join(walk.place, 'day.rec.gz'));
   await paper.interrupt();
   await profile.interrupt();
+
+  const play = await node('npm start -- --play', (text) => `DATA_DIR=./play ${text}`);
+  assert.equal(modeOf(play), 'ledger on, demo on');
+  const rec = 'npm run cli -- record http://127.0.0.1:3000 demo.rec --markets top:20';
+  run.add(rec);
+  await recorded(walk.begin(rec), join(walk.place, 'demo.rec'));
+  await done(commandsOfReadme().find((line) => line.includes(' backtest '))!);
+  assert(statSync(join(walk.place, 'demo.html')).size > 10_000);
+  await play.interrupt();
 
   walk.read('export DATA_DIR=./venue');
   walk.env.DATA_DIR = './venue';
@@ -90,15 +98,6 @@ test('a reader of README gets what it says, command by command', async (t) => {
   }
   await venue.interrupt();
   delete walk.env.DATA_DIR;
-  const play = await node('npm start -- --play', (text) => `DATA_DIR=./play ${text}`);
-  assert.equal(modeOf(play), 'ledger on, demo on');
-
-  const rec = 'npm run cli -- record http://127.0.0.1:3000 demo.rec --markets top:20';
-  run.add(rec);
-  await recorded(walk.begin(rec), join(walk.place, 'demo.rec'));
-  await done(commandsOfReadme().find((line) => line.includes(' backtest '))!);
-  assert(statSync(join(walk.place, 'demo.html')).size > 10_000);
-  await play.interrupt();
 
   const followed = commandsOfReadme().filter(
     (line) => FOLLOWED.includes(line) || FOLLOWED_BY_FORM.some((form) => form.test(line)),

@@ -5,7 +5,7 @@ import { NoAnswerError, NodeClient, Wallet } from '../../client/client.ts';
 import { NotSentError } from '../../client/errors.ts';
 import type { Reply } from '../../client/http.ts';
 import { type Repeats, untilAnswered } from '../../client/retry.ts';
-import { errorBody } from '../../server/common/error-bodies.ts';
+import { errorBodyOf } from '../../server/common/error-bodies.ts';
 import { REFUSALS } from '../../server/common/refusals.ts';
 import { TestNode, temporaryDirectory, until, withMarkets } from '../common/node-harness.ts';
 import { freshSeed, Random } from '../common/random.ts';
@@ -206,21 +206,36 @@ async function after503(
 
 test('each failure is repeated, and at the next node, as what it says of the request allows', async () => {
   const refusal = (status: number, text: string): Reply => ({
-    ...{ status, body: errorBody(text), retryAfterSeconds: 0 },
+    ...{ status, body: errorBodyOf(text), retryAfterSeconds: 0 },
   });
   for (const [name, first, always, undone] of [
-    ['busy', refusal(503, REFUSALS.ENGINE_BUSY[0]), [2, 0, '200 0'], [2, 0, '200 0']],
-    ['throttled', refusal(429, REFUSALS.TOO_MANY_REQUESTS[0]), [2, 0, '200 0'], [2, 0, '200 0']],
+    ['busy', refusal(503, REFUSALS.ENGINE_BUSY.texts[0]), [2, 0, '200 0'], [2, 0, '200 0']],
+    [
+      'throttled',
+      refusal(429, REFUSALS.TOO_MANY_REQUESTS.texts[0]),
+      [2, 0, '200 0'],
+      [2, 0, '200 0'],
+    ],
     ['throttled by a proxy', refusal(429, 'slow down'), [2, 0, '200 0'], [2, 0, '200 0']],
-    ['no leader', refusal(503, REFUSALS.NOT_LEADING[0]), [2, 1, '200 0'], [2, 1, '200 0']],
-    ['stopping', refusal(503, REFUSALS.SHUTTING_DOWN[0]), [2, 1, '200 0'], [2, 1, '200 0']],
-    ['behind', refusal(503, REFUSALS.NOT_APPLIED_YET[0]), [2, 1, '200 0'], [2, 1, '200 0']],
+    ['no leader', refusal(503, REFUSALS.NOT_LEADING.texts[0]), [2, 1, '200 0'], [2, 1, '200 0']],
+    ['stopping', refusal(503, REFUSALS.SHUTTING_DOWN.texts[0]), [2, 1, '200 0'], [2, 1, '200 0']],
+    ['behind', refusal(503, REFUSALS.NOT_APPLIED_YET.texts[0]), [2, 1, '200 0'], [2, 1, '200 0']],
     ['not sent', new NotSentError('refused'), [2, 1, '200 0'], [2, 1, '200 0']],
-    ['unknown', refusal(503, REFUSALS.OUTCOME_UNKNOWN[0]), [2, 1, '200 1'], [1, 1, 'none true']],
-    ['disk', refusal(503, REFUSALS.JOURNAL_UNAVAILABLE[0]), [2, 1, '200 1'], [1, 1, 'none true']],
+    [
+      'unknown',
+      refusal(503, REFUSALS.OUTCOME_UNKNOWN.texts[0]),
+      [2, 1, '200 1'],
+      [1, 1, 'none true'],
+    ],
+    [
+      'disk',
+      refusal(503, REFUSALS.JOURNAL_UNAVAILABLE.texts[0]),
+      [2, 1, '200 1'],
+      [1, 1, 'none true'],
+    ],
     ['a proxy', refusal(502, 'bad gateway'), [2, 1, '200 1'], [1, 1, 'none true']],
     ['reset', new Error('ECONNRESET'), [2, 1, '200 1'], [1, 1, 'none true']],
-    ['paused', refusal(503, REFUSALS.TRADING_PAUSED[0]), [1, 0, '503 0'], [1, 0, '503 0']],
+    ['paused', refusal(503, REFUSALS.TRADING_PAUSED.texts[0]), [1, 0, '503 0'], [1, 0, '503 0']],
   ] as const) {
     for (const [repeats, [tries, moves, outcome]] of [
       ['always', always],

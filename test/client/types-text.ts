@@ -5,6 +5,7 @@
  * Pure. Non-goals: patterns and bounds, which types cannot say.
  */
 
+import { CODE_BY_BEGINNING, CODE_BY_TEXT } from '../../server/common/error-bodies.ts';
 import { REFUSALS } from '../../server/common/refusals.ts';
 import type { TSchema } from '../../server/common/schema.ts';
 import type { RouteRow } from '../../server/http/route.ts';
@@ -52,14 +53,26 @@ export function clientTypes(): string {
   return [
     HEAD,
     ...[...named, ...events].sort(),
-    `/** Texts of refusals by their codes; a text that ends with a colon and a blank begins others. */`,
-    `export const REFUSALS = ${JSON.stringify(REFUSALS, undefined, INDENT)} as const;\n`,
-    `export type RefusalCode = keyof typeof REFUSALS;\n`,
+    `/** Codes of refusals, which never change. */`,
+    `export const REFUSAL_CODES = [\n${Object.keys(REFUSALS)
+      .map((code) => `${INDENT}'${code}',`)
+      .join('\n')}\n] as const;\n`,
+    `export type RefusalCode = (typeof REFUSAL_CODES)[number];\n`,
+    `/** Codes by the whole text of a refusal. */`,
+    codesByText('CODE_BY_TEXT', CODE_BY_TEXT),
+    `/** Codes by the beginning of a text, where the rest varies. */`,
+    codesByText('CODE_BY_BEGINNING', CODE_BY_BEGINNING),
     `/** What each route is asked and what it answers; path parameters stand in the query. */`,
     `export interface Routes {\n${routes.join('\n')}\n}`,
     `/** Credentials that a route asks for; the others are open to everybody. */`,
     `export const ACCESS = {\n${access.join('\n')}\n} as const;\n`,
   ].join('\n');
+}
+
+function codesByText(name: string, codes: Iterable<readonly [string, string]>): string {
+  const quoted = (text: string) => (text.includes("'") ? JSON.stringify(text) : `'${text}'`);
+  const rows = [...codes].map(([text, code]) => `${INDENT}[${quoted(text)}, '${code}'],`);
+  return `export const ${name}: ReadonlyMap<string, RefusalCode> = new Map([\n${rows.join('\n')}\n]);\n`;
 }
 
 const HEAD = `/**

@@ -1,4 +1,4 @@
-/** The blocks of docs/load-balancer.md for nginx and HAProxy, as they stand, in front of three real nodes. */
+/** The blocks of docs/guides/a-cluster.md for nginx and HAProxy, as they stand, in front of three real nodes. */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -17,7 +17,9 @@ import { Cluster, NEEDS_ETCD, WAIT_MS } from './whole-cluster.ts';
 useCompiledNodes();
 const ORDERS = 30;
 const AHEAD_MS = '600000';
-const page = readFileSync(join(ROOT, 'docs/load-balancer.md'), 'utf8');
+const [, page = ''] = readFileSync(join(ROOT, 'docs/guides/a-cluster.md'), 'utf8').split(
+  '\n## A load balancer\n',
+);
 
 function block(language: string): string {
   const [, text] = new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'm').exec(page) ?? [];
@@ -116,7 +118,7 @@ async function haproxy(cluster: Cluster): Promise<Balancer> {
   };
 }
 
-/** Sends the same bytes again until they are answered 200, as docs/load-balancer.md allows. */
+/** Sends the same bytes again until they are answered 200, as docs/guides/a-cluster.md allows. */
 async function repeated(place: Balancer, trader: Trader, order: Signed): Promise<void> {
   await until(async () => {
     const reply = await trader.postText(place, bodyOf([order])).catch(() => undefined);

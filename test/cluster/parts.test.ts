@@ -9,7 +9,7 @@ import { epochRecord } from '../../server/cluster/epoch-record.ts';
 import { smallerTables } from '../../server/cluster/heartbeat.ts';
 import { HeartbeatTimeout } from '../../server/cluster/heartbeat-timeout.ts';
 import { RecordFeed } from '../../server/cluster/record-feed.ts';
-import { notesOf } from '../../storage/control-records/control-records.ts';
+import { controlRecordsOf } from '../../storage/control-records/control-records.ts';
 import type { LogEntry } from '../../storage/log/log.ts';
 import { batchOf, replay } from '../../storage/recovery/replay.ts';
 import { ROOMY } from '../engine/engine-driver.ts';
@@ -103,7 +103,7 @@ test('the first record of an epoch has the effect that it was made with', () =>
       for (const batch of day) exchange.apply(batch);
       const handover = random.chance(50) ? HANDOVER : undefined;
       const record = epochRecord(exchange.t, SETTINGS, handover);
-      const notes = [...notesOf(batchOf(record).i32)];
+      const notes = [...controlRecordsOf(batchOf(record).i32)];
       assert.deepEqual(notes, handover === undefined ? [] : [{ about: 'handover', handover }]);
       assert.equal(record.before, stateDigest(exchange.t));
       replay(exchange.engine, record, batchOf(record));

@@ -14,7 +14,7 @@ import {
 } from '../../server/cluster/peers/peer-connection.ts';
 import { PeerServer } from '../../server/cluster/peers/peer-server.ts';
 import { PeerKeys } from '../../server/cluster/peers/secure.ts';
-import type { Leader } from '../../server/cluster/roles.ts';
+import type { Leader } from '../../server/cluster/role-state.ts';
 import { whileAlive } from '../../server/cluster/while-alive.ts';
 import { until } from '../common/node-harness.ts';
 

@@ -4,10 +4,10 @@ import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   CommandKind,
+  ControlRecordCommand,
   commandKind,
   commandWords,
-  NoteCommand,
-  noteBytes,
+  controlRecordBytes,
 } from '../../engine/commands.ts';
 import { batchOf } from '../../storage/recovery/replay.ts';
 import { until } from '../common/node-harness.ts';
@@ -72,9 +72,9 @@ function notedIn({ stored }: MemoryCluster): number[] {
     const { i32 } = batchOf(entry);
     const numbers: number[] = [];
     for (let at = 0; at < i32.length; at += commandWords(i32, at)) {
-      if (commandKind(i32, at) !== CommandKind.note) continue;
-      if (i32[at + NoteCommand.kind] !== NOTE_KIND) continue;
-      numbers.push(Number(Buffer.from(noteBytes(i32, at)).toString()));
+      if (commandKind(i32, at) !== CommandKind.controlRecord) continue;
+      if (i32[at + ControlRecordCommand.kind] !== NOTE_KIND) continue;
+      numbers.push(Number(Buffer.from(controlRecordBytes(i32, at)).toString()));
     }
     return numbers;
   });

@@ -83,7 +83,7 @@ export class SimulatedNode {
     const replicated = new MemoryLog(this.cluster, faults);
     const onFatal = (error: Error): void => {
       if (pool.isDead) return;
-      if (/^lea/.test(roles.role) && log.failure !== undefined) roles.lost(error);
+      if (/^(leading|handing)/.test(roles.role) && log.failure !== undefined) roles.lost(error);
       else this.fatal.push(`${this.name}: ${error.message}`);
     };
     const sequencer = new Sequencer({
@@ -96,27 +96,40 @@ export class SimulatedNode {
       meters: undefined,
     });
     const roles: Roles = new Roles({
-      ...{ node: this.name, advertise: `http://${this.name}`, mayLead: this.mayLead },
-      peers: `peers://${this.name}:1`,
-      venue: 'test',
+      rules: {
+        node: this.name,
+        advertise: `http://${this.name}`,
+        peers: `peers://${this.name}:1`,
+        venue: 'test',
+        mayLead: this.mayLead,
+        silenceMs: SILENCE_MS,
+        capacities: t.capacities,
+      },
+      key: '',
       announcements: new Announcements(replicated, 'test', () => undefined),
       isMember: () => this.isMember,
-      ...{ silenceMs: SILENCE_MS, replicated, log, tables: t, sequencer, clock, onFatal },
+      replicated,
+      log,
+      tables: t,
+      sequencer,
+      clock,
       wall: () => Date.now() + this.wallAhead,
       epochRecord: (handover) => epochRecord(t, SETTINGS, handover),
-      onLead: () => undefined,
-      key: '',
-      onFollow: () => undefined,
       waiting: () => 0,
-      onLeader: () => undefined,
-      onNext: (next) => void this.nexts.push(next?.node),
-      onProblem: (problem) => {
-        this.problem = problem;
-      },
-      onOver: () => {
-        this.overs += 1;
-        this.kill();
-        this.start();
+      calls: {
+        onLead: () => undefined,
+        onFollow: () => undefined,
+        onLeader: () => undefined,
+        onNext: (next) => void this.nexts.push(next?.node),
+        onProblem: (problem) => {
+          this.problem = problem;
+        },
+        onOver: () => {
+          this.overs += 1;
+          this.kill();
+          this.start();
+        },
+        onFatal,
       },
       print: () => undefined,
     });

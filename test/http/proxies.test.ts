@@ -1,4 +1,4 @@
-/** The blocks of server/OPERATIONS.md for nginx and Caddy, taken from it as they stand, in front of a real node. */
+/** The blocks of docs/guides/operations.md for nginx and Caddy, taken from it as they stand, in front of a real node. */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -20,7 +20,7 @@ import { ROOT } from '../common/root.ts';
 import { SocketClient } from '../common/socket-client.ts';
 import { Trader } from '../common/traders.ts';
 
-const page = readFileSync(join(ROOT, 'server/OPERATIONS.md'), 'utf8');
+const page = readFileSync(join(ROOT, 'docs/guides/operations.md'), 'utf8');
 const isHere = (command: string): boolean => spawnSync(command, ['version']).error === undefined;
 
 /** The indented block behind a line of it that begins so. */

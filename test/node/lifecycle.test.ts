@@ -247,7 +247,7 @@ test('a gap or a flipped byte in the log stops the start, names the batch, and c
   writeFileSync(join(dataDir, segment), bytes);
   const [onGap, onFlip] = await Promise.all([TestNode.refuse(gone), TestNode.refuse(dataDir)]);
   assert.deepEqual([onGap.code, onFlip.code], [1, 1]);
-  const after = `and batch ${missing + 1} after it is whole; what to do: server/OPERATIONS.md`;
+  const after = `and batch ${missing + 1} after it is whole; what to do: docs/guides/operations.md`;
   assert.match(onGap.log, new RegExp(`error log: batch ${missing}: it is missing, ${after}`));
   assert.match(
     onFlip.log,

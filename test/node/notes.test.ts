@@ -80,7 +80,7 @@ async function holds(): Promise<string> {
 test('keys, a revocation, a ban, a pause and a watch survive a kill right after their answers', async () => {
   assert.doesNotMatch(await holds(), /keys/);
   const kept = new ControlRecordStore(dataDir, KEPT);
-  const watched = [...kept.notes()].filter(({ about }) => about === 'watch');
+  const watched = [...kept.records()].filter(({ about }) => about === 'watch');
   await kept.close();
   assert.equal(watched.length, 1);
 });
@@ -145,7 +145,7 @@ test('the log says which generation of the catalog is in use, once for each', as
     const node = await TestNode.start(dataDir);
     await node.stop();
     const kept = new ControlRecordStore(dataDir, KEPT);
-    const note = [...kept.notes()].find(({ about }) => about === 'catalog');
+    const note = [...kept.records()].find(({ about }) => about === 'catalog');
     await kept.close();
     const store = openCatalog(dataDir, KEPT);
     const digest = store.digest();

@@ -6,11 +6,11 @@ import type { Handler, RequestContext } from '../../server/http/http.ts';
 import { handlersOf } from '../../server/http/route.ts';
 import { refusingWriter } from '../../server/node/refusing-writer.ts';
 import { HEARTBEAT_ROUTES } from '../../server/orders/cancel/heartbeat-routes.ts';
-import type { WatchNotes } from '../../server/orders/cancel/heartbeats.ts';
+import type { WatchStore } from '../../server/orders/cancel/heartbeats.ts';
 import { ORDER_ROUTES } from '../../server/orders/intake/order-routes.ts';
 
 const UNAVAILABLE = '503 {"error":"journal unavailable","code":"JOURNAL_UNAVAILABLE"}';
-const NOBODY: WatchNotes = {
+const NOBODY: WatchStore = {
   read: () => [],
   put: () => assert.fail(),
   remove: () => assert.fail(),

@@ -27,7 +27,7 @@ const BEST_BID = '#ladder .bids tr:first-child';
 const chromium = findChromium();
 const skip = chromium === undefined ? 'no Chromium here (apt-get install chromium)' : false;
 
-/** How often cells were written in a burst. */
+/** Counts of writes to cells in a burst. */
 interface Written {
   readonly own: number;
   readonly others: number;
@@ -37,7 +37,6 @@ interface Written {
 interface Stage {
   readonly reader: Reader;
   readonly markets: readonly CatalogMarket[];
-  /** Of the page. */
   readonly origin: string;
   readonly settings: Readonly<Record<string, string>>;
   readonly directory: string;
@@ -86,7 +85,7 @@ async function trade({ markets, node }: Stage, index: number, ticks: number): Pr
   ]);
 }
 
-/** What rests below a trade. */
+/** Price of the bid that rests below a trade, in ticks. */
 function bidOf(ticks: number): number {
   return 20 + ticks / 10;
 }

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import test, { type TestContext } from 'node:test';
 import { createServer as createTlsServer } from 'node:tls';
-import { Mirror } from '../../server/catalog/sync.ts';
+import { CatalogSync } from '../../server/catalog/sync.ts';
 import { SYNC_LIMITS } from '../../server/catalog/sync-client.ts';
 import { SourceApi } from '../../server/paper/source-api.ts';
 import { SourceSocket } from '../../server/paper/source-socket.ts';
@@ -175,7 +175,7 @@ test('a pull follows to the same host, and fails with the reason where the sourc
   const limits = { ...SYNC_LIMITS, retryMs: 1 };
   const ownConditions = new Set<string>();
   const pull = (from: string) =>
-    new Mirror({ url: from, store, limits, ownConditions }).sync(FOR_EVER);
+    new CatalogSync({ url: from, store, limits, ownConditions }).pull(FOR_EVER);
   assert.equal((await pull(`${url}/old`)).kind, 'replaced');
   assert.equal(store.load().markets.length, 1);
   const other = await stranger(t);

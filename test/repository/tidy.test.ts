@@ -7,8 +7,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import test from 'node:test';
 import { functionLines } from '../common/function-lines.ts';
-import { filesOf } from '../common/import-room.ts';
 import { ROOT } from '../common/root.ts';
+import { selectFiles, suitesOf, testFiles } from '../common/suites.ts';
 
 const FOLDERS = [
   'build',
@@ -240,7 +240,6 @@ const ROOMS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
     torture: ['admin', 'common', 'engine', 'storage', 'streams'],
     bench: ['common', 'engine'],
     repository: ['common'],
-    suites: ['common'],
   },
 };
 
@@ -329,18 +328,36 @@ test('storage and server have no file outside of a room', () => {
   );
 });
 
-test('npm test runs every test file once', () => {
-  const run: string[] = [];
-  for (const { path, text } of sources.filter((source) => source.path.startsWith('test/suites/'))) {
-    const calls = [...text.matchAll(/^await importRoom\('([a-z-]+)'(?:, (\d), (\d))?\);$/gm)];
-    assert(calls.length > 0, path);
-    for (const [, room, part = '1', parts = '1'] of calls) {
-      const names = filesOf(room!, Number(part), Number(parts));
-      run.push(...names.map((name) => `test/${room}/${name}.ts`));
-    }
-  }
+test('npm run test:all runs every test file once, and npm test runs no slow one', () => {
   const there = sources.map(({ path }) => path).filter((path) => path.endsWith('.test.ts'));
-  assert.deepEqual(run.sort(), there.sort());
+  const run = (isAll: boolean): string[] => {
+    const selected = selectFiles([], isAll);
+    assert('files' in selected);
+    return suitesOf(selected.files).flatMap(({ files }) => files.map((file) => `test/${file}`));
+  };
+  assert.deepEqual(run(true).sort(), there.sort());
+  const quick = run(false);
+  assert(quick.length > 100 && quick.length < there.length);
+  assert(quick.every((path) => !path.endsWith('.slow.test.ts')));
+});
+
+test('a folder or a file selects its tests, slow ones too, and another name selects none', () => {
+  const files = (...wishes: string[]) => {
+    const selected = selectFiles(wishes, false);
+    return 'files' in selected ? selected.files : selected.unknown;
+  };
+  const own = 'repository/tidy.test.ts';
+  for (const wish of [
+    own,
+    `test/${own}`,
+    `./test/${own}`,
+    `dist/test/${own.replace('.ts', '.js')}`,
+  ]) {
+    assert.deepEqual(files(wish), [own]);
+  }
+  const cluster = testFiles().filter((name) => name.startsWith('cluster/'));
+  assert.deepEqual(files('cluster'), cluster);
+  assert.equal(files('orders', 'no-such-folder'), 'no-such-folder');
 });
 
 test('the README of each folder with rooms names every room', () => {
@@ -616,7 +633,7 @@ test('every file is imported, run by a script, or a test', () => {
   const scripts = readFileSync(join(ROOT, 'package.json'), 'utf8');
   const imported = new Set(sources.flatMap(targetsOf));
   for (const { path } of sources) {
-    const isTest = path.endsWith('.test.ts') || path.startsWith('test/suites/');
+    const isTest = path.endsWith('.test.ts');
     if (isTest || imported.has(path)) continue;
     const compiled = path.replace(/\.ts$/, '.js');
     const base = path.split('/').at(-1)!.replace(/\.ts$/, '');

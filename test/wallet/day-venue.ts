@@ -8,7 +8,7 @@ import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RejectReason, type RejectReasonCode } from '../../engine/orders/reject-reasons.ts';
 import type { OperationKey } from '../../server/admin/operation-table.ts';
-import { REJECT_TEXTS } from '../../server/orders/worker/reject-texts.ts';
+import { REJECTS } from '../../server/common/refusals.ts';
 import type { CatalogMarket } from '../../storage/catalog/catalog-file.ts';
 import { OperatorNode } from '../admin/operator-node.ts';
 import { books, type Reply, type Settings } from '../common/node-harness.ts';
@@ -207,7 +207,7 @@ export class DayVenue {
 
   private refuses(json: unknown, reason: Exclude<RejectReasonCode, 0>): void {
     this.counts.refused += 1;
-    assert.equal((json as { error: string }).error, REJECT_TEXTS[reason]);
+    assert.equal((json as { error: string }).error, REJECTS[reason].text);
   }
 
   /**
@@ -229,7 +229,7 @@ export class DayVenue {
       this.follow(line, id, outcome, market.number);
       const result = results[i]!;
       const text = JSON.stringify([result, outcome.reason]);
-      if (lost && result.errorMsg === REJECT_TEXTS[RejectReason.duplicate]) {
+      if (lost && result.errorMsg === REJECTS[RejectReason.duplicate].text) {
         assert.deepEqual([outcome.reason, result.orderID], [RejectReason.accepted, id], text);
       } else assert.deepEqual(result, resultOf(outcome, id), text);
     }
@@ -339,7 +339,7 @@ export class DayVenue {
 function resultOf({ making, reason, taking }: Outcome, id: string): Result {
   if (reason !== RejectReason.accepted) {
     const nothing = { orderID: '', takingAmount: '', makingAmount: '' };
-    return { success: false, errorMsg: REJECT_TEXTS[reason], ...nothing, status: 'error' };
+    return { success: false, errorMsg: REJECTS[reason].text, ...nothing, status: 'error' };
   }
   const isMatched = BigInt(making) + BigInt(taking) > 0n;
   const [makingAmount, takingAmount] = [making, taking].map((each) =>

@@ -1,7 +1,7 @@
 /** Cancel on silence with a clock and a store of the test's own, and then on a whole node. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { Heartbeats, type WatchNotes } from '../../server/orders/cancel/heartbeats.ts';
+import { Heartbeats, type WatchStore } from '../../server/orders/cancel/heartbeats.ts';
 import {
   type Reply,
   TestNode,
@@ -32,7 +32,7 @@ class Stage {
 
   constructor(stored: Uint8Array[] = [], watchedMax = 100) {
     this.stored = stored;
-    const store: WatchNotes = {
+    const store: WatchStore = {
       read: () => this.stored,
       put: async (address) => {
         await this.held;

@@ -11,8 +11,8 @@ import type { ReachedEnd } from '../market-registry.ts';
 import type { EditResult } from './edit-thread.ts';
 import type { MarketEdits } from './market-edits.ts';
 
-interface RepairParts {
-  readonly venue: Pick<MarketEdits, 'make'>;
+interface CatalogRepairsOptions {
+  readonly edits: Pick<MarketEdits, 'make'>;
   /** False: another node of the cluster writes what is lacking. */
   readonly leads: () => boolean;
   readonly now: () => number;
@@ -23,14 +23,14 @@ const AGAIN_MS_FIRST = 250;
 const AGAIN_MS_MAX = 60_000;
 
 export class CatalogRepairs {
-  private readonly o: RepairParts;
+  private readonly o: CatalogRepairsOptions;
   private readonly waiting = new Set<string>();
   private readonly waitingEnds = new Map<string, number>();
   private isMisaligned = false;
   private running: Promise<void> | undefined;
   private readonly closing = new AbortController();
 
-  constructor(parts: RepairParts) {
+  constructor(parts: CatalogRepairsOptions) {
     this.o = parts;
   }
 
@@ -92,8 +92,8 @@ export class CatalogRepairs {
   }
 
   private async writeOrder(): Promise<string | undefined> {
-    const { log, venue } = this.o;
-    const result = await venue.make({ kind: 'aligned' });
+    const { log, edits } = this.o;
+    const result = await edits.make({ kind: 'aligned' });
     if (!('event' in result))
       return `the catalog is not in the order of the engine: ${why(result)}`;
     this.isMisaligned = false;
@@ -102,10 +102,10 @@ export class CatalogRepairs {
   }
 
   private async writeResolutions(): Promise<string | undefined> {
-    const { log, now, venue } = this.o;
+    const { log, now, edits } = this.o;
     const conditions = [...this.waiting];
     const at = new Date(now()).toISOString();
-    const result = await venue.make({ kind: 'resolutions', conditions, at });
+    const result = await edits.make({ kind: 'resolutions', conditions, at });
     if (!('event' in result)) {
       return `the catalog does not say how ${conditions.length} markets resolve: ${why(result)}`;
     }
@@ -116,10 +116,10 @@ export class CatalogRepairs {
   }
 
   private async writeEnds(): Promise<string | undefined> {
-    const { log, now, venue } = this.o;
+    const { log, now, edits } = this.o;
     const ends = new Map(this.waitingEnds);
     const at = new Date(now()).toISOString();
-    const result = await venue.make({ kind: 'ended', ends, at });
+    const result = await edits.make({ kind: 'ended', ends, at });
     if (!('event' in result)) {
       return `the catalog does not say that ${ends.size} markets have ended: ${why(result)}`;
     }

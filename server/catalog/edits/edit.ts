@@ -1,6 +1,6 @@
 /**
  * What an operator can do to a catalog, each as a function from one catalog to the next: a new event or market, and
- * changes of those that are there. The same wish twice changes nothing.
+ * changes of those that are there. The same edit twice changes nothing.
  *
  * Pure; any thread. Not here: the engine, which follows the catalog, and resolves.
  */
@@ -25,7 +25,7 @@ import { changedBy, marketsOf } from '../../../storage/catalog/operator-objects.
 import type { ResolutionState } from '../resolution-state.ts';
 import { marketIds, numberOf } from './edit-ids.ts';
 
-export interface EventWish {
+export interface NewEvent {
   readonly title: string;
   readonly description?: string;
   readonly startDate?: string;
@@ -36,7 +36,7 @@ export interface EventWish {
   readonly id?: string;
 }
 
-export interface MarketWish {
+export interface NewMarket {
   readonly question: string;
   readonly outcomes: readonly string[];
   /** An event that an operator made; without it the market gets one of its own. */
@@ -56,8 +56,8 @@ export interface MarketWish {
 
 /** `at`: the time, ISO 8601. */
 export type Edit =
-  | { readonly kind: 'event'; readonly wish: EventWish; readonly at: string }
-  | { readonly kind: 'market'; readonly wish: MarketWish; readonly at: string }
+  | { readonly kind: 'event'; readonly fields: NewEvent; readonly at: string }
+  | { readonly kind: 'market'; readonly fields: NewMarket; readonly at: string }
   | {
       readonly kind: 'change';
       readonly condition: string;
@@ -68,7 +68,7 @@ export type Edit =
   | {
       readonly kind: 'change event';
       readonly event: string;
-      readonly changes: Partial<Omit<EventWish, 'id'>>;
+      readonly changes: Partial<Omit<NewEvent, 'id'>>;
       readonly at: string;
     }
   /** Says what the engine does of these markets. Those that the catalog does not list are left out. */
@@ -118,26 +118,26 @@ export function edited(
 ): Edited | EditRefused {
   if (edit.kind === 'aligned')
     return { ...shown({ id: '' }), ...(isNew ? { catalog: before } : {}) };
-  if (edit.kind === 'event') return withEvent(before, edit.wish, edit.at);
-  if (edit.kind === 'market') return withMarket(before, edit.wish, edit.at);
+  if (edit.kind === 'event') return withEvent(before, edit.fields, edit.at);
+  if (edit.kind === 'market') return withMarket(before, edit.fields, edit.at);
   if (edit.kind === 'change event') return withEventChange(before, edit);
   if (edit.kind === 'resolutions') return withResolutions(before, edit, stateOf);
   if (edit.kind === 'ended') return withEnded(before, edit);
   return withChange(before, edit);
 }
 
-function withEvent(before: Catalog, wish: EventWish, at: string): Edited | EditRefused {
-  const id = numberOf('event', wish.id ?? wish.title);
+function withEvent(before: Catalog, fields: NewEvent, at: string): Edited | EditRefused {
+  const id = numberOf('event', fields.id ?? fields.title);
   const known = before.events.find((event) => event.id === id);
   if (known !== undefined) {
-    return sameWish(known, wish) ? shown(known) : conflict('an event', 'title');
+    return isAsMade(known, fields) ? shown(known) : conflict('an event', 'title');
   }
-  const event = eventOf(id, wish, at);
-  return datesFault(wish) ?? next(before, [...before.events, event], event);
+  const event = eventOf(id, fields, at);
+  return datesFault(fields) ?? next(before, [...before.events, event], event);
 }
 
-function withMarket(before: Catalog, wish: MarketWish, at: string): Edited | EditRefused {
-  const { event: wanted, id: key = '', outcomes, question } = wish;
+function withMarket(before: Catalog, fields: NewMarket, at: string): Edited | EditRefused {
+  const { event: wanted, id: key = '', outcomes, question } = fields;
   const eventId = wanted ?? numberOf('event', key === '' ? question : key);
   const known = before.events.find(({ id }) => id === eventId);
   if (known === undefined && wanted !== undefined) {
@@ -148,35 +148,35 @@ function withMarket(before: Catalog, wish: MarketWish, at: string): Edited | Edi
     return { status: 409, error: 'the event comes from an import', detail };
   }
   const ids = marketIds(eventId, question, outcomes.length, key);
-  const event = known ?? eventOf(eventId, eventWishOf(wish), at);
+  const event = known ?? eventOf(eventId, eventFieldsOf(fields), at);
   const same = marketsOf(event).find(({ conditionId }) => conditionId === ids.conditionId);
   if (same !== undefined) {
-    return sameWish(same, wish) ? shown(event, same) : conflict('a market', 'question');
+    return isAsMade(same, fields) ? shown(event, same) : conflict('a market', 'question');
   }
-  const { endDate, keepOpen } = wish;
+  const { endDate, keepOpen } = fields;
   const dated = {
     id: ids.id,
     question,
     conditionId: ids.conditionId,
     slug: slugOf(question),
     resolutionSource: '',
-    startDate: wish.startDate ?? at,
-    endDate: wish.endDate ?? event.endDate ?? null,
+    startDate: fields.startDate ?? at,
+    endDate: fields.endDate ?? event.endDate ?? null,
     image: '',
     icon: '',
-    description: wish.description ?? text(event.description),
+    description: fields.description ?? text(event.description),
     outcomes: JSON.stringify(outcomes),
     clobTokenIds: JSON.stringify(ids.tokenIds),
     ...OPEN,
     createdAt: at,
     updatedAt: at,
     questionID: ids.questionId,
-    negRisk: wish.negRisk ?? event.negRisk === true,
-    orderPriceMinTickSize: wish.tick ?? '0.01',
-    orderMinSize: wish.minimum ?? '5',
+    negRisk: fields.negRisk ?? event.negRisk === true,
+    orderPriceMinTickSize: fields.tick ?? '0.01',
+    orderMinSize: fields.minimum ?? '5',
     acceptingOrders: true,
     enableOrderBook: true,
-    [MADE]: wish,
+    [MADE]: fields,
   };
   const ends = endDate !== undefined && keepOpen !== true ? { tradingEnd: endDate } : undefined;
   const market = ends === undefined ? dated : changedBy(dated, ends);
@@ -184,7 +184,7 @@ function withMarket(before: Catalog, wish: MarketWish, at: string): Edited | Edi
   const changed = { ...event, closed: false, updatedAt: at, markets };
   const others = before.events.filter(({ id }) => id !== eventId);
   return (
-    datesFault(wish) ?? endFault(ends, at) ?? next(before, [...others, changed], changed, market)
+    datesFault(fields) ?? endFault(ends, at) ?? next(before, [...others, changed], changed, market)
   );
 }
 
@@ -374,9 +374,9 @@ function shown(event: JsonObject, market: JsonObject = {}): Edited {
   };
 }
 
-function sameWish(made: JsonObject, wish: object): boolean {
+function isAsMade(made: JsonObject, fields: object): boolean {
   // What was stored has been JSON.
-  return isObject(made[MADE]) && isDeepStrictEqual(made[MADE], JSON.parse(JSON.stringify(wish)));
+  return isObject(made[MADE]) && isDeepStrictEqual(made[MADE], JSON.parse(JSON.stringify(fields)));
 }
 
 function conflict(what: string, name: string): EditRefused {
@@ -384,28 +384,28 @@ function conflict(what: string, name: string): EditRefused {
   return { status: 409, error: `there is ${what} of this ${name}`, detail };
 }
 
-function eventOf(id: string, wish: EventWish, at: string): JsonObject {
-  const slug = slugOf(wish.title);
+function eventOf(id: string, fields: NewEvent, at: string): JsonObject {
+  const slug = slugOf(fields.title);
   return {
     id,
     ticker: slug,
     slug,
-    title: wish.title,
-    description: wish.description ?? '',
+    title: fields.title,
+    description: fields.description ?? '',
     resolutionSource: '',
-    startDate: wish.startDate ?? at,
+    startDate: fields.startDate ?? at,
     creationDate: at,
-    endDate: wish.endDate ?? null,
+    endDate: fields.endDate ?? null,
     image: '',
     icon: '',
     ...OPEN,
     createdAt: at,
     updatedAt: at,
-    negRisk: wish.negRisk ?? false,
-    tags: tagsOf(wish.tags ?? []),
+    negRisk: fields.negRisk ?? false,
+    tags: tagsOf(fields.tags ?? []),
     series: [],
     markets: [],
-    [MADE]: wish,
+    [MADE]: fields,
   };
 }
 
@@ -416,7 +416,7 @@ function tagsOf(labels: readonly string[]): readonly JsonObject[] {
   });
 }
 
-function eventWishOf({ description, endDate, question, startDate }: MarketWish): EventWish {
+function eventFieldsOf({ description, endDate, question, startDate }: NewMarket): NewEvent {
   return {
     title: question,
     ...(description === undefined ? {} : { description }),

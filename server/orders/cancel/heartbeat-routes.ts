@@ -21,9 +21,10 @@ import {
 } from './heartbeat-schemas.ts';
 import type { Beat, Heartbeats } from './heartbeats.ts';
 
-const STALE = 'invalid heartbeat_id';
-const INVALID = errorBody('invalid payload', 'heartbeat_id must be a string or null');
-const FULL = errorBody('too many heartbeats');
+const INVALID = errorBody('INVALID_PAYLOAD', 'heartbeat_id must be a string or null', {
+  text: 'invalid payload',
+});
+const FULL = errorBody('TOO_MANY_HEARTBEATS');
 const OK = JSON.stringify({ status: 'ok' });
 
 const heartbeatBody = compileShape(HeartbeatBody);
@@ -92,7 +93,7 @@ async function answerChained(
   else {
     const answer = { heartbeat_id: taken.id };
     if (taken.kind === 'taken') context.reply(200, JSON.stringify(answer));
-    else context.reply(400, errorBody(STALE, '', answer));
+    else context.reply(400, errorBody('INVALID_HEARTBEAT', '', { facts: answer }));
   }
 }
 

@@ -14,7 +14,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { bytesToHex } from '../../common/uint256.ts';
 
 /** Who is watched, as the notes of the log say. */
-export interface WatchNotes {
+export interface WatchStore {
   /** The addresses, 20 bytes each. */
   read(): Iterable<Uint8Array>;
   /** Resolve once that is durable. */
@@ -23,7 +23,7 @@ export interface WatchNotes {
 }
 
 export interface HeartbeatsOptions {
-  readonly store: WatchNotes;
+  readonly store: WatchStore;
   readonly periodMs: number;
   /** Cancels all open orders of an address (20 bytes); false when it must be tried again. */
   readonly cancelAll: (address: Uint8Array) => Promise<boolean>;

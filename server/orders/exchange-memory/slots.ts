@@ -88,7 +88,7 @@ export const AnswerHead = { status: 0, bytes: 1, words: 2 } as const;
 
 /** A JSON order is never shorter: its keys and three addresses alone are longer than this. */
 export const ORDER_BYTES_MIN = 256;
-/** Longest answer to one order: the longest text of reject-texts.ts, or an id and two amounts. */
+/** Longest answer to one order: the longest text of a reject, or an id and two amounts. */
 const ANSWER_BYTES_MAX = 320;
 /** The same with RESULT_CODES=on: detail, facts and code. */
 const EXPLAINED_BYTES_MAX = 1_024;

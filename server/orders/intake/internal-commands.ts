@@ -6,7 +6,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CommandBuffer } from '../../../engine/commands.ts';
 import type { RejectReasonCode } from '../../../engine/orders/reject-reasons.ts';
-import { type Note, noteCommand } from '../../../storage/control-records/control-records.ts';
+import {
+  type ControlRecord,
+  controlRecordCommand,
+} from '../../../storage/control-records/control-records.ts';
 import { commandsRequest, type Failure } from '../exchange-memory/slot-requests.ts';
 import type { Sequencer } from './sequencer.ts';
 
@@ -58,9 +61,12 @@ export async function applyCommands(sequencer: Sequencer, words: Int32Array): Pr
  * Writes a note; resolves once it is durable and everybody here has taken it. It may pass a full queue: what it
  * says does not come again by itself. Rejects where the node takes nothing, also not cancels.
  */
-export async function writeNote(sequencer: Pick<Sequencer, 'goOn'>, note: Note): Promise<void> {
+export async function writeControlRecord(
+  sequencer: Pick<Sequencer, 'goOn'>,
+  note: ControlRecord,
+): Promise<void> {
   const outcome = await new Promise<Uint8Array | Failure>((settled) => {
-    sequencer.goOn(commandsRequest(noteCommand(note), settled));
+    sequencer.goOn(commandsRequest(controlRecordCommand(note), settled));
   });
   if (typeof outcome === 'string') throw new Error(`nothing is written now: ${outcome}`);
 }

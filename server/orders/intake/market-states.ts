@@ -9,11 +9,10 @@ import { hasReachedEnd, marketEnd, marketFlags } from '../../../engine/reads.ts'
 import { MarketFlag } from '../../../engine/tables/codes.ts';
 import type { Tables } from '../../../engine/tables/tables.ts';
 import type { MarketRow } from '../../../engine/tables/units.ts';
-import { detailOf } from '../../common/error-bodies.ts';
-import type { RefusalCode } from '../../common/refusals.ts';
+import { REFUSALS, type RefusalCode } from '../../common/refusals.ts';
 
 interface MarketState {
-  readonly code: RefusalCode;
+  readonly code: Extract<RefusalCode, `MARKET_${string}`>;
   readonly holds: (t: Tables, market: MarketRow) => boolean;
   /** Undefined: that of the code. */
   readonly detail?: (t: Tables, market: MarketRow) => string;
@@ -58,5 +57,5 @@ export function whyNotTaken(
   market: MarketRow,
 ): { readonly code: RefusalCode; readonly detail: string } {
   const { code, detail } = STATES.find(({ holds }) => holds(t, market))!;
-  return { code, detail: detail?.(t, market) ?? detailOf(code)! };
+  return { code, detail: detail?.(t, market) ?? REFUSALS[code].detail };
 }

@@ -4,7 +4,7 @@
  * Rules: docs/protocol.md#shape-of-a-request
  */
 import { boundsOf } from '../../common/json-measure.ts';
-import { REFUSAL_FACTS } from '../../common/refusal-details.ts';
+import { REFUSAL_FACTS } from '../../common/refusals.ts';
 import { type TSchema, Type } from '../../common/schema.ts';
 
 /**

@@ -8,10 +8,9 @@
 import { RejectReason, type RejectReasonCode } from '../../../engine/orders/reject-reasons.ts';
 import { Status } from '../../../engine/tables/codes.ts';
 import { writeMicro } from '../../common/decimal.ts';
-import { refusalCode } from '../../common/error-bodies.ts';
+import { REJECTS, type Reject, type RejectNumber } from '../../common/refusals.ts';
 import { AnswerHead, align, Slot, type SlotView } from '../exchange-memory/slots.ts';
-import { type OrderTexts, REJECT_TEXTS, rejectTexts } from './reject-texts.ts';
-import { detailOfReason, type Explanation } from './result-details.ts';
+import type { Explanation } from './result-details.ts';
 
 const HEX = Buffer.from('0123456789abcdef');
 const ACCEPTED = Buffer.from('{"success":true,"errorMsg":"","orderID":"0x');
@@ -20,27 +19,32 @@ const MAKING = Buffer.from('","makingAmount":"');
 const STATUS = Buffer.from('","status":"');
 const LIVE = Buffer.from('","status":"live"}');
 const MATCHED = Buffer.from('","status":"matched"}');
-const DUPLICATE = REJECT_TEXTS[RejectReason.duplicate];
-const KNOWN = Buffer.from(`{"success":false,"errorMsg":${JSON.stringify(DUPLICATE)},"orderID":"0x`);
+const DUPLICATE = REJECTS[RejectReason.duplicate];
+const KNOWN = Buffer.from(
+  `{"success":false,"errorMsg":${JSON.stringify(DUPLICATE.text)},"orderID":"0x`,
+);
 const KNOWN_STATUSES = {
   live: Buffer.from('live"'),
   matched: Buffer.from('matched"'),
   canceled: Buffer.from('canceled"'),
 };
 const KNOWN_CODE = Buffer.from(
-  `,${JSON.stringify({ detail: detailOfReason(RejectReason.duplicate), code: refusalCode(DUPLICATE) }).slice(1)}`,
+  `,${JSON.stringify({ detail: DUPLICATE.detail, code: DUPLICATE.code }).slice(1)}`,
 );
 const END = Buffer.from('}');
 const COMMA = 0x2c;
 const OPEN = 0x5b;
 const CLOSE = 0x5d;
 
+/** Texts of rejected orders (ORDER_TEXTS). */
+export type OrderTexts = 'spec' | 'polymarket';
+
 /** Writes the answers of one batch, request by request, into a slot. */
 export class AnswerWriter {
   /** Whether results have the code of their refusal (RESULT_CODES). */
   readonly hasCodes: boolean;
-  private readonly texts: typeof REJECT_TEXTS;
-  private readonly refusals: ReadonlyMap<RejectReasonCode, Buffer>;
+  private readonly texts: OrderTexts;
+  private readonly refusals: ReadonlyMap<number, Buffer>;
   private slot: SlotView | undefined;
   private bytes: Uint8Array = new Uint8Array(0);
   private head = 0;
@@ -49,8 +53,8 @@ export class AnswerWriter {
 
   constructor(texts: OrderTexts = 'spec', hasCodes = false) {
     this.hasCodes = hasCodes;
-    this.texts = rejectTexts(texts);
-    this.refusals = refusalsIn(this.texts, hasCodes);
+    this.texts = texts;
+    this.refusals = refusalsIn(texts, hasCodes);
   }
 
   start(slot: SlotView): void {
@@ -83,12 +87,13 @@ export class AnswerWriter {
   }
 
   /** A refusal with what is known of it, where results have codes. */
-  explained(reason: Exclude<RejectReasonCode, 0>, { code, detail, facts }: Explanation): void {
-    const errorMsg = this.texts[reason];
-    const told = { detail, ...facts, code: code ?? refusalCode(errorMsg) };
-    const result = { ...refusedWith(errorMsg), ...told };
+  explained(reason: RejectNumber, { code, detail, facts }: Explanation): void {
+    const reject = REJECTS[reason];
+    const result = refusedWith(textOf(reject, this.texts));
     this.separate();
-    this.copy(Buffer.from(JSON.stringify(result)));
+    this.copy(
+      Buffer.from(JSON.stringify({ ...result, detail, ...facts, code: code ?? reject.code })),
+    );
   }
 
   /** An accepted order: id of 8 words at `words[at]`, micro-units paid and received at once. */
@@ -162,15 +167,19 @@ export class AnswerWriter {
 }
 
 /** The whole result of each refusal. */
-function refusalsIn(texts: typeof REJECT_TEXTS, hasCodes: boolean): Map<RejectReasonCode, Buffer> {
+function refusalsIn(texts: OrderTexts, hasCodes: boolean): Map<number, Buffer> {
   return new Map(
-    Object.entries(texts).map(([rule, errorMsg]) => {
-      const reason = Number(rule) as Exclude<RejectReasonCode, 0>;
-      const told = { detail: detailOfReason(reason), code: refusalCode(errorMsg) };
-      const result = { ...refusedWith(errorMsg), ...(hasCodes ? told : {}) };
-      return [reason, Buffer.from(JSON.stringify(result))];
+    Object.entries(REJECTS).map(([reason, reject]) => {
+      const { code, detail } = reject;
+      const bare = refusedWith(textOf(reject, texts));
+      const result = hasCodes ? { ...bare, detail, code } : bare;
+      return [Number(reason), Buffer.from(JSON.stringify(result))];
     }),
   );
+}
+
+function textOf({ profileText, text }: Reject, texts: OrderTexts): string {
+  return texts === 'spec' ? text : profileText;
 }
 
 /** The six members that every result has. */

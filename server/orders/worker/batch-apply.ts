@@ -28,10 +28,9 @@ import { replayBatch } from '../../../storage/recovery/replay.ts';
 import { RequestKind, Slot, type SlotView } from '../exchange-memory/slots.ts';
 import { Check } from '../intake/checked-orders.ts';
 import type { FirstAnswers } from '../intake/first-answers.ts';
-import { AnswerWriter, rejectBytes } from './answers.ts';
+import { AnswerWriter, type OrderTexts, rejectBytes } from './answers.ts';
 import type { PreparedRequest } from './batch-prepare.ts';
 import { lastFilled, writeCancelAllPart, writeCancels } from './cancel-answers.ts';
-import type { OrderTexts } from './reject-texts.ts';
 import { writeReplace } from './replace-answers.ts';
 import { explained } from './result-details.ts';
 

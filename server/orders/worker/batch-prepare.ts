@@ -29,13 +29,18 @@ import {
 } from '../intake/checked-orders.ts';
 import { malformedIdBytes } from './cancel-answers.ts';
 import {
-  type CancelRefused,
   type CancelScope,
   parseCancelMarket,
   parseCancelOrder,
   parseCancelOrders,
 } from './cancel-parse.ts';
-import { type ParsedOrders, type ParseRules, parseOrder, parseOrders } from './order-parse.ts';
+import {
+  type ParsedOrders,
+  type ParseRules,
+  parseOrder,
+  parseOrders,
+  type RequestRefused,
+} from './order-parse.ts';
 import { type Caller, OrderPreparer, type PrepareOptions } from './prepare.ts';
 import { parseReplace } from './replace-parse.ts';
 import type { Explanation } from './result-details.ts';
@@ -247,7 +252,7 @@ export class BatchPreparer {
     slot: SlotView,
     head: number,
     body: Uint8Array,
-    scope: CancelScope | CancelRefused,
+    scope: CancelScope | RequestRefused,
   ): Outcome {
     if (!scope.ok) return refused(scope);
     const place = readCancelAllHead(body);
@@ -289,8 +294,8 @@ export class BatchPreparer {
   }
 }
 
-function refused({ detail, error }: { error: string; detail: string }): Outcome {
-  return { refusal: Buffer.from(errorBody(error, detail)) };
+function refused({ code, detail, text }: RequestRefused): Outcome {
+  return { refusal: Buffer.from(errorBody(code, detail, text === undefined ? {} : { text })) };
 }
 
 function signerOf(words: Int32Array, head: number): Int32Array {

@@ -12,31 +12,27 @@ import { RejectReason } from '../../../engine/orders/reject-reasons.ts';
 import { closedCount, orderIdAt, orderOriginal, orderRemaining } from '../../../engine/reads.ts';
 import type { Tables } from '../../../engine/tables/tables.ts';
 import type { OrderRow } from '../../../engine/tables/units.ts';
-import { refusalCode } from '../../common/error-bodies.ts';
+import { REJECTS } from '../../common/refusals.ts';
 import {
   CANCEL_ALL_HEAD_BYTES,
   type CancelAllCursor,
   writeCancelAllHead,
 } from '../cancel/cancel-all.ts';
 import type { AnswerWriter } from './answers.ts';
-import { REJECT_TEXTS } from './reject-texts.ts';
-import { detailOfReason } from './result-details.ts';
 
 const CANCELED = Buffer.from('{"canceled":[');
 const NOT_CANCELED = Buffer.from('],"not_canceled":{');
 const FILLED = Buffer.from('},"filled":{');
 const FILLED_END = Buffer.from('}');
 /** Of all in `not_canceled`: they have one reason. */
-const { orderNotFound } = RejectReason;
-const CODE = Buffer.from(
-  `,${JSON.stringify({ detail: detailOfReason(orderNotFound), code: refusalCode(REJECT_TEXTS[orderNotFound]) }).slice(1, -1)}`,
-);
+const { code, detail, text: reasonText } = REJECTS[RejectReason.orderNotFound];
+const CODE = Buffer.from(`,${JSON.stringify({ detail, code }).slice(1, -1)}`);
 const END = Buffer.from('}');
 const COMMA = Buffer.from(',');
 const ID = Buffer.from('"0x');
 const ID_END = Buffer.from('"');
 const COLON = Buffer.from('":"');
-const REASON_TEXT = JSON.stringify(REJECT_TEXTS[RejectReason.orderNotFound]);
+const REASON_TEXT = JSON.stringify(reasonText);
 const REASON = Buffer.from(`":${REASON_TEXT}`);
 /** `"0x` + 64 digits + `"`. */
 const ID_BYTES = 68;

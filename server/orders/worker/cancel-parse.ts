@@ -17,7 +17,7 @@ import {
   CancelOrders,
   ONE_BOUNDS,
 } from '../intake/schemas.ts';
-import { INVALID_ORDERS } from './order-parse.ts';
+import { invalid, type RequestRefused } from './order-parse.ts';
 
 export interface CancelIds {
   readonly ok: true;
@@ -35,13 +35,6 @@ export interface CancelScope {
   readonly tokenId: string | undefined;
 }
 
-export interface CancelRefused {
-  readonly ok: false;
-  readonly error: string;
-  /** '' where there is none. */
-  readonly detail: string;
-}
-
 const ID_BYTES = 32;
 
 const orderShape = compileShape(CancelOrder);
@@ -49,7 +42,7 @@ const ordersShape = compileShape(CancelOrders);
 const marketShape = compileShape(CancelMarket);
 
 /** `{"orderID": "0x.."}` or `{"orderId": "0x.."}`. */
-export function parseCancelOrder(body: Uint8Array): CancelIds | CancelRefused {
+export function parseCancelOrder(body: Uint8Array): CancelIds | RequestRefused {
   const sent = parseJson(body, ONE_BOUNDS);
   if (!orderShape.matches(sent)) return misshapen(orderShape, sent, 'an object');
   const { orderID = '', orderId = '' } = sent;
@@ -61,17 +54,17 @@ export function parseCancelOrder(body: Uint8Array): CancelIds | CancelRefused {
 }
 
 /** `["0x..", "0x.."]`; none at all is allowed. */
-export function parseCancelOrders(body: Uint8Array): CancelIds | CancelRefused {
+export function parseCancelOrders(body: Uint8Array): CancelIds | RequestRefused {
   const sent = parseJson(body, CANCEL_IDS_BOUNDS);
   if (sent === TOO_MUCH || (Array.isArray(sent) && sent.length > CANCEL_IDS_MAX)) {
-    const error = `Too many orders in payload, max allowed: ${CANCEL_IDS_MAX}`;
-    return { ok: false, error, detail: '' };
+    const text = `Too many orders in payload, max allowed: ${CANCEL_IDS_MAX}`;
+    return { ok: false, code: 'TOO_MANY_ORDERS', text };
   }
   return ordersShape.matches(sent) ? sortIds(sent) : misshapen(ordersShape, sent, 'an array');
 }
 
 /** `{"market": "0x..", "asset_id": ".."}`, at least one of them; `assetId` means the same. */
-export function parseCancelMarket(body: Uint8Array): CancelScope | CancelRefused {
+export function parseCancelMarket(body: Uint8Array): CancelScope | RequestRefused {
   const sent = parseJson(body, ONE_BOUNDS);
   if (!marketShape.matches(sent)) return misshapen(marketShape, sent, 'an object');
   const market = sent.market ?? '';
@@ -105,14 +98,10 @@ function sortIds(texts: readonly string[]): CancelIds {
   return { ok: true, ids: [...ids.values()], malformedIds: [...malformedIds] };
 }
 
-function misshapen<T>(shape: Shape<T>, sent: unknown, whole: string): CancelRefused {
+function misshapen<T>(shape: Shape<T>, sent: unknown, whole: string): RequestRefused {
   if (sent === undefined) return invalid('body must be JSON');
   if (sent === TOO_MUCH) return invalid(TOO_MUCH_DETAIL);
   const member = shape.fault(sent).path.at(-1);
   if (member === undefined) return invalid(`body must be ${whole}`);
   return invalid(`${Array.isArray(sent) ? `[${member}]` : member} must be a string`);
-}
-
-function invalid(detail: string): CancelRefused {
-  return { ok: false, error: INVALID_ORDERS, detail };
 }

@@ -11,6 +11,7 @@ import { FEE_BPS_MAX } from '../../../engine/tables/capacities.ts';
 import type { SignedFields2 } from '../../auth/eip712.ts';
 import { countItems, parseJson, TOO_MUCH, TOO_MUCH_DETAIL } from '../../common/json.ts';
 import { boundsOf } from '../../common/json-measure.ts';
+import type { RefusalCode } from '../../common/refusals.ts';
 import { compileShape, type Fault, type Shape } from '../../common/schema.ts';
 import { hexToBytes, isUint256 } from '../../common/uint256.ts';
 import {
@@ -63,14 +64,19 @@ export interface ParseRules {
 }
 const USUAL: ParseRules = { resolvesCondition: false, orderVersion: '1' };
 
+/** The first fault of a whole request. */
+export interface RequestRefused {
+  readonly ok: false;
+  readonly code: RefusalCode;
+  /** Names the fault and repeats nothing of the body. */
+  readonly detail?: string;
+  /** In place of the usual text of the code. */
+  readonly text?: string;
+}
+
 export type ParsedOrders =
   | { readonly ok: true; readonly items: readonly OrderItem[] }
-  | { readonly ok: false; readonly error: string; readonly detail: string };
-
-export const INVALID_ORDERS = 'Invalid order payload';
-
-/** What clients look for before they ask GET /version again and sign anew. */
-const VERSION_MISMATCH = 'order_version_mismatch';
+  | RequestRefused;
 
 const shape = compileShape(OrderItemShape);
 const shapeWithoutCondition = compileShape(ConditionlessItemShape);
@@ -179,7 +185,7 @@ function isTaken(sent: unknown, { orderVersion }: ParseRules): boolean {
 
 function mismatch(which: string, { orderVersion }: ParseRules): ParsedOrders {
   const detail = `${which} is not of version ${orderVersion}, see GET /version`;
-  return { ok: false, error: VERSION_MISMATCH, detail };
+  return { ok: false, code: 'ORDER_VERSION_MISMATCH', detail };
 }
 
 /** The item, or what is wrong with it: `.order.salt must be ...`, ` must be an object`. */
@@ -202,12 +208,12 @@ function checkItem(
 }
 
 function tooMany(count: number, maxOrders: number): ParsedOrders {
-  const error = `Too many orders in payload: ${count}, max allowed: ${maxOrders}`;
-  return { ok: false, error, detail: '' };
+  const text = `Too many orders in payload: ${count}, max allowed: ${maxOrders}`;
+  return { ok: false, code: 'TOO_MANY_ORDERS', text };
 }
 
-function invalid(detail: string): ParsedOrders {
-  return { ok: false, error: INVALID_ORDERS, detail };
+export function invalid(detail: string): RequestRefused {
+  return { ok: false, code: 'INVALID_ORDER_PAYLOAD', detail };
 }
 
 function describeFault(fault: Fault): string {

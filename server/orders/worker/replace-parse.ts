@@ -5,13 +5,13 @@
  *
  * Thread: any. Non-goals: whether that order is there and whose it is.
  */
-import { type CancelRefused, parseCancelOrder } from './cancel-parse.ts';
+import { parseCancelOrder } from './cancel-parse.ts';
 import {
-  INVALID_ORDERS,
+  invalid,
   type OrderItem,
-  type ParsedOrders,
   type ParseRules,
   parseOrder,
+  type RequestRefused,
 } from './order-parse.ts';
 
 interface Replacement {
@@ -22,16 +22,12 @@ interface Replacement {
   readonly items: readonly OrderItem[];
 }
 
-type ReplaceRefused = CancelRefused | (ParsedOrders & { readonly ok: false });
-
 /** The cancel is checked first, then the order; the first fault refuses the request. */
-export function parseReplace(body: Uint8Array, rules: ParseRules): Replacement | ReplaceRefused {
+export function parseReplace(body: Uint8Array, rules: ParseRules): Replacement | RequestRefused {
   const canceled = parseCancelOrder(body);
   if (!canceled.ok) return canceled;
   const [id] = canceled.ids;
-  if (id === undefined) {
-    return { ok: false, error: INVALID_ORDERS, detail: 'orderID must be an order id' };
-  }
+  if (id === undefined) return invalid('orderID must be an order id');
   const placed = parseOrder(body, rules);
   return placed.ok ? { ok: true, id, items: placed.items } : placed;
 }

@@ -18,10 +18,9 @@ import { marketFeeBps, marketMinSize, marketTicks, tokenMarket } from '../../../
 import type { Tables } from '../../../engine/tables/tables.ts';
 import type { TokenRow } from '../../../engine/tables/units.ts';
 import { microText } from '../../common/decimal.ts';
-import { detailOf, type RefusalFacts, refusalCode } from '../../common/error-bodies.ts';
+import type { RefusalFacts } from '../../common/error-bodies.ts';
 import type { RefusalCode } from '../../common/refusals.ts';
 import { whyNotTaken } from '../intake/market-states.ts';
-import { REJECT_TEXTS } from './reject-texts.ts';
 
 export interface Explanation {
   readonly detail: string;
@@ -32,18 +31,6 @@ export interface Explanation {
 }
 
 const NO_FACTS: RefusalFacts = {};
-/** Reasons that share their code with others, and mean something of their own. */
-const OWN_DETAILS: Partial<Record<RejectReasonCode, string>> = {
-  [RejectReason.binding]:
-    'another key signs for this wallet, or none was declared for it: the operator declares who signs',
-  [RejectReason.tooManyWallets]: 'the signer has as many wallets as WALLETS_PER_SIGNER allows',
-  [RejectReason.tableFull]: 'a table of the node is full: open orders, wallets or positions',
-};
-
-/** Returns the detail of a reason where nothing of the tables is known. */
-export function detailOfReason(reason: Exclude<RejectReasonCode, 0>): string {
-  return OWN_DETAILS[reason] ?? detailOf(refusalCode(REJECT_TEXTS[reason]))!;
-}
 
 /** Returns undefined where the reason says all that is known. @param at the order's command */
 export function explained(

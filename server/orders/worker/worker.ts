@@ -36,10 +36,10 @@ import {
   SlotView,
 } from '../exchange-memory/slots.ts';
 import { FirstAnswers } from '../intake/first-answers.ts';
+import type { OrderTexts } from './answers.ts';
 import { BatchApplier } from './batch-apply.ts';
 import { BatchPreparer } from './batch-prepare.ts';
 import type { ParseRules } from './order-parse.ts';
-import type { OrderTexts } from './reject-texts.ts';
 import { type DiagnosisOptions, SignatureDiagnosis } from './signature-diagnosis.ts';
 
 export interface WorkerSetup {
