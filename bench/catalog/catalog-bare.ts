@@ -6,8 +6,9 @@
  */
 
 import { openCatalogGeneration } from '../../server/catalog/catalog-generation.ts';
-import { catalogRoutes } from '../../server/catalog/catalog-routes.ts';
+import { CATALOG_ROUTES, CatalogHandlers } from '../../server/catalog/catalog-routes.ts';
 import { listen } from '../../server/http/http.ts';
+import { handlersOf } from '../../server/http/route.ts';
 import { openCatalog } from '../../storage/catalog/catalog.ts';
 import {
   type BareCase,
@@ -36,7 +37,14 @@ async function openPorts(dataDir: string): Promise<BarePorts> {
   await generation.search('ready');
   const log = (line: string): void => void process.stderr.write(`${line}\n`);
   const options = { host: '127.0.0.1', port: 0, trustProxy: 0, log };
-  const server = await listen(catalogRoutes({ generation: () => generation }), options);
+  const catalog = new CatalogHandlers({ generation: () => generation });
+  const routes = Object.entries(handlersOf(CATALOG_ROUTES, catalog)).map(([key, handler]) => ({
+    ...handler,
+    method: 'GET' as const,
+    path: key.slice('GET '.length),
+    bodyBytesMax: 0,
+  }));
+  const server = await listen(routes, options);
   return { product: server.port, bare: await listenBare() };
 }
 

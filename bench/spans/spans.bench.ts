@@ -12,7 +12,7 @@ import { level2 } from '../../client/credentials.ts';
 import type { HttpClient } from '../../client/http.ts';
 import { Wallet } from '../../client/wallet.ts';
 import { readConfig } from '../../server/config/config.ts';
-import type { RouteRow } from '../../server/routes/route-row.ts';
+import type { RouteRow } from '../../server/http/route.ts';
 import { ROUTE_TABLE, type RouteKey } from '../../server/routes/route-table.ts';
 import { generateCatalog } from '../catalog/catalog-generator.ts';
 import { Child } from '../common/child.ts';

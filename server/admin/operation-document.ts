@@ -60,7 +60,7 @@ function operationOf(key: string, row: OperationRow, schemas: Schemas): Json {
     operationId: operationName(key),
     summary: row.does.replaceAll('`', ''),
     ...(isRead
-      ? { parameters: parametersOf(key, { query: { schema: row.input } }, schemas) }
+      ? { parameters: parametersOf(key, row.input, false, schemas) }
       : { requestBody: { required: true, content: content(schemas.of(row.input)) } }),
     responses: {
       200: { description: 'the answer', content: content(schemas.of(row.answer)) },

@@ -1,7 +1,7 @@
 /** How far log, follower, snapshots and cluster are, as GET /status and the admin listener show it. */
 
 import type { NodeView } from './cluster-schemas.ts';
-import type { ForwardMetrics } from './forward-meters.ts';
+import type { ForwardMetrics } from './forward-metrics.ts';
 
 /** What a node knows of its cluster. */
 export interface ClusterFacts {

@@ -4,6 +4,7 @@
  *
  * Thread: I/O. Not here: what begins at a deadline, which the engine does, and its edit (node/decided-markets.ts).
  */
+
 import { previewPayout } from '../../engine/ledger/preview.ts';
 import {
   ledgerIsOn,
@@ -21,7 +22,9 @@ import type { MarketRow } from '../../engine/tables/units.ts';
 import { groupOf } from '../catalog/edits/edit-ids.ts';
 import { microText } from '../common/decimal.ts';
 import { REFUSALS } from '../common/refusals.ts';
+import type { Static } from '../common/schema.ts';
 import { bytesToWords, wordsToHex } from '../common/uint256.ts';
+import { type HandlersOf, handlersOf } from '../http/route.ts';
 import { marketByCondition } from '../market-data/find.ts';
 import type { LedgerOutcome } from '../wallet/ledger-commands.ts';
 import { operatorRequestId } from '../wallet/request-id.ts';
@@ -33,16 +36,19 @@ import {
   refusalOf,
 } from './ledger-operations.ts';
 import { type MarketOperationParts, made } from './market-operations.ts';
-import { OperationRefused } from './operation-row.ts';
-import type { OperationHandlers, OperationOutput } from './operation-table.ts';
+import { OperationRefused, operation } from './operation-row.ts';
+import { NoInput } from './operation-schemas.ts';
 import { type Outcomes, outcomesOf, type PayoutInput, weightsOf } from './payout-input.ts';
-
-type ResolutionOperation =
-  | 'POST /admin/markets/resolve'
-  | 'POST /admin/markets/void'
-  | 'POST /admin/markets/dry-run'
-  | 'POST /admin/markets/withdraw-proposal'
-  | 'GET /admin/markets/proposals';
+import {
+  DryRunAnswer,
+  DryRunInput,
+  ProposalsAnswer,
+  ResolvedAnswer,
+  ResolveInput,
+  VoidInput,
+  WithdrawnAnswer,
+  WithdrawProposalInput,
+} from './venue-schemas.ts';
 
 export interface ResolutionOperationParts extends LedgerOperationParts, MarketOperationParts {
   /** True: a payout needs `confirm`. */
@@ -53,13 +59,13 @@ export interface ResolutionOperationParts extends LedgerOperationParts, MarketOp
   readonly namesOf: (market: MarketRow) => readonly string[] | undefined;
   readonly slugOf: (market: MarketRow) => string | undefined;
   /** Called with a market of whose resolution the catalog could not be made to say. */
-  readonly unsaid: (condition: string) => void;
+  readonly unpublished: (condition: string) => void;
 }
 
-type Resolved = OperationOutput<'POST /admin/markets/resolve'> | OperationRefused;
-type DryRun = OperationOutput<'POST /admin/markets/dry-run'> | OperationRefused;
-type Withdrawn = OperationOutput<'POST /admin/markets/withdraw-proposal'> | OperationRefused;
-type Proposals = OperationOutput<'GET /admin/markets/proposals'> | OperationRefused;
+type Resolved = Static<typeof ResolvedAnswer> | OperationRefused;
+type DryRun = Static<typeof DryRunAnswer> | OperationRefused;
+type Withdrawn = Static<typeof WithdrawnAnswer> | OperationRefused;
+type Proposals = Static<typeof ProposalsAnswer> | OperationRefused;
 
 interface Request {
   readonly condition: string;
@@ -85,17 +91,61 @@ const NOT_CONFIRMED = new OperationRefused(
 );
 const [PAYOUT_INVALID] = REFUSALS.PAYOUT_INVALID.texts;
 
+export const RESOLUTION_OPERATIONS = [
+  operation(
+    'POST /admin/markets/resolve',
+    {
+      does: 'pays out a market by weights of its outcomes, for good',
+      input: ResolveInput,
+      answer: ResolvedAnswer,
+    },
+    (parts: ResolutionOperationParts) => (input) => resolve(parts, input, false),
+  ),
+  operation(
+    'POST /admin/markets/void',
+    {
+      does: 'pays out a market by equal weights of its outcomes, for good',
+      input: VoidInput,
+      answer: ResolvedAnswer,
+    },
+    (parts: ResolutionOperationParts) => (input) => resolve(parts, input, true),
+  ),
+  operation(
+    'POST /admin/markets/dry-run',
+    {
+      does: 'counts what a payout would pay to how many wallets, and which orders would end; changes nothing',
+      input: DryRunInput,
+      answer: DryRunAnswer,
+      reads: true,
+    },
+    (parts: ResolutionOperationParts) =>
+      ({ void: isVoid, ...input }) =>
+        dryRun(parts, input, isVoid === true),
+  ),
+  operation(
+    'POST /admin/markets/withdraw-proposal',
+    {
+      does: 'takes a proposed payout back: the market trades as before',
+      input: WithdrawProposalInput,
+      answer: WithdrawnAnswer,
+    },
+    (parts: ResolutionOperationParts) => (input) => withdraw(parts, input),
+  ),
+  operation(
+    'GET /admin/markets/proposals',
+    {
+      does: 'payouts that are proposed, with their deadlines',
+      input: NoInput,
+      answer: ProposalsAnswer,
+    },
+    (parts: ResolutionOperationParts) => () => proposals(parts),
+  ),
+];
+
 export function resolutionOperations(
   parts: ResolutionOperationParts,
-): OperationHandlers<ResolutionOperation> {
-  return {
-    'POST /admin/markets/resolve': (input) => resolve(parts, input, false),
-    'POST /admin/markets/void': (input) => resolve(parts, input, true),
-    'POST /admin/markets/dry-run': ({ void: isVoid, ...input }) =>
-      dryRun(parts, input, isVoid === true),
-    'POST /admin/markets/withdraw-proposal': (input) => withdraw(parts, input),
-    'GET /admin/markets/proposals': () => proposals(parts),
-  };
+): HandlersOf<typeof RESOLUTION_OPERATIONS> {
+  return handlersOf(RESOLUTION_OPERATIONS, parts);
 }
 
 interface Payout {
@@ -197,7 +247,7 @@ async function say(
   const at = new Date(parts.now()).toISOString();
   const shown = await made(parts, { kind: 'resolutions', conditions: [condition], at });
   if (!(shown instanceof OperationRefused)) return undefined;
-  parts.unsaid(condition);
+  parts.unpublished(condition);
   return new OperationRefused(
     503,
     CATALOG_BEHIND,

@@ -6,8 +6,9 @@
  * Thread: the I/O thread. Non-goals: what a request selects, and what an answer contains.
  */
 import { typedErrorBody } from '../common/error-bodies.ts';
-import type { RequestContext, Route } from '../http/http.ts';
-import { ignoredHeaders } from '../http/ignored.ts';
+import type { RequestContext } from '../http/http.ts';
+import { ignoredHeaders } from '../http/ignored-parameters.ts';
+import type { RawHandler } from '../http/route.ts';
 import type { CatalogGeneration } from './catalog-generation.ts';
 import { acceptsGzip, CompressedAnswers } from './compressed.ts';
 import { FragmentWriter, type Rendered } from './fragment-writer.ts';
@@ -41,7 +42,6 @@ export interface CheckedRequest {
 }
 
 export interface CatalogRoute {
-  readonly path: string;
   readonly parameters: Parameters;
   readonly shown?: Shown;
   /**
@@ -49,10 +49,6 @@ export interface CatalogRoute {
    * anything else when the request was answered, or will be answered later.
    */
   readonly answer: (request: CheckedRequest) => (() => Rendered) | void | Promise<void>;
-}
-
-export interface ParsedRoute extends Route {
-  readonly query: Parameters;
 }
 
 const UNTAGGED: Headers = [['Vary', 'Accept-Encoding']];
@@ -77,14 +73,12 @@ export class CatalogAnswers {
     this.errors = errors;
   }
 
-  route({ answer, parameters, path, shown = 'statistics' }: CatalogRoute): ParsedRoute {
+  /** Recent compressed answers come from the cache; the route is not called. */
+  handler({ answer, parameters, shown = 'statistics' }: CatalogRoute): RawHandler {
     const kind = this.kinds[shown];
     return {
-      method: 'GET',
-      path,
       headers: HEADERS_READ,
       query: parameters,
-      bodyBytesMax: 0,
       run: (context) => {
         const ignored: string[] = [];
         const query = parameters.parse(context.query, [], ignored);

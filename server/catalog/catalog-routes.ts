@@ -1,6 +1,5 @@
 /**
- * The routes of the catalog API (docs/protocol.md#catalog-queries), and the sampling lists of the
- * trading API, which are served from the same catalog.
+ * The routes of the catalog API (docs/protocol.md#catalog-queries).
  *
  * A request is answered from the generation with which it began. First its query is checked, then
  * whether the caller already has the answer; only then are rows selected and fragments joined.
@@ -9,13 +8,14 @@
  */
 
 import { typedErrorBody } from '../common/error-bodies.ts';
+import { Type } from '../common/schema.ts';
 import { RETRY_SOON } from '../common/unavailable.ts';
+import { type RawHandler, type RouteDefinition, rawRoute, SAME } from '../http/route.ts';
 import {
   CatalogAnswers,
-  type CatalogRoute,
   type CheckedRequest,
-  type ParsedRoute,
   refuseUnknown,
+  type Shown,
 } from './catalog-answers.ts';
 import type { CatalogGeneration } from './catalog-generation.ts';
 import type { Rendered } from './fragment-writer.ts';
@@ -24,7 +24,17 @@ import type { PreparedCatalog } from './prepared.ts';
 import type { CatalogQuery } from './query.ts';
 import { isSortedFor, type Ranked, type Ranking, Rankings, rankingOf } from './rankings.ts';
 import { type FoundPage, Renderer } from './render.ts';
-import { samplingRoutes } from './sampling-routes.ts';
+import {
+  EventAnswer,
+  EventsKeysetAnswer,
+  MarketAnswer,
+  MarketsKeysetAnswer,
+  RelatedTagsAnswer,
+  SearchAnswer,
+  SeriesAnswer,
+  TagAnswer,
+  WholeEventAnswer,
+} from './schemas.ts';
 import {
   type CreatorScope,
   type RankCursor,
@@ -35,6 +45,7 @@ import {
 } from './select.ts';
 import { CLIENT_MEMBER, type Kind } from './shape.ts';
 import { keyOf, NO_ROWS } from './text-index.ts';
+import { TradingMarketAnswer, TradingMarketsAnswer } from './trading-schemas.ts';
 
 export const CATALOG_FAILURE = typedErrorBody(
   'internal error',
@@ -73,48 +84,184 @@ export interface CatalogParts {
   readonly errors?: CatalogErrors;
 }
 
-export function catalogRoutes(parts: CatalogParts): ParsedRoute[] {
-  const answers = new CatalogAnswers(parts.generation, parts.errors);
-  const routes = new CatalogRoutes(answers, parts);
-  return [
-    ...routes.all().map((each) => ({ ...answers.route(each), failure: () => CATALOG_FAILURE })),
-    ...samplingRoutes(answers).map((each) => answers.route(each)),
-  ];
+type CatalogDefinition = Omit<RouteDefinition, 'api' | 'tagged'>;
+
+export const CATALOG_ROUTES = [
+  catalogRoute(
+    'GET /markets',
+    {
+      query: PARAMETERS.markets,
+      answer: Type.Array(MarketAnswer),
+      limits: ['markets', 'listing', 'catalog'],
+      configured: ({ marketRoutes }) =>
+        marketRoutes === 'catalog'
+          ? {}
+          : { answer: Type.Union([Type.Array(MarketAnswer), TradingMarketsAnswer]) },
+      does: 'markets, newest first',
+    },
+    (answers) => answers.list('markets', PARAMETERS.markets),
+  ),
+  catalogRoute(
+    'GET /markets/keyset',
+    {
+      query: PARAMETERS.marketsKeyset,
+      answer: MarketsKeysetAnswer,
+      limits: ['markets', 'listing', 'catalog'],
+      repeats: true,
+      does: 'the same by cursor: `{"markets": [..], "next_cursor": ".."}`',
+    },
+    (answers) => answers.keyset('markets'),
+  ),
+  catalogRoute(
+    'GET /markets/:id',
+    {
+      query: PARAMETERS.market,
+      answer: MarketAnswer,
+      configured: ({ marketRoutes }) =>
+        marketRoutes === 'catalog'
+          ? {}
+          : { answer: Type.Union([MarketAnswer, TradingMarketAnswer]) },
+      does: 'one market, by its number or its condition id',
+    },
+    (answers) => answers.single('markets', 'id', PARAMETERS.market),
+  ),
+  catalogRoute(
+    'GET /markets/slug/:slug',
+    { query: PARAMETERS.market, answer: MarketAnswer, does: 'one market' },
+    (answers) => answers.single('markets', 'slug', PARAMETERS.market),
+  ),
+  catalogRoute(
+    'GET /markets/:id/tags',
+    { query: PARAMETERS.single, answer: Type.Array(TagAnswer), does: 'its tags' },
+    (answers) => answers.tagsOf('markets'),
+  ),
+  catalogRoute(
+    'GET /events',
+    {
+      query: PARAMETERS.events,
+      answer: Type.Array(EventAnswer),
+      limits: ['events', 'listing', 'catalog'],
+      does: 'events with their tags',
+    },
+    (answers) => answers.list('events', PARAMETERS.events),
+  ),
+  catalogRoute(
+    'GET /events/keyset',
+    {
+      query: PARAMETERS.eventsKeyset,
+      answer: EventsKeysetAnswer,
+      limits: ['events', 'listing', 'catalog'],
+      repeats: true,
+      does: 'the same by cursor, with their markets: `{"events": [..], "next_cursor": ".."}`',
+    },
+    (answers) => answers.keyset('events'),
+  ),
+  catalogRoute(
+    'GET /events/:id',
+    {
+      query: PARAMETERS.single,
+      answer: WholeEventAnswer,
+      does: 'one event with tags, markets, series and `eventMetadata`',
+    },
+    (answers) => answers.single('events', 'id', PARAMETERS.single),
+  ),
+  catalogRoute(
+    'GET /events/slug/:slug',
+    { query: PARAMETERS.single, answer: WholeEventAnswer, repeats: true, does: SAME },
+    (answers) => answers.single('events', 'slug', PARAMETERS.single),
+  ),
+  catalogRoute(
+    'GET /events/:id/tags',
+    { query: PARAMETERS.single, answer: Type.Array(TagAnswer), does: 'its tags' },
+    (answers) => answers.tagsOf('events'),
+  ),
+  catalogRoute(
+    'GET /series',
+    {
+      query: PARAMETERS.paged,
+      answer: Type.Array(SeriesAnswer),
+      does: 'series with the summaries of their events',
+    },
+    (answers) => answers.list('series', PARAMETERS.paged),
+  ),
+  catalogRoute(
+    'GET /series/:id',
+    { query: PARAMETERS.single, answer: SeriesAnswer, does: 'one series' },
+    (answers) => answers.single('series', 'id', PARAMETERS.single),
+  ),
+  catalogRoute(
+    'GET /tags',
+    {
+      query: PARAMETERS.paged,
+      answer: Type.Array(TagAnswer),
+      limits: ['tags', 'catalog'],
+      does: 'tags',
+    },
+    (answers) => answers.list('tags', PARAMETERS.paged),
+  ),
+  catalogRoute(
+    'GET /tags/:id',
+    { query: PARAMETERS.single, answer: TagAnswer, does: 'one tag' },
+    (answers) => answers.single('tags', 'id', PARAMETERS.single),
+  ),
+  catalogRoute(
+    'GET /tags/slug/:slug',
+    { query: PARAMETERS.single, answer: TagAnswer, does: 'one tag' },
+    (answers) => answers.single('tags', 'slug', PARAMETERS.single),
+  ),
+  catalogRoute(
+    'GET /tags/:id/related-tags',
+    {
+      query: PARAMETERS.single,
+      answer: RelatedTagsAnswer,
+      does: 'the tags of which at least half of the events carry it too: how they are related',
+    },
+    (answers) => answers.relations('id'),
+  ),
+  catalogRoute(
+    'GET /tags/:id/related-tags/tags',
+    { query: PARAMETERS.single, answer: Type.Array(TagAnswer), does: 'these tags themselves' },
+    (answers) => answers.related('id'),
+  ),
+  catalogRoute(
+    'GET /tags/slug/:slug/related-tags',
+    { query: PARAMETERS.single, answer: RelatedTagsAnswer, repeats: true, does: SAME },
+    (answers) => answers.relations('slug'),
+  ),
+  catalogRoute(
+    'GET /tags/slug/:slug/related-tags/tags',
+    { query: PARAMETERS.single, answer: Type.Array(TagAnswer), repeats: true, does: SAME },
+    (answers) => answers.related('slug'),
+  ),
+  catalogRoute(
+    'GET /public-search',
+    {
+      query: PARAMETERS.search,
+      answer: SearchAnswer,
+      limits: ['search', 'catalog'],
+      does: 'events and tags',
+    },
+    (answers) => answers.search(),
+  ),
+];
+
+function catalogRoute<const Key extends `GET /${string}`>(
+  key: Key,
+  definition: CatalogDefinition,
+  handler: (answers: CatalogHandlers) => RawHandler,
+) {
+  return rawRoute(key, { ...definition, api: 'catalog', tagged: true }, handler);
 }
 
-class CatalogRoutes {
-  private readonly answers: CatalogAnswers;
+/** Makes the handlers of the routes. */
+export class CatalogHandlers {
+  readonly answers: CatalogAnswers;
   private readonly forClients: boolean;
   private readonly rankings = new Rankings();
 
-  constructor(answers: CatalogAnswers, { forClients = false }: CatalogParts) {
-    this.answers = answers;
+  constructor({ errors, forClients = false, generation }: CatalogParts) {
+    this.answers = new CatalogAnswers(generation, errors);
     this.forClients = forClients;
-  }
-
-  all(): CatalogRoute[] {
-    return [
-      this.list('markets', PARAMETERS.markets),
-      this.keyset('markets'),
-      this.single('markets', '/markets/:id', PARAMETERS.market),
-      this.single('markets', '/markets/slug/:slug', PARAMETERS.market),
-      this.tagsOf('markets'),
-      this.list('events', PARAMETERS.events),
-      this.keyset('events'),
-      this.single('events', '/events/:id'),
-      this.single('events', '/events/slug/:slug'),
-      this.tagsOf('events'),
-      this.list('series', PARAMETERS.paged),
-      this.single('series', '/series/:id'),
-      this.list('tags', PARAMETERS.paged),
-      this.single('tags', '/tags/:id'),
-      this.single('tags', '/tags/slug/:slug'),
-      ...['/tags/:id', '/tags/slug/:slug'].flatMap((path) => [
-        this.related(`${path}/related-tags`, false),
-        this.related(`${path}/related-tags/tags`, true),
-      ]),
-      this.search(),
-    ];
   }
 
   private render(
@@ -127,7 +274,7 @@ class CatalogRoutes {
     return new Renderer(this.answers.writer, prepared, query, members, withMarkets, isGone);
   }
 
-  private list(kind: Kind, parameters: Parameters): CatalogRoute {
+  list(kind: Kind, parameters: Parameters): RawHandler {
     const { page } = this.answers;
     const answer = (request: CheckedRequest) => {
       const { query, served } = request;
@@ -136,10 +283,11 @@ class CatalogRoutes {
         return this.render(request).list(kind, page.shown().slice());
       });
     };
-    return { path: `/${kind}`, parameters, answer, shown: SHOWN[kind] };
+    return this.answers.handler({ parameters, answer, shown: SHOWN[kind] });
   }
 
-  private keyset(kind: 'markets' | 'events'): CatalogRoute {
+  /** Pages by cursor: each begins after the last object of the page before. */
+  keyset(kind: 'markets' | 'events'): RawHandler {
     const { page } = this.answers;
     const answer = (request: CheckedRequest) => {
       const { context, query, served } = request;
@@ -161,7 +309,7 @@ class CatalogRoutes {
         return this.render(request, true).keyset(kind, most, nextOf);
       });
     };
-    return { path: `/${kind}/keyset`, parameters: PARAMETERS[`${kind}Keyset`], answer };
+    return this.answers.handler({ parameters: PARAMETERS[`${kind}Keyset`], answer });
   }
 
   /** Answers a list at once, or after a sort that takes several event-loop iterations. */
@@ -196,23 +344,28 @@ class CatalogRoutes {
     return this.rankings.sort(kind, served.generation, query, () => context.aborted);
   }
 
-  private single(kind: Kind, path: string, parameters: Parameters = PARAMETERS.single) {
-    return this.found(kind, path, parameters, (renderer, row) => renderer.single(kind, row));
+  single(kind: Kind, by: PathKey, parameters: Parameters): RawHandler {
+    return this.found(kind, by, (renderer, row) => renderer.single(kind, row), parameters);
   }
 
-  private tagsOf(kind: 'markets' | 'events'): CatalogRoute {
+  tagsOf(kind: 'markets' | 'events'): RawHandler {
     const answer: Answer = (renderer, row, { markets }) =>
       renderer.tagsOf(kind === 'events' ? row : markets.event[row]!);
-    const route = this.found(kind, `/${kind}/:id/tags`, PARAMETERS.single, answer);
-    return { ...route, shown: 'texts' };
+    return this.found(kind, 'id', answer, PARAMETERS.single, 'texts');
   }
 
-  /** @param isWhole true: the tags are shown; false: their relations */
-  private related(path: string, isWhole: boolean): CatalogRoute {
-    return this.found('tags', path, PARAMETERS.single, (renderer, row, catalog) => {
+  /** Tags that are related to one. */
+  related(by: PathKey): RawHandler {
+    return this.found('tags', by, (renderer, row, catalog) =>
+      renderer.list('tags', Uint32Array.from(relatedTags(catalog, Uint32Array.of(row)))),
+    );
+  }
+
+  /** Ids of a tag and of its related tags, in pairs. */
+  relations(by: PathKey): RawHandler {
+    return this.found('tags', by, (_renderer, row, catalog) => {
       const { ids } = catalog.tags;
       const rows = relatedTags(catalog, Uint32Array.of(row));
-      if (isWhole) return renderer.list('tags', Uint32Array.from(rows));
       const relations = rows.map((related, place) => {
         const [tagID, relatedTagID] = [ids[row]!, ids[related]!];
         return { id: `${tagID}-${relatedTagID}`, tagID, relatedTagID, rank: place + 1 };
@@ -221,7 +374,7 @@ class CatalogRoutes {
     });
   }
 
-  private search(): CatalogRoute {
+  search(): RawHandler {
     const answer = async (request: CheckedRequest): Promise<void> => {
       const { context, query, served } = request;
       if (query.q.trim() === '') return context.reply(400, badRequest('q must not be blank'));
@@ -239,12 +392,17 @@ class CatalogRoutes {
       const bytes = renderer.found(page);
       return this.answers.respond(request, bytes, ranked.etag);
     };
-    return { path: '/public-search', parameters: PARAMETERS.search, answer };
+    return this.answers.handler({ parameters: PARAMETERS.search, answer });
   }
 
-  /** Route of one object; if several share a slug, the newest is returned. */
-  private found(kind: Kind, path: string, parameters: Parameters, bytesOf: Answer): CatalogRoute {
-    const key = path.includes('/:slug') ? 'slug' : 'id';
+  /** The routes for one object; if several share a slug, the newest is returned. */
+  private found(
+    kind: Kind,
+    key: PathKey,
+    bytesOf: Answer,
+    parameters = PARAMETERS.single,
+    shown: Shown = SHOWN[kind],
+  ): RawHandler {
     const answer = (request: CheckedRequest) => {
       const { context, served } = request;
       const catalog = served.generation.prepared;
@@ -257,10 +415,12 @@ class CatalogRoutes {
       if (row === undefined) return refuseUnknown(context, key);
       return () => bytesOf(renderer, row, catalog);
     };
-    return { path, parameters, answer, shown: SHOWN[kind] };
+    return this.answers.handler({ parameters, answer, shown });
   }
 }
 
+/** The parameter of a path that names an object. */
+type PathKey = 'id' | 'slug';
 type Answer = (renderer: Renderer, row: number, catalog: PreparedCatalog) => Rendered;
 
 /**
@@ -270,7 +430,7 @@ type Answer = (renderer: Renderer, row: number, catalog: PreparedCatalog) => Ren
 function rowsUnder(
   catalog: PreparedCatalog,
   kind: Kind,
-  key: 'id' | 'slug',
+  key: PathKey,
   part: string,
 ): Uint32Array | undefined {
   if (key === 'slug') return rowsOf(catalog, kind, key, [part]);

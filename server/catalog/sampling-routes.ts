@@ -9,10 +9,14 @@
  */
 
 import { cursorOf, INVALID_CURSOR, LAST_CURSOR, offsetOf } from '../common/cursor.ts';
-import type { CatalogAnswers, CatalogRoute } from './catalog-answers.ts';
+import { Type } from '../common/schema.ts';
+import { type RawHandler, rawRoute } from '../http/route.ts';
+import type { CatalogAnswers } from './catalog-answers.ts';
 import { BYTES_PER_STEP, type FragmentWriter, type Steps } from './fragment-writer.ts';
 import { PARAMETERS } from './parameters.ts';
 import type { PreparedCatalog } from './prepared.ts';
+import { SamplingAnswer, SimplifiedSamplingAnswer } from './schemas.ts';
+import { ShortTradingMarketsAnswer, TradingMarketsAnswer } from './trading-schemas.ts';
 
 const PAGE_SIZE = 1000;
 
@@ -22,13 +26,45 @@ const END = Buffer.from('}');
 const EVENT = Buffer.from(',"event":');
 const METADATA = Buffer.from(',"raw_metadata":');
 
-export function samplingRoutes({ writer }: CatalogAnswers): CatalogRoute[] {
-  const forms = {
-    '/sampling-markets': renderFull,
-    '/sampling-simplified-markets': renderSimplified,
-  };
-  return Object.entries(forms).map(([path, render]) => ({
-    path,
+export const SAMPLING_ROUTES = [
+  rawRoute(
+    'GET /sampling-markets',
+    {
+      tagged: true,
+      query: PARAMETERS.sampling,
+      answer: SamplingAnswer,
+      group: 'trading markets',
+      does: 'open markets by cursor: `next_cursor`, 1000 a page, `LTE=` at the end',
+      configured: ({ marketRoutes }) =>
+        marketRoutes === 'catalog'
+          ? {}
+          : { answer: Type.Union([SamplingAnswer, TradingMarketsAnswer]) },
+    },
+    (answers: CatalogAnswers) => sampling(answers, renderFull),
+  ),
+  rawRoute(
+    'GET /sampling-simplified-markets',
+    {
+      tagged: true,
+      query: PARAMETERS.sampling,
+      answer: SimplifiedSamplingAnswer,
+      group: 'trading markets',
+      repeats: true,
+      does: 'the same, in short',
+      configured: ({ marketRoutes }) =>
+        marketRoutes === 'catalog'
+          ? {}
+          : { answer: Type.Union([SimplifiedSamplingAnswer, ShortTradingMarketsAnswer]) },
+    },
+    (answers: CatalogAnswers) => sampling(answers, renderSimplified),
+  ),
+];
+
+type Render = (writer: FragmentWriter, catalog: PreparedCatalog, place: number) => void;
+
+function sampling(answers: CatalogAnswers, render: Render): RawHandler {
+  const { writer } = answers;
+  return answers.handler({
     parameters: PARAMETERS.sampling,
     shown: 'texts',
     answer: ({ context, query, served }) => {
@@ -40,14 +76,14 @@ export function samplingRoutes({ writer }: CatalogAnswers): CatalogRoute[] {
         return writer.run(steps, () => context.aborted);
       };
     },
-  }));
+  });
 }
 
 function* renderPage(
   writer: FragmentWriter,
   catalog: PreparedCatalog,
   offset: number,
-  render: (writer: FragmentWriter, catalog: PreparedCatalog, place: number) => void,
+  render: Render,
 ): Steps {
   const total = catalog.sampling.markets.length;
   const end = Math.min(offset + PAGE_SIZE, total);

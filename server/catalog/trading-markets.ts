@@ -15,13 +15,27 @@ import { errorBody } from '../common/error-bodies.ts';
 import { nextIteration } from '../common/event-loop.ts';
 import { wordsToHex } from '../common/uint256.ts';
 import type { Handler, RequestContext } from '../http/http.ts';
-import { ignoredExcept } from '../http/ignored.ts';
+import { ignoredExcept } from '../http/ignored-parameters.ts';
+import { route } from '../http/route.ts';
 import { marketByCondition } from '../market-data/find.ts';
 import type { TokenTexts } from '../market-data/texts.ts';
 import type { CatalogGeneration } from './catalog-generation.ts';
 import { marketAt, rowOfCondition, type ShownMarket } from './market-info.ts';
 import type { PreparedCatalog } from './prepared.ts';
-import { type CursorQuery, shortMarket, tradingMarket, tradingTerms } from './trading-schemas.ts';
+import {
+  CONDITION_PATH,
+  CURSOR_QUERY,
+  type CursorQuery,
+  MarketOfTokenAnswer,
+  ShortTradingMarketsAnswer,
+  shortMarket,
+  TOKEN_PATH,
+  TradingMarketAnswer,
+  TradingMarketsAnswer,
+  TradingTermsAnswer,
+  tradingMarket,
+  tradingTerms,
+} from './trading-schemas.ts';
 
 export interface TradingMarketParts {
   readonly tables: Tables;
@@ -37,7 +51,66 @@ const PAGE_SIZE = 100;
 const MARKETS_PER_ITERATION = 16;
 const NOT_FOUND = errorBody('UNKNOWN_MARKET');
 
-export function tradingMarketHandlers({ catalog, tables, texts }: TradingMarketParts) {
+type PageHandler = (context: RequestContext, query: CursorQuery) => Promise<void>;
+
+/** Handlers of markets in the shapes of the trading API. */
+export interface TradingMarkets {
+  readonly pages: PageHandler;
+  readonly shortPages: PageHandler;
+  /** Replace the sampling lists where MARKET_ROUTES=trading. */
+  readonly sampling: PageHandler;
+  readonly shortSampling: PageHandler;
+  readonly single: Handler<{ readonly condition_id: string }>;
+  readonly terms: Handler<{ readonly condition_id: string }>;
+  readonly byToken: Handler<{ readonly token_id: string }>;
+}
+
+export const TRADING_MARKET_ROUTES = [
+  route(
+    'GET /clob/markets',
+    {
+      query: CURSOR_QUERY,
+      answer: TradingMarketsAnswer,
+      does: 'markets in the shape of the trading API, 100 a page: `next_cursor`; see `MARKET_ROUTES`',
+    },
+    ({ pages }: TradingMarkets) => pages,
+  ),
+  route(
+    'GET /clob/markets/:condition_id',
+    { query: CONDITION_PATH, answer: TradingMarketAnswer, does: 'one of them' },
+    ({ single }: TradingMarkets) => single,
+  ),
+  route(
+    'GET /simplified-markets',
+    {
+      query: CURSOR_QUERY,
+      answer: ShortTradingMarketsAnswer,
+      repeats: true,
+      does: 'the same pages, in short',
+    },
+    ({ shortPages }: TradingMarkets) => shortPages,
+  ),
+  route(
+    'GET /markets-by-token/:token_id',
+    {
+      query: TOKEN_PATH,
+      answer: MarketOfTokenAnswer,
+      does: 'condition id and both tokens of the market of a token',
+    },
+    ({ byToken }: TradingMarkets) => byToken,
+  ),
+  route(
+    'GET /clob-markets/:condition_id',
+    {
+      query: CONDITION_PATH,
+      answer: TradingTermsAnswer,
+      does: 'tokens, tick size, smallest order and fees of a market, under one-letter names',
+    },
+    ({ terms }: TradingMarkets) => terms,
+  ),
+];
+
+export function tradingMarkets({ catalog, tables, texts }: TradingMarketParts): TradingMarkets {
   const textOf = ({ of }: Shape, prepared: PreparedCatalog, row: number): string => {
     const market = marketAt(prepared, row);
     return JSON.stringify(of(market, feeOf(tables, market)));
@@ -88,16 +161,13 @@ export function tradingMarketHandlers({ catalog, tables, texts }: TradingMarketP
   const every: RowsOf = () => undefined;
   const listed: RowsOf = ({ sampling }) => sampling.markets;
   return {
-    handlers: {
-      'GET /clob/markets': page(tradingMarket, every),
-      'GET /clob/markets/:condition_id': single(tradingMarket),
-      'GET /simplified-markets': page(shortMarket, every),
-      'GET /markets-by-token/:token_id': byToken,
-      'GET /clob-markets/:condition_id': single(tradingTerms),
-    },
-    /** Replaces the sampling lists when MARKET_ROUTES=trading. */
+    pages: page(tradingMarket, every),
+    shortPages: page(shortMarket, every),
     sampling: page(tradingMarket, listed),
     shortSampling: page(shortMarket, listed),
+    single: single(tradingMarket),
+    terms: single(tradingTerms),
+    byToken,
   };
 }
 

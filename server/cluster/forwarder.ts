@@ -8,7 +8,7 @@
  *
  * Thread: the I/O thread.
  */
-import type { ForwardedKind } from '../admin/forward-meters.ts';
+import type { ForwardedKind } from '../admin/forward-metrics.ts';
 import { ENGINE_BUSY, errorBody, OUTCOME_UNKNOWN } from '../common/error-bodies.ts';
 import { RETRY_SOON } from '../common/unavailable.ts';
 import type { Headers } from '../http/answer-head.ts';

@@ -4,7 +4,7 @@
  *
  * Thread: the I/O thread.
  */
-import type { ForwardMetrics } from '../admin/forward-meters.ts';
+import type { ForwardMetrics } from '../admin/forward-metrics.ts';
 import type { Log } from '../common/logger.ts';
 import { NOTHING_DONE, type PeerCallNumber } from './peers/calls.ts';
 import { addressOf, CallFailed, ConnectionLost, PeerConnection } from './peers/peer-connection.ts';

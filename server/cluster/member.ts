@@ -14,7 +14,7 @@ import type { EtcdClient } from '../../storage/replicated-log/etcd-client.ts';
 import { type ReplicatedLog, TooOld } from '../../storage/replicated-log/replicated-log.ts';
 import type { ClusterControl } from '../admin/cluster-operations.ts';
 import type { NodeView } from '../admin/cluster-schemas.ts';
-import { ForwardMetrics } from '../admin/forward-meters.ts';
+import { ForwardMetrics } from '../admin/forward-metrics.ts';
 import type { ClusterFacts } from '../admin/progress.ts';
 import type { Log } from '../common/logger.ts';
 import type { Config } from '../config/config.ts';

@@ -23,7 +23,7 @@ import {
   StaleHeads,
 } from './cors.ts';
 import { FAUCET_HEADER } from './faucet-header.ts';
-import { IGNORED_HEADER } from './ignored.ts';
+import { IGNORED_HEADER } from './ignored-parameters.ts';
 import { systemConnections } from './limits/address-connections.ts';
 import { BodyBudget } from './limits/body-budget.ts';
 import { BODY_BYTES_MAX, BodyBytes, type BodyBytesMax } from './limits/body-bytes.ts';

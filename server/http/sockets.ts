@@ -30,7 +30,6 @@ export interface Socket {
   cut(): void;
 }
 
-/** What a connection does with what it hears. */
 export interface SocketHandler {
   /** A text or binary message, as text, and the bytes of it. */
   message(text: string, bytes: number): void;
@@ -75,7 +74,6 @@ const IGNORED_MAX = 64;
 
 const GOING_AWAY = 1001;
 
-/** What belongs to a connection while the package knows it. */
 interface Holder {
   readonly caller: Caller;
   socket: UwsSocket | undefined;
@@ -124,9 +122,9 @@ export class Sockets {
         this.open.add(socket);
         socket.handler = route.open(socket, ws.getUserData().caller);
       },
-      message: (ws, message) => hearerOf(ws)?.message(textOf(message), message.byteLength),
-      ping: (ws, message) => hearerOf(ws)?.alive(message.byteLength),
-      pong: (ws, message) => hearerOf(ws)?.alive(message.byteLength),
+      message: (ws, message) => handlerOf(ws)?.message(textOf(message), message.byteLength),
+      ping: (ws, message) => handlerOf(ws)?.alive(message.byteLength),
+      pong: (ws, message) => handlerOf(ws)?.alive(message.byteLength),
       drain: (ws) => ws.getUserData().socket?.drained(),
       close: (ws) => {
         this.closed();
@@ -273,7 +271,7 @@ interface Ending {
   readonly timer: NodeJS.Timeout;
 }
 
-function hearerOf(ws: WebSocket<Holder>): SocketHandler | undefined {
+function handlerOf(ws: WebSocket<Holder>): SocketHandler | undefined {
   return ws.getUserData().socket?.hearer();
 }
 

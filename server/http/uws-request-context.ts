@@ -23,13 +23,13 @@ import {
   TOO_MANY_REQUESTS,
 } from './refusals.ts';
 import { RequestBody } from './request-body.ts';
+import { callerOfRequest, peerAddress } from './request-caller.ts';
 import type { Method, RequestContext, Route } from './request-context.ts';
 import type { RouteCounts } from './request-counts.ts';
 import { parametersOf, readLines } from './request-lines.ts';
 import { hasSequence, MIN_SEQUENCE_HEADER } from './sequence.ts';
 import type { ServedRoute, ServerState } from './server-state.ts';
 import type { HttpRequest, HttpResponse } from './uws.ts';
-import { callerOfRequest, peerAddress } from './who-asks.ts';
 
 /** Answers above this wait for their turn under the cap; those below are bounded by connections. */
 const LARGE_BYTES = 64 * 1024;

@@ -13,13 +13,18 @@ import { nextIteration } from '../common/event-loop.ts';
 import { readJson, TOO_MUCH, TOO_MUCH_DETAIL } from '../common/json.ts';
 import { compileShape, type Shape } from '../common/schema.ts';
 import type { Handler, RequestContext } from '../http/http.ts';
+import { route } from '../http/route.ts';
 import { marketByCondition } from './find.ts';
 import {
   BATCH_HISTORY_BOUNDS,
+  BatchHistoryAnswer,
   BatchHistoryBody,
   type BatchHistoryRequest,
+  HISTORY_QUERY,
+  HistoryAnswer,
   type HistoryQuery,
   VOLUMES_BOUNDS,
+  VolumesAnswer,
   VolumesBody,
 } from './history-schemas.ts';
 import type { HistoryService } from './history-service.ts';
@@ -53,62 +58,95 @@ const HISTORY_UNREADY = errorBody(
 const batchShape = compileShape(BatchHistoryBody);
 const volumesShape = compileShape(VolumesBody);
 
-export function historyHandlers(parts: HistoryRouteParts) {
-  const getHistory: Handler<HistoryQuery> = async (context, query) => {
-    const window = windowOf(query, Math.floor(parts.now() / MS));
-    if (typeof window === 'string') {
-      context.reply(400, errorBody('INVALID_WINDOW', '', { text: window }));
-      return;
-    }
-    const token = parts.texts.find(query.market);
-    const points = await renderToken(parts, token, window, firstTradeOf(parts, [token]));
-    context.reply(200, Buffer.concat([Buffer.from('{"history":'), points, Buffer.from('}')]));
-  };
+export const HISTORY_ROUTES = [
+  route(
+    'GET /prices-history',
+    {
+      limits: ['pricesHistory', 'trading'],
+      query: HISTORY_QUERY,
+      answer: HistoryAnswer,
+      does: 'last trade prices of a token over time: `market interval startTs endTs fidelity`',
+    },
+    (parts: HistoryRouteParts) =>
+      unlessUnready<HistoryQuery>(async (context, query) => {
+        const window = windowOf(query, Math.floor(parts.now() / MS));
+        if (typeof window === 'string')
+          return context.reply(400, errorBody('INVALID_WINDOW', '', { text: window }));
+        const token = parts.texts.find(query.market);
+        const points = await renderToken(parts, token, window, firstTradeOf(parts, [token]));
+        context.reply(200, Buffer.concat([Buffer.from('{"history":'), points, Buffer.from('}')]));
+      }),
+  ),
+  route(
+    'POST /batch-prices-history',
+    {
+      limits: ['pricesHistory', 'trading'],
+      body: BatchHistoryBody,
+      bodyBounds: BATCH_HISTORY_BOUNDS,
+      answer: BatchHistoryAnswer,
+      repeats: true,
+      does: 'the same of up to 20 tokens, by token id: `markets` and the same parameters',
+    },
+    (parts: HistoryRouteParts) =>
+      unlessUnready((context) =>
+        readJson(context, BATCH_HISTORY_BOUNDS, (sent) => answerBatch(parts, context, sent)),
+      ),
+  ),
+  route(
+    'POST /data/volumes',
+    {
+      body: VolumesBody,
+      bodyBounds: VOLUMES_BOUNDS,
+      answer: VolumesAnswer,
+      group: 'trading markets',
+      does: 'traded collateral of up to 500 markets by condition id, of all time and of 24 hours',
+    },
+    (parts: HistoryRouteParts) => (context) =>
+      readJson(context, VOLUMES_BOUNDS, (sent) => answerVolumes(parts, context, sent)),
+  ),
+];
 
-  const postBatch: Handler<unknown> = (context) =>
-    readJson(context, BATCH_HISTORY_BOUNDS, (sent) => answerBatch(context, sent));
-  const answerBatch = async (context: RequestContext, sent: unknown): Promise<void> => {
-    const body = checkBody(batchShape, sent);
-    if (typeof body === 'string') return context.reply(400, body);
-    const differing = differingTimes(body);
-    if (differing !== '') return context.reply(400, errorBody('INVALID_PAYLOAD', differing));
-    const window = windowOf(windowQueryOf(body), Math.floor(parts.now() / MS));
-    if (typeof window === 'string')
-      return context.reply(400, errorBody('INVALID_WINDOW', '', { text: window }));
-    const ids = [...new Set(body.markets)];
-    const tokens = ids.map((id) => parts.texts.find(id));
-    // One step for all tokens, so that the points of one answer have the same times.
-    const firstTrade = firstTradeOf(parts, tokens);
-    const pieces: Buffer[] = [];
-    for (const [i, id] of ids.entries()) {
-      if (i > 0) await nextIteration();
-      if (context.aborted) return;
-      pieces.push(Buffer.from(`${i === 0 ? '{"history":{' : ','}${JSON.stringify(id)}:`));
-      pieces.push(await renderToken(parts, tokens[i]!, window, firstTrade));
-    }
-    pieces.push(Buffer.from('}}'));
-    context.reply(200, Buffer.concat(pieces));
-  };
+async function answerBatch(
+  parts: HistoryRouteParts,
+  context: RequestContext,
+  sent: unknown,
+): Promise<void> {
+  const body = checkBody(batchShape, sent);
+  if (typeof body === 'string') return context.reply(400, body);
+  const differing = differingTimes(body);
+  if (differing !== '') return context.reply(400, errorBody('INVALID_PAYLOAD', differing));
+  const window = windowOf(windowQueryOf(body), Math.floor(parts.now() / MS));
+  if (typeof window === 'string')
+    return context.reply(400, errorBody('INVALID_WINDOW', '', { text: window }));
+  const ids = [...new Set(body.markets)];
+  const tokens = ids.map((id) => parts.texts.find(id));
+  // One step for all tokens, so that the points of one answer have the same times.
+  const firstTrade = firstTradeOf(parts, tokens);
+  const pieces: Buffer[] = [];
+  for (const [i, id] of ids.entries()) {
+    if (i > 0) await nextIteration();
+    if (context.aborted) return;
+    pieces.push(Buffer.from(`${i === 0 ? '{"history":{' : ','}${JSON.stringify(id)}:`));
+    pieces.push(await renderToken(parts, tokens[i]!, window, firstTrade));
+  }
+  pieces.push(Buffer.from('}}'));
+  context.reply(200, Buffer.concat(pieces));
+}
 
-  const postVolumes: Handler<unknown> = (context) =>
-    readJson(context, VOLUMES_BOUNDS, (sent) => answerVolumes(context, sent));
-  const answerVolumes = async (context: RequestContext, sent: unknown): Promise<void> => {
-    const body = checkBody(volumesShape, sent);
-    if (typeof body === 'string') return context.reply(400, body);
-    const has24h = body.include_24h === true;
-    const rows: string[] = [];
-    for (const [i, { condition_id: id }] of body.conditions.entries()) {
-      if (i > 0 && i % CONDITIONS_PER_TURN === 0) await nextIteration();
-      rows.push(JSON.stringify(volumeOf(parts, id, has24h)));
-    }
-    context.reply(200, `[${rows.join(',')}]`);
-  };
-
-  return {
-    'GET /prices-history': unlessUnready(getHistory),
-    'POST /batch-prices-history': unlessUnready(postBatch),
-    'POST /data/volumes': postVolumes,
-  };
+async function answerVolumes(
+  parts: HistoryRouteParts,
+  context: RequestContext,
+  sent: unknown,
+): Promise<void> {
+  const body = checkBody(volumesShape, sent);
+  if (typeof body === 'string') return context.reply(400, body);
+  const has24h = body.include_24h === true;
+  const rows: string[] = [];
+  for (const [i, { condition_id: id }] of body.conditions.entries()) {
+    if (i > 0 && i % CONDITIONS_PER_TURN === 0) await nextIteration();
+    rows.push(JSON.stringify(volumeOf(parts, id, has24h)));
+  }
+  context.reply(200, `[${rows.join(',')}]`);
 }
 
 /** Answers 503 while the projection cannot be read. */

@@ -9,7 +9,7 @@ import type { Contradictions } from '../common/contradictions.ts';
 import type { NodeBroker } from '../paper/node-broker.ts';
 import type { OpenedPlay } from '../paper/open-play.ts';
 import type { PlayFacts } from '../paper/play-facts.ts';
-import { type PlayTarget, Player } from '../paper/player.ts';
+import { Player, type PlayTarget } from '../paper/player.ts';
 import { Timeline } from '../paper/timeline.ts';
 import type { LedgerCommands } from '../wallet/ledger-commands.ts';
 import { brokerOf, resolving } from './book-mirror.ts';

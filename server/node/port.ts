@@ -20,7 +20,7 @@ import type { OrderIntake } from '../orders/intake/order-intake.ts';
 import type { After } from '../paper/delayed-queues.ts';
 import type { MirrorFacts } from '../paper/mirror-facts.ts';
 import { httpOptions } from '../routes/http-options.ts';
-import { nodeRoutes } from '../routes/routes.ts';
+import { nodeRoutes } from '../routes/services.ts';
 import type { StreamLimits } from '../streams/stream-bounds.ts';
 import { type StreamParts, Streams } from '../streams/streams.ts';
 import type { NodeParts } from './node-parts.ts';

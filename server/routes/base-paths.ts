@@ -5,7 +5,7 @@
  * Pure.
  */
 import type { Method } from '../http/http.ts';
-import type { Api, RouteRow } from './route-row.ts';
+import type { Api, RouteRow } from '../http/route.ts';
 
 const BASE_PATHS: Readonly<Record<Api, string>> = {
   trading: '/clob',

@@ -1,5 +1,5 @@
 /**
- * How many bytes of bodies may be hashed for a caller for nothing: its credentials turn out wrong, or its key
+ * Bound of the bytes of bodies that are hashed for a caller in vain: its credentials turn out wrong, or its key
  * has had its orders. A level-2 signature is over the whole body and has several forms, and orders are counted
  * from the body, so a body of a mebibyte takes the I/O thread milliseconds, and hundreds of them a second are
  * within the rate limits of requests. Beyond the bound long bodies of that caller are refused before anything
@@ -23,10 +23,9 @@ const CALLERS_MAX = 4_096;
 
 const MS = 1_000;
 
-/** Of a request that counts nowhere. */
 const UNCOUNTED = (): void => undefined;
 
-interface Wasted {
+interface Discarded {
   bytes: number;
   readonly until: number;
 }
@@ -34,7 +33,7 @@ interface Wasted {
 export class DiscardedBodies {
   private readonly isLimited: boolean;
   private readonly elapsed: () => number;
-  private readonly callers = new Map<string, Wasted>();
+  private readonly callers = new Map<string, Discarded>();
 
   /**
    * @param isLimited false: nobody is refused, as by the rate limits

@@ -1,55 +1,28 @@
 /**
- * The documents of this node: the table of routes and that of streams as they are served under its
- * configuration. Shapes are named after the constants that hold them.
+ * The documents of this node: its routes and streams as they are served under its configuration.
  *
  * Thread: any.
  */
 
-import * as identity from '../auth/schemas.ts';
-import * as catalog from '../catalog/schemas.ts';
-import * as tradingMarkets from '../catalog/trading-schemas.ts';
 import { packageVersion } from '../common/package-version.ts';
-import { isSchema } from '../common/schema.ts';
 import type { Config } from '../config/config.ts';
-import * as history from '../market-data/history-schemas.ts';
-import * as token from '../market-data/token-schemas.ts';
-import * as trades from '../market-data/trades-schemas.ts';
-import * as orders from '../orders/intake/schemas.ts';
+import { SAME, writes } from '../http/route.ts';
 import { STREAM_TABLE } from '../streams/messages.ts';
 import { boundTexts } from '../streams/stream-bounds.ts';
 import { AUTH_SECONDS } from '../streams/user-channel.ts';
-import * as account from '../wallet/account-schemas.ts';
-import * as ledger from '../wallet/ledger-schemas.ts';
-import * as portfolio from '../wallet/portfolio-schemas.ts';
 import { asyncApiDocument } from './asyncapi.ts';
 import { placesOf } from './base-paths.ts';
-import { configuredRow, servedRoutes } from './configured-row.ts';
 import type { Documents } from './document-routes.ts';
-import * as info from './node-info.ts';
 import { type OpenApiParts, openApiDocument } from './openapi.ts';
-import { writes } from './route-row.ts';
-import { ROUTE_TABLE } from './route-table.ts';
-
-const MODULES = [
-  account,
-  catalog,
-  tradingMarkets,
-  identity,
-  history,
-  token,
-  trades,
-  info,
-  ledger,
-  orders,
-  portfolio,
-];
+import { ROUTE_TABLE, servedRows } from './route-table.ts';
+import { SHAPE_NAMES } from './shapes.ts';
 
 export function documentsOf(config: Config): Documents {
   const { credentialPrefix, host, port } = config;
   const version = packageVersion();
   const parts = { credentialPrefix, version };
   return {
-    openApi: () => openApiDocument({ routes: routesOf(config), names: names(), ...parts }),
+    openApi: () => openApiDocument({ routes: routesOf(config), names: SHAPE_NAMES, ...parts }),
     asyncApi: async () =>
       asyncApiDocument({
         streams: STREAM_TABLE,
@@ -66,18 +39,9 @@ function boundsOf({ streamCallerFactor, streamSubscriptionsMax }: Config): strin
   return [...texts, `no valid auth on /ws/user within ${AUTH_SECONDS} seconds`];
 }
 
-/** The name of every shape that a module of schemas exports. */
-function names(): ReadonlyMap<unknown, string> {
-  const named = MODULES.flatMap((module) => Object.entries(module as Record<string, unknown>));
-  return new Map(
-    named.filter(([, value]) => isSchema(value)).map(([name, value]) => [value, name]),
-  );
-}
-
 function routesOf(config: Config): OpenApiParts['routes'] {
   let before = '';
-  return servedRoutes(config).map((key) => {
-    const row = configuredRow(key, config);
+  return [...servedRows(config)].map(([key, row]) => {
     if (row.repeats !== true) before = row.does;
     const summary = row.repeats === true ? repeated(before, row.does) : row.does;
     const bases = new Set(placesOf(key, row, ROUTE_TABLE).map(({ base }) => base));
@@ -88,5 +52,5 @@ function routesOf(config: Config): OpenApiParts['routes'] {
 
 /** What another row is like, in words of its own. */
 function repeated(first: string, does: string): string {
-  return does === 'the same' ? first : `${first} (${does})`;
+  return does === SAME ? first : `${first} (${does})`;
 }

@@ -8,9 +8,9 @@ import { badRequest, type CatalogErrors } from '../catalog/parameters.ts';
 import { errorBody, typedErrorBody } from '../common/error-bodies.ts';
 import { RETRY_SOON } from '../common/unavailable.ts';
 import type { RequestContext, Route } from '../http/request-context.ts';
+import type { Api } from '../http/route.ts';
 import { MIN_SEQUENCE_HEADER } from '../http/sequence.ts';
 import type { AppliedSequence } from '../orders/intake/applied-sequence.ts';
-import type { Api } from './route-row.ts';
 
 const WAIT_MS_MAX = 1_000;
 /** As many digits as 2^53 has. */

@@ -15,7 +15,7 @@ import {
 import { packageVersion } from '../common/package-version.ts';
 import { Type } from '../common/schema.ts';
 import type { Config } from '../config/config.ts';
-import type { Handler } from '../http/http.ts';
+import type { RequestContext } from '../http/http.ts';
 import type { RateControl } from '../http/limits/rate-control.ts';
 import {
   effectiveCaps,
@@ -23,6 +23,7 @@ import {
   RATE_LIMITS,
   type RateCaps,
 } from '../http/limits/rate-limits.ts';
+import { route } from '../http/route.ts';
 import { TOKENS_MAX } from '../market-data/token-schemas.ts';
 import { codesOf, PAUSE_REASONS, PAUSES, type Pause } from '../orders/intake/pauses.ts';
 import { MirrorAnswer, type MirrorFacts, shownMirror } from '../paper/mirror-facts.ts';
@@ -186,7 +187,7 @@ export function ordersBodyMax(maxBatchOrders: number): number {
 /** Largest body of every other route. */
 export const BODY_MAX = MIB;
 
-export interface InfoParts {
+export interface NodeInfoParts {
   readonly config: Config;
   readonly tables: Tables;
   /** The name of the venue. */
@@ -207,46 +208,125 @@ export interface InfoParts {
   readonly seconds: () => number;
 }
 
-export function infoHandlers(parts: InfoParts) {
-  const { config, rates, seconds } = parts;
-  const ok: Handler<unknown> = (context) => context.reply(200, '"OK"');
-  const version = JSON.stringify({ version: config.orderVersion === '2' ? 2 : 1 });
-  const info = exchangeInfo(config, parts.venue);
-  const caps = (): RateCaps => rates?.caps() ?? effectiveCaps(config.rateLimitsOverrides, config);
-  const rateLimits = (): string =>
-    JSON.stringify({
+/** What the routes of the node say of it. */
+export class NodeInfo {
+  readonly parts: NodeInfoParts;
+  /** The answer of GET /exchange-info without the members that change. */
+  private readonly info: ReturnType<typeof exchangeInfo>;
+
+  constructor(parts: NodeInfoParts) {
+    this.parts = parts;
+    this.info = exchangeInfo(parts.config, parts.venue);
+  }
+
+  exchangeInfo(): string {
+    const { config, mode, seconds } = this.parts;
+    return JSON.stringify({
+      ...this.info,
+      server_time: seconds(),
+      rate_limits: appliedLimits(config, this.caps()),
+      mode: mode(),
+    });
+  }
+
+  rateLimits(): string {
+    const { config } = this.parts;
+    return JSON.stringify({
       enabled: config.rateLimits,
       counted_by: 'address',
-      limits: rateLimitRows(config, caps()),
+      limits: rateLimitRows(config, this.caps()),
     });
-  return {
-    'GET /': ok,
-    'GET /ok': ok,
-    'GET /health': ok,
-    'GET /healthz': ok,
-    'GET /gamma/status': ((context) =>
-      context.reply(200, 'OK', [['Content-Type', 'text/plain']])) as Handler<unknown>,
-    'GET /ready': ((context) => {
-      const reasons = codesOf(parts.pauses());
-      if (reasons.length === 0) return context.reply(200, READY);
-      return context.reply(503, JSON.stringify({ status: 'unready', reasons }));
-    }) as Handler<unknown>,
-    'GET /status': ((context) => context.reply(200, statusText(parts))) as Handler<unknown>,
-    'GET /time': ((context) => context.reply(200, String(seconds()))) as Handler<unknown>,
-    'GET /version': ((context) => context.reply(200, version)) as Handler<unknown>,
-    'GET /exchange-info': ((context) =>
-      context.reply(
-        200,
-        JSON.stringify({
-          ...info,
-          server_time: seconds(),
-          rate_limits: appliedLimits(config, caps()),
-          mode: parts.mode(),
-        }),
-      )) as Handler<unknown>,
-    'GET /rate-limits': ((context) => context.reply(200, rateLimits())) as Handler<unknown>,
-  };
+  }
+
+  private caps(): RateCaps {
+    const { config, rates } = this.parts;
+    return rates?.caps() ?? effectiveCaps(config.rateLimitsOverrides, config);
+  }
 }
+
+const OK = { answer: Type.Literal('OK'), does: '`"OK"`' } as const;
+
+function replyOk() {
+  return (context: RequestContext) => context.reply(200, '"OK"');
+}
+
+export const NODE_ROUTES = [
+  route('GET /', { ...OK, limits: ['health', 'trading'] }, replyOk),
+  route('GET /ok', OK, replyOk),
+  route('GET /health', OK, replyOk),
+  route('GET /healthz', OK, replyOk),
+  route(
+    'GET /ready',
+    {
+      answer: ReadyAnswer,
+      unavailable: UnreadyAnswer,
+      served: ({ readyRoute }) => readyRoute,
+      does: 'whether this node takes orders, or has them taken: 200, or 503 with the codes of the reasons',
+    },
+    ({ parts }: NodeInfo) =>
+      (context) => {
+        const reasons = codesOf(parts.pauses());
+        if (reasons.length === 0) return context.reply(200, READY);
+        return context.reply(503, JSON.stringify({ status: 'unready', reasons }));
+      },
+  ),
+  route(
+    'GET /status',
+    {
+      answer: StatusAnswer,
+      does:
+        'whether orders are taken: `status` is `ok`, or `read-only` for the reasons in `paused`; how far the log, what is derived from it ' +
+        'and images are; what kind of node it is (`mode`)',
+    },
+    ({ parts }: NodeInfo) =>
+      (context) =>
+        context.reply(200, statusText(parts)),
+  ),
+  route(
+    'GET /gamma/status',
+    {
+      api: 'catalog',
+      answer: Type.Literal('OK'),
+      media: ['text/plain'],
+      does: 'the bare text OK, as clients of that API expect it',
+    },
+    () => (context) => context.reply(200, 'OK', [['Content-Type', 'text/plain']]),
+  ),
+  route(
+    'GET /time',
+    { answer: Type.Integer(), does: 'unix seconds' },
+    ({ parts }: NodeInfo) =>
+      (context) =>
+        context.reply(200, String(parts.seconds())),
+  ),
+  route(
+    'GET /version',
+    {
+      answer: VersionAnswer,
+      does: 'version in which orders are best signed: 2 where only that is taken',
+    },
+    ({ parts }: NodeInfo) => {
+      const version = JSON.stringify({ version: parts.config.orderVersion === '2' ? 2 : 1 });
+      return (context) => context.reply(200, version);
+    },
+  ),
+  route(
+    'GET /exchange-info',
+    {
+      answer: ExchangeInfoAnswer,
+      does: 'what a client needs to sign and to behave: domain, addresses, limits, durability, version, kind of node',
+    },
+    (node: NodeInfo) => (context) => context.reply(200, node.exchangeInfo()),
+  ),
+  route(
+    'GET /rate-limits',
+    {
+      answer: RateLimitsAnswer,
+      does: 'the rate limits of each caller, row by row, and which of them apply',
+    },
+    (node: NodeInfo) => (context) => context.reply(200, node.rateLimits()),
+  ),
+];
 
 /** What stands in GET /status. */
 function statusText({
@@ -259,7 +339,7 @@ function statusText({
   progress,
   seconds,
   tables,
-}: InfoParts): string {
+}: NodeInfoParts): string {
   const { aheadMs, jumpMs } = clock();
   const mirrored = mirror();
   const played = play();

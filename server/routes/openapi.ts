@@ -7,7 +7,7 @@
 
 import { setImmediate } from 'node:timers/promises';
 import { REFUSAL_FACTS, REFUSALS } from '../common/refusals.ts';
-import { GROUPS, groupOf } from './groups.ts';
+import { GROUPS } from './groups.ts';
 import { type Json, Schemas } from './json-schema.ts';
 import { type DocumentedRoute, operationName, operationOf, templateOf } from './operation.ts';
 
@@ -50,7 +50,7 @@ export async function openApiDocument(parts: OpenApiParts): Promise<Json> {
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/', description: 'the node that served this' }],
-    tags: GROUPS.map(({ description, name }) => ({ name, description })),
+    tags: Object.entries(GROUPS).map(([name, description]) => ({ name, description })),
     paths,
     components: {
       schemas: { ...ERRORS, ...schemas.used },
@@ -63,8 +63,9 @@ export async function openApiDocument(parts: OpenApiParts): Promise<Json> {
 
 /** By group; in a group as the table has them. */
 function sorted(routes: OpenApiParts['routes']): OpenApiParts['routes'] {
-  const place = ({ key, row }: OpenApiParts['routes'][number]) => groupOf(key, row.api);
-  return routes.toSorted((a, b) => place(a) - place(b));
+  const groups = Object.keys(GROUPS);
+  const rank = ({ row }: OpenApiParts['routes'][number]) => groups.indexOf(row.group);
+  return routes.toSorted((a, b) => rank(a) - rank(b));
 }
 
 const TEXT = { type: 'string' };

@@ -4,32 +4,14 @@
  * Thread: any; pure. Non-goals: the rest of the document (openapi.ts).
  */
 import type { TObject, TSchema } from '../common/schema.ts';
-import { type DocumentedApi, GROUPS, groupOf } from './groups.ts';
+import type { RouteRow } from '../http/route.ts';
 import type { Json, Schemas } from './json-schema.ts';
-
-/** What the document contains of a row of the route table. */
-export interface DocumentedRow {
-  readonly does: string;
-  readonly api: DocumentedApi;
-  readonly access: 'none' | 'level1' | 'level2' | 'level2-read';
-  readonly bodyMax: 'none' | 'mebibyte' | 'batch';
-  readonly limits: readonly string[];
-  readonly query: { readonly schema: TObject };
-  readonly body: TSchema | undefined;
-  /** A body as a client sends it. */
-  readonly example?: unknown;
-  readonly answer: TSchema;
-  readonly unavailable?: TSchema;
-  readonly media?: readonly string[];
-  readonly tagged?: boolean;
-  readonly listed?: boolean;
-  readonly conflicts?: boolean;
-}
+import type { GroupedRow } from './route-table.ts';
 
 export interface DocumentedRoute {
   /** Method and path, as the route table writes them. */
   readonly key: string;
-  readonly row: DocumentedRow;
+  readonly row: GroupedRow;
   /** Unique among all routes. */
   readonly name: string;
   /** One line; when missing, that of the row before. */
@@ -67,13 +49,13 @@ const TEXTS: Readonly<Record<number, string>> = {
 export function operationOf(route: DocumentedRoute, schemas: Schemas): Json {
   const { bases, key, row, summary } = route;
   const parameters = [
-    ...parametersOf(key, row, schemas),
+    ...parametersOf(key, row.query.schema, row.tagged === true, schemas),
     ...(route.writes ? [] : [{ $ref: '#/components/parameters/MinSequence' }]),
   ];
   return {
     operationId: route.name,
     summary: summary.replaceAll('`', ''),
-    tags: [GROUPS[groupOf(key, row.api)]!.name],
+    tags: [row.group],
     ...(bases.length === 1 && bases[0] === ''
       ? {}
       : { servers: bases.map((base) => ({ url: base === '' ? '/' : base })) }),
@@ -105,11 +87,12 @@ export function operationName(key: string): string {
 
 export function parametersOf(
   key: string,
-  { query, tagged }: Pick<DocumentedRow, 'query' | 'tagged'>,
+  query: TObject,
+  tagged: boolean,
   schemas: Schemas,
 ): Json[] {
-  const properties = (query.schema.properties ?? {}) as Record<string, ParameterShape>;
-  const required = (query.schema.required as readonly string[] | undefined) ?? [];
+  const properties = (query.properties ?? {}) as Record<string, ParameterShape>;
+  const required = (query.required as readonly string[] | undefined) ?? [];
   const inPath = [...key.matchAll(/:(\w+)/g)].map(([, name]) => name!);
   const spelled: (readonly [string, ParameterShape])[] = [];
   const others = new Map<string, string[]>();
@@ -132,7 +115,7 @@ export function parametersOf(
       ...described(shape, others.get(name)),
       schema: schemaOf(shape, schemas),
     })),
-    ...(tagged === true ? [{ $ref: '#/components/parameters/IfNoneMatch' }] : []),
+    ...(tagged ? [{ $ref: '#/components/parameters/IfNoneMatch' }] : []),
   ];
 }
 
@@ -174,14 +157,14 @@ function responsesOf({ key, row, writes }: DocumentedRoute, schemas: Schemas): J
   };
 }
 
-function bodyOf(row: DocumentedRow, status: number, schemas: Schemas): Json {
+function bodyOf(row: RouteRow, status: number, schemas: Schemas): Json {
   const error = errorOf(row, status);
   if (status !== 503 || row.unavailable === undefined) return error;
   return { anyOf: [schemas.of(row.unavailable), error] };
 }
 
 /** A 400 and a 401 always say what can be done about them. */
-function errorOf({ api }: DocumentedRow, status: number): Json {
+function errorOf({ api }: RouteRow, status: number): Json {
   const error = api === 'catalog' && isOfCatalog(status) ? CATALOG_ERROR : ERROR;
   const isExplained = status === 400 || status === 401;
   return isExplained ? { allOf: [error, { required: ['detail', 'code'] }] } : error;
@@ -201,7 +184,7 @@ function isOfCatalog(status: number): boolean {
 }
 
 /** The error statuses that a row can answer, without those before the route is found. */
-function statusesOf(key: string, row: DocumentedRow, writes: boolean): number[] {
+function statusesOf(key: string, row: RouteRow, writes: boolean): number[] {
   const hasQuery = Object.keys(row.query.schema.properties ?? {}).length > 0;
   const isGuarded = row.access !== 'none';
   const found: readonly (readonly [number, boolean])[] = [
@@ -219,7 +202,7 @@ function statusesOf(key: string, row: DocumentedRow, writes: boolean): number[] 
   return found.filter(([, isThere]) => isThere).map(([status]) => status);
 }
 
-function securityOf({ access }: DocumentedRow): Json[] {
+function securityOf({ access }: RouteRow): Json[] {
   if (access === 'none') return [{}];
   const level2 = securityOfAll(['Address', 'ApiKey', 'Passphrase', 'Timestamp', 'Signature']);
   if (access === 'level2') return [level2];

@@ -10,11 +10,11 @@ import { errorBody } from '../common/error-bodies.ts';
 import { nextIteration } from '../common/event-loop.ts';
 import { readJson } from '../common/json.ts';
 import { boundsOf } from '../common/json-measure.ts';
-import { compileQuery, NO_QUERY } from '../common/query.ts';
+import { compileQuery } from '../common/query.ts';
 import { compileShape, Type } from '../common/schema.ts';
 import type { RequestContext } from '../http/http.ts';
+import { type RouteDefinition, type RouteName, route } from '../http/route.ts';
 import { pageBody } from '../wallet/pages.ts';
-import type { RouteRow } from './route-row.ts';
 
 const IDS_MAX = 1_000;
 const OrderIds = Type.Array(Type.String(), { maxItems: IDS_MAX });
@@ -35,93 +35,94 @@ const BuilderFees = Type.Object({
   builder_taker_fee_rate_bps: Type.Literal(0),
 });
 
-const open = {
-  api: 'trading',
-  access: 'none',
-  bodyMax: 'none',
-  body: undefined,
-  limits: ['trading'],
-  query: NO_QUERY,
-} as const;
-const own = { ...open, access: 'level2-read' } as const;
-const page = { answer: EmptyPage } as const;
-const ofMarket = {
-  ...open,
-  query: compileQuery(Type.Object({ condition_id: Type.String() }), ['condition_id']),
-} as const;
-const ofBuilder = {
-  ...open,
-  query: compileQuery(Type.Object({ code: Type.String() }), ['code']),
-} as const;
-
-export const PROGRAM_ROUTES = {
-  'GET /data/pre-migration-orders': {
-    ...own,
-    ...page,
-    does: 'own orders of an exchange before this one: none, an empty page',
-  },
-  'GET /order-scoring': {
-    ...own,
-    answer: Scoring,
-    does: 'whether an order earns rewards: never, as this and all that follows is not run here',
-  },
-  'POST /orders-scoring': {
-    ...own,
-    bodyMax: 'mebibyte',
-    body: OrderIds,
-    bodyBounds: IDS_BOUNDS,
-    answer: ScoringById,
-    repeats: true,
-    does: 'the same by order id: `["..", ".."]`',
-  },
-  'GET /notifications': { ...own, answer: NoRows, does: 'an empty list' },
-  'DELETE /notifications': { ...own, answer: Type.Literal('OK'), does: '`"OK"`' },
-  'GET /rewards/user': { ...own, ...page, does: 'an empty page' },
-  'GET /rewards/user/total': { ...own, answer: NoRows, does: 'an empty list' },
-  'GET /rewards/user/percentages': { ...own, answer: Type.Object({}), does: 'an empty object' },
-  'GET /rewards/user/markets': { ...own, ...page, does: 'an empty page' },
-  'GET /rewards/markets/current': { ...open, ...page, does: 'an empty page' },
-  'GET /rewards/markets/:condition_id': { ...ofMarket, ...page, does: 'an empty page' },
-  'GET /auth/builder-api-key': { ...own, answer: NoRows, does: 'an empty list' },
-  'GET /builder/trades': { ...open, ...page, does: 'an empty page' },
-  'GET /fees/builder-fees/:code': {
-    ...ofBuilder,
-    answer: BuilderFees,
-    does: 'fees of builders: 0',
-  },
-} as const satisfies Readonly<Record<string, RouteRow>>;
-
 const INVALID_IDS = errorBody('INVALID_PAYLOAD', 'the body must be an array of order ids');
 const orderIds = compileShape(OrderIds);
 
-const answering = (body: string) => (context: RequestContext) => context.reply(200, body);
-const emptyPage = answering(pageBody([], 0, false));
-const noRows = answering('[]');
+type Answer = 'an empty page' | 'an empty list';
 
-export const PROGRAM_HANDLERS = {
-  'GET /data/pre-migration-orders': emptyPage,
-  'GET /order-scoring': answering('{"scoring":false}'),
-  'POST /orders-scoring': (context: RequestContext) =>
-    readJson(context, IDS_BOUNDS, async (ids) => {
-      if (!orderIds.matches(ids)) return context.reply(400, INVALID_IDS);
-      const members: string[] = [];
-      for (const id of new Set(ids)) {
-        if (members.length % IDS_PER_TURN === IDS_PER_TURN - 1) await nextIteration();
-        members.push(`${JSON.stringify(id)}:false`);
-      }
-      context.reply(200, `{${members.join(',')}}`);
-    }),
-  'GET /notifications': noRows,
-  'DELETE /notifications': answering('"OK"'),
-  'GET /rewards/user': emptyPage,
-  'GET /rewards/user/total': noRows,
-  'GET /rewards/user/percentages': answering('{}'),
-  'GET /rewards/user/markets': emptyPage,
-  'GET /rewards/markets/current': emptyPage,
-  'GET /rewards/markets/:condition_id': emptyPage,
-  'GET /auth/builder-api-key': noRows,
-  'GET /builder/trades': emptyPage,
-  'GET /fees/builder-fees/:code': answering(
-    '{"builder_maker_fee_rate_bps":0,"builder_taker_fee_rate_bps":0}',
+const answering = (body: string) => () => (context: RequestContext) => context.reply(200, body);
+const EMPTY = {
+  'an empty page': { answer: EmptyPage, body: pageBody([], 0, false) },
+  'an empty list': { answer: NoRows, body: '[]' },
+} as const;
+
+function emptyRoute<const Key extends RouteName>(
+  key: Key,
+  access: 'none' | 'level2-read',
+  does: Answer,
+  options: Pick<RouteDefinition, 'group' | 'query'> = {},
+) {
+  const { answer, body } = EMPTY[does];
+  return route(key, { ...options, access, answer, does }, answering(body));
+}
+
+export const PROGRAM_ROUTES = [
+  route(
+    'GET /data/pre-migration-orders',
+    {
+      access: 'level2-read',
+      answer: EmptyPage,
+      does: 'own orders of an exchange before this one: none, an empty page',
+    },
+    answering(EMPTY['an empty page'].body),
   ),
-};
+  route(
+    'GET /order-scoring',
+    {
+      access: 'level2-read',
+      answer: Scoring,
+      does: 'whether an order earns rewards: never, as this and all that follows is not run here',
+    },
+    answering('{"scoring":false}'),
+  ),
+  route(
+    'POST /orders-scoring',
+    {
+      access: 'level2-read',
+      body: OrderIds,
+      bodyBounds: IDS_BOUNDS,
+      answer: ScoringById,
+      repeats: true,
+      does: 'the same by order id: `["..", ".."]`',
+    },
+    () => (context) =>
+      readJson(context, IDS_BOUNDS, async (ids) => {
+        if (!orderIds.matches(ids)) return context.reply(400, INVALID_IDS);
+        const members: string[] = [];
+        for (const id of new Set(ids)) {
+          if (members.length % IDS_PER_TURN === IDS_PER_TURN - 1) await nextIteration();
+          members.push(`${JSON.stringify(id)}:false`);
+        }
+        context.reply(200, `{${members.join(',')}}`);
+      }),
+  ),
+  emptyRoute('GET /notifications', 'level2-read', 'an empty list'),
+  route(
+    'DELETE /notifications',
+    { access: 'level2-read', answer: Type.Literal('OK'), does: '`"OK"`' },
+    answering('"OK"'),
+  ),
+  emptyRoute('GET /rewards/user', 'level2-read', 'an empty page'),
+  emptyRoute('GET /rewards/user/total', 'level2-read', 'an empty list'),
+  route(
+    'GET /rewards/user/percentages',
+    { access: 'level2-read', answer: Type.Object({}), does: 'an empty object' },
+    answering('{}'),
+  ),
+  emptyRoute('GET /rewards/user/markets', 'level2-read', 'an empty page'),
+  emptyRoute('GET /rewards/markets/current', 'none', 'an empty page'),
+  emptyRoute('GET /rewards/markets/:condition_id', 'none', 'an empty page', {
+    query: compileQuery(Type.Object({ condition_id: Type.String() }), ['condition_id']),
+  }),
+  emptyRoute('GET /auth/builder-api-key', 'level2-read', 'an empty list', { group: 'keys' }),
+  emptyRoute('GET /builder/trades', 'none', 'an empty page'),
+  route(
+    'GET /fees/builder-fees/:code',
+    {
+      query: compileQuery(Type.Object({ code: Type.String() }), ['code']),
+      answer: BuilderFees,
+      does: 'fees of builders: 0',
+    },
+    answering('{"builder_maker_fee_rate_bps":0,"builder_taker_fee_rate_bps":0}'),
+  ),
+];

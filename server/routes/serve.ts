@@ -11,54 +11,29 @@ import {
   checkLevel1,
   checkLevel2,
   checkReadOnly,
-  type KeyOwner,
   level1Headers,
   level2Headers,
   readOnlyHeader,
   type SignedRequest,
-  type WalletOwner,
 } from '../auth/auth.ts';
 import type { CatalogErrors } from '../catalog/parameters.ts';
 import { typedErrorBody } from '../common/error-bodies.ts';
-import { NO_QUERY, type QuerySpec } from '../common/query.ts';
+import { NO_QUERY } from '../common/query.ts';
 import type { Handler, RequestContext, Route } from '../http/http.ts';
+import { type AnyHandler, type Api, type RouteRow, writes } from '../http/route.ts';
 import type { AppliedSequence } from '../orders/intake/applied-sequence.ts';
 import { type MountedPath, placesOf } from './base-paths.ts';
 import { DiscardedBodies } from './discarded-bodies.ts';
 import { afterSequence } from './min-sequence.ts';
 import { BODY_MAX, ordersBodyMax } from './node-info.ts';
-import { type Api, type RouteRow, writes } from './route-row.ts';
-import { ROUTE_TABLE, type RouteKey } from './route-table.ts';
-
-/** A handler that reads headers of its own, in lower case, and parses its query itself. */
-export interface HeaderHandler {
-  readonly headers: readonly string[];
-  /** What it parses its query with, which has to be that of its row; absent: it reads none. */
-  readonly query?: QuerySpec<unknown>;
-  readonly run: (context: RequestContext) => void | Promise<void>;
-}
-
-type Table = typeof ROUTE_TABLE;
-type QueryOf<K extends RouteKey> = Table[K]['query'] extends QuerySpec<infer Query> ? Query : never;
-type CallerOf<K extends RouteKey> = Table[K]['access'] extends 'none'
-  ? undefined
-  : Table[K]['access'] extends 'level1'
-    ? WalletOwner
-    : KeyOwner;
-
-/** A handler for every row of the table, given what the row says. */
-export type Handlers = {
-  readonly [K in RouteKey]: Handler<QueryOf<K>, CallerOf<K>> | HeaderHandler;
-};
+import { ROUTE_TABLE } from './route-table.ts';
 
 export interface ServeParts {
   readonly auth: Auth;
   readonly credentialPrefix: string;
   readonly maxBatchOrders: number;
-  /** The rows that are served. */
-  readonly served: readonly RouteKey[];
-  /** A row of the table as it is under the configuration. */
-  readonly rowOf: (key: RouteKey) => RouteRow;
+  /** The rows that are served, as they are under the configuration. */
+  readonly rows: ReadonlyMap<string, RouteRow>;
   /** Unix seconds. */
   readonly seconds: () => number;
   /** Whether callers are limited at all. */
@@ -76,18 +51,20 @@ export interface ServeParts {
 const CATALOG_THROTTLED = typedErrorBody('too many requests', 'TOO_MANY_REQUESTS');
 
 /** Every row that is served as a route, at the root and under the base path of its API. */
-export function serveTable(given: ServeParts, handlers: Handlers): Route[] {
-  const wasted = new DiscardedBodies(given.rateLimits, () => performance.now());
-  const parts = { ...given, wasted };
-  return parts.served.flatMap((key) => {
-    const row = parts.rowOf(key);
-    return placesOf(key, row, ROUTE_TABLE).map((mounted) => {
-      const route = serveRow(parts, mounted, row, handlers[key]);
+export function serveTable(
+  given: ServeParts,
+  handlers: Readonly<Record<string, AnyHandler>>,
+): Route[] {
+  const discarded = new DiscardedBodies(given.rateLimits, () => performance.now());
+  const parts = { ...given, discarded };
+  return [...parts.rows].flatMap(([key, row]) =>
+    placesOf(key, row, ROUTE_TABLE).map((mounted) => {
+      const route = serveRow(parts, mounted, row, handlers[key]!);
       if (writes(route.method, row)) return { ...route, writes: true };
       const { applied, catalogErrors } = parts;
       return { ...route, run: afterSequence(route.run, row.api, applied, catalogErrors) };
-    });
-  });
+    }),
+  );
 }
 
 /** Brings a request to the node that decides it (server/cluster/forwarder.ts). */
@@ -108,14 +85,14 @@ export interface Forwarding {
 
 interface RowParts extends ServeParts {
   /** One for all rows. */
-  readonly wasted: DiscardedBodies;
+  readonly discarded: DiscardedBodies;
 }
 
 function serveRow(
   parts: RowParts,
   { base, method, path }: MountedPath,
   row: RouteRow,
-  handler: Handlers[RouteKey],
+  handler: AnyHandler,
 ): Route {
   const failure = parts.failures[row.api];
   const route = {
@@ -127,7 +104,7 @@ function serveRow(
     ...(failure === undefined ? {} : { failure }),
     ...(row.access === 'none'
       ? {}
-      : { longRefused: (context: RequestContext) => parts.wasted.refusal(context) }),
+      : { longRefused: (context: RequestContext) => parts.discarded.refusal(context) }),
   };
   const prefix = parts.credentialPrefix;
   const headers2 = [...level2Headers(prefix), readOnlyHeader(prefix), ...choiceHeaders(row)];
@@ -167,7 +144,7 @@ function signedRun(
   // Who may change what, and what became of it, is decided in one place.
   const isDecided = isLevel1 || (writes(route.method, row) && row.places !== true);
   const runAt = (context: RequestContext, seconds: number): void | Promise<void> => {
-    const refused = parts.wasted.admit(context);
+    const refused = parts.discarded.admit(context);
     if (refused === undefined) return undefined;
     const caller = isLevel1
       ? checkLevel1(parts.auth, context.headers, seconds)

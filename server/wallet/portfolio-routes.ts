@@ -9,9 +9,10 @@ import {
 import { microText } from '../common/decimal.ts';
 import { errorBody, NOT_ALLOWED_ADDRESS } from '../common/error-bodies.ts';
 import type { QuerySpec } from '../common/query.ts';
+import type { TSchema } from '../common/schema.ts';
 import type { Allowlist } from '../http/address.ts';
-import type { RequestContext } from '../http/http.ts';
-import { ignoredHeaders } from '../http/ignored.ts';
+import { ignoredHeaders } from '../http/ignored-parameters.ts';
+import { rawRoute } from '../http/route.ts';
 import { AccountTexts } from '../market-data/account-texts.ts';
 import {
   accountByAddress,
@@ -45,12 +46,6 @@ export interface PortfolioParts {
   readonly eventMarkets: (id: string) => Promise<readonly string[]>;
 }
 
-interface DataHandler {
-  readonly headers: readonly string[];
-  readonly query: QuerySpec<unknown>;
-  readonly run: (context: RequestContext) => Promise<void>;
-}
-
 const NO_MARKET = 0;
 const GLOBAL = 'GLOBAL';
 const POSITIONS_UNREADY = errorBody(
@@ -58,40 +53,74 @@ const POSITIONS_UNREADY = errorBody(
   'they are made anew from the fills, in the order of seconds; ask again',
 );
 
-export function portfolioHandlers(parts: PortfolioParts) {
-  const { infos, positions, tables, texts } = parts;
-  const holdings = new Holdings({ tables, positions, infos });
-  const names = new AccountTexts(tables, infos);
-  const rows = new PositionTexts(names, texts, holdings);
-  const activity = new Activity({ ...parts, names });
-  const ofFills = handlerOf(parts, () => true);
-  const ofPositions = handlerOf(parts, () => positions.isComplete());
-  const account = (user: string): number => accountByAddress(tables, user);
+/** State that the routes share. */
+export class PortfolioReads {
+  readonly parts: PortfolioParts;
+  readonly tables: Tables;
+  readonly holdings: Holdings;
+  readonly rows: PositionTexts;
+  readonly activity: Activity;
 
-  return {
-    'GET /activity': ofFills(queries.ACTIVITY_QUERY, async (query) =>
-      activity.render(account(query.user), await marketsOf(parts, query), query),
-    ),
-    'GET /positions': ofPositions(queries.POSITIONS_QUERY, async (query) => {
+  constructor(parts: PortfolioParts) {
+    const { infos, positions, tables, texts } = parts;
+    this.parts = parts;
+    this.tables = tables;
+    this.holdings = new Holdings({ tables, positions, infos });
+    const names = new AccountTexts(tables, infos);
+    this.rows = new PositionTexts(names, texts, this.holdings);
+    this.activity = new Activity({ ...parts, names });
+  }
+}
+
+export const PORTFOLIO_ROUTES = [
+  portfolioRoute('GET /activity', queries.ACTIVITY_QUERY, queries.ActivityAnswer, {
+    does: 'trades of a wallet, taken and made; with a ledger also splits, merges and payouts: `user market eventId type start end side sortBy sortDirection limit offset`',
+    readsPositions: false,
+    run: async ({ activity, parts, tables }, query) =>
+      activity.render(accountByAddress(tables, query.user), await marketsOf(parts, query), query),
+  }),
+  portfolioRoute('GET /positions', queries.POSITIONS_QUERY, queries.PositionsAnswer, {
+    does: 'what a wallet has by its trades here: `user market eventId sizeThreshold redeemable mergeable title sortBy sortDirection limit offset`',
+    readsPositions: true,
+    run: async ({ holdings, parts, rows, tables }, query) => {
       const markets = await marketsOf(parts, query);
-      return rows.positions(await holdings.open(account(query.user), markets, query));
-    }),
-    'GET /closed-positions': ofPositions(queries.CLOSED_QUERY, async (query) => {
+      const account = accountByAddress(tables, query.user);
+      return rows.positions(await holdings.open(account, markets, query));
+    },
+  }),
+  portfolioRoute('GET /closed-positions', queries.CLOSED_QUERY, queries.PositionsAnswer, {
+    does: 'what it has sold again: `user market eventId title sortBy sortDirection limit offset`',
+    readsPositions: true,
+    run: async ({ holdings, parts, rows, tables }, query) => {
       const markets = await marketsOf(parts, query);
-      return rows.positions(await holdings.closed(account(query.user), markets, query));
-    }),
-    'GET /value': ofPositions(queries.VALUE_QUERY, async ({ market, user }) => {
+      const account = accountByAddress(tables, query.user);
+      return rows.positions(await holdings.closed(account, markets, query));
+    },
+  }),
+  portfolioRoute('GET /value', queries.VALUE_QUERY, queries.ValueAnswer, {
+    does: 'what its positions are worth at the last prices: `user market`',
+    readsPositions: true,
+    run: async ({ holdings, parts, tables }, { market, user }) => {
       const markets = await marketsOf(parts, { market, eventId: null });
       let value = 0n;
-      for await (const piece of holdings.pieces(account(user), markets)) {
+      for await (const piece of holdings.pieces(accountByAddress(tables, user), markets)) {
         for (const { net, token } of piece) value += worth(net, holdings.price(token));
       }
       return `[{"user":${JSON.stringify(user)},"value":${microsText(value)}}]`;
-    }),
-    'GET /traded': ofPositions(queries.TRADED_QUERY, async ({ user }) =>
-      JSON.stringify({ user, traded: await holdings.marketsTraded(account(user)) }),
-    ),
-    'GET /holders': ofPositions(queries.HOLDERS_QUERY, async ({ limit, market, minBalance }) => {
+    },
+  }),
+  portfolioRoute('GET /traded', queries.TRADED_QUERY, queries.TradedAnswer, {
+    does: 'in how many markets a wallet has traded: `user`',
+    readsPositions: true,
+    run: async ({ holdings, tables }, { user }) => {
+      const traded = await holdings.marketsTraded(accountByAddress(tables, user));
+      return JSON.stringify({ user, traded });
+    },
+  }),
+  portfolioRoute('GET /holders', queries.HOLDERS_QUERY, queries.HoldersAnswer, {
+    does: 'who holds most of each token: `market limit minBalance`',
+    readsPositions: true,
+    run: async ({ holdings, rows, tables }, { limit, market, minBalance }) => {
       const least = BigInt(minBalance);
       const lists: string[] = [];
       for (const marketRow of marketsByConditions(tables, market ?? [])) {
@@ -100,8 +129,12 @@ export function portfolioHandlers(parts: PortfolioParts) {
         }
       }
       return `[${lists.join(',')}]`;
-    }),
-    'GET /oi': ofPositions(queries.INTEREST_QUERY, async ({ market }) => {
+    },
+  }),
+  portfolioRoute('GET /oi', queries.INTEREST_QUERY, queries.InterestAnswer, {
+    does: 'pairs minted less merged, of markets or of all: `market`',
+    readsPositions: true,
+    run: async ({ parts, tables }, { market }) => {
       const interest = (name: string, slot: number): string =>
         `{"market":${JSON.stringify(name)},"value":${microsText(interestOf(parts, slot))}}`;
       if (market === null) return `[${interest(GLOBAL, NO_MARKET)}]`;
@@ -110,37 +143,53 @@ export function portfolioHandlers(parts: PortfolioParts) {
         return marketRow === NO_MARKET ? [] : [interest(name, marketRow)];
       });
       return `[${listed.join(',')}]`;
-    }),
-    'GET /live-volume': ofFills(queries.LIVE_VOLUME_QUERY, async ({ id }) =>
-      liveVolume(parts, await parts.eventMarkets(id)),
-    ),
-  };
+    },
+  }),
+  portfolioRoute('GET /live-volume', queries.LIVE_VOLUME_QUERY, queries.LiveVolumeAnswer, {
+    does: 'traded collateral of the markets of an event: `id`',
+    readsPositions: false,
+    run: async ({ parts }, { id }) => liveVolume(parts, await parts.eventMarkets(id)),
+  }),
+];
+
+interface PortfolioRoute<Query> {
+  readonly does: string;
+  /** Answered 503 until positions are derived. */
+  readonly readsPositions: boolean;
+  readonly run: (reads: PortfolioReads, query: Query) => Promise<string | Buffer>;
 }
 
-/** Checks the caller, then the query, then the readiness of the data; then answers with the result of `run`. */
-function handlerOf({ allowlist, isTolerant }: PortfolioParts, isReady: () => boolean) {
-  const isListed = allowlist.entries.length > 0;
-  return <Query>(
-    spec: QuerySpec<Query>,
-    run: (query: Query) => Promise<string | Buffer>,
-  ): DataHandler => ({
-    headers: [],
-    query: spec,
-    async run(context) {
-      if (isListed && !allowlist.allows(context.address)) {
-        return context.reply(401, NOT_ALLOWED_ADDRESS);
-      }
-      const ignored: string[] = [];
-      const query = spec.parse(context.query, [], isTolerant ? ignored : undefined);
-      if (typeof query === 'string') return context.reply(400, query);
-      if (!isReady()) return context.reply(503, POSITIONS_UNREADY);
-      try {
-        context.reply(200, await run(query), ignoredHeaders(ignored));
-      } catch (error) {
-        if (!(error instanceof ProjectionUnready)) throw error;
-        context.reply(503, POSITIONS_UNREADY);
-      }
-    },
+/** Checks the caller, then the query, then whether the data is ready; then answers with the result of `run`. */
+function portfolioRoute<const Key extends `GET /${string}`, Query>(
+  key: Key,
+  query: QuerySpec<Query>,
+  answer: TSchema,
+  { does, readsPositions, run }: PortfolioRoute<Query>,
+) {
+  return rawRoute(key, { api: 'data', query, answer, does }, (reads: PortfolioReads) => {
+    const { allowlist, isTolerant, positions } = reads.parts;
+    const isListed = allowlist.entries.length > 0;
+    return {
+      headers: [],
+      query,
+      async run(context) {
+        if (isListed && !allowlist.allows(context.address)) {
+          return context.reply(401, NOT_ALLOWED_ADDRESS);
+        }
+        const ignored: string[] = [];
+        const asked = query.parse(context.query, [], isTolerant ? ignored : undefined);
+        if (typeof asked === 'string') return context.reply(400, asked);
+        if (readsPositions && !positions.isComplete()) {
+          return context.reply(503, POSITIONS_UNREADY);
+        }
+        try {
+          context.reply(200, await run(reads, asked), ignoredHeaders(ignored));
+        } catch (error) {
+          if (!(error instanceof ProjectionUnready)) throw error;
+          context.reply(503, POSITIONS_UNREADY);
+        }
+      },
+    };
   });
 }
 

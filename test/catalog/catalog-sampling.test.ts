@@ -4,7 +4,7 @@ import test, { type TestContext } from 'node:test';
 import { allocateEngine, Tables } from '../../engine/tables/tables.ts';
 import { prepareCatalog } from '../../server/catalog/build.ts';
 import type { CatalogGeneration } from '../../server/catalog/catalog-generation.ts';
-import { tradingMarketHandlers } from '../../server/catalog/trading-markets.ts';
+import { tradingMarkets } from '../../server/catalog/trading-markets.ts';
 import { cursorOf, LAST_CURSOR, offsetOf } from '../../server/common/cursor.ts';
 import type { RequestContext } from '../../server/http/http.ts';
 import { TokenTexts } from '../../server/market-data/texts.ts';
@@ -142,9 +142,8 @@ test('a page in the shape of the trading API is made in slices, with turns for o
   const texts = new TokenTexts(tables, () => undefined);
   const generation = { prepared: prepareCatalog(read.catalog) } as CatalogGeneration;
   const catalog = () => generation;
-  const { handlers, sampling, shortSampling } = tradingMarketHandlers({ tables, texts, catalog });
-  const { 'GET /clob/markets': whole, 'GET /simplified-markets': short } = handlers;
-  for (const handler of [whole, short, sampling, shortSampling]) {
+  const { pages, sampling, shortPages, shortSampling } = tradingMarkets({ tables, texts, catalog });
+  for (const handler of [pages, shortPages, sampling, shortSampling]) {
     for (const [offset, rows, next] of [
       [0, 100, cursorOf(100)],
       [200, 30, LAST_CURSOR],

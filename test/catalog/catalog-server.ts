@@ -7,10 +7,16 @@ import type { TestContext } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { prepareCatalog } from '../../server/catalog/build.ts';
 import type { CatalogGeneration } from '../../server/catalog/catalog-generation.ts';
-import { catalogRoutes } from '../../server/catalog/catalog-routes.ts';
+import {
+  CATALOG_FAILURE,
+  CATALOG_ROUTES,
+  CatalogHandlers,
+} from '../../server/catalog/catalog-routes.ts';
 import { CatalogStatistics } from '../../server/catalog/market-statistics.ts';
 import type { PreparedCatalog } from '../../server/catalog/prepared.ts';
+import { SAMPLING_ROUTES } from '../../server/catalog/sampling-routes.ts';
 import type { Route } from '../../server/http/http.ts';
+import { handlersOf } from '../../server/http/route.ts';
 import { readCatalog } from '../../storage/catalog/catalog-file.ts';
 import { documentCheck } from '../common/document-check.ts';
 import { type Answer, type Fixture, serve } from '../common/http-client.ts';
@@ -49,7 +55,20 @@ export async function serveCatalog(
   around: (route: Route) => Route = (route) => route,
 ): Promise<CatalogServer> {
   let generation = generationOf(json, 1, search);
-  const routes = catalogRoutes({ generation: () => generation, forClients }).map(around);
+  const catalog = new CatalogHandlers({ generation: () => generation, forClients });
+  const handlers = {
+    ...handlersOf(CATALOG_ROUTES, catalog),
+    ...handlersOf(SAMPLING_ROUTES, catalog.answers),
+  };
+  const routes = Object.entries(handlers).map(([key, handler]) =>
+    around({
+      ...handler,
+      method: 'GET',
+      path: key.slice('GET '.length),
+      bodyBytesMax: 0,
+      failure: () => CATALOG_FAILURE,
+    }),
+  );
   const fixture: Fixture = await serve(context, routes);
   /** The answer and its parsed body: large ones are parsed once. */
   const parsed = async (path: string, headers: readonly string[]) => {

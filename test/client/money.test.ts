@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { fromMicro, type RouteKey, toMicro } from '../../client/client.ts';
 import { parseMoney } from '../../client/money.ts';
-import type { RouteRow } from '../../server/routes/route-row.ts';
+import type { RouteRow } from '../../server/http/route.ts';
 import { ROUTE_TABLE } from '../../server/routes/route-table.ts';
 
 /** Routes that methods of the client read with `callMoney`. */

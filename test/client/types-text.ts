@@ -1,43 +1,18 @@
 /**
  * The client's types as a file: every route's query, body and answer, and every event of the streams,
- * from the very schemas that the node checks requests with. What a room exports keeps its name.
+ * from the very schemas that the node checks requests with. Exported shapes keep their names.
  *
  * Pure. Non-goals: patterns and bounds, which types cannot say.
  */
 
-import * as identity from '../../server/auth/schemas.ts';
-import * as catalog from '../../server/catalog/schemas.ts';
-import * as catalogTrading from '../../server/catalog/trading-schemas.ts';
 import { CODE_BY_BEGINNING, CODE_BY_TEXT } from '../../server/common/error-bodies.ts';
 import { REFUSALS } from '../../server/common/refusals.ts';
 import type { TSchema } from '../../server/common/schema.ts';
-import * as history from '../../server/market-data/history-schemas.ts';
-import * as token from '../../server/market-data/token-schemas.ts';
-import * as trades from '../../server/market-data/trades-schemas.ts';
-import * as heartbeat from '../../server/orders/cancel/heartbeat-schemas.ts';
-import * as order from '../../server/orders/intake/schemas.ts';
-import * as info from '../../server/routes/node-info.ts';
-import type { RouteRow } from '../../server/routes/route-row.ts';
+import type { RouteRow } from '../../server/http/route.ts';
 import { ROUTE_TABLE } from '../../server/routes/route-table.ts';
+import { SHAPE_NAMES } from '../../server/routes/shapes.ts';
 import { STREAM_TABLE } from '../../server/streams/messages.ts';
-import * as account from '../../server/wallet/account-schemas.ts';
-import * as ledger from '../../server/wallet/ledger-schemas.ts';
-import * as portfolio from '../../server/wallet/portfolio-schemas.ts';
 
-const ROOMS = [
-  identity,
-  info,
-  order,
-  heartbeat,
-  account,
-  ledger,
-  token,
-  history,
-  trades,
-  catalog,
-  catalogTrading,
-  portfolio,
-] as const;
 /** Columns of prettier and of this repository's formatter. */
 const INDENT = '  ';
 
@@ -106,20 +81,17 @@ const HEAD = `/**
  */
 `;
 
-/** Schemas that a room exports as answers, bodies or items, by what they are called there. */
+/** Named shapes of answers, bodies and items. */
 function namesOf(): Map<Json, string> {
   const used = new Set<unknown>();
   for (const row of Object.values(ROUTE_TABLE) as RouteRow[]) {
     mark(row.answer, used);
     if (row.body !== undefined) mark(row.body, used);
   }
-  const names = new Map<Json, string>();
-  for (const room of ROOMS) {
-    for (const [name, value] of Object.entries(room as Record<string, unknown>)) {
-      if (used.has(value) && isWorthAName(value as Json)) names.set(value as Json, name);
-    }
-  }
-  return names;
+  const named = [...SHAPE_NAMES].filter(
+    ([shape]) => used.has(shape) && isWorthAName(shape as Json),
+  );
+  return new Map(named.map(([shape, name]) => [shape as Json, name]));
 }
 
 /** A schema and the ones that it is made of. */

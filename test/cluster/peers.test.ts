@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import test from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ForwardMetrics } from '../../server/admin/forward-meters.ts';
+import { ForwardMetrics } from '../../server/admin/forward-metrics.ts';
 import { LeaderLink } from '../../server/cluster/leader-link.ts';
 import { PeerCall } from '../../server/cluster/peers/calls.ts';
 import {

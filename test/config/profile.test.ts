@@ -5,7 +5,8 @@ import { readConfig } from '../../server/config/config.ts';
 import { PROFILES } from '../../server/config/kinds.ts';
 import { PROFILE_ROWS } from '../../server/config/profile.ts';
 import type { RequestContext } from '../../server/http/http.ts';
-import { type InfoParts, infoHandlers } from '../../server/routes/node-info.ts';
+import { handlersOf } from '../../server/http/route.ts';
+import { NODE_ROUTES, NodeInfo, type NodeInfoParts } from '../../server/routes/node-info.ts';
 
 function settings(env: Readonly<Record<string, string>>) {
   const read = readConfig(env, [], 2);
@@ -47,7 +48,7 @@ test('orders are signed in version 1 unless the node takes the other one alone',
     let body = '';
     const exchange = { reply: (_: number, text: string) => (body = text) };
     const parts = { config: settings({ ORDER_VERSION }) };
-    const handlers = infoHandlers(parts as unknown as InfoParts);
+    const handlers = handlersOf(NODE_ROUTES, new NodeInfo(parts as unknown as NodeInfoParts));
     handlers['GET /version'](exchange as unknown as RequestContext, {}, undefined);
     assert.deepEqual(JSON.parse(body), { version });
   }

@@ -2,11 +2,12 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { KeyOwner } from '../../server/auth/auth.ts';
-import type { RequestContext } from '../../server/http/http.ts';
+import type { Handler, RequestContext } from '../../server/http/http.ts';
+import { handlersOf } from '../../server/http/route.ts';
 import { refusingWriter } from '../../server/node/refusing-writer.ts';
-import { heartbeatHandlers } from '../../server/orders/cancel/heartbeat-routes.ts';
+import { HEARTBEAT_ROUTES } from '../../server/orders/cancel/heartbeat-routes.ts';
 import type { WatchStore } from '../../server/orders/cancel/heartbeats.ts';
-import { orderHandlers } from '../../server/orders/intake/order-routes.ts';
+import { ORDER_ROUTES } from '../../server/orders/intake/order-routes.ts';
 
 const UNAVAILABLE = '503 {"error":"journal unavailable","code":"JOURNAL_UNAVAILABLE"}';
 const NOBODY: WatchStore = {
@@ -21,11 +22,11 @@ const BODIES = ['', `[${'{},'.repeat(30_000)}{}]`];
 test('the refusing writer answers every change of orders and every heartbeat', async () => {
   const writer = refusingWriter('no space left', 7);
   const handlers = {
-    ...orderHandlers(writer.lines, undefined),
-    ...heartbeatHandlers(writer.openHeartbeats(NOBODY)),
+    ...handlersOf(ORDER_ROUTES, { lines: writer.lines, limits: undefined }),
+    ...handlersOf(HEARTBEAT_ROUTES, { heartbeats: writer.openHeartbeats(NOBODY) }),
   };
   assert.equal(Object.keys(handlers).length, 9);
-  for (const [route, handler] of Object.entries(handlers)) {
+  for (const [route, handler] of Object.entries<Handler<unknown, KeyOwner>>(handlers)) {
     for (const text of route.includes('heartbeats') ? [''] : BODIES) {
       const answers: string[] = [];
       const reply = (status: number, body: unknown) => answers.push(`${status} ${body}`);

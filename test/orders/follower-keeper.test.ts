@@ -15,7 +15,7 @@ import type { TickingSetup } from './ticking-follower.ts';
 
 const NOTHING = { sequence: 0, digest: 0, fills: 0, finished: 0, entries: 0 };
 /** Nobody has published such a position. */
-const UNSAID = { ...NOTHING, sequence: -1 };
+const UNPUBLISHED = { ...NOTHING, sequence: -1 };
 /** A step that found nothing to do is followed by a rest. */
 const REST_MS = 20;
 const WAIT_MS = 30_000;
@@ -37,7 +37,7 @@ async function setUp(t: TestContext): Promise<Omit<ProjectorSetup, 'link'>> {
 
 test('timers end in a thread that is asked for something again and again', async (t) => {
   const link = new ProjectorLink();
-  link.publish(UNSAID);
+  link.publish(UNPUBLISHED);
   const ticks = new Int32Array(new SharedArrayBuffer(4));
   const setup: TickingSetup = {
     ...(await setUp(t)),
@@ -46,7 +46,7 @@ test('timers end in a thread that is asked for something again and again', async
   };
   const thread = startThread('orders/ticking-follower', setup);
   const ended = once(thread, 'exit');
-  while (link.sequence() === UNSAID.sequence) await sleep(REST_MS);
+  while (link.sequence() === UNPUBLISHED.sequence) await sleep(REST_MS);
   const before = Atomics.load(ticks, 0);
   // It has a turn of its event loop between steps.
   await until(() => {

@@ -272,7 +272,12 @@ test('at a speed time runs by itself', async () => {
 
 test('a recording that cannot be played is refused with a line', async () => {
   const refusal = (args: readonly string[], settings = {}): Promise<string> =>
-    TestNode.start(directory, settings, args, args.length === 0 ? undefined : 'server/cli/cli').then(
+    TestNode.start(
+      directory,
+      settings,
+      args,
+      args.length === 0 ? undefined : 'server/cli/cli',
+    ).then(
       () => '',
       (error: Error) => error.message,
     );

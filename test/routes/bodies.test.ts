@@ -6,8 +6,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { JsonBounds } from '../../server/common/json-measure.ts';
 import { readConfig } from '../../server/config/config.ts';
-import { configuredRow } from '../../server/routes/configured-row.ts';
-import { ROUTE_TABLE, type RouteKey } from '../../server/routes/route-table.ts';
+import { ROUTE_TABLE, type RouteKey, servedRows } from '../../server/routes/route-table.ts';
 import {
   type Reply,
   SMALL_NODE,
@@ -69,7 +68,7 @@ const OTHERS: Readonly<Partial<Record<RouteKey, unknown>>> = {
 };
 
 function boundsOf(key: RouteKey): JsonBounds | undefined {
-  return configuredRow(key, config).bodyBounds;
+  return servedRows(config).get(key)?.bodyBounds;
 }
 
 const routes = (Object.keys(ROUTE_TABLE) as RouteKey[]).filter(

@@ -8,7 +8,8 @@ import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { Ajv } from 'ajv';
 import { operationsDocument } from '../../server/admin/operation-document.ts';
 import { readConfig } from '../../server/config/config.ts';
-import { documentHandlers } from '../../server/routes/document-routes.ts';
+import { handlersOf } from '../../server/http/route.ts';
+import { DOCUMENT_ROUTES } from '../../server/routes/document-routes.ts';
 import { documentsOf } from '../../server/routes/documented.ts';
 import { ROUTE_TABLE } from '../../server/routes/route-table.ts';
 import { STREAM_TABLE } from '../../server/streams/messages.ts';
@@ -154,7 +155,7 @@ test('answers that the document does not have are told by what is wrong', async 
 
 /** The documents and the page alone, without a node. */
 function place(context: TestContext) {
-  const routes = Object.entries(documentHandlers(documents())).map(([key, handler]) => ({
+  const routes = Object.entries(handlersOf(DOCUMENT_ROUTES, documents())).map(([key, handler]) => ({
     ...handler,
     method: 'GET' as const,
     path: key.slice('GET '.length),

@@ -21,7 +21,7 @@ import {
 import { ROOT } from '../common/root.ts';
 import { CHAIN_ID, type Signed, seconds, type Terms, Trader } from '../common/traders.ts';
 
-const FILE = join(ROOT, 'test/api/recorded-answers.txt');
+const FILE = join(ROOT, 'test/routes/recorded-answers.txt');
 const KEY_BYTES = 32;
 /** Characters of a request's body that the file shows. */
 const BODY_SHOWN = 60;

@@ -6,8 +6,8 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { level1, level2 } from '../../client/credentials.ts';
 import { compileShape } from '../../server/common/schema.ts';
+import type { RouteRow } from '../../server/http/route.ts';
 import { placesOf } from '../../server/routes/base-paths.ts';
-import type { RouteRow } from '../../server/routes/route-row.ts';
 import { ROUTE_TABLE, type RouteKey } from '../../server/routes/route-table.ts';
 import {
   type Reply,

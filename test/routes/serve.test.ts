@@ -1,17 +1,20 @@
 /** The route table is what requests are checked with, also where a handler parses its query itself. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import type { QuerySpec } from '../../server/common/query.ts';
 import { ROUTE_TABLE, type RouteKey } from '../../server/routes/route-table.ts';
-import { type Handlers, type ServeParts, serveTable } from '../../server/routes/serve.ts';
+import { type ServeParts, serveTable } from '../../server/routes/serve.ts';
 
 function serve(queryOf: (key: RouteKey) => unknown): number {
-  const served = Object.keys(ROUTE_TABLE) as RouteKey[];
-  const rowOf = (key: RouteKey) => ROUTE_TABLE[key];
-  const parts = { served, rowOf, rateLimits: false, failures: {} };
+  const rows = new Map(Object.entries(ROUTE_TABLE));
+  const parts = { rows, rateLimits: false, failures: {} };
   const handlers = Object.fromEntries(
-    served.map((key) => [key, { headers: [], query: queryOf(key), run: () => undefined }]),
+    (Object.keys(ROUTE_TABLE) as RouteKey[]).map((key) => [
+      key,
+      { headers: [], query: queryOf(key) as QuerySpec<unknown>, run: () => undefined },
+    ]),
   );
-  return serveTable(parts as unknown as ServeParts, handlers as unknown as Handlers).length;
+  return serveTable(parts as unknown as ServeParts, handlers).length;
 }
 
 test('handlers that parse their queries with those of their rows are served', () => {

@@ -8,7 +8,7 @@ import { Agent } from 'node:http';
 import { State } from '../../engine/tables/layout.ts';
 import { stateHash } from '../../engine/tables/state-hash.ts';
 import { compileShape, type Shape } from '../../server/common/schema.ts';
-import type { RouteRow } from '../../server/routes/route-row.ts';
+import type { RouteRow } from '../../server/http/route.ts';
 import { ROUTE_TABLE } from '../../server/routes/route-table.ts';
 import { STREAM_TABLE } from '../../server/streams/messages.ts';
 import {

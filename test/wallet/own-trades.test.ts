@@ -9,10 +9,11 @@ import type { KeyOwner } from '../../server/auth/auth.ts';
 import { LAST_CURSOR } from '../../server/common/cursor.ts';
 import { wordsToHex } from '../../server/common/uint256.ts';
 import type { RequestContext } from '../../server/http/request-context.ts';
+import { handlersOf } from '../../server/http/route.ts';
 import { AccountTexts, NIL_UUID } from '../../server/market-data/account-texts.ts';
 import { matchOfTradeId, tradeIdOf } from '../../server/market-data/match-ids.ts';
 import { SequenceLockReader } from '../../server/orders/exchange-memory/sequence-lock-reader.ts';
-import { accountHandlers } from '../../server/wallet/account-routes.ts';
+import { ACCOUNT_ROUTES, AccountReads } from '../../server/wallet/account-routes.ts';
 import { type OwnTrade, OwnTrades, type TradeFilter } from '../../server/wallet/own-trades.ts';
 import { NOBODY, PAGE_SIZE } from '../../server/wallet/pages.ts';
 import { TradeTexts } from '../../server/wallet/trade-text.ts';
@@ -232,7 +233,7 @@ test('what leaves the window while a page is written is not in it', async () => 
   };
   for (let match = 0; match < 3; match++) meet(60);
   const lookup = (market: number) => fixture.infos[market];
-  const { 'GET /data/trades': handler } = accountHandlers({
+  const reads = new AccountReads({
     ...{ tables: fixture.t, texts: fixture.texts, infos: lookup, tradesIndex: desk.index },
     ...{
       seqlock: new SequenceLockReader(undefined, setImmediate),
@@ -240,6 +241,7 @@ test('what leaves the window while a page is written is not in it', async () => 
     },
     config: { orderStatus: 'lower' },
   });
+  const { 'GET /data/trades': handler } = handlersOf(ACCOUNT_ROUTES, reads);
   // The two newest are written by then.
   setImmediate(() => meet(140));
   const body = await new Promise<string>((resolve) => {
@@ -278,7 +280,7 @@ test('a page of orders is written with pauses, and shows what was open when it w
     desk.flush();
   };
   sell(fills);
-  const handlers = accountHandlers({
+  const reads = new AccountReads({
     tables: desk.fixture.t,
     texts: desk.fixture.texts,
     infos: () => undefined,
@@ -287,6 +289,7 @@ test('a page of orders is written with pauses, and shows what was open when it w
     storedClosedOrder: () => undefined,
     config: { orderStatus: 'lower' },
   });
+  const handlers = handlersOf(ACCOUNT_ROUTES, reads);
   const caller: KeyOwner = {
     ok: true,
     apiKey: KEY,

@@ -8,11 +8,12 @@ import { OrderType } from '../../engine/commands.ts';
 import { MARKET_I, Market, State, TOKEN_I, Token } from '../../engine/tables/layout.ts';
 import { checksumAddress } from '../../server/auth/checksum.ts';
 import { refusalCode } from '../../server/common/error-bodies.ts';
+import { handlersOf } from '../../server/http/route.ts';
 import { TradesIndex } from '../../server/market-data/trades-index.ts';
 import { TradesRenderer } from '../../server/market-data/trades-render.ts';
 import { Best } from '../../server/wallet/best.ts';
 import { averagePrice, microsText } from '../../server/wallet/money.ts';
-import { portfolioHandlers } from '../../server/wallet/portfolio-routes.ts';
+import { PORTFOLIO_ROUTES, PortfolioReads } from '../../server/wallet/portfolio-routes.ts';
 import { openTable } from '../../storage/kv/lmdb.ts';
 import { PositionsReader, StatementsReader } from '../../storage/projection/reader.ts';
 import { freshSeed, Random } from '../common/random.ts';
@@ -29,7 +30,7 @@ process.once('exit', (code) => {
 });
 
 type Row = Readonly<Record<string, unknown>>;
-type Route = keyof ReturnType<typeof portfolioHandlers>;
+type Route = (typeof PORTFOLIO_ROUTES)[number]['key'];
 
 const stage = new HistoryStage();
 const { t } = stage.fixture;
@@ -46,7 +47,7 @@ const reader = new PositionsReader(projections);
 const index = new TradesIndex(t);
 const infos = (market: number) => stage.fixture.infos[market];
 const keeper = await stage.open();
-const handlers = portfolioHandlers({
+const reads = new PortfolioReads({
   tables: t,
   texts: stage.fixture.texts,
   infos,
@@ -59,6 +60,7 @@ const handlers = portfolioHandlers({
   isTolerant: false,
   eventMarkets: async (id) => (id === '7' ? [1, 2].map((market) => condition(market)) : []),
 });
+const handlers = handlersOf(PORTFOLIO_ROUTES, reads);
 /** Trades of two wallets in a market of their own, then of seven in the others. */
 const { fixture } = stage;
 fixture.order({ token: lone, wallet: 21, ticks: 40, shares: 10 * SHARE });

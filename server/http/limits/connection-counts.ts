@@ -26,7 +26,6 @@ export interface ConnectionFacts {
   readonly refused: Readonly<Record<ConnectionRefusal, number>>;
 }
 
-/** What is known of an address. */
 interface Known {
   /** Open ones, or more: those that closed since the system counted are among them. */
   open: number;
@@ -38,28 +37,28 @@ interface Known {
 
 const SECOND_MS = 1_000;
 /** Of the bound of an address: what it may have while the system counts, which takes seconds on a busy machine. */
-const WHILE_ASKING = 1.5;
+const WHILE_COUNTING = 1.5;
 
-/** Far above what is open at a time; forgotten ones are counted anew by the next census. */
+/** Far above what is open at a time; forgotten ones are counted anew when the system counts next. */
 const ADDRESSES_MAX = 65_536;
 
 export class ConnectionCounts {
   private readonly bounds: ConnectionBounds;
   private readonly now: () => number;
-  private readonly census: AddressConnections;
+  private readonly systemCounts: AddressConnections;
   private readonly refused = { all: 0, address: 0, rate: 0 };
   private readonly addresses = new Map<string, Known>();
   private open = 0;
   private isCounting = false;
-  private censusAt = Number.NEGATIVE_INFINITY;
+  private countedAt = Number.NEGATIVE_INFINITY;
 
   /**
-   * @param census how many connections each caller has, as the system knows it
+   * @param systemCounts open connections of each caller, as the system knows them
    * @param now milliseconds of a clock that nobody sets
    */
-  constructor(bounds: ConnectionBounds, census: AddressConnections, now: () => number) {
+  constructor(bounds: ConnectionBounds, systemCounts: AddressConnections, now: () => number) {
     this.bounds = bounds;
-    this.census = census;
+    this.systemCounts = systemCounts;
     this.now = now;
   }
 
@@ -96,7 +95,7 @@ export class ConnectionCounts {
       known.open = Math.min(known.open, this.open);
       if (known.open >= perAddress.open) {
         this.ask(now);
-        if (!this.isCounting || known.open >= WHILE_ASKING * perAddress.open) return 'address';
+        if (!this.isCounting || known.open >= WHILE_COUNTING * perAddress.open) return 'address';
       }
     }
     known.open += 1;
@@ -114,11 +113,11 @@ export class ConnectionCounts {
 
   /** At most once in a second: with many connections the answer is long. */
   private ask(now: number): void {
-    if (this.isCounting || now - this.censusAt < SECOND_MS) return;
+    if (this.isCounting || now - this.countedAt < SECOND_MS) return;
     this.isCounting = true;
-    this.censusAt = now;
+    this.countedAt = now;
     for (const known of this.addresses.values()) known.before = known.open;
-    this.census().then((counts) => {
+    this.systemCounts().then((counts) => {
       this.isCounting = false;
       for (const [key, known] of this.addresses) {
         // Where the system cannot count, an address is bounded by what it opens in a second alone.

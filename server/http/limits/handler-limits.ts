@@ -12,14 +12,13 @@ import type { Caller } from './callers.ts';
 import type { RateLimiter } from './rate-limiter.ts';
 import type { RateClass } from './rate-limits.ts';
 
-/** The answer to what is too much. */
 export interface HandlerLimitRefusal {
   readonly status: 429;
   readonly body: string;
   readonly headers: Headers;
 }
 
-type LateRow = Extract<RateClass, 'keyOrders' | 'keysIssued'>;
+type HandlerRow = Extract<RateClass, 'keyOrders' | 'keysIssued'>;
 
 export class HandlerLimits {
   private readonly limiter: RateLimiter;
@@ -36,14 +35,14 @@ export class HandlerLimits {
     };
   }
 
-  /** Whether a row limits anybody. */
-  applies(row: LateRow): boolean {
+  /** False where the row is off. */
+  applies(row: HandlerRow): boolean {
     return this.plans[row].applying.length > 0;
   }
 
-  /** Counts so many if all of them fit; otherwise none, and the answer says when they will. */
+  /** Counts `count` if all of them fit; otherwise none, and the refusal has Retry-After. */
   refusal(
-    row: LateRow,
+    row: HandlerRow,
     caller: Caller,
     count: number,
     context: RequestContext,

@@ -6,10 +6,10 @@
  */
 
 import { TOO_MANY_OF_ADDRESS, TOO_MANY_REQUESTS } from '../refusals.ts';
+import { callerOfRequest } from '../request-caller.ts';
 import { readLines } from '../request-lines.ts';
 import type { ServerState } from '../server-state.ts';
 import type { HttpRequest, HttpResponse } from '../uws.ts';
-import { callerOfRequest } from '../who-asks.ts';
 import type { Caller } from './callers.ts';
 import { callerKey } from './callers.ts';
 import type { RatePlan } from './rate-limiter.ts';

@@ -11,8 +11,14 @@ import type { KeyOwner } from '../../auth/auth.ts';
 import { errorBody, JOURNAL_UNAVAILABLE } from '../../common/error-bodies.ts';
 import { readJson } from '../../common/json.ts';
 import { compileShape } from '../../common/schema.ts';
-import type { Handler, RequestContext } from '../../http/http.ts';
-import { HEARTBEAT_BOUNDS, HeartbeatBody } from './heartbeat-schemas.ts';
+import type { RequestContext } from '../../http/http.ts';
+import { route } from '../../http/route.ts';
+import {
+  HEARTBEAT_BOUNDS,
+  HeartbeatAnswer,
+  HeartbeatBody,
+  HeartbeatOkAnswer,
+} from './heartbeat-schemas.ts';
 import type { Beat, Heartbeats } from './heartbeats.ts';
 
 const INVALID = errorBody('INVALID_PAYLOAD', 'heartbeat_id must be a string or null', {
@@ -23,40 +29,72 @@ const OK = JSON.stringify({ status: 'ok' });
 
 const heartbeatBody = compileShape(HeartbeatBody);
 
-export function heartbeatHandlers(heartbeats: Pick<Heartbeats, 'beat'>) {
-  /** `undefined` for a heartbeat that cannot be stored. */
-  const beat = async ({ address }: KeyOwner, id: string | undefined): Promise<Beat | undefined> =>
-    heartbeats.beat(address, id).catch(() => undefined);
+export interface HeartbeatRouteParts {
+  readonly heartbeats: Pick<Heartbeats, 'beat'>;
+}
 
-  const plain: Handler<unknown, KeyOwner> = async (context, _query, caller) => {
-    const taken = await beat(caller, undefined);
-    if (taken === undefined) context.reply(503, JOURNAL_UNAVAILABLE);
-    else if (taken.kind === 'full') context.reply(503, FULL);
-    else context.reply(200, OK);
-  };
+export const HEARTBEAT_ROUTES = [
+  route(
+    'POST /heartbeats',
+    {
+      access: 'level2',
+      bodyMax: 'mebibyte',
+      answer: HeartbeatOkAnswer,
+      does: "begins or goes on with the watch: after silence all of the caller's open orders are cancelled",
+    },
+    ({ heartbeats }: HeartbeatRouteParts) =>
+      async (context, _query, caller) => {
+        const taken = await stored(heartbeats, caller, undefined);
+        if (taken === undefined) context.reply(503, JOURNAL_UNAVAILABLE);
+        else if (taken.kind === 'full') context.reply(503, FULL);
+        else context.reply(200, OK);
+      },
+  ),
+  route(
+    'POST /v1/heartbeats',
+    {
+      access: 'level2',
+      body: HeartbeatBody,
+      bodyBounds: HEARTBEAT_BOUNDS,
+      answer: HeartbeatAnswer,
+      repeats: true,
+      does: 'the same, with the id of the last answer: `{"heartbeat_id": ".."}`',
+    },
+    ({ heartbeats }: HeartbeatRouteParts) =>
+      (context, _query, caller) =>
+        context.body.length === 0
+          ? answerChained(heartbeats, context, caller, '')
+          : readJson(context, HEARTBEAT_BOUNDS, (sent) =>
+              answerChained(heartbeats, context, caller, idOf(sent)),
+            ),
+  ),
+];
 
-  const chained: Handler<unknown, KeyOwner> = (context, _query, caller) =>
-    context.body.length === 0
-      ? answerChained(context, caller, '')
-      : readJson(context, HEARTBEAT_BOUNDS, (sent) => answerChained(context, caller, idOf(sent)));
+/** Resolves with undefined where the heartbeat cannot be stored. */
+function stored(
+  heartbeats: Pick<Heartbeats, 'beat'>,
+  { address }: KeyOwner,
+  id: string | undefined,
+): Promise<Beat | undefined> {
+  return heartbeats.beat(address, id).catch(() => undefined);
+}
 
-  const answerChained = async (
-    context: RequestContext,
-    caller: KeyOwner,
-    id: string | undefined,
-  ): Promise<void> => {
-    if (id === undefined) return context.reply(400, INVALID);
-    const taken = await beat(caller, id);
-    if (taken === undefined) context.reply(503, JOURNAL_UNAVAILABLE);
-    else if (taken.kind === 'full') context.reply(503, FULL);
-    else {
-      const answer = { heartbeat_id: taken.id };
-      if (taken.kind === 'taken') context.reply(200, JSON.stringify(answer));
-      else context.reply(400, errorBody('INVALID_HEARTBEAT', '', { facts: answer }));
-    }
-  };
-
-  return { 'POST /heartbeats': plain, 'POST /v1/heartbeats': chained };
+/** @param id undefined where the body is not valid */
+async function answerChained(
+  heartbeats: Pick<Heartbeats, 'beat'>,
+  context: RequestContext,
+  caller: KeyOwner,
+  id: string | undefined,
+): Promise<void> {
+  if (id === undefined) return context.reply(400, INVALID);
+  const taken = await stored(heartbeats, caller, id);
+  if (taken === undefined) context.reply(503, JOURNAL_UNAVAILABLE);
+  else if (taken.kind === 'full') context.reply(503, FULL);
+  else {
+    const answer = { heartbeat_id: taken.id };
+    if (taken.kind === 'taken') context.reply(200, JSON.stringify(answer));
+    else context.reply(400, errorBody('INVALID_HEARTBEAT', '', { facts: answer }));
+  }
 }
 
 /** '' when the client starts anew; `undefined` for a body that is not valid. */

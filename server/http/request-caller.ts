@@ -1,4 +1,4 @@
-/** Who is at the other end of a connection, or behind the proxy that is. Thread: I/O. */
+/** The caller of a request: the other end of its connection, or the address that a proxy forwards. Thread: I/O. */
 import { clientAddress } from './address.ts';
 import { type Caller, callerOf, callerOfBytes } from './limits/callers.ts';
 import type { ServerState } from './server-state.ts';
@@ -11,7 +11,7 @@ export function peerAddress({ peers }: ServerState, response: HttpResponse): str
 }
 
 /**
- * Whom a request counts against.
+ * The caller that a request counts against.
  *
  * @param forwardedFor all its X-Forwarded-For lines, looked at behind proxies only
  */
