@@ -1,6 +1,6 @@
 /**
  * An import says what it does to markets, and refuses to remove many of them; a merge leaves the rest;
- * a file with faults is named in full. Orders are counted beside a node: catalog-live.test.ts.
+ * a file with faults is named in full. Orders are counted beside a node: catalog-live.slow.test.ts.
  */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';

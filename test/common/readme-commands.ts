@@ -28,7 +28,7 @@ export const FOLLOWED: readonly string[] = [
   'npm run cli -- record http://127.0.0.1:3000 demo.rec --markets top:20',
 ];
 
-/** Commands of the cluster, in their order, which test/cli/cluster-example.test.ts runs. */
+/** Commands of the cluster, in their order, which test/cli/cluster-example.slow.test.ts runs. */
 export const FOLLOWED_IN_CLUSTER: readonly string[] = [
   'npm run cli -- cluster example --nodes 3 --dir ./cluster',
   './cluster/start.sh',

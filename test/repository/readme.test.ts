@@ -69,7 +69,7 @@ test('each command of README and of the guides is followed by a test, or has a r
   assert.deepEqual(
     commands.filter((line) => !isFollowed(line) && !Object.hasOwn(LEFT_OUT, line)),
     [],
-    'run it in test/cli/readme.test.ts, or say in test/common/readme-commands.ts why not',
+    'run it in test/cli/readme.slow.test.ts, or say in test/common/readme-commands.ts why not',
   );
   for (const line of [...FOLLOWED, ...FOLLOWED_IN_CLUSTER, ...Object.keys(LEFT_OUT)])
     assert(commands.includes(line), `no page has such a command any more: ${line}`);

@@ -1,6 +1,6 @@
 /**
  * The pure parts of the load tool: amounts, the naive book, drawing orders, the ledger. The whole
- * of it runs in load-run.test.ts.
+ * of it runs in load-run.slow.test.ts.
  */
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
