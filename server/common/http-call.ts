@@ -30,7 +30,7 @@ export interface HttpAnswer {
   body(onBytes?: (bytes: number) => void): Promise<Buffer>;
 }
 
-export class NoAnswerInTime extends Error {}
+class NoAnswerInTime extends Error {}
 export class BodyTooLong extends Error {}
 
 /**

@@ -198,7 +198,7 @@ const DAMAGES: readonly Damage[] = [
   },
   {
     does: 'a finished order is twice in the queue',
-    found: /a row has one finished order/,
+    found: /a row has one closed order/,
     damage(t) {
       const end = t.state[State.closed]!;
       const [last, before] = [end - 1, end - 2].map((n) => (n & (t.closedRows - 1)) << CLOSED_I);

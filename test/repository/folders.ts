@@ -52,7 +52,7 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, readonly s
   },
   server: {
     common: [],
-    http: ['common'],
+    http: ['auth', 'common'],
     auth: ['common'],
     'market-data': ['auth', 'common', 'http'],
     orders: ['auth', 'common', 'http'],
@@ -87,7 +87,7 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, readonly s
       'streams',
       'wallet',
     ],
-    demo: ['auth', 'catalog', 'common', 'config', 'http', 'wallet'],
+    demo: ['auth', 'catalog', 'common', 'wallet'],
     node: [
       'admin',
       'auth',

@@ -423,6 +423,8 @@ const WITHOUT_IMPORTER: Readonly<Record<string, string>> = {
   'server/catalog/search-index.ts buildSearchIndex':
     'benchmarks and tests search without a catalog',
   'server/catalog/snapshot.ts SNAPSHOT_FORMAT': 'a test pairs it with a hash of what is stored',
+  'server/cluster/forwarded-requests.ts decodeAnswer': 'tests read what a node sends to another',
+  'server/cluster/forwarded-requests.ts encodeRequest': 'tests send what a node sends to another',
   'server/config/profile.ts PROFILE_ROWS': 'tests go through the rows of the profile',
   'server/http/limits/open-files.ts readLimit': 'a test reads a limit that this machine has not',
   'server/common/error-bodies.ts CODE_BY_BEGINNING':
