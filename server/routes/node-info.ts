@@ -36,7 +36,7 @@ const ReasonCode = Type.Union(PAUSE_REASONS.map((reason) => Type.Literal(reason)
 
 export const ReadyAnswer = Type.Object({ status: Type.Literal('ready') });
 
-export const UnreadyAnswer = Type.Object({
+const UnreadyAnswer = Type.Object({
   status: Type.Literal('unready'),
   reasons: Type.Array(ReasonCode, { minItems: 1 }),
 });
