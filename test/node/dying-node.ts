@@ -8,7 +8,7 @@ import { startNode } from '../../server/node/node.ts';
 
 const EXTENSION = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
 const EXIT_MS = 100;
-const WORKER = process.env.TEST_WORKER ?? 'app/dying-worker';
+const WORKER = process.env.TEST_WORKER ?? 'node/dying-worker';
 
 const say = (line: string): void => {
   process.stderr.write(`${line}\n`);

@@ -278,7 +278,7 @@ async function rowsReadWhile(seed: number): Promise<number> {
     storedClosedOrder: () => undefined,
   });
   const workerData = { control, memory: fixture.t.memory, token, orders: count, seed };
-  const worker = startThread('account/orders-writer', workerData);
+  const worker = startThread('wallet/orders-writer', workerData);
   let isDone = false;
   const ended = once(worker, 'message').finally(() => {
     isDone = true;
