@@ -4,11 +4,9 @@
  *
  * Thread: the child's I/O thread. Non-goals: anything else of a node.
  */
-
-import { openCatalogGeneration } from '../../server/catalog/catalog-generation.ts';
-import { CATALOG_ROUTES, CatalogHandlers } from '../../server/catalog/catalog-routes.ts';
+import { catalogRoutes } from '../../server/catalog/catalog-routes.ts';
+import { openGeneration } from '../../server/catalog/generation.ts';
 import { listen } from '../../server/http/http.ts';
-import { handlersOf } from '../../server/http/route.ts';
 import { openCatalog } from '../../storage/catalog/catalog.ts';
 import {
   type BareCase,
@@ -25,7 +23,7 @@ async function openPorts(dataDir: string): Promise<BarePorts> {
   const store = openCatalog(dataDir, { durability, readOnly: true });
   const number = store.current();
   await store.close();
-  const generation = await openCatalogGeneration({
+  const generation = await openGeneration({
     dataDir,
     durability,
     number,
@@ -37,14 +35,7 @@ async function openPorts(dataDir: string): Promise<BarePorts> {
   await generation.search('ready');
   const log = (line: string): void => void process.stderr.write(`${line}\n`);
   const options = { host: '127.0.0.1', port: 0, trustProxy: 0, log };
-  const catalog = new CatalogHandlers({ generation: () => generation });
-  const routes = Object.entries(handlersOf(CATALOG_ROUTES, catalog)).map(([key, handler]) => ({
-    ...handler,
-    method: 'GET' as const,
-    path: key.slice('GET '.length),
-    bodyBytesMax: 0,
-  }));
-  const server = await listen(routes, options);
+  const server = await listen(catalogRoutes({ generation: () => generation }), options);
   return { product: server.port, bare: await listenBare() };
 }
 

@@ -9,7 +9,7 @@ import { answerQuestions } from '../common/child.ts';
 
 export interface HopOptions {
   readonly secret: string;
-  /** Bytes of an answer. */
+  /** Of an answer. */
   readonly bytes: number;
 }
 

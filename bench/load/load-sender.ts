@@ -23,9 +23,9 @@ export interface Batch {
 
 interface Settled {
   readonly answers: readonly Answer[];
-  /** Earlier sendings of the request without an answer that tells its outcome. */
+  /** How many earlier sendings of the request had no answer that tells what became of it. */
   readonly lost: number;
-  /** Sendings that the node refused because of its rate limits. */
+  /** How many sendings the node refused because of its rate limits. */
   readonly throttled: number;
   /** From the last send to its answer. */
   readonly latencyMs: number;

@@ -1,11 +1,11 @@
 /**
- * Outcomes of the orders of a measuring run, by the words of the answers.
+ * What became of the orders of a measuring run, by the words of the answers.
  * Thread: the tool's only one.
  * Non-goals: holding the answers against books of the tool's own (the checking mode does).
  */
 import type { Kind } from './mix.ts';
 
-/** Expected outcome of each kind of order. */
+/** What each kind of order becomes when all is well. */
 export const WELL: Readonly<Record<Kind, string>> = {
   fok: 'filled',
   gtc: 'resting',
@@ -23,7 +23,7 @@ interface Reply {
   readonly body: Buffer;
 }
 
-/** Counts of orders by outcome. */
+/** How many orders ended in which way. */
 export class Outcomes {
   readonly counts = new Map<string, number>();
 

@@ -21,7 +21,7 @@ export interface LedgerShape {
   readonly signed: number;
   readonly unsigned: number;
   readonly baseline?: string;
-  /** Settings of the nodes, beside those of the suite. */
+  /** Of the nodes, beside what the suite sets. */
   readonly environment?: NodeJS.ProcessEnv;
 }
 

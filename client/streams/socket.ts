@@ -17,6 +17,7 @@ export interface SocketHandlers {
   refused(reason: string): void;
 }
 
+/** The part of a WebSocket that is used here. */
 interface WebSocketLike {
   onopen: (() => void) | null;
   onmessage: ((event: { readonly data: unknown }) => void) | null;
@@ -24,7 +25,7 @@ interface WebSocketLike {
   onclose: ((event: { readonly code: number; readonly reason: string }) => void) | null;
   send(text: string): void;
   close(): void;
-  /** Closes without waiting for the peer; ws alone has it. */
+  /** Of ws: closes without waiting for the peer. */
   terminate?(): void;
 }
 type WebSocketClass = new (url: string, options?: object) => WebSocketLike;
@@ -61,7 +62,7 @@ export class Socket {
   readonly #url: StreamUrl;
   readonly #handlers: SocketHandlers;
   #socket: WebSocketLike | undefined;
-  /** URL of the last connection. */
+  /** Where it connected last. */
   #tried = 'no node';
   #attempts = 0;
   #openedAt = 0;
@@ -89,10 +90,12 @@ export class Socket {
     void this.#connect();
   }
 
+  /** The subscription is complete. */
   ready(): void {
     this.#ready();
   }
 
+  /** The subscription has failed permanently. */
   fail(error: Error): void {
     this.#failed(error);
     this.close();
@@ -144,6 +147,7 @@ export class Socket {
     this.#handlers.opened((message) => socket.send(JSON.stringify(message)));
   }
 
+  /** Nothing of this connection is taken from now on. */
   #drop(): void {
     clearTimeout(this.#handshake);
     clearInterval(this.#pings);

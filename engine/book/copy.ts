@@ -24,7 +24,10 @@ export function matchingSpans(core: Matching, books: number): MatchingSpan[] {
   ];
 }
 
-/** Resting slots and ladder rows ever used. Another core needs as many to take the same books. */
+/**
+ * How many resting slots and ladder rows were ever used. Another core needs as many to take the
+ * same books.
+ */
 export function matchingUse(core: Matching): { readonly orders: number; readonly levels: number } {
   return { orders: core.header[Header.orderRows]!, levels: core.header[Header.levelRows]! };
 }

@@ -1,6 +1,6 @@
 /**
- * Payout of a market as it would be now, to the micro-unit, without making it. Ends on inconsistent tables too, so
- * that a reader beside a writer can call and repeat it.
+ * What a payout of a market would do now, to the micro-unit, and without doing it. It ends whatever it finds, so
+ * that a reader beside a writer may call it and try again.
  */
 import { NO_LEVEL, Side } from '../book/matching.ts';
 import {
@@ -26,22 +26,27 @@ import type { Tables } from '../tables/tables.ts';
 import { type MarketRow, mulDivFloor, type OrderRow } from '../tables/units.ts';
 import { reservedCash } from './reservations.ts';
 
+/** Shares of one outcome and what they pay, in micro-shares and micro-units. */
 export interface OutcomePreview {
+  /** Wallets that have shares of it. */
   readonly wallets: number;
   readonly shares: number;
   readonly paid: number;
-  /** Shares that the venue has from buyers' fees. */
+  /** Of the venue, by buyers' fees. */
   readonly venueShares: number;
   readonly venuePaid: number;
 }
 
 export interface PayoutPreview {
   readonly outcomes: readonly OutcomePreview[];
+  /** Wallets that have shares of any outcome. */
   readonly wallets: number;
+  /** Sums over all outcomes. */
   readonly paid: number;
   readonly venuePaid: number;
+  /** What rounding leaves to the venue. */
   readonly rounding: number;
-  /** Open orders of clients, which end, and the cash that their BUYs reserve. */
+  /** Open orders of clients, which end, and the cash that those that buy reserve. */
   readonly orders: number;
   readonly released: number;
 }

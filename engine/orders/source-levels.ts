@@ -1,6 +1,6 @@
 /**
- * Size of a source level: it is added, changes in place, trades with orders that it crosses, or ends. Rules:
- * docs/guides/paper-and-backtests.md#levels
+ * The size of a level of the source is set: it stands, changes in place, trades with what it crosses, or ends.
+ * Rules: docs/paper.md#levels
  */
 import type * as matching from '../book/matching.ts';
 import type { EngineContext } from '../context.ts';
@@ -29,6 +29,7 @@ import {
 } from './source-purchase.ts';
 import { enterLevel, findLevel, freeLevel } from './source-rows.ts';
 
+/** Applies a level. */
 export function setLevel(context: EngineContext, p: Place): RejectReasonCode {
   const { t } = context;
   const row = findLevel(t, p.book, p.side, p.pips);
@@ -43,6 +44,7 @@ export function setLevel(context: EngineContext, p: Place): RejectReasonCode {
   return row === 0 ? addLevel(context, p, p.tick) : resizeLevel(context, row, p, p.tick);
 }
 
+/** Gives a level another size; it keeps its place in the queue. */
 function resizeLevel(
   context: EngineContext,
   row: OrderRow,
@@ -70,7 +72,7 @@ function resizeLevel(
   return RejectReason.accepted;
 }
 
-/** Adds a source level: it trades with paper orders that it crosses, and its remainder rests. */
+/** Makes a level where there is none: it trades with paper orders in its way, and what is left of it stands. */
 function addLevel(context: EngineContext, p: Place, tick: Ticks): RejectReasonCode {
   const { t } = context;
   const { matching: m } = t;
@@ -94,7 +96,7 @@ function addLevel(context: EngineContext, p: Place, tick: Ticks): RejectReasonCo
   return RejectReason.accepted;
 }
 
-/** True when a source level of the other side is within the limit of a new one. */
+/** True when a level of the source stands on the other side within the limit of one that is set. */
 function meetsItself(t: Tables, { book, grid, side }: Place, limit: Ticks): boolean {
   const { matching: m } = t;
   const facing = (1 - side) as matching.Side;
@@ -106,7 +108,7 @@ function meetsItself(t: Tables, { book, grid, side }: Place, limit: Ticks): bool
   return false;
 }
 
-/** Puts the remainder of a source level at the end of the queue of its price. */
+/** Puts what is left of a level at the end of the queue of its price. */
 function standLevel(context: EngineContext, row: OrderRow, p: Place, tick: Ticks): void {
   const { events, t } = context;
   const { matching: m, orderI } = t;

@@ -3,51 +3,32 @@
  *
  * Thread: the I/O thread.
  */
-
-import type { Static } from '../common/schema.ts';
-import { type HandlersOf, handlersOf } from '../http/route.ts';
-import { OperationRefused, operation } from './operation-row.ts';
-import { StepAnswer, StepInput } from './play-schemas.ts';
+import { OperationRefused } from './operation-row.ts';
+import type { OperationHandlers, OperationInput, OperationOutput } from './operation-table.ts';
 
 /** What steps. */
 export interface SteppedClock {
   /** Undefined = up to the next message. Resolves once all that is due by then has happened. */
-  step(to: number | undefined): Promise<Static<typeof StepAnswer>>;
+  step(to: number | undefined): Promise<OperationOutput<'POST /clock/step'>>;
   /** Unix milliseconds. */
   now(): number;
   /** Whether it runs by itself. */
   readonly runs: boolean;
 }
 
-export const PLAY_OPERATIONS = [
-  operation(
-    'POST /clock/step',
-    {
-      does: 'market time of a recording that is played goes on, and all that is due by then happens',
-      input: StepInput,
-      answer: StepAnswer,
-      ofPlay: true,
-    },
-    ({ clock }: PlayOperationParts) =>
-      ({ ms, to }) => {
-        if (clock === undefined)
-          return new OperationRefused(409, 'no recording is played', 'see the command play');
-        if (clock.runs)
-          return new OperationRefused(409, 'the clock runs by itself', 'step it with --speed max');
-        if (ms !== undefined && to !== undefined)
-          return new OperationRefused(400, 'ms and to: one of them', 'not both');
-        return clock.step(ms === undefined ? to : clock.now() + ms);
-      },
-  ),
-];
-
-interface PlayOperationParts {
-  /** Undefined where no recording is played. */
-  readonly clock: SteppedClock | undefined;
-}
-
+/** @param clock undefined where no recording is played */
 export function playOperations(
   clock: SteppedClock | undefined,
-): HandlersOf<typeof PLAY_OPERATIONS> {
-  return handlersOf(PLAY_OPERATIONS, { clock });
+): OperationHandlers<'POST /clock/step'> {
+  return {
+    'POST /clock/step'({ ms, to }: OperationInput<'POST /clock/step'>) {
+      if (clock === undefined)
+        return new OperationRefused(409, 'no recording is played', 'see the command play');
+      if (clock.runs)
+        return new OperationRefused(409, 'the clock runs by itself', 'step it with --speed max');
+      if (ms !== undefined && to !== undefined)
+        return new OperationRefused(400, 'ms and to: one of them', 'not both');
+      return clock.step(ms === undefined ? to : clock.now() + ms);
+    },
+  };
 }

@@ -1,4 +1,4 @@
-/** Actions at times of the recording: the earliest first, and at one time in the order in which they were added. */
+/** What is to be done at a time of the recording: earliest first, and what is due at once in the order in which it came. */
 
 interface Due {
   readonly time: number;
@@ -9,7 +9,7 @@ export class DueList {
   private readonly list: Due[] = [];
   private done = 0;
 
-  /** Time of the next action; Infinity if there is none. */
+  /** When the next one is due; Infinity = there is none. */
   get next(): number {
     return this.list[this.done]?.time ?? Number.POSITIVE_INFINITY;
   }
@@ -21,6 +21,7 @@ export class DueList {
     this.list.splice(at, 0, { time, act });
   }
 
+  /** Takes the next one out, and returns it. */
   take(): Due {
     const due = this.list[this.done]!;
     this.done += 1;

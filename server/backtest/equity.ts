@@ -1,6 +1,6 @@
 /**
- * Value of an account over time: the curve, its drawdown, its days, and the Sharpe ratio of the days. Formulas:
- * docs/guides/paper-and-backtests.md#figures-of-a-backtest
+ * What an account was worth over time: the curve, its drawdown, its days, and the Sharpe ratio of the days.
+ * Formulas: docs/paper.md#figures-of-a-backtest
  */
 import type { Day, Drawdown } from './result.ts';
 import { Series } from './series.ts';
@@ -10,7 +10,9 @@ const DAYS_A_YEAR = 365;
 const POINTS_MAX = 2_000;
 
 export class EquityCurve {
+  /** Equity, cash, value of positions, drawdown. */
   readonly series = new Series(4, POINTS_MAX, 3);
+  /** Days on which something came; on the others equity did not change. */
   readonly days: Day[] = [];
   /** Days between the first and the last one that are not in `days`. */
   quietDays = 0;
@@ -21,6 +23,7 @@ export class EquityCurve {
   private dayStart: number;
   private day = Number.NaN;
 
+  /** Amounts in any one unit. */
   constructor(start: number) {
     this.equity = start;
     this.cash = start;
@@ -45,11 +48,12 @@ export class EquityCurve {
     return this.worst;
   }
 
+  /** Ends the day at hand; nothing is added any more. */
   end(): void {
     if (!Number.isNaN(this.day)) this.closeDay();
   }
 
-  /** Records an entry at a time that is not before that of the last one. */
+  /** Something came at this time, which is not before that of the last one. */
   pass(time: number): void {
     const day = Math.floor(time / DAY_MS);
     if (Number.isNaN(this.day)) this.day = day;
@@ -71,7 +75,7 @@ export class EquityCurve {
 }
 
 /**
- * Returns the ratio of mean and deviation of the returns, for a year; undefined with too few returns, or equal ones.
+ * Mean of the returns to their deviation, for a year; undefined where there are too few, or all are equal.
  * @param quiet further days, with a return of 0
  */
 export function sharpeOf(returns: readonly number[], quiet = 0): number | undefined {

@@ -1,4 +1,4 @@
-/** The markets of a recording as a strategy sees them, with its shares and money in each. */
+/** The markets of a recording as a strategy sees them: what the source has, and what the strategy has of each. */
 
 import type * as matching from '../../engine/book/matching.ts';
 import { NO_LEVEL, Side } from '../../engine/book/matching.ts';
@@ -17,8 +17,9 @@ import { Holding } from './holding.ts';
 import { Series } from './series.ts';
 import type { Book, Level, Market } from './strategy.ts';
 
+/** Points of the series of one market. */
 const POINTS_MAX = 1_000;
-/** Parts of a unit in the sum of a best bid and a best ask. */
+/** Sums of a best bid and a best ask are of twice as many parts as a price. */
 export const MID_PARTS = 2 * PIPS_PER_UNIT;
 
 export interface MarketNames {
@@ -43,22 +44,17 @@ export class TradedMarket implements Market {
   readonly holding = new Holding();
   /** Micro-shares of each outcome. */
   readonly shares: [number, number] = [0, 0];
-  /** Micro-units received from this market, net of fees; negative if more was paid. */
+  /** Micro-units that the strategy got from this market, net of fees; negative = it paid more. */
   flow = 0;
+  /** What its shares are worth, in micro-units, as it was counted last. */
   value = 0;
   fills = 0;
-  /** Sum of the source's best bid and best ask, in MID_PARTS; NaN before the first pair. */
+  /** The source's best bid and best ask, of MID_PARTS; NaN = it never had any. */
   mids = Number.NaN;
-  /** Columns: middle of the source's prices, net shares. */
+  /** Middle of the source's prices, net shares. */
   readonly series = new Series(2, POINTS_MAX);
 
-  constructor(
-    tables: Tables,
-    names: MarketNames,
-    row: MarketRow,
-    first: TokenRow,
-    minSize: number,
-  ) {
+  constructor(t: Tables, names: MarketNames, row: MarketRow, first: TokenRow, minSize: number) {
     this.id = names.id;
     this.question = names.question;
     this.outcomes = names.outcomes;
@@ -66,7 +62,7 @@ export class TradedMarket implements Market {
     this.row = row;
     this.first = first;
     this.minSize = minSize;
-    this.books = [new TokenBook(tables, this, 0), new TokenBook(tables, this, 1)];
+    this.books = [new TokenBook(t, this, 0), new TokenBook(t, this, 1)];
   }
 
   toJSON(): object {
@@ -74,7 +70,7 @@ export class TradedMarket implements Market {
     return { id, question, outcomes, tokens, state, payout, minSize };
   }
 
-  /** Values the shares at the middle of the source's prices, or at cost before the first pair of prices. */
+  /** What its shares are worth now: at what it paid, or at the middle of the source's prices. */
   valueNow(): number {
     const [first, second] = this.shares;
     if (first === 0 && second === 0) return 0;
@@ -91,21 +87,21 @@ export class TokenBook implements Book {
   readonly market: TradedMarket;
   readonly row: TokenRow;
   // Who prints a book does not want the tables.
-  readonly #tables: Tables;
+  readonly #t: Tables;
   readonly #book: BookRow;
   readonly #isMirrored: boolean;
 
-  constructor(tables: Tables, market: TradedMarket, outcome: 0 | 1) {
-    this.#tables = tables;
+  constructor(t: Tables, market: TradedMarket, outcome: 0 | 1) {
+    this.#t = t;
     this.market = market;
     this.token = market.tokens[outcome]!;
     this.row = (market.first + outcome) as TokenRow;
-    this.#book = tokenBook(tables, this.row);
+    this.#book = tokenBook(t, this.row);
     this.#isMirrored = outcome === 1;
   }
 
   get tick(): number {
-    return 1 / bookTicks(this.#tables, this.#book);
+    return 1 / bookTicks(this.#t, this.#book);
   }
 
   get bid(): number | undefined {
@@ -123,12 +119,12 @@ export class TokenBook implements Book {
   }
 
   get bids(): Level[] {
-    readDepth(this.#tables, this.row, depth);
+    readDepth(this.#t, this.row, depth);
     return levelsOf(depth.bids, depth.ticksPerUnit);
   }
 
   get asks(): Level[] {
-    readDepth(this.#tables, this.row, depth);
+    readDepth(this.#t, this.row, depth);
     return levelsOf(depth.asks, depth.ticksPerUnit);
   }
 
@@ -138,14 +134,14 @@ export class TokenBook implements Book {
   }
 
   private best(side: matching.Side): number | undefined {
-    const ticks = this.#tables.matching.best(this.#book, side);
+    const ticks = this.#t.matching.best(this.#book, side);
     if (ticks === NO_LEVEL) return undefined;
-    const grid = bookTicks(this.#tables, this.#book);
+    const grid = bookTicks(this.#t, this.#book);
     return (this.#isMirrored ? grid - ticks : ticks) / grid;
   }
 }
 
-/** Returns the levels best first, the reverse of the order in which they are read. */
+/** Best first: the other way round than it is read. */
 function levelsOf({ count, sizes, ticks }: DepthSide, grid: number): Level[] {
   return Array.from({ length: count }, (_, i) => {
     const at = count - 1 - i;

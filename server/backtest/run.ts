@@ -1,8 +1,9 @@
 /**
- * One run of a strategy over a recording. Merges the lines of the recording, delayed orders and timers by time, calls
- * the strategy, and counts. At one time lines come first, then orders and timers in the order of their requests.
+ * One run of a strategy over a recording: brings the lines of the recording, the strategy's delayed orders and
+ * its timers into the order of their times, calls the strategy, and counts. At one time the recording's lines
+ * come first, then orders and timers, in the order in which they were requested.
  *
- * Thread: the caller's. Functions of a strategy run to their end.
+ * Thread: the caller's; a strategy's functions run to their end.
  */
 import { MICRO } from '../../engine/tables/units.ts';
 import type { RecordingEntry } from '../../storage/recordings/entries.ts';
@@ -16,11 +17,11 @@ import type { Strategy } from './strategy.ts';
 import { StrategyError } from './strategy-error.ts';
 import type { NotedFill, StrategyVenue } from './venue.ts';
 
-/** Bound for a strategy that answers every answer with an order. */
+/** A strategy that answers every answer with an order would never end. */
 const ROUNDS_MAX = 100_000;
-/** Bound of orders and timers between two entries, so that a pause of years is not walked by the millisecond. */
+/** Orders that arrive and timers between two entries: a pause of years must not be walked by the millisecond. */
 const PAUSE_STEPS_MAX = 1_000_000;
-/** Milliseconds that the end of a run waits for open promises of the strategy. */
+/** Milliseconds for which the end of a run waits for open promises of the strategy. */
 const SETTLE_MS_MAX = 10_000;
 
 export class Run {
@@ -39,10 +40,12 @@ export class Run {
   private messages = 0;
   private pausesCut = 0;
   private from: number | undefined;
-  /** Running function of the strategy; '' = none. */
+  /** The function of the strategy that runs; '' = none does. */
   private calling = '';
+  /** Promises that functions of the strategy returned and that are open. */
   private unsettled = 0;
   private onSettled = (): void => undefined;
+  /** Error of the first promise that was rejected. */
   private rejection: StrategyError | undefined;
 
   constructor(
@@ -60,6 +63,7 @@ export class Run {
     this.curve = new EquityCurve(settings.cash * MICRO);
   }
 
+  /** The strategy begins, if it has not: what the source said before is there already. */
   begin(time: number): void {
     if (this.from !== undefined) return;
     this.guarded(() => {
@@ -75,6 +79,7 @@ export class Run {
     });
   }
 
+  /** An entry of the recording, after what was due before it. */
   take(entry: RecordingEntry): void {
     if (this.rejection !== undefined) throw this.rejection;
     try {
@@ -94,10 +99,7 @@ export class Run {
     }
   }
 
-  /**
-   * Ends the run after the last line.
-   * @param timesDecreasing of the recording
-   */
+  /** After the last line. @param timesDecreasing of the recording */
   async end(timesDecreasing: number): Promise<BacktestResult> {
     this.guarded(() => {
       this.calling = 'onEnd';
@@ -129,7 +131,7 @@ export class Run {
     };
   }
 
-  /** Runs what is due before a time. After PAUSE_STEPS_MAX steps the rest runs at that time. */
+  /** Does what is due before a time. After PAUSE_STEPS_MAX steps the rest happens at that time. */
   private advance(time: number): void {
     const { due } = this.venue;
     const first = due.next;
@@ -175,7 +177,7 @@ export class Run {
     this.drain();
   }
 
-  /** Reports changes of own orders to the strategy until none is left. */
+  /** Passes on what happened to own orders, until nothing is left. */
   private drain(): void {
     const { venue } = this;
     for (let rounds = 0; venue.notes.length > 0; rounds++) {
@@ -206,6 +208,7 @@ export class Run {
     this.returned(this.strategy.onFill?.(fill, this.venue));
   }
 
+  /** The price of a market has moved, or what the strategy has of it. */
   private mark(market: TradedMarket): void {
     const time = this.exchange.now;
     const { cashTotal } = this.venue;
@@ -218,7 +221,7 @@ export class Run {
     this.curve.add(time, cashTotal, this.positions);
   }
 
-  /** Tracks the result of a function of the strategy. A rejected promise ends the run. */
+  /** Takes what a function of the strategy returned. Nobody awaits it; a promise that is rejected ends the run. */
   private returned(result: unknown): void {
     if (!isPromise(result)) return;
     const { calling } = this;
@@ -257,7 +260,7 @@ export class Run {
     }
   }
 
-  /** Wraps an error of the strategy with its location; returns other errors unchanged. */
+  /** What the strategy threw, with where it was; anything else as it is. */
   private located(error: unknown): unknown {
     return this.calling === '' ? error : this.errorOf(this.calling, this.exchange.now, error);
   }

@@ -1,69 +1,75 @@
 /**
- * Types of a strategy and of what it sees; nothing of the engine. Prices are decimals from 0 to 1, sizes are shares,
- * amounts are units of collateral, times are unix milliseconds of the recording.
+ * What a strategy is, and what it sees: types alone, without anything of the engine. Prices are decimals from
+ * 0 to 1, sizes are shares, amounts are units of collateral, times are unix milliseconds of the recording.
  */
 
 export type Side = 'BUY' | 'SELL';
-/** Rules of each type: docs/protocol.md#order-types. */
+/** What each type does: docs/protocol.md#order-types. */
 export type OrderType = 'GTC' | 'GTD' | 'FOK' | 'FAK';
 
-/** Every function is optional. All run in the order of the recording's time. */
+/** Every function is optional, and all run in the order of the recording's time. */
 export interface Strategy {
-  /** Name in reports; `strategy` if absent. */
+  /** In reports; otherwise `strategy`. */
   readonly name?: string;
-  /** Milliseconds of the recording between calls of onTime. */
+  /** Calls onTime as often, in milliseconds of the recording. */
   readonly everyMs?: number;
+  /** Before the first message. */
   onStart?(venue: Venue): void;
-  /** A market can be traded from now on. onStart sees no market that the recording has not named yet. */
+  /** A market can be traded from now on: onStart sees none that the recording has not named yet. */
   onMarket?(market: Market, venue: Venue): void;
-  /** A message of the source changed the book of a market. It is the book of the first outcome. */
+  /** The book of a market has changed by a message of the source. It is the book of the first outcome. */
   onBook?(book: Book, venue: Venue): void;
-  /** A trade print of the source. */
+  /** The source traded. */
   onTrade?(trade: Trade, venue: Venue): void;
-  /** A trade of an order of the strategy. */
+  /** An order of the strategy traded. */
   onFill?(fill: Fill, venue: Venue): void;
   /** An order of the strategy reached the venue, was refused, or ended. */
   onOrder?(order: Order, venue: Venue): void;
   onTime?(venue: Venue): void;
+  /** A market has resolved, and has paid. */
   onResolved?(market: Market, venue: Venue): void;
-  /** Called after the last message. Orders are no longer accepted. */
+  /** After the last message; orders are not taken any more. */
   onEnd?(venue: Venue): void;
 }
 
-/** The broker of one account. */
+/** The venue as one account sees it. */
 export interface Venue {
+  /** Unix milliseconds of the recording. */
   readonly now: number;
   readonly markets: readonly Market[];
-  /** Places an order. It arrives after `latencyMs`; `state` of the result changes with it. */
+  /** Places an order. It arrives after `latencyMs`; `state` of what is returned changes as it goes on. */
   place(request: OrderRequest): Order;
+  /** Cancels an order, after `latencyMs`. */
   cancel(order: Order): void;
   /** Cancels all open orders, or those of one token, after `latencyMs`. */
   cancelAll(token?: string): void;
-  /** Exchanges cash for complete sets of a market, after `latencyMs`. */
+  /** Makes complete sets of a market out of cash, after `latencyMs`. */
   split(market: Market, size: number): Conversion;
-  /** Exchanges complete sets for cash, after `latencyMs`. */
+  /** Makes cash out of complete sets, after `latencyMs`. */
   merge(market: Market, size: number): Conversion;
-  /** The book of a token, own orders included; always current. */
+  /** The book of a token, own orders included; it always shows the present. */
   book(token: string): Book;
   market(token: string): Market;
   cash(): Balance;
+  /** Shares of a token. */
   position(token: string): Balance;
   openOrders(token?: string): readonly Order[];
-  /** Calls `act` after so many milliseconds of the recording. */
+  /** Calls `act` in so many milliseconds of the recording. */
   after(ms: number, act: () => void): void;
 }
 
 export interface Market {
-  /** Condition id, or its name where the recording has none. */
+  /** Its condition id, or its name where the recording has none. */
   readonly id: string;
   readonly question: string;
   readonly outcomes: readonly string[];
+  /** Of each outcome. */
   readonly tokens: readonly string[];
-  /** 'open', or the way it ended. */
+  /** 'open', or how it ended. */
   readonly state: 'open' | 'halted' | 'closed' | 'resolved';
-  /** Payout of a share of each outcome, once it is resolved. */
+  /** What a share of each outcome was paid, once it has resolved. */
   readonly payout: readonly number[] | undefined;
-  /** Smallest size of an order. */
+  /** The smallest size of an order. */
   readonly minSize: number;
 }
 
@@ -75,21 +81,21 @@ export interface Level {
 export interface Book {
   readonly token: string;
   readonly market: Market;
-  /** Price step, as in 0.01. */
+  /** Such as 0.01. */
   readonly tick: number;
-  /** Best price of each side; undefined = the side is empty. */
+  /** The best price of each side; undefined = the side is empty. */
   readonly bid: number | undefined;
   readonly ask: number | undefined;
-  /** Halfway between the source's best prices, without own orders; undefined before the first pair. */
+  /** Halfway between the source's best prices, without own orders; undefined = it never had any. */
   readonly mid: number | undefined;
-  /** Best first, own orders included. Built anew at each use. */
+  /** Best first, own orders included. Made anew at each use. */
   readonly bids: readonly Level[];
   readonly asks: readonly Level[];
 }
 
 export interface Trade {
   readonly token: string;
-  /** Side of the taker. */
+  /** Of the taker. */
   readonly side: Side;
   readonly price: number;
   readonly size: number;
@@ -102,10 +108,10 @@ export interface OrderRequest {
   readonly price: number;
   /** Rounded down to a hundredth of a share, as clients do. */
   readonly size: number;
-  /** GTC if absent. */
+  /** GTC unless it says otherwise. */
   readonly type?: OrderType;
   readonly postOnly?: boolean;
-  /** Unix seconds, only for GTD. */
+  /** Unix seconds, of a GTD alone. */
   readonly expiration?: number;
 }
 
@@ -120,7 +126,7 @@ export interface Order {
   readonly size: number;
   readonly filled: number;
   readonly state: OrderState;
-  /** Text of the reject reason; '' if accepted. */
+  /** Why it was refused, in the words of the node; otherwise ''. */
   readonly reason: string;
 }
 
@@ -132,24 +138,24 @@ export interface Fill {
   readonly side: Side;
   readonly price: number;
   readonly size: number;
-  /** Collateral. A fee in shares counts at the price of the fill. */
+  /** In collateral: what a buyer pays in shares is taken at the price of the fill. */
   readonly fee: number;
   readonly role: 'maker' | 'taker';
-  /** Cash after the fill. */
+  /** After the fill. */
   readonly cash: number;
   readonly position: number;
 }
 
-/** A split or a merge that is on its way; `state` changes. */
+/** A split or a merge on its way; `state` changes as it goes on. */
 export interface Conversion {
   readonly state: 'sent' | 'done' | 'refused';
-  /** Text of the reject reason; '' if accepted. */
+  /** Why it was refused; otherwise ''. */
   readonly reason: string;
 }
 
 export interface Balance {
   readonly total: number;
-  /** Reserved by open orders. */
+  /** By open orders. */
   readonly reserved: number;
   readonly free: number;
 }

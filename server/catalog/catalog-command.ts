@@ -31,29 +31,32 @@ import { registeredMarkets } from '../market-data/registered.ts';
 import { alignedCatalog } from './aligned.ts';
 import { replaceCatalog } from './snapshot.ts';
 import { cancelledOrders, storedTables } from './stored-engine.ts';
-import { CatalogSync } from './sync.ts';
+import { Mirror } from './sync.ts';
 import { SYNC_LIMITS } from './sync-client.ts';
 
+/** The streams of a command. */
 export interface CatalogCommandContext {
   readonly stdin: Readable;
   readonly stdout: Output;
   readonly stderr: Output;
   readonly dataDir: string;
   readonly durability: Durability;
+  /** Of the tables of a node that has no snapshot yet. */
   readonly capacities: Capacities;
   /** Condition ids of the demo, which an import may remove without a confirmation. */
   readonly ownConditions: ReadonlySet<string>;
 }
 
 export interface ImportOptions {
-  /** True: prints the changes and writes nothing. */
+  /** Says what an import would do, and writes nothing. */
   readonly isDryRun?: boolean;
+  /** Removes as many markets as the file asks for. */
   readonly isForced?: boolean;
-  /** True: refuses a file with objects that would be left out. */
+  /** Refuses a file with objects that would be left out. */
   readonly isStrict?: boolean;
-  /** True: adds and replaces objects by id, and leaves the rest. */
+  /** Adds and replaces objects by id, and leaves the rest. */
   readonly merges?: boolean;
-  /** True: leaves out markets that contradict what is registered. */
+  /** Leaves out markets that contradict what is registered. */
   readonly skipsChanged?: boolean;
 }
 
@@ -68,6 +71,7 @@ const NO_CATALOG: Catalog = {
 type AlignedFile = ReturnType<typeof alignFile>;
 
 const TURNED = 'name their outcomes in another order: they are read by their tokens';
+/** Ids of markets that a line names. */
 const NAMED_MAX = 20;
 
 export async function importFile(
@@ -129,7 +133,7 @@ export async function importFile(
   );
 }
 
-/** Returns `undefined` where it cannot be read: any generation is replaced then. */
+/** Undefined where it cannot be read: any is replaced. */
 function currentOf(store: CatalogStore | undefined): number | undefined {
   try {
     return store && (store.current() ?? 0);
@@ -139,8 +143,8 @@ function currentOf(store: CatalogStore | undefined): number | undefined {
 }
 
 /**
- * Catalog that an import replaces. A damaged one, or one of another format, is replaced whole and
- * cannot be merged into.
+ * The catalog that an import replaces. A damaged one, or one of another format, is replaced whole:
+ * importing is the way to mend it. It cannot be merged into.
  */
 function storedCatalog(
   store: CatalogStore | undefined,
@@ -156,7 +160,7 @@ function storedCatalog(
   }
 }
 
-/** Engine of the data directory; `tables` is `undefined` where it has none or cannot be read. */
+/** The engine of the directory. `tables`: undefined where it has none, or where it cannot be read, which is said. */
 interface StoredEngine {
   readonly tables: Tables | undefined;
   readonly isReadable: boolean;
@@ -177,10 +181,7 @@ function alignedFile(json: unknown, tables: Tables | undefined, before: Catalog)
   return alignFile(json, registeredMarkets(tables), before);
 }
 
-/**
- * Prints the markets that were read by their tokens, and those that contradict. Returns true when
- * some do.
- */
+/** Says which markets were read by their tokens, and which contradict; true = some do. */
 function printAligned(
   { contradictions, turned }: AlignedFile,
   name: string,
@@ -198,7 +199,7 @@ function printAligned(
   return true;
 }
 
-/** Prints a line for each kind of change of markets and orders, or one line that there is none. */
+/** A line for each thing that happens to markets and orders; one line when nothing does. */
 function printChanges(
   { changed, closed, opened, removed }: CatalogChanges,
   catalog: Catalog,
@@ -273,16 +274,12 @@ export async function pullFrom(
   return withStore(context, false, what, async (store) => {
     const { ownConditions, stderr } = context;
     const { tables } = engineOf(context);
-    const catalogSync = new CatalogSync({
-      url,
-      store,
-      tables,
-      ownConditions,
-      isForced,
+    const mirror = new Mirror({
+      ...{ url, store, tables, ownConditions, isForced },
       limits: SYNC_LIMITS,
     });
-    const result = await catalogSync.pull(new AbortController().signal);
-    for (const line of describeContradictions(catalogSync.contradictions))
+    const result = await mirror.sync(new AbortController().signal);
+    for (const line of describeContradictions(mirror.contradictions))
       stderr.line(`${line}: it stays as it is`);
     if (result.kind === 'failed') return failure(context, what, result.reason);
     if (result.kind === 'unchanged') context.stdout.line(`nothing has changed at ${url}`);
@@ -291,6 +288,7 @@ export async function pullFrom(
   });
 }
 
+/** Prints the report of an imported catalog. */
 function printReport(
   done: string,
   report: CatalogReport,

@@ -1,11 +1,12 @@
-/** `market list` and `event list`: the catalog of a running node by its public API. */
+/** `market list` and `event list`: what the catalog of a node that runs has, by its public API. */
 import { textList } from '../../storage/catalog/catalog-json.ts';
-import { type Cells, given } from './command.ts';
+import { plainColumn, textColumn } from '../common/csv.ts';
 import { type Context, type Options, Refused } from './context.ts';
-import { columnsOf, type ListPage, listCommand } from './list-command.ts';
+import { type Cells, type ListPage, listCommand } from './list-command.ts';
 import { answerOf, baseOf } from './node-request.ts';
 import { textOf } from './settings.ts';
 
+/** Members of a market of the catalog API that are read. */
 interface ApiMarket {
   readonly id: string;
   readonly slug: string;
@@ -43,7 +44,7 @@ interface Outcome {
   readonly price: string;
 }
 
-/** Row of a market, or with `--tokens` of one outcome. */
+/** A market; with `--tokens` one outcome of a market. */
 interface MarketRow {
   readonly id: string;
   readonly slug: string;
@@ -69,13 +70,13 @@ interface EventRow {
   readonly markets: number;
 }
 
-/** Query parameters by value of `--state`. */
+/** Parameters of the node by value of `--state`. */
 const STATES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   open: { closed: 'false', accepting_orders: 'true' },
   halted: { closed: 'false', accepting_orders: 'false' },
   closed: { closed: 'true' },
 };
-/** Query parameters by value of `--by`: largest or next ones first. */
+/** Parameters of the node by value of `--by`; the largest or the next ones first. */
 const ORDERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   new: {},
   volume: { order: 'volumeNum', ascending: 'false' },
@@ -84,15 +85,13 @@ const ORDERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 };
 export const listMarkets = listCommand<MarketRow>({
   page(context, options, from) {
-    const event = textOf(options, 'event') ?? '';
-    const isNumber = /^\d+$/.test(event);
-    const query = given({
+    const event = textOf(options, 'event');
+    const query = {
       ...chosen(options, 'state', STATES),
       ...chosen(options, 'by', ORDERS),
-      tag_slug: textOf(options, 'tag'),
-      event_id: isNumber ? event : undefined,
-      event_slug: isNumber ? undefined : textOf(options, 'event'),
-    });
+      ...tagOf(options),
+      ...(event === undefined ? {} : { [/^\d+$/.test(event) ? 'event_id' : 'event_slug']: event }),
+    };
     return pageOf<ApiMarket, MarketRow>(
       context,
       options,
@@ -100,24 +99,21 @@ export const listMarkets = listCommand<MarketRow>({
       marketRow,
     );
   },
-  columns: columnsOf<MarketRow>(
-    {
-      id: 'id',
-      slug: 'slug',
-      question: 'question',
-      condition_id: 'condition_id',
-      event_id: 'event_id',
-      event_slug: 'event_slug',
-      state: 'state',
-      end: 'end',
-      volume: 'volume',
-      liquidity: 'liquidity',
-      outcomes: ({ outcomes }) => outcomes.map(({ outcome }) => outcome).join('|'),
-      prices: ({ outcomes }) => outcomes.map(({ price }) => price).join('|'),
-      token_ids: ({ outcomes }) => outcomes.map((row) => row.token_id).join('|'),
-    },
-    ['slug', 'question', 'event_slug', 'state', 'outcomes', 'prices', 'token_ids'],
-  ),
+  columns: {
+    id: plainColumn(({ id }) => id),
+    slug: textColumn(({ slug }) => slug),
+    question: textColumn(({ question }) => question),
+    condition_id: plainColumn((row) => row.condition_id),
+    event_id: plainColumn((row) => row.event_id),
+    event_slug: textColumn((row) => row.event_slug),
+    state: textColumn(({ state }) => state),
+    end: plainColumn(({ end }) => end),
+    volume: plainColumn(({ volume }) => volume),
+    liquidity: plainColumn(({ liquidity }) => liquidity),
+    outcomes: textColumn(({ outcomes }) => outcomes.map(({ outcome }) => outcome).join('|')),
+    prices: textColumn(({ outcomes }) => outcomes.map(({ price }) => price).join('|')),
+    token_ids: textColumn(({ outcomes }) => outcomes.map((row) => row.token_id).join('|')),
+  },
   shown: (options) => (options.tokens === true ? TOKEN_CELLS : MARKET_CELLS),
   numbers: ['number', 'price', 'volume'],
   isDim: ({ state }) => state !== 'open',
@@ -126,16 +122,16 @@ export const listMarkets = listCommand<MarketRow>({
 });
 
 const MARKET_CELLS: Cells<MarketRow> = {
-  number: 'id',
-  slug: 'slug',
-  state: 'state',
+  number: ({ id }) => id,
+  slug: ({ slug }) => slug,
+  state: ({ state }) => state,
   prices: ({ outcomes }) => outcomes.map((row) => `${row.outcome} ${row.price}`).join(', '),
-  volume: 'volume',
-  ends: 'end',
+  volume: ({ volume }) => volume,
+  ends: ({ end }) => end,
 };
 const TOKEN_CELLS: Cells<MarketRow> = {
-  number: 'id',
-  slug: 'slug',
+  number: ({ id }) => id,
+  slug: ({ slug }) => slug,
   outcome: ({ outcomes }) => outcomes[0]!.outcome,
   price: ({ outcomes }) => outcomes[0]!.price,
   token: ({ outcomes }) => outcomes[0]!.token_id,
@@ -145,11 +141,11 @@ export const listEvents = listCommand<EventRow>({
   page(context, options, from) {
     const state = textOf(options, 'state');
     if (state === 'halted') throw new Refused('--state of events must be open or closed');
-    const query = given({
-      closed: chosen(options, 'state', STATES).closed,
+    const query = {
+      ...(state === undefined ? {} : { closed: chosen(options, 'state', STATES).closed! }),
       ...eventOrder(options),
-      tag_slug: textOf(options, 'tag'),
-    });
+      ...tagOf(options),
+    };
     return pageOf<ApiEvent, EventRow>(
       context,
       options,
@@ -157,25 +153,22 @@ export const listEvents = listCommand<EventRow>({
       eventRow,
     );
   },
-  columns: columnsOf<EventRow>(
-    {
-      id: 'id',
-      slug: 'slug',
-      title: 'title',
-      state: 'state',
-      end: 'end',
-      volume: 'volume',
-      markets: 'markets',
-    },
-    ['slug', 'title'],
-  ),
+  columns: {
+    id: plainColumn(({ id }) => id),
+    slug: textColumn(({ slug }) => slug),
+    title: textColumn(({ title }) => title),
+    state: plainColumn(({ state }) => state),
+    end: plainColumn(({ end }) => end),
+    volume: plainColumn(({ volume }) => volume),
+    markets: plainColumn(({ markets }) => markets),
+  },
   shown: () => ({
-    number: 'id',
-    slug: 'slug',
-    state: 'state',
-    markets: 'markets',
-    volume: 'volume',
-    ends: 'end',
+    number: ({ id }) => id,
+    slug: ({ slug }) => slug,
+    state: ({ state }) => state,
+    markets: ({ markets }) => String(markets),
+    volume: ({ volume }) => volume,
+    ends: ({ end }) => end,
   }),
   numbers: ['number', 'markets', 'volume'],
   isDim: ({ state }) => state !== 'open',
@@ -188,6 +181,7 @@ interface Asked {
   readonly after: string | undefined;
 }
 
+/** One page of a list by cursor. */
 async function pageOf<Api, Row>(
   context: Context,
   options: Options,
@@ -216,7 +210,12 @@ function chosen(
   throw new Refused(`--${name} must be one of ${Object.keys(table).join(', ')}, not "${text}"`);
 }
 
-/** Sort order of events, whose statistics have names of their own. */
+function tagOf(options: Options): Readonly<Record<string, string>> {
+  const tag = textOf(options, 'tag');
+  return tag === undefined ? {} : { tag_slug: tag };
+}
+
+/** Returns the sort order of events, whose statistics have names of their own. */
 function eventOrder(options: Options): Readonly<Record<string, string>> {
   const { order, ...rest } = chosen(options, 'by', ORDERS);
   return order === undefined ? rest : { ...rest, order: order.replace(/Num$/, '') };
@@ -250,7 +249,7 @@ function stateOf(market: ApiMarket, outcomes: readonly Outcome[]): string {
   return market.acceptingOrders ? 'open' : 'halted';
 }
 
-/** State of a market with a proposal. A node that syncs a catalog may lack its terms. */
+/** A node that syncs a catalog may know no more than that something is proposed. */
 function proposedState(
   { proposedPrices, umaEndDate }: ApiMarket,
   outcomes: readonly Outcome[],
@@ -261,7 +260,7 @@ function proposedState(
   return `proposed: ${paidText(paid)} from ${umaEndDate}`;
 }
 
-/** The outcome that pays all, or the payout of each. */
+/** The outcome that pays all, or what each pays. */
 function paidText(outcomes: readonly Outcome[]): string {
   const winner = outcomes.find(({ price }) => price === '1');
   return winner?.outcome ?? outcomes.map(({ outcome, price }) => `${outcome} ${price}`).join(', ');

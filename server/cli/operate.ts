@@ -1,12 +1,13 @@
 /**
- * Operation of the admin listener for a command: sent to the node that runs on DATA_DIR, else run here on the
- * stopped directory, by the same handlers and with the same audit log. Reads of stored data are always made here.
+ * Runs an operation of the admin listener for a command: by the node that runs on DATA_DIR, else here on the
+ * stopped directory, by the same handlers and with the same audit log. What only reads what is stored is read in
+ * either case.
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ControlRecord, KeyRow } from '../../storage/control-records/control-records.ts';
 import { foreignHolder, takeDirectoryLock } from '../../storage/files/directory-lock.ts';
-import { appendControlRecord } from '../../storage/operations/append-control-record.ts';
+import type { KeyRow, Note } from '../../storage/notes/notes.ts';
+import { appendNote } from '../../storage/operations/append-note.ts';
 import { AuditLog } from '../../storage/operations/audit-log.ts';
 import { auditOperations } from '../admin/audit-operations.ts';
 import { keyOperations } from '../admin/key-operations.ts';
@@ -22,21 +23,21 @@ import { readToken } from '../admin/token-file.ts';
 import { pauseOperations } from '../admin/venue-operations.ts';
 import { nameOperations } from '../admin/wallet-list.ts';
 import { banOperations } from '../admin/wallet-operations.ts';
-import { openNodeKey } from '../auth/credentials.ts';
-import { KeyRegistry } from '../auth/key-registry.ts';
-import type { WalletNames } from '../auth/wallet-names.ts';
-import { ControlState } from '../node/control-state.ts';
+import { Noted } from '../app/noted.ts';
+import { openNodeKey } from '../identity/credentials.ts';
+import { KeyRegistry } from '../identity/key-registry.ts';
+import type { WalletNames } from '../identity/wallet-names.ts';
 import { type Context, type Options, Refused } from './context.ts';
 import { answerOf, baseOf } from './node-request.ts';
 import { operatorName } from './operator-name.ts';
 import { configOf, textOf } from './settings.ts';
-import { storedControlRecords } from './stored-control-records.ts';
+import { storedNotes } from './stored-notes.ts';
 
-/** The log of this directory may lack records of the cluster's log. */
+/** Its log has only what the log of the cluster has. */
 const OF_CLUSTER =
   'DATA_DIR is that of a node of a cluster, which does not run: name one that does with --url, the URL of its admin listener';
 
-/** Returns the answer of a 200. Throws an Error with the text of any other. */
+/** The answer of a 200; throws an Error with the answer of any other. */
 export async function operate<K extends OperationKey>(
   context: Context,
   options: Options,
@@ -59,7 +60,7 @@ export async function operate<K extends OperationKey>(
   }
 }
 
-/** True for operations on stored data, which need no node. */
+/** Whether an operation is about what is stored, so that no node is needed. */
 function isStored(key: OperationKey): boolean {
   return /\/admin\/(?:keys|bans|pause|resume|audit|wallets\/name)\b/.test(key);
 }
@@ -127,36 +128,36 @@ function queryOf(input: object): URLSearchParams {
   return query;
 }
 
-/** Handlers over the control records of the directory. A change appends one more control record. */
+/** By what notes have led to; a change is one more note of the log. */
 async function handlersOf(
   context: Context,
   key: OperationKey,
 ): Promise<{ readonly handlers: Partial<OperationHandlers>; readonly names: WalletNames }> {
-  const records = await storedControlRecords(context.dataDir);
-  const keys = records.flatMap((record) => (record.about === 'key' ? [record.row] : []));
-  const write = async (record: ControlRecord): Promise<void> => {
+  const notes = await storedNotes(context.dataDir);
+  const keys = notes.flatMap((note) => (note.about === 'key' ? [note.row] : []));
+  const write = async (note: Note): Promise<void> => {
     const { capacities, durability, logSegmentBytes: segmentBytes } = configOf(context);
     const log = (line: string): void => context.stderr.line(line);
     const { dataDir } = context;
-    await appendControlRecord({ capacities, dataDir, durability, log, segmentBytes }, record);
-    state.apply(record);
+    await appendNote({ capacities, dataDir, durability, log, segmentBytes }, note);
+    noted.apply(note);
   };
   const registry = key.includes('/keys') ? registryOf(context, key, keys, write) : undefined;
-  const state = new ControlState({ take: (row) => registry?.take(row) }, write);
-  for (const record of records) state.apply(record);
+  const noted = new Noted({ take: (row) => registry?.take(row) }, write);
+  for (const note of notes) noted.apply(note);
   const handlers = {
     ...(registry === undefined
       ? {}
-      : keyOperations(registry, async () => sorted(keys), state.bans)),
-    ...banOperations(state.bans, state.names, undefined, Date.now),
-    ...nameOperations(state.names),
-    ...pauseOperations(state, Date.now),
+      : keyOperations(registry, async () => sorted(keys), noted.bans)),
+    ...banOperations(noted.bans, noted.names, undefined, Date.now),
+    ...nameOperations(noted.names),
+    ...pauseOperations(noted, Date.now),
     ...auditOperations(context.dataDir),
   };
-  return { handlers, names: state.names };
+  return { handlers, names: noted.names };
 }
 
-/** Last row of each key, by id. */
+/** Of several rows of a key the last one. */
 function sorted(rows: readonly KeyRow[]): KeyRow[] {
   const byId = new Map(rows.map((row) => [row.id, row]));
   return [...byId.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
@@ -166,7 +167,7 @@ function registryOf(
   context: Context,
   key: OperationKey,
   rows: readonly KeyRow[],
-  write: (record: ControlRecord) => Promise<void>,
+  write: (note: Note) => Promise<void>,
 ): KeyRegistry {
   const { dataDir } = context;
   // A new key file would be useless: every issued key was computed from the missing one.

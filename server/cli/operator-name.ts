@@ -1,7 +1,7 @@
-/** Name of the operator in the audit log. */
+/** The name under which a command stands in the audit log. */
 import { userInfo } from 'node:os';
 
-/** Returns the user who runs the command; `uid 1234` where the system has no name for it, as in many containers. */
+/** The user who runs the command; `uid 1234` where the system has no name for it, as in many containers. */
 export function operatorName(): string {
   try {
     return userInfo().username;

@@ -1,4 +1,7 @@
-/** `replay`: the state after any stored batch, and the differences between two of them. */
+/**
+ * `replay`: the state after any batch that is still stored, and the differences between two of
+ * them.
+ */
 
 import { findToken } from '../../engine/markets/markets.ts';
 import {
@@ -72,7 +75,7 @@ function described({ snapshot, sequence, t }: Rebuilt): string {
   );
 }
 
-/** Sizes by `token side price`: bids from the best one down, then asks from the best one up. */
+/** Size by `token side price`: bids from the best one down, then asks from the best one up. */
 function booksOf(t: Tables, only: string | undefined): Map<string, string> {
   const levels = new Map<string, string>();
   const depth = new Depth();

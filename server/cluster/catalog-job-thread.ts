@@ -33,7 +33,7 @@ export interface CatalogJobSetup {
   readonly job: CatalogJob;
 }
 
-/** Reason of the failure; `undefined` after success. */
+/** Why it could not be done; undefined = it is done. */
 export type CatalogJobResult = string | undefined;
 
 /** A peer that sends for longer than this is given up. */

@@ -4,14 +4,14 @@
  *
  * Thread: the I/O thread.
  */
-import type { ForwardMetrics } from '../admin/forward-metrics.ts';
+import type { ForwardMeters } from '../admin/forward-meters.ts';
 import type { Log } from '../common/logger.ts';
 import { NOTHING_DONE, type PeerCallNumber } from './peers/calls.ts';
 import { addressOf, CallFailed, ConnectionLost, PeerConnection } from './peers/peer-connection.ts';
 import type { PeerSecrets } from './peers/secure.ts';
-import type { Leader } from './role-state.ts';
+import type { Leader } from './roles.ts';
 
-/** Error of a node that does not lead: nothing was done. */
+/** What a node says to a call that only the one that leads answers; nothing was done then. */
 export const NOT_LEADING = `${NOTHING_DONE}this node does not lead`;
 
 /**
@@ -23,13 +23,14 @@ export type Forwarded = Buffer | 'here' | 'nobody' | 'busy' | 'unknown';
 export interface LeaderLinkOptions {
   readonly node: string;
   readonly secrets: PeerSecrets;
-  /** Longest wait of a call for a leader. */
+  /** So long a call waits for somebody to lead. */
   readonly waitMs: number;
-  /** Longest wait for the answer of a former leader. */
+  /** So long what was sent to a node that leads no more may still be answered. */
   readonly lateMs: number;
   readonly leads: () => boolean;
+  /** The node that leads, by the newest beat. */
   readonly leader: () => Leader | undefined;
-  readonly meters: ForwardMetrics;
+  readonly meters: ForwardMeters;
   readonly print: Log;
 }
 
@@ -40,23 +41,24 @@ interface Expected {
 }
 
 const LOOK_MS = 10;
-/** Bound of all unanswered calls. */
+/** Bytes of calls that are under way, and of those that wait to be. */
 const BYTES_MAX = 256 * 2 ** 20;
 const CALLS_MAX = 65_536;
 
 export class LeaderLink {
-  readonly meters: ForwardMetrics;
+  readonly meters: ForwardMeters;
   private readonly o: LeaderLinkOptions;
   private connection: PeerConnection | undefined;
   /** To the node that is about to lead, and the epoch in which it will. */
   private next: Expected | undefined;
-  /** Connections to former leaders, whose calls may still be answered. */
+  /** Their calls may still be answered. */
   private readonly left = new Set<PeerConnection>();
   private epoch = 0;
   private bytes = 0;
   private calls = 0;
   private isClosed = false;
   private isExplained = false;
+  /** Wake calls that wait for somebody to lead. */
   private readonly waits = new Set<() => void>();
 
   constructor(options: LeaderLinkOptions) {
@@ -64,6 +66,7 @@ export class LeaderLink {
     this.o = options;
   }
 
+  /** Calls that have no answer yet. */
   get waiting(): number {
     return this.calls;
   }
@@ -81,8 +84,8 @@ export class LeaderLink {
   }
 
   /**
-   * The leader gives up the lead, and still answers what was sent. The connection to its successor, where one is named,
-   * begins now.
+   * Who leads has said that it leaves: it answers what was sent. Who leads next, where that is known, shall not have to
+   * wait for a connection.
    */
   expect(next: Omit<Leader, 'advertise'> | undefined): void {
     if (this.isClosed) return;
@@ -180,7 +183,7 @@ export class LeaderLink {
   }
 }
 
-/** The other node has certainly done nothing. */
+/** Whether it is certain that the other node has done nothing. */
 function isUntouched(error: unknown): boolean {
   if (error instanceof ConnectionLost) return error.isUnsent;
   return error instanceof CallFailed && error.message.startsWith(NOTHING_DONE);

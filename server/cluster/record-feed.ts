@@ -4,10 +4,9 @@
  *
  * Thread: the I/O thread.
  */
-
+import type { Position } from '../../storage/cluster/replicated-log.ts';
 import type { LogEntry } from '../../storage/log/log.ts';
-import type { Position } from '../../storage/replicated-log/replicated-log.ts';
-import type { Sequencer } from '../orders/intake/sequencer.ts';
+import type { Sequencer } from '../orders/sequencer.ts';
 import type { ClusterClock } from './cluster-clock.ts';
 
 /** Records that may wait for the workers; the log keeps the others. */
@@ -19,17 +18,17 @@ interface Waiter {
 }
 
 export class RecordFeed {
-  /** Newest record that the sequencer has. */
+  /** The newest record that was given to the sequencer. */
   at: Position;
-  /** Newest record that is applied, and in the log of this node. */
+  /** The newest one that is applied, and in the log of this node. */
   applied: number;
   private readonly sequencer: Pick<Sequencer, 'apply'>;
   private readonly clock: ClusterClock;
   private readonly steady: () => number;
-  /** Times of receipt of the records that are not applied, the oldest first. */
+  /** When those that are not applied came, the oldest first. */
   private readonly came: number[] = [];
   private waiters: Waiter[] = [];
-  /** Time since which a record may be missing. */
+  /** Since when there is a record, or may be, that has not come. */
   private missingSince: number | undefined;
 
   constructor(

@@ -1,8 +1,9 @@
-/** Commit state of a node of a cluster, for its reads. Thread: the I/O thread. */
+/** What reads of a node of a cluster wait for. Thread: the I/O thread. */
 
+/** Whether what is applied now is committed, of a node of a cluster. */
 export interface Commits {
-  /** True when all that is applied now is committed. */
+  /** Whether all of it is. */
   isCommitted(): boolean;
-  /** Calls back once all that is applied now is committed; with false where it may never be. */
+  /** Calls back once all of it is; with false where it may never be. */
   whenCommitted(callback: (isCommitted: boolean) => void): void;
 }

@@ -3,7 +3,7 @@
  *
  * Thread: any.
  */
-import { nextIteration } from './event-loop.ts';
+import { nextTurn } from './next-turn.ts';
 
 /** Bytes that are copied without a pause: about a millisecond. */
 const COPIED_PER_TURN = 2 ** 20;
@@ -21,7 +21,7 @@ async function copySlowly(pieces: readonly Uint8Array[], bytes: number): Promise
   for (const piece of pieces) {
     if (copied >= COPIED_PER_TURN) {
       copied = 0;
-      await nextIteration();
+      await nextTurn();
     }
     whole.set(piece, at);
     at += piece.length;

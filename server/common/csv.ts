@@ -18,6 +18,7 @@ export type CsvColumns<Row> = Readonly<Record<string, CsvColumn<Row>>>;
 
 export interface RowFormat<Row> {
   readonly head: string;
+  /** Returns one row with its line end. */
   readonly line: (row: Row) => string;
 }
 
@@ -49,6 +50,7 @@ export function csvFormat<Row>(columns: CsvColumns<Row>, lineEnd = '\r\n'): RowF
   };
 }
 
+/** Returns the head and all rows. */
 export function csvOf<Row>(columns: CsvColumns<Row>, rows: readonly Row[]): string {
   const { head, line } = csvFormat(columns);
   return head + rows.map(line).join('');

@@ -7,15 +7,13 @@ export interface NodeClock {
   readonly now: () => number;
   /** Unix milliseconds by which credentials are judged. */
   readonly wall: () => number;
-  /**
-   * Called with the reason when the clock becomes doubtful, and with `undefined` when it is trusted again.
-   */
+  /** With the reason when the clock comes into doubt; with undefined when it is trusted again. */
   onDoubt: (problem: string | undefined) => void;
   /** Trusts the wall clock. Returns the milliseconds it had jumped; undefined if it is not in doubt. */
   accept(): number | undefined;
   /** Milliseconds that the wall clock is ahead of market time after a jump; 0 if it is not in doubt. */
   jumpMs(): number;
-  /** Reason of the doubt; `undefined` while the clock is trusted. */
+  /** Why the clock is in doubt; undefined = it is not. */
   problem(): string | undefined;
   stop(): void;
 }

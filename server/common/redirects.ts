@@ -15,6 +15,7 @@ const PLAIN = new Map([
   ['wss:', 'https:'],
 ]);
 
+/** The message says from where to where. */
 export class RedirectRefused extends Error {}
 
 export function isRedirect(status: number): boolean {

@@ -1,17 +1,18 @@
 /**
- * Kinds of settings: each checks and parses the text of a variable, and prints its value.
+ * A setting, and the kinds of settings: how the text of a variable is checked and parsed, and how its
+ * value is printed.
  *
- * Pure; any thread. Not here: the settings (settings.ts).
+ * Pure. Not here: which settings there are (settings.ts).
  */
 import { isIP } from 'node:net';
-import { type EtcdAddress, parseEtcdAddress } from '../../storage/replicated-log/etcd-address.ts';
+import { type EtcdAddress, parseEtcdAddress } from '../../storage/etcd/address.ts';
 import { unprintableIn } from '../../storage/texts/printable.ts';
-import { FACTORY_TEXT } from '../auth/wallet-factory.ts';
 import { CHOICE_RULE, type MarketChoice, parseChoice } from '../common/market-choice.ts';
 import { sourceUrlProblem } from '../common/source-url.ts';
 import { type Allowlist, parseAllowlist } from '../http/address.ts';
 import { type CorsOrigins, corsOriginsText, parseCorsOrigins } from '../http/cors.ts';
-import { overridesText, parseOverrides, type RateOverrides } from '../http/limits/rate-limits.ts';
+import { overridesText, parseOverrides, type RateOverrides } from '../http/rate-limits.ts';
+import { FACTORY_TEXT } from '../identity/wallet-factory.ts';
 
 type Parsed<T> =
   | { readonly ok: true; readonly value: T }
@@ -19,18 +20,20 @@ type Parsed<T> =
   | { readonly ok: false; readonly detail?: string };
 
 export interface Kind<T> {
-  /** Rule for problems and for docs/reference/configuration.md. */
+  /** What a value must be, as problems and CONFIGURATION.md say it. */
   readonly rule: string;
   parse(text: string): Parsed<T>;
   print(value: T): string;
-  /** No log line or problem may repeat it. */
+  /** Neither the text nor the value may be repeated anywhere. */
   readonly isSecret?: true;
 }
 
 export const PROFILES = ['spec', 'polymarket'] as const;
 export type Profile = (typeof PROFILES)[number];
 
+/** What defaults may depend on. */
 export interface Given {
+  /** Processors of this machine. */
   readonly cores: number;
   readonly profile: Profile;
 }
@@ -38,23 +41,25 @@ export interface Given {
 export interface Setting<T> {
   readonly variable: string;
   readonly kind: Kind<T>;
-  /** Default, as the text of the variable. */
+  /** As the variable would hold it. */
   readonly unset: (given: Given) => string;
+  /** For CONFIGURATION.md. */
   readonly meaning: string;
-  /** `undefined`: the setting holds for one run. */
+  /** `undefined`: it counts for one run. */
   readonly kept: Kept | undefined;
 }
 
-/** Retention of a setting between runs; texts for docs/reference/configuration.md. */
+/** How a setting outlasts a run; texts for CONFIGURATION.md. */
 export interface Kept {
   /** `directory`, `cluster`: compared at each start; `log`: a difference becomes a command. */
   readonly by: 'directory' | 'cluster' | 'log';
+  /** In force where the variable is not set. */
   readonly unset: string;
-  /** Effect of a value that differs from the retained one. */
+  /** What another value than the kept one does. */
   readonly changed: string;
 }
 
-/** For settings on which signatures depend. */
+/** Of settings that decide whose signature counts. */
 export const SIGNING: Kept = {
   by: 'cluster',
   unset: 'the default',
@@ -83,7 +88,7 @@ export function whole(min: number, max: number): Kind<number> {
   };
 }
 
-/** Speed of market time; 0 = it stands until it is stepped. */
+/** How fast market time runs; 0 = it stands until it is stepped. */
 export const SPEED: Kind<number> = {
   rule: 'max, or a whole number from 1 to 1000',
   parse: (text) => (text === 'max' ? { ok: true, value: 0 } : whole(1, 1_000).parse(text)),
@@ -101,6 +106,7 @@ export function words<const Word extends string>(options: readonly Word[]): Kind
   };
 }
 
+/** @param options both words, the default first */
 function onOrOff(options: readonly ['on' | 'off', 'on' | 'off']): Kind<boolean> {
   const { rule, parse } = words(options);
   return {
@@ -163,7 +169,7 @@ export const MARKET_CHOICE: Kind<MarketChoice> = {
   print: (choice) => choice.text,
 };
 
-/** The letters of a bearer token (RFC 6750). */
+/** Long enough that nobody guesses it, in the letters of a bearer token (RFC 6750). */
 export const TOKEN: Kind<string> = {
   ...text(
     '16 to 200 letters, digits or any of -._~+/=',
@@ -190,6 +196,7 @@ export const ORIGIN = text(
   'an http or https address of a host and its port alone',
   (value) => value === '' || (URL.canParse(value) && /^https?:\/\/[^/?#@\s]+$/.test(value)),
 );
+/** Undefined: no cluster. */
 export const CLUSTER_ADDRESS: Kind<EtcdAddress | undefined> = {
   rule: 'an address such as etcd://host:2379,host:2379,host:2379/NAME',
   parse(value) {
@@ -220,7 +227,7 @@ export const CORS_ORIGINS: Kind<CorsOrigins> = {
   print: corsOriginsText,
 };
 
-/** RFC 1123: labels of letters, digits and inner hyphens. */
+/** Host names as RFC 1123 writes them: labels of letters, digits and inner hyphens. */
 function isHost(name: string): boolean {
   const label = /^[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$/;
   if (isIP(name) !== 0) return true;

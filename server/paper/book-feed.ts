@@ -1,53 +1,57 @@
 /**
- * One mirrored book: takes the messages of its source in order, detects when it is stale, and sends batches to the
- * engine, one at a time and a bounded number a second.
+ * One mirrored book: takes the messages of its source in their order, finds out when they cannot be trusted, and
+ * gives them to the engine a bounded number of times a second, one batch at a time.
  *
- * live -> stale (its levels stay) -> paused (its levels are withdrawn) -> live, by a snapshot
+ *   live -> in doubt (its levels stay) -> paused (its levels are withdrawn) -> live, by a snapshot
  *
- * Thread: the I/O thread. Not here: connections and requests (book-mirror.ts), the effect of a message on the levels
- * of the engine (market-mirror.ts).
+ * Thread: the I/O thread. Not here: connections and requests (mirror.ts), what a message means to the levels of the
+ * engine (market-mirror.ts).
  */
 import { performance } from 'node:perf_hooks';
 import type { BookStep, SourceLevels, SourceStep } from '../../engine/paper/source-step.ts';
 import type { SourceSnapshot } from '../../storage/recordings/source-message.ts';
 import { hashFits } from './book-hash.ts';
-import type { StaleReason } from './stale-books.ts';
+import type { Doubt } from './doubts.ts';
 
 export interface FeedParts {
   /** Least milliseconds between two batches. */
   readonly paceMs: number;
-  /** Milliseconds for which the levels of a stale book stay. */
+  /** How long the levels of a book in doubt stay. */
   readonly graceMs: number;
-  /** Applies steps to the engine. Resolves with the reason for a new snapshot, if one is needed. */
-  readonly apply: (steps: readonly SourceStep[]) => Promise<StaleReason | undefined>;
+  /** Gives steps to the engine; resolves with why the book needs a snapshot after them. */
+  readonly apply: (steps: readonly SourceStep[]) => Promise<Doubt | undefined>;
+  /** A snapshot is wanted: `snapshot` is called with it. */
   readonly wanted: () => void;
-  readonly onStale: (reason: StaleReason) => void;
-  /** Returns true if the source hashes books as this node does. */
+  readonly onDoubt: (reason: Doubt) => void;
+  /** Whether the source makes hashes as this node does. */
   readonly checksHashes: () => boolean;
 }
 
+/** State of a book when a snapshot is requested. */
 export interface FeedMark {
   readonly newestAt: number;
-  readonly staleCount: number;
+  readonly doubts: number;
 }
 
-/** Messages that wait for a snapshot or for the engine. A new snapshot replaces more of them. */
+/** Messages that may wait, for a snapshot or for the engine; beyond, a new snapshot replaces them. */
 const WAITING_MAX = 10_000;
-/** Largest difference between a message and an answer of a sound source, and largest time in the future. */
+/** No message of a sound source is so much older than an answer of it, nor so far in the future. */
 const TIMES_APART_MS = 60_000;
 const CLEAR: SourceStep = { kind: 'clear', at: 0 };
 
 export class BookFeed {
-  private readonly parts: FeedParts;
-  private reason: StaleReason | undefined = 'starting';
+  private readonly o: FeedParts;
+  private reason: Doubt | undefined = 'starting';
   private since = Date.now();
-  private staleCount = 0;
+  /** How often it was doubted. */
+  private doubts = 0;
   private isWithdrawn = false;
   private grace: NodeJS.Timeout | undefined;
+  /** Came while the book was in doubt. */
   private waiting: SourceStep[] = [];
-  /** Time of the newest message about levels. An older snapshot is refused. */
+  /** Of the newest message about levels; a snapshot from before it is too old. */
   private newestAt = 0;
-  /** Time of the applied snapshot, which includes earlier messages. */
+  /** Messages from before this are in the snapshot already. */
   private knownTo = 0;
   private steps: SourceStep[] = [];
   private timer: NodeJS.Timeout | NodeJS.Immediate | undefined;
@@ -57,16 +61,17 @@ export class BookFeed {
   private isClosed = false;
 
   constructor(parts: FeedParts) {
-    this.parts = parts;
+    this.o = parts;
     this.grace = setTimeout(() => this.withdraw(), parts.graceMs);
   }
 
-  /** Reason why the book may differ from its source; undefined while live. */
-  get staleReason(): StaleReason | undefined {
+  /** Why it may differ from its source; undefined = it does not. */
+  get doubt(): Doubt | undefined {
     return this.reason;
   }
 
-  get staleSince(): number {
+  /** Since when (unix milliseconds) it is in doubt. */
+  get doubtedSince(): number {
     return this.since;
   }
 
@@ -74,10 +79,12 @@ export class BookFeed {
     return this.isWithdrawn;
   }
 
+  /** What a request for a snapshot has to remember. */
   get mark(): FeedMark {
-    return { newestAt: this.newestAt, staleCount: this.staleCount };
+    return { newestAt: this.newestAt, doubts: this.doubts };
   }
 
+  /** The next message of its stream. */
   take(message: BookStep | SourceSnapshot): void {
     if (message.kind === 'print') {
       this.follow([message]);
@@ -86,7 +93,7 @@ export class BookFeed {
     if (message.at < this.knownTo) {
       if (message.at >= this.knownTo - TIMES_APART_MS) return;
       // One of both times is wrong: what was left out because of it would be missing.
-      this.markStale('time');
+      this.distrust('time');
     }
     if (message.kind === 'changes') {
       this.newestAt = Math.max(this.newestAt, message.at);
@@ -95,29 +102,29 @@ export class BookFeed {
     }
     // The clock of a source that has started again may be behind.
     this.newestAt = message.at;
-    const isDamaged = 'json' in message && this.parts.checksHashes() && !hashFits(message.json);
-    if (isDamaged) this.markStale('hash');
-    else if (isCrossed(message)) this.markStale('crossed');
+    const isDamaged = 'json' in message && this.o.checksHashes() && !hashFits(message.json);
+    if (isDamaged) this.distrust('hash');
+    else if (isCrossed(message)) this.distrust('crossed');
     // What waits came before this book.
-    else this.makeLive([...this.waiting.filter(isPrint), message]);
+    else this.trust([...this.waiting.filter(isPrint), message]);
   }
 
-  /** Marks the book as stale: messages may have been missed or misread. */
-  markStale(reason: StaleReason): void {
+  /** Messages may have been missed, or mean something else than was understood. */
+  distrust(reason: Doubt): void {
     if (this.isClosed) return;
-    this.staleCount += 1;
+    this.doubts += 1;
     this.knownTo = 0;
-    if (this.reason !== reason) this.parts.onStale(reason);
+    if (this.reason !== reason) this.o.onDoubt(reason);
     if (this.reason === undefined) {
       this.since = Date.now();
-      this.grace ??= setTimeout(() => this.withdraw(), this.parts.graceMs);
+      this.grace ??= setTimeout(() => this.withdraw(), this.o.graceMs);
     }
     this.reason = reason;
-    this.parts.wanted();
+    this.o.wanted();
   }
 
   /**
-   * Applies the answer to a snapshot request.
+   * The answer to a request for its snapshot.
    * @param mark as it was when the request was sent
    */
   snapshot(answer: SourceSnapshot, mark: FeedMark): void {
@@ -126,12 +133,12 @@ export class BookFeed {
     const isWrong = this.newestAt > Date.now() + TIMES_APART_MS;
     if (isWrong && answer.at < this.newestAt - TIMES_APART_MS) this.newestAt = 0;
     // It may be from before what was missed meanwhile, or from before what the stream has said.
-    if (mark.staleCount !== this.staleCount || answer.at < mark.newestAt) this.parts.wanted();
-    else if (isCrossed(answer)) this.markStale('crossed');
+    if (mark.doubts !== this.doubts || answer.at < mark.newestAt) this.o.wanted();
+    else if (isCrossed(answer)) this.distrust('crossed');
     else {
       this.knownTo = answer.at;
       const after = this.waiting.filter((step) => isPrint(step) || step.at >= answer.at);
-      this.makeLive([answer, ...after]);
+      this.trust([answer, ...after]);
     }
   }
 
@@ -141,7 +148,7 @@ export class BookFeed {
     this.steps = [];
   }
 
-  private makeLive(steps: readonly SourceStep[]): void {
+  private trust(steps: readonly SourceStep[]): void {
     const begin = this.reason === undefined ? [] : [CLEAR];
     clearTimeout(this.grace);
     this.grace = undefined;
@@ -160,7 +167,7 @@ export class BookFeed {
     this.steps.push(...steps);
     if (this.steps.length > WAITING_MAX) {
       this.steps = [];
-      this.markStale('behind');
+      this.distrust('behind');
     } else this.schedule();
   }
 
@@ -185,12 +192,12 @@ export class BookFeed {
 
   private async run(): Promise<void> {
     if (this.isClosed || this.steps.length === 0) return;
-    this.nextAt = performance.now() + this.parts.paceMs;
+    this.nextAt = performance.now() + this.o.paceMs;
     this.isApplying = true;
     // Rejects when the node takes nothing more.
-    const reason = await this.parts.apply(this.steps.splice(0)).catch(() => 'behind' as const);
+    const doubt = await this.o.apply(this.steps.splice(0)).catch(() => 'behind' as const);
     this.isApplying = false;
-    if (reason !== undefined) this.markStale(reason);
+    if (doubt !== undefined) this.distrust(doubt);
     this.schedule();
   }
 }
@@ -199,7 +206,7 @@ function isPrint({ kind }: SourceStep): boolean {
   return kind === 'print';
 }
 
-/** Returns true if the best bid is not below the best ask. */
+/** Whether the best bid is not below the best ask. */
 function isCrossed({ asks, bids }: SourceLevels): boolean {
   let bid = 0;
   let ask = Number.POSITIVE_INFINITY;

@@ -1,5 +1,5 @@
 /**
- * Choice of the markets of a source that are mirrored or recorded.
+ * Which markets of a source are mirrored or recorded.
  *
  * Thread: the I/O thread, or that of a command.
  */
@@ -8,9 +8,9 @@ import type { SourceApi, SourceMarket } from './source-api.ts';
 
 export interface ChosenMarkets {
   readonly named: readonly SourceMarket[];
-  /** Binary markets with the largest volumes, the largest first. */
+  /** Those of two outcomes with the largest volumes, the largest first. */
   readonly top: readonly SourceMarket[];
-  /** Markets of the list that are not binary. They do not count for `top`. */
+  /** Those between them in the list that do not have two outcomes: they take no place of `top`. */
   readonly notBinary: readonly SourceMarket[];
 }
 
@@ -36,7 +36,7 @@ export async function chosenMarkets(
   };
 }
 
-/** Returns true for two outcomes. Only those markets have a book for source levels. */
+/** Only markets of two outcomes have a book that levels of a source can stand in. */
 export function isBinary({ tokens }: SourceMarket): boolean {
   return tokens.length === 2;
 }

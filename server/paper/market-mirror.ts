@@ -1,6 +1,6 @@
 /**
- * Mirror of one market: runs the fill model over the messages of the source, and sends its results as internal
- * commands. A level that a batch would set twice is set once.
+ * One market of the engine as the mirror of one of the source: runs the fill model over the messages, and sends what
+ * it says as commands of the node's own. The levels that a batch sets twice are set once.
  *
  * Thread: the I/O thread.
  */
@@ -18,39 +18,42 @@ import type { QueueRule } from '../../engine/paper/place.ts';
 import type { SourceStep } from '../../engine/paper/source-step.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import type { TokenRow } from '../../engine/tables/units.ts';
-import type { StaleReason } from './stale-books.ts';
+import type { Doubt } from './doubts.ts';
 import { StillOrders } from './still-orders.ts';
 
 export interface MarketMirrorParts {
   readonly tables: Tables;
+  /** Id of the first outcome's token. */
   readonly tokenId: string;
   readonly impact: Impact;
   readonly queue: QueueRule;
-  /** The source publishes no trades (engine/paper/infer-trades.ts). */
+  /** The source does not say its trades (engine/paper/infer-trades.ts). */
   readonly infersTrades: boolean;
-  /** Runs commands as one batch. Resolves when they are durable, with a RejectReason for each. */
+  /** Runs commands as one batch; resolves, once they are durable, with a RejectReason for each. */
   readonly send: (commands: CommandBuffer) => Promise<readonly RejectReasonCode[]>;
   readonly whenBatchesDone: (callback: () => void) => void;
+  /** A level was refused. */
   readonly onRefused: (reason: RejectReasonCode) => void;
 }
 
-/** Bound that keeps the wait of orders for one batch short. */
+/** Of one batch: few enough that orders do not wait long for it. */
 const COMMANDS_MAX = 512;
 
 export class MarketMirror {
-  private readonly parts: MarketMirrorParts;
+  private readonly o: MarketMirrorParts;
   private readonly orders: StillOrders;
   private readonly token: TokenRow;
   private market: MirroredMarket | undefined;
 
+  /** @param token of the first outcome */
   constructor(parts: MarketMirrorParts, token: TokenRow) {
-    this.parts = parts;
+    this.o = parts;
     this.token = token;
     this.orders = new StillOrders(parts.tables, token, parts.whenBatchesDone);
   }
 
-  /** Resolves when all is durable, with the reason for a new snapshot, if one is needed. */
-  async apply(steps: readonly SourceStep[]): Promise<StaleReason | undefined> {
+  /** Resolves, once all is durable, with why a snapshot is needed. */
+  async apply(steps: readonly SourceStep[]): Promise<Doubt | undefined> {
     const market = await this.opened();
     const out = new CommandBuffer(64);
     let isTaken = true;
@@ -71,6 +74,7 @@ export class MarketMirror {
     return market.book.source.crossed ? 'crossed' : undefined;
   }
 
+  /** Removes all levels of the source. */
   async clear(): Promise<void> {
     const out = new CommandBuffer(64);
     const { book } = await this.opened();
@@ -80,7 +84,7 @@ export class MarketMirror {
 
   private async opened(): Promise<MirroredMarket> {
     await this.orders.load();
-    const { impact, infersTrades, queue, tokenId } = this.parts;
+    const { impact, infersTrades, queue, tokenId } = this.o;
     this.market ??= new MirroredMarket(
       new MirroredBook({ token: this.token, impact, queue, paper: this.orders }),
       tokenId,
@@ -89,18 +93,18 @@ export class MarketMirror {
     return this.market;
   }
 
-  /** Sends and empties `out`. Resolves with false if a level was refused. */
+  /** Sends what is in `out`, and empties it. False = a level was refused. */
   private async send(out: CommandBuffer): Promise<boolean> {
     let isTaken = true;
     for (const batch of batchesOf(out)) {
       let at = 0;
-      for (const reason of await this.parts.send(batch)) {
+      for (const reason of await this.o.send(batch)) {
         const kind = commandKind(batch.i32, at);
         at += commandWords(batch.i32, at);
         // A paper order may have gone meanwhile; its fill then changes nothing.
         if (reason === RejectReason.accepted || kind !== CommandKind.level) continue;
         isTaken = false;
-        this.parts.onRefused(reason);
+        this.o.onRefused(reason);
       }
     }
     out.clear();
@@ -116,8 +120,8 @@ function hasFill({ i32, words }: CommandBuffer, from: number): boolean {
 }
 
 /**
- * Splits the commands into batches of bounded length. A level that is set again with no print or fill in between is
- * left out the first time: the source never has two levels at once that would trade.
+ * The commands in their order, in batches of bounded length. A level that is set again, with no print or fill in
+ * between, is left out the first time: the source has never both levels at once that would meet.
  */
 function batchesOf({ i32, words }: CommandBuffer): CommandBuffer[] {
   const starts: number[] = [];

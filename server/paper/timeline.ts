@@ -1,7 +1,7 @@
 /**
- * Order of events in market time while a recording is played: messages, delayed orders and expiries. At one time
- * messages come first, then expiries, then orders as they were sent. Each is done before time continues, so a bot
- * that steps gets the same fills in every run.
+ * What happens in market time while a recording is played, one after another: its messages, orders that the network
+ * delays, and expiries. At the same time messages come first, then expiries, then orders in the order in which they were sent.
+ * Each is done before the time goes on, so a bot that steps gets the same fills in every run.
  *
  * Thread: the I/O thread.
  */
@@ -15,19 +15,21 @@ export interface Due {
 
 export interface TimelineOptions {
   readonly clock: PlayClock;
-  /** Returns the next message; the same one until it has run; undefined at the end. */
+  /** What the recording has next; undefined = it has ended. The same until it was run. */
   readonly message: () => Promise<Due | undefined>;
-  /** Returns the next expiry in unix milliseconds; 0 = none. */
+  /** When the next order expires, in unix milliseconds; 0 = none does. */
   readonly expiry: () => number;
+  /** Lets go what has expired. */
   readonly expire: () => Promise<void>;
+  /** The recording cannot be read any further. */
   readonly onError: (error: Error) => void;
 }
 
-/** Milliseconds after which a running clock checks for a new earliest expiry. */
+/** How often a clock that runs looks whether an order that came meanwhile expires earlier. */
 const LOOK_MS = 50;
 
 export class Timeline {
-  private readonly options: TimelineOptions;
+  private readonly o: TimelineOptions;
   /** Sorted by time, then by arrival. */
   private readonly delayed: Due[] = [];
   private turn: Promise<void> = Promise.resolve();
@@ -36,27 +38,29 @@ export class Timeline {
   private hasEnded = false;
 
   constructor(options: TimelineOptions) {
-    this.options = options;
+    this.o = options;
   }
 
+  /** All messages of the recording have been played. */
   get ended(): boolean {
     return this.hasEnded;
   }
 
+  /** Lets a clock that has a speed run. */
   start(): void {
-    if (this.options.clock.speed > 0) this.look();
+    if (this.o.clock.speed > 0) this.look();
   }
 
   async stop(): Promise<void> {
     this.isOver = true;
     clearTimeout(this.timer);
-    this.options.clock.stop();
+    this.o.clock.stop();
     await this.turn;
   }
 
-  /** Runs a function after milliseconds of market time. Time that stands is advanced to then. */
+  /** Runs it after so many milliseconds of market time. Time that stands goes on to there by itself. */
   after<T>(ms: number, run: () => Promise<T>): Promise<T> {
-    const { clock } = this.options;
+    const { clock } = this.o;
     return new Promise((resolve, reject) => {
       const at = clock.now() + ms;
       const due: Due = {
@@ -70,20 +74,20 @@ export class Timeline {
     });
   }
 
-  /** Advances market time. Resolves when all that is due by then is done. */
+  /** Market time goes on to there; resolves when all that is due by then is done. */
   advance(to: number): Promise<void> {
-    this.turn = this.turn.then(() => this.run(to)).catch(this.options.onError);
+    this.turn = this.turn.then(() => this.run(to)).catch(this.o.onError);
     return this.turn;
   }
 
-  /** Returns the time of the next message in unix milliseconds; undefined at the end. */
+  /** When the next message is due, in unix milliseconds; undefined = there is none. */
   async nextMessage(): Promise<number | undefined> {
     await this.turn;
-    return (await this.options.message())?.at;
+    return (await this.o.message())?.at;
   }
 
   private async run(to: number): Promise<void> {
-    const { clock } = this.options;
+    const { clock } = this.o;
     for (;;) {
       const due = await this.next();
       if (this.isOver) return;
@@ -94,9 +98,9 @@ export class Timeline {
     clock.set(to);
   }
 
-  /** Returns the next event of any kind, without a limit of time. */
+  /** What is next of all, whenever that is. */
   private async next(): Promise<Due | undefined> {
-    const { expire, expiry, message } = this.options;
+    const { expire, expiry, message } = this.o;
     let next = await message();
     this.hasEnded = next === undefined;
     const expires = expiry();
@@ -113,10 +117,10 @@ export class Timeline {
     };
   }
 
-  /** Runs what is due by now, and schedules itself for the next event. */
+  /** Does what is due by now, and comes again for the next. */
   private look(): void {
     clearTimeout(this.timer);
-    const { clock } = this.options;
+    const { clock } = this.o;
     const looked = this.turn.then(async () => {
       for (let due = await this.next(); !this.isOver; due = await this.next()) {
         clock.release(due?.at ?? Number.POSITIVE_INFINITY);
@@ -130,6 +134,6 @@ export class Timeline {
         await due!.run();
       }
     });
-    this.turn = looked.catch(this.options.onError);
+    this.turn = looked.catch(this.o.onError);
   }
 }

@@ -1,8 +1,4 @@
-/**
- * Topics that connections of the market channel join.
- *
- * Thread: I/O.
- */
+/** The topics that connections of the market channel join. Thread: I/O. */
 export const topics = {
   asset: (token: number): string => `asset ${token}`,
   book: (book: number): string => `book ${book}`,

@@ -1,26 +1,27 @@
 /**
- * Changes of markets between one catalog and the next, and the confirmation that many removals need.
+ * What a new catalog does to the markets of the one before it, and whether it removes so many of
+ * them that an operator has to confirm it.
  *
  * Pure; any thread. Non-goals: the resting orders, which only the engine knows.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { Catalog, CatalogMarket, JsonObject } from './catalog-file.ts';
-import { marketsOf } from './catalog-json.ts';
 
-/** Ids of markets by what happens to them; each is in one list at most. */
+/** Ids of markets; each market is in one list at most. */
 export interface CatalogChanges {
-  /** Markets that take orders now and did not before, or are new. */
+  /** They take orders now and did not before, or are new. */
   readonly opened: readonly string[];
-  /** Markets of which anything else differs. */
+  /** Anything else about them differs. */
   readonly changed: readonly string[];
-  /** Markets that have ended or are paused, and were not before. */
+  /** The catalog says that they have ended or are paused, and did not before. */
   readonly closed: readonly string[];
-  /** Markets that had not ended, and have no book in the new catalog. */
+  /** They could be traded before they ended, and have no book in the new catalog. */
   readonly removed: readonly string[];
+  /** Why so many may not be removed without a confirmation; undefined: they may. */
   readonly refusal: string | undefined;
 }
 
-/** Markets that may be removed at once: this number, or this share of those that have not ended. */
+/** So many markets may be removed at once, or this share of those that have not ended. */
 const REMOVED_MAX = 10;
 const REMOVED_SHARE = 1 / 10;
 
@@ -77,6 +78,6 @@ function byCondition({ markets }: Catalog): ReadonlyMap<string, CatalogMarket> {
 }
 
 function rawMarkets({ events }: Catalog): ReadonlyMap<string, JsonObject> {
-  const raw = events.flatMap(marketsOf);
+  const raw = events.flatMap(({ markets }) => markets as readonly JsonObject[]);
   return new Map(raw.map((market) => [String(market.id), market]));
 }

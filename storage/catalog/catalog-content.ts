@@ -7,10 +7,12 @@
  */
 import { Pieces } from '../files/pieces.ts';
 
+/** Kind and id of an object, as its key in the store has them. */
 const PLACE_BYTES = 9;
+/** What a row has beside its JSON. */
 export const ROW_HEAD_BYTES = PLACE_BYTES + 4;
 const TOTAL_BYTES = 6;
-/** Bound of one object's JSON: far more than an event with all its markets. */
+/** Far more than an event with all its markets, and little enough to be in memory. */
 const JSON_BYTES_MAX = 2 ** 28;
 const PIECE_BYTES = 1 << 17;
 
@@ -19,10 +21,7 @@ export interface ContentRow {
   readonly json: Buffer;
 }
 
-/**
- * Yields pieces of PIECE_BYTES at most, each in memory of its own.
- * @param bytes length of all rows
- */
+/** In pieces of PIECE_BYTES at most, each in memory of its own. @param bytes of all rows */
 export function* encodeContent(bytes: number, rows: Iterable<ContentRow>): Generator<Uint8Array> {
   const total = Buffer.alloc(TOTAL_BYTES);
   total.writeUIntBE(bytes, 0, TOTAL_BYTES);

@@ -6,7 +6,7 @@
  */
 import assert from 'node:assert/strict';
 import { createHash, type Hash } from 'node:crypto';
-import { setImmediate as nextIteration } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { BinaryTable } from '../kv/lmdb.ts';
 import { type ContentRow, ROW_HEAD_BYTES } from './catalog-content.ts';
 import { damaged, FORMAT, type Header, opened, putWithChecksum } from './catalog-state.ts';
@@ -20,10 +20,13 @@ export interface StoredObject extends ContentRow {
 
 const KEY_BYTES = 15;
 export const GENERATION_BYTES = 6;
-/** Bytes of one transaction: it bounds memory and the time of the write lock. */
+/**
+ * The size of one transaction. It bounds the memory and the time for which the write lock is taken.
+ */
 export const CHUNK_BYTES = 1 << 20;
 const REMOVE_MAX = 4096;
 
+/** Counts and digest of rows, in the order in which they are added. */
 class RowTotals {
   readonly counts = KINDS.map(() => 0);
   bytes = 0;
@@ -43,6 +46,7 @@ class RowTotals {
   }
 }
 
+/** Writes the rows of a generation, CHUNK_BYTES in a transaction. */
 export class RowWriter {
   private readonly objects: BinaryTable;
   private readonly generation: number;
@@ -55,7 +59,7 @@ export class RowWriter {
     this.generation = generation;
   }
 
-  /** Returns true when flush() is due. */
+  /** True: flush() is due. */
   add(place: Buffer, json: Buffer): boolean {
     this.totals.add(place, json);
     const key = Buffer.alloc(KEY_BYTES);
@@ -78,10 +82,7 @@ export class RowWriter {
   }
 }
 
-/**
- * Returns the header of an older version's generation with its digest and bytes; unchanged where an
- * object is damaged.
- */
+/** The header of a generation of an older version, with what that left out; as it is where an object is damaged. */
 export function measured(objects: BinaryTable, header: Header): Header {
   const totals = new RowTotals();
   const start = objectKey(header.generation, 0, '0');
@@ -103,22 +104,24 @@ type Entry = readonly [key: Buffer, value: Buffer];
  * without a handler. Other work of the thread runs between the transactions.
  */
 export async function putTogether(table: BinaryTable, entries: readonly Entry[]): Promise<void> {
-  await nextIteration();
+  await nextTurn();
   table.transactionSync(() => {
     for (const [key, value] of entries) putWithChecksum(table, key, value);
   });
 }
 
+/** The newest generation with at least one stored value; 0 = none. */
 export function newestOf(objects: BinaryTable): number {
   for (const key of objects.getKeys({ reverse: true, limit: 1 }))
     return key.readUIntBE(0, GENERATION_BYTES);
   return 0;
 }
 
+/** Removes the generations from `first` to before `end`. */
 export async function removeBetween(table: BinaryTable, first: number, end: number): Promise<void> {
   const range = { start: objectKey(first, 0, '0'), end: objectKey(end, 0, '0'), limit: REMOVE_MAX };
   for (;;) {
-    await nextIteration();
+    await nextTurn();
     table.resetReadTxn();
     const keys = [...table.getKeys(range)];
     if (keys.length === 0) return;
@@ -129,7 +132,7 @@ export async function removeBetween(table: BinaryTable, first: number, end: numb
 }
 
 /**
- * Header and first object are read in one event-loop iteration, so they are from one LMDB
+ * Header and first object are read in one turn of the event loop, so they are from one LMDB
  * snapshot. The range keeps that snapshot until it ends.
  */
 export function* readGeneration(

@@ -14,40 +14,40 @@ import type { BinaryTable, RootDatabase } from '../kv/lmdb.ts';
 export interface Header {
   readonly format: number;
   readonly generation: number;
+  /** Objects of each kind, in the order of KINDS. */
   readonly counts: readonly number[];
   /** Older versions wrote none. */
   readonly digest?: string;
-  /** Bytes of its content (catalog-content.ts). Older versions wrote none. */
+  /** Of its content (catalog-content.ts). Older versions wrote none. */
   readonly bytes?: number;
   readonly snapshot?: {
     readonly format: string;
+    /** Bytes of each part. */
     readonly lengths: readonly number[];
   };
 }
 
-/** A generation that was made on this node, and that the log does not name yet. */
+/** A generation that was made on this node, and that no record of the log names yet. */
 export interface Proposal {
   readonly generation: number;
   readonly digest: string;
   readonly bytes: number;
-  /** True: it replaces any generation, also one that this node lacks. */
+  /** Whether it replaces any generation, also one that this node does not have. */
   readonly replacesAny: boolean;
 }
 
-/** State of a generation that was made here. */
+/** What became of a generation that was made here. */
 export type Outcome = 'in use' | 'proposed' | { readonly refused: string };
 
 interface Awaiting {
-  /**
-   * Complete generations that are not in use, made here or received, ascending; all are newer than
-   * the one in use.
-   */
+  /** Complete and not in use: made here, or received. In ascending order; all are newer than the one in use. */
   readonly waiting: readonly Header[];
   readonly proposed?: { readonly generation: number; readonly replacesAny: boolean } | undefined;
+  /** The last proposal that came to nothing. */
   readonly refused?: { readonly generation: number; readonly why: string } | undefined;
 }
 
-/** Thrown when the generation from which a new one was made has been replaced meanwhile. */
+/** The generation from which a new one was made has been replaced meanwhile. */
 export class Overtaken extends Error {
   constructor(message = 'the catalog was replaced meanwhile: try again') {
     super(message);
@@ -58,7 +58,7 @@ export class Overtaken extends Error {
  * Format version of this environment; unknown versions are refused. 3: every value has a checksum.
  */
 export const FORMAT = 3;
-/** Waiting generations: one whose record may be on its way, and the one after it. */
+/** One whose record may be on its way, and the one after it. */
 const WAITING_MAX = 2;
 const CURRENT_KEY = Buffer.from('current');
 const NEXT_KEY = Buffer.from('next');
@@ -69,6 +69,7 @@ const CLOSE_BRACE = 0x7d;
 export class CatalogState {
   private readonly root: RootDatabase<Buffer, string>;
   private readonly table: BinaryTable;
+  /** The only generation that is read; undefined = the one in use. */
   private readonly pinned: number | undefined;
 
   constructor(root: RootDatabase<Buffer, string>, table: BinaryTable, pinned?: number) {
@@ -77,7 +78,7 @@ export class CatalogState {
     this.pinned = pinned;
   }
 
-  /** Header of the generation that is read; throws where it is damaged. */
+  /** Of the generation that is read; throws where it is damaged. */
   header(): Header | undefined {
     const { pinned } = this;
     return pinned === undefined
@@ -85,10 +86,7 @@ export class CatalogState {
       : this.headers().find(({ generation }) => generation === pinned);
   }
 
-  /**
-   * Header of the generation in use, for a writer that replaces it: a damaged one counts as
-   * missing.
-   */
+  /** Of the generation in use, for a writer that replaces it: a damaged header counts as a missing one. */
   sound(): Header | undefined {
     const value = this.table.get(CURRENT_KEY);
     if (value === undefined) return undefined;
@@ -96,6 +94,7 @@ export class CatalogState {
     return isDamaged ? undefined : readHeader(this.table);
   }
 
+  /** @param newest the newest generation with a stored object */
   takeNumber(newest: () => number): number {
     return this.root.transactionSync(() => {
       const stored = this.table.get(NEXT_KEY);
@@ -118,8 +117,8 @@ export class CatalogState {
   }
 
   /**
-   * Takes a complete generation into use, or proposes it. Returns the current generation
-   * afterwards: a later one if another call overtook this one.
+   * A generation is complete: it comes into use, or is proposed. Returns the current generation afterwards: a later
+   * one if another call overtook this one.
    */
   complete(header: Header, onto: number | undefined): number {
     return this.root.transactionSync(() => {
@@ -138,14 +137,14 @@ export class CatalogState {
     });
   }
 
-  /** Stores a received generation: the log may name it later. */
+  /** A generation that was received: a record may make it the one in use. */
   keep(header: Header): void {
     this.root.transactionSync(() => {
       this.putAwaiting(withWaiting(this.awaiting() ?? { waiting: [] }, header));
     });
   }
 
-  /** Takes a generation into use that the log names. */
+  /** A record names it: it is in use from now on. */
   adopt(generation: number): void {
     this.root.transactionSync(() => {
       const header = this.headers().find((one) => one.generation === generation);
@@ -164,6 +163,7 @@ export class CatalogState {
     });
   }
 
+  /** A proposal came to nothing. */
   refuse(generation: number, why: string): void {
     this.root.transactionSync(() => {
       const { proposed, waiting } = this.awaiting() ?? { waiting: [] };
@@ -194,13 +194,14 @@ export class CatalogState {
     return { ...proposed, digest: header?.digest ?? '', bytes: header?.bytes ?? 0 };
   }
 
+  /** The generation that has this digest, if it is there. */
   find(digest: string): Header | undefined {
     return this.headers().find((one) => one.digest === digest);
   }
 
   /**
-   * Lets generations come into use only by adopt() from now on. One that is in use without a record
-   * is proposed once: it was imported before the node belonged to a cluster.
+   * From now on generations come into use by adopt(). One that is in use, but that no record names, is proposed where
+   * that has never been done: it was imported before the node belonged to a cluster.
    * @param recorded digest of the generation that the log names
    */
   awaitRecords(recorded: string | undefined, measured: (header: Header) => Header): void {
@@ -227,10 +228,7 @@ export class CatalogState {
     });
   }
 
-  /**
-   * Lets a generation come into use when it is complete, from now on. Writes nothing where that was
-   * so.
-   */
+  /** From now on a generation comes into use when it is complete. Writes nothing where that was so. */
   awaitNone(recorded: string | undefined): void {
     const awaiting = this.awaiting();
     if (awaiting === undefined) return;
@@ -241,13 +239,14 @@ export class CatalogState {
     });
   }
 
+  /** The one in use first. */
   private headers(): readonly Header[] {
     const current = this.sound();
     const waiting = this.awaiting()?.waiting ?? [];
     return current === undefined ? waiting : [current, ...waiting];
   }
 
-  /** Reads the row `awaiting`; a damaged one is fetched again from other nodes. */
+  /** What is damaged is fetched again from other nodes. */
   private awaiting(): Awaiting | undefined {
     const value = this.table.get(AWAITING_KEY);
     if (value === undefined) return undefined;
@@ -264,6 +263,7 @@ export class CatalogState {
   }
 }
 
+/** The newest ones stay. */
 function withWaiting(awaiting: Awaiting, header: Header): Awaiting {
   return { ...awaiting, waiting: [...awaiting.waiting, header].slice(-WAITING_MAX) };
 }
@@ -278,7 +278,7 @@ export function putWithChecksum(table: BinaryTable, key: Buffer, bytes: Buffer):
   table.putSync(key, withChecksum(key, value));
 }
 
-/** Returns the value that was stored under a key; `undefined` when the bytes are damaged. */
+/** The value that was stored under this key; undefined when the bytes are damaged. */
 export function opened(key: Buffer, value: Buffer): Buffer | undefined {
   return checksumMatches(key, value) ? value.subarray(CRC_BYTES) : undefined;
 }
@@ -301,7 +301,7 @@ function readHeader(state: BinaryTable): Header | undefined {
   return header;
 }
 
-/** Returns true for a value of format 2 or less, which began with JSON. */
+/** Up to format 2 the value began with JSON. */
 function isOlder(value: Buffer): boolean {
   return value[0] === OPEN_BRACE && value.at(-1) === CLOSE_BRACE && value.length > 2;
 }

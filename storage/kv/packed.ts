@@ -10,6 +10,7 @@ import { checksumMatches, Damage, withChecksum } from './checksum.ts';
 import type { SequenceTable } from './lmdb.ts';
 
 const HEADER_BYTES = 8;
+/** Four pages, less the header of LMDB. */
 const VALUE_BYTES = 4 * 4_096 - 16;
 
 /** Rows [first, first + count) of a value, one after another in `rows`. */
@@ -21,6 +22,7 @@ interface Block {
 
 export class PackedRows {
   readonly rowBytes: number;
+  /** The number of rows of a full value. */
   readonly blockRows: number;
   private readonly table: SequenceTable;
   private readonly name: string;
@@ -97,7 +99,7 @@ export class PackedRows {
     }
   }
 
-  /** True when the value that contains this row passes its checksum. */
+  /** Whether the value that contains this row passes its checksum. */
   isSound(sequence: number): boolean {
     const number = Math.floor(sequence / this.blockRows);
     const value = this.table.get(number);

@@ -1,7 +1,7 @@
 /**
- * End of a log whose writer may have been killed, or lost power, at any moment. Torn records of the last write were
- * never acknowledged and are cut. Any other broken record is damage and stops the start: a log that might lack a
- * batch is worse than a node that is down.
+ * Finds the end of a log whose writer may have been killed, or lost its power, at any moment. Records of the
+ * last write that are torn were never acknowledged, and are cut off. Any other record that is not whole is
+ * damage, and the start stops: a log that might lack a batch is worse than a node that is down.
  *
  * Thread: any, while nobody writes.
  */
@@ -20,20 +20,21 @@ import {
 import { listSegments, type Segment } from './segments.ts';
 
 export interface LogEnd {
-  /** Segment that is written next; `undefined` when there is none. */
+  /** The segment that is written next; undefined = there is none at all. */
   readonly segment: Segment | undefined;
-  /** Byte of that segment at which the next record begins. */
+  /** Where in it the next record goes. */
   readonly offset: number;
-  /** Newest record; `undefined` when there is none. */
+  /** The newest record; undefined = there is none. */
   readonly newest: StoredRecord | undefined;
-  /** Sequence of the oldest record; 0 = none. */
+  /** Sequence of the oldest record; 0 = there is none. */
   readonly first: number;
-  /** Runs that must be overwritten with zeros before anything is appended. */
+  /** What has to be overwritten with zeros before anything is appended. */
   readonly torn: readonly TornRun[];
-  /** Line about the cut for the log of the node. */
+  /** What was found and cut, for the log of the node. */
   readonly message: string | undefined;
 }
 
+/** Batches are numbered from it on. */
 const FIRST_SEQUENCE = 1;
 
 interface TornRun {
@@ -42,7 +43,7 @@ interface TornRun {
   readonly end: number;
 }
 
-/** Throws an Error that names the sequence of a damaged record. */
+/** Throws an Error that names the sequence of a record that is damaged. */
 export function findEnd(directory: string): LogEnd {
   const segments = listSegments(directory);
   // A segment gets its size before its name: one without bytes has lost its records.
@@ -97,8 +98,8 @@ export function findEnd(directory: string): LogEnd {
 }
 
 /**
- * Sequence of the oldest record. The very first segment may be empty when it was too small for the first record.
- * Any other empty segment at the beginning is damage.
+ * Sequence of the oldest record. One segment may be empty though another follows: the very first, where it was
+ * too small for the very first record. Any other that begins the log is damaged.
  */
 function firstOf(segments: readonly Segment[]): number {
   const [oldest, next] = segments;
@@ -108,7 +109,7 @@ function firstOf(segments: readonly Segment[]): number {
   throw new LogDamage(`${oldest!.path} does not begin with a whole record${batch}`);
 }
 
-/** Overwrites torn records; they are on disk when it returns. */
+/** Overwrites what was torn, on disk when it returns. */
 export function cutTorn(torn: readonly TornRun[]): void {
   for (const { end, path, start } of torn) {
     const file = openSync(path, constants.O_RDWR);
@@ -138,13 +139,13 @@ function endOfContent(bytes: Buffer, start: number): number {
   return end;
 }
 
-/** True when the content goes beyond its file. Writes never do, so the file was longer then. */
+/** Whether what was written goes beyond its file: writes never do, so the file was longer then. */
 function isBeyond(bytes: Buffer, start: number): boolean {
   if (endOfContent(bytes, start) === start) return false;
   return start + PREFIX_BYTES > bytes.length || start + storedBytes(bytes, start) > bytes.length;
 }
 
-/** Throws when a whole record shows that the one after `newest` had been acknowledged. */
+/** Throws where a whole record shows that the one after `newest` had been acknowledged. */
 function refuseDamage(
   bytes: Buffer,
   start: number,

@@ -1,5 +1,5 @@
 /**
- * LMDB environment DATA_DIR/derived: what the follower makes of the log (log-projector.ts).
+ * LMDB environment DATA_DIR/derived: what the follower makes of the log (follower.ts).
  *
  *   fills   fills by their sequence, rows of the engine's ring (packed.ts)
  *   finals  closed orders in the order in which they ended, rows of the engine's (packed.ts)
@@ -40,16 +40,16 @@ export interface DerivedTables {
   readonly meta: BinaryTable;
 }
 
-/** End of the projected part of the log. */
+/** Up to where the log is derived. */
 export interface DerivedPosition {
   readonly sequence: number;
   /** The engine's digest after that batch. */
   readonly digest: number;
-  /** End of the stored fill sequences. */
+  /** Fills before this one are there. */
   readonly fills: number;
-  /** End of the stored closed orders. */
+  /** Orders that finished before this one are there. */
   readonly finished: number;
-  /** End of the stored ledger entries. */
+  /** Entries before this one are there. */
   readonly entries: number;
 }
 
@@ -76,7 +76,7 @@ export function openDerivedTables(
   };
 }
 
-/** Throws an Error that names both formats, or the damage. */
+/** Throws an Error that names both formats where what is there is of another, or that it is damaged. */
 export function positionOf({ meta }: DerivedTables): DerivedPosition {
   const stored = meta.get(META_POSITION);
   if (stored === undefined) return { sequence: 0, digest: 0, fills: 0, finished: 0, entries: 0 };
@@ -103,7 +103,7 @@ export function positionOf({ meta }: DerivedTables): DerivedPosition {
   };
 }
 
-/** Call only inside a transaction. */
+/** Only inside a transaction. */
 export function putPosition({ meta }: DerivedTables, position: DerivedPosition): void {
   const { digest, entries, fills, finished, sequence } = position;
   const hasLedger = entries > 0;

@@ -1,51 +1,50 @@
 /**
- * Projections: data that follows from the log, in rows of LMDB. Each implements `Projection`. The projector writes
- * them, in two environments with a position each:
+ * What follows from the log, in rows of LMDB. Every kind of it implements `Projection`, and the follower
+ * writes it, in two environments with a position each:
  *
- * derived/ has facts (facts.ts), which cannot be rebuilt once the log is trimmed;
+ *   derived/       facts (facts.ts): what cannot be made again once the log is trimmed
+ *   projections/   what follows from the facts (environment.ts): thrown away and made again where it is missing,
+ *                  damaged or of another format
  *
- * projections/ has data that follows from the facts (environment.ts): removed and rebuilt if it is missing, damaged
- * or of another format.
- *
- * Thread: the projector writes; any thread reads.
+ * Thread: the follower writes; any thread reads.
  */
 import type { Tables } from '../../engine/tables/tables.ts';
 import { checksumMatches } from '../kv/checksum.ts';
 import type { BinaryTable, RootDatabase } from '../kv/lmdb.ts';
 
-/** State of the log with which verify() compares rows. */
+/** What the log leads to: verify() compares rows with it. */
 export interface Seen {
   /** Tables after the last batch. */
-  readonly tables: Tables;
+  readonly t: Tables;
   readonly last: number;
   /** Digests after each batch of the log. */
   readonly digests: ReadonlyMap<number, number>;
-  /** Oldest fill of the ring. */
+  /** The oldest fill that the ring holds. */
   readonly firstFill: number;
 }
 
 export interface Projection<Events> {
   readonly name: string;
-  /** Format of its rows. */
+  /** Of its rows. */
   readonly format: number;
   /**
-   * Applies events that follow those of the previous call; only inside a transaction of its environment. Throws
-   * DamagedRow if a required row is damaged.
+   * Takes in events, which follow those of the call before; only inside a transaction of its environment.
+   * Throws DamagedRow where a row that it needs is not what was written.
    */
   apply(events: Events): void;
-  /** Checks every row. Returns a summary. Throws an Error that names a fault. */
+  /** Looks at every row: what there is, as a text. Throws an Error that names what is wrong. */
   verify(seen: Seen): string;
 }
 
-/** Projection of fills and entries alone. */
+/** One that follows from the facts fills and entries alone. */
 export interface FactProjection extends Projection<FactEvents> {
   /** Removes all rows; only inside a transaction. */
   clear(): void;
 }
 
-/** Fills in order, rows [0, count) as those of the engine's ring; entries in order. */
+/** Fills in their order, rows [0, count) as those of the engine's ring; entries in theirs. */
 export interface FactEvents {
-  readonly tables: Tables;
+  readonly t: Tables;
   readonly count: number;
   readonly fillI: Int32Array;
   readonly fillF: Float64Array;
@@ -53,14 +52,14 @@ export interface FactEvents {
   readonly entries: readonly (readonly [number, Buffer])[];
 }
 
-/** A damaged row of projections/: all of them are rebuilt. */
+/** A row of projections/ is not what was written: all of them are made again. */
 export class DamagedRow extends Error {
   constructor(what: string) {
     super(`projections: a row of ${what} is damaged`);
   }
 }
 
-/** Applies events to projections, and stores the reached position, in one transaction. */
+/** Has projections take in events, and puts the position that they reach, in one transaction. */
 export function project<Events>(
   root: RootDatabase<Buffer, string>,
   projections: readonly Projection<Events>[],
@@ -73,7 +72,7 @@ export function project<Events>(
   });
 }
 
-/** Number of values. Throws an Error that names the first damaged one. */
+/** Number of values. Throws an Error that names the first one that is not what was written. */
 export function checkRows(name: string, table: BinaryTable): number {
   let count = 0;
   for (const { key, value } of table.getRange()) {

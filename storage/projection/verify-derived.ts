@@ -1,5 +1,6 @@
 /**
- * Comparison of LMDB with the log: every value by its checksum, and the newest rows against the tables of the log.
+ * Whether what LMDB holds follows from the log: every value by its checksum, and the newest rows against
+ * the tables to which the log leads.
  *
  * Thread: a command-line tool, while no node runs.
  */
@@ -14,7 +15,7 @@ import type { Seen } from './projection.ts';
 
 const READ_ONLY = { durability: 'flushed', readOnly: true } as const;
 
-/** Each throws an Error with the fault, and resolves with a summary. */
+/** Each throws an Error that says what is wrong, and resolves with what was found. */
 export async function verifyDerived(dataDir: string, seen: Seen): Promise<{ text: string }> {
   if (!existsSync(join(dataDir, 'derived')))
     return { text: 'not there: derived at the next start' };
@@ -32,17 +33,13 @@ export async function verifyDerived(dataDir: string, seen: Seen): Promise<{ text
 
 function checkPosition(position: DerivedPosition, seen: Seen): void {
   const { digest, entries, fills, finished, sequence } = position;
-  const { digests, last, tables } = seen;
+  const { digests, last, t } = seen;
   if (sequence > last) throw new Error(`it holds batch ${sequence}, the log ends with ${last}`);
   const expected = digests.get(sequence);
   if (expected !== undefined && expected !== digest) {
     throw new Error(`its digest after batch ${sequence} is ${digest}, that of the log ${expected}`);
   }
-  if (
-    fills > fillCount(tables) ||
-    finished > closedCount(tables) ||
-    entries > ledgerTotals(tables).entries
-  ) {
+  if (fills > fillCount(t) || finished > closedCount(t) || entries > ledgerTotals(t).entries) {
     throw new Error('it holds more fills, closed orders or entries than the log leads to');
   }
 }
@@ -53,7 +50,7 @@ export async function verifyProjections(dataDir: string, seen: Seen): Promise<{ 
   try {
     const position = projections.position();
     if (position === undefined) return { text: 'cannot be used: made again at the next start' };
-    const fills = fillCount(seen.tables);
+    const fills = fillCount(seen.t);
     if (position.end > fills) {
       throw new Error(`they follow from ${position.end} fills, there are ${fills}`);
     }

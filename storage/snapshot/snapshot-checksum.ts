@@ -1,4 +1,8 @@
-/** Checksum of snapshots. Thread: any; pure. */
+/**
+ * The checksum of snapshots.
+ *
+ * Thread: any. Pure.
+ */
 import assert from 'node:assert/strict';
 
 /**

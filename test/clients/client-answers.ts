@@ -1,4 +1,4 @@
-/** Checks of the answers of a client. Each rejects where an answer is wrong. */
+/** What the answers of a client have to be; each rejects where they are not. */
 import assert from 'node:assert/strict';
 
 /** A client of a package that is no dependency of the project: methods by name. */

@@ -18,7 +18,7 @@ import {
 } from './polymarket-open.ts';
 import type { Venue } from './venue.ts';
 
-/** Exports of the package that take one of its clients. */
+/** What the package exports beside its clients: calls that take one. */
 type Actions = Readonly<Partial<Record<string, (client: Client, request?: object) => unknown>>>;
 
 interface Package {

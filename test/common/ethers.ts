@@ -77,12 +77,12 @@ export function orderDigestByEthers(domain: OrderDomain, order: UnsignedOrder): 
   return TypedDataEncoder.hash(ethersDomain(domain), ORDER_TYPES, order);
 }
 
-/** Digest of an order of version 2. */
+/** The same of an order of version 2. */
 export function order2DigestByEthers(domain: OrderDomain, order: UnsignedOrder2): string {
   return TypedDataEncoder.hash(ethersDomain(domain), ORDER_2_TYPES, order);
 }
 
-/** Signature by ethers' own wallet, which that of `signOrder` must equal. */
+/** The same signature through ethers' own wallet: what `signOrder` must agree with. */
 export function signTypedDataByEthers(
   privateKey: string,
   domain: OrderDomain,

@@ -21,12 +21,13 @@ import { pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { ROOT } from './root.ts';
 
+/** What is compiled. */
 const FOLDERS = ['build', 'engine', 'storage', 'server', 'client', 'examples', 'bench', 'test'];
 
 interface Form {
   /** The folder that holds these. */
   readonly root: string;
-  /** Folder of the bundled programs. */
+  /** Where programs lie that are bundled: in a folder beside. */
   readonly node: string;
   readonly execArgv: readonly string[];
   readonly extension: string;

@@ -1,14 +1,13 @@
 /**
- * Output of a run of tests: a line for each suite that ends and each test that fails. At the end come every failed
- * test with the whole text of its error, the output of its suite, the names once more and the count. A suite that is
- * killed or dies names the tests that it was running.
+ * What `npm test` prints: a line for each suite that ends and each test that fails; at the end every failed test
+ * with the whole text of its error, what its suite wrote, their names once more and the count. A suite that is killed or dies says which tests it was running.
  *
  * Given to Node as `--test-reporter`; works with what Node 20, 22 and 24 report.
  */
 import { basename, resolve } from 'node:path';
 import { inspect } from 'node:util';
 
-/** Fields of a reported event that are read. Events of a suite come in one piece, apart from its own end. */
+/** What is read of the reported events. Those of a suite come in one piece, apart from its own end. */
 export interface TestEvent {
   readonly type: string;
   readonly data: {
@@ -37,7 +36,7 @@ class Report {
   private readonly running = new Set<string>();
   /** Names of the tests around the one that is reported, by nesting. */
   private readonly names: string[] = [];
-  /** Output of the processes of suites, by file. */
+  /** What the processes of suites wrote, by file. */
   private readonly output = new Map<string, string>();
   private readonly failedFiles = new Set<string>();
 

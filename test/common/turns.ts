@@ -1,4 +1,4 @@
-/** Counts the iterations of the event loop that pass before an answer. */
+/** How many turns of the event loop somebody else has while something is answered. */
 export async function turnsOf<T>(answer: T | Promise<T>): Promise<{ turns: number; value: T }> {
   let turns = 0;
   let isOver = false;

@@ -7,11 +7,8 @@ import {
   contractOf,
   type ExchangeDomains,
   PUBLISHED_DOMAINS,
-} from '../../server/auth/exchange-domains.ts';
-import {
-  SignatureDiagnosis,
-  type SuspectOrder,
-} from '../../server/orders/worker/signature-diagnosis.ts';
+} from '../../server/identity/exchange-domains.ts';
+import { SignatureDiagnosis, type SuspectOrder } from '../../server/orders/signature-diagnosis.ts';
 
 const CHAIN = 31_337;
 const own = { name: 'CTF Exchange', version: '1', chainId: CHAIN };

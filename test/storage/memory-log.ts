@@ -3,8 +3,7 @@
  * test chooses for each client. The writer is the product's; only the place where records lie is another one.
  */
 import { crc32 } from 'node:zlib';
-import { LogDamage, type LogEntry, Unreachable } from '../../storage/log/log.ts';
-import type { Answer, Group, TailStore } from '../../storage/replicated-log/certain.ts';
+import type { Answer, Group, TailStore } from '../../storage/cluster/certain.ts';
 import {
   type AnnounceCalls,
   type Announcement,
@@ -18,8 +17,9 @@ import {
   type Subscription,
   type Tail,
   TooOld,
-} from '../../storage/replicated-log/replicated-log.ts';
-import { beginLog, TailWriter } from '../../storage/replicated-log/tail-writer.ts';
+} from '../../storage/cluster/replicated-log.ts';
+import { beginLog, TailWriter } from '../../storage/cluster/tail-writer.ts';
+import { LogDamage, type LogEntry, Unreachable } from '../../storage/log/log.ts';
 
 interface Stored {
   readonly entry: LogEntry;
@@ -32,7 +32,7 @@ export class MemoryCluster {
   tail = NO_TAIL;
   /** Who has claimed last. */
   owner = '';
-  heartbeat: Buffer | undefined;
+  beat: Buffer | undefined;
   readonly shared = new Map<SharedName, Buffer>();
   readonly announced = new Map<string, { value: Buffer; faults: Faults }>();
   /** refuses: nothing is taken. pretends: it is taken, and the answer says the opposite. */
@@ -44,7 +44,7 @@ export class MemoryCluster {
     this.stored = [];
     this.tail = NO_TAIL;
     this.owner = '';
-    this.heartbeat = undefined;
+    this.beat = undefined;
     this.wake();
   }
 
@@ -74,9 +74,9 @@ export class Faults {
   /** Cut off from the log: no request arrives, no answer and no record comes back. */
   isCut = false;
   /** Heartbeats are not delivered, though everything else is. */
-  losesHeartbeats = false;
+  losesBeats = false;
   /** Each heartbeat is delivered before the one before it, too: a read overtakes the watch. */
-  swapsHeartbeats = false;
+  swapsBeats = false;
   fate: () => Fate = () => 'arrives';
   /** Milliseconds that each way takes. */
   delayMs: () => number = () => 0;
@@ -150,26 +150,26 @@ export class MemoryLog implements ReplicatedLog, TailStore<MemoryGroup> {
     return beginLog(this, records, epoch, patienceMs);
   }
 
-  watchHeartbeats(
-    onHeartbeat: (value: Buffer) => void,
+  watchBeat(
+    onBeat: (value: Buffer) => void,
     onProblem: (problem: string | undefined) => void,
   ): Subscription {
     let seen: Buffer | undefined;
     return this.subscribe(async (isOver) => {
-      const { heartbeat } = this.cluster;
-      if (heartbeat === undefined || heartbeat === seen || this.faults.losesHeartbeats) return true;
+      const { beat } = this.cluster;
+      if (beat === undefined || beat === seen || this.faults.losesBeats) return true;
       await pause(this.faults.delayMs());
       if (isOver() || this.faults.isCut) return true;
       const before = seen;
-      seen = heartbeat;
-      onHeartbeat(heartbeat);
-      if (this.faults.swapsHeartbeats && before !== undefined) onHeartbeat(before);
+      seen = beat;
+      onBeat(beat);
+      if (this.faults.swapsBeats && before !== undefined) onBeat(before);
       return true;
     }, onProblem);
   }
 
-  lastHeartbeat(msMax: number): Promise<Buffer | undefined> {
-    return this.request(msMax, () => this.cluster.heartbeat);
+  lastBeat(msMax: number): Promise<Buffer | undefined> {
+    return this.request(msMax, () => this.cluster.beat);
   }
 
   announce(node: string, value: Buffer, calls: AnnounceCalls): Announcement {
@@ -260,12 +260,12 @@ export class MemoryLog implements ReplicatedLog, TailStore<MemoryGroup> {
       if (cluster.full === 'refuses') return 'full';
       if (cluster.tail.writer !== group.expected.writer) return 'moved';
       if (cluster.tail.sequence !== group.expected.sequence) return 'moved';
-      if (group.seen !== undefined && !cluster.heartbeat?.equals(group.seen)) return 'moved';
+      if (group.seen !== undefined && !cluster.beat?.equals(group.seen)) return 'moved';
       const { writer } = group.tail;
       cluster.stored.push(...group.entries.map((entry) => ({ entry, writer })));
       if (cluster.tail.epoch < group.tail.epoch) cluster.owner = writer;
       cluster.tail = group.tail;
-      cluster.heartbeat = group.heartbeat ?? cluster.heartbeat;
+      cluster.beat = group.beat ?? cluster.beat;
       cluster.wake();
       return cluster.full === 'pretends' ? 'full' : 'done';
     });
@@ -278,12 +278,12 @@ export class MemoryLog implements ReplicatedLog, TailStore<MemoryGroup> {
     });
   }
 
-  heartbeat(writer: string, value: Buffer, msMax: number): Promise<Answer> {
+  beat(writer: string, value: Buffer, msMax: number): Promise<Answer> {
     const { cluster } = this;
     return this.request(msMax, () => {
       if (cluster.owner !== writer) return 'moved';
       if (cluster.full !== 'no') return 'full';
-      cluster.heartbeat = Buffer.from(value);
+      cluster.beat = Buffer.from(value);
       cluster.wake();
       return 'done';
     });

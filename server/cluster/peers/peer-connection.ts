@@ -6,14 +6,14 @@
  * their own.
  */
 import { connect, type TLSSocket } from 'node:tls';
-import { HeartbeatTimeout } from '../heartbeat-timeout.ts';
+import { Silence } from '../silence.ts';
 import { PeerCall, type PeerCallNumber } from './calls.ts';
 import { type Frame, FrameKind, FrameReader, frameHead } from './frames.ts';
 import { PeerKeys, type PeerSecrets, SECURE } from './secure.ts';
 
 /** The connection is gone: calls that were sent may have had an effect. */
 export class ConnectionLost extends Error {
-  /** The call was not sent. */
+  /** Whether the call was not sent at all. */
   readonly isUnsent: boolean;
 
   constructor(why: string, isUnsent: boolean) {
@@ -30,6 +30,7 @@ export interface PeerAddress {
   readonly port: number;
 }
 
+/** Of an announced URL. */
 export function addressOf(peers: string): PeerAddress {
   const { hostname, port } = new URL(peers);
   // An IPv6 address stands in brackets there.
@@ -46,7 +47,7 @@ interface Call {
 const CONNECT_MS_MAX = 3_000;
 /** Parts of a stream that wait for their reader; beyond, nothing more is read. */
 const PARTS_MAX = 64;
-/** Longest time without a byte while calls wait; then the connection is lost. */
+/** Where calls wait and nothing is received for so long, not even the answer to a ping, the connection is lost. */
 const SILENT_MS_MAX = 10_000;
 /** Pings in that time. */
 const PINGS = 10;
@@ -64,7 +65,7 @@ export class PeerConnection {
   private beforeOpen: (() => void)[] = [];
   private isLeaving = false;
   private readonly silentMsMax: number;
-  private readonly silence: HeartbeatTimeout;
+  private readonly silence: Silence;
   /** Calls with one answer that they do not have yet. */
   private waiting = 0;
 
@@ -75,7 +76,7 @@ export class PeerConnection {
     silentMsMax = SILENT_MS_MAX,
   ) {
     this.silentMsMax = silentMsMax;
-    this.silence = new HeartbeatTimeout((2 * silentMsMax) / PINGS);
+    this.silence = new Silence((2 * silentMsMax) / PINGS);
     const keys = new PeerKeys(secrets);
     this.socket = connect({
       ...SECURE,
@@ -106,6 +107,7 @@ export class PeerConnection {
     });
   }
 
+  /** Whether calls are of use. */
   get isLost(): boolean {
     return this.socket.destroyed;
   }

@@ -1,0 +1,131 @@
+/**
+ * One order as shown to its owner. It is read from its row in memory, while it is open and after it
+ * is closed, or from the stored closed order on disk. All have the same columns; only the price of
+ * an open order is in ticks of its book. Its JSON: docs/protocol.md#own-orders-and-trades
+ *
+ * Thread: I/O. Rows in engine memory have to be read under SeqlockReader.
+ */
+
+import {
+  bookTicks,
+  closeReason,
+  isMirroredToken,
+  isSellOrder,
+  ONLY_ORDER,
+  type OrderRows,
+  orderCreated,
+  orderExpiry,
+  orderIdAt,
+  orderKeyAt,
+  orderMaker,
+  orderOriginal,
+  orderOwner,
+  orderPrice,
+  orderRemaining,
+  orderRowsOf,
+  orderToken,
+  orderTypeOf,
+  statusOfOrder,
+  tokenBook,
+} from '../../engine/reads.ts';
+import { API_KEY_WORDS, ID_WORDS } from '../../engine/tables/codes.ts';
+import type { Tables } from '../../engine/tables/tables.ts';
+import {
+  type AccountRow,
+  type OrderRow,
+  PIPS_PER_UNIT,
+  type Pips,
+  type TokenRow,
+} from '../../engine/tables/units.ts';
+import { microText, pipsText } from '../common/decimal.ts';
+import { wordsToHex } from '../common/uint256.ts';
+import { type AccountTexts, apiKeyText } from '../market-data/account-texts.ts';
+import { ORDER_TYPE_TEXTS, reasonText, statusText } from '../orders/order-states.ts';
+
+export interface OrderView {
+  /** Eight words of the id, and four words of the API key that placed the order. */
+  readonly id: Int32Array;
+  readonly apiKey: Int32Array;
+  /** Rows: the token, the account that signs, the wallet that pays. */
+  readonly token: TokenRow;
+  readonly owner: AccountRow;
+  readonly maker: AccountRow;
+  readonly isSell: boolean;
+  /** OrderType of engine/commands.ts. */
+  readonly type: number;
+  readonly status: number;
+  /** EndReason; unset while the order is open. */
+  readonly reason: number;
+  /** Pips of its own token. */
+  readonly price: number;
+  /** Micro-shares. */
+  readonly original: number;
+  readonly remaining: number;
+  /** Unix seconds; 0 = never. */
+  readonly expiry: number;
+  /** Unix milliseconds. */
+  readonly created: number;
+}
+
+export function openOrderRow(t: Tables, row: OrderRow): OrderView {
+  const token = orderToken(t, row);
+  const grid = bookTicks(t, tokenBook(t, token));
+  const ticks = orderPrice(t, row);
+  const own = isMirroredToken(t, token) ? grid - ticks : ticks;
+  return orderView(t, row, own * (PIPS_PER_UNIT / grid));
+}
+
+export function closedOrderRow(t: Tables, row: OrderRow): OrderView {
+  return orderView(t, row, orderPrice(t, row));
+}
+
+/** `stored`: the row as it is in the closed orders store. */
+export function storedOrderRow(stored: Buffer): OrderView {
+  const rows = orderRowsOf(stored);
+  return orderView(rows, ONLY_ORDER, orderPrice(rows, ONLY_ORDER));
+}
+
+function orderView(rows: OrderRows, row: OrderRow, price: number): OrderView {
+  const { orderI } = rows;
+  const id = orderIdAt(row);
+  const key = orderKeyAt(row);
+  return {
+    id: orderI.slice(id, id + ID_WORDS),
+    apiKey: orderI.slice(key, key + API_KEY_WORDS),
+    token: orderToken(rows, row),
+    owner: orderOwner(rows, row),
+    maker: orderMaker(rows, row),
+    isSell: isSellOrder(rows, row),
+    type: orderTypeOf(rows, row),
+    status: statusOfOrder(rows, row),
+    reason: closeReason(rows, row),
+    price,
+    original: orderOriginal(rows, row),
+    remaining: orderRemaining(rows, row),
+    expiry: orderExpiry(rows, row),
+    created: orderCreated(rows, row),
+  };
+}
+
+const MS = 1_000;
+
+/** @param trades ids of its trades, oldest first */
+export function orderText(texts: AccountTexts, row: OrderView, trades: readonly string[]): string {
+  const status = statusText(row.status);
+  return JSON.stringify({
+    id: wordsToHex(row.id, 0, ID_WORDS),
+    status: texts.orderStatus === 'upper' ? status.toUpperCase() : status,
+    reason: reasonText(row.reason),
+    ...texts.token(row.token),
+    owner: apiKeyText(row.apiKey),
+    maker_address: texts.wallet(row.maker),
+    side: row.isSell ? 'SELL' : 'BUY',
+    original_size: microText(row.original),
+    size_matched: microText(row.original - row.remaining),
+    price: pipsText(row.price as Pips),
+    order_type: ORDER_TYPE_TEXTS[row.type],
+    expiration: String(row.expiry),
+    associate_trades: trades,
+    created_at: Math.floor(row.created / MS),
+  });
+}

@@ -1,0 +1,23 @@
+/**
+ * The start of a node: it begins to recover before most of its modules are loaded (assembly.ts), which takes
+ * as long.
+ *
+ * Thread: the I/O thread.
+ */
+import { unsetCapacities } from '../config/config.ts';
+import { Recovery } from './recovery.ts';
+import type { NodeOptions, RunningNode } from './running-node.ts';
+
+/** Starts a node; rejects with a clear Error when it must not run. */
+export async function startNode(options: NodeOptions): Promise<RunningNode> {
+  const { config, log, set } = options;
+  const growing = unsetCapacities(set);
+  const recovery = new Recovery({ ...config, growing }, (line) => log('warn', line));
+  try {
+    const { assemble } = await import('./assembly.ts');
+    return await assemble(options, recovery);
+  } catch (error) {
+    await recovery.stop();
+    throw error;
+  }
+}

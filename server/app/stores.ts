@@ -1,0 +1,122 @@
+/**
+ * What a node keeps: the log, images, and LMDB environments; opened for writing where a write really
+ * reaches the disk, else read-only: a node on a full or read-only disk still serves what it has
+ * (docs/protocol.md#retries).
+ *
+ * Thread: the I/O thread.
+ */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { type CatalogStore, openCatalog } from '../../storage/catalog/catalog.ts';
+import { makeDirectory } from '../../storage/files/make-directory.ts';
+import { OtherFormat } from '../../storage/files/other-format.ts';
+import type { Durability } from '../../storage/kv/lmdb.ts';
+import { TruncatedFile } from '../../storage/kv/lmdb-file.ts';
+import { FileLog } from '../../storage/log/file-log.ts';
+import { type Log, LogDamage } from '../../storage/log/log.ts';
+import { KeptNotes } from '../../storage/notes/kept-notes.ts';
+import {
+  type DerivedTables,
+  openDerivedTables,
+  positionOf,
+} from '../../storage/projection/derived.ts';
+import { openProjections, type Projections } from '../../storage/projection/environment.ts';
+import { SnapshotFiles } from '../../storage/snapshot/snapshots.ts';
+
+export interface Stores {
+  readonly log: Log;
+  readonly snapshots: SnapshotFiles;
+  /** What the follower writes, to be read. */
+  readonly derived: DerivedTables;
+  /** Undefined where there are none, and none can be made. */
+  readonly projections: Projections | undefined;
+  /** What notes of the log have led to. */
+  readonly kept: KeptNotes;
+  readonly catalog: CatalogStore;
+  close(): Promise<void>;
+}
+
+export interface StoreOptions {
+  readonly dataDir: string;
+  readonly durability: Durability;
+  readonly segmentBytes: number;
+  readonly log: (line: string) => void;
+}
+
+/** `problem`: why the directory cannot be written; the stores are then read-only. */
+export async function openStores(
+  storeOptions: StoreOptions,
+): Promise<{ readonly stores: Stores; readonly problem: string | undefined }> {
+  let problem: string;
+  try {
+    makeDirectory(storeOptions.dataDir);
+    return { stores: await open(storeOptions, false), problem: undefined };
+  } catch (error) {
+    const isUnreadable = [LogDamage, TruncatedFile, OtherFormat].some((of) => error instanceof of);
+    if (isUnreadable) throw error;
+    problem = (error as Error).message;
+  }
+  try {
+    return { stores: await open(storeOptions, true), problem };
+  } catch (error) {
+    const detail = (error as Error).message;
+    throw new Error(
+      `DATA_DIR ${storeOptions.dataDir}: not writable (${problem}), not readable (${detail})`,
+    );
+  }
+}
+
+/** Opens all of it, or nothing; for writing only where writes go through. */
+async function open(storeOptions: StoreOptions, readOnly: boolean): Promise<Stores> {
+  const { dataDir } = storeOptions;
+  const options = { durability: storeOptions.durability, readOnly };
+  const opened: (() => Promise<void>)[] = [];
+  const close = async (): Promise<void> => {
+    for (const closeOne of opened.splice(0).reverse()) await closeOne();
+  };
+  try {
+    refuseOlder(dataDir);
+    const derived = openDerivedTables(dataDir, options);
+    opened.push(() => derived.root.close());
+    const kept = new KeptNotes(dataDir, options);
+    opened.push(() => kept.close());
+    const seen = [
+      { sequence: positionOf(derived).sequence, by: 'derived/' },
+      { sequence: kept.position()?.sequence ?? 0, by: 'keys/' },
+    ] as const;
+    const [derivedTo, keptTo] = seen;
+    const log = await FileLog.open({
+      ...storeOptions,
+      readOnly,
+      seen: keptTo.sequence > derivedTo.sequence ? keptTo : derivedTo,
+    });
+    opened.push(() => log.close());
+    if (!readOnly) await kept.prove();
+    const catalog = openCatalog(dataDir, options);
+    opened.push(() => catalog.close());
+    // Last: it may throw away what is there.
+    const projections = openProjections(dataDir, options, storeOptions.log);
+    opened.push(async () => projections?.close());
+    return {
+      log,
+      snapshots: new SnapshotFiles(dataDir, storeOptions.durability),
+      derived,
+      projections,
+      kept,
+      catalog,
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** Older versions kept the journal in LMDB: without it the exchange would begin empty, and say nothing. */
+function refuseOlder(dataDir: string): void {
+  if (!existsSync(join(dataDir, 'journal'))) return;
+  throw new OtherFormat(
+    `DATA_DIR ${dataDir}: it holds the journal of an older version, this node reads a log of files; it ` +
+      'has no way from one to the other: run the version that wrote it, or begin with another DATA_DIR',
+  );
+}

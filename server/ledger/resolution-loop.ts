@@ -1,0 +1,73 @@
+/**
+ * Brings resolutions to their end: sends steps, each in a batch of its own so that orders of other markets go
+ * between them, until no market resolves any more. What is left to do follows from the tables alone, so it also
+ * goes on after a start (docs/ledger.md#resolution).
+ *
+ * Thread: the I/O thread.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { CommandBuffer, encodeResolveStep } from '../../engine/commands.ts';
+import { nextResolving } from '../../engine/ledger/reads.ts';
+import { RESOLVE_STEP_MAX } from '../../engine/tables/capacities.ts';
+import type { Tables } from '../../engine/tables/tables.ts';
+import type { MarketRow } from '../../engine/tables/units.ts';
+import { sendCommands } from '../orders/own-commands.ts';
+import type { SeqlockReader } from '../orders/seqlock-reader.ts';
+import type { Sequencer } from '../orders/sequencer.ts';
+
+/** A step that was not taken is sent again after so long. */
+const AGAIN_MS = 20;
+const STEP_WORDS = 8;
+
+interface ResolutionParts {
+  readonly tables: Tables;
+  readonly seqlock: SeqlockReader;
+  readonly sequencer: Pick<Sequencer, 'submit'>;
+  readonly log: (line: string) => void;
+}
+
+export class ResolutionLoop {
+  private readonly o: ResolutionParts;
+  private running: Promise<void> | undefined;
+  private isWanted = false;
+  private isClosing = false;
+
+  constructor(parts: ResolutionParts) {
+    this.o = parts;
+  }
+
+  /** Goes on with what there is to do. */
+  wake(): void {
+    this.isWanted = true;
+    this.running ??= this.run().catch((error: unknown) => {
+      this.o.log(`a resolution stopped: ${String(error)}`);
+    });
+  }
+
+  /** Ends after the step that is under way; the next start goes on. */
+  async close(): Promise<void> {
+    this.isClosing = true;
+    await this.running;
+  }
+
+  private async run(): Promise<void> {
+    const { seqlock, tables } = this.o;
+    while (this.isWanted && !this.isClosing) {
+      this.isWanted = false;
+      for (;;) {
+        const market = await seqlock.read(() => nextResolving(tables));
+        if (market === 0 || this.isClosing || !(await this.step(market))) break;
+      }
+    }
+    this.running = undefined;
+  }
+
+  /** False: the log has failed, and the node ends. */
+  private async step(market: MarketRow): Promise<boolean> {
+    const out = new CommandBuffer(STEP_WORDS);
+    encodeResolveStep(out, market, RESOLVE_STEP_MAX);
+    const outcome = await sendCommands(this.o.sequencer, out.i32.slice(0, out.words));
+    if (typeof outcome === 'string') await sleep(AGAIN_MS);
+    return outcome !== 'unavailable';
+  }
+}

@@ -1,0 +1,66 @@
+/**
+ * What the path of an order takes, and how orders end: plain counters that somebody reads now and then.
+ * A worker leaves its part in the slot of the batch (slots.ts).
+ *
+ * Thread: the I/O thread. Not here: names and texts of what is shown (server/admin).
+ */
+import { Histogram } from '../common/histogram.ts';
+import { RESULTS, Slot, type SlotView } from './slots.ts';
+
+/** In the order in which a request passes them. */
+export const STAGES = [
+  'queue',
+  'parse',
+  'verify',
+  'turn',
+  'match',
+  'log',
+  'answer',
+  'total',
+] as const;
+export type Stage = (typeof STAGES)[number];
+
+export class OrderMeters {
+  /** Microseconds: `queue` and `total` of a request, all others of a batch. */
+  readonly stages = Object.fromEntries(STAGES.map((stage) => [stage, new Histogram()])) as Readonly<
+    Record<Stage, Histogram>
+  >;
+  /** Requests of a batch. */
+  readonly batches = new Histogram();
+  /** By rule: orders that ended so; rule 0 = taken. */
+  readonly results = new Float64Array(RESULTS);
+  /** Recoveries that wrong signatures cost beside their check. */
+  recoveries = 0;
+
+  /** Milliseconds. */
+  now(): number {
+    return performance.now();
+  }
+
+  /** A batch leaves the queue, in which its requests have been since `times`. */
+  dispatched(times: readonly number[]): void {
+    const now = this.now();
+    this.batches.add(times.length);
+    for (const since of times) this.stages.queue.addMs(now - since);
+  }
+
+  /** A worker is done with a batch. */
+  applied({ f64, results }: SlotView): void {
+    const { match, parse, turn, verify } = this.stages;
+    parse.addMs(f64[Slot.parseMs]!);
+    verify.addMs(f64[Slot.verifyMs]!);
+    turn.addMs(f64[Slot.turnWaitMs]!);
+    match.addMs(f64[Slot.matchMs]!);
+    this.recoveries += f64[Slot.recoveries]!;
+    for (let reason = 0; reason < RESULTS; reason++) this.results[reason]! += results[reason]!;
+  }
+
+  /** A batch was given to the log at `appended`, was there at `flushed`, and is answered now. */
+  answered(appended: number, flushed: number, times: readonly number[]): void {
+    const now = this.now();
+    const { answer, log, total } = this.stages;
+    log.addMs(flushed - appended);
+    answer.addMs(now - flushed);
+    for (const since of times) total.addMs(now - since);
+  }
+}

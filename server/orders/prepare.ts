@@ -1,0 +1,245 @@
+/**
+ * Before the apply turn: one checked order item becomes an engine command. All that depends on the
+ * request alone happens here, in parallel with other workers: ids, digest, signature. What depends
+ * on state or time waits for the turn; a rule that already failed travels as a verdict, so that the
+ * first failing rule of the whole list is the one reported (docs/protocol.md#order-of-checks).
+ *
+ * Thread: a worker; scratch belongs to the instance.
+ */
+
+import assert from 'node:assert/strict';
+import {
+  type CommandBuffer,
+  encodeOrder,
+  OrderType,
+  PrecheckFlags,
+} from '../../engine/commands.ts';
+import { findMarket, findToken } from '../../engine/markets/markets.ts';
+import { RejectReason } from '../../engine/orders/reject-reasons.ts';
+import { marketFlags, tokenMarket } from '../../engine/reads.ts';
+import { FEE_BPS_MAX } from '../../engine/tables/capacities.ts';
+import { ADDRESS_WORDS, API_KEY_WORDS, MarketFlag } from '../../engine/tables/codes.ts';
+import type { Tables } from '../../engine/tables/tables.ts';
+import type {
+  MarketRow,
+  MicroCollateral,
+  MicroShares,
+  TokenRow,
+} from '../../engine/tables/units.ts';
+import {
+  bytesToWords,
+  decimalToSafe,
+  decimalToWords,
+  hexToBytes,
+  sameBytes,
+  uuidToWords,
+} from '../common/uint256.ts';
+import type { BannedAddresses } from '../identity/banned-addresses.ts';
+import { order2Digest, orderDigest } from '../identity/eip712.ts';
+import type { OrderSeparators } from '../identity/exchange-domains.ts';
+import { recoverAddress } from '../identity/secp256k1.ts';
+import { type WalletFactories, Wallets } from '../identity/wallet-factory.ts';
+import type { OrderItem } from './order-parse.ts';
+import type { Explanation } from './result-details.ts';
+import { RowCache } from './row-cache.ts';
+import type { SignatureDiagnosis } from './signature-diagnosis.ts';
+
+/** The sender of the request, as the level-2 check found it. */
+export interface Caller {
+  /** The UUID's 4 words, and 5 of the address. */
+  readonly apiKey: Int32Array;
+  readonly address: Int32Array;
+}
+
+export interface PrepareOptions {
+  readonly separators: OrderSeparators;
+  readonly verifySignatures: boolean;
+  readonly walletFactories: WalletFactories;
+  readonly banned: Pick<BannedAddresses, 'has'>;
+  /** Status (engine/tables/codes.ts) of an order that has left memory, by its id; 0 = no such order. */
+  readonly knownStatus: (id: Uint8Array) => number;
+  /** `undefined`: nobody is told why a signature is wrong. */
+  readonly diagnosis?: SignatureDiagnosis | undefined;
+}
+
+const EOA = 0;
+const CONTRACT_WALLET = 3;
+const NEVER = Number.MAX_SAFE_INTEGER;
+
+const fault = (detail: string): Explanation => ({ detail, facts: {} });
+/** Of signatures that need no diagnosis. */
+const FAULTS = {
+  maker: fault('with signatureType 0 maker and signer are one wallet'),
+  wallet: fault('maker is not the wallet of this signer for this signatureType'),
+  contract: fault('signatures of contract wallets (signatureType 3) are not taken'),
+  length: fault('a signature is 0x and 130 hexadecimal digits: r, s and v'),
+  range: fault('no key makes such a signature: r, s or v is out of range'),
+} as const;
+
+export class OrderPreparer {
+  /** Digest of the order prepared last: its id, 32 bytes. */
+  readonly digest = new Uint8Array(32);
+  /** Why the signature of the order prepared last is wrong, where somebody is told. */
+  explanation: Explanation | undefined;
+  private readonly t: Tables;
+  private readonly options: PrepareOptions;
+  private readonly words = new Int32Array(8);
+  private readonly recovered = new Uint8Array(20);
+  private readonly condition = new Uint8Array(32);
+  private readonly id = new Int32Array(8);
+  private readonly maker = new Int32Array(ADDRESS_WORDS);
+  private readonly signer = new Int32Array(ADDRESS_WORDS);
+  private readonly owner = new Int32Array(API_KEY_WORDS);
+
+  private readonly wallets: Wallets;
+  private readonly tokens = new RowCache((text) => this.lookForToken(text));
+  private readonly markets = new RowCache((text) => this.lookForMarket(text));
+
+  constructor(t: Tables, options: PrepareOptions) {
+    this.t = t;
+    this.options = options;
+    this.wallets = new Wallets(options.walletFactories);
+  }
+
+  /** Appends the command of one item to `out`. */
+  prepare(item: OrderItem, caller: Caller, out: CommandBuffer): void {
+    const token = this.tokens.find(item.tokenId);
+    let precheck = this.earlyReason(item, caller, token);
+    const isBuy = item.side === 0;
+    const shares = amountOf(isBuy ? item.takerAmount : item.makerAmount);
+    const collateral = amountOf(isBuy ? item.makerAmount : item.takerAmount);
+    if (isNotPositive(item.makerAmount) || isNotPositive(item.takerAmount)) {
+      precheck |= PrecheckFlags.amounts;
+    } else if (shares < 0 || collateral < 0) {
+      precheck |= PrecheckFlags.tooLarge;
+    }
+    const fee = feeOf(item.feeRateBps);
+    if (item.feeRateBps.startsWith('-')) precheck |= PrecheckFlags.feeNegative;
+    else if (fee > FEE_BPS_MAX) precheck |= PrecheckFlags.feeTooHigh;
+    assert(
+      item.digestable || (precheck & (PrecheckFlags.amounts | PrecheckFlags.feeNegative)) !== 0,
+      'an order without a digest is refused',
+    );
+    if (!item.taker.every((byte) => byte === 0)) precheck |= PrecheckFlags.taker;
+
+    this.digest.fill(0);
+    this.explanation = undefined;
+    if (item.digestable && (precheck & PrecheckFlags.reasonMask) === 0) {
+      // No early rule failed, so the token is known.
+      precheck |= this.verify(item, token as TokenRow);
+    }
+    const expiration = decimalToSafe(item.expiration);
+    encodeOrder(out, {
+      token,
+      side: item.side,
+      type: OrderType[item.orderType],
+      postOnly: item.postOnly,
+      shares: Math.max(0, shares) as MicroShares,
+      collateral: Math.max(0, collateral) as MicroCollateral,
+      expiration: expiration < 0 ? NEVER : expiration,
+      feeRateBps: Math.min(Math.max(0, fee), FEE_BPS_MAX),
+      signatureType: item.signatureType,
+      precheck,
+      id: bytesToWords(this.digest, this.id),
+      maker: bytesToWords(item.maker, this.maker),
+      signer: bytesToWords(item.signer, this.signer),
+      apiKey: caller.apiKey,
+    });
+  }
+
+  private lookForToken(id: string): TokenRow | 0 {
+    return decimalToWords(id, this.words, 0) ? findToken(this.t, this.words, 0) : 0;
+  }
+
+  private lookForMarket(condition: string): MarketRow | 0 {
+    if (!hexToBytes(condition, 32, this.condition, 0)) return 0;
+    return findMarket(this.t, bytesToWords(this.condition, this.words), 0);
+  }
+
+  /** Rules 1 to 4, or 0. Registrations only ever appear, so an answer found here stays true. */
+  private earlyReason(item: OrderItem, caller: Caller, token: TokenRow | 0): number {
+    const isCaller =
+      uuidToWords(item.owner, this.owner) &&
+      sameWords(this.owner, caller.apiKey) &&
+      sameWords(bytesToWords(item.signer, this.signer), caller.address);
+    if (!isCaller) return RejectReason.ownerMismatch;
+    const { banned } = this.options;
+    const isBanned = banned.has(caller.address) || banned.has(bytesToWords(item.maker, this.maker));
+    if (isBanned) return RejectReason.walletBanned;
+    if (item.postOnly && item.orderType !== 'GTC' && item.orderType !== 'GTD') {
+      return RejectReason.postOnlyType;
+    }
+    if (item.conditionId === undefined) return token === 0 ? RejectReason.tokenUnknown : 0;
+    const market = this.markets.find(item.conditionId);
+    if (market === 0) return RejectReason.conditionUnknown;
+    if (token === 0) return RejectReason.tokenUnknown;
+    const owner = tokenMarket(this.t, token);
+    return owner === market ? 0 : RejectReason.tokenOfOtherCondition;
+  }
+
+  /** Digest, duplicate that has left memory, wallet, signature. */
+  private verify(item: OrderItem, token: TokenRow): number {
+    const { options, t } = this;
+    const market = tokenMarket(t, token);
+    const flags = marketFlags(t, market);
+    const isNegRisk = (flags & MarketFlag.negRisk) !== 0;
+    const ofVersion = options.separators[item.version2 === undefined ? 1 : 2];
+    const separator = isNegRisk ? ofVersion.negRiskSeparator : ofVersion.separator;
+    if (item.version2 === undefined) orderDigest(separator, item, this.digest, 0);
+    else order2Digest(separator, item, item.version2, this.digest, 0);
+    let precheck = options.knownStatus(this.digest) << PrecheckFlags.knownShift;
+    if (item.signatureType === EOA && !sameBytes(item.maker, item.signer)) {
+      this.explain(FAULTS.maker);
+      precheck |= PrecheckFlags.signature;
+    }
+    const wallet = this.wallets.ownershipOf(item.signatureType, item.maker, item.signer);
+    if (wallet === 'foreign') {
+      this.explain(FAULTS.wallet);
+      return precheck | PrecheckFlags.signature;
+    }
+    if (wallet === 'derived') precheck |= PrecheckFlags.derivedWallet;
+    if (!options.verifySignatures) return precheck;
+    return this.isSigned(item, isNegRisk) ? precheck : precheck | PrecheckFlags.signature;
+  }
+
+  private isSigned(item: OrderItem, isNegRisk: boolean): boolean {
+    const { signature } = item;
+    if (item.signatureType === CONTRACT_WALLET) return this.explain(FAULTS.contract);
+    if (signature === null) return this.explain(FAULTS.length);
+    if (!recoverAddress(this.digest, signature, this.recovered, 0)) {
+      return this.explain(FAULTS.range);
+    }
+    if (sameBytes(this.recovered, item.signer)) return true;
+    const { diagnosis } = this.options;
+    if (diagnosis !== undefined && this.explanation === undefined) {
+      this.explanation = diagnosis.explain({ ...item, signature }, isNegRisk, this.recovered);
+    }
+    return false;
+  }
+
+  /** The first fault is the one that is told. */
+  private explain(fault: Explanation): false {
+    if (this.options.diagnosis !== undefined) this.explanation ??= fault;
+    return false;
+  }
+}
+
+/** Micro-units; -1 when above 2^53 - 1, 0 when not positive. */
+function amountOf(text: string): number {
+  return text.startsWith('-') ? 0 : decimalToSafe(text);
+}
+
+function isNotPositive(text: string): boolean {
+  return text.startsWith('-') || text === '0';
+}
+
+function feeOf(text: string): number {
+  if (text.startsWith('-')) return 0;
+  const fee = decimalToSafe(text);
+  return fee < 0 ? NEVER : fee;
+}
+
+function sameWords(a: Int32Array, b: Int32Array): boolean {
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
+  return a.length === b.length;
+}

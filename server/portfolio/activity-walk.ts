@@ -1,0 +1,72 @@
+/**
+ * The trades of a wallet and what else its statement has, newest first, merged by time; of two at the same time
+ * the trade comes first.
+ *
+ * Trades may leave the ring of fills while others have a turn. A match is shown as a whole or not at all, so `lost`
+ * names the match of which rows may have been read.
+ *
+ * Thread: I/O.
+ */
+import { nextTurn } from '../common/next-turn.ts';
+import { Row, type TradesSelector } from '../market-data/trades-select.ts';
+import type { LedgerWalk } from './ledger-activity.ts';
+
+/** Sequences start at 0. */
+export const NO_MATCH = -1;
+/** The key of an entry that is no row of the answer; only its time is read. */
+export const NO_ROW = -0.5;
+
+export class ActivityWalk {
+  /** The match that left the ring during a pause. */
+  lost = NO_MATCH;
+  private readonly selector: TradesSelector;
+  private readonly trades: Iterator<number, void> | undefined;
+  private readonly entries: LedgerWalk | undefined;
+  /** Key of the next trade. */
+  private trade: number | undefined;
+
+  /**
+   * @param trades keys of trades; undefined = none are wanted
+   * @param entries undefined = none are wanted
+   */
+  constructor(
+    selector: TradesSelector,
+    trades: Iterator<number, void> | undefined,
+    entries: LedgerWalk | undefined,
+  ) {
+    this.selector = selector;
+    this.trades = trades;
+    this.entries = entries;
+    this.advance();
+  }
+
+  /** Reads the next row to ROW_DOUBLES numbers from `at` on; its key, undefined = there is none. */
+  next(rows: Float64Array, at: number): number | undefined {
+    const { entries, selector, trade } = this;
+    if (trade !== undefined) selector.read(trade, rows, at);
+    const entry = entries?.head();
+    if (entry !== undefined && (trade === undefined || entry.time > rows[at + Row.time]!)) {
+      const row = entries!.take();
+      row?.put(rows, at);
+      rows[at + Row.time] = entry.time;
+      return row?.key ?? NO_ROW;
+    }
+    if (trade !== undefined) this.advance();
+    return trade;
+  }
+
+  /** Gives others a turn. */
+  async pause(): Promise<void> {
+    const { selector, trade } = this;
+    const match = trade === undefined ? NO_MATCH : selector.matchOf(trade);
+    await nextTurn();
+    if (match === NO_MATCH || match >= selector.index.first) return;
+    this.lost = match;
+    this.trade = undefined;
+  }
+
+  private advance(): void {
+    const next = this.trades?.next();
+    this.trade = next === undefined || next.done === true ? undefined : next.value;
+  }
+}

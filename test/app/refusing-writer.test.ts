@@ -1,0 +1,46 @@
+/** What a node answers while its data directory cannot be written: changes are refused, reads go on. */
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { heartbeatHandlers } from '../../server/account/heartbeat-routes.ts';
+import type { WatchNotes } from '../../server/account/heartbeats.ts';
+import { refusingWriter } from '../../server/app/refusing-writer.ts';
+import type { RequestContext } from '../../server/http/http.ts';
+import type { KeyOwner } from '../../server/identity/auth.ts';
+import { orderHandlers } from '../../server/orders/order-routes.ts';
+
+const UNAVAILABLE = '503 {"error":"journal unavailable","code":"JOURNAL_UNAVAILABLE"}';
+const NOBODY: WatchNotes = {
+  read: () => [],
+  put: () => assert.fail(),
+  remove: () => assert.fail(),
+};
+const CALLER = { address: new Uint8Array(20), apiKeyBytes: new Uint8Array(16) } as KeyOwner;
+/** The second one is placed in parts. */
+const BODIES = ['', `[${'{},'.repeat(30_000)}{}]`];
+
+test('a writer that refuses answers every change of orders, and every heartbeat', async () => {
+  const writer = refusingWriter('no space left', 7);
+  const handlers = {
+    ...orderHandlers(writer.lines, undefined),
+    ...heartbeatHandlers(writer.openHeartbeats(NOBODY)),
+  };
+  assert.equal(Object.keys(handlers).length, 9);
+  for (const [route, handler] of Object.entries(handlers)) {
+    for (const text of route.includes('heartbeats') ? [''] : BODIES) {
+      const answers: string[] = [];
+      const reply = (status: number, body: unknown) => answers.push(`${status} ${body}`);
+      const context = { body: Buffer.from(text), reply } as unknown as RequestContext;
+      await handler(context, {}, CALLER);
+      assert.deepEqual(answers, [UNAVAILABLE], route);
+    }
+  }
+  assert.equal(writer.waiting(), 0);
+});
+
+test('it takes nothing, says why, and lets reads through at once', async () => {
+  const writer = refusingWriter('no space left', 7);
+  assert.equal(writer.applied.newest, 7);
+  assert.deepEqual(writer.pauses(), [{ reason: 'directory', detail: 'no space left' }]);
+  assert.equal(await writer.seqlock.read(() => 7), 7);
+  assert.throws(() => writer.whenBatchesDone(() => undefined), /nobody may write/);
+});

@@ -1,0 +1,223 @@
+/** Notes: bytes in the log, what they lead to at a start, and logs that do not fit to keys/. */
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import test, { type TestContext } from 'node:test';
+import { CommandBuffer, encodeNote, NOTE_BYTES_MAX } from '../../engine/commands.ts';
+import { digestOf, stateHash } from '../../engine/tables/state-hash.ts';
+import { openEnvironment, openTable } from '../../storage/kv/lmdb.ts';
+import { encodeBatch } from '../../storage/log/batch-record.ts';
+import { KeptNotes } from '../../storage/notes/kept-notes.ts';
+import { type Note, noteCommand, notesOf } from '../../storage/notes/notes.ts';
+import { bringUp, readNotes } from '../../storage/notes/read-notes.ts';
+import { cutLog } from '../../storage/operations/cut-log.ts';
+import { batchOf, replay } from '../../storage/recovery/replay.ts';
+import { FakeLog, type FakeStore } from './fake-log.ts';
+import { logOf } from './log-stage.ts';
+import { directoryOf, Exchange } from './stored-exchange.ts';
+
+const ADDRESS = new Uint8Array(20).fill(0xab);
+const ID = '11111111-1111-4111-8111-111111111111';
+const key = (revoked: boolean, id = ID, readOnly = false): Note => ({
+  about: 'key',
+  row: { id, address: ADDRESS, nonce: '7', revoked, readOnly },
+});
+const ALL: readonly Note[] = [
+  key(false),
+  key(true),
+  key(false, ID, true),
+  key(true, ID, true),
+  { about: 'ban', address: ADDRESS, decision: { since: 1_700_000_000_000, reason: 'why, ü' } },
+  { about: 'ban', address: ADDRESS, decision: undefined },
+  { about: 'pause', decision: { since: 1, reason: '' } },
+  { about: 'pause', decision: undefined },
+  { about: 'watch', address: ADDRESS, isWatched: true },
+  { about: 'watch', address: ADDRESS, isWatched: false },
+  { about: 'catalog', digest: '0f'.repeat(32) },
+  { about: 'name', address: ADDRESS, name: 'Ann, ü' },
+  { about: 'name', address: ADDRESS, name: '' },
+  { about: 'handover', handover: { from: 'n1', by: 'ann, ü', reasons: ['log'] } },
+];
+
+function commandsOf(...notes: Note[]): Int32Array {
+  return Int32Array.from(notes.flatMap((note) => [...noteCommand(note)]));
+}
+
+/** An exchange that logs what it applies. */
+class Venue {
+  readonly exchange = new Exchange();
+  readonly store: FakeStore = { entries: [] };
+
+  async apply(...notes: Note[]): Promise<void> {
+    const { engine, t } = this.exchange;
+    const i32 = commandsOf(...notes);
+    const before = { sequence: this.store.entries.length, digest: digestOf(t) };
+    engine.begin(0, 0);
+    for (const note of notes) engine.apply(noteCommand(note), new Float64Array(0), 0);
+    assert(engine.end(), 'a batch of notes alone is a batch that changed something');
+    const facts = {
+      ...{ sequence: before.sequence + 1, time: 0, persistedClosedSequence: 0 },
+      ...{ firstFill: 0, endFill: 0, closedEnd: 0, digest: digestOf(t) },
+    };
+    const payload = encodeBatch(facts, i32);
+    const entry = { sequence: facts.sequence, time: 0, after: facts.digest, payload };
+    await this.log.append([entry], before.sequence);
+  }
+
+  get log(): FakeLog {
+    return new FakeLog(this.store);
+  }
+}
+
+function opened(t: TestContext, dataDir = directoryOf(t)): KeptNotes {
+  const kept = new KeptNotes(dataDir, { durability: 'committed', readOnly: false });
+  t.after(() => kept.close());
+  return kept;
+}
+
+function seenBy(kept: KeptNotes, { log }: Venue): Note[] {
+  const notes: Note[] = [];
+  readNotes(kept, log, (note) => notes.push(note));
+  return notes;
+}
+
+test('each kind of note is read as it was written; what cannot be read is refused', () => {
+  assert.deepEqual([...notesOf(commandsOf(...ALL))], ALL);
+  for (const [kind, bytes] of [
+    [0, 0],
+    [12, 0],
+    [1, 36],
+    [6, 19],
+    [7, 7],
+    [9, 21],
+    [11, 31],
+    [14, 2],
+  ] as const) {
+    const out = new CommandBuffer();
+    encodeNote(out, kind, new Uint8Array(bytes));
+    const what = new RegExp(`^Error: a note of kind ${kind} cannot be read: a newer version`);
+    assert.throws(() => [...notesOf(out.i32.slice(0, out.words))], what);
+  }
+  const tooLong = new Uint8Array(NOTE_BYTES_MAX + 1);
+  assert.throws(() => encodeNote(new CommandBuffer(), 1, tooLong), /a bounded number of bytes/);
+});
+
+test('the engine passes notes on: no row changes, and every byte counts in the digest', async () => {
+  const venues = [new Venue(), new Venue(), new Venue()] as const;
+  const [one, same, other] = venues;
+  await one.apply(...ALL);
+  await same.apply(...ALL);
+  await other.apply(...ALL.slice(0, -1), { about: 'catalog', digest: `1${'f0'.repeat(31)}f` });
+  const states = venues.map(({ exchange: { t } }) => stateHash(t));
+  assert.equal(states[0], states[1]);
+  assert.notEqual(digestOf(one.exchange.t), digestOf(other.exchange.t));
+  const replayed = new Exchange();
+  const [entry = assert.fail()] = one.store.entries;
+  replay(replayed.engine, entry, batchOf(entry));
+  assert.equal(stateHash(replayed.t), states[0]);
+});
+
+test('a command of a newer version stops the replay by name', async () => {
+  const venue = new Venue();
+  await venue.apply(key(false));
+  const [entry = assert.fail()] = venue.store.entries;
+  const record = batchOf(entry);
+  record.i32[0] = (record.i32[0]! & ~0xff) | 200;
+  assert.throws(
+    () => replay(new Exchange().engine, entry, record),
+    /batch 1: a newer version wrote its command of kind 200/,
+  );
+});
+
+test('a start goes on behind the position of the rows, and rows that are gone come from the log', async (t) => {
+  const venue = new Venue();
+  const kept = opened(t);
+  assert.equal(bringUp(kept, venue.log), undefined);
+  await venue.apply(key(false));
+  await venue.apply(key(true), { about: 'ban', address: ADDRESS, decision: undefined });
+  assert.deepEqual(seenBy(kept, venue), [key(false), key(true), ALL[5]]);
+  assert.equal(bringUp(kept, venue.log), undefined);
+  assert.deepEqual(seenBy(kept, venue), [key(true)], 'of rows alone');
+  assert.equal(kept.position()?.sequence, 2);
+  const fresh = opened(t);
+  assert.equal(bringUp(fresh, venue.log), 'keys/ is new: made again from batches 1 to 2');
+  assert.deepEqual([...fresh.notes()], [...kept.notes()]);
+});
+
+test('a new directory, whose first batches have no notes, has nothing to say', async (t) => {
+  const venue = new Venue();
+  await venue.apply({ about: 'pause', decision: undefined });
+  assert.equal(
+    bringUp(opened(t), venue.log, () => false),
+    undefined,
+  );
+});
+
+test('rows of an older version are taken over where the log is, and later notes go on from there', async (t) => {
+  const dataDir = directoryOf(t);
+  const venue = new Venue();
+  await venue.apply({ about: 'pause', decision: undefined });
+  const before = opened(t, dataDir);
+  before.apply([key(false)], { sequence: 0, digest: 0 });
+  const root = openEnvironment({ path: join(dataDir, 'keys'), durability: 'committed' });
+  t.after(() => root.close());
+  const meta = openTable(root, 'meta');
+  meta.removeSync(Buffer.from('position'));
+  meta.putSync(Buffer.from('probe'), Buffer.alloc(4_096, 1));
+  const kept = opened(t, dataDir);
+  assert.equal(kept.isOlder(), true);
+  assert.deepEqual(seenBy(kept, venue), [key(false)]);
+  assert.match(bringUp(kept, venue.log) ?? '', /of an older version is taken over at batch 1$/);
+  await venue.apply(key(true));
+  assert.deepEqual(seenBy(kept, venue), [key(false), key(true)]);
+  bringUp(kept, venue.log);
+  assert.deepEqual([...kept.notes()], [key(true)]);
+});
+
+test('where what was revoked is not known, and of another log, nothing is guessed', async (t) => {
+  const venue = new Venue();
+  const kept = opened(t);
+  await venue.apply(key(false));
+  bringUp(kept, venue.log);
+  await venue.apply(key(true));
+  await venue.apply(ALL[4]!);
+  // The log was trimmed since this copy of the rows was made.
+  const trimmed = { ...venue.log, first: 3, read: () => assert.fail() };
+  const fails = (log: Parameters<typeof readNotes>[1], what: RegExp): void => {
+    assert.throws(() => readNotes(kept, log, () => undefined), what);
+    assert.throws(() => bringUp(kept, log), what);
+  };
+  const { digest, last } = venue.log;
+  fails(
+    { ...trimmed, digest, last },
+    /keys\/ ends with batch 1, and the log begins with batch 3: what was revoked between/,
+  );
+  const other = new Venue();
+  await other.apply(key(true));
+  fails(other.log, /keys\/ holds batch 1 of another log; put back/);
+  await other.apply(key(true));
+  fails(other.log, /keys\/ holds batch 1 of another log; put back/);
+  fails(new Venue().log, /it ends with batch 0, but keys\/ holds batch 1/);
+});
+
+test('a cut of the log leads keys/ back to the batch before it, and keeps what was revoked', async (t) => {
+  const dataDir = directoryOf(t);
+  const venue = new Venue();
+  await venue.apply(key(false));
+  await venue.apply(ALL[4]!);
+  await venue.apply(key(true));
+  const log = await logOf(t, dataDir);
+  for (const entry of venue.store.entries) await log.append([entry], entry.sequence - 1);
+  const kept = opened(t, dataDir);
+  bringUp(kept, log);
+  await log.close();
+  const rows = [...kept.notes()];
+  await cutLog(dataDir, 3, true);
+  await new Promise(setImmediate);
+  assert.deepEqual(kept.position(), { sequence: 2, digest: venue.store.entries[1]!.after });
+  assert.deepEqual([...kept.notes()], rows);
+  await cutLog(dataDir, 1, true);
+  await new Promise(setImmediate);
+  assert.deepEqual(kept.position(), { sequence: 0, digest: 0 });
+  const empty = await logOf(t, dataDir);
+  assert.equal(bringUp(kept, empty), undefined);
+});

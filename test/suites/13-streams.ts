@@ -1,0 +1,3 @@
+import { importRoom } from '../common/import-room.ts';
+
+await importRoom('streams');

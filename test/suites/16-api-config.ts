@@ -1,0 +1,4 @@
+import { importRoom } from '../common/import-room.ts';
+
+await importRoom('api');
+await importRoom('config');
