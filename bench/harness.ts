@@ -2,7 +2,7 @@
  * Single entry point to the package tinybench. A task is a block of messages; its rate is messages over the mean time
  * of a block, with the spread over the blocks beside it.
  *
- * Figures are printed with what is needed to doubt them: seed, machine, commit.
+ * Figures are printed with what is needed to check them: seed, machine, commit.
  */
 import { execFileSync } from 'node:child_process';
 import { cpus } from 'node:os';

@@ -30,6 +30,7 @@ import { limitsSuite } from './server/limits.bench.ts';
 import { validateSuite } from './server/validate.bench.ts';
 import { SPANS_FULL, spansSuite } from './spans/spans.bench.ts';
 import { CLUSTER_LOG_FULL, clusterLogSuite } from './storage/cluster-log.bench.ts';
+import { DEMO_DISK_FULL, demoDiskSuite } from './storage/demo-disk.bench.ts';
 import { LOG_FULL, logSuite } from './storage/log.bench.ts';
 import { PAUSES_FULL, pausesSuite } from './storage/log-live.ts';
 import {
@@ -124,6 +125,7 @@ const parts: typeof suites = {
   'paper-backtest': () =>
     backtestSuite(files[0] === undefined ? PAPER_FULL : { ...PAPER_FULL, file: files[0] }),
   'paper-apply': async () => modelSuite(PAPER_FULL),
+  'demo-disk': () => demoDiskSuite(DEMO_DISK_FULL),
   'catalog-throughput': () => catalogSuite(CATALOG_FULL, ['throughput']),
   'catalog-size': () => catalogSuite(CATALOG_FULL, ['size']),
   'catalog-switch': () => catalogSuite(CATALOG_FULL, ['switching']),

@@ -11,26 +11,26 @@ import { type InputOptions, type OutputOptions, type Plugin, rollup } from 'roll
 /** Programs that are started as a process or as a thread, by path. */
 const PROGRAMS = [
   'server/cli/cli',
-  'server/app/main',
+  'server/node/main',
   // Imported from the package, not started.
   'server/backtest/backtest',
-  'server/orders/worker',
+  'server/orders/worker/worker',
   'server/catalog/catalog-thread',
   'server/catalog/search-thread',
   'server/catalog/sync-thread',
-  'server/cluster/catalog-give-thread',
+  'server/cluster/catalog-send-thread',
   'server/cluster/catalog-job-thread',
-  'server/venue/edit-thread',
+  'server/catalog/edits/edit-thread',
   'storage/recovery/assistant-thread',
-  'storage/projection/follower-thread',
+  'storage/projection/projector-thread',
   'storage/kv/lmdb-probe',
   'storage/operations/backup-thread',
   'storage/recovery/recovery-thread',
   // Loaded while the container's image is built.
   'server/http/uws',
   // Nodes of tests, with workers of their own; the package leaves them out.
-  'test/app/dying-node',
-  'test/app/dying-worker',
+  'test/node/dying-node',
+  'test/node/dying-worker',
   'test/torture/delayed-worker',
 ];
 

@@ -27,7 +27,7 @@ const MARK = join(COMPILED, '.built');
 /** Stands for the installed packages, whose files have the times of their publishers. */
 const LOCK = join(COMPILED, '../package-lock.json');
 
-/** What server/documents/viewer.ts serves. Who runs the bundle does not install the package. */
+/** Files that server/routes/viewer.ts serves. A user of the bundle does not install the package. */
 const VIEWER = ['swagger-ui.css', 'swagger-ui-bundle.js', 'LICENSE', 'NOTICE'];
 const VIEWER_PACKAGE = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/LICENSE'));
 

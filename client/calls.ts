@@ -25,14 +25,13 @@ type Part<Name extends string, Value> =
     ? { readonly [key in Name]?: Value | undefined }
     : { readonly [key in Name]: Value };
 
-/** The request of a route: its path parameters, query and body, where it has them. */
+/** Request of a route: its path parameters, query and body. */
 export type RouteRequest<Key extends RouteKey> = ([PathNames<Key>] extends [never]
   ? unknown
   : { readonly path: Readonly<Record<PathNames<Key>, string | number>> }) &
   Part<'query', Query<Omit<Routes[Key]['query'], PathNames<Key>>>> &
   (Routes[Key]['body'] extends undefined ? unknown : { readonly body: Routes[Key]['body'] });
 
-/** The same for any route. */
 interface AnyRequest {
   readonly path?: Readonly<Record<string, string | number>>;
   readonly query?: Readonly<Record<string, unknown>> | undefined;
@@ -78,7 +77,6 @@ export class ServerClock {
     return Math.floor(this.#clock()) + 1_000 * this.#aheadSeconds;
   }
 
-  /** @param seconds the current time of the node's clock */
   set(seconds: number): void {
     this.#aheadSeconds = seconds - Math.floor(this.#clock() / 1_000);
   }
@@ -113,13 +111,12 @@ export class Calls {
     this.#identity = identity;
   }
 
-  /** The credentials of calls. @throws Error when there are none */
   get identity(): Identity {
     if (this.#identity === undefined) throw new Error('this call needs a wallet or a key');
     return this.#identity;
   }
 
-  /** The answer of the node as it is. @throws ApiError, NoAnswerError */
+  /** Returns the answer of the node unchanged. @throws ApiError, NoAnswerError */
   async call<Key extends RouteKey>(
     route: Key,
     request: RouteRequest<Key>,
@@ -127,7 +124,7 @@ export class Calls {
     return JSON.parse((await this.#bodyOf(route, request)).body) as Routes[Key]['answer'];
   }
 
-  /** As `call`, with all money as decimal text. */
+  /** Returns an answer with all money as decimal text. */
   async callMoney<Key extends RouteKey>(
     route: Key,
     request: RouteRequest<Key>,
@@ -195,7 +192,6 @@ export class Calls {
   }
 }
 
-/** '' or '?a=1&b=2&b=3'. */
 function queryText(query: Readonly<Record<string, unknown>>): string {
   const pairs = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {

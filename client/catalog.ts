@@ -24,7 +24,6 @@ export class Catalog {
     });
   }
 
-  /** All events, with their markets. */
   events(query: EventsQuery = {}): AsyncGenerator<EventRow, void> {
     return rowsOf(query, 'after_cursor', async (paged) => {
       const page = await this.#calls.callMoney('GET /events/keyset', { query: paged });
@@ -32,7 +31,6 @@ export class Catalog {
     });
   }
 
-  /** One market by its number or condition id. @throws NotFoundError */
   market(id: string): Promise<TextMoney<Routes['GET /markets/:id']['answer']>> {
     return this.#calls.callMoney('GET /markets/:id', { path: { id } });
   }

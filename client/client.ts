@@ -50,15 +50,14 @@ export { Wallet } from './wallet.ts';
 export interface ClientOptions {
   /** Signs orders, and requests an API key if none is given. */
   readonly wallet?: Wallet;
-  /** API key of the wallet, as `keys.create` gave it. */
   readonly key?: ApiKey;
   /** In place of a wallet: the address whose orders and trades are read, and its read-only key. */
   readonly readOnly?: { readonly address: string; readonly key: string };
   /** The version of orders; absent: 1 if the node accepts it. */
   readonly orderVersion?: 1 | 2;
-  /** How long a call is repeated; 30 s when absent. */
+  /** Milliseconds for which a call is repeated; 30 s when absent. */
   readonly patienceMs?: number;
-  /** A try without an answer within this time counts as lost; 10 s when absent. */
+  /** Milliseconds after which a try without an answer counts as lost; 10 s when absent. */
   readonly timeoutMs?: number;
   /** Maximum of connections; 8 when absent. */
   readonly connections?: number;
@@ -80,7 +79,6 @@ export class NodeClient {
   readonly marketData: MarketData;
   readonly orders: Orders;
   readonly keys: Keys;
-  /** Cash, shares, complete sets and statement, on a node with a ledger. */
   readonly ledger: Ledger;
   readonly #calls: Calls;
   readonly #portfolio: Portfolio;
@@ -140,17 +138,20 @@ export class NodeClient {
     return new NodeClient(nodes, info, callsOf(identity), options);
   }
 
-  /** The newest batch of the node's log that an answer to this client has named; 0 = none has. */
+  /** Newest batch of the node's log that an answer to this client has named; 0 = none. */
   get sequence(): number {
     return this.#nodes.sequence;
   }
 
-  /** With `readsOwnWrites`, reads show this batch too: the `sequence` of another client. */
+  /** Makes reads show this batch too, with `readsOwnWrites`: the `sequence` of another client. */
   showFrom(sequence: number): void {
     this.#nodes.sequence = Math.max(this.#nodes.sequence, sequence);
   }
 
-  /** Any route of the node, by its key, and its answer as it is: `call('GET /markets/:id', { path: { id: 1001 } })`. */
+  /**
+   * Calls any route of the node by its key, and returns its answer unchanged: `call('GET /markets/:id', { path: {
+   * id: 1001 } })`.
+   */
   call<Key extends RouteKey>(
     route: Key,
     request: RouteRequest<Key>,
@@ -163,22 +164,21 @@ export class NodeClient {
     return this.#portfolio.positions(query);
   }
 
-  /** What those positions are worth now. */
+  /** Value of those positions. */
   value(query: ValueQuery = {}): Promise<string> {
     return this.#portfolio.value(query);
   }
 
-  /** What the caller has and may spend: cash, or the shares of a token. @throws UnknownTokenError */
+  /** Total, reserved and free cash of the caller, or shares of a token. @throws UnknownTokenError */
   balance(tokenId?: string): Promise<Funds> {
     return this.ledger.balance(tokenId);
   }
 
-  /** Price and side of the last trade of a token. */
   lastTrade(tokenId: string): Promise<LastPriceAnswer> {
     return this.marketData.lastTrade(tokenId);
   }
 
-  /** Cancels an order and places another one in one turn of the node, or does neither. */
+  /** Cancels an order and places another one in one step of the node, or does neither. */
   replace(id: string, order: OrderTerms): Promise<Replaced> {
     return this.orders.replace(id, order);
   }
@@ -188,14 +188,13 @@ export class NodeClient {
     return MarketStream.open(this.#streams('/ws/market'), this.#patienceMs, tokens, handlers);
   }
 
-  /** Own orders and trades as they happen. Resolves when all later events will be received. */
   followUser(handlers: UserHandlers): Promise<UserStream> {
     const { clock, identity } = this.#calls;
     const own = new OwnState(this.orders, Number(clock.now()));
     return UserStream.open(this.#streams('/ws/user'), this.#patienceMs, identity, own, handlers);
   }
 
-  /** Closes all connections of calls; streams are closed separately. */
+  /** Closes all connections of calls. Streams are closed separately. */
   close(): void {
     this.#nodes.close();
   }

@@ -6,10 +6,8 @@ import { hmacSha256 } from './hashes.ts';
 import type { TrioAnswer } from './types.ts';
 import type { Wallet } from './wallet.ts';
 
-/** The answer to issuing a key. */
 export type ApiKey = TrioAnswer;
 
-/** Credentials for the data of an address. */
 export type Identity =
   | { readonly address: string; readonly key: ApiKey }
   /** May only read own orders and trades. */
@@ -17,7 +15,6 @@ export type Identity =
 
 type Headers = Record<string, string>;
 
-/** The four level-1 headers. */
 export function level1(
   prefix: string,
   wallet: Wallet,
@@ -53,12 +50,11 @@ export function level2(
   };
 }
 
-/** The two headers of a read-only key. */
 export function readOnly(prefix: string, address: string, key: string): Headers {
   return { [`${prefix}_ADDRESS`]: address, [`${prefix}_READONLY_API_KEY`]: key };
 }
 
-/** Of either alphabet. */
+/** Decodes either alphabet of base64. */
 function bytesOfBase64(text: string): Uint8Array {
   const bytes = atob(text.replaceAll('-', '+').replaceAll('_', '/'));
   return Uint8Array.from(bytes, (character) => character.charCodeAt(0));

@@ -2,9 +2,7 @@
 import { refusalCode } from './refusals.ts';
 import type { RefusalCode } from './types.ts';
 
-/** The node answered with a status other than 200. */
 export class ApiError extends Error {
-  /** The call that was refused: a method of the client, or a route. */
   readonly call: string;
   readonly status: number;
   readonly body: string;
@@ -52,7 +50,6 @@ export class UnknownTokenError extends NotFoundError {
 /** The book has too little to fill an order; nothing was sent. */
 export class LiquidityError extends Error {
   readonly tokenId: string;
-  /** Shares that the book offers within the limit, as decimal text. */
   readonly available: string;
 
   constructor(message: string, tokenId: string, available: string) {
@@ -80,7 +77,7 @@ export class NoAnswerError extends Error {
   }
 }
 
-/** Codes of a 404 that says that a token is unknown. */
+/** Codes of a 404 for an unknown token. */
 const NO_TOKEN: ReadonlySet<RefusalCode | undefined> = new Set<RefusalCode>([
   'UNKNOWN_BOOK',
   'UNKNOWN_MARKET',
@@ -112,7 +109,7 @@ export class NotSentError extends Error {
   }
 }
 
-/** What the body of an error says. */
+/** Error of the body of an answer. */
 export interface Problem {
   readonly code: RefusalCode | undefined;
   readonly error: string;

@@ -8,7 +8,6 @@ import type { Signed } from './wallet.ts';
 
 export type OrderType = 'GTC' | 'GTD' | 'FOK' | 'FAK';
 
-/** The contracts of an exchange, in the version in which orders are signed. */
 export interface SigningDomain {
   readonly version: 1 | 2;
   readonly normal: OrderDomain;
@@ -19,7 +18,7 @@ export interface SigningDomain {
 export interface OrderFields {
   readonly tokenId: string;
   readonly conditionId: string;
-  /** Of the market: decides for which contract the order is signed. */
+  /** Flag of the market, which decides for which contract the order is signed. */
   readonly negRisk: boolean;
   readonly side: 'BUY' | 'SELL';
   readonly makerAmount: bigint | number;
@@ -27,7 +26,6 @@ export interface OrderFields {
   readonly type: OrderType;
   /** Makes the id unique: decimal text below 2^53, as some clients send it as a number. */
   readonly salt: string;
-  /** API key of the wallet. */
   readonly owner: string;
   /** At least the market's; version 1 only. */
   readonly feeRateBps?: number;
@@ -38,7 +36,6 @@ export interface OrderFields {
   readonly timestampMs?: number;
 }
 
-/** What signs: a wallet. */
 export interface OrderSigner {
   readonly address: string;
   signOrder(domain: OrderDomain, order: UnsignedOrder | UnsignedOrder2): Signed;

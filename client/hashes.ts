@@ -20,7 +20,6 @@ const crypto = builtin<typeof import('node:crypto')>('node:crypto');
 /** Its native part hashes an order in a tenth of the time. */
 const native = optionalPackage<(algorithm: 'keccak256') => Keccak>('keccak');
 
-/** 32 bytes: the hash of Ethereum. */
 export function keccak256(data: Uint8Array): Uint8Array {
   if (native === undefined || buffers === undefined) return keccak_256(data);
   return native('keccak256')
@@ -34,7 +33,6 @@ export function hmacSha256(key: Uint8Array, text: string): string {
   return toHex(hmac(sha256, key, bytesOfText(text)));
 }
 
-/** In hex. */
 export function sha1Hex(text: string): string {
   if (crypto !== undefined) return crypto.createHash('sha1').update(text).digest('hex');
   return toHex(sha1(bytesOfText(text)));

@@ -15,21 +15,21 @@ export interface Reply {
   readonly retryAfterSeconds: number;
 }
 
-/** A header of an answer, undefined or null when absent. */
 type Read = (name: string) => string | null | undefined;
 
 export interface HttpOptions {
-  /** After this time without an answer the request counts as lost. */
+  /** Milliseconds after which a request without an answer counts as lost. */
   readonly timeoutMs?: number;
   /** With 1, requests go out one after another. In a browser, the browser decides. */
   readonly connections?: number;
   /** Reads wait until the node shows the writes that were answered here. */
   readonly readsOwnWrites?: boolean;
+  /** The address of this machine that connections come from; the system's choice when absent. Node only. */
+  readonly localAddress?: string;
 }
 
 export type Headers = Readonly<Record<string, string>>;
 
-/** The nodes that a request may be sent to. */
 export interface NodeChoice {
   readonly count: number;
   /** Index of the node that the next try is sent to. */
@@ -38,7 +38,6 @@ export interface NodeChoice {
   moveOn(from: number): void;
 }
 
-/** Sends requests to one node, or to several of one venue. */
 export interface Transport extends NodeChoice {
   /** The newest batch that an answer has named, as X-Sequence; 0 = none has. */
   sequence: number;
@@ -53,7 +52,6 @@ const JSON_TYPE = { 'Content-Type': 'application/json' };
 /** System calls before the first byte of a request. */
 const BEFORE_SENDING = new Set(['connect', 'getaddrinfo']);
 
-/** The transport to one node. */
 export class HttpClient implements Transport {
   readonly count = 1;
   readonly at = 0;
@@ -66,11 +64,13 @@ export class HttpClient implements Transport {
 
   constructor(base: URL, options: HttpOptions = {}) {
     const { connections = CONNECTIONS, readsOwnWrites = false, timeoutMs = TIMEOUT_MS } = options;
+    const local = options.localAddress === undefined ? {} : { localAddress: options.localAddress };
     this.#readsOwnWrites = readsOwnWrites;
     this.#base = base;
     this.#timeoutMs = timeoutMs;
     this.#node = builtin(base.protocol === 'https:' ? 'node:https' : 'node:http');
-    this.#agent = this.#node && new this.#node.Agent({ keepAlive: true, maxSockets: connections });
+    this.#agent =
+      this.#node && new this.#node.Agent({ keepAlive: true, maxSockets: connections, ...local });
   }
 
   moveOn(): void {
@@ -146,7 +146,6 @@ function isBeforeSending(error: unknown): boolean {
   return BEFORE_SENDING.has(String((error as NodeJS.ErrnoException).syscall));
 }
 
-/** 0 when absent, or no number. */
 function numberOf(text: string | null | undefined): number {
   return Number(text ?? 0) || 0;
 }

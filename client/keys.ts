@@ -24,12 +24,11 @@ export class Keys {
     return this.#ask('POST', '/auth/api-key', wallet, nonce);
   }
 
-  /** The same key again. @throws NotFoundError when none was issued, or it was revoked */
+  /** Returns the key again. @throws NotFoundError when none was issued, or it was revoked */
   derive(wallet: Wallet, nonce = '0'): Promise<ApiKey> {
     return this.#ask('GET', '/auth/derive-api-key', wallet, nonce);
   }
 
-  /** Ids of the caller's active keys. */
   async list(): Promise<readonly string[]> {
     const answer: Listed = await this.#calls.call('GET /auth/api-keys', {});
     return answer.apiKeys ?? answer;

@@ -10,7 +10,6 @@ import { rowsOf } from './lists.ts';
 import { decimalOf } from './money.ts';
 import type { Routes, SetsAnswer } from './types.ts';
 
-/** Amounts of cash, or of one token's shares. */
 export interface Funds {
   readonly total: string;
   /** Part of the total that open orders reserve. */
@@ -25,18 +24,15 @@ export interface TokenFunds extends Funds {
 
 export interface Balances {
   readonly cash: Funds;
-  /** Tokens of which the wallet has shares. */
   readonly positions: readonly TokenFunds[];
 }
 
-/** The answer to a split or a merge. */
 export interface Sets {
   /** Id of the request. A request with this id and amount does nothing a second time, and gets this answer again. */
   readonly id: string;
   readonly conditionId: string;
-  /** Number of complete sets. */
   readonly amount: string;
-  /** Cash of the wallet after it, reserved cash included. */
+  /** Cash of the wallet afterwards, reserved cash included. */
   readonly cash: string;
   /** Unix milliseconds, as text. */
   readonly timestamp: string;
@@ -103,7 +99,6 @@ export class Ledger {
     return this.#sets('POST /split', conditionId, amount, id);
   }
 
-  /** Turns complete sets of a market back into cash. The same parameters as `split`. */
   merge(conditionId: string, amount: string, id?: string): Promise<Sets> {
     return this.#sets('POST /merge', conditionId, amount, id);
   }

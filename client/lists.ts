@@ -27,8 +27,8 @@ export async function* rowsOf<Query, Row>(
 }
 
 /**
- * As rowsOf, for a list whose cursors are offsets, newest first: a row that a new one has moved to
- * the next page is not returned again.
+ * Iterates a list whose cursors are offsets, newest first. A row that a new one has moved to the next page is not
+ * returned again.
  */
 export async function* rowsOnce<Query, Row extends { readonly id: string }>(
   query: Query,

@@ -7,7 +7,6 @@ import type { TextMoney } from './money.ts';
 import type { BookAnswer, LastPriceAnswer, Routes } from './types.ts';
 
 type Side = 'BUY' | 'SELL';
-/** The answer for a list of tokens, by token id. */
 type Decimals = Routes['POST /midpoints']['answer'];
 
 export class MarketData {
@@ -27,12 +26,11 @@ export class MarketData {
     return this.#calls.call('POST /books', { body: items(tokens) });
   }
 
-  /** What a buyer pays (BUY, the best ask), or a seller gets. */
+  /** Price that a buyer pays (BUY, the best ask), or that a seller gets. */
   async price(token_id: string, side: Side): Promise<string> {
     return (await this.#calls.call('GET /price', { query: { token_id, side } })).price;
   }
 
-  /** Both prices of each token, as far as its sides have orders. */
   prices(tokens: readonly string[]): Promise<Routes['POST /prices']['answer']> {
     return this.#calls.call('POST /prices', { body: items(tokens) });
   }
@@ -56,7 +54,6 @@ export class MarketData {
     return this.#calls.call('POST /last-trades-prices', { body: items(tokens) });
   }
 
-  /** Last trade prices over time. */
   history(
     query: Routes['GET /prices-history']['query'],
   ): Promise<TextMoney<Routes['GET /prices-history']['answer']>> {

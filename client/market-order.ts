@@ -7,7 +7,6 @@ import { fromMicro, MICRO, toMicro } from './decimal.ts';
 import { LiquidityError } from './errors.ts';
 import type { BookAnswer } from './types.ts';
 
-/** The terms of a market order. */
 export interface MarketTerms {
   readonly tokenId: string;
   readonly side: 'BUY' | 'SELL';
@@ -19,7 +18,6 @@ export interface MarketTerms {
   readonly type?: 'FAK' | 'FOK';
 }
 
-/** Price and size of the order that is signed. */
 export interface Sweep {
   readonly price: string;
   readonly size: string;

@@ -54,7 +54,6 @@ export type TextMoney<Answer> = Answer extends readonly (infer Row)[]
     ? { readonly [Name in keyof Answer]: AsText<Name, Answer[Name]> }
     : Answer;
 
-/** Reads the body of an answer. */
 export function parseMoney<Answer>(body: string): TextMoney<Answer> {
   return JSON.parse(body.replace(NUMBERS, '"$1":"$2"')) as TextMoney<Answer>;
 }

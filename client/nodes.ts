@@ -35,7 +35,6 @@ export class Nodes implements Transport {
   /** The node that told the venue, and what it said. */
   #first: { readonly url: URL; readonly info: ExchangeInfoAnswer } | undefined;
 
-  /** @param urls at least one */
   constructor(urls: readonly URL[], options: HttpOptions) {
     if (urls.length === 0) throw new RangeError('a client needs the URL of a node');
     const all = { readsOwnWrites: urls.length > 1, ...options };
@@ -133,7 +132,6 @@ export class Nodes implements Transport {
   }
 }
 
-/** The URL of a path below that of a node, which may have a path itself. */
 function urlAt(node: URL, path: string): URL {
   return new URL(node.pathname.replace(/\/$/, '') + path, node);
 }
@@ -154,7 +152,6 @@ function signingTerms(info: ExchangeInfoAnswer): string {
   ]);
 }
 
-/** Resolves with a promise, or after a time. */
 async function within(ms: number, promise: Promise<unknown>): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise((resolve) => {

@@ -28,7 +28,6 @@ import { refusalCode } from './refusals.ts';
 import type { CancelAnswer, OrderResult, OwnOrderAnswer, RefusalCode, Routes } from './types.ts';
 import type { Wallet } from './wallet.ts';
 
-/** The terms of an order. */
 export interface OrderTerms {
   readonly tokenId: string;
   readonly side: 'BUY' | 'SELL';
@@ -43,7 +42,6 @@ export interface OrderTerms {
   readonly postOnly?: boolean;
 }
 
-/** The result of an order that was sent. */
 export interface Placed {
   /** 0x + 64 hex digits. */
   readonly id: string;
@@ -54,29 +52,28 @@ export interface Placed {
   readonly code: RefusalCode | undefined;
   /** Explanation of the reason, for a person; '' unless the node runs with RESULT_CODES=on. */
   readonly detail: string;
-  /** What it paid and received at once, net of fees, as decimal text; '0' when the answer was lost. */
+  /** Amounts that it paid and received at once, net of fees, as decimal text; '0' when the answer was lost. */
   readonly makingAmount: string;
   readonly takingAmount: string;
   /** Set when the node already had the order from an earlier try: its current state. */
   readonly known: OwnOrderAnswer | undefined;
   /**
-   * False: it is refused, but an earlier try got no answer and may still arrive, and be accepted then. The same
-   * bytes, sent again, tell what became of it.
+   * False when an earlier try without an answer may still arrive and be accepted. The same bytes, sent again,
+   * return the outcome.
    */
   readonly isFinal: boolean;
 }
 
-/** What became of an order that was to be replaced, and of the one that was to follow it. */
+/** Results of an order to be replaced and of its successor. */
 export interface Replaced {
-  /** Whether the order was cancelled, by this request or by an earlier try without an answer. */
+  /** True when the order was cancelled, by this request or by an earlier try without an answer. */
   readonly canceled: boolean;
   /** Shares that it had traded before, as decimal text; undefined if it was not cancelled. */
   readonly filled: string | undefined;
-  /** Undefined: the cancel failed, so nothing was placed. */
+  /** `undefined` when the cancel failed, so that nothing was placed. */
   readonly placed: Placed | undefined;
 }
 
-/** The fields of a signed order that its market decides. */
 interface TokenTerms {
   readonly conditionId: string;
   readonly negRisk: boolean;
@@ -125,7 +122,6 @@ export class Orders {
     } satisfies OrderFields);
   }
 
-  /** Signs and sends one order. */
   async post(terms: OrderTerms): Promise<Placed> {
     return this.send(await this.#sign('post', terms));
   }
@@ -144,7 +140,6 @@ export class Orders {
     return this.send(await this.#signMarket('market', terms));
   }
 
-  /** Signs a market order for the book as it is now. */
   signMarket(terms: MarketTerms): Promise<SignedOrder> {
     return this.#signMarket('signMarket', terms);
   }
@@ -174,7 +169,7 @@ export class Orders {
     return Promise.all(orders.map((order, i) => this.#placed(order, answer[i]!, lost)));
   }
 
-  /** Cancels an order and places another one in one turn of the node, or does neither. */
+  /** Cancels an order and places another one in one step of the node, or does neither. */
   async replace(orderID: string, terms: OrderTerms): Promise<Replaced> {
     const order = await this.#sign('replace', terms);
     const body = JSON.stringify({ orderID, ...JSON.parse(order.item) });
@@ -201,7 +196,6 @@ export class Orders {
     return this.#calls.call('DELETE /cancel-all', { body: undefined });
   }
 
-  /** Cancels the orders of one market (condition id), one token, or both. */
   cancelMarket(scope: { market?: string; asset_id?: string }): Promise<CancelAnswer> {
     return this.#calls.call('DELETE /cancel-market-orders', { body: scope });
   }
@@ -305,7 +299,6 @@ export class Orders {
   }
 }
 
-/** The error with the method of the client that was called. */
 function namedAfter(call: string, error: unknown): unknown {
   if (error instanceof RangeError) return new RangeError(`${call}: ${error.message}`);
   if (error instanceof LiquidityError) {

@@ -1,6 +1,6 @@
 /**
- * What the client takes from Node where it runs in one: built-in modules, and packages that may be
- * installed beside it. Elsewhere both are undefined. Bundlers for browsers see no import.
+ * Optional parts of Node: built-in modules, and packages that may be installed beside the client. Elsewhere both
+ * are undefined. Bundlers for browsers see no import.
  */
 
 const { process } = globalThis as {

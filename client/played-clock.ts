@@ -8,7 +8,7 @@ import { HttpClient } from './http.ts';
 export interface PlayedTime {
   /** Unix milliseconds of market time. */
   readonly time: number;
-  /** When the next message of the recording is due; null = it has ended. */
+  /** Unix milliseconds at which the next message of the recording is due; null = it has ended. */
   readonly next: number | null;
 }
 
@@ -26,12 +26,12 @@ export class PlayedClock {
     this.#headers = token === '' ? {} : { Authorization: `Bearer ${token}` };
   }
 
-  /** Time goes on by so much; without it, to the next message. Resolves once all that is due by then has happened. */
+  /** Advances the time by `ms`; absent: to the next message. Resolves once everything due by then has happened. */
   step(ms?: number): Promise<PlayedTime> {
     return this.#post(ms === undefined ? {} : { ms });
   }
 
-  /** Time goes on to there, in unix milliseconds. */
+  /** Advances the time to `to`, in unix milliseconds. */
   stepTo(to: number): Promise<PlayedTime> {
     return this.#post({ to });
   }

@@ -3,7 +3,6 @@ import type { Calls } from './calls.ts';
 import type { TextMoney } from './money.ts';
 import type { Routes } from './types.ts';
 
-/** The caller's address when `user` is absent. */
 type OfUser<Query extends { readonly user: string }> = Omit<Query, 'user'> & {
   readonly user?: string;
 };

@@ -14,15 +14,15 @@ export type Repeats = 'always' | 'undone';
 
 export interface Answered {
   readonly reply: Reply;
-  /** How many earlier tries may have been carried out without an answer. */
+  /** Earlier tries that may have been carried out without an answer. */
   readonly lost: number;
 }
 
-/** What a refusal means that is not the last word. */
+/** Meaning of a refusal after which the request is tried again. */
 interface Meaning {
   /** The node promises that nothing was done. */
   readonly isUndone: boolean;
-  /** Another node may take it. */
+  /** Another node may accept it. */
   readonly isElsewhere: boolean;
 }
 
@@ -37,13 +37,13 @@ const MEANINGS: Readonly<Partial<Record<RefusalCode, Meaning>>> = {
   NOT_LEADING: NOT_HERE,
   SHUTTING_DOWN: NOT_HERE,
 };
-/** Refusals with such a status that are the last word. */
+/** Codes of refusals with such a status that are final. */
 const FINAL: ReadonlySet<RefusalCode | undefined> = new Set<RefusalCode>(['TRADING_PAUSED']);
 
 const PAUSE_MS_FIRST = 50;
 const PAUSE_MS_LONGEST = 5_000;
 const THROTTLED = 429;
-/** From a node that is stopping or starting, and from proxies. */
+/** Statuses of nodes that stop or start, and of proxies. */
 const UNAVAILABLE = new Set([500, 502, 503, 504]);
 
 const ONE_NODE: NodeChoice = { count: 1, at: 0, moveOn: () => undefined };
@@ -105,7 +105,7 @@ function meaningOfFailure(failure: unknown): Meaning {
   return failure instanceof NotSentError ? NOT_HERE : LOST;
 }
 
-/** Undefined: the answer is the last word. */
+/** `undefined` when the answer is final. */
 function meaningOf({ body, status }: Reply): Meaning | undefined {
   if (status !== THROTTLED && !UNAVAILABLE.has(status)) return undefined;
   const { code } = problemOf(body);

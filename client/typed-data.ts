@@ -5,19 +5,16 @@
  */
 import { bytesOfHex, bytesOfText, keccak256, toHex } from './hashes.ts';
 
-/** The signing domain of one exchange contract. */
 export interface OrderDomain {
   readonly name: string;
   readonly version: string;
   readonly chainId: number;
-  /** 0x + 40 hex digits. */
   readonly verifyingContract: string;
 }
 
 /** The fields that orders of both versions sign; amounts in millionths, numbers as decimal text. */
 interface CommonFields {
   readonly salt: string;
-  /** 0x + 40 hex digits, like every address. */
   readonly maker: string;
   readonly signer: string;
   readonly tokenId: string;
@@ -28,7 +25,7 @@ interface CommonFields {
   readonly signatureType: number;
 }
 
-/** The twelve signed fields of version 1. */
+/** Twelve signed fields of version 1. */
 export interface UnsignedOrder extends CommonFields {
   readonly taker: string;
   readonly expiration: string;
@@ -63,7 +60,7 @@ const DOMAIN = hashText(
   'EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)',
 );
 
-/** By the domain object: a program has few domains and many orders. */
+/** Separators by domain object: a program has few domains and many orders. */
 const separators = new WeakMap<OrderDomain, string>();
 
 /** The 32-byte digest of an order of either version, which is also its id. */

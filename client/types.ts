@@ -1251,428 +1251,300 @@ export type ValueAnswer = readonly {
   readonly value: number;
 }[];
 
-/** Texts of refusals by their codes; a text that ends with a colon and a blank begins others. */
-export const REFUSALS = {
-  "OWNER_MISMATCH": [
-    "owner_address_mismatch"
-  ],
-  "POST_ONLY_TYPE": [
-    "postOnly requires GTC or GTD"
-  ],
-  "UNKNOWN_CONDITION": [
-    "condition is not registered"
-  ],
-  "UNKNOWN_TOKEN": [
-    "token is not registered"
-  ],
-  "TOKEN_OF_OTHER_CONDITION": [
-    "tokenId not found for conditionId lookup"
-  ],
-  "TAKER_NOT_PUBLIC": [
-    "taker must be the zero address"
-  ],
-  "DUPLICATE_ORDER": [
-    "order is invalid. Duplicated. Same order has already been placed, can't be placed again"
-  ],
-  "MARKET_NOT_READY": [
-    "the market is not yet ready to process new orders"
-  ],
-  "MARKET_HALTED": [
-    "the market is not yet ready to process new orders"
-  ],
-  "MARKET_PROPOSED": [
-    "the market is not yet ready to process new orders"
-  ],
-  "MARKET_ENDED": [
-    "the market has ended",
-    "the market is not yet ready to process new orders"
-  ],
-  "AMOUNT_NOT_POSITIVE": [
-    "makerAmount and takerAmount must be positive"
-  ],
-  "EXPIRATION_PAST": [
-    "expiration must be in the future"
-  ],
-  "EXPIRATION_REQUIRED": [
-    "expiration is required"
-  ],
-  "EXPIRATION_INVALID": [
-    "invalid expiration"
-  ],
-  "FEE_NEGATIVE": [
-    "feeRateBps must be non-negative"
-  ],
-  "FEE_BELOW_BASE": [
-    "feeRateBps must be >= exchangeBaseFeeRate"
-  ],
-  "FEE_TOO_HIGH": [
-    "feeRateBps must be <= 1000"
-  ],
-  "SIZE_ABOVE_MAXIMUM": [
-    "order is invalid. Size higher than the maximum"
-  ],
-  "TICK_SIZE": [
-    "order is invalid. Price breaks minimum tick size rules"
-  ],
-  "SIZE_BELOW_MINIMUM": [
-    "order is invalid. Size lower than the minimum"
-  ],
-  "INVALID_SIGNATURE": [
-    "invalid order signature"
-  ],
-  "TOO_MANY_OPEN_ORDERS": [
-    "too many open orders"
-  ],
-  "NO_ROOM": [
-    "could not insert order"
-  ],
-  "POST_ONLY_CROSSES": [
-    "postOnly would cross the best ask",
-    "postOnly would cross the best bid",
-    "invalid post-only order: order crosses book"
-  ],
-  "FOK_NOT_FILLED": [
-    "order couldn't be fully filled, FOK orders are fully filled/killed",
-    "order couldn't be fully filled. FOK orders are fully filled or killed."
-  ],
-  "FAK_NOT_FILLED": [
-    "no orders found to match with FAK order. FAK orders are partially filled or killed if no match is found."
-  ],
-  "SELF_TRADE": [
-    "self trade prevented"
-  ],
-  "ORDER_NOT_OPEN": [
-    "order can't be found - already canceled or matched"
-  ],
-  "ADDRESS_BANNED": [
-    "address banned"
-  ],
-  "MARKET_NOT_CHANGED": [
-    "market is already registered or cannot be changed so"
-  ],
-  "NOT_ENOUGH_BALANCE": [
-    "not enough balance / allowance"
-  ],
-  "LEDGER_OFF": [
-    "this node has no ledger"
-  ],
-  "ID_REPEATED": [
-    "id was used before, with the same body"
-  ],
-  "ID_CONFLICT": [
-    "id was used before, with another body"
-  ],
-  "ID_TOO_OLD": [
-    "id is older than the oldest that is kept"
-  ],
-  "ID_INVALID": [
-    "id must begin with unix milliseconds, at most 300 s ahead",
-    "id must be a text of 1 to 128 printable characters"
-  ],
-  "IDS_FULL": [
-    "no room for another id without unix milliseconds"
-  ],
-  "AMOUNT_INVALID": [
-    "amount must be a whole number of micro-units from 1 to 2^53 - 1"
-  ],
-  "DEPOSITS_TOO_LARGE": [
-    "deposits less withdrawals would exceed 2^52 micro-units"
-  ],
-  "UNKNOWN_WALLET": [
-    "wallet is not known"
-  ],
-  "WALLET_SIGNS": [
-    "wallet has signed for itself"
-  ],
-  "SIGNER_HAS_ORDERS": [
-    "the signer before has too many open orders: cancel them first"
-  ],
-  "MARKET_NOT_REGISTERED": [
-    "market is not registered"
-  ],
-  "MARKET_RESOLVED": [
-    "market has resolved",
-    "the market is not yet ready to process new orders"
-  ],
-  "PAYOUT_INVALID": [
-    "payout must be a whole number for each outcome, with a sum from 1 to 10000; all equal if void"
-  ],
-  "GROUP_HAS_WINNER": [
-    "another market of the group has resolved to its first outcome"
-  ],
-  "PROPOSAL_PENDING": [
-    "a payout of the market is proposed"
-  ],
-  "REVIEW_INVALID": [
-    "review must be a time of at most 365 days"
-  ],
-  "NO_PROPOSAL": [
-    "no payout of the market is proposed"
-  ],
-  "NOT_BINARY": [
-    "market has not two outcomes"
-  ],
-  "SOURCE_CROSSED": [
-    "the level would meet one of the source on the other side"
-  ],
-  "INVALID_ORDER_PAYLOAD": [
-    "Invalid order payload"
-  ],
-  "ORDER_VERSION_MISMATCH": [
-    "order_version_mismatch"
-  ],
-  "TOO_MANY_ORDERS": [
-    "Too many orders in payload: ",
-    "Too many orders in payload, max allowed: "
-  ],
-  "ENGINE_BUSY": [
-    "engine busy"
-  ],
-  "TRADING_PAUSED": [
-    "Trading is currently cancel-only. New orders are not accepted, but cancels are allowed."
-  ],
-  "JOURNAL_UNAVAILABLE": [
-    "journal unavailable"
-  ],
-  "OUTCOME_UNKNOWN": [
-    "outcome unknown, ask by id"
-  ],
-  "NOT_LEADING": [
-    "this node of the cluster does not lead"
-  ],
-  "NOT_APPLIED_YET": [
-    "this node has not applied X-Min-Sequence yet"
-  ],
-  "INVALID_L1": [
-    "invalid_l1: "
-  ],
-  "INVALID_L2": [
-    "invalid_l2: "
-  ],
-  "INVALID_AUTH": [
-    "invalid_auth"
-  ],
-  "INVALID_KEY": [
-    "invalid key"
-  ],
-  "ADDRESS_NOT_ALLOWED": [
-    "unauthorized: ip_not_allowlisted"
-  ],
-  "UNKNOWN_API_KEY": [
-    "API key not found"
-  ],
-  "TOO_MANY_API_KEYS": [
-    "too many API keys",
-    "too many read-only keys"
-  ],
-  "INTERNAL_ERROR": [
-    "internal_error",
-    "internal_error: ",
-    "internal error"
-  ],
-  "BAD_REQUEST": [
-    "bad request",
-    "q is required"
-  ],
-  "NOT_FOUND": [
-    "not found"
-  ],
-  "METHOD_NOT_ALLOWED": [
-    "method not allowed"
-  ],
-  "PAYLOAD_TOO_LARGE": [
-    "payload too large"
-  ],
-  "TOO_MANY_REQUESTS": [
-    "Too Many Requests"
-  ],
-  "SHUTTING_DOWN": [
-    "shutting down"
-  ],
-  "TOO_MANY_IN_FLIGHT": [
-    "too many answers in flight",
-    "too many bodies in flight",
-    "too many searches are waiting"
-  ],
-  "INVALID_PAYLOAD": [
-    "Invalid payload",
-    "invalid payload"
-  ],
-  "PAYLOAD_EXCEEDS_LIMIT": [
-    "Payload exceeds the limit"
-  ],
-  "UNKNOWN_FIELD": [
-    "unknown_field: "
-  ],
-  "INVALID_FIELD": [
-    "invalid_field: ",
-    "invalid "
-  ],
-  "INVALID_CURSOR": [
-    "invalid next_cursor"
-  ],
-  "INVALID_TOKEN_ID": [
-    "Invalid token id"
-  ],
-  "INVALID_SIDE": [
-    "Invalid side"
-  ],
-  "INVALID_ASSET_TYPE": [
-    "Invalid asset type"
-  ],
-  "INVALID_SIGNATURE_TYPE": [
-    "Invalid signature type"
-  ],
-  "UNKNOWN_BOOK": [
-    "No orderbook exists for the requested token id"
-  ],
-  "UNKNOWN_MARKET": [
-    "market not found"
-  ],
-  "UNKNOWN_ORDER": [
-    "order not found"
-  ],
-  "UNKNOWN_ID": [
-    "id not found"
-  ],
-  "UNKNOWN_SLUG": [
-    "slug not found"
-  ],
-  "NO_LIQUIDITY": [
-    "No liquidity for the requested side"
-  ],
-  "NO_MIDPOINT": [
-    "No midpoint for the requested token id"
-  ],
-  "NO_SPREAD": [
-    "No spread for the requested token id"
-  ],
-  "NO_TRADES": [
-    "No trades found for the requested token id"
-  ],
-  "MARKET_REQUIRED": [
-    "market is required"
-  ],
-  "INVALID_WINDOW": [
-    "interval or startTs is required",
-    "interval cannot be combined with startTs or endTs",
-    "startTs must not be after endTs"
-  ],
-  "BEING_DERIVED": [
-    "positions are being derived",
-    "price history is being made again",
-    "statements are being derived"
-  ],
-  "INVALID_HEARTBEAT": [
-    "invalid heartbeat_id"
-  ],
-  "TOO_MANY_HEARTBEATS": [
-    "too many heartbeats"
-  ],
-  "UPGRADE_REQUIRED": [
-    "websocket upgrade required"
-  ],
-  "TOO_MANY_CONNECTIONS": [
-    "too many stream connections",
-    "too many stream connections of this address"
-  ],
-  "INVALID_MESSAGE": [
-    "invalid_message"
-  ],
-  "TOO_MANY_SUBSCRIPTIONS": [
-    "too_many_subscriptions"
-  ],
-  "RESUME_UNAVAILABLE": [
-    "resume_unavailable"
-  ],
-  "UNKNOWN_KEY": [
-    "key not found"
-  ],
-  "INVALID_BODY": [
-    "invalid body"
-  ],
-  "AUDIT_LOG_UNAVAILABLE": [
-    "audit log unavailable"
-  ],
-  "ORDERS_NOT_CANCELED": [
-    "not all orders are canceled"
-  ],
-  "RATE_LIMITS_OFF": [
-    "rate limits are off"
-  ],
-  "INVALID_LIMIT": [
-    "invalid limit"
-  ],
-  "FOREIGN_KEYS": [
-    "the keys come from another node.key or CHAIN_ID"
-  ],
-  "TOO_MANY_BANS": [
-    "too many wallets are banned"
-  ],
-  "TOO_MANY_NAMES": [
-    "too many wallets have names"
-  ],
-  "NAME_TAKEN": [
-    "name is taken"
-  ],
-  "SLUG_OF_SEVERAL": [
-    "slug is that of several"
-  ],
-  "NEEDS_RUNNING_NODE": [
-    "this needs a running node"
-  ],
-  "CLOCK_NOT_IN_DOUBT": [
-    "the clock is not in doubt"
-  ],
-  "UNKNOWN_EVENT": [
-    "event not found"
-  ],
-  "IMPORTED_EVENT": [
-    "the event comes from an import"
-  ],
-  "MADE_OTHERWISE": [
-    "there is an event of this title",
-    "there is a market of this question"
-  ],
-  "MARKET_CLOSED": [
-    "the market is closed",
-    "the market is not yet ready to process new orders"
-  ],
-  "FIXED_MEMBER": [
-    "outcomes cannot be changed",
-    "event cannot be changed",
-    "negRisk cannot be changed"
-  ],
-  "COARSER_TICK": [
-    "tick cannot become coarser while orders rest"
-  ],
-  "NO_GROUP": [
-    "the event of the market is not in the catalog"
-  ],
-  "NO_BOOK": [
-    "the market would have no book"
-  ],
-  "CATALOG_CONFLICT": [
-    "the catalog refuses it"
-  ],
-  "CATALOG_NOT_CHANGED": [
-    "the catalog cannot be changed"
-  ],
-  "CATALOG_BEHIND": [
-    "the market resolves, and the catalog does not say so yet"
-  ],
-  "UNAUTHORIZED": [
-    "unauthorized"
-  ],
-  "FORBIDDEN": [
-    "forbidden"
-  ],
-  "MISDIRECTED": [
-    "misdirected request"
-  ]
-} as const;
+/** Codes of refusals, which never change. */
+export const REFUSAL_CODES = [
+  'OWNER_MISMATCH',
+  'POST_ONLY_TYPE',
+  'UNKNOWN_CONDITION',
+  'UNKNOWN_TOKEN',
+  'TOKEN_OF_OTHER_CONDITION',
+  'TAKER_NOT_PUBLIC',
+  'DUPLICATE_ORDER',
+  'MARKET_NOT_READY',
+  'MARKET_HALTED',
+  'MARKET_PROPOSED',
+  'MARKET_ENDED',
+  'AMOUNT_NOT_POSITIVE',
+  'EXPIRATION_PAST',
+  'EXPIRATION_REQUIRED',
+  'EXPIRATION_INVALID',
+  'FEE_NEGATIVE',
+  'FEE_BELOW_BASE',
+  'FEE_TOO_HIGH',
+  'SIZE_ABOVE_MAXIMUM',
+  'TICK_SIZE',
+  'SIZE_BELOW_MINIMUM',
+  'INVALID_SIGNATURE',
+  'TOO_MANY_OPEN_ORDERS',
+  'NO_ROOM',
+  'POST_ONLY_CROSSES',
+  'FOK_NOT_FILLED',
+  'FAK_NOT_FILLED',
+  'SELF_TRADE',
+  'ORDER_NOT_OPEN',
+  'ADDRESS_BANNED',
+  'MARKET_NOT_CHANGED',
+  'NOT_ENOUGH_BALANCE',
+  'LEDGER_OFF',
+  'ID_REPEATED',
+  'ID_CONFLICT',
+  'ID_TOO_OLD',
+  'ID_INVALID',
+  'IDS_FULL',
+  'AMOUNT_INVALID',
+  'DEPOSITS_TOO_LARGE',
+  'UNKNOWN_WALLET',
+  'WALLET_SIGNS',
+  'SIGNER_HAS_ORDERS',
+  'MARKET_NOT_REGISTERED',
+  'MARKET_RESOLVED',
+  'PAYOUT_INVALID',
+  'GROUP_HAS_WINNER',
+  'PROPOSAL_PENDING',
+  'REVIEW_INVALID',
+  'NO_PROPOSAL',
+  'NOT_BINARY',
+  'SOURCE_CROSSED',
+  'INVALID_ORDER_PAYLOAD',
+  'ORDER_VERSION_MISMATCH',
+  'TOO_MANY_ORDERS',
+  'ENGINE_BUSY',
+  'TRADING_PAUSED',
+  'JOURNAL_UNAVAILABLE',
+  'OUTCOME_UNKNOWN',
+  'NOT_LEADING',
+  'NOT_APPLIED_YET',
+  'INVALID_L1',
+  'INVALID_L2',
+  'INVALID_AUTH',
+  'INVALID_KEY',
+  'ADDRESS_NOT_ALLOWED',
+  'UNKNOWN_API_KEY',
+  'TOO_MANY_API_KEYS',
+  'INTERNAL_ERROR',
+  'BAD_REQUEST',
+  'NOT_FOUND',
+  'METHOD_NOT_ALLOWED',
+  'PAYLOAD_TOO_LARGE',
+  'TOO_MANY_REQUESTS',
+  'SHUTTING_DOWN',
+  'TOO_MANY_IN_FLIGHT',
+  'INVALID_PAYLOAD',
+  'PAYLOAD_EXCEEDS_LIMIT',
+  'UNKNOWN_FIELD',
+  'INVALID_FIELD',
+  'INVALID_CURSOR',
+  'INVALID_TOKEN_ID',
+  'INVALID_SIDE',
+  'INVALID_ASSET_TYPE',
+  'INVALID_SIGNATURE_TYPE',
+  'UNKNOWN_BOOK',
+  'UNKNOWN_MARKET',
+  'UNKNOWN_ORDER',
+  'UNKNOWN_ID',
+  'UNKNOWN_SLUG',
+  'NO_LIQUIDITY',
+  'NO_MIDPOINT',
+  'NO_SPREAD',
+  'NO_TRADES',
+  'MARKET_REQUIRED',
+  'INVALID_WINDOW',
+  'BEING_DERIVED',
+  'INVALID_HEARTBEAT',
+  'TOO_MANY_HEARTBEATS',
+  'UPGRADE_REQUIRED',
+  'TOO_MANY_CONNECTIONS',
+  'INVALID_MESSAGE',
+  'TOO_MANY_SUBSCRIPTIONS',
+  'RESUME_UNAVAILABLE',
+  'UNKNOWN_KEY',
+  'INVALID_BODY',
+  'AUDIT_LOG_UNAVAILABLE',
+  'ORDERS_NOT_CANCELED',
+  'RATE_LIMITS_OFF',
+  'INVALID_LIMIT',
+  'FOREIGN_KEYS',
+  'TOO_MANY_BANS',
+  'TOO_MANY_NAMES',
+  'NAME_TAKEN',
+  'SLUG_OF_SEVERAL',
+  'NEEDS_RUNNING_NODE',
+  'CLOCK_NOT_IN_DOUBT',
+  'UNKNOWN_EVENT',
+  'IMPORTED_EVENT',
+  'MADE_OTHERWISE',
+  'MARKET_CLOSED',
+  'FIXED_MEMBER',
+  'COARSER_TICK',
+  'NO_GROUP',
+  'NO_BOOK',
+  'CATALOG_CONFLICT',
+  'CATALOG_NOT_CHANGED',
+  'CATALOG_BEHIND',
+  'UNAUTHORIZED',
+  'FORBIDDEN',
+  'MISDIRECTED',
+] as const;
 
-export type RefusalCode = keyof typeof REFUSALS;
+export type RefusalCode = (typeof REFUSAL_CODES)[number];
+
+/** Codes by the whole text of a refusal. */
+export const CODE_BY_TEXT: ReadonlyMap<string, RefusalCode> = new Map([
+  ['owner_address_mismatch', 'OWNER_MISMATCH'],
+  ['postOnly requires GTC or GTD', 'POST_ONLY_TYPE'],
+  ['condition is not registered', 'UNKNOWN_CONDITION'],
+  ['token is not registered', 'UNKNOWN_TOKEN'],
+  ['tokenId not found for conditionId lookup', 'TOKEN_OF_OTHER_CONDITION'],
+  ['taker must be the zero address', 'TAKER_NOT_PUBLIC'],
+  ["order is invalid. Duplicated. Same order has already been placed, can't be placed again", 'DUPLICATE_ORDER'],
+  ['the market is not yet ready to process new orders', 'MARKET_NOT_READY'],
+  ['the market has ended', 'MARKET_ENDED'],
+  ['makerAmount and takerAmount must be positive', 'AMOUNT_NOT_POSITIVE'],
+  ['expiration must be in the future', 'EXPIRATION_PAST'],
+  ['expiration is required', 'EXPIRATION_REQUIRED'],
+  ['invalid expiration', 'EXPIRATION_INVALID'],
+  ['feeRateBps must be non-negative', 'FEE_NEGATIVE'],
+  ['feeRateBps must be >= exchangeBaseFeeRate', 'FEE_BELOW_BASE'],
+  ['feeRateBps must be <= 1000', 'FEE_TOO_HIGH'],
+  ['order is invalid. Size higher than the maximum', 'SIZE_ABOVE_MAXIMUM'],
+  ['order is invalid. Price breaks minimum tick size rules', 'TICK_SIZE'],
+  ['order is invalid. Size lower than the minimum', 'SIZE_BELOW_MINIMUM'],
+  ['invalid order signature', 'INVALID_SIGNATURE'],
+  ['too many open orders', 'TOO_MANY_OPEN_ORDERS'],
+  ['could not insert order', 'NO_ROOM'],
+  ['postOnly would cross the best ask', 'POST_ONLY_CROSSES'],
+  ['postOnly would cross the best bid', 'POST_ONLY_CROSSES'],
+  ['invalid post-only order: order crosses book', 'POST_ONLY_CROSSES'],
+  ["order couldn't be fully filled, FOK orders are fully filled/killed", 'FOK_NOT_FILLED'],
+  ["order couldn't be fully filled. FOK orders are fully filled or killed.", 'FOK_NOT_FILLED'],
+  ['no orders found to match with FAK order. FAK orders are partially filled or killed if no match is found.', 'FAK_NOT_FILLED'],
+  ['self trade prevented', 'SELF_TRADE'],
+  ["order can't be found - already canceled or matched", 'ORDER_NOT_OPEN'],
+  ['address banned', 'ADDRESS_BANNED'],
+  ['market is already registered or cannot be changed so', 'MARKET_NOT_CHANGED'],
+  ['not enough balance / allowance', 'NOT_ENOUGH_BALANCE'],
+  ['this node has no ledger', 'LEDGER_OFF'],
+  ['id was used before, with the same body', 'ID_REPEATED'],
+  ['id was used before, with another body', 'ID_CONFLICT'],
+  ['id is older than the oldest that is kept', 'ID_TOO_OLD'],
+  ['id must begin with unix milliseconds, at most 300 s ahead', 'ID_INVALID'],
+  ['id must be a text of 1 to 128 printable characters', 'ID_INVALID'],
+  ['no room for another id without unix milliseconds', 'IDS_FULL'],
+  ['amount must be a whole number of micro-units from 1 to 2^53 - 1', 'AMOUNT_INVALID'],
+  ['deposits less withdrawals would exceed 2^52 micro-units', 'DEPOSITS_TOO_LARGE'],
+  ['wallet is not known', 'UNKNOWN_WALLET'],
+  ['wallet has signed for itself', 'WALLET_SIGNS'],
+  ['the signer before has too many open orders: cancel them first', 'SIGNER_HAS_ORDERS'],
+  ['market is not registered', 'MARKET_NOT_REGISTERED'],
+  ['market has resolved', 'MARKET_RESOLVED'],
+  ['payout must be a whole number for each outcome, with a sum from 1 to 10000; all equal if void', 'PAYOUT_INVALID'],
+  ['another market of the group has resolved to its first outcome', 'GROUP_HAS_WINNER'],
+  ['a payout of the market is proposed', 'PROPOSAL_PENDING'],
+  ['review must be a time of at most 365 days', 'REVIEW_INVALID'],
+  ['no payout of the market is proposed', 'NO_PROPOSAL'],
+  ['market has not two outcomes', 'NOT_BINARY'],
+  ['the level would meet one of the source on the other side', 'SOURCE_CROSSED'],
+  ['Invalid order payload', 'INVALID_ORDER_PAYLOAD'],
+  ['order_version_mismatch', 'ORDER_VERSION_MISMATCH'],
+  ['engine busy', 'ENGINE_BUSY'],
+  ['Trading is currently cancel-only. New orders are not accepted, but cancels are allowed.', 'TRADING_PAUSED'],
+  ['journal unavailable', 'JOURNAL_UNAVAILABLE'],
+  ['outcome unknown, ask by id', 'OUTCOME_UNKNOWN'],
+  ['this node of the cluster does not lead', 'NOT_LEADING'],
+  ['this node has not applied X-Min-Sequence yet', 'NOT_APPLIED_YET'],
+  ['invalid_auth', 'INVALID_AUTH'],
+  ['invalid key', 'INVALID_KEY'],
+  ['unauthorized: ip_not_allowlisted', 'ADDRESS_NOT_ALLOWED'],
+  ['API key not found', 'UNKNOWN_API_KEY'],
+  ['too many API keys', 'TOO_MANY_API_KEYS'],
+  ['too many read-only keys', 'TOO_MANY_API_KEYS'],
+  ['internal_error', 'INTERNAL_ERROR'],
+  ['internal error', 'INTERNAL_ERROR'],
+  ['bad request', 'BAD_REQUEST'],
+  ['q is required', 'BAD_REQUEST'],
+  ['not found', 'NOT_FOUND'],
+  ['method not allowed', 'METHOD_NOT_ALLOWED'],
+  ['payload too large', 'PAYLOAD_TOO_LARGE'],
+  ['Too Many Requests', 'TOO_MANY_REQUESTS'],
+  ['shutting down', 'SHUTTING_DOWN'],
+  ['too many answers in flight', 'TOO_MANY_IN_FLIGHT'],
+  ['too many bodies in flight', 'TOO_MANY_IN_FLIGHT'],
+  ['too many searches are waiting', 'TOO_MANY_IN_FLIGHT'],
+  ['Invalid payload', 'INVALID_PAYLOAD'],
+  ['invalid payload', 'INVALID_PAYLOAD'],
+  ['Payload exceeds the limit', 'PAYLOAD_EXCEEDS_LIMIT'],
+  ['invalid next_cursor', 'INVALID_CURSOR'],
+  ['Invalid token id', 'INVALID_TOKEN_ID'],
+  ['Invalid side', 'INVALID_SIDE'],
+  ['Invalid asset type', 'INVALID_ASSET_TYPE'],
+  ['Invalid signature type', 'INVALID_SIGNATURE_TYPE'],
+  ['No orderbook exists for the requested token id', 'UNKNOWN_BOOK'],
+  ['market not found', 'UNKNOWN_MARKET'],
+  ['order not found', 'UNKNOWN_ORDER'],
+  ['id not found', 'UNKNOWN_ID'],
+  ['slug not found', 'UNKNOWN_SLUG'],
+  ['No liquidity for the requested side', 'NO_LIQUIDITY'],
+  ['No midpoint for the requested token id', 'NO_MIDPOINT'],
+  ['No spread for the requested token id', 'NO_SPREAD'],
+  ['No trades found for the requested token id', 'NO_TRADES'],
+  ['market is required', 'MARKET_REQUIRED'],
+  ['interval or startTs is required', 'INVALID_WINDOW'],
+  ['interval cannot be combined with startTs or endTs', 'INVALID_WINDOW'],
+  ['startTs must not be after endTs', 'INVALID_WINDOW'],
+  ['positions are being derived', 'BEING_DERIVED'],
+  ['price history is being made again', 'BEING_DERIVED'],
+  ['statements are being derived', 'BEING_DERIVED'],
+  ['invalid heartbeat_id', 'INVALID_HEARTBEAT'],
+  ['too many heartbeats', 'TOO_MANY_HEARTBEATS'],
+  ['websocket upgrade required', 'UPGRADE_REQUIRED'],
+  ['too many stream connections', 'TOO_MANY_CONNECTIONS'],
+  ['too many stream connections of this address', 'TOO_MANY_CONNECTIONS'],
+  ['invalid_message', 'INVALID_MESSAGE'],
+  ['too_many_subscriptions', 'TOO_MANY_SUBSCRIPTIONS'],
+  ['resume_unavailable', 'RESUME_UNAVAILABLE'],
+  ['key not found', 'UNKNOWN_KEY'],
+  ['invalid body', 'INVALID_BODY'],
+  ['audit log unavailable', 'AUDIT_LOG_UNAVAILABLE'],
+  ['not all orders are canceled', 'ORDERS_NOT_CANCELED'],
+  ['rate limits are off', 'RATE_LIMITS_OFF'],
+  ['invalid limit', 'INVALID_LIMIT'],
+  ['the keys come from another node.key or CHAIN_ID', 'FOREIGN_KEYS'],
+  ['too many wallets are banned', 'TOO_MANY_BANS'],
+  ['too many wallets have names', 'TOO_MANY_NAMES'],
+  ['name is taken', 'NAME_TAKEN'],
+  ['slug is that of several', 'SLUG_OF_SEVERAL'],
+  ['this needs a running node', 'NEEDS_RUNNING_NODE'],
+  ['the clock is not in doubt', 'CLOCK_NOT_IN_DOUBT'],
+  ['event not found', 'UNKNOWN_EVENT'],
+  ['the event comes from an import', 'IMPORTED_EVENT'],
+  ['there is an event of this title', 'MADE_OTHERWISE'],
+  ['there is a market of this question', 'MADE_OTHERWISE'],
+  ['the market is closed', 'MARKET_CLOSED'],
+  ['outcomes cannot be changed', 'FIXED_MEMBER'],
+  ['event cannot be changed', 'FIXED_MEMBER'],
+  ['negRisk cannot be changed', 'FIXED_MEMBER'],
+  ['tick cannot become coarser while orders rest', 'COARSER_TICK'],
+  ['the event of the market is not in the catalog', 'NO_GROUP'],
+  ['the market would have no book', 'NO_BOOK'],
+  ['the catalog refuses it', 'CATALOG_CONFLICT'],
+  ['the catalog cannot be changed', 'CATALOG_NOT_CHANGED'],
+  ['the market resolves, and the catalog does not say so yet', 'CATALOG_BEHIND'],
+  ['unauthorized', 'UNAUTHORIZED'],
+  ['forbidden', 'FORBIDDEN'],
+  ['misdirected request', 'MISDIRECTED'],
+]);
+
+/** Codes by the beginning of a text, where the rest varies. */
+export const CODE_BY_BEGINNING: ReadonlyMap<string, RefusalCode> = new Map([
+  ['Too many orders in payload: ', 'TOO_MANY_ORDERS'],
+  ['Too many orders in payload, max allowed: ', 'TOO_MANY_ORDERS'],
+  ['invalid_l1: ', 'INVALID_L1'],
+  ['invalid_l2: ', 'INVALID_L2'],
+  ['internal_error: ', 'INTERNAL_ERROR'],
+  ['unknown_field: ', 'UNKNOWN_FIELD'],
+  ['invalid_field: ', 'INVALID_FIELD'],
+  ['invalid ', 'INVALID_FIELD'],
+]);
 
 /** What each route is asked and what it answers; path parameters stand in the query. */
 export interface Routes {

@@ -44,7 +44,6 @@ const PORTABLE: Native = {
 const curve = optionalPackage<Native>('secp256k1') ?? PORTABLE;
 
 export class Wallet {
-  /** Checksummed: 0x + 40 hex digits. */
   readonly address: string;
   readonly #key: Uint8Array;
 
@@ -59,7 +58,7 @@ export class Wallet {
     this.address = checksummed(keccak256(point).subarray(-ADDRESS_BYTES));
   }
 
-  /** A new wallet. Whoever wants to use it again saves the key of `exportKey`. */
+  /** Returns a new wallet. To use it again, save the key of `exportKey`. */
   static random(): Wallet {
     for (;;) {
       const key = crypto.getRandomValues(new Uint8Array(KEY_BYTES));
@@ -77,7 +76,6 @@ export class Wallet {
     return `0x${toHex(this.#key)}`;
   }
 
-  /** An order of either version. */
   signOrder(domain: OrderDomain, order: UnsignedOrder | UnsignedOrder2): Signed {
     return this.#sign(orderDigest(domain, order));
   }

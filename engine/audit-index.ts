@@ -1,6 +1,6 @@
 /**
- * Whether the index of order ids holds exactly the orders that memory knows, and a search for each comes to it.
- * The searches go from region to region of the index: in the order of the rows, each would wait for memory.
+ * Check of the index of order ids: it holds exactly the orders in memory, and a search finds each. The searches go
+ * from region to region of the index, because in the order of the rows each would wait for memory.
  */
 import { assert } from './book/matching.ts';
 import { orderEntries } from './orders/rebuild.ts';
@@ -25,7 +25,6 @@ export function auditOrderIndex(t: Tables): void {
   );
 }
 
-/** A search for the id in this row, or for the place of its level, ends with its own entry. */
 function auditEntry(t: Tables, tag: number, row: OrderRow): void {
   if (isLevel(t, row)) {
     assert(findLevelOf(t, row) === row, 'the source has one level at a price');

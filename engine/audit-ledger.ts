@@ -1,6 +1,6 @@
 /**
- * Every invariant of the ledger, walked in full: part of audit.ts. Throws on the first one that is broken.
- * Invariants: docs/ledger.md#invariants
+ * Check of every invariant of the ledger: part of audit.ts. Throws at the first violation. Invariants:
+ * docs/ledger.md#invariants
  */
 import { assert } from './book/matching.ts';
 import { payoutOf } from './ledger/payout.ts';
@@ -40,7 +40,6 @@ import {
 import type { Tables } from './tables/tables.ts';
 import type { MarketRow, OrderRow, PositionRow, ResolutionRow, TokenRow } from './tables/units.ts';
 
-/** Nothing where there is no ledger. */
 export function auditLedger(t: Tables): void {
   if (t.state[State.ledger] === 0) return;
   auditReservations(t);
@@ -52,7 +51,6 @@ export function auditLedger(t: Tables): void {
   auditTextIds(t);
 }
 
-/** Open orders reserve, and hold, just what their wallets say. */
 function auditReservations(t: Tables): void {
   const cash = new Float64Array(t.state[State.accounts]! + 1);
   const rows = t.ledger[Ledger.positionRows]!;
@@ -62,7 +60,7 @@ function auditReservations(t: Tables): void {
     const w = order << ORDER_I;
     const position = t.orderI[w + Order.position]!;
     if (orderStatus(t, order) !== Status.live) {
-      assert(position === 0, 'a finished order holds no position');
+      assert(position === 0, 'a closed order holds no position');
       continue;
     }
     const account = t.orderI[w + Order.maker]!;
@@ -106,7 +104,7 @@ function auditPositions(t: Tables): void {
   assert(free + used === t.ledger[Ledger.positionRows]!, 'every position is in use or free');
 }
 
-/** A search for each position ends with its own entry. The entries come from region to region of the index. */
+/** Asserts that a search for each position ends with its own entry. Goes from region to region of the index. */
 function auditPositionIndex({ positionI, positionIndex }: Tables, entries: Int32Array): void {
   for (let i = 0; i < entries.length; i += 2) {
     const tag = entries[i]!;
@@ -126,7 +124,6 @@ function auditPositionIndex({ positionI, positionIndex }: Tables, entries: Int32
   }
 }
 
-/** Both lists have every position once. */
 function auditLists(t: Tables): void {
   let listed = 0;
   for (let account = 1; account <= t.state[State.accounts]!; account++) {
@@ -168,7 +165,7 @@ function auditList(
   assert(row === 0, 'a list counts its rows');
 }
 
-/** Shares of each outcome are the complete sets of its market; one that resolves can pay. */
+/** Asserts that shares of each outcome equal the complete sets of its market, and that a resolving market can pay. */
 function auditCollateral(t: Tables): void {
   const shares = new Float64Array(t.state[State.tokens]! + 1);
   const owed = new Float64Array(t.state[State.markets]! + 1);
@@ -209,7 +206,6 @@ function auditCollateral(t: Tables): void {
   assert(sum === t.ledger[Ledger.collateral], 'the collateral of all is counted');
 }
 
-/** Rows of resolutions and their markets name each other; proposals and what resolves are counted. */
 function auditProposals(t: Tables): void {
   const { ledger, marketI, resolutionI } = t;
   const rows = new Int32Array(ledger[Ledger.resolutions]! + 1);

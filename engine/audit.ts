@@ -1,6 +1,6 @@
 /**
- * Every invariant of the tables, walked in full: in tests and after recovery, never while trading.
- * Throws on the first one that is broken.
+ * Check of every invariant of the tables, in tests and after recovery, never while trading. Throws at the first
+ * violation.
  */
 
 import { auditOrderIndex } from './audit-index.ts';
@@ -48,19 +48,17 @@ export function audit(t: Tables): void {
   auditOrders(t);
 }
 
-/** The half of it that walks books, owners, markets and the ledger. */
 export function auditBooks(t: Tables): void {
   const resting = auditMatching(t.matching);
   const open = t.state[State.openOrders]!;
   const expected = open + t.state[State.sourceLevels]!;
-  assert(resting === expected, 'every open order rests in a book, and every level of the source');
+  assert(resting === expected, 'every open order rests in a book, and every source level');
   for (let book = 1 as BookRow; book <= t.state[State.books]!; book++) auditBook(t, book);
   auditAccounts(t, open);
   auditMarkets(t);
   auditLedger(t);
 }
 
-/** The half of it that walks the rows of orders, and what finds them. */
 export function auditOrders(t: Tables): void {
   const expiring = auditRows(t);
   auditClosed(t);
@@ -76,7 +74,7 @@ function auditBook(t: Tables, book: BookRow): void {
   assert(t.matching.levels(book) === grid, 'a book has a level for each tick');
 }
 
-/** Every order row is open or finished. Returns how many of the open ones expire. */
+/** Asserts that every order row is open or closed. Returns the number of open ones that expire. */
 function auditRows(t: Tables): number {
   const rows = t.state[State.orderRows]!;
   assert(rows <= t.orderRows, 'order rows lie in their table');
@@ -95,14 +93,13 @@ function auditRows(t: Tables): number {
     if (t.orderF[(row << ORDER_F) + Order.expiry] !== 0) expiring += 1;
   }
   assert(open === t.state[State.openOrders], 'open orders are counted');
-  assert(levels === t.state[State.sourceLevels], 'levels of the source are counted');
+  assert(levels === t.state[State.sourceLevels], 'source levels are counted');
   const inQueue = t.state[State.closed]! - t.state[State.nextReusableClosed]!;
   const unused = inQueue + auditFreeLevels(t);
   assert(open + levels + unused === rows, 'every order row is open or in a queue of free ones');
   return expiring;
 }
 
-/** An open order and what of it rests say the same. */
 function auditOpen(t: Tables, row: OrderRow): void {
   const { matching: m } = t;
   const offset = row << ORDER_I;
@@ -130,7 +127,7 @@ function auditOpen(t: Tables, row: OrderRow): void {
   assert(remaining <= t.orderF[(row << ORDER_F) + Order.original]!, 'an order only shrinks');
 }
 
-/** A level is a purchase of the reserved account that has no id, no owner's list and no end in time. */
+/** Asserts that a source level is a purchase of the reserved account without id, owner's list and expiry. */
 function auditLevel(t: Tables, row: OrderRow): void {
   const offset = row << ORDER_I;
   const account = t.orderI[offset + Order.maker]! << ACCOUNT_I;
@@ -142,7 +139,6 @@ function auditLevel(t: Tables, row: OrderRow): void {
   }
 }
 
-/** Walks the list of free rows of levels, and counts them. */
 function auditFreeLevels(t: Tables): number {
   let free = 0;
   for (let row = t.state[State.freeSourceRow]! as OrderRow; row !== 0; free++) {
@@ -166,17 +162,17 @@ function auditClosed(t: Tables): void {
   const seen = new Uint8Array(t.state[State.orderRows]! + 1);
   for (let sequence = t.state[State.firstKeptClosed]!; sequence < end; sequence++) {
     const row = closedOrder(t, sequence);
-    assert(seen[row] === 0, 'a row has one finished order');
+    assert(seen[row] === 0, 'a row has one closed order');
     seen[row] = 1;
     const offset = row << ORDER_I;
     const status = (t.orderI[offset + Order.flags]! >>> Flag.statusShift) & 7;
     const reason = (t.orderI[offset + Order.flags]! >>> Flag.reasonShift) & 15;
-    assert(t.orderI[offset + Order.restingSlot] === 0, 'a finished order does not rest');
-    assert(reason !== EndReason.none, 'a finished order has a reason');
+    assert(t.orderI[offset + Order.restingSlot] === 0, 'a closed order does not rest');
+    assert(reason !== EndReason.none, 'a closed order has a reason');
     assert(status === endStatus(reason as EndReasonCode), 'its status follows from its reason');
     const entry = (sequence & (t.closedRows - 1)) << CLOSED_I;
     const tag = t.closedI[entry + Closed.tag];
-    assert(tag === orderTag(t.orderI, offset + Order.id), 'a finished order keeps its tag');
+    assert(tag === orderTag(t.orderI, offset + Order.id), 'a closed order keeps its tag');
   }
 }
 
@@ -236,8 +232,8 @@ function auditWallets({ accountI, wallets }: Tables, accounts: number): void {
 }
 
 /**
- * Owners of live orders, by their slots in the matching core: lists of owners go by those. Taken in one pass,
- * because the rows of a list lie far apart.
+ * Owners of live orders by slot of the matching core, as lists of owners use. One pass, because the rows of a list
+ * lie far apart.
  */
 function ownersOf(t: Tables): Int32Array {
   const owners = new Int32Array(matchingUse(t.matching).orders + 1);

@@ -22,7 +22,7 @@
  *   propose       as resolve, with the review in milliseconds as f64 before ms
  *   withdrawProposal  header flags market - | - - | ms f64 key (4)                          12 words
  *   resolveStep   header market limit -                                                   4 words
- *   note          header kind bytes - | the bytes, padded to eight with zeros: the engine passes them on
+ *   controlRecord header kind bytes - | the bytes, padded to eight with zeros: the engine passes them on
  *   level         header token pips side | size f64                                       6 words
  *   print         header token pips side | size f64                                       6 words
  *   fill          header - - - | size f64 | id (8)                                       14 words
@@ -56,7 +56,7 @@ export const CommandKind = {
   declare: 11,
   resolve: 12,
   resolveStep: 13,
-  note: 14,
+  controlRecord: 14,
   level: 15,
   print: 16,
   fill: 17,
@@ -68,10 +68,10 @@ export const CommandKind = {
   propose: 23,
   withdrawProposal: 24,
 } as const;
-/** A command of a kind above this one is of a newer version. */
+/** Highest known kind. A newer version wrote a command above it. */
 export const COMMAND_KIND_MAX = CommandKind.withdrawProposal;
 
-/** What each type does: docs/protocol.md#order-types. */
+/** Order types of the wire (docs/protocol.md#order-types). */
 export const OrderType = { GTC: 0, GTD: 1, FOK: 2, FAK: 3 } as const;
 export const Side = { buy: 0, sell: 1 } as const;
 
@@ -89,7 +89,6 @@ export const OrderCommand = {
   words: 32,
 } as const;
 
-/** OrderCommand.flags, from the low bit up. */
 export const OrderFlag = {
   sell: 1 << 0,
   typeShift: 1,
@@ -99,9 +98,8 @@ export const OrderFlag = {
 } as const;
 
 /**
- * OrderCommand.verdict: what is known before the turn from the request alone. The low byte holds an
- * early rule that already failed; the bits are later rules that will fail when
- * their turn in the list comes.
+ * OrderCommand.precheck: results of the checks that need the request alone. The low byte holds an early rule that
+ * failed; the bits are later rules that will fail at their place in the order of checks.
  */
 export const PrecheckFlags = {
   reasonMask: 0xff,
@@ -111,9 +109,9 @@ export const PrecheckFlags = {
   tooLarge: 1 << 12,
   taker: 1 << 13,
   signature: 1 << 14,
-  /** No failure: its wallet follows from its signer, so no binding to another refuses it. */
+  /** The wallet is derived from its signer, so no binding to another signer refuses it. */
   derivedWallet: 1 << 15,
-  /** Three bits: Status of an order with this id that was accepted before and has left memory. */
+  /** Three bits: Status of an accepted order with this id that has left memory. */
   known: 7 << 16,
   knownShift: 16,
 } as const;
@@ -144,7 +142,6 @@ export const MarketChangeCommand = {
   baseFeeBps: 4,
   minSize: 3,
   words: 8,
-  /** Of `marketChangeWithEnd`: the end. */
   end: 4,
   wordsWithEnd: 10,
 } as const;
@@ -158,14 +155,14 @@ export const ConfigureCommand = {
   ledger: 4,
   words: 8,
   wordsWithLedger: 10,
-  /** Of those from before a column was added. */
+  /** Words of commands from before a column was added. */
   wordsWithoutOrderRows: 4,
   wordsWithoutWallets: 6,
 } as const;
 
-/** The id of a request, where every command that has one keeps it. */
+/** Columns of the request id, common to all commands that have one. */
 export const RequestId = { ms: 3, key: 8 } as const;
-/** Flags of commands with an id; from the shift up, the kind of one whose id is a text. */
+/** Flags of commands with a request id. The bits from `kindShift` up hold the kind of a `textId`. */
 export const RequestFlag = { operator: 1, isVoid: 2, kindShift: 8 } as const;
 
 export const FundsCommand = {
@@ -176,7 +173,6 @@ export const FundsCommand = {
   signer: 17,
   words: 22,
 } as const;
-/** Of `resolve` and `propose`; `review` of the latter alone. */
 export const ResolveCommand = {
   flags: 1,
   market: 2,
@@ -187,20 +183,17 @@ export const ResolveCommand = {
 } as const;
 export const WithdrawProposalCommand = { market: 2, words: 12 } as const;
 export const ResolveStepCommand = { market: 1, limit: 2, words: 4 } as const;
-export const NoteCommand = { kind: 1, bytes: 2, body: 4 } as const;
-/** Of `level` and `print` alike. */
+export const ControlRecordCommand = { kind: 1, bytes: 2, body: 4 } as const;
 export const LevelCommand = { token: 1, pips: 2, side: 3, size: 2, words: 6 } as const;
 export const FillCommand = { size: 2, id: 6, words: 14 } as const;
-/** Of one note. */
-export const NOTE_BYTES_MAX = 4_096;
+export const CONTROL_RECORD_BYTES_MAX = 4_096;
 
 const KIND_BITS = 8;
 
-/** Commands one after another; grows, because it is private to its thread. */
+/** Sequence of commands in memory of its own, which grows. */
 export class CommandBuffer {
   i32: Int32Array<ArrayBuffer>;
   f64: Float64Array<ArrayBuffer>;
-  /** Words in use. */
   words = 0;
 
   constructor(words = 1 << 14) {
@@ -212,7 +205,6 @@ export class CommandBuffer {
     this.words = 0;
   }
 
-  /** Begins a command with all words zero; returns its first word. */
   begin(kind: number, words: number): number {
     assert(words % 2 === 0, 'commands start on eight bytes');
     const at = this.words;
@@ -244,11 +236,11 @@ export interface MarketFields {
   readonly ticksPerUnit: TicksPerUnit;
   readonly baseFeeBps: number;
   readonly minSize: MicroShares;
-  /** Unix milliseconds from which on it takes no orders; 0 = no such time, undefined = as before, or none. */
+  /** Unix milliseconds; 0 = no end. `undefined` keeps the end, or sets none in a new market. */
   readonly end?: number;
 }
 
-/** Registers a market. `condition` has 8 words; `tokens` 8 words for each outcome, in order. */
+/** Encodes the registration of a market. `condition` has 8 words, `tokens` 8 words for each outcome. */
 export function encodeMarket(
   out: CommandBuffer,
   fields: MarketFields,
@@ -277,8 +269,8 @@ export function encodeMarket(
 }
 
 /**
- * Changes tick, flags, fee, minimum size or end of a market; negRisk and tokens never change. Once the end has come,
- * or the market has resolved, another end changes nothing.
+ * Encodes a change of tick, flags, fee, minimum size or end; negRisk and tokens never change. A reached end or a
+ * resolution makes the end final.
  */
 export function encodeMarketChange(
   out: CommandBuffer,
@@ -300,10 +292,9 @@ export function encodeMarketChange(
 }
 
 /**
- * Sets what changes results and is not of one market: the self-trade policy (context.ts), how many
- * finished orders keep their ids in memory, how many open orders an account may have (0 = any), how
- * many rows of orders may be used (0 = all that the table has), how many wallets a signer may have
- * beside its own address (0 = any), and, in the first batch, whether there is a ledger.
+ * Encodes the settings that change results: self-trade policy (context.ts), closed orders whose ids stay in memory,
+ * open orders of an account (0 = no bound), rows of orders (0 = the whole table), wallets of a signer beside its
+ * own address (0 = no bound). The first batch also says whether there is a ledger.
  */
 export function encodeConfigure(
   out: CommandBuffer,
@@ -325,7 +316,7 @@ export function encodeConfigure(
   return at;
 }
 
-/** Cancels one order by id, if `signer` (5 words) owns it. */
+/** Encodes the cancel of one order, which `signer` (5 words) must own. */
 export function encodeCancel(out: CommandBuffer, id: Int32Array, signer: Int32Array): number {
   const at = out.begin(CommandKind.cancel, CancelCommand.words);
   out.i32.set(id, at + CancelCommand.id);
@@ -334,20 +325,19 @@ export function encodeCancel(out: CommandBuffer, id: Int32Array, signer: Int32Ar
 }
 
 export interface CancelOwnerFields {
-  /** 5 words. */
   readonly signer: Int32Array;
-  /** 0 = of any. */
+  /** 0 = all markets. */
   readonly market: MarketRow | 0;
   readonly token: TokenRow | 0;
-  /** How many of the owner's open orders it looks at, so that a turn stays short. */
+  /** Open orders that the command may visit, so that a writer turn stays short. */
   readonly limit: number;
-  /** Where the command before it left off (core.nextOwned); 0 = at the owner's newest order. */
+  /** Order at which the command before it stopped (context.nextOwned); 0 = the newest order. */
   readonly from: OrderRow | 0;
-  /** Unix milliseconds: orders that came later are left alone, so that going on has an end. */
+  /** Unix milliseconds: later orders are left alone, so that a sequence of these commands ends. */
   readonly newest: number;
 }
 
-/** Cancels open orders of an owner, newest first: all, those of one market, or of one token. */
+/** Encodes the cancel of an owner's open orders, newest first: all, those of a market, or those of a token. */
 export function encodeCancelOwner(out: CommandBuffer, fields: CancelOwnerFields): number {
   const at = out.begin(CommandKind.cancelOwner, CancelOwnerCommand.words);
   out.i32[at + CancelOwnerCommand.market] = fields.market;
@@ -360,14 +350,14 @@ export function encodeCancelOwner(out: CommandBuffer, fields: CancelOwnerFields)
 }
 
 export interface OrderFields {
-  /** 0 = unknown: the verdict refuses it. */
+  /** 0 = unknown: the precheck refuses it. */
   readonly token: TokenRow | 0;
   readonly side: number;
   readonly type: number;
   readonly postOnly: boolean;
   /** takerAmount of a BUY, makerAmount of a SELL. */
   readonly shares: MicroShares;
-  /** The other amount. */
+  /** makerAmount of a BUY, takerAmount of a SELL. */
   readonly collateral: MicroCollateral;
   /** Unix seconds; 0 = never. */
   readonly expiration: number;
@@ -401,24 +391,23 @@ export function encodeOrder(out: CommandBuffer, order: OrderFields): number {
   return at;
 }
 
-/** Whose request it is, and which. */
 export interface RequestIdFields {
   readonly isOperator: boolean;
-  /** Unix milliseconds, with which the id begins; undefined = it is a text of an operator. */
+  /** Unix milliseconds at the beginning of the id; `undefined` for a text of an operator. */
   readonly ms: number | undefined;
-  /** 4 words made of the whole id. */
+  /** 4 words: a hash of the whole id. */
   readonly key: Int32Array;
 }
 
 export interface FundsFields {
   readonly id: RequestIdFields;
-  /** 5 words; undefined = none, which only `drawFees` has. */
+  /** 5 words; absent in `drawFees` alone. */
   readonly wallet?: Int32Array;
-  /** Of a deposit or declaration: 5 words; undefined = none. */
+  /** 5 words, for deposits and declarations. */
   readonly signer?: Int32Array;
-  /** Of a split or merge; 0 = unknown. */
+  /** For splits and merges; 0 = unknown. */
   readonly market?: MarketRow | 0;
-  /** Micro-units, of all but a declaration. What is no whole number of them is refused. */
+  /** Micro-units; a fraction is refused. Absent in declarations. */
   readonly amount?: number;
 }
 
@@ -431,7 +420,7 @@ export type FundsKind =
   | 'payFees'
   | 'drawFees';
 
-/** Moves cash and shares, or says who may sign for a wallet (docs/ledger.md#commands). */
+/** Encodes a movement of cash and shares, or the declaration of a signer (docs/ledger.md#commands). */
 export function encodeFunds(out: CommandBuffer, kind: FundsKind, fields: FundsFields): number {
   assert(
     (fields.wallet === undefined) === (kind === 'drawFees'),
@@ -452,18 +441,17 @@ export function encodeFunds(out: CommandBuffer, kind: FundsKind, fields: FundsFi
 export interface ResolveFields {
   readonly id: RequestIdFields;
   readonly market: MarketRow | 0;
-  /** Of each outcome. */
   readonly weights: readonly number[];
   readonly isVoid?: boolean;
-  /** 8 words: of its neg-risk group; undefined = none. */
+  /** 8 words of the neg-risk group. */
   readonly group?: Int32Array;
-  /** Milliseconds for which the payout is a proposal; undefined = it is none. */
+  /** Milliseconds for which the payout is a proposal. */
   readonly review?: number | undefined;
 }
 
 /**
- * Ends the trading of a market, and says what its outcomes pay; with a review halts it, and says so from the
- * deadline on (docs/ledger.md#resolution).
+ * Encodes the payout of a market, which ends its trading. With a review the market halts until the deadline
+ * (docs/ledger.md#resolution).
  */
 export function encodeResolve(out: CommandBuffer, fields: ResolveFields): number {
   const { group, isVoid, market, review, weights } = fields;
@@ -487,7 +475,7 @@ export interface WithdrawProposalFields {
   readonly market: MarketRow | 0;
 }
 
-/** Takes the proposed payout of a market back: it trades as before (docs/ledger.md#proposals). */
+/** Encodes the withdrawal of a proposed payout: the market trades again (docs/ledger.md#proposals). */
 export function encodeWithdrawProposal(
   out: CommandBuffer,
   { id, market }: WithdrawProposalFields,
@@ -498,7 +486,7 @@ export function encodeWithdrawProposal(
   return at;
 }
 
-/** Ends orders and pays holders of a market that resolves: so many of them. */
+/** Encodes a step of a resolution: at most `limit` orders end or holders are paid. */
 export function encodeResolveStep(out: CommandBuffer, market: MarketRow, limit: number): number {
   const at = out.begin(CommandKind.resolveStep, ResolveStepCommand.words);
   out.i32[at + ResolveStepCommand.market] = market;
@@ -506,38 +494,40 @@ export function encodeResolveStep(out: CommandBuffer, market: MarketRow, limit: 
   return at;
 }
 
-/** What has to survive and is nothing to the engine: a kind and bytes (storage/notes/notes.ts). */
-export function encodeNote(out: CommandBuffer, kind: number, bytes: Uint8Array): number {
-  assert(bytes.length <= NOTE_BYTES_MAX, 'a note has a bounded number of bytes');
-  const at = out.begin(CommandKind.note, NoteCommand.body + 2 * Math.ceil(bytes.length / 8));
-  out.i32[at + NoteCommand.kind] = kind;
-  out.i32[at + NoteCommand.bytes] = bytes.length;
-  new Uint8Array(out.i32.buffer).set(bytes, 4 * (at + NoteCommand.body));
+/** Encodes a kind and bytes that the engine does not interpret (storage/control-records/control-records.ts). */
+export function encodeControlRecord(out: CommandBuffer, kind: number, bytes: Uint8Array): number {
+  assert(
+    bytes.length <= CONTROL_RECORD_BYTES_MAX,
+    'a control record has a bounded number of bytes',
+  );
+  const at = out.begin(
+    CommandKind.controlRecord,
+    ControlRecordCommand.body + 2 * Math.ceil(bytes.length / 8),
+  );
+  out.i32[at + ControlRecordCommand.kind] = kind;
+  out.i32[at + ControlRecordCommand.bytes] = bytes.length;
+  new Uint8Array(out.i32.buffer).set(bytes, 4 * (at + ControlRecordCommand.body));
   return at;
 }
 
-/** The bytes of the note at word `at`, not copied. */
-export function noteBytes(i32: Int32Array, at: number): Uint8Array {
-  const from = i32.byteOffset + 4 * (at + NoteCommand.body);
-  return new Uint8Array(i32.buffer, from, i32[at + NoteCommand.bytes]!);
+export function controlRecordBytes(i32: Int32Array, at: number): Uint8Array {
+  const from = i32.byteOffset + 4 * (at + ControlRecordCommand.body);
+  return new Uint8Array(i32.buffer, from, i32[at + ControlRecordCommand.bytes]!);
 }
 
 export interface LevelFields {
   /** 0 = unknown: it is refused. */
   readonly token: TokenRow | 0;
-  /** Side: of a level its own, of a print that of the taker. */
+  /** Side of a source level, or side of the taker of a trade print. */
   readonly side: number;
-  /** Of the token. */
   readonly pips: Pips;
   readonly size: MicroShares;
 }
 
-/** The level of the source at a price of a token is now of this size; 0 = it is gone. */
 export function encodeLevel(out: CommandBuffer, fields: LevelFields): number {
   return encodeAtPrice(out, CommandKind.level, fields);
 }
 
-/** The source traded this much at a price of a token. */
 export function encodePrint(out: CommandBuffer, fields: LevelFields): number {
   return encodeAtPrice(out, CommandKind.print, fields);
 }
@@ -551,7 +541,7 @@ function encodeAtPrice(out: CommandBuffer, kind: number, fields: LevelFields): n
   return at;
 }
 
-/** A taker of the source meets the order with this id, for at most this size. */
+/** Encodes a trade of a taker of the source with the order of this id, of at most this size. */
 export function encodeFill(out: CommandBuffer, id: Int32Array, size: MicroShares): number {
   const at = out.begin(CommandKind.fill, FillCommand.words);
   out.f64[at / 2 + FillCommand.size] = size;
@@ -559,7 +549,6 @@ export function encodeFill(out: CommandBuffer, id: Int32Array, size: MicroShares
   return at;
 }
 
-/** Begins a command with a request id. */
 function beginRequest(
   out: CommandBuffer,
   kind: number,
@@ -576,7 +565,7 @@ function beginRequest(
   return at;
 }
 
-/** Kind of a command with a request id, whatever its id is. */
+/** Returns the kind of a command with a request id, also when the id is a text. */
 export function requestKind(i32: Int32Array, at: number): number {
   const kind = commandKind(i32, at);
   return kind === CommandKind.textId
@@ -584,7 +573,6 @@ export function requestKind(i32: Int32Array, at: number): number {
     : kind;
 }
 
-/** True when the request id of a command is a text of an operator. */
 export function hasTextId(i32: Int32Array, at: number): boolean {
   return commandKind(i32, at) === CommandKind.textId;
 }

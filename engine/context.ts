@@ -1,6 +1,6 @@
 /**
- * The engine's tables together with what lives only during one turn: the time of the batch, the
- * book that is being written, and what the last order gave and received. One per writing thread.
+ * Tables of the engine with the state of one writer turn: time of the batch, books being written, results of the
+ * last order. One for each writing thread.
  */
 import { assert } from './book/matching.ts';
 import type { EventBuffer } from './events.ts';
@@ -30,39 +30,30 @@ export const Leg = {
 
 const HIGH_HALF = 2 ** -32;
 
-/** Applies the command at word `at` of a batch. */
 export type Applier = (i32: Int32Array, f64: Float64Array, at: number) => RejectReasonCode;
 
 export class EngineContext {
   readonly t: Tables;
   readonly events: EventBuffer;
-  /** Unix milliseconds of the current batch. */
   time = 0;
-  /** An order was forgotten for the row of the one that is being placed. */
+  /** True when the row of the order being placed came from a forgotten order. */
   hasForgotten = false;
-  /** Closed orders before this one have their final states on disk: the batch says so. */
   persistedClosedSequence = 0;
-  /** What the last accepted order paid and received at once, in micro-units, net of fees. */
+  /** Micro-units that the last accepted order paid and received at once, net of fees. */
   making = 0;
   taking = 0;
-  /** Digest of the records of the current batch. */
   digest = 0;
-  /** Changes of the current batch; a batch without any is not logged. */
   changes = 0;
-  /** Where the last cancelOwner left off in its owner's list; 0 = it came to the end. */
+  /** Order at which the last cancelOwner stopped; 0 = the end of its owner's list. */
   nextOwned: OrderRow | 0 = 0;
-  /** The fill at hand (settle-fill.ts), in the columns of Leg. */
   readonly legs = new Float64Array(8);
-  /** With a ledger: the position of the order that is being placed; 0 = it has none yet. */
   position = 0 as PositionRow | 0;
-  /** Sequence of the first fill of the match at hand. */
   firstFill = 0;
-  /** What was read ahead (prefetch.ts), so that it is not optimised away. */
+  /** Result of prefetch.ts, stored so that V8 does not drop the reads. */
   fetched = 0;
-  /** Where probeLiquidity() (match.ts) leaves its answer. */
+  /** Results of probeLiquidity() (match.ts). */
   probedQuantity = 0 as MicroShares;
   probeStopped = false;
-  /** Books that this batch has changed so far. */
   private readonly touched: Int32Array;
   private touchedCount = 0;
 
@@ -72,22 +63,21 @@ export class EngineContext {
     this.touched = new Int32Array(memory.capacities.tokens + 1);
   }
 
-  /** Mixes one word of a record into the digest of the batch: what note() does with such a number. */
-  noteWord(word: number): void {
+  /** Mixes one word into the digest of the batch: equal to mix() of that number. */
+  mixWord(word: number): void {
     const mixed = Math.imul(this.digest ^ word, 0x01000193);
     this.digest = mixed ^ (mixed >>> 13);
   }
 
-  /** Mixes one amount of a record into the digest of the batch. */
-  note(value: number): void {
+  mix(value: number): void {
     // Amounts are below 2^53: both halves count.
     const mixed = Math.imul(this.digest ^ (value | 0), 0x01000193) ^ (value * HIGH_HALF);
     this.digest = mixed ^ (mixed >>> 13);
   }
 
   /**
-   * Marks a book as being written until the end of the batch, and stamps its time of change: what a
-   * batch does to a book is seen at once or not at all.
+   * Marks a book as being written until the end of the batch and stamps its time of change. Readers see the batch's
+   * change of a book at once or not at all.
    */
   touch(book: BookRow): void {
     const { bookF, bookI } = this.t;
@@ -99,7 +89,7 @@ export class EngineContext {
     this.touchedCount += 1;
   }
 
-  /** Ends the batch's writing: readers may believe the books again. */
+  /** Ends the writing: from here on readers accept the books again. */
   publishVersions(): void {
     const { bookI } = this.t;
     for (let i = 0; i < this.touchedCount; i++) {

@@ -1,6 +1,6 @@
 /**
- * What falls due as time passes: orders expire and markets end, in the order of their times; then payouts begin that
- * were proposed. Rules: docs/protocol.md#end-of-a-market, docs/ledger.md#proposals
+ * Orders that expire and markets that end, in the order of their times; proposed payouts begin after them. Rules:
+ * docs/protocol.md#end-of-a-market, docs/ledger.md#proposals
  */
 import type { EngineContext } from './context.ts';
 import { nextDeadline } from './ledger/reads.ts';
@@ -11,7 +11,7 @@ import type { Tables } from './tables/tables.ts';
 
 const MS = 1_000;
 
-/** Expires orders and ends markets whose time is that of the batch or earlier; at one time orders expire first. */
+/** Expires orders and ends markets up to the time of the batch. At one time orders expire first. */
 export function endDue(context: EngineContext): void {
   const { ending, expiring } = context.t;
   for (;;) {
@@ -31,7 +31,7 @@ export function endDue(context: EngineContext): void {
   }
 }
 
-/** Unix milliseconds of the first order that expires, market that ends or payout that begins; 0 = there is none. */
+/** Unix milliseconds of the first expiry, end of a market or deadline of a payout; 0 = none. */
 export function earliestDue(t: Tables): number {
   const times = [t.expiring.firstTime() * MS, t.ending.firstTime(), nextDeadline(t)];
   return times.reduce((first, time) =>

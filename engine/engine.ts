@@ -2,14 +2,13 @@
  * The engine: a deterministic function of (tables, batch, time). The same batches on the same
  * tables give the same tables, records and digest, whether they come from a client or the log.
  *
- *   engine.begin(timeMs, persistedClosedSequence)   expired orders leave, markets end, payouts that are due begin, old
- *                                           ids are forgotten
+ *   engine.begin(timeMs, persistedClosedSequence)   orders expire, markets end, due payouts begin, old ids leave
  *   engine.apply(i32, f64, at)              one command: a RejectReasonCode, 0 = accepted
  *   engine.end()                            true when anything changed (then it is logged)
  *
- * What happened is read from the tables: fills [before, after) in the ring of fills, ended orders
- * [before, after) in the ring of finished ones, and for an accepted order core.making and
- * core.taking. Who wants to know in which order it happened hands in a log (events.ts).
+ * Results are read from the tables: fills [before, after) in the ring of fills, closed orders
+ * [before, after) in their ring, and for an accepted order context.making and context.taking.
+ * The order in which they happened is in the engine events (events.ts).
  */
 
 import { assert } from './book/matching.ts';
@@ -55,9 +54,8 @@ export class Engine {
   readonly context: EngineContext;
   readonly t: Tables;
 
-  /** Fetches what the commands at words [at, end) will look up: optional, before they are applied. */
+  /** Reads the rows of the commands at words [at, end) into the caches. Changes nothing. */
   readonly ahead: (i32: Int32Array, at: number, end: number) => void;
-  /** By kind of command. */
   private readonly appliers: Readonly<Record<number, Applier>>;
   private readonly forget: (persistedClosedSequence: number) => void;
 
@@ -91,7 +89,7 @@ export class Engine {
       [CommandKind.resolveStep]: (i32, _f64, at) => resolveStep(context, i32, at),
       [CommandKind.propose]: (i32, f64, at) => proposePayout(context, i32, f64, at),
       [CommandKind.withdrawProposal]: (i32, f64, at) => withdrawProposal(context, i32, f64, at),
-      [CommandKind.note]: (i32, _f64, at) => passOn(context, i32, at),
+      [CommandKind.controlRecord]: (i32, _f64, at) => passOn(context, i32, at),
       [CommandKind.level]: source,
       [CommandKind.print]: source,
       [CommandKind.fill]: source,
@@ -103,8 +101,8 @@ export class Engine {
   }
 
   /**
-   * Opens a batch at `time` (unix milliseconds, never before the last one). `persistedClosedSequence`:
-   * sequence up to which the final states of orders are known to be on disk.
+   * Opens a batch at `time` (unix milliseconds, not before the last one). `persistedClosedSequence` is the sequence
+   * up to which final states of orders are on disk.
    */
   begin(time: number, persistedClosedSequence: number): void {
     const { context, t } = this;
@@ -120,7 +118,7 @@ export class Engine {
     this.forget(persistedClosedSequence);
   }
 
-  /** Applies the command at word `at`; a refusal changes nothing. */
+  /** Applies the command at word `at`. A refusal changes no table, except under cancel-both (cancelFirst, place.ts). */
   apply(i32: Int32Array, f64: Float64Array, at: number): RejectReasonCode {
     return this.applierOf(commandKind(i32, at))(i32, f64, at);
   }
@@ -131,7 +129,7 @@ export class Engine {
     return applier;
   }
 
-  /** Closes the batch. True when it changed any table. */
+  /** Closes the batch. Returns true when it changed any table. */
   end(): boolean {
     const { context, t } = this;
     context.publishVersions();
@@ -144,7 +142,7 @@ export class Engine {
   }
 }
 
-/** What was paid in is there, to the micro-unit (docs/ledger.md#invariants). */
+/** Asserts that money in the ledger equals deposits less withdrawals (docs/ledger.md#invariants). */
 function balance({ ledger }: Tables): void {
   const there =
     ledger[Ledger.cash]! +
@@ -155,7 +153,6 @@ function balance({ ledger }: Tables): void {
   assert(ledger[Ledger.imbalance] === 0, 'the ledger adds up');
 }
 
-/** Cancels one order by its id, if the command's signer owns it. */
 function cancelOrder(context: EngineContext, i32: Int32Array, at: number): RejectReasonCode {
   const { t } = context;
   const slot = findOrder(t, i32, at + CancelCommand.id);
@@ -169,7 +166,10 @@ function cancelOrder(context: EngineContext, i32: Int32Array, at: number): Rejec
   return RejectReason.accepted;
 }
 
-/** Cancels what an owner has open, looking at a bounded part of its list; core.nextOwned tells where to go on. */
+/**
+ * Cancels open orders of an owner in a bounded part of its list. context.nextOwned holds the position of the next
+ * call.
+ */
 function cancelOwner(
   context: EngineContext,
   i32: Int32Array,
@@ -194,11 +194,11 @@ function cancelOwner(
   for (let left = i32[at + CancelOwnerCommand.limit]!; row !== 0 && left > 0; left--) {
     const next = nextOwned(t, row);
     const its = t.orderI[(row << ORDER_I) | Order.token]! as TokenRow;
-    const isMeant =
+    const isChosen =
       t.orderF[(row << ORDER_F) | Order.created]! <= newest &&
       (token === 0 || token === its) &&
       (market === 0 || market === t.tokenI[(its << TOKEN_I) | Token.market]);
-    if (isMeant) {
+    if (isChosen) {
       context.changes += 1;
       closeOrder(context, row, EndReason.canceled);
     }
@@ -226,30 +226,30 @@ function configure(
   context.changes += 1;
   if (isFirst) {
     t.state[State.ledger] = 1;
-    context.note(1);
+    context.mix(1);
   }
   t.state[State.selfTrade] = policy;
   t.state[State.history] = history;
   t.state[State.openOrdersPerAccount] = openOrders;
-  context.note(limits);
-  context.note(history);
+  context.mix(limits);
+  context.mix(history);
   if (words > ConfigureCommand.wordsWithoutOrderRows) {
     const orderRows = f64[at / 2 + ConfigureCommand.orderRows]!;
     t.state[State.orderRowsMax] = orderRows;
-    context.note(orderRows);
+    context.mix(orderRows);
   }
   if (words > ConfigureCommand.wordsWithoutWallets) {
     const wallets = f64[at / 2 + ConfigureCommand.walletsPerSigner]!;
     t.state[State.walletsPerSigner] = wallets;
-    context.note(wallets);
+    context.mix(wallets);
   }
   return RejectReason.accepted;
 }
 
-/** A note changes no row: it is in the log, and its words count in the digest. */
+/** Mixes a control record into the digest; it changes no row. */
 function passOn(context: EngineContext, i32: Int32Array, at: number): RejectReasonCode {
   context.changes += 1;
   const end = at + commandWords(i32, at);
-  for (let word = at; word < end; word++) context.noteWord(i32[word]!);
+  for (let word = at; word < end; word++) context.mixWord(i32[word]!);
   return RejectReason.accepted;
 }

@@ -1,7 +1,7 @@
 /**
- * What a batch did, in the order in which it happened: the source of the streams. Records
- * refer to what keeps its place until the batch is on disk (the command, the ring of fills, the ring
- * of finished orders) and copy the rest, so a reader needs nothing that later batches may change.
+ * Engine events of a batch in the order in which they happened: the source of the streams. Records refer to data
+ * that stays in place until the batch is on disk (the command, the rings of fills and closed orders) and copy the
+ * rest. So a reader needs nothing that later batches may change.
  *
  * A record is eight words, a f64 at an even one:
  *
@@ -11,7 +11,7 @@
  *   level     kind | book | tick | grid | quantity f64 | sequence f64
  *             the total of a level, and whose doing it was: kind says where its id is found
  *   source    kind | book | tick | grid | quantity f64 | side f64
- *             the total of a level that the source set, or of which its part was taken or ended
+ *             the total of a level that the source set, or whose source part was taken or ended
  *   finished  kind | - - - | sequence f64
  *   tick      kind | book | grid before | grid
  *   market    kind | market | 1 = new | base fee | minSize f64
@@ -42,11 +42,9 @@ import type {
   TokenRow,
 } from './tables/units.ts';
 
-/** Where totals and what is reserved of them stand. */
 export type Amounts = Pick<Tables, 'cashF' | 'ledger' | 'positionF'>;
 
 const EVENT_WORDS = 8;
-/** A partly filled maker takes its head and the four records that hold its row. */
 const PARTLY_WORDS = 40;
 const ENTRY_WORDS = 20;
 
@@ -55,7 +53,7 @@ export const EventKind = {
   fill: 2,
   partly: 3,
   closed: 4,
-  /** By the order placed last, by the maker of a fill, by an order that ended. */
+  /** Price level changed by the order placed last, by the maker of a fill, by an order that closed. */
   levelPlaced: 5,
   levelFill: 6,
   levelClosed: 7,
@@ -83,7 +81,7 @@ export const Event = {
   quantity: 2,
   minSize: 2,
   sequence: 3,
-  /** Of a level of the source: 0 bid, 1 ask, in the prices of its book. */
+  /** Side of a source level in the prices of its book: 0 bid, 1 ask. */
   side: 3,
   row: 8,
   // Of an entry.
@@ -106,27 +104,24 @@ export const Event = {
   reserved: 3,
 } as const;
 
-/** Bytes of a log for batches of usual size: 4,096 records. */
+/** Records of a batch of usual size. */
 const RECORDS_FIRST = 4_096;
-/** A batch of 8,192 orders that all trade. */
+/** Records of a batch of 8,192 orders that all trade. */
 const RECORDS_KEPT = 2 ** 16;
-/** A cancel of half a million orders: 64 MiB, for a batch that takes a second itself. */
+/** Records of a cancel of half a million orders: 64 MiB, for a batch that takes a second. */
 export const EVENTS_MAX = 2 ** 21;
 
 export class EventBuffer {
   i32: Int32Array;
   f64: Float64Array;
-  /** Words in use. */
   words = 0;
-  /** Something did not fit: the log of this batch tells only how it began. */
+  /** True when records did not fit: the buffer holds only the beginning of the batch. */
   overflowed = false;
-  /** Where the command that is being applied stands in what the caller keeps of the batch. */
+  /** Index of the command at hand, as the caller counts those of the batch. */
   command = 0;
-  /** False = nothing is recorded. */
   readonly isOn: boolean;
   private readonly wordsMax: number;
 
-  /** @param recordsMax 0 = nothing is recorded */
   constructor(recordsMax: number) {
     this.isOn = recordsMax > 0;
     this.wordsMax = recordsMax * EVENT_WORDS;
@@ -158,7 +153,7 @@ export class EventBuffer {
     this.f64[(at >> 1) + 3] = sequence;
   }
 
-  /** @param offset first word of the maker's row in `orderI`, already without what was filled */
+  /** @param offset first word of the maker's row in `orderI`, from which the fill was already subtracted */
   partly(orderI: Int32Array, offset: number): void {
     const at = this.take(PARTLY_WORDS);
     if (at < 0) return;
@@ -168,7 +163,7 @@ export class EventBuffer {
       i32[at + EVENT_WORDS + w] = orderI[offset + w]!;
   }
 
-  /** @param sequence of the fill, or of the order among the finished ones; of a level of the source, its side */
+  /** @param sequence fill sequence, or sequence among the closed orders; for a source level its side */
   level(
     kind: number,
     book: BookRow,
@@ -188,7 +183,7 @@ export class EventBuffer {
     f64[(at >> 1) + 3] = sequence;
   }
 
-  /** An order left its level, whose total is recorded, and has closed: two records. */
+  /** Records the total of the level that a closed order left, and the closed order. */
   ended(book: BookRow, tick: Ticks, grid: number, quantity: MicroShares, sequence: number): void {
     const at = this.take(2 * EVENT_WORDS);
     if (at < 0) return;
@@ -241,8 +236,8 @@ export class EventBuffer {
   }
 
   /**
-   * Totals of a wallet (0 = the venue) have changed: its cash, and those of a position (0 = cash alone). What it has
-   * after it is read here, because numbers that are handed to a function may cost an allocation each.
+   * Records new totals of a wallet (0 = the venue): its cash, and those of a position (0 = cash alone). The amounts
+   * after it are read here, because doubles passed as arguments may be allocated.
    */
   entry(
     t: Amounts,
@@ -286,7 +281,6 @@ export class EventBuffer {
     i32[at + Event.isAtDeadline] = isAtDeadline ? 1 : 0;
   }
 
-  /** What open orders reserve of a wallet's cash has changed, or of a position. `token`: 0 = cash. */
   reserved(
     { cashF, positionF }: Amounts,
     account: AccountRow,
@@ -309,7 +303,7 @@ export class EventBuffer {
     }
   }
 
-  /** First word of room for a record; -1 = there is none. */
+  /** Returns the first word of a new record; -1 when it does not fit. */
   private take(words: number): number {
     const at = this.words;
     const end = at + words;
@@ -336,19 +330,18 @@ export class EventBuffer {
   }
 }
 
-/** Cash of a wallet as an entry shows it; account 0 = the venue. */
+/** Cash of a wallet in an entry; account 0 = the venue. */
 export function cashAfter({ cashF, ledger }: Amounts, account: AccountRow | 0): number {
   return account === 0 ? ledger[Ledger.fees]! : cashF[(account << CASH_F) + Cash.total]!;
 }
 
-/** The maker's row that the record `partly` at `at` copies: the only one of what is returned. */
+/** Returns the maker's row in the `partly` record at `at`, as ONLY_ORDER. */
 export function partlyRows(i32: Int32Array, f64: Float64Array, at: number): OrderRows {
   const row = at + Event.row;
   const end = at + PARTLY_WORDS;
   return { orderI: i32.subarray(row, end), orderF: f64.subarray(row / 2, end / 2) };
 }
 
-/** Words of the record at `at`. */
 export function eventWords(i32: Int32Array, at: number): number {
   const kind = i32[at]!;
   assert(kind >= EventKind.placed && kind <= EventKind.levelSource, 'an event has a known kind');

@@ -1,8 +1,7 @@
 /**
- * Commands that move money beside orders: deposit, withdraw, split and merge of a wallet, and what is done with the
- * fees of the venue; and the declaration of who may sign for a wallet. Each is applied once (ledger/requests.ts). A
- * refusal changes nothing.
- * Rules: docs/ledger.md#commands
+ * Commands that move money beside orders: deposit, withdraw, split and merge of a wallet, fees of the venue; and
+ * the declaration of a wallet's signer. Each request is applied once (ledger/requests.ts); a refusal changes
+ * nothing. Rules: docs/ledger.md#commands
  */
 import { assert } from './book/matching.ts';
 import { CommandKind, FundsCommand, requestKind } from './commands.ts';
@@ -44,7 +43,6 @@ import type { Tables } from './tables/tables.ts';
 import type { AccountRow, MarketRow, OrderRow, PositionRow, TokenRow } from './tables/units.ts';
 import { sameAddress } from './tables/words.ts';
 
-/** A command at hand. */
 interface Funds {
   readonly context: EngineContext;
   readonly t: Tables;
@@ -76,9 +74,9 @@ export function applyFunds(
   const refused = check(f);
   if (refused !== RejectReason.accepted) return refused;
   context.changes += 1;
-  context.noteWord(f.kind);
-  context.noteWord(i32[at + FundsCommand.wallet]!);
-  context.note(f.amount);
+  context.mixWord(f.kind);
+  context.mixWord(i32[at + FundsCommand.wallet]!);
+  context.mix(f.amount);
   const ofVenue = f.kind === CommandKind.drawFees;
   const wallet =
     f.wallet !== 0 || ofVenue ? f.wallet : makeAccount(t, i32, at + FundsCommand.wallet);
@@ -123,14 +121,12 @@ function sameBody(f: Funds, { amount, kind, other, subject }: StoredRequest): bo
   );
 }
 
-/** What beside wallet and amount belongs to a request: its market, or its signer. */
 function otherOf({ hasSigner, kind, market }: Funds, signer: AccountRow | 0): number {
   if (kind === CommandKind.split || kind === CommandKind.merge) return market;
   // A signer without an account is none that was stored.
   return hasSigner && signer === 0 ? -1 : signer;
 }
 
-/** The account of the signer, which apply() has made. */
 function signerOf({ at, hasSigner, i32, t }: Funds): AccountRow | 0 {
   return hasSigner ? findAccount(t, i32, at + FundsCommand.signer) : 0;
 }
@@ -159,7 +155,7 @@ function check(f: Funds): RejectReasonCode {
   return checkSets(f, wallet);
 }
 
-/** A wallet that has signed for itself keeps that, and nobody signs for the source. */
+/** Refuses another signer for a wallet that has signed for itself, and any signer for the source. */
 function checkSigner(f: Funds): RejectReasonCode {
   const { at, i32, signer, t, wallet } = f;
   if (sameAddress(SOURCE_ADDRESS, 0, i32, at + FundsCommand.wallet))
@@ -169,10 +165,7 @@ function checkSigner(f: Funds): RejectReasonCode {
   return ordersOfFormerSigner(f) === undefined ? RejectReason.signerHasOrders : accountRoom(f);
 }
 
-/**
- * Open orders of the wallet that another signer has signed, who is about to be replaced. Undefined = there are too
- * many, or too many to look at in one turn.
- */
+/** Open orders of the wallet signed by its former signer; `undefined` when there are too many for one writer turn. */
 function ordersOfFormerSigner({ signer, t, wallet }: Funds): OrderRow[] | undefined {
   const former = t.accountI[(wallet << ACCOUNT_I) + Account.binding]! as AccountRow | 0;
   const orders: OrderRow[] = [];
@@ -187,7 +180,7 @@ function ordersOfFormerSigner({ signer, t, wallet }: Funds): OrderRow[] | undefi
   return orders;
 }
 
-/** Whether the accounts that the command names can be had. */
+/** Returns the reason why the accounts of the command do not fit into the tables. */
 function accountRoom({ at, hasSigner, i32, signer, t, wallet }: Funds): RejectReasonCode {
   const isOne =
     hasSigner && sameAddress(i32, at + FundsCommand.wallet, i32, at + FundsCommand.signer);
@@ -196,7 +189,6 @@ function accountRoom({ at, hasSigner, i32, signer, t, wallet }: Funds): RejectRe
   return wanted > room ? RejectReason.tableFull : RejectReason.accepted;
 }
 
-/** Whether a split or merge can be made. */
 function checkSets(f: Funds, wallet: AccountRow): RejectReasonCode {
   const { amount, kind, market, t } = f;
   if (market === 0) return RejectReason.marketUnknown;
@@ -253,7 +245,6 @@ function apply(f: Funds, wallet: AccountRow): void {
   if (f.hasSigner) changeSigner(f, wallet);
 }
 
-/** The signer before may no longer sign: its open orders of the wallet end. */
 function changeSigner(f: Funds, wallet: AccountRow): void {
   const { at, context, i32, signer, t } = f;
   for (const order of ordersOfFormerSigner(f)!) closeOrder(context, order, EndReason.canceled);
@@ -262,7 +253,6 @@ function changeSigner(f: Funds, wallet: AccountRow): void {
   else bindWallet(t, wallet, signer !== 0 ? signer : makeAccount(t, i32, at + FundsCommand.signer));
 }
 
-/** Fees of the venue leave the ledger. */
 function drawFees(f: Funds): void {
   const { amount, t } = f;
   t.ledger[Ledger.fees]! -= amount;
@@ -270,7 +260,6 @@ function drawFees(f: Funds): void {
   enter(f, EntryCause.withdraw, 0, 0, -amount);
 }
 
-/** Fees of the venue become cash of a wallet. */
 function payFees(f: Funds, wallet: AccountRow): void {
   const { amount, t } = f;
   const reference = t.ledger[Ledger.entries]!;
@@ -285,7 +274,6 @@ function addCash(t: Tables, wallet: AccountRow, cash: number): void {
   t.ledger[Ledger.cash]! += cash;
 }
 
-/** Cash becomes complete sets, or complete sets become cash. */
 function moveSets(f: Funds, wallet: AccountRow): void {
   const { amount, kind, t } = f;
   const market = f.market as MarketRow;
@@ -307,7 +295,7 @@ function moveSets(f: Funds, wallet: AccountRow): void {
   }
 }
 
-/** Makes an entry. `wallet`: 0 = the venue. `row`: the position that has moved; 0 = none. */
+/** Records an entry. `wallet`: 0 = the venue. `row`: position that changed; 0 = none. */
 function enter(
   { context, t }: Funds,
   cause: EntryCauseCode,

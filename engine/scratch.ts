@@ -1,6 +1,6 @@
 /**
- * An engine that stands where another one stands in the log, without its books: to learn what a command that
- * changes settings alone would come to, before it is certain that it will be applied.
+ * Engine at the position of another one in the log, without its books: computes the result of a command that
+ * changes only settings before it is applied.
  */
 import { Engine } from './engine.ts';
 import type { Capacities } from './tables/capacities.ts';

@@ -74,7 +74,6 @@ import {
 export interface SimulatedMarket {
   readonly outcomes?: number;
   readonly ticksPerUnit?: TicksPerUnit;
-  /** Micro-shares. */
   readonly minSize?: number;
   readonly baseFeeBps?: number;
   /** Unix milliseconds from which on it takes no orders. */
@@ -83,31 +82,28 @@ export interface SimulatedMarket {
 
 export interface SimulatedOrder {
   readonly account: number;
-  /** As addMarket returned it. */
   readonly token: TokenRow;
   readonly side: keyof typeof Side;
   readonly type?: keyof typeof OrderType;
-  /** 1 to ticksPerUnit - 1. */
+  /** From 1 to ticksPerUnit - 1. */
   readonly ticks: number;
   /** Micro-shares; for an exact price a multiple of ticksPerUnit. */
   readonly size: number;
   readonly postOnly?: boolean;
-  /** Unix seconds, GTD only. */
   readonly expiration?: number;
 }
 
-/** Whose money it is: an account of the caller's, or the reserved one that has the levels of a source. */
+/** Owner of money: an account of the caller's, or the reserved one with the source levels. */
 export type Payer = number | 'source';
 
 /** Micro-units of cash, or micro-shares. */
 export interface Holding {
   readonly total: number;
-  /** By open orders. */
   readonly reserved: number;
 }
 
 interface Movement {
-  /** Undefined = of the venue alone. */
+  /** Absent for entries of the venue alone. */
   readonly payer?: Payer;
   readonly amount: number;
   readonly id?: number | undefined;
@@ -116,18 +112,17 @@ interface Movement {
 
 export interface SimulatedLevel {
   readonly token: TokenRow;
-  /** Of a level its own side, of a print that of the taker. */
+  /** Own side of a source level, or side of a print's taker. */
   readonly side: keyof typeof Side;
-  /** Of the token: ten-thousandths, whatever its ticks. */
+  /** Price of the token in ten-thousandths, whatever its ticks. */
   readonly pips: number;
-  /** Micro-shares; of a level 0 = it is gone. */
+  /** Micro-shares; 0 removes a source level. */
   readonly size: number;
 }
 
 export interface Placed {
-  /** 0 = accepted, else why not (reject-reasons.ts). */
+  /** 0 = accepted; other codes: reject-reasons.ts. */
   readonly reason: RejectReasonCode;
-  /** For cancel(). */
   readonly order: number;
   /** Micro-units given and received at once, net of fees. */
   readonly making: number;
@@ -142,16 +137,13 @@ export interface SimulatedFill {
   readonly takerToken: TokenRow;
   readonly makerToken: TokenRow;
   readonly size: number;
-  /** Each in its own token's prices. */
+  /** Prices of each side's own token. */
   readonly takerPips: Pips;
   readonly makerPips: Pips;
 }
 
 export interface SimulatedBook {
-  /**
-   * [ticks, micro-shares], worst first: the best level is the last
-   * (docs/protocol.md#order-books).
-   */
+  /** [ticks, micro-shares], worst first: the best level is the last (docs/protocol.md#order-books). */
   readonly bids: readonly (readonly [number, number])[];
   readonly asks: readonly (readonly [number, number])[];
 }
@@ -165,7 +157,7 @@ export class Simulator {
   private requests = 0;
   private time = 1;
 
-  /** @param ledger with one, orders need money: deposit() and split() */
+  /** @param ledger true: orders need money, by deposit() and split() */
   constructor(capacities: Partial<Capacities> = {}, { ledger = false } = {}) {
     this.engine = new Engine(allocateEngine({ ...DEFAULT_CAPACITIES, ...capacities }));
     if (!ledger) return;
@@ -174,13 +166,13 @@ export class Simulator {
     assert(reason === RejectReason.accepted, 'there is room for a ledger');
   }
 
-  /** Moves the clock on, in unix milliseconds; orders that expire leave. */
+  /** Sets the clock, in unix milliseconds. Orders that expire leave. */
   at(time: number): void {
     this.time = time;
     this.run(() => RejectReason.accepted);
   }
 
-  /** Registers a market; its tokens follow one another. Two outcomes share a mirrored book. */
+  /** Registers a market. Its tokens follow one another; two outcomes share a mirrored book. */
   addMarket(market: SimulatedMarket = {}): TokenRow[] {
     const { t } = this.engine;
     const first = t.state[State.tokens]! + 1;
@@ -251,7 +243,7 @@ export class Simulator {
     this.apply(at);
   }
 
-  /** One of context.ts SelfTrade. */
+  /** @param policy a SelfTrade of context.ts */
   setSelfTrade(policy: number): void {
     this.out.clear();
     this.apply(encodeConfigure(this.out, policy, this.engine.t.state[State.history]!, 0, 0));
@@ -271,50 +263,45 @@ export class Simulator {
     return this.apply(at);
   }
 
-  /**
-   * Pays in cash, in micro-units. The same deposit with the same id is made once; without an id it is one of its own.
-   */
+  /** Deposits cash, in micro-units. A repeated id is paid once; without an id every call is a deposit. */
   deposit(payer: Payer, amount: number, id?: number): RejectReasonCode {
     return this.moveFunds('deposit', { payer, amount, id });
   }
 
-  /** Turns cash into shares of every outcome of the market of a token. */
   split(payer: Payer, token: TokenRow, amount: number): RejectReasonCode {
     return this.moveFunds('split', { payer, amount, token });
   }
 
-  /** Fees that the venue has, in micro-units. */
+  /** Fees of the venue in micro-units. */
   fees(): number {
     return ledgerTotals(this.engine.t).fees;
   }
 
-  /** Pays fees of the venue to an account. */
   payFees(payer: Payer, amount: number): RejectReasonCode {
     return this.moveFunds('payFees', { payer, amount });
   }
 
-  /** Takes fees of the venue out of the ledger. */
   drawFees(amount: number): RejectReasonCode {
     return this.moveFunds('drawFees', { amount });
   }
 
-  /** The source's level at a price: it trades with orders in its way, and what is left of it stands. */
+  /** Sets a source level: it trades with orders that it crosses, and its remainder rests. */
   setLevel(level: SimulatedLevel): RejectReasonCode {
     return this.applySource(encodeLevel, level);
   }
 
-  /** The source traded: no money moves. */
+  /** Reports a trade print: no money moves. */
   print(level: SimulatedLevel): RejectReasonCode {
     return this.applySource(encodePrint, level);
   }
 
-  /** A taker of the source meets an order for at most this size, at the order's own price. */
+  /** Fills an order by a taker of the source, for at most this size and at the order's price. */
   fill(order: number, size: number): RejectReasonCode {
     this.out.clear();
     return this.apply(encodeFill(this.out, numbered(ID_WORDS, 2, order), size as MicroShares));
   }
 
-  /** Ends the market of a token, and pays its outcomes by their weights. */
+  /** Resolves the market of a token by the weights of its outcomes. */
   resolve(token: TokenRow, weights: readonly number[]): RejectReasonCode {
     const { t } = this.engine;
     const market = tokenMarket(t, token);
@@ -343,7 +330,7 @@ export class Simulator {
     return { total: sharesTotal(t, row), reserved: sharesReserved(t, row) };
   }
 
-  /** Micro-shares of an order that are open; 0 = it has ended. */
+  /** Open micro-shares of an order; 0 = it has closed. */
   remaining(order: number): number {
     const { t } = this.engine;
     const row = findOrder(t, numbered(ID_WORDS, 2, order), 0);
@@ -420,7 +407,7 @@ export class Simulator {
     return this.run(() => this.engine.apply(this.out.i32, this.out.f64, at));
   }
 
-  /** A batch of its own for each call: what finished earlier may be forgotten. */
+  /** Runs one call as a batch of its own: orders closed earlier may be forgotten. */
   private run(body: () => RejectReasonCode): RejectReasonCode {
     this.engine.begin(this.time, this.engine.t.state[State.closed]!);
     const reason = body();
@@ -429,7 +416,7 @@ export class Simulator {
   }
 }
 
-/** An id of the caller's, which is kept as a text of an operator is. */
+/** Text id made of the caller's number. */
 function textId(id: number): RequestIdFields {
   return { isOperator: true, ms: undefined, key: numbered(REQUEST_KEY_WORDS, 6, id) };
 }
@@ -438,7 +425,6 @@ function addressOf(payer: Payer): Int32Array {
   return payer === 'source' ? SOURCE_ADDRESS : numbered(ADDRESS_WORDS, 1, payer);
 }
 
-/** A key of `words` words: which kind of thing, and its number. */
 function numbered(words: number, kind: number, number: number): Int32Array {
   const key = new Int32Array(words);
   key[0] = kind;

@@ -4,9 +4,11 @@
  *
  * Thread: the child's I/O thread. Non-goals: anything else of a node.
  */
-import { catalogRoutes } from '../../server/catalog/catalog-routes.ts';
-import { openGeneration } from '../../server/catalog/generation.ts';
+
+import { openCatalogGeneration } from '../../server/catalog/catalog-generation.ts';
+import { CATALOG_ROUTES, CatalogHandlers } from '../../server/catalog/catalog-routes.ts';
 import { listen } from '../../server/http/http.ts';
+import { handlersOf } from '../../server/http/route.ts';
 import { openCatalog } from '../../storage/catalog/catalog.ts';
 import {
   type BareCase,
@@ -23,7 +25,7 @@ async function openPorts(dataDir: string): Promise<BarePorts> {
   const store = openCatalog(dataDir, { durability, readOnly: true });
   const number = store.current();
   await store.close();
-  const generation = await openGeneration({
+  const generation = await openCatalogGeneration({
     dataDir,
     durability,
     number,
@@ -35,7 +37,14 @@ async function openPorts(dataDir: string): Promise<BarePorts> {
   await generation.search('ready');
   const log = (line: string): void => void process.stderr.write(`${line}\n`);
   const options = { host: '127.0.0.1', port: 0, trustProxy: 0, log };
-  const server = await listen(catalogRoutes({ generation: () => generation }), options);
+  const catalog = new CatalogHandlers({ generation: () => generation });
+  const routes = Object.entries(handlersOf(CATALOG_ROUTES, catalog)).map(([key, handler]) => ({
+    ...handler,
+    method: 'GET' as const,
+    path: key.slice('GET '.length),
+    bodyBytesMax: 0,
+  }));
+  const server = await listen(routes, options);
   return { product: server.port, bare: await listenBare() };
 }
 

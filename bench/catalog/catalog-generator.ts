@@ -84,7 +84,7 @@ export function revisionOf(question: string): number {
 }
 
 /**
- * The same catalog, every market changed: its question says the revision; of each ten markets one
+ * A revision of a catalog, with every market changed: its question says the revision; of each ten markets one
  * has another tick size and another stops or starts to take orders.
  */
 export function revise(catalog: GeneratedCatalog, revision: number): GeneratedCatalog {

@@ -18,7 +18,7 @@ export interface RevisionRequest {
 }
 
 export interface Imported {
-  /** When the new generation came into use, and how long the whole import took; wall clock, ms. */
+  /** Wall-clock time at which the new catalog generation came into use, ms, and duration of the whole import. */
   readonly switchedAt: number;
   readonly importMs: number;
 }

@@ -8,7 +8,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { allocateEngine } from '../../engine/tables/tables.ts';
-import { openGeneration } from '../../server/catalog/generation.ts';
+import { openCatalogGeneration } from '../../server/catalog/catalog-generation.ts';
 import { buffersOf } from '../../server/catalog/prepared.ts';
 import { buildSearchIndex, type SearchIndex } from '../../server/catalog/search-index.ts';
 import { openCatalog } from '../../storage/catalog/catalog.ts';
@@ -25,11 +25,11 @@ export interface LoadMeasured {
   readonly searchMs: number;
   /** Processor time of all threads until search was ready, collections and compiling included. */
   readonly cpuMs: number;
-  /** Of the fragments, and of everything that is handed over. */
+  /** Bytes of the fragments, and of everything that is handed over. */
   readonly fragmentBytes: number;
   readonly preparedBytes: number;
   readonly commands: number;
-  /** Of the process: before, and after when search is ready; without pages of files (LMDB's). */
+  /** Anonymous memory of the process before, and after search is ready; without pages of files. */
   readonly anonBytesBefore: number;
   readonly anonBytesAfter: number;
   /** The highest memory use, pages of files included. */
@@ -56,7 +56,7 @@ async function load({ dataDir, markets }: LoadRequest): Promise<LoadMeasured> {
   const anonBytesBefore = statusBytes('RssAnon');
   const cpuBefore = process.cpuUsage();
   const began = performance.now();
-  const generation = await openGeneration({
+  const generation = await openCatalogGeneration({
     dataDir,
     durability: 'committed',
     number: undefined,

@@ -20,10 +20,10 @@ export interface SizeOptions {
 }
 
 export interface SizeFigures {
-  /** Of a generation with what was made ready at import, and of one without. */
+  /** Loads of a catalog generation with a prepared form, and of one without. */
   readonly loads: readonly LoadMeasured[];
   readonly bareLoads: readonly LoadMeasured[];
-  /** What an import takes, from the parsed file on. */
+  /** Duration of an import, from the parsed file on. */
   readonly importMs: number;
   readonly searchHeapBytes: number;
 }

@@ -17,7 +17,7 @@ import { NodejsOrderBook } from './peer-nodejs.ts';
 import { Reports } from './reports.ts';
 import { type ChallengeStream, prefixOf, readChallenge } from './stream.ts';
 
-/** Where the challenge's files are, beside a checkout. */
+/** Folder of the challenge's files, beside a checkout. */
 const SHARED = '../shared/data/challenge';
 const WARM_UPS = 2;
 export interface ChallengeOptions {

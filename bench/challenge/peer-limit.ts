@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import type { Contender } from './contender.ts';
 import { type ChallengeStream, eachMessage, MessageKind } from './stream.ts';
 
-/** What is used of it; it comes without types. */
+/** Members of the package that are used; it has no types. */
 interface Package {
   readonly LimitOrder: new (id: string, side: string, price: string, size: string) => object;
   readonly LimitOrderBook: new () => Book;

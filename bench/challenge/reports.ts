@@ -1,5 +1,5 @@
 /**
- * What an engine reports about a challenge stream: rows of six words in memory that is there before
+ * Reports of an engine about a challenge stream: rows of six words in memory that is there before
  * anything is measured, and the text whose SHA-256 the challenge publishes.
  */
 import { createHash } from 'node:crypto';

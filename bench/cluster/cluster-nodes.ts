@@ -5,12 +5,12 @@
  */
 import { copyFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { openNodeKey } from '../../server/identity/credentials.ts';
+import { openNodeKey } from '../../server/auth/credentials.ts';
 import type { Etcd } from '../common/etcd.ts';
 import { freePort } from '../common/free-port.ts';
 import { LocalNode } from '../load/load-node.ts';
 
-/** Where nodes are started, and stopped at the end. */
+/** Directory and etcd of nodes that are stopped at the end. */
 export interface Stage {
   readonly directory: string;
   readonly etcd: Etcd;
@@ -64,7 +64,9 @@ async function startNode(
   else copyFileSync(join(directory, first, 'node.key'), join(dataDir, 'node.key'));
   const node = await LocalNode.start(dataDir, {
     // All of them count their requests, as a node does by default.
-    ...{ demo: true, hasAdmin: true, ...(port === undefined ? {} : { port }) },
+    demo: true,
+    hasAdmin: true,
+    ...(port === undefined ? {} : { port }),
     environment: { WORKERS: '1', LOG_LEVEL: 'warn', ...settings },
   });
   nodes.push(node);

@@ -24,7 +24,10 @@ export interface ClusterShape extends ProcessorShape {
 }
 
 export const CLUSTER_FULL: ClusterShape = {
-  ...{ rounds: 5, orders: 6_000, single: 500, handovers: 12 },
+  rounds: 5,
+  orders: 6_000,
+  single: 500,
+  handovers: 12,
   reads: { rounds: 5, seconds: 3, ordersPerSecond: 5_000 },
 };
 

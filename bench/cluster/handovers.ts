@@ -60,7 +60,9 @@ export async function handovers(stage: Stage, count: number): Promise<readonly R
   print('  in the second before', at(before));
   const line: Ratio = {
     name: '  longest wait, p50 to the aim',
-    ...{ ratio: median(longest) / AIM_MS, bound: 'at most', aim: 1 },
+    ratio: median(longest) / AIM_MS,
+    bound: 'at most',
+    aim: 1,
   };
   ratioLine(line);
   return [line];

@@ -9,7 +9,7 @@ import { answerQuestions } from '../common/child.ts';
 
 export interface HopOptions {
   readonly secret: string;
-  /** Of an answer. */
+  /** Bytes of an answer. */
   readonly bytes: number;
 }
 

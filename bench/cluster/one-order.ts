@@ -32,7 +32,7 @@ const COLD = 20;
 const AIM = 1.3;
 
 interface Turn {
-  /** What is no part of it. */
+  /** Work that is not measured. */
   readonly prepare: () => void;
   readonly run: () => Promise<unknown>;
   readonly end: () => void;
@@ -125,7 +125,9 @@ function told(ms: Record<string, number[]>): readonly Ratio[] {
   const ratios: Ratio[] = [
     { name: 'at the leader, p50 to its parts', ratio: leader / (noDisk + etcd), bound, aim: AIM },
     {
-      ...{ name: 'at the follower, p50 to its parts', bound, aim: AIM },
+      name: 'at the follower, p50 to its parts',
+      bound,
+      aim: AIM,
       ratio: follower / (noDisk + etcd + hop),
     },
     { name: 'at the follower, p50 to the leader', ratio: follower / leader, bound, aim: AIM },

@@ -1,5 +1,5 @@
 /**
- * What an order costs the processor: of the node that leads, by whom it was checked; of one that follows, to apply
+ * Processor time of an order: of the node that leads, by which node checked it; of one that follows, to apply
  * it; and of a single node.
  *
  * Thread: the suite's only one.
@@ -18,14 +18,14 @@ export interface ProcessorShape {
 
 const BATCHES = [1, 15, 50];
 const CONNECTIONS = 16;
-/** As from many nodes that check: nothing is checked, and much waits. */
+/** Load of many nodes that check: the leader checks nothing, and many orders wait. */
 const MANY = { batch: 50, connections: 64, factor: 4 };
 const SATURATED = { batch: 15, connections: 32 };
 /** Microseconds of the leader for an order that another node has checked. */
 const AIM_US = 15;
 const AIM_SINGLE = 0.8;
 
-/** Where orders are sent, and whose processor time counts. */
+/** Node that receives orders, and process whose time counts. */
 interface Side {
   readonly traffic: Traffic;
   readonly to: LocalNode;
@@ -40,7 +40,7 @@ interface Load {
 /** Medians of the bursts, microseconds an order. */
 interface Cost {
   readonly us: number;
-  /** Of the I/O thread alone. */
+  /** Processor time of the I/O thread alone, us an order. */
   readonly ioUs: number;
   readonly perSecond: number;
 }
@@ -72,13 +72,15 @@ export async function signedCosts(stage: Stage, shape: ProcessorShape): Promise<
   }
   const line: Ratio = {
     name: '  orders for the same processor time',
-    ...{ ratio: ofSingle!.us / ofLeader!.us, bound: 'at least', aim: AIM_SINGLE },
+    ratio: ofSingle!.us / ofLeader!.us,
+    bound: 'at least',
+    aim: AIM_SINGLE,
   };
   ratioLine(line);
   return [line];
 }
 
-/** So many orders that have been checked as several machines send: here nobody checks their signatures. */
+/** Measures as many checked orders as several machines send. No signature is checked here. */
 export async function manyChecked(stage: Stage, shape: ProcessorShape): Promise<readonly Ratio[]> {
   const settings = { VERIFY_SIGNATURES: 'off' };
   const { follower, leader } = await startPair(stage, 'many', settings);
@@ -92,8 +94,10 @@ export async function manyChecked(stage: Stage, shape: ProcessorShape): Promise<
   print('leader, us an order, as many machines send', `${told(forwarded!)} ${rate}`);
   print('follower, us an order that it applies', told(applied!));
   const line: Ratio = {
-    ...{ name: '  us of the leader, to the aim', ratio: forwarded!.us / AIM_US },
-    ...{ bound: 'at most', aim: 1 },
+    name: '  us of the leader, to the aim',
+    ratio: forwarded!.us / AIM_US,
+    bound: 'at most',
+    aim: 1,
   };
   ratioLine(line);
   return [line];

@@ -23,7 +23,7 @@ export interface ReadShape {
 
 const BATCH = 50;
 const WRITERS = 8;
-/** So many that the thread always has a read to answer. */
+/** Connections that keep the thread busy with reads. */
 const READERS = 64;
 const US_PER_SECOND = 1e6;
 const AIM = 0.95;
@@ -67,7 +67,9 @@ export async function readsBeside(stage: Stage, shape: ReadShape): Promise<reado
   print(what, `follower ${ofFollower.toFixed(0)}, single node ${ofSingle.toFixed(0)}`);
   const line: Ratio = {
     name: '  a follower to a single node',
-    ...{ ratio: ofFollower / ofSingle, bound: 'at least', aim: AIM },
+    ratio: ofFollower / ofSingle,
+    bound: 'at least',
+    aim: AIM,
   };
   ratioLine(line);
   return [line];

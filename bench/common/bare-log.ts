@@ -1,5 +1,5 @@
 /** A log on etcd that does nothing but `if the tail is as expected then put the record, put the tail`. Thread: any. */
-import type { EtcdClient } from '../../storage/etcd/client.ts';
+import type { EtcdClient } from '../../storage/replicated-log/etcd-client.ts';
 
 const CALL_MS = 10_000;
 

@@ -17,7 +17,7 @@ export interface BarePorts {
   readonly bare: number;
 }
 
-/** What the bare handler is to answer: what the product answers to these, or something tiny. */
+/** Answers of the bare handler: those of the product to these requests, or a tiny one. */
 export interface BareCase extends Pick<LoadOptions, 'requests' | 'headers'> {
   readonly answer: 'same' | 'tiny';
   /** The bare handler waits for the body before it answers, as one that reads it has to. */
@@ -59,7 +59,7 @@ function takeRequest(response: HttpResponse): void {
   response.onAborted(() => undefined);
 }
 
-/** As fast as the package allows: without a look at the request, in one piece. */
+/** Answers in one piece, without reading the request. */
 function answerBare(response: HttpResponse): void {
   const { status, headers, body } = answers[next]!;
   next = next + 1 === answers.length ? 0 : next + 1;

@@ -26,7 +26,7 @@ export interface EngineModules {
 
 export const OWN_MODULES: EngineModules = { closedCount, commands, engine, events, orders, tables };
 
-/** Where a build from before engine/ had rooms keeps the modules that have moved since. */
+/** Paths of modules in a build from before engine/ had folders. */
 const OLDER_PATHS = {
   'orders/orders': 'orders',
   'tables/layout': 'layout',

@@ -9,18 +9,18 @@ import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { EtcdAccess } from '../../storage/etcd/access.ts';
-import { parseEtcdAddress } from '../../storage/etcd/address.ts';
-import { EtcdClient } from '../../storage/etcd/client.ts';
+import type { EtcdAccess } from '../../storage/replicated-log/etcd-access.ts';
+import { parseEtcdAddress } from '../../storage/replicated-log/etcd-address.ts';
+import { EtcdClient } from '../../storage/replicated-log/etcd-client.ts';
 import { freePort } from './free-port.ts';
 
-/** Why what needs etcd is left out; undefined where it is installed. */
+/** Reason to leave out etcd; `undefined` where it is installed. */
 export const NO_ETCD: string | undefined =
   spawnSync('etcd', ['--version']).status === 0
     ? undefined
     : 'etcd is not installed (Debian: apt-get install etcd-server)';
 
-/** Where a process runs, if not simply on this machine. */
+/** Host of a process in another network namespace. */
 export interface Place {
   readonly host: string;
   /** The command that runs another one there. */
@@ -29,7 +29,7 @@ export interface Place {
 
 export interface EtcdOptions {
   readonly members?: number;
-  /** Of the members, each. */
+  /** Hosts of the members. */
   readonly places?: readonly Place[] | undefined;
   /** --quota-backend-bytes. */
   readonly quotaBytes?: number;
@@ -167,7 +167,7 @@ export class Etcd {
     }
   }
 
-  /** As after the loss of all its disks: empty, at the same addresses. */
+  /** Empties all members, as a loss of their disks does. Addresses stay. */
   async loseDisks(): Promise<void> {
     await Promise.all(this.members.map((member) => member.kill()));
     for (const { name } of this.members) {

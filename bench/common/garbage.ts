@@ -1,10 +1,10 @@
 /**
- * What a block of messages leaves behind for the garbage collector: the heap before and after it, in
+ * Bytes that a block of messages leaves to the garbage collector: the heap before and after it, in
  * a span without any collection. The heap of this runtime only grows between two collections, so the
  * difference is what was allocated.
  */
 import { PerformanceObserver } from 'node:perf_hooks';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextIteration } from 'node:timers/promises';
 
 const TRIES = 20;
 
@@ -30,14 +30,14 @@ async function measureGarbage(
     for (let i = 0; i < TRIES; i++) {
       before();
       // Collections are reported in later turns.
-      await nextTurn();
+      await nextIteration();
       const start = performance.now();
       const used = process.memoryUsage().heapUsed;
       run();
       const bytes = process.memoryUsage().heapUsed - used;
       const end = performance.now();
-      await nextTurn();
-      await nextTurn();
+      await nextIteration();
+      await nextIteration();
       const collections = collected.filter((time) => time >= start && time <= end).length;
       const bytesPerMessage = bytes / messages;
       const isBetter =

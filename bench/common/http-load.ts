@@ -44,17 +44,17 @@ export interface LoadFigures {
   readonly failed: number;
 }
 
-/** Why no load can be run here; undefined when it can. */
+/** Returns the reason why no load can be run here, or `undefined`. */
 export function loadProblem(): string | undefined {
   return exists('wrk') ? undefined : 'wrk is not installed: apt-get install wrk';
 }
 
-/** Whether processes can be kept apart: a processor for the server and one for the load. */
+/** Returns true where server and load can have a processor each. */
 export function canPin(): boolean {
   return availableParallelism() > LOAD_CORE && exists('taskset');
 }
 
-/** As child_process.spawn, on one processor where that can be had. */
+/** Starts a child process on one processor, where that is possible. */
 export function spawnPinned(
   core: number,
   command: string,

@@ -12,7 +12,7 @@ export interface VersusOptions {
   /** Rounds of a second a side before those that count. */
   readonly warmUps: number;
   readonly rounds: number;
-  /** Of each of the two sides in each round. */
+  /** Length of a round of each side. */
   readonly seconds: number;
 }
 
@@ -22,7 +22,7 @@ export interface VersusFigures {
   readonly barePerSecond: number;
   /** Product over bare, by round: median, least, most. */
   readonly ratio: readonly [median: number, least: number, most: number];
-  /** The same by processor time of the server a request: bare over product. */
+  /** Ratio by processor time of the server a request: bare over product. */
   readonly cpuRatio: number;
   readonly failed: number;
 }
@@ -101,7 +101,7 @@ function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
 }
 
-/** What stands above the cases; `what` says the suite and its input. */
+/** Prints the line above the cases. `what` names the suite and its input. */
 export function printHead(what: string, { rounds, seconds }: VersusOptions): void {
   const where = canPin()
     ? 'server and load on a processor each'

@@ -4,8 +4,8 @@
  * Thread: the node's I/O thread. Non-goals: its own configuration; the environment is the node's.
  */
 import { availableParallelism } from 'node:os';
-import { startNode } from '../../server/app/node.ts';
 import { readConfig } from '../../server/config/config.ts';
+import { startNode } from '../../server/node/node.ts';
 
 /** Resolves with the port. */
 export async function startWholeNode(

@@ -49,7 +49,7 @@ export interface Shape {
 
 export interface Stream {
   readonly commands: CommandBuffer;
-  /** What is counted: a replace is two commands and one message. */
+  /** Messages: a replace is two commands and one message. */
   readonly messages: number;
 }
 

@@ -27,7 +27,7 @@ export type EnginePart = (typeof ENGINE_PARTS)[number];
 const ONE: Shape = { books: 1, grid: 10_000 };
 const THOUSAND: Shape = { books: 1_000, grid: 100 };
 const TEN_THOUSAND: Shape = { books: 10_000, grid: 100 };
-/** Of a ledger: 200,000 positions. */
+/** Shape of a ledger with 200,000 positions. */
 const HUNDRED: Shape = { books: 100, grid: 100 };
 const SHAPES = { 1: ONE, 1000: THOUSAND, 10000: TEN_THOUSAND } as const;
 
@@ -95,7 +95,7 @@ function mixedTask(load: EngineLoad, shape: Shape, messages: number): Required<T
   };
 }
 
-/** The same mixed stream on this engine and on an older one, in turns. */
+/** Runs a mixed stream on this engine and on an older one, alternately. */
 function mixedBeside(
   shape: Shape,
   { blocks, messages }: EngineOptions,

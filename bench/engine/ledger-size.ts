@@ -1,5 +1,5 @@
 /**
- * What a funded account and a position take in memory: by the sizes of the tables, and by what the process grows
+ * Memory of a funded account and of a position: by the sizes of the tables, and by what the process grows
  * while rows are used for the first time.
  *
  * Not measured: a node has two engines, the follower's among them.

@@ -128,7 +128,7 @@ class Venue {
   }
 }
 
-/** What this thread has run. The clock counts others on the processor, the process its other threads. */
+/** Processor time of this thread. The clock would count other processes, the process its other threads. */
 function threadMs(): number {
   // The kernel counts up to when a thread was put aside last.
   Atomics.wait(NOBODY, 0, 0, WAIT_MS);

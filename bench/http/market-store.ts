@@ -52,7 +52,7 @@ export interface TradedMarkets {
   readonly tokenIds: readonly string[];
   readonly conditionIds: readonly string[];
   readonly wallets: readonly string[];
-  /** Of all markets. */
+  /** Fills of all markets. */
   readonly fills: number;
 }
 
@@ -63,7 +63,7 @@ export interface MarketStoreOptions {
   readonly capacities: Capacities;
   /** Markets that are traded, the first of those that can be; all of them unless said. */
   readonly traded?: number;
-  /** Of the traded markets so many have a level on every tick. */
+  /** Number of traded markets that have a price level on every tick. */
   readonly deep?: number;
   /** Ticks behind the middle that takers go; few unless said, so that few levels are eaten up. */
   readonly reach?: number;

@@ -73,7 +73,7 @@ export interface LastTrade {
 export class NaiveBook {
   readonly ticksPerUnit: number;
   readonly #queues: [Resting[], Resting[]] = [[], []]; // best first: bids, asks, in slot 0's prices
-  /** What a slot's last trade may be; several only after fills against anonymous orders. */
+  /** Possible last trades of a slot. There are several only after fills against anonymous orders. */
   readonly #last: [(LastTrade | undefined)[], (LastTrade | undefined)[]] = [
     [undefined],
     [undefined],
@@ -92,7 +92,7 @@ export class NaiveBook {
     this.#last[slot === 0 ? 0 : 1] = [last];
   }
 
-  /** What the order would meet now; changes nothing. */
+  /** Returns the match of the order as of now. Changes nothing. */
   preview(order: Order): Match {
     const side = this.#side(order.slot, order.side);
     const limit = this.#ticks(order.slot, order.ticks);
@@ -134,7 +134,7 @@ export class NaiveBook {
   }
 
   /**
-   * What the resting orders of an account can still cost (BUY, in micro-units) or deliver (SELL, in micro-shares of
+   * Amounts that the resting orders of an account can still cost (BUY, in micro-units) or deliver (SELL, in micro-shares of
    * a slot): docs/ledger.md#orders.
    */
   reserved(account: number, slot: number, side: Side): number {
@@ -162,7 +162,7 @@ export class NaiveBook {
     return levels.sort((a, b) => (side === BUY ? a.ticks - b.ticks : b.ticks - a.ticks));
   }
 
-  /** What the token's last trade may be; undefined among them means "never traded". */
+  /** Possible last trades of the token. `undefined` among them means "never traded". */
   lastTrades(slot: number): readonly (LastTrade | undefined)[] {
     return this.#last[slot === 0 ? 0 : 1];
   }

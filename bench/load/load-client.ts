@@ -37,7 +37,7 @@ export async function ask(
   return JSON.parse(reply.body);
 }
 
-/** How a node wants API keys to be requested. */
+/** Rules of a node for requests of API keys. */
 export interface Level1 {
   readonly prefix: string;
   readonly chainId: number;

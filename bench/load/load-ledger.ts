@@ -36,7 +36,7 @@ const KILLED: Answer = {
 /** An order that was sent; `id` is the order hash that a success must carry. */
 export type SentOrder = LoadOrder & { readonly id: string };
 
-/** What GET /trades must add up to for one wallet, token, side and role. */
+/** Sums that GET /trades must give for one wallet, token, side and role. */
 export interface Total {
   rows: number;
   shares: number;

@@ -136,7 +136,7 @@ export class LoadMoney {
     return differences;
   }
 
-  /** What holds at any time, also in the middle of a load; without a ledger of orders only that. */
+  /** Compares sums that hold at any time, also during a load. Without a ledger of orders nothing else is compared. */
   compareSums(sums: Sums, ledger?: Ledger): string[] {
     const differences: string[] = [];
     const expect = (what: string, node: bigint, own: bigint): void => {
@@ -185,7 +185,7 @@ export class LoadMoney {
   }
 }
 
-/** What an account bought or sold of a token, as a taker and as a maker. */
+/** Returns amounts of a token that an account bought or sold, as a taker and as a maker. */
 function sumOf(
   ledger: Ledger,
   account: number,
@@ -204,7 +204,7 @@ function sumOf(
 
 const NOTHING: AmountsReply = { total: '0', reserved: '0', free: '0' };
 
-/** What may be off by the rounding of anonymous orders is off in what is free, too, and reserved by as much. */
+/** Compares amounts. A difference by rounding of anonymous orders appears in `free` and in `reserved` alike. */
 function isEqual(node: AmountsReply = NOTHING, { reserved, slack, total }: Holding): boolean {
   const [has, holds, free] = [node.total, node.reserved, node.free].map(BigInt);
   const isNear = (a: bigint, b: bigint): boolean => (a > b ? a - b : b - a) <= slack;

@@ -62,7 +62,7 @@ export interface LocalNodeOptions {
   readonly environment?: NodeJS.ProcessEnv;
   /** Another program than this checkout's node. */
   readonly main?: string;
-  /** Of its Node; those of this process by default. */
+  /** Flags of its Node; those of this process by default. */
   readonly flags?: readonly string[];
   /** Any that is free, unless said. */
   readonly port?: number;
@@ -102,7 +102,7 @@ export class LocalNode {
     this.#adminUrl = adminPort === 0 ? undefined : new URL(`http://127.0.0.1:${adminPort}`);
     this.#whileDown = whileDown ?? (() => Promise.resolve());
     this.url = new URL(`http://127.0.0.1:${port}`);
-    this.#command = [...(flags ?? process.execArgv), main ?? program('server/app/main')];
+    this.#command = [...(flags ?? process.execArgv), main ?? program('server/node/main')];
     this.#environment = {
       RATE_LIMITS: 'off',
       ADMIN_PORT: '0',
@@ -124,7 +124,7 @@ export class LocalNode {
     return node;
   }
 
-  /** What an operation of its admin listener answers, to a POST where there is a body; undefined without one. */
+  /** Calls an operation of its admin listener, by POST where there is a body. Returns `undefined` without a listener. */
   async operator(path: string, body?: object): Promise<Operated | undefined> {
     if (this.#adminUrl === undefined) return undefined;
     const token = readFileSync(join(this.#dataDir, 'admin.token'), 'utf8').trim();
@@ -138,7 +138,7 @@ export class LocalNode {
     }
   }
 
-  /** Of its process. */
+  /** Id of its process. */
   get pid(): number | undefined {
     return this.#child?.pid;
   }

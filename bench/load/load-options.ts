@@ -28,7 +28,7 @@ export interface LoadOptions extends TargetOptions {
   readonly wallets: number;
   readonly connections: number;
   readonly markets: number;
-  /** How many times the tool kills its node in the middle of the load. */
+  /** Kills of the tool's own node during the load. */
   readonly kills: number;
 }
 

@@ -23,7 +23,7 @@ export interface LoadOrder extends Order {
 /** A drawn order with its id and the submission item that carries it. */
 export interface SignedOrder extends LoadOrder, Sent {}
 
-/** What orders are signed for, by a node's configuration. */
+/** Returns the signing domain of orders, by the configuration of a node. */
 export function exchangeOf(config: {
   readonly domainName: string;
   readonly domainVersion: string;
@@ -39,7 +39,7 @@ export function exchangeOf(config: {
   };
 }
 
-/** Who signs, and the API key in whose name. */
+/** Wallet that signs, and its API key. */
 export interface Signer {
   readonly wallet: OrderSigner;
   readonly owner: string;
@@ -133,7 +133,12 @@ export function signOrder(
   const market = { tokenId: token.tokenId, conditionId, negRisk };
   const signed = sign(wallet, context, {
     ...market,
-    ...{ side, makerAmount, takerAmount, type, salt, owner },
+    side,
+    makerAmount,
+    takerAmount,
+    type,
+    salt,
+    owner,
   });
   return { ...order, ...signed };
 }

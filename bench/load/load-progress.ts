@@ -1,5 +1,5 @@
 /**
- * What a load run prints while it goes on, and at its end.
+ * Output of a load run while it goes on, and at its end.
  * Thread: the tool's only one.
  * Non-goals: deciding anything.
  */

@@ -23,9 +23,9 @@ export interface Batch {
 
 interface Settled {
   readonly answers: readonly Answer[];
-  /** How many earlier sendings of the request had no answer that tells what became of it. */
+  /** Earlier sendings of the request without an answer that tells its outcome. */
   readonly lost: number;
-  /** How many sendings the node refused because of its rate limits. */
+  /** Sendings that the node refused because of its rate limits. */
   readonly throttled: number;
   /** From the last send to its answer. */
   readonly latencyMs: number;

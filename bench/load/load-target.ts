@@ -1,5 +1,5 @@
 /**
- * What both modes of the load tool do before they load: run a node where an option wants one, and
+ * Common first steps of both modes of the load tool: run a node where an option wants one, and
  * choose the markets.
  * Thread: the tool's only one.
  * Non-goals: the node's life during the load (load-node.ts).
@@ -7,7 +7,7 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { demoCatalog } from '../../server/app/demo-catalog.ts';
+import { demoCatalog } from '../../server/demo/demo-catalog.ts';
 import { type CatalogMarket, readCatalog } from '../../storage/catalog/catalog-file.ts';
 import { Random } from '../random.ts';
 import { chooseMarkets, type LoadMarket } from './load-market.ts';

@@ -10,7 +10,7 @@ type OptionRow =
   | { readonly kind: 'text'; readonly value: string; readonly help: string }
   | {
       readonly kind: 'count';
-      /** What stands for the number in the help. */
+      /** Name of the number in the help. */
       readonly value: string;
       readonly help: string;
       readonly default: number;

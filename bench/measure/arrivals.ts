@@ -1,5 +1,5 @@
 /**
- * When the requests of one process are due.
+ * Times at which the requests of one process are due.
  * Thread: any.
  * Non-goals: sending them (sender.ts).
  */
@@ -7,12 +7,12 @@ import type { Random } from '../random.ts';
 import type { Arrivals } from './measure-options.ts';
 
 export interface Share {
-  /** Of 0 to `processes` - 1. */
+  /** Number of the process, from 0 to `processes` - 1. */
   readonly index: number;
   readonly processes: number;
 }
 
-/** How many of `total` things fall to one process when they are dealt in turn. */
+/** Returns the number of things of `total` that one process gets, where they are dealt one after another. */
 export function shareOf(total: number, { index, processes }: Share): number {
   return Math.ceil((total - index) / processes);
 }

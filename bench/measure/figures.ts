@@ -12,7 +12,7 @@ import type { Distribution, Figures, PercentileFigures, Stretch } from './result
 import { Fate, samplesOf } from './samples.ts';
 
 const NS_PER_MS = 1e6;
-/** What took longer is counted as so long. */
+/** Longest latency that is counted; longer ones count as this. */
 const LONGEST_NS = 3600 * 1e9;
 const DIGITS = 3;
 /** Stretches of time are many, and for the eye. */
@@ -31,18 +31,18 @@ function record(into: RecordableHistogram, ms: number): void {
 
 interface Bin {
   readonly latency: RecordableHistogram;
-  /** By the time of the answer; the latency goes by when the request was due. */
+  /** Requests by the time of the answer. Latency begins when a request is due. */
   requests: number;
   orders: number;
 }
 
 export interface Clock {
   readonly warmupSeconds: number;
-  /** What is expected to count; a closed loop may take another time. */
+  /** Expected length of the counted part. A closed loop may take another time. */
   readonly durationSeconds: number;
 }
 
-export class FigureKeeper {
+export class FigureCollector {
   readonly #clock: Clock;
   readonly #stretchSeconds: number;
   readonly #latency = histogram();
@@ -57,7 +57,7 @@ export class FigureKeeper {
   readonly #requests = { answered: 0, failed: 0, unanswered: 0 };
   #orders = 0;
   #lastAnswerMs = 0;
-  /** What came since the last look, warm-up included. */
+  /** Latencies since the last call of `recent`, warm-up included. */
   #recent = histogram(STRETCH_DIGITS);
   #recentOrders = 0;
 
@@ -100,7 +100,7 @@ export class FigureKeeper {
     }
   }
 
-  /** What came since the last call. */
+  /** Returns orders and latencies since the last call. */
   recent(): { readonly orders: number; readonly latency: Distribution } {
     const latency = distribution(this.#recent);
     const orders = this.#recentOrders;

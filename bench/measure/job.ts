@@ -33,7 +33,7 @@ export interface Job {
   readonly url: string;
   readonly signing: Signing;
   readonly share: Share;
-  /** Of the process's own wallets: those whose number is its own, in turn with the others. */
+  /** Keys of the process's own wallets. Wallets are dealt to processes one after another. */
   readonly keys: readonly ApiKey[];
 }
 

@@ -66,7 +66,7 @@ export function restingOrder(random: Random, token: LoadToken, account: number):
   return orderAt(token, account, 'GTC', bookSide, bounded, drawMicro(random, market));
 }
 
-/** Where the makers of a side rest, in the book's prices: a tick beside the middle. */
+/** Price of the makers of a side, in ticks of the book: one tick beside the middle. */
 function insideTicks({ ticksPerUnit }: LoadMarket, bookSide: Side): number {
   const middle = Math.floor(ticksPerUnit / 2);
   return bookSide === BUY ? middle - 1 : middle + 1;

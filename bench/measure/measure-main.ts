@@ -13,7 +13,7 @@ import { Exit } from '../load/load-main.ts';
 import type { LocalNode } from '../load/load-node.ts';
 import { exchangeOf } from '../load/load-orders.ts';
 import { targetMarkets, withTarget } from '../load/load-target.ts';
-import { FigureKeeper } from './figures.ts';
+import { FigureCollector } from './figures.ts';
 import { Fleet } from './fleet.ts';
 import { type Job, type Signing, signingOf } from './job.ts';
 import {
@@ -24,7 +24,7 @@ import {
 } from './measure-options.ts';
 import { THROTTLED } from './outcomes.ts';
 import { picture } from './picture.ts';
-import { doubtsOf, latencyLine, reportLines } from './report.ts';
+import { latencyLine, reportLines, warningsOf } from './report.ts';
 import type { Result } from './result.ts';
 import { Stage } from './stage.ts';
 
@@ -96,7 +96,7 @@ async function measure(
       options: { ...plain, url: url.href },
       exchangeInfo,
       outcomes,
-      doubts: doubtsOf(figures, options, outcomes),
+      warnings: warningsOf(figures, options, outcomes),
       ...figures,
     };
   } finally {
@@ -108,10 +108,10 @@ async function send(
   jobs: readonly Job[],
   options: MeasureOptions,
   print: Print,
-): Promise<Pick<Result, 'outcomes'> & { figures: ReturnType<FigureKeeper['figures']> }> {
+): Promise<Pick<Result, 'outcomes'> & { figures: ReturnType<FigureCollector['figures']> }> {
   const { warmup, duration, rate } = options;
   const requests = requestsOf(options);
-  const keeper = new FigureKeeper({ warmupSeconds: warmup, durationSeconds: duration });
+  const keeper = new FigureCollector({ warmupSeconds: warmup, durationSeconds: duration });
   let waiting = 0;
   let signedAt = performance.now();
   const fleet = new Fleet(jobs, {

@@ -1,11 +1,11 @@
 /**
- * What became of the orders of a measuring run, by the words of the answers.
+ * Outcomes of the orders of a measuring run, by the words of the answers.
  * Thread: the tool's only one.
  * Non-goals: holding the answers against books of the tool's own (the checking mode does).
  */
 import type { Kind } from './mix.ts';
 
-/** What each kind of order becomes when all is well. */
+/** Expected outcome of each kind of order. */
 export const WELL: Readonly<Record<Kind, string>> = {
   fok: 'filled',
   gtc: 'resting',
@@ -23,7 +23,7 @@ interface Reply {
   readonly body: Buffer;
 }
 
-/** How many orders ended in which way. */
+/** Counts of orders by outcome. */
 export class Outcomes {
   readonly counts = new Map<string, number>();
 

@@ -52,7 +52,11 @@ export function coursePicture(text: string, courses: readonly Course[]): string 
     xAxis: axes.map(({ gridIndex }) => ({ type: 'value' as const, gridIndex, name: 's' })),
     yAxis: axes.map((axis) => ({ type: 'value' as const, min: 0, ...axis })),
     series: courses.map(({ name, points }, i) => ({
-      ...{ name, type: 'line' as const, showSymbol: false, xAxisIndex: i, yAxisIndex: i },
+      name,
+      type: 'line' as const,
+      showSymbol: false,
+      xAxisIndex: i,
+      yAxisIndex: i,
       data: points.map(([x, y]) => [x, y]),
     })),
   };
@@ -80,8 +84,13 @@ function options(result: Result): ChartOptions {
     });
   const xMax = 10 ** Math.max(1, Math.ceil(Math.log10(Math.max(1, latencyMs.count))));
   const lines = (name: string, data: Points, gridIndex: number) => ({
-    ...{ name, data, type: 'line' as const, showSymbol: false, connectNulls: false },
-    ...{ xAxisIndex: gridIndex, yAxisIndex: gridIndex },
+    name,
+    data,
+    type: 'line' as const,
+    showSymbol: false,
+    connectNulls: false,
+    xAxisIndex: gridIndex,
+    yAxisIndex: gridIndex,
   });
   const time = OVER_TIME.map(([name, figure]) => {
     const points = overTime.map(({ fromSeconds, latencyMs: of }) => {
@@ -109,8 +118,14 @@ function options(result: Result): ChartOptions {
     ],
     xAxis: [
       {
-        ...{ type: 'log', gridIndex: 0, min: 1, name: 'percentile', nameLocation: 'middle' },
-        ...{ nameGap: 26, max: xMax, axisLabel: { formatter: share } },
+        type: 'log',
+        gridIndex: 0,
+        min: 1,
+        name: 'percentile',
+        nameLocation: 'middle',
+        nameGap: 26,
+        max: xMax,
+        axisLabel: { formatter: share },
       },
       { type: 'value', gridIndex: 1, name: 'seconds', nameLocation: 'middle', nameGap: 26 },
     ],

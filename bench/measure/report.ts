@@ -38,7 +38,7 @@ function distributionLine(name: string, of: Distribution): string {
   return `${name.padEnd(22)} ${texts.join('  ')}`;
 }
 
-/** What is printed at the end. */
+/** Lines that are printed at the end. */
 export function reportLines(result: Result): string[] {
   const { requests, seconds, ordersPerSecond, requestsPerSecond, outcomes, options } = result;
   const kinds = KINDS.flatMap((kind) => {
@@ -62,40 +62,40 @@ export function reportLines(result: Result): string[] {
           distributionLine('the tool was late by', result.toolLateMs),
         ]),
     ...Object.entries(outcomes).map(([outcome, orders]) => `${orders} orders: ${outcome}`),
-    ...result.doubts.map((doubt) => `doubt: ${doubt}`),
+    ...result.warnings.map((warning) => `warning: ${warning}`),
   ];
 }
 
-/** What makes a reader doubt the figures. */
-export function doubtsOf(
+/** Reasons why the figures may be wrong. */
+export function warningsOf(
   figures: Figures,
   options: Pick<Result['options'], 'rate' | 'batch'>,
   outcomes: Readonly<Record<string, number>>,
 ): string[] {
-  const doubts: string[] = [];
+  const warnings: string[] = [];
   const { requests, latencyMs, toolLateMs } = figures;
   const share = requests.answered / Math.max(1, latencyMs.count + requests.failed);
-  if (requests.answered === 0) doubts.push('nothing was answered');
+  if (requests.answered === 0) warnings.push('nothing was answered');
   if (share < 1) {
-    doubts.push(`${((1 - share) * 100).toFixed(2)} % of the requests had no answer of 200`);
+    warnings.push(`${((1 - share) * 100).toFixed(2)} % of the requests had no answer of 200`);
   }
-  if (THROTTLED in outcomes) doubts.push(THROTTLED_ADVICE);
+  if (THROTTLED in outcomes) warnings.push(THROTTLED_ADVICE);
   const well = new Set<string>([...Object.values(WELL), THROTTLED, UNANSWERED]);
   const others = Object.keys(outcomes).filter((outcome) => !well.has(outcome));
-  if (others.length > 0) doubts.push(`orders ended otherwise than meant: ${others.join('; ')}`);
+  if (others.length > 0) warnings.push(`orders ended otherwise than meant: ${others.join('; ')}`);
   if (options.rate !== undefined && figures.ordersPerSecond < options.rate * RATE_SHARE_MIN) {
-    doubts.push(
+    warnings.push(
       `sent ${options.rate} orders/s, answered ${figures.ordersPerSecond.toFixed(0)}: ` +
         'beyond saturation the latency says how long the run was',
     );
   }
   if (toolLateMs.p50 > latencyMs.p50 * LATE_SHARE_MAX) {
-    doubts.push(
+    warnings.push(
       `the tool was late by ${ms(toolLateMs.p50)} at the median: the processors are too busy`,
     );
   }
   if (latencyMs.count * 0.0001 < BEYOND_MIN) {
-    doubts.push(`p99.99 of ${latencyMs.count} requests is chance: --duration makes it longer`);
+    warnings.push(`p99.99 of ${latencyMs.count} requests is chance: --duration makes it longer`);
   }
-  return doubts;
+  return warnings;
 }

@@ -27,12 +27,12 @@ export interface Stretch {
   /** Answered in it. */
   readonly requestsPerSecond: number;
   readonly ordersPerSecond: number;
-  /** Of the requests that were due in it; absent when there were none. */
+  /** Latency of the requests that were due in it; absent without any. */
   readonly latencyMs?: Distribution;
 }
 
 export interface Figures {
-  /** Of those that were due after the warm-up. */
+  /** Requests that were due after the warm-up. */
   readonly requests: {
     readonly answered: number;
     readonly failed: number;
@@ -47,7 +47,7 @@ export interface Figures {
   readonly latencyMsByKind: Readonly<Record<string, Distribution>>;
   /** From when it was sent: what a tool would see that waits for answers. */
   readonly serviceMs: Distribution;
-  /** How late the tool itself noticed that a request was due. Part of the latency. */
+  /** Delay until the tool noticed that a request was due. Part of the latency. */
   readonly toolLateMs: Distribution;
   /** Percent and latency; the last one is the longest, at 100. */
   readonly percentiles: readonly (readonly [number, number])[];
@@ -63,16 +63,16 @@ export interface Result extends Figures {
     readonly processors: number;
     readonly model: string;
     readonly node: string;
-    /** Of this checkout; undefined outside of one. */
+    /** Commit of this checkout; `undefined` outside of one. */
     readonly commit: string | undefined;
-    /** Of the minute before the start. */
+    /** Load average of the minute before the start. */
     readonly loadAverage: number;
   };
   readonly options: Omit<MeasureOptions, 'url'> & { readonly url: string };
-  /** What GET /exchange-info of the node said. */
+  /** Answer of GET /exchange-info of the node. */
   readonly exchangeInfo: unknown;
   /** Orders by what became of them. */
   readonly outcomes: Readonly<Record<string, number>>;
-  /** Why the figures may not be what they seem; empty when nothing speaks against them. */
-  readonly doubts: readonly string[];
+  /** Reasons why the figures may be wrong; empty without any. */
+  readonly warnings: readonly string[];
 }

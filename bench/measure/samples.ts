@@ -1,12 +1,12 @@
 /**
- * What is known of a sent request, as rows of numbers that travel between processes as they are.
+ * Facts of a sent request, as rows of numbers that travel between processes as they are.
  * Thread: any.
  * Non-goals: what the answer said about its orders (outcomes.ts).
  */
 import type { Kind } from './mix.ts';
 import { KINDS } from './mix.ts';
 
-/** What became of a request. */
+/** Outcome of a request. */
 export const Fate = {
   /** No answer, or one other than 200: not in the latencies. */
   failed: 0,
@@ -17,9 +17,9 @@ export const Fate = {
 export type Fate = (typeof Fate)[keyof typeof Fate];
 
 export interface Sample {
-  /** When it was due, from the start of the run. */
+  /** Time at which it was due, from the start of the run. */
   readonly dueMs: number;
-  /** How late the tool noticed that it was due: the instrument's own error. */
+  /** Delay until the tool noticed that it was due: the error of the tool. */
   readonly toolLateMs: number;
   /** From the send to the answer. */
   readonly serviceMs: number;

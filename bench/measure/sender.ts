@@ -27,9 +27,9 @@ export interface Plan {
   readonly url: URL;
   readonly connections: number;
   readonly requests: readonly Buffer[];
-  /** When each is due, from the start, ascending; undefined: a closed loop. */
+  /** Times at which requests are due, from the start, ascending; `undefined` in a closed loop. */
   readonly dueMs: Float64Array | undefined;
-  /** How long answers are waited for after the last request was due. */
+  /** Longest wait for answers after the last request was due. */
   readonly drainMs: number;
 }
 
@@ -42,7 +42,7 @@ export class Sender {
   readonly #settled: (sent: Sent) => void;
   readonly #connections: Connection[] = [];
   readonly #idle: Connection[] = [];
-  /** When each request was seen to be due, and when it was sent; 0: not yet. */
+  /** Time at which each request was seen to be due, and at which it was sent; 0 before. */
   readonly #seenMs: Float64Array;
   readonly #sentMs: Float64Array;
   readonly #isSettled: Uint8Array;

@@ -1,5 +1,5 @@
 /**
- * What a sending process does: prepares its share of the requests, waits for the start, sends, and
+ * Work of a sending process: prepares its share of the requests, waits for the start, sends, and
  * passes on what it sees.
  * Thread: the process's only one; the pacer has one of its own.
  * Non-goals: figures (the parent makes them), and how the parent is reached (measure-child.ts).

@@ -1,5 +1,5 @@
 /**
- * What a measuring run sets up on the node before the clock starts and takes back afterwards: API
+ * State that a measuring run sets up on the node before the clock starts and takes back afterwards: API
  * keys, and makers' orders deep enough for every FOK order of the run.
  * Thread: the tool's only one.
  * Non-goals: being measured.
@@ -27,7 +27,7 @@ export class Stage {
   readonly #client: HttpClient;
   readonly #level1: Level1;
   readonly #maker: Trader;
-  /** By the number of the wallet. */
+  /** Traders by the number of the wallet. */
   readonly traders: readonly Trader[];
 
   private constructor(

@@ -21,7 +21,7 @@ export interface LedgerShape {
   readonly signed: number;
   readonly unsigned: number;
   readonly baseline?: string;
-  /** Of the nodes, beside what the suite sets. */
+  /** Settings of the nodes, beside those of the suite. */
   readonly environment?: NodeJS.ProcessEnv;
 }
 

@@ -14,7 +14,7 @@ export interface MetricsShape {
   readonly rounds: number;
   /** Orders of a burst. */
   readonly orders: number;
-  /** Of the nodes, beside what the suite sets. */
+  /** Settings of the nodes, beside those of the suite. */
   readonly environment?: NodeJS.ProcessEnv;
 }
 
@@ -55,7 +55,7 @@ async function compare(shape: MetricsShape, unsigned: boolean): Promise<readonly
   }
 }
 
-/** As Prometheus would; a scrape that fails is a figure that is wrong. */
+/** Scrapes as Prometheus does. A failed scrape makes the figures wrong. */
 async function scrape(port: number): Promise<void> {
   const response = await fetch(`http://127.0.0.1:${port}/metrics`);
   if (!response.ok) throw new Error(`/metrics answered ${response.status}`);

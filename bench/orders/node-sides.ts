@@ -43,7 +43,7 @@ const CONNECTIONS = 32;
 /** The program of a compiled node. */
 export function programOf(root: string): string {
   // A build from before there were rooms, or a bundle, has its program elsewhere.
-  const programs = ['node/server/app/main.js', 'node/server/main.js', 'server/main.js'];
+  const programs = ['node/server/node/main.js', 'node/server/main.js', 'server/main.js'];
   const main = programs.map((name) => join(root, name)).find((path) => existsSync(path));
   if (main === undefined) throw new Error(`${root} is no compiled node`);
   return main;
@@ -58,7 +58,9 @@ export async function openSide(
   const node = await LocalNode.start(mkdtempSync(join(directory, 'node-')), {
     demo: true,
     environment: {
-      ...{ WORKERS: '1', LOG_LEVEL: 'warn', VERIFY_SIGNATURES: unsigned ? 'off' : 'on' },
+      WORKERS: '1',
+      LOG_LEVEL: 'warn',
+      VERIFY_SIGNATURES: unsigned ? 'off' : 'on',
       ...environment,
     },
     ...(main === undefined ? {} : { main }),
@@ -92,7 +94,7 @@ async function burst(
   ticks.push(node.ticks - before);
 }
 
-/** How the second side compares with the first: throughput, and processor time of the first to that. */
+/** Returns ratios of the second side to the first: throughput, and processor time of the first to the second. */
 export function sideRatios([first, second]: readonly [Side, Side], aim: number): readonly Ratio[] {
   for (const { name, rates } of [first, second]) {
     print(name, `${median(rates).toFixed(0)} orders/s`);
@@ -101,11 +103,15 @@ export function sideRatios([first, second]: readonly [Side, Side], aim: number):
   const bound = 'at least';
   const ratios: Ratio[] = [
     {
-      ...{ name: '  throughput to that of the first', bound, aim },
+      name: '  throughput to that of the first',
+      bound,
+      aim,
       ratio: median(second.rates) / median(first.rates),
     },
     {
-      ...{ name: '  processor time of the first to that', bound, aim },
+      name: '  processor time of the first to that',
+      bound,
+      aim,
       ratio: sum(first.ticks) / sum(second.ticks),
     },
   ];

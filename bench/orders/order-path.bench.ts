@@ -6,8 +6,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { domainSeparator } from '../../server/auth/eip712.ts';
 import { readConfig } from '../../server/config/config.ts';
-import { domainSeparator } from '../../server/identity/eip712.ts';
 import { Child } from '../common/child.ts';
 import { latencies, median, percentile, print, type Ratio, ratioLine } from '../common/figures.ts';
 import { LocalNode } from '../load/load-node.ts';
@@ -29,7 +29,7 @@ export interface PathShape {
   /** Seconds at half of saturation. */
   readonly openSeconds: number;
   readonly baseline?: string;
-  /** Of the nodes, beside what the suite sets. */
+  /** Settings of the nodes, beside those of the suite. */
   readonly environment?: NodeJS.ProcessEnv;
 }
 
@@ -58,7 +58,7 @@ const CONNECTIONS = 32;
 const COLD = 20;
 /** More than come through one worker. */
 const ORDERS_PER_SECOND = 20_000;
-/** Of each burst the floors take so many orders. */
+/** Orders of each burst that the floors take. */
 const FLOOR_ORDERS = 3_000;
 
 export async function orderPathSuite(
@@ -164,7 +164,7 @@ class Suite {
     connection.close();
   }
 
-  /** What comes through when as much is sent as is answered, and latency at half of it. */
+  /** Measures the rate at which a closed loop is answered, and latency at half of it. */
   async load(withHalf: boolean): Promise<void> {
     const { openSeconds, saturated } = this.shape;
     const { traffic } = await this.openSigned();
@@ -261,7 +261,9 @@ class Suite {
       demo: true,
       environment: {
         ...this.shape.environment,
-        ...{ WORKERS: '1', LOG_LEVEL: 'warn', ...environment },
+        WORKERS: '1',
+        LOG_LEVEL: 'warn',
+        ...environment,
       },
       ...(main === undefined ? {} : { main }),
     });

@@ -6,10 +6,10 @@
  * Thread: the child's only one, and one worker.
  */
 import { setImmediate as turn } from 'node:timers/promises';
-import { orderDigest } from '../../server/identity/eip712.ts';
-import { recoverAddress } from '../../server/identity/secp256k1.ts';
-import { type OrderItem, parseOrder, parseOrders } from '../../server/orders/order-parse.ts';
-import { openPool, type WorkerPool } from '../../server/orders/pool.ts';
+import { orderDigest } from '../../server/auth/eip712.ts';
+import { recoverAddress } from '../../server/auth/secp256k1.ts';
+import { type OrderItem, parseOrder, parseOrders } from '../../server/orders/worker/order-parse.ts';
+import { openPool, type WorkerPool } from '../../server/orders/worker/pool.ts';
 import { FileLog } from '../../storage/log/file-log.ts';
 import { type BareCase, listenBare, makeReady } from '../common/bare.ts';
 import { answerQuestions } from '../common/child.ts';
@@ -98,7 +98,7 @@ function handOver(): Promise<void> {
   return new Promise((resolve, reject) => pool.run(0, () => resolve(), reject));
 }
 
-/** What one thread can do of the work that no worker gets around. */
+/** Rates of one thread that does only the work that no worker can avoid. */
 function floors(all: Bodies): Floors {
   prepare(all);
   const bodies = all.texts.map((text) => Buffer.from(text));
@@ -126,7 +126,7 @@ function itemsOf(body: string | Uint8Array): readonly OrderItem[] {
   const bytes = Buffer.from(body);
   const isList = bytes[0] === '['.charCodeAt(0);
   const parsed = isList ? parseOrders(bytes, BATCH_MAX) : parseOrder(bytes);
-  if (!parsed.ok) throw new Error(parsed.error);
+  if (!parsed.ok) throw new Error(parsed.detail);
   return parsed.items;
 }
 

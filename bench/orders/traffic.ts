@@ -22,12 +22,12 @@ export interface TrafficOptions {
   /** All that will be sent, so that books are deep enough. */
   readonly orders: number;
   readonly unsigned: boolean;
-  /** Whether the node keeps a ledger: its faucet is open, and wallets need shares, too. */
+  /** True where the node keeps a ledger: its faucet is open, and wallets need shares. */
   readonly hasLedger?: boolean;
 }
 
 export interface Burst {
-  /** Of each request in the order of their ends; in an open loop from when it was due. */
+  /** Latency of each request in the order of their ends; in an open loop from the time at which it was due. */
   readonly latencyMs: readonly number[];
   readonly ordersPerSecond: number;
 }

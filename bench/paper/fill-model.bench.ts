@@ -1,5 +1,5 @@
 /**
- * What the settings of the fill model do to the same traders on the same recordings, as a table of Markdown. The
+ * Effect of the settings of the fill model on the same traders and recordings, as a table of Markdown. The
  * queue rule counts for a trader that waits, and the impact for one that takes. Nothing is random.
  */
 import { existsSync, readdirSync } from 'node:fs';
@@ -8,7 +8,7 @@ import type { MirroredBookOptions } from '../../engine/paper/mirrored-book.ts';
 import { PaperBook, type RecordedMarket, readMarket, SHARE } from './paper-book.ts';
 import { ACCOUNT, CASH, Maker, midOf, type PaperTrader, SHARES, Taker } from './traders.ts';
 
-/** Where recorded streams are, beside a checkout. */
+/** Folder of recorded streams, beside a checkout. */
 const SHARED = '../shared/data';
 
 type Setting = Pick<MirroredBookOptions, 'impact' | 'queue'>;

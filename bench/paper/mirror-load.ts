@@ -34,7 +34,7 @@ const SHARES = 5_000_000;
 
 class MirrorLoad {
   private readonly simulator: Simulator;
-  /** By the ids of both tokens. */
+  /** Markets by the ids of both tokens. */
   private readonly markets = new Map<string, MirroredMarket>();
   private readonly tokens: TokenRow[] = [];
   private readonly out = new CommandBuffer();
@@ -43,7 +43,7 @@ class MirrorLoad {
   private readonly apiKey = new Int32Array(API_KEY_WORDS);
   private placed = 0;
   private owner = keyOf(ADDRESS_WORDS, 1, 1);
-  /** Of the newest orders. */
+  /** Owners of the newest orders. */
   private readonly owners: Int32Array[] = [];
   private time = 1;
 

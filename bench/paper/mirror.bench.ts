@@ -1,5 +1,5 @@
 /**
- * How long a mirror is behind its source: one node with its living demo, one that mirrors it, and a reader of both
+ * Delay of a mirror behind its source: one node with its living demo, one that mirrors it, and a reader of both
  * streams. A sample is the time from a state of a book at the source to the same state at the mirror, as the reader
  * gets them. The log of the mirror is flushed in between.
  */
@@ -29,8 +29,11 @@ export async function mirrorSuite({ markets, seconds }: MirrorShape): Promise<re
   const mirror = await LocalNode.start(join(directory, 'mirror'), {
     demo: false,
     environment: {
-      ...{ ...profile, LEDGER: 'on', CATALOG_SYNC_SECONDS: '1' },
-      ...{ MIRROR_URL: source.url.origin, MIRROR_MARKETS: `top:${markets}` },
+      ...profile,
+      LEDGER: 'on',
+      CATALOG_SYNC_SECONDS: '1',
+      MIRROR_URL: source.url.origin,
+      MIRROR_MARKETS: `top:${markets}`,
     },
   });
   try {
@@ -73,7 +76,7 @@ async function follow(
   seconds: number,
 ): Promise<number[]> {
   const ms: number[] = [];
-  /** By token: when the source came to a state that the mirror has not come to. */
+  /** Times at which the source reached states that the mirror has not reached, by token. */
   const ahead = new Map<string, Map<string, number>>(tokens.map((token) => [token, new Map()]));
   const open = (url: URL, see: (token: string, state: string) => void) =>
     MarketStream.open(streamOf(url), PATIENCE_MS, tokens, {

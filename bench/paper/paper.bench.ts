@@ -92,7 +92,7 @@ async function besideBareLoop(recording: Recording, rounds: number): Promise<Bac
   return figures;
 }
 
-/** What any program has to do that reads the recording. */
+/** The least work of a program that reads the recording. */
 async function bareLoop(recording: Recording): Promise<number> {
   let messages = 0;
   for await (const entries of recording.batches()) {

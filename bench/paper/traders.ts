@@ -8,7 +8,7 @@ export interface PaperTrader {
   act(paper: PaperBook, time: number): void;
 }
 
-/** What an account of these traders begins with; both have the same. */
+/** First funds of an account of these traders. */
 export const CASH = 100_000 * SHARE;
 export const SHARES = 20_000 * SHARE;
 export const ACCOUNT = 1;

@@ -24,7 +24,7 @@ export interface ProfileOptions {
   readonly interval: number;
   readonly perf: boolean;
   readonly out: string;
-  /** Of the node, beside that of this process. */
+  /** Environment of the node, beside that of this process. */
   readonly environment?: NodeJS.ProcessEnv;
 }
 

@@ -1,5 +1,5 @@
 /**
- * What a CPU profile of V8 says in a few lines: the functions in which a thread spent its time.
+ * Summary of a CPU profile of V8: the functions in which a thread spent its time.
  *
  * Thread: any.
  */
@@ -45,7 +45,7 @@ interface Thread {
 const THREADS: readonly Thread[] = [
   { name: 'worker', file: '/worker.', sleeping: ['serve'] },
   { name: 'follower', file: '/follower-thread.', sleeping: ['sleep', 'rest'] },
-  { name: 'I/O thread', file: '/server/app/main.', sleeping: [] },
+  { name: 'I/O thread', file: '/server/node/main.', sleeping: [] },
 ];
 const OTHER: Thread = { name: 'other', file: '', sleeping: [] };
 

@@ -1,5 +1,5 @@
 /**
- * What rate limits cost a request: the time that a small answer keeps the I/O thread in its handler, for
+ * Cost of rate limits for a request: the time that a small answer keeps the I/O thread in its handler, for
  * a bare handler of the HTTP library, and for the HTTP server without limits, with them, and with them
  * while callers of two addresses are connected. The system calls around it, most of what a request
  * costs, are left out: they are the same, and drown a hundred nanoseconds.
@@ -9,7 +9,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { listen, type RequestContext, type Route } from '../../server/http/http.ts';
-import { RateLimiter } from '../../server/http/rate-limiter.ts';
+import { RateLimiter } from '../../server/http/limits/rate-limiter.ts';
 import { loadUws, type us_listen_socket } from '../../server/http/uws.ts';
 
 export interface LimitsFigure {

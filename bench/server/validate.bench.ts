@@ -6,7 +6,7 @@
 import { Type as NewType } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { compileShape, Type } from '../../server/common/schema.ts';
-import { parseOrders } from '../../server/orders/order-parse.ts';
+import { parseOrders } from '../../server/orders/worker/order-parse.ts';
 import { type Measured, measure } from '../harness.ts';
 import { Random } from '../random.ts';
 

@@ -4,7 +4,7 @@
  *
  * Questions differ from one another, so that no answer is one that is kept.
  */
-import type { RouteKey } from '../../server/api/route-table.ts';
+import type { RouteKey } from '../../server/routes/route-table.ts';
 import type { TradedMarkets } from '../http/market-store.ts';
 
 export interface Store extends TradedMarkets {
@@ -15,7 +15,7 @@ export interface Store extends TradedMarkets {
   readonly tagSlug: string;
   readonly eventSlug: string;
   readonly word: string;
-  /** Who has traded most. */
+  /** Wallet with most trades. */
   readonly whale: string;
 }
 
@@ -31,7 +31,7 @@ const DEEP_MAX = 100;
 /** Condition ids that a request line has room for. */
 const NAMED_MAX = 200;
 const NOTHING = 'filterType=CASH&filterAmount=99999999';
-/** As many columns as may be named; trading moves the first two. */
+/** The greatest number of columns that a query may name. Trading changes the first two. */
 const MARKET_COLUMNS = 'volume,liquidity,question';
 const EVENT_COLUMNS = 'volume,liquidity,title';
 

@@ -11,9 +11,9 @@ import { join } from 'node:path';
 import { level2 } from '../../client/credentials.ts';
 import type { HttpClient } from '../../client/http.ts';
 import { Wallet } from '../../client/wallet.ts';
-import type { RouteRow } from '../../server/api/route-row.ts';
-import { ROUTE_TABLE, type RouteKey } from '../../server/api/route-table.ts';
 import { readConfig } from '../../server/config/config.ts';
+import type { RouteRow } from '../../server/http/route.ts';
+import { ROUTE_TABLE, type RouteKey } from '../../server/routes/route-table.ts';
 import { generateCatalog } from '../catalog/catalog-generator.ts';
 import { Child } from '../common/child.ts';
 import { storeTradedMarkets } from '../http/market-store.ts';
@@ -28,7 +28,7 @@ export interface SpansScale {
   readonly deep: number;
   /** Questions of each route. */
   readonly rounds: number;
-  /** What goes on without any question is measured for so long, as often: figures are renewed every second. */
+  /** Length of the measurement without any request. Market statistics are renewed every second. */
   readonly idleMs: number;
 }
 
@@ -52,7 +52,7 @@ const SEED = 'spans';
 const PREFIX = 'SERVICE';
 const CHAIN_ID = 137;
 const BOUND_MS = 5;
-/** Of whoever does not know the secret. */
+/** Signature of a caller that does not know the secret. */
 const NO_SIGNATURE = `${'A'.repeat(43)}=`;
 const REACH = 20;
 const LOOK_MS = 100;
@@ -97,7 +97,7 @@ export async function spansSuite(scale: SpansScale, only: readonly string[] = []
   }
 }
 
-/** What the node does without a request, beside a process that does nothing. */
+/** Watches a node without requests, beside a process that does nothing. */
 async function watchIdle(node: Child, { idleMs, rounds }: SpansScale): Promise<void> {
   const nothing = new Child(join(import.meta.dirname, 'spans-nothing'), []);
   const both = [

@@ -3,10 +3,11 @@
  * the same connection, by turns; then many appends that wait together. Three members on this machine share its
  * processors and its disk.
  */
-import { EtcdLog } from '../../storage/cluster/etcd-log.ts';
-import { type LogWriter, NO_TAIL } from '../../storage/cluster/replicated-log.ts';
+
 import type { NewEntry } from '../../storage/log/log.ts';
 import { recordBytes } from '../../storage/log/record.ts';
+import { EtcdLog } from '../../storage/replicated-log/etcd-log.ts';
+import { type LogWriter, NO_TAIL } from '../../storage/replicated-log/replicated-log.ts';
 import { BareLog } from '../common/bare-log.ts';
 import { Etcd, NO_ETCD } from '../common/etcd.ts';
 import { median, percentile, print } from '../common/figures.ts';

@@ -1,7 +1,7 @@
 /** The follower over a day that lies in a log, in this thread, with an image at its end. */
 import { closedCount, fillCount } from '../../engine/reads.ts';
 import { FileLog } from '../../storage/log/file-log.ts';
-import { Follower } from '../../storage/projection/follower.ts';
+import { LogProjector } from '../../storage/projection/log-projector.ts';
 import { CAPACITIES } from './log-day.ts';
 
 export interface Derived {
@@ -28,7 +28,7 @@ export function readLog(dataDir: string): Promise<FileLog> {
 export async function deriveDay(dataDir: string, leave: number): Promise<Derived> {
   const log = await readLog(dataDir);
   const end = log.last - leave;
-  const follower = new Follower(
+  const follower = new LogProjector(
     {
       dataDir,
       durability: 'flushed',
@@ -44,7 +44,7 @@ export async function deriveDay(dataDir: string, leave: number): Promise<Derived
   const began = performance.now();
   while (follower.step(end, Date.now()));
   const followed = performance.now();
-  const rows = fillCount(follower.t) + closedCount(follower.t);
+  const rows = fillCount(follower.tables) + closedCount(follower.tables);
   follower.close(end, Date.now());
   await log.close();
   return { followMs: followed - began, imageMs: performance.now() - followed, rows };

@@ -54,7 +54,7 @@ const BOOKS = 1_000;
 const GRID = 100;
 const ROUND = 50_000;
 const WALLETS = 1_000;
-/** Of each wallet: more than its orders can need. */
+/** Cash of each wallet: more than its orders can need. */
 const CASH = 10 ** 12;
 const SETS = 10 ** 8;
 /** Closed orders that the follower has not derived yet. */

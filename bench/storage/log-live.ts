@@ -11,7 +11,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { CommandBuffer } from '../../engine/commands.ts';
 import type { Engine } from '../../engine/engine.ts';
 import { lastBatch } from '../../engine/reads.ts';
-import { FollowerKeeper } from '../../server/orders/follower-keeper.ts';
+import { ProjectorService } from '../../server/node/projector-service.ts';
 import { FileLog } from '../../storage/log/file-log.ts';
 import { openDerivedTables, positionOf } from '../../storage/projection/derived.ts';
 import { recover } from '../../storage/recovery/recover.ts';
@@ -21,7 +21,7 @@ import { applyBatch, BATCH, CAPACITIES, Orders, writeDay } from './log-day.ts';
 export interface PausesShape {
   readonly restingOrders: number;
   readonly rounds: number;
-  /** Of one round. */
+  /** Length of one round. */
   readonly seconds: number;
   /** Time between two snapshots. */
   readonly imageSeconds: number;
@@ -66,7 +66,7 @@ export async function pausesSuite(shape: PausesShape): Promise<{ readonly behind
   }
 }
 
-/** What of a node stands between a batch and its answer, and its follower. */
+/** The parts of a node between a batch and its answer, and its projector. */
 class Live {
   private readonly dataDir: string;
   private readonly engine: Engine;
@@ -130,7 +130,7 @@ class Live {
     await this.log.close();
   }
 
-  private async batch(follower: FollowerKeeper): Promise<void> {
+  private async batch(follower: ProjectorService): Promise<void> {
     if (this.next >= this.commands.words) {
       this.commands = this.orders.pairs(PAIRS);
       this.next = 0;
@@ -145,7 +145,7 @@ class Live {
   }
 
   /** A follower that is warm and has caught up. */
-  private async follow(imageSeconds: number): Promise<FollowerKeeper> {
+  private async follow(imageSeconds: number): Promise<ProjectorService> {
     const { dataDir, log } = this;
     const derived = openDerivedTables(dataDir, { durability: 'flushed', readOnly: false });
     const position = positionOf(derived);
@@ -156,7 +156,7 @@ class Live {
       durability: 'flushed',
       imageSeconds,
     } as const;
-    const follower = new FollowerKeeper({
+    const follower = new ProjectorService({
       setup: { ...options, imageBatches: NEVER, logFirst: log.first },
       position,
       durable: lastBatch(this.engine.t),

@@ -13,7 +13,7 @@ import { deriveDay } from './derive-day.ts';
 import { BATCH, type DayShape, writeDay } from './log-day.ts';
 
 export interface RestartShape extends DayShape {
-  /** Of each kind. */
+  /** Restarts of each kind. */
   readonly restarts: number;
   /** Batches of the log after the older snapshot. */
   readonly behind: number;
@@ -26,7 +26,7 @@ export const RESTART_FULL: RestartShape = {
   behind: 5_000,
 };
 
-/** Of each of its two days. */
+/** Shape of each of its two days. */
 export const RESTART_LEDGER_FULL: DayShape & { readonly restarts: number } = {
   restingOrders: 1_000_000,
   fills: 1_000_000,
@@ -36,7 +36,7 @@ export const RESTART_LEDGER_FULL: DayShape & { readonly restarts: number } = {
 };
 
 const MS = 1_000;
-/** Of every Linux. */
+/** Clock ticks a second of every Linux. */
 const TICKS_PER_SECOND = 100;
 /** Seconds to the first answer, of the machine of the aim. */
 const SECONDS_MAX = 2;

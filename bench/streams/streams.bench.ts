@@ -6,7 +6,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { extname, resolve } from 'node:path';
-import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
+import { setImmediate as nextIteration, setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { StreamBook } from './stream-book.ts';
 
@@ -25,7 +25,7 @@ export const STREAMS_FULL: StreamsShape = {
   orders: 5,
 };
 
-/** Of one batch. */
+/** Cost of one batch. */
 interface Cost {
   cpuMs: number;
   wallMs: number;
@@ -104,7 +104,7 @@ async function run(
   for (let i = 0; i < batches; i++) {
     book.batch(orders);
     // The server writes when the turn is over.
-    await nextTurn();
+    await nextIteration();
   }
   const { system, user } = process.cpuUsage(cpu);
   await settled();

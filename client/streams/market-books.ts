@@ -15,18 +15,16 @@ import type {
 
 interface Level {
   readonly size: string;
-  /** Of the price, to sort by: a whole number of millionths up to a million. */
+  /** Price in millionths, for sorting. */
   readonly micro: number;
 }
 
-/** By price. */
 type Levels = Map<string, Level>;
 type Change = PriceChangeEvent['price_changes'][number];
 
-/** A local book; texts are those of the node. */
+/** Local book; texts are those of the node. */
 export class Book {
   readonly tokenId: string;
-  /** Condition id. */
   readonly market: string;
   timestamp: string;
   tickSize: string;
@@ -57,7 +55,7 @@ export class Book {
     return bestOf(this.#asks, -1);
   }
 
-  /** As POST /books answers it, best level last; `hash` is the node's of the same book. */
+  /** Book as POST /books returns it, best level last; `hash` is the node's of the same book. */
   get answer(): BookAnswer {
     const book = {
       market: this.market,
@@ -74,20 +72,19 @@ export class Book {
     return { ...book, hash: sha1Hex(JSON.stringify(book)) };
   }
 
-  /** Whether both are of the same moment and of the same terms, which only snapshots contain. */
+  /** True when both are of one time and have the same terms, which only snapshots contain. */
   isComparable({ min_order_size, tick_size, timestamp }: BookEvent): boolean {
     const isSameTerms = this.#minOrderSize === min_order_size && this.tickSize === tick_size;
     return isSameTerms && this.timestamp === timestamp;
   }
 
-  /** Sets a level to its new total. */
   change({ price, side, size }: Change): void {
     const levels = side === 'BUY' ? this.#bids : this.#asks;
     if (size === '0') levels.delete(price);
     else set(levels, price, size);
   }
 
-  /** Whether the best prices are those of a change; empty sides are 0 and 1. */
+  /** True when the best prices equal those of a change; empty sides are 0 and 1. */
   hasBest({ best_ask, best_bid }: Change): boolean {
     return (this.bestBid ?? '0') === best_bid && (this.bestAsk ?? '1') === best_ask;
   }
@@ -196,7 +193,6 @@ function bestOf(levels: Levels, direction: 1 | -1): string | undefined {
   return best;
 }
 
-/** Best level last. */
 function sorted(levels: Levels, direction: 1 | -1): BookAnswer['bids'] {
   return [...levels]
     .sort(([, a], [, b]) => direction * (a.micro - b.micro))

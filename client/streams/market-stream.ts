@@ -24,7 +24,6 @@ export class MarketStream {
   readonly #tokens: readonly string[];
   readonly #socket: Socket;
   #isSynced = false;
-  /** All tokens were known once. */
   #wasSynced = false;
   /** True: further events of this connection come after a gap, and are ignored. */
   #isLost = true;

@@ -1,7 +1,7 @@
 /**
- * What a user stream has reported of own orders and trades, so that after a gap the difference between
- * that and the node's lists can be reported as events. Non-goals: an order that was placed and cancelled
- * within a gap without a trade, which no list of the node has; its sender has the answer.
+ * Own orders and trades that a user stream has reported, so that after a gap the difference from the node's lists
+ * can be reported as events. Non-goals: an order placed and cancelled within a gap without a trade, which no list
+ * of the node has; its sender has the answer.
  */
 import { toMicro } from '../decimal.ts';
 import type { Orders, OwnTrade } from '../orders.ts';
@@ -9,7 +9,6 @@ import type { OrderEvent, OwnOrderAnswer, TradeEvent } from '../types.ts';
 
 export type OwnEvent = OrderEvent | TradeEvent;
 
-/** The last state of an order that was reported. */
 interface Reported {
   readonly matched: bigint;
   readonly hasEnded: boolean;
@@ -26,7 +25,6 @@ const STATUSES = ['MATCHED', 'CONFIRMED'] as const;
 
 export class OwnState {
   readonly #lists: Pick<Orders, 'open' | 'get' | 'trades'>;
-  /** Open orders by id. */
   readonly #open = new Map<string, Reported>();
   /** Keys of trades, oldest first. */
   readonly #trades = new Set<string>();
@@ -38,7 +36,6 @@ export class OwnState {
     this.#since = since;
   }
 
-  /** An event of the stream. */
   note(event: OwnEvent): void {
     this.#since = Math.max(this.#since, Math.floor(Number(event.timestamp) / 1_000));
     if (event.event_type === 'trade') this.#noteTrade(tradeKey(event, event.status));
@@ -135,7 +132,7 @@ function ordersOfTrade({ maker_orders, taker_order_id, trader_side }: OwnTrade):
   return trader_side === 'TAKER' ? [taker_order_id] : makers;
 }
 
-/** Of no stream: the fields that place an event in one are empty. */
+/** Stream fields of an event that belongs to no stream. */
 const NO_PLACE = { stream_id: '', sequence: '', previous: '' };
 
 function orderEvent(order: OwnOrderAnswer, isNew: boolean): OrderEvent {

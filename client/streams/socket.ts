@@ -17,7 +17,6 @@ export interface SocketHandlers {
   refused(reason: string): void;
 }
 
-/** The part of a WebSocket that is used here. */
 interface WebSocketLike {
   onopen: (() => void) | null;
   onmessage: ((event: { readonly data: unknown }) => void) | null;
@@ -25,7 +24,7 @@ interface WebSocketLike {
   onclose: ((event: { readonly code: number; readonly reason: string }) => void) | null;
   send(text: string): void;
   close(): void;
-  /** Of ws: closes without waiting for the peer. */
+  /** Closes without waiting for the peer; ws alone has it. */
   terminate?(): void;
 }
 type WebSocketClass = new (url: string, options?: object) => WebSocketLike;
@@ -62,7 +61,7 @@ export class Socket {
   readonly #url: StreamUrl;
   readonly #handlers: SocketHandlers;
   #socket: WebSocketLike | undefined;
-  /** Where it connected last. */
+  /** URL of the last connection. */
   #tried = 'no node';
   #attempts = 0;
   #openedAt = 0;
@@ -90,12 +89,10 @@ export class Socket {
     void this.#connect();
   }
 
-  /** The subscription is complete. */
   ready(): void {
     this.#ready();
   }
 
-  /** The subscription has failed permanently. */
   fail(error: Error): void {
     this.#failed(error);
     this.close();
@@ -147,7 +144,6 @@ export class Socket {
     this.#handlers.opened((message) => socket.send(JSON.stringify(message)));
   }
 
-  /** Nothing of this connection is taken from now on. */
   #drop(): void {
     clearTimeout(this.#handshake);
     clearInterval(this.#pings);

@@ -39,9 +39,8 @@ const BEHIND_MAX = 3;
 export class UserStream {
   readonly #handlers: UserHandlers;
   readonly #socket: Socket;
-  /** The last sequence of each stream. */
   readonly #sequences = new Map<string, string>();
-  /** How often in turn a node was behind the events of another one. */
+  /** Consecutive connections to a node that was behind the events of another one. */
   #behind = 0;
   readonly #own: OwnState;
   /** Events that wait until the lists are read; undefined = none has to wait. */
@@ -169,7 +168,7 @@ export class UserStream {
     else this.#event(event);
   }
 
-  /** Where a stream stands: the missed events follow after the sequence that the client sent. */
+  /** Handles the resumption of a stream: the missed events follow after the sequence that the client sent. */
   #resumed({ missed, sequence, stream_id }: ResumedEvent): void {
     this.#behind = 0;
     if (missed === '0' || !this.#sequences.has(stream_id)) this.#sequences.set(stream_id, sequence);
@@ -218,7 +217,9 @@ export class UserStream {
   }
 }
 
-/** By the name of a stream: `user:<address>:balances:..`, of orders and trades `user:<address>:..`. */
+/**
+ * True for the name of a balance stream, `user:<address>:balances:..`. Orders and trades have `user:<address>:..`.
+ */
 function isOfBalances(stream: string): boolean {
   return stream.includes(':balances:');
 }

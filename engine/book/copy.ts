@@ -24,10 +24,7 @@ export function matchingSpans(core: Matching, books: number): MatchingSpan[] {
   ];
 }
 
-/**
- * How many resting slots and ladder rows were ever used. Another core needs as many to take the
- * same books.
- */
+/** Resting slots and ladder rows ever used. Another core needs as many to take the same books. */
 export function matchingUse(core: Matching): { readonly orders: number; readonly levels: number } {
   return { orders: core.header[Header.orderRows]!, levels: core.header[Header.levelRows]! };
 }

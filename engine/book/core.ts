@@ -165,7 +165,7 @@ export class Matching {
     return this.amount[1]!;
   }
 
-  /** How much a taker could fill within its limit. Counting stops at `wanted`. */
+  /** Returns the quantity that a taker could fill within its limit. Counting stops at `wanted`. */
   available(book: number, side: Side, limit: number, wanted: number): number {
     this.amount[0] = wanted;
     this.count(book, side, limit);

@@ -36,7 +36,7 @@ export const ORDER_F = 2;
 export const Order = {
   /** Float64: the remaining quantity; 0 = a free row. */
   remaining: 0,
-  /** Of a free row: the slot of the next free one. */
+  /** Slot of the next free row, in a free row. */
   next: 2,
   level: 4,
   /** Book and side: book << 1 | side. */
@@ -102,7 +102,7 @@ export function doublesOf({ buffer, byteLength, byteOffset }: TableBytes): Float
   return new Float64Array(buffer, byteOffset, byteLength >>> 3);
 }
 
-/** What a thread needs to attach to a core. It can be posted to a worker as it is. */
+/** Buffers with which a thread attaches to a core. They can be posted to a worker. */
 export interface MatchingMemory {
   readonly header: TableBytes;
   readonly books: TableBytes;

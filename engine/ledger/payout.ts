@@ -1,9 +1,9 @@
-/** What an outcome pays: its weight, of the sum of all (docs/ledger.md#resolution). */
+/** Payout of an outcome: its weight divided by the sum of all (docs/ledger.md#resolution). */
 import { RESOLUTION_I, Resolution } from '../tables/layout.ts';
 import type { Tables } from '../tables/tables.ts';
 import { mulDivFloor, type ResolutionRow } from '../tables/units.ts';
 
-/** Weights lie two a word: each is at most 10,000. */
+/** Bits of a weight, which is at most 10,000: two lie in a word. */
 const WEIGHT_BITS = 16;
 const WEIGHT_MASK = (1 << WEIGHT_BITS) - 1;
 
@@ -12,13 +12,13 @@ export function weightOf({ resolutionI }: Tables, row: ResolutionRow, outcome: n
   return (outcome & 1) === 0 ? word & WEIGHT_MASK : word >>> WEIGHT_BITS;
 }
 
-/** Of a row whose weights are zero. */
+/** Sets a weight in a row whose weights are zero. */
 export function setWeight(t: Tables, row: ResolutionRow, outcome: number, weight: number): void {
   const at = (row << RESOLUTION_I) + Resolution.weights + (outcome >>> 1);
   t.resolutionI[at]! |= weight << (WEIGHT_BITS * (outcome & 1));
 }
 
-/** What shares of an outcome are paid, rounded down. */
+/** Micro-units paid for shares of an outcome, rounded down. */
 export function payoutOf(t: Tables, row: ResolutionRow, outcome: number, shares: number): number {
   const sum = t.resolutionI[(row << RESOLUTION_I) + Resolution.sum]!;
   return mulDivFloor(shares, weightOf(t, row, outcome), sum);

@@ -1,7 +1,6 @@
 /**
- * Positions: the shares of one account in one token. A row is made when it is first needed, is found by an
- * index, and lies in two lists: of its account and of its token. It is free again when it has no shares and no
- * open order holds it.
+ * Positions: shares of one account in one token. A row is taken on first use, is found by an index, and lies in two
+ * lists: of its account and of its token. It is freed when it has no shares and no open order holds it.
  */
 import { assert } from '../book/matching.ts';
 import { home, indexInsert, indexRemove, next } from '../tables/hash-index.ts';
@@ -29,7 +28,7 @@ function positionTag(account: number, token: number): number {
   return Math.imul(Math.imul(account, GOLDEN) ^ (token + 0x7f4a7c15), 0x85ebca6b);
 }
 
-/** Row of the shares of an account in a token; 0 = it has none. */
+/** Row of the shares of an account in a token; 0 = none. */
 export function findPosition(t: Tables, account: AccountRow, token: TokenRow): PositionRow | 0 {
   const { positionI, positionIndex } = t;
   const tag = positionTag(account, token);
@@ -43,12 +42,11 @@ export function findPosition(t: Tables, account: AccountRow, token: TokenRow): P
   }
 }
 
-/** True when so many rows can be taken. */
 export function positionRoom(t: Tables, rows: number): boolean {
   return t.ledger[Ledger.positions]! + rows <= t.capacities.positions;
 }
 
-/** The row of (account, token), made where there is none; the caller made sure of the room. */
+/** Returns the row of an account and token, and takes one if there is none. The caller checked the room. */
 export function takePosition(t: Tables, account: AccountRow, token: TokenRow): PositionRow {
   const { cashI, holderI, ledger, positionI, positionLinkI } = t;
   const row = freeRow(t);
@@ -75,7 +73,7 @@ export function takePosition(t: Tables, account: AccountRow, token: TokenRow): P
   return row;
 }
 
-/** A row whose words are all zero. */
+/** Takes a row whose words are zero. */
 function freeRow(t: Tables): PositionRow {
   const { ledger, positionI } = t;
   const free = ledger[Ledger.freePosition]!;
@@ -91,7 +89,6 @@ function freeRow(t: Tables): PositionRow {
   return free as PositionRow;
 }
 
-/** Gives a row back where it has no shares and no open order holds it. */
 export function dropPosition(t: Tables, row: PositionRow): void {
   const { positionF, positionI } = t;
   const w = row << POSITION_I;
@@ -104,7 +101,6 @@ export function dropPosition(t: Tables, row: PositionRow): void {
   ledger[Ledger.positions]! -= 1;
 }
 
-/** Takes a row out of both lists and the index, and clears its words. */
 function unlink(t: Tables, row: PositionRow): void {
   const { cashI, holderI, positionI, positionLinkI: links } = t;
   const w = row << POSITION_I;
@@ -131,7 +127,7 @@ function unlink(t: Tables, row: PositionRow): void {
   links.fill(0, link, link + (1 << POSITION_LINK_I));
 }
 
-/** What the index of positions holds, tag and row by turns. */
+/** Entries of the index of positions: tag and row by turns. */
 export function positionEntries(t: Tables): Int32Array {
   const { ledger, positionI } = t;
   const entries = new Int32Array(2 * ledger[Ledger.positions]!);

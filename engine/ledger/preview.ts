@@ -1,6 +1,6 @@
 /**
- * What a payout of a market would do now, to the micro-unit, and without doing it. It ends whatever it finds, so
- * that a reader beside a writer may call it and try again.
+ * Payout of a market as it would be now, to the micro-unit, without making it. Ends on inconsistent tables too, so
+ * that a reader beside a writer can call and repeat it.
  */
 import { NO_LEVEL, Side } from '../book/matching.ts';
 import {
@@ -26,27 +26,22 @@ import type { Tables } from '../tables/tables.ts';
 import { type MarketRow, mulDivFloor, type OrderRow } from '../tables/units.ts';
 import { reservedCash } from './reservations.ts';
 
-/** Shares of one outcome and what they pay, in micro-shares and micro-units. */
 export interface OutcomePreview {
-  /** Wallets that have shares of it. */
   readonly wallets: number;
   readonly shares: number;
   readonly paid: number;
-  /** Of the venue, by buyers' fees. */
+  /** Shares that the venue has from buyers' fees. */
   readonly venueShares: number;
   readonly venuePaid: number;
 }
 
 export interface PayoutPreview {
   readonly outcomes: readonly OutcomePreview[];
-  /** Wallets that have shares of any outcome. */
   readonly wallets: number;
-  /** Sums over all outcomes. */
   readonly paid: number;
   readonly venuePaid: number;
-  /** What rounding leaves to the venue. */
   readonly rounding: number;
-  /** Open orders of clients, which end, and the cash that those that buy reserve. */
+  /** Open orders of clients, which end, and the cash that their BUYs reserve. */
   readonly orders: number;
   readonly released: number;
 }

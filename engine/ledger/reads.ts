@@ -1,6 +1,6 @@
 /**
- * What storage, server and tests read of the ledger: a function for each number, and the walks. Micro-units
- * throughout. What it means: docs/ledger.md.
+ * Reads of the ledger for storage, server and tests: a function for each number, and the walks. Amounts are
+ * micro-units. Meaning: docs/ledger.md.
  *
  * Thread: any, under the reader's own rule: what a writer may change meanwhile is read inside a turn that is
  * known to be quiet. Walks end whatever they find.
@@ -37,7 +37,6 @@ import type {
 } from '../tables/units.ts';
 import { weightOf } from './payout.ts';
 
-/** Whether the directory has a ledger. */
 export function ledgerIsOn({ state }: Pick<Tables, 'state'>): boolean {
   return state[State.ledger] === 1;
 }
@@ -64,12 +63,12 @@ export function positionToken(t: Pick<Tables, 'positionI'>, row: PositionRow): T
   return t.positionI[(row << POSITION_I) + Position.token]! as TokenRow;
 }
 
-/** How many positions an account has, also those without shares. */
+/** Positions of an account, including those without shares. */
 export function positionCount({ cashI }: Pick<Tables, 'cashI'>, account: AccountRow | 0): number {
   return cashI[(account << CASH_I) + Cash.count]!;
 }
 
-/** The positions of an account, newest row first. Some may have no shares: an open BUY holds them. */
+/** Positions of an account, newest row first. An open BUY holds some without shares. */
 export function positionsOf(t: Tables, account: AccountRow | 0): PositionRow[] {
   const rows: PositionRow[] = [];
   const { cashI, positionLinkI } = t;
@@ -84,12 +83,11 @@ export function positionsOf(t: Tables, account: AccountRow | 0): PositionRow[] {
 
 // Of a market.
 
-/** What its complete sets are worth; while it resolves, what is not paid yet. */
+/** Collateral of a market's complete sets; while it resolves, the part that is not paid yet. */
 export function marketCollateral({ marketF }: Pick<Tables, 'marketF'>, market: MarketRow): number {
   return marketF[(market << MARKET_F) + Market.collateral]!;
 }
 
-/** Shares that the venue has of buyers' fees. */
 export function venueShares({ holderF }: Pick<Tables, 'holderF'>, token: TokenRow): number {
   return holderF[(token << HOLDER_F) + Holder.venue]!;
 }
@@ -97,14 +95,13 @@ export function venueShares({ holderF }: Pick<Tables, 'holderF'>, token: TokenRo
 export interface MarketResolution {
   readonly isDone: boolean;
   readonly isVoid: boolean;
-  /** Of each outcome; it pays weight / sum. */
+  /** Weight of each outcome, which pays weight / sum. */
   readonly weights: readonly number[];
   readonly sum: number;
-  /** What holders were paid so far. */
   readonly paid: number;
 }
 
-/** How a market resolves or has resolved; undefined = it does not. */
+/** Resolution of a market; `undefined` before it begins. */
 export function resolutionOf(t: Tables, market: MarketRow): MarketResolution | undefined {
   const row = t.marketI[(market << MARKET_I) + Market.resolution]! as ResolutionRow | 0;
   if (row === 0) return undefined;
@@ -126,11 +123,10 @@ function payoutAt(t: Tables, market: MarketRow, row: ResolutionRow) {
 }
 
 export interface MarketProposal extends Pick<MarketResolution, 'isVoid' | 'sum' | 'weights'> {
-  /** Unix milliseconds: the market resolves in the first batch at this time or after it. */
+  /** Unix milliseconds: the market resolves in the first batch at this time or later. */
   readonly deadline: number;
 }
 
-/** What is proposed that a market pays; undefined = nothing is. */
 export function proposalOf(t: Tables, market: MarketRow): MarketProposal | undefined {
   const offset = market << MARKET_I;
   if ((t.marketI[offset + Market.flags]! & MarketFlag.proposed) === 0) return undefined;
@@ -141,13 +137,13 @@ export function proposalOf(t: Tables, market: MarketRow): MarketProposal | undef
   };
 }
 
-/** Markets of which a payout is proposed, in the order of their first proposals. */
+/** Markets with a proposed payout, in the order of their first proposals. */
 export function proposedMarkets(t: Tables): MarketRow[] {
   if (t.ledger[Ledger.proposals] === 0) return [];
   return marketsWithPayouts(t).filter((market) => proposalOf(t, market) !== undefined);
 }
 
-/** Markets that have resolved, resolve, or of which a payout is or was proposed. */
+/** Markets that have resolved, resolve, or had a proposal. */
 export function marketsWithPayouts({ ledger, resolutionI }: Tables): MarketRow[] {
   const length = ledger[Ledger.resolutions]!;
   return Array.from(
@@ -156,22 +152,20 @@ export function marketsWithPayouts({ ledger, resolutionI }: Tables): MarketRow[]
   );
 }
 
-/** Unix milliseconds at which the next resolution begins by itself; 0 = none is proposed. */
+/** Unix milliseconds of the earliest deadline; 0 = nothing is proposed. */
 export function nextDeadline({ ledger }: Pick<Tables, 'ledger'>): number {
   return ledger[Ledger.earliestDeadline]!;
 }
 
-/** Resolutions ever begun at a deadline. */
 export function begunAtDeadline({ ledger }: Pick<Tables, 'ledger'>): number {
   return ledger[Ledger.begunAtDeadline]!;
 }
 
-/** True while a resolution is not done. */
 export function isResolving({ ledger }: Pick<Tables, 'ledger'>): boolean {
   return ledger[Ledger.resolving] !== 0;
 }
 
-/** The first market whose resolution has begun and is not done; 0 = none. */
+/** First market that is being paid out; 0 = none. */
 export function nextResolving(t: Tables): MarketRow | 0 {
   const { ledger, resolutionI } = t;
   if (ledger[Ledger.resolving] === 0) return 0;
@@ -186,22 +180,20 @@ export function nextResolving(t: Tables): MarketRow | 0 {
 
 // Of the whole.
 
-/** Ids of operators that are texts and are kept; some may have expired. */
+/** Stored ids of operators that are texts, including expired ones. */
 export function operatorIds({ ledger }: Pick<Tables, 'ledger'>): number {
   return ledger[Ledger.operatorIds]! - ledger[Ledger.firstOperatorId]!;
 }
 
-/** The numbers of the ledger as a whole. */
 export interface LedgerTotals {
-  /** Deposits less withdrawals. */
   readonly deposited: number;
   readonly cash: number;
   readonly collateral: number;
   readonly fees: number;
   readonly rounding: number;
-  /** After the last batch; always 0. */
+  /** Micro-units, always 0 after a batch. */
   readonly imbalance: number;
-  /** Entries ever made, positions in use, markets whose resolution is not done, payouts that are proposed. */
+  /** Entries ever made, positions in use, markets being paid out, proposed payouts. */
   readonly entries: number;
   readonly positions: number;
   readonly resolving: number;

@@ -1,9 +1,8 @@
 /**
- * Ids of requests: a request is applied once. Three rings keep accepted ids. Ids that begin with unix milliseconds
- * have one for operators and one for users: the newest of each, and what is not later than one that was forgotten is
- * refused. Ids of operators that are texts have a table of their own: each stays for TEXT_ID_KEPT_MS of batch time,
- * and a full table refuses.
- * Rules: docs/ledger.md#request-ids
+ * Request ids: a request is applied once. Ids that begin with unix milliseconds have a ring for operators and one
+ * for users. Each ring holds the newest; an id not later than a forgotten one is refused. Ids of operators that are
+ * texts have a table of their own: each stays for TEXT_ID_KEPT_MS of batch time, and a full table refuses. Rules:
+ * docs/ledger.md#request-ids
  */
 import { assert } from '../book/matching.ts';
 import { hasTextId, RequestFlag, RequestId, requestKind } from '../commands.ts';
@@ -28,25 +27,21 @@ import {
 import { Ledger, REQUEST_F, REQUEST_I, Request } from '../tables/layout.ts';
 import { REALMS, type Tables } from '../tables/tables.ts';
 
-/** An accepted request. */
 export interface StoredRequest {
-  /** CommandKind. */
   readonly kind: number;
-  /** A wallet's account; the negative row of a market of a resolution. */
+  /** Account of the wallet, or the negated row of a market. */
   readonly subject: number;
-  /** A market, or the account of a signer. */
+  /** Market, or account of a signer. */
   readonly other: number;
   readonly amount: number;
-  /** Cash of its wallet after it, or what is left of the venue's fees; 0 of a resolution. */
+  /** Cash of the wallet after it, or remaining fees of the venue; 0 for a resolution. */
   readonly result: number;
   /** Unix milliseconds of its batch. */
   readonly time: number;
 }
 
-/** Columns of an accepted request that its command does not have. */
 export type RequestFacts = Pick<StoredRequest, 'amount' | 'other' | 'result' | 'subject'>;
 
-/** Rows of one form of ids, and the index that finds them. */
 interface Rows {
   readonly i32: Int32Array;
   readonly f64: Float64Array;
@@ -69,7 +64,6 @@ function realmOf(i32: Int32Array, at: number): number {
   return (i32[at + 1]! & RequestFlag.operator) !== 0 ? 0 : 1;
 }
 
-/** Returns the request with the id of the command at `at`; undefined where none is kept at this time. */
 export function findRequest(
   t: Tables,
   i32: Int32Array,
@@ -116,7 +110,6 @@ function hasExpired(entered: number, time: number): boolean {
   return time - entered >= TEXT_ID_KEPT_MS;
 }
 
-/** Why an id that was not found may not be used, by its RejectReason; undefined = it may. */
 export function checkRequest(
   { t, time }: EngineContext,
   i32: Int32Array,
@@ -130,7 +123,7 @@ export function checkRequest(
   return ms > forgotten ? undefined : 'idTooOld';
 }
 
-/** True when a text can be entered; an expired one makes room. */
+/** True when a text id fits, perhaps in the row of an expired one. */
 function hasTextRoom(t: Tables, time: number): boolean {
   const { capacities, ledger } = t;
   const first = ledger[Ledger.firstOperatorId]!;
@@ -146,7 +139,6 @@ function textRow({ operatorIdRows }: Tables, sequence: number): number {
   return sequence % operatorIdRows;
 }
 
-/** Enters the id of an accepted command. */
 export function enterRequest(
   context: EngineContext,
   i32: Int32Array,
@@ -171,7 +163,7 @@ export function enterRequest(
   indexInsert(rows.index, tagOf(i32, key, REQUEST_KEY_WORDS), row + 1);
 }
 
-/** The next row of a ring; beyond those that are kept the oldest id is forgotten. */
+/** Returns the next row of a ring. A full ring forgets its oldest id. */
 function nextRingRow(t: Tables, realm: number): number {
   const { ledger } = t;
   const sequence = ledger[Ledger.requests + realm]!;
@@ -192,7 +184,7 @@ function forget(t: Tables, realm: number, sequence: number): void {
   ledger[Ledger.forgotten + realm] = Math.max(ledger[Ledger.forgotten + realm]!, ms);
 }
 
-/** The next row of texts; expired ones leave first, a bounded number of them. */
+/** Returns the next row of text ids. Removes a bounded number of expired ones first. */
 function nextTextRow({ t, time }: EngineContext): number {
   const { capacities, ledger } = t;
   const sequence = ledger[Ledger.operatorIds]!;
@@ -215,7 +207,7 @@ function removeFromIndex({ i32, index }: Rows, row: number): void {
   assert(indexRemove(index, tag, row + 1), 'a request is known by its id');
 }
 
-/** What the index of ids with milliseconds holds, tag and row by turns. */
+/** Entries of the index of ids with milliseconds: tag and row by turns. */
 export function requestEntries(t: Tables): Int32Array {
   const ends = Array.from({ length: REALMS }, (_, realm) => t.ledger[Ledger.requests + realm]!);
   const kept = ends.reduce((sum, end) => sum + Math.min(end, REQUESTS_KEPT), 0);
@@ -226,7 +218,7 @@ export function requestEntries(t: Tables): Int32Array {
   return entries.words;
 }
 
-/** What the index of ids that are texts holds, tag and row by turns. */
+/** Entries of the index of text ids: tag and row by turns. */
 export function textIdEntries(t: Tables): Int32Array {
   const first = t.ledger[Ledger.firstOperatorId]!;
   const end = t.ledger[Ledger.operatorIds]!;
@@ -253,7 +245,7 @@ class IndexEntries {
   }
 }
 
-/** Every text that is kept is found by its own row, none is later than the next, and no other is in the index. */
+/** Asserts that the index holds exactly the stored texts, and that they are in the order of their times. */
 export function auditTextIds(t: Tables): void {
   const { capacities, ledger, operatorIdIndex: index } = t;
   if (ledger[Ledger.operatorIds] === 0) return;

@@ -1,7 +1,7 @@
 /**
- * What open orders reserve: a resting BUY the collateral that it can still cost, a resting SELL its shares.
- * An order holds its position from when it is accepted until it ends, so a match always finds the row.
- * Rules: docs/ledger.md#orders
+ * Reservations of open orders: a resting BUY reserves the collateral that it can still cost, a resting SELL its
+ * shares. An order holds its position from acceptance to its end, so a match always finds the row. Rules:
+ * docs/ledger.md#orders
  */
 import type { EngineContext } from '../context.ts';
 import * as layout from '../tables/layout.ts';
@@ -27,7 +27,7 @@ const {
   Token,
 } = layout;
 
-/** True when an account has too little that is free for an order: cash for a BUY, shares for a SELL. */
+/** True when an account has too little free cash for a BUY, or too few free shares for a SELL. */
 export function lacksFunds(
   t: Tables,
   account: AccountRow | 0,
@@ -45,7 +45,7 @@ export function lacksFunds(
   return t.positionF[d | Position.total]! - t.positionF[d | Position.reserved]! < shares;
 }
 
-/** The position that an order would trade; context.position is 0 where its account has none yet. */
+/** Looks up the position that an order would trade; context.position is 0 when there is none. */
 export function lookUpPosition(
   context: EngineContext,
   account: AccountRow | 0,
@@ -54,12 +54,10 @@ export function lookUpPosition(
   context.position = account === 0 ? 0 : findPosition(context.t, account, token);
 }
 
-/** True when the position that was looked up is there, or can be made. */
 export function hasPositionRoom({ position, t }: EngineContext): boolean {
   return position !== 0 || positionRoom(t, 1);
 }
 
-/** Holds the position that was looked up for an accepted order. */
 export function holdPosition(
   context: EngineContext,
   order: OrderRow,
@@ -72,7 +70,6 @@ export function holdPosition(
   t.orderI[(order << ORDER_I) | Order.position] = position;
 }
 
-/** Ends the hold of an order that ends. */
 export function releasePosition(t: Tables, order: OrderRow): void {
   const at = (order << ORDER_I) | Order.position;
   const position = t.orderI[at]! as PositionRow;
@@ -82,8 +79,8 @@ export function releasePosition(t: Tables, order: OrderRow): void {
 }
 
 /**
- * What a resting BUY reserves: what it can still cost, and never more than it may still pay. Whole, that is what
- * was signed: an order rests only where its amounts are exactly its price.
+ * Cash that a resting BUY reserves: its remaining cost, at most its budget. It is the signed amount, because an
+ * order rests only at an exact price.
  */
 export function reservedCash(t: Tables, order: OrderRow): number {
   const d = order << ORDER_F;
@@ -100,18 +97,16 @@ export function reservedCash(t: Tables, order: OrderRow): number {
   return Math.min(cost, budget);
 }
 
-/** Reserves for an order that begins to rest. */
 export function reserve(context: EngineContext, order: OrderRow): void {
   changeReserved(context, order, 1);
 }
 
-/** Frees what an order still reserves that leaves its book. */
 export function unreserve(context: EngineContext, order: OrderRow): void {
   if (context.t.orderF[(order << ORDER_F) | Order.remaining] !== 0)
     changeReserved(context, order, -1);
 }
 
-/** The amounts of a resting BUY have changed, which reserved so much before. */
+/** Updates the reservation of a resting BUY whose amounts changed. `before`: cash reserved until then. */
 export function reserveAgain({ events, t }: EngineContext, order: OrderRow, before: number): void {
   const account = t.orderI[(order << ORDER_I) | Order.maker]! as AccountRow;
   t.cashF[(account << CASH_F) | Cash.reserved]! += reservedCash(t, order) - before;

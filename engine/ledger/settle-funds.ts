@@ -1,7 +1,6 @@
 /**
- * A fill in the ledger: cash, shares, collateral and fees move, and what the maker no longer needs is free.
- * The amounts of the fill at hand stand in context.legs.
- * Rules: docs/ledger.md#movements
+ * Fill in the ledger: moves cash, shares, collateral and fees, and frees what the maker no longer needs. The
+ * amounts of the fill are in context.legs. Rules: docs/ledger.md#movements
  */
 import type { EngineContext } from '../context.ts';
 import * as coreModule from '../context.ts';
@@ -29,14 +28,12 @@ const {
 } = layout;
 const { Leg } = coreModule;
 
-/** Notes what the maker reserves before the fill. */
-export function noteReserved(context: EngineContext, maker: OrderRow): void {
+export function recordReserved(context: EngineContext, maker: OrderRow): void {
   const { legs, t } = context;
   const sells = t.orderI[(maker << ORDER_I) | Order.flags]! & Flag.sell;
   legs[Leg.reserved] = sells === 0 ? reservedCash(t, maker) : legs[Leg.size]!;
 }
 
-/** Settles the fill at hand, after it was paid and taken off both orders. */
 export function settleFunds(
   context: EngineContext,
   taker: OrderRow,
@@ -82,7 +79,6 @@ export function settleFunds(
   ledger[Ledger.collateral]! += sets;
 }
 
-/** Moves legs[cash] and legs[shares] to the wallet of one order. */
 function move(context: EngineContext, order: OrderRow): void {
   const { events, legs, t } = context;
   const { cashF, ledger, orderI, positionF } = t;

@@ -1,6 +1,6 @@
 /**
- * The end of a market: a time from which on it takes no orders. Its resting orders end then, and it never trades
- * again; it may still resolve. Rules: docs/protocol.md#end-of-a-market
+ * End of a market: from this time on it takes no orders. Its resting orders end, it never trades again, and it may
+ * still resolve. Rules: docs/protocol.md#end-of-a-market
  */
 import type { EngineContext } from '../context.ts';
 import { eachOrder } from '../orders/books.ts';
@@ -9,7 +9,7 @@ import { EndReason, type EndReasonCode, MarketFlag } from '../tables/codes.ts';
 import { MARKET_F, MARKET_I, Market, State } from '../tables/layout.ts';
 import type { BookRow, MarketRow, MicroShares } from '../tables/units.ts';
 
-/** Gives a market another end, 0 = none. One whose end has come, or that has resolved, keeps what it has. */
+/** Sets the end of a market, 0 = none. A reached end or a resolution makes it final. */
 export function setEnd(context: EngineContext, market: MarketRow, end: number): void {
   const { ending, marketF, marketI } = context.t;
   const offset = market << MARKET_I;
@@ -18,18 +18,17 @@ export function setEnd(context: EngineContext, market: MarketRow, end: number): 
   if (isOver || marketI[offset + Market.resolution] !== 0) return;
   if (ending.has(market)) ending.remove(market);
   marketF[at] = end;
-  context.note(end);
+  context.mix(end);
   if (end === 0) return;
   ending.add(market);
   if (end <= context.time) endMarket(context, market);
 }
 
-/** Ends a market whose end has come. */
 export function endMarket(context: EngineContext, market: MarketRow): void {
   const { marketF, marketI, state } = context.t;
   const offset = market << MARKET_I;
   dropEnd(context, market);
-  context.noteWord(market);
+  context.mixWord(market);
   endOrders(context, market, EndReason.endReached);
   marketI[offset + Market.flags] =
     (marketI[offset + Market.flags]! & ~MarketFlag.tradable) |
@@ -40,12 +39,12 @@ export function endMarket(context: EngineContext, market: MarketRow): void {
   context.events.market(market, false, marketI[offset + Market.baseFeeBps]!, minSize);
 }
 
-/** Forgets that the end of a market is to come; its column stays. */
+/** Removes a market from the heap of ends; its column stays. */
 export function dropEnd({ t: { ending } }: EngineContext, market: MarketRow): void {
   if (ending.has(market)) ending.remove(market);
 }
 
-/** Ends all resting orders of a market. Its books count as changed even without any. */
+/** Ends all resting orders of a market. Its books count as changed even without orders. */
 export function endOrders(context: EngineContext, market: MarketRow, reason: EndReasonCode): void {
   const { marketI } = context.t;
   const firstBook = marketI[(market << MARKET_I) + Market.firstBook]!;

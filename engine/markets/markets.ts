@@ -1,6 +1,6 @@
 /**
- * Markets, tokens and books: registration, and the changes that a catalog may bring. negRisk and
- * the token ids of a market never change (docs/protocol.md#market-terms).
+ * Markets, tokens and books: registration and the changes of a catalog. negRisk and the token ids of a market never
+ * change (docs/protocol.md#market-terms).
  */
 
 import { canRescale, NO_LEVEL, rescale, Side } from '../book/matching.ts';
@@ -40,27 +40,27 @@ import { heldFlags, releasedFlags } from './held-flags.ts';
 
 const SIDES = [Side.bid, Side.ask] as const;
 
-/** Market slot of a condition id (8 words from `offset`), or 0. */
+/** Row of a market by condition id (8 words from `offset`); 0 = none. */
 export function findMarket(t: Tables, key: Int32Array, offset: number): MarketRow | 0 {
   const tag = tagOf(key, offset, ID_WORDS);
   const { marketIndex, marketI } = t;
   return indexFind(marketIndex, marketI, MARKET_I, Market.condition, key, offset, ID_WORDS, tag);
 }
 
-/** Rows 1 to this one are found by their ids: all but one that is just being registered. Any thread. */
+/** Last row that is found by its id: a market that is just being registered is not. Any thread. */
 export function foundMarkets(t: Tables): number {
   const newest = t.state[State.markets]!;
   const id = (newest << MARKET_I) + Market.condition;
   return newest === 0 || findMarket(t, t.marketI, id) === newest ? newest : newest - 1;
 }
 
-/** Token slot of a token id (8 words from `offset`), or 0. */
+/** Row of a token by its id (8 words from `offset`); 0 = none. */
 export function findToken(t: Tables, key: Int32Array, offset: number): TokenRow | 0 {
   const tag = tagOf(key, offset, ID_WORDS);
   return indexFind(t.tokenIndex, t.tokenI, TOKEN_I, Token.id, key, offset, ID_WORDS, tag);
 }
 
-/** Applies a market command: two outcomes share one mirrored book, any other number has one each. */
+/** Applies a market command. Two outcomes share one mirrored book; otherwise each has its own. */
 export function registerMarket(
   context: EngineContext,
   i32: Int32Array,
@@ -128,7 +128,7 @@ export function registerMarket(
   }
   const minSize = f64[at / 2 + MarketCommand.minSize]! as MicroShares;
   context.events.market(market as MarketRow, true, i32[at + MarketCommand.baseFeeBps]!, minSize);
-  context.note(market);
+  context.mix(market);
   if (commandKind(i32, at) === CommandKind.marketWithEnd) {
     const end = f64[(at + MarketCommand.tokens + ID_WORDS * count) / 2]!;
     setEnd(context, market as MarketRow, end);
@@ -138,7 +138,7 @@ export function registerMarket(
   return RejectReason.accepted;
 }
 
-/** Applies a market change: flags, fee, minimum size, tick. An ended market loses its orders. */
+/** Applies a market change: flags, fee, minimum size, tick. A closed market loses its orders. */
 export function changeMarket(
   context: EngineContext,
   i32: Int32Array,
@@ -168,7 +168,7 @@ export function changeMarket(
   }
 
   context.changes += 1;
-  context.note(market);
+  context.mix(market);
   // Before anything else: a reader must not see new terms under an old version.
   for (let book = firstBook; book < endBook; book++) context.touch(book);
   if (endsNow) endOrders(context, market, EndReason.marketEnded);
@@ -188,14 +188,12 @@ export function changeMarket(
   return RejectReason.accepted;
 }
 
-/** Whether any order rests in the books of a market. */
 export function hasOrders(t: Tables, market: MarketRow): boolean {
   const firstBook = t.marketI[(market << MARKET_I) + Market.firstBook]! as BookRow;
   const count = t.marketI[(market << MARKET_I) + Market.bookCount]!;
   return countBooksInUse(t, firstBook, firstBook + count) > 0;
 }
 
-/** Books in which orders rest. */
 function countBooksInUse(t: Tables, first: BookRow, end: number): number {
   let count = 0;
   for (let book: number = first; book < end; book++) {
@@ -217,10 +215,9 @@ function cancelWhere(
 }
 
 /**
- * Moves a book to another grid: orders off the new grid are cancelled first, the other
- * levels are rescaled and keep their queues. A finer grid that is a multiple of the old one loses
- * nothing; 0.0025 to 0.001 is finer too and loses what is between its ticks.
- * Rules: docs/protocol.md#market-terms
+ * Moves a book to another grid. Orders off the new grid are cancelled first; the other levels are rescaled and keep
+ * their queues. A finer grid that is a multiple of the old one loses nothing; from 0.0025 to 0.001 orders between
+ * its ticks are lost. Rules: docs/protocol.md#market-terms
  */
 function regrid(context: EngineContext, book: BookRow, grid: TicksPerUnit): void {
   const { t } = context;

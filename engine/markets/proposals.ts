@@ -1,7 +1,6 @@
 /**
- * Payouts that are proposed before they are paid: a market halts at once, and resolves in the first batch whose time
- * has come to the deadline, unless the proposal is withdrawn before. A market has one row of resolutions at most, so
- * a proposal, its successors and the resolution share it.
+ * Proposed payouts: the market halts at once, and resolves in the first batch at or after the deadline unless the
+ * proposal is withdrawn. A market has at most one row of resolutions, shared by its proposals and its resolution.
  * Rules: docs/ledger.md#proposals
  */
 import { CommandKind, RequestFlag, ResolveCommand, WithdrawProposalCommand } from '../commands.ts';
@@ -32,7 +31,6 @@ import {
   touchBooks,
 } from './resolve.ts';
 
-/** Applies a propose command: the market is halted, and resolves at the deadline. */
 export function proposePayout(
   context: EngineContext,
   i32: Int32Array,
@@ -61,10 +59,10 @@ export function proposePayout(
   if (isProposed(t, market)) return RejectReason.marketProposed;
   if (groupHasWinner(t, i32, at)) return RejectReason.groupHasWinner;
   context.changes += 1;
-  context.noteWord(i32[at]!);
-  context.noteWord(payout);
+  context.mixWord(i32[at]!);
+  context.mixWord(payout);
   const deadline = time + review;
-  context.note(deadline);
+  context.mix(deadline);
   halt(context, market, enterPayout(t, market, i32, at), deadline);
   enterRequest(context, i32, f64, at, {
     subject: -market,
@@ -75,7 +73,7 @@ export function proposePayout(
   return RejectReason.accepted;
 }
 
-/** A payout in one word: requests are compared by it, and rows of markets change. */
+/** Digest of a payout, by which requests are compared: rows of markets change. */
 function digestOf(i32: Int32Array, at: number): number {
   let digest = i32[at + ResolveCommand.flags]! & RequestFlag.isVoid;
   for (let i = 0; i < i32[at + ResolveCommand.count]!; i++) {
@@ -103,7 +101,7 @@ function halt(
   ledger[Ledger.earliestDeadline] = earliest === 0 ? deadline : Math.min(earliest, deadline);
 }
 
-/** Applies a withdrawProposal command: the market trades as it would have without the proposal. */
+/** Applies a withdrawProposal command: the market trades as without the proposal. */
 export function withdrawProposal(
   context: EngineContext,
   i32: Int32Array,
@@ -125,8 +123,8 @@ export function withdrawProposal(
   if (t.marketI[offset + Market.resolution] !== 0) return RejectReason.marketResolved;
   if (!isProposed(t, market)) return RejectReason.proposalUnknown;
   context.changes += 1;
-  context.noteWord(i32[at]!);
-  context.noteWord(market);
+  context.mixWord(i32[at]!);
+  context.mixWord(market);
   const row = t.marketI[offset + Market.proposal]! as ResolutionRow;
   t.resolutionI[(row << RESOLUTION_I) + Resolution.state] = ResolutionState.withdrawn;
   touchBooks(context, market);
@@ -137,7 +135,6 @@ export function withdrawProposal(
   return RejectReason.accepted;
 }
 
-/** Begins the resolutions whose deadlines have come by the time of the batch. */
 export function beginDueResolutions(context: EngineContext): void {
   const { t, time } = context;
   const { ledger, resolutionF, resolutionI } = t;
@@ -149,7 +146,7 @@ export function beginDueResolutions(context: EngineContext): void {
     if (resolutionF[(row << RESOLUTION_F) + Resolution.deadline]! > time) continue;
     const market = resolutionI[w + Resolution.market]! as MarketRow;
     context.changes += 1;
-    context.noteWord(market);
+    context.mixWord(market);
     beginResolution(context, market, row, true);
     ledger[Ledger.proposals]! -= 1;
     ledger[Ledger.begunAtDeadline]! += 1;
@@ -157,7 +154,6 @@ export function beginDueResolutions(context: EngineContext): void {
   ledger[Ledger.earliestDeadline] = earliestDeadline(t);
 }
 
-/** The earliest deadline of all proposals that stand, by their rows; 0 = there is none. */
 export function earliestDeadline({ ledger, resolutionF, resolutionI }: Tables): number {
   let earliest = 0;
   if (ledger[Ledger.proposals] === 0) return earliest;

@@ -1,8 +1,7 @@
 /**
- * The end of a market: what its outcomes pay is said once, then open orders end and holders are paid in steps.
- * What is left to do follows from the tables alone: orders in its books, then rows in the lists of its tokens.
- * Not here: payouts that are proposed first (proposals.ts).
- * Rules: docs/ledger.md#resolution
+ * Resolution of a market: its payout is entered once, then steps end open orders and pay holders. The remaining
+ * work follows from the tables: orders in its books, then rows in the lists of its tokens. Not here: proposals
+ * (proposals.ts). Rules: docs/ledger.md#resolution
  */
 import { assert, NO_LEVEL, Side } from '../book/matching.ts';
 import { CommandKind, RequestFlag, ResolveCommand, ResolveStepCommand } from '../commands.ts';
@@ -74,9 +73,9 @@ export function resolveMarket(
   if (isProposed(t, market)) return RejectReason.marketProposed;
   if (groupHasWinner(t, i32, at)) return RejectReason.groupHasWinner;
   context.changes += 1;
-  context.noteWord(i32[at]!);
+  context.mixWord(i32[at]!);
   for (let w = 0; w < i32[at + ResolveCommand.count]!; w++) {
-    context.noteWord(i32[at + ResolveCommand.weights + w]!);
+    context.mixWord(i32[at + ResolveCommand.weights + w]!);
   }
   beginResolution(context, market, enterPayout(t, market, i32, at), false);
   // Its subject is negative, so that it is no wallet's.
@@ -88,7 +87,7 @@ export function knownMarket(t: Tables, named: number): MarketRow | 0 {
   return (named > 0 && named <= t.state[State.markets]! ? named : 0) as MarketRow | 0;
 }
 
-/** True when a command gives each outcome a weight, and the weights have a sum that can be paid by. */
+/** True when a command gives each outcome a weight, and their sum is a valid divisor. */
 export function isPayout(t: Tables, market: MarketRow, i32: Int32Array, at: number): boolean {
   const count = i32[at + ResolveCommand.count]!;
   if (count !== t.marketI[(market << MARKET_I) + Market.tokenCount]) return false;
@@ -103,7 +102,6 @@ export function isPayout(t: Tables, market: MarketRow, i32: Int32Array, at: numb
   return sum >= 1 && sum <= PAYOUT_SUM_MAX;
 }
 
-/** True when the market has resolved just so. */
 function sayTheSame(t: Tables, market: MarketRow, i32: Int32Array, at: number): boolean {
   const row = t.marketI[(market << MARKET_I) + Market.resolution]! as ResolutionRow;
   const w = row << RESOLUTION_I;
@@ -117,12 +115,11 @@ function sayTheSame(t: Tables, market: MarketRow, i32: Int32Array, at: number): 
   return true;
 }
 
-/** True while a payout of the market is proposed. */
 export function isProposed({ marketI }: Tables, market: MarketRow): boolean {
   return (marketI[(market << MARKET_I) + Market.flags]! & MarketFlag.proposed) !== 0;
 }
 
-/** True when the command would give its group a second winner; a proposed one counts. */
+/** True when the command would give its group a second winner. Proposed winners count. */
 export function groupHasWinner(t: Tables, i32: Int32Array, at: number): boolean {
   const group = at + ResolveCommand.group;
   let hasGroup = false;
@@ -145,7 +142,7 @@ export function groupHasWinner(t: Tables, i32: Int32Array, at: number): boolean 
   return false;
 }
 
-/** Enters the payout of a command; returns its row, which is the one of an earlier proposal if there was any. */
+/** Enters the payout of a command. Returns its row, which an earlier proposal may have made. */
 export function enterPayout(
   t: Tables,
   market: MarketRow,
@@ -174,7 +171,6 @@ export function enterPayout(
   return row;
 }
 
-/** Ends trading for good; the steps that follow pay by the row. */
 export function beginResolution(
   context: EngineContext,
   market: MarketRow,
@@ -193,7 +189,6 @@ export function beginResolution(
   context.events.resolved(market, ResolutionState.resolving, isAtDeadline);
 }
 
-/** Marks all books of a market as being written. */
 export function touchBooks(context: EngineContext, market: MarketRow): void {
   const { marketI } = context.t;
   const first = marketI[(market << MARKET_I) + Market.firstBook]!;
@@ -201,7 +196,7 @@ export function touchBooks(context: EngineContext, market: MarketRow): void {
   for (let book = first; book < end; book++) context.touch(book as BookRow);
 }
 
-/** Applies one step: up to `limit` orders end; where there is none, up to `limit` wallets are paid. */
+/** Applies one step: up to `limit` orders end; without orders, up to `limit` wallets are paid. */
 export function resolveStep(context: EngineContext, i32: Int32Array, at: number): RejectReasonCode {
   const { t } = context;
   if (t.state[State.ledger] === 0) return RejectReason.ledgerOff;
@@ -212,7 +207,7 @@ export function resolveStep(context: EngineContext, i32: Int32Array, at: number)
   const state = t.resolutionI[(row << RESOLUTION_I) + Resolution.state];
   if (state === ResolutionState.resolved) return RejectReason.accepted;
   context.changes += 1;
-  context.noteWord(market);
+  context.mixWord(market);
   const limit = Math.max(1, i32[at + ResolveStepCommand.limit]!);
   if (endOrders(context, market, limit)) return RejectReason.accepted;
   if (payHolders(context, market, row, limit)) return RejectReason.accepted;
@@ -220,7 +215,7 @@ export function resolveStep(context: EngineContext, i32: Int32Array, at: number)
   return RejectReason.accepted;
 }
 
-/** Ends open orders of the market. False = there was none. */
+/** Ends open orders of the market. Returns false when there was none. */
 function endOrders(context: EngineContext, market: MarketRow, limit: number): boolean {
   const { marketI, matching } = context.t;
   const firstBook = marketI[(market << MARKET_I) + Market.firstBook]!;
@@ -241,7 +236,7 @@ function endOrders(context: EngineContext, market: MarketRow, limit: number): bo
   return left < limit;
 }
 
-/** Pays wallets, each for all that it has in the market. False = there was none. */
+/** Pays wallets, each for all its shares in the market. Returns false when there was none. */
 function payHolders(
   context: EngineContext,
   market: MarketRow,
@@ -267,7 +262,6 @@ function payHolders(
   return left < limit;
 }
 
-/** Pays one position of a wallet, if it has one, and makes it none. */
 function pay(
   context: EngineContext,
   market: MarketRow,
@@ -289,7 +283,7 @@ function pay(
   ledger[Ledger.cash]! += paid;
   takeCollateral(t, market, paid);
   resolutionF[(row << RESOLUTION_F) + Resolution.paid]! += paid;
-  context.note(paid);
+  context.mix(paid);
   const entry = ledger[Ledger.entries]!;
   ledger[Ledger.entries] = entry + 1;
   context.events.entry(t, EntryCause.redeem, account, position, token, entry, row, paid, -shares);
@@ -301,7 +295,6 @@ function takeCollateral(t: Tables, market: MarketRow, amount: number): void {
   t.ledger[Ledger.collateral]! -= amount;
 }
 
-/** The venue is paid for its own shares, and takes what rounding has left. */
 function finish(context: EngineContext, market: MarketRow, row: ResolutionRow): void {
   const { t } = context;
   const { holderF, ledger, marketF, resolutionI } = t;

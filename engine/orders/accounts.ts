@@ -1,6 +1,6 @@
 /**
- * Accounts: a 20-byte address to a row with its binding and the list of the open orders that it
- * owns. Rows are made only when an order of that address is accepted, and are never removed.
+ * Accounts: row of a 20-byte address with its binding and the list of its open orders. A row is made when an order
+ * of the address is accepted, and is never removed.
  */
 import { assert } from '../book/matching.ts';
 import { ADDRESS_WORDS } from '../tables/codes.ts';
@@ -12,12 +12,12 @@ import { sameAddress } from '../tables/words.ts';
 
 const GOLDEN = 0x9e3779b1;
 
-/** Tag of an address: it is a hash already, so three of its words are mixed enough. */
+/** Tag of an address. An address is a hash already, so mixing three of its words is enough. */
 export function accountTag(key: Int32Array, at: number): number {
   return Math.imul(key[at]! ^ Math.imul(key[at + 1]!, GOLDEN), GOLDEN) ^ key[at + 4]!;
 }
 
-/** Account slot of an address (five words from `at`), or 0. */
+/** Row of an address (five words from `at`); 0 = none. */
 export function findAccount(t: Tables, key: Int32Array, at: number): AccountRow | 0 {
   const tag = accountTag(key, at);
   const { accountI, accountIndex } = t;
@@ -29,7 +29,7 @@ export function findAccount(t: Tables, key: Int32Array, at: number): AccountRow 
   }
 }
 
-/** Makes the account of an address that has none; the caller made sure of the room. */
+/** Makes the account of an address. The caller checked the room. */
 export function makeAccount(t: Tables, key: Int32Array, at: number): AccountRow {
   const row = (t.state[State.accounts]! + 1) as AccountRow;
   assert(row <= t.capacities.accounts, 'an account row is reserved before it is taken');
@@ -40,7 +40,10 @@ export function makeAccount(t: Tables, key: Int32Array, at: number): AccountRow 
   return row;
 }
 
-/** Binds a wallet to the account whose key signs for it, and counts it there unless it is that account's own. */
+/**
+ * Binds a wallet to the account whose key signs for it, and counts it there unless it is that account's own
+ * address.
+ */
 export function bindWallet(t: Tables, wallet: AccountRow, owner: AccountRow): void {
   const { accountI, wallets } = t;
   const at = (wallet << ACCOUNT_I) | Account.binding;
@@ -51,8 +54,8 @@ export function bindWallet(t: Tables, wallet: AccountRow, owner: AccountRow): vo
 }
 
 /**
- * Puts an order at the head of its owner's list of open orders. The list goes by slots of the matching
- * core: those in use are few and close together, the rows of the orders are not.
+ * Puts an order at the head of its owner's list. The list uses slots of the matching core, because those lie close
+ * together and the rows of orders do not.
  */
 export function linkOwner(t: Tables, owner: AccountRow, restingSlot: number): void {
   const { accountI, linkI } = t;
@@ -65,7 +68,7 @@ export function linkOwner(t: Tables, owner: AccountRow, restingSlot: number): vo
   accountI[account | Account.openCount]! += 1;
 }
 
-/** Takes an order out of its owner's list; what its own links say is written when its slot is used again. */
+/** Takes an order out of its owner's list. Its own links stay until its slot is used again. */
 export function unlinkOwner(t: Tables, owner: AccountRow, restingSlot: number): void {
   const { accountI, linkI } = t;
   const link = restingSlot << LINK_I;
@@ -78,13 +81,11 @@ export function unlinkOwner(t: Tables, owner: AccountRow, restingSlot: number): 
   accountI[account | Account.openCount]! -= 1;
 }
 
-/** The newest open order of an owner; 0 = none. */
 export function newestOwned(t: Tables, owner: AccountRow): OrderRow | 0 {
   const restingSlot = t.accountI[(owner << ACCOUNT_I) | Account.openHead]!;
   return restingSlot === 0 ? 0 : (t.matching.userData(restingSlot) as OrderRow);
 }
 
-/** The next older open order of the owner of an open one; 0 = none. */
 export function nextOwned(t: Tables, order: OrderRow): OrderRow | 0 {
   const link = t.orderI[(order << ORDER_I) | Order.restingSlot]! << LINK_I;
   const restingSlot = t.linkI[link | Link.ownerNext]!;

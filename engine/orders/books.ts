@@ -1,6 +1,6 @@
 /**
- * Books as the exchange sees them: ticks of a grid over the matching core's levels. A tick is a level
- * of the same number, so level 0 (price zero) is never used, and 0 stands for "no such tick".
+ * Books of the exchange: ticks of a grid over the levels of the matching core. A tick is the level of the same
+ * number, so level 0 (price zero) is never used and 0 means "no tick".
  */
 
 import { NO_LEVEL, readSide, Side } from '../book/matching.ts';
@@ -10,13 +10,13 @@ import { BOOK_I, Book, ORDER_F, Order } from '../tables/layout.ts';
 import type { Tables } from '../tables/tables.ts';
 import type { BookRow, MicroShares, OrderRow, Ticks } from '../tables/units.ts';
 
-/** Best tick of a side, 0 = nothing rests there. */
+/** Best tick of a side; 0 = empty. */
 export function bestTick(t: Tables, book: BookRow, side: Side): Ticks | 0 {
   const level = t.matching.best(book, side);
   return level === NO_LEVEL ? 0 : (level as Ticks);
 }
 
-/** Calls `visit` for each order of a book, lowest price first, in queue order; it may take it out. */
+/** Calls `visit` for each order of a book, lowest price first, in queue order. `visit` may remove it. */
 export function eachOrder(
   t: Tables,
   book: BookRow,
@@ -37,7 +37,6 @@ export function eachOrder(
   }
 }
 
-/** Puts an order at the end of the queue of its level; returns its slot in the matching core. */
 export function rest(
   context: EngineContext,
   order: OrderRow,

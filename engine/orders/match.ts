@@ -1,8 +1,7 @@
 /**
- * Matching: price, then arrival, at the resting order's price. Everything that
- * can refuse an order has been checked before the first row changes. Who trades with whom is the matching
- * core's; whose orders may not meet, and what a fill means, is settled here and in settle-fill.ts.
- * Rules: docs/protocol.md#price-time-priority
+ * Matching: price, then arrival, at the resting order's price. Every refusal was decided before the first row
+ * changes. The matching core pairs the orders; self-trade and settlement are here and in settle-fill.ts. Rules:
+ * docs/protocol.md#price-time-priority
  */
 
 import * as matching from '../book/matching.ts';
@@ -28,9 +27,8 @@ export function crosses(side: matching.Side, level: number, limit: Ticks): boole
 }
 
 /**
- * How much a taker could match inside its limit, counted up to `wanted`, into
- * context.probedQuantity; context.probeStopped tells whether an order of its own account stops it
- * first. Changes nothing.
+ * Counts the quantity that a taker could match inside its limit, up to `wanted`, into context.probedQuantity.
+ * context.probeStopped is true when an order of its own account stops it first. Changes nothing.
  */
 export function probeLiquidity(
   context: EngineContext,
@@ -53,9 +51,9 @@ export function probeLiquidity(
 }
 
 /**
- * The first order of an account that a taker would meet within its limit before `wanted` is filled;
- * 0 = none. Leaves in context.probedQuantity what others have before it, up to `wanted`. With `skips`
- * the account's own orders are passed over, and none is found.
+ * First order of an account that a taker would meet within its limit before `wanted` is filled; 0 = none. Leaves
+ * the quantity of others before it, up to `wanted`, in context.probedQuantity. With `skips` the account's own
+ * orders are passed over, and none is found.
  */
 function findOwn(
   context: EngineContext,
@@ -93,8 +91,8 @@ function findOwn(
 }
 
 /**
- * Fills a taker that crosses against the book until it is full, nothing is left inside its limit, or an order of
- * its own account stops it. Returns true when it was stopped.
+ * Fills a crossing taker until it is full, its limit is reached, or an order of its own account stops it. Returns
+ * true when it was stopped.
  */
 export function matchTaker(
   context: EngineContext,
@@ -124,7 +122,6 @@ export function matchTaker(
   }
 }
 
-/** Matches a quantity, and settles each of its fills in turn. */
 function fillUpTo(
   context: EngineContext,
   taker: OrderRow,

@@ -1,7 +1,7 @@
 /**
- * The life of an order: it gets a row when it is taken in, and keeps it when it ends; then the queue
- * of finished orders has it, until its final state is known to be on disk and the queue has enough
- * younger ones. Only then is its id forgotten and its row used again, oldest first.
+ * Life of an order: it gets a row when it is accepted and keeps it when it closes. Then it waits in the queue of
+ * closed orders until its final state is on disk and enough younger ones follow. Only then is its id forgotten and
+ * its row used again, oldest first.
  */
 
 import type * as matching from '../book/matching.ts';
@@ -29,18 +29,14 @@ const { PIPS_PER_UNIT } = units;
 const END_MASK = ~((7 << Flag.statusShift) | (15 << Flag.reasonShift));
 const GOLDEN = 0x9e3779b1;
 
-/** Orders that evictClosed forgets at a time. */
 const EVICTED_MAX = 64;
 
-/** Tag of an order id: ids are hashes already, so three of their words are mixed enough. */
+/** Tag of an order id. Ids are hashes already, so mixing three of their words is enough. */
 export function orderTag(key: Int32Array, at: number): number {
   return Math.imul(key[at]! ^ Math.imul(key[at + 1]!, GOLDEN), GOLDEN) ^ key[at + 7]!;
 }
 
-/**
- * Entry of the order with this id (8 words from `at`) in the index, or the empty one where it would
- * be entered.
- */
+/** Index entry of the order with this id (8 words from `at`), or the empty entry where it would be inserted. */
 export function findEntry(t: Tables, tag: number, key: Int32Array, at: number): number {
   const { orderI, orderIndex } = t;
   for (let entry = home(orderIndex, tag); ; entry = next(orderIndex, entry)) {
@@ -52,15 +48,14 @@ export function findEntry(t: Tables, tag: number, key: Int32Array, at: number): 
 }
 
 /**
- * Row of the order with this id (8 words from `at`): its slot while it is open, the negative of its
- * slot when it is finished, 0 when it is not in memory.
+ * Row of the order with this id (8 words from `at`): positive while open, negated once closed, 0 when not in
+ * memory.
  */
 export function findOrder(t: Tables, key: Int32Array, at: number): number {
   const row = t.orderIndex[2 * findEntry(t, orderTag(key, at), key, at) + 1]! as OrderRow | 0;
   return row === 0 || orderStatus(t, row) === Status.live ? row : -row;
 }
 
-/** Status of the order in a row. */
 export function orderStatus(t: Tables, row: OrderRow): number {
   return (t.orderI[(row << ORDER_I) | Order.flags]! >>> Flag.statusShift) & 7;
 }
@@ -69,19 +64,18 @@ function closedAt(t: Tables, sequence: number): number {
   return (sequence & (t.closedRows - 1)) << CLOSED_I;
 }
 
-/** Row of a finished order by its sequence, as long as its id is kept. */
+/** Row of a closed order by its sequence, while its id is in memory. */
 export function closedOrder(t: Tables, sequence: number): OrderRow {
   return t.closedI[closedAt(t, sequence) | Closed.row]! as OrderRow;
 }
 
-/** Closed orders whose ids are still in memory. */
 export function closedInMemory(t: Tables): number {
   return t.state[State.closed]! - t.state[State.firstKeptClosed]!;
 }
 
 /**
- * True when one more order can have a row: one that nobody has, or that of the oldest finished order,
- * if its final state is on disk. So an order that will not rest finds room however many do.
+ * True when one more order can have a row: a free one, or that of the oldest closed order whose final state is on
+ * disk. So an order that will not rest always finds room.
  */
 export function rowRoom(context: EngineContext): boolean {
   const { persistedClosedSequence, t } = context;
@@ -92,15 +86,15 @@ export function rowRoom(context: EngineContext): boolean {
 }
 
 /**
- * Whether the next row is one that was never used. By what was configured when the command came, not by how
- * large the table is now: a replay in a larger one takes the same rows, by which orders expire that expire
- * together, and by which a cancel of everything goes on.
+ * True when the next row may be one that was never used. Decided by the configured number of rows, not by the size
+ * of the table: a replay in a larger table must take the same rows, because they order simultaneous expiries and
+ * the cancels of an owner.
  */
 function mayUseNewRow({ orderRows, state }: Tables): boolean {
   return state[State.orderRows]! < (state[State.orderRowsMax] || orderRows);
 }
 
-/** Takes a row; the caller made sure of the room, and fills the columns. */
+/** Takes a row. The caller checked the room and fills the columns. */
 export function takeOrder(context: EngineContext): OrderRow {
   const { closedI, state } = context.t;
   const free = state[State.nextReusableClosed]!;
@@ -109,7 +103,6 @@ export function takeOrder(context: EngineContext): OrderRow {
   return closedI[closedAt(context.t, free) | Closed.row]! as OrderRow;
 }
 
-/** No row of a finished order is free: one that was never used, or that of the oldest. */
 function growOrEvict(context: EngineContext): OrderRow {
   const { t } = context;
   if (mayUseNewRow(t)) {
@@ -126,7 +119,7 @@ function growOrEvict(context: EngineContext): OrderRow {
   return closedOrder(t, first);
 }
 
-/** Lets an order rest: its level, its owner's list, its expiry. */
+/** Makes an order rest: price level, owner's list, expiry. */
 export type Opener = (
   row: OrderRow,
   book: BookRow,
@@ -135,7 +128,10 @@ export type Opener = (
   owner: AccountRow,
 ) => void;
 
-/** Closes over the tables as placing() does; for orders that are not open and know all of themselves but their place. */
+/**
+ * Captures the tables once, as placing() does. For orders that are not open and whose row is filled except its
+ * slot.
+ */
 export function opening(context: EngineContext): Opener {
   const { t } = context;
   const { orderF, orderI, state } = t;
@@ -152,7 +148,6 @@ export function opening(context: EngineContext): Opener {
   };
 }
 
-/** The status of an order that ended so. */
 export function endStatus(reason: EndReasonCode): number {
   switch (reason) {
     case EndReason.filled:
@@ -165,7 +160,6 @@ export function endStatus(reason: EndReasonCode): number {
   }
 }
 
-/** Ends an order that rests, for whatever reason. */
 export function closeOrder(context: EngineContext, row: OrderRow, reason: EndReasonCode): void {
   const { t } = context;
   const { matching: m } = t;
@@ -176,7 +170,9 @@ export function closeOrder(context: EngineContext, row: OrderRow, reason: EndRea
   closeRested(context, row, book, m.level(restingSlot) as Ticks, m.total as MicroShares, reason);
 }
 
-/** Ends an open order, or a level of the source, that has left its book. `total`: what still rests at its level. */
+/**
+ * Closes an open order, or a source level, that has left its book. `total`: remaining quantity of its price level.
+ */
 export function closeRested(
   context: EngineContext,
   row: OrderRow,
@@ -202,7 +198,6 @@ export function closeRested(
   appendClosed(context, row, grid, tick, reason);
 }
 
-/** Ends an order that never rested. */
 export function closeUnrested(
   context: EngineContext,
   row: OrderRow,
@@ -215,10 +210,7 @@ export function closeUnrested(
   appendClosed(context, row, t.bookI[(book << BOOK_I) | Book.ticksPerUnit]!, tick, reason);
 }
 
-/**
- * Puts an order into the queue of finished ones, with the reason: its price becomes pips of its own
- * token.
- */
+/** Appends an order to the queue of closed orders: its price becomes pips of its own token. */
 function appendClosed(
   context: EngineContext,
   row: OrderRow,
@@ -244,13 +236,13 @@ function appendClosed(
   closedI[at | Closed.row] = row;
   closedI[at | Closed.tag] = orderTag(orderI, offset | Order.id);
   state[State.closed] = sequence + 1;
-  context.noteWord(orderI[offset | Order.id]!);
-  context.noteWord(reason);
+  context.mixWord(orderI[offset | Order.id]!);
+  context.mixWord(reason);
 }
 
 /**
- * Forgets the oldest finished orders beyond the history that is kept, up to the sequence whose
- * final states are known to be flushed: after that, their ids are found in LMDB.
+ * Forgets the oldest closed orders beyond the configured history, up to the sequence whose final states are on
+ * disk. Their ids are found in LMDB afterwards.
  */
 export function evictClosed(context: EngineContext, persistedClosedSequence: number): void {
   const { t } = context;
@@ -258,7 +250,6 @@ export function evictClosed(context: EngineContext, persistedClosedSequence: num
   forgetClosed(context, Math.min(keepFrom, persistedClosedSequence));
 }
 
-/** Forgets the finished orders before sequence `end`. */
 function forgetClosed(context: EngineContext, end: number): void {
   const { t } = context;
   let first = t.state[State.firstKeptClosed]!;
@@ -278,7 +269,7 @@ function forgetClosed(context: EngineContext, end: number): void {
       const at = closedAt(t, first);
       const row = closedI[at | Closed.row]!;
       const isThere = indexRemove(orderIndex, closedI[at | Closed.tag]!, row);
-      assert(isThere, 'a finished order is known by its id');
+      assert(isThere, 'a closed order is found by its id');
     }
   }
   t.state[State.firstKeptClosed] = end;

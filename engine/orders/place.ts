@@ -1,7 +1,6 @@
 /**
- * Placing an order: the rules that need the tables, in their order; then the reservation
- * of every row that it may need; then, and only then, the first change.
- * Rules: docs/protocol.md#order-of-checks
+ * Placing an order: the rules that need the tables, in order; then the reservation of every row that it may need;
+ * only then the first change. Rules: docs/protocol.md#order-of-checks
  */
 
 import type * as matching from '../book/matching.ts';
@@ -72,8 +71,8 @@ const { SelfTrade } = core;
 const MS = 1_000;
 
 /**
- * What applies the order command at word `at`; a refusal leaves every table as it was. It closes over
- * the tables, so that the compiler takes them for constants.
+ * Returns the function that applies an order command. A refusal changes no table, except under cancel-both. The tables are
+ * captured once, so V8 treats them as constants.
  */
 export function placing(context: EngineContext): Applier {
   const { t } = context;
@@ -151,12 +150,11 @@ export function placing(context: EngineContext): Applier {
   };
 }
 
-/** True for the types of which a rest stays in the book. */
 function isResting(type: number): boolean {
   return type <= OrderType.GTD;
 }
 
-/** Market, amounts, expiration, fee, taker and largest size (docs/protocol.md#order-of-checks). */
+/** Checks market, amounts, expiration, fee, taker and largest size (docs/protocol.md#order-of-checks). */
 function checkTerms(
   context: EngineContext,
   precheck: number,
@@ -189,8 +187,8 @@ function checkTerms(
 }
 
 /**
- * A wallet that another key has signed for keeps that key; with a ledger, a key has to be known for it already. Type 0 is never refused, nor is a wallet
- * that follows from the signer: whoever came first with such a wallet was not its owner
+ * Refuses a wallet that another key has signed for; with a ledger, the key must be known already. Type 0 and
+ * derived wallets are never refused: an earlier user of a derived wallet was not its owner
  * (docs/protocol.md#wallet-binding).
  */
 function bindingAllows(
@@ -211,7 +209,7 @@ function bindingAllows(
   return sameAddress(accountI, bound << ACCOUNT_I, i32, signer);
 }
 
-/** Whether the maker has what the order needs, of what is free; leaves its position in the context. */
+/** True when the maker's free funds suffice. Leaves its position in the context. */
 function hasFunds(
   context: EngineContext,
   i32: Int32Array,
@@ -226,7 +224,6 @@ function hasFunds(
   return !lacksFunds(context.t, maker, context.position, sells, shares, collateral);
 }
 
-/** True when the wallet is bound to the signer already, or the signer may have one more. */
 function mayHaveWallet(
   { t }: EngineContext,
   wallet: AccountRow | 0,
@@ -237,13 +234,11 @@ function mayHaveWallet(
   return wallet !== 0 && t.accountI[(wallet << ACCOUNT_I) | Account.binding] === signer;
 }
 
-/** True when the owner may have one more open order. */
 function mayRest({ t }: EngineContext, owner: AccountRow): boolean {
   const most = t.state[State.openOrdersPerAccount]!;
   return most === 0 || t.accountI[(owner << ACCOUNT_I) | Account.openCount]! < most;
 }
 
-/** Whether every row that the order may need can be had, and its owner may have one more, and its wallet. */
 function checkRoom(
   context: EngineContext,
   type: number,
@@ -272,7 +267,10 @@ function checkRoom(
   return RejectReason.sizeAboveMaximum;
 }
 
-/** Post-only, FOK, FAK and self-trade: whatever the other side of the book, of which `best` is the best level, can refuse. */
+/**
+ * Returns the reason for which post-only, FOK, FAK or self-trade refuse the order. `best`: best level of the other
+ * side.
+ */
 function checkMatch(
   context: EngineContext,
   flags: number,
@@ -310,14 +308,13 @@ function checkMatch(
   return RejectReason.accepted;
 }
 
-/** cancel-both: the maker in the way goes, though the taker is refused. */
+/** Ends the maker under cancel-both, though the taker is refused. */
 function cancelFirst(context: EngineContext, book: BookRow, tick: Ticks): void {
   const { matching: m } = context.t;
   context.changes += 1;
   closeOrder(context, m.userData(m.first(book, tick)) as OrderRow, EndReason.selfTrade);
 }
 
-/** The signer's account. */
 function ownerOf(
   context: EngineContext,
   owner: AccountRow | 0,
@@ -327,7 +324,7 @@ function ownerOf(
   return owner !== 0 ? owner : makeAccount(context.t, i32, at + OrderCommand.signer);
 }
 
-/** Makes a taken order known by its id. `entry`: where a search for it ended. */
+/** Adds a row to the index of ids. `entry`: entry at which the search for it ended. */
 function register(context: EngineContext, entry: number, tag: number, row: OrderRow): void {
   const { orderI, orderIndex } = context.t;
   // An order that was forgotten for its row may have left a place nearer to where the search begins.
@@ -337,10 +334,10 @@ function register(context: EngineContext, entry: number, tag: number, row: Order
   context.changes += 1;
   context.making = 0;
   context.taking = 0;
-  context.noteWord(orderI[(row << ORDER_I) | Order.id]!);
+  context.mixWord(orderI[(row << ORDER_I) | Order.id]!);
 }
 
-/** Matches an order that crosses. True when it is to rest; otherwise it has ended. */
+/** Matches an order that crosses. Returns true when the remainder rests; otherwise the order has closed. */
 function accept(
   context: EngineContext,
   row: OrderRow,

@@ -1,8 +1,7 @@
 /**
- * Reading ahead: what the commands of a batch will touch is fetched before the first of them is
- * applied, because a look-up in a table of many megabytes waits longer for memory than the rest of a
- * command takes, and many can wait at once. In steps, each over many commands: what a step needs came
- * with the one before. Changes nothing and decides nothing.
+ * Reading ahead: fetches the rows that the commands of a batch will touch before the first is applied. A look-up in
+ * a table of many megabytes waits longer for memory than the rest of a command takes, and many can wait at once.
+ * Each step covers many commands and uses the results of the step before. Changes nothing and decides nothing.
  */
 import * as commands from '../commands.ts';
 import type { EngineContext } from '../context.ts';
@@ -30,14 +29,11 @@ const { orderTag } = orders;
 const { findAccount } = accounts;
 const { findPosition } = positions;
 
-/** Commands of one step: more lines than these need would push out one another. */
+/** Commands of one step. The lines of more would evict one another from the cache. */
 const STEP_COMMANDS = 64;
-/** Of each cancel of a step: where its index entry is, then the row that is named there. */
 const FOUND = new Int32Array(STEP_COMMANDS);
-/** Of each order of a step: its first word. */
 const ORDERS = new Int32Array(STEP_COMMANDS);
 
-/** For the commands at words [at, end). */
 export function prefetch(context: EngineContext, i32: Int32Array, at: number, end: number): void {
   const hasLedger = context.t.state[State.ledger] !== 0;
   for (let from = at, orders = 0; from < end; ) {
@@ -71,7 +67,6 @@ export function prefetch(context: EngineContext, i32: Int32Array, at: number, en
   }
 }
 
-/** Fetches the index entry of an id; returns where it is. */
 function fetchEntry(context: EngineContext, i32: Int32Array, id: number): number {
   const { orderIndex } = context.t;
   const entry = 2 * home(orderIndex, orderTag(i32, id));
@@ -79,14 +74,13 @@ function fetchEntry(context: EngineContext, i32: Int32Array, id: number): number
   return entry;
 }
 
-/** What an order looks up before anything: its token and its book. */
 function fetchToken(context: EngineContext, token: number): void {
   const { bookI, tokenI } = context.t;
   const book = tokenI[(token << TOKEN_I) | Token.book]!;
   context.fetched = bookI[(book << BOOK_I) | Book.ticksPerUnit]!;
 }
 
-/** The rows that orders number `from` to `to` of the batch will be written to. */
+/** Fetches the rows that orders `from` to `to` of the batch will be written to. */
 function fetchFreeRows(context: EngineContext, from: number, to: number): void {
   const { closedI, closedRows, orderI, state } = context.t;
   const free = state[State.nextReusableClosed]!;
@@ -98,7 +92,6 @@ function fetchFreeRows(context: EngineContext, from: number, to: number): void {
   context.fetched = fetched;
 }
 
-/** The rows of the orders that are cancelled: both lines of each. */
 function fetchRows(context: EngineContext, count: number): void {
   const { orderI, orderIndex } = context.t;
   let fetched = 0;
@@ -111,7 +104,7 @@ function fetchRows(context: EngineContext, count: number): void {
   context.fetched = fetched;
 }
 
-/** Where they rest: their places in the matching core and in their owners' lists. */
+/** Fetches the entries of the cancelled orders in the matching core and in their owners' lists. */
 function fetchPlaces(context: EngineContext, count: number): void {
   const { linkI, matching, orderI } = context.t;
   let fetched = 0;
@@ -122,7 +115,6 @@ function fetchPlaces(context: EngineContext, count: number): void {
   context.fetched = fetched;
 }
 
-/** The positions of orders, and of the orders that are cancelled. */
 function fetchPositions(
   context: EngineContext,
   i32: Int32Array,

@@ -1,6 +1,6 @@
 /**
- * Fills the hash indexes of freshly loaded tables, and the counts of wallets, which are empty, from their rows.
- * Images leave them out: they are a third of the memory and say nothing that the rows do not.
+ * Hash indexes and wallet counts of freshly loaded tables, filled from their rows. Snapshots leave them out: they
+ * are a third of the memory and follow from the rows.
  */
 
 import { assert } from '../book/matching.ts';
@@ -47,7 +47,7 @@ export function rebuildIndexes(t: Tables): void {
   indexFill(t.operatorIdIndex, textIdEntries(t));
 }
 
-/** What the index of orders holds, tag and slot by turns: open ones, levels of the source, and finished ones that are kept. */
+/** Entries of the index of orders, tag and slot by turns: open orders, source levels, closed orders in memory. */
 export function orderEntries(t: Tables): Int32Array {
   const open = t.state[State.openOrders]! + t.state[State.sourceLevels]!;
   const entries = new Int32Array(2 * (open + closedInMemory(t)));

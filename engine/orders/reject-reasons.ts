@@ -1,6 +1,6 @@
 /**
- * Why an order was refused: the rules of docs/protocol.md#order-of-checks, in their order.
- * The first that fails is the answer. Texts belong to the server; the engine knows only codes.
+ * Reasons why an order is refused: the rules of docs/protocol.md#order-of-checks, in order. The first that fails is
+ * the answer. Texts belong to the server; the engine knows only codes.
  */
 export const RejectReason = {
   accepted: 0,
@@ -33,15 +33,15 @@ export const RejectReason = {
   fokUnfilled: 27,
   fakUnfilled: 28,
   selfTrade: 29,
-  /** Found before the turn: an operator has banned the caller or the wallet that pays. */
+  /** Found before the writer turn: an operator banned the caller or the wallet that pays. */
   walletBanned: 30,
-  /** Cancels: unknown, foreign, or already finished. */
+  /** For cancels: unknown, foreign, or already closed. */
   orderNotFound: 31,
-  /** Market commands: already registered, unknown, or a change that may not be. */
+  /** For market commands: already registered, unknown, or not allowed. */
   marketRefused: 32,
   // Commands of the ledger (docs/ledger.md#commands), which may also be refused for want of funds or room.
   ledgerOff: 33,
-  /** Its id was used: with the same body, with another, too long ago; or is none. */
+  /** The request id was used with the same body, with another body, or is too old or malformed. */
   idRepeated: 34,
   idConflict: 35,
   idTooOld: 36,
@@ -55,20 +55,15 @@ export const RejectReason = {
   payoutInvalid: 44,
   groupHasWinner: 45,
   // Commands of the source.
-  /** A market that has not two outcomes has no levels of the source. */
   notBinary: 46,
-  /** A level of the source would meet another one. */
   sourceCrossed: 47,
   // Commands of the ledger.
-  /** Its id is a text, and the table of those is full. */
   idsFull: 48,
-  /** The signer before has too many open orders to end them in one command. */
+  /** The former signer has too many open orders for one command. */
   signerHasOrders: 49,
-  /** A payout of the market is proposed: it has to be withdrawn first. */
   marketProposed: 50,
-  /** A review is no whole number of milliseconds from 1 to REVIEW_MS_MAX. */
+  /** The review is no whole number of milliseconds from 1 to REVIEW_MS_MAX. */
   reviewInvalid: 51,
-  /** No payout of the market is proposed. */
   proposalUnknown: 52,
 } as const;
 export type RejectReasonCode = (typeof RejectReason)[keyof typeof RejectReason];

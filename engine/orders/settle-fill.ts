@@ -1,11 +1,10 @@
 /**
- * What a fill means: who pays what, and its record. The amounts of the fill at hand
- * stand in core.legs, because an amount that is passed on would be garbage.
- * Rules: docs/protocol.md#settlement
+ * Settlement of a fill: both payments, and its record. The amounts are in context.legs, because doubles passed as
+ * arguments would be allocated. Rules: docs/protocol.md#settlement
  */
 import type { EngineContext } from '../context.ts';
 import * as coreModule from '../context.ts';
-import { noteReserved, settleFunds } from '../ledger/settle-funds.ts';
+import { recordReserved, settleFunds } from '../ledger/settle-funds.ts';
 import * as codes from '../tables/codes.ts';
 import * as layout from '../tables/layout.ts';
 import type { Tables } from '../tables/tables.ts';
@@ -46,8 +45,8 @@ const { Leg } = coreModule;
 const { PIPS_PER_UNIT } = units;
 
 /**
- * Settles fill `i` of the match at hand: pays both sides, records it, moves the last prices, and
- * takes its size off both orders.
+ * Settles fill `i` of the match at hand: pays both sides, records it, moves the last prices, and reduces both
+ * orders.
  */
 export function settleFill(
   context: EngineContext,
@@ -68,7 +67,7 @@ export function settleFill(
   const takerTicks = (isSame ? makerTicks : grid - makerTicks) as Ticks;
   legs[Leg.size] = t.matching.sizes[i]!;
   const hasLedger = t.state[State.ledger] !== 0;
-  if (hasLedger) noteReserved(context, maker);
+  if (hasLedger) recordReserved(context, maker);
   pay(context, taker, maker, book, isSame, makerTicks, takerTicks);
 
   const perTick = PIPS_PER_UNIT / grid;
@@ -83,13 +82,13 @@ export function settleFill(
   if (hasLedger) {
     settleFunds(context, taker, maker, t.bookI[(book << BOOK_I) | Book.market]! as MarketRow);
   }
-  context.noteWord(orderI[(maker << ORDER_I) | Order.id]!);
-  context.note(legs[Leg.size]!);
-  context.note(legs[Leg.maker]!);
-  context.note(legs[Leg.taker]!);
+  context.mixWord(orderI[(maker << ORDER_I) | Order.id]!);
+  context.mix(legs[Leg.size]!);
+  context.mix(legs[Leg.maker]!);
+  context.mix(legs[Leg.taker]!);
 }
 
-/** Works out what both sides pay and the taker's fee, and takes it from the buyers' budgets. */
+/** Computes the payments of both sides and the taker's fee, and takes them from the buyers' budgets. */
 function pay(
   context: EngineContext,
   taker: OrderRow,
@@ -121,7 +120,6 @@ function pay(
   legs[Leg.fee] = fee;
 }
 
-/** Takes collateral from a buyer's budget, at most what is left of it. */
 function takeFromBudget(t: Tables, order: OrderRow, leg: MicroCollateral): MicroCollateral {
   const at = (order << ORDER_F) | Order.budget;
   const budget = t.orderF[at]! as MicroCollateral;
@@ -130,14 +128,12 @@ function takeFromBudget(t: Tables, order: OrderRow, leg: MicroCollateral): Micro
   return paid;
 }
 
-/** Moves the last price of a token. */
 export function lastTrade(t: Tables, token: TokenRow, pips: number, sells: number): void {
   const offset = token << TOKEN_I;
   t.tokenI[offset | Token.lastPrice] = pips;
   t.tokenI[offset | Token.lastSide] = sells === 0 ? 0 : 1;
 }
 
-/** Writes the fill to the ring, in columns of both orders and core.legs. */
 function record(
   context: EngineContext,
   takerOrder: OrderRow,

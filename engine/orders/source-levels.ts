@@ -1,6 +1,6 @@
 /**
- * The size of a level of the source is set: it stands, changes in place, trades with what it crosses, or ends.
- * Rules: docs/paper.md#levels
+ * Size of a source level: it is added, changes in place, trades with orders that it crosses, or ends. Rules:
+ * docs/guides/paper-and-backtests.md#levels
  */
 import type * as matching from '../book/matching.ts';
 import type { EngineContext } from '../context.ts';
@@ -29,7 +29,6 @@ import {
 } from './source-purchase.ts';
 import { enterLevel, findLevel, freeLevel } from './source-rows.ts';
 
-/** Applies a level. */
 export function setLevel(context: EngineContext, p: Place): RejectReasonCode {
   const { t } = context;
   const row = findLevel(t, p.book, p.side, p.pips);
@@ -44,7 +43,6 @@ export function setLevel(context: EngineContext, p: Place): RejectReasonCode {
   return row === 0 ? addLevel(context, p, p.tick) : resizeLevel(context, row, p, p.tick);
 }
 
-/** Gives a level another size; it keeps its place in the queue. */
 function resizeLevel(
   context: EngineContext,
   row: OrderRow,
@@ -72,7 +70,7 @@ function resizeLevel(
   return RejectReason.accepted;
 }
 
-/** Makes a level where there is none: it trades with paper orders in its way, and what is left of it stands. */
+/** Adds a source level: it trades with paper orders that it crosses, and its remainder rests. */
 function addLevel(context: EngineContext, p: Place, tick: Ticks): RejectReasonCode {
   const { t } = context;
   const { matching: m } = t;
@@ -96,7 +94,7 @@ function addLevel(context: EngineContext, p: Place, tick: Ticks): RejectReasonCo
   return RejectReason.accepted;
 }
 
-/** True when a level of the source stands on the other side within the limit of one that is set. */
+/** True when a source level of the other side is within the limit of a new one. */
 function meetsItself(t: Tables, { book, grid, side }: Place, limit: Ticks): boolean {
   const { matching: m } = t;
   const facing = (1 - side) as matching.Side;
@@ -108,7 +106,7 @@ function meetsItself(t: Tables, { book, grid, side }: Place, limit: Ticks): bool
   return false;
 }
 
-/** Puts what is left of a level at the end of the queue of its price. */
+/** Puts the remainder of a source level at the end of the queue of its price. */
 function standLevel(context: EngineContext, row: OrderRow, p: Place, tick: Ticks): void {
   const { events, t } = context;
   const { matching: m, orderI } = t;

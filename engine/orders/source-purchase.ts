@@ -1,6 +1,4 @@
-/**
- * What every purchase of the source needs: where it stands in a book, its price in cash, and a row that does not rest.
- */
+/** Source orders: place in a book, price in cash, and a row that does not rest. */
 import type * as matching from '../book/matching.ts';
 import { Side } from '../book/matching.ts';
 import type { EngineContext } from '../context.ts';
@@ -33,16 +31,14 @@ import { mulDivFloor } from '../tables/units.ts';
 import { rowRoom, takeOrder } from './orders.ts';
 import { reuseLevel } from './source-rows.ts';
 
-/** Where a level stands: what the source buys, and at which side and price of the book. */
 export interface Place {
-  /** The token that the reserved account buys: the complement where the source sells. */
+  /** Token that the reserved account buys: the complement when the source sells. */
   readonly token: TokenRow;
   readonly market: MarketRow;
   readonly book: BookRow;
   readonly side: matching.Side;
-  /** In the prices of the book. */
   readonly pips: Pips;
-  /** 0 = its price is off the grid. */
+  /** 0 = the price is off the grid. */
   readonly tick: Ticks | 0;
   readonly grid: number;
   readonly size: MicroShares;
@@ -58,12 +54,12 @@ export function isTrading({ marketI }: Tables, market: MarketRow): boolean {
 
 export function note(context: EngineContext, { book, size, tick }: Place): void {
   context.changes += 1;
-  context.noteWord(book);
-  context.noteWord(tick);
-  context.note(size);
+  context.mixWord(book);
+  context.mixWord(tick);
+  context.mix(size);
 }
 
-/** What a purchase costs at a tick of its book, rounded up. */
+/** Cost of a source order at a tick of its book, rounded up. */
 export function costOf(
   { grid, side }: Pick<Place, 'grid' | 'side'>,
   tick: Ticks,
@@ -78,14 +74,13 @@ export function freeCash({ cashF }: Tables, account: AccountRow | 0): number {
   return account === 0 ? 0 : cashF[d + Cash.total]! - cashF[d + Cash.reserved]!;
 }
 
-/** Whether a row can be had for a purchase of the reserved account, and the position that was looked up. */
+/** True when a row and the looked-up position can be had for a source order. */
 export function hasRoom(context: EngineContext): boolean {
   const { position, t } = context;
   if (position === 0 && !positionRoom(t, 1)) return false;
   return t.state[State.freeSourceRow] !== 0 || rowRoom(context);
 }
 
-/** A row for a purchase of the reserved account that does not rest. */
 export function takeRow(
   context: EngineContext,
   account: AccountRow,

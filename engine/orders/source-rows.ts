@@ -1,8 +1,7 @@
 /**
- * Levels of the source as rows of the order table: a BUY of the reserved account that is in no owner's list, has
- * no id, and is found by its place (book, side, price). Its row goes back to a list of free ones when it ends, so a
- * level leaves no finished order.
- * Rules: docs/paper.md#levels
+ * Source levels as rows of the order table: a BUY of the reserved account without id and owner's list, found by
+ * book, side and price. Its row goes to a list of free ones when it ends, so a source level leaves no closed order.
+ * Rules: docs/guides/paper-and-backtests.md#levels
  */
 import type * as matching from '../book/matching.ts';
 import { assert } from '../book/matching.ts';
@@ -25,12 +24,11 @@ function placeTag(book: number, side: number, pips: number): number {
   return Math.imul(Math.imul(book, GOLDEN) ^ ((pips << 1) | side), 0x85ebca6b);
 }
 
-/** True for the row of a level of the source. */
 export function isLevel({ orderI }: Pick<Tables, 'orderI'>, row: OrderRow): boolean {
   return (orderI[(row << ORDER_I) | Order.flags]! & Flag.source) !== 0;
 }
 
-/** The level of the source at a price of a book, in the book's prices; 0 = none stands there. */
+/** Source level at a price of a book, in the book's prices; 0 = none. */
 export function findLevel(t: Tables, book: BookRow, side: matching.Side, pips: Pips): OrderRow | 0 {
   const { orderIndex } = t;
   const tag = placeTag(book, side, pips);
@@ -43,23 +41,21 @@ export function findLevel(t: Tables, book: BookRow, side: matching.Side, pips: P
   }
 }
 
-/** What a search for the place of a level finds. */
 export function findLevelOf(t: Tables, row: OrderRow): OrderRow | 0 {
   return findLevel(t, bookOf(t, row), sideOf(t, row), pipsOfLevel(t, row));
 }
 
-/** Under which tag the index has a level. Its price is on every grid on which it stands. */
+/** Index tag of a source level. Its price is on every grid on which it stands. */
 export function levelTag(t: Tables, row: OrderRow): number {
   return placeTag(bookOf(t, row), sideOf(t, row), pipsOfLevel(t, row));
 }
 
-/** Makes a level that rests known by its place. */
 export function enterLevel(t: Tables, row: OrderRow): void {
   indexInsert(t.orderIndex, levelTag(t, row), row);
   t.state[State.sourceLevels]! += 1;
 }
 
-/** Ends a level that has left its book, for whatever reason. `total`: what still rests at its price. */
+/** Ends a source level that has left its book. `total`: remaining quantity of its price level. */
 export function endLevel(
   context: EngineContext,
   row: OrderRow,
@@ -76,11 +72,10 @@ export function endLevel(
   freeLevel(context, row);
   const grid = t.bookI[(book << BOOK_I) | Book.ticksPerUnit]!;
   events.level(EventKind.levelSource, book, tick, grid, total, side);
-  context.noteWord(book);
-  context.noteWord(tick);
+  context.mixWord(book);
+  context.mixWord(tick);
 }
 
-/** Gives back the row of a level that reserves nothing. */
 export function freeLevel({ t }: EngineContext, row: OrderRow): void {
   const { orderI, state } = t;
   releasePosition(t, row);
@@ -91,7 +86,7 @@ export function freeLevel({ t }: EngineContext, row: OrderRow): void {
   state[State.freeSourceRows]! += 1;
 }
 
-/** A free row of those that levels had; 0 = there is none. */
+/** Takes a free row of source levels; 0 = none. */
 export function reuseLevel({ orderI, state }: Tables): OrderRow | 0 {
   const row = state[State.freeSourceRow]! as OrderRow | 0;
   if (row === 0) return 0;
@@ -111,7 +106,6 @@ function sideOf({ orderI }: Tables, row: OrderRow): matching.Side {
   return (orderI[(row << ORDER_I) | Order.flags]! & Flag.ask) as matching.Side;
 }
 
-/** In the prices of its book. */
 function pipsOfLevel(t: Tables, row: OrderRow): Pips {
   const grid = t.bookI[(bookOf(t, row) << BOOK_I) | Book.ticksPerUnit]!;
   return (t.orderI[(row << ORDER_I) | Order.price]! * (PIPS_PER_UNIT / grid)) as Pips;

@@ -1,7 +1,4 @@
-/**
- * What a source trades: with one paper order, or by itself.
- * Rules: docs/paper.md#commands
- */
+/** Trades of the source: with one paper order, or among others. Rules: docs/guides/paper-and-backtests.md#commands */
 import type * as matching from '../book/matching.ts';
 import { FillCommand, LevelCommand } from '../commands.ts';
 import type { EngineContext } from '../context.ts';
@@ -47,7 +44,7 @@ import {
 } from './source-purchase.ts';
 import { freeLevel, isLevel } from './source-rows.ts';
 
-/** Applies a fill: a taker of the source meets one paper order at its own price, whatever rests before it. */
+/** Applies a fill: a taker of the source meets one paper order at that order's price, whatever rests before it. */
 export function fillOrder(
   context: EngineContext,
   i32: Int32Array,
@@ -91,7 +88,6 @@ export function fillOrder(
   return RejectReason.accepted;
 }
 
-/** Takes what was filled of an order out of its book. */
 function leaveBook(
   context: EngineContext,
   order: OrderRow,
@@ -114,7 +110,7 @@ function leaveBook(
   events.level(EventKind.levelFill, book, tick, grid, total, t.state[State.fills]! - 1);
 }
 
-/** Applies a print: it stands among the fills, and moves no money. */
+/** Applies a trade print: it is recorded among the fills and moves no money. */
 export function print(
   context: EngineContext,
   i32: Int32Array,

@@ -1,7 +1,6 @@
 /**
- * Commands of the source of a paper venue: it sets the size of its levels, meets paper orders, and says what it
- * traded. Its money is that of one reserved account, which is paid in as that of any wallet.
- * Rules: docs/paper.md#commands
+ * Commands of the source of a paper venue: sizes of source levels, fills of paper orders, trade prints. Its money
+ * is that of one reserved account, which receives deposits as any wallet. Rules: docs/guides/paper-and-backtests.md#commands
  */
 import type * as matching from '../book/matching.ts';
 import { CommandKind, commandKind, LevelCommand } from '../commands.ts';
@@ -16,7 +15,6 @@ import { setLevel } from './source-levels.ts';
 import type { Place } from './source-purchase.ts';
 import { fillOrder, print } from './source-trades.ts';
 
-/** Applies a level, print or fill command. */
 export function applySource(
   context: EngineContext,
   i32: Int32Array,

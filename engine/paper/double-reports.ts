@@ -1,21 +1,19 @@
 /**
- * A source reports a trade twice, as a print and as a decrease of the level, in either order and within some time.
- * So a print explains decreases that came shortly before it, the oldest first, and decreases that come shortly
- * after it, up to its size. What no print explains in that time was cancelled.
+ * Double reports: a source reports a trade as a trade print and as a decrease of the level, in either order and
+ * within some time. A print explains decreases shortly before it, the oldest first, and decreases shortly after it,
+ * up to its size. A decrease without a print in that time was a cancel.
  *
  * Thread: that of its owner.
  */
 
-/** Within so many milliseconds, by the source's clock, it sends both. */
+/** Milliseconds of the source's clock within which it sends both. */
 const REPORTED_WITHIN_MS = 2_000;
-/** Prints, and decreases, of one level that wait: a source whose clock stands still fills no memory. */
+/** Waiting prints, and waiting decreases, of one source level: a source with a stopped clock fills no memory. */
 const WAITING_MAX = 1_000;
 
-/** A level became smaller. */
 export interface Decrease {
-  /** What no print has explained. */
   left: number;
-  /** Size of the level before this part of it. */
+  /** Size of the level before this part of the decrease. */
   before: number;
   readonly after: number;
   readonly time: number;
@@ -26,19 +24,19 @@ export class DoubleReports {
   private decreases: Decrease[] = [];
   private readonly onDone: (decrease: Decrease) => void;
 
-  /** @param onDone is called once for each decrease: when it is explained, or with what was cancelled */
+  /** @param onDone called once for each decrease: when it is explained, or with the cancelled size */
   constructor(onDone: (decrease: Decrease) => void) {
     this.onDone = onDone;
   }
 
-  /** The decreases alone, for an order that comes. */
+  /** Copy with the decreases alone, for a new order. */
   decreasesOf(): DoubleReports {
     const copy = new DoubleReports(() => undefined);
     copy.decreases = this.decreases.map((decrease) => ({ ...decrease }));
     return copy;
   }
 
-  /** Of decreases: what a print may still explain. */
+  /** Micro-shares of decreases that a print may still explain. */
   get unexplained(): number {
     return this.decreases.reduce((sum, { left }) => sum + left, 0);
   }
@@ -68,7 +66,7 @@ export class DoubleReports {
     this.sweep();
   }
 
-  /** Comes before what a message says: what is too old, or of a time far ahead, is not explained any more. */
+  /** Drops reports that are too old, or far ahead in time. Called before each message. */
   pass(time: number): void {
     const isOver = (said: { readonly time: number }): boolean =>
       Math.abs(time - said.time) > REPORTED_WITHIN_MS;
@@ -79,7 +77,6 @@ export class DoubleReports {
     for (const decrease of old) this.onDone(decrease);
   }
 
-  /** Takes out what is explained. */
   private sweep(): void {
     if (this.prints.some(isDone)) this.prints = this.prints.filter(({ left }) => left > 0);
     if (!this.decreases.some(isDone)) return;

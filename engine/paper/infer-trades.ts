@@ -16,7 +16,7 @@ import type { SourceBook, SourceChange, SourceLevel } from './source-book.ts';
 
 const OTHERS_MAX = 3;
 
-/** Prints of the trade, by its taker: the best price first. None = the message is no trade. */
+/** Returns the prints of the trade by its taker, best price first; none when the message is no trade. */
 export function inferTrades(
   before: SourceBook,
   bids: readonly SourceLevel[],
@@ -33,7 +33,6 @@ export function inferTrades(
 
 interface Taken {
   readonly prints: readonly SourceChange[];
-  /** Levels that differ beside these. */
   readonly others: number;
 }
 

@@ -1,13 +1,12 @@
 /**
- * One side of a source's book: micro-shares by price. A price is a key, as in the matching core: the pips of a
- * bid, and the pips of an ask counted down from 1 unit. So the best level has the highest key on both sides.
+ * One side of a source's book: micro-shares by price. A price is a key, as in the matching core: the pips of a bid,
+ * and the pips of an ask counted down from 1 unit. So the best level has the highest key on both sides.
  *
  * Thread: that of its owner.
  */
 import { Side } from '../commands.ts';
 import { PIPS_PER_UNIT, type Pips } from '../tables/units.ts';
 
-/** The key of a price. The same call makes a price of a key. */
 export function keyOf(side: number, pips: number): number {
   return side === Side.buy ? pips : PIPS_PER_UNIT - pips;
 }
@@ -19,10 +18,10 @@ export function pipsOfKey(side: number, key: number): Pips {
 export class Levels {
   /** Ascending: the best is the last. */
   readonly keys: number[] = [];
-  /** Of each key, above 0. */
+  /** Micro-shares by key, above 0. */
   readonly sizes: number[] = [];
 
-  /** 0 = there is none. */
+  /** 0 = empty. */
   get best(): number {
     return this.keys[this.keys.length - 1] ?? 0;
   }
@@ -32,7 +31,6 @@ export class Levels {
     return this.keys[at] === key ? this.sizes[at]! : 0;
   }
 
-  /** Size 0 removes the level. */
   set(key: number, size: number): void {
     const at = this.find(key);
     if (this.keys[at] === key) {
@@ -48,7 +46,7 @@ export class Levels {
     }
   }
 
-  /** Sum of the levels from a key up to another one, which is left out. */
+  /** Sum of the levels from a key up to `end`, which is left out. */
   sum(from: number, end: number): number {
     let total = 0;
     for (let at = this.find(from); at < this.keys.length && this.keys[at]! < end; at++) {
@@ -62,7 +60,6 @@ export class Levels {
     this.sizes.length = 0;
   }
 
-  /** Where a key lies, or would lie. */
   private find(key: number): number {
     const { keys } = this;
     let low = 0;

@@ -1,13 +1,13 @@
 /**
- * What the messages of a source mean to one mirrored book: `level`, `print` and `fill` commands. It knows what
- * the source has and what the engine was last given, and writes what differs. Between two messages its caller applies
- * what it said, because it reads the paper orders from the engine's tables (paper-orders.ts).
+ * Mirror of a source's book: messages become `level`, `print` and `fill` commands. It compares the source with what
+ * the engine was last sent and encodes the difference. Its caller applies each message before the next one, because
+ * paper orders are read from the engine's tables (paper-orders.ts).
  *
  *   source   what the source said, in its own prices
  *   wanted   the same on the grid of the book, without levels that cross each other
  *   sent     what the engine was last given
  *
- * Rules: docs/paper.md#the-fill-model
+ * Rules: docs/guides/paper-and-backtests.md#the-fill-model
  * Thread: one, which is the caller's.
  */
 import { type CommandBuffer, encodeFill, encodeLevel, encodePrint, Side } from '../commands.ts';
@@ -24,11 +24,13 @@ import type { PaperOrder, PaperOrders } from './paper-orders.ts';
 import { Place, type QueueRule } from './place.ts';
 import { SourceBook, type SourceChange, type SourceLevel } from './source-book.ts';
 
-/** Whether what paper orders took of a level comes back with its next change or with the next message. */
+/**
+ * Time at which quantity that paper orders took comes back: with the next change of the level, or with the next
+ * message.
+ */
 export type Impact = 'keep' | 'restore';
 
 export interface MirroredBookOptions {
-  /** The first outcome. */
   readonly token: TokenRow;
   readonly impact: Impact;
   readonly queue: QueueRule;
@@ -40,21 +42,19 @@ const NO_PLACES: ReadonlyMap<string, Place> = new Map();
 
 export class MirroredBook {
   readonly source = new SourceBook();
-  /** Unix milliseconds of the message at hand, by the source's clock; its feeder sets it (double-reports.ts). */
+  /** Unix milliseconds of the message at hand by the source's clock, set by its feeder (double-reports.ts). */
   time = 0;
   private readonly options: MirroredBookOptions;
   private readonly sent: readonly [Levels, Levels] = [new Levels(), new Levels()];
-  /** By side and price, then by id: the orders that were seen when their level was last touched. */
+  /** Paper orders seen when their level was last touched, by side and price, then by id. */
   private readonly places = new Map<number, Map<string, Place>>();
-  /** By side and price: what the source said lately, for orders that come. */
   private readonly reports = new Map<number, DoubleReports>();
-  /** Keys at which wanted and sent may differ, by side. */
+  /** Keys by side at which wanted and sent may differ. */
   private readonly touched: readonly [Set<number>, Set<number>] = [new Set(), new Set()];
-  /** Pips of a tick. */
   private step: number;
-  /** A snapshot came. Before it, and when messages were lost, nothing is known of the source. */
+  /** False before the first snapshot and after lost messages. */
   private isKnown = false;
-  /** Some levels do not stand as the source has them: it is crossed, or its prices are not on the grid. */
+  /** True while some source levels are not sent: the source is crossed, or prices are off the grid. */
   private isIrregular = false;
 
   constructor(options: MirroredBookOptions) {
@@ -63,7 +63,7 @@ export class MirroredBook {
     this.resume();
   }
 
-  /** All levels of the source. What it does not name is gone. After the first one orders wait behind all of it. */
+  /** Replaces all source levels. After the first snapshot orders queue behind all of it. */
   snapshot(bids: readonly SourceLevel[], asks: readonly SourceLevel[], out: CommandBuffer): void {
     this.replace(bids, asks, out);
     this.isKnown = true;
@@ -73,7 +73,6 @@ export class MirroredBook {
     this.changes([{ side, pips, size }], out);
   }
 
-  /** Changes of one message: they count together, in whatever order they are. */
   changes(changes: readonly SourceChange[], out: CommandBuffer): void {
     if (!this.isKnown) return;
     this.begin();
@@ -86,10 +85,10 @@ export class MirroredBook {
     this.prints([{ side, pips, size }], out);
   }
 
-  /** The source traded; a side is that of the taker. Prints of one message count together. */
+  /** Applies the trade prints of one message together; a side is that of the taker. */
   prints(prints: readonly SourceChange[], out: CommandBuffer): void {
     const { token } = this.options;
-    /** By id of the order: what it gets of them. */
+    /** Micro-shares for each order, by id. */
     const given = new Map<string, number>();
     for (const { pips, side, size } of prints) {
       encodePrint(out, { token, side, pips: pips as Pips, size: size as MicroShares });
@@ -98,7 +97,6 @@ export class MirroredBook {
     }
   }
 
-  /** Gives paper orders of a side what they get of a print. */
   private share(
     side: 0 | 1,
     pips: number,
@@ -129,12 +127,12 @@ export class MirroredBook {
     }
   }
 
-  /** The source has other ticks. Paper orders that are not on them end, as with any change of ticks. */
+  /** Applies another tick of the source. Paper orders off its grid end. */
   changeTicks(ticksPerUnit: TicksPerUnit, out: CommandBuffer): void {
     this.options.paper.changeTicks(ticksPerUnit, out);
   }
 
-  /** Removes all levels, when the source cannot be trusted or is silent. Its next snapshot brings them back. */
+  /** Removes all source levels, when the source is stale or silent. The next snapshot restores them. */
   clear(out: CommandBuffer): void {
     this.isKnown = false;
     this.replace([], [], out);
@@ -142,7 +140,7 @@ export class MirroredBook {
     this.reports.clear();
   }
 
-  /** Reads what stands of the source, at a start or when a command was refused. The next message repairs it. */
+  /** Reads the source levels of the engine, at a start or after a refused command. The next message repairs them. */
   resume(): void {
     for (const side of SIDES) {
       this.sent[side].clear();
@@ -179,7 +177,6 @@ export class MirroredBook {
     if (impact === 'restore') for (const side of SIDES) this.noteTaken(side);
   }
 
-  /** A coarser grid ended the levels that are not on it. */
   private changeGrid(step: number): void {
     this.step = step;
     this.isIrregular = true;
@@ -190,7 +187,7 @@ export class MirroredBook {
     }
   }
 
-  /** Takers take the best levels first, so the first whole one ends the search. */
+  /** Records what takers took. Takers take the best levels first, so the first whole one ends the search. */
   private noteTaken(side: 0 | 1): void {
     const sent = this.sent[side];
     for (let i = sent.keys.length - 1; i >= 0; i--) {
@@ -219,7 +216,7 @@ export class MirroredBook {
     }
   }
 
-  /** What the source has at a tick: prices between two ticks count at the one away from the spread. */
+  /** Size of the source at a tick. A price between two ticks counts at the one further from the spread. */
   private sizeAt(side: 0 | 1, tick: number): number {
     return this.source.sides[side].sum(tick, tick + this.step);
   }
@@ -235,7 +232,7 @@ export class MirroredBook {
     return reports;
   }
 
-  /** Places of the paper orders at a price. One that was not seen before is behind what the source has there. */
+  /** Queue positions of the paper orders at a price. A new one is behind the whole source level. */
   private placesAt(
     side: 0 | 1,
     key: number,
@@ -259,7 +256,7 @@ export class MirroredBook {
     return places;
   }
 
-  /** Says what differs: removals first, so that no level meets one that is gone; then the best first. */
+  /** Encodes the difference: removals first, so that no level meets one that is gone; then the best first. */
   private send(out: CommandBuffer): void {
     const isCrossed = this.source.crossed;
     if (isCrossed || this.isIrregular) {

@@ -1,8 +1,8 @@
 /**
- * A binary market that mirrors one of a source: what the source says of its tokens becomes commands for its book.
- * Of the second outcome prints alone count: they come once, by the taker's token, and the rest says the same again.
+ * Binary market that mirrors one of a source: messages about its tokens become commands for its book. Of the second
+ * outcome only trade prints count: each comes once, by the taker's token, and the rest repeats the first outcome.
  *
- * Thread: one, which is the caller's.
+ * Thread: that of its caller.
  */
 import type { CommandBuffer } from '../commands.ts';
 import { isTickGrid, PIPS_PER_UNIT } from '../tables/units.ts';
@@ -18,8 +18,8 @@ export class MirroredMarket {
   private readonly prints = new OnePrint();
 
   /**
-   * @param first id of the first outcome's token
-   * @param infersTrades the source sends no prints of it (infer-trades.ts)
+   * @param first id of the first outcome's token @param infersTrades true when the source sends no prints
+   * (infer-trades.ts)
    */
   constructor(book: MirroredBook, first: string, infersTrades = false) {
     this.book = book;
@@ -27,7 +27,7 @@ export class MirroredMarket {
     this.infersTrades = infersTrades;
   }
 
-  /** Says what a step means. The caller applies it before the next one. */
+  /** Encodes one step, which the caller applies before the next one. */
   apply(step: SourceStep, out: CommandBuffer): void {
     const { book, prints } = this;
     const isSecond = step.kind !== 'clear' && step.token !== this.first;

@@ -1,7 +1,6 @@
 /**
- * Prints of a binary market as trades of its first outcome. A trade that makes or ends complete sets is said for both
- * tokens, each at its own price and with the same side: it is one trade here, and the level that shrank tells which
- * side its taker was on.
+ * Trade prints of a binary market as trades of its first outcome. A source reports a mint or merge for both tokens,
+ * each at its own price and with one side. Here it is one trade, and the level that shrank tells its taker's side.
  *
  * Thread: that of its owner.
  */
@@ -9,18 +8,17 @@ import { Side } from '../commands.ts';
 import { PIPS_PER_UNIT } from '../tables/units.ts';
 import type { SourceBook, SourceChange } from './source-book.ts';
 
-/** Prints of one time: a source whose clock stands still fills no memory. */
+/** Prints of one time: a source with a stopped clock fills no memory. */
 const PRINTS_MAX = 10_000;
 
 export class OnePrint {
-  /** Unix milliseconds, by the source's clock, of what is below. */
+  /** Unix milliseconds, by the source's clock, of the fields below. */
   private time = 0;
-  /** Prints of the first token that were not said of the second one, less those the other way round. */
+  /** Prints of the first token without one of the second, less those the other way round. */
   private readonly unmatched = new Map<string, number>();
-  /** Levels that shrank: their side by pips. */
   private readonly shrunk = new Map<number, number>();
 
-  /** Changes of a message, before they are applied. */
+  /** Records the changes of a message before they are applied. */
   note(before: SourceBook, changes: readonly SourceChange[], time: number): void {
     this.begin(time);
     for (const { pips, side, size } of changes) {
@@ -29,7 +27,7 @@ export class OnePrint {
     }
   }
 
-  /** The trade of a print of either token; undefined where it was said before. */
+  /** Returns the trade of a print of either token; `undefined` for its second report. */
   of(print: SourceChange, isSecond: boolean, time: number): SourceChange | undefined {
     this.begin(time);
     const { size } = print;

@@ -1,6 +1,6 @@
 /**
- * What the fill model has to know of an engine: the paper orders at a level, and what stands of the source there.
- * Read from the tables, so a restart needs no state of the model.
+ * State of an engine for the fill model: the paper orders at a price level, and the source level there. It is read
+ * from the tables, so a restart needs no state of the model.
  *
  * Thread: any, while no other one writes the book: the caller compares the version of the book (tables/depth.ts)
  * before and after a message, or applies what the model says before it goes on.
@@ -31,23 +31,19 @@ import {
 import type { SourceLevel } from './source-book.ts';
 
 export interface PaperOrder {
-  /** ID_WORDS words. */
   readonly id: Int32Array;
   readonly remaining: MicroShares;
 }
 
-/** One book of an engine. Sides and pips are those of its first outcome; orders of both outcomes are in it. */
+/** View of one book. Sides and pips are those of its first outcome; orders of both outcomes are in it. */
 export interface PaperOrders {
   readonly ticksPerUnit: TicksPerUnit;
   /** Paper orders at a price, oldest first. */
   at(side: number, pips: number): readonly PaperOrder[];
-  /** Paper orders at better prices than this one, the best first. */
+  /** Paper orders at better prices, best first. */
   before(side: number, pips: number): readonly PaperOrder[];
-  /** What stands of the source at a price. */
   sourceAt(side: number, pips: number): number;
-  /** All that stands of the source on a side. */
   sourceLevels(side: number): readonly SourceLevel[];
-  /** Says that the market has other ticks. */
   changeTicks(ticksPerUnit: TicksPerUnit, out: CommandBuffer): void;
 }
 
@@ -57,7 +53,6 @@ export class EngineOrders implements PaperOrders {
   private readonly t: Tables;
   private readonly book: BookRow;
 
-  /** @param token the first outcome of a binary market */
   constructor(t: Tables, token: TokenRow) {
     assert(!isMirroredToken(t, token), 'a book is mirrored by its first outcome');
     this.t = t;
@@ -122,7 +117,7 @@ export class EngineOrders implements PaperOrders {
     });
   }
 
-  /** 0 = the price is not on the grid. */
+  /** 0 = the price is off the grid. */
   private levelOf(pips: number): number {
     const level = (pips * this.ticksPerUnit) / PIPS_PER_UNIT;
     return Number.isInteger(level) ? level : 0;

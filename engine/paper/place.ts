@@ -1,6 +1,6 @@
 /**
- * The place of one paper order in the queue of the source's level: how much of the source is ahead of it. Prints
- * move it by their size. What a decrease of the level moves that no print explains (double-reports.ts) is the rule:
+ * Queue position of one paper order: the micro-shares of the source ahead of it. A print moves it by its size. The
+ * rule decides about a decrease that no print explains (double-reports.ts):
  *
  *   pessimistic    as if all that was cancelled stood behind it: never more ahead than the level has
  *   proportional   as if what was cancelled stood anywhere in the level with the same probability
@@ -12,16 +12,14 @@ import { DoubleReports } from './double-reports.ts';
 export type QueueRule = 'pessimistic' | 'proportional';
 
 export class Place {
-  /** Micro-shares of the source that trade before it. */
   private ahead: number;
   /** Decreases before the order came: a print that explains them did not trade after it. */
   private readonly earlier: DoubleReports;
-  /** What came since. */
   private readonly reports: DoubleReports;
 
   /**
-   * @param ahead what the source has at the level when the order comes
-   * @param earlier decreases that a print may still explain; its own from now on
+   * @param ahead source level when the order comes @param earlier decreases that a print may still explain, owned
+   * from here on
    */
   constructor(ahead: number, earlier: DoubleReports, rule: QueueRule) {
     this.ahead = ahead;
@@ -35,13 +33,12 @@ export class Place {
     });
   }
 
-  /** The level of the source has another size. */
   resized(before: number, after: number, time: number): void {
     this.reports.pass(time);
     if (after < before) this.reports.decrease(before, after, time);
   }
 
-  /** The source traded `size` at this price. Returns how much of it was left for the order. */
+  /** Applies a trade print at this price. Returns the micro-shares of it that are left for the order. */
   print(size: number, time: number): number {
     this.reports.pass(time);
     this.earlier.pass(time);

@@ -1,8 +1,8 @@
-/** What a source says of a market, in numbers: prices in pips, sizes in micro-shares. */
+/** Message of a source about a market in numbers: prices in pips, sizes in micro-shares. */
 import type { SourceChange, SourceLevel } from './source-book.ts';
 
 interface Said {
-  /** Unix milliseconds, by the clock of the source. */
+  /** Unix milliseconds by the source's clock. */
   readonly at: number;
   readonly token: string;
 }
@@ -12,7 +12,7 @@ export interface SourceLevels {
   readonly asks: readonly SourceLevel[];
 }
 
-/** What goes to a book in the order in which it came; `side` of a print is its taker's. */
+/** Step for a book, in the order in which it came; `side` of a print is its taker's. */
 export type BookStep =
   | ({ readonly kind: 'book' } & Said & SourceLevels)
   | ({ readonly kind: 'changes'; readonly changes: readonly SourceChange[] } & Said)
@@ -20,7 +20,7 @@ export type BookStep =
 
 export type SourceStep =
   | BookStep
-  /** The source has other ticks, of so many pips. */
+  /** Pips of the source's new tick. */
   | ({ readonly kind: 'tick'; readonly pips: number } & Said)
-  /** Nothing is known of the source: its levels leave, and what waited for its queues begins again. */
+  /** The state of the source is unknown: its levels leave, and queue positions begin again. */
   | { readonly kind: 'clear'; readonly at: number };

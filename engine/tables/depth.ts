@@ -1,6 +1,6 @@
 /**
- * Reading a book from any thread while a worker may be writing it: the copy is believed only if the
- * book's version was even before and the same after. Nothing here writes to shared memory.
+ * Reads of a book from any thread while a worker may be writing it: the copy is valid only if the book's version
+ * was even before and the same after. Nothing here writes to shared memory.
  *
  * Words are read by plain loads between two atomic ones; this was never seen torn on x64 and is not
  * tested on other processors.
@@ -16,17 +16,15 @@ import { isTickGrid, PIPS_PER_UNIT } from './units.ts';
 export interface DepthSide {
   count: number;
   readonly ticks: Int32Array;
-  /** Micro-shares. */
   readonly sizes: Float64Array;
 }
 
-/** A consistent copy of one token's book, reused from read to read. */
+/** Consistent copy of one token's book, reused from read to read. */
 export class Depth {
   version = 0;
   ticksPerUnit: TicksPerUnit | 0 = 0;
   /** Unix milliseconds of the last change. */
   changedAt = 0;
-  /** Micro-shares. */
   minSize = 0 as MicroShares;
   /** Pips; 0 = never traded. */
   lastPrice: Pips | 0 = 0;
@@ -51,13 +49,13 @@ function emptySide(): DepthSide {
   };
 }
 
-/** Version of the book of a token; odd while it is being written. Compare for equality only. */
+/** Version of a token's book; odd while it is being written. Compare for equality only. */
 export function bookVersion(t: Tables, token: TokenRow): number {
   const book = t.tokenI[(token << TOKEN_I) + Token.book]!;
   return Atomics.load(t.bookI, (book << BOOK_I) + Book.version);
 }
 
-/** Copies the book of a token. False when a writer was inside: nothing in `out` may be used. */
+/** Copies the book of a token. Returns false when a writer was inside; then `out` is invalid. */
 export function readDepth(t: Tables, token: TokenRow, out: Depth): boolean {
   const tokenRow = token << TOKEN_I;
   const book = t.tokenI[tokenRow + Token.book]! as BookRow;
@@ -76,7 +74,7 @@ export function readDepth(t: Tables, token: TokenRow, out: Depth): boolean {
   return readable && Atomics.load(t.bookI, versionAt) === version;
 }
 
-/** Copies both sides; false when what it reads cannot be a book, because it is being changed. */
+/** Copies both sides. Returns false when the memory is inconsistent, because a writer is changing it. */
 function copyLevels(t: Tables, book: BookRow, mirrored: boolean, out: Depth): boolean {
   const low = mirrored ? out.asks : out.bids;
   const high = mirrored ? out.bids : out.asks;
@@ -88,7 +86,6 @@ function copyLevels(t: Tables, book: BookRow, mirrored: boolean, out: Depth): bo
   return isWhole;
 }
 
-/** Worst first: the other way round than it is read. */
 function copySide(t: Tables, book: BookRow, side: Side, out: DepthSide): boolean {
   const { sizes, ticks } = out;
   const count = readSide(t.matching, book, side, ticks, sizes);

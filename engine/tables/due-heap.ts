@@ -1,24 +1,20 @@
 /**
- * A binary heap of rows by the time at which each is due, earliest first; equal times by row, so that the order of
- * leaving is a function of the tables. Each row knows its place, so any of them leaves in O(log n).
+ * Binary heap of rows by due time, earliest first; equal times by row, so that the order is a function of the
+ * tables. Each row stores its index in the heap, so any of them leaves in O(log n).
  */
 import { assert } from '../book/matching.ts';
 
-/** A column of a table of rows. */
 export interface Column<View> {
   readonly view: View;
-  /** Turns a row into an index of its first word or double. */
   readonly shift: number;
   readonly at: number;
 }
 
 interface HeapParts {
-  /** Rows, 1-based. */
   readonly rows: Int32Array;
   readonly times: Column<Float64Array>;
-  /** The 1-based place of each row; 0 = it is not in the heap. */
+  /** 1-based heap index of each row; 0 = not in the heap. */
   readonly places: Column<Int32Array>;
-  /** The table and its element with the number of rows in the heap. */
   readonly counts: Float64Array;
   readonly count: number;
 }
@@ -54,24 +50,21 @@ export class DueHeap<Row extends number> {
     return this.placeOf(row) !== 0;
   }
 
-  /** The row that is due first; 0 = none. */
   first(): Row | 0 {
     return this.size === 0 ? 0 : this.at(1);
   }
 
-  /** The time at which the first row is due; 0 = there is none. */
+  /** Due time of the first row; 0 = none. */
   firstTime(): number {
     return this.size === 0 ? 0 : this.timeOf(this.at(1));
   }
 
-  /** Adds a row whose time is in its column. */
   add(row: Row): void {
     const size = this.size + 1;
     this.counts[this.count] = size;
     this.siftUp(size, row);
   }
 
-  /** Removes a row; its time may not have changed meanwhile. */
   remove(row: Row): void {
     const at = this.placeOf(row);
     assert(this.rows[at] === row, 'a row knows its place in the heap');
@@ -85,7 +78,7 @@ export class DueHeap<Row extends number> {
     this.siftUp(this.placeOf(last), last);
   }
 
-  /** Checks every invariant. @param expected how many rows there are by their own columns */
+  /** Checks every invariant. @param expected number of rows by their own columns */
   audit(expected: number): void {
     assert(this.size === expected, 'the heap has every row that is due some time');
     for (let at = 1; at <= this.size; at++) {

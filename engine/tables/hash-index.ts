@@ -10,7 +10,6 @@
 
 const GOLDEN = 0x9e3779b1;
 
-/** Mixes `words` words of a key, starting at `offset`, into a tag. */
 export function tagOf(key: Int32Array, offset: number, words: number): number {
   let tag = 0;
   for (let i = 0; i < words; i++) {
@@ -20,7 +19,6 @@ export function tagOf(key: Int32Array, offset: number, words: number): number {
   return tag;
 }
 
-/** Entry where a tag's search begins. */
 export function home(index: Int32Array, tag: number): number {
   const mask = (index.length >>> 1) - 1;
   return Math.imul(tag, GOLDEN) >>> Math.clz32(mask);
@@ -30,14 +28,13 @@ export function next(index: Int32Array, at: number): number {
   return (at + 1) & ((index.length >>> 1) - 1);
 }
 
-/** The first empty entry for a tag. */
 export function indexRoom(index: Int32Array, tag: number): number {
   let at = home(index, tag);
   while (index[2 * at + 1] !== 0) at = next(index, at);
   return at;
 }
 
-/** Writes an empty entry that was found by a search for its tag. */
+/** Writes an empty entry that a search for its tag found. */
 export function indexPut(index: Int32Array, at: number, tag: number, row: number): void {
   index[2 * at] = tag;
   index[2 * at + 1] = row;
@@ -47,12 +44,12 @@ export function indexInsert(index: Int32Array, tag: number, row: number): void {
   indexPut(index, indexRoom(index, tag), tag, row);
 }
 
-/** Entries of a region of an index that are treated together: 128 KiB. */
+/** Entries of a region of an index that are handled together: 128 KiB. */
 const REGION_SHIFT = 14;
 
 /**
- * Entries (tag and slot by turns) in the order of the regions of the index where they belong: a large index does
- * not fit a cache, a region does.
+ * Sorts entries (tag and slot by turns) by the region of the index where they belong: a region fits a cache, a
+ * large index does not.
  */
 export function byRegion(index: Int32Array, entries: Int32Array): Int32Array {
   const starts = new Int32Array((index.length >>> (1 + REGION_SHIFT)) + 2);
@@ -77,7 +74,7 @@ export function indexFill(index: Int32Array, entries: Int32Array): void {
   for (let i = 0; i < sorted.length; i += 2) indexInsert(index, sorted[i]!, sorted[i + 1]!);
 }
 
-/** Removes the entry of `slot`; false when it is not there. */
+/** Removes the entry of `slot`. Returns false when it is not there. */
 export function indexRemove(index: Int32Array, tag: number, row: number): boolean {
   let hole = home(index, tag);
   for (;;) {
@@ -103,7 +100,6 @@ export function indexRemove(index: Int32Array, tag: number, row: number): boolea
   return true;
 }
 
-/** True where `words` words of two keys agree. */
 export function sameWords(
   a: Int32Array,
   aOffset: number,
@@ -116,8 +112,8 @@ export function sameWords(
 }
 
 /**
- * Slot of the row whose `words` key words, at `column` of rows of 2^shift words, equal the key; 0 =
- * none. The caller says whose slots the index holds.
+ * Finds the slot whose `words` key words, at `column` of rows of 2^shift words, equal the key; 0 = none. The caller
+ * says whose slots the index holds.
  */
 export function indexFind<Slot extends number>(
   index: Int32Array,

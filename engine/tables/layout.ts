@@ -5,7 +5,7 @@
  * What matching touches is in the matching core's own tables (book/memory.ts): 32 bytes an order,
  * used again at once. What is written when an order is taken in, and read on request, when
  * it trades and when it ends, is its row here. It stays where it is for as long as its id is known: an
- * end is a status, a reason and a place in the queue of finished orders, which is also the list of
+ * end is a status, a reason and a place in the queue of closed orders, which is also the list of
  * rows that can be used again once it has forgotten them.
  *
  * Rows, not one array per column: an order is touched as a whole, so a row of two cache lines costs
@@ -17,8 +17,8 @@
  *                      slot | position
  *   link (8 bytes)     ownerNext | ownerPrev
  *   wallets (4 bytes)  by account: how many wallets are bound to it, its own address left out. It
- *                      follows from the bindings, so images leave it out.
- *   finished (8 bytes) row | tag of its id: an order that ended, by sequence
+ *                      follows from the bindings, so snapshots leave it out.
+ *   finished (8 bytes) row | tag of its id: a closed order, by sequence
  *
  * With a ledger (docs/ledger.md#tables):
  *
@@ -35,37 +35,37 @@
 import { assert } from '../book/matching.ts';
 import { API_KEY_WORDS, ID_WORDS } from './codes.ts';
 
-/** Order row: shifts turn a slot into an index of its first word or double. */
+/** Shifts from an order row to the index of its first word or double. */
 export const ORDER_I = 5;
 export const ORDER_F = 4;
 export const Order = {
   // Int32 columns
   id: 0,
-  /** Open: ticks of the book (the first outcome's price). Closed: pips of its own token. */
+  /** Ticks of its book while open; pips of its own token once closed. */
   price: 10,
   flags: 11,
   token: 12,
   owner: 13,
   maker: 14,
-  /** 1-based place in the expiry heap; 0 = not in it. */
+  /** 1-based index in the expiry heap; 0 = not in it. */
   heap: 15,
   apiKey: 24,
   // Float64 columns
   remaining: 4,
   original: 8,
-  /** BUY: collateral that it may still pay; never more than its makerAmount in all. */
+  /** Collateral that a BUY may still pay; in all never more than its makerAmount. */
   budget: 9,
   /** Unix seconds; 0 = never. */
   expiry: 10,
   /** Unix milliseconds of the command that brought it. */
   created: 11,
-  /** Unix milliseconds; of finished orders only. */
+  /** Unix milliseconds, in closed orders only. */
   closedAt: 14,
   // Int32: its slot in the matching core while it rests; 0 = it does not.
   restingSlot: 30,
-  /** With a ledger: the position that it trades, while it is open; 0 = none. */
+  /** Position that an open order trades, with a ledger; 0 = none. */
   position: 31,
-  /** Int32, of a row in the list of free rows of levels: the next one; 0 = none. */
+  /** Int32: next row in the list of free rows of source levels; 0 = none. */
   nextFree: 13,
 } as const;
 
@@ -74,22 +74,18 @@ export const LINK_I = 1;
 export const Link = { ownerNext: 0, ownerPrev: 1 } as const;
 
 export const CLOSED_I = 1;
-/** The tag finds the index entry of an order that is forgotten without a look at its row. */
 export const Closed = { row: 0, tag: 1 } as const;
 
-/** Order.flags, from the low bit up. */
 export const Flag = {
   /** 0 bid, 1 ask, in the prices of the book. */
   ask: 1 << 0,
   /** 0 BUY, 1 SELL, of its own token. */
   sell: 1 << 1,
-  /** A level of the source (orders/source.ts), and no client's order. */
   source: 1 << 6,
   typeShift: 2,
   signatureShift: 4,
   feeShift: 8,
   statusShift: 20,
-  /** Of finished orders only. */
   reasonShift: 23,
 } as const;
 
@@ -106,21 +102,18 @@ export const Market = {
   bookCount: 14,
   // Float64
   minSize: 8,
-  /**
-   * Micro-units of collateral by which settlement differs from the exact sums
-   * (docs/protocol.md#settlement).
-   */
+  /** Micro-units of collateral by which settlement differs from the exact sums (docs/protocol.md#settlement). */
   rounding: 9,
   registeredAt: 10,
-  /** With a ledger: what its complete sets are worth, in micro-units. */
+  /** Collateral of its complete sets in micro-units, with a ledger. */
   collateral: 11,
   // Int32: its row in the table of resolutions once it resolves; 0 = it does not.
   resolution: 24,
-  /** 1-based place in the heap of ends; 0 = not in it. */
+  /** 1-based index in the heap of ends; 0 = not in it. */
   heap: 25,
-  /** Float64: unix milliseconds from which on it takes no orders; 0 = no such time. */
+  /** Float64: unix milliseconds from which on it takes no orders; 0 = no end. */
   end: 13,
-  /** Its row in the same table from the first proposal on, which its resolution uses too; 0 = it had none. */
+  /** Row of resolutions from the first proposal on; 0 = none. */
   proposal: 28,
 } as const;
 export const TOKEN_I = 4;
@@ -129,9 +122,8 @@ export const Token = {
   market: 8,
   outcome: 9,
   book: 10,
-  /** 1 = its book is the mirror image of the ladder's prices. */
+  /** 1 = prices of the book are 1 less its own. */
   mirrored: 11,
-  /** The other token of a mirrored pair; 0 = none. */
   complement: 12,
   /** Pips of the last trade; 0 = never traded. */
   lastPrice: 13,
@@ -141,7 +133,7 @@ export const Token = {
 export const BOOK_I = 4;
 export const BOOK_F = 3;
 export const Book = {
-  /** Odd while a writer is inside; compared for equality only, because it wraps. */
+  /** Odd while a writer is inside. Compared for equality only, because it wraps. */
   version: 0,
   market: 1,
   ticksPerUnit: 2,
@@ -153,25 +145,25 @@ export const Book = {
 export const ACCOUNT_I = 3;
 export const Account = {
   address: 0,
-  /** The account whose key signs for this wallet; 0 = not bound. */
+  /** Account whose key signs for this wallet; 0 = not bound. */
   binding: 5,
   /** Slot of the newest open order in the matching core. */
   openHead: 6,
   openCount: 7,
 } as const;
 
-/** Fill row: 160 bytes. Fill `n` lies at row n % rows. */
+/** Fill row of 160 bytes. Fill `n` lies at row n % rows. */
 export const FILL_WORDS = 40;
 export const FILL_DOUBLES = 20;
 export const Fill = {
   // Float64
   time: 0,
   size: 1,
-  /** Sequence of the first fill of its match; all fills of one taker command share it. */
+  /** Sequence of the first fill of the match, shared by all fills of one taker. */
   match: 2,
   takerCollateral: 3,
   makerCollateral: 4,
-  /** The taker's: shares when it buys, collateral when it sells; micro-units. */
+  /** Fee of the taker in micro-units: shares when it buys, collateral when it sells. */
   fee: 5,
   // Int32
   kind: 12,
@@ -187,80 +179,72 @@ export const Fill = {
   takerId: 22,
   makerId: 30,
 } as const;
-/** Words of the state table: every number of the engine that is not in a row. */
 export const State = {
   time: 0,
   batch: 1,
-  /** Sequence of the next fill. */
   fills: 2,
-  /** Digest of every change so far: each batch goes on from the one before. */
+  /** Digest of every change so far; each batch continues that of the one before. */
   digest: 3,
   markets: 4,
   tokens: 5,
   books: 6,
   accounts: 7,
   openOrders: 8,
-  /** Order rows ever used; rows above it were never touched. */
+  /** Order rows ever used. Rows above it were never touched. */
   orderRows: 9,
-  /** Sequence of the next finished order, and of the oldest whose id is in the index. */
+  /** Sequence of the next closed order, and of the oldest whose id is in the index. */
   closed: 10,
   firstKeptClosed: 11,
-  /** Sequence of the oldest finished order whose row was not used again. */
+  /** Sequence of the oldest closed order whose row was not used again. */
   nextReusableClosed: 12,
   expiries: 13,
   selfTrade: 14,
-  /** Closed orders whose ids stay in memory. */
   history: 15,
-  /** Open orders that an account may have; 0 = as many as there is room for. */
+  /** Open orders of an account; 0 = no bound. */
   openOrdersPerAccount: 16,
-  /** Rows of orders that may be used; 0 = as many as the table has. */
+  /** Rows of orders that may be used; 0 = the whole table. */
   orderRowsMax: 17,
-  /** Wallets that may be bound to a signer beside its own address; 0 = as many as there is room for. */
+  /** Wallets bound to a signer beside its own address; 0 = no bound. */
   walletsPerSigner: 18,
-  /** 1 = with a ledger. The first batch says it. */
+  /** 1 = with a ledger, as the first batch decides. */
   ledger: 19,
-  /** Levels of the source that stand, the first free row of theirs (0 = none), and how many are free. */
+  /** Resting source levels, their first free row (0 = none), and the number of free ones. */
   sourceLevels: 20,
   freeSourceRow: 21,
   freeSourceRows: 22,
-  /** Markets whose end is to come, and those whose end has come. */
+  /** Markets with an end in the future, and with a reached one. */
   ends: 23,
   endsReached: 24,
   size: 32,
 } as const;
 
-/** Words of the table of the ledger's own numbers. */
 export const Ledger = {
-  /** Deposits less withdrawals. */
   deposited: 0,
-  /** Sums over all accounts and over all markets. */
   cash: 1,
   collateral: 2,
-  /** Cash of the venue: fees, and what rounding left or took. */
+  /** Cash of the venue: fees and rounding. */
   fees: 3,
   rounding: 4,
-  /** What the sums differed by after the last batch: always 0. */
+  /** Difference of the sums after the last batch: always 0. */
   imbalance: 5,
-  /** Sequence of the next entry. */
   entries: 6,
-  /** Rows of positions ever used, the first free one (0 = none), and how many are in use. */
+  /** Rows of positions ever used, first free one (0 = none), and number in use. */
   positionRows: 7,
   freePosition: 8,
   positions: 9,
-  /** Rows of resolutions, and how many of them have begun and are not done. */
+  /** Rows of resolutions, and resolutions that have begun and are not done. */
   resolutions: 10,
   resolving: 11,
-  /** By realm: sequence of the next request, and the newest milliseconds that were forgotten. */
+  /** Sequence of the next request, and newest forgotten milliseconds, by realm. */
   requests: 12,
   forgotten: 14,
-  /** Ids that are texts: sequence of the next one, of the oldest that is kept, and how many there were at most. */
+  /** Text ids: sequence of the next one, of the oldest stored one, and highest number so far. */
   operatorIds: 16,
   firstOperatorId: 17,
   operatorIdsMost: 18,
-  /** Proposals that stand, and the earliest of their deadlines (unix milliseconds; 0 = none stands). */
+  /** Proposals, and earliest deadline (unix milliseconds; 0 = none). */
   proposals: 19,
   earliestDeadline: 20,
-  /** Resolutions ever begun at a deadline. */
   begunAtDeadline: 21,
   size: 32,
 } as const;
@@ -278,14 +262,12 @@ export const Position = {
   // Int32
   account: 4,
   token: 5,
-  /** Open orders that trade it. */
   holds: 6,
-  /** Of a free row. */
+  /** Next free row, in a free row. */
   nextFree: 7,
 } as const;
 
 export const POSITION_LINK_I = 2;
-/** Apart from the rows, because a fill needs none of them. */
 export const PositionLink = {
   accountNext: 0,
   accountPrev: 1,
@@ -306,11 +288,10 @@ export const Resolution = {
   sum: 3,
   // Float64: what holders were paid so far.
   paid: 2,
-  /** Of a proposal: unix milliseconds from which on the resolution begins. */
+  /** Unix milliseconds from which on a proposal resolves. */
   deadline: 3,
   // Int32
   group: 8,
-  /** Two weights a word. */
   weights: 16,
 } as const;
 
@@ -320,9 +301,7 @@ export const Request = {
   // Float64
   ms: 0,
   amount: 1,
-  /** Cash of its wallet after it. */
   result: 2,
-  /** Unix milliseconds at which it was applied. */
   time: 3,
   // Int32
   key: 8,

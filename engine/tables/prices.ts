@@ -6,12 +6,12 @@ import { AMOUNT_MAX } from './capacities.ts';
 import type { MicroCollateral, MicroShares, Ticks, TicksPerUnit } from './units.ts';
 import { gridIndex, MICRO, PIPS_PER_UNIT, ROUNDING_STEPS } from './units.ts';
 
-/** Up to here every product of nearestTicks is exact: 225,000 shares. */
+/** Bound up to which every product of nearestTicks is exact: 225,000 shares. */
 const EXACT_SHARES_MAX = AMOUNT_MAX / (4 * PIPS_PER_UNIT);
 
 /**
- * Ticks of a resting order's price: collateral x ticksPerUnit must be a whole multiple of shares.
- * 0 when it breaks the tick rule. Both amounts are positive.
+ * Ticks of a resting order's price: collateral x ticksPerUnit must be a whole multiple of shares. Returns 0 when it
+ * breaks the tick rule. Both amounts are positive.
  */
 export function exactTicks(
   collateral: MicroCollateral,
@@ -30,10 +30,9 @@ export function exactTicks(
 }
 
 /**
- * Ticks of an immediate order's price: client rounding makes the quotient inexact, so the nearest
- * tick within 2 % of a tick is taken (below one share: within one rounding step, if that is more),
- * then the next one in the signer's favour where the nearest would cross the signed limit. 0 when
- * it breaks the tick rule.
+ * Ticks of an immediate order's price. Client rounding makes the quotient inexact, so the nearest tick within 2 %
+ * of a tick is taken; below one share within one rounding step, if that is more. Where it would cross the signed
+ * limit, the next one in the signer's favour is taken. Returns 0 when it breaks the tick rule.
  */
 export function nearestTicks(
   isBuy: boolean,
@@ -54,7 +53,6 @@ export function nearestTicks(
   return inFavour(isBuy, nearest, cost - collateral, ticksPerUnit);
 }
 
-/** The same without a bound, by whole numbers of any length. */
 function nearestOfLarge(
   isBuy: boolean,
   collateral: MicroCollateral,

@@ -1,7 +1,6 @@
 /**
- * A hash of everything that the tables hold: equal tables, equal hash. Two engines that applied the
- * same batches agree on it, row by row, free lists included. Versions of books are left out: they
- * count writes, and a reader's word is not state.
+ * Hash of the content of the tables. Two engines that applied the same batches agree on it, row by row, free lists
+ * included. Versions of books are left out, because they count writes.
  */
 
 import { wordsOf } from '../book/matching.ts';
@@ -32,7 +31,7 @@ function hex(word: number): string {
   return (word >>> 0).toString(16).padStart(8, '0');
 }
 
-/** Digest of every change since the first batch, as the log keeps it: a signed 32-bit number. */
+/** Digest of every change since the first batch, as in the log: a signed 32-bit number. */
 export function digestOf(t: Tables): number {
   return t.state[State.digest]!;
 }

@@ -1,6 +1,6 @@
 /**
- * The tables of layout.ts as typed views over shared buffers. Allocated once at boot and never
- * grown: other threads hold the same buffers.
+ * Tables of layout.ts as typed views over shared buffers. Allocated once at boot and never grown, because other
+ * threads hold the same buffers.
  *
  * Thread: the worker that holds its turn writes; everyone may read, books under their version.
  */
@@ -51,20 +51,18 @@ import {
 } from './layout.ts';
 import type { MarketRow, OrderRow } from './units.ts';
 
-/** What a thread needs to attach to an engine: pass it to a worker as it is. */
+/** Buffers with which a thread attaches to an engine. They can be posted to a worker. */
 export interface EngineMemory {
   readonly capacities: Capacities;
   readonly buffers: Readonly<Record<TableName, TableBytes>>;
 }
 
-/** Entries of a hash index: a power of two, at most half full. */
 function indexEntries(rows: number): number {
   return 2 ** Math.ceil(Math.log2(Math.max(2, rows * 2)));
 }
 
 const INDEX_ENTRY_BYTES = 8;
 
-/** Bytes of each table. */
 export function tableShapes(c: Capacities): Record<TableName, number> {
   const matching = matchingBytes({ books: c.tokens, orders: c.orders, levels: c.levels });
   return {
@@ -91,10 +89,10 @@ export function tableShapes(c: Capacities): Record<TableName, number> {
   };
 }
 
-/** Operators and users have a ring each. */
+/** Rings of request ids: operators and users. */
 export const REALMS = 2;
 
-/** The tables of the ledger: next to nothing where there is no room for positions. */
+/** Bytes of the ledger's tables; almost none without room for positions. */
 function ledgerShapes(c: Capacities) {
   const rows = (count: number): number => (c.positions === 0 ? 1 : count);
   return {
@@ -129,24 +127,24 @@ export class Tables {
   readonly bookI: Int32Array;
   readonly bookF: Float64Array;
   readonly accountI: Int32Array;
-  /** By account: how many wallets are bound to it, its own address left out. */
+  /** Wallets bound to each account, its own address left out. */
   readonly wallets: Int32Array;
   readonly orderI: Int32Array;
   readonly orderF: Float64Array;
   readonly linkI: Int32Array;
-  /** Ring of finished orders: their rows in the order table and tags, by sequence. */
+  /** Ring of closed orders by sequence: row in the order table, and tag. */
   readonly closedI: Int32Array;
-  /** The books themselves. Who only reads them reads under their version (depth.ts). */
+  /** Books. Readers beside a writer check their versions (depth.ts). */
   readonly matching: Matching;
-  /** Open good-till-date orders by their expiry, in unix seconds. */
+  /** Open good-till-date orders by expiry, in unix seconds. */
   readonly expiring: DueHeap<OrderRow>;
-  /** Markets by their end, in unix milliseconds, while it is to come. */
+  /** Markets by future end, in unix milliseconds. */
   readonly ending: DueHeap<MarketRow>;
   readonly marketIndex: Int32Array;
   readonly tokenIndex: Int32Array;
   readonly accountIndex: Int32Array;
   readonly orderIndex: Int32Array;
-  /** The ledger's own numbers, then its tables; see docs/ledger.md#tables. */
+  /** Numbers of the ledger, then its tables (docs/ledger.md#tables). */
   readonly ledger: Float64Array;
   readonly cashI: Int32Array;
   readonly cashF: Float64Array;
@@ -166,11 +164,9 @@ export class Tables {
   readonly operatorIdIndex: Int32Array;
   readonly fillI: Int32Array;
   readonly fillF: Float64Array;
-  /** Rows of the rings, each a power of two. */
   readonly fillRows: number;
   readonly closedRows: number;
   readonly operatorIdRows: number;
-  /** Rows of the order table. */
   readonly orderRows: number;
 
   constructor(memory: EngineMemory) {
@@ -250,7 +246,6 @@ function endHeap({ marketF, marketI, state }: HeapTables, rows: Int32Array): Due
   });
 }
 
-/** A run of bytes of a table that holds something. */
 export interface Span {
   readonly name: TableName;
   readonly start: number;
@@ -258,10 +253,9 @@ export interface Span {
 }
 
 /**
- * What of each table holds anything: what an image copies and a state hash covers. The rings of
- * finished orders and of ids go by sequence, so that they read the same whatever the capacity. Indexes are
- * rebuilt from the rows, as are the counts of wallets, and fills lie in a table of their own, so
- * none of them is listed.
+ * Bytes in use of each table, for snapshots and state hashes. The rings of closed orders and of ids go by sequence,
+ * so they read alike whatever the capacity. Indexes and wallet counts follow from the rows, and fills lie in a
+ * table of their own: none is listed.
  */
 export function usedSpans(t: Tables): Span[] {
   const s = t.state;
@@ -282,7 +276,7 @@ export function usedSpans(t: Tables): Span[] {
   ];
 }
 
-/** Nothing where there is no ledger: images and hashes are then as without one. */
+/** None without a ledger: snapshots and hashes are then as before the ledger. */
 function ledgerSpans(t: Tables): Span[] {
   const { ledger, state } = t;
   if (state[State.ledger] === 0) return [];
@@ -305,7 +299,6 @@ function ledgerSpans(t: Tables): Span[] {
   ];
 }
 
-/** The requests of a realm that are kept, oldest first. */
 function requestSpans(realm: number, end: number): Span[] {
   const first = Math.max(0, end - REQUESTS_KEPT);
   const spans = ringSpans('requests', REQUEST_I, REQUEST_ROWS, first, end);
@@ -313,7 +306,6 @@ function requestSpans(realm: number, end: number): Span[] {
   return spans.map((span) => ({ ...span, start: start + span.start }));
 }
 
-/** The ids of operators that are kept, oldest first. */
 function operatorIdSpans(t: Tables): Span[] {
   const first = t.ledger[Ledger.firstOperatorId]!;
   return ringSpans(
@@ -331,7 +323,6 @@ function closedSpans(t: Tables): Span[] {
   return ringSpans('finished', CLOSED_I, t.closedRows, first, t.state[State.closed]!);
 }
 
-/** Rows [first, end) of a ring, which go by sequence: one run of it, or two. */
 function ringSpans(
   name: TableName,
   shift: number,

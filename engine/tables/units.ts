@@ -15,37 +15,33 @@ type Unit<Name extends string> = number & { readonly [unit]: Name };
 
 /** A price as a whole number of ticks of its market's grid; strictly between 0 and 1 unit. */
 export type Ticks = Unit<'Ticks'>;
-/** How many ticks make one unit of collateral: one of TICK_GRIDS. */
+/** Ticks in one unit of collateral: one of TICK_GRIDS. */
 export type TicksPerUnit = (typeof GRIDS)[number]['ticksPerUnit'];
-/** A price in ten-thousandths of a unit: the finest grid, into which every other one divides. */
+/** Price in ten-thousandths of a unit: the finest grid, into which every other one divides. */
 export type Pips = Unit<'Pips'>;
-/** A number of shares in millionths of a share. */
 export type MicroShares = Unit<'MicroShares'>;
-/** An amount of collateral in millionths of a unit. */
 export type MicroCollateral = Unit<'MicroCollateral'>;
 /**
- * Where an order lives in the order table, not which order it is. Slots count from 1; a column or an
- * answer in which 0 stands for "none" is `OrderRow | 0`, so that nobody forgets to ask.
+ * Row of an order in the order table; it does not identify the order. Rows count from 1. A column in which 0 means
+ * "none" is `OrderRow | 0`, so that the compiler demands the check.
  */
 export type OrderRow = Unit<'OrderRow'>;
-/** Where a market, token, book or account lives, likewise. */
+/** Row of a market, token, book or account, from 1. */
 export type MarketRow = Unit<'MarketRow'>;
 export type TokenRow = Unit<'TokenRow'>;
 export type BookRow = Unit<'BookRow'>;
 export type AccountRow = Unit<'AccountRow'>;
 export type PositionRow = Unit<'PositionRow'>;
 export type ResolutionRow = Unit<'ResolutionRow'>;
-/** Where a fill lives in the ring of fills: counted from 0. */
 export type FillRow = Unit<'FillRow'>;
 
 export const MICRO = 1_000_000;
 export const PIPS_PER_UNIT = 10_000;
 
 /**
- * Every tick grid there is, from ticks of 0.1 to 0.0001. Clients round an amount to the decimals of
- * a price and two more. Another row changes nothing that is stored: a market keeps the number
- * of its ticks, and a book has so many levels.
- * Rules: docs/protocol.md#client-rounding
+ * Tick grids, from ticks of 0.1 to 0.0001. Clients round an amount to the decimals of a price and two more. Another
+ * grid changes nothing that is stored: a market stores its ticks, and a book has as many levels. Rules:
+ * docs/protocol.md#client-rounding
  */
 const GRIDS = [
   { ticksPerUnit: 10, amountDecimals: 3 },
@@ -63,14 +59,12 @@ export const ROUNDING_STEPS: readonly number[] = GRIDS.map(
   (grid) => 10 ** (6 - grid.amountDecimals),
 );
 
-/** Place of each grid in TICK_GRIDS; -1 at every other number. */
 const GRID_INDEX = new Int8Array(PIPS_PER_UNIT + 1).fill(-1);
 for (const [index, grid] of TICK_GRIDS.entries()) {
   assert(PIPS_PER_UNIT % grid === 0, 'every grid divides the finest one');
   GRID_INDEX[grid] = index;
 }
 
-/** Place of a grid in TICK_GRIDS. */
 export function gridIndex(ticksPerUnit: TicksPerUnit): number {
   return GRID_INDEX[ticksPerUnit]!;
 }
@@ -80,9 +74,9 @@ export function isTickGrid(value: number): value is TicksPerUnit {
 }
 
 /**
- * floor(quantity x numerator / denominator), exact for every quantity below 2^53, as long as
- * numerator <= denominator and numerator x denominator stays below 2^53. The quantity is split by
- * the denominator first, because the plain product would leave the exact range.
+ * Computes floor(quantity x numerator / denominator), exact below 2^53, as long as numerator <= denominator and
+ * numerator x denominator stays below 2^53. The quantity is split by the denominator first, because the plain
+ * product would leave the exact range.
  */
 export function mulDivFloor(quantity: number, numerator: number, denominator: number): number {
   // Below 2^53 a quotient is never rounded up to the next whole number, so `rest` is not negative.
@@ -91,7 +85,7 @@ export function mulDivFloor(quantity: number, numerator: number, denominator: nu
   return whole * numerator + Math.floor((rest * numerator) / denominator);
 }
 
-/** What `shares` cost at a price, in micro-units, rounded down (docs/protocol.md#settlement). */
+/** Cost of `shares` at a price in micro-units, rounded down (docs/protocol.md#settlement). */
 export function collateralOf(
   shares: MicroShares,
   ticks: Ticks,
@@ -101,8 +95,8 @@ export function collateralOf(
 }
 
 /**
- * The taker's fee on one fill (docs/protocol.md#fees): `bps / 10000 x min(p, 1 - p) x shares`, in
- * collateral for a seller; the same divided by p, in shares, for a buyer. Rounded down.
+ * Taker's fee on one fill, rounded down (docs/protocol.md#fees): `bps / 10000 x min(p, 1 - p) x shares`, in
+ * collateral for a seller; divided by p, in shares, for a buyer.
  */
 export function feeOf(
   isBuy: boolean,
@@ -116,7 +110,7 @@ export function feeOf(
   return mulDivFloor(shares, bps * smaller, 10_000 * (isBuy ? ticks : ticksPerUnit));
 }
 
-/** Ticks of one grid as pips; exact, because every grid divides the finest one. */
+/** Pips of ticks of a grid; exact, because every grid divides the finest one. */
 export function pipsOf(ticks: Ticks, ticksPerUnit: TicksPerUnit): Pips {
   assert(isTickGrid(ticksPerUnit), 'a price is on one of the grids');
   return (ticks * (PIPS_PER_UNIT / ticksPerUnit)) as Pips;

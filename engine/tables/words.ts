@@ -4,7 +4,6 @@
  * this is not checked either.
  */
 
-/** True where the eight words of two ids agree. */
 export function sameId(a: Int32Array, i: number, b: Int32Array, j: number): boolean {
   return (
     a[i] === b[j] &&
@@ -18,7 +17,6 @@ export function sameId(a: Int32Array, i: number, b: Int32Array, j: number): bool
   );
 }
 
-/** True where the five words of two addresses agree. */
 export function sameAddress(a: Int32Array, i: number, b: Int32Array, j: number): boolean {
   return (
     a[i] === b[j] &&
@@ -29,7 +27,6 @@ export function sameAddress(a: Int32Array, i: number, b: Int32Array, j: number):
   );
 }
 
-/** Copies the eight words of an id. */
 export function copyId(from: Int32Array, i: number, to: Int32Array, j: number): void {
   to[j] = from[i]!;
   to[(j + 1) | 0] = from[(i + 1) | 0]!;
@@ -41,7 +38,6 @@ export function copyId(from: Int32Array, i: number, to: Int32Array, j: number): 
   to[(j + 7) | 0] = from[(i + 7) | 0]!;
 }
 
-/** Copies four words: an API key, or the numbers beside an id. */
 export function copyFour(from: Int32Array, i: number, to: Int32Array, j: number): void {
   to[j] = from[i]!;
   to[(j + 1) | 0] = from[(i + 1) | 0]!;

@@ -3,10 +3,18 @@
  *
  * Thread: the I/O thread.
  */
+
 import type { Static } from '../common/schema.ts';
-import type { ClusterAnswer, DefragAnswer, HandoverAnswer } from './cluster-schemas.ts';
-import { type Caller, OperationRefused } from './operation-row.ts';
-import type { OperationHandlers } from './operation-table.ts';
+import { type HandlersOf, handlersOf } from '../http/route.ts';
+import {
+  ClusterAnswer,
+  DefragAnswer,
+  DefragInput,
+  HandoverAnswer,
+  HandoverInput,
+} from './cluster-schemas.ts';
+import { type Caller, OperationRefused, operation } from './operation-row.ts';
+import { NoInput } from './operation-schemas.ts';
 
 export type ClusterView = Static<typeof ClusterAnswer>;
 
@@ -18,23 +26,59 @@ export interface ClusterControl {
   defragment(member: string): Promise<Static<typeof DefragAnswer> | string>;
 }
 
-type ClusterOperation =
-  | 'GET /admin/cluster'
-  | 'POST /admin/cluster/handover'
-  | 'POST /admin/cluster/defrag';
+const NO_CLUSTER = new OperationRefused(409, 'no cluster', 'this node runs without CLUSTER');
 
-/** @param control undefined without CLUSTER */
+function orRefused<T extends object>(result: T | string): T | OperationRefused {
+  return typeof result === 'string'
+    ? new OperationRefused(409, 'not possible now', result)
+    : result;
+}
+
+export const CLUSTER_OPERATIONS = [
+  operation(
+    'GET /admin/cluster',
+    {
+      does: 'the nodes of the cluster, each as it answers now, and the members of etcd',
+      input: NoInput,
+      answer: ClusterAnswer,
+    },
+    ({ control }: ClusterOperationParts) =>
+      () =>
+        control?.view() ?? NO_CLUSTER,
+  ),
+  operation(
+    'POST /admin/cluster/handover',
+    {
+      does: 'gives the lead of the cluster to another node, by the node that leads',
+      input: HandoverInput,
+      answer: HandoverAnswer,
+      auditedNext: true,
+    },
+    ({ control }: ClusterOperationParts) =>
+      async ({ to }, caller) =>
+        control === undefined ? NO_CLUSTER : orRefused(await control.handOver(to, caller)),
+  ),
+  operation(
+    'POST /admin/cluster/defrag',
+    {
+      does: 'has a member of etcd give free room back; it answers nothing meanwhile',
+      input: DefragInput,
+      answer: DefragAnswer,
+      ofNode: true,
+    },
+    ({ control }: ClusterOperationParts) =>
+      async ({ member }) =>
+        control === undefined ? NO_CLUSTER : orRefused(await control.defragment(member)),
+  ),
+];
+
+interface ClusterOperationParts {
+  /** Undefined without CLUSTER. */
+  readonly control: ClusterControl | undefined;
+}
+
 export function clusterOperations(
   control: ClusterControl | undefined,
-): OperationHandlers<ClusterOperation> {
-  const none = new OperationRefused(409, 'no cluster', 'this node runs without CLUSTER');
-  const orRefused = <T extends object>(result: T | string) =>
-    typeof result === 'string' ? new OperationRefused(409, 'not possible now', result) : result;
-  return {
-    'GET /admin/cluster': () => control?.view() ?? none,
-    'POST /admin/cluster/handover': async ({ to }, caller) =>
-      control === undefined ? none : orRefused(await control.handOver(to, caller)),
-    'POST /admin/cluster/defrag': async ({ member }) =>
-      control === undefined ? none : orRefused(await control.defragment(member)),
-  };
+): HandlersOf<typeof CLUSTER_OPERATIONS> {
+  return handlersOf(CLUSTER_OPERATIONS, { control });
 }

@@ -5,6 +5,7 @@
  *
  * Thread: I/O. A request is several batches of the engine, between which those of others pass.
  */
+
 import type { FundsFields } from '../../engine/commands.ts';
 import { ledgerIsOn } from '../../engine/ledger/reads.ts';
 import type { StoredRequest } from '../../engine/ledger/requests.ts';
@@ -16,15 +17,18 @@ import { sameAddress } from '../../engine/tables/words.ts';
 import { microText, parseMicroUp } from '../common/decimal.ts';
 import { refusalCode } from '../common/error-bodies.ts';
 import { REFUSALS } from '../common/refusals.ts';
+import type { Static } from '../common/schema.ts';
 import { bytesToWords } from '../common/uint256.ts';
-import type { LedgerCommands, LedgerOutcome } from '../ledger/ledger-commands.ts';
-import { operatorRequestId } from '../ledger/request-id.ts';
+import { type HandlersOf, handlersOf } from '../http/route.ts';
+import type { LedgerCommands, LedgerOutcome } from '../wallet/ledger-commands.ts';
+import { operatorRequestId } from '../wallet/request-id.ts';
+import { auditedDeposits } from './audited-deposits.ts';
 import { addressOf } from './key-operations.ts';
 import { BAD_ID, LEDGER_OFF, refusalOf, usedFor } from './ledger-operations.ts';
-import { OperationRefused } from './operation-row.ts';
-import type { OperationHandlers, OperationInput } from './operation-table.ts';
+import { OperationRefused, operation } from './operation-row.ts';
+import { DEPOSITS_BODY_BYTES, DepositsAnswer, DepositsInput } from './venue-schemas.ts';
 
-type Line = OperationInput<'POST /admin/ledger/deposits'>['lines'][number];
+type Line = Static<typeof DepositsInput>['lines'][number];
 
 interface DepositOperationParts {
   readonly t: Tables;
@@ -34,45 +38,57 @@ interface DepositOperationParts {
 /** Lines of one batch of the engine: a fraction of a millisecond. */
 const LINES_PER_BATCH = 100;
 
-export function depositOperations({
-  ledger,
-  t,
-}: DepositOperationParts): OperationHandlers<'POST /admin/ledger/deposits'> {
-  return {
-    async 'POST /admin/ledger/deposits'({ id, lines }) {
-      if (!ledgerIsOn(t)) return LEDGER_OFF;
-      const deposits: FundsFields[] = [];
-      for (const line of lines) {
-        const fields = fieldsOf(id, line);
-        if (fields === undefined) return BAD_ID;
-        deposits.push(fields);
-      }
-      const done = await ledger.doneBefore('deposit', deposits);
-      for (const [i, before] of done.entries()) {
-        if (before !== undefined && !isDepositOf(t, before, deposits[i]!)) {
-          const detail = `line ${lines[i]!.line}: it was used for ${usedFor(before)}; no line of this request is paid in`;
-          return new OperationRefused(409, REFUSALS.ID_CONFLICT[0], detail);
+export const DEPOSIT_OPERATIONS = [
+  operation(
+    'POST /admin/ledger/deposits',
+    {
+      does: 'pays in lines of a file, each once: the id of a line is that of the file and its number',
+      input: DepositsInput,
+      answer: DepositsAnswer,
+      bodyBytes: DEPOSITS_BODY_BYTES,
+      audited: auditedDeposits,
+    },
+    ({ ledger, t }: DepositOperationParts) =>
+      async ({ id, lines }) => {
+        if (!ledgerIsOn(t)) return LEDGER_OFF;
+        const deposits: FundsFields[] = [];
+        for (const line of lines) {
+          const fields = fieldsOf(id, line);
+          if (fields === undefined) return BAD_ID;
+          deposits.push(fields);
         }
-      }
-      const answer = { id, paid: 0, repeated: 0, amount: 0, refused: [] as RefusedLine[] };
-      for (let from = 0; from < lines.length; ) {
-        const end = batchEnd(t, deposits, from);
-        const outcomes = await ledger.fundsOf('deposit', deposits.slice(from, end));
-        for (const [i, outcome] of outcomes.entries()) {
-          if (outcome.kind === 'failed') return refusalOf(outcome);
-          if (outcome.kind === 'refused')
-            answer.refused.push(refusedLine(lines[from + i]!, outcome));
-          else if (outcome.isRepeated) answer.repeated += 1;
-          else {
-            answer.paid += 1;
-            answer.amount += outcome.first!.amount;
+        const done = await ledger.doneBefore('deposit', deposits);
+        for (const [i, before] of done.entries()) {
+          if (before !== undefined && !isDepositOf(t, before, deposits[i]!)) {
+            const detail = `line ${lines[i]!.line}: it was used for ${usedFor(before)}; no line of this request is paid in`;
+            return new OperationRefused(409, REFUSALS.ID_CONFLICT.texts[0], detail);
           }
         }
-        from = end;
-      }
-      return { ...answer, amount: microText(answer.amount) };
-    },
-  };
+        const answer = { id, paid: 0, repeated: 0, amount: 0, refused: [] as RefusedLine[] };
+        for (let from = 0; from < lines.length; ) {
+          const end = batchEnd(t, deposits, from);
+          const outcomes = await ledger.fundsOf('deposit', deposits.slice(from, end));
+          for (const [i, outcome] of outcomes.entries()) {
+            if (outcome.kind === 'failed') return refusalOf(outcome);
+            if (outcome.kind === 'refused')
+              answer.refused.push(refusedLine(lines[from + i]!, outcome));
+            else if (outcome.isRepeated) answer.repeated += 1;
+            else {
+              answer.paid += 1;
+              answer.amount += outcome.first!.amount;
+            }
+          }
+          from = end;
+        }
+        return { ...answer, amount: microText(answer.amount) };
+      },
+  ),
+];
+
+export function depositOperations(
+  parts: DepositOperationParts,
+): HandlersOf<typeof DEPOSIT_OPERATIONS> {
+  return handlersOf(DEPOSIT_OPERATIONS, parts);
 }
 
 /** Returns true when a request that was done has wallet and amount of a deposit. */

@@ -4,7 +4,7 @@
  *
  * Thread: I/O; files are read at their first request.
  */
-import { VIEWER_FILES, VIEWER_POLICY } from '../documents/viewer.ts';
+import { VIEWER_FILES, VIEWER_POLICY } from '../routes/viewer.ts';
 import { operationsDocument } from './operation-document.ts';
 import type { PageFile } from './page-files.ts';
 

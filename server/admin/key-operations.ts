@@ -3,16 +3,23 @@
  *
  * Thread: that of the registry.
  */
-import type { KeyRow } from '../../storage/notes/notes.ts';
-import { nextTurn } from '../common/next-turn.ts';
-import { bytesToHex, hexToBytes } from '../common/uint256.ts';
-import type { Bans } from '../identity/bans.ts';
-import { checksumAddress } from '../identity/checksum.ts';
-import { KEYS_MAX, type KeyRegistry } from '../identity/key-registry.ts';
-import { OperationRefused } from './operation-row.ts';
-import type { OperationHandlers } from './operation-table.ts';
 
-type KeyOperation = 'GET /admin/keys' | 'POST /admin/keys' | 'POST /admin/keys/revoke';
+import type { KeyRow } from '../../storage/control-records/control-records.ts';
+import type { Bans } from '../auth/bans.ts';
+import { checksumAddress } from '../auth/checksum.ts';
+import { KEYS_MAX, type KeyRegistry } from '../auth/key-registry.ts';
+import { nextIteration } from '../common/event-loop.ts';
+import { bytesToHex, hexToBytes } from '../common/uint256.ts';
+import { type HandlersOf, handlersOf } from '../http/route.ts';
+import { OperationRefused, operation } from './operation-row.ts';
+import {
+  IssuedAnswer,
+  IssueInput,
+  KeysAnswer,
+  KeysInput,
+  RevokedAnswer,
+  RevokeInput,
+} from './operation-schemas.ts';
 
 const ADDRESS_BYTES = 20;
 /** Rows that are read without a pause: a few milliseconds. */
@@ -21,46 +28,81 @@ const ROWS_PER_TURN = 1_000;
 /** By id, as many of them as are durable when it is called. */
 type KeyRows = () => Promise<Iterable<KeyRow>>;
 
+export const KEY_OPERATIONS = [
+  operation(
+    'GET /admin/keys',
+    {
+      does: 'API keys and read-only keys that were issued, without their secrets',
+      input: KeysInput,
+      answer: KeysAnswer,
+    },
+    ({ rows, bans }: KeyOperationParts) =>
+      async ({ after, limit = 1_000, wallet }) => {
+        const keys: ReturnType<typeof shown>[] = [];
+        let more = false;
+        await walk(await rows(), (row) => {
+          const isOf = wallet === undefined || toAddressText(row) === wallet.toLowerCase();
+          if (!isOf || (after !== undefined && row.id <= after.toLowerCase())) return false;
+          more = keys.length === limit;
+          if (!more) keys.push(shown(row, bans));
+          return more;
+        });
+        return { keys, more };
+      },
+  ),
+  operation(
+    'POST /admin/keys',
+    {
+      does: 'issues the API key of a wallet and nonce without its signature',
+      input: IssueInput,
+      answer: IssuedAnswer,
+    },
+    ({ registry }: KeyOperationParts) =>
+      async ({ nonce = '0', wallet }) => {
+        const address = addressOf(wallet);
+        if (!registry.matchesStore) {
+          return new OperationRefused(409, 'the keys come from another node.key or CHAIN_ID');
+        }
+        if (!registry.mayHave(address, nonce)) {
+          return new OperationRefused(409, 'too many API keys', `a wallet may have ${KEYS_MAX}`);
+        }
+        const trio = await registry.create(address, nonce);
+        return { wallet: checksumAddress(address), nonce, ...trio };
+      },
+  ),
+  operation(
+    'POST /admin/keys/revoke',
+    {
+      does: 'revokes a key',
+      input: RevokeInput,
+      answer: RevokedAnswer,
+    },
+    ({ registry, rows }: KeyOperationParts) =>
+      async ({ key }) => {
+        let found: KeyRow | undefined;
+        await walk(await rows(), (row) => {
+          found = row.id === key.toLowerCase() ? row : undefined;
+          return found !== undefined;
+        });
+        if (found === undefined) return new OperationRefused(404, 'key not found');
+        const changed = await registry.revokeRow(found);
+        return { key: found.id, wallet: checksumAddress(found.address), changed };
+      },
+  ),
+];
+
+interface KeyOperationParts {
+  readonly registry: KeyRegistry;
+  readonly rows: KeyRows;
+  readonly bans: Pick<Bans, 'has'>;
+}
+
 export function keyOperations(
   registry: KeyRegistry,
   rows: KeyRows,
   bans: Pick<Bans, 'has'>,
-): OperationHandlers<KeyOperation> {
-  return {
-    async 'GET /admin/keys'({ after, limit = 1_000, wallet }) {
-      const keys: ReturnType<typeof shown>[] = [];
-      let more = false;
-      await walk(await rows(), (row) => {
-        const isOf = wallet === undefined || toAddressText(row) === wallet.toLowerCase();
-        if (!isOf || (after !== undefined && row.id <= after.toLowerCase())) return false;
-        more = keys.length === limit;
-        if (!more) keys.push(shown(row, bans));
-        return more;
-      });
-      return { keys, more };
-    },
-    async 'POST /admin/keys'({ nonce = '0', wallet }) {
-      const address = addressOf(wallet);
-      if (!registry.matchesStore) {
-        return new OperationRefused(409, 'the keys come from another node.key or CHAIN_ID');
-      }
-      if (!registry.mayHave(address, nonce)) {
-        return new OperationRefused(409, 'too many API keys', `a wallet may have ${KEYS_MAX}`);
-      }
-      const trio = await registry.create(address, nonce);
-      return { wallet: checksumAddress(address), nonce, ...trio };
-    },
-    async 'POST /admin/keys/revoke'({ key }) {
-      let found: KeyRow | undefined;
-      await walk(await rows(), (row) => {
-        found = row.id === key.toLowerCase() ? row : undefined;
-        return found !== undefined;
-      });
-      if (found === undefined) return new OperationRefused(404, 'key not found');
-      const changed = await registry.revokeRow(found);
-      return { key: found.id, wallet: checksumAddress(found.address), changed };
-    },
-  };
+): HandlersOf<typeof KEY_OPERATIONS> {
+  return handlersOf(KEY_OPERATIONS, { registry, rows, bans });
 }
 
 export function addressOf(wallet: string): Uint8Array {
@@ -75,7 +117,7 @@ async function walk(rows: Iterable<KeyRow>, see: (row: KeyRow) => boolean): Prom
   for (const row of rows) {
     if (see(row)) return;
     seen += 1;
-    if (seen % ROWS_PER_TURN === 0) await nextTurn();
+    if (seen % ROWS_PER_TURN === 0) await nextIteration();
   }
 }
 

@@ -3,6 +3,7 @@
  *
  * Thread: I/O, while workers write.
  */
+
 import { randomBytes } from 'node:crypto';
 import { CommandKind } from '../../engine/commands.ts';
 import {
@@ -20,39 +21,52 @@ import { RejectReason } from '../../engine/orders/reject-reasons.ts';
 import { ADDRESS_WORDS } from '../../engine/tables/codes.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import type { TokenRow } from '../../engine/tables/units.ts';
+import { checksumAddress } from '../auth/checksum.ts';
 import { microText, parseMicroUp } from '../common/decimal.ts';
 import { REFUSALS } from '../common/refusals.ts';
+import type { Static } from '../common/schema.ts';
 import { bytesToWords } from '../common/uint256.ts';
-import { checksumAddress } from '../identity/checksum.ts';
-import type { LedgerCommands, LedgerOutcome } from '../ledger/ledger-commands.ts';
-import { OPERATOR_ID_RULE, operatorRequestId } from '../ledger/request-id.ts';
+import { type HandlersOf, handlersOf } from '../http/route.ts';
 import { accountByAddress } from '../market-data/find.ts';
-import type { SeqlockReader } from '../orders/seqlock-reader.ts';
+import type { SequenceLockReader } from '../orders/exchange-memory/sequence-lock-reader.ts';
+import type { LedgerCommands, LedgerOutcome } from '../wallet/ledger-commands.ts';
+import { OPERATOR_ID_RULE, operatorRequestId } from '../wallet/request-id.ts';
 import { addressOf } from './key-operations.ts';
-import { OperationRefused } from './operation-row.ts';
-import type { OperationHandlers, OperationOutput } from './operation-table.ts';
-
-type LedgerOperation =
-  | 'POST /admin/ledger/deposit'
-  | 'POST /admin/ledger/withdraw'
-  | 'POST /admin/ledger/declare'
-  | 'POST /admin/ledger/fees/pay'
-  | 'POST /admin/ledger/fees/draw'
-  | 'GET /admin/ledger/balance'
-  | 'GET /admin/ledger';
+import { OperationRefused, operation } from './operation-row.ts';
+import { NoInput } from './operation-schemas.ts';
+import {
+  BalanceAnswer,
+  BalanceInput,
+  DeclareAnswer,
+  DeclareInput,
+  DepositInput,
+  DrawFeesAnswer,
+  DrawFeesInput,
+  FundsAnswer,
+  FundsInput,
+  TotalsAnswer,
+} from './venue-schemas.ts';
 
 export interface LedgerOperationParts {
   readonly t: Tables;
-  readonly seqlock: SeqlockReader;
+  readonly seqlock: SequenceLockReader;
   readonly ledger: Pick<LedgerCommands, 'funds' | 'resolve' | 'withdrawProposal'>;
   readonly now: () => number;
 }
 
-export const BAD_ID = new OperationRefused(400, REFUSALS.ID_INVALID[1], `id: ${OPERATOR_ID_RULE}`);
-export const LEDGER_OFF = new OperationRefused(409, REFUSALS.LEDGER_OFF[0], 'LEDGER=on makes one');
+export const BAD_ID = new OperationRefused(
+  400,
+  REFUSALS.ID_INVALID.texts[1],
+  `id: ${OPERATOR_ID_RULE}`,
+);
+export const LEDGER_OFF = new OperationRefused(
+  409,
+  REFUSALS.LEDGER_OFF.texts[0],
+  'LEDGER=on makes one',
+);
 export const NO_WALLET = new OperationRefused(
   404,
-  REFUSALS.UNKNOWN_WALLET[0],
+  REFUSALS.UNKNOWN_WALLET.texts[0],
   'nothing was ever paid in to it',
 );
 const RANDOM_BYTES = 8;
@@ -71,50 +85,112 @@ export interface TokenTexts {
 }
 type NameToken = (token: TokenRow) => TokenTexts;
 
-export function ledgerOperations(
-  parts: LedgerOperationParts & { readonly nameToken: NameToken },
-): OperationHandlers<LedgerOperation> {
-  const { ledger, nameToken, now, seqlock, t } = parts;
-  return {
-    'POST /admin/ledger/deposit': fundsOperation(parts, 'deposit'),
-    'POST /admin/ledger/withdraw': fundsOperation(parts, 'withdraw'),
-    async 'POST /admin/ledger/declare'({ id: text = newRequestId(now()), signer, wallet }) {
-      const id = operatorRequestId(text);
-      if (id === undefined) return BAD_ID;
-      const words = { wallet: wordsOf(wallet), signer: wordsOf(signer) };
-      const outcome = await ledger.funds('declare', { id, ...words });
-      if (outcome.kind !== 'done') return refusalOf(outcome);
-      const [of, by] = [wallet, signer].map((one) => checksumAddress(addressOf(one)));
-      return { id: text, wallet: of!, signer: by!, repeated: outcome.isRepeated };
+export const LEDGER_OPERATIONS = [
+  operation(
+    'POST /admin/ledger/deposit',
+    {
+      does: 'pays collateral in to a wallet; with `signer` it also says who may sign for it',
+      input: DepositInput,
+      answer: FundsAnswer,
     },
-    'POST /admin/ledger/fees/pay': fundsOperation(parts, 'payFees'),
-    async 'POST /admin/ledger/fees/draw'({ amount, id: text = newRequestId(now()) }) {
-      const id = operatorRequestId(text);
-      if (id === undefined) return BAD_ID;
-      const outcome = await ledger.funds('drawFees', { id, amount: parseMicroUp(amount) });
-      if (outcome.kind !== 'done') return refusalOf(outcome);
-      const first = outcome.first!;
-      return {
-        id: text,
-        amount: microText(first.amount),
-        fees: microText(first.result),
-        time: first.time,
-        repeated: outcome.isRepeated,
-      };
+    (parts: LedgerServiceParts) => fundsOperation(parts, 'deposit'),
+  ),
+  operation(
+    'POST /admin/ledger/withdraw',
+    {
+      does: 'pays free collateral out of a wallet',
+      input: FundsInput,
+      answer: FundsAnswer,
     },
-    'GET /admin/ledger/balance': ({ wallet }) =>
-      ledgerIsOn(t) ? seqlock.read(() => balanceOf(t, wallet, nameToken)) : LEDGER_OFF,
-    'GET /admin/ledger': () => (ledgerIsOn(t) ? seqlock.read(() => totalsOf(t)) : LEDGER_OFF),
-  };
+    (parts: LedgerServiceParts) => fundsOperation(parts, 'withdraw'),
+  ),
+  operation(
+    'POST /admin/ledger/declare',
+    {
+      does: 'says who may sign for a wallet',
+      input: DeclareInput,
+      answer: DeclareAnswer,
+    },
+    ({ ledger, now }: LedgerServiceParts) =>
+      async ({ id: text = newRequestId(now()), signer, wallet }) => {
+        const id = operatorRequestId(text);
+        if (id === undefined) return BAD_ID;
+        const words = { wallet: wordsOf(wallet), signer: wordsOf(signer) };
+        const outcome = await ledger.funds('declare', { id, ...words });
+        if (outcome.kind !== 'done') return refusalOf(outcome);
+        const [of, by] = [wallet, signer].map((one) => checksumAddress(addressOf(one)));
+        return { id: text, wallet: of!, signer: by!, repeated: outcome.isRepeated };
+      },
+  ),
+  operation(
+    'POST /admin/ledger/fees/pay',
+    {
+      does: 'pays fees of the venue to a wallet',
+      input: FundsInput,
+      answer: FundsAnswer,
+    },
+    (parts: LedgerServiceParts) => fundsOperation(parts, 'payFees'),
+  ),
+  operation(
+    'POST /admin/ledger/fees/draw',
+    {
+      does: 'takes fees of the venue out of the ledger, as a withdrawal does',
+      input: DrawFeesInput,
+      answer: DrawFeesAnswer,
+    },
+    ({ ledger, now }: LedgerServiceParts) =>
+      async ({ amount, id: text = newRequestId(now()) }) => {
+        const id = operatorRequestId(text);
+        if (id === undefined) return BAD_ID;
+        const outcome = await ledger.funds('drawFees', { id, amount: parseMicroUp(amount) });
+        if (outcome.kind !== 'done') return refusalOf(outcome);
+        const first = outcome.first!;
+        return {
+          id: text,
+          amount: microText(first.amount),
+          fees: microText(first.result),
+          time: first.time,
+          repeated: outcome.isRepeated,
+        };
+      },
+  ),
+  operation(
+    'GET /admin/ledger/balance',
+    {
+      does: 'cash and shares of a wallet',
+      input: BalanceInput,
+      answer: BalanceAnswer,
+    },
+    ({ nameToken, seqlock, t }: LedgerServiceParts) =>
+      ({ wallet }) =>
+        ledgerIsOn(t) ? seqlock.read(() => balanceOf(t, wallet, nameToken)) : LEDGER_OFF,
+  ),
+  operation(
+    'GET /admin/ledger',
+    {
+      does: 'the sums of the whole ledger',
+      input: NoInput,
+      answer: TotalsAnswer,
+    },
+    ({ seqlock, t }: LedgerServiceParts) =>
+      () =>
+        ledgerIsOn(t) ? seqlock.read(() => totalsOf(t)) : LEDGER_OFF,
+  ),
+];
+
+export interface LedgerServiceParts extends LedgerOperationParts {
+  readonly nameToken: NameToken;
+}
+
+export function ledgerOperations(parts: LedgerServiceParts): HandlersOf<typeof LEDGER_OPERATIONS> {
+  return handlersOf(LEDGER_OPERATIONS, parts);
 }
 
 function fundsOperation(
   { ledger, now }: LedgerOperationParts,
   kind: 'deposit' | 'withdraw' | 'payFees',
 ) {
-  return async (
-    input: FundsInput,
-  ): Promise<OperationOutput<'POST /admin/ledger/deposit'> | OperationRefused> => {
+  return async (input: Funds): Promise<Static<typeof FundsAnswer> | OperationRefused> => {
     const { amount, id: text = newRequestId(now()), signer, wallet } = input;
     const id = operatorRequestId(text);
     if (id === undefined) return BAD_ID;
@@ -134,7 +210,7 @@ function fundsOperation(
   };
 }
 
-interface FundsInput {
+interface Funds {
   readonly wallet: string;
   readonly amount: string;
   readonly signer?: string;
@@ -189,7 +265,7 @@ const NAMES: ReadonlyMap<number, string> = new Map([
 ]);
 
 /** The sums of the ledger as decimal texts. */
-export function totalsOf(t: Tables): OperationOutput<'GET /admin/ledger'> {
+export function totalsOf(t: Tables): Static<typeof TotalsAnswer> {
   const { cash, collateral, deposited, fees, imbalance, rounding, ...counts } = ledgerTotals(t);
   return {
     deposited: microText(deposited),
@@ -210,7 +286,7 @@ function balanceOf(
   t: Tables,
   wallet: string,
   nameToken: NameToken,
-): OperationOutput<'GET /admin/ledger/balance'> | OperationRefused {
+): Static<typeof BalanceAnswer> | OperationRefused {
   const account = accountByAddress(t, wallet);
   if (account === 0) return NO_WALLET;
   return {

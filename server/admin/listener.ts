@@ -8,7 +8,7 @@
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
-import { errorBody } from '../common/error-bodies.ts';
+import { errorBodyOf } from '../common/error-bodies.ts';
 import { isLoopback } from '../http/address.ts';
 import { listenError } from '../http/listening.ts';
 import { sequenceHeaders } from '../http/sequence.ts';
@@ -85,7 +85,7 @@ const CHALLENGE = [['WWW-Authenticate', 'Bearer'], ...NO_STORE] as const;
 const REQUESTS_PER_TURN = 64;
 
 /** These answers take milliseconds, so they have a time budget (work-budget.ts). */
-const DEAR: readonly AdminPath[] = ['/metrics', '/page/summary'];
+const COSTLY: readonly AdminPath[] = ['/metrics', '/page/summary'];
 
 const BODY_BYTES_MAX = 64 * 1024;
 /** Whom the caller says that it is: the token does not tell operators apart. */
@@ -115,14 +115,14 @@ export async function listenAdmin(options: AdminOptions): Promise<AdminServer> {
 }
 
 class Answerer {
-  private readonly o: AdminOptions;
+  private readonly options: AdminOptions;
   private readonly isLocal: boolean;
   private readonly tokenHash: Buffer | undefined;
   private readonly budget: WorkBudget<AdminAnswer>;
   private inTurn = 0;
 
   constructor(options: AdminOptions) {
-    this.o = options;
+    this.options = options;
     this.budget = new WorkBudget(options.elapsed ?? (() => performance.now()));
     this.isLocal = isLoopback(options.host);
     this.tokenHash = options.token === '' ? undefined : hashOf(options.token);
@@ -183,12 +183,12 @@ class Answerer {
 
   private find(request: HttpRequest, response: HttpResponse): Answer | Promise<Answer> {
     const path = request.getUrl();
-    const file = this.o.files.get(path);
+    const file = this.options.files.get(path);
     if (file !== undefined) return fileAnswer(file);
     const key = operationOf(request);
     if (key !== undefined) return this.operate(key, request, response);
     if (!Object.hasOwn(ADMIN_TABLE, path)) {
-      return this.o.lateFile(path)?.then(fileAnswer) ?? problem(404, 'not found');
+      return this.options.lateFile(path)?.then(fileAnswer) ?? problem(404, 'not found');
     }
     const row = ADMIN_TABLE[path as AdminPath];
     // The page could not read the answer, but could have it made many times.
@@ -208,7 +208,7 @@ class Answerer {
   ): Answer | Promise<Answer> {
     if (isForeign(request)) return problem(403, 'forbidden', 'not for pages of other sites');
     if (!this.isAllowed(request)) return UNAUTHORIZED;
-    const operations = this.o.operations();
+    const operations = this.options.operations();
     if (operations === undefined) return problem(503, 'not ready', STARTING);
     if (!isOfPlay(key) && !hasToken(request, hashOf(operations.token))) return UNAUTHORIZED;
     const name = OPERATOR.exec(request.getHeader('x-operator'))?.[0];
@@ -226,12 +226,14 @@ class Answerer {
 
   private async run(path: AdminPath): Promise<Answer> {
     try {
-      const make = this.o.handlers[path];
-      const isDear = DEAR.includes(path);
-      const { body, status } = await (isDear ? this.budget.answer(path, make) : make());
+      const make = this.options.handlers[path];
+      const isCostly = COSTLY.includes(path);
+      const { body, status } = await (isCostly ? this.budget.answer(path, make) : make());
       return { status, type: ADMIN_TABLE[path].type, body, headers: NO_STORE };
     } catch (error) {
-      this.o.log(`admin ${path} failed: ${error instanceof Error ? error.stack : String(error)}`);
+      this.options.log(
+        `admin ${path} failed: ${error instanceof Error ? error.stack : String(error)}`,
+      );
       return problem(500, 'internal_error');
     }
   }
@@ -255,7 +257,7 @@ class Answerer {
 
   /** Only the listener's own files, and the public API, where the page reads books and trades. */
   private policy(host: string): string {
-    const { host: apiHost, port } = this.o.api();
+    const { host: apiHost, port } = this.options.api();
     const api = `${apiHost || host || 'localhost'}:${port}`;
     return (
       "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; " +
@@ -321,7 +323,7 @@ function problem(
   detail = '',
   headers: Answer['headers'] = NO_STORE,
 ): Answer {
-  return { status, type: JSON_TYPE, body: errorBody(error, detail), headers };
+  return { status, type: JSON_TYPE, body: errorBodyOf(error, detail), headers };
 }
 
 const UNAUTHORIZED = problem(

@@ -3,68 +3,144 @@
  *
  * Thread: I/O. Not here: payouts (resolution-operations.ts).
  */
+
 import { hasOrders } from '../../engine/markets/markets.ts';
 import { hasReachedEnd, marketEnd, marketTicks } from '../../engine/reads.ts';
+import type { Edit } from '../catalog/edits/edit.ts';
+import type { MarketEdits } from '../catalog/edits/market-edits.ts';
 import { REFUSALS } from '../common/refusals.ts';
+import type { Static } from '../common/schema.ts';
+import { type HandlersOf, handlersOf } from '../http/route.ts';
 import { marketByCondition } from '../market-data/find.ts';
-import type { Edit } from '../venue/edit.ts';
-import type { VenueMarkets } from '../venue/venue-markets.ts';
 import type { LedgerOperationParts } from './ledger-operations.ts';
-import { OperationRefused } from './operation-row.ts';
-import type {
-  OperationHandlers,
-  OperationInput,
-  OperationKey,
-  OperationOutput,
-} from './operation-table.ts';
-
-type MarketOperation =
-  | Extract<OperationKey, `POST /admin/events${string}`>
-  | 'POST /admin/markets'
-  | `POST /admin/markets/${'edit' | 'halt' | 'resume' | 'close'}`;
+import { OperationRefused, operation } from './operation-row.ts';
+import {
+  ConditionInput,
+  EditEventInput,
+  EditMarketInput,
+  EventAnswer,
+  EventInput,
+  MarketAnswer,
+  MarketInput,
+} from './venue-schemas.ts';
 
 export interface MarketOperationParts extends Pick<LedgerOperationParts, 'now' | 'seqlock' | 't'> {
-  readonly venue: Pick<VenueMarkets, 'make'>;
+  readonly venue: Pick<MarketEdits, 'make'>;
 }
 
-type EventResult = OperationOutput<'POST /admin/events'> | OperationRefused;
-type MarketResult = OperationOutput<'POST /admin/markets'> | OperationRefused;
+type EventResult = Static<typeof EventAnswer> | OperationRefused;
+type MarketResult = Static<typeof MarketAnswer> | OperationRefused;
 
-export function marketOperations(parts: MarketOperationParts): OperationHandlers<MarketOperation> {
-  const at = (): string => new Date(parts.now()).toISOString();
-  const change =
-    (changes: Readonly<Record<string, unknown>>) =>
-    async ({ condition }: { readonly condition: string }): Promise<MarketResult> =>
-      endedRefusal(parts, condition) ??
-      made(parts, { kind: 'change', condition: condition.toLowerCase(), changes, at: at() });
-  const event = async (edit: Edit): Promise<EventResult> => {
-    const result = await made(parts, edit);
-    if (result instanceof OperationRefused) return result;
-    return { event: result.event, slug: result.slug, changed: result.changed };
-  };
-  return {
-    'POST /admin/events': (input) =>
-      withKey(input, (wish) => event({ kind: 'event', wish, at: at() })),
-    'POST /admin/events/edit': ({ event: id, ...changes }) =>
-      event({ kind: 'change event', event: id, changes, at: at() }),
-    'POST /admin/markets': (input) =>
-      withKey(input, ({ keepOpen, ...wish }) =>
+export const MARKET_OPERATIONS = [
+  operation(
+    'POST /admin/events',
+    {
+      does: 'makes an event',
+      input: EventInput,
+      answer: EventAnswer,
+    },
+    (parts: MarketOperationParts) => (input) =>
+      withKey(input, (fields) => editEvent(parts, { kind: 'event', fields, at: isoNow(parts) })),
+  ),
+  operation(
+    'POST /admin/events/edit',
+    {
+      does: 'changes what an event says',
+      input: EditEventInput,
+      answer: EventAnswer,
+    },
+    (parts: MarketOperationParts) =>
+      ({ event: id, ...changes }) =>
+        editEvent(parts, { kind: 'change event', event: id, changes, at: isoNow(parts) }),
+  ),
+  operation(
+    'POST /admin/markets',
+    {
+      does: 'makes a market, in an event that an operator made or in one of its own',
+      input: MarketInput,
+      answer: MarketAnswer,
+    },
+    (parts: MarketOperationParts) => (input) =>
+      withKey(input, ({ keepOpen, ...fields }) =>
         made(parts, {
           kind: 'market',
-          wish: keepOpen === true ? { ...wish, keepOpen } : wish,
-          at: at(),
+          fields: keepOpen === true ? { ...fields, keepOpen } : fields,
+          at: isoNow(parts),
         }),
       ),
-    'POST /admin/markets/edit': (input) => edit(parts, input, at()),
-    'POST /admin/markets/halt': change({ acceptingOrders: false }),
-    'POST /admin/markets/resume': change({ acceptingOrders: true }),
-    'POST /admin/markets/close': change({ closed: true }),
-  };
+  ),
+  operation(
+    'POST /admin/markets/edit',
+    {
+      does: 'changes what a market says, its tick, minimum, fee or end',
+      input: EditMarketInput,
+      answer: MarketAnswer,
+    },
+    (parts: MarketOperationParts) => (input) => edit(parts, input, isoNow(parts)),
+  ),
+  operation(
+    'POST /admin/markets/halt',
+    {
+      does: 'refuses orders for a market; open ones stay',
+      input: ConditionInput,
+      answer: MarketAnswer,
+    },
+    (parts: MarketOperationParts) =>
+      ({ condition }) =>
+        change(parts, condition, { acceptingOrders: false }),
+  ),
+  operation(
+    'POST /admin/markets/resume',
+    {
+      does: 'takes orders for a halted market again',
+      input: ConditionInput,
+      answer: MarketAnswer,
+    },
+    (parts: MarketOperationParts) =>
+      ({ condition }) =>
+        change(parts, condition, { acceptingOrders: true }),
+  ),
+  operation(
+    'POST /admin/markets/close',
+    {
+      does: 'ends a market for good: its open orders end, it can still resolve',
+      input: ConditionInput,
+      answer: MarketAnswer,
+    },
+    (parts: MarketOperationParts) =>
+      ({ condition }) =>
+        change(parts, condition, { closed: true }),
+  ),
+];
+
+export function marketOperations(
+  parts: MarketOperationParts,
+): HandlersOf<typeof MARKET_OPERATIONS> {
+  return handlersOf(MARKET_OPERATIONS, parts);
+}
+
+function isoNow({ now }: MarketOperationParts): string {
+  return new Date(now()).toISOString();
+}
+
+async function change(
+  parts: MarketOperationParts,
+  condition: string,
+  changes: Readonly<Record<string, unknown>>,
+): Promise<MarketResult> {
+  const edited = { kind: 'change', condition: condition.toLowerCase(), changes } as const;
+  return endedRefusal(parts, condition) ?? made(parts, { ...edited, at: isoNow(parts) });
+}
+
+async function editEvent(parts: MarketOperationParts, edited: Edit): Promise<EventResult> {
+  const result = await made(parts, edited);
+  if (result instanceof OperationRefused) return result;
+  return { event: result.event, slug: result.slug, changed: result.changed };
 }
 
 const TWO_KEYS = new OperationRefused(
   400,
-  `${REFUSALS.INVALID_FIELD[0]}id`,
+  `${REFUSALS.INVALID_FIELD.texts[0]}id`,
   'id is the older name of key: give one of them',
 );
 
@@ -73,26 +149,26 @@ interface Keyed {
   readonly id?: string;
 }
 
-/** Both names of the key make the same wish, which stored catalogs know by the older one. */
+/** Both names of the key name the same object, which stored catalogs know by the older one. */
 function withKey<Input extends Keyed, Result>(
-  { id, key, ...wish }: Input,
-  make: (wish: Omit<Input, 'id' | 'key'> & { readonly id?: string }) => Promise<Result>,
+  { id, key, ...fields }: Input,
+  make: (fields: Omit<Input, 'id' | 'key'> & { readonly id?: string }) => Promise<Result>,
 ): Promise<Result | OperationRefused> {
   if (id !== undefined && key !== undefined) return Promise.resolve(TWO_KEYS);
   const name = key ?? id;
-  return make(name === undefined ? wish : { ...wish, id: name });
+  return make(name === undefined ? fields : { ...fields, id: name });
 }
 
 const COARSER = new OperationRefused(
   409,
-  REFUSALS.COARSER_TICK[0],
+  REFUSALS.COARSER_TICK.texts[0],
   'tick must divide the one before it, or the market must have no open order',
 );
 
 /** Resting orders stay on their prices; a new minimum or fee is for orders that come. */
 async function edit(
   parts: MarketOperationParts,
-  input: OperationInput<'POST /admin/markets/edit'>,
+  input: Static<typeof EditMarketInput>,
   at: string,
 ): Promise<MarketResult> {
   const {
@@ -138,7 +214,7 @@ function endedRefusal(
   const end = new Date(marketEnd(t, market)).toISOString();
   return new OperationRefused(
     409,
-    REFUSALS.MARKET_ENDED[0],
+    REFUSALS.MARKET_ENDED.texts[0],
     `its end came at ${end}: it takes no orders again, and never changes; it can still resolve`,
   );
 }

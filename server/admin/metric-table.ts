@@ -9,10 +9,10 @@ import { ledgerIsOn, ledgerTotals } from '../../engine/ledger/reads.ts';
 import { RejectReason } from '../../engine/orders/reject-reasons.ts';
 import { fillCount, lastBatch } from '../../engine/reads.ts';
 import type { Histogram } from '../common/histogram.ts';
-import { REFUSALS } from '../http/connection-counts.ts';
-import { STAGES } from '../orders/order-meters.ts';
-import { PAUSE_REASONS } from '../orders/pauses.ts';
-import { REJECT_TEXTS } from '../orders/reject-texts.ts';
+import { REJECTS } from '../common/refusals.ts';
+import { REFUSALS } from '../http/limits/connection-counts.ts';
+import { STAGES } from '../orders/intake/order-metrics.ts';
+import { PAUSE_REASONS } from '../orders/intake/pauses.ts';
 import type { Delay } from './loop-delay.ts';
 import { occupancyOf } from './occupancy.ts';
 import type { NodeFacts } from './summary.ts';
@@ -210,7 +210,7 @@ export const METRICS: Readonly<Record<string, NumberRow | HistogramRow>> = {
         ? []
         : [
             ['live', mirror.live],
-            ['in_doubt', mirror.doubted],
+            ['in_doubt', mirror.stale],
             ['paused', mirror.paused],
             ['absent', mirror.absent],
             ['left_out', mirror.leftOut.length],
@@ -224,7 +224,7 @@ export const METRICS: Readonly<Record<string, NumberRow | HistogramRow>> = {
     'counter',
     'reason',
     'how often a mirrored book came into doubt, by reason',
-    ({ node }) => node.mirror?.doubts ?? [],
+    ({ node }) => node.mirror?.staleCounts ?? [],
   ),
   exchange_market_orders_total: byLabel(
     'counter',
@@ -434,7 +434,7 @@ function resultsOf(results: ArrayLike<number>): Iterable<readonly [string, numbe
   const byText = new Map<string, number>();
   if (results.length === 0) return byText;
   for (const rule of ORDER_REJECT_REASONS) {
-    const text = rule === RejectReason.accepted ? 'accepted' : REJECT_TEXTS[rule];
+    const text = rule === RejectReason.accepted ? 'accepted' : REJECTS[rule].text;
     byText.set(text, (byText.get(text) ?? 0) + results[rule]!);
   }
   return byText;

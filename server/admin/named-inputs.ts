@@ -26,20 +26,24 @@ export interface InputNames {
 /** Returns the input with what its names stand for, or why there is no such thing. */
 export type ResolveNames = (key: OperationKey, input: object) => object | OperationRefused;
 
-const NO_WALLET = new OperationRefused(404, REFUSALS.UNKNOWN_WALLET[0], 'no wallet has this name');
+const NO_WALLET = new OperationRefused(
+  404,
+  REFUSALS.UNKNOWN_WALLET.texts[0],
+  'no wallet has this name',
+);
 const NO_MARKET = new OperationRefused(
   404,
-  REFUSALS.UNKNOWN_MARKET[0],
+  REFUSALS.UNKNOWN_MARKET.texts[0],
   'no market has this condition id, number or slug',
 );
 const NO_EVENT = new OperationRefused(
   404,
-  REFUSALS.UNKNOWN_EVENT[0],
+  REFUSALS.UNKNOWN_EVENT.texts[0],
   'no event has this number or slug',
 );
 const MANY = new OperationRefused(
   409,
-  REFUSALS.SLUG_OF_SEVERAL[0],
+  REFUSALS.SLUG_OF_SEVERAL.texts[0],
   'name it by its number, which `market list` and `event list` show',
 );
 

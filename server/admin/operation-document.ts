@@ -5,8 +5,8 @@
  */
 import { packageVersion } from '../common/package-version.ts';
 import type { TSchema } from '../common/schema.ts';
-import { type Json, Schemas } from '../documents/json-schema.ts';
-import { operationName, parametersOf } from '../documents/operation.ts';
+import { type Json, Schemas } from '../routes/json-schema.ts';
+import { operationName, parametersOf } from '../routes/operation.ts';
 import type { OperationRow } from './operation-row.ts';
 import { OPERATIONS } from './operation-table.ts';
 
@@ -60,7 +60,7 @@ function operationOf(key: string, row: OperationRow, schemas: Schemas): Json {
     operationId: operationName(key),
     summary: row.does.replaceAll('`', ''),
     ...(isRead
-      ? { parameters: parametersOf(key, { query: { schema: row.input } }, schemas) }
+      ? { parameters: parametersOf(key, row.input, false, schemas) }
       : { requestBody: { required: true, content: content(schemas.of(row.input)) } }),
     responses: {
       200: { description: 'the answer', content: content(schemas.of(row.answer)) },

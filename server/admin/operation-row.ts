@@ -5,6 +5,7 @@
  */
 import type { RefusalFacts } from '../common/error-bodies.ts';
 import type { Static, TObject, TSchema } from '../common/schema.ts';
+import type { Defined } from '../http/route.ts';
 
 export interface OperationRow {
   /** One line for the README and the API document. */
@@ -32,7 +33,7 @@ export interface OperationRow {
 
 /** The operation cannot be done; nothing has changed. */
 export class OperationRefused {
-  readonly status: 400 | 404 | 409 | 503;
+  readonly status: 400 | 403 | 404 | 409 | 503;
   readonly error: string;
   readonly detail: string;
   readonly facts: RefusalFacts;
@@ -65,3 +66,16 @@ export type OperationHandler<Row extends OperationRow> = (
   input: Static<Row['input']>,
   caller: Caller,
 ) => Result<Static<Row['answer']>> | Promise<Result<Static<Row['answer']>>>;
+
+/** An operation: its row, and its handler beside it, which is made for a running node or a stopped directory. */
+export function operation<
+  const Key extends `${'GET' | 'POST'} /${string}`,
+  const Row extends OperationRow,
+  Service,
+>(
+  key: Key,
+  row: Row,
+  handler: (service: Service) => OperationHandler<Row>,
+): Defined<Key, Row, Service, OperationHandler<Row>> {
+  return { key, row, handler };
+}

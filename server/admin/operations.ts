@@ -6,7 +6,7 @@
  */
 import type { AuditLog } from '../../storage/operations/audit-log.ts';
 import { bodyFault } from '../common/body-fault.ts';
-import { errorBody } from '../common/error-bodies.ts';
+import { errorBody, errorBodyOf } from '../common/error-bodies.ts';
 import { parseJson } from '../common/json.ts';
 import { boundsOf } from '../common/json-measure.ts';
 import { compileQuery } from '../common/query.ts';
@@ -65,11 +65,11 @@ const NO_NODE = new OperationRefused(409, 'this needs a running node');
 const UNAVAILABLE = 'audit log unavailable';
 
 export class Operations {
-  private readonly o: OperationsOptions;
+  private readonly options: OperationsOptions;
   private readonly readers: ReadonlyMap<OperationKey, ReadInput>;
 
   constructor(options: OperationsOptions) {
-    this.o = options;
+    this.options = options;
     this.readers = new Map(
       (Object.keys(OPERATIONS) as OperationKey[]).map((key) => [key, readerOf(key)]),
     );
@@ -78,23 +78,23 @@ export class Operations {
   async run(call: OperationCall): Promise<OperationAnswer> {
     const sent = this.readers.get(call.key)!(call);
     if (typeof sent === 'string') return { status: 400, body: sent };
-    const input = this.o.resolve(call.key, sent);
+    const input = this.options.resolve(call.key, sent);
     if (input instanceof OperationRefused) return refusal(input);
     if (!isChange(call.key)) return this.result(call, input, false);
     const { actor, key } = call;
     let id: number;
     try {
-      id = await this.o.audit.begin({ actor, route: key, body: auditedOf(key, input) });
+      id = await this.options.audit.begin({ actor, route: key, body: auditedOf(key, input) });
     } catch (error) {
-      this.o.log(`${UNAVAILABLE}: ${(error as Error).message}`);
+      this.options.log(`${UNAVAILABLE}: ${(error as Error).message}`);
       const { auditedNext }: OperationRow = OPERATIONS[key];
       if (auditedNext === true) return this.change(call, input, false);
-      return { status: 503, body: errorBody(UNAVAILABLE, 'nothing has changed') };
+      return { status: 503, body: errorBody('AUDIT_LOG_UNAVAILABLE', 'nothing has changed') };
     }
     const answer = await this.change(call, input, true);
     // The change is made, and its entry is on disk: only the result is missing.
-    await this.o.audit.end(id, answer.status, errorOf(answer)).catch((error: unknown) => {
-      this.o.log(`${UNAVAILABLE}: ${(error as Error).message}`);
+    await this.options.audit.end(id, answer.status, errorOf(answer)).catch((error: unknown) => {
+      this.options.log(`${UNAVAILABLE}: ${(error as Error).message}`);
     });
     return answer;
   }
@@ -104,7 +104,7 @@ export class Operations {
     input: object,
     isAudited: boolean,
   ): Promise<OperationAnswer> {
-    const { elsewhere, sequence } = this.o;
+    const { elsewhere, sequence } = this.options;
     const { ofNode }: OperationRow = OPERATIONS[call.key];
     const made = ofNode === true ? undefined : await elsewhere?.(call);
     if (made !== undefined) return made;
@@ -119,7 +119,7 @@ export class Operations {
   ): Promise<OperationAnswer> {
     try {
       // Its reader has checked the input by the schema from which the handler's type comes.
-      const handler = this.o.handlers[key] as Handler | undefined;
+      const handler = this.options.handlers[key] as Handler | undefined;
       const result = handler === undefined ? NO_NODE : await handler(input, { actor, isAudited });
       if (!(result instanceof OperationRefused)) {
         return { status: 200, body: JSON.stringify(result) };
@@ -127,8 +127,8 @@ export class Operations {
       return refusal(result);
     } catch (error) {
       if (error instanceof Unavailable) return { status: 503, body: error.body };
-      this.o.log(`${key} failed: ${error instanceof Error ? error.stack : String(error)}`);
-      return { status: 500, body: errorBody('internal_error') };
+      this.options.log(`${key} failed: ${error instanceof Error ? error.stack : String(error)}`);
+      return { status: 500, body: errorBody('INTERNAL_ERROR') };
     }
   }
 }
@@ -140,7 +140,7 @@ function auditedOf(key: OperationKey, input: object): object {
 }
 
 function refusal({ detail, error, facts, status }: OperationRefused): OperationAnswer {
-  return { status, body: errorBody(error, detail, facts) };
+  return { status, body: errorBodyOf(error, detail, facts) };
 }
 
 function errorOf({ body, status }: OperationAnswer): string | undefined {

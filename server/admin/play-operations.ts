@@ -3,32 +3,51 @@
  *
  * Thread: the I/O thread.
  */
-import { OperationRefused } from './operation-row.ts';
-import type { OperationHandlers, OperationInput, OperationOutput } from './operation-table.ts';
+
+import type { Static } from '../common/schema.ts';
+import { type HandlersOf, handlersOf } from '../http/route.ts';
+import { OperationRefused, operation } from './operation-row.ts';
+import { StepAnswer, StepInput } from './play-schemas.ts';
 
 /** What steps. */
 export interface SteppedClock {
   /** Undefined = up to the next message. Resolves once all that is due by then has happened. */
-  step(to: number | undefined): Promise<OperationOutput<'POST /clock/step'>>;
+  step(to: number | undefined): Promise<Static<typeof StepAnswer>>;
   /** Unix milliseconds. */
   now(): number;
   /** Whether it runs by itself. */
   readonly runs: boolean;
 }
 
-/** @param clock undefined where no recording is played */
+export const PLAY_OPERATIONS = [
+  operation(
+    'POST /clock/step',
+    {
+      does: 'market time of a recording that is played goes on, and all that is due by then happens',
+      input: StepInput,
+      answer: StepAnswer,
+      ofPlay: true,
+    },
+    ({ clock }: PlayOperationParts) =>
+      ({ ms, to }) => {
+        if (clock === undefined)
+          return new OperationRefused(409, 'no recording is played', 'see the command play');
+        if (clock.runs)
+          return new OperationRefused(409, 'the clock runs by itself', 'step it with --speed max');
+        if (ms !== undefined && to !== undefined)
+          return new OperationRefused(400, 'ms and to: one of them', 'not both');
+        return clock.step(ms === undefined ? to : clock.now() + ms);
+      },
+  ),
+];
+
+interface PlayOperationParts {
+  /** Undefined where no recording is played. */
+  readonly clock: SteppedClock | undefined;
+}
+
 export function playOperations(
   clock: SteppedClock | undefined,
-): OperationHandlers<'POST /clock/step'> {
-  return {
-    'POST /clock/step'({ ms, to }: OperationInput<'POST /clock/step'>) {
-      if (clock === undefined)
-        return new OperationRefused(409, 'no recording is played', 'see the command play');
-      if (clock.runs)
-        return new OperationRefused(409, 'the clock runs by itself', 'step it with --speed max');
-      if (ms !== undefined && to !== undefined)
-        return new OperationRefused(400, 'ms and to: one of them', 'not both');
-      return clock.step(ms === undefined ? to : clock.now() + ms);
-    },
-  };
+): HandlersOf<typeof PLAY_OPERATIONS> {
+  return handlersOf(PLAY_OPERATIONS, { clock });
 }

@@ -1,7 +1,7 @@
 /** How far log, follower, snapshots and cluster are, as GET /status and the admin listener show it. */
 
 import type { NodeView } from './cluster-schemas.ts';
-import type { ForwardMeters } from './forward-meters.ts';
+import type { ForwardMetrics } from './forward-metrics.ts';
 
 /** What a node knows of its cluster. */
 export interface ClusterFacts {
@@ -20,7 +20,7 @@ export interface ClusterFacts {
   /** By how much its clock is ahead of those of most nodes. */
   readonly clockSkewMs: number;
   /** What it has forwarded to the node that leads. */
-  readonly forwarded: ForwardMeters;
+  readonly forwarded: ForwardMetrics;
 }
 
 /** Which catalog it serves, by digest, and which one it lacks that the log names. */

@@ -2,8 +2,9 @@
  * Operations on payouts: what a market pays at once or after a review, what that would be, and taking it back. Each is
  * a command in the log, after which the catalog says so too.
  *
- * Thread: I/O. Not here: what begins at a deadline, which the engine does, and its edit (app/due-resolutions.ts).
+ * Thread: I/O. Not here: what begins at a deadline, which the engine does, and its edit (node/decided-markets.ts).
  */
+
 import { previewPayout } from '../../engine/ledger/preview.ts';
 import {
   ledgerIsOn,
@@ -18,13 +19,15 @@ import { PAYOUT_SUM_MAX } from '../../engine/tables/capacities.ts';
 import { ID_WORDS, MarketFlag } from '../../engine/tables/codes.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import type { MarketRow } from '../../engine/tables/units.ts';
+import { groupOf } from '../catalog/edits/edit-ids.ts';
 import { microText } from '../common/decimal.ts';
 import { REFUSALS } from '../common/refusals.ts';
+import type { Static } from '../common/schema.ts';
 import { bytesToWords, wordsToHex } from '../common/uint256.ts';
-import type { LedgerOutcome } from '../ledger/ledger-commands.ts';
-import { operatorRequestId } from '../ledger/request-id.ts';
+import { type HandlersOf, handlersOf } from '../http/route.ts';
 import { marketByCondition } from '../market-data/find.ts';
-import { groupOf } from '../venue/venue-ids.ts';
+import type { LedgerOutcome } from '../wallet/ledger-commands.ts';
+import { operatorRequestId } from '../wallet/request-id.ts';
 import {
   BAD_ID,
   LEDGER_OFF,
@@ -33,16 +36,19 @@ import {
   refusalOf,
 } from './ledger-operations.ts';
 import { type MarketOperationParts, made } from './market-operations.ts';
-import { OperationRefused } from './operation-row.ts';
-import type { OperationHandlers, OperationOutput } from './operation-table.ts';
+import { OperationRefused, operation } from './operation-row.ts';
+import { NoInput } from './operation-schemas.ts';
 import { type Outcomes, outcomesOf, type PayoutInput, weightsOf } from './payout-input.ts';
-
-type ResolutionOperation =
-  | 'POST /admin/markets/resolve'
-  | 'POST /admin/markets/void'
-  | 'POST /admin/markets/dry-run'
-  | 'POST /admin/markets/withdraw-proposal'
-  | 'GET /admin/markets/proposals';
+import {
+  DryRunAnswer,
+  DryRunInput,
+  ProposalsAnswer,
+  ResolvedAnswer,
+  ResolveInput,
+  VoidInput,
+  WithdrawnAnswer,
+  WithdrawProposalInput,
+} from './venue-schemas.ts';
 
 export interface ResolutionOperationParts extends LedgerOperationParts, MarketOperationParts {
   /** True: a payout needs `confirm`. */
@@ -53,13 +59,13 @@ export interface ResolutionOperationParts extends LedgerOperationParts, MarketOp
   readonly namesOf: (market: MarketRow) => readonly string[] | undefined;
   readonly slugOf: (market: MarketRow) => string | undefined;
   /** Called with a market of whose resolution the catalog could not be made to say. */
-  readonly unsaid: (condition: string) => void;
+  readonly unpublished: (condition: string) => void;
 }
 
-type Resolved = OperationOutput<'POST /admin/markets/resolve'> | OperationRefused;
-type DryRun = OperationOutput<'POST /admin/markets/dry-run'> | OperationRefused;
-type Withdrawn = OperationOutput<'POST /admin/markets/withdraw-proposal'> | OperationRefused;
-type Proposals = OperationOutput<'GET /admin/markets/proposals'> | OperationRefused;
+type Resolved = Static<typeof ResolvedAnswer> | OperationRefused;
+type DryRun = Static<typeof DryRunAnswer> | OperationRefused;
+type Withdrawn = Static<typeof WithdrawnAnswer> | OperationRefused;
+type Proposals = Static<typeof ProposalsAnswer> | OperationRefused;
 
 interface Request {
   readonly condition: string;
@@ -71,31 +77,75 @@ interface Resolution extends PayoutInput, Request {
 }
 
 const MS = 1_000;
-const [CATALOG_BEHIND] = REFUSALS.CATALOG_BEHIND;
+const [CATALOG_BEHIND] = REFUSALS.CATALOG_BEHIND.texts;
 const NO_GROUP = new OperationRefused(
   409,
-  REFUSALS.NO_GROUP[0],
+  REFUSALS.NO_GROUP.texts[0],
   'payout of the whole to the first outcome needs it: one market of an event at most can have that',
 );
 const NO_MARKET = new OperationRefused(404, 'market not found', 'no market has this condition id');
 const NOT_CONFIRMED = new OperationRefused(
   400,
-  `${REFUSALS.INVALID_FIELD[0]}confirm`,
+  `${REFUSALS.INVALID_FIELD.texts[0]}confirm`,
   'RESOLVE_CONFIRM=always: confirm must be true, --yes of the command; a dry run shows what is paid',
 );
-const [PAYOUT_INVALID] = REFUSALS.PAYOUT_INVALID;
+const [PAYOUT_INVALID] = REFUSALS.PAYOUT_INVALID.texts;
+
+export const RESOLUTION_OPERATIONS = [
+  operation(
+    'POST /admin/markets/resolve',
+    {
+      does: 'pays out a market by weights of its outcomes, for good',
+      input: ResolveInput,
+      answer: ResolvedAnswer,
+    },
+    (parts: ResolutionOperationParts) => (input) => resolve(parts, input, false),
+  ),
+  operation(
+    'POST /admin/markets/void',
+    {
+      does: 'pays out a market by equal weights of its outcomes, for good',
+      input: VoidInput,
+      answer: ResolvedAnswer,
+    },
+    (parts: ResolutionOperationParts) => (input) => resolve(parts, input, true),
+  ),
+  operation(
+    'POST /admin/markets/dry-run',
+    {
+      does: 'counts what a payout would pay to how many wallets, and which orders would end; changes nothing',
+      input: DryRunInput,
+      answer: DryRunAnswer,
+      reads: true,
+    },
+    (parts: ResolutionOperationParts) =>
+      ({ void: isVoid, ...input }) =>
+        dryRun(parts, input, isVoid === true),
+  ),
+  operation(
+    'POST /admin/markets/withdraw-proposal',
+    {
+      does: 'takes a proposed payout back: the market trades as before',
+      input: WithdrawProposalInput,
+      answer: WithdrawnAnswer,
+    },
+    (parts: ResolutionOperationParts) => (input) => withdraw(parts, input),
+  ),
+  operation(
+    'GET /admin/markets/proposals',
+    {
+      does: 'payouts that are proposed, with their deadlines',
+      input: NoInput,
+      answer: ProposalsAnswer,
+    },
+    (parts: ResolutionOperationParts) => () => proposals(parts),
+  ),
+];
 
 export function resolutionOperations(
   parts: ResolutionOperationParts,
-): OperationHandlers<ResolutionOperation> {
-  return {
-    'POST /admin/markets/resolve': (input) => resolve(parts, input, false),
-    'POST /admin/markets/void': (input) => resolve(parts, input, true),
-    'POST /admin/markets/dry-run': ({ void: isVoid, ...input }) =>
-      dryRun(parts, input, isVoid === true),
-    'POST /admin/markets/withdraw-proposal': (input) => withdraw(parts, input),
-    'GET /admin/markets/proposals': () => proposals(parts),
-  };
+): HandlersOf<typeof RESOLUTION_OPERATIONS> {
+  return handlersOf(RESOLUTION_OPERATIONS, parts);
 }
 
 interface Payout {
@@ -197,7 +247,7 @@ async function say(
   const at = new Date(parts.now()).toISOString();
   const shown = await made(parts, { kind: 'resolutions', conditions: [condition], at });
   if (!(shown instanceof OperationRefused)) return undefined;
-  parts.unsaid(condition);
+  parts.unpublished(condition);
   return new OperationRefused(
     503,
     CATALOG_BEHIND,
@@ -230,7 +280,7 @@ async function dryRun(
   if (!ledgerIsOn(t)) return LEDGER_OFF;
   if (isVoid && (input.payout ?? input.payouts) !== undefined) {
     const detail = 'void pays equal weights: it stands alone';
-    return new OperationRefused(400, `${REFUSALS.INVALID_FIELD[0]}void`, detail);
+    return new OperationRefused(400, `${REFUSALS.INVALID_FIELD.texts[0]}void`, detail);
   }
   const payout = payoutIn(parts, input, isVoid);
   if (payout instanceof OperationRefused) return payout;
@@ -242,7 +292,7 @@ async function dryRun(
   const found = await seqlock.read(() =>
     resolutionOf(t, market) === undefined ? previewPayout(t, market, weights) : undefined,
   );
-  if (found === undefined) return new OperationRefused(409, REFUSALS.MARKET_RESOLVED[0]);
+  if (found === undefined) return new OperationRefused(409, REFUSALS.MARKET_RESOLVED.texts[0]);
   return {
     ...payoutShown(payout),
     by_outcome: found.outcomes.map((each, i) => ({

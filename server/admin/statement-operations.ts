@@ -4,6 +4,7 @@
  *
  * Thread: I/O.
  */
+
 import { ledgerIsOn, ledgerTotals } from '../../engine/ledger/reads.ts';
 import { addressAt } from '../../engine/reads.ts';
 import { EntryCause } from '../../engine/tables/codes.ts';
@@ -11,17 +12,16 @@ import type { Tables } from '../../engine/tables/tables.ts';
 import { type Entry, entryOf } from '../../storage/projection/entries.ts';
 import { ProjectionUnready, type StatementsReader } from '../../storage/projection/reader.ts';
 import type { NumberedEntry } from '../../storage/projection/statements.ts';
+import { checksumAddress } from '../auth/checksum.ts';
 import { microText } from '../common/decimal.ts';
-import { checksumAddress } from '../identity/checksum.ts';
-import { statementRow } from '../ledger/statement-rows.ts';
+import { type HandlersOf, handlersOf } from '../http/route.ts';
 import { type AccountTexts, addressText } from '../market-data/account-texts.ts';
 import { accountByAddress } from '../market-data/find.ts';
+import { statementRow } from '../wallet/statement-rows.ts';
 import { addressOf } from './key-operations.ts';
 import { LEDGER_OFF, NO_WALLET, signedText } from './ledger-operations.ts';
-import { OperationRefused } from './operation-row.ts';
-import type { OperationHandlers } from './operation-table.ts';
-
-type StatementOperation = 'GET /admin/ledger/fees' | 'GET /admin/ledger/statement';
+import { OperationRefused, operation } from './operation-row.ts';
+import { FeesAnswer, FeesInput, StatementAnswer, StatementInput } from './venue-schemas.ts';
 
 interface StatementOperationParts {
   readonly t: Tables;
@@ -43,36 +43,53 @@ const UNREADY = new OperationRefused(
   'they are made anew from the entries of the ledger, in the order of seconds; ask again',
 );
 
-export function statementOperations({
-  entryAt,
-  names,
-  statements,
-  t,
-}: StatementOperationParts): OperationHandlers<StatementOperation> {
-  return {
-    'GET /admin/ledger/statement': ({ wallet, ...page }) => {
-      if (!ledgerIsOn(t)) return LEDGER_OFF;
-      const account = accountByAddress(t, wallet);
-      if (account === 0) return NO_WALLET;
-      const found = pageOf(page, (before, limit) => statements.ofWallet(account, before, limit));
-      if (found instanceof OperationRefused) return found;
-      return {
-        wallet: checksumAddress(addressOf(wallet)),
-        entries: found.entries.map((entry) => statementRow(names, entry, signedText)),
-        more: found.more,
-      };
+export const STATEMENT_OPERATIONS = [
+  operation(
+    'GET /admin/ledger/statement',
+    {
+      does: 'entries of a wallet with their running balance, newest first',
+      input: StatementInput,
+      answer: StatementAnswer,
     },
-    'GET /admin/ledger/fees': (page) => {
-      if (!ledgerIsOn(t)) return LEDGER_OFF;
-      const found = pageOf(page, (before, limit) => statements.ofVenue(before, limit));
-      if (found instanceof OperationRefused) return found;
-      return {
-        fees: microText(ledgerTotals(t).fees),
-        entries: found.entries.map((entry) => paymentOf(t, entry, entryAt)),
-        more: found.more,
-      };
+    ({ names, statements, t }: StatementOperationParts) =>
+      ({ wallet, ...page }) => {
+        if (!ledgerIsOn(t)) return LEDGER_OFF;
+        const account = accountByAddress(t, wallet);
+        if (account === 0) return NO_WALLET;
+        const found = pageOf(page, (before, limit) => statements.ofWallet(account, before, limit));
+        if (found instanceof OperationRefused) return found;
+        return {
+          wallet: checksumAddress(addressOf(wallet)),
+          entries: found.entries.map((entry) => statementRow(names, entry, signedText)),
+          more: found.more,
+        };
+      },
+  ),
+  operation(
+    'GET /admin/ledger/fees',
+    {
+      does: 'fees of the venue, and what was paid out of them, newest first',
+      input: FeesInput,
+      answer: FeesAnswer,
     },
-  };
+    ({ entryAt, statements, t }: StatementOperationParts) =>
+      (page) => {
+        if (!ledgerIsOn(t)) return LEDGER_OFF;
+        const found = pageOf(page, (before, limit) => statements.ofVenue(before, limit));
+        if (found instanceof OperationRefused) return found;
+        return {
+          fees: microText(ledgerTotals(t).fees),
+          entries: found.entries.map((entry) => paymentOf(t, entry, entryAt)),
+          more: found.more,
+        };
+      },
+  ),
+];
+
+export function statementOperations(
+  parts: StatementOperationParts,
+): HandlersOf<typeof STATEMENT_OPERATIONS> {
+  return handlersOf(STATEMENT_OPERATIONS, parts);
 }
 
 function pageOf(

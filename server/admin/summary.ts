@@ -8,9 +8,9 @@ import type { ContradictionFacts } from '../common/contradictions.ts';
 import { BUCKET_BOUNDS } from '../common/histogram.ts';
 import type { HttpFacts } from '../http/http.ts';
 import type { RouteCounts } from '../http/request-counts.ts';
-import type { BatchMeters } from '../orders/batch-meters.ts';
-import type { OrderMeters } from '../orders/order-meters.ts';
-import type { Pause } from '../orders/pauses.ts';
+import type { BatchMetrics } from '../orders/intake/batch-metrics.ts';
+import type { OrderMetrics } from '../orders/intake/order-metrics.ts';
+import type { Pause } from '../orders/intake/pauses.ts';
 import type { MirrorFacts } from '../paper/mirror-facts.ts';
 import type { Delay } from './loop-delay.ts';
 import { occupancyOf } from './occupancy.ts';
@@ -28,9 +28,9 @@ export interface NodeFacts {
   /** By route; none when requests are not counted. */
   readonly requests: readonly RouteCounts[];
   /** Undefined while the data directory cannot be written. */
-  readonly orders: OrderMeters | undefined;
+  readonly orders: OrderMetrics | undefined;
   /** Undefined where there is no admin listener. */
-  readonly batches: BatchMeters | undefined;
+  readonly batches: BatchMetrics | undefined;
   /** Micro-units of collateral that a market has traded. */
   readonly volumeOf: (market: MarketRow) => number;
   /** Requests that the rate limits refused, by row; none with RATE_LIMITS=off. */

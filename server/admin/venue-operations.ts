@@ -4,13 +4,21 @@
  *
  * Thread: I/O; the pause also on a stopped directory.
  */
-import type { Decision } from '../../storage/notes/notes.ts';
-import type { RateControl } from '../http/rate-control.ts';
-import { OperationRefused } from './operation-row.ts';
-import type { OperationHandlers } from './operation-table.ts';
 
-type PauseOperation = 'GET /admin/pause' | 'POST /admin/pause' | 'POST /admin/resume';
-type LimitOperation = 'GET /admin/rate-limits' | 'POST /admin/rate-limits';
+import type { Decision } from '../../storage/control-records/control-records.ts';
+import type { RateControl } from '../http/limits/rate-control.ts';
+import { type HandlersOf, handlersOf } from '../http/route.ts';
+import { OperationRefused, operation } from './operation-row.ts';
+import {
+  LimitInput,
+  LimitsAnswer,
+  NoInput,
+  PauseAnswer,
+  PausedAnswer,
+  PauseInput,
+} from './operation-schemas.ts';
+
+const OFF = new OperationRefused(409, 'rate limits are off', 'start the node with RATE_LIMITS=on');
 
 export interface VenuePause {
   /** Undefined: it is not paused. */
@@ -19,45 +27,104 @@ export interface VenuePause {
   putPause(decision: Decision | undefined): Promise<void>;
 }
 
+export const PAUSE_OPERATIONS = [
+  operation(
+    'GET /admin/pause',
+    {
+      does: 'whether an operator has paused the venue',
+      input: NoInput,
+      answer: PauseAnswer,
+    },
+    ({ venue }: PauseOperationParts) =>
+      () => {
+        const { pause } = venue;
+        if (pause === undefined) return { paused: false };
+        return { paused: true, since: new Date(pause.since).toISOString(), reason: pause.reason };
+      },
+  ),
+  operation(
+    'POST /admin/pause',
+    {
+      does: 'pauses the venue, also over a restart: orders are refused; cancels, splits and merges are taken',
+      input: PauseInput,
+      answer: PausedAnswer,
+    },
+    ({ venue, now }: PauseOperationParts) =>
+      async ({ reason = 'paused by the operator' }) => {
+        return { paused: true, changed: await put(venue, { since: now(), reason }) };
+      },
+  ),
+  operation(
+    'POST /admin/resume',
+    {
+      does: 'resumes the venue',
+      input: NoInput,
+      answer: PausedAnswer,
+    },
+    ({ venue }: PauseOperationParts) =>
+      async () => {
+        return { paused: false, changed: await put(venue, undefined) };
+      },
+  ),
+];
+
+interface PauseOperationParts {
+  readonly venue: VenuePause;
+  readonly now: () => number;
+}
+
 export function pauseOperations(
   venue: VenuePause,
   now: () => number,
-): OperationHandlers<PauseOperation> {
-  const put = async (decision: Decision | undefined): Promise<boolean> => {
-    const changed = (venue.pause === undefined) !== (decision === undefined);
-    await venue.putPause(decision);
-    return changed;
-  };
-  return {
-    'GET /admin/pause': () => {
-      const { pause } = venue;
-      if (pause === undefined) return { paused: false };
-      return { paused: true, since: new Date(pause.since).toISOString(), reason: pause.reason };
-    },
-    async 'POST /admin/pause'({ reason = 'paused by the operator' }) {
-      return { paused: true, changed: await put({ since: now(), reason }) };
-    },
-    async 'POST /admin/resume'() {
-      return { paused: false, changed: await put(undefined) };
-    },
-  };
+): HandlersOf<typeof PAUSE_OPERATIONS> {
+  return handlersOf(PAUSE_OPERATIONS, { venue, now });
 }
 
-/** @param rates undefined with RATE_LIMITS=off */
-export function limitOperations(rates: RateControl | undefined): OperationHandlers<LimitOperation> {
-  const OFF = new OperationRefused(
-    409,
-    'rate limits are off',
-    'start the node with RATE_LIMITS=on',
-  );
-  return {
-    'GET /admin/rate-limits': () => (rates === undefined ? OFF : rates.shown()),
-    'POST /admin/rate-limits': ({ limit, name }) => {
-      if (rates === undefined) return OFF;
-      const problem = rates.change(`${name}=${limit}`);
-      return problem === undefined
-        ? rates.shown()
-        : new OperationRefused(400, 'invalid limit', problem);
+/** Resolves with true where it was otherwise before. */
+async function put(venue: VenuePause, decision: Decision | undefined): Promise<boolean> {
+  const changed = (venue.pause === undefined) !== (decision === undefined);
+  await venue.putPause(decision);
+  return changed;
+}
+
+export const LIMIT_OPERATIONS = [
+  operation(
+    'GET /admin/rate-limits',
+    {
+      does: 'the rate limits that apply',
+      input: NoInput,
+      answer: LimitsAnswer,
     },
-  };
+    ({ rates }: LimitOperationParts) =>
+      () =>
+        rates === undefined ? OFF : rates.shown(),
+  ),
+  operation(
+    'POST /admin/rate-limits',
+    {
+      does: 'changes one rate limit until the node restarts: `limit` is requests/seconds, or off',
+      input: LimitInput,
+      answer: LimitsAnswer,
+      ofNode: true,
+    },
+    ({ rates }: LimitOperationParts) =>
+      ({ limit, name }) => {
+        if (rates === undefined) return OFF;
+        const problem = rates.change(`${name}=${limit}`);
+        return problem === undefined
+          ? rates.shown()
+          : new OperationRefused(400, 'invalid limit', problem);
+      },
+  ),
+];
+
+interface LimitOperationParts {
+  /** Undefined with RATE_LIMITS=off. */
+  readonly rates: RateControl | undefined;
+}
+
+export function limitOperations(
+  rates: RateControl | undefined,
+): HandlersOf<typeof LIMIT_OPERATIONS> {
+  return handlersOf(LIMIT_OPERATIONS, { rates });
 }

@@ -3,8 +3,8 @@ import { FEE_BPS_MAX, OUTCOMES_MAX, REVIEW_MS_MAX } from '../../engine/tables/ca
 import { TICK_GRIDS } from '../../engine/tables/units.ts';
 import { type TSchema, Type } from '../common/schema.ts';
 import { nameSchema, proseSchema } from '../common/text-schemas.ts';
-import { OPERATOR_ID_RULE } from '../ledger/request-id.ts';
-import { STATEMENT_MAX, STATEMENT_PAGE, StatementEntryRow } from '../ledger/statement-schemas.ts';
+import { OPERATOR_ID_RULE } from '../wallet/request-id.ts';
+import { STATEMENT_MAX, STATEMENT_PAGE, StatementEntryRow } from '../wallet/statement-schemas.ts';
 import { inputOf, limitOf, Wallet, WalletRef } from './operation-schemas.ts';
 
 const Amount = Type.String({ description: 'collateral, a decimal with at most six decimals' });

@@ -3,29 +3,32 @@
  *
  * Thread: I/O, while workers write; names also on a stopped directory.
  */
+
 import { cashReserved, cashTotal, ledgerIsOn, positionCount } from '../../engine/ledger/reads.ts';
 import { accountCount, accountOpenOrders, addressAt } from '../../engine/reads.ts';
 import { ADDRESS_WORDS } from '../../engine/tables/codes.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import type { AccountRow } from '../../engine/tables/units.ts';
+import type { Bans } from '../auth/bans.ts';
+import { checksumAddress } from '../auth/checksum.ts';
+import type { NamedWallet, WalletNames } from '../auth/wallet-names.ts';
+import type { Static } from '../common/schema.ts';
 import { bytesToHex, wordsToHex } from '../common/uint256.ts';
-import type { Bans } from '../identity/bans.ts';
-import { checksumAddress } from '../identity/checksum.ts';
-import type { NamedWallet, WalletNames } from '../identity/wallet-names.ts';
+import { type HandlersOf, handlersOf } from '../http/route.ts';
 import { addressText } from '../market-data/account-texts.ts';
 import { accountByAddress } from '../market-data/find.ts';
-import type { SeqlockReader } from '../orders/seqlock-reader.ts';
+import type { SequenceLockReader } from '../orders/exchange-memory/sequence-lock-reader.ts';
 import { addressOf } from './key-operations.ts';
 import { sumsOf } from './ledger-operations.ts';
-import { OperationRefused } from './operation-row.ts';
-import type { OperationHandlers, OperationInput, OperationOutput } from './operation-table.ts';
+import { OperationRefused, operation } from './operation-row.ts';
+import { NamedAnswer, NameInput, WalletsAnswer, WalletsInput } from './operation-schemas.ts';
 
-type Filters = OperationInput<'GET /admin/wallets'>;
-type Row = OperationOutput<'GET /admin/wallets'>['wallets'][number];
+type Filters = Static<typeof WalletsInput>;
+type Row = Static<typeof WalletsAnswer>['wallets'][number];
 
 interface WalletListParts {
   readonly t: Tables;
-  readonly seqlock: SeqlockReader;
+  readonly seqlock: SequenceLockReader;
   readonly names: WalletNames;
   readonly bans: Bans;
 }
@@ -33,29 +36,48 @@ interface WalletListParts {
 /** Rows of one request: about a millisecond. A page with filters may be short for it. */
 const SCANNED_MAX = 4_000;
 
-export function nameOperations(names: WalletNames): OperationHandlers<'POST /admin/wallets/name'> {
-  return {
-    async 'POST /admin/wallets/name'({ name = '', wallet }) {
-      const address = addressOf(wallet);
-      const namesake = name === '' ? undefined : names.find(name);
-      if (namesake !== undefined && !Buffer.from(namesake).equals(address)) {
-        const detail = `it is that of ${checksumAddress(namesake)}`;
-        return new OperationRefused(409, 'name is taken', detail);
-      }
-      if (!names.hasRoom(address)) return new OperationRefused(409, 'too many wallets have names');
-      const changed = await names.put(address, name);
-      return { wallet: checksumAddress(address), name, changed };
+export const NAME_OPERATIONS = [
+  operation(
+    'POST /admin/wallets/name',
+    {
+      does: 'gives a wallet a name, which only operators see and by which they may name it; without `name` takes it away',
+      input: NameInput,
+      answer: NamedAnswer,
     },
-  };
+    ({ names }: NameOperationParts) =>
+      async ({ name = '', wallet }) => {
+        const address = addressOf(wallet);
+        const namesake = name === '' ? undefined : names.find(name);
+        if (namesake !== undefined && !Buffer.from(namesake).equals(address)) {
+          const detail = `it is that of ${checksumAddress(namesake)}`;
+          return new OperationRefused(409, 'name is taken', detail);
+        }
+        if (!names.hasRoom(address))
+          return new OperationRefused(409, 'too many wallets have names');
+        const changed = await names.put(address, name);
+        return { wallet: checksumAddress(address), name, changed };
+      },
+  ),
+];
+
+interface NameOperationParts {
+  readonly names: WalletNames;
 }
 
-/** The place of a page: rows of accounts, then wallets with a name that have no account yet. */
-export function walletListOperations(
-  parts: WalletListParts,
-): OperationHandlers<'GET /admin/wallets'> {
-  const { names, seqlock, t } = parts;
-  return {
-    async 'GET /admin/wallets'(input) {
+export function nameOperations(names: WalletNames): HandlersOf<typeof NAME_OPERATIONS> {
+  return handlersOf(NAME_OPERATIONS, { names });
+}
+
+export const WALLET_OPERATIONS = [
+  operation(
+    'GET /admin/wallets',
+    {
+      does: 'wallets that were paid in or have traded, and those with a name: cash, open orders, bans',
+      input: WalletsInput,
+      answer: WalletsAnswer,
+    },
+    (parts: WalletListParts) => async (input) => {
+      const { names, seqlock, t } = parts;
       const { after = 0, limit = 100 } = input;
       const accounts = accountCount(t);
       const wallets: Row[] = [];
@@ -80,7 +102,11 @@ export function walletListOperations(
       }
       return { wallets, next: at < accounts + others.length ? at : null };
     },
-  };
+  ),
+];
+
+export function walletListOperations(parts: WalletListParts): HandlersOf<typeof WALLET_OPERATIONS> {
+  return handlersOf(WALLET_OPERATIONS, parts);
 }
 
 function accountMatchesFilters(

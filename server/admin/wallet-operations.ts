@@ -6,19 +6,28 @@
  */
 
 import { addressAt } from '../../engine/reads.ts';
-import { type OrderView, orderText } from '../account/order-rows.ts';
-import type { WalletOrders } from '../account/wallet-orders.ts';
+import type { Bans } from '../auth/bans.ts';
+import { checksumAddress } from '../auth/checksum.ts';
+import type { WalletNames } from '../auth/wallet-names.ts';
 import { bytesToHex } from '../common/uint256.ts';
-import type { Bans } from '../identity/bans.ts';
-import { checksumAddress } from '../identity/checksum.ts';
-import type { WalletNames } from '../identity/wallet-names.ts';
+import { type HandlersOf, handlersOf } from '../http/route.ts';
 import { type AccountTexts, addressText, apiKeyText } from '../market-data/account-texts.ts';
+import { type OrderView, orderText } from '../wallet/order-rows.ts';
+import type { WalletOrders } from '../wallet/wallet-orders.ts';
 import { addressOf } from './key-operations.ts';
-import { OperationRefused } from './operation-row.ts';
-import type { OperationHandlers } from './operation-table.ts';
-
-type OrderOperation = 'GET /admin/orders' | 'POST /admin/orders/cancel';
-type BanOperation = 'GET /admin/bans' | 'POST /admin/bans' | 'POST /admin/bans/lift';
+import { OperationRefused, operation } from './operation-row.ts';
+import {
+  BanInput,
+  BannedAnswer,
+  BansAnswer,
+  CanceledAnswer,
+  CancelInput,
+  LiftedAnswer,
+  LiftInput,
+  NoInput,
+  OrdersAnswer,
+  OrdersInput,
+} from './operation-schemas.ts';
 
 const NOT_DONE = new OperationRefused(
   503,
@@ -26,57 +35,114 @@ const NOT_DONE = new OperationRefused(
   'the node is busy or cannot write: send it again',
 );
 
+export const ORDER_OPERATIONS = [
+  operation(
+    'GET /admin/orders',
+    {
+      does: 'open orders of a wallet, newest first: those that it signed, and those that it pays for',
+      input: OrdersInput,
+      answer: OrdersAnswer,
+    },
+    ({ orders, texts }: OrderOperationParts) =>
+      async ({ limit = 100, offset = 0, wallet }) => {
+        const { rows, total } = await orders.page(addressOf(wallet), offset, limit);
+        return { total, orders: rows.map((row) => shownOrder(texts, row)) };
+      },
+  ),
+  operation(
+    'POST /admin/orders/cancel',
+    {
+      does: 'cancels all open orders of a wallet, or the one of that `id`',
+      input: CancelInput,
+      answer: CanceledAnswer,
+    },
+    ({ orders }: OrderOperationParts) =>
+      async ({ id, wallet }) => {
+        const canceled = await orders.cancel([addressOf(wallet)], id?.toLowerCase());
+        if (canceled === undefined) return NOT_DONE;
+        if (id === undefined || canceled > 0) return { canceled };
+        return new OperationRefused(
+          404,
+          'order not found',
+          'the wallet has no open order of that id',
+        );
+      },
+  ),
+];
+
+interface OrderOperationParts {
+  readonly orders: WalletOrders;
+  readonly texts: AccountTexts;
+}
+
 export function orderOperations(
   orders: WalletOrders,
   texts: AccountTexts,
-): OperationHandlers<OrderOperation> {
-  return {
-    async 'GET /admin/orders'({ limit = 100, offset = 0, wallet }) {
-      const { rows, total } = await orders.page(addressOf(wallet), offset, limit);
-      return { total, orders: rows.map((row) => shownOrder(texts, row)) };
-    },
-    async 'POST /admin/orders/cancel'({ id, wallet }) {
-      const canceled = await orders.cancel([addressOf(wallet)], id?.toLowerCase());
-      if (canceled === undefined) return NOT_DONE;
-      if (id === undefined || canceled > 0) return { canceled };
-      return new OperationRefused(
-        404,
-        'order not found',
-        'the wallet has no open order of that id',
-      );
-    },
-  };
+): HandlersOf<typeof ORDER_OPERATIONS> {
+  return handlersOf(ORDER_OPERATIONS, { orders, texts });
 }
 
-/** @param orders undefined on a stopped directory: the next start ends them */
+export const BAN_OPERATIONS = [
+  operation(
+    'GET /admin/bans',
+    { does: 'banned wallets', input: NoInput, answer: BansAnswer },
+    ({ bans, names }: BanOperationParts) =>
+      () => ({
+        bans: bans.list().map(({ address, reason, since }) => ({
+          wallet: checksumAddress(address),
+          name: names.nameOf(bytesToHex(address, 0, address.length)),
+          since: new Date(since).toISOString(),
+          reason,
+        })),
+      }),
+  ),
+  operation(
+    'POST /admin/bans',
+    {
+      does: 'bans a wallet: its keys are answered 403, orders for it are refused, its open orders end',
+      input: BanInput,
+      answer: BannedAnswer,
+    },
+    ({ bans, orders, now }: BanOperationParts) =>
+      async ({ reason = '', wallet }) => {
+        const address = addressOf(wallet);
+        if (!bans.hasRoom()) return new OperationRefused(409, 'too many wallets are banned');
+        const changed = await bans.add({ address, since: now(), reason });
+        const canceled = orders === undefined ? 0 : await orders.cancel([address]);
+        if (canceled === undefined) return NOT_DONE;
+        return { wallet: checksumAddress(address), changed, canceled };
+      },
+  ),
+  operation(
+    'POST /admin/bans/lift',
+    {
+      does: 'lifts the ban of a wallet: its keys work again',
+      input: LiftInput,
+      answer: LiftedAnswer,
+    },
+    ({ bans }: BanOperationParts) =>
+      async ({ wallet }) => {
+        const address = addressOf(wallet);
+        return { wallet: checksumAddress(address), changed: await bans.lift(address) };
+      },
+  ),
+];
+
+interface BanOperationParts {
+  readonly bans: Bans;
+  readonly names: Pick<WalletNames, 'nameOf'>;
+  /** Undefined on a stopped directory: the next start cancels them. */
+  readonly orders: Pick<WalletOrders, 'cancel'> | undefined;
+  readonly now: () => number;
+}
+
 export function banOperations(
   bans: Bans,
   names: Pick<WalletNames, 'nameOf'>,
   orders: Pick<WalletOrders, 'cancel'> | undefined,
   now: () => number,
-): OperationHandlers<BanOperation> {
-  return {
-    'GET /admin/bans': () => ({
-      bans: bans.list().map(({ address, reason, since }) => ({
-        wallet: checksumAddress(address),
-        name: names.nameOf(bytesToHex(address, 0, address.length)),
-        since: new Date(since).toISOString(),
-        reason,
-      })),
-    }),
-    async 'POST /admin/bans'({ reason = '', wallet }) {
-      const address = addressOf(wallet);
-      if (!bans.hasRoom()) return new OperationRefused(409, 'too many wallets are banned');
-      const changed = await bans.add({ address, since: now(), reason });
-      const canceled = orders === undefined ? 0 : await orders.cancel([address]);
-      if (canceled === undefined) return NOT_DONE;
-      return { wallet: checksumAddress(address), changed, canceled };
-    },
-    async 'POST /admin/bans/lift'({ wallet }) {
-      const address = addressOf(wallet);
-      return { wallet: checksumAddress(address), changed: await bans.lift(address) };
-    },
-  };
+): HandlersOf<typeof BAN_OPERATIONS> {
+  return handlersOf(BAN_OPERATIONS, { bans, names, orders, now });
 }
 
 function shownOrder(texts: AccountTexts, row: OrderView) {
@@ -85,7 +151,7 @@ function shownOrder(texts: AccountTexts, row: OrderView) {
   };
   return {
     id: order.id!,
-    signer: addressText(texts.t.accountI, addressAt(row.owner)),
+    signer: addressText(texts.tables.accountI, addressAt(row.owner)),
     maker_address: order.maker_address!,
     api_key: apiKeyText(row.apiKey),
     market: order.market!,

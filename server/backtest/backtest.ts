@@ -6,7 +6,7 @@
  *   const result = await backtest('day.rec', { onBook(book, venue) { .. } }, { cash: 1_000 });
  *   writeFileSync('day.html', reportHtml([result]));
  *
- * How orders are filled, and what that leaves out: docs/paper.md#backtests
+ * How orders are filled, and what that leaves out: docs/guides/paper-and-backtests.md#backtests
  */
 import type { Impact } from '../../engine/paper/mirrored-book.ts';
 import type { QueueRule } from '../../engine/paper/place.ts';
@@ -29,19 +29,22 @@ export { NoStrategy, StrategyError } from './strategy-error.ts';
 export type { StrategySource } from './strategy-source.ts';
 
 export interface BacktestOptions {
-  /** Of the run, where the strategy has none. */
+  /** Name of the run. A name of the strategy comes first. */
   readonly name?: string;
-  /** Units of collateral at the beginning: 1000 unless it says otherwise. */
+  /** Units of collateral at the beginning; 1000 if absent. */
   readonly cash?: number;
-  /** How long an order or a cancel travels: 0 unless it says otherwise. */
+  /** Milliseconds that an order or a cancel travels; 0 if absent. */
   readonly latencyMs?: number;
-  /** Whether what the strategy took comes back with the source's next change of the level, or with its next message. */
+  /**
+   * Time at which liquidity that the strategy took returns: with the next change of the level, or with the next
+   * message.
+   */
   readonly impact?: RunSettings['impact'];
-  /** What moves a resting order forward, beside trades. */
+  /** Rule that moves a resting order forward, beside trades. */
   readonly queue?: RunSettings['queue'];
-  /** Fee of takers in basis points (docs/protocol.md#fees); 0 unless it says otherwise. */
+  /** Fee of takers in basis points (docs/protocol.md#fees); 0 if absent. */
   readonly feeBps?: number;
-  /** The strategy begins and ends here; the books are those of the recording from its beginning. */
+  /** First and last time of the strategy. The books are those of the recording from its beginning. */
   readonly from?: number | Date;
   readonly to?: number | Date;
 }
@@ -83,7 +86,6 @@ export async function backtest(
   return await run.end(decreases().count);
 }
 
-/** In unix milliseconds. */
 function timesOf(options: BacktestOptions): { readonly from?: number; readonly to?: number } {
   const times = Object.entries({ from: options.from, to: options.to }).flatMap(([name, time]) => {
     if (time === undefined) return [];

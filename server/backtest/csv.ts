@@ -2,7 +2,6 @@
 import { csvOf, plainColumn, textColumn } from '../common/csv.ts';
 import type { BacktestResult, FillRow } from './result.ts';
 
-/** Names and ids are those of the source. */
 const FILL_COLUMNS = {
   time: plainColumn(({ time }: FillRow) => isoOf(time)),
   market: textColumn(({ market }: FillRow) => market),

@@ -1,4 +1,4 @@
-/** What is to be done at a time of the recording: earliest first, and what is due at once in the order in which it came. */
+/** Actions at times of the recording: the earliest first, and at one time in the order in which they were added. */
 
 interface Due {
   readonly time: number;
@@ -9,7 +9,7 @@ export class DueList {
   private readonly list: Due[] = [];
   private done = 0;
 
-  /** When the next one is due; Infinity = there is none. */
+  /** Time of the next action; Infinity if there is none. */
   get next(): number {
     return this.list[this.done]?.time ?? Number.POSITIVE_INFINITY;
   }
@@ -21,7 +21,6 @@ export class DueList {
     this.list.splice(at, 0, { time, act });
   }
 
-  /** Takes the next one out, and returns it. */
   take(): Due {
     const due = this.list[this.done]!;
     this.done += 1;

@@ -1,6 +1,6 @@
 /**
- * What an account was worth over time: the curve, its drawdown, its days, and the Sharpe ratio of the days.
- * Formulas: docs/paper.md#figures-of-a-backtest
+ * Value of an account over time: the curve, its drawdown, its days, and the Sharpe ratio of the days. Formulas:
+ * docs/guides/paper-and-backtests.md#figures-of-a-backtest
  */
 import type { Day, Drawdown } from './result.ts';
 import { Series } from './series.ts';
@@ -10,9 +10,7 @@ const DAYS_A_YEAR = 365;
 const POINTS_MAX = 2_000;
 
 export class EquityCurve {
-  /** Equity, cash, value of positions, drawdown. */
   readonly series = new Series(4, POINTS_MAX, 3);
-  /** Days on which something came; on the others equity did not change. */
   readonly days: Day[] = [];
   /** Days between the first and the last one that are not in `days`. */
   quietDays = 0;
@@ -23,7 +21,6 @@ export class EquityCurve {
   private dayStart: number;
   private day = Number.NaN;
 
-  /** Amounts in any one unit. */
   constructor(start: number) {
     this.equity = start;
     this.cash = start;
@@ -48,12 +45,11 @@ export class EquityCurve {
     return this.worst;
   }
 
-  /** Ends the day at hand; nothing is added any more. */
   end(): void {
     if (!Number.isNaN(this.day)) this.closeDay();
   }
 
-  /** Something came at this time, which is not before that of the last one. */
+  /** Records an entry at a time that is not before that of the last one. */
   pass(time: number): void {
     const day = Math.floor(time / DAY_MS);
     if (Number.isNaN(this.day)) this.day = day;
@@ -75,7 +71,7 @@ export class EquityCurve {
 }
 
 /**
- * Mean of the returns to their deviation, for a year; undefined where there are too few, or all are equal.
+ * Returns the ratio of mean and deviation of the returns, for a year; undefined with too few returns, or equal ones.
  * @param quiet further days, with a return of 0
  */
 export function sharpeOf(returns: readonly number[], quiet = 0): number | undefined {

@@ -1,6 +1,6 @@
 /**
- * The engine with a ledger, and the one account of a strategy on it: the same code that a node runs. Amounts are
- * micro-units and micro-shares, prices pips. Each call is a batch of its own, at the time that begin() said.
+ * The engine with a ledger, and the one account of a strategy: the code that a node runs. Amounts are micro-units and
+ * micro-shares, prices pips. Each call is a batch of its own at the current time.
  */
 import { assert } from '../../engine/book/matching.ts';
 import {
@@ -100,12 +100,11 @@ const CAPACITIES: Capacities = {
   positions: 2 ** 16,
   operatorIds: 0,
 };
-/** What the source can pay with: a quarter of what a ledger can have. */
+/** Funds of the source: a quarter of the capacity of a ledger. */
 const SOURCE_FUNDS = 2 ** 50;
 
 const NO_FILLS: readonly OwnFill[] = [];
 
-/** An order as the engine takes it. */
 export interface EngineOrder {
   readonly number: number;
   readonly token: TokenRow;
@@ -117,7 +116,6 @@ export interface EngineOrder {
   readonly expiration: number;
 }
 
-/** A fill of an own order. */
 export interface OwnFill {
   readonly number: number;
   readonly token: TokenRow;
@@ -125,16 +123,16 @@ export interface OwnFill {
   readonly isMaker: boolean;
   readonly pips: Pips;
   readonly size: MicroShares;
-  /** Micro-units of collateral; a fee in shares at the price of the fill, rounded down. */
+  /** Micro-units of collateral. A fee in shares counts at the price of the fill, rounded down. */
   readonly fee: number;
-  /** What the account got, net of the fee; negative = gave. */
+  /** Micro-units received, net of the fee; negative if paid. */
   readonly cash: number;
   readonly shares: number;
 }
 
 export class Exchange {
   readonly engine: Engine;
-  readonly t: Tables;
+  readonly tables: Tables;
   readonly account: AccountRow;
   private readonly out = new CommandBuffer(1 << 10);
   private readonly apiKey = new Int32Array(API_KEY_WORDS);
@@ -142,50 +140,46 @@ export class Exchange {
   private time = 1;
   private requests = 0;
   private seen = 0;
-  /** The id of the order at hand: commands copy it. */
   private readonly order = keyOf(ID_WORDS, 2, 0);
 
-  /** @param cash micro-units of the account */
   constructor(cash: number) {
     this.engine = new Engine(allocateEngine(CAPACITIES));
-    this.t = this.engine.t;
+    this.tables = this.engine.t;
     const { history } = CAPACITIES;
     this.run((out) => encodeConfigure(out, SelfTrade.allow, history, 0, 0, 0, true));
     this.mustFund('deposit', { wallet: SOURCE_ADDRESS, amount: SOURCE_FUNDS });
     this.mustFund('deposit', { wallet: this.address, amount: cash });
-    this.account = findAccount(this.t, this.address, 0) as AccountRow;
+    this.account = findAccount(this.tables, this.address, 0) as AccountRow;
   }
 
   get now(): number {
     return this.time;
   }
 
-  /** Moves the clock on; orders that expire end. */
   at(time: number): void {
     this.time = Math.max(time, this.time);
-    const due = earliestDue(this.t);
+    const due = earliestDue(this.tables);
     if (due === 0 || due > this.time) return;
     this.begin();
     this.engine.end();
   }
 
-  /** A binary market. */
   addMarket(fields: MarketFields): { row: MarketRow; first: TokenRow } {
-    const { t } = this;
-    const first = tokenCount(t) + 1;
+    const { tables } = this;
+    const first = tokenCount(tables) + 1;
     const ids = [first, first + 1].map((token) => keyOf(ID_WORDS, 3, token));
-    const condition = keyOf(ID_WORDS, 4, marketCount(t) + 1);
+    const condition = keyOf(ID_WORDS, 4, marketCount(tables) + 1);
     const reason = this.run((out) => encodeMarket(out, fields, condition, ids));
     if (reason !== RejectReason.accepted) throw new Error('the recording has too many markets');
-    const row = marketCount(t) as MarketRow;
-    return { row, first: marketFirstToken(t, row) };
+    const row = marketCount(tables) as MarketRow;
+    return { row, first: marketFirstToken(tables, row) };
   }
 
   changeMarket(market: MarketRow, fields: MarketFields): RejectReasonCode {
     return this.run((out) => encodeMarketChange(out, market, fields));
   }
 
-  /** Applies commands of the source, one batch; returns how many were refused. */
+  /** Applies commands of the source as one batch. Returns the number of refused ones. */
   applyAll(commands: CommandBuffer): number {
     const { engine } = this;
     const { f64, i32, words } = commands;
@@ -225,53 +219,51 @@ export class Exchange {
     return this.run((out) => encodeCancel(out, this.idOf(number), this.address));
   }
 
-  /** Of the account. */
   fund(kind: FundsKind, market: MarketRow | 0, amount: number): RejectReasonCode {
     return this.runFunds(kind, { wallet: this.address, market, amount });
   }
 
-  /** Resolves a market, and pays everybody. */
   resolve(market: MarketRow, weights: readonly number[], isVoid: boolean): RejectReasonCode {
     const id = this.requestId();
     const reason = this.run((out) => encodeResolve(out, { id, market, weights, isVoid }));
     if (reason !== RejectReason.accepted) return reason;
-    while (resolutionOf(this.t, market)?.isDone === false) {
+    while (resolutionOf(this.tables, market)?.isDone === false) {
       this.run((out) => encodeResolveStep(out, market, RESOLVE_STEP_MAX));
     }
     return reason;
   }
 
   cash(): { total: number; reserved: number } {
-    const { account, t } = this;
-    return { total: cashTotal(t, account), reserved: cashReserved(t, account) };
+    const { account, tables } = this;
+    return { total: cashTotal(tables, account), reserved: cashReserved(tables, account) };
   }
 
   position(token: TokenRow): { total: number; reserved: number } {
-    const row = findPosition(this.t, this.account, token);
-    return { total: sharesTotal(this.t, row), reserved: sharesReserved(this.t, row) };
+    const row = findPosition(this.tables, this.account, token);
+    return { total: sharesTotal(this.tables, row), reserved: sharesReserved(this.tables, row) };
   }
 
-  /** Why an order ended; 0 = it is open, or its id is not in memory any more. */
+  /** Returns the close reason of an order; 0 if it is open, or its id is no longer in memory. */
   endOf(number: number): number {
-    const row = findOrder(this.t, this.idOf(number), 0);
-    return row < 0 ? closeReason(this.t, -row as OrderRow) : EndReason.none;
+    const row = findOrder(this.tables, this.idOf(number), 0);
+    return row < 0 ? closeReason(this.tables, -row as OrderRow) : EndReason.none;
   }
 
-  /** Orders that ended so far: while it stays the same, none did. */
+  /** Number of closed orders. It changes when one closes. */
   get ended(): number {
-    return closedCount(this.t);
+    return closedCount(this.tables);
   }
 
-  /** Fills of own orders since the last call; both sides of one where the account traded with itself. */
+  /** Returns own fills since the last call; both sides where the account traded with itself. */
   takeFills(): readonly OwnFill[] {
-    const { account, t } = this;
-    const end = fillCount(t);
+    const { account, tables } = this;
+    const end = fillCount(tables);
     if (this.seen === end) return NO_FILLS;
     const found: OwnFill[] = [];
     for (; this.seen < end; this.seen++) {
-      const row = fillRow(t, this.seen);
-      if (fillMaker(t, row) === account) found.push(makerFill(t, row));
-      if (fillTaker(t, row) === account) found.push(takerFill(t, row));
+      const row = fillRow(tables, this.seen);
+      if (fillMaker(tables, row) === account) found.push(makerFill(tables, row));
+      if (fillTaker(tables, row) === account) found.push(takerFill(tables, row));
     }
     return found;
   }
@@ -306,27 +298,27 @@ export class Exchange {
   }
 
   private begin(): void {
-    this.engine.begin(this.time, closedCount(this.t));
+    this.engine.begin(this.time, closedCount(this.tables));
   }
 }
 
-/** What a node finds out about an order before its turn. */
+/** Result of the checks that a node makes before its writer turn. */
 function precheckOf({ pips, size }: EngineOrder): number {
   if (size > AMOUNT_MAX) return PrecheckFlags.tooLarge;
   return size > 0 && pips > 0 ? 0 : PrecheckFlags.amounts;
 }
 
-function makerFill(t: Tables, row: FillRow): OwnFill {
-  const isAcross = fillKind(t, row) !== MatchKind.complementary;
-  const isSell = (fillTakerSide(t, row) === 1) === isAcross;
-  const collateral = fillMakerCollateral(t, row);
-  const size = fillSize(t, row);
+function makerFill(tables: Tables, row: FillRow): OwnFill {
+  const isAcross = fillKind(tables, row) !== MatchKind.complementary;
+  const isSell = (fillTakerSide(tables, row) === 1) === isAcross;
+  const collateral = fillMakerCollateral(tables, row);
+  const size = fillSize(tables, row);
   return {
-    number: t.fillI[fillMakerIdAt(row) + ID_WORDS - 1]!,
-    token: fillMakerToken(t, row),
+    number: tables.fillI[fillMakerIdAt(row) + ID_WORDS - 1]!,
+    token: fillMakerToken(tables, row),
     isSell,
     isMaker: true,
-    pips: fillMakerPrice(t, row),
+    pips: fillMakerPrice(tables, row),
     size,
     fee: 0,
     cash: isSell ? collateral : -collateral,
@@ -334,15 +326,15 @@ function makerFill(t: Tables, row: FillRow): OwnFill {
   };
 }
 
-function takerFill(t: Tables, row: FillRow): OwnFill {
-  const isSell = fillTakerSide(t, row) === 1;
-  const collateral = fillTakerCollateral(t, row);
-  const pips = fillTakerPrice(t, row);
-  const size = fillSize(t, row);
-  const fee = fillFee(t, row);
+function takerFill(tables: Tables, row: FillRow): OwnFill {
+  const isSell = fillTakerSide(tables, row) === 1;
+  const collateral = fillTakerCollateral(tables, row);
+  const pips = fillTakerPrice(tables, row);
+  const size = fillSize(tables, row);
+  const fee = fillFee(tables, row);
   return {
-    number: t.fillI[fillTakerIdAt(row) + ID_WORDS - 1]!,
-    token: fillTakerToken(t, row),
+    number: tables.fillI[fillTakerIdAt(row) + ID_WORDS - 1]!,
+    token: fillTakerToken(tables, row),
     isSell,
     isMaker: false,
     pips,
@@ -353,7 +345,6 @@ function takerFill(t: Tables, row: FillRow): OwnFill {
   };
 }
 
-/** A key of `words` words: which kind of thing, and its number. */
 function keyOf(words: number, kind: number, number: number): Int32Array {
   const key = new Int32Array(words);
   key[0] = kind;

@@ -1,11 +1,10 @@
-/** The figures of a run, from what was counted while the strategy ran. Formulas: docs/paper.md#figures-of-a-backtest */
+/** The figures of a run. Formulas: docs/guides/paper-and-backtests.md#figures-of-a-backtest */
 import { MICRO } from '../../engine/tables/units.ts';
 import { type EquityCurve, sharpeOf } from './equity.ts';
 import { MID_PARTS, type TradedMarket } from './markets.ts';
 import type { EquityRows, Figures, FillRow, MarketResult } from './result.ts';
 import type { NotedFill, StrategyVenue } from './venue.ts';
 
-/** What was counted while the strategy ran. */
 export interface Counted {
   readonly fills: readonly NotedFill[];
   readonly turnover: number;

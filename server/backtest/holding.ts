@@ -1,21 +1,20 @@
 /**
- * What the strategy has of one market, as a number of shares of its first outcome: those of the second count
- * as that many sold, because both together are cash. Average cost, and what closing brought.
- * Formulas: docs/paper.md#figures-of-a-backtest
+ * Position of a strategy in one market, in shares of its first outcome. A share of the second counts as one sold,
+ * because both together are cash. Average cost and realized profit. Formulas: docs/guides/paper-and-backtests.md#figures-of-a-backtest
  */
 export class Holding {
   /** Micro-shares of the first outcome less those of the second. */
   net = 0;
-  /** Average price at which `net` came, net of fees. */
+  /** Average price of `net`, after fees. */
   private average = 0;
   closings = 0;
-  /** Closings that brought something. */
+  /** Closings with a profit. */
   hits = 0;
 
   /**
    * @param shares micro-shares of the first outcome; negative = less of it, or more of the second
-   * @param price of the first outcome, net of fees
-   * @returns what closing brought, in micro-units; undefined = nothing was closed
+   * @param price of the first outcome, after fees
+   * @returns realized profit in micro-units; undefined = nothing was closed
    */
   take(shares: number, price: number): number | undefined {
     if (shares === 0) return undefined;

@@ -1,8 +1,8 @@
 /**
- * Backtests as one page that needs nothing else: style, charts and data are in it, its policy lets nothing be
- * loaded, and every text of the source is data. Its parts are those of the node's page (server/page).
+ * Backtests as one page that needs nothing else. Style, charts and data are in it; its policy forbids loading; every
+ * text of the source is data. Its parts are those of the node's page (server/page).
  *
- * It reads the files of the page; thread: any.
+ * Thread: any. Reads the files of the page.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -11,11 +11,11 @@ import { nearest } from '../common/nearest.ts';
 import type { ReportData, ReportFill, ReportRun } from './report-data.ts';
 import type { BacktestResult, FillRow } from './result.ts';
 
-/** A page stays small enough to be opened at once. */
+/** Bound that keeps the page small enough to open at once. */
 const FILLS_MAX = 5_000;
 
 const STYLES = ['page/assets/base.css', 'page/assets/parts.css', 'backtest/page/report.css'];
-/** In the order of what they need of one another. */
+/** Modules in the order of their dependencies. */
 const SCRIPTS = [
   'page/assets/dom.js',
   'page/assets/format.js',
@@ -23,7 +23,6 @@ const SCRIPTS = [
   'backtest/page/report.js',
 ];
 
-/** One page of one or several runs. */
 export function reportHtml(results: readonly BacktestResult[]): string {
   const chart = readPackage('uplot/dist/uPlot.iife.min.js');
   const script = `(() => {\n'use strict';\n${SCRIPTS.map(moduleText).join('\n')}\n})();`;
@@ -100,7 +99,7 @@ function secondsOf(ms: number): number {
   return ms / 1_000;
 }
 
-/** A module as a part of one script: its imports are above it, its exports are names. */
+/** Converts a module to a part of one script: its imports precede it, its exports become names. */
 function moduleText(name: string): string {
   return readOwn(name)
     .replace(/^import [^;]*;$/gm, '')

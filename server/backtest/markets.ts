@@ -1,4 +1,4 @@
-/** The markets of a recording as a strategy sees them: what the source has, and what the strategy has of each. */
+/** The markets of a recording as a strategy sees them, with its shares and money in each. */
 
 import type * as matching from '../../engine/book/matching.ts';
 import { NO_LEVEL, Side } from '../../engine/book/matching.ts';
@@ -17,9 +17,8 @@ import { Holding } from './holding.ts';
 import { Series } from './series.ts';
 import type { Book, Level, Market } from './strategy.ts';
 
-/** Points of the series of one market. */
 const POINTS_MAX = 1_000;
-/** Sums of a best bid and a best ask are of twice as many parts as a price. */
+/** Parts of a unit in the sum of a best bid and a best ask. */
 export const MID_PARTS = 2 * PIPS_PER_UNIT;
 
 export interface MarketNames {
@@ -44,17 +43,22 @@ export class TradedMarket implements Market {
   readonly holding = new Holding();
   /** Micro-shares of each outcome. */
   readonly shares: [number, number] = [0, 0];
-  /** Micro-units that the strategy got from this market, net of fees; negative = it paid more. */
+  /** Micro-units received from this market, net of fees; negative if more was paid. */
   flow = 0;
-  /** What its shares are worth, in micro-units, as it was counted last. */
   value = 0;
   fills = 0;
-  /** The source's best bid and best ask, of MID_PARTS; NaN = it never had any. */
+  /** Sum of the source's best bid and best ask, in MID_PARTS; NaN before the first pair. */
   mids = Number.NaN;
-  /** Middle of the source's prices, net shares. */
+  /** Columns: middle of the source's prices, net shares. */
   readonly series = new Series(2, POINTS_MAX);
 
-  constructor(t: Tables, names: MarketNames, row: MarketRow, first: TokenRow, minSize: number) {
+  constructor(
+    tables: Tables,
+    names: MarketNames,
+    row: MarketRow,
+    first: TokenRow,
+    minSize: number,
+  ) {
     this.id = names.id;
     this.question = names.question;
     this.outcomes = names.outcomes;
@@ -62,7 +66,7 @@ export class TradedMarket implements Market {
     this.row = row;
     this.first = first;
     this.minSize = minSize;
-    this.books = [new TokenBook(t, this, 0), new TokenBook(t, this, 1)];
+    this.books = [new TokenBook(tables, this, 0), new TokenBook(tables, this, 1)];
   }
 
   toJSON(): object {
@@ -70,7 +74,7 @@ export class TradedMarket implements Market {
     return { id, question, outcomes, tokens, state, payout, minSize };
   }
 
-  /** What its shares are worth now: at what it paid, or at the middle of the source's prices. */
+  /** Values the shares at the middle of the source's prices, or at cost before the first pair of prices. */
   valueNow(): number {
     const [first, second] = this.shares;
     if (first === 0 && second === 0) return 0;
@@ -87,21 +91,21 @@ export class TokenBook implements Book {
   readonly market: TradedMarket;
   readonly row: TokenRow;
   // Who prints a book does not want the tables.
-  readonly #t: Tables;
+  readonly #tables: Tables;
   readonly #book: BookRow;
   readonly #isMirrored: boolean;
 
-  constructor(t: Tables, market: TradedMarket, outcome: 0 | 1) {
-    this.#t = t;
+  constructor(tables: Tables, market: TradedMarket, outcome: 0 | 1) {
+    this.#tables = tables;
     this.market = market;
     this.token = market.tokens[outcome]!;
     this.row = (market.first + outcome) as TokenRow;
-    this.#book = tokenBook(t, this.row);
+    this.#book = tokenBook(tables, this.row);
     this.#isMirrored = outcome === 1;
   }
 
   get tick(): number {
-    return 1 / bookTicks(this.#t, this.#book);
+    return 1 / bookTicks(this.#tables, this.#book);
   }
 
   get bid(): number | undefined {
@@ -119,12 +123,12 @@ export class TokenBook implements Book {
   }
 
   get bids(): Level[] {
-    readDepth(this.#t, this.row, depth);
+    readDepth(this.#tables, this.row, depth);
     return levelsOf(depth.bids, depth.ticksPerUnit);
   }
 
   get asks(): Level[] {
-    readDepth(this.#t, this.row, depth);
+    readDepth(this.#tables, this.row, depth);
     return levelsOf(depth.asks, depth.ticksPerUnit);
   }
 
@@ -134,14 +138,14 @@ export class TokenBook implements Book {
   }
 
   private best(side: matching.Side): number | undefined {
-    const ticks = this.#t.matching.best(this.#book, side);
+    const ticks = this.#tables.matching.best(this.#book, side);
     if (ticks === NO_LEVEL) return undefined;
-    const grid = bookTicks(this.#t, this.#book);
+    const grid = bookTicks(this.#tables, this.#book);
     return (this.#isMirrored ? grid - ticks : ticks) / grid;
   }
 }
 
-/** Best first: the other way round than it is read. */
+/** Returns the levels best first, the reverse of the order in which they are read. */
 function levelsOf({ count, sizes, ticks }: DepthSide, grid: number): Level[] {
   return Array.from({ length: count }, (_, i) => {
     const at = count - 1 - i;

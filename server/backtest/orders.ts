@@ -1,14 +1,14 @@
-/** The orders of a strategy as it sees them, and its requests as the engine takes them. */
+/** Orders of a strategy, and their translation to commands of the engine. */
 import { OrderType } from '../../engine/commands.ts';
 import { RejectReason, type RejectReasonCode } from '../../engine/orders/reject-reasons.ts';
 import { EndReason } from '../../engine/tables/codes.ts';
 import { MICRO, PIPS_PER_UNIT } from '../../engine/tables/units.ts';
-import { REJECT_TEXTS } from '../orders/reject-texts.ts';
+import { REJECTS } from '../common/refusals.ts';
 import type { Order, OrderRequest, OrderState, Side } from './strategy.ts';
 
 /** Clients round sizes to hundredths of a share. */
 const SIZE_STEP = MICRO / 100;
-/** What arithmetic with decimals may leave: a millionth of a pip, of a step. */
+/** Error that decimal arithmetic may leave: a millionth of a pip or of a step. */
 const NOISE = 1e-6;
 
 export class OwnOrder implements Order {
@@ -47,10 +47,9 @@ export class OwnOrder implements Order {
 
   refuse(reason: Exclude<RejectReasonCode, 0>): void {
     this.state = 'refused';
-    this.reason = REJECT_TEXTS[reason];
+    this.reason = REJECTS[reason].text;
   }
 
-  /** @param reason EndReason */
   end(reason: number): void {
     this.state = END_STATES[reason] ?? 'ended';
   }
@@ -63,14 +62,14 @@ const END_STATES: Readonly<Record<number, OrderState>> = {
   [EndReason.expired]: 'expired',
 };
 
-/** The price as pips; 0 = it is none, or no multiple of one. */
+/** Converts a price to pips; 0 if it is no price or no multiple of a pip. */
 export function pipsOfPrice(price: number): number {
   const scaled = price * PIPS_PER_UNIT;
   const pips = Math.round(scaled);
   return Math.abs(scaled - pips) <= NOISE && pips > 0 && pips < PIPS_PER_UNIT ? pips : 0;
 }
 
-/** What is wrong with a request whatever the tables hold; 0 = nothing. */
+/** Returns the fault of a request that does not depend on the tables; 0 = none. */
 export function faultOf({ price, side, size, type = 'GTC' }: OrderRequest): RejectReasonCode {
   if (side !== 'BUY' && side !== 'SELL') throw new TypeError(`a side is BUY or SELL, not ${side}`);
   if (!Object.hasOwn(OrderType, type)) throw new TypeError(`there is no type of order ${type}`);

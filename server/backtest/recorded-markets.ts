@@ -1,5 +1,5 @@
 /**
- * The binary markets of an event of a source's catalog, with what trading needs. Others have no book here.
+ * The binary markets of a catalog event of a source, with their terms. Other markets have no book here.
  *
  * Pure; any thread.
  */
@@ -23,7 +23,6 @@ export interface MarketTerms {
 }
 
 export interface RecordedMarket extends MarketNames, MarketTerms {
-  /** Weights of the outcomes, once that is certain. */
   readonly payout: Payout | undefined;
 }
 

@@ -1,11 +1,12 @@
-/** What a backtest runs over: a file, an opened recording, or entries from anywhere. */
+/** Input of a backtest: a file, an opened recording, or a sequence of entries. */
 import type { RecordingEntry } from '../../storage/recordings/entries.ts';
 import { openRecording, type Recording } from '../../storage/recordings/recording.ts';
 import { type Decreases, EntryOrder } from '../../storage/recordings/times.ts';
 
 /**
- * A path, a recording that openRecording() gave, or entries in the order of their times. A path may also name
- * messages of a market channel, one JSON a line, or CSV of books and trades. Entries that come alone are taken to have every trade.
+ * A path, a recording that openRecording() returned, or entries in the order of their times. A path may also name
+ * messages of a market channel, one JSON a line, or CSV of books and trades. A plain sequence of entries is taken to
+ * include every trade.
  */
 export type RecordingSource =
   | string
@@ -14,11 +15,9 @@ export type RecordingSource =
   | AsyncIterable<RecordingEntry>;
 
 export interface Recorded {
-  /** First tokens of the markets of which trades are inferred. */
   readonly inferred: readonly string[];
-  /** In batches, because awaiting each entry costs more than many strategies do. */
+  /** Batches, because awaiting each entry costs more than many strategies do. */
   readonly batches: AsyncIterable<readonly RecordingEntry[]>;
-  /** Decreases among the entries that were read so far. */
   readonly decreases: () => Decreases;
 }
 

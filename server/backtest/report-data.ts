@@ -1,6 +1,6 @@
 import type { BacktestResult, FillRow, MarketResult } from './result.ts';
 
-/** What the script of the page reads. Times are unix seconds, as the charts want them. */
+/** Input of the script of the page. Times are unix seconds, as the charts expect them. */
 export interface ReportData {
   readonly runs: readonly ReportRun[];
 }

@@ -1,9 +1,8 @@
 /**
- * One run of a strategy over a recording: brings the lines of the recording, the strategy's delayed orders and
- * its timers into the order of their times, calls the strategy, and counts. At one time the recording's lines
- * come first, then orders and timers, in the order in which they were requested.
+ * One run of a strategy over a recording. Merges the lines of the recording, delayed orders and timers by time, calls
+ * the strategy, and counts. At one time lines come first, then orders and timers in the order of their requests.
  *
- * Thread: the caller's; a strategy's functions run to their end.
+ * Thread: the caller's. Functions of a strategy run to their end.
  */
 import { MICRO } from '../../engine/tables/units.ts';
 import type { RecordingEntry } from '../../storage/recordings/entries.ts';
@@ -17,11 +16,11 @@ import type { Strategy } from './strategy.ts';
 import { StrategyError } from './strategy-error.ts';
 import type { NotedFill, StrategyVenue } from './venue.ts';
 
-/** A strategy that answers every answer with an order would never end. */
+/** Bound for a strategy that answers every answer with an order. */
 const ROUNDS_MAX = 100_000;
-/** Orders that arrive and timers between two entries: a pause of years must not be walked by the millisecond. */
+/** Bound of orders and timers between two entries, so that a pause of years is not walked by the millisecond. */
 const PAUSE_STEPS_MAX = 1_000_000;
-/** Milliseconds for which the end of a run waits for open promises of the strategy. */
+/** Milliseconds that the end of a run waits for open promises of the strategy. */
 const SETTLE_MS_MAX = 10_000;
 
 export class Run {
@@ -40,12 +39,10 @@ export class Run {
   private messages = 0;
   private pausesCut = 0;
   private from: number | undefined;
-  /** The function of the strategy that runs; '' = none does. */
+  /** Running function of the strategy; '' = none. */
   private calling = '';
-  /** Promises that functions of the strategy returned and that are open. */
   private unsettled = 0;
   private onSettled = (): void => undefined;
-  /** Error of the first promise that was rejected. */
   private rejection: StrategyError | undefined;
 
   constructor(
@@ -63,7 +60,6 @@ export class Run {
     this.curve = new EquityCurve(settings.cash * MICRO);
   }
 
-  /** The strategy begins, if it has not: what the source said before is there already. */
   begin(time: number): void {
     if (this.from !== undefined) return;
     this.guarded(() => {
@@ -79,7 +75,6 @@ export class Run {
     });
   }
 
-  /** An entry of the recording, after what was due before it. */
   take(entry: RecordingEntry): void {
     if (this.rejection !== undefined) throw this.rejection;
     try {
@@ -99,7 +94,10 @@ export class Run {
     }
   }
 
-  /** After the last line. @param timesDecreasing of the recording */
+  /**
+   * Ends the run after the last line.
+   * @param timesDecreasing of the recording
+   */
   async end(timesDecreasing: number): Promise<BacktestResult> {
     this.guarded(() => {
       this.calling = 'onEnd';
@@ -131,7 +129,7 @@ export class Run {
     };
   }
 
-  /** Does what is due before a time. After PAUSE_STEPS_MAX steps the rest happens at that time. */
+  /** Runs what is due before a time. After PAUSE_STEPS_MAX steps the rest runs at that time. */
   private advance(time: number): void {
     const { due } = this.venue;
     const first = due.next;
@@ -177,7 +175,7 @@ export class Run {
     this.drain();
   }
 
-  /** Passes on what happened to own orders, until nothing is left. */
+  /** Reports changes of own orders to the strategy until none is left. */
   private drain(): void {
     const { venue } = this;
     for (let rounds = 0; venue.notes.length > 0; rounds++) {
@@ -208,7 +206,6 @@ export class Run {
     this.returned(this.strategy.onFill?.(fill, this.venue));
   }
 
-  /** The price of a market has moved, or what the strategy has of it. */
   private mark(market: TradedMarket): void {
     const time = this.exchange.now;
     const { cashTotal } = this.venue;
@@ -221,7 +218,7 @@ export class Run {
     this.curve.add(time, cashTotal, this.positions);
   }
 
-  /** Takes what a function of the strategy returned. Nobody awaits it; a promise that is rejected ends the run. */
+  /** Tracks the result of a function of the strategy. A rejected promise ends the run. */
   private returned(result: unknown): void {
     if (!isPromise(result)) return;
     const { calling } = this;
@@ -260,7 +257,7 @@ export class Run {
     }
   }
 
-  /** What the strategy threw, with where it was; anything else as it is. */
+  /** Wraps an error of the strategy with its location; returns other errors unchanged. */
   private located(error: unknown): unknown {
     return this.calling === '' ? error : this.errorOf(this.calling, this.exchange.now, error);
   }

@@ -1,11 +1,11 @@
 /**
- * Columns of numbers over time, of bounded length: one row for each stretch of time, which becomes twice as long
- * whenever there are too many rows. The same values give the same rows. A row has the last values of its
- * stretch, and of the column `largest` the largest.
+ * Columns of numbers over time, of bounded length. Each row is a period, which doubles whenever there are too many
+ * rows. The same values give the same rows. A row has the last values of its period, and the maximum for the column
+ * `largest`.
  */
 
 export interface SeriesRows {
-  /** Unix milliseconds: of the last value of each stretch. */
+  /** Unix milliseconds of the last value of each period. */
   readonly times: readonly number[];
   readonly columns: readonly (readonly number[])[];
 }
@@ -26,7 +26,6 @@ export class Series implements SeriesRows {
     this.largest = largest;
   }
 
-  /** Adds a row, at a time that is not before the last one. */
   add(time: number, ...values: readonly number[]): void {
     const last = this.times.length - 1;
     if (last > 0 && this.isSame(this.times[last]!, time)) this.replace(last, time, values);
@@ -48,7 +47,7 @@ export class Series implements SeriesRows {
     });
   }
 
-  /** Joins rows whose stretches have become one; the first row stays where it is. */
+  /** Joins rows whose periods became one; the first row stays first. */
   private widen(): void {
     this.stepMs *= 2;
     let kept = 0;

@@ -1,6 +1,6 @@
 /**
- * The source of a recording: its catalog, its messages and its resolutions, brought into the exchange through
- * the fill model. It says what the strategy is to be called for.
+ * The source of a recording: its catalog, messages and resolutions, applied to the exchange through the fill model.
+ * Returns the events for which the strategy is called.
  */
 import {
   CommandBuffer,
@@ -36,12 +36,10 @@ import type { RunSettings } from './result.ts';
 import type { Trade } from './strategy.ts';
 import type { StrategyVenue } from './venue.ts';
 
-/** What a line of the recording means to a strategy. */
 export type Heard =
   | { readonly kind: 'market' | 'book'; readonly market: TradedMarket }
   | { readonly kind: 'trade'; readonly trade: Trade };
 
-/** What a market of the source is mirrored by. */
 interface Mirrored {
   readonly market: TradedMarket;
   readonly model: MirroredMarket;
@@ -52,21 +50,18 @@ const FLAGS = { open: MarketFlag.tradable, halted: 0, closed: MarketFlag.ended }
 const NOTHING: readonly Heard[] = [];
 
 export class Source {
-  /** Commands that the engine refused. */
   refused = 0;
-  /** Messages that could not be understood, and changed nothing. */
   damaged = 0;
   private readonly exchange: Exchange;
   private readonly venue: StrategyVenue;
   private readonly settings: RunSettings;
-  /** First tokens of markets without prints. */
   private readonly inferred: ReadonlySet<string>;
   private readonly byToken = new Map<string, Mirrored>();
   private readonly byId = new Map<string, Mirrored>();
   private readonly byRow = new Map<MarketRow, Mirrored>();
   private readonly out = new CommandBuffer();
 
-  /** @param inferred first tokens of the markets of which trades are inferred */
+  /** @param inferred first tokens of the markets whose trades are inferred */
   constructor(
     exchange: Exchange,
     venue: StrategyVenue,
@@ -79,14 +74,13 @@ export class Source {
     this.inferred = new Set(inferred);
   }
 
-  /** Brings an entry of the recording in. */
   take(entry: RecordingEntry): readonly Heard[] {
     if (entry.kind === 'catalog') return this.catalog(entry.event);
     if (entry.kind === 'damaged') this.noteDamaged();
     return entry.kind === 'message' ? this.message(entry.message) : NOTHING;
   }
 
-  /** An event of the source's catalog, with its markets, as it is from now on. */
+  /** Adds a catalog event of the source, or replaces its terms. */
   private catalog(event: JsonObject): readonly Heard[] {
     const heard: Heard[] = [];
     for (const named of recordedMarkets(event)) {
@@ -108,7 +102,6 @@ export class Source {
     return heard;
   }
 
-  /** The market that has one of its tokens, or its name. */
   private knownBy({ id, tokens }: RecordedMarket): Mirrored | undefined {
     const token = tokens.find((one) => this.byToken.has(one));
     return token === undefined ? this.byId.get(id) : this.byToken.get(token);
@@ -140,7 +133,7 @@ export class Source {
     mirrored.model.apply(event, this.out);
   }
 
-  /** Of a message: a catalog that was made of messages may know one of the tokens alone. */
+  /** Resolves by a message. A catalog made of messages may know only one of the tokens. */
   private resolved(tokens: readonly string[], payout: Payout | undefined): void {
     const known = tokens.findIndex((token) => this.byToken.has(token));
     const mirrored = this.byToken.get(tokens[known] ?? '');
@@ -156,7 +149,7 @@ export class Source {
     this.resolve(mirrored, isTurned && isList ? payout.toReversed() : payout);
   }
 
-  /** Applies what the fill model said, and finds in it what the strategy hears. */
+  /** Applies the commands of the fill model. Returns the events of the strategy that follow. */
   private applied(): readonly Heard[] {
     const { exchange, out } = this;
     this.refused += exchange.applyAll(out);
@@ -177,7 +170,7 @@ export class Source {
 
   private mirroredAt(at: number): Mirrored {
     const token = this.out.i32[at + LevelCommand.token]! as TokenRow;
-    return this.byRow.get(tokenMarket(this.exchange.t, token))!;
+    return this.byRow.get(tokenMarket(this.exchange.tables, token))!;
   }
 
   private tradeAt(at: number): Trade {
@@ -196,9 +189,15 @@ export class Source {
     const { exchange, settings, venue } = this;
     const { row, first } = exchange.addMarket(this.fieldsOf(recorded));
     const names: MarketNames = recorded;
-    const market = new TradedMarket(exchange.t, names, row, first, recorded.minSizeMicro / MICRO);
+    const market = new TradedMarket(
+      exchange.tables,
+      names,
+      row,
+      first,
+      recorded.minSizeMicro / MICRO,
+    );
     market.state = recorded.state;
-    const paper = new EngineOrders(exchange.t, first);
+    const paper = new EngineOrders(exchange.tables, first);
     const { impact, queue } = settings;
     const book = new MirroredBook({ token: first, impact, queue, paper });
     const [id = ''] = recorded.tokens;
@@ -211,7 +210,7 @@ export class Source {
     return mirrored;
   }
 
-  /** The source has changed the terms of a market: what stands off a coarser grid ends. */
+  /** Changes the terms of a market. Orders off a coarser grid end. */
   private change(mirrored: Mirrored, terms: MarketTerms): void {
     const { market } = mirrored;
     mirrored.terms = terms;
@@ -221,7 +220,7 @@ export class Source {
     this.exchange.changeMarket(market.row, this.fieldsOf(terms));
   }
 
-  /** @param payout undefined = that is not certain yet */
+  /** @param payout undefined while uncertain */
   private resolve({ market }: Mirrored, payout: Payout | undefined): void {
     if (market.state === 'resolved' || payout === undefined) return;
     const isVoid = payout === 'void';
@@ -243,7 +242,10 @@ export class Source {
   }
 }
 
-/** With its outcomes in the order of the market; undefined where it names other tokens, or exchanges names. */
+/**
+ * Returns the payout in the order of the outcomes of the market; undefined if it names other tokens, or exchanges
+ * names.
+ */
 function inOrderOf(
   { outcomes, tokens }: TradedMarket,
   recorded: RecordedMarket,
@@ -256,7 +258,7 @@ function inOrderOf(
   return { ...recorded, payout: places.map((place) => payout[place]!) };
 }
 
-/** Where a side is empty, or the source is crossed, the last middle stays. */
+/** Updates the middle price. It stays while a side is empty or the source is crossed. */
 function noteMiddle({ market, model }: Mirrored): void {
   const { source } = model.book;
   const [bids, asks] = source.sides;

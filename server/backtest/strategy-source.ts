@@ -1,4 +1,4 @@
-/** A strategy as a caller gives it, checked before the run: a mistake in a member would show as silence else. */
+/** Validation of a strategy before the run. An unchecked mistake in a member would show only as silence. */
 import type { Strategy } from './strategy.ts';
 import { NoStrategy, StrategyError } from './strategy-error.ts';
 

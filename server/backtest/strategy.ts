@@ -1,75 +1,69 @@
 /**
- * What a strategy is, and what it sees: types alone, without anything of the engine. Prices are decimals from
- * 0 to 1, sizes are shares, amounts are units of collateral, times are unix milliseconds of the recording.
+ * Types of a strategy and of what it sees; nothing of the engine. Prices are decimals from 0 to 1, sizes are shares,
+ * amounts are units of collateral, times are unix milliseconds of the recording.
  */
 
 export type Side = 'BUY' | 'SELL';
-/** What each type does: docs/protocol.md#order-types. */
+/** Rules of each type: docs/protocol.md#order-types. */
 export type OrderType = 'GTC' | 'GTD' | 'FOK' | 'FAK';
 
-/** Every function is optional, and all run in the order of the recording's time. */
+/** Every function is optional. All run in the order of the recording's time. */
 export interface Strategy {
-  /** In reports; otherwise `strategy`. */
+  /** Name in reports; `strategy` if absent. */
   readonly name?: string;
-  /** Calls onTime as often, in milliseconds of the recording. */
+  /** Milliseconds of the recording between calls of onTime. */
   readonly everyMs?: number;
-  /** Before the first message. */
   onStart?(venue: Venue): void;
-  /** A market can be traded from now on: onStart sees none that the recording has not named yet. */
+  /** A market can be traded from now on. onStart sees no market that the recording has not named yet. */
   onMarket?(market: Market, venue: Venue): void;
-  /** The book of a market has changed by a message of the source. It is the book of the first outcome. */
+  /** A message of the source changed the book of a market. It is the book of the first outcome. */
   onBook?(book: Book, venue: Venue): void;
-  /** The source traded. */
+  /** A trade print of the source. */
   onTrade?(trade: Trade, venue: Venue): void;
-  /** An order of the strategy traded. */
+  /** A trade of an order of the strategy. */
   onFill?(fill: Fill, venue: Venue): void;
   /** An order of the strategy reached the venue, was refused, or ended. */
   onOrder?(order: Order, venue: Venue): void;
   onTime?(venue: Venue): void;
-  /** A market has resolved, and has paid. */
   onResolved?(market: Market, venue: Venue): void;
-  /** After the last message; orders are not taken any more. */
+  /** Called after the last message. Orders are no longer accepted. */
   onEnd?(venue: Venue): void;
 }
 
-/** The venue as one account sees it. */
+/** The broker of one account. */
 export interface Venue {
-  /** Unix milliseconds of the recording. */
   readonly now: number;
   readonly markets: readonly Market[];
-  /** Places an order. It arrives after `latencyMs`; `state` of what is returned changes as it goes on. */
+  /** Places an order. It arrives after `latencyMs`; `state` of the result changes with it. */
   place(request: OrderRequest): Order;
-  /** Cancels an order, after `latencyMs`. */
   cancel(order: Order): void;
   /** Cancels all open orders, or those of one token, after `latencyMs`. */
   cancelAll(token?: string): void;
-  /** Makes complete sets of a market out of cash, after `latencyMs`. */
+  /** Exchanges cash for complete sets of a market, after `latencyMs`. */
   split(market: Market, size: number): Conversion;
-  /** Makes cash out of complete sets, after `latencyMs`. */
+  /** Exchanges complete sets for cash, after `latencyMs`. */
   merge(market: Market, size: number): Conversion;
-  /** The book of a token, own orders included; it always shows the present. */
+  /** The book of a token, own orders included; always current. */
   book(token: string): Book;
   market(token: string): Market;
   cash(): Balance;
-  /** Shares of a token. */
   position(token: string): Balance;
   openOrders(token?: string): readonly Order[];
-  /** Calls `act` in so many milliseconds of the recording. */
+  /** Calls `act` after so many milliseconds of the recording. */
   after(ms: number, act: () => void): void;
 }
 
 export interface Market {
-  /** Its condition id, or its name where the recording has none. */
+  /** Condition id, or its name where the recording has none. */
   readonly id: string;
   readonly question: string;
   readonly outcomes: readonly string[];
-  /** Of each outcome. */
   readonly tokens: readonly string[];
-  /** 'open', or how it ended. */
+  /** 'open', or the way it ended. */
   readonly state: 'open' | 'halted' | 'closed' | 'resolved';
-  /** What a share of each outcome was paid, once it has resolved. */
+  /** Payout of a share of each outcome, once it is resolved. */
   readonly payout: readonly number[] | undefined;
-  /** The smallest size of an order. */
+  /** Smallest size of an order. */
   readonly minSize: number;
 }
 
@@ -81,21 +75,21 @@ export interface Level {
 export interface Book {
   readonly token: string;
   readonly market: Market;
-  /** Such as 0.01. */
+  /** Price step, as in 0.01. */
   readonly tick: number;
-  /** The best price of each side; undefined = the side is empty. */
+  /** Best price of each side; undefined = the side is empty. */
   readonly bid: number | undefined;
   readonly ask: number | undefined;
-  /** Halfway between the source's best prices, without own orders; undefined = it never had any. */
+  /** Halfway between the source's best prices, without own orders; undefined before the first pair. */
   readonly mid: number | undefined;
-  /** Best first, own orders included. Made anew at each use. */
+  /** Best first, own orders included. Built anew at each use. */
   readonly bids: readonly Level[];
   readonly asks: readonly Level[];
 }
 
 export interface Trade {
   readonly token: string;
-  /** Of the taker. */
+  /** Side of the taker. */
   readonly side: Side;
   readonly price: number;
   readonly size: number;
@@ -108,10 +102,10 @@ export interface OrderRequest {
   readonly price: number;
   /** Rounded down to a hundredth of a share, as clients do. */
   readonly size: number;
-  /** GTC unless it says otherwise. */
+  /** GTC if absent. */
   readonly type?: OrderType;
   readonly postOnly?: boolean;
-  /** Unix seconds, of a GTD alone. */
+  /** Unix seconds, only for GTD. */
   readonly expiration?: number;
 }
 
@@ -126,7 +120,7 @@ export interface Order {
   readonly size: number;
   readonly filled: number;
   readonly state: OrderState;
-  /** Why it was refused, in the words of the node; otherwise ''. */
+  /** Text of the reject reason; '' if accepted. */
   readonly reason: string;
 }
 
@@ -138,24 +132,24 @@ export interface Fill {
   readonly side: Side;
   readonly price: number;
   readonly size: number;
-  /** In collateral: what a buyer pays in shares is taken at the price of the fill. */
+  /** Collateral. A fee in shares counts at the price of the fill. */
   readonly fee: number;
   readonly role: 'maker' | 'taker';
-  /** After the fill. */
+  /** Cash after the fill. */
   readonly cash: number;
   readonly position: number;
 }
 
-/** A split or a merge on its way; `state` changes as it goes on. */
+/** A split or a merge that is on its way; `state` changes. */
 export interface Conversion {
   readonly state: 'sent' | 'done' | 'refused';
-  /** Why it was refused; otherwise ''. */
+  /** Text of the reject reason; '' if accepted. */
   readonly reason: string;
 }
 
 export interface Balance {
   readonly total: number;
-  /** By open orders. */
+  /** Reserved by open orders. */
   readonly reserved: number;
   readonly free: number;
 }

@@ -1,11 +1,11 @@
 /**
- * The venue as a strategy has it: its orders and their delays, its cash and shares. What happens is noted in the
- * order in which it happened; who runs the strategy (run.ts) passes it on.
+ * Implementation of the broker: orders and their delays, cash and shares of a strategy. Notices are queued in the
+ * order of events; run.ts delivers them.
  */
 import { assert } from '../../engine/book/matching.ts';
 import { RejectReason } from '../../engine/orders/reject-reasons.ts';
 import { MICRO, type TokenRow } from '../../engine/tables/units.ts';
-import { REJECT_TEXTS } from '../orders/reject-texts.ts';
+import { REJECTS } from '../common/refusals.ts';
 import { DueList } from './due.ts';
 import type { Exchange, OwnFill } from './exchange.ts';
 import { MID_PARTS, type TokenBook, type TradedMarket } from './markets.ts';
@@ -23,20 +23,20 @@ import type {
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
-/** A fill as the strategy sees it, with what the figures need. */
+/** A fill of the strategy, with the numbers for the figures. */
 export interface NotedFill extends Fill {
   readonly market: TradedMarket;
-  /** Micro-units: what the account got; negative = gave. */
+  /** Micro-units received; negative if paid. */
   readonly got: number;
-  /** What it brought by closing, in units; undefined = it closed nothing. */
+  /** Realized profit in units; undefined = nothing was closed. */
   readonly brought: number | undefined;
 }
 
-/** What the strategy has to be called for. */
+/** Event that the strategy is called for. */
 export type Note =
   | { readonly kind: 'fill'; readonly fill: NotedFill }
   | { readonly kind: 'order'; readonly order: Order }
-  /** Of `converted`, the strategy is not called. */
+  /** `converted` calls no function of the strategy. */
   | { readonly kind: 'resolved' | 'converted'; readonly market: TradedMarket };
 
 export class StrategyVenue implements Venue {
@@ -44,7 +44,7 @@ export class StrategyVenue implements Venue {
   readonly due = new DueList();
   notes: Note[] = [];
   readonly counts = { orders: 0, refused: 0, cancels: 0 };
-  /** Nothing is taken any more. */
+  /** Requests are no longer accepted. */
   isClosed = false;
   private readonly exchange: Exchange;
   private readonly latencyMs: number;
@@ -140,7 +140,7 @@ export class StrategyVenue implements Venue {
     return this.micro;
   }
 
-  /** What was counted fill by fill is what the ledger has. */
+  /** Checks the totals of all fills against the ledger. */
   audit(): void {
     assert(this.micro === this.exchange.cash().total, 'cash was counted as the ledger counts it');
     for (const { books, shares } of this.markets) {
@@ -151,7 +151,7 @@ export class StrategyVenue implements Venue {
     }
   }
 
-  /** Notes what the engine did to own orders since the last call. */
+  /** Queues notices of changes of own orders since the last call. */
   settle(): void {
     for (const fill of this.exchange.takeFills()) this.noteFill(fill);
     if (this.exchange.ended === this.ended) return;
@@ -166,7 +166,10 @@ export class StrategyVenue implements Venue {
     }
   }
 
-  /** A market has paid. @param payout units a share of each outcome */
+  /**
+   * Pays out a market.
+   * @param payout units a share of each outcome
+   */
   settleMarket(market: TradedMarket, payout: readonly number[]): number | undefined {
     this.settle();
     market.state = 'resolved';
@@ -181,7 +184,7 @@ export class StrategyVenue implements Venue {
     return brought === undefined ? undefined : brought / MICRO;
   }
 
-  /** Now, or when a request has travelled. */
+  /** Runs `act` now, or after the latency. */
   private later(act: () => void): void {
     if (this.isClosed) throw new Error('the recording has ended: the venue takes nothing any more');
     const arrive = (): void => {
@@ -263,7 +266,7 @@ export class StrategyVenue implements Venue {
       const reason = this.exchange.fund(kind, market.row, amount);
       if (reason !== RejectReason.accepted) {
         conversion.state = 'refused';
-        conversion.reason = REJECT_TEXTS[reason];
+        conversion.reason = REJECTS[reason].text;
         return;
       }
       conversion.state = 'done';

@@ -16,41 +16,47 @@ import { marketByCondition } from '../market-data/find.ts';
 import { registeredMarkets, tokenByText } from '../market-data/registered.ts';
 import type { MarketIdentity, ReadyCatalog } from './snapshot.ts';
 
-/** Returns true when every market has the registered tokens, in their order, and the registered neg-risk flag. */
+/**
+ * Returns true when every market has the registered tokens in order, and the registered neg-risk
+ * flag.
+ */
 export function isAligned(
-  t: Tables,
+  tables: Tables,
   { bookless, terms }: Pick<ReadyCatalog, 'bookless' | 'terms'>,
 ): boolean {
   return (
-    terms.every((market) => agrees(t, market)) && bookless.every((market) => agrees(t, market))
+    terms.every((market) => agrees(tables, market)) &&
+    bookless.every((market) => agrees(tables, market))
   );
 }
 
-function agrees(t: Tables, { conditionId, negRisk, tokenIds }: MarketIdentity): boolean {
-  const market = conditionId === '' ? 0 : marketByCondition(t, conditionId);
-  if (market === 0) return tokenIds.every((id) => tokenByText(t, id) === 0);
+function agrees(tables: Tables, { conditionId, negRisk, tokenIds }: MarketIdentity): boolean {
+  const market = conditionId === '' ? 0 : marketByCondition(tables, conditionId);
+  if (market === 0) return tokenIds.every((id) => tokenByText(tables, id) === 0);
   // One that has lost its tokens names none of another market.
   if (tokenIds.length === 0) return true;
-  if (negRisk !== ((marketFlags(t, market) & MarketFlag.negRisk) !== 0)) return false;
-  const first = marketFirstToken(t, market);
+  if (negRisk !== ((marketFlags(tables, market) & MarketFlag.negRisk) !== 0)) return false;
+  const first = marketFirstToken(tables, market);
   return (
-    marketTokens(t, market) === tokenIds.length &&
-    tokenIds.every((id, i) => tokenByText(t, id) === first + i)
+    marketTokens(tables, market) === tokenIds.length &&
+    tokenIds.every((id, i) => tokenByText(tables, id) === first + i)
   );
 }
 
 export interface AlignedCatalog extends Pick<AlignedEvents, 'contradictions'> {
   readonly catalog: Catalog;
-  /** Markets that were in another order, or had another neg-risk flag. */
   readonly mended: number;
 }
 
-/** A stored catalog with its markets as they are registered. One with other tokens has no outcomes in it. */
-export function alignedCatalog(catalog: Catalog, t: Tables | undefined): AlignedCatalog {
-  if (t === undefined) return { catalog, contradictions: [], mended: 0 };
+/**
+ * Returns a stored catalog with its markets as registered. A market with other tokens loses its
+ * outcomes.
+ */
+export function alignedCatalog(catalog: Catalog, tables: Tables | undefined): AlignedCatalog {
+  if (tables === undefined) return { catalog, contradictions: [], mended: 0 };
   const { contradictions, events, kept, turned } = alignEvents(
     catalog.events,
-    registeredMarkets(t),
+    registeredMarkets(tables),
     catalog,
   );
   const mended = turned + kept;
@@ -63,15 +69,18 @@ export function alignedCatalog(catalog: Catalog, t: Tables | undefined): Aligned
   return { catalog: read.catalog, contradictions, mended };
 }
 
-/** Registered markets that are listed without tokens and have not ended: nobody knows their outcomes. */
+/**
+ * Returns registered markets that are listed without tokens and have not ended: their outcomes are
+ * unknown.
+ */
 export function withoutOutcomes(
-  t: Tables,
+  tables: Tables,
   { bookless }: Pick<ReadyCatalog, 'bookless'>,
 ): Contradiction[] {
   return bookless
     .filter(
       ({ conditionId, ended, tokenIds }) =>
-        tokenIds.length === 0 && !ended && marketByCondition(t, conditionId) !== 0,
+        tokenIds.length === 0 && !ended && marketByCondition(tables, conditionId) !== 0,
     )
     .map(({ conditionId, id }) => ({ id, conditionId, reason: 'tokens' }));
 }

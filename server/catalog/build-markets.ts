@@ -5,7 +5,7 @@
  * Runs on the catalog thread.
  */
 import { OUTCOMES_MAX } from '../../engine/tables/capacities.ts';
-import { isObject, type JsonObject, text } from '../../storage/catalog/catalog-json.ts';
+import { isObject, type JsonObject, marketsOf, text } from '../../storage/catalog/catalog-json.ts';
 import {
   creatorOf,
   type TradingTerms,
@@ -26,7 +26,6 @@ import {
   rowsOf,
   spansOf,
 } from './build-objects.ts';
-import { figuresWithoutBook, MARKET_TEXT } from './figures-text.ts';
 import {
   CatalogFlag,
   type PreparedCatalog,
@@ -34,11 +33,12 @@ import {
   type PreparedSampling,
 } from './prepared.ts';
 import { dateOf, listTextOf, type MarketSource, textsOf } from './shape.ts';
+import { MARKET_TEXT, statisticsWithoutBook } from './statistics-text.ts';
 import { buildTextIndex } from './text-index.ts';
 
 /**
- * What lists show of a market's event: id, ticker, slug, title.
- * Rules: docs/protocol.md#catalog-objects
+ * Fields of a market's event that lists show: id, ticker, slug, title
+ * (docs/protocol.md#catalog-objects).
  */
 const SHORT_SUMMARY_FIELDS = 4;
 
@@ -47,13 +47,11 @@ interface MarketRow extends MarketSource {
   readonly eventRow: number;
 }
 
-/**
- * The markets of events, in ascending order of id. The row of an event is its index in the list.
- */
+/** Markets of events, ascending by id; `eventRow` is the index of the event in the list. */
 export function marketRowsOf(events: readonly JsonObject[]): readonly MarketRow[] {
   return events
     .flatMap((event, eventRow) =>
-      (event.markets as readonly JsonObject[]).map((raw) => ({
+      marketsOf(event).map((raw) => ({
         id: Number(raw.id),
         eventRow,
         raw,
@@ -66,7 +64,6 @@ export function marketRowsOf(events: readonly JsonObject[]): readonly MarketRow[
     .sort((a, b) => a.id - b.id);
 }
 
-/** A proposal halts a market, whatever an import says of it. */
 function shownTerms(raw: JsonObject, event: JsonObject): TradingTerms {
   const terms = tradingTerms(raw, event);
   return proposalIn(raw) === undefined ? terms : { ...terms, acceptingOrders: false };
@@ -80,13 +77,13 @@ export function prepareMarkets(
 ): PreparedMarkets {
   const outcomes = Uint16Array.from(markets, outcomesOf);
   const spans = Array.from({ length: OUTCOMES_MAX + 1 }, (_, count) => {
-    const figures = figuresWithoutBook(count);
-    return MARKET_TEXT.of(figures, figures.prices);
+    const statistics = statisticsWithoutBook(count);
+    return MARKET_TEXT.of(statistics, statistics.prices);
   });
   const summaries = closedTexts(events, SHORT_SUMMARY_FIELDS);
   const objects = prepareObjects(bytes, rowsOf('markets', markets), {
     more: (row) => resolutionMembers(markets[row]!),
-    figures: (row) => spans[outcomes[row]!]!,
+    statistics: (row) => spans[outcomes[row]!]!,
     nested: (row) => `,"events":[${summaries[markets[row]!.eventRow]!}]`,
     cuts: ['icon', 'description'],
   });
@@ -98,7 +95,9 @@ export function prepareMarkets(
   };
 }
 
-/** By which existing clients see that a market has resolved, or that a payout is proposed. */
+/**
+ * Members by which existing clients see that a market has resolved, or that a payout is proposed.
+ */
 function resolutionMembers({ raw }: MarketRow): string {
   const proposal = proposalIn(raw);
   if (!isResolved(raw) && proposal === undefined) return '';
@@ -109,19 +108,24 @@ function resolutionMembers({ raw }: MarketRow): string {
   return `,${JSON.stringify(shown).slice(1, -1)}`;
 }
 
-/** A market with more outcomes than a book can have is shown without prices. */
+/**
+ * Number of outcomes; 0 where it has more than a book can have, as it is then shown without prices.
+ */
 function outcomesOf({ outcomes }: MarketRow): number {
   return outcomes.count > OUTCOMES_MAX ? 0 : outcomes.count;
 }
 
-/** The creators of markets, numbered from 1 in the order of their wallets. */
+/** Creators of markets, numbered from 1 in the order of their wallets. */
 export function numberCreators(markets: readonly MarketRow[]): ReadonlyMap<string, number> {
   const wallets = new Set(markets.map(({ creator }) => creator));
   wallets.delete('');
   return new Map([...wallets].sort().map((wallet, index) => [wallet, index + 1]));
 }
 
-/** A wallet stands for itself; a site stands for those of its wallets that have a market. */
+/**
+ * Index of creators: a wallet stands for itself, a site for those of its wallets that have a
+ * market.
+ */
 export function indexCreators(
   numbers: ReadonlyMap<string, number>,
   sites: readonly Site[],
@@ -135,7 +139,6 @@ export function indexCreators(
   return buildTextIndex([...numbers, ...ofSites]);
 }
 
-/** The sampling lists (docs/protocol.md#sampling-lists). */
 export function prepareSampling(
   bytes: ByteCollector,
   markets: readonly MarketRow[],
@@ -160,7 +163,7 @@ export function prepareSampling(
 }
 
 /**
- * The status of a listed market is paused while it does not accept orders
+ * Head of a sampling row; a market is paused while it takes no orders
  * (docs/protocol.md#sampling-lists).
  */
 function samplingHead({ id, raw, terms }: MarketRow): string {

@@ -21,7 +21,7 @@ import {
 import { sortOrdersOf } from './sort-orders.ts';
 import { buildTextIndex, keyOf } from './text-index.ts';
 
-/** The objects of a kind, ascending by id: `columns[f][row]` is the value of field f. */
+/** Objects of one kind, ascending by id: `columns[f][row]` is the value of field f. */
 export interface Rows {
   readonly kind: Kind;
   readonly fields: readonly Field<never>[];
@@ -39,24 +39,19 @@ export function rowsOf<K extends Kind>(
   return { kind, fields, columns: columnsOf(fields, sources), count: sources.length };
 }
 
-/** The values of one column. */
 function columnOf({ columns, fields }: Rows, name: string): readonly FieldValue[] {
   return columns[fields.findIndex((field) => field.name === name)]!;
 }
 
-/** The JSON of every row, or only of its first fields. */
+/** JSON of every row, or only its first fields. */
 export function closedTexts({ columns, count, fields }: Rows, shown = fields.length): string[] {
   const json = (_: unknown, row: number) => `${membersOf(fields, columns, row, 0, shown)}}`;
   return Array.from({ length: count }, json);
 }
 
-/** What follows the fields of a row. */
 export interface Tail {
-  /** Members that only some rows have, each after its comma. */
   readonly more?: (row: number) => string;
-  /** Members of live figures, each after its comma. */
-  readonly figures?: (row: number) => string;
-  /** The nested members that lists show. */
+  readonly statistics?: (row: number) => string;
   readonly nested?: (row: number) => string;
   /** Columns after which fragments are cut. */
   readonly cuts?: readonly string[];
@@ -76,7 +71,7 @@ export function prepareObjects(bytes: ByteCollector, rows: Rows, tail: Tail): Pr
 
 function addFragments(bytes: ByteCollector, rows: Rows, tail: Tail) {
   const { columns, count, fields } = rows;
-  const { cuts = [], figures = () => '', more = () => '', nested = () => '' } = tail;
+  const { cuts = [], statistics = () => '', more = () => '', nested = () => '' } = tail;
   const places = () => new Uint32Array(count);
   const ends = cuts.map((name) => fields.findIndex((field) => field.name === name) + 1);
   const cutPlaces = cuts.map(places);
@@ -90,7 +85,7 @@ function addFragments(bytes: ByteCollector, rows: Rows, tail: Tail) {
       from = end;
     }
     figuresStart[row] = bytes.add(membersOf(fields, columns, row, from) + more(row));
-    const span = figures(row);
+    const span = statistics(row);
     figuresEnd[row] = figuresStart[row]! + span.trimEnd().length;
     coreEnd[row] = bytes.add(span);
     entryEnd[row] = bytes.add(`${nested(row)}},`) - 1;
@@ -126,15 +121,13 @@ function keysOf(rows: Rows): Record<string, TextIndex> {
 }
 
 const CHUNK_BYTES = 4 << 20;
-/** Positions are 32-bit. */
 const BYTES_MAX = 2 ** 32 - 1;
-/** A UTF-16 code unit takes at most three bytes of UTF-8. */
 const BYTES_PER_UNIT_MAX = 3;
 
 export class ByteCollector {
   readonly #full: Uint8Array[] = [];
   #chunk: Buffer;
-  /** Bytes used of the chunk, and of all before it. */
+  /** Bytes used in the chunk, and in all chunks before it. */
   #used = 0;
   #before = 0;
 
@@ -143,12 +136,10 @@ export class ByteCollector {
     this.#chunk = Buffer.allocUnsafeSlow(Math.max(CHUNK_BYTES, bytesExpected));
   }
 
-  /** The place of the next byte. */
   get place(): number {
     return this.#before + this.#used;
   }
 
-  /** Appends a text without lone surrogates. Returns the position after it. */
   add(text: string): number {
     const room = text.length * BYTES_PER_UNIT_MAX;
     if (this.#used + room > this.#chunk.length) this.#nextChunk(room);
@@ -156,7 +147,7 @@ export class ByteCollector {
     return this.place;
   }
 
-  /** All bytes, in a buffer of their exact length; the collector is empty afterwards. */
+  /** Returns all bytes in a buffer of their exact length; the collector is empty afterwards. */
   take(): Uint8Array<ArrayBuffer> {
     this.#nextChunk(0);
     assert(this.#before <= BYTES_MAX, 'places of fragments fit 32 bits');
@@ -179,7 +170,6 @@ export class ByteCollector {
   }
 }
 
-/** A fragment for each of some objects. */
 export function spansOf<T>(
   bytes: ByteCollector,
   objects: readonly T[],

@@ -5,10 +5,7 @@
  */
 import type { Relation } from './prepared.ts';
 
-/**
- * The rows `to[i]` of every row `from[i]`, ascending and each once; rows of `from` are numbered from
- * 0 to `count` - 1.
- */
+/** Returns the rows `to[i]` of every row `from[i]`, ascending and each once, for `count` rows. */
 export function relationOf(
   count: number,
   from: ArrayLike<number>,
@@ -23,7 +20,7 @@ export function relationOf(
   return withoutRepeats({ ends, values });
 }
 
-/** From values to rows; there are `count` rows of values. */
+/** Relation from values to rows; there are `count` rows of values. */
 export function inverseOf(relation: Relation, count: number): Relation {
   const rows = new Uint32Array(relation.values.length);
   for (let row = 0; row + 1 < relation.ends.length; row++) {

@@ -23,7 +23,6 @@ import {
   spansOf,
 } from './build-objects.ts';
 import { inverseOf, relationOf } from './build-relation.ts';
-import { EVENT_TEXT, figuresWithoutBook } from './figures-text.ts';
 import {
   buffersOf,
   type PreparedCatalog,
@@ -31,11 +30,9 @@ import {
   type PreparedOwners,
   type Relation,
 } from './prepared.ts';
+import { EVENT_TEXT, statisticsWithoutBook } from './statistics-text.ts';
 
-/**
- * The bytes of a market and of an event in a catalog of long texts, and the upper bound of the
- * estimate.
- */
+/** Bytes of a market and of an event with long texts, and the upper bound of the estimate. */
 const MARKET_BYTES = 2600;
 const EVENT_BYTES = 4000;
 const EXPECTED_BYTES_MAX = 1 << 30;
@@ -68,7 +65,7 @@ export function prepareCatalog(catalog: Catalog): PreparedCatalog {
   return { ...prepared, etag: etagOf(prepared) };
 }
 
-/** All answers are computed from the buffers. Each buffer is hashed after its length. */
+/** Hash of all buffers, each after its length: all answers are computed from them. */
 function etagOf(prepared: PreparedCatalog): string {
   const hash = createHash('sha1');
   for (const buffer of buffersOf(prepared)) {
@@ -79,10 +76,8 @@ function etagOf(prepared: PreparedCatalog): string {
 
 const SAMPLING_TEXTS = ['slug', 'title', 'ticker', 'description'] as const;
 
-/** Tags or series, and which events have which. */
 export interface Owners {
   readonly rows: Rows;
-  /** The tags or series of each event. */
   readonly ofEvents: Relation;
 }
 
@@ -114,9 +109,9 @@ function prepareEvents(
 ): PreparedEvents {
   const { tags, series, eventOfMarket } = parts;
   const [tagTexts, seriesTexts] = [closedTexts(tags.rows), closedTexts(series.rows)];
-  const figures = EVENT_TEXT.of(figuresWithoutBook(0), []);
+  const statistics = EVENT_TEXT.of(statisticsWithoutBook(0), []);
   const objects = prepareObjects(bytes, rows, {
-    figures: () => figures,
+    statistics: () => statistics,
     nested: (row) => `,"tags":${listOf(tagTexts, tags.ofEvents, row)}`,
   });
   const rest = spansOf(bytes, events, ({ eventMetadata }, row) => {

@@ -6,11 +6,12 @@
  * Thread: the I/O thread. Non-goals: what a request selects, and what an answer contains.
  */
 import { typedErrorBody } from '../common/error-bodies.ts';
-import type { RequestContext, Route } from '../http/http.ts';
-import { ignoredHeaders } from '../http/ignored.ts';
-import { AnswerWriter, type Rendered } from './answer-writer.ts';
+import type { RequestContext } from '../http/http.ts';
+import { ignoredHeaders } from '../http/ignored-parameters.ts';
+import type { RawHandler } from '../http/route.ts';
+import type { CatalogGeneration } from './catalog-generation.ts';
 import { acceptsGzip, CompressedAnswers } from './compressed.ts';
-import type { Generation } from './generation.ts';
+import { FragmentWriter, type Rendered } from './fragment-writer.ts';
 import { badRequest, type CatalogErrors, type Parameters, ruleFirst } from './parameters.ts';
 import type { CatalogQuery } from './query.ts';
 import { Page } from './select.ts';
@@ -18,36 +19,30 @@ import { Page } from './select.ts';
 type Headers = readonly (readonly [string, string])[];
 
 /**
- * Whether the answers of a route show live figures, which change every second on a busy node, or
- * only texts, which stay the same within a generation.
+ * Content of a route's answers: live statistics, which change every second, or texts, which stay
+ * within a generation.
  */
-export type Shown = 'figures' | 'texts';
+export type Shown = 'statistics' | 'texts';
 
-/** The data from which a request is answered, from its beginning to its end. */
 export interface Served {
-  readonly generation: Generation;
+  readonly generation: CatalogGeneration;
   readonly shown: Shown;
-  /** Of the generation, and of its figures if they are shown. */
+  /** Tag of the generation, and of its statistics if they are shown. */
   readonly etag: string;
-  /** Headers of plain answers and of 304; made once, because every answer has them. */
+  /** Headers of plain answers and of 304, made once for all requests. */
   readonly headers: Headers;
   readonly gzipHeaders: Headers;
 }
 
-/** A request with a valid query. */
 export interface CheckedRequest {
   readonly context: RequestContext;
   readonly served: Served;
   readonly query: CatalogQuery;
-  /** Names that were sent and are not known, for the header that names them. */
   readonly ignored: readonly string[];
 }
 
-/** A GET route of the catalog. */
 export interface CatalogRoute {
-  readonly path: string;
   readonly parameters: Parameters;
-  /** `figures` by default. */
   readonly shown?: Shown;
   /**
    * Renders the answer for a caller that does not have it yet. Returns a function that renders;
@@ -56,47 +51,34 @@ export interface CatalogRoute {
   readonly answer: (request: CheckedRequest) => (() => Rendered) | void | Promise<void>;
 }
 
-/** A route with what it parses its query with. */
-export interface ParsedRoute extends Route {
-  readonly query: Parameters;
-}
-
 const UNTAGGED: Headers = [['Vary', 'Accept-Encoding']];
 const HEADERS_READ = ['if-none-match', 'accept-encoding'] as const;
 
 export class CatalogAnswers {
-  /** All requests share both: neither is used across an await. */
-  readonly writer = new AnswerWriter();
+  /** Shared by all requests; neither is used across an await. */
+  readonly writer = new FragmentWriter();
   readonly page = new Page();
-  private readonly generation: () => Generation;
-  /** Cached answers, in groups of routes that change together. */
+  private readonly generation: () => CatalogGeneration;
   private readonly kinds = {
-    figures: { compressed: new CompressedAnswers(), current: undefined as Served | undefined },
+    statistics: { compressed: new CompressedAnswers(), current: undefined as Served | undefined },
     texts: { compressed: new CompressedAnswers(), current: undefined as Served | undefined },
   };
-  /**
-   * The last value of Accept-Encoding and its meaning, because a few clients send most requests.
-   */
   private accepted = '';
   private isGzipAccepted = false;
 
   private readonly errors: CatalogErrors;
 
-  /** @param errors what a 400 says first */
-  constructor(generation: () => Generation, errors: CatalogErrors = 'literal') {
+  constructor(generation: () => CatalogGeneration, errors: CatalogErrors = 'literal') {
     this.generation = generation;
     this.errors = errors;
   }
 
   /** Recent compressed answers come from the cache; the route is not called. */
-  route({ answer, parameters, path, shown = 'figures' }: CatalogRoute): ParsedRoute {
+  handler({ answer, parameters, shown = 'statistics' }: CatalogRoute): RawHandler {
     const kind = this.kinds[shown];
     return {
-      method: 'GET',
-      path,
       headers: HEADERS_READ,
       query: parameters,
-      bodyBytesMax: 0,
       run: (context) => {
         const ignored: string[] = [];
         const query = parameters.parse(context.query, [], ignored);
@@ -120,14 +102,11 @@ export class CatalogAnswers {
     };
   }
 
-  /** @param detail names the parameter and the broken rule */
   refuse(context: RequestContext, detail: string): void {
     context.reply(400, badRequest(detail, this.errors));
   }
 
-  /**
-   * Answers 304 if the caller already has the answer of this generation; otherwise returns false.
-   */
+  /** Answers 304 if the caller has the answer of this generation; otherwise returns false. */
   confirm(request: CheckedRequest): boolean {
     const { etag, headers } = request.served;
     const known = request.context.headers[0]!;
@@ -137,7 +116,7 @@ export class CatalogAnswers {
   }
 
   /**
-   * Answers 200, compressed if the caller accepts it and the bytes are large enough.
+   * Answers 200, compressed if the caller accepts it.
    * @param isStable the bytes stay unchanged: they are not in the shared writer
    */
   private send(
@@ -159,15 +138,15 @@ export class CatalogAnswers {
   }
 
   /**
-   * Answers 200, at once or when the answer is complete. The rows were selected by the figures of a tag;
-   * the answer shows the current figures. If these differ, the answer does not belong to one moment, and
-   * has no tag.
+   * Answers 200, at once or when the answer is complete.
+   * @param etag tag of the statistics by which rows were selected; if others are current by then,
+   * the answer has no tag
    */
   respond(
     request: CheckedRequest,
     answer: Rendered,
     etag: string,
-    shown: Shown = 'figures',
+    shown: Shown = 'statistics',
   ): void | Promise<void> {
     if (!(answer instanceof Promise)) return this.sendNow(request, answer, etag, shown, false);
     return answer.then((bytes) => {
@@ -217,11 +196,11 @@ export class CatalogAnswers {
   }
 }
 
-function etagOf({ figures, prepared }: Generation, shown: Shown): string {
-  return shown === 'figures' ? figures.etag : prepared.etag;
+function etagOf({ statistics, prepared }: CatalogGeneration, shown: Shown): string {
+  return shown === 'statistics' ? statistics.etag : prepared.etag;
 }
 
-function servedFrom(generation: Generation, shown: Shown): Served {
+function servedFrom(generation: CatalogGeneration, shown: Shown): Served {
   const etag = etagOf(generation, shown);
   const headers: Headers = [
     ['ETag', etag],
@@ -246,18 +225,16 @@ function reply(
   else context.replyTransient(200, bytes, headers);
 }
 
-/** With the header that names the parameters that had no effect. */
 function headersOf({ ignored }: CheckedRequest, headers: Headers): Headers {
   if (ignored.length === 0) return headers;
   return [...headers, ...ignoredHeaders(ignored.filter((name) => name !== ''))];
 }
 
-/** The query string as it was sent is part of the key. */
 function urlOf({ path, query }: RequestContext): string {
   return `${path}?${query}`;
 }
 
-/** Whether a value of If-None-Match names an entity tag; tags are compared weakly (RFC 9110 8.8.3.2). */
+/** Returns true when If-None-Match names the tag; tags are compared weakly (RFC 9110 8.8.3.2). */
 function isKnown(known: string, etag: string): boolean {
   if (known === etag) return true;
   const opaque = etag.slice('W/'.length);
@@ -268,7 +245,9 @@ function isKnown(known: string, etag: string): boolean {
   return false;
 }
 
-/** @param key by what the object was searched */
 export function refuseUnknown(context: RequestContext, key: 'id' | 'slug'): void {
-  context.reply(404, typedErrorBody('not found error', `${key} not found`));
+  context.reply(
+    404,
+    typedErrorBody('not found error', key === 'id' ? 'UNKNOWN_ID' : 'UNKNOWN_SLUG'),
+  );
 }

@@ -31,32 +31,29 @@ import { registeredMarkets } from '../market-data/registered.ts';
 import { alignedCatalog } from './aligned.ts';
 import { replaceCatalog } from './snapshot.ts';
 import { cancelledOrders, storedTables } from './stored-engine.ts';
-import { Mirror } from './sync.ts';
+import { CatalogSync } from './sync.ts';
 import { SYNC_LIMITS } from './sync-client.ts';
 
-/** The streams of a command. */
 export interface CatalogCommandContext {
   readonly stdin: Readable;
   readonly stdout: Output;
   readonly stderr: Output;
   readonly dataDir: string;
   readonly durability: Durability;
-  /** Of the tables of a node that has no snapshot yet. */
   readonly capacities: Capacities;
   /** Condition ids of the demo, which an import may remove without a confirmation. */
   readonly ownConditions: ReadonlySet<string>;
 }
 
 export interface ImportOptions {
-  /** Says what an import would do, and writes nothing. */
+  /** True: prints the changes and writes nothing. */
   readonly isDryRun?: boolean;
-  /** Removes as many markets as the file asks for. */
   readonly isForced?: boolean;
-  /** Refuses a file with objects that would be left out. */
+  /** True: refuses a file with objects that would be left out. */
   readonly isStrict?: boolean;
-  /** Adds and replaces objects by id, and leaves the rest. */
+  /** True: adds and replaces objects by id, and leaves the rest. */
   readonly merges?: boolean;
-  /** Leaves out markets that contradict what is registered. */
+  /** True: leaves out markets that contradict what is registered. */
   readonly skipsChanged?: boolean;
 }
 
@@ -71,7 +68,6 @@ const NO_CATALOG: Catalog = {
 type AlignedFile = ReturnType<typeof alignFile>;
 
 const TURNED = 'name their outcomes in another order: they are read by their tokens';
-/** Ids of markets that a line names. */
 const NAMED_MAX = 20;
 
 export async function importFile(
@@ -133,7 +129,7 @@ export async function importFile(
   );
 }
 
-/** Undefined where it cannot be read: any is replaced. */
+/** Returns `undefined` where it cannot be read: any generation is replaced then. */
 function currentOf(store: CatalogStore | undefined): number | undefined {
   try {
     return store && (store.current() ?? 0);
@@ -143,8 +139,8 @@ function currentOf(store: CatalogStore | undefined): number | undefined {
 }
 
 /**
- * The catalog that an import replaces. A damaged one, or one of another format, is replaced whole:
- * importing is the way to mend it. It cannot be merged into.
+ * Catalog that an import replaces. A damaged one, or one of another format, is replaced whole and
+ * cannot be merged into.
  */
 function storedCatalog(
   store: CatalogStore | undefined,
@@ -160,7 +156,7 @@ function storedCatalog(
   }
 }
 
-/** The engine of the directory. `tables`: undefined where it has none, or where it cannot be read, which is said. */
+/** Engine of the data directory; `tables` is `undefined` where it has none or cannot be read. */
 interface StoredEngine {
   readonly tables: Tables | undefined;
   readonly isReadable: boolean;
@@ -181,7 +177,10 @@ function alignedFile(json: unknown, tables: Tables | undefined, before: Catalog)
   return alignFile(json, registeredMarkets(tables), before);
 }
 
-/** Says which markets were read by their tokens, and which contradict; true = some do. */
+/**
+ * Prints the markets that were read by their tokens, and those that contradict. Returns true when
+ * some do.
+ */
 function printAligned(
   { contradictions, turned }: AlignedFile,
   name: string,
@@ -199,7 +198,7 @@ function printAligned(
   return true;
 }
 
-/** A line for each thing that happens to markets and orders; one line when nothing does. */
+/** Prints a line for each kind of change of markets and orders, or one line that there is none. */
 function printChanges(
   { changed, closed, opened, removed }: CatalogChanges,
   catalog: Catalog,
@@ -274,12 +273,16 @@ export async function pullFrom(
   return withStore(context, false, what, async (store) => {
     const { ownConditions, stderr } = context;
     const { tables } = engineOf(context);
-    const mirror = new Mirror({
-      ...{ url, store, tables, ownConditions, isForced },
+    const catalogSync = new CatalogSync({
+      url,
+      store,
+      tables,
+      ownConditions,
+      isForced,
       limits: SYNC_LIMITS,
     });
-    const result = await mirror.sync(new AbortController().signal);
-    for (const line of describeContradictions(mirror.contradictions))
+    const result = await catalogSync.pull(new AbortController().signal);
+    for (const line of describeContradictions(catalogSync.contradictions))
       stderr.line(`${line}: it stays as it is`);
     if (result.kind === 'failed') return failure(context, what, result.reason);
     if (result.kind === 'unchanged') context.stdout.line(`nothing has changed at ${url}`);
@@ -288,7 +291,6 @@ export async function pullFrom(
   });
 }
 
-/** Prints the report of an imported catalog. */
 function printReport(
   done: string,
   report: CatalogReport,

@@ -1,6 +1,5 @@
 /**
- * The routes of the catalog API (docs/protocol.md#catalog-queries), and the sampling lists of the
- * trading API, which are served from the same catalog.
+ * The routes of the catalog API (docs/protocol.md#catalog-queries).
  *
  * A request is answered from the generation with which it began. First its query is checked, then
  * whether the caller already has the answer; only then are rows selected and fragments joined.
@@ -9,22 +8,33 @@
  */
 
 import { typedErrorBody } from '../common/error-bodies.ts';
+import { Type } from '../common/schema.ts';
 import { RETRY_SOON } from '../common/unavailable.ts';
-import type { Rendered } from './answer-writer.ts';
+import { type RawHandler, type RouteDefinition, rawRoute, SAME } from '../http/route.ts';
 import {
   CatalogAnswers,
-  type CatalogRoute,
   type CheckedRequest,
-  type ParsedRoute,
   refuseUnknown,
+  type Shown,
 } from './catalog-answers.ts';
-import type { Generation } from './generation.ts';
+import type { CatalogGeneration } from './catalog-generation.ts';
+import type { Rendered } from './fragment-writer.ts';
 import { badRequest, type CatalogErrors, PARAMETERS, type Parameters } from './parameters.ts';
 import type { PreparedCatalog } from './prepared.ts';
 import type { CatalogQuery } from './query.ts';
 import { isSortedFor, type Ranked, type Ranking, Rankings, rankingOf } from './rankings.ts';
 import { type FoundPage, Renderer } from './render.ts';
-import { samplingRoutes } from './sampling-routes.ts';
+import {
+  EventAnswer,
+  EventsKeysetAnswer,
+  MarketAnswer,
+  MarketsKeysetAnswer,
+  RelatedTagsAnswer,
+  SearchAnswer,
+  SeriesAnswer,
+  TagAnswer,
+  WholeEventAnswer,
+} from './schemas.ts';
 import {
   type CreatorScope,
   type RankCursor,
@@ -35,75 +45,223 @@ import {
 } from './select.ts';
 import { CLIENT_MEMBER, type Kind } from './shape.ts';
 import { keyOf, NO_ROWS } from './text-index.ts';
+import { TradingMarketAnswer, TradingMarketsAnswer } from './trading-schemas.ts';
 
-/** Body of a 500 of the catalog API (docs/protocol.md#catalog-errors). */
-export const CATALOG_FAILURE = typedErrorBody('internal error', 'internal error');
-const SEARCH_BUSY = typedErrorBody('unavailable', 'too many searches are waiting');
+export const CATALOG_FAILURE = typedErrorBody(
+  'internal error',
+  'INTERNAL_ERROR',
+  '',
+  'internal error',
+);
+const SEARCH_BUSY = typedErrorBody(
+  'unavailable',
+  'TOO_MANY_IN_FLIGHT',
+  '',
+  'too many searches are waiting',
+);
 
 const DIGITS = /^[0-9]+$/;
 const CONDITION_ID = /^0x[0-9a-f]{64}$/i;
-/** The cursor of a keyset list: an object and its rank. */
 const PLACE = /^(\d{1,15})\.(\d{1,10})$/;
 /** Always empty: the node has no market makers apart from its traders. */
 const CLIENT_MEMBERS = Buffer.from(`,"${CLIENT_MEMBER}":""`);
 
-/** Whether each kind is shown with figures. */
-const SHOWN = { markets: 'figures', events: 'figures', series: 'figures', tags: 'texts' } as const;
+const SHOWN = {
+  markets: 'statistics',
+  events: 'statistics',
+  series: 'statistics',
+  tags: 'texts',
+} as const;
 
 export interface CatalogParts {
-  readonly generation: () => Generation;
+  readonly generation: () => CatalogGeneration;
   /**
-   * Events in lists and searches contain their markets, and markets contain members that some
+   * True: events in lists and searches contain their markets, and markets the members that some
    * clients require.
    */
   readonly forClients?: boolean;
-  /** What a 400 says first; one without `q` in a search always says that. */
+  /** First words of a 400; a search without `q` always has the literal. */
   readonly errors?: CatalogErrors;
 }
 
-/** Every route that is answered from the catalog. */
-export function catalogRoutes(parts: CatalogParts): ParsedRoute[] {
-  const answers = new CatalogAnswers(parts.generation, parts.errors);
-  const routes = new CatalogRoutes(answers, parts);
-  return [
-    ...routes.all().map((each) => ({ ...answers.route(each), failure: () => CATALOG_FAILURE })),
-    ...samplingRoutes(answers).map((each) => answers.route(each)),
-  ];
+type CatalogDefinition = Omit<RouteDefinition, 'api' | 'tagged'>;
+
+export const CATALOG_ROUTES = [
+  catalogRoute(
+    'GET /markets',
+    {
+      query: PARAMETERS.markets,
+      answer: Type.Array(MarketAnswer),
+      limits: ['markets', 'listing', 'catalog'],
+      configured: ({ marketRoutes }) =>
+        marketRoutes === 'catalog'
+          ? {}
+          : { answer: Type.Union([Type.Array(MarketAnswer), TradingMarketsAnswer]) },
+      does: 'markets, newest first',
+    },
+    (answers) => answers.list('markets', PARAMETERS.markets),
+  ),
+  catalogRoute(
+    'GET /markets/keyset',
+    {
+      query: PARAMETERS.marketsKeyset,
+      answer: MarketsKeysetAnswer,
+      limits: ['markets', 'listing', 'catalog'],
+      repeats: true,
+      does: 'the same by cursor: `{"markets": [..], "next_cursor": ".."}`',
+    },
+    (answers) => answers.keyset('markets'),
+  ),
+  catalogRoute(
+    'GET /markets/:id',
+    {
+      query: PARAMETERS.market,
+      answer: MarketAnswer,
+      configured: ({ marketRoutes }) =>
+        marketRoutes === 'catalog'
+          ? {}
+          : { answer: Type.Union([MarketAnswer, TradingMarketAnswer]) },
+      does: 'one market, by its number or its condition id',
+    },
+    (answers) => answers.single('markets', 'id', PARAMETERS.market),
+  ),
+  catalogRoute(
+    'GET /markets/slug/:slug',
+    { query: PARAMETERS.market, answer: MarketAnswer, does: 'one market' },
+    (answers) => answers.single('markets', 'slug', PARAMETERS.market),
+  ),
+  catalogRoute(
+    'GET /markets/:id/tags',
+    { query: PARAMETERS.single, answer: Type.Array(TagAnswer), does: 'its tags' },
+    (answers) => answers.tagsOf('markets'),
+  ),
+  catalogRoute(
+    'GET /events',
+    {
+      query: PARAMETERS.events,
+      answer: Type.Array(EventAnswer),
+      limits: ['events', 'listing', 'catalog'],
+      does: 'events with their tags',
+    },
+    (answers) => answers.list('events', PARAMETERS.events),
+  ),
+  catalogRoute(
+    'GET /events/keyset',
+    {
+      query: PARAMETERS.eventsKeyset,
+      answer: EventsKeysetAnswer,
+      limits: ['events', 'listing', 'catalog'],
+      repeats: true,
+      does: 'the same by cursor, with their markets: `{"events": [..], "next_cursor": ".."}`',
+    },
+    (answers) => answers.keyset('events'),
+  ),
+  catalogRoute(
+    'GET /events/:id',
+    {
+      query: PARAMETERS.single,
+      answer: WholeEventAnswer,
+      does: 'one event with tags, markets, series and `eventMetadata`',
+    },
+    (answers) => answers.single('events', 'id', PARAMETERS.single),
+  ),
+  catalogRoute(
+    'GET /events/slug/:slug',
+    { query: PARAMETERS.single, answer: WholeEventAnswer, repeats: true, does: SAME },
+    (answers) => answers.single('events', 'slug', PARAMETERS.single),
+  ),
+  catalogRoute(
+    'GET /events/:id/tags',
+    { query: PARAMETERS.single, answer: Type.Array(TagAnswer), does: 'its tags' },
+    (answers) => answers.tagsOf('events'),
+  ),
+  catalogRoute(
+    'GET /series',
+    {
+      query: PARAMETERS.paged,
+      answer: Type.Array(SeriesAnswer),
+      does: 'series with the summaries of their events',
+    },
+    (answers) => answers.list('series', PARAMETERS.paged),
+  ),
+  catalogRoute(
+    'GET /series/:id',
+    { query: PARAMETERS.single, answer: SeriesAnswer, does: 'one series' },
+    (answers) => answers.single('series', 'id', PARAMETERS.single),
+  ),
+  catalogRoute(
+    'GET /tags',
+    {
+      query: PARAMETERS.paged,
+      answer: Type.Array(TagAnswer),
+      limits: ['tags', 'catalog'],
+      does: 'tags',
+    },
+    (answers) => answers.list('tags', PARAMETERS.paged),
+  ),
+  catalogRoute(
+    'GET /tags/:id',
+    { query: PARAMETERS.single, answer: TagAnswer, does: 'one tag' },
+    (answers) => answers.single('tags', 'id', PARAMETERS.single),
+  ),
+  catalogRoute(
+    'GET /tags/slug/:slug',
+    { query: PARAMETERS.single, answer: TagAnswer, does: 'one tag' },
+    (answers) => answers.single('tags', 'slug', PARAMETERS.single),
+  ),
+  catalogRoute(
+    'GET /tags/:id/related-tags',
+    {
+      query: PARAMETERS.single,
+      answer: RelatedTagsAnswer,
+      does: 'the tags of which at least half of the events carry it too: how they are related',
+    },
+    (answers) => answers.relations('id'),
+  ),
+  catalogRoute(
+    'GET /tags/:id/related-tags/tags',
+    { query: PARAMETERS.single, answer: Type.Array(TagAnswer), does: 'these tags themselves' },
+    (answers) => answers.related('id'),
+  ),
+  catalogRoute(
+    'GET /tags/slug/:slug/related-tags',
+    { query: PARAMETERS.single, answer: RelatedTagsAnswer, repeats: true, does: SAME },
+    (answers) => answers.relations('slug'),
+  ),
+  catalogRoute(
+    'GET /tags/slug/:slug/related-tags/tags',
+    { query: PARAMETERS.single, answer: Type.Array(TagAnswer), repeats: true, does: SAME },
+    (answers) => answers.related('slug'),
+  ),
+  catalogRoute(
+    'GET /public-search',
+    {
+      query: PARAMETERS.search,
+      answer: SearchAnswer,
+      limits: ['search', 'catalog'],
+      does: 'events and tags',
+    },
+    (answers) => answers.search(),
+  ),
+];
+
+function catalogRoute<const Key extends `GET /${string}`>(
+  key: Key,
+  definition: CatalogDefinition,
+  handler: (answers: CatalogHandlers) => RawHandler,
+) {
+  return rawRoute(key, { ...definition, api: 'catalog', tagged: true }, handler);
 }
 
-class CatalogRoutes {
-  private readonly answers: CatalogAnswers;
+/** Makes the handlers of the routes. */
+export class CatalogHandlers {
+  readonly answers: CatalogAnswers;
   private readonly forClients: boolean;
   private readonly rankings = new Rankings();
 
-  constructor(answers: CatalogAnswers, { forClients = false }: CatalogParts) {
-    this.answers = answers;
+  constructor({ errors, forClients = false, generation }: CatalogParts) {
+    this.answers = new CatalogAnswers(generation, errors);
     this.forClients = forClients;
-  }
-
-  all(): CatalogRoute[] {
-    return [
-      this.list('markets', PARAMETERS.markets),
-      this.keyset('markets'),
-      this.single('markets', '/markets/:id', PARAMETERS.market),
-      this.single('markets', '/markets/slug/:slug', PARAMETERS.market),
-      this.tagsOf('markets'),
-      this.list('events', PARAMETERS.events),
-      this.keyset('events'),
-      this.single('events', '/events/:id'),
-      this.single('events', '/events/slug/:slug'),
-      this.tagsOf('events'),
-      this.list('series', PARAMETERS.paged),
-      this.single('series', '/series/:id'),
-      this.list('tags', PARAMETERS.paged),
-      this.single('tags', '/tags/:id'),
-      this.single('tags', '/tags/slug/:slug'),
-      ...['/tags/:id', '/tags/slug/:slug'].flatMap((path) => [
-        this.related(`${path}/related-tags`, false),
-        this.related(`${path}/related-tags/tags`, true),
-      ]),
-      this.search(),
-    ];
   }
 
   private render(
@@ -116,7 +274,7 @@ class CatalogRoutes {
     return new Renderer(this.answers.writer, prepared, query, members, withMarkets, isGone);
   }
 
-  private list(kind: Kind, parameters: Parameters): CatalogRoute {
+  list(kind: Kind, parameters: Parameters): RawHandler {
     const { page } = this.answers;
     const answer = (request: CheckedRequest) => {
       const { query, served } = request;
@@ -125,11 +283,11 @@ class CatalogRoutes {
         return this.render(request).list(kind, page.shown().slice());
       });
     };
-    return { path: `/${kind}`, parameters, answer, shown: SHOWN[kind] };
+    return this.answers.handler({ parameters, answer, shown: SHOWN[kind] });
   }
 
   /** Pages by cursor: each begins after the last object of the page before. */
-  private keyset(kind: 'markets' | 'events'): CatalogRoute {
+  keyset(kind: 'markets' | 'events'): RawHandler {
     const { page } = this.answers;
     const answer = (request: CheckedRequest) => {
       const { context, query, served } = request;
@@ -151,10 +309,10 @@ class CatalogRoutes {
         return this.render(request, true).keyset(kind, most, nextOf);
       });
     };
-    return { path: `/${kind}/keyset`, parameters: PARAMETERS[`${kind}Keyset`], answer };
+    return this.answers.handler({ parameters: PARAMETERS[`${kind}Keyset`], answer });
   }
 
-  /** Answers a list: at once, or after it was sorted, which takes some turns of the event loop. */
+  /** Answers a list at once, or after a sort that takes several event-loop iterations. */
   private ranked(
     kind: Kind,
     request: CheckedRequest,
@@ -162,7 +320,7 @@ class CatalogRoutes {
   ): (() => Rendered) | undefined | Promise<void> {
     const { query, served } = request;
     const { generation } = served;
-    if (!isSortedFor(kind, generation, query)) {
+    if (!isSortedFor(query)) {
       return () => render(rankingOf(kind, generation, query));
     }
     if (this.answers.confirm(request)) return undefined;
@@ -186,23 +344,28 @@ class CatalogRoutes {
     return this.rankings.sort(kind, served.generation, query, () => context.aborted);
   }
 
-  private single(kind: Kind, path: string, parameters: Parameters = PARAMETERS.single) {
-    return this.found(kind, path, parameters, (renderer, row) => renderer.single(kind, row));
+  single(kind: Kind, by: PathKey, parameters: Parameters): RawHandler {
+    return this.found(kind, by, (renderer, row) => renderer.single(kind, row), parameters);
   }
 
-  private tagsOf(kind: 'markets' | 'events'): CatalogRoute {
+  tagsOf(kind: 'markets' | 'events'): RawHandler {
     const answer: Answer = (renderer, row, { markets }) =>
       renderer.tagsOf(kind === 'events' ? row : markets.event[row]!);
-    const route = this.found(kind, `/${kind}/:id/tags`, PARAMETERS.single, answer);
-    return { ...route, shown: 'texts' };
+    return this.found(kind, 'id', answer, PARAMETERS.single, 'texts');
   }
 
-  /** @param isWhole true: the tags are shown; false: their relations */
-  private related(path: string, isWhole: boolean): CatalogRoute {
-    return this.found('tags', path, PARAMETERS.single, (renderer, row, catalog) => {
+  /** Tags that are related to one. */
+  related(by: PathKey): RawHandler {
+    return this.found('tags', by, (renderer, row, catalog) =>
+      renderer.list('tags', Uint32Array.from(relatedTags(catalog, Uint32Array.of(row)))),
+    );
+  }
+
+  /** Ids of a tag and of its related tags, in pairs. */
+  relations(by: PathKey): RawHandler {
+    return this.found('tags', by, (_renderer, row, catalog) => {
       const { ids } = catalog.tags;
       const rows = relatedTags(catalog, Uint32Array.of(row));
-      if (isWhole) return renderer.list('tags', Uint32Array.from(rows));
       const relations = rows.map((related, place) => {
         const [tagID, relatedTagID] = [ids[row]!, ids[related]!];
         return { id: `${tagID}-${relatedTagID}`, tagID, relatedTagID, rank: place + 1 };
@@ -211,7 +374,7 @@ class CatalogRoutes {
     });
   }
 
-  private search(): CatalogRoute {
+  search(): RawHandler {
     const answer = async (request: CheckedRequest): Promise<void> => {
       const { context, query, served } = request;
       if (query.q.trim() === '') return context.reply(400, badRequest('q must not be blank'));
@@ -220,21 +383,26 @@ class CatalogRoutes {
       const searching = generation.search(query.q);
       if (searching === undefined) return context.reply(503, SEARCH_BUSY, RETRY_SOON);
       const found = await searching;
-      const ranked = isSortedFor('events', generation, query)
+      const ranked = isSortedFor(query)
         ? await this.sort('events', request)
-        : { ranking: rankingOf('events', generation, query), etag: generation.figures.etag };
+        : { ranking: rankingOf('events', generation, query), etag: generation.statistics.etag };
       if (ranked === undefined) return;
       const renderer = this.render(request);
       const page = foundPage(generation, found, query, ranked.ranking, renderer.scope);
       const bytes = renderer.found(page);
       return this.answers.respond(request, bytes, ranked.etag);
     };
-    return { path: '/public-search', parameters: PARAMETERS.search, answer };
+    return this.answers.handler({ parameters: PARAMETERS.search, answer });
   }
 
   /** The routes for one object; if several share a slug, the newest is returned. */
-  private found(kind: Kind, path: string, parameters: Parameters, bytesOf: Answer): CatalogRoute {
-    const key = path.includes('/:slug') ? 'slug' : 'id';
+  private found(
+    kind: Kind,
+    key: PathKey,
+    bytesOf: Answer,
+    parameters = PARAMETERS.single,
+    shown: Shown = SHOWN[kind],
+  ): RawHandler {
     const answer = (request: CheckedRequest) => {
       const { context, served } = request;
       const catalog = served.generation.prepared;
@@ -247,20 +415,22 @@ class CatalogRoutes {
       if (row === undefined) return refuseUnknown(context, key);
       return () => bytesOf(renderer, row, catalog);
     };
-    return { path, parameters, answer, shown: SHOWN[kind] };
+    return this.answers.handler({ parameters, answer, shown });
   }
 }
 
+/** The parameter of a path that names an object. */
+type PathKey = 'id' | 'slug';
 type Answer = (renderer: Renderer, row: number, catalog: PreparedCatalog) => Rendered;
 
 /**
- * The rows for a part of a path, ascending; undefined when it is not a valid key: the id of an
- * event is an integer (docs/protocol.md#catalog-queries).
+ * Rows for a part of a path, ascending; `undefined` for an invalid key
+ * (docs/protocol.md#catalog-queries).
  */
 function rowsUnder(
   catalog: PreparedCatalog,
   kind: Kind,
-  key: 'id' | 'slug',
+  key: PathKey,
   part: string,
 ): Uint32Array | undefined {
   if (key === 'slug') return rowsOf(catalog, kind, key, [part]);
@@ -270,9 +440,8 @@ function rowsUnder(
   return isCondition ? rowsOf(catalog, kind, 'conditionId', [keyOf('number', part)]) : NO_ROWS;
 }
 
-/** The requested page of search results; tags are paged like events. */
 function foundPage(
-  generation: Generation,
+  generation: CatalogGeneration,
   found: { readonly events: Uint32Array; readonly tags: Uint32Array },
   query: CatalogQuery,
   ranking: Ranking,
@@ -303,14 +472,16 @@ function cursorOf({ id, rank }: RankCursor): string {
   return Buffer.from(`${id}.${rank}`).toString('base64url');
 }
 
-/** Undefined for the first page, null when the text is not a cursor. */
+/** Returns `undefined` for the first page, null when the text is not a cursor. */
 function placeOf(cursor: string): RankCursor | undefined | null {
   if (cursor === '') return undefined;
   const match = PLACE.exec(Buffer.from(cursor, 'base64url').toString('latin1'));
   return match === null ? null : { id: Number(match[1]), rank: Number(match[2]) };
 }
 
-/** A part of a path, where `+` is itself; undefined for what is not percent-encoded UTF-8. */
+/**
+ * Decodes a part of a path, where `+` is itself; `undefined` for what is not percent-encoded UTF-8.
+ */
 function decodePath(part: string): string | undefined {
   if (!part.includes('%')) return part;
   try {

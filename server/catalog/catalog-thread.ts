@@ -14,15 +14,15 @@ import {
   describeContradictions,
 } from '../../storage/catalog/registered-markets.ts';
 import { alignedCatalog, isAligned, withoutOutcomes } from './aligned.ts';
-import type { CatalogThreadData, LoadedCatalog } from './generation.ts';
-import { marketCommands, unsaidEndsIn, unsaidResolutions } from './market-registry.ts';
+import type { CatalogThreadData, LoadedCatalog } from './catalog-generation.ts';
+import { marketCommands, unpublishedEndsIn, unpublishedResolutions } from './market-registry.ts';
 import { buffersOf } from './prepared.ts';
 import { makeReady, type ReadyCatalog, readSnapshot } from './snapshot.ts';
 
-/** The log names only the first ones, because a catalog of another kind would fill it. */
+/** Named markets of one load; a catalog of another kind would fill the log. */
 const WARNINGS_MAX = 20;
 
-/** Sent to the search thread: SearchTexts as JSON, and null after the last of them. */
+/** Message to the search thread: SearchTexts as JSON, and null after the last of them. */
 export type TextMessage = Uint8Array | null;
 
 async function run({ setup, texts }: CatalogThreadData): Promise<void> {
@@ -44,15 +44,19 @@ async function run({ setup, texts }: CatalogThreadData): Promise<void> {
   const { prepared, counts } = ready;
   // A store without a generation says nothing about the engine's markets.
   const tables = number === 0 ? undefined : memory;
-  const { commands, unsaid, unsaidEnds, warnings } = comparedWith(tables, ready, contradictions);
+  const { commands, unpublished, unpublishedEnds, warnings } = comparedWith(
+    tables,
+    ready,
+    contradictions,
+  );
   const loaded: LoadedCatalog = {
     number,
     digest,
     prepared,
     commands,
     warnings: [...damage, ...warnings],
-    unsaid,
-    unsaidEnds,
+    unpublished,
+    unpublishedEnds,
     contradictions,
     mended,
     counts,
@@ -63,7 +67,6 @@ async function run({ setup, texts }: CatalogThreadData): Promise<void> {
   texts.close();
 }
 
-/** A generation as it is served, and how it differs from what is stored. */
 interface ReadGeneration extends Pick<LoadedCatalog, 'contradictions' | 'mended'> {
   readonly ready: ReadyCatalog;
 }
@@ -74,7 +77,7 @@ interface ReadGeneration extends Pick<LoadedCatalog, 'contradictions' | 'mended'
 function readOnce(
   store: CatalogStore,
   send: (texts: Uint8Array) => void,
-  t: Tables | undefined,
+  tables: Tables | undefined,
   warn: (line: string) => void,
 ): ReadGeneration & Pick<LoadedCatalog, 'digest' | 'number'> {
   for (;;) {
@@ -82,16 +85,16 @@ function readOnce(
     const texts: Uint8Array[] = [];
     const take = (bytes: Uint8Array): void => void texts.push(bytes);
     const stored = readSnapshot(store, take, warn);
-    const isUsable = stored !== undefined && (t === undefined || isAligned(t, stored));
+    const isUsable = stored !== undefined && (tables === undefined || isAligned(tables, stored));
     const catalog = isUsable ? undefined : store.load();
     const digest = store.digest();
     if ((store.current() ?? 0) !== number) continue;
     if (catalog === undefined) {
       texts.forEach(send);
-      const contradictions = t === undefined ? [] : withoutOutcomes(t, stored!);
+      const contradictions = tables === undefined ? [] : withoutOutcomes(tables, stored!);
       return { digest, number, ready: stored!, contradictions, mended: 0 };
     }
-    const aligned = alignedCatalog(catalog, t);
+    const aligned = alignedCatalog(catalog, tables);
     return { digest, number, ...aligned, ready: makeReady(aligned.catalog, send) };
   }
 }
@@ -100,10 +103,11 @@ function comparedWith(
   tables: Tables | undefined,
   { terms, endedConditions }: ReadyCatalog,
   contradictions: readonly Contradiction[],
-): Pick<LoadedCatalog, 'unsaid' | 'unsaidEnds' | 'warnings'> & {
+): Pick<LoadedCatalog, 'unpublished' | 'unpublishedEnds' | 'warnings'> & {
   readonly commands: Int32Array<ArrayBuffer>[];
 } {
-  if (tables === undefined) return { commands: [], unsaid: [], unsaidEnds: [], warnings: [] };
+  if (tables === undefined)
+    return { commands: [], unpublished: [], unpublishedEnds: [], warnings: [] };
   const warnings: string[] = [];
   let count = 0;
   const warn = (line: string): void => {
@@ -118,8 +122,8 @@ function comparedWith(
   const commands = chunks.map((chunk) => new Int32Array(chunk));
   return {
     commands,
-    unsaid: unsaidResolutions(tables, terms),
-    unsaidEnds: unsaidEndsIn(tables, terms),
+    unpublished: unpublishedResolutions(tables, terms),
+    unpublishedEnds: unpublishedEndsIn(tables, terms),
     warnings,
   };
 }

@@ -25,12 +25,9 @@ const COMPRESSION = { level: 6 } as const;
  */
 const BYTES_MIN = 2 * 1024;
 
-/** About 900 pages of 100 markets. */
 const CACHE_BYTES_MAX = 32 * 1024 * 1024;
 
-/** Compressed answers of one catalog generation, and of its figures if they are shown. */
 export class CompressedAnswers {
-  /** By URL, the least recently used first. */
   private cache = new Map<string, Buffer>();
   private cacheBytes = 0;
   private isBusy = false;
@@ -40,7 +37,6 @@ export class CompressedAnswers {
     this.cacheBytesMax = cacheBytesMax;
   }
 
-  /** Clears the cache, because something else is served from now on. */
   clear(): void {
     this.cache = new Map();
     this.cacheBytes = 0;
@@ -92,7 +88,7 @@ function sizeOf(url: string, compressed: Buffer): number {
 }
 
 /**
- * Whether a caller accepts gzip with at least the weight of plain bytes (RFC 9110 12.5.3).
+ * Returns true when a caller prefers gzip, or has no preference (RFC 9110 12.5.3).
  * @param accepted value of Accept-Encoding, '' when absent
  */
 export function acceptsGzip(accepted: string): boolean {
@@ -107,7 +103,7 @@ export function acceptsGzip(accepted: string): boolean {
   return gzipWeight > 0 && gzipWeight >= (weights.get('identity') ?? 0);
 }
 
-/** The weight among the parameters of a coding; 1 when absent, 0 when it is not a weight. */
+/** Weight among the parameters of a coding; 1 when absent, 0 when it is not a weight. */
 function weightOf(parameters: readonly string[]): number {
   for (const parameter of parameters) {
     const [name = '', value = ''] = parameter.split('=');

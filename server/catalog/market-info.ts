@@ -9,9 +9,9 @@ import { ID_WORDS } from '../../engine/tables/codes.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import type { MarketRow } from '../../engine/tables/units.ts';
 import { textList } from '../../storage/catalog/catalog-json.ts';
-import { nextTurn } from '../common/next-turn.ts';
+import { nextIteration } from '../common/event-loop.ts';
 import { wordsToHex } from '../common/uint256.ts';
-import type { MarketInfo, MarketLookup, MarketStory } from '../market-data/texts.ts';
+import type { MarketInfo, MarketLifecycle, MarketLookup } from '../market-data/texts.ts';
 import type { PreparedCatalog, PreparedObjects } from './prepared.ts';
 import { placeAmong } from './select.ts';
 import { keyOf, rowsNamed } from './text-index.ts';
@@ -19,7 +19,7 @@ import { keyOf, rowsNamed } from './text-index.ts';
 type Texts<Names extends string> = Readonly<Record<Names, string>>;
 
 /**
- * The fields of a market that are read; `outcomes` and the two after it are JSON arrays of texts
+ * Fields of a market that are read; `outcomes` and the two after it are JSON arrays of texts
  * (docs/protocol.md#catalog-objects).
  */
 export type ShownMarket = Texts<
@@ -32,7 +32,7 @@ export type ShownMarket = Texts<
   Readonly<Record<'orderMinSize' | 'orderPriceMinTickSize', number>> & {
     readonly endDate: string | null;
     readonly negRisk: boolean;
-    /** Of a market that has resolved, or of which a payout is proposed. */
+    /** Present where the market has resolved, or a payout is proposed. */
     readonly umaResolutionStatus?: string;
   };
 
@@ -40,10 +40,9 @@ type ShownEvent = Texts<'id' | 'ticker' | 'slug' | 'title' | 'description'>;
 
 const CONDITION_ID = /^0x[0-9a-f]{64}$/;
 const EVENT_ID = /^(?:0|[1-9]\d{0,14})$/;
-/** Markets that are read between two turns of the event loop. */
-const MARKETS_PER_TURN = 64;
+const MARKETS_PER_ITERATION = 64;
 
-/** A row's object without its nested members. Its fragment is open, so it is closed here. */
+/** Object of a row without its nested members. The fragment is open, so it is closed here. */
 function shown({ bytes }: PreparedCatalog, { coreEnd, coreStart }: PreparedObjects, row: number) {
   const all = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   return JSON.parse(`${all.toString('utf8', coreStart[row], coreEnd[row])}}`) as unknown;
@@ -53,13 +52,12 @@ export function marketAt(prepared: PreparedCatalog, row: number): ShownMarket {
   return shown(prepared, prepared.markets, row) as ShownMarket;
 }
 
-/** The row of the market with a condition id in lower case; undefined when there is none. */
+/** Row of the market with a condition id in lower case; `undefined` when there is none. */
 export function rowOfCondition({ markets }: PreparedCatalog, id: string): number | undefined {
   if (!CONDITION_ID.test(id)) return undefined;
   return rowsNamed(markets.keys.conditionId!, keyOf('number', id))[0];
 }
 
-/** Looks markets up by condition id, `0x` + 64 lower-case hex digits. */
 export function marketInfoLookup(prepared: PreparedCatalog) {
   return lookup(prepared, (market, outcomes, event): MarketInfo => {
     const { clobTokenIds, endDate, icon, question, slug } = market;
@@ -69,9 +67,9 @@ export function marketInfoLookup(prepared: PreparedCatalog) {
   });
 }
 
-/** The fields of a market for the event new_market; as marketInfoLookup. */
-export function marketStoryLookup(prepared: PreparedCatalog) {
-  return lookup(prepared, ({ description, question, slug }, outcomes, event): MarketStory => {
+/** Looks up the fields for the stream message new_market; keys as in marketInfoLookup. */
+export function marketLifecycleLookup(prepared: PreparedCatalog) {
+  return lookup(prepared, ({ description, question, slug }, outcomes, event): MarketLifecycle => {
     const { id, ticker, title } = event;
     const summary = { id, ticker, slug: event.slug, title, description: event.description };
     return { question, slug, description, outcomes, event: summary };
@@ -102,34 +100,29 @@ export async function conditionsOfEvent(prepared: PreparedCatalog, id: string): 
   const conditions: string[] = [];
   if (row === -1) return conditions;
   for (const market of markets.values.subarray(markets.ends[row]!, markets.ends[row + 1]!)) {
-    if (conditions.length % MARKETS_PER_TURN === MARKETS_PER_TURN - 1) await nextTurn();
+    if (conditions.length % MARKETS_PER_ITERATION === MARKETS_PER_ITERATION - 1)
+      await nextIteration();
     conditions.push(marketAt(prepared, market).conditionId);
   }
   return conditions;
 }
 
-/** The catalog's fields of the market with this condition id (`0x` + 64 lower-case hex digits). */
 type ConditionLookup = (conditionId: string) => MarketInfo | undefined;
 
-/** The look-ups of one catalog so far. */
 interface CatalogLookups {
   readonly byCondition: ConditionLookup;
   readonly bySlot: Map<MarketRow, MarketInfo>;
 }
 
-/** Maps a market row to the catalog's fields of the market. */
 export class MarketInfos {
-  private readonly t: Tables;
+  private readonly tables: Tables;
   private current: CatalogLookups = { byCondition: () => undefined, bySlot: new Map() };
 
-  constructor(t: Tables) {
-    this.t = t;
+  constructor(tables: Tables) {
+    this.tables = tables;
   }
 
-  /**
-   * Takes a new catalog: every later answer is from it, except for callers that use look-ups of the
-   * previous one.
-   */
+  /** Answers from a new catalog from now on, except callers with look-ups of the previous one. */
   replace(byCondition: ConditionLookup): void {
     this.current = { byCondition, bySlot: new Map() };
   }
@@ -150,9 +143,9 @@ export class MarketInfos {
   ): MarketInfo | undefined {
     const known = bySlot.get(market);
     if (known !== undefined) return known;
-    if (market < 1 || market > marketCount(this.t)) return undefined;
+    if (market < 1 || market > marketCount(this.tables)) return undefined;
     const at = conditionAt(market);
-    const found = byCondition(wordsToHex(this.t.marketI, at, ID_WORDS));
+    const found = byCondition(wordsToHex(this.tables.marketI, at, ID_WORDS));
     if (found !== undefined) bySlot.set(market, found);
     return found;
   }

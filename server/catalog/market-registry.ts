@@ -42,28 +42,26 @@ const CHUNK_COMMANDS = 1_024;
  * Maximum bytes of one batch: registering a wide market takes thirty times the bytes of a change.
  */
 const CHUNK_BYTES = 2 ** 18;
-/** The longest command: a market with the maximum of outcomes. */
 const COMMAND_BYTES_MAX = 4 * (MarketCommand.tokens + ID_WORDS * OUTCOMES_MAX + 2);
 
-/** The fields of a market that the engine needs. */
 export type MarketTerms = Omit<
   CatalogMarket,
   'question' | 'slug' | 'icon' | 'outcomes' | 'eventId' | 'eventSlug'
 >;
 
-/** A market whose end has come, and when that was: unix milliseconds. */
+/** A market whose end has come, and its time in unix milliseconds. */
 export interface ReachedEnd {
   readonly condition: string;
   readonly end: number;
 }
 
 /**
- * Runs of commands, to be applied one after another, that update the engine to the catalog.
- * `endedConditions` are those of Catalog: markets that have ended and are not among `markets`.
- * @param untouched condition ids of markets that stay as they are, though they are not among `markets`
+ * Returns runs of commands that update the engine to the catalog, to be applied in order.
+ * @param endedConditions see Catalog: ended markets that are not among `markets`
+ * @param untouched condition ids of markets that stay as they are, though not among `markets`
  */
 export function marketCommands(
-  t: Tables,
+  tables: Tables,
   markets: readonly MarketTerms[],
   warn: (line: string) => void,
   endedConditions: readonly string[] = [],
@@ -82,70 +80,76 @@ export function marketCommands(
     const isFull = count >= CHUNK_COMMANDS || 4 * out.words + COMMAND_BYTES_MAX > CHUNK_BYTES;
     if (isFull) finishChunk();
   };
-  const listed = new Set<number>(untouched.map((conditionId) => marketByCondition(t, conditionId)));
+  const listed = new Set<number>(
+    untouched.map((conditionId) => marketByCondition(tables, conditionId)),
+  );
   const ended = new Set<number>();
-  for (const conditionId of endedConditions) ended.add(marketByCondition(t, conditionId));
+  for (const conditionId of endedConditions) ended.add(marketByCondition(tables, conditionId));
   for (const market of markets) {
-    listed.add(marketByCondition(t, market.conditionId));
-    add(appendMarket(t, market, out, warn));
+    listed.add(marketByCondition(tables, market.conditionId));
+    add(appendMarket(tables, market, out, warn));
   }
-  for (let slot = 1; slot <= marketCount(t); slot++) {
-    if (!listed.has(slot)) add(appendStop(t, slot as MarketRow, ended.has(slot), out));
+  for (let slot = 1; slot <= marketCount(tables); slot++) {
+    if (!listed.has(slot)) add(appendStop(tables, slot as MarketRow, ended.has(slot), out));
   }
   finishChunk();
   return chunks;
 }
 
 /**
- * Condition ids of listed markets that the engine has resolved, or of which a payout is proposed, and of which the
- * catalog does not say so; and of those of which it says what the engine does not.
+ * Returns the condition ids of markets whose resolution or proposal the catalog states otherwise
+ * than the engine.
  */
-export function unsaidResolutions(t: Tables, markets: readonly MarketTerms[]): string[] {
-  if (!ledgerIsOn(t)) return [];
-  const isUnsaid = ({ conditionId, proposed, resolved }: MarketTerms): boolean => {
-    const market = resolved === true ? 0 : marketByCondition(t, conditionId);
+export function unpublishedResolutions(tables: Tables, markets: readonly MarketTerms[]): string[] {
+  if (!ledgerIsOn(tables)) return [];
+  const isUnpublished = ({ conditionId, proposed, resolved }: MarketTerms): boolean => {
+    const market = resolved === true ? 0 : marketByCondition(tables, conditionId);
     if (market === 0) return false;
-    return resolutionOf(t, market) !== undefined || proposalOf(t, market)?.deadline !== proposed;
+    return (
+      resolutionOf(tables, market) !== undefined ||
+      proposalOf(tables, market)?.deadline !== proposed
+    );
   };
-  return markets.filter(isUnsaid).map(({ conditionId }) => conditionId);
+  return markets.filter(isUnpublished).map(({ conditionId }) => conditionId);
 }
 
-/** Listed markets whose end has come in the engine and of which the catalog does not say that they are closed. */
-export function unsaidEndsIn(t: Tables, markets: readonly MarketTerms[]): ReachedEnd[] {
-  if (endsReached(t) === 0) return [];
+/**
+ * Returns listed markets that have ended in the engine and that the catalog does not state as
+ * closed.
+ */
+export function unpublishedEndsIn(tables: Tables, markets: readonly MarketTerms[]): ReachedEnd[] {
+  if (endsReached(tables) === 0) return [];
   return markets.flatMap(({ conditionId, ended }) => {
-    const market = ended ? 0 : marketByCondition(t, conditionId);
-    if (market === 0 || !hasReachedEnd(t, market)) return [];
-    return [{ condition: conditionId, end: marketEnd(t, market) }];
+    const market = ended ? 0 : marketByCondition(tables, conditionId);
+    if (market === 0 || !hasReachedEnd(tables, market)) return [];
+    return [{ condition: conditionId, end: marketEnd(tables, market) }];
   });
 }
 
 /**
- * Appends commands that make a market refuse orders and, if it has ended, cancel its resting
- * orders. Returns how many commands; none when that has already been done. Rules:
- * docs/protocol.md#market-terms
+ * Appends the command that stops a market and, if it has ended, cancels its orders. Returns how
+ * many commands; none when it is done (docs/protocol.md#market-terms).
  */
 function appendStop(
-  t: Tables,
+  tables: Tables,
   marketRow: MarketRow,
   hasEnded: boolean,
   out: CommandBuffer,
 ): number {
-  const before = catalogFlags(t, marketRow);
+  const before = catalogFlags(tables, marketRow);
   const flags = (before & ~MarketFlag.tradable) | (hasEnded ? MarketFlag.ended : 0);
   if (flags === before) return 0;
   encodeMarketChange(out, marketRow, {
     flags,
-    ticksPerUnit: marketTicks(t, marketRow),
-    baseFeeBps: marketFeeBps(t, marketRow),
-    minSize: marketMinSize(t, marketRow),
+    ticksPerUnit: marketTicks(tables, marketRow),
+    baseFeeBps: marketFeeBps(tables, marketRow),
+    minSize: marketMinSize(tables, marketRow),
   });
   return 1;
 }
 
-/** Appends the commands for this market. Returns how many. */
 function appendMarket(
-  t: Tables,
+  tables: Tables,
   market: MarketTerms,
   out: CommandBuffer,
   warn: (line: string) => void,
@@ -154,21 +158,17 @@ function appendMarket(
     warn(`market ${market.id} has ${market.tokenIds.length} outcomes; it gets no book`);
     return 0;
   }
-  const marketRow = marketByCondition(t, market.conditionId);
-  const tokens = market.tokenIds.map((id) => {
-    const words = new Int32Array(ID_WORDS);
-    decimalToWords(id, words, 0);
-    return words;
-  });
+  const marketRow = marketByCondition(tables, market.conditionId);
+  const tokens = market.tokenIds.map(wordsOf);
   const fields: { -readonly [Field in keyof MarketFields]: MarketFields[Field] } = {
     flags: flagsOf(market),
     ticksPerUnit: market.ticksPerUnit,
-    baseFeeBps: market.feeBps ?? (marketRow === 0 ? 0 : marketFeeBps(t, marketRow)),
+    baseFeeBps: market.feeBps ?? (marketRow === 0 ? 0 : marketFeeBps(tables, marketRow)),
     minSize: market.minSizeMicro as MicroShares,
   };
   if (marketRow === 0) {
     if (market.end !== undefined && market.end !== 0) fields.end = market.end;
-    if (tokens.some((words) => findToken(t, words, 0) !== 0)) {
+    if (tokens.some((words) => findToken(tables, words, 0) !== 0)) {
       warn(`market ${market.id} lists a token of another market; it gets no book`);
       return 0;
     }
@@ -177,8 +177,11 @@ function appendMarket(
     return 1;
   }
   // A proposal keeps it halted, whatever a catalog says (docs/ledger.md#proposals).
-  const flags = catalogFlags(t, marketRow);
-  if (!sameTokens(t, marketRow, tokens) || ((flags ^ fields.flags) & MarketFlag.negRisk) !== 0) {
+  const flags = catalogFlags(tables, marketRow);
+  if (
+    !sameTokens(tables, marketRow, tokens) ||
+    ((flags ^ fields.flags) & MarketFlag.negRisk) !== 0
+  ) {
     warn(
       `market ${market.id}: its tokens or neg-risk flag differ from those registered; it stays as it is`,
     );
@@ -186,18 +189,18 @@ function appendMarket(
   }
   // It never trades again, whatever a catalog says (docs/ledger.md#resolution, docs/protocol.md#end-of-a-market).
   const over = flags & MarketFlag.endReached;
-  if (over !== 0 || resolutionOf(t, marketRow) !== undefined) {
+  if (over !== 0 || resolutionOf(tables, marketRow) !== undefined) {
     fields.flags = (fields.flags & ~MarketFlag.tradable) | MarketFlag.ended | over;
-  } else if (market.end !== undefined && market.end !== marketEnd(t, marketRow)) {
+  } else if (market.end !== undefined && market.end !== marketEnd(tables, marketRow)) {
     fields.end = market.end;
   }
-  const ticksPerUnit = marketTicks(t, marketRow);
+  const ticksPerUnit = marketTicks(tables, marketRow);
   const isSame =
     fields.end === undefined &&
     flags === fields.flags &&
     ticksPerUnit === fields.ticksPerUnit &&
-    marketFeeBps(t, marketRow) === fields.baseFeeBps &&
-    marketMinSize(t, marketRow) === fields.minSize;
+    marketFeeBps(tables, marketRow) === fields.baseFeeBps &&
+    marketMinSize(tables, marketRow) === fields.minSize;
   if (isSame) return 0;
   // Closing comes first, as a command of its own: a new tick size may be rejected for lack of room,
   // and must not keep a market open.
@@ -208,6 +211,12 @@ function appendMarket(
   return isAlone ? 1 : 2;
 }
 
+function wordsOf(tokenId: string): Int32Array {
+  const words = new Int32Array(ID_WORDS);
+  decimalToWords(tokenId, words, 0);
+  return words;
+}
+
 function flagsOf(market: MarketTerms): number {
   return (
     (market.tradable ? MarketFlag.tradable : 0) |
@@ -216,11 +225,10 @@ function flagsOf(market: MarketTerms): number {
   );
 }
 
-/** In any order. */
-function sameTokens(t: Tables, market: MarketRow, tokens: readonly Int32Array[]): boolean {
-  if (marketTokens(t, market) !== tokens.length) return false;
+function sameTokens(tables: Tables, market: MarketRow, tokens: readonly Int32Array[]): boolean {
+  if (marketTokens(tables, market) !== tokens.length) return false;
   return tokens.every((words) => {
-    const token = findToken(t, words, 0);
-    return token !== 0 && tokenMarket(t, token) === market;
+    const token = findToken(tables, words, 0);
+    return token !== 0 && tokenMarket(tables, token) === market;
   });
 }

@@ -8,24 +8,22 @@ import type { PreparedCatalog, PreparedObjects } from './prepared.ts';
 import { placeAmong } from './select.ts';
 import { rowsNamed } from './text-index.ts';
 
-/** `many`: a slug may be that of several. */
+/** Result of a look-up; several objects may share a slug. */
 export type Named = { readonly found: string } | 'none' | 'many';
 
 const NUMBER = /^(?:0|[1-9]\d{0,14})$/;
 
-/** The condition id of a market. */
 export function conditionNamed(prepared: PreparedCatalog, text: string): Named {
   const row = rowNamed(prepared.markets, text);
   return typeof row === 'string' ? row : { found: marketAt(prepared, row).conditionId };
 }
 
-/** The number of an event. */
 export function eventNamed({ events }: PreparedCatalog, text: string): Named {
   const row = rowNamed(events, text);
   return typeof row === 'string' ? row : { found: String(events.ids[row]) };
 }
 
-/** Digits are a number. */
+/** Row by number, where the text has only digits, or by slug. */
 function rowNamed({ ids, keys }: PreparedObjects, text: string): number | 'none' | 'many' {
   if (NUMBER.test(text)) {
     const row = placeAmong(ids, Number(text));

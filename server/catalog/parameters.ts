@@ -23,42 +23,37 @@ import {
 } from './shape.ts';
 import { keyOf } from './text-index.ts';
 
-/** Values of one parameter that may have several. */
 const VALUES_MAX = 100;
-/** docs/protocol.md#catalog-queries. */
 export const LIMIT_MAX = 500;
 const LIMIT_DEFAULT = 100;
 const LIMIT_PER_TYPE_DEFAULT = 25;
-/** Ids are whole numbers below 10^15, see storage/catalog/catalog-file.ts. */
+/** Ids are whole numbers below 10^15 (storage/catalog/catalog-fields.ts). */
 const ID_MAX = 1e15 - 1;
-/** To sort by a column that has changed takes two or three milliseconds of the I/O thread. */
+/** Columns of one sort; a changed column takes two or three milliseconds of the I/O thread. */
 const ORDER_COLUMNS_MAX = 3;
-/** A creator that is in no catalog: a site id contains no `/`. */
+/** A creator of no catalog: a site id contains no `/`. */
 const UNKNOWN_CREATOR = '/';
 
 const DECODABLE = 'percent-encoded UTF-8';
-/** The rule that a parameter with several different values breaks. */
+/** Rule that a parameter with several different values breaks. */
 const DIFFERENT = 'different';
 
-/** The allowed values of a parameter. */
 interface Form {
-  /** Undefined for an invalid value. */
   readonly read: (text: string) => Value | undefined;
   readonly rule: string;
   readonly schema: TSchema;
-  /** An empty text means no value; for a number or a boolean it is invalid. */
+  /** True: an empty text means no value; for a number or a boolean it is invalid. */
   readonly isText: boolean;
 }
 
 export interface Parameter extends Form, Field {
   readonly aim: Aim;
-  /** Whether it may have several values: repeated, or also separated by commas. */
+  /** Several values: none, repeated, or also separated by commas. */
   readonly many: 'no' | 'repeat' | 'comma';
-  /** For API.md; rows with the same text are grouped there. */
+  /** Text in API.md; rows with the same text are grouped there. */
   readonly does: string;
 }
 
-/** The parameters of a route, as the route table has them. */
 export interface Parameters extends QuerySpec<CatalogQuery> {
   readonly rows: readonly Parameter[];
 }
@@ -104,7 +99,6 @@ function words(normalise = (text: string) => text): Form {
   return { read: normalise, rule: DECODABLE, schema: Type.String(), isText: true };
 }
 
-/** One of some names, each with its value; up to `max` of them separated by commas. */
 function named(pairs: readonly (readonly [string, string])[], max = 1): Form {
   const names = new Map(pairs);
   const rule = `${max === 1 ? 'one' : `up to ${max}`} of ${[...new Set(names.values())].join(', ')}`;
@@ -139,8 +133,8 @@ function row(
 type Values = (number | string)[];
 
 /**
- * The values of a parameter with those of one more text. Values are compared as they are understood, so `1`
- * and `true` are one. An empty text is no filter and no value; an empty number or boolean is a bad one.
+ * Adds one more text to the values of a parameter. Values are compared as understood, so `1` and
+ * `true` are one. An empty text is no value; an empty number or boolean is invalid.
  */
 function taken(
   { isText, read, rule }: Form,
@@ -176,7 +170,7 @@ function key(
   return row(names, form, { by: 'key', of, column, excludes }, does, many);
 }
 
-/** A column in snake_case, as objects show it, and with its number apart. */
+/** Spellings of a column: in snake_case, as objects show it, and with its number apart. */
 function spellings(column: string): string[] {
   const snake = column.replace(/([a-z0-9])([A-Z])/g, '$1_$2').toLowerCase();
   return [...new Set([snake, column, snake.replace(/([a-z])(\d)/g, '$1_$2')])];
@@ -204,20 +198,19 @@ const RELATED = [
 ];
 
 function orderBy(name: string, kind: 'markets' | 'events'): Parameter {
-  const { fields, figures } = SHAPES[kind];
-  const columns = [...fields, ...figures].flatMap(({ name: column }) =>
+  const { fields, statistics } = SHAPES[kind];
+  const columns = [...fields, ...statistics].flatMap(({ name: column }) =>
     spellings(column).map((spelled) => [spelled, column] as const),
   );
   return row(name, named(columns, ORDER_COLUMNS_MAX), 'order', ORDER);
 }
 
-/** The bounds of every date and number. */
 function ranges(kind: 'markets' | 'events'): Parameter[] {
   const fields: readonly Column<never>[] = SHAPES[kind].fields;
   const dates = fields.filter((field) => field.kind === 'date');
   const numbers = fields.filter((field) => field.kind === 'number');
-  const figures = SHAPES[kind].figures.filter(({ form }) => form !== 'prices');
-  return [...dates, ...numbers, ...figures].flatMap((column, place) =>
+  const statistics = SHAPES[kind].statistics.filter(({ form }) => form !== 'prices');
+  return [...dates, ...numbers, ...statistics].flatMap((column, place) =>
     (['min', 'max'] as const).map((end) => {
       const names = spellings(column.name).map((spelled) => `${spelled}_${end}`);
       const form = place < dates.length ? instant : decimal;
@@ -226,7 +219,7 @@ function ranges(kind: 'markets' | 'events'): Parameter[] {
   );
 }
 
-/** The filters and sort columns of a list of a kind: its columns, and its relations. */
+/** Filters and sort columns of a list: its columns, and its relations. */
 function listed(kind: 'markets' | 'events', keys: readonly Parameter[]): readonly Parameter[] {
   return [
     key('id', kind, 'id', ANY_OF, 'comma'),
@@ -278,18 +271,20 @@ const SEARCH_ROWS = [
   CREATOR,
 ];
 
-/** The `error` of a 400 of the catalog API: the published literal, or the rule that was broken. */
+/** `error` of a 400: the published literal, or the rule that was broken. */
 export type CatalogErrors = 'literal' | 'rule';
 
 const LITERAL = 'q is required';
 
 /** Body of a 400 of the catalog API. @param detail names the parameter and the rule it broke */
 export function badRequest(detail: string, errors: CatalogErrors = 'literal'): string {
-  const body = typedErrorBody('bad request', LITERAL, detail);
+  const body = typedErrorBody('bad request', 'BAD_REQUEST', detail, LITERAL);
   return errors === 'literal' ? body : ruleFirst(body);
 }
 
-/** Returns a body of badRequest with its detail in place of the literal, any other body as it is. */
+/**
+ * Returns a body of badRequest with its detail in place of the literal; any other body unchanged.
+ */
 export function ruleFirst(body: string): string {
   const { error, ...others } = JSON.parse(body) as {
     readonly error: string;
@@ -348,11 +343,8 @@ export const PARAMETERS = {
   events: parametersOf([...LIMITS, OFFSET, ...EVENT_ROWS]),
   marketsKeyset: parametersOf([...LIMITS, AFTER, ...MARKET_ROWS]),
   eventsKeyset: parametersOf([...LIMITS, AFTER, ...EVENT_ROWS]),
-  /** Of GET /series and GET /tags. */
   paged: parametersOf([...LIMITS, OFFSET, CREATOR]),
-  /** Of a single market. */
   market: parametersOf([CREATOR, INCLUDE_TAG]),
-  /** Of other single objects, and of what belongs to them. */
   single: parametersOf([CREATOR]),
   search: parametersOf(SEARCH_ROWS, LIMIT_PER_TYPE_DEFAULT),
   sampling: parametersOf(

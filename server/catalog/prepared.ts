@@ -7,14 +7,13 @@
  * [start, end) of `bytes`. "Open" means that the closing `}` is left out, so that members can
  * follow.
  *
- * Nothing is changed after it was built, except the live figures of markets and events: they are in
+ * Nothing is changed after it was built, except the live statistics of markets and events: they are in
  * spans of fixed length, filled up with blanks that no answer shows, and the I/O thread overwrites them.
  *
- * Pure data, any thread. Made by build.ts, read by select.ts and render.ts; figures.ts writes
- * figures.
+ * Pure data, any thread. Made by build.ts, read by select.ts and render.ts; market-statistics.ts writes
+ * statistics.
  */
 
-/** A fragment for each row. */
 export interface Spans {
   readonly start: Uint32Array<ArrayBuffer>;
   readonly end: Uint32Array<ArrayBuffer>;
@@ -26,77 +25,63 @@ export interface Relation {
   readonly values: Uint32Array<ArrayBuffer>;
 }
 
-/** Keys to rows, exact match of UTF-16 code units; see text-index.ts. */
+/** Index from keys to rows, exact by UTF-16 code units (text-index.ts). */
 export interface TextIndex {
   /** Open addressing, a power of two long: key number + 1, 0 = free. */
   readonly slots: Uint32Array<ArrayBuffer>;
   /** Key k = units[keyEnds[k] .. keyEnds[k + 1]). */
   readonly keyEnds: Uint32Array<ArrayBuffer>;
   readonly units: Uint16Array<ArrayBuffer>;
-  /** Rows of each key, ascending. */
   readonly rows: Relation;
 }
 
-/**
- * All rows by one column, ascending; equal values by id ascending
- * (docs/protocol.md#sort-order).
- */
+/** Order of all rows by one column, ascending; equal values by id (docs/protocol.md#sort-order). */
 export interface SortOrder {
-  /** The first `present` rows have a value; the others have none and are in order of id. */
+  /** The first `present` rows have a value; the others follow in order of id. */
   readonly rows: Uint32Array<ArrayBuffer>;
   readonly present: number;
-  /** The inverse: place of each row in `rows`. */
+  /** Inverse of `rows`: the place of each row. */
   readonly places: Uint32Array<ArrayBuffer>;
-  /** By place: 1 = its value differs from that of the place before. */
+  /** 1 at each place whose value differs from that of the place before. */
   readonly firsts: Uint8Array<ArrayBuffer>;
   /**
-   * By row, of dates, in microseconds since 1970, and of numbers; absent ones are infinite. Empty
-   * where nothing is compared with values.
+   * Dates in microseconds since 1970, and numbers; absent ones are infinite. Empty for other kinds.
    */
   readonly values: Float64Array<ArrayBuffer>;
 }
 
-/** By column name, as the objects show it (camelCase). */
 export type SortOrders = Readonly<Record<string, SortOrder>>;
 
 /** Bits of `flags`: the boolean columns in their order (shape.ts). */
 export const CatalogFlag = { active: 1, closed: 2, archived: 4 } as const;
 
-/** The objects of a kind. */
 export interface PreparedObjects {
   readonly ids: Float64Array<ArrayBuffer>;
   readonly flags: Uint8Array<ArrayBuffer>;
-  /** The object with its figures, but without its nested members; open. */
+  /** Object with its statistics, but without its nested members; open. */
   readonly coreStart: Uint32Array<ArrayBuffer>;
   readonly coreEnd: Uint32Array<ArrayBuffer>;
-  /** [figuresStart, coreEnd) are its live figures, each after its comma, and blanks from figuresEnd on. */
+  /** [figuresStart, coreEnd) are its live statistics, each after its comma, and blanks from figuresEnd on. */
   readonly figuresStart: Uint32Array<ArrayBuffer>;
-  /** No answer has the blanks [figuresEnd, coreEnd). It moves with the figures. */
+  /** No answer has the blanks [figuresEnd, coreEnd). It moves with the statistics. */
   readonly figuresEnd: Uint32Array<ArrayBuffer>;
   /**
-   * [coreStart, entryEnd) is the object as lists show it: a market with its event's short summary
-   * (id, ticker, slug, title), an event with `tags`; a `,` follows it. Entries lie in descending
-   * order of id, each right behind the comma of the one before, so that in a page of the default
-   * listing only the blanks of figures part the runs.
+   * [coreStart, entryEnd) is the object as lists show it; a `,` follows. A market has the short
+   * summary of its event, an event its `tags`. Entries lie in descending order of id, each behind
+   * the comma of the one before: a page of the default listing is cut only by blanks of statistics.
    */
   readonly entryEnd: Uint32Array<ArrayBuffer>;
-  /** By column after which a fragment is cut: the position after it. */
+  /** Position after a column at which fragments are cut. */
   readonly cuts: Readonly<Record<string, Uint32Array<ArrayBuffer>>>;
-  /**
-   * By the columns of KEY_COLUMNS that the kind has. Objects without a value are not in the index.
-   */
+  /** Indexes by the KEY_COLUMNS of the kind; objects without a value are not in the index. */
   readonly keys: Readonly<Record<string, TextIndex>>;
-  /** For markets and events. */
   readonly orders: SortOrders;
 }
 
 /** Cut around `description`, which only the full form of the sampling lists shows. */
 export interface PreparedMarkets extends PreparedObjects {
-  /** Row of the market's event. */
   readonly event: Uint32Array<ArrayBuffer>;
-  /** Number of its creator, see `creators`; 0 = none. */
   readonly creator: Uint32Array<ArrayBuffer>;
-  /** How many outcomes it has. */
   readonly outcomes: Uint16Array<ArrayBuffer>;
 }
 
@@ -114,9 +99,8 @@ export interface PreparedOwners extends PreparedObjects {
   readonly events: Relation;
 }
 
-/** The markets of the sampling lists (active, not closed, not archived), ascending. */
+/** Markets of the sampling lists (active, not closed, not archived), ascending by row. */
 export interface PreparedSampling extends Spans {
-  /** Market rows. */
   readonly markets: Uint32Array<ArrayBuffer>;
   /**
    * [start, split) = `{"condition_id","status","neg_risk","market_id","question","slug"`, and
@@ -124,15 +108,11 @@ export interface PreparedSampling extends Spans {
    * has `,"description":` between them and `,"event":`, `,"raw_metadata":` behind.
    */
   readonly split: Uint32Array<ArrayBuffer>;
-  /** The JSON object raw_metadata. */
   readonly metadata: Spans;
 }
 
 export interface PreparedCatalog {
-  /**
-   * `W/"catalog-<40 hex>"`, a hash of everything that is served except figures: equal catalogs have
-   * equal tags.
-   */
+  /** `W/"catalog-<40 hex>"`, a hash of everything that is served except statistics. */
   readonly etag: string;
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly markets: PreparedMarkets;
@@ -142,11 +122,10 @@ export interface PreparedCatalog {
   readonly sampling: PreparedSampling;
   /** Wallet in lower case, or normalised site id -> numbers of creators (as rows), from 1. */
   readonly creators: TextIndex;
-  /** Creators are numbered from 1 to this. */
   readonly creatorCount: number;
 }
 
-/** Every buffer of a prepared catalog, once: the transfer list of a message. */
+/** Returns every buffer of a prepared catalog once: the transfer list of a message. */
 export function buffersOf(prepared: PreparedCatalog): ArrayBuffer[] {
   const found = new Set<ArrayBuffer>();
   const visit = (value: unknown): void => {

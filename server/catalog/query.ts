@@ -9,18 +9,14 @@ import type { KEY_COLUMNS, Kind } from './shape.ts';
 
 export type Value = number | string | readonly string[];
 
-/** What a parameter selects or sets. */
 export type Aim =
   | { readonly by: 'setting'; readonly member: Setting }
-  /** Objects whose boolean column, a bit of `flags`, is as said. */
   | { readonly by: 'flag'; readonly column: string; readonly bit: number }
-  /** Open or closed events. */
   | { readonly by: 'status' }
-  /** Objects whose column has a value not below, or not above, the one given. */
   | { readonly by: 'range'; readonly column: string; readonly end: 'min' | 'max' }
   /**
-   * Objects that have, or are related to, an object of a kind with one of the values in a column;
-   * or all others.
+   * Objects with one of the values in a key column, or related to such an object of a kind; or all
+   * others.
    */
   | {
       readonly by: 'key';
@@ -29,7 +25,6 @@ export type Aim =
       readonly excludes: boolean;
     };
 
-/** Bounds of a column, both inclusive. */
 interface Range {
   readonly column: string;
   min: number;
@@ -42,21 +37,20 @@ interface KeyFilter {
   readonly values: readonly (number | string)[];
 }
 
-/** A checked query. Parameters that its route does not have stay at the default. */
+/**
+ * A checked query; booleans are 1 or 0. Parameters that its route does not have stay at the
+ * default.
+ */
 export class CatalogQuery {
   limit: number;
   offset = 0;
-  /** 1 or 0, like all booleans here. */
   ascending = 0;
-  /** From 1. */
   page = 1;
   searchTags = 1;
-  /** There are no profiles. */
   searchProfiles = 0;
   relatedTags = 0;
   includeTag = 0;
   keepClosed = 1;
-  /** Names of columns as objects show them; none = by id. */
   order: readonly string[] = [];
   /** A wallet in lower case or a normalised site id; '' = none, like all texts. */
   creator = '';
@@ -75,7 +69,6 @@ export class CatalogQuery {
 
 export type Setting = Exclude<keyof CatalogQuery, 'flagMask' | 'flagValues' | 'ranges' | 'keys'>;
 
-/** Adds the values of one parameter to a query. */
 export function apply(query: CatalogQuery, aim: Aim, values: readonly (number | string)[]): void {
   const [value] = values;
   if (value === undefined) return;

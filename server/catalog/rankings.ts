@@ -1,22 +1,22 @@
 /**
- * The order of a listing by the columns that a query names: as it was prepared, by a figure as it
+ * The order of a listing by the columns that a query names: as it was prepared, by a statistic as it
  * was last sorted, or sorted for this request. Rules: docs/protocol.md#sort-order
  *
- * Several columns of which some are figures are sorted in steps, with turns of the event loop
- * between, by the figures at the first step. One such sort runs at a time, because each needs some
+ * Several columns of which some are statistics are sorted in steps, with event-loop iterations
+ * between, by the statistics at the first step. One such sort runs at a time, because each needs some
  * megabytes for 50,000 rows: other requests wait in a queue.
  *
  * Thread: the I/O thread.
  */
-import { nextTurn } from '../common/next-turn.ts';
-import type { Listed } from './generation.ts';
+import { nextIteration } from '../common/event-loop.ts';
+import type { Listed } from './catalog-generation.ts';
 import type { SortOrder } from './prepared.ts';
 import type { CatalogQuery } from './query.ts';
 import type { Kind } from './shape.ts';
 import { emptyOrder, inSteps, NumberSorter } from './sort-orders.ts';
 
 /**
- * The order of a listing: the row of rank 0 comes first. Rows without a value are last in both
+ * Order of a listing: the row of rank 0 comes first. Rows without a value are last in both
  * directions; equal values are ordered by id, in the requested direction
  * (docs/protocol.md#sort-order).
  */
@@ -25,7 +25,6 @@ export class Ranking {
   private readonly order: SortOrder | undefined;
   private readonly isAscending: boolean;
 
-  /** @param order undefined = by id */
   constructor(total: number, order: SortOrder | undefined, isAscending: boolean) {
     this.total = total;
     this.order = order;
@@ -42,7 +41,7 @@ export class Ranking {
     return this.placeAt(place);
   }
 
-  /** By row, step by step: the number of its run of equal values, in the order of ranks. */
+  /** Computes by row, in steps, the number of its run of equal values in the order of ranks. */
   *runs(): Generator<void, Float64Array> {
     const runs = new Float64Array(this.total);
     let run = 0;
@@ -52,9 +51,7 @@ export class Ranking {
     return runs;
   }
 
-  /**
-   * Numbers the runs of the ranks [start, end), after one whose run is `run`. Returns the last run.
-   */
+  /** Numbers the runs of the ranks [start, end) after run number `run`. Returns the last number. */
   private numberRuns(runs: Float64Array, run: number, start: number, end: number): number {
     const { isAscending, order, total } = this;
     let last = run;
@@ -71,8 +68,8 @@ export class Ranking {
   }
 
   /**
-   * Converts ranks to places and back. When descending, rows with a value and rows without one are
-   * reversed separately.
+   * Converts ranks to places and back. Descending orders reverse rows with and without a value
+   * separately.
    */
   private placeAt(rank: number): number {
     if (this.isAscending) return rank;
@@ -81,33 +78,33 @@ export class Ranking {
   }
 }
 
-/** An order, and the tag of the figures by which it was sorted. */
 export interface Ranked {
   readonly ranking: Ranking;
   readonly etag: string;
 }
 
-/** Whether a query needs a sort of its own: by several columns, some of which may be figures. */
-export function isSortedFor(kind: Kind, { figures }: Listed, { order }: CatalogQuery): boolean {
-  return order.length > 1 && figures.of(kind) !== undefined;
+/** Returns true for a query by several columns: it needs a sort of its own. */
+export function isSortedFor({ order }: CatalogQuery): boolean {
+  return order.length > 1;
 }
 
-/** By id or by one column, at once. */
-export function rankingOf(kind: Kind, { figures, prepared }: Listed, query: CatalogQuery): Ranking {
-  const { ids, orders } = prepared[kind];
+export function rankingOf(
+  kind: Kind,
+  { statistics, prepared }: Listed,
+  query: CatalogQuery,
+): Ranking {
+  const { ids } = prepared[kind];
   // Tags and series are always listed by id, ascending.
   const isAscending = query.ascending === 1 || kind === 'tags' || kind === 'series';
   const [name] = query.order;
   if (name === undefined) return new Ranking(ids.length, undefined, isAscending);
-  return new Ranking(ids.length, figures.of(kind)?.orderBy(name) ?? orders[name], isAscending);
+  return new Ranking(ids.length, statistics.column(kind, name).order(), isAscending);
 }
 
-/** Sorts for requests. */
 export class Rankings {
   private last: Promise<unknown> = Promise.resolve();
   private sorter = new NumberSorter(0);
 
-  /** @param isGone the client has disconnected; the result is then undefined */
   sort(
     kind: Kind,
     listed: Listed,
@@ -127,12 +124,12 @@ export class Rankings {
   ): Promise<Ranked | undefined> {
     const { length } = listed.prepared[kind].ids;
     if (this.sorter.rowsMax < length) this.sorter = new NumberSorter(length);
-    const { etag } = listed.figures;
+    const { etag } = listed.statistics;
     const steps = stepsOf(kind, listed, query, this.sorter);
     while (!isGone()) {
       const { done, value } = steps.next();
       if (done === true) return { ranking: value, etag };
-      await nextTurn();
+      await nextIteration();
     }
     return undefined;
   }
@@ -140,19 +137,16 @@ export class Rankings {
 
 function* stepsOf(
   kind: Kind,
-  { figures, prepared }: Listed,
+  { statistics, prepared }: Listed,
   query: CatalogQuery,
   sorter: NumberSorter,
 ): Generator<void, Ranking> {
-  const { ids, orders } = prepared[kind];
-  const total = ids.length;
-  const live = figures.of(kind);
+  const total = prepared[kind].ids.length;
   const isAscending = query.ascending === 1;
-  const columns = query.order.map((name) =>
-    live?.has(name) === true
-      ? live.valuesOf(name).slice()
-      : new Ranking(total, orders[name], isAscending),
-  );
+  const columns = query.order.map((name) => {
+    const column = statistics.column(kind, name);
+    return column.isLive ? column.values.slice() : new Ranking(total, column.order(), isAscending);
+  });
   const combined = emptyOrder(total);
   const { places, rows } = combined;
   // By the last column first: each further sort keeps the order of equal values.

@@ -3,9 +3,14 @@
  * fragment contains, and which brackets and commas it includes. Rules:
  * docs/protocol.md#catalog-objects
  *
- * Thread: the I/O thread. Long answers are made in pieces (answer-writer.ts).
+ * Thread: the I/O thread. Long answers are made in pieces (fragment-writer.ts).
  */
-import { type AnswerWriter, BYTES_PER_STEP, type Rendered, type Steps } from './answer-writer.ts';
+import {
+  BYTES_PER_STEP,
+  type FragmentWriter,
+  type Rendered,
+  type Steps,
+} from './fragment-writer.ts';
 import {
   CatalogFlag,
   type PreparedCatalog,
@@ -30,40 +35,36 @@ const FOUND_TAGS = Buffer.from('],"tags":[');
 const EVENT_COUNT = Buffer.from(',"event_count":');
 const TAGS_NAME_BYTES = ',"tags":'.length;
 
-/** A page by cursor ends at this size: copying more would block the thread for long. */
+/** Size at which a page by cursor ends: copying more would block the thread for long. */
 const KEYSET_BYTES_MAX = 4 << 20;
 
-/** A page of search results. */
 export interface FoundPage {
   readonly events: Uint32Array;
   readonly tags: Uint32Array;
-  /** Events on all pages. */
   readonly totalResults: number;
   readonly hasMore: boolean;
 }
 
-/** Renders one answer: at once, or in pieces, before or between other answers. */
 export class Renderer {
-  /** The part of the catalog that is shown; undefined = everything. */
+  /** Creator whose objects are shown; `undefined` = everything. */
   readonly scope: CreatorScope | undefined;
-  private readonly writer: AnswerWriter;
+  private readonly writer: FragmentWriter;
   private readonly catalog: PreparedCatalog;
-  /** Markets show the tags of their events, and nested ones without closed tags. */
+  /** True: markets show the tags of their events. */
   private readonly withTags: boolean;
   private readonly withoutClosed: boolean;
   private readonly marketMembers: Buffer | undefined;
   private readonly withMarkets: boolean;
   private readonly isGone: () => boolean;
-  /** Bytes of the pieces before the one that is being written. */
   private written = 0;
 
   /**
    * @param marketMembers members added to every market, each after its comma
-   * @param withMarkets whether events of lists contain their markets
-   * @param isGone the client has disconnected
+   * @param withMarkets true: events of lists contain their markets
+   * @param isGone true when the client has disconnected
    */
   constructor(
-    writer: AnswerWriter,
+    writer: FragmentWriter,
     catalog: PreparedCatalog,
     query: CatalogQuery,
     marketMembers: Buffer | undefined,
@@ -80,7 +81,6 @@ export class Renderer {
     this.isGone = isGone;
   }
 
-  /** A list: the objects of some rows. */
   list(kind: Kind, rows: Uint32Array): Rendered {
     return this.inSteps(this.listSteps(kind, rows));
   }
@@ -91,7 +91,7 @@ export class Renderer {
     this.writer.bytes(CLOSE);
   }
 
-  /** `nextOf` makes the cursor after a number of the rows, or undefined when no rows follow. */
+  /** @param nextOf makes the cursor after a number of the rows; `undefined` when no rows follow */
   keyset(
     kind: 'markets' | 'events',
     rows: Uint32Array,
@@ -110,7 +110,6 @@ export class Renderer {
     this.writer.ascii(next === undefined ? ']}' : `],"next_cursor":"${next}"}`);
   }
 
-  /** A single object: with more nested members than in lists. */
   single(kind: Kind, row: number): Rendered {
     return this.inSteps(this.singleSteps(kind, row));
   }
@@ -137,13 +136,11 @@ export class Renderer {
     }
   }
 
-  /** The tags of an event, as its entry shows them. */
   tagsOf(event: number): Buffer {
     const { coreEnd, entryEnd } = this.catalog.events;
     return this.writer.fragment(coreEnd[event]! + TAGS_NAME_BYTES, entryEnd[event]! - 1).done();
   }
 
-  /** GET /public-search; events are counted within the scope. */
   found(page: FoundPage): Rendered {
     return this.inSteps(this.foundSteps(page));
   }
@@ -169,13 +166,15 @@ export class Renderer {
     return this.writer.run(steps, this.isGone);
   }
 
-  /** Ends a piece. */
   private *pause(): Steps {
     this.written += this.writer.length;
     yield;
   }
 
-  /** Objects as lists show them, until the answer reaches a size; returns how many were written. */
+  /**
+   * Writes objects as lists show them, until the answer reaches a size. Returns how many were
+   * written.
+   */
   private *objects(
     kind: Kind,
     rows: Uint32Array,
@@ -196,7 +195,7 @@ export class Renderer {
     return shown;
   }
 
-  /** Entries alone. The loop is in a function of its own, because generators are not optimised as loops are. */
+  /** Writes entries alone, outside a generator, because V8 optimises plain loops better. */
   private entries(objects: PreparedObjects, rows: Uint32Array): void {
     const { writer } = this;
     const { coreEnd, coreStart, entryEnd, figuresEnd } = objects;
@@ -220,7 +219,7 @@ export class Renderer {
     writer.fragment(from, to).dropLast();
   }
 
-  /** Whether lists show a kind by its entries alone. */
+  /** Returns true when lists show a kind by its entries alone. */
   private isPlain(kind: Kind): boolean {
     const { marketMembers, withMarkets, withTags } = this;
     if (kind === 'markets') return !withTags && marketMembers === undefined;
@@ -240,16 +239,13 @@ export class Renderer {
     this.writer.bytes(END);
   }
 
-  /** Writes an object as lists show it, open. */
   private entry({ coreEnd, coreStart, entryEnd, figuresEnd }: PreparedObjects, row: number): void {
     this.writer
       .fragment(coreStart[row]!, figuresEnd[row]!)
       .fragment(coreEnd[row]!, entryEnd[row]! - 1);
   }
 
-  /**
-   * Writes the members of a market that a request or its client wants in addition to its columns.
-   */
+  /** Writes the members of a market that a request or its client wants beyond its columns. */
   private membersOf(row: number): void {
     const { events, markets } = this.catalog;
     const { marketMembers, withTags } = this;
@@ -258,7 +254,6 @@ export class Renderer {
     if (marketMembers !== undefined) this.writer.bytes(marketMembers);
   }
 
-  /** The markets of an event, as a member. */
   private *marketsOf(event: number): Steps {
     const { events, markets } = this.catalog;
     const { marketMembers, scope, withoutClosed } = this;
@@ -269,7 +264,7 @@ export class Renderer {
     });
   }
 
-  /** The summaries of the events of a series (those of the scope), as a member. */
+  /** Writes the summaries of a series' events within the scope, as a member. */
   private *summaries(row: number): Steps {
     const { events, series } = this.catalog;
     const { scope } = this;
@@ -279,10 +274,7 @@ export class Renderer {
     });
   }
 
-  /**
-   * The visible ones of the objects that are related to a row, with some additional members; and a
-   * bracket.
-   */
+  /** Writes the visible objects related to a row, with additional members, and a bracket. */
   private *related(
     { ends, values }: Relation,
     row: number,

@@ -1,7 +1,7 @@
 /**
- * What the engine says of the resolution of a market, as a catalog says it.
+ * State of a market's payout in the engine, in the form of a catalog.
  *
- * Thread: any that has the tables; what it finds may be a moment old.
+ * Thread: any that has the tables; the result may be a moment old.
  */
 import { ledgerIsOn, proposalOf, resolutionOf } from '../../engine/ledger/reads.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
@@ -10,14 +10,14 @@ import { type CatalogProposal, RESOLVED_STATUS } from '../../storage/catalog/ope
 import { microText } from '../common/decimal.ts';
 import { marketByCondition } from '../market-data/find.ts';
 
-/** What the engine says of a market: that it has resolved, what is proposed, or neither. */
+/** State of a market's payout in the engine: resolved, proposed, or neither. */
 export type ResolutionState = typeof RESOLVED_STATUS | CatalogProposal | undefined;
 
-export function stateOf(t: Tables, condition: string): ResolutionState {
-  const market = ledgerIsOn(t) ? marketByCondition(t, condition) : 0;
+export function stateOf(tables: Tables, condition: string): ResolutionState {
+  const market = ledgerIsOn(tables) ? marketByCondition(tables, condition) : 0;
   if (market === 0) return undefined;
-  if (resolutionOf(t, market) !== undefined) return RESOLVED_STATUS;
-  const proposal = proposalOf(t, market);
+  if (resolutionOf(tables, market) !== undefined) return RESOLVED_STATUS;
+  const proposal = proposalOf(tables, market);
   if (proposal === undefined) return undefined;
   const { deadline, sum, weights } = proposal;
   const prices = weights.map((weight) => microText(mulDivFloor(MICRO, weight, sum)));

@@ -9,12 +9,15 @@
  */
 
 import { cursorOf, INVALID_CURSOR, LAST_CURSOR, offsetOf } from '../common/cursor.ts';
-import { type AnswerWriter, BYTES_PER_STEP, type Steps } from './answer-writer.ts';
-import type { CatalogAnswers, CatalogRoute } from './catalog-answers.ts';
+import { Type } from '../common/schema.ts';
+import { type RawHandler, rawRoute } from '../http/route.ts';
+import type { CatalogAnswers } from './catalog-answers.ts';
+import { BYTES_PER_STEP, type FragmentWriter, type Steps } from './fragment-writer.ts';
 import { PARAMETERS } from './parameters.ts';
 import type { PreparedCatalog } from './prepared.ts';
+import { SamplingAnswer, SimplifiedSamplingAnswer } from './schemas.ts';
+import { ShortTradingMarketsAnswer, TradingMarketsAnswer } from './trading-schemas.ts';
 
-/** docs/protocol.md#sampling-lists. */
 const PAGE_SIZE = 1000;
 
 const DATA = Buffer.from('{"data":[');
@@ -23,13 +26,45 @@ const END = Buffer.from('}');
 const EVENT = Buffer.from(',"event":');
 const METADATA = Buffer.from(',"raw_metadata":');
 
-export function samplingRoutes({ writer }: CatalogAnswers): CatalogRoute[] {
-  const forms = {
-    '/sampling-markets': renderFull,
-    '/sampling-simplified-markets': renderSimplified,
-  };
-  return Object.entries(forms).map(([path, render]) => ({
-    path,
+export const SAMPLING_ROUTES = [
+  rawRoute(
+    'GET /sampling-markets',
+    {
+      tagged: true,
+      query: PARAMETERS.sampling,
+      answer: SamplingAnswer,
+      group: 'trading markets',
+      does: 'open markets by cursor: `next_cursor`, 1000 a page, `LTE=` at the end',
+      configured: ({ marketRoutes }) =>
+        marketRoutes === 'catalog'
+          ? {}
+          : { answer: Type.Union([SamplingAnswer, TradingMarketsAnswer]) },
+    },
+    (answers: CatalogAnswers) => sampling(answers, renderFull),
+  ),
+  rawRoute(
+    'GET /sampling-simplified-markets',
+    {
+      tagged: true,
+      query: PARAMETERS.sampling,
+      answer: SimplifiedSamplingAnswer,
+      group: 'trading markets',
+      repeats: true,
+      does: 'the same, in short',
+      configured: ({ marketRoutes }) =>
+        marketRoutes === 'catalog'
+          ? {}
+          : { answer: Type.Union([SimplifiedSamplingAnswer, ShortTradingMarketsAnswer]) },
+    },
+    (answers: CatalogAnswers) => sampling(answers, renderSimplified),
+  ),
+];
+
+type Render = (writer: FragmentWriter, catalog: PreparedCatalog, place: number) => void;
+
+function sampling(answers: CatalogAnswers, render: Render): RawHandler {
+  const { writer } = answers;
+  return answers.handler({
     parameters: PARAMETERS.sampling,
     shown: 'texts',
     answer: ({ context, query, served }) => {
@@ -41,14 +76,14 @@ export function samplingRoutes({ writer }: CatalogAnswers): CatalogRoute[] {
         return writer.run(steps, () => context.aborted);
       };
     },
-  }));
+  });
 }
 
 function* renderPage(
-  writer: AnswerWriter,
+  writer: FragmentWriter,
   catalog: PreparedCatalog,
   offset: number,
-  render: (writer: AnswerWriter, catalog: PreparedCatalog, place: number) => void,
+  render: Render,
 ): Steps {
   const total = catalog.sampling.markets.length;
   const end = Math.min(offset + PAGE_SIZE, total);
@@ -64,14 +99,14 @@ function* renderPage(
 }
 
 function renderSimplified(
-  writer: AnswerWriter,
+  writer: FragmentWriter,
   { sampling }: PreparedCatalog,
   place: number,
 ): void {
   writer.fragment(sampling.start[place]!, sampling.end[place]!);
 }
 
-function renderFull(writer: AnswerWriter, catalog: PreparedCatalog, place: number): void {
+function renderFull(writer: FragmentWriter, catalog: PreparedCatalog, place: number): void {
   const { sampling, markets, events } = catalog;
   const market = sampling.markets[place]!;
   const event = markets.event[market]!;

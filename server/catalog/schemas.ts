@@ -4,7 +4,7 @@
  */
 import { PROPOSED_STATUS, RESOLVED_STATUS } from '../../storage/catalog/operator-marks.ts';
 import { type TSchema, Type } from '../common/schema.ts';
-import { type FieldKind, type FigureForm, type Kind, SHAPES } from './shape.ts';
+import { type FieldKind, type Kind, SHAPES, type StatisticForm } from './shape.ts';
 
 const Text = Type.String();
 const FIELD_SCHEMAS: Readonly<Record<FieldKind, TSchema>> = {
@@ -14,18 +14,18 @@ const FIELD_SCHEMAS: Readonly<Record<FieldKind, TSchema>> = {
   boolean: Type.Boolean(),
   number: Type.Number(),
 };
-/** Live figures of this node's own books and fills, up to a second old. */
-const FIGURE_SCHEMAS: Readonly<Record<FigureForm, TSchema>> = {
+/** Live statistics of this node's own books and fills, up to a second old. */
+const STATISTIC_SCHEMAS: Readonly<Record<StatisticForm, TSchema>> = {
   text: Type.String({ description: 'a decimal' }),
   number: Type.Number(),
   prices: Type.String({ description: 'a JSON array of decimals, in the order of outcomes' }),
 };
 
 function columnsOf(kind: Kind): Record<string, TSchema> {
-  const { fields, figures } = SHAPES[kind];
+  const { fields, statistics } = SHAPES[kind];
   return Object.fromEntries([
     ...fields.map((field) => [field.name, FIELD_SCHEMAS[field.kind]] as const),
-    ...figures.map(({ name, form }) => [name, FIGURE_SCHEMAS[form]] as const),
+    ...statistics.map(({ name, form }) => [name, STATISTIC_SCHEMAS[form]] as const),
   ]);
 }
 
@@ -77,7 +77,7 @@ export const RelatedTagsAnswer = Type.Array(
   }),
 );
 
-/** Without `next_cursor` it is the last page. */
+/** Absent on the last page. */
 const next = { next_cursor: Type.Optional(Text) };
 export const MarketsKeysetAnswer = Type.Object({ markets: Type.Array(MarketAnswer), ...next });
 export const EventsKeysetAnswer = Type.Object({

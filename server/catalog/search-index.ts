@@ -24,7 +24,6 @@ export interface SearchIndex {
   search(query: string): SearchRows;
 }
 
-/** Collects texts as they arrive, and makes their index. */
 export class SearchIndexBuilder {
   private readonly words = {
     events: new CollectedWords(Object.keys(SEARCH_FIELDS.events)),
@@ -47,18 +46,17 @@ export class SearchIndexBuilder {
   }
 }
 
-/** The index of a whole catalog; rows are those of `catalog.events` and `catalog.tags`. */
+/** Returns the index of a whole catalog; rows are those of `catalog.events` and `catalog.tags`. */
 export function buildSearchIndex(catalog: Catalog): SearchIndex {
   const builder = new SearchIndexBuilder();
   for (const texts of searchTexts(catalog)) builder.add(texts);
   return builder.build();
 }
 
-/** One kind of object. */
 class WordIndex {
   private readonly mini: MiniSearch;
   private readonly scores: Float64Array;
-  /** How many words of the query a row has. */
+  /** Number of words of the query that each row has. */
   private readonly found: Uint8Array;
 
   constructor(boosts: Readonly<Record<string, number>>, collected: CollectedWords) {
@@ -98,10 +96,8 @@ class WordIndex {
 }
 
 /**
- * An index that is made at once. Adding one row after another takes several times as long, because
- * each word is then inserted into each row; `MiniSearch.loadJS` is as slow, because it expects the
- * rows of each word as the keys of an object. This class sets the same members as they do: those
- * that a search reads.
+ * An index that is built at once, by setting the members that a search reads. Adding rows one after
+ * another takes several times as long, as does `MiniSearch.loadJS`.
  */
 class WholeIndex extends MiniSearch {
   constructor(collected: CollectedWords, options: Options) {
@@ -119,16 +115,15 @@ class WholeIndex extends MiniSearch {
   }
 }
 
-/** Field to the rows that have a word in it, and how often: once. */
+/** Rows that have a word, by field, and how often: once. */
 type RowsByField = Map<number, Map<number, number>>;
 
-/** Words by the rows that have them. */
 class CollectedWords {
   readonly fields: readonly string[];
-  /** By row, the number of words in each field. */
+  /** Number of words in each field, by row. */
   readonly lengths: number[][] = [];
   private readonly words = new WordTable();
-  /** By word: the last row that has it, and 1; how many rows have it. */
+  /** Last row that has a word, plus 1, and the number of its rows. */
   private lastRows = new Uint32Array(1 << 12);
   private counts = new Uint32Array(1 << 12);
   /**
@@ -147,7 +142,6 @@ class CollectedWords {
     return this.lengths.length;
   }
 
-  /** @param texts of the next row, one for each field */
   add(texts: readonly string[]): void {
     const row = this.lengths.length;
     const lengths = texts.map((text, field) => {
@@ -194,7 +188,7 @@ class CollectedWords {
     }
   }
 
-  /** The places of each word, ascending, after those of the word before. */
+  /** Returns the places of each word, ascending, after those of the word before. */
   private placesByWord(): Uint32Array {
     const next = new Uint32Array(this.words.size);
     for (let word = 1; word < next.length; word++) {

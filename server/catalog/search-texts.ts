@@ -5,7 +5,8 @@
  *
  * Pure; any thread. Non-goals: words.
  */
-import type { Catalog, JsonObject } from '../../storage/catalog/catalog-file.ts';
+import type { Catalog } from '../../storage/catalog/catalog-file.ts';
+import { isObject, type JsonObject, marketsOf, text } from '../../storage/catalog/catalog-json.ts';
 
 /** Fields in the order of their weight; a row's texts are in this order. */
 export const SEARCH_FIELDS = {
@@ -13,20 +14,18 @@ export const SEARCH_FIELDS = {
   tags: { label: 2, slug: 1 },
 } as const;
 
-/** Some rows' texts; rows of a kind come in ascending order. */
+/** Texts of some rows; rows of a kind come in ascending order. */
 export interface SearchTexts {
   readonly kind: keyof typeof SEARCH_FIELDS;
   readonly rows: readonly (readonly string[])[];
 }
 
-/** Rows of one message: some hundred KB of text. */
 const ROWS_TOGETHER = 256;
 
-/** Rows are those of `catalog.events` and `catalog.tags`. */
 export function* searchTexts(catalog: Catalog): Generator<SearchTexts> {
   const tags = new Map(catalog.tags.map((tag) => [String(tag.id), tag]));
   yield* inChunks('events', catalog.events, (event) => eventTexts(event, tags));
-  yield* inChunks('tags', catalog.tags, (tag) => [textOf(tag.label), textOf(tag.slug)]);
+  yield* inChunks('tags', catalog.tags, (tag) => [text(tag.label), text(tag.slug)]);
 }
 
 function* inChunks(
@@ -40,13 +39,14 @@ function* inChunks(
 }
 
 function eventTexts(event: JsonObject, tags: ReadonlyMap<string, JsonObject>): readonly string[] {
-  const markets = event.markets as readonly JsonObject[];
-  const own = objectsOf(event.tags).map((tag) => tags.get(String(tag.id)) ?? tag);
+  const markets = marketsOf(event);
+  const named: readonly unknown[] = Array.isArray(event.tags) ? event.tags : [];
+  const own = named.filter(isObject).map((tag) => tags.get(String(tag.id)) ?? tag);
   return [
-    textOf(event.title),
-    joined(markets.map((market) => textOf(market.question))),
-    joined(own.flatMap((tag) => [textOf(tag.label), textOf(tag.slug)])),
-    joined([textOf(event.description), ...markets.map(({ description }) => textOf(description))]),
+    text(event.title),
+    joined(markets.map((market) => text(market.question))),
+    joined(own.flatMap((tag) => [text(tag.label), text(tag.slug)])),
+    joined([text(event.description), ...markets.map(({ description }) => text(description))]),
   ];
 }
 
@@ -62,8 +62,8 @@ function joined(texts: readonly string[]): string {
 }
 
 /**
- * `text` without the beginning and end that it shares with `previous`, cut at spaces: all its words
- * that `previous` may lack. Texts of one event often differ only in a name.
+ * Returns `text` without the beginning and end that it shares with `previous`, cut at spaces. Texts
+ * of one event often differ only in a name.
  */
 function differingPart(previous: string, text: string): string {
   const shorter = Math.min(previous.length, text.length);
@@ -88,12 +88,4 @@ function differingPart(previous: string, text: string): string {
 function isSpace(text: string, at: number): boolean {
   const unit = text.charCodeAt(at);
   return unit === 32 || unit === 10;
-}
-
-function objectsOf(value: unknown): readonly JsonObject[] {
-  return Array.isArray(value) ? value.filter((item) => typeof item === 'object' && item) : [];
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : '';
 }

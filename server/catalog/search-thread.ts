@@ -6,12 +6,12 @@ import assert from 'node:assert/strict';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { parentPort, workerData } from 'node:worker_threads';
+import type { SearchMessage, SearchQuestion, SearchThreadData } from './catalog-generation.ts';
 import type { TextMessage } from './catalog-thread.ts';
-import type { SearchMessage, SearchQuestion, SearchThreadData } from './generation.ts';
 import { SearchIndexBuilder } from './search-index.ts';
 import type { SearchTexts } from './search-texts.ts';
 
-/** After this many bytes of text a garbage collection is worth its time. */
+/** Bytes of text after which a garbage collection is worth its time. */
 const COLLECTION_BYTES = 1 << 20;
 /** A second collection returns the memory that the first one freed to the system. */
 const SECOND_COLLECTION_MS = 1_000;
@@ -21,8 +21,8 @@ const port = parentPort;
 assert(port !== null, 'it runs as a thread');
 
 /**
- * Frees the memory of the texts, several times that of the index: a thread that mostly waits would
- * not collect it for a long time. V8 offers `gc` only to new contexts.
+ * Frees the memory of the texts, several times that of the index: a waiting thread would not
+ * collect it. V8 offers `gc` only to new contexts.
  */
 function collectGarbage(): void {
   setFlagsFromString('--expose-gc');

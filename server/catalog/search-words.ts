@@ -9,12 +9,9 @@
  * Pure; any thread. Non-goals: stems, synonyms, misspellings.
  */
 
-/** Longer words are cut: the rest does not distinguish texts, and a text may be one word. */
+/** Longest word in UTF-16 units; a longer one is cut. */
 const WORD_UNITS_MAX = 64;
-/**
- * Only this many words of a query count, the first ones. Every further word can only reduce the
- * result, and each costs a walk over all texts that have it.
- */
+/** Words of a query that count, the first ones. Each costs a walk over all texts that have it. */
 const QUERY_WORDS_MAX = 32;
 
 const ANY_WORD = /[\p{L}\p{N}]+/gu;
@@ -44,34 +41,31 @@ const WITH_PLAIN_FORM = new RegExp(`[${Object.keys(PLAIN).join('')}]`, 'g');
 
 /** Below are the alphabets that are written with spaces, and most punctuation. */
 const SIMPLE_UNITS = 0x2070;
-/** The kinds of units other than a letter or digit, whose kind is its folded form. */
+/** Kinds of units that are no letter or digit; the kind of a letter or digit is its folded form. */
 const SEPARATOR = 0;
 const MARK = 1;
-/** Folds to more than one unit, or is part of more than a word: handled by regular expressions. */
+/** A unit that folds to several, or is part of more than a word: handled by regular expressions. */
 const INTRICATE = 2;
 const FIRST_LETTER = '0'.charCodeAt(0);
-/** By unit. Folding works on one character at a time, so a text may be folded unit by unit. */
+/** Kind by unit. Folding works on single characters, so a text may be folded unit by unit. */
 const UNIT_KINDS = Uint16Array.from({ length: SIMPLE_UNITS }, (_, unit) => kindOf(unit));
 
-/** A word of a query. */
 export interface QueryWord {
   readonly word: string;
-  /** Words that begin with it match too. */
+  /** True: words that begin with it match too. */
   readonly isPrefix: boolean;
 }
 
 /**
- * The different words of texts, numbered from 0 in the order of arrival. It is a hash table over
- * plain units: texts have some hundred known words for each new one, and a known word needs no
- * string.
+ * Different words of texts, numbered from 0 in the order of arrival. A hash table over plain units:
+ * a known word needs no string.
  */
 export class WordTable {
-  /** All words, one after another; there is always room for one more after the last. */
+  /** All words, one after another, with room for one more. */
   private units = new Uint16Array(1 << 16);
-  /** By word where it ends, which is where the next one begins. */
   private ends = new Uint32Array(1 << 12);
   private hashes = new Int32Array(1 << 12);
-  /** By hash, a power of two of them: 0, or a word's number plus 1. At most half are used. */
+  /** Hash slots, a power of two: 0, or a word's number plus 1. At most half are used. */
   private slots = new Uint32Array(1 << 13);
   private count = 0;
   private end = 0;
@@ -120,10 +114,7 @@ export class WordTable {
     return this.numberOfLast(word.length, hash);
   }
 
-  /**
-   * The number of the word whose units are stored after all others; it becomes one of them if it is
-   * new.
-   */
+  /** Number of the word whose units are stored after all others; a new word becomes one of them. */
   private numberOfLast(length: number, hash: number): number {
     const mask = this.slots.length - 1;
     let slot = spread(hash) & mask;
@@ -182,13 +173,11 @@ function hashWith(hash: number, unit: number): number {
   return (Math.imul(hash, 31) + unit) | 0;
 }
 
-/** Mixes the bits, so that the low ones depend on all others. */
 function spread(hash: number): number {
   const mixed = Math.imul(hash, 0x9e3779b1);
   return mixed ^ (mixed >>> 15);
 }
 
-/** Where the next separator is; the end of the text, if there is none. */
 function separatorFrom(text: string, from: number): number {
   let at = from;
   while (at < text.length && UNIT_KINDS[text.charCodeAt(at)] !== SEPARATOR) at += 1;
@@ -203,8 +192,8 @@ function kindOf(unit: number): number {
 }
 
 /**
- * The words of a text in any script: of a script without spaces every pair, and the last character
- * alone, so that a word begins at each character.
+ * Calls `take` with the words of a text in any script. A script without spaces gives every pair,
+ * and the last character alone.
  */
 function eachIntricate(text: string, take: (word: string) => void): void {
   for (const { part, pairs, last } of partsOf(folded(text))) {
@@ -213,7 +202,7 @@ function eachIntricate(text: string, take: (word: string) => void): void {
   }
 }
 
-/** The different words of a query, the last of which is a prefix unless something follows it. */
+/** Returns the different words of a query; the last is a prefix unless something follows it. */
 export function queryWords(query: string): QueryWord[] {
   const words = new Map<string, boolean>();
   const add = (word: string, isPrefix: boolean): void => {
@@ -243,8 +232,8 @@ function* partsOf(text: string) {
 }
 
 /**
- * A pair as digits. With the characters themselves, each node of the index's tree would have
- * thousands of children, which are searched one by one.
+ * Returns a pair as digits: with the characters themselves, a node of the index's tree would have
+ * thousands of children.
  */
 function pairOf(first: string, second: string): string {
   return `_${digitsOf(first)}${second === '' ? '' : digitsOf(second)}`;

@@ -8,7 +8,7 @@
  *
  * Thread: the I/O thread. Non-goals: JSON.
  */
-import type { Listed } from './generation.ts';
+import type { Listed } from './catalog-generation.ts';
 import { LIMIT_MAX } from './parameters.ts';
 import type { PreparedCatalog, Relation } from './prepared.ts';
 import type { CatalogQuery } from './query.ts';
@@ -16,25 +16,21 @@ import type { Ranking } from './rankings.ts';
 import type { Kind } from './shape.ts';
 import { NO_ROWS, rowsNamed } from './text-index.ts';
 
-/** No row. */
 const NONE = -1;
 
-/** Sorting a row costs about as much as checking this many. */
+/** Checks of rows that cost as much as sorting one. */
 const SORT_COST = 16;
-const MICRO = 1_000_000;
 
-/** The filter of a query's creator; undefined = everything. */
 export function scopeOf(catalog: PreparedCatalog, query: CatalogQuery): CreatorScope | undefined {
   return query.creator === '' ? undefined : new CreatorScope(catalog, query.creator);
 }
 
-/** The index of a number among ascending ones, such as the row of an id; or NONE. */
+/** Index of a number among ascending ones, such as the row of an id; or NONE. */
 export function placeAmong(numbers: Float64Array | Uint32Array, number: number): number {
   const place = countBelow(numbers, number);
   return numbers[place] === number ? place : NONE;
 }
 
-/** How many of some ascending numbers are below one. */
 function countBelow(numbers: Float64Array | Uint32Array, number: number): number {
   let low = 0;
   let high = numbers.length;
@@ -46,9 +42,8 @@ function countBelow(numbers: Float64Array | Uint32Array, number: number): number
   return low;
 }
 
-/** The rows of one answer, in the order they are shown; shared by all requests. */
+/** Rows of one answer, in the order they are shown; shared by all requests. */
 export class Page {
-  /** A list by cursor looks for one more than it shows. */
   readonly rows = new Uint32Array(LIMIT_MAX + 1);
   count = 0;
 
@@ -57,13 +52,15 @@ export class Page {
   }
 }
 
-/** A place in a listing: an object, and the rank that it had. */
+/** Position in a listing: an object, and the rank that it had. */
 export interface RankCursor {
   readonly id: number;
   readonly rank: number;
 }
 
-/** The rows of a list that a query selects, after a cursor, in the order of its ranking. */
+/**
+ * Fills the page with the rows that a query selects after a cursor, in the order of its ranking.
+ */
 export function select(
   kind: Kind,
   listed: Listed,
@@ -78,7 +75,6 @@ export function select(
   else pickFromFew(page, query, filter, ranking, from, filter.few);
 }
 
-/** Fills the page from all rows, in order from a rank on, until it is full. */
 function pickFromAll(
   page: Page,
   { limit, offset }: CatalogQuery,
@@ -98,7 +94,6 @@ function pickFromAll(
   page.count = count;
 }
 
-/** Fills the page from a few rows, given in any order. */
 function pickFromFew(
   page: Page,
   { limit, offset }: CatalogQuery,
@@ -123,16 +118,16 @@ function pickFromFew(
   page.count = count;
 }
 
-/** The first rank after a cursor, also when its object no longer exists. */
+/** First rank after a cursor, also when its object no longer exists. */
 function rankBehind(
   kind: Kind,
-  { figures, prepared }: Listed,
+  { statistics, prepared }: Listed,
   query: CatalogQuery,
   ranking: Ranking,
   { id, rank }: RankCursor,
 ): number {
-  // If the order is by figures, only the rank is a reliable position.
-  if (query.order.some((name) => figures.of(kind)?.has(name))) return rank + 1;
+  // If the order is by statistics, only the rank is a reliable position.
+  if (query.order.some((name) => statistics.column(kind, name).isLive)) return rank + 1;
   const { ids } = prepared[kind];
   const row = placeAmong(ids, id);
   if (row !== NONE) return ranking.rankOf(row) + 1;
@@ -142,18 +137,14 @@ function rankBehind(
   return query.ascending === 1 ? below : ids.length - below;
 }
 
-/** A column with bounds. */
 interface BoundedColumn {
   readonly values: Float64Array;
   readonly min: number;
   readonly max: number;
-  /** The factor of a value: figures are stored in micro-units. */
   readonly unit: number;
 }
 
-/** The filters of a query. */
 export class RowFilter {
-  /** It selects all rows. */
   readonly isOpen: boolean;
   /** The only rows that can match, if there are few. */
   readonly few: Uint32Array | undefined;
@@ -162,25 +153,27 @@ export class RowFilter {
   private readonly flagMask: number;
   private readonly flagValues: number;
   private readonly columns: readonly BoundedColumn[];
-  /** By row: its event; undefined for events. */
   private readonly eventOf: Uint32Array | undefined;
-  /** By event, 1 = requested; undefined = any. */
+  /** Events with 1 are requested; `undefined` = any. */
   private marks: Uint8Array | undefined;
-  /** By event, 1 = excluded. */
   private leftOut: Uint8Array | undefined;
   private readonly scope: CreatorScope | undefined;
 
   /** @param fewMax if at most one in `fewMax` rows can match, only these are checked */
-  constructor(kind: Kind, { figures, prepared }: Listed, query: CatalogQuery, fewMax = SORT_COST) {
+  constructor(
+    kind: Kind,
+    { statistics, prepared }: Listed,
+    query: CatalogQuery,
+    fewMax = SORT_COST,
+  ) {
     const objects = prepared[kind];
     this.kind = kind;
     this.flags = objects.flags;
     this.flagMask = query.flagMask;
     this.flagValues = query.flagValues;
     this.columns = query.ranges.map(({ column, min, max }) => {
-      const live = figures.of(kind)?.has(column) === true;
-      const values = live ? figures.of(kind)!.valuesOf(column) : objects.orders[column]!.values;
-      return { values, min, max, unit: live ? MICRO : 1 };
+      const { unit, values } = statistics.column(kind, column);
+      return { values, unit, min, max };
     });
     this.eventOf = kind === 'markets' ? prepared.markets.event : undefined;
     this.scope = scopeOf(prepared, query);
@@ -207,7 +200,6 @@ export class RowFilter {
     return scope === undefined || scope.has(this.kind, row);
   }
 
-  /** Converts keys to rows, if these are few, or to marks of events. */
   private readKeys(
     catalog: PreparedCatalog,
     query: CatalogQuery,
@@ -234,14 +226,13 @@ export class RowFilter {
     if (few !== undefined) return few.filter((row) => placeAmong(events, eventOf![row]!) !== NONE);
     const count = eventOf === undefined ? events.length : countOf(markets, events);
     if (count * fewMax <= this.flags.length) {
-      return eventOf === undefined ? events : valuesOf(markets, events);
+      return eventOf === undefined ? events : relatedToAny(markets, events);
     }
     this.marks = marked(events, ids.length);
     return undefined;
   }
 }
 
-/** Rows of the objects that have one of the values, ascending. */
 export function rowsOf(
   catalog: PreparedCatalog,
   kind: Kind,
@@ -265,14 +256,11 @@ function rowsWith(
   return row === NONE ? NO_ROWS : Uint32Array.of(row);
 }
 
-/**
- * Rows related to any of `rows`, ascending. There is mostly one, because slugs are mostly unique.
- */
+/** Rows related to any of `rows`, ascending. */
 function relatedToAny({ ends, values }: Relation, rows: Uint32Array): Uint32Array {
   return union(Array.from(rows, (row) => values.subarray(ends[row]!, ends[row + 1]!)));
 }
 
-/** Rows of any of some lists, all of them ascending. */
 function union(lists: readonly Uint32Array[]): Uint32Array {
   if (lists.length <= 1) return lists[0] ?? NO_ROWS;
   const end = lists.reduce((most, rows) => Math.max(most, (rows.at(-1) ?? -1) + 1), 0);
@@ -284,7 +272,7 @@ function union(lists: readonly Uint32Array[]): Uint32Array {
   return all.subarray(0, count);
 }
 
-/** Both ascending; undefined = all rows. */
+/** Intersection of ascending rows; `undefined` = all rows. */
 function intersection(a: Uint32Array | undefined, b: Uint32Array): Uint32Array {
   if (a === undefined) return b;
   const [few, many] = a.length < b.length ? [a, b] : [b, a];
@@ -300,25 +288,13 @@ function marked(
   return marks;
 }
 
-/** How many rows are related to some rows. */
 function countOf({ ends }: Relation, rows: Uint32Array): number {
   let count = 0;
   for (let i = 0; i < rows.length; i++) count += ends[rows[i]! + 1]! - ends[rows[i]!]!;
   return count;
 }
 
-/** The rows related to some rows, one after the other. */
-function valuesOf(relation: Relation, rows: Uint32Array): Uint32Array {
-  const { ends, values } = relation;
-  const related = new Uint32Array(countOf(relation, rows));
-  let at = 0;
-  for (let i = 0; i < rows.length; i++) {
-    for (let j = ends[rows[i]!]!; j < ends[rows[i]! + 1]!; j++) related[at++] = values[j]!;
-  }
-  return related;
-}
-
-/** Rows, most events in common first, equals by id; without the tags themselves. */
+/** Related tags, most events in common first, equals by id; without the tags themselves. */
 export function relatedTags({ events, tags }: PreparedCatalog, rows: Uint32Array): number[] {
   const own = tags.events;
   const seen = new Uint8Array(events.ids.length);
@@ -343,18 +319,15 @@ export function relatedTags({ events, tags }: PreparedCatalog, rows: Uint32Array
 
 export class CreatorScope {
   private readonly catalog: PreparedCatalog;
-  /** By creator number: 1 = requested. */
   private readonly creators: Uint8Array;
   private marks: Uint8Array | undefined = undefined;
 
-  /** @param creator a wallet in lower case or a normalised site id */
   constructor(catalog: PreparedCatalog, creator: string) {
     this.catalog = catalog;
     this.creators = new Uint8Array(catalog.creatorCount + 1); // 0 = no creator
     for (const number of rowsNamed(catalog.creators, creator)) this.creators[number] = 1;
   }
 
-  /** Whether an object passes the filter. */
   has(kind: Kind, row: number): boolean {
     if (kind === 'markets') return this.hasMarket(row);
     return kind === 'events' ? this.hasEvent(row) : this.countEventsOf(kind, row) > 0;
@@ -372,7 +345,6 @@ export class CreatorScope {
     return false;
   }
 
-  /** How many events of a series or a tag pass. */
   countEventsOf(kind: 'series' | 'tags', row: number): number {
     const marks = this.eventMarks();
     const { ends, values } = this.catalog[kind].events;
@@ -381,7 +353,9 @@ export class CreatorScope {
     return count;
   }
 
-  /** By event, 1 = passes. One pass over all markets, because a tag can have most of the events. */
+  /**
+   * Events with 1 pass. Computed in one pass over all markets: a tag can have most of the events.
+   */
   private eventMarks(): Uint8Array {
     if (this.marks !== undefined) return this.marks;
     const { ids, event } = this.catalog.markets;

@@ -1,16 +1,16 @@
 /**
  * The fields of every kind of catalog object as they are served, in their order. One table per kind
  * defines both its JSON and its sort columns. Missing texts are "", dates null, booleans false.
- * Other fields are dropped, because they are figures of another venue. Figures of this node's own
+ * Other fields are dropped, because they are statistics of the source. Statistics of this node's own
  * books and fills follow the fields of markets and events. Rules: docs/protocol.md#catalog-objects
  *
- * Pure; runs on the catalog thread; names of columns and figures are read on any thread. Non-goals:
+ * Pure; runs on the catalog thread; names of columns and statistics are read on any thread. Non-goals:
  * nesting.
  */
 import { type JsonObject, listOf, text } from '../../storage/catalog/catalog-json.ts';
 import type { TradingTerms } from '../../storage/catalog/catalog-market.ts';
 
-/** How a field compares and what its JSON is; only dates can be null. */
+/** Kind of a field: its order and its JSON; only dates can be null. */
 export type FieldKind = 'id' | 'text' | 'date' | 'boolean' | 'number';
 export type FieldValue = string | number | boolean | null;
 
@@ -27,13 +27,13 @@ export interface MarketSource {
   readonly tokenIds: ListText;
   readonly terms: TradingTerms;
   /**
-   * Its effective creator wallet in lower case, "" when there is none
+   * Effective creator wallet in lower case; '' when there is none
    * (docs/protocol.md#creator-filter).
    */
   readonly creator: string;
 }
 
-/** A JSON array as a text, and whether all its items are texts. */
+/** A JSON array as a text; `isTexts` when all its items are texts. */
 interface ListText {
   readonly text: string;
   readonly isTexts: boolean;
@@ -41,7 +41,7 @@ interface ListText {
 }
 
 const MICRO = 1_000_000;
-/** The price of an outcome without orders and trades: the middle between 0 and one unit. */
+/** Price of an outcome without orders and trades: the middle between 0 and one unit. */
 export const PRICE_UNKNOWN = MICRO / 2;
 const EMPTY_LIST: ListText = { text: '[]', isTexts: true, count: 0 };
 /** A date-time that is served unchanged; Date.parse understands everything that matches. */
@@ -54,7 +54,6 @@ const DATE_TIME =
 const PLAIN = /^[ !#-[\]-\ud7ff\ue000-\uffff]*$/;
 /** Testing first is faster only for short texts, which seldom need escaping. */
 const QUICK_TEST_MAX = 200;
-/** The index of the microseconds in `2024-01-01T00:00:00.000000Z`. */
 const MICROSECONDS_AT = 23;
 
 function fields(kind: FieldKind, read: (value: unknown) => FieldValue) {
@@ -89,7 +88,7 @@ const MARKET_FIELDS: readonly Field<MarketSource>[] = [
   ...ofRaw(flags('active', 'closed', 'archived')),
   ...ofRaw(dates('createdAt', 'updatedAt')),
   ...ofRaw(texts('questionID')),
-  // After the usual fields: what a client needs to trade, and a mirror needs to trade in the same
+  // After the usual fields: what a client needs to trade, and a catalog sync needs to trade in the same
   // way.
   ofMarket('negRisk', 'boolean', ({ terms }) => terms.negRisk),
   ofMarket('orderPriceMinTickSize', 'number', ({ terms: { ticksPerUnit } }) =>
@@ -104,7 +103,7 @@ const MARKET_FIELDS: readonly Field<MarketSource>[] = [
 ];
 
 /**
- * The event summary: an event without tags, markets, series, eventMetadata
+ * Event summary: without tags, markets, series and eventMetadata
  * (docs/protocol.md#catalog-objects).
  */
 const EVENT_FIELDS: readonly Field<JsonObject>[] = [
@@ -123,7 +122,6 @@ const TAG_FIELDS: readonly Field<JsonObject>[] = [
   ...flags('requiresTranslation'),
 ];
 
-/** A series without its events. */
 const SERIES_FIELDS: readonly Field<JsonObject>[] = [
   ...ids('id'),
   ...texts('ticker', 'slug', 'title', 'seriesType', 'recurrence', 'image', 'icon'),
@@ -134,7 +132,7 @@ const SERIES_FIELDS: readonly Field<JsonObject>[] = [
 /** A member that some clients require in every market (CATALOG_OBJECTS). */
 export const CLIENT_MEMBER = 'marketMakerAddress';
 
-/** Columns by which objects are looked up, and how their texts are compared (text-index.ts). */
+/** Columns by which objects are found, and the comparison of their texts (text-index.ts). */
 export const KEY_COLUMNS = {
   slug: 'exact',
   conditionId: 'number',
@@ -143,84 +141,83 @@ export const KEY_COLUMNS = {
 } as const;
 
 /**
- * The figures of a market from this node's books and fills, in whole micro-units of collateral, or
+ * Statistics of a market from this node's books and fills, in whole micro-units of collateral, or
  * of collateral a share. An empty side of a book has the bound as its price: 0 for bids, one unit
  * for asks.
  */
-export interface MarketFigures {
-  /** Of all fills, and of those of the last 24 hours. */
+export interface MarketStatistics {
+  /** Volume of all fills, and of those of the last 24 hours. */
   volume: number;
   volumeDay: number;
   /** Price times size of all resting orders, each at the price of its own outcome. */
   liquidity: number;
-  /** Of the first outcome; 0 without a bid, a unit without an ask, 0 before the first trade. */
+  /**
+   * Prices of the first outcome: 0 without a bid, a unit without an ask, 0 before the first trade.
+   */
   bestBid: number;
   bestAsk: number;
   lastTrade: number;
-  /** By outcome. */
   prices: readonly number[];
 }
 
-/** How a figure is written: a decimal text, a JSON number, or the JSON text of a list of texts. */
-export type FigureForm = 'text' | 'number' | 'prices';
+/** Form of a statistic: a decimal text, a JSON number, or the JSON text of a list of texts. */
+export type StatisticForm = 'text' | 'number' | 'prices';
 
-export interface Figure<Source> {
+export interface Statistic<Source> {
   readonly name: string;
-  readonly form: FigureForm;
-  /** Amounts reach 2^53 - 1, prices one unit. */
+  readonly form: StatisticForm;
   readonly range: 'amount' | 'price';
-  /** The value by which it is sorted, in micro-units: the figure, or that of the first outcome. */
+  /** Sort value in micro-units: the statistic, or that of the first outcome. */
   readonly read: (source: Source) => number;
 }
 
-function figure<Source>(
+function statistic<Source>(
   name: string,
-  form: FigureForm,
-  range: Figure<Source>['range'],
+  form: StatisticForm,
+  range: Statistic<Source>['range'],
   read: (source: Source) => number,
-): Figure<Source> {
+): Statistic<Source> {
   return { name, form, range, read };
 }
 
-export const MARKET_FIGURES: readonly Figure<MarketFigures>[] = [
-  figure('volume', 'text', 'amount', ({ volume }) => volume),
-  figure('volumeNum', 'number', 'amount', ({ volume }) => volume),
-  figure('volume24hr', 'number', 'amount', ({ volumeDay }) => volumeDay),
-  figure('liquidity', 'text', 'amount', ({ liquidity }) => liquidity),
-  figure('liquidityNum', 'number', 'amount', ({ liquidity }) => liquidity),
-  figure('outcomePrices', 'prices', 'price', ({ prices }) => prices[0] ?? PRICE_UNKNOWN),
-  figure('bestBid', 'number', 'price', ({ bestBid }) => bestBid),
-  figure('bestAsk', 'number', 'price', ({ bestAsk }) => bestAsk),
-  figure('spread', 'number', 'price', ({ bestAsk, bestBid }) => bestAsk - bestBid),
-  figure('lastTradePrice', 'number', 'price', ({ lastTrade }) => lastTrade),
+export const MARKET_STATISTICS: readonly Statistic<MarketStatistics>[] = [
+  statistic('volume', 'text', 'amount', ({ volume }) => volume),
+  statistic('volumeNum', 'number', 'amount', ({ volume }) => volume),
+  statistic('volume24hr', 'number', 'amount', ({ volumeDay }) => volumeDay),
+  statistic('liquidity', 'text', 'amount', ({ liquidity }) => liquidity),
+  statistic('liquidityNum', 'number', 'amount', ({ liquidity }) => liquidity),
+  statistic('outcomePrices', 'prices', 'price', ({ prices }) => prices[0] ?? PRICE_UNKNOWN),
+  statistic('bestBid', 'number', 'price', ({ bestBid }) => bestBid),
+  statistic('bestAsk', 'number', 'price', ({ bestAsk }) => bestAsk),
+  statistic('spread', 'number', 'price', ({ bestAsk, bestBid }) => bestAsk - bestBid),
+  statistic('lastTradePrice', 'number', 'price', ({ lastTrade }) => lastTrade),
 ];
 
-/** Sums over the markets of an event. */
-export type EventFigures = Pick<MarketFigures, 'volume' | 'volumeDay' | 'liquidity'>;
+export type EventStatistics = Pick<MarketStatistics, 'volume' | 'volumeDay' | 'liquidity'>;
 
-export const EVENT_FIGURES: readonly Figure<EventFigures>[] = [
-  figure('volume', 'number', 'amount', ({ volume }) => volume),
-  figure('volume24hr', 'number', 'amount', ({ volumeDay }) => volumeDay),
-  figure('liquidity', 'number', 'amount', ({ liquidity }) => liquidity),
+export const EVENT_STATISTICS: readonly Statistic<EventStatistics>[] = [
+  statistic('volume', 'number', 'amount', ({ volume }) => volume),
+  statistic('volume24hr', 'number', 'amount', ({ volumeDay }) => volumeDay),
+  statistic('liquidity', 'number', 'amount', ({ liquidity }) => liquidity),
 ];
 
-/** For each kind, the fields that lists show of an object itself and by which it can be sorted. */
+/** Fields of each kind that lists show of an object itself and by which it can be sorted. */
 export const SHAPES = {
-  markets: { fields: MARKET_FIELDS, figures: MARKET_FIGURES },
-  events: { fields: EVENT_FIELDS, figures: EVENT_FIGURES },
-  series: { fields: SERIES_FIELDS, figures: [] },
-  tags: { fields: TAG_FIELDS, figures: [] },
-} as const satisfies Record<string, { fields: readonly Field<never>[]; figures: unknown }>;
+  markets: { fields: MARKET_FIELDS, statistics: MARKET_STATISTICS },
+  events: { fields: EVENT_FIELDS, statistics: EVENT_STATISTICS },
+  series: { fields: SERIES_FIELDS, statistics: [] },
+  tags: { fields: TAG_FIELDS, statistics: [] },
+} as const satisfies Record<string, { fields: readonly Field<never>[]; statistics: unknown }>;
 
 export type Kind = keyof typeof SHAPES;
 
-/** The fields of a kind that are booleans: bit b of its `flags` is the b-th of them. */
+/** Boolean fields of a kind: bit b of its `flags` is the b-th of them. */
 export function flagColumns(kind: Kind): readonly string[] {
   const list: readonly Field<never>[] = SHAPES[kind].fields;
   return list.filter((field) => field.kind === 'boolean').map(({ name }) => name);
 }
 
-/** The values of every field: `columns[f][row]`. */
+/** Values of every field: `columns[f][row]`. */
 export function columnsOf<Source>(
   fields: readonly Field<Source>[],
   sources: readonly Source[],
@@ -235,7 +232,7 @@ export function columnsOf<Source>(
   return columns;
 }
 
-/** The JSON members of fields [from, to) of a row, each after its comma, the first after `{`. */
+/** JSON members of fields [from, to) of a row, each after its comma, the first after `{`. */
 export function membersOf(
   fields: readonly Field<never>[],
   columns: readonly (readonly FieldValue[])[],
@@ -257,17 +254,16 @@ function jsonOf(kind: FieldKind, value: FieldValue): string {
   return kind === 'text' ? quoted(value) : `"${value}"`;
 }
 
-/** The JSON of a text. */
 function quoted(text: string): string {
   return text.length < QUICK_TEST_MAX && PLAIN.test(text) ? `"${text}"` : JSON.stringify(text);
 }
 
-/** The JSON of an array of texts, for members that must contain only texts. */
+/** JSON of an array of texts, for members that must contain only texts. */
 export function textsOf({ text, isTexts }: ListText): string {
   return isTexts ? text : EMPTY_LIST.text;
 }
 
-/** An array, or the JSON text of one, which is served as it was written. */
+/** Reads an array, or the JSON text of one, which is served as it was written. */
 export function listTextOf(value: unknown): ListText {
   const list = listOf(value);
   if (list === undefined) return EMPTY_LIST;
@@ -277,8 +273,8 @@ export function listTextOf(value: unknown): ListText {
 }
 
 /**
- * A date-time as ISO 8601 in UTC: the original text if it has this form, else rewritten or null.
- * Rules: docs/protocol.md#catalog-objects
+ * Returns a date-time as ISO 8601 in UTC: the original text if it has this form, else rewritten or
+ * null (docs/protocol.md#catalog-objects).
  */
 export function dateOf(value: unknown): string | null {
   if (typeof value !== 'string') return null;

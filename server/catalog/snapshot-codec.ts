@@ -15,17 +15,16 @@ const KINDS = { Uint8Array, Uint16Array, Uint32Array, Float64Array } as const;
 type Kind = keyof typeof KINDS;
 type TypedArray = InstanceType<(typeof KINDS)[Kind]>;
 
-/** The reference to a typed array in the head. */
 interface ArraySlot {
   readonly $array: Kind;
-  /** From the end of the head's padding. */
+  /** Offset from the end of the head's padding. */
   readonly at: number;
   readonly length: number;
 }
 
 const PREFIX_BYTES = 8;
 
-/** The bytes of a value in pieces. Each must be used before the value changes. */
+/** Yields the bytes of a value in pieces. Each must be used before the value changes. */
 export function* encodeTree(value: unknown): Generator<Uint8Array> {
   const arrays: TypedArray[] = [];
   let at = 0;
@@ -52,7 +51,7 @@ export function* encodeTree(value: unknown): Generator<Uint8Array> {
   }
 }
 
-/** The value, whose typed arrays are views of the bytes. */
+/** Returns the value; its typed arrays are views of the bytes. */
 export function decodeTree(bytes: ArrayBuffer): unknown {
   const length = new DataView(bytes).getUint32(0, true);
   const head = Buffer.from(bytes, PREFIX_BYTES, length).toString();

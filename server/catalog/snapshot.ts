@@ -7,8 +7,8 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CatalogSnapshot, CatalogStore } from '../../storage/catalog/catalog.ts';
-import type { Catalog, JsonObject } from '../../storage/catalog/catalog-file.ts';
-import { textList } from '../../storage/catalog/catalog-json.ts';
+import type { Catalog } from '../../storage/catalog/catalog-file.ts';
+import { marketsOf, textList } from '../../storage/catalog/catalog-json.ts';
 import { conditionIdOf, hasEnded, tradingTerms } from '../../storage/catalog/catalog-market.ts';
 import { prepareCatalog } from './build.ts';
 import type { MarketTerms } from './market-registry.ts';
@@ -16,38 +16,36 @@ import type { PreparedCatalog } from './prepared.ts';
 import { searchTexts } from './search-texts.ts';
 import { decodeTree, encodeTree } from './snapshot-codec.ts';
 
-/** Of a generation, for the log. */
 export interface CatalogCounts {
   readonly events: number;
   readonly markets: number;
-  /** Markets with order books. */
   readonly books: number;
   readonly tags: number;
   readonly series: number;
   readonly sites: number;
 }
 
-/** By what a market is compared with those that are registered. `conditionId` is '' where it has none. */
+/**
+ * Properties by which a market is compared with registered ones. `conditionId` is '' where it has
+ * none.
+ */
 export type MarketIdentity = Pick<
   MarketTerms,
   'conditionId' | 'ended' | 'id' | 'negRisk' | 'tokenIds'
 >;
 
-/** A generation in the form that its thread needs. */
 export interface ReadyCatalog {
   readonly prepared: PreparedCatalog;
-  /** The markets that can have books, with the fields that the engine needs. */
   readonly terms: readonly MarketTerms[];
-  /** Other markets that name tokens or a condition id: they have none of another market. */
+  /** Other markets that name tokens or a condition id: these may be none of another market. */
   readonly bookless: readonly MarketIdentity[];
-  /** See Catalog. */
   readonly endedConditions: readonly string[];
   readonly counts: CatalogCounts;
 }
 
 /**
- * To be raised with every change of what is prepared (prepared.ts), of the terms or of the texts: a
- * test compares the snapshot of the demo catalog with this number.
+ * Version of the snapshot, raised with every change of its content (prepared.ts), of the terms or
+ * of the texts. A test compares the snapshot of the demo catalog with it.
  */
 export const SNAPSHOT_FORMAT = 'ready-7';
 
@@ -78,7 +76,6 @@ export function makeReady(catalog: Catalog, take: (texts: Uint8Array) => void): 
   };
 }
 
-/** Writes a generation together with its snapshot; see CatalogStore.replace. */
 export function writeCatalog(
   store: CatalogStore,
   catalog: Catalog,
@@ -87,7 +84,10 @@ export function writeCatalog(
   return store.replace(catalog, snapshotOf(catalog), onto);
 }
 
-/** The same; resolves once it is in use, which the other nodes of a cluster decide, and rejects where it is refused. */
+/**
+ * Writes a generation and resolves once it is in use, which the other nodes of a cluster decide.
+ * Rejects where it is refused.
+ */
 export async function replaceCatalog(
   store: CatalogStore,
   catalog: Catalog,
@@ -131,18 +131,15 @@ export function readSnapshot(
   };
 }
 
-/** The fields that the engine needs. */
 type EngineTerms = Pick<ReadyCatalog, 'bookless' | 'terms' | 'endedConditions'>;
 
-/** Separate from the served data, because only that is transferred. */
 interface StoredRest {
   readonly texts: readonly Uint8Array[];
-  /** EngineTerms as JSON. */
   readonly engine: Uint8Array;
   readonly counts: CatalogCounts;
 }
 
-/** What is prepared of a catalog, to be stored with it. */
+/** Returns the prepared form of a catalog, to be stored with it. */
 export function snapshotOf(catalog: Catalog): CatalogSnapshot {
   const texts: Uint8Array[] = [];
   const ready = makeReady(catalog, (chunk) => texts.push(chunk));
@@ -155,7 +152,7 @@ export function snapshotOf(catalog: Catalog): CatalogSnapshot {
 function booklessOf({ events, markets }: Catalog): MarketIdentity[] {
   const withBook = new Set(markets.map(({ id }) => id));
   return events.flatMap((event) =>
-    (event.markets as readonly JsonObject[]).flatMap((raw) => {
+    marketsOf(event).flatMap((raw) => {
       const id = String(raw.id);
       if (withBook.has(id)) return [];
       const conditionId = conditionIdOf(raw) ?? '';

@@ -5,7 +5,7 @@
  * Different values are sorted once and numbered, and rows are sorted by these numbers: comparing a
  * hundred thousand rows in forty columns with a function would take seconds. Rows are sorted by 11
  * bits of the numbers at a time (radix sort), so 50,000 rows take two milliseconds for any numbers,
- * and small numbers need few passes. Live figures, which change, are sorted in the same way on the
+ * and small numbers need few passes. Live statistics, which change, are sorted in the same way on the
  * I/O thread.
  *
  * A sort is a generator of steps, so that a serving thread can do other work between them.
@@ -30,7 +30,7 @@ const PASSES = [
 const LOW_VALUES = 2 ** 32;
 
 /**
- * Rows of one step: some tenth of a millisecond; some milliseconds before V8 has compiled the
+ * Rows of one step: some tenths of a millisecond; some milliseconds before V8 has compiled the
  * loops.
  */
 const ROWS_PER_STEP = 2 ** 13;
@@ -58,7 +58,6 @@ export function sortOrdersOf(
   return orders;
 }
 
-/** Memory for the order of so many rows. */
 export function emptyOrder(rows: number, values = new Float64Array(0)): SortOrder {
   const [order, places] = [new Uint32Array(rows), new Uint32Array(rows)];
   return { rows: order, places, firsts: new Uint8Array(rows), present: rows, values };
@@ -75,13 +74,11 @@ export function* inSteps(
   }
 }
 
-/** Absent values are infinite, so they come last. */
 function numberOf(value: FieldValue): number {
   if (value === null) return Number.POSITIVE_INFINITY;
   return typeof value === 'string' ? instantOf(value) : Number(value);
 }
 
-/** The index of each value among the different ones. */
 function numbered<T>(values: ArrayLike<T>, different: Iterable<T>): Float64Array {
   const places = new Map<T, number>();
   for (const value of different) places.set(value, places.size);
@@ -90,7 +87,6 @@ function numbered<T>(values: ArrayLike<T>, different: Iterable<T>): Float64Array
   return numbers;
 }
 
-/** Numbers in two halves, and the rows to which they belong. */
 interface Keyed {
   readonly low: Uint32Array;
   readonly high: Uint32Array;
@@ -102,12 +98,9 @@ export class NumberSorter {
   readonly rowsMax: number;
   private readonly a: Keyed;
   private readonly b: Keyed;
-  /**
-   * How many numbers have each digit; during a pass, the place for the next one with that digit.
-   */
+  /** Count of numbers by digit; during a pass, the place of the next one with that digit. */
   private readonly counts = new Uint32Array(PASSES.length * DIGITS);
 
-  /** @param rowsMax maximum of rows that it sorts */
   constructor(rowsMax: number) {
     this.rowsMax = rowsMax;
     this.a = keyed(rowsMax);
@@ -147,7 +140,6 @@ export class NumberSorter {
     rows.set(from.rows.subarray(0, total));
   }
 
-  /** Splits the numbers of some places and counts their digits. */
   private take(
     order: Uint32Array,
     numbers: Float64Array,
@@ -188,7 +180,6 @@ export class NumberSorter {
     return true;
   }
 
-  /** Moves the places [start, end) to the places of their digits. */
   private pass(
     [half, shift]: (typeof PASSES)[number],
     first: number,

@@ -1,7 +1,6 @@
 /**
- * The engine as the files of a directory have it, for commands that change a catalog: which markets are registered,
- * and how many resting orders a new catalog cancels. The tables are rebuilt from log and snapshots, also beside a
- * running node.
+ * The engine of a data directory, for commands that change a catalog: registered markets, and the resting
+ * orders that a new catalog cancels. Tables are rebuilt from log and snapshots, also beside a running node.
  *
  * Thread: a command-line tool. Nothing is written.
  */
@@ -16,20 +15,22 @@ import { logDirectory } from '../../storage/log/file-log.ts';
 import { rebuild } from '../../storage/recovery/rebuild.ts';
 import { marketCommands } from './market-registry.ts';
 
-/** As of the newest batch on disk; undefined = there is no log. Throws an Error where log or snapshots are damaged. */
+/**
+ * Tables as of the newest batch on disk; `undefined` = there is no log. Throws an Error where log
+ * or snapshots are damaged.
+ */
 export function storedTables(dataDir: string, capacities: Capacities): Tables | undefined {
   return existsSync(logDirectory(dataDir)) ? rebuild({ dataDir, capacities }).t : undefined;
 }
 
-/** @param t gets the commands that the node would give itself */
-export function cancelledOrders(t: Tables, { endedConditions, markets }: Catalog): number {
-  const engine = new Engine(t.memory);
-  const before = openOrders(t);
-  engine.begin(engineTime(t), 0);
-  for (const i32 of marketCommands(t, markets, () => undefined, endedConditions)) {
+export function cancelledOrders(tables: Tables, { endedConditions, markets }: Catalog): number {
+  const engine = new Engine(tables.memory);
+  const before = openOrders(tables);
+  engine.begin(engineTime(tables), 0);
+  for (const i32 of marketCommands(tables, markets, () => undefined, endedConditions)) {
     const f64 = new Float64Array(i32.buffer);
     for (let at = 0; at < i32.length; at += commandWords(i32, at)) engine.apply(i32, f64, at);
   }
   engine.end();
-  return before - openOrders(t);
+  return before - openOrders(tables);
 }

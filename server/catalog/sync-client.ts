@@ -1,5 +1,5 @@
 /**
- * GET requests to the mirrored catalog API, with every limit that a broken source requires: time,
+ * GET requests to the source's catalog API, with every limit that a broken source requires: time,
  * bytes, tries, and the pauses that the source requests.
  *
  * Thread: the sync thread, or the sync command. Non-goals: what the answers mean.
@@ -7,14 +7,15 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isObject } from '../../storage/catalog/catalog-json.ts';
+import { backOffMs } from '../common/back-off.ts';
 import { failureReason } from '../common/failure-reason.ts';
-import { fetchFromHost, RedirectRefused } from '../common/redirects.ts';
+import { BodyTooLong, type HttpAnswer, httpCall } from '../common/http-call.ts';
+import { RedirectRefused } from '../common/redirects.ts';
 
 export interface SyncLimits {
-  /** One try of one request, its body included. */
   readonly requestMs: number;
   readonly pullMs: number;
-  /** Of one body, and of all bodies of a pull; after decompression. */
+  /** Bytes of one body, and of all bodies of a pull, after decompression. */
   readonly bodyBytes: number;
   readonly pullBytes: number;
   /** Tries of one request; the wait before the second, doubled before each further one. */
@@ -22,7 +23,6 @@ export interface SyncLimits {
   readonly retryMs: number;
   /** If a source requests a longer pause than this, the request fails. */
   readonly pauseMs: number;
-  /** Pages of one list. A walk with more pages is regarded as endless. */
   readonly pages: number;
 }
 
@@ -41,9 +41,9 @@ export const SYNC_LIMITS: SyncLimits = {
   pages: 2_000,
 };
 
-/** Why a pull cannot continue: a text for the log. */
+/** Reason for which a pull cannot continue, for the log. */
 export class SourceError extends Error {
-  /** Whether the same request may succeed when it is sent again. */
+  /** True when the same request may succeed later. */
   readonly isPassing: boolean;
 
   constructor(message: string, isPassing = false) {
@@ -52,7 +52,6 @@ export class SourceError extends Error {
   }
 }
 
-/** The source switched to another generation while it was read. */
 export class SourceChanged extends SourceError {}
 
 export type Answer =
@@ -60,45 +59,20 @@ export type Answer =
   | { readonly status: 304 }
   | { readonly status: 404 };
 
-/** Answers other than 200 that a request accepts. */
 interface Allowed {
-  /** 304: the source still has this generation. */
+  /** Accepts 304: the source still has this generation. */
   readonly knownEtag?: string;
-  /** 404: the source may have no such route. */
+  /** Accepts 404: the source may have no such route. */
   readonly isOptional?: boolean;
 }
 
 /**
- * The ETag that a node of this kind sends with each answer of one generation; other ETags do not
- * identify a generation. The part after `-` changes with the live figures, if an answer shows them.
+ * ETag of a node of this kind, sent with each answer of one generation; other ETags identify none.
+ * The part after `-` changes with live statistics.
  */
 const CATALOG_ETAG = /^(W\/"catalog-[0-9a-f]{40})(?:-[^"]*)?"$/;
 const RETRIED_STATUSES = new Set([408, 425, 500, 502, 503, 504]);
 const TOO_MANY_REQUESTS = 429;
-
-/**
- * A signal that follows `parent` and also aborts `ms` later with `late` as its reason. `release`
- * removes listener and timer at once. AbortSignal.any and AbortSignal.timeout leave that to the
- * garbage collector, which is too late for tens of thousands of requests under one parent.
- */
-export function boundedSignal(
-  parent: AbortSignal,
-  ms: number,
-  late: SourceError,
-): { readonly signal: AbortSignal; release(): void } {
-  const controller = new AbortController();
-  const follow = (): void => controller.abort(parent.reason);
-  if (parent.aborted) follow();
-  parent.addEventListener('abort', follow);
-  const timer = setTimeout(() => controller.abort(late), ms);
-  return {
-    signal: controller.signal,
-    release() {
-      clearTimeout(timer);
-      parent.removeEventListener('abort', follow);
-    },
-  };
-}
 
 /**
  * Serves one walk through the source. All its answers are of one generation, if the source shows
@@ -125,20 +99,16 @@ export class SourceClient {
     this.bytesLeft = limits.pullBytes;
   }
 
-  /**
-   * The ETag of the generation of the source of all answers so far; undefined: the source sends
-   * none.
-   */
+  /** ETag of the source's generation of all answers so far; `undefined` where it sends none. */
   get etag(): string | undefined {
     return this.seenEtag;
   }
 
-  /** Ends every request in flight and every later one with this reason. */
   end(reason: unknown): void {
     this.over.abort(reason);
   }
 
-  /** A 200, or a 404 or 304 that the caller accepts. Rejects with a SourceError. */
+  /** Resolves with a 200, or a 404 or 304 that the caller accepts. Rejects with a SourceError. */
   async get(path: string, allowed: Allowed = {}): Promise<Answer> {
     for (let tried = 1; ; tried++) {
       await this.sleep(this.pausedUntil - performance.now());
@@ -151,7 +121,7 @@ export class SourceClient {
         if (!failure.isPassing || tried >= this.limits.tries) {
           throw new SourceError(`GET ${path}: ${failure.message}`);
         }
-        await this.sleep(this.limits.retryMs * 2 ** (tried - 1));
+        await this.sleep(backOffMs(tried, this.limits.retryMs));
       }
     }
   }
@@ -165,34 +135,24 @@ export class SourceClient {
     }
   }
 
-  private async once(path: string, allowed: Allowed): Promise<Answer> {
-    const { requestMs } = this.limits;
-    const late = new SourceError(`no answer within ${requestMs} ms`, true);
-    const bounded = boundedSignal(this.signal, requestMs, late);
-    try {
-      const headers: Record<string, string> = { accept: 'application/json' };
-      if (allowed.knownEtag !== undefined) headers['if-none-match'] = allowed.knownEtag;
-      const { signal } = bounded;
-      const response = await fetchFromHost(`${this.base}${path}`, { headers, signal });
-      return await this.read(response, allowed);
-    } catch (error) {
-      bounded.signal.throwIfAborted();
-      throw error;
-    } finally {
-      bounded.release();
-    }
+  private once(path: string, allowed: Allowed): Promise<Answer> {
+    const { bodyBytes, requestMs } = this.limits;
+    const headers: Record<string, string> = { accept: 'application/json' };
+    if (allowed.knownEtag !== undefined) headers['if-none-match'] = allowed.knownEtag;
+    const call = { headers, signal: this.signal, msMax: requestMs, bytesMax: bodyBytes };
+    return httpCall(`${this.base}${path}`, call, (answer) => this.read(answer, allowed));
   }
 
-  private async read(response: Response, allowed: Allowed): Promise<Answer> {
-    const { status } = response;
+  private async read(answer: HttpAnswer, allowed: Allowed): Promise<Answer> {
+    const { status } = answer;
     if (status === 200) {
-      this.checkGeneration(response.headers.get('etag'));
-      return { status, json: parseJson(await this.bodyOf(response)) };
+      this.checkGeneration(answer.header('etag'));
+      return { status, json: parseJson(await this.bodyOf(answer)) };
     }
     if (status === 404 && allowed.isOptional !== true) {
       // A gateway in front of an unavailable source also answers 404, but with another text
       // (docs/protocol.md#catalog-errors).
-      const body = parseJson(await this.bodyOf(response));
+      const body = parseJson(await this.bodyOf(answer));
       if (!isObject(body) || typeof body.error !== 'string') {
         throw new SourceError('status 404 that no catalog answers', true);
       }
@@ -200,10 +160,9 @@ export class SourceClient {
       if (this.seenEtag !== undefined) throw new SourceChanged('an object went away');
       return { status };
     }
-    await response.body?.cancel();
     if (status === 304 && allowed.knownEtag !== undefined) return { status };
     if (status === 404) return { status };
-    if (status === TOO_MANY_REQUESTS) this.pause(response.headers.get('retry-after'));
+    if (status === TOO_MANY_REQUESTS) this.pause(answer.header('retry-after'));
     const isPassing = status === TOO_MANY_REQUESTS || RETRIED_STATUSES.has(status);
     throw new SourceError(`status ${status}`, isPassing);
   }
@@ -226,21 +185,13 @@ export class SourceClient {
     this.pausedUntil = Math.max(this.pausedUntil, performance.now() + ms);
   }
 
-  private async bodyOf(response: Response): Promise<Buffer> {
-    const chunks: Uint8Array[] = [];
-    let bytes = 0;
-    for await (const chunk of response.body ?? []) {
-      bytes += chunk.length;
-      if (bytes > this.limits.bodyBytes) {
-        throw new SourceError(`an answer of over ${this.limits.bodyBytes} bytes`);
-      }
-      this.bytesLeft -= chunk.length;
+  private bodyOf(answer: HttpAnswer): Promise<Buffer> {
+    return answer.body((bytes) => {
+      this.bytesLeft -= bytes;
       if (this.bytesLeft < 0) {
         throw new SourceError(`a catalog of over ${this.limits.pullBytes} bytes`);
       }
-      chunks.push(chunk);
-    }
-    return Buffer.concat(chunks);
+    });
   }
 }
 
@@ -252,8 +203,8 @@ function parseJson(body: Buffer): unknown {
   }
 }
 
-/** The error of fetch has no useful text; its cause has. */
 function asSourceError(error: unknown): SourceError {
   if (error instanceof SourceError) return error;
-  return new SourceError(failureReason(error), !(error instanceof RedirectRefused));
+  const isFinal = error instanceof RedirectRefused || error instanceof BodyTooLong;
+  return new SourceError(failureReason(error), !isFinal);
 }

@@ -7,10 +7,10 @@
  * which the API does not serve.
  */
 import { isObject, type JsonObject } from '../../storage/catalog/catalog-json.ts';
-import { CLIENT_MEMBER, EVENT_FIGURES, MARKET_FIGURES } from './shape.ts';
+import { boundedSignal } from '../common/http-call.ts';
+import { CLIENT_MEMBER, EVENT_STATISTICS, MARKET_STATISTICS } from './shape.ts';
 import {
   type Answer,
-  boundedSignal,
   SourceChanged,
   SourceClient,
   SourceError,
@@ -25,7 +25,6 @@ export interface PulledFile {
 
 export type PullResult =
   | { readonly kind: 'unchanged' }
-  /** `etag`: the source's generation, if it sends one (see SourceClient). */
   | { readonly kind: 'pulled'; readonly file: PulledFile; readonly etag: string | undefined }
   | { readonly kind: 'failed'; readonly reason: string };
 
@@ -33,26 +32,23 @@ export interface PullOptions {
   readonly url: string;
   readonly limits: SyncLimits;
   readonly signal: AbortSignal;
-  /** The generation of the source that is stored already. */
   readonly knownEtag: string | undefined;
 }
 
 /** Lookups in flight at a time: enough to hide the latency, few enough for the source. */
 const LANES = 8;
-/** The most that a page may have (docs/protocol.md#catalog-queries). */
 const PAGE_ROWS = 500;
 /** A series carries summaries of all its events, hundreds of them. */
 const SERIES_PAGE_ROWS = 50;
-/** How often a pull starts again because the source changed during the walk. */
+/** Walks of one pull; another begins when the source changes during one. */
 const WALKS_MAX = 4;
-/** Of the sampling lists (docs/protocol.md#sampling-lists). */
 const FIRST_CURSOR = 'MA==';
 const END_CURSOR = 'LTE=';
-/** A route whose answer does not change with the live figures of a node of this kind. */
+/** A route whose answer does not change with the live statistics of a node of this kind. */
 const QUIET_PATH = pagePath('/tags', 1, 0);
 /**
- * Under the base path of its catalog a node lists them in this shape with any client profile. The
- * second path is for a source whose address includes that base path, or that has none.
+ * Paths of the list with metadata, under the base path of a node's catalog with any client profile.
+ * The second is for an address that includes that base path, or has none.
  */
 const METADATA_PATHS = ['/gamma/sampling-markets', '/sampling-markets'] as const;
 const ID_PATTERN = /^[0-9]{1,15}$/;
@@ -154,8 +150,7 @@ function pageOf(path: string, answer: Answer): readonly JsonObject[] {
 }
 
 /**
- * The listed events as their own routes show them, with markets. Events that no longer exist are
- * left out.
+ * Reads the listed events as their own routes show them, with markets. Missing events are left out.
  */
 async function lookUpAll(
   client: SourceClient,
@@ -223,14 +218,14 @@ async function readMetadata(
   throw new SourceError(`GET ${list} goes on after ${pagesMax} pages`);
 }
 
-const NOT_OF_MARKETS = [...MARKET_FIGURES, { name: CLIENT_MEMBER }];
+const NOT_OF_MARKETS = [...MARKET_STATISTICS, { name: CLIENT_MEMBER }];
 
 /**
- * An event with the metadata of its markets and without live figures: those are of the source's own
- * books and fills, and would make each pull a different catalog.
+ * Returns an event with the metadata of its markets and without live statistics, which are of the
+ * source's own books and would make each pull a different catalog.
  */
 function ownPartOf(event: JsonObject, metadata: ReadonlyMap<string, JsonObject>): JsonObject {
-  const own = without(event, EVENT_FIGURES);
+  const own = without(event, EVENT_STATISTICS);
   if (!Array.isArray(own.markets)) return own;
   own.markets = own.markets.map((market: unknown) => {
     if (!isObject(market)) return market;
@@ -244,8 +239,8 @@ function ownPartOf(event: JsonObject, metadata: ReadonlyMap<string, JsonObject>)
 
 function without(
   object: JsonObject,
-  figures: readonly { readonly name: string }[],
+  statistics: readonly { readonly name: string }[],
 ): Record<string, unknown> {
-  const names = new Set(figures.map(({ name }) => name));
+  const names = new Set(statistics.map(({ name }) => name));
   return Object.fromEntries(Object.entries(object).filter(([name]) => !names.has(name)));
 }

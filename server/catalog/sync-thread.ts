@@ -1,6 +1,6 @@
 /**
- * The thread that mirrors another catalog API: all its expensive work and all its LMDB writes
- * happen here. It closes its store and ends by itself when it receives `stop`; at `pull` it pulls at once.
+ * The thread of a catalog sync, which does all its expensive work and all its LMDB writes. After `stop`
+ * it closes its store and ends by itself.
  */
 import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
@@ -9,7 +9,7 @@ import { type EngineMemory, Tables } from '../../engine/tables/tables.ts';
 import { openCatalog } from '../../storage/catalog/catalog.ts';
 import type { Durability } from '../../storage/kv/lmdb.ts';
 import { type Contradictions, contradictionsOf } from '../common/contradictions.ts';
-import { keepInSync, Mirror, type SyncLog, type SyncWatch } from './sync.ts';
+import { CatalogSync, type SyncLog } from './sync.ts';
 import { SYNC_LIMITS } from './sync-client.ts';
 
 export interface SyncSetup {
@@ -17,27 +17,20 @@ export interface SyncSetup {
   readonly seconds: number;
   readonly dataDir: string;
   readonly durability: Durability;
-  /** The engine's tables, which have the registered markets. */
   readonly memory: EngineMemory;
-  /** See MirrorOptions. */
   readonly ownConditions: ReadonlySet<string>;
 }
 
-/** What the thread is sent: to pull now, or to end. */
 export type SyncOrder = 'pull' | 'stop';
 
-/** One line of the log. */
-export interface SyncLine {
-  readonly level: Parameters<SyncLog>[0];
-  readonly line: string;
-}
-
-/** What the thread sends: lines of the log, and markets that contradict what is registered. */
-export type SyncMessage = SyncLine | { readonly contradictions: Contradictions };
+/** Message of the thread: a line of the log, or the markets that contradict what is registered. */
+export type SyncMessage =
+  | { readonly level: Parameters<SyncLog>[0]; readonly line: string }
+  | { readonly contradictions: Contradictions };
 
 assert(parentPort !== null, 'this file is the entry of a thread');
 const port = parentPort;
-const { url, seconds, dataDir, durability, memory, ownConditions } = workerData as SyncSetup;
+const { memory, seconds, dataDir, durability, ...options } = workerData as SyncSetup;
 const stop = new AbortController();
 const wake = new EventEmitter();
 port.on('message', (order: SyncOrder) => {
@@ -47,13 +40,16 @@ port.on('message', (order: SyncOrder) => {
 
 const store = openCatalog(dataDir, { durability });
 const tables = new Tables(memory);
-const mirror = new Mirror({ url, store, limits: SYNC_LIMITS, tables, ownConditions });
+const catalogSync = new CatalogSync({ ...options, store, limits: SYNC_LIMITS, tables });
 const send = (message: SyncMessage): void => port.postMessage(message);
-const log: SyncLog = (level, line) => send({ level, line });
-const watch: SyncWatch = (contradictions) =>
-  send({ contradictions: contradictionsOf(contradictions) });
 try {
-  await keepInSync(mirror, url, seconds, log, stop.signal, wake, watch);
+  await catalogSync.run({
+    seconds,
+    signal: stop.signal,
+    wake,
+    log: (level, line) => send({ level, line }),
+    onContradictions: (all) => send({ contradictions: contradictionsOf(all) }),
+  });
 } finally {
   await store.close();
   port.close();

@@ -11,19 +11,17 @@ import type { TextIndex } from './prepared.ts';
 
 const SLOTS_MIN = 2;
 
-/**
- * How the texts of a column are compared: as they are, or by the 256-bit number that they contain.
- */
+/** Comparison of the texts of a column: as they are, or by the 256-bit number that they contain. */
 export type KeyForm = 'exact' | 'number' | 'numbers';
 
 const HEX = /^0x[0-9a-f]{64}$/;
 const DECIMAL = /^[1-9][0-9]{0,77}$/;
 const HEX_DIGITS = 64;
-/** The first unit of a key that is a number; its other units have sixteen bits each. */
+/** First unit of a key that is a number; its other units have sixteen bits each. */
 export const NUMBER_KEY = 1;
 export const NUMBER_KEY_UNITS = 17;
 
-/** The key for a text. Numbers are packed; any other text matches in any case. */
+/** Key of a text. Numbers are packed; any other text matches in any case. */
 export function keyOf(form: KeyForm, text: string): string {
   if (form === 'exact') return text;
   const plain = text.trim().toLowerCase();
@@ -34,7 +32,6 @@ export function keyOf(form: KeyForm, text: string): string {
   return String.fromCharCode(NUMBER_KEY) + packed;
 }
 
-/** Rows under a key, ascending. */
 export function rowsNamed(index: TextIndex, key: string): Uint32Array {
   const number = findKey(index, key);
   return number === -1 ? NO_ROWS : rowsOfKey(index, number);
@@ -63,7 +60,6 @@ export function buildTextIndex(
   return { slots, ...unitsOf(texts), rows: relationOf(texts.length, keys, rows) };
 }
 
-/** The key number of a text; -1 when no row has it. */
 function findKey(index: TextIndex, text: string): number {
   const { slots } = index;
   const mask = slots.length - 1;
@@ -73,7 +69,6 @@ function findKey(index: TextIndex, text: string): number {
   }
 }
 
-/** The rows of a key, ascending: a view of the index, not a copy. */
 export function rowsOfKey(index: TextIndex, key: number): Uint32Array {
   const { ends, values } = index.rows;
   return values.subarray(ends[key]!, ends[key + 1]!);

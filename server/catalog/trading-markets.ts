@@ -1,7 +1,7 @@
 /**
  * Markets in the shapes of the trading API (trading-schemas.ts): single, by token, or in pages by
  * cursor, in ascending order of id. They are made from the catalog's fields of a market, including
- * figures, and from its base fee in the engine.
+ * statistics, and from its base fee in the engine.
  *
  * Thread: I/O. A page is rendered row by row, so it is shorter than a page of prepared fragments.
  */
@@ -12,39 +12,108 @@ import type { Tables } from '../../engine/tables/tables.ts';
 import { textList } from '../../storage/catalog/catalog-json.ts';
 import { cursorOf, INVALID_CURSOR, LAST_CURSOR, offsetOf } from '../common/cursor.ts';
 import { errorBody } from '../common/error-bodies.ts';
-import { nextTurn } from '../common/next-turn.ts';
+import { nextIteration } from '../common/event-loop.ts';
 import { wordsToHex } from '../common/uint256.ts';
 import type { Handler, RequestContext } from '../http/http.ts';
-import { ignoredExcept } from '../http/ignored.ts';
+import { ignoredExcept } from '../http/ignored-parameters.ts';
+import { route } from '../http/route.ts';
 import { marketByCondition } from '../market-data/find.ts';
 import type { TokenTexts } from '../market-data/texts.ts';
-import type { Generation } from './generation.ts';
+import type { CatalogGeneration } from './catalog-generation.ts';
 import { marketAt, rowOfCondition, type ShownMarket } from './market-info.ts';
 import type { PreparedCatalog } from './prepared.ts';
-import { type CursorQuery, shortMarket, tradingMarket, tradingTerms } from './trading-schemas.ts';
+import {
+  CONDITION_PATH,
+  CURSOR_QUERY,
+  type CursorQuery,
+  MarketOfTokenAnswer,
+  ShortTradingMarketsAnswer,
+  shortMarket,
+  TOKEN_PATH,
+  TradingMarketAnswer,
+  TradingMarketsAnswer,
+  TradingTermsAnswer,
+  tradingMarket,
+  tradingTerms,
+} from './trading-schemas.ts';
 
 export interface TradingMarketParts {
   readonly tables: Tables;
   readonly texts: TokenTexts;
-  readonly catalog: () => Generation;
+  readonly catalog: () => CatalogGeneration;
 }
 
 type Shape = Pick<typeof shortMarket, 'of'>;
-/** Rows of markets, ascending; undefined = all. */
 type RowsOf = (prepared: PreparedCatalog) => Uint32Array | undefined;
 
 const PAGE_SIZE = 100;
-/**
- * Markets that are rendered between two turns of the event loop: each is parsed and written again,
- * in some 50 us.
- */
-const MARKETS_PER_TURN = 16;
-const NOT_FOUND = errorBody('market not found');
+/** Markets rendered in one event-loop iteration, each in some 50 us. */
+const MARKETS_PER_ITERATION = 16;
+const NOT_FOUND = errorBody('UNKNOWN_MARKET');
 
-export function tradingMarketHandlers({ catalog, tables: t, texts }: TradingMarketParts) {
+type PageHandler = (context: RequestContext, query: CursorQuery) => Promise<void>;
+
+/** Handlers of markets in the shapes of the trading API. */
+export interface TradingMarkets {
+  readonly pages: PageHandler;
+  readonly shortPages: PageHandler;
+  /** Replace the sampling lists where MARKET_ROUTES=trading. */
+  readonly sampling: PageHandler;
+  readonly shortSampling: PageHandler;
+  readonly single: Handler<{ readonly condition_id: string }>;
+  readonly terms: Handler<{ readonly condition_id: string }>;
+  readonly byToken: Handler<{ readonly token_id: string }>;
+}
+
+export const TRADING_MARKET_ROUTES = [
+  route(
+    'GET /clob/markets',
+    {
+      query: CURSOR_QUERY,
+      answer: TradingMarketsAnswer,
+      does: 'markets in the shape of the trading API, 100 a page: `next_cursor`; see `MARKET_ROUTES`',
+    },
+    ({ pages }: TradingMarkets) => pages,
+  ),
+  route(
+    'GET /clob/markets/:condition_id',
+    { query: CONDITION_PATH, answer: TradingMarketAnswer, does: 'one of them' },
+    ({ single }: TradingMarkets) => single,
+  ),
+  route(
+    'GET /simplified-markets',
+    {
+      query: CURSOR_QUERY,
+      answer: ShortTradingMarketsAnswer,
+      repeats: true,
+      does: 'the same pages, in short',
+    },
+    ({ shortPages }: TradingMarkets) => shortPages,
+  ),
+  route(
+    'GET /markets-by-token/:token_id',
+    {
+      query: TOKEN_PATH,
+      answer: MarketOfTokenAnswer,
+      does: 'condition id and both tokens of the market of a token',
+    },
+    ({ byToken }: TradingMarkets) => byToken,
+  ),
+  route(
+    'GET /clob-markets/:condition_id',
+    {
+      query: CONDITION_PATH,
+      answer: TradingTermsAnswer,
+      does: 'tokens, tick size, smallest order and fees of a market, under one-letter names',
+    },
+    ({ terms }: TradingMarkets) => terms,
+  ),
+];
+
+export function tradingMarkets({ catalog, tables, texts }: TradingMarketParts): TradingMarkets {
   const textOf = ({ of }: Shape, prepared: PreparedCatalog, row: number): string => {
     const market = marketAt(prepared, row);
-    return JSON.stringify(of(market, feeOf(t, market)));
+    return JSON.stringify(of(market, feeOf(tables, market)));
   };
 
   const page =
@@ -57,7 +126,8 @@ export function tradingMarketHandlers({ catalog, tables: t, texts }: TradingMark
       const count = rows?.length ?? prepared.markets.ids.length;
       const data: string[] = [];
       for (let i = offset; i < Math.min(count, offset + PAGE_SIZE); i++) {
-        if (data.length % MARKETS_PER_TURN === MARKETS_PER_TURN - 1) await nextTurn();
+        if (data.length % MARKETS_PER_ITERATION === MARKETS_PER_ITERATION - 1)
+          await nextIteration();
         data.push(textOf(shape, prepared, rows?.[i] ?? i));
       }
       const end = offset + data.length;
@@ -79,7 +149,7 @@ export function tradingMarketHandlers({ catalog, tables: t, texts }: TradingMark
   const byToken: Handler<{ token_id: string }> = (context, { token_id: tokenId }) => {
     const token = texts.find(tokenId);
     if (token === 0) return context.reply(404, NOT_FOUND);
-    const condition = wordsToHex(t.marketI, conditionAt(tokenMarket(t, token)), ID_WORDS);
+    const condition = wordsToHex(tables.marketI, conditionAt(tokenMarket(tables, token)), ID_WORDS);
     const { prepared } = catalog();
     const row = rowOfCondition(prepared, condition);
     if (row === undefined) return context.reply(404, NOT_FOUND);
@@ -91,21 +161,17 @@ export function tradingMarketHandlers({ catalog, tables: t, texts }: TradingMark
   const every: RowsOf = () => undefined;
   const listed: RowsOf = ({ sampling }) => sampling.markets;
   return {
-    handlers: {
-      'GET /clob/markets': page(tradingMarket, every),
-      'GET /clob/markets/:condition_id': single(tradingMarket),
-      'GET /simplified-markets': page(shortMarket, every),
-      'GET /markets-by-token/:token_id': byToken,
-      'GET /clob-markets/:condition_id': single(tradingTerms),
-    },
-    /** Replaces the sampling lists when MARKET_ROUTES=trading. */
+    pages: page(tradingMarket, every),
+    shortPages: page(shortMarket, every),
     sampling: page(tradingMarket, listed),
     shortSampling: page(shortMarket, listed),
+    single: single(tradingMarket),
+    terms: single(tradingTerms),
+    byToken,
   };
 }
 
-/** Basis points; 0 for a market that has no book. */
-function feeOf(t: Tables, { conditionId }: ShownMarket): number {
-  const market = marketByCondition(t, conditionId);
-  return market === 0 ? 0 : marketFeeBps(t, market);
+function feeOf(tables: Tables, { conditionId }: ShownMarket): number {
+  const market = marketByCondition(tables, conditionId);
+  return market === 0 ? 0 : marketFeeBps(tables, market);
 }

@@ -23,7 +23,6 @@ const Real = Type.Number();
 const Token = Type.Object({ token_id: Text, outcome: Text, price: Real, winner: Flag });
 const Rewards = Type.Object({ rates: Type.Null(), min_size: Real, max_spread: Real });
 
-/** A shape as a schema, and as a function that makes an object of it. */
 function shapeOf(members: Members) {
   const all = Object.entries(members);
   return {
@@ -37,7 +36,6 @@ function named<S extends TSchema>(schema: S, description: string): S {
   return { ...schema, description };
 }
 
-/** For every token its id and outcome, with further members. */
 function tokensOf<Row>(
   { clobTokenIds, outcomes }: ShownMarket,
   rowOf: (id: string, outcome: string, place: number) => Row,

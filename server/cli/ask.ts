@@ -1,9 +1,9 @@
-/** Asks the person at the terminal of a command. */
+/** Question to the person at the terminal of a command. */
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import type { Context } from './context.ts';
 
-/** Resolves with whether the line that is typed is the answer; the end of the input is none. */
+/** Resolves with true when the typed line is the answer, with false at the end of the input. */
 export async function isAnswered(
   { signal, stderr, stdin }: Pick<Context, 'signal' | 'stderr' | 'stdin'>,
   question: string,

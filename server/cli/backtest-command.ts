@@ -15,14 +15,14 @@ import {
   StrategyError,
   type StrategySource,
 } from '../backtest/backtest.ts';
-import { nextTurn } from '../common/next-turn.ts';
-import { aligned } from '../common/terminal.ts';
+import { nextIteration } from '../common/event-loop.ts';
+import { type Cells, given, tableLines } from './command.ts';
 import { type Options, Refused, type Run } from './context.ts';
-import { numberOf, textOf, timeOf } from './settings.ts';
+import { numberOf, optionOf, textOf, timeOf } from './settings.ts';
 
-/** What is printed of each run: a column each. */
-const COLUMNS: Readonly<Record<string, (result: BacktestResult) => string>> = {
-  run: ({ name }) => name,
+/** Printed columns of a run. */
+const COLUMNS: Cells<BacktestResult> = {
+  run: 'name',
   profit: ({ figures }) => figures.profit.toFixed(2),
   return: ({ figures }) => percent(figures.return),
   drawdown: ({ figures }) => figures.drawdown.amount.toFixed(2),
@@ -58,7 +58,7 @@ export const runBacktest: Run = async (context, [recording = '', ...files], opti
   if (html !== undefined) await writeWhole(html, [reportHtml(named)]);
   if (csv !== undefined) await writeTables(csv, named);
   if (options.json === true) for (const each of named) stdout.json(each);
-  else stdout.lines(tableOf(named));
+  else stdout.lines(tableLines(named, COLUMNS, Object.keys(COLUMNS).slice(1)));
   const [first] = named;
   for (const [what, count] of [
     ['damaged messages left out', first?.messagesDamaged],
@@ -75,7 +75,7 @@ export const runBacktest: Run = async (context, [recording = '', ...files], opti
   return 'done';
 };
 
-/** A run of the strategy of a file. Rejections of promises that the strategy keeps to itself end it, too. */
+/** Runs the strategy of a file. A rejected promise of the strategy that nothing waits for ends the run too. */
 async function runOf(
   recording: string,
   file: string,
@@ -92,7 +92,7 @@ async function runOf(
     const name = basename(file, extname(file));
     const result = await backtest(recording, strategy, { ...settings, name });
     // Rejections are known once the promises at hand have run.
-    await nextTurn();
+    await nextIteration();
     if (rejection !== undefined) throw rejection;
     return result;
   } finally {
@@ -100,24 +100,20 @@ async function runOf(
   }
 }
 
+/** Options of the run, whose values are checked where they are used. */
 function optionsOf(options: Options): BacktestOptions {
-  const texts = Object.fromEntries(
-    Object.keys(options).map((name) => [name, textOf(options, name)]),
-  );
-  const { cash, fee, from, impact, latency, queue, to } = texts;
-  // What the values may be is checked where they are used.
-  return {
-    ...(cash === undefined ? {} : { cash: Number(cash) }),
-    ...(fee === undefined ? {} : { feeBps: numberOf(fee, '--fee') }),
-    ...(latency === undefined ? {} : { latencyMs: numberOf(latency, '--latency') }),
-    ...(impact === undefined ? {} : { impact: impact as BacktestOptions['impact'] & string }),
-    ...(queue === undefined ? {} : { queue: queue as BacktestOptions['queue'] & string }),
-    ...(from === undefined ? {} : { from: timeOf(from, '--from') }),
-    ...(to === undefined ? {} : { to: timeOf(to, '--to') }),
-  };
+  return given({
+    cash: optionOf(options, 'cash', Number),
+    feeBps: optionOf(options, 'fee', numberOf),
+    latencyMs: optionOf(options, 'latency', numberOf),
+    impact: textOf(options, 'impact') as BacktestOptions['impact'],
+    queue: textOf(options, 'queue') as BacktestOptions['queue'],
+    from: optionOf(options, 'from', timeOf),
+    to: optionOf(options, 'to', timeOf),
+  });
 }
 
-/** The default export of a module: a strategy, or a function that makes one. */
+/** Loads the default export of a module: a strategy, or a function that makes one. */
 async function strategyOf(file: string): Promise<StrategySource> {
   const { default: strategy } = await imported(file);
   const isSource = typeof strategy === 'function' || typeof strategy === 'object';
@@ -141,7 +137,7 @@ async function imported(file: string): Promise<{ default?: unknown }> {
   }
 }
 
-/** Runs of one name get numbers. */
+/** Numbers the runs of one name. */
 function withDistinctNames(results: readonly BacktestResult[]): BacktestResult[] {
   return results.map((result, i) => {
     const same = results.filter(({ name }) => name === result.name);
@@ -158,11 +154,6 @@ async function writeTables(directory: string, results: readonly BacktestResult[]
     await writeWhole(join(directory, `${name}-fills.csv`), [fillsCsv(result)]);
     await writeWhole(join(directory, `${name}-equity.csv`), [equityCsv(result)]);
   }
-}
-
-function tableOf(results: readonly BacktestResult[]): string[] {
-  const rows = results.map((result) => Object.values(COLUMNS).map((read) => read(result)));
-  return aligned([Object.keys(COLUMNS), ...rows], (column) => column > 0);
 }
 
 function percent(part: number): string {

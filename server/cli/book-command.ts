@@ -1,4 +1,4 @@
-/** `book`: draws a book of a running node, and draws it again whenever it changes. */
+/** `book`: draws a book of a running node, again whenever it changes. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { textList } from '../../storage/catalog/catalog-json.ts';
 import { aligned, type Paint, type Piece } from '../common/terminal.ts';
@@ -11,7 +11,6 @@ interface Level {
   readonly size: string;
 }
 
-/** The fields of `GET /book` that are read. */
 interface Book {
   readonly hash: string;
   readonly timestamp: string;
@@ -25,21 +24,19 @@ const WATCH_MS = 250;
 const BAR_WIDTH = 30;
 const LEVELS = 10;
 
-/** A market of the catalog API, as far as it is read. */
 interface ApiMarket {
   readonly question: string;
   readonly outcomes: string;
   readonly clobTokenIds: string;
 }
 
-/** A token, and what it is. */
 interface Named {
   readonly token: string;
-  /** Undefined where the catalog does not list it. */
+  /** `undefined` when the catalog does not list the token. */
   readonly title: string | undefined;
 }
 
-/** More digits than the number of a market has. */
+/** Token ids have more digits than numbers of markets. */
 const TOKEN_ID = /^\d{16,}$/;
 
 export const book: Run = async (context, [what = '', outcome], options) => {
@@ -63,7 +60,6 @@ export const book: Run = async (context, [what = '', outcome], options) => {
   return 'done';
 };
 
-/** Looks a token up, or an outcome of a market, by default its first. */
 async function named(
   { signal }: Context,
   base: string,
@@ -123,7 +119,6 @@ function drawn(read: Book, count: number, paint: Paint): Piece[] {
   ].filter((line) => line !== '');
 }
 
-/** Best levels first, each with the total size up to it. */
 function summed(levels: readonly Level[], count: number): (Level & { readonly sum: number })[] {
   let sum = 0;
   return levels

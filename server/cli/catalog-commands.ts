@@ -1,5 +1,5 @@
 /** `catalog`: the commands of server/catalog as commands of this program. */
-import { DEMO_CONDITIONS } from '../app/demo-catalog.ts';
+
 import {
   type CatalogCommandContext,
   exportFile,
@@ -8,10 +8,11 @@ import {
 } from '../catalog/catalog-command.ts';
 import { catalogFileSchema } from '../catalog/file-schema.ts';
 import { sourceUrlProblem } from '../common/source-url.ts';
+import { DEMO_CONDITIONS } from '../demo/demo-catalog.ts';
 import { type Context, Refused, type Run } from './context.ts';
 import { configOf } from './settings.ts';
 
-function catalogContext(context: Context): CatalogCommandContext {
+export function catalogContext(context: Context): CatalogCommandContext {
   const { capacities } = configOf(context);
   return { ...context, capacities, ownConditions: DEMO_CONDITIONS };
 }

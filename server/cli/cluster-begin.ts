@@ -1,4 +1,4 @@
-/** `cluster begin`: an empty log of a cluster begins with the records of a directory. */
+/** `cluster begin`: begins the empty log of a cluster with the records of a directory. */
 import { existsSync } from 'node:fs';
 import { takeDirectoryLock } from '../../storage/files/directory-lock.ts';
 import { AuditLog } from '../../storage/operations/audit-log.ts';
@@ -58,7 +58,7 @@ export const begin: Run = async (context, _, options) => {
   }
 };
 
-/** As `cluster status` has it. */
+/** Digest in the form of `cluster status`. */
 function digestText(digest: number): string {
   return (digest >>> 0).toString(16);
 }
@@ -89,7 +89,7 @@ function refuse(dataDir: string, stands: readonly Stand[]): void {
   );
 }
 
-/** A line in the audit log of the directory, as of every change by an operator. */
+/** Records the change in the audit log of the directory. */
 async function audited<T>(
   { stderr }: Context,
   dataDir: string,

@@ -1,6 +1,6 @@
 /**
- * `cluster example`: settings, scripts and units of systemd with which three members of etcd and some nodes run on one
- * machine, as ordinary processes. It starts nothing. To take others' machines, change the addresses in its files.
+ * `cluster example`: settings, scripts and systemd units for three members of etcd and some nodes on one machine,
+ * as ordinary processes. It starts nothing. For other machines, change the addresses in its files.
  */
 import { randomBytes } from 'node:crypto';
 import { chmodSync, existsSync, readdirSync, realpathSync, writeFileSync } from 'node:fs';
@@ -13,15 +13,13 @@ const NODES_MAX = 9;
 const MEMBERS = 3;
 const PORT = 3_000;
 const PORT_MAX = 65_535;
-/** Between the ports of two nodes. */
 const APART = 100;
 const SECRET_BYTES = 32;
-/** As cluster.yaml of deploy/ has it: four times of what the nodes keep by default. */
+/** Quota of cluster.yaml in deploy/: four times what nodes store by default. */
 const QUOTA_BYTES = 2 ** 31;
-/** A unit of systemd names it, and scripts do. */
+/** Paths that systemd units and scripts can name. */
 const PLAIN_PATH = /^[\w@+=:,./-]+$/;
 
-/** Ports of the node, or of the member of etcd, of this number, from 1 on. */
 interface Ports {
   readonly node: number;
   readonly admin: number;
@@ -72,7 +70,7 @@ function portsOf(first: number): Ports {
   };
 }
 
-/** Texts by their paths below the directory. */
+/** Returns texts by their paths below the directory. */
 function filesOf(
   directory: string,
   nodes: number,
@@ -131,7 +129,7 @@ function settings(values: Readonly<Record<string, string>>): string {
     .join('');
 }
 
-/** As one word of a shell. */
+/** Quotes a text as one word of a shell. */
 function word(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
@@ -161,7 +159,7 @@ exec ${word(process.execPath)} ${word(realpathSync(process.argv[1]!))} "$@" --da
 `;
 }
 
-/** Shell functions that both scripts have. A number of a process may be another one's since. */
+/** Shell functions of both scripts. They check the command line, because the number of a process may be reused. */
 const RUNS = `runs() {
   [ -e "$1.pid" ] && ps -o args= -p "$(cat "$1.pid")" 2>/dev/null | grep -qF -- "--data-dir $here/$1"
 }

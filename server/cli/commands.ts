@@ -1,6 +1,6 @@
 /**
- * The commands, one row each: parser, help, README and tests come from this table. The code of a
- * command is loaded when it is called, so that `--help` is fast.
+ * Table of commands: parser, help, README and tests come from it. The code of a command is loaded when it is
+ * called, so that `--help` is fast.
  */
 import type { Run } from './context.ts';
 import { LIST_OPTIONS } from './list-options.ts';
@@ -8,18 +8,40 @@ import { LIST_OPTIONS } from './list-options.ts';
 export interface CommandRow {
   readonly does: string;
   /**
-   * Whether a node may run on the same DATA_DIR: no; yes; yes, and the command sends requests to
-   * it; it does not matter, or then the node does it; the command is the node.
+   * Relation to a node on the same DATA_DIR: none may run; one may run; the command sends requests to it;
+   * irrelevant; the running node does it, else the command; the command is the node.
    */
   readonly node: 'stopped' | 'shared' | 'remote' | 'any' | 'either' | 'itself';
-  /** Of a `stopped` command: `made` creates DATA_DIR first, `read` only reads; else it writes. */
+  /** For `stopped`: `made` creates DATA_DIR first, `read` only reads; absent: it writes. */
   readonly directory?: 'made' | 'read';
-  /** Names of arguments; those in brackets are optional. */
+  /** Argument names; those in brackets are optional. */
   readonly args?: readonly string[];
-  /** Flags as the parser writes them, and what they do. */
+  /** Flags in the notation of the parser, with their help texts. */
   readonly options?: Readonly<Record<string, string>>;
-  readonly run: () => Promise<Run>;
+  /** Loads the code. Absent for an operation of the admin listener: operation-commands.ts has its code. */
+  readonly run?: () => Promise<Run>;
 }
+
+const backtest = () => import('./backtest-command.ts');
+const book = () => import('./book-command.ts');
+const catalog = () => import('./catalog-commands.ts');
+const clock = () => import('./clock-command.ts');
+const clusterBegin = () => import('./cluster-begin.ts');
+const clusterExample = () => import('./cluster-example.ts');
+const deposit = () => import('./deposit-command.ts');
+const doctor = () => import('./doctor-command.ts');
+const files = () => import('./data-commands.ts');
+const ledger = () => import('./ledger-commands.ts');
+const marketList = () => import('./market-list.ts');
+const operator = () => import('./operator-commands.ts');
+const play = () => import('./play-command.ts');
+const record = () => import('./record-commands.ts');
+const recordVenue = () => import('./record-venue-command.ts');
+const replay = () => import('./replay-command.ts');
+const resolve = () => import('./resolve-commands.ts');
+const start = () => import('./start-command.ts');
+const trades = () => import('./trades-command.ts');
+const wallet = () => import('./wallet-commands.ts');
 
 const JSON_OPTION = { '--json': 'the answer as JSON' } as const;
 const ADMIN_OPTIONS = {
@@ -32,7 +54,6 @@ const REQUEST_OPTIONS = {
   '--id <text>': 'sent again with the same id it is done once; one is made and printed',
   ...ADMIN_OPTIONS,
 } as const;
-/** Of what pays a market out. */
 const PAYOUT_OPTIONS = {
   '--dry-run': 'shows what would be paid to how many wallets; changes nothing',
   '--review <time>':
@@ -51,7 +72,7 @@ const MADE_OPTIONS = {
 
 export const COMMANDS: Readonly<Record<string, CommandRow>> = {
   start: {
-    does: 'runs the node; settings are environment variables (server/CONFIGURATION.md)',
+    does: 'runs the node; settings are environment variables (docs/reference/configuration.md)',
     node: 'itself',
     options: {
       '--port <number>': 'instead of PORT of the environment (3000)',
@@ -60,10 +81,10 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
       '--play':
         'with a ledger and play money: LEDGER=on, and FAUCET=1000 unless the environment has it',
     },
-    run: async () => (await import('./start-command.ts')).start,
+    run: from(start, 'start'),
   },
   play: {
-    does: 'runs a node on a recording of a venue: its books, its time, and play money (docs/paper.md)',
+    does: 'runs a node on a recording of a venue: its books, its time, and play money (docs/guides/paper-and-backtests.md)',
     node: 'itself',
     args: ['FILE'],
     options: {
@@ -74,7 +95,7 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
       '--port <number>': 'instead of PORT of the environment (3000)',
       '--admin-port <number>': 'instead of ADMIN_PORT of the environment (3001)',
     },
-    run: async () => (await import('./play-command.ts')).play,
+    run: from(play, 'play'),
   },
   'catalog import': {
     does: 'loads a catalog file (JSON: {tags, series, sites, events}) into DATA_DIR; - is standard input',
@@ -88,59 +109,56 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
       '--skip-changed':
         'leaves out markets whose tokens, condition id or neg-risk flag are not those registered; without it they make the import fail',
     },
-    run: async () => (await import('./catalog-commands.ts')).importing,
+    run: from(catalog, 'importing'),
   },
   'catalog export': {
     does: 'writes the catalog of DATA_DIR as such a file; - is standard output',
     node: 'shared',
     args: ['FILE'],
-    run: async () => (await import('./catalog-commands.ts')).exporting,
+    run: from(catalog, 'exporting'),
   },
   'catalog sync': {
     does: 'pulls the catalog of another catalog API into DATA_DIR',
     node: 'shared',
     args: ['URL'],
     options: { '--force': 'removes more markets than an import may without it' },
-    run: async () => (await import('./catalog-commands.ts')).syncing,
+    run: from(catalog, 'syncing'),
   },
   'catalog schema': {
     does: 'prints the JSON Schema of a catalog file, with an example',
     node: 'any',
-    run: async () => (await import('./catalog-commands.ts')).schema,
+    run: from(catalog, 'schema'),
   },
   'keys list': {
     does: 'API keys and read-only keys that were issued; no secret is shown',
     node: 'either',
     options: { '--wallet <wallet>': 'those of one wallet', '--json': 'a line of JSON each' },
-    run: async () => (await import('./operator-commands.ts')).listKeys,
+    run: from(operator, 'listKeys'),
   },
   'keys revoke': {
     does: 'revokes a key, by what `keys list` calls it',
     node: 'either',
     args: ['KEY'],
     options: JSON_OPTION,
-    run: async () => (await import('./operator-commands.ts')).revokeKey,
   },
   'keys issue': {
     does: 'issues the API key of a wallet without its signature, and prints it as JSON',
     node: 'either',
     args: ['WALLET'],
     options: { '--nonce <number>': 'the nonce that it is for (0)' },
-    run: async () => (await import('./operator-commands.ts')).issueKey,
   },
   'orders list': {
     does: 'open orders of a wallet, newest first',
     node: 'remote',
     args: ['WALLET'],
     options: ADMIN_OPTIONS,
-    run: async () => (await import('./operator-commands.ts')).listOrders,
+    run: from(operator, 'listOrders'),
   },
   'orders cancel': {
     does: 'cancels all open orders of a wallet, or one by its id',
     node: 'remote',
     args: ['WALLET', '[ID]'],
     options: ADMIN_OPTIONS,
-    run: async () => (await import('./operator-commands.ts')).cancelOrders,
   },
   'wallet list': {
     does: 'wallets that were paid in or have traded, and those with a name: cash, open orders, bans',
@@ -152,59 +170,51 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
       ...LIST_OPTIONS,
       '--url <url>': ADMIN_OPTIONS['--url <url>'],
     },
-    run: async () => (await import('./wallet-commands.ts')).listWallets,
+    run: from(wallet, 'listWallets'),
   },
   'wallet name': {
     does: 'gives a wallet a name, by which commands take it and which only operators see; without NAME takes it away',
     node: 'either',
     args: ['WALLET', '[NAME]'],
     options: JSON_OPTION,
-    run: async () => (await import('./wallet-commands.ts')).nameWallet,
   },
   'wallet ban': {
     does: 'bans a wallet: its keys are answered 403, orders for it are refused, its open orders end',
     node: 'either',
     args: ['WALLET'],
     options: { '--reason <text>': 'for `wallet bans`', ...JSON_OPTION },
-    run: async () => (await import('./operator-commands.ts')).ban,
   },
   'wallet unban': {
     does: 'lifts the ban of a wallet',
     node: 'either',
     args: ['WALLET'],
     options: JSON_OPTION,
-    run: async () => (await import('./operator-commands.ts')).unban,
   },
   'wallet bans': {
     does: 'banned wallets',
     node: 'either',
     options: JSON_OPTION,
-    run: async () => (await import('./operator-commands.ts')).bans,
   },
   'venue pause': {
     does: 'pauses the venue, also over a restart: orders are refused; cancels, splits and merges are taken',
     node: 'either',
     options: { '--reason <text>': 'for /ready and the log', ...JSON_OPTION },
-    run: async () => (await import('./operator-commands.ts')).pause,
   },
   'venue resume': {
     does: 'resumes the venue',
     node: 'either',
     options: JSON_OPTION,
-    run: async () => (await import('./operator-commands.ts')).resume,
   },
   'limits list': {
     does: 'the rate limits that apply',
     node: 'remote',
     options: ADMIN_OPTIONS,
-    run: async () => (await import('./operator-commands.ts')).listLimits,
   },
   'limits set': {
     does: 'changes a rate limit until the node restarts: requests/seconds such as 400/10, or off',
     node: 'remote',
     args: ['NAME', 'LIMIT'],
     options: ADMIN_OPTIONS,
-    run: async () => (await import('./operator-commands.ts')).setLimit,
   },
   'ledger deposit': {
     does: 'pays collateral in to a wallet: AMOUNT is a decimal; or to all wallets of a file',
@@ -219,28 +229,25 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
       '--id <text>':
         'sent again with the same id it is done once; one is made and printed. Of a file: its name unless given',
     },
-    run: async () => (await import('./deposit-command.ts')).deposit,
+    run: from(deposit, 'deposit'),
   },
   'ledger withdraw': {
     does: 'pays free collateral out of a wallet',
     node: 'remote',
     args: ['WALLET', 'AMOUNT'],
     options: REQUEST_OPTIONS,
-    run: async () => (await import('./ledger-commands.ts')).withdraw,
   },
   'ledger declare': {
     does: 'says who may sign for a wallet',
     node: 'remote',
     args: ['WALLET', 'SIGNER'],
     options: REQUEST_OPTIONS,
-    run: async () => (await import('./ledger-commands.ts')).declare,
   },
   'ledger balance': {
     does: 'cash and shares of a wallet',
     node: 'remote',
     args: ['WALLET'],
     options: ADMIN_OPTIONS,
-    run: async () => (await import('./ledger-commands.ts')).balance,
   },
   'ledger statement': {
     does: 'entries of a wallet with their running balance, newest first',
@@ -252,33 +259,31 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
       ...ADMIN_OPTIONS,
       '--json': 'one object a line',
     },
-    run: async () => (await import('./ledger-commands.ts')).statement,
+    run: from(ledger, 'statement'),
   },
   'ledger fees': {
     does: 'fees of the venue, and what was paid out of them, newest first',
     node: 'remote',
     options: { '--limit <number>': 'how many payments (100)', ...ADMIN_OPTIONS },
-    run: async () => (await import('./ledger-commands.ts')).fees,
+    run: from(ledger, 'fees'),
   },
   'ledger pay-fees': {
     does: 'pays fees of the venue to a wallet',
     node: 'remote',
     args: ['WALLET', 'AMOUNT'],
     options: REQUEST_OPTIONS,
-    run: async () => (await import('./ledger-commands.ts')).payFees,
   },
   'ledger draw-fees': {
     does: 'takes fees of the venue out of the ledger',
     node: 'remote',
     args: ['AMOUNT'],
     options: REQUEST_OPTIONS,
-    run: async () => (await import('./ledger-commands.ts')).drawFees,
   },
   'ledger audit': {
     does: 'rebuilds the ledger from image and log, and adds it up; it differs where that does not hold',
     node: 'shared',
     options: JSON_OPTION,
-    run: async () => (await import('./ledger-commands.ts')).audit,
+    run: from(ledger, 'audit'),
   },
   'event create': {
     does: 'makes an event',
@@ -289,7 +294,6 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
       '--neg-risk': 'at most one of its markets can be Yes',
       ...MADE_OPTIONS,
     },
-    run: async () => (await import('./market-commands.ts')).createEvent,
   },
   'event list': {
     does: 'events of the catalog with their markets, newest first',
@@ -301,7 +305,7 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
       ...LIST_OPTIONS,
       ...NODE_OPTION,
     },
-    run: async () => (await import('./market-list.ts')).listEvents,
+    run: from(marketList, 'listEvents'),
   },
   'event edit': {
     does: 'changes what an event says',
@@ -315,7 +319,6 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
       '--end <time>': 'such as 2027-01-31T18:00:00Z',
       ...ADMIN_OPTIONS,
     },
-    run: async () => (await import('./market-commands.ts')).editEvent,
   },
   'market create': {
     does: 'makes a market; prints its condition id, the token id of each outcome, and its slug',
@@ -333,7 +336,6 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
       ...MADE_OPTIONS,
       '--end <time>': 'when it ends: it takes no orders from then on, and open ones end',
     },
-    run: async () => (await import('./market-commands.ts')).createMarket,
   },
   'market list': {
     does: 'markets of the catalog with their state and prices, newest first',
@@ -347,7 +349,7 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
       ...LIST_OPTIONS,
       ...NODE_OPTION,
     },
-    run: async () => (await import('./market-list.ts')).listMarkets,
+    run: from(marketList, 'listMarkets'),
   },
   'market edit': {
     does: 'changes what a market says, its tick, minimum, fee or end',
@@ -363,28 +365,24 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
       '--fee <bps>': 'base fee of takers in basis points',
       ...ADMIN_OPTIONS,
     },
-    run: async () => (await import('./market-commands.ts')).editMarket,
   },
   'market halt': {
     does: 'refuses orders for a market; open ones stay',
     node: 'remote',
     args: ['MARKET'],
     options: ADMIN_OPTIONS,
-    run: async () => (await import('./market-commands.ts')).halt,
   },
   'market resume': {
     does: 'takes orders for a halted market again',
     node: 'remote',
     args: ['MARKET'],
     options: ADMIN_OPTIONS,
-    run: async () => (await import('./market-commands.ts')).resume,
   },
   'market close': {
     does: 'ends a market for good: its open orders end, it can still resolve',
     node: 'remote',
     args: ['MARKET'],
     options: ADMIN_OPTIONS,
-    run: async () => (await import('./market-commands.ts')).close,
   },
   'market resolve': {
     does: 'pays out a market, for good; on a terminal it shows what is paid, and asks',
@@ -396,33 +394,30 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
         'instead: a whole number for each outcome, such as 1,0, in the order that the catalog shows',
       ...PAYOUT_OPTIONS,
     },
-    run: async () => (await import('./resolve-commands.ts')).resolve,
+    run: from(resolve, 'resolve'),
   },
   'market void': {
     does: 'pays out a market with equal weights, for good; on a terminal it shows what is paid, and asks',
     node: 'remote',
     args: ['MARKET'],
     options: PAYOUT_OPTIONS,
-    run: async () => (await import('./resolve-commands.ts')).voidMarket,
+    run: from(resolve, 'voidMarket'),
   },
   'market proposals': {
     does: 'payouts that are proposed, with the times from which on they are paid',
     node: 'remote',
     options: ADMIN_OPTIONS,
-    run: async () => (await import('./resolve-commands.ts')).listProposals,
   },
   'market withdraw-proposal': {
     does: 'takes a proposed payout back: the market trades as before',
     node: 'remote',
     args: ['MARKET'],
     options: REQUEST_OPTIONS,
-    run: async () => (await import('./resolve-commands.ts')).withdrawProposal,
   },
   'cluster status': {
     does: 'the nodes of the cluster, how far each is, and the members of etcd',
     node: 'remote',
     options: ADMIN_OPTIONS,
-    run: async () => (await import('./cluster-commands.ts')).status,
   },
   'cluster example': {
     does: 'writes settings, scripts and units for three members of etcd and some nodes on this machine',
@@ -432,33 +427,31 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
       '--dir <directory>': 'where; it must not be there, or be empty (./cluster)',
       '--port <number>': 'first port; each node takes five, a hundred further (3000)',
     },
-    run: async () => (await import('./cluster-example.ts')).example,
+    run: from(clusterExample, 'example'),
   },
   'cluster begin': {
     does: 'begins the empty log of CLUSTER with the records of one directory, after a look at all nodes that run',
     node: 'any',
     options: { '--from <directory>': 'the DATA_DIR of a node that does not run' },
-    run: async () => (await import('./cluster-begin.ts')).begin,
+    run: from(clusterBegin, 'begin'),
   },
   'cluster handover': {
     does: 'gives the lead to NODE, or to the follower that is least behind; to the node that leads',
     node: 'remote',
     args: ['[NODE]'],
     options: ADMIN_OPTIONS,
-    run: async () => (await import('./cluster-commands.ts')).handover,
   },
   'cluster defrag': {
     does: 'has MEMBER of etcd give free room back; one at a time, the leading one last',
     node: 'remote',
     args: ['MEMBER'],
     options: ADMIN_OPTIONS,
-    run: async () => (await import('./cluster-commands.ts')).defrag,
   },
   audit: {
     does: 'the audit log: changes that operators made, newest first',
     node: 'either',
     options: { '--limit <number>': 'so many of them (20)', '--json': 'a line of JSON each' },
-    run: async () => (await import('./operator-commands.ts')).audit,
+    run: from(operator, 'audit'),
   },
   book: {
     does: 'draws the book of a token, or of an outcome of a market (its first one), of a node that runs',
@@ -469,7 +462,7 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
       '--levels <number>': 'price levels of each side (10)',
       '--watch': 'draws it again whenever it changes',
     },
-    run: async () => (await import('./book-command.ts')).book,
+    run: from(book, 'book'),
   },
   'trades export': {
     does: 'writes fills, oldest first: all that are kept, also those older than GET /trades reaches',
@@ -485,7 +478,7 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
       '--until <time>': 'up to before this time',
       '--limit <number>': 'so many of them at most, the oldest',
     },
-    run: async () => (await import('./trades-command.ts')).exportTrades,
+    run: from(trades, 'exportTrades'),
   },
   record: {
     does: 'records catalog, books and stream of a venue until it is interrupted',
@@ -496,10 +489,10 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
       '--catalog <url>': 'where its catalog is, unless at URL',
       '--stream <url>': 'its market stream, unless it is /ws/market of URL',
     },
-    run: async () => (await import('./record-venue-command.ts')).record,
+    run: from(recordVenue, 'record'),
   },
   backtest: {
-    does: 'runs strategies over a recording, without a node; prints their figures (docs/paper.md)',
+    does: 'runs strategies over a recording, without a node; prints their figures (docs/guides/paper-and-backtests.md)',
     node: 'any',
     args: ['RECORDING', 'STRATEGY...'],
     options: {
@@ -515,26 +508,26 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
       '--csv <directory>': 'writes fills and equity of each run',
       '--json': 'each result as a line of JSON',
     },
-    run: async () => (await import('./backtest-command.ts')).runBacktest,
+    run: from(backtest, 'runBacktest'),
   },
   'record info': {
     does: 'what a recording of a venue has: markets, messages, times, gaps; also one in the public form',
     node: 'any',
     args: ['FILE'],
     options: { '--json': 'as JSON' },
-    run: async () => (await import('./record-commands.ts')).info,
+    run: from(record, 'info'),
   },
   'record schema': {
     does: 'prints the JSON Schema of a message of a recording in the public form, with examples',
     node: 'any',
-    run: async () => (await import('./record-commands.ts')).schema,
+    run: from(record, 'schema'),
   },
   'record import': {
     does: 'makes a recording of files with one message of a market channel a line, or with books and trades as CSV',
     node: 'any',
     args: ['FILE...'],
     options: { '-o, --out <file>': 'the recording; it must not be there' },
-    run: async () => (await import('./record-commands.ts')).importing,
+    run: from(record, 'importing'),
   },
   replay: {
     does: 'rebuilds the state after a batch from image and log; prints its hash, and books',
@@ -545,13 +538,13 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
       '--token <id>': 'the book of one token',
       '--diff <sequence>': 'compares it with the state after another batch: levels that differ',
     },
-    run: async () => (await import('./replay-command.ts')).replayTo,
+    run: from(replay, 'replayTo'),
   },
   verify: {
     does: 'holds log, images and LMDB against one another; writes nothing',
     node: 'stopped',
     directory: 'read',
-    run: async () => (await import('./data-commands.ts')).verifyAll,
+    run: from(files, 'verifyAll'),
   },
   backup: {
     does: 'copies DATA_DIR into a new directory, such that a node can begin with it',
@@ -561,21 +554,21 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
       '--no-derived': 'without what can be derived again from log and images',
       '--no-key': 'without node.key, which is every credential: it is kept elsewhere',
     },
-    run: async () => (await import('./data-commands.ts')).backup,
+    run: from(files, 'backup'),
   },
   restore: {
     does: 'puts a backup into an empty DATA_DIR, and checks every file of it',
     node: 'stopped',
     directory: 'made',
     args: ['DIRECTORY'],
-    run: async () => (await import('./data-commands.ts')).restoreFrom,
+    run: from(files, 'restoreFrom'),
   },
   'log cut': {
     does: 'gives up a batch and all after it, where the log is damaged and there is no copy of it',
     node: 'stopped',
     args: ['SEQUENCE'],
     options: { '--force': 'also where the log is not damaged at this batch' },
-    run: async () => (await import('./data-commands.ts')).cutting,
+    run: from(files, 'cutting'),
   },
   'clock accept': {
     does: 'takes the clock of the machine for right, of which a node that runs says that it jumped',
@@ -583,16 +576,24 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
     options: {
       '--url <url>': 'the admin listener (http://ADMIN_HOST:ADMIN_PORT of the environment)',
     },
-    run: async () => (await import('./clock-command.ts')).accept,
+    run: from(clock, 'accept'),
   },
   doctor: {
     does: 'looks at versions, native parts, disk, clock, limits and permissions',
     node: 'any',
-    run: async () => (await import('./doctor-command.ts')).doctor,
+    run: from(doctor, 'doctor'),
   },
 };
 
-/** What each group of commands is for. */
+/** Loads one command of a module. */
+function from<Name extends string>(
+  load: () => Promise<Readonly<Record<Name, Run>>>,
+  name: Name,
+): () => Promise<Run> {
+  return async () => (await load())[name];
+}
+
+/** Help texts of the groups. */
 export const GROUPS: Readonly<Record<string, string>> = {
   catalog: 'what can be traded: from a file, to a file, from another node',
   keys: 'API keys',
@@ -611,7 +612,6 @@ export const GROUPS: Readonly<Record<string, string>> = {
   clock: 'the time of a node that runs',
 };
 
-/** The texts for `node` of a row, for help and README. */
 export const NODE_TEXTS: Readonly<Record<CommandRow['node'], string>> = {
   stopped: 'while no node runs on DATA_DIR',
   shared: 'also while a node runs on DATA_DIR',

@@ -1,10 +1,9 @@
-/** What a command gets (streams, settings, how it may write), and the exit codes by which it ends. */
+/** Context of a command (streams, settings, durability), and the exit codes. */
 import type { Readable, Writable } from 'node:stream';
 import type { Durability } from '../../storage/kv/lmdb.ts';
 import type { Environment, Output, Paint } from '../common/terminal.ts';
 import type { Progress } from './progress.ts';
 
-/** The streams of a command, by the names that a process has for them. */
 export interface Streams {
   readonly stdin: Readable;
   readonly stdout: Writable;
@@ -18,19 +17,18 @@ export interface Context {
   readonly env: Environment;
   readonly dataDir: string;
   readonly durability: Durability;
-  /** For standard output. */
+  /** Colours of standard output. */
   readonly paint: Paint;
   readonly progress: Progress;
-  /** Ends a command that would otherwise run without end. */
   readonly signal: AbortSignal;
 }
 
-/** Text, texts where it may be repeated, or for one without value whether it is present (`--no-x`: false). */
+/** Text; texts of a repeatable option; boolean for one without value (`--no-x`: false). */
 export type Options = Readonly<Record<string, string | readonly string[] | boolean | undefined>>;
 
 export type Run = (context: Context, args: readonly string[], options: Options) => Promise<Exit>;
 
-/** For scripts: help and README come from this table. */
+/** Exit codes for scripts, and their texts in help and README. */
 export const EXIT_CODES = {
   done: { code: 0, means: 'done' },
   failed: { code: 1, means: 'it failed; what was there before stays' },
@@ -41,7 +39,7 @@ export const EXIT_CODES = {
 
 export type Exit = keyof typeof EXIT_CODES;
 
-/** A command cannot continue; the message is for the user. */
+/** The command cannot continue; the message is for the user. */
 export class Refused extends Error {
   readonly exit: Exit;
 

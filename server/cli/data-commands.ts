@@ -1,16 +1,16 @@
-/** `backup`, `restore`, `verify` and `log cut`: what operators do with the files of DATA_DIR. */
+/** `backup`, `restore`, `verify` and `log cut`: operations on the files of DATA_DIR. */
 import { existsSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { backUp, type Manifest, restore } from '../../storage/operations/backup.ts';
 import { cutLog } from '../../storage/operations/cut-log.ts';
 import { verify } from '../../storage/operations/verify.ts';
-import { openNodeKey } from '../identity/credentials.ts';
+import { openNodeKey } from '../auth/credentials.ts';
 import type { Run } from './context.ts';
 import { configOf, numberOf } from './settings.ts';
 
 const PART_WIDTH = 12;
 const MIB = 2 ** 20;
-/** The lock file, and what a file system puts into its root directory. */
+/** Lock file, and the names that a file system has in its root directory. */
 const OWN_NAMES = new Set(['node.lock', 'node.pid', 'lost+found']);
 
 export const backup: Run = async ({ dataDir, progress, stdout }, [into = ''], options) => {
@@ -45,7 +45,6 @@ function describe({ at, files, sequence }: Manifest): string {
   return `up to batch ${sequence}, ${files.length} files, ${(bytes / MIB).toFixed(1)} MiB, of ${when}`;
 }
 
-/** A line for each part of DATA_DIR. */
 export const verifyAll: Run = async (context) => {
   const { dataDir, paint, progress, stdout } = context;
   const { capacities } = configOf(context);
@@ -66,7 +65,7 @@ export const verifyAll: Run = async (context) => {
   return isSound ? 'done' : 'differs';
 };
 
-/** Where there is no copy of a damaged log (OPERATIONS.md). */
+/** Last resort when a damaged log has no copy (docs/guides/operations.md). */
 export const cutting: Run = async ({ dataDir, stderr }, [text = ''], options) => {
   const sequence = numberOf(text, 'SEQUENCE', 1);
   const cut = await cutLog(dataDir, sequence, options.force === true);

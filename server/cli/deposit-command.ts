@@ -1,34 +1,35 @@
 /**
- * `ledger deposit`: collateral for one wallet, or for all of a file. A file goes to the node in requests of a bounded
- * number of lines; each line is paid in once, so the same command goes on where one before was cut short.
+ * `ledger deposit`: collateral for one wallet, or for all of a file. A file is sent in requests of a bounded number
+ * of lines. Each line is paid in once, so the same command continues after an interruption.
  */
 import { basename } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { OperationOutput } from '../admin/operation-table.ts';
 import { DEPOSIT_LINES_MAX } from '../admin/venue-schemas.ts';
 import { microText, parseMicroUp } from '../common/decimal.ts';
+import { again, command, given, idOf, walletOf } from './command.ts';
 import { type Context, type Options, Refused, type Run } from './context.ts';
 import { type Deposit, type DepositFile, readDeposits } from './deposit-file.ts';
-import { again, idOf } from './ledger-commands.ts';
 import { AnswerError } from './node-request.ts';
 import { operate } from './operate.ts';
-import { command, walletOf } from './operator-commands.ts';
-import { textOf } from './settings.ts';
+import { optionOf, textOf } from './settings.ts';
 
 type Paid = OperationOutput<'POST /admin/ledger/deposits'>;
 
-/** A node that is busy, starts, or has just lost the lead takes the lines some seconds later. */
+/** A busy or starting node, or one that has lost the lead, accepts the lines some seconds later. */
 const RETRY_MS = [250, 500, 1_000, 2_000, 4_000, 8_000, 8_000];
 const UNAVAILABLE: readonly number[] = [0, 503];
 const CONFLICT = 409;
 
 const one = command(
   'POST /admin/ledger/deposit',
-  ([wallet = '', amount = ''], options) => {
-    const signer = textOf(options, 'signer');
-    const signed = signer === undefined ? {} : { signer: walletOf(signer, '--signer') };
-    return { wallet: walletOf(wallet), amount, ...signed, ...idOf(options) };
-  },
+  ([wallet = '', amount = ''], options) =>
+    given({
+      wallet: walletOf(wallet),
+      amount,
+      signer: optionOf(options, 'signer', walletOf),
+      id: idOf(options),
+    }),
   ({ amount, cash, id, repeated, wallet }) =>
     `${id}: ${amount} is paid in to ${wallet}, which has ${cash}${again(repeated)}`,
 );
@@ -93,7 +94,7 @@ async function payIn(
   return { ...all, amount: microText(micro) };
 }
 
-/** Sends lines, again where the node takes none for the moment: what was done is not done twice. */
+/** Sends lines, and repeats them while the node is unavailable. Repeated lines are not paid twice. */
 async function sent(
   context: Context,
   options: Options,

@@ -1,17 +1,17 @@
 /**
- * A file of deposits: CSV with a line for each, `wallet,amount` and where it is wanted `signer`, with a line of names or
- * without one. It is checked whole before anything is sent. Rules: docs/ledger.md#a-file-of-deposits
+ * File of deposits: CSV lines `wallet,amount` with an optional `signer`, with or without a line of names. It is
+ * checked whole before anything is sent. Rules: docs/ledger.md#a-file-of-deposits
  */
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { DEPOSITED_MAX } from '../../engine/tables/capacities.ts';
 import { AMOUNT_PATTERN, AMOUNT_RULE } from '../admin/venue-schemas.ts';
+import { isAddressText } from '../auth/checksum.ts';
 import { microText, parseMicroUp } from '../common/decimal.ts';
-import { isAddressText } from '../identity/checksum.ts';
-import { isOperatorId, OPERATOR_ID_RULE } from '../ledger/request-id.ts';
+import { isOperatorId, OPERATOR_ID_RULE } from '../wallet/request-id.ts';
 import { Refused } from './context.ts';
 
 export interface Deposit {
-  /** Its number in the file, from 1; a line of names counts. */
+  /** Line number in the file, from 1; the line of names counts. */
   readonly line: number;
   readonly wallet: string;
   readonly amount: string;
@@ -20,11 +20,11 @@ export interface Deposit {
 
 export interface DepositFile {
   readonly deposits: readonly Deposit[];
-  /** Micro-units of all of them. */
+  /** Micro-units of all deposits. */
   readonly sum: number;
 }
 
-/** Some ten times of what is expected at most: 100,000 lines are 6 MB. */
+/** Ten times the expected maximum: 100,000 lines are 6 MB. */
 const FILE_BYTES_MAX = 64 * 2 ** 20;
 const COLUMNS = ['wallet', 'amount', 'signer'] as const;
 type Column = (typeof COLUMNS)[number];
@@ -33,7 +33,7 @@ const ADDRESS_RULE =
   'an address, 0x and 40 hexadecimal digits, whose letters are of one case or as its checksum';
 const SHOWN_MAX = 60;
 
-/** Reads a file. Throws Refused that names every line that is wrong. */
+/** Reads a file. Throws Refused, which names every wrong line. */
 export function readDeposits(path: string, id: string): DepositFile {
   const lines = textOf(path)
     .replace(/^\ufeff/, '')
@@ -92,20 +92,20 @@ function shown(cell: string): string {
   return cell.length > SHOWN_MAX ? `"${cell.slice(0, SHOWN_MAX)}.."` : `"${cell}"`;
 }
 
-/** Cells of a line without the empty ones at its end. */
+/** Cells of a line without empty ones at its end. */
 function cellsOf(text: string): string[] {
   const cells = text.split(',').map(cellOf);
   while (cells.at(-1) === '') cells.pop();
   return cells;
 }
 
-/** Spreadsheets may put quotation marks around a cell. */
+/** Removes the quotation marks that spreadsheets put around a cell. */
 function cellOf(text: string): string {
   const trimmed = text.trim();
   return /^"[^"]*"$/.test(trimmed) ? trimmed.slice(1, -1).trim() : trimmed;
 }
 
-/** Columns of a line of names; undefined where the line is a deposit. Throws Refused at a name that there is not. */
+/** Columns of a line of names; `undefined` when the line is a deposit. Throws Refused at an unknown name. */
 function columnsOf(cells: readonly string[]): readonly Column[] | undefined {
   if (cells.some((cell) => /^0x/i.test(cell) || /^[\d.]+$/.test(cell))) return undefined;
   const names = cells.map((cell) => cell.toLowerCase());
@@ -123,7 +123,7 @@ function columnsOf(cells: readonly string[]): readonly Column[] | undefined {
   return names as Column[];
 }
 
-/** The deposit of a line, or what is wrong with it. */
+/** Returns the deposit of a line, or a text with its problem. */
 function depositOf(
   line: number,
   cells: readonly string[],

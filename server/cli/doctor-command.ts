@@ -1,21 +1,18 @@
-/**
- * `doctor`: checks whether this machine and DATA_DIR are suitable for a node, with a line for each
- * check.
- */
+/** `doctor`: checks of this machine and DATA_DIR, with a line for each. */
 import { spawnSync } from 'node:child_process';
 import { accessSync, constants, existsSync, readFileSync, statfsSync, statSync } from 'node:fs';
 import { availableParallelism, totalmem } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { tableShapes } from '../../engine/tables/tables.ts';
+import { keccakIsNative } from '../auth/keccak.ts';
+import { secp256k1IsNative } from '../auth/secp256k1.ts';
 import { packageVersion } from '../common/package-version.ts';
 import type { Config } from '../config/config.ts';
 import { loadUws } from '../http/uws.ts';
-import { keccakIsNative } from '../identity/keccak.ts';
-import { secp256k1IsNative } from '../identity/secp256k1.ts';
 import type { Context, Run } from './context.ts';
 import { configOf } from './settings.ts';
 
-/** The result of a check: fine; a warning; or a node would not run, or not be safe. */
+/** Result of a check: fine, a warning, or a node would not run or not be safe. */
 interface Look {
   readonly state: 'ok' | 'warn' | 'bad';
   readonly text: string;
@@ -23,7 +20,7 @@ interface Look {
 
 const GIB = 2 ** 30;
 const NODE_LEAST = [20, 19] as const;
-/** Two segments, two snapshots, and a reserve so that an operator can react. */
+/** Two segments, two snapshots, and a reserve for the operator to react. */
 const DISK_LEAST = GIB;
 const FILES_LEAST = 4_096;
 const CLOCK_MS = 2_000;
@@ -32,7 +29,7 @@ const YEAR_LEAST = 2_025;
 const NAME_WIDTH = 10;
 const PERCENT = 100;
 const FULL_PERCENT = 90;
-/** File systems, as `stat -f` names them, on which LMDB must not be used. */
+/** Network file systems by the numbers of statfs: LMDB must not be used on them. */
 const NETWORK = new Map([
   [0x6969, 'NFS'],
   [0xff534d42, 'CIFS'],
@@ -143,7 +140,6 @@ export const doctor: Run = async (context: Context) => {
   return isFit ? 'done' : 'differs';
 };
 
-/** The nearest existing parent directory. */
 function parentOf(path: string): string {
   let at = dirname(path);
   while (!existsSync(at)) at = dirname(at);

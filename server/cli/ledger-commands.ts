@@ -1,84 +1,43 @@
-/** `ledger`: what an operator pays in and out, what wallets have, and whether all of it adds up. */
+/** `ledger statement`, `ledger fees` and `ledger audit`. */
 import { auditLedger } from '../../engine/audit-ledger.ts';
 import { ledgerIsOn } from '../../engine/ledger/reads.ts';
 import { type Rebuilt, rebuild } from '../../storage/recovery/rebuild.ts';
-import { newRequestId, totalsOf } from '../admin/ledger-operations.ts';
+import { totalsOf } from '../admin/ledger-operations.ts';
+import type { OperationOutput } from '../admin/operation-table.ts';
 import { aligned } from '../common/terminal.ts';
-import { statementCsv } from '../ledger/statement-rows.ts';
-import { STATEMENT_MAX, STATEMENT_PAGE, type StatementEntry } from '../ledger/statement-schemas.ts';
+import { statementCsv } from '../wallet/statement-rows.ts';
+import { STATEMENT_MAX, STATEMENT_PAGE, type StatementEntry } from '../wallet/statement-schemas.ts';
+import { type Cells, given, printRows, tableLines, walletOf } from './command.ts';
 import type { Options, Run } from './context.ts';
 import { operate } from './operate.ts';
-import { command, printLines, walletOf } from './operator-commands.ts';
 import { configOf, numberOf, textOf } from './settings.ts';
 
-/** Made here: a command that got no answer can be sent again with it. */
-export const idOf = (options: Options): { readonly id: string } => ({
-  id: textOf(options, 'id') ?? newRequestId(Date.now()),
-});
-export const again = (repeated: boolean): string => (repeated ? ' (it was done before)' : '');
+type FeeEntry = OperationOutput<'GET /admin/ledger/fees'>['entries'][number];
 
-export const withdraw = command(
-  'POST /admin/ledger/withdraw',
-  ([wallet = '', amount = ''], options) => ({
-    wallet: walletOf(wallet),
-    amount,
-    ...idOf(options),
-  }),
-  ({ amount, cash, id, repeated, wallet }) =>
-    `${id}: ${amount} is paid out of ${wallet}, which has ${cash}${again(repeated)}`,
-);
-
-export const declare = command(
-  'POST /admin/ledger/declare',
-  ([wallet = '', signer = ''], options) => ({
-    wallet: walletOf(wallet),
-    signer: walletOf(signer, 'SIGNER'),
-    ...idOf(options),
-  }),
-  ({ id, repeated, signer, wallet }) => `${id}: ${signer} may sign for ${wallet}${again(repeated)}`,
-);
-
-export const payFees = command(
-  'POST /admin/ledger/fees/pay',
-  ([wallet = '', amount = ''], options) => ({
-    wallet: walletOf(wallet),
-    amount,
-    ...idOf(options),
-  }),
-  ({ amount, cash, id, repeated, wallet }) =>
-    `${id}: ${amount} of the fees is paid to ${wallet}, which has ${cash}${again(repeated)}`,
-);
-
-export const drawFees = command(
-  'POST /admin/ledger/fees/draw',
-  ([amount = ''], options) => ({ amount, ...idOf(options) }),
-  ({ amount, fees, id, repeated }) =>
-    `${id}: ${amount} of the fees is drawn, ${fees} is left${again(repeated)}`,
-);
-
-export const balance = command(
-  'GET /admin/ledger/balance',
-  ([wallet = '']) => ({ wallet: walletOf(wallet) }),
-  ({ cash, positions }) => {
-    const lines = positions.map((row) => [
-      row.token_id,
-      row.total,
-      row.reserved,
-      row.free,
-      row.outcome,
-      row.slug,
-    ]);
-    const of = ['cash', cash.total, cash.reserved, cash.free];
-    return aligned([['of', 'total', 'reserved', 'free', 'outcome', 'market'], of, ...lines]);
-  },
-);
+const STATEMENT_CELLS: Cells<StatementEntry> = {
+  entry: ({ entry }) => String(entry),
+  time: ({ timestamp }) => new Date(timestamp).toISOString(),
+  cause: 'cause',
+  outcome: 'outcome',
+  cash: 'cash',
+  shares: 'shares',
+  'cash after': 'cash_after',
+  'shares after': 'shares_after',
+};
+const FEE_CELLS: Cells<FeeEntry> = {
+  entry: ({ entry }) => String(entry),
+  time: ({ timestamp }) => new Date(timestamp).toISOString(),
+  amount: 'amount',
+  to: ({ wallet }) => (wallet === '' ? 'drawn' : wallet),
+  'fees after': 'fees_after',
+};
 
 interface Page<Row> {
   readonly entries: readonly Row[];
   readonly more: boolean;
 }
 
-/** Entries from the newest on, `--limit` of them. */
+/** Reads `--limit` entries from the newest on. */
 async function entriesOf<Row extends { readonly entry: number }>(
   options: Options,
   pageOf: (page: { readonly limit: number; readonly before?: number }) => Promise<Page<Row>>,
@@ -87,8 +46,7 @@ async function entriesOf<Row extends { readonly entry: number }>(
   const rows: Row[] = [];
   for (let more = true; more && rows.length < most; ) {
     const limit = Math.min(STATEMENT_MAX, most - rows.length);
-    const last = rows.at(-1);
-    const page = await pageOf(last === undefined ? { limit } : { limit, before: last.entry });
+    const page = await pageOf(given({ limit, before: rows.at(-1)?.entry }));
     rows.push(...page.entries);
     more = page.more;
   }
@@ -96,38 +54,15 @@ async function entriesOf<Row extends { readonly entry: number }>(
 }
 
 export const statement: Run = async (context, [wallet = ''], options) => {
-  const { stdout } = context;
-  const of = { wallet: walletOf(wallet) };
+  const of = walletOf(wallet);
   const rows = await entriesOf<StatementEntry>(options, (page) =>
-    operate(context, options, 'GET /admin/ledger/statement', { ...of, ...page }),
+    operate(context, options, 'GET /admin/ledger/statement', { wallet: of, ...page }),
   );
-  if (options.json === true) return printLines(context, rows);
-  if (options.csv === true) {
-    stdout.data(statementCsv(rows));
+  if (options.csv === true && options.json !== true) {
+    context.stdout.data(statementCsv(rows));
     return 'done';
   }
-  const lines = rows.map((row) => [
-    String(row.entry),
-    new Date(row.timestamp).toISOString(),
-    row.cause,
-    row.outcome,
-    row.cash,
-    row.shares,
-    row.cash_after,
-    row.shares_after,
-  ]);
-  const head = [
-    'entry',
-    'time',
-    'cause',
-    'outcome',
-    'cash',
-    'shares',
-    'cash after',
-    'shares after',
-  ];
-  stdout.lines(aligned([head, ...lines]));
-  return 'done';
+  return printRows(context, options, rows, STATEMENT_CELLS);
 };
 
 export const fees: Run = async (context, _, options) => {
@@ -142,20 +77,12 @@ export const fees: Run = async (context, _, options) => {
     stdout.line(JSON.stringify({ fees: left, entries: rows }));
     return 'done';
   }
-  const lines = rows.map((row) => [
-    String(row.entry),
-    new Date(row.timestamp).toISOString(),
-    row.amount,
-    row.wallet === '' ? 'drawn' : row.wallet,
-    row.fees_after,
-  ]);
   stdout.line(`fees ${left}`);
-  if (lines.length > 0)
-    stdout.lines(aligned([['entry', 'time', 'amount', 'to', 'fees after'], ...lines]));
+  if (rows.length > 0) stdout.lines(tableLines(rows, FEE_CELLS));
   return 'done';
 };
 
-/** A node may run meanwhile: the log is read as far as it is on disk. */
+/** Rebuilds the ledger from the part of the log that is on disk, also while a node runs. */
 export const audit: Run = async (context, _, options) => {
   const { dataDir, progress, stderr, stdout } = context;
   const { capacities } = configOf(context);

@@ -1,39 +1,34 @@
-/** Lists by pages: as a table, as lines of JSON, or as CSV; `--limit` rows from the place of `--after` on. */
-import { type CsvColumns, csvFormat } from '../common/csv.ts';
-import { aligned } from '../common/terminal.ts';
+/** Lists by pages: as a table, as lines of JSON, or as CSV; `--limit` rows after the cursor of `--after`. */
+import { type CsvColumns, csvOf, plainColumn, textColumn } from '../common/csv.ts';
+import type { Output } from '../common/terminal.ts';
+import { type Cells, cellOf, tableLines } from './command.ts';
 import type { Context, Options, Run } from './context.ts';
 import { numberOf, textOf } from './settings.ts';
 
-/** Cells of a table by its headings. */
-export type Cells<Row> = Readonly<Record<string, (row: Row) => string>>;
-
 export interface ListPage<Row> {
   readonly rows: readonly Row[];
-  /** Value of `--after` for the next page; undefined at the end. */
+  /** Value of `--after` for the next page; `undefined` at the end. */
   readonly next: string | undefined;
 }
 
 export interface List<Row extends object> {
-  /** One request; a page may be short, or empty, and have further ones. */
+  /** Requests a page, which may be short or empty although further ones follow. */
   readonly page: (
     context: Context,
     options: Options,
     from: { readonly limit: number; readonly after: string | undefined },
   ) => Promise<ListPage<Row>>;
-  /** Columns of the CSV. */
   readonly columns: CsvColumns<Row>;
-  /** Columns of the table for people. */
   readonly shown: (options: Options) => Cells<Row>;
-  /** Headings whose cells are numbers. */
+  /** Headings with cells of numbers. */
   readonly numbers?: readonly string[];
-  /** Rows that are shown dimmed. */
   readonly isDim?: (row: Row) => boolean;
-  /** Lines of the table for one row, where there are several. */
+  /** Splits a row into several lines of the table. */
   readonly split?: (row: Row, options: Options) => readonly Row[];
 }
 
 const LIMIT = 100;
-/** The most that a request asks for. */
+/** Rows of one request. */
 const PAGE = 500;
 
 export function listCommand<Row extends object>(list: List<Row>): Run {
@@ -67,19 +62,35 @@ function write<Row extends object>(
     return;
   }
   if (options.csv === true) {
-    const { head, line } = csvFormat(columns);
-    stdout.data(head + rows.map(line).join(''));
+    stdout.data(csvOf(columns, rows));
     return;
   }
   const lines = rows.flatMap((row) => split?.(row, options) ?? [row]);
-  const table = shown(options);
-  const headings = Object.keys(table);
-  const cells = lines.map((row) => Object.values(table).map((read) => read(row)));
-  const [head = '', ...others] = aligned([headings, ...cells], (i) =>
-    numbers.includes(headings[i]!),
+  printTable(stdout, lines, { cells: shown(options), numbers, isDim });
+}
+
+/** Columns with the members of a row, or with functions; those of `texts` hold free text. */
+export function columnsOf<Row>(cells: Cells<Row>, texts: readonly string[]): CsvColumns<Row> {
+  return Object.fromEntries(
+    Object.entries(cells).map(([name, cell]) => {
+      const column = texts.includes(name) ? textColumn<Row> : plainColumn<Row>;
+      return [name, column((row) => cellOf(row, cell))];
+    }),
   );
-  stdout.line(stdout.paint.bold(head));
-  stdout.lines(
-    others.map((line, i) => (isDim?.(lines[i]!) === true ? stdout.paint.dim(line) : line)),
-  );
+}
+
+export function printTable<Row>(
+  stdout: Output,
+  rows: readonly Row[],
+  table: {
+    readonly cells: Cells<Row>;
+    readonly numbers?: readonly string[];
+    readonly isDim?: ((row: Row) => boolean) | undefined;
+  },
+): void {
+  const { cells, isDim, numbers } = table;
+  const [head = '', ...lines] = tableLines(rows, cells, numbers);
+  const { paint } = stdout;
+  stdout.line(paint.bold(head));
+  stdout.lines(lines.map((line, i) => (isDim?.(rows[i]!) === true ? paint.dim(line) : line)));
 }

@@ -1,6 +1,7 @@
-/** Options of lists by pages (list-command.ts). Data, because the table of commands is loaded with each command. */
+/**
+ * Options of lists by pages (list-command.ts). Separate, because the table of commands is loaded with each command.
+ */
 
-/** Flags of every list, for its row of the table of commands. */
 export const LIST_OPTIONS = {
   '--limit <number>': 'so many of them, or all (100)',
   '--after <place>': 'those behind a place, which the list before has named',

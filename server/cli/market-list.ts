@@ -1,12 +1,11 @@
-/** `market list` and `event list`: what the catalog of a node that runs has, by its public API. */
+/** `market list` and `event list`: the catalog of a running node by its public API. */
 import { textList } from '../../storage/catalog/catalog-json.ts';
-import { plainColumn, textColumn } from '../common/csv.ts';
+import { type Cells, given } from './command.ts';
 import { type Context, type Options, Refused } from './context.ts';
-import { type Cells, type ListPage, listCommand } from './list-command.ts';
+import { columnsOf, type ListPage, listCommand } from './list-command.ts';
 import { answerOf, baseOf } from './node-request.ts';
 import { textOf } from './settings.ts';
 
-/** Members of a market of the catalog API that are read. */
 interface ApiMarket {
   readonly id: string;
   readonly slug: string;
@@ -44,7 +43,7 @@ interface Outcome {
   readonly price: string;
 }
 
-/** A market; with `--tokens` one outcome of a market. */
+/** Row of a market, or with `--tokens` of one outcome. */
 interface MarketRow {
   readonly id: string;
   readonly slug: string;
@@ -70,13 +69,13 @@ interface EventRow {
   readonly markets: number;
 }
 
-/** Parameters of the node by value of `--state`. */
+/** Query parameters by value of `--state`. */
 const STATES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   open: { closed: 'false', accepting_orders: 'true' },
   halted: { closed: 'false', accepting_orders: 'false' },
   closed: { closed: 'true' },
 };
-/** Parameters of the node by value of `--by`; the largest or the next ones first. */
+/** Query parameters by value of `--by`: largest or next ones first. */
 const ORDERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   new: {},
   volume: { order: 'volumeNum', ascending: 'false' },
@@ -85,13 +84,15 @@ const ORDERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 };
 export const listMarkets = listCommand<MarketRow>({
   page(context, options, from) {
-    const event = textOf(options, 'event');
-    const query = {
+    const event = textOf(options, 'event') ?? '';
+    const isNumber = /^\d+$/.test(event);
+    const query = given({
       ...chosen(options, 'state', STATES),
       ...chosen(options, 'by', ORDERS),
-      ...tagOf(options),
-      ...(event === undefined ? {} : { [/^\d+$/.test(event) ? 'event_id' : 'event_slug']: event }),
-    };
+      tag_slug: textOf(options, 'tag'),
+      event_id: isNumber ? event : undefined,
+      event_slug: isNumber ? undefined : textOf(options, 'event'),
+    });
     return pageOf<ApiMarket, MarketRow>(
       context,
       options,
@@ -99,21 +100,24 @@ export const listMarkets = listCommand<MarketRow>({
       marketRow,
     );
   },
-  columns: {
-    id: plainColumn(({ id }) => id),
-    slug: textColumn(({ slug }) => slug),
-    question: textColumn(({ question }) => question),
-    condition_id: plainColumn((row) => row.condition_id),
-    event_id: plainColumn((row) => row.event_id),
-    event_slug: textColumn((row) => row.event_slug),
-    state: textColumn(({ state }) => state),
-    end: plainColumn(({ end }) => end),
-    volume: plainColumn(({ volume }) => volume),
-    liquidity: plainColumn(({ liquidity }) => liquidity),
-    outcomes: textColumn(({ outcomes }) => outcomes.map(({ outcome }) => outcome).join('|')),
-    prices: textColumn(({ outcomes }) => outcomes.map(({ price }) => price).join('|')),
-    token_ids: textColumn(({ outcomes }) => outcomes.map((row) => row.token_id).join('|')),
-  },
+  columns: columnsOf<MarketRow>(
+    {
+      id: 'id',
+      slug: 'slug',
+      question: 'question',
+      condition_id: 'condition_id',
+      event_id: 'event_id',
+      event_slug: 'event_slug',
+      state: 'state',
+      end: 'end',
+      volume: 'volume',
+      liquidity: 'liquidity',
+      outcomes: ({ outcomes }) => outcomes.map(({ outcome }) => outcome).join('|'),
+      prices: ({ outcomes }) => outcomes.map(({ price }) => price).join('|'),
+      token_ids: ({ outcomes }) => outcomes.map((row) => row.token_id).join('|'),
+    },
+    ['slug', 'question', 'event_slug', 'state', 'outcomes', 'prices', 'token_ids'],
+  ),
   shown: (options) => (options.tokens === true ? TOKEN_CELLS : MARKET_CELLS),
   numbers: ['number', 'price', 'volume'],
   isDim: ({ state }) => state !== 'open',
@@ -122,16 +126,16 @@ export const listMarkets = listCommand<MarketRow>({
 });
 
 const MARKET_CELLS: Cells<MarketRow> = {
-  number: ({ id }) => id,
-  slug: ({ slug }) => slug,
-  state: ({ state }) => state,
+  number: 'id',
+  slug: 'slug',
+  state: 'state',
   prices: ({ outcomes }) => outcomes.map((row) => `${row.outcome} ${row.price}`).join(', '),
-  volume: ({ volume }) => volume,
-  ends: ({ end }) => end,
+  volume: 'volume',
+  ends: 'end',
 };
 const TOKEN_CELLS: Cells<MarketRow> = {
-  number: ({ id }) => id,
-  slug: ({ slug }) => slug,
+  number: 'id',
+  slug: 'slug',
   outcome: ({ outcomes }) => outcomes[0]!.outcome,
   price: ({ outcomes }) => outcomes[0]!.price,
   token: ({ outcomes }) => outcomes[0]!.token_id,
@@ -141,11 +145,11 @@ export const listEvents = listCommand<EventRow>({
   page(context, options, from) {
     const state = textOf(options, 'state');
     if (state === 'halted') throw new Refused('--state of events must be open or closed');
-    const query = {
-      ...(state === undefined ? {} : { closed: chosen(options, 'state', STATES).closed! }),
+    const query = given({
+      closed: chosen(options, 'state', STATES).closed,
       ...eventOrder(options),
-      ...tagOf(options),
-    };
+      tag_slug: textOf(options, 'tag'),
+    });
     return pageOf<ApiEvent, EventRow>(
       context,
       options,
@@ -153,22 +157,25 @@ export const listEvents = listCommand<EventRow>({
       eventRow,
     );
   },
-  columns: {
-    id: plainColumn(({ id }) => id),
-    slug: textColumn(({ slug }) => slug),
-    title: textColumn(({ title }) => title),
-    state: plainColumn(({ state }) => state),
-    end: plainColumn(({ end }) => end),
-    volume: plainColumn(({ volume }) => volume),
-    markets: plainColumn(({ markets }) => markets),
-  },
+  columns: columnsOf<EventRow>(
+    {
+      id: 'id',
+      slug: 'slug',
+      title: 'title',
+      state: 'state',
+      end: 'end',
+      volume: 'volume',
+      markets: 'markets',
+    },
+    ['slug', 'title'],
+  ),
   shown: () => ({
-    number: ({ id }) => id,
-    slug: ({ slug }) => slug,
-    state: ({ state }) => state,
-    markets: ({ markets }) => String(markets),
-    volume: ({ volume }) => volume,
-    ends: ({ end }) => end,
+    number: 'id',
+    slug: 'slug',
+    state: 'state',
+    markets: 'markets',
+    volume: 'volume',
+    ends: 'end',
   }),
   numbers: ['number', 'markets', 'volume'],
   isDim: ({ state }) => state !== 'open',
@@ -181,7 +188,6 @@ interface Asked {
   readonly after: string | undefined;
 }
 
-/** One page of a list by cursor. */
 async function pageOf<Api, Row>(
   context: Context,
   options: Options,
@@ -210,12 +216,7 @@ function chosen(
   throw new Refused(`--${name} must be one of ${Object.keys(table).join(', ')}, not "${text}"`);
 }
 
-function tagOf(options: Options): Readonly<Record<string, string>> {
-  const tag = textOf(options, 'tag');
-  return tag === undefined ? {} : { tag_slug: tag };
-}
-
-/** Returns the sort order of events, whose statistics have names of their own. */
+/** Sort order of events, whose statistics have names of their own. */
 function eventOrder(options: Options): Readonly<Record<string, string>> {
   const { order, ...rest } = chosen(options, 'by', ORDERS);
   return order === undefined ? rest : { ...rest, order: order.replace(/Num$/, '') };
@@ -249,7 +250,7 @@ function stateOf(market: ApiMarket, outcomes: readonly Outcome[]): string {
   return market.acceptingOrders ? 'open' : 'halted';
 }
 
-/** A node that syncs a catalog may know no more than that something is proposed. */
+/** State of a market with a proposal. A node that syncs a catalog may lack its terms. */
 function proposedState(
   { proposedPrices, umaEndDate }: ApiMarket,
   outcomes: readonly Outcome[],
@@ -260,7 +261,7 @@ function proposedState(
   return `proposed: ${paidText(paid)} from ${umaEndDate}`;
 }
 
-/** The outcome that pays all, or what each pays. */
+/** The outcome that pays all, or the payout of each. */
 function paidText(outcomes: readonly Outcome[]): string {
   const winner = outcomes.find(({ price }) => price === '1');
   return winner?.outcome ?? outcomes.map(({ outcome, price }) => `${outcome} ${price}`).join(', ');

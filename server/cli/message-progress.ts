@@ -1,7 +1,7 @@
-/** Line of progress of a recording: messages, messages a second, and the size of a file. */
+/** Progress line of a recording: messages, messages a second, size of the file. */
 import type { Progress } from './progress.ts';
 
-/** Window of the rate, in milliseconds. */
+/** Window of the rate in milliseconds. */
 const RATE_MS = 1_000;
 const UNITS = ['bytes', 'KB', 'MB', 'GB', 'TB'] as const;
 const COUNT = new Intl.NumberFormat('en');
@@ -10,7 +10,7 @@ export class MessageProgress {
   private readonly progress: Progress;
   private readonly what: string;
   private readonly now: () => number;
-  /** Time of the newest rate, in milliseconds of `now`; `before` is the number of messages then. */
+  /** Time of the newest rate in milliseconds of `now`; `before` is the number of messages then. */
   private since: number;
   private before = 0;
   private rate: number | undefined;
@@ -37,7 +37,7 @@ export class MessageProgress {
   }
 }
 
-/** A size with one digit behind the point, such as 1.2 MB. */
+/** Size with one decimal, such as 1.2 MB. */
 export function sizeText(bytes: number): string {
   let unit = 0;
   let size = bytes;

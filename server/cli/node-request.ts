@@ -1,6 +1,7 @@
-/** Requests from a command to a running node over HTTP. */
+/** HTTP requests from a command to a running node. */
 
 import { failureReason } from '../common/failure-reason.ts';
+import { httpCall } from '../common/http-call.ts';
 import { terminalText } from '../common/terminal.ts';
 import type { Config } from '../config/config.ts';
 import { type Context, type Options, Refused } from './context.ts';
@@ -8,13 +9,14 @@ import { configOf, textOf } from './settings.ts';
 
 /** Longer than a node waits for an edit of its catalog. */
 const TIMEOUT_MS = 45_000;
+const BODY_BYTES_MAX = 256 * 2 ** 20;
 
 interface Place {
   readonly host: string;
   readonly port: number;
 }
 
-/** The value of `--url`, else one of the listeners of the environment. */
+/** Returns `--url`, else one of the listeners of the environment. */
 export function baseOf(
   context: Context,
   options: Options,
@@ -30,9 +32,9 @@ export function baseOf(
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
-/** A request has no answer, or none that is a result. */
+/** A request failed, or its answer is an error. */
 export class AnswerError extends Error {
-  /** 0 = there is no answer. */
+  /** 0 = no answer. */
   readonly status: number;
 
   constructor(status: number, message: string) {
@@ -41,26 +43,31 @@ export class AnswerError extends Error {
   }
 }
 
-/** The answer as JSON. Throws an AnswerError with the answer if the request fails. */
+interface NodeRequest {
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+/** Returns the answer as JSON. Throws an AnswerError with the answer if the request fails. */
 export async function answerOf<T>(
-  url: URL,
+  { href, origin }: URL,
   signal: AbortSignal,
-  init: RequestInit = {},
+  request: NodeRequest = {},
 ): Promise<T> {
-  let response: Response;
-  try {
-    response = await fetch(url, {
-      ...init,
-      signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
-    });
-  } catch (error) {
-    throw new AnswerError(0, `no answer from ${url.origin}: ${failureReason(error)}`);
+  const { body, headers = {}, method } = request;
+  const limits = { msMax: TIMEOUT_MS, bytesMax: BODY_BYTES_MAX, followsAnyHost: true };
+  const call = { method, headers, body, signal, ...limits };
+  const { json, status } = await httpCall(href, call, async (answer) => ({
+    status: answer.status,
+    json: (await answer.body()).toString(),
+  })).catch((error) => {
+    throw new AnswerError(0, `no answer from ${origin}: ${failureReason(error)}`);
+  });
+  const answer = JSON.parse(json) as T & { readonly error?: string; readonly detail?: string };
+  if (status < 200 || status > 299) {
+    const detail = answer.detail === undefined ? '' : `: ${answer.detail}`;
+    throw new AnswerError(status, terminalText(`${origin}: ${answer.error ?? status}${detail}`));
   }
-  const body = (await response.json()) as T & { readonly error?: string; readonly detail?: string };
-  if (!response.ok) {
-    const detail = body.detail === undefined ? '' : `: ${body.detail}`;
-    const text = terminalText(`${url.origin}: ${body.error ?? response.status}${detail}`);
-    throw new AnswerError(response.status, text);
-  }
-  return body;
+  return answer;
 }

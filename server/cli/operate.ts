@@ -1,13 +1,12 @@
 /**
- * Runs an operation of the admin listener for a command: by the node that runs on DATA_DIR, else here on the
- * stopped directory, by the same handlers and with the same audit log. What only reads what is stored is read in
- * either case.
+ * Operation of the admin listener for a command: sent to the node that runs on DATA_DIR, else run here on the
+ * stopped directory, by the same handlers and with the same audit log. Reads of stored data are always made here.
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import type { ControlRecord, KeyRow } from '../../storage/control-records/control-records.ts';
 import { foreignHolder, takeDirectoryLock } from '../../storage/files/directory-lock.ts';
-import type { KeyRow, Note } from '../../storage/notes/notes.ts';
-import { appendNote } from '../../storage/operations/append-note.ts';
+import { appendControlRecord } from '../../storage/operations/append-control-record.ts';
 import { AuditLog } from '../../storage/operations/audit-log.ts';
 import { auditOperations } from '../admin/audit-operations.ts';
 import { keyOperations } from '../admin/key-operations.ts';
@@ -23,21 +22,21 @@ import { readToken } from '../admin/token-file.ts';
 import { pauseOperations } from '../admin/venue-operations.ts';
 import { nameOperations } from '../admin/wallet-list.ts';
 import { banOperations } from '../admin/wallet-operations.ts';
-import { Noted } from '../app/noted.ts';
-import { openNodeKey } from '../identity/credentials.ts';
-import { KeyRegistry } from '../identity/key-registry.ts';
-import type { WalletNames } from '../identity/wallet-names.ts';
+import { openNodeKey } from '../auth/credentials.ts';
+import { KeyRegistry } from '../auth/key-registry.ts';
+import type { WalletNames } from '../auth/wallet-names.ts';
+import { ControlState } from '../node/control-state.ts';
 import { type Context, type Options, Refused } from './context.ts';
 import { answerOf, baseOf } from './node-request.ts';
 import { operatorName } from './operator-name.ts';
 import { configOf, textOf } from './settings.ts';
-import { storedNotes } from './stored-notes.ts';
+import { storedControlRecords } from './stored-control-records.ts';
 
-/** Its log has only what the log of the cluster has. */
+/** The log of this directory may lack records of the cluster's log. */
 const OF_CLUSTER =
   'DATA_DIR is that of a node of a cluster, which does not run: name one that does with --url, the URL of its admin listener';
 
-/** The answer of a 200; throws an Error with the answer of any other. */
+/** Returns the answer of a 200. Throws an Error with the text of any other. */
 export async function operate<K extends OperationKey>(
   context: Context,
   options: Options,
@@ -60,7 +59,7 @@ export async function operate<K extends OperationKey>(
   }
 }
 
-/** Whether an operation is about what is stored, so that no node is needed. */
+/** True for operations on stored data, which need no node. */
 function isStored(key: OperationKey): boolean {
   return /\/admin\/(?:keys|bans|pause|resume|audit|wallets\/name)\b/.test(key);
 }
@@ -128,36 +127,36 @@ function queryOf(input: object): URLSearchParams {
   return query;
 }
 
-/** By what notes have led to; a change is one more note of the log. */
+/** Handlers over the control records of the directory. A change appends one more control record. */
 async function handlersOf(
   context: Context,
   key: OperationKey,
 ): Promise<{ readonly handlers: Partial<OperationHandlers>; readonly names: WalletNames }> {
-  const notes = await storedNotes(context.dataDir);
-  const keys = notes.flatMap((note) => (note.about === 'key' ? [note.row] : []));
-  const write = async (note: Note): Promise<void> => {
+  const records = await storedControlRecords(context.dataDir);
+  const keys = records.flatMap((record) => (record.about === 'key' ? [record.row] : []));
+  const write = async (record: ControlRecord): Promise<void> => {
     const { capacities, durability, logSegmentBytes: segmentBytes } = configOf(context);
     const log = (line: string): void => context.stderr.line(line);
     const { dataDir } = context;
-    await appendNote({ capacities, dataDir, durability, log, segmentBytes }, note);
-    noted.apply(note);
+    await appendControlRecord({ capacities, dataDir, durability, log, segmentBytes }, record);
+    state.apply(record);
   };
   const registry = key.includes('/keys') ? registryOf(context, key, keys, write) : undefined;
-  const noted = new Noted({ take: (row) => registry?.take(row) }, write);
-  for (const note of notes) noted.apply(note);
+  const state = new ControlState({ take: (row) => registry?.take(row) }, write);
+  for (const record of records) state.apply(record);
   const handlers = {
     ...(registry === undefined
       ? {}
-      : keyOperations(registry, async () => sorted(keys), noted.bans)),
-    ...banOperations(noted.bans, noted.names, undefined, Date.now),
-    ...nameOperations(noted.names),
-    ...pauseOperations(noted, Date.now),
+      : keyOperations(registry, async () => sorted(keys), state.bans)),
+    ...banOperations(state.bans, state.names, undefined, Date.now),
+    ...nameOperations(state.names),
+    ...pauseOperations(state, Date.now),
     ...auditOperations(context.dataDir),
   };
-  return { handlers, names: noted.names };
+  return { handlers, names: state.names };
 }
 
-/** Of several rows of a key the last one. */
+/** Last row of each key, by id. */
 function sorted(rows: readonly KeyRow[]): KeyRow[] {
   const byId = new Map(rows.map((row) => [row.id, row]));
   return [...byId.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
@@ -167,7 +166,7 @@ function registryOf(
   context: Context,
   key: OperationKey,
   rows: readonly KeyRow[],
-  write: (note: Note) => Promise<void>,
+  write: (record: ControlRecord) => Promise<void>,
 ): KeyRegistry {
   const { dataDir } = context;
   // A new key file would be useless: every issued key was computed from the missing one.

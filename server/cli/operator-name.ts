@@ -1,7 +1,7 @@
-/** The name under which a command stands in the audit log. */
+/** Name of the operator in the audit log. */
 import { userInfo } from 'node:os';
 
-/** The user who runs the command; `uid 1234` where the system has no name for it, as in many containers. */
+/** Returns the user who runs the command; `uid 1234` where the system has no name for it, as in many containers. */
 export function operatorName(): string {
   try {
     return userInfo().username;

@@ -1,19 +1,18 @@
-/** `play`: a node whose market time is that of a recording, in this process, on a directory of its own. */
+/** `play`: a node with the market time of a recording, in this process, on a temporary directory. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { RecordingDamaged } from '../../storage/recordings/entries.ts';
 import { openRecording } from '../../storage/recordings/recording.ts';
-import { DEMO_CONDITIONS } from '../app/demo-catalog.ts';
 import { importFile } from '../catalog/catalog-command.ts';
-import { type Context, type Options, Refused, type Run } from './context.ts';
-import { configOf, textOf, timeOf } from './settings.ts';
+import { catalogContext } from './catalog-commands.ts';
+import { given } from './command.ts';
+import { type Context, Refused, type Run } from './context.ts';
+import { configOf, optionOf, textOf, timeOf } from './settings.ts';
 import { start } from './start-command.ts';
 
-/** By the option that stands in their place. */
-const TIMES = { from: 'PLAY_FROM', to: 'PLAY_TO' } as const;
+const timeText = (text: string, flag: string): string => String(timeOf(text, flag));
 
-/** Never resolves: the node ends the process. */
 export const play: Run = async (context, [file = ''], options) => {
   if (file === '') throw new Refused('which FILE?');
   // What a play leaves is worth nothing, and the next one begins from nothing.
@@ -27,7 +26,10 @@ export const play: Run = async (context, [file = ''], options) => {
     FAUCET: env.FAUCET ?? '1000',
     RATE_LIMITS: 'off',
     DURABILITY: env.DURABILITY ?? 'committed',
-    ...timesOf(options),
+    ...given({
+      PLAY_FROM: optionOf(options, 'from', timeText),
+      PLAY_TO: optionOf(options, 'to', timeText),
+    }),
   });
   const own: Context = { ...context, dataDir, env };
   // What is wrong with a setting is said before anything is read.
@@ -36,15 +38,7 @@ export const play: Run = async (context, [file = ''], options) => {
   return start(own, [], { ...options, demo: false });
 };
 
-function timesOf(options: Options): Readonly<Record<string, string>> {
-  const given = Object.entries(TIMES).flatMap(([option, variable]) => {
-    const text = textOf(options, option);
-    return text === undefined ? [] : [[variable, String(timeOf(text, `--${option}`))]];
-  });
-  return Object.fromEntries(given);
-}
-
-/** The catalog of the recording becomes that of the node. */
+/** Imports the catalog of the recording into the node's directory. */
 async function importCatalog(file: string, context: Context): Promise<boolean> {
   const { catalog } = await openRecording(file).catch((error: Error) => {
     const isKnown = error instanceof RecordingDamaged || 'code' in error;
@@ -52,7 +46,5 @@ async function importCatalog(file: string, context: Context): Promise<boolean> {
   });
   const path = join(context.dataDir, 'recording-catalog.json');
   writeFileSync(path, JSON.stringify(catalog));
-  const { capacities } = configOf(context);
-  const own = { ...context, capacities, ownConditions: DEMO_CONDITIONS };
-  return importFile(path, {}, own);
+  return importFile(path, {}, catalogContext(context));
 }

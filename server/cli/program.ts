@@ -1,6 +1,6 @@
 /**
- * Single entry point to the package commander: builds the parser from the table of commands, and
- * runs one command, with its lock and its exit code.
+ * Single entry point to the package commander: builds the parser from the table of commands, and runs one command
+ * with its lock and exit code.
  */
 import { Command, CommanderError } from 'commander';
 import { foreignHolder, takeDirectoryLock } from '../../storage/files/directory-lock.ts';
@@ -15,16 +15,16 @@ import {
   type Exit,
   type Options,
   Refused,
+  type Run,
   type Streams,
 } from './context.ts';
 import { Progress } from './progress.ts';
 
 const PROGRAM = 'prediction-market-node';
-/** An option of every command; without it DATA_DIR of the environment is used. */
 const DATA_DIR_FLAG = '--data-dir <directory>';
 const DURABILITIES: readonly string[] = ['flushed', 'committed'] satisfies Durability[];
 
-/** Runs a command. Resolves with the exit code. @param argv what follows the script's name */
+/** Runs a command. Resolves with the exit code. @param argv arguments after the script's name */
 export async function runCli(
   argv: readonly string[],
   env: Environment,
@@ -38,7 +38,7 @@ export async function runCli(
     stderr: new Output(streams.stderr, env),
   };
   const program = programOf(outputs, async (name, args, options) => {
-    exit = await run(COMMANDS[name]!, args, options, { env, outputs, signal });
+    exit = await run(name, args, options, { env, outputs, signal });
   });
   try {
     await program.parseAsync([...argv], { from: 'user' });
@@ -80,7 +80,7 @@ function programOf(outputs: Outputs, act: Act): Command {
   return program;
 }
 
-/** The parser must not end the process, and writes only to the given outputs. */
+/** Keeps the parser from ending the process, and from writing elsewhere. */
 function configured(command: Command, { stderr, stdout }: Outputs): Command {
   return command.exitOverride().configureOutput({
     writeOut: (text) => stdout.block(text),
@@ -110,11 +110,12 @@ interface Call {
 }
 
 async function run(
-  row: CommandRow,
+  name: string,
   args: readonly string[],
   options: Options,
   { env, outputs, signal }: Call,
 ): Promise<Exit> {
+  const row = COMMANDS[name]!;
   const durability = env.DURABILITY || 'flushed';
   // A node tells all that is wrong with its settings, in the form of its log.
   if (row.node !== 'itself' && !DURABILITIES.includes(durability)) {
@@ -133,7 +134,7 @@ async function run(
   };
   const release = admitted(row, context.dataDir);
   try {
-    const command = await row.run();
+    const command = await codeOf(name, row);
     return await command(context, args, options);
   } finally {
     context.progress.clear();
@@ -141,7 +142,13 @@ async function run(
   }
 }
 
-/** Checks and prepares DATA_DIR for a command. The returned function releases it. */
+async function codeOf(name: string, { run }: CommandRow): Promise<Run> {
+  if (run !== undefined) return run();
+  const { OPERATION_COMMANDS } = await import('./operation-commands.ts');
+  return OPERATION_COMMANDS[name]!;
+}
+
+/** Checks, prepares and locks DATA_DIR for a command. Returns the function that releases it. */
 function admitted({ directory, node }: CommandRow, dataDir: string): () => void {
   if (node === 'shared') {
     const problem = foreignHolder(dataDir);

@@ -1,4 +1,4 @@
-/** The line of progress of long work, on a terminal alone. */
+/** Progress line of long work, on a terminal alone. */
 import type { Output } from '../common/terminal.ts';
 
 const PROGRESS_MS = 100;
@@ -16,7 +16,7 @@ export class Progress {
     this.line(() => `${what}${total > 0 ? ` ${Math.floor((100 * done) / total)} %` : ''}`);
   };
 
-  /** Shows a line. Its text is made only when it is shown. */
+  /** Shows a line. `textOf` is called only when it is shown. */
   line(textOf: () => string): void {
     const now = performance.now();
     if (!this.output.isTerminal || now - this.shownAt < PROGRESS_MS) return;

@@ -10,32 +10,32 @@ import { MessageProgress } from './message-progress.ts';
 
 interface Summary {
   readonly venue: string;
-  /** ISO 8601; of the first and the last entry. */
+  /** ISO 8601 times of the first and the last entry. */
   readonly from: string;
   readonly to: string;
   readonly markets: number;
-  /** Of these, without prints: their trades are inferred. */
+  /** Markets without trade prints, whose trades are inferred. */
   readonly marketsWithoutPrints: number;
   /** Markets without a book: orders there meet nobody. */
   readonly marketsWithoutBooks: number;
-  /** Beside these, without two outcomes: nobody trades them. */
+  /** Further markets without two outcomes, which nobody trades. */
   readonly marketsLeftOut: number;
   readonly entries: Readonly<Record<string, number>>;
   readonly messages: Readonly<Record<string, number>>;
-  /** Messages that a player and a backtest leave out, because they cannot be understood. */
+  /** Messages that a player and a backtest leave out, because they are malformed. */
   readonly messagesDamaged: number;
   /** Entries with a time before that of an earlier one, and the longest step back. */
   readonly timesDecreasing: number;
   readonly longestDecreaseMs: number;
   readonly gaps: readonly { readonly from: string; readonly to: string }[];
-  /** The recorder was ended in order; of the public form nobody knows. */
+  /** True after an orderly end; `null` in the public form, which has no end entry. */
   readonly hasEnd: boolean | null;
-  /** The file ends in a member that is not whole, at this byte. */
+  /** Byte at which the file ends in an incomplete member. */
   readonly cutAt: number | null;
 }
 
 const NAME_WIDTH = 22;
-/** Markets that are named in one line. */
+/** Market names shown in one line. */
 const NAMES_SHOWN = 5;
 
 export const info: Run = async ({ progress, stdout }, [file = ''], options) => {
@@ -91,7 +91,7 @@ async function summaryOf(recording: Recording): Promise<Summary> {
   const messages: Record<string, number> = {};
   const gaps: { from: string; to: string }[] = [];
   const markets = recording.catalog.events.flatMap(recordedMarkets);
-  /** First tokens of markets without a book: that of the other outcome is not read. */
+  /** First tokens of markets without a book. The book of the other outcome is not read. */
   const bookless = new Set(markets.map(({ tokens }) => tokens[0]));
   let messagesDamaged = 0;
   let to = header.started;

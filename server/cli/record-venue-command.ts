@@ -11,7 +11,7 @@ import { MessageProgress, sizeText } from './message-progress.ts';
 import { textOf } from './settings.ts';
 
 const MARKETS = 'top:20';
-/** For the many venues whose catalog and trading are at different addresses. */
+/** Many venues have catalog and trading at different addresses. */
 const ELSEWHERE = 'where the catalog is at another address, --catalog URL says so';
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 

@@ -1,7 +1,4 @@
-/**
- * `replay`: the state after any batch that is still stored, and the differences between two of
- * them.
- */
+/** `replay`: the state after any stored batch, and the differences between two of them. */
 
 import { findToken } from '../../engine/markets/markets.ts';
 import {
@@ -75,7 +72,7 @@ function described({ snapshot, sequence, t }: Rebuilt): string {
   );
 }
 
-/** Size by `token side price`: bids from the best one down, then asks from the best one up. */
+/** Sizes by `token side price`: bids from the best one down, then asks from the best one up. */
 function booksOf(t: Tables, only: string | undefined): Map<string, string> {
   const levels = new Map<string, string>();
   const depth = new Depth();

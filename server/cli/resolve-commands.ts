@@ -1,14 +1,14 @@
 /**
- * `market resolve`, `market void` and what belongs to them: a payout is shown before it is made, a person at a terminal
- * is asked, and with a review it is a proposal first.
+ * `market resolve` and `market void`. A person at a terminal sees the payout and confirms it; with `--review` it is a
+ * proposal first.
  */
 import type { OperationInput, OperationOutput } from '../admin/operation-table.ts';
 import { aligned } from '../common/terminal.ts';
 import { isAnswered } from './ask.ts';
+import { again, given, idOf } from './command.ts';
 import { type Context, type Options, Refused, type Run } from './context.ts';
-import { again, idOf } from './ledger-commands.ts';
 import { operate } from './operate.ts';
-import { command } from './operator-commands.ts';
+import { weightsText } from './payout-text.ts';
 import { marketOf, textOf } from './settings.ts';
 
 type PayoutKey = 'POST /admin/markets/resolve' | 'POST /admin/markets/void';
@@ -27,7 +27,6 @@ function payoutOf(text: string): number[] {
   return text.split(',').map(Number);
 }
 
-/** One of two ways. */
 function paysOf(options: Options): Pays {
   const winner = textOf(options, 'winner');
   const payout = textOf(options, 'payout');
@@ -37,15 +36,15 @@ function paysOf(options: Options): Pays {
   return winner === undefined ? { payout: payoutOf(payout!) } : { payouts: { [winner]: 1 } };
 }
 
-/** Whole seconds of `--review`. */
-function reviewOf(options: Options): Pick<ResolveInput, 'review'> {
+/** Seconds of `--review`. */
+function reviewOf(options: Options): number | undefined {
   const text = textOf(options, 'review');
-  if (text === undefined) return {};
+  if (text === undefined) return undefined;
   const [, count, unit] = /^([1-9]\d{0,8})([smhd])$/.exec(text) ?? [];
   if (count === undefined) {
     throw new Refused(`--review must be a time such as 90m, 24h or 7d, not "${text}"`);
   }
-  return { review: Number(count) * SECONDS[unit as keyof typeof SECONDS] };
+  return Number(count) * SECONDS[unit as keyof typeof SECONDS];
 }
 
 export const resolve = payoutCommand('POST /admin/markets/resolve', paysOf);
@@ -71,14 +70,12 @@ function payoutCommand(key: PayoutKey, pays: (options: Options) => Pays | undefi
     const id = idOf(options);
     const confirmed = await isConfirmed(context, options, async () => [
       ...dryRunLines(await dryRun()),
-      review.review === undefined
+      review === undefined
         ? `${market} is paid at once, and this cannot be taken back.`
         : `${market} is halted now, and paid after ${textOf(options, 'review')}.`,
     ]);
-    const input = {
-      ...{ condition, ...payout, ...review, ...id },
-      ...(confirmed ? { confirm: true } : {}),
-    };
+    const confirm = confirmed ? true : undefined;
+    const input = given({ condition, ...payout, review, id, confirm });
     const answer = await operate(context, options, key, input);
     if (options.json === true) context.stdout.json(answer);
     else context.stdout.line(resolvedText(answer));
@@ -86,7 +83,7 @@ function payoutCommand(key: PayoutKey, pays: (options: Options) => Pays | undefi
   };
 }
 
-/** A person at a terminal is asked; a program has to say `--yes` where RESOLVE_CONFIRM=always. */
+/** Asks the person at a terminal. A program must pass `--yes` under RESOLVE_CONFIRM=always. */
 async function isConfirmed(
   context: Context,
   { yes }: Options,
@@ -104,7 +101,6 @@ async function isConfirmed(
   throw new Refused('it was not confirmed: nothing has changed', 'failed');
 }
 
-/** Exact to the micro-unit. */
 function dryRunLines(found: DryRun): string[] {
   const rows = found.by_outcome.map((row, i) => [
     row.outcome === '' ? row.token_id : row.outcome,
@@ -123,12 +119,6 @@ function dryRunLines(found: DryRun): string[] {
   ];
 }
 
-function weightsText(of: Pick<DryRun, 'outcomes' | 'payout'> & { readonly void: boolean }): string {
-  if (of.void) return 'void';
-  const named = of.payout.map((weight, i) => `${of.outcomes[i]} ${weight}`).join(', ');
-  return of.outcomes.length === 0 ? of.payout.join(',') : `${of.payout.join(',')} (${named})`;
-}
-
 function resolvedText(answer: OperationOutput<PayoutKey>): string {
   const { condition, deadline, id, repeated, state } = answer;
   const what =
@@ -137,24 +127,3 @@ function resolvedText(answer: OperationOutput<PayoutKey>): string {
       : `is proposed to pay ${weightsText(answer)} from ${deadline} on`;
   return `${id}: ${condition} ${what} and is ${state}${again(repeated)}`;
 }
-
-export const withdrawProposal = command(
-  'POST /admin/markets/withdraw-proposal',
-  ([market = ''], options) => ({ condition: marketOf(market), ...idOf(options) }),
-  ({ condition, id, repeated }) =>
-    `${id}: the proposal for ${condition} is withdrawn${again(repeated)}`,
-);
-
-export const listProposals = command(
-  'GET /admin/markets/proposals',
-  () => ({}),
-  ({ proposals }) =>
-    aligned([
-      ['market', 'pays', 'from'],
-      ...proposals.map((row) => [
-        row.slug === '' ? row.condition : row.slug,
-        weightsText(row),
-        row.deadline,
-      ]),
-    ]),
-);

@@ -1,15 +1,15 @@
-/** Reads settings from environment and options. All problems are reported together. */
+/** Settings from environment and options. All problems are reported together. */
 
 import { availableParallelism } from 'node:os';
+import { isAddressText } from '../auth/checksum.ts';
 import { decimalToSafe, hexToBytes, isUint256 } from '../common/uint256.ts';
 import { type Config, readConfig } from '../config/config.ts';
-import { isAddressText } from '../identity/checksum.ts';
 import { type Context, type Options, Refused } from './context.ts';
 
 const ADDRESS_BYTES = 20;
 const CONDITION_ID = /^0x[0-9a-f]{64}$/i;
 
-/** The configuration of the node that would start here. Throws Refused with every problem of it. */
+/** Configuration of the node that would start here. Throws Refused with every problem. */
 export function configOf({ dataDir, env }: Context): Config {
   const read = readConfig({ ...env, DATA_DIR: dataDir }, [], availableParallelism());
   if (!read.ok) throw new Refused(read.problems.join('\n'));
@@ -21,14 +21,23 @@ export function textOf(options: Options, name: string): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** A whole number below 2^53, from `min` on. */
+/** Parses an option; `undefined` without it. `parse` gets the flag for its messages. */
+export function optionOf<T>(
+  options: Options,
+  name: string,
+  parse: (text: string, flag: string) => T,
+): T | undefined {
+  const text = textOf(options, name);
+  return text === undefined ? undefined : parse(text, `--${name}`);
+}
+
+/** Parses a whole number below 2^53, at least `min`. */
 export function numberOf(text: string, what: string, min = 0): number {
   const number = decimalToSafe(text);
   if (number < min) throw new Refused(`${what} must be a whole number from ${min}, not "${text}"`);
   return number;
 }
 
-/** The 20 bytes of an address. */
 export function addressOf(text: string, what: string): Uint8Array {
   const bytes = new Uint8Array(ADDRESS_BYTES);
   if (!isAddressText(text) || !hexToBytes(text, ADDRESS_BYTES, bytes, 0)) {
@@ -42,7 +51,7 @@ export function tokenOf(text: string): string {
   return text;
 }
 
-/** A market: its condition id in lower case, its number, or its slug. */
+/** Checks a market: condition id (returned in lower case), number or slug. */
 export function marketOf(text: string): string {
   if (text === '') throw new Refused('which market? Its number, slug or condition id is empty');
   if (!/^0x/i.test(text)) return text;
@@ -50,7 +59,7 @@ export function marketOf(text: string): string {
   throw new Refused(`a condition id is 0x and 64 hexadecimal digits, not "${text}"`);
 }
 
-/** Unix milliseconds from unix seconds, or from an ISO 8601 time. */
+/** Unix milliseconds of unix seconds, or of an ISO 8601 time. */
 export function timeOf(text: string, what: string): number {
   const ms = /^\d{1,11}(\.\d{1,3})?$/.test(text)
     ? Math.round(Number(text) * 1_000)

@@ -1,15 +1,15 @@
-/** `start`: the node, in this process. */
+/** `start`: runs the node in this process. */
 import { setFlagsFromString } from 'node:v8';
 import { Refused, type Run } from './context.ts';
 import { textOf } from './settings.ts';
 
-/** As the matching core is measured (bench/README.md): V8 inlines more functions. */
+/** Flags under which the matching core is measured (bench/README.md): V8 inlines more functions. */
 const V8_FLAGS = [
   '--max-inlined-bytecode-size=1500',
   '--max-inlined-bytecode-size-cumulative=6000',
 ];
 
-/** By the option that stands in their place. */
+/** Settings by the option that replaces them. */
 const VARIABLES = { port: 'PORT', adminPort: 'ADMIN_PORT' };
 
 /** Never resolves: the node ends the process. */
@@ -31,6 +31,6 @@ export const start: Run = async ({ dataDir }, _, options) => {
     Number.POSITIVE_INFINITY,
     ...(options.demo === false ? ['--no-demo'] : []),
   );
-  await import('../app/main.ts');
+  await import('../node/main.ts');
   return new Promise(() => undefined);
 };

@@ -1,6 +1,6 @@
 /**
- * Names in what DATA_DIR has stored, also while a node runs there: markets by number or slug, outcomes by token,
- * wallets by name.
+ * Names stored in DATA_DIR, also while a node runs there: markets by number or slug, outcomes by token, wallets by
+ * name.
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,16 +8,16 @@ import { openCatalog } from '../../storage/catalog/catalog.ts';
 import type { CatalogMarket } from '../../storage/catalog/catalog-file.ts';
 import { type Context, Refused } from './context.ts';
 import { addressOf, marketOf } from './settings.ts';
-import { storedNotes } from './stored-notes.ts';
+import { storedControlRecords } from './stored-control-records.ts';
 
 export interface StoredNames {
-  /** The condition id of a market. Throws Refused where there is none, or several have the slug. */
+  /** Condition id of a market. Throws Refused for an unknown market or an ambiguous slug. */
   readonly condition: (text: string) => string;
-  /** The name of an outcome; '' where the catalog does not list its token. */
+  /** Name of an outcome; '' when the catalog does not list its token. */
   readonly outcome: (token: string) => string;
 }
 
-/** Reads the catalog, of a large one for some seconds. */
+/** Reads the catalog, which takes some seconds if it is large. */
 export async function storedNames({ dataDir, durability }: Context): Promise<StoredNames> {
   const markets = await storedMarkets(dataDir, durability);
   let outcomes: ReadonlyMap<string, string> | undefined;
@@ -34,7 +34,7 @@ export async function storedNames({ dataDir, durability }: Context): Promise<Sto
   };
 }
 
-/** The 20 bytes of a wallet, by its address or the name that an operator gave to it. */
+/** Address of a wallet, from its text or the name that an operator gave. */
 export async function storedWallet(
   { dataDir }: Context,
   text: string,
@@ -42,10 +42,10 @@ export async function storedWallet(
 ): Promise<Uint8Array> {
   if (/^0x/i.test(text)) return addressOf(text, what);
   let found: Uint8Array | undefined;
-  for (const note of await storedNotes(dataDir)) {
-    if (note.about !== 'name') continue;
-    if (note.name === text) found = note.address;
-    else if (found !== undefined && Buffer.from(found).equals(note.address)) found = undefined;
+  for (const record of await storedControlRecords(dataDir)) {
+    if (record.about !== 'name') continue;
+    if (record.name === text) found = record.address;
+    else if (found !== undefined && Buffer.from(found).equals(record.address)) found = undefined;
   }
   if (found === undefined) throw new Refused(`${what}: no wallet has the name "${text}"`);
   return found;

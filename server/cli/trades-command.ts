@@ -1,7 +1,6 @@
 /**
- * `trades export`: fills as CSV or JSON lines. Wallets and tokens are looked up in tables that are
- * rebuilt from snapshot and log. Fills are also read from LMDB, so fills that have left memory are
- * included.
+ * `trades export`: fills as CSV or JSON lines. Wallets and tokens come from tables rebuilt from snapshot and log.
+ * Fills are also read from LMDB, so those that have left memory are included.
  */
 
 import { createWriteStream, existsSync, statSync } from 'node:fs';
@@ -35,10 +34,10 @@ import { writeWhole } from '../../storage/files/whole-file.ts';
 import { openDerivedTables } from '../../storage/projection/derived.ts';
 import { StoredFills } from '../../storage/projection/fills.ts';
 import { rebuild } from '../../storage/recovery/rebuild.ts';
+import { checksumAddress } from '../auth/checksum.ts';
 import { csvFormat, plainColumn, type RowFormat, textColumn } from '../common/csv.ts';
 import { microText, pipsText } from '../common/decimal.ts';
 import { wordsToHex } from '../common/uint256.ts';
-import { checksumAddress } from '../identity/checksum.ts';
 import { AccountTexts } from '../market-data/account-texts.ts';
 import { tradeIdOf } from '../market-data/match-ids.ts';
 import { type Context, type Options, Refused, type Run } from './context.ts';
@@ -48,10 +47,10 @@ import { type StoredNames, storedNames, storedWallet } from './stored-names.ts';
 const KINDS = ['complementary', 'mint', 'merge'] satisfies (keyof typeof MatchKind)[];
 const SIDES = ['BUY', 'SELL'] as const;
 const PROGRESS_ROWS = 16_384;
-/** Lines are joined up to this number of characters for one write. */
+/** Characters of lines that one write joins. */
 const CHUNK_LENGTH = 1 << 16;
 
-/** A stored fill, and how its tokens and wallets are written. */
+/** Stored fill with the texts of its tokens and wallets. */
 interface Trade {
   readonly sequence: number;
   readonly rows: FillRows;
@@ -59,7 +58,7 @@ interface Trade {
   readonly outcome: StoredNames['outcome'];
 }
 
-/** The columns of a line: amounts as decimal texts, times in unix milliseconds. */
+/** Columns of a line: amounts are decimal texts, times unix milliseconds. */
 const TRADE_COLUMNS = {
   sequence: ({ sequence }: Trade) => sequence,
   trade_id: ({ rows }: Trade) => tradeIdOf(fillMatch(rows, ONLY_FILL)),
@@ -87,11 +86,11 @@ const TRADE_COLUMNS = {
 
 const COLUMNS: readonly (readonly [string, (trade: Trade) => string | number])[] =
   Object.entries(TRADE_COLUMNS);
-/** Only names of outcomes are texts of people. */
+/** CSV columns. Only names of outcomes are free text. */
 const CSV_COLUMNS = Object.fromEntries(
   COLUMNS.map(([name, read]) => [name, (/_outcome$/.test(name) ? textColumn : plainColumn)(read)]),
 );
-/** CSV ends its lines as JSON lines do: scripts read either by lines. */
+/** Formats by name. CSV ends its lines as JSON lines do, so that scripts read either by lines. */
 const FORMATS: Readonly<Record<string, RowFormat<Trade>>> = {
   csv: csvFormat(CSV_COLUMNS, '\n'),
   jsonl: {
@@ -101,7 +100,7 @@ const FORMATS: Readonly<Record<string, RowFormat<Trade>>> = {
   },
 };
 
-/** A mint or merge matches two orders of the same side, of opposite tokens. */
+/** Side of the maker. A mint or merge matches two orders of one side, of opposite tokens. */
 function makerSide({ rows }: Trade): number {
   const side = fillTakerSide(rows, ONLY_FILL);
   return fillKind(rows, ONLY_FILL) === MatchKind.complementary ? 1 - side : side;
@@ -133,7 +132,6 @@ export const exportTrades: Run = async (context, [file = '-'], options) => {
 
 type Filter = (trade: Trade) => boolean;
 
-/** The address text of `--wallet`. */
 async function walletOf(context: Context, options: Options): Promise<string | undefined> {
   const text = textOf(options, 'wallet');
   if (text === undefined) return undefined;
@@ -211,7 +209,7 @@ function* linesOf(
   }
 }
 
-/** Whether the path is a file, or would become one. A pipe or a device is written to directly. */
+/** True when the path is a file or would become one. Pipes and devices are written directly. */
 function isFile(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isFile() ?? true;
 }

@@ -1,39 +1,40 @@
-/** `wallet`: which there are, and what an operator calls them. */
+/** `wallet list`: wallets of a node by pages. */
 import type { OperationOutput } from '../admin/operation-table.ts';
-import { plainColumn, textColumn } from '../common/csv.ts';
-import { Refused } from './context.ts';
-import { listCommand } from './list-command.ts';
+import { given } from './command.ts';
+import { columnsOf, listCommand } from './list-command.ts';
 import { operate } from './operate.ts';
-import { command, walletOf } from './operator-commands.ts';
 import { numberOf, textOf } from './settings.ts';
 
 type WalletRow = OperationOutput<'GET /admin/wallets'>['wallets'][number];
 
 export const listWallets = listCommand<WalletRow>({
   async page(context, options, { after, limit }) {
-    const search = textOf(options, 'search');
-    const { next, wallets } = await operate(context, options, 'GET /admin/wallets', {
-      ...(search === undefined ? {} : { search }),
-      ...(options.funded === true ? { funded: true } : {}),
-      ...(options.banned === true ? { banned: true } : {}),
-      ...(after === undefined ? {} : { after: numberOf(after, '--after') }),
+    const input = given({
+      search: textOf(options, 'search'),
+      funded: options.funded === true ? true : undefined,
+      banned: options.banned === true ? true : undefined,
+      after: after === undefined ? undefined : numberOf(after, '--after'),
       limit,
     });
+    const { next, wallets } = await operate(context, options, 'GET /admin/wallets', input);
     return { rows: wallets, next: next === null ? undefined : String(next) };
   },
-  columns: {
-    wallet: plainColumn(({ wallet }) => wallet),
-    name: textColumn(({ name }) => name),
-    banned: plainColumn(({ banned }) => String(banned)),
-    open_orders: plainColumn((row) => row.open_orders),
-    cash_total: plainColumn(({ cash }) => cash?.total),
-    cash_reserved: plainColumn(({ cash }) => cash?.reserved),
-    cash_free: plainColumn(({ cash }) => cash?.free),
-    positions: plainColumn(({ positions }) => positions),
-  },
+  columns: columnsOf<WalletRow>(
+    {
+      wallet: 'wallet',
+      name: 'name',
+      banned: ({ banned }) => String(banned),
+      open_orders: 'open_orders',
+      cash_total: ({ cash }) => cash?.total ?? '',
+      cash_reserved: ({ cash }) => cash?.reserved ?? '',
+      cash_free: ({ cash }) => cash?.free ?? '',
+      positions: 'positions',
+    },
+    ['name'],
+  ),
   shown: () => ({
-    wallet: ({ wallet }) => wallet,
-    name: ({ name }) => name,
+    wallet: 'wallet',
+    name: 'name',
     orders: (row) => String(row.open_orders),
     positions: ({ positions }) => String(positions ?? ''),
     cash: ({ cash }) => cash?.total ?? '',
@@ -44,15 +45,3 @@ export const listWallets = listCommand<WalletRow>({
   numbers: ['orders', 'positions', 'cash', 'reserved', 'free'],
   isDim: ({ banned }) => banned,
 });
-
-export const nameWallet = command(
-  'POST /admin/wallets/name',
-  ([wallet = '', name]) => {
-    if (name === '') throw new Refused('NAME is empty: leave it out to take the name away');
-    return { wallet: walletOf(wallet), ...(name === undefined ? {} : { name }) };
-  },
-  ({ changed, name, wallet }) => {
-    if (name === '') return `${wallet} ${changed ? 'has no name any more' : 'had no name'}`;
-    return `${wallet} is ${name}${changed ? '' : ', as before'}`;
-  },
-);

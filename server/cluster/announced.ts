@@ -1,15 +1,15 @@
 /**
- * What a node announces of itself to the others, and what the others have announced.
+ * Announcements of nodes: their form, and those of the other nodes.
  *
  * Thread: the I/O thread.
  */
-import type { ReplicatedLog } from '../../storage/cluster/replicated-log.ts';
+import type { ReplicatedLog } from '../../storage/replicated-log/replicated-log.ts';
 import type { Log } from '../common/logger.ts';
 
 export interface Announced {
-  /** How clients reach it. */
+  /** Address for clients. */
   readonly advertise: string;
-  /** Where it answers the calls of other nodes, as an URL. */
+  /** Address for other nodes, as a URL. */
   readonly peers: string;
   readonly mayLead: boolean;
   /** Digest of its node.key. */
@@ -20,7 +20,7 @@ export interface Announced {
   readonly last?: number;
 }
 
-/** Undefined: it is no announcement. */
+/** `undefined` where the bytes are no announcement. */
 export function announcedOf(value: Buffer): Announced | undefined {
   let found: Partial<Announced> | null;
   try {
@@ -37,7 +37,7 @@ function isUrl(text: unknown): boolean {
   return typeof text === 'string' && URL.canParse(text);
 }
 
-/** The nodes that run. One whose value cannot be read is left out, and said once. */
+/** Running nodes. An unreadable announcement is left out and reported once. */
 export class Announcements {
   private readonly replicated: Pick<ReplicatedLog, 'nodes'>;
   private readonly prefix: string;
@@ -51,7 +51,7 @@ export class Announcements {
     this.print = print;
   }
 
-  /** By node. Rejects with Unreachable. */
+  /** Announcements by node. Rejects with Unreachable. */
   async all(msMax: number): Promise<ReadonlyMap<string, Announced>> {
     const values = await this.replicated.nodes(msMax);
     const read = [...values].map(([node, value]) => [node, announcedOf(value)] as const);

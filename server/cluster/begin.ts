@@ -5,13 +5,17 @@
  * Thread: a command-line tool.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { NO_TAIL, type ReplicatedLog, type Tail } from '../../storage/cluster/replicated-log.ts';
 import type { LogEntry } from '../../storage/log/log.ts';
+import {
+  NO_TAIL,
+  type ReplicatedLog,
+  type Tail,
+} from '../../storage/replicated-log/replicated-log.ts';
 import type { NodeView } from '../admin/cluster-schemas.ts';
 import type { Announcements } from './announced.ts';
 import { nodesOf } from './control.ts';
 
-/** What a directory has. */
+/** Records of a directory. */
 export interface Records {
   readonly sequence: number;
   readonly digest: number;
@@ -23,7 +27,7 @@ export interface Records {
 /** A node that runs, compared with the directory. */
 export interface Stand extends Pick<NodeView, 'node' | 'address' | 'sequence' | 'digest'> {
   readonly says: string;
-  /** Whether the log may not begin with the directory. */
+  /** This node forbids that the log begins with the directory. */
   readonly blocks: boolean;
 }
 
@@ -65,7 +69,7 @@ function standOf(view: NodeView, own: Records): Stand {
   return stand(`is behind by ${own.sequence - sequence}`, false);
 }
 
-/** What the log of the cluster has; undefined where it is empty. */
+/** The tail of the cluster's log; `undefined` where it is empty. */
 export async function begunTail(
   replicated: Pick<ReplicatedLog, 'tail'>,
 ): Promise<Tail | undefined> {

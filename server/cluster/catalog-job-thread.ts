@@ -33,7 +33,7 @@ export interface CatalogJobSetup {
   readonly job: CatalogJob;
 }
 
-/** Why it could not be done; undefined = it is done. */
+/** Reason of the failure; `undefined` after success. */
 export type CatalogJobResult = string | undefined;
 
 /** A peer that sends for longer than this is given up. */

@@ -8,12 +8,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { CatalogStore } from '../../storage/catalog/catalog.ts';
 import type { Proposal } from '../../storage/catalog/catalog-state.ts';
 import type { Durability } from '../../storage/kv/lmdb.ts';
-import type { CatalogCluster } from '../catalog/catalog-keeper.ts';
+import type { CatalogCluster } from '../catalog/catalog-service.ts';
 import type { Log } from '../common/logger.ts';
 import type { Announcements } from './announced.ts';
-import { giveContent } from './catalog-give.ts';
 import type { CatalogJob } from './catalog-job-thread.ts';
 import { runCatalogJob } from './catalog-jobs.ts';
+import { sendContent } from './catalog-send.ts';
 import { type OtherNode, spread } from './catalog-spread.ts';
 import { PeerCall } from './peers/calls.ts';
 import { addressOf, PeerConnection } from './peers/peer-connection.ts';
@@ -27,15 +27,14 @@ export interface CatalogShareOptions {
   readonly durability: Durability;
   readonly store: Pick<CatalogStore, 'find'>;
   readonly announcements: Announcements;
-  /** Where other nodes reach this one. */
+  /** Address for other nodes. */
   readonly peers: () => string;
   readonly leads: () => boolean;
-  /** The node that leads, as far as this one knows. */
   readonly leader: () => string | undefined;
   readonly print: Log;
 }
 
-/** What a node sends of a generation that the other one shall have. */
+/** Offer of a catalog generation to another node. */
 interface Offer {
   readonly node: string;
   readonly peers: string;
@@ -65,14 +64,13 @@ export class CatalogShare implements CatalogCluster {
     this.o = options;
   }
 
-  /** Other nodes may offer content, and take it. */
   serve(server: Pick<PeerServer, 'answer'>): void {
     const { dataDir, durability, store } = this.o;
     server.answer(PeerCall.catalogOffer, (request) => this.take(request));
     server.answer(PeerCall.catalogContent, (request) => {
       const generation = store.find(digestOf(request.toString()));
       if (generation === undefined) return Promise.reject(new Error('it does not have it'));
-      return giveContent({ dataDir, durability, generation });
+      return sendContent({ dataDir, durability, generation });
     });
   }
 
@@ -108,7 +106,6 @@ export class CatalogShare implements CatalogCluster {
     return leader === this.o.node ? undefined : leader;
   }
 
-  /** Ends what is under way. */
   async close(): Promise<void> {
     this.closing.abort(new Error('the node ends'));
     for (const connection of this.offers) connection.close();
@@ -125,7 +122,7 @@ export class CatalogShare implements CatalogCluster {
     return this.o.announcements.all(LIST_MS);
   }
 
-  /** Resolves once the other node has it. */
+  /** Resolves once the other node has the content. */
   private async offer(peers: string, offer: Buffer): Promise<void> {
     const { node, secrets } = this.o;
     this.closing.signal.throwIfAborted();

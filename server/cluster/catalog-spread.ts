@@ -10,9 +10,8 @@ import type { Announced } from './announced.ts';
 export type OtherNode = Pick<Announced, 'mayLead' | 'peers'>;
 
 export interface SpreadOptions {
-  /** This node. */
   readonly node: string;
-  /** What is announced now; rejects where that cannot be read. */
+  /** Announced nodes; rejects where they cannot be read. */
   readonly nodes: () => Promise<ReadonlyMap<string, OtherNode>>;
   /** Resolves once that node has the content; rejects with an Error that says why it does not. */
   readonly offer: (peers: string) => Promise<void>;

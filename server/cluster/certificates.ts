@@ -6,7 +6,7 @@
  */
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import type { EtcdTls } from '../../storage/etcd/access.ts';
+import type { EtcdTls } from '../../storage/replicated-log/etcd-access.ts';
 import type { Config } from '../config/config.ts';
 import { SettingsRefused } from '../config/settings-refused.ts';
 

@@ -1,18 +1,18 @@
 /**
- * What a node does for the operator of its cluster. The state of the others is what they answer now to GET /status.
+ * Commands of the operator of a cluster. The state of the others is what they answer now to GET /status.
  *
  * Thread: the I/O thread.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { makeRoom, membersOf } from '../../storage/cluster/make-room.ts';
-import type { EtcdClient } from '../../storage/etcd/client.ts';
+import type { EtcdClient } from '../../storage/replicated-log/etcd-client.ts';
+import { makeRoom, membersOf } from '../../storage/replicated-log/make-room.ts';
 import type { ClusterControl } from '../admin/cluster-operations.ts';
 import type { NodeView } from '../admin/cluster-schemas.ts';
-import { barsLead } from '../orders/pauses.ts';
+import { barsLead } from '../orders/intake/pauses.ts';
 import type { Announcements } from './announced.ts';
 import type { Roles } from './roles.ts';
 
-/** What GET /status says, as far as it is of interest here. */
+/** The fields of GET /status that the table shows. */
 interface Status {
   readonly status: string;
   readonly paused: readonly { readonly reason: string }[];
@@ -29,7 +29,7 @@ interface Status {
 const LIST_MS = 2_000;
 const ANSWER_MS = 1_000;
 const RECENT_MS = 1_000;
-/** Multiples of CLUSTER_SILENCE_MS: so long somebody has to lead after a hand-over. */
+/** Multiples of CLUSTER_SILENCE_MS: longest time without a leader after a handover. */
 const LED = 4;
 const LOOK_MS = 2;
 
@@ -79,7 +79,7 @@ export function controlOf(o: ControlOptions): ClusterControl {
   };
 }
 
-/** The nodes as they answered a moment ago, for who looks again and again. */
+/** Answers of the nodes a moment ago, for repeated reads. */
 export class NodeList {
   private readonly announcements: Announcements;
   private rows: readonly NodeView[] = [];
@@ -102,7 +102,6 @@ export class NodeList {
   };
 }
 
-/** The node that shall lead after `own`. */
 function nextOf(
   nodes: readonly AskedNode[],
   own: string,
@@ -121,7 +120,7 @@ function nextOf(
 
 interface AskedNode {
   readonly view: NodeView;
-  /** Whether it follows and could lead: what keeps it from being ready, if anything, is no reason of its own. */
+  /** A follower without a reason of its own against leading. */
   readonly isAble: boolean;
 }
 

@@ -15,24 +15,30 @@ import {
 } from '../../engine/reads.ts';
 import { scratchEngine } from '../../engine/scratch.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
+import {
+  addControlRecord,
+  type HandoverRecord,
+} from '../../storage/control-records/control-records.ts';
 import { encodeBatch } from '../../storage/log/batch-record.ts';
 import type { LogEntry } from '../../storage/log/log.ts';
-import { addNote, type HandoverNote } from '../../storage/notes/notes.ts';
 
 export interface EpochSettings {
-  /** Code of the policy. */
   readonly selfTrade: number;
   readonly openOrdersPerAccount: number;
   readonly walletsPerSigner: number;
-  /** Whether there is a ledger; counts in the first record of all. */
+  /** Used by the first record of the log only. */
   readonly ledger: boolean;
 }
 
 /**
- * What follows the newest record of these tables, which nobody writes meanwhile.
+ * Returns the record after the newest one of these tables, which must not change meanwhile.
  * @param handover of the lead before, where it was handed over
  */
-export function epochRecord(t: Tables, settings: EpochSettings, handover?: HandoverNote): LogEntry {
+export function epochRecord(
+  t: Tables,
+  settings: EpochSettings,
+  handover?: HandoverRecord,
+): LogEntry {
   const scratch = scratchEngine(t);
   const now = engineSettings(t);
   const isFirst = lastBatch(t) === 0;
@@ -47,7 +53,7 @@ export function epochRecord(t: Tables, settings: EpochSettings, handover?: Hando
     settings.walletsPerSigner,
     isFirst ? settings.ledger : now.ledger,
   );
-  if (handover !== undefined) addNote(out, { about: 'handover', handover });
+  if (handover !== undefined) addControlRecord(out, { about: 'handover', handover });
   const time = engineTime(t);
   scratch.begin(time, 0);
   for (let at = 0; at < out.words; at += commandWords(out.i32, at)) {

@@ -1,27 +1,25 @@
 /**
- * How a node gets from a peer what the shared log does not give: an empty DATA_DIR gets all of it, and so does one
- * that is further behind than the log reaches. It comes before anything of the directory is read.
+ * Receives a peer copy where DATA_DIR is empty, or further behind than the shared log reaches. It comes before anything
+ * of the directory is read.
  *
  * Thread: the I/O thread.
  */
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { NO_TAIL, type ReplicatedLog } from '../../storage/cluster/replicated-log.ts';
 import { logDirectory } from '../../storage/log/file-log.ts';
 import { Unreachable } from '../../storage/log/log.ts';
 import { receive, settle } from '../../storage/operations/peer-copy.ts';
+import { NO_TAIL, type ReplicatedLog } from '../../storage/replicated-log/replicated-log.ts';
 import type { Log } from '../common/logger.ts';
 import { whileAlive } from './while-alive.ts';
 
-/** A node that can give its copy. */
+/** A node that can send its copy. */
 export interface Peer {
   readonly node: string;
   /** The newest batch of its log when it started. */
   readonly last: number;
-  /** The copy, as it comes. */
   copy(): AsyncIterable<Buffer>;
-  /** Nothing of it is read any more. */
   close(): void;
 }
 
@@ -32,11 +30,10 @@ export interface JoinOptions {
   readonly peers: () => Promise<readonly Peer[]>;
   readonly print: Log;
   readonly signal: AbortSignal | undefined;
-  /** Between two rounds. */
   readonly restMs?: number;
 }
 
-/** What of the log is there is of no use any more. */
+/** File that marks a directory whose log is of no use any more. */
 const WANTED = 'joining.wanted';
 const TAIL_MS = 5_000;
 const REST_MS = 1_000;
@@ -91,7 +88,7 @@ export async function takeCopy(o: JoinOptions): Promise<boolean> {
   }
 }
 
-/** Undefined: its copy is here. */
+/** Reason why the copy failed; `undefined` after success. */
 async function problemOf(o: JoinOptions, peer: Peer): Promise<string | undefined> {
   const { node } = peer;
   try {

@@ -4,14 +4,14 @@
  *
  * Thread: the I/O thread.
  */
-import type { ForwardMeters } from '../admin/forward-meters.ts';
+import type { ForwardMetrics } from '../admin/forward-metrics.ts';
 import type { Log } from '../common/logger.ts';
 import { NOTHING_DONE, type PeerCallNumber } from './peers/calls.ts';
 import { addressOf, CallFailed, ConnectionLost, PeerConnection } from './peers/peer-connection.ts';
 import type { PeerSecrets } from './peers/secure.ts';
-import type { Leader } from './roles.ts';
+import type { Leader } from './role-state.ts';
 
-/** What a node says to a call that only the one that leads answers; nothing was done then. */
+/** Error of a node that does not lead: nothing was done. */
 export const NOT_LEADING = `${NOTHING_DONE}this node does not lead`;
 
 /**
@@ -23,14 +23,13 @@ export type Forwarded = Buffer | 'here' | 'nobody' | 'busy' | 'unknown';
 export interface LeaderLinkOptions {
   readonly node: string;
   readonly secrets: PeerSecrets;
-  /** So long a call waits for somebody to lead. */
+  /** Longest wait of a call for a leader. */
   readonly waitMs: number;
-  /** So long what was sent to a node that leads no more may still be answered. */
+  /** Longest wait for the answer of a former leader. */
   readonly lateMs: number;
   readonly leads: () => boolean;
-  /** The node that leads, by the newest beat. */
   readonly leader: () => Leader | undefined;
-  readonly meters: ForwardMeters;
+  readonly meters: ForwardMetrics;
   readonly print: Log;
 }
 
@@ -41,24 +40,23 @@ interface Expected {
 }
 
 const LOOK_MS = 10;
-/** Bytes of calls that are under way, and of those that wait to be. */
+/** Bound of all unanswered calls. */
 const BYTES_MAX = 256 * 2 ** 20;
 const CALLS_MAX = 65_536;
 
 export class LeaderLink {
-  readonly meters: ForwardMeters;
+  readonly meters: ForwardMetrics;
   private readonly o: LeaderLinkOptions;
   private connection: PeerConnection | undefined;
   /** To the node that is about to lead, and the epoch in which it will. */
   private next: Expected | undefined;
-  /** Their calls may still be answered. */
+  /** Connections to former leaders, whose calls may still be answered. */
   private readonly left = new Set<PeerConnection>();
   private epoch = 0;
   private bytes = 0;
   private calls = 0;
   private isClosed = false;
   private isExplained = false;
-  /** Wake calls that wait for somebody to lead. */
   private readonly waits = new Set<() => void>();
 
   constructor(options: LeaderLinkOptions) {
@@ -66,7 +64,6 @@ export class LeaderLink {
     this.o = options;
   }
 
-  /** Calls that have no answer yet. */
   get waiting(): number {
     return this.calls;
   }
@@ -84,8 +81,8 @@ export class LeaderLink {
   }
 
   /**
-   * Who leads has said that it leaves: it answers what was sent. Who leads next, where that is known, shall not have to
-   * wait for a connection.
+   * The leader gives up the lead, and still answers what was sent. The connection to its successor, where one is named,
+   * begins now.
    */
   expect(next: Omit<Leader, 'advertise'> | undefined): void {
     if (this.isClosed) return;
@@ -183,7 +180,7 @@ export class LeaderLink {
   }
 }
 
-/** Whether it is certain that the other node has done nothing. */
+/** The other node has certainly done nothing. */
 function isUntouched(error: unknown): boolean {
   if (error instanceof ConnectionLost) return error.isUnsent;
   return error instanceof CallFailed && error.message.startsWith(NOTHING_DONE);

@@ -8,41 +8,42 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { engineTime } from '../../engine/reads.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import type { CatalogStore } from '../../storage/catalog/catalog.ts';
-import { ClusterLog } from '../../storage/cluster/cluster-log.ts';
-import { type ReplicatedLog, TooOld } from '../../storage/cluster/replicated-log.ts';
-import type { EtcdClient } from '../../storage/etcd/client.ts';
 import { type Log as Files, OutcomeUnknown } from '../../storage/log/log.ts';
+import { ClusterLog } from '../../storage/replicated-log/cluster-log.ts';
+import type { EtcdClient } from '../../storage/replicated-log/etcd-client.ts';
+import { type ReplicatedLog, TooOld } from '../../storage/replicated-log/replicated-log.ts';
 import type { ClusterControl } from '../admin/cluster-operations.ts';
 import type { NodeView } from '../admin/cluster-schemas.ts';
-import { ForwardMeters } from '../admin/forward-meters.ts';
+import { ForwardMetrics } from '../admin/forward-metrics.ts';
 import type { ClusterFacts } from '../admin/progress.ts';
 import type { Log } from '../common/logger.ts';
-import { RETRY_SOON } from '../common/unavailable.ts';
 import type { Config } from '../config/config.ts';
 import type { Route } from '../http/request-context.ts';
-import type { AppliedSequence } from '../orders/applied-sequence.ts';
-import type { OrderTaker } from '../orders/order-taker.ts';
-import { codesOf, PAUSES, type Pause } from '../orders/pauses.ts';
-import type { Sequencer } from '../orders/sequencer.ts';
-import { type OwnedRequest, placesOrders } from '../orders/slot-requests.ts';
+import { type OwnedRequest, placesOrders } from '../orders/exchange-memory/slot-requests.ts';
+import type { AppliedSequence } from '../orders/intake/applied-sequence.ts';
+import type { OrderIntake } from '../orders/intake/order-intake.ts';
+import { codesOf, PAUSES, type Pause } from '../orders/intake/pauses.ts';
+import type { Sequencer } from '../orders/intake/sequencer.ts';
 import { Announcements } from './announced.ts';
-import type { Handover } from './beat.ts';
 import { CatalogShare } from './catalog-share.ts';
 import { ClusterClock } from './cluster-clock.ts';
+import { fingerprintOf, isKeyOf, retireKey } from './cluster-key.ts';
 import { controlOf, NodeList } from './control.ts';
-import { giveCopies } from './copies.ts';
 import { type EpochSettings, epochRecord } from './epoch-record.ts';
+import { OperationForwarder } from './forwarded-operations.ts';
+import { OrderForwarder, type RefuseCaller } from './forwarded-orders.ts';
+import { RequestForwarder } from './forwarded-requests.ts';
 import { Forwarder, NOT_FORWARDED } from './forwarder.ts';
+import type { Handover } from './heartbeat.ts';
 import { wantCopy } from './join.ts';
 import { LeaderLink } from './leader-link.ts';
 import { Membership } from './membership.ts';
 import { type NodeState, NodeWatch } from './node-watch.ts';
-import { OperationForwarder } from './operation-forwarder.ts';
-import { OrderForwarder, type RefuseCaller } from './order-forwarder.ts';
-import { fingerprintOf, giveUpKey, isKeyOf } from './own-key.ts';
+import { sendCopies } from './peer-copies.ts';
 import { PeerServer } from './peers/peer-server.ts';
 import { Readiness } from './readiness.ts';
-import { Roles } from './roles.ts';
+import type { RoleRules } from './role-state.ts';
+import { type RoleCalls, Roles } from './roles.ts';
 import { openSharedLog, type SharedLog, secretsOf } from './shared-log.ts';
 import { StepDown } from './step-down.ts';
 
@@ -52,26 +53,23 @@ const JOINING: readonly Pause[] = [
 ];
 /** Until the node that leads has announced itself. */
 const COMPARE_MS = 500;
-/** Far above what a hand-over takes until it is answered. */
+/** Far above what a handover takes until it is answered. */
 const HANDOVER_MS_MAX = 30_000;
 
-/** Events that the node has to handle. */
 export interface MemberCalls {
-  /** Why no orders are taken, as far as the shared log is concerned; undefined = they are. */
+  /** @param problem reason why the shared log lets no orders in; `undefined` once it does */
   readonly onProblem: (problem: string | undefined) => void;
   readonly onFatal: (error: Error) => void;
 }
 
-/** Told of a node with records whose cluster has none. */
 function waitingText(dataDir: string, last: number): string {
   return (
     `the log of the cluster is empty, and this node has records up to batch ${last}: it waits. ` +
     `Where CLUSTER is right, stop the node that has most (cluster status), and run: cluster begin --from ${dataDir} ` +
-    '(server/OPERATIONS.md, "The log of a cluster is empty")'
+    '(docs/guides/operations.md, "The log of a cluster is empty")'
   );
 }
 
-/** What the rest of the node says to others of itself. */
 export interface OwnFacts {
   /** Reasons of this node why it is not ready, without those of its cluster. */
   readonly pauses: () => readonly Pause[];
@@ -79,14 +77,12 @@ export interface OwnFacts {
   readonly wall: () => number;
 }
 
-/** What requests are answered by. */
 interface Served {
   readonly routes: readonly Route[];
-  readonly lines: OrderTaker;
+  readonly lines: OrderIntake;
   readonly applied: AppliedSequence;
 }
 
-/** What it keeps of its own. */
 interface MemberStores {
   readonly log: Files;
   readonly catalog: CatalogStore;
@@ -96,22 +92,16 @@ export class Member {
   readonly log: ClusterLog;
   /** Resolves when the node has to start again, because another one leads. */
   readonly over: Promise<Error>;
-  /** Brings requests to the node that leads. */
-  readonly forwarder: Forwarder;
-  /** The same for orders, which are checked here. */
+  readonly forwarder: RequestForwarder;
   readonly orders: OrderForwarder;
-  /** The same for changes by operators. */
   readonly operations: OperationForwarder;
-  /** What other nodes may call here. */
   readonly peers: PeerServer;
-  /** The catalog, which all nodes have. */
   readonly catalog: CatalogShare;
   private readonly link: LeaderLink;
   private readonly operationLink: LeaderLink;
-  private readonly meters = new ForwardMeters();
-  /** Where they reach it. */
+  private readonly meters = new ForwardMetrics();
   private peersUrl = '';
-  /** Whether no API key was issued yet: then node.key may change. */
+  /** No API key was issued yet, so node.key may change. */
   isKeyless: () => boolean = () => false;
   private readonly key: string;
   private comparing: Promise<void> | undefined;
@@ -137,7 +127,7 @@ export class Member {
   private onRefused: (error: Error) => void = () => undefined;
   private readonly onLead: (() => void)[] = [];
   private readonly onFollow: (() => void)[] = [];
-  private lines: OrderTaker | undefined;
+  private lines: OrderIntake | undefined;
 
   constructor(
     config: Config,
@@ -160,7 +150,7 @@ export class Member {
     const { clusterPort, clusterWaitMs, dataDir, durability, host, nodeId } = config;
     const secrets = secretsOf(config);
     this.peers = new PeerServer({ secrets, host, port: clusterPort, print });
-    giveCopies(this.peers, dataDir, print);
+    sendCopies(this.peers, dataDir, print);
     this.catalog = new CatalogShare({
       ...{ node: nodeId, secrets, dataDir, durability, store, announcements, print },
       peers: () => this.peersUrl,
@@ -183,23 +173,22 @@ export class Member {
       print,
     };
     this.link = new LeaderLink(linkOptions);
-    // A hand-over is answered by the node that led before.
+    // A handover is answered by the node that led before.
     this.operationLink = new LeaderLink({ ...linkOptions, lateMs: HANDOVER_MS_MAX });
-    this.forwarder = new Forwarder(this.link, this.isTaking);
-    this.orders = new OrderForwarder(this.link, this.isTaking);
-    this.operations = new OperationForwarder(nodeId, this.operationLink, this.isTaking);
+    this.forwarder = new RequestForwarder(this.link, this.isTaking);
+    this.orders = new OrderForwarder(this.forwarder);
+    const operationForwarder = new Forwarder(this.operationLink, this.isTaking);
+    this.operations = new OperationForwarder(nodeId, operationForwarder);
   }
 
-  /** Other nodes reach this one from here on. */
   async listen(): Promise<void> {
     const port = await this.peers.listen();
     this.peersUrl = `peers://${new URL(this.config.advertise).hostname}:${port}`;
   }
 
-  /** Answers requests that other nodes forward. */
   serve({ applied, lines, routes }: Served, refuse: RefuseCaller): void {
     const sequence = (): number => applied.newest;
-    this.forwarder.serve(this.peers, routes, sequence, this.print);
+    this.forwarder.serveRoutes(this.peers, routes, sequence, this.print);
     this.orders.serve(this.peers, lines, sequence, refuse);
     this.isServing = true;
   }
@@ -215,7 +204,6 @@ export class Member {
     return this.membership.begin(config);
   }
 
-  /** From now on the node follows, or leads. */
   join(
     tables: Tables,
     sequencer: Sequencer,
@@ -227,23 +215,46 @@ export class Member {
     const { advertise, clusterRole, clusterSilenceMs: silenceMs, nodeId: node } = this.config;
     const { announcements, clock, log, membership, print, replicated } = this;
     this.onRefused = calls.onFatal;
+    const rules: RoleRules = {
+      node,
+      advertise,
+      peers: this.peersUrl,
+      venue: this.config.cluster!.name,
+      mayLead: clusterRole === 'member',
+      silenceMs,
+      capacities: tables.capacities,
+    };
     this.roles = new Roles({
-      ...{ node, advertise, mayLead: clusterRole === 'member', silenceMs, replicated, log },
-      ...{ tables, sequencer, clock, print, peers: this.peersUrl, ...calls },
-      onFatal: (error) => (error instanceof TooOld ? this.needsCopy(error) : calls.onFatal(error)),
-      wall: Date.now,
-      ...{ venue: this.config.cluster!.name, announcements, isMember: membership.mayLead },
-      epochRecord: (handover) => epochRecord(tables, settings, handover),
+      rules,
       key: this.key,
+      announcements,
+      isMember: membership.mayLead,
+      replicated,
+      log,
+      tables,
+      sequencer,
+      clock,
+      wall: Date.now,
+      epochRecord: (handover) => epochRecord(tables, settings, handover),
+      waiting: () => this.lines?.waiting ?? 0,
+      calls: this.roleCalls(calls),
+      print,
+    });
+    this.watchNodes();
+  }
+
+  private roleCalls({ onFatal, onProblem }: MemberCalls): RoleCalls {
+    return {
+      onProblem,
+      onFatal: (error) => (error instanceof TooOld ? this.needsCopy(error) : onFatal(error)),
       onLeader: () => {
         this.leaderChanged();
-        this.comparing = this.compareKey(calls.onFatal);
+        this.comparing = this.compareKey(onFatal);
       },
-      onNext: (leader) => this.link.expect(leader),
-      waiting: () => this.lines?.waiting ?? 0,
+      onNext: (next) => this.link.expect(next),
       onLead: (handover) => {
         this.leaderChanged();
-        void membership.look();
+        void this.membership.look();
         if (handover !== undefined) this.tookOver(handover);
         for (const callback of this.onLead) callback();
       },
@@ -251,13 +262,12 @@ export class Member {
         for (const callback of this.onFollow) callback();
       },
       onOver: (why) => {
-        // Whoever waits is answered at once: the node starts again.
+        // Waiting requests are answered at once: the node restarts.
         this.closeLinks();
-        print('warn', `${why.message}: starting over`);
+        this.print('warn', `${why.message}: starting over`);
         this.signalOver(why);
       },
-    });
-    this.watchNodes();
+    };
   }
 
   private watchNodes(): void {
@@ -278,7 +288,7 @@ export class Member {
     const readiness = new Readiness({
       ...{ watch, leads, isStale: this.isStale, print },
       leader: () => roles.leader,
-      leaderIsHeard: () => roles.leaderIsHeard,
+      seesLeader: () => roles.seesLeader,
       logProblem: () => roles.logProblem,
       emptyLog: () =>
         roles.waitsForBegin() ? waitingText(this.config.dataDir, this.log.last) : undefined,
@@ -294,7 +304,6 @@ export class Member {
     this.readiness = readiness;
   }
 
-  /** This node as it describes itself to the others. */
   private readonly state = (): NodeState => {
     const reasons = codesOf([...this.own.pauses(), ...this.pauses()]);
     return {
@@ -316,7 +325,7 @@ export class Member {
     for (const callback of this.onHandover) callback(handover);
   }
 
-  /** Whether the failure of the sequencer means that another node leads, and no more. */
+  /** Handles the failure of the sequencer where it only means that another node leads. */
   takesFailure(error: Error): boolean {
     if (!(error instanceof OutcomeUnknown) || this.roles === undefined) return false;
     this.roles.lost(error);
@@ -338,16 +347,15 @@ export class Member {
     return this.roles?.role === 'leading';
   }
 
-  /** Whether requests are decided here. */
   private readonly isTaking = (): boolean => this.leads() && !this.isStale() && !this.isLeaving;
 
-  /** Whether what is read here may be old. */
+  /** Reads may be older than CLUSTER_SILENCE_MS. */
   readonly isStale = (): boolean => this.roles?.isStale() ?? true;
 
-  /** Cheap: of a moment ago. */
+  /** Nodes a moment ago. */
   readonly nodes = (): readonly NodeView[] => this.list.recent();
 
-  /** What it does for an operator; once it has joined. */
+  /** To be called after join(). */
   control(): ClusterControl {
     const { announcements, etcd } = this;
     const { clusterSilenceMs: silenceMs, nodeId: node } = this.config;
@@ -359,22 +367,24 @@ export class Member {
     return this.roles && { ...this.roles.facts(), clockSkewMs, forwarded: this.meters };
   }
 
-  /** Reasons of the cluster why this node is not ready. */
   pauses(): readonly Pause[] {
     return [...(this.readiness?.pauses() ?? JOINING), ...this.membership.pauses()];
   }
 
   /** Requests of clients go to `lines` where this node leads. */
-  taker(lines: OrderTaker): OrderTaker {
+  taker(lines: OrderIntake): OrderIntake {
     this.lines = lines;
     const elsewhere = (request: OwnedRequest): void => {
-      const isLeaving = this.roles?.role === 'leaving';
+      const isLeaving = this.roles?.role === 'handing-over';
       // A node that hands the lead over waits until it has nothing to do.
       if (placesOrders(request)) this.orders.submit(request, lines, !isLeaving);
       // It came before that began.
       else if (isLeaving) lines.submit(request);
       // It was this node that led when the request came.
-      else request.answered(...NOT_FORWARDED.nobody, RETRY_SOON);
+      else {
+        const { body, headers, status } = NOT_FORWARDED.nobody;
+        request.answered(status, body, headers);
+      }
     };
     return {
       get waiting() {
@@ -382,7 +392,7 @@ export class Member {
       },
       submit: (request) => (this.isTaking() ? lines.submit(request) : elsewhere(request)),
       // The sequencer refuses it by itself where this node has lost the lead.
-      goOn: (request) => lines.goOn(request),
+      resume: (request) => lines.resume(request),
     };
   }
 
@@ -400,7 +410,7 @@ export class Member {
     await this.roles?.stopFollowing();
   }
 
-  /** Gives up the lead, once nothing is under way. */
+  /** To be called once nothing is under way. */
   async leave(): Promise<void> {
     await this.roles?.close();
   }
@@ -437,7 +447,7 @@ export class Member {
         const why = new Error(`node.key is not that of ${leader}, which leads the cluster`);
         if (!this.isKeyless()) onFatal(why);
         else {
-          giveUpKey(dataDir);
+          retireKey(dataDir);
           this.roles.lost(why);
         }
         return;

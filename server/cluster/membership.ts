@@ -3,14 +3,14 @@
  * signature counts, and a name of its own. It compares them with what the shared log has, again and again. Being
  * unreachable is not being refused: where the shared log does not answer, the newest answer counts.
  *
- * Thread: the I/O thread. Not here: the name (storage/cluster/announcer.ts).
+ * Thread: the I/O thread. Not here: the name (storage/replicated-log/announcer.ts).
  */
-import { BadValues } from '../../storage/cluster/bad-values.ts';
-import type { ReplicatedLog } from '../../storage/cluster/replicated-log.ts';
+import { BadValues } from '../../storage/replicated-log/bad-values.ts';
+import type { ReplicatedLog } from '../../storage/replicated-log/replicated-log.ts';
 import type { Log } from '../common/logger.ts';
 import { type Config, signingSettings } from '../config/config.ts';
 import { SettingsRefused } from '../config/settings-refused.ts';
-import type { Pause } from '../orders/pauses.ts';
+import type { Pause } from '../orders/intake/pauses.ts';
 import type { PeerSecrets } from './peers/secure.ts';
 import {
   decodeSecretRecord,
@@ -46,7 +46,6 @@ export class Membership {
   private readonly o: MembershipOptions;
   private readonly badValues: BadValues;
   private settings: Settings | undefined;
-  /** Whether the shared log has answered. */
   private isKnown = false;
   private isStranger = false;
   private isFull = false;
@@ -74,7 +73,6 @@ export class Membership {
     this.timer = setInterval(() => void this.look(), LOOK_MS);
   }
 
-  /** Whether this node may claim the log. */
   readonly mayLead = (): boolean => this.isKnown && !this.isStranger;
 
   /** Why orders are not taken, as far as this node is concerned; that of a leader is with its sequencer. */
@@ -194,6 +192,6 @@ function differenceOf(own: Settings, shared: Settings, venue: string): string | 
     .filter((variable) => shared[variable] !== undefined && shared[variable] !== own[variable])
     .map((variable) => `${variable} is ${own[variable]}, that of the cluster ${shared[variable]}`);
   if (lines.length === 0) return undefined;
-  const advice = `to change it on all nodes: docs/cluster.md#settings-that-all-nodes-share`;
+  const advice = `to change it on all nodes: docs/guides/a-cluster.md#settings-that-all-nodes-share`;
   return [...lines.map((line) => `${line} (${venue}/settings)`), advice].join('\n');
 }

@@ -6,11 +6,11 @@
  */
 import type { Announced } from './announced.ts';
 import type { MeasuredClock } from './clock-skew.ts';
+import { HeartbeatTimeout } from './heartbeat-timeout.ts';
 import { PeerCall } from './peers/calls.ts';
 import { addressOf, CallFailed, PeerConnection } from './peers/peer-connection.ts';
 import type { PeerServer } from './peers/peer-server.ts';
 import type { PeerSecrets } from './peers/secure.ts';
-import { Silence } from './silence.ts';
 
 /** A node as it describes itself to another one. */
 export interface NodeState {
@@ -33,7 +33,7 @@ export interface WatchedNode extends Pick<Announced, 'mayLead' | 'peers'> {
 }
 
 interface Row {
-  readonly silence: Silence;
+  readonly silence: HeartbeatTimeout;
   announced: Pick<Announced, 'mayLead' | 'peers'>;
   hasAnswered: boolean;
   isAsked: boolean;
@@ -45,11 +45,10 @@ interface Row {
 export interface NodeWatchOptions {
   readonly node: string;
   readonly secrets: PeerSecrets;
-  /** What is announced now; rejects where that cannot be read. */
+  /** Announced nodes; rejects where they cannot be read. */
   readonly nodes: () => Promise<ReadonlyMap<string, Pick<Announced, 'mayLead' | 'peers'>>>;
   /** Unix milliseconds by which this node judges credentials. */
   readonly wall: () => number;
-  /** Called after each look. */
   readonly onLook: () => void;
 }
 
@@ -76,7 +75,6 @@ export class NodeWatch {
     this.look();
   }
 
-  /** Answers other nodes. */
   static serve(server: Pick<PeerServer, 'answer'>, own: () => NodeState): void {
     server.answer(PeerCall.state, async () => Buffer.from(JSON.stringify(own())));
   }
@@ -135,7 +133,12 @@ export class NodeWatch {
   private begin(node: string, announced: Row['announced']): void {
     this.rows.get(node)?.connection?.close();
     const row: Row = {
-      ...{ announced, hasAnswered: false, isAsked: false, silence: new Silence(2 * LOOK_MS) },
+      ...{
+        announced,
+        hasAnswered: false,
+        isAsked: false,
+        silence: new HeartbeatTimeout(2 * LOOK_MS),
+      },
       ...{ connection: undefined, state: undefined, clock: undefined },
     };
     this.rows.set(node, row);

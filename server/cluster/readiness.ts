@@ -2,25 +2,23 @@
  * Reasons why this node is not ready that come from its cluster: how far it is behind the log, the node that leads, the
  * clock. Rules: docs/protocol.md#readiness
  *
- * Thread: the I/O thread. Not here: reasons of the node's own disk and threads (orders/write-gate.ts).
+ * Thread: the I/O thread. Not here: reasons of the node's own disk and threads (orders/intake/write-gate.ts).
  */
 import type { Log } from '../common/logger.ts';
-import { PAUSES, type Pause, type PauseReason, stopsOrders } from '../orders/pauses.ts';
+import { PAUSES, type Pause, type PauseReason, stopsOrders } from '../orders/intake/pauses.ts';
 import { type ClockSkew, clockSkew } from './clock-skew.ts';
+import { HeartbeatTimeout } from './heartbeat-timeout.ts';
 import { FRESH_MS, type NodeWatch } from './node-watch.ts';
-import type { Leader } from './roles.ts';
-import { Silence } from './silence.ts';
+import type { Leader } from './role-state.ts';
 
 export interface ReadinessOptions {
   readonly watch: Pick<NodeWatch, 'find' | 'nodes'>;
   readonly leads: () => boolean;
-  /** The node that leads, by the newest heartbeat. */
   readonly leader: () => Leader | undefined;
-  /** Whether its heartbeats have come until now. */
-  readonly leaderIsHeard: () => boolean;
-  /** Whether what is read here may be old. */
+  /** Heartbeats of the leader arrive. */
+  readonly seesLeader: () => boolean;
   readonly isStale: () => boolean;
-  /** Why the log of the cluster delivers nothing to this node; undefined = it does. */
+  /** Reason why the cluster's log delivers nothing; `undefined` while it does. */
   readonly logProblem: () => string | undefined;
   /** Present where the log of the cluster is empty although this node has records. */
   readonly emptyLog: () => string | undefined;
@@ -38,9 +36,9 @@ const STEP_MS_MAX = 1_000;
 export class Readiness {
   private readonly o: ReadinessOptions;
   /** Since a node that leads has answered. */
-  private readonly unreached = new Silence(STEP_MS_MAX);
+  private readonly unreached = new HeartbeatTimeout(STEP_MS_MAX);
   private skew: ClockSkew = { ms: 0, verdict: 'right', text: '' };
-  /** Reasons that the log of the process has said. */
+  /** Reasons that were logged. */
   private readonly said = new Set<PauseReason>();
   private isStarting = true;
 
@@ -49,7 +47,7 @@ export class Readiness {
     this.unreached.ms = Infinity;
   }
 
-  /** To be called again and again. */
+  /** To be called periodically. */
   look(): void {
     const { print, watch } = this.o;
     if (this.o.leads() || this.leaderAnswers()) this.unreached.end();
@@ -101,11 +99,11 @@ export class Readiness {
   }
 
   private ofLeader(): Pause[] {
-    const { leader, leaderIsHeard, leads, watch } = this.o;
+    const { leader, seesLeader, leads, watch } = this.o;
     if (leads()) return [];
     const node = leader()?.node;
     if (this.unreached.ms > UNREACHED_MS_MAX) {
-      if (node === undefined || !leaderIsHeard())
+      if (node === undefined || !seesLeader())
         return [{ reason: 'no-leader', detail: 'cluster: no node leads' }];
       return [{ reason: 'unreachable', detail: `cluster: ${node}, which leads, does not answer` }];
     }

@@ -4,9 +4,10 @@
  *
  * Thread: the I/O thread.
  */
-import type { Position } from '../../storage/cluster/replicated-log.ts';
+
 import type { LogEntry } from '../../storage/log/log.ts';
-import type { Sequencer } from '../orders/sequencer.ts';
+import type { Position } from '../../storage/replicated-log/replicated-log.ts';
+import type { Sequencer } from '../orders/intake/sequencer.ts';
 import type { ClusterClock } from './cluster-clock.ts';
 
 /** Records that may wait for the workers; the log keeps the others. */
@@ -18,17 +19,17 @@ interface Waiter {
 }
 
 export class RecordFeed {
-  /** The newest record that was given to the sequencer. */
+  /** Newest record that the sequencer has. */
   at: Position;
-  /** The newest one that is applied, and in the log of this node. */
+  /** Newest record that is applied, and in the log of this node. */
   applied: number;
   private readonly sequencer: Pick<Sequencer, 'apply'>;
   private readonly clock: ClusterClock;
   private readonly steady: () => number;
-  /** When those that are not applied came, the oldest first. */
+  /** Times of receipt of the records that are not applied, the oldest first. */
   private readonly came: number[] = [];
   private waiters: Waiter[] = [];
-  /** Since when there is a record, or may be, that has not come. */
+  /** Time since which a record may be missing. */
   private missingSince: number | undefined;
 
   constructor(

@@ -23,7 +23,7 @@ function digestOfSecret(secret: string): string {
   return createHmac('sha256', secret).update(LABEL).digest('hex');
 }
 
-/** Undefined: it is no such record. */
+/** `undefined` where the bytes are no such record. */
 export function decodeSecretRecord(value: Buffer): SecretRecord | undefined {
   try {
     const { current, previous } = JSON.parse(value.toString()) as Partial<SecretRecord>;
@@ -39,7 +39,7 @@ export function encodeSecretRecord(record: SecretRecord): Buffer {
   return Buffer.from(JSON.stringify(record));
 }
 
-/** Whether a node with these secrets is of the cluster. */
+/** A node with these secrets is of the cluster. */
 export function hasSecretOf(record: SecretRecord, own: PeerSecrets): boolean {
   const { current, previous } = digestsOf(own);
   const known = [record.current, record.previous];

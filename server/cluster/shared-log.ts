@@ -1,7 +1,8 @@
 /** The log that the nodes of a cluster share, as the configuration names it. Thread: the I/O thread. */
-import { EtcdLog } from '../../storage/cluster/etcd-log.ts';
-import type { EtcdAccess } from '../../storage/etcd/access.ts';
-import { EtcdClient } from '../../storage/etcd/client.ts';
+
+import type { EtcdAccess } from '../../storage/replicated-log/etcd-access.ts';
+import { EtcdClient } from '../../storage/replicated-log/etcd-client.ts';
+import { EtcdLog } from '../../storage/replicated-log/etcd-log.ts';
 import type { Log } from '../common/logger.ts';
 import type { Config } from '../config/config.ts';
 import { readCertificates } from './certificates.ts';

@@ -1,19 +1,18 @@
 /**
- * Gives the lead of a node that cannot serve to one that can. Which reasons count: orders/pauses.ts; the table:
- * docs/cluster.md#a-leader-that-cannot-serve
+ * Gives the lead of a node that cannot serve to one that can. Which reasons count: orders/intake/pauses.ts; the table:
+ * docs/guides/a-cluster.md#a-leader-that-cannot-serve
  *
  * Thread: the I/O thread.
  */
 import type { Log } from '../common/logger.ts';
-import { barsLead, codesOf, PAUSES, type Pause } from '../orders/pauses.ts';
-import type { Handover } from './beat.ts';
+import { barsLead, codesOf, PAUSES, type Pause } from '../orders/intake/pauses.ts';
+import type { Handover } from './heartbeat.ts';
 import { FRESH_MS, type WatchedNode } from './node-watch.ts';
 
 export interface StepDownOptions {
   readonly node: string;
   readonly silenceMs: number;
   readonly leads: () => boolean;
-  /** Reasons why this node is not ready. */
   readonly pauses: () => readonly Pause[];
   readonly nodes: () => readonly WatchedNode[];
   readonly handOver: (next: string, asked: Omit<Handover, 'from'>) => Promise<void>;
@@ -31,7 +30,7 @@ export class StepDown {
     this.o = options;
   }
 
-  /** To be called again and again. */
+  /** To be called periodically. */
   look(): void {
     const { handOver, leads, node, nodes, pauses, print, silenceMs } = this.o;
     if (!leads() || performance.now() - this.triedAt < AGAIN * silenceMs) return;

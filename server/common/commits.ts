@@ -1,9 +1,8 @@
-/** What reads of a node of a cluster wait for. Thread: the I/O thread. */
+/** Commit state of a node of a cluster, for its reads. Thread: the I/O thread. */
 
-/** Whether what is applied now is committed, of a node of a cluster. */
 export interface Commits {
-  /** Whether all of it is. */
+  /** True when all that is applied now is committed. */
   isCommitted(): boolean;
-  /** Calls back once all of it is; with false where it may never be. */
+  /** Calls back once all that is applied now is committed; with false where it may never be. */
   whenCommitted(callback: (isCommitted: boolean) => void): void;
 }

@@ -3,7 +3,7 @@
  *
  * Thread: any.
  */
-import { nextTurn } from './next-turn.ts';
+import { nextIteration } from './event-loop.ts';
 
 /** Bytes that are copied without a pause: about a millisecond. */
 const COPIED_PER_TURN = 2 ** 20;
@@ -21,7 +21,7 @@ async function copySlowly(pieces: readonly Uint8Array[], bytes: number): Promise
   for (const piece of pieces) {
     if (copied >= COPIED_PER_TURN) {
       copied = 0;
-      await nextTurn();
+      await nextIteration();
     }
     whole.set(piece, at);
     at += piece.length;

@@ -14,7 +14,6 @@ export interface Contradictions {
   readonly first: readonly Contradiction[];
 }
 
-/** Origins of such markets. */
 const CONTRADICTION_SOURCES = {
   catalog: 'stored by an earlier release, or beside a registration',
   sync: 'of CATALOG_SYNC_URL',

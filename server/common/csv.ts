@@ -18,7 +18,6 @@ export type CsvColumns<Row> = Readonly<Record<string, CsvColumn<Row>>>;
 
 export interface RowFormat<Row> {
   readonly head: string;
-  /** Returns one row with its line end. */
   readonly line: (row: Row) => string;
 }
 
@@ -50,7 +49,6 @@ export function csvFormat<Row>(columns: CsvColumns<Row>, lineEnd = '\r\n'): RowF
   };
 }
 
-/** Returns the head and all rows. */
 export function csvOf<Row>(columns: CsvColumns<Row>, rows: readonly Row[]): string {
   const { head, line } = csvFormat(columns);
   return head + rows.map(line).join('');

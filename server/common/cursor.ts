@@ -10,12 +10,10 @@ import { errorBody } from './error-bodies.ts';
 /** base64 of `-1`: there are no further rows. */
 export const LAST_CURSOR = 'LTE=';
 
-/** The body of a 400. */
-export const INVALID_CURSOR = errorBody('invalid next_cursor');
+export const INVALID_CURSOR = errorBody('INVALID_CURSOR');
 
 const DIGITS = /^[0-9]+$/;
 
-/** The cursor for the rows from an offset on. */
 export function cursorOf(offset: number): string {
   return Buffer.from(String(offset)).toString('base64');
 }

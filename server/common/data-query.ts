@@ -11,10 +11,9 @@ import { errorBody } from './error-bodies.ts';
 import { BROKEN, compileFields, type QuerySpec, readBoolean } from './query.ts';
 import { type TSchema, Type } from './schema.ts';
 
-/** One parameter: what it may be, what it is when it is absent. */
 export interface DataField<T> {
   readonly schema: TSchema;
-  /** What a value must be. */
+  /** Completes "must be". */
   readonly rule: string;
   readonly unset: T;
   readonly isRequired?: boolean;
@@ -32,7 +31,6 @@ export type DataQueryOf<F extends FieldTable> = {
 const INTEGER = /^(?:0|[1-9]\d{0,15})$/;
 const ADDRESS = /^0x[0-9a-f]{40}$/;
 
-/** A whole number from 0 to `maximum`. */
 export function integer(maximum: number, unset: number): DataField<number> {
   return {
     schema: Type.Integer({ minimum: 0, maximum, default: unset }),
@@ -67,7 +65,6 @@ export function flag<T extends boolean | undefined>(unset: T): DataField<boolean
   };
 }
 
-/** One of a few words, exactly. */
 export function choice<Word extends string, T extends Word | ''>(
   words: readonly Word[],
   unset: T,
@@ -139,8 +136,9 @@ export function dataQuery<F extends FieldTable>(table: F): QuerySpec<DataQueryOf
         return value === undefined ? BROKEN : value;
       },
     })),
-    refuse: (field, name) => errorBody(`invalid_field: ${name}`, ruleText(name, field)),
-    refuseUnknown: (name) => errorBody(`unknown_field: ${name}`, known),
+    refuse: (field, name) =>
+      errorBody('INVALID_FIELD', ruleText(name, field), { text: `invalid_field: ${name}` }),
+    refuseUnknown: (name) => errorBody('UNKNOWN_FIELD', known, { text: `unknown_field: ${name}` }),
   });
 }
 

@@ -78,12 +78,10 @@ export function writeTicks(
 
 const scratch = Buffer.alloc(DECIMAL_BYTES_MAX);
 
-/** The text of an amount in micro-units. */
 export function microText(micro: number): string {
   return scratch.toString('latin1', 0, writeMicro(micro, scratch, 0));
 }
 
-/** The text of a price in pips. */
 export function pipsText(pips: Pips): string {
   return microText(pips * MICRO_PER_PIP);
 }

@@ -1,54 +1,73 @@
 /**
- * Bodies of errors: the text, what a person can do about it, and the code of the refusal.
+ * Bodies of errors: text, advice and code of a refusal.
  * Rules: docs/protocol.md#refusal-codes
+ *
+ * Thread: any; pure.
  */
-import { REFUSAL_DETAILS, type REFUSAL_FACTS } from './refusal-details.ts';
-import { REFUSALS, type RefusalCode } from './refusals.ts';
-
-const BY_TEXT = new Map<string, RefusalCode>();
-const BY_BEGINNING: (readonly [text: string, code: RefusalCode])[] = [];
-for (const [code, texts] of Object.entries(REFUSALS) as [RefusalCode, readonly string[]][]) {
-  for (const text of texts) {
-    if (text.endsWith(' ')) BY_BEGINNING.push([text, code]);
-    else if (!BY_TEXT.has(text)) BY_TEXT.set(text, code);
-  }
-}
-
-/** @returns undefined for a text that the table does not have, which a test refuses */
-export function refusalCode(error: string): RefusalCode | undefined {
-  return BY_TEXT.get(error) ?? BY_BEGINNING.find(([start]) => error.startsWith(start))?.[1];
-}
+import { type REFUSAL_FACTS, REFUSALS, type RefusalCode, refusalOf, textsOf } from './refusals.ts';
 
 export type RefusalFacts = Readonly<Partial<Record<keyof typeof REFUSAL_FACTS, string>>>;
 
-/** @param detail without one that of its code */
-export function errorBody(error: string, detail = '', facts: RefusalFacts = {}): string {
-  const code = refusalCode(error);
-  return JSON.stringify({ error, detail: detail || detailOf(code), ...facts, code });
+interface Particulars {
+  /** Text in place of the usual one of the code. */
+  readonly text?: string;
+  /** Members for programs. */
+  readonly facts?: RefusalFacts | undefined;
 }
 
-/** The same of another status than 400 and 401, as it was published: without a detail. */
-export function bareBody(error: string): string {
-  return JSON.stringify({ error, code: refusalCode(error) });
+/** @param detail '' = the advice of the code, which may have none */
+export function errorBody(
+  code: RefusalCode,
+  detail = '',
+  { facts, text }: Particulars = {},
+): string {
+  const { detail: advice, texts } = refusalOf(code);
+  return JSON.stringify({ error: text ?? texts[0], detail: detail || advice, ...facts, code });
 }
 
-/** The same of the catalog API. */
-export function typedErrorBody(type: string, error: string, detail = ''): string {
-  const code = refusalCode(error);
-  return JSON.stringify({ type, error, detail: detail || detailOf(code), code });
+/** Body of a refusal that is known by its text alone; a text of no code has none. */
+export function errorBodyOf(text: string, detail = '', facts?: RefusalFacts): string {
+  const code = refusalCode(text);
+  if (code !== undefined) return errorBody(code, detail, { text, facts });
+  return JSON.stringify({ error: text, detail: detail || undefined, ...facts });
 }
 
-/** Undefined for a code of other statuses than 400 and 401 (refusal-details.ts). */
-export function detailOf(code: RefusalCode | undefined): string | undefined {
-  const details: Partial<Record<RefusalCode, string>> = REFUSAL_DETAILS;
-  return code === undefined ? undefined : details[code];
+/** Body without advice, as an older status 403 was published. */
+export function bareBody(code: RefusalCode): string {
+  return JSON.stringify({ error: REFUSALS[code].texts[0], code });
 }
 
-export const ENGINE_BUSY = errorBody('engine busy');
-/** While the operator pauses the venue. */
-export const TRADING_PAUSED = errorBody(REFUSALS.TRADING_PAUSED[0]);
-export const JOURNAL_UNAVAILABLE = errorBody('journal unavailable');
-/** Of a cluster: the order may be in the log, or appear there. */
-export const OUTCOME_UNKNOWN = errorBody('outcome unknown, ask by id');
-export const INTERNAL_ERROR = errorBody('internal_error');
-export const NOT_ALLOWED_ADDRESS = errorBody('unauthorized: ip_not_allowlisted');
+export function typedErrorBody(
+  type: string,
+  code: RefusalCode,
+  detail = '',
+  text: string = REFUSALS[code].texts[0],
+): string {
+  return JSON.stringify({ type, error: text, detail: detail || refusalOf(code).detail, code });
+}
+
+/** Codes by whole texts; the first one of a text that several have. */
+export const CODE_BY_TEXT = new Map<string, RefusalCode>();
+/** Codes of texts that begin others. */
+export const CODE_BY_BEGINNING: (readonly [beginning: string, code: RefusalCode])[] = [];
+for (const code of Object.keys(REFUSALS) as RefusalCode[]) {
+  for (const text of textsOf(code)) {
+    if (text.endsWith(' ')) CODE_BY_BEGINNING.push([text, code]);
+    else if (!CODE_BY_TEXT.has(text)) CODE_BY_TEXT.set(text, code);
+  }
+}
+
+/** First code with a text; `undefined` for a text that the table does not have. */
+export function refusalCode(text: string): RefusalCode | undefined {
+  return (
+    CODE_BY_TEXT.get(text) ??
+    CODE_BY_BEGINNING.find(([beginning]) => text.startsWith(beginning))?.[1]
+  );
+}
+
+export const ENGINE_BUSY = errorBody('ENGINE_BUSY');
+export const TRADING_PAUSED = errorBody('TRADING_PAUSED');
+export const JOURNAL_UNAVAILABLE = errorBody('JOURNAL_UNAVAILABLE');
+export const OUTCOME_UNKNOWN = errorBody('OUTCOME_UNKNOWN');
+export const INTERNAL_ERROR = errorBody('INTERNAL_ERROR');
+export const NOT_ALLOWED_ADDRESS = errorBody('ADDRESS_NOT_ALLOWED');

@@ -16,16 +16,15 @@ const LOOK_MS = 1_000;
 const MS = 1_000;
 
 interface ClockSources {
-  /** Unix milliseconds of the system. */
+  /** Unix milliseconds. */
   readonly wall: () => number;
-  /** Milliseconds of a clock that nobody sets. */
   readonly steady: () => number;
 }
 
-interface Doubt {
-  /** How far the wall clock is ahead of the steady clock since it jumped. */
+interface StaleReason {
+  /** Milliseconds by which the wall clock is ahead of the steady clock since it jumped. */
   offset: number;
-  /** By the steady clock. */
+  /** Time of the steady clock. */
   readonly since: number;
 }
 
@@ -35,9 +34,9 @@ export class GuardedClock implements NodeClock {
   onDoubt: NodeClock['onDoubt'] = () => undefined;
   private readonly sources: ClockSources;
   private readonly timer: NodeJS.Timeout;
-  /** How far the wall clock is ahead of the steady clock, as far as it is trusted. */
+  /** Trusted milliseconds by which the wall clock is ahead of the steady clock. */
   private offset: number;
-  private doubt: Doubt | undefined;
+  private doubt: StaleReason | undefined;
 
   constructor(sources = SYSTEM) {
     this.sources = sources;
@@ -57,10 +56,10 @@ export class GuardedClock implements NodeClock {
     return Math.floor(steady() + this.offset);
   };
 
-  /** The same: whoever signs by a clock that jumped is refused as before. */
+  /** Credentials are judged by the guarded time: a signature by a clock that jumped is refused as before. */
   readonly wall = this.now;
 
-  /** Compares the clocks. A timer of this class calls it, too. */
+  /** Compares the clocks; a timer of this class calls it, too. */
   look(): void {
     // Measured again: if the process is suspended between the two readings, the difference looks
     // like a jump.
@@ -86,7 +85,7 @@ export class GuardedClock implements NodeClock {
     return this.doubt === undefined ? 0 : Math.round(this.doubt.offset - this.offset);
   }
 
-  /** Why the wall clock is in doubt; undefined = it is not. */
+  /** Reason of the doubt; `undefined` while the clock is trusted. */
   problem(): string | undefined {
     if (this.doubt === undefined) return undefined;
     const jump = this.jumpMs();
@@ -124,16 +123,16 @@ function secondsOf(ms: number): string {
   return `${Math.round(Math.abs(ms) / MS)} s`;
 }
 
-/** How far the newest batch is ahead of the clock, in milliseconds; 0 for a small correction. */
+/** Milliseconds by which the newest batch is ahead of the clock; 0 for a small correction. */
 export function aheadOf(time: number, now: number): number {
   return time - now > DOUBT_MS ? time - now : 0;
 }
 
-/** Says what that means, and what the operator can do. */
+/** Consequence of that lead, and advice for the operator. */
 export function aheadText(aheadMs: number): string {
   return (
     `the log is ${secondsOf(aheadMs)} ahead of the clock of this machine: until the clock is there, batches ` +
     'carry the time of the newest one, and orders that expire before it are refused; if the clock is wrong, ' +
-    'set it; if the log is, see server/OPERATIONS.md, "The clock"'
+    'set it; if the log is, see docs/guides/operations.md, "The clock"'
   );
 }

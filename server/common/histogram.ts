@@ -10,7 +10,7 @@ const BUCKETS = 52;
 const LARGEST = 2 ** 30;
 
 export class Histogram {
-  /** By bucket: how many values were below its bound and not below the bound before. */
+  /** Values below the bound of a bucket and not below the bound before. */
   readonly counts = new Float64Array(BUCKETS);
   sum = 0;
 
@@ -20,7 +20,6 @@ export class Histogram {
     this.sum += value;
   }
 
-  /** Adds milliseconds, counted in microseconds. */
   addMs(ms: number): void {
     this.add(ms * US);
   }
@@ -28,7 +27,7 @@ export class Histogram {
 
 const US = 1_000;
 
-/** The upper bound of each bucket but the last: where the next one begins. */
+/** Upper bound of each bucket but the last. */
 export const BUCKET_BOUNDS: readonly number[] = Array.from({ length: BUCKETS - 1 }, (_, bucket) => {
   if (bucket < 2) return bucket + 1;
   const power = 2 ** (bucket >> 1);

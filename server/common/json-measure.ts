@@ -1,21 +1,21 @@
 /**
- * Measures a JSON text from its bytes before it is parsed: one pass, one to two nanoseconds a byte. Whether it is valid JSON is decided by the parser.
+ * JSON measured from its bytes before it is parsed: one pass, one to two nanoseconds a byte, where JSON.parse
+ * takes ten. An excessive body is refused, and the objects of a list are counted, without a parser.
  *
- * Thread: any.
+ * Thread: any. Not here: validity, which the parser decides.
  */
 
-/** The bounds of a body. */
 export interface JsonBounds {
-  /** How deeply arrays and objects may be nested. */
+  /** Maximum nesting of arrays and objects. */
   readonly depth: number;
-  /** As JsonMeasure counts them. */
+  /** Maximum of `JsonMeasure.values`. */
   readonly values: number;
 }
 
 export interface JsonMeasure {
-  /** How deeply arrays and objects are nested. */
+  /** Nesting of arrays and objects. */
   depth: number;
-  /** Every value, where an empty array or object counts twice. Names of members are not counted. */
+  /** All values; an empty array or object counts twice. Names of members are not counted. */
   values: number;
   /** Elements of the outermost array, at least one. */
   items: number;
@@ -23,26 +23,26 @@ export interface JsonMeasure {
 
 /** Far more than clients nest in fields that the node does not read. */
 const DEPTH_MAX = 32;
-/** An order has 17 members, a market as the catalog shows it some 100. */
+/** An order has 17 members, a market of the catalog some 100. */
 const VALUES_PER_ITEM = 32;
-/** For bodies of one item or of a few. */
+/** Allowance for bodies of a few items. */
 const VALUES_BESIDE = 1_024;
 
-/** The bounds of a body with so many items, with room for fields that are not read. */
+/** Bounds of a body with `items` items, with room for fields that are not read. */
 export function boundsOf(items: number): JsonBounds {
   return { depth: DEPTH_MAX, values: VALUES_BESIDE + VALUES_PER_ITEM * items };
 }
 
-const QUOTE = 0x22;
-const COMMA = 0x2c;
-const BACKSLASH = 0x5c;
-const OPEN_ARRAY = 0x5b;
-const CLOSE_ARRAY = 0x5d;
-const CLOSE_OBJECT = 0x7d;
+export const QUOTE = 0x22;
+export const COMMA = 0x2c;
+export const BACKSLASH = 0x5c;
+export const OPEN_ARRAY = 0x5b;
+export const CLOSE_ARRAY = 0x5d;
+export const OPEN_OBJECT = 0x7b;
+export const CLOSE_OBJECT = 0x7d;
 /** Clears the one bit in which the brackets of an object differ from those of an array. */
 const BRACKET_MASK = 0xdf;
 
-/** A scan that may be done in several steps. */
 export class JsonScan implements JsonMeasure {
   depth = 0;
   values = 1;
@@ -63,8 +63,8 @@ export class JsonScan implements JsonMeasure {
   }
 
   /**
-   * Reads so many bytes; says whether there is more to read, which is not so once a bound is passed.
-   * Counters are cut to 32 bits, so that V8 keeps them as integers: twice as fast.
+   * Reads `count` bytes; returns true while there is more to read and no bound is passed. Counters are cut
+   * to 32 bits, so that V8 keeps them as integers: twice as fast.
    */
   step(count: number): boolean {
     const { bytes } = this;
@@ -101,16 +101,47 @@ export class JsonScan implements JsonMeasure {
     return at < bytes.length && this.isWithin;
   }
 
-  /** Where it goes on behind the text that `from` lies in; at or behind `end` where that has no end yet. */
+  /** Position behind the text that `from` lies in; `end` or more where it goes on. */
   private leaveText(from: number, end: number): number {
-    const { bytes } = this;
-    let at = from | 0;
-    while (at < end) {
-      const byte = bytes[at]!;
-      if (byte === QUOTE) break;
-      at = (at + (byte === BACKSLASH ? 2 : 1)) | 0;
-    }
-    this.isInText = at >= end;
-    return this.isInText ? at : (at + 1) | 0;
+    const quote = closingQuote(this.bytes, from, end);
+    this.isInText = quote >= end;
+    return this.isInText ? quote : (quote + 1) | 0;
   }
+}
+
+/** Position of the quote that ends the text at `from`; `end` or more where it goes on. */
+function closingQuote(bytes: Uint8Array, from: number, end: number): number {
+  let at = from | 0;
+  while (at < end) {
+    const byte = bytes[at]!;
+    if (byte === QUOTE) break;
+    at = (at + (byte === BACKSLASH ? 2 : 1)) | 0;
+  }
+  return at;
+}
+
+/** Objects in the outermost list of a body; any number for another body. */
+export function countObjects(body: Uint8Array): number {
+  return objectStarts(body, body.length).count;
+}
+
+/** Number of objects in the outermost list, and positions of the first one and of each `every`-th behind it. */
+export function objectStarts(body: Uint8Array, every: number): { count: number; starts: number[] } {
+  const starts: number[] = [];
+  const end = body.length;
+  let depth = 0;
+  let count = 0;
+  for (let at = 0; at < end; at++) {
+    const byte = body[at]!;
+    if (byte === QUOTE) at = closingQuote(body, at + 1, end);
+    else if (byte === OPEN_ARRAY) depth += 1;
+    else if (byte === OPEN_OBJECT) {
+      if (depth === 1) {
+        if (count % every === 0) starts.push(at);
+        count += 1;
+      }
+      depth += 1;
+    } else if (byte === CLOSE_ARRAY || byte === CLOSE_OBJECT) depth -= 1;
+  }
+  return { count, starts };
 }

@@ -8,14 +8,22 @@
  *
  * Thread: any. Non-goals: bounds of depth and number of values (json-measure.ts).
  */
+import {
+  BACKSLASH,
+  CLOSE_ARRAY,
+  CLOSE_OBJECT,
+  COMMA,
+  OPEN_ARRAY,
+  OPEN_OBJECT,
+  QUOTE,
+} from './json-measure.ts';
 
-/** Bytes that are read in one step. */
 const BYTES_PER_STEP = 2 ** 16;
 const TOKENS_PER_STEP = 4_096;
 
 type Container = unknown[] | Record<string, unknown>;
 
-/** What the next byte may begin. */
+/** Kinds of bytes that may come next. */
 const Next = {
   value: 0,
   firstItem: 1,
@@ -33,15 +41,8 @@ const TAB = 0x09;
 const LINE_FEED = 0x0a;
 const RETURN = 0x0d;
 const SPACE = 0x20;
-const QUOTE = 0x22;
-const COMMA = 0x2c;
 const COLON = 0x3a;
-const OPEN_ARRAY = 0x5b;
-const BACKSLASH = 0x5c;
-const CLOSE_ARRAY = 0x5d;
 const LOWER_U = 0x75;
-const OPEN_OBJECT = 0x7b;
-const CLOSE_OBJECT = 0x7d;
 
 /** Bytes of an escape: backslash and letter; a u is followed by four digits. */
 const ESCAPE_BYTES = 2;
@@ -57,11 +58,8 @@ export class JsonPieces {
   private readonly bytes: Uint8Array;
   private at: number;
   private next: Next = Next.value;
-  /** Open containers, the innermost last. */
   private readonly open: Container[] = [];
-  /** Name of the member whose value comes next. */
   private name = '';
-  /** The part of a text that has been read. */
   private text = '';
   private isName = false;
 
@@ -91,7 +89,7 @@ export class JsonPieces {
     else if (next === Next.value || next === Next.firstItem) this.begin(byte);
     else if (next === Next.name || next === Next.firstName) this.beginName(byte);
     else if (next === Next.colon) this.pass(byte === COLON, Next.value);
-    else if (next === Next.comma) this.goOn(byte);
+    else if (next === Next.comma) this.afterValue(byte);
     else throw new SyntaxError('more behind the value');
   }
 
@@ -110,7 +108,7 @@ export class JsonPieces {
   }
 
   /** After a value: the next value of its container, or the end of the container. */
-  private goOn(byte: number): void {
+  private afterValue(byte: number): void {
     const isArray = Array.isArray(this.open.at(-1));
     if (byte === (isArray ? CLOSE_ARRAY : CLOSE_OBJECT)) this.close();
     else this.pass(byte === COMMA, isArray ? Next.value : Next.name);
@@ -195,7 +193,6 @@ function isInsideCharacter(byte: number): boolean {
   return (byte & 0xc0) === 0x80;
 }
 
-/** Whether a byte ends a number or a word. */
 function endsToken(byte: number): boolean {
   return byte <= SPACE || byte === COMMA || byte === CLOSE_ARRAY || byte === CLOSE_OBJECT;
 }

@@ -3,20 +3,20 @@
  *
  * Thread: any. Where other requests wait for the thread, bodies are read with `readJson`.
  */
+
+import { nextIteration } from './event-loop.ts';
 import { type JsonBounds, JsonScan } from './json-measure.ts';
 import { JsonPieces } from './json-pieces.ts';
-import { nextTurn } from './next-turn.ts';
 
 /** Bodies up to this size are parsed without a pause: less than a millisecond each. */
 const BYTES_AT_ONCE = 2 ** 16;
 const VALUES_AT_ONCE = 2_048;
-/** Bytes of a longer body that are measured in a turn. */
+/** Bytes of a longer body that are measured in a time slice. */
 const SCANNED_AT_ONCE = 2 ** 18;
 
 /** In place of a value: the body is nested more deeply, or has more values, than allowed. */
 export const TOO_MUCH = Symbol('more than a body may contain');
 
-/** For the person who has to correct such a body. */
 export const TOO_MUCH_DETAIL = 'the body is nested too deeply or holds too many values';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
@@ -31,16 +31,14 @@ export function countItems(body: Uint8Array): number {
   return scanned(body, { depth: body.length, values: 2 * body.length }).items;
 }
 
-/** A request with a body. */
 interface BodyRequest {
   readonly body: Uint8Array;
-  /** The client has disconnected. */
   readonly aborted: boolean;
 }
 
 /**
- * Calls `use` with the value of a body, as parseJson returns it: a short body within this call, a
- * long one after several turns of the event loop. After a disconnect nothing more is done.
+ * Calls `use` with the result of parseJson: for a short body within this call, for a long one after several
+ * iterations of the event loop. After a disconnect nothing more is done.
  */
 export function readJson(
   request: BodyRequest,
@@ -55,7 +53,7 @@ export function readJson(
   return use(parseWhole(body));
 }
 
-/** Measures in turns of its own: the check of the credentials has taken time in this one. */
+/** Measures in iterations of its own: the check of the credentials has taken time in this one. */
 async function readLater(
   request: BodyRequest,
   bounds: JsonBounds,
@@ -63,7 +61,7 @@ async function readLater(
 ): Promise<void> {
   const scan = new JsonScan(request.body, bounds);
   do {
-    await nextTurn();
+    await nextIteration();
     if (request.aborted) return;
   } while (scan.step(SCANNED_AT_ONCE));
   return scan.isWithin ? readInPieces(request, use) : use(TOO_MUCH);
@@ -76,15 +74,14 @@ async function readInPieces(
   const pieces = new JsonPieces(request.body);
   let state: boolean | undefined;
   do {
-    await nextTurn();
+    await nextIteration();
     if (request.aborted) return;
     state = step(pieces);
   } while (state === true);
-  await nextTurn();
+  await nextIteration();
   if (!request.aborted) return use(state === false ? pieces.value : undefined);
 }
 
-/** Undefined when the bytes are not JSON. */
 function step(pieces: JsonPieces): boolean | undefined {
   try {
     return pieces.step();

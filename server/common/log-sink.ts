@@ -13,38 +13,35 @@ const BUFFERED_BYTES_MAX = 2 ** 20;
 const RETRY_MS = 50;
 /** A write that takes longer than this is regarded as stalled. */
 const STALLED_MS = 1_000;
-/** How long to wait for a write that is in flight when the process ends. */
+/** Wait for a write that is in flight when the process ends. */
 const LAST_WAIT_MS = 20;
 
 type Done = (error: NodeJS.ErrnoException | null, written: number) => void;
 
 export interface SinkOptions {
   readonly fd: number;
-  /** The log line for a number of dropped lines. */
   readonly dropped: (lines: number) => string;
-  /** As fs.write; tests pass another one. */
+  /** Signature of fs.write. */
   readonly write?: (fd: number, bytes: Buffer, done: Done) => void;
   readonly bufferedBytesMax?: number;
 }
 
 export class LogSink {
-  private readonly o: SinkOptions;
+  private readonly options: SinkOptions;
   private readonly bufferedBytesMax: number;
   private buffered: Buffer[] = [];
   private bufferedBytes = 0;
   private droppedLines = 0;
-  /** Of all time. */
   droppedInAll = 0;
-  /** When the current write began; undefined = there is none. */
+  /** Start of the current write; `undefined` without one. */
   private since: number | undefined;
   private idle: (() => void)[] = [];
 
   constructor(options: SinkOptions) {
-    this.o = options;
+    this.options = options;
     this.bufferedBytesMax = options.bufferedBytesMax ?? BUFFERED_BYTES_MAX;
   }
 
-  /** Takes a line with its line end. */
   write(line: string): void {
     const bytes = Buffer.from(line);
     if (this.bufferedBytes + bytes.length > this.bufferedBytesMax) {
@@ -77,7 +74,7 @@ export class LogSink {
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LAST_WAIT_MS);
     }
     try {
-      for (const bytes of this.buffered.splice(0)) writeSync(this.o.fd, bytes);
+      for (const bytes of this.buffered.splice(0)) writeSync(this.options.fd, bytes);
     } catch {
       // The reader has disconnected.
     }
@@ -85,7 +82,7 @@ export class LogSink {
 
   private next(): void {
     if (this.droppedLines > 0) {
-      this.buffered.push(Buffer.from(this.o.dropped(this.droppedLines)));
+      this.buffered.push(Buffer.from(this.options.dropped(this.droppedLines)));
       this.droppedLines = 0;
     }
     if (this.buffered.length === 0) {
@@ -109,6 +106,6 @@ export class LogSink {
         this.next();
       }
     };
-    (this.o.write ?? write)(this.o.fd, bytes, done);
+    (this.options.write ?? write)(this.options.fd, bytes, done);
   }
 }

@@ -26,7 +26,7 @@ export interface Logger {
   dropped(): number;
   /** Resolves when every line is written, or the reader takes no more. */
   flushed(): Promise<void>;
-  /** The same without waiting, when the process ends. */
+  /** Ends without waiting, when the process ends. */
   finish(): void;
 }
 

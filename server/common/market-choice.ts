@@ -1,8 +1,8 @@
 /**
- * A choice of markets of another venue, as MIRROR_MARKETS and `record` take it: ids, slugs, condition ids, tags, and
- * so many of the largest volume.
+ * Choice of markets of a source, as MIRROR_MARKETS and `record` take it: ids, slugs, condition ids, tags,
+ * and a number of markets of the largest volume.
  *
- * Pure, any thread. Not here: what the source knows of them.
+ * Thread: any; pure. Not here: what the source knows of them.
  */
 
 export interface MarketChoice {
@@ -10,7 +10,7 @@ export interface MarketChoice {
   readonly slugs: readonly string[];
   readonly conditions: readonly string[];
   readonly tags: readonly string[];
-  /** So many open markets with the largest volumes. */
+  /** Number of open markets with the largest volumes. */
   readonly top: number;
   readonly text: string;
 }
@@ -19,7 +19,7 @@ export const CHOICE_RULE =
   'a comma-separated list of market ids, slugs, condition ids, tag:SLUG and top:NUMBER (1 to 2000)';
 const TOP_MAX = 2_000;
 
-/** Undefined where the text is no choice. */
+/** `undefined` for a text that is no choice. */
 export function parseChoice(text: string): MarketChoice | undefined {
   const choice = { ids: [], slugs: [], conditions: [], tags: [] } as Record<string, string[]>;
   let top = 0;

@@ -7,13 +7,15 @@ export interface NodeClock {
   readonly now: () => number;
   /** Unix milliseconds by which credentials are judged. */
   readonly wall: () => number;
-  /** With the reason when the clock comes into doubt; with undefined when it is trusted again. */
+  /**
+   * Called with the reason when the clock becomes doubtful, and with `undefined` when it is trusted again.
+   */
   onDoubt: (problem: string | undefined) => void;
   /** Trusts the wall clock. Returns the milliseconds it had jumped; undefined if it is not in doubt. */
   accept(): number | undefined;
   /** Milliseconds that the wall clock is ahead of market time after a jump; 0 if it is not in doubt. */
   jumpMs(): number;
-  /** Why the clock is in doubt; undefined = it is not. */
+  /** Reason of the doubt; `undefined` while the clock is trusted. */
   problem(): string | undefined;
   stop(): void;
 }

@@ -3,12 +3,10 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { nearest } from './nearest.ts';
 
-/** What users and logs call it. */
 export function packageName(): string {
   return manifest().name;
 }
 
-/** The version of its manifest. */
 export function packageVersion(): string {
   return manifest().version;
 }

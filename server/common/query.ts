@@ -8,12 +8,10 @@
  *
  * Thread: any; pure. Non-goals: whether the named things exist.
  */
-import { errorBody } from './error-bodies.ts';
+import { errorBodyOf } from './error-bodies.ts';
 import { compileShape, type Static, type TObject, type TSchema } from './schema.ts';
 
-/** How one route reads its query. */
 export interface QuerySpec<Query> {
-  /** For the API document and for tests that make requests. */
   readonly schema: TObject;
   /**
    * @param query without `?`, '' when absent
@@ -28,7 +26,6 @@ export interface QuerySpec<Query> {
   ) => Query | string;
 }
 
-/** A value that breaks the rule of its field. */
 export class Broken {
   readonly rule: string;
 
@@ -38,9 +35,8 @@ export class Broken {
 }
 export const BROKEN = new Broken('');
 
-/** One parameter. */
 export interface Field {
-  /** Its spellings; the values are found under the first. */
+  /** Spellings; values are found under the first. */
   readonly names: readonly string[];
   readonly schema: TSchema;
   readonly isRequired?: boolean;
@@ -114,14 +110,12 @@ export function compileFields<Query, F extends Field>(
   };
 }
 
-/** No parameter at all. */
 export const NO_QUERY: QuerySpec<Record<string, never>> = {
   schema: { type: 'object', properties: {}, required: [] } as unknown as TObject,
   parse: () => NOTHING,
 };
 const NOTHING: Record<string, never> = {};
 
-/** Further members of a property of a query schema. */
 interface ParameterOptions {
   readonly type?: string;
   readonly default?: unknown;
@@ -164,7 +158,7 @@ function parameterOf(name: string, schema: TSchema, isRequired: boolean): Parame
     schema,
     isRequired,
     unset,
-    refusal: errorBody(error, description === undefined ? '' : `${name} must be ${description}`),
+    refusal: errorBodyOf(error, description === undefined ? '' : `${name} must be ${description}`),
     take(text, before) {
       if (text === '') return undefined;
       const value = text === undefined ? undefined : read(text);

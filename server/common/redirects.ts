@@ -15,7 +15,6 @@ const PLAIN = new Map([
   ['wss:', 'https:'],
 ]);
 
-/** The message says from where to where. */
 export class RedirectRefused extends Error {}
 
 export function isRedirect(status: number): boolean {

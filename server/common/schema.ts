@@ -24,12 +24,10 @@ export function registerFormat(name: string, passes: (text: string) => boolean):
   FormatRegistry.Set(name, passes);
 }
 
-/** Whether a value is a shape; modules also export other things. */
 export function isSchema(value: unknown): value is TSchema {
   return typeof value === 'object' && value !== null && Kind in value;
 }
 
-/** The first fault of a value. */
 export interface Fault {
   /** Member names from the value inwards; none when the value itself is wrong. */
   readonly path: readonly string[];

@@ -1,10 +1,10 @@
 /**
- * Which addresses may be mirrored as a catalog source.
+ * Addresses that may be mirrored as a catalog source.
  *
- * Pure, any thread. Not here: whether anything answers there.
+ * Thread: any; pure. Not here: whether anything answers there.
  */
 
-/** Why this cannot be the address of a source, or undefined. */
+/** Reason why a URL cannot be the address of a source, or `undefined`. */
 export function sourceUrlProblem(url: string): string | undefined {
   if (!URL.canParse(url)) return 'must be an http or https URL';
   const { protocol, username, password, search, hash } = new URL(url);

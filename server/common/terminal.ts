@@ -21,7 +21,6 @@ export function terminalText(text: string, kept = ''): string {
   return replaceUnprintable(text, kept, escapeOf);
 }
 
-/** A piece of a line with a colour. */
 class Painted {
   readonly text: string;
   private readonly code: number | undefined;
@@ -31,7 +30,6 @@ class Painted {
     this.code = code;
   }
 
-  /** Returns what is written to the terminal. */
   written(): string {
     return this.code === undefined ? this.text : `\x1b[${this.code}m${this.text}\x1b[0m`;
   }
@@ -43,10 +41,8 @@ class Painted {
 }
 
 export type Piece = string | Painted;
-/** Gives a text a colour, or leaves it as it is. */
 export type Paint = Readonly<Record<keyof typeof COLOURS, (text: string) => Painted>>;
 
-/** Standard output or standard error of a command. */
 export class Output {
   private readonly stream: Writable;
   readonly isTerminal: boolean;
@@ -99,7 +95,6 @@ export class Output {
     this.data(`${JSON.stringify(value, null, indent)}\n`);
   }
 
-  /** Writes what a program reads: JSON, CSV. */
   data(text: string): void {
     this.stream.write(this.isTerminal ? shownData(text) : text);
   }

@@ -14,7 +14,6 @@ export function nameSchema(maxLength: number, what = 'a text', minLength = 1) {
   return Type.String({ minLength, maxLength, format: 'name', description });
 }
 
-/** Several lines. */
 export function proseSchema(maxLength: number) {
   const description = `a text of at most ${maxLength} characters, without control characters`;
   return Type.String({ maxLength, format: 'prose', description });

@@ -22,14 +22,14 @@ const wordBytes = new Uint8Array(UINT256_BYTES);
 
 const UUID_TEXT_LENGTH = 36;
 const UUID_HYPHENS = [8, 13, 18, 23];
-/** Where the groups of four digits begin. Two groups make a word. */
+/** Start of each group of four digits. Two groups make a word. */
 const UUID_QUARTETS = [0, 4, 9, 14, 19, 24, 28, 32];
 const HYPHEN = 0x2d;
 
 const DIGIT_0 = 0x30;
 const DIGIT_9 = 0x39;
 
-/** Whether `text`, from `start` on, is a number as in docs/protocol.md#numbers-in-requests. */
+/** Checks a number of docs/protocol.md#numbers-in-requests, from `start` on. */
 export function isUint256(text: string, start = 0): boolean {
   const digits = text.length - start;
   if (digits < 1 || digits > UINT256_MAX_TEXT.length) return false;
@@ -58,7 +58,10 @@ export function decimalToBytes(text: string, out: Uint8Array, offset: number): b
   return true;
 }
 
-/** The same as eight 32-bit words, the most significant first. */
+/**
+ * Writes a text as eight 32-bit words, the most significant first; returns false for text that is no
+ * uint256.
+ */
 export function decimalToWords(
   text: string,
   out: Uint32Array | Int32Array,
@@ -69,7 +72,6 @@ export function decimalToWords(
   return true;
 }
 
-/** The decimal text of eight 32-bit words, the most significant first. */
 export function wordsToDecimal(words: Uint32Array | Int32Array, offset: number): string {
   let value = 0n;
   for (let i = 0; i < WORDS; i++) value = (value << 32n) | BigInt(words[offset + i]! >>> 0);
@@ -168,7 +170,6 @@ function multiplyAdd(used: number, chunk: number): number {
   return used;
 }
 
-/** Big-endian 32-bit words of a key. */
 export function bytesToWords(bytes: Uint8Array, out: Int32Array): Int32Array {
   for (let i = 0; i < out.length; i++) out[i] = wordAt(bytes, i);
   return out;

@@ -5,21 +5,18 @@
  * Thread: any.
  */
 
-/** Between two log lines of one wait. */
 const LOG_MS = 10_000;
 
 export interface DeadlineOptions {
-  /** What is waited for; the text follows "waiting for". */
+  /** Completes "waiting for". */
   readonly what: string;
-  /** The wait rejects after so long. The awaited work continues. */
   readonly msMax: number;
   readonly log: (line: string) => void;
   readonly logMs?: number;
-  /** Ends the wait early, with its reason. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The result of `wait`, or a rejection that names what did not finish in time. */
+/** Resolves with the result of `wait`; rejects with the name of a wait that did not end in time. */
 export async function withDeadline<T>(wait: Promise<T>, options: DeadlineOptions): Promise<T> {
   const { log, msMax, signal, logMs = LOG_MS, what } = options;
   const began = performance.now();

@@ -1,11 +1,10 @@
 /**
- * Environment variables that look like ones of the node and are not: a misspelt name would otherwise
- * leave a default in force unnoticed.
+ * Environment variables that look like settings and are none: a misspelt name leaves a default in force.
  *
- * Pure; values are never looked at, because a foreign variable may hold a secret.
+ * Pure; any thread. Reads no values: a foreign variable may hold a secret.
  */
 
-/** Names that begin so are meant for this node: general words (DATA_, LOG_, MAX_) are not among them. */
+/** Beginnings of names that are meant for this node. General words (DATA_, LOG_, MAX_) are not among them. */
 const OWN_PREFIXES = [
   'ADMIN_',
   'CATALOG_SYNC_',
@@ -27,13 +26,10 @@ const OWN_PREFIXES = [
   'VERIFY_SIGNATURES',
 ];
 
-/** A short name has many neighbours that mean something else. */
+/** Up to this length one slip is allowed: a short name has many neighbours. */
 const SHORT = 5;
 
-/**
- * One line for each variable that is set, unknown, and within a slip or two of a known name, the
- * start of one, or under one of the node's own prefixes.
- */
+/** Returns a line for each unknown variable that resembles a known name, begins one, or has a prefix of the node. */
 export function unknownNames(
   env: Readonly<Record<string, string | undefined>>,
   known: readonly string[],
@@ -63,13 +59,13 @@ function nearest(name: string, known: readonly string[]): string | undefined {
   return found;
 }
 
-/** The known name of which this one is the first two parts or more: AUTH_SKEW. */
+/** Returns the known name that begins with this one, of two parts or more: AUTH_SKEW. */
 function cutShort(name: string, known: readonly string[]): string | undefined {
   if (!name.includes('_')) return undefined;
   return known.find((candidate) => candidate.startsWith(`${name}_`));
 }
 
-/** Letters to insert, drop, replace, or swap with their neighbour, to get from one to the other; or just more than `most`. */
+/** Counts letters to insert, drop, replace or swap with a neighbour; a result above `most` is not exact. */
 function distanceOf(a: string, b: string, most: number): number {
   let before: number[] = [];
   let row = Array.from({ length: b.length + 1 }, (_, j) => j);

@@ -1,9 +1,8 @@
 /**
- * The configuration: reads every setting of the table (settings.ts) and the command-line flags once, before
- * anything else starts, and prints the values in force.
+ * The configuration: reads every setting of the table (settings.ts) and the flags once, before anything else starts,
+ * and prints the values in force. No text repeats a secret.
  *
- * Pure functions: the caller passes environment, arguments and core count. Nothing here is read
- * again later; a change needs a restart. Secrets are never repeated (keys live in the data directory).
+ * Pure; any thread.
  */
 import assert from 'node:assert/strict';
 import type { Capacities } from '../../engine/tables/capacities.ts';
@@ -18,11 +17,10 @@ export type { Config } from './settings.ts';
 const NO_DEMO = '--no-demo';
 
 /**
- * Reads and checks everything. Each problem, and each warning of a name that is probably misspelt,
- * is one line.
+ * Reads and checks all settings. Each problem and each warning is one line.
  *
- * @param env the process environment; an empty string counts as unset
- * @param argv the command-line arguments behind the script's name
+ * @param env an empty string counts as unset
+ * @param argv arguments behind the script's name
  */
 export function readConfig(
   env: Readonly<Record<string, string | undefined>>,
@@ -32,14 +30,14 @@ export function readConfig(
   | {
       ok: true;
       config: Config;
-      /** Variables that are set, by a flag too: they must not contradict what a directory keeps. */
+      /** Variables that are set, also by a flag: they must not contradict the settings that a directory retains. */
       set: ReadonlySet<string>;
       warnings: string[];
     }
   | {
       ok: false;
       problems: string[];
-      /** In the form of the log, as far as its own settings are right. */
+      /** Settings of the log; the default of one that is refused. */
       log: Pick<Config, 'logFormat' | 'logLevel'>;
     } {
   const problems = argv
@@ -70,8 +68,8 @@ export function readConfig(
   const values = readAll(SETTINGS);
   const set = new Set(known.filter((name) => Boolean(env[name])));
   if (argv.includes(NO_DEMO)) set.add(SETTINGS.demo.variable);
-  for (const of of [adminProblems, clusterProblems, mirrorProblems, playProblems])
-    problems.push(...of(values));
+  for (const problemsOf of [adminProblems, clusterProblems, mirrorProblems, playProblems])
+    problems.push(...problemsOf(values));
   if (set.has(SETTINGS.ledger.variable)) problems.push(...ledgerProblems(values));
   const config = values as Config;
   if (problems.length === 0) problems.push(...tableProblems(config.capacities));
@@ -83,7 +81,7 @@ export function readConfig(
   return { ok: true, config: whole, set, warnings: unknownNames(env, known) };
 }
 
-/** The settings by variable that are not what they are where nothing is set. */
+/** Returns the settings by variable that differ from the defaults of their profile. */
 export function changedSettings(config: Config, cores: number): Readonly<Record<string, string>> {
   const usual = readConfig({ CLIENT_PROFILE: config.clientProfile }, [], cores);
   assert(usual.ok, 'the defaults of a profile are a configuration');
@@ -96,12 +94,11 @@ export function changedSettings(config: Config, cores: number): Readonly<Record<
   return Object.fromEntries(Object.entries(settingsOf(config)).filter(isChanged));
 }
 
-/** The effective configuration by variable. */
 export function settingsOf(config: Config): Readonly<Record<string, string>> {
   return Object.fromEntries(printed(SETTINGS, config));
 }
 
-/** The settings that all nodes of a cluster share, because they decide whose signature counts; addresses in lower case. */
+/** Returns the settings that all nodes of a cluster share, as signatures depend on them; addresses in lower case. */
 export function signingSettings(config: Config): Readonly<Record<string, string>> {
   const shared = new Set([SETTINGS.chainId.variable, ...sharedIn(SETTINGS)]);
   const values = printed(SETTINGS, config).filter(([variable]) => shared.has(variable));
@@ -110,7 +107,7 @@ export function signingSettings(config: Config): Readonly<Record<string, string>
   );
 }
 
-/** The settings that are set, in the order of the table; the text of a secret is `undefined`. */
+/** Returns the settings that are set, in the order of the table; the text of a secret is `undefined`. */
 export function repeatable(
   config: Config,
   set: ReadonlySet<string>,
@@ -121,7 +118,6 @@ export function repeatable(
     .map(([variable, text]) => [variable, secrets.has(variable) ? undefined : text]);
 }
 
-/** The tables whose size is not set. */
 export function unsetCapacities(set: ReadonlySet<string> = new Set()): (keyof Capacities)[] {
   const names = Object.keys(SETTINGS.capacities) as (keyof Capacities)[];
   return names.filter((name) => !set.has(SETTINGS.capacities[name].variable));
@@ -150,7 +146,7 @@ function printed(rows: Rows, values: Readonly<Record<string, unknown>>): [string
   });
 }
 
-/** A reachable admin listener needs a token. Values are undefined where the text was refused. */
+/** Values are `undefined` where the text was refused, here and below. */
 function adminProblems({ adminHost, adminPort, adminToken }: Partial<Config>): string[] {
   if (adminPort === 0 || adminToken !== '') return [];
   if (adminHost !== undefined && isLoopback(adminHost)) return [];
@@ -159,7 +155,6 @@ function adminProblems({ adminHost, adminPort, adminToken }: Partial<Config>): s
   ];
 }
 
-/** A node of a cluster has a name, an address and the secret of all. */
 function clusterProblems(values: Partial<Config>): string[] {
   const { cluster, clusterCert, clusterKey, clusterPassword, clusterSecretPrevious, clusterUser } =
     values;
@@ -180,19 +175,17 @@ function clusterProblems(values: Partial<Config>): string[] {
   return missing;
 }
 
-/** The settings that count with a ledger alone. */
+/** Returns the variables that are set and require a ledger. */
 export function needsLedger({ faucet = 0, mirrorUrl = '', play = '' }: Partial<Config>): string[] {
   const variables = { FAUCET: faucet > 0, MIRROR_URL: mirrorUrl !== '', PLAY: play !== '' };
   return Object.entries(variables).flatMap(([variable, isUsed]) => (isUsed ? [variable] : []));
 }
 
-/** Where LEDGER is not set, the mode is that of the directory. */
 function ledgerProblems(values: Partial<Config>): string[] {
   if (values.ledger !== false) return [];
   return needsLedger(values).map((variable) => `${variable} needs LEDGER=on: it is play money`);
 }
 
-/** Whoever trades on a recording trades alone. */
 function playProblems({ cluster, mirrorUrl, play }: Partial<Config>): string[] {
   if (play === '' || play === undefined) return [];
   return [
@@ -201,7 +194,6 @@ function playProblems({ cluster, mirrorUrl, play }: Partial<Config>): string[] {
   ];
 }
 
-/** One node mirrors. */
 function mirrorProblems({ cluster, mirrorStreamUrl, mirrorUrl }: Partial<Config>): string[] {
   if (mirrorUrl === '' || mirrorUrl === undefined) {
     return mirrorStreamUrl === '' || mirrorUrl === undefined
@@ -213,7 +205,7 @@ function mirrorProblems({ cluster, mirrorStreamUrl, mirrorUrl }: Partial<Config>
 
 const TABLE_BYTES_MAX = 2 ** 32;
 
-/** Each table is one array, whose length Node 20 bounds. */
+/** Node 20 bounds the length of an array, and each table is one. */
 function tableProblems(capacities: Capacities): string[] {
   const bytes = tableShapes(capacities);
   return [
@@ -225,7 +217,6 @@ function tableProblems(capacities: Capacities): string[] {
   });
 }
 
-/** A value as one short printable line. */
 function quoted(value: string): string {
   return JSON.stringify(value.length > 100 ? `${value.slice(0, 100)}...` : value);
 }

@@ -1,18 +1,17 @@
 /**
- * A setting, and the kinds of settings: how the text of a variable is checked and parsed, and how its
- * value is printed.
+ * Kinds of settings: each checks and parses the text of a variable, and prints its value.
  *
- * Pure. Not here: which settings there are (settings.ts).
+ * Pure; any thread. Not here: the settings (settings.ts).
  */
 import { isIP } from 'node:net';
-import { type EtcdAddress, parseEtcdAddress } from '../../storage/etcd/address.ts';
+import { type EtcdAddress, parseEtcdAddress } from '../../storage/replicated-log/etcd-address.ts';
 import { unprintableIn } from '../../storage/texts/printable.ts';
+import { FACTORY_TEXT } from '../auth/wallet-factory.ts';
 import { CHOICE_RULE, type MarketChoice, parseChoice } from '../common/market-choice.ts';
 import { sourceUrlProblem } from '../common/source-url.ts';
 import { type Allowlist, parseAllowlist } from '../http/address.ts';
 import { type CorsOrigins, corsOriginsText, parseCorsOrigins } from '../http/cors.ts';
-import { overridesText, parseOverrides, type RateOverrides } from '../http/rate-limits.ts';
-import { FACTORY_TEXT } from '../identity/wallet-factory.ts';
+import { overridesText, parseOverrides, type RateOverrides } from '../http/limits/rate-limits.ts';
 
 type Parsed<T> =
   | { readonly ok: true; readonly value: T }
@@ -20,20 +19,18 @@ type Parsed<T> =
   | { readonly ok: false; readonly detail?: string };
 
 export interface Kind<T> {
-  /** What a value must be, as problems and CONFIGURATION.md say it. */
+  /** Rule for problems and for docs/reference/configuration.md. */
   readonly rule: string;
   parse(text: string): Parsed<T>;
   print(value: T): string;
-  /** Neither the text nor the value may be repeated anywhere. */
+  /** No log line or problem may repeat it. */
   readonly isSecret?: true;
 }
 
 export const PROFILES = ['spec', 'polymarket'] as const;
 export type Profile = (typeof PROFILES)[number];
 
-/** What defaults may depend on. */
 export interface Given {
-  /** Processors of this machine. */
   readonly cores: number;
   readonly profile: Profile;
 }
@@ -41,25 +38,23 @@ export interface Given {
 export interface Setting<T> {
   readonly variable: string;
   readonly kind: Kind<T>;
-  /** As the variable would hold it. */
+  /** Default, as the text of the variable. */
   readonly unset: (given: Given) => string;
-  /** For CONFIGURATION.md. */
   readonly meaning: string;
-  /** `undefined`: it counts for one run. */
+  /** `undefined`: the setting holds for one run. */
   readonly kept: Kept | undefined;
 }
 
-/** How a setting outlasts a run; texts for CONFIGURATION.md. */
+/** Retention of a setting between runs; texts for docs/reference/configuration.md. */
 export interface Kept {
   /** `directory`, `cluster`: compared at each start; `log`: a difference becomes a command. */
   readonly by: 'directory' | 'cluster' | 'log';
-  /** In force where the variable is not set. */
   readonly unset: string;
-  /** What another value than the kept one does. */
+  /** Effect of a value that differs from the retained one. */
   readonly changed: string;
 }
 
-/** Of settings that decide whose signature counts. */
+/** For settings on which signatures depend. */
 export const SIGNING: Kept = {
   by: 'cluster',
   unset: 'the default',
@@ -88,7 +83,7 @@ export function whole(min: number, max: number): Kind<number> {
   };
 }
 
-/** How fast market time runs; 0 = it stands until it is stepped. */
+/** Speed of market time; 0 = it stands until it is stepped. */
 export const SPEED: Kind<number> = {
   rule: 'max, or a whole number from 1 to 1000',
   parse: (text) => (text === 'max' ? { ok: true, value: 0 } : whole(1, 1_000).parse(text)),
@@ -106,7 +101,6 @@ export function words<const Word extends string>(options: readonly Word[]): Kind
   };
 }
 
-/** @param options both words, the default first */
 function onOrOff(options: readonly ['on' | 'off', 'on' | 'off']): Kind<boolean> {
   const { rule, parse } = words(options);
   return {
@@ -169,7 +163,7 @@ export const MARKET_CHOICE: Kind<MarketChoice> = {
   print: (choice) => choice.text,
 };
 
-/** Long enough that nobody guesses it, in the letters of a bearer token (RFC 6750). */
+/** The letters of a bearer token (RFC 6750). */
 export const TOKEN: Kind<string> = {
   ...text(
     '16 to 200 letters, digits or any of -._~+/=',
@@ -196,7 +190,6 @@ export const ORIGIN = text(
   'an http or https address of a host and its port alone',
   (value) => value === '' || (URL.canParse(value) && /^https?:\/\/[^/?#@\s]+$/.test(value)),
 );
-/** Undefined: no cluster. */
 export const CLUSTER_ADDRESS: Kind<EtcdAddress | undefined> = {
   rule: 'an address such as etcd://host:2379,host:2379,host:2379/NAME',
   parse(value) {
@@ -227,7 +220,7 @@ export const CORS_ORIGINS: Kind<CorsOrigins> = {
   print: corsOriginsText,
 };
 
-/** Host names as RFC 1123 writes them: labels of letters, digits and inner hyphens. */
+/** RFC 1123: labels of letters, digits and inner hyphens. */
 function isHost(name: string): boolean {
   const label = /^[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$/;
   if (isIP(name) !== 0) return true;

@@ -1,13 +1,11 @@
 /**
- * What existing clients want otherwise, one row each: the variable that sets it alone, its value in
- * each profile, and what it changes. CLIENT_PROFILE sets all of them at once. Configuration,
- * CONFIGURATION.md and the tests of both profiles come from this table.
+ * Table of what client profiles change: the variable of each setting, its value in each profile, and its meaning.
+ * CLIENT_PROFILE sets all of them at once.
  * Rules: docs/protocol.md#client-profiles
  *
- * Thread: any; constants only.
+ * Pure; any thread.
  */
-
-import { PUBLISHED_DOMAINS } from '../identity/exchange-domains.ts';
+import { PUBLISHED_DOMAINS } from '../auth/exchange-domains.ts';
 import {
   ADDRESS,
   HEADER_PREFIX,
@@ -25,7 +23,6 @@ import {
 
 interface Differing<T> extends Setting<T>, Readonly<Record<Profile, string>> {}
 
-/** A setting whose default is one value in the profile `spec` and another in `polymarket`. */
 function differing<T>(variable: string, kind: Kind<T>, spec: string, polymarket: string) {
   const values = { spec, polymarket };
   const { describe } = setting(variable, kind, ({ profile }) => values[profile]);
@@ -37,7 +34,6 @@ function differing<T>(variable: string, kind: Kind<T>, spec: string, polymarket:
   };
 }
 
-/** One of two words, the first of them in the profile `spec`. */
 function eitherOf<const A extends string, const B extends string>(
   variable: string,
   spec: A,
@@ -46,7 +42,6 @@ function eitherOf<const A extends string, const B extends string>(
   return differing<A | B>(variable, words([spec, polymarket]), spec, polymarket);
 }
 
-/** By the name of the member of Config. */
 export const PROFILE_TABLE = {
   credentialPrefix: differing('CREDENTIAL_PREFIX', HEADER_PREFIX, 'SERVICE', 'POLY').describe(
     'first part of the credential headers',

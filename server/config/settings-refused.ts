@@ -1,2 +1,2 @@
-/** The settings of a start contradict what its directory or its cluster keeps; the message is for the operator. */
+/** The settings of a start contradict those that its directory or its cluster retains. The message is for the operator. */
 export class SettingsRefused extends Error {}

@@ -1,14 +1,13 @@
 /**
- * The table of settings: one row for each environment variable of the node, in the order in which they are
- * checked and printed at start. `Config`, the parser, the printed configuration and the table of
- * CONFIGURATION.md follow from it; what differs between client profiles is in profile.ts.
+ * Table of settings, one row for each environment variable, in the order of checks and of printed lines. `Config`, the
+ * parser and docs/reference/configuration.md follow from it. Settings of client profiles are in profile.ts.
  *
- * Pure data. Not here: reading the environment (config.ts).
+ * Pure; any thread. Not here: reading the environment (config.ts).
  */
 import { AMOUNT_MAX, DEFAULT_CAPACITIES } from '../../engine/tables/capacities.ts';
 import { MICRO } from '../../engine/tables/units.ts';
 import { RECORDING_TIME_MAX } from '../../storage/recordings/times.ts';
-import { RATE_LIMITS, REQUESTS_MAX } from '../http/rate-limits.ts';
+import { RATE_LIMITS, REQUESTS_MAX } from '../http/limits/rate-limits.ts';
 import {
   ADDRESS,
   ALLOWLIST,
@@ -40,19 +39,19 @@ import {
 } from './kinds.ts';
 import { PROFILE_TABLE } from './profile.ts';
 
-/** Requests are applied one at a time, so more threads than this would mostly wait. */
+/** Requests are applied one at a time, so more threads would mostly wait. */
 const WORKERS_MAX = 64;
-/** In units of collateral. */
+/** Units of collateral. */
 const FAUCET_MAX = Math.floor(AMOUNT_MAX / MICRO);
 const SELF_TRADES = ['allow', 'cancel-taker', 'cancel-maker', 'cancel-both'] as const;
 
-/** Of settings that change results. */
+/** For settings that change results. */
 const COMMANDED: Kept = {
   by: 'log',
   unset: 'the default',
   changed: 'a command of the next start; in a cluster that of the node that leads',
 };
-/** Of sizes of tables. */
+/** For sizes of tables. */
 const ROOM: Kept = {
   by: 'directory',
   unset: 'the default, or the size in the newest snapshot where that is larger',
@@ -65,12 +64,11 @@ const COMMANDED_ROOM: Kept = {
 };
 const RING: Kept = { ...ROOM, changed: 'as given; a smaller one has the newest rows alone' };
 
-/** By the member of Config; `capacities` is a member with members. */
 export const SETTINGS = {
   host: setting('HOST', HOST, '127.0.0.1').describe('where to listen'),
   port: setting('PORT', whole(0, 65_535), 3000).describe('0 = any free port'),
   adminPort: setting('ADMIN_PORT', whole(0, 65_535), 3001).describe(
-    'the admin listener ([server/admin](admin/README.md)); 0 = none',
+    'the admin listener ([server/admin](../../server/admin/README.md)); 0 = none',
   ),
   adminHost: setting('ADMIN_HOST', HOST, '127.0.0.1').describe('where it listens'),
   adminToken: setting('ADMIN_TOKEN', TOKEN, '').describe(
@@ -106,7 +104,7 @@ export const SETTINGS = {
     1000,
   ).describe('connections that one address may open in a second'),
   readyRoute: setting('READY_ROUTE', ON_UNLESS_SET, 'on').describe(
-    '`off`: `GET /ready` is not served on the public port ([readiness](../docs/protocol.md#readiness))',
+    '`off`: `GET /ready` is not served on the public port ([readiness](../protocol.md#readiness))',
   ),
   rateLimits: setting('RATE_LIMITS', ON_UNLESS_SET, 'on').describe(
     '`off`: no request is counted or refused for its rate, and no address bounded in its connections',
@@ -176,7 +174,7 @@ export const SETTINGS = {
     COMMANDED,
   ),
   ledger: setting('LEDGER', OFF_UNLESS_SET, 'off').describe(
-    '`on`: cash and shares are kept, reserved and paid out ([ledger](../docs/ledger.md))',
+    '`on`: cash and shares are kept, reserved and paid out ([ledger](../ledger.md))',
     {
       by: 'directory',
       unset: 'the mode of the directory, or of the cluster; `off` in a new one',
@@ -211,7 +209,7 @@ export const SETTINGS = {
     '`off`: nobody trades the demo; a catalog that is not the demo is never traded',
   ),
   resultCodes: setting('RESULT_CODES', OFF_UNLESS_SET, 'off').describe(
-    '`on`: results of refused orders and cancels have a `detail` and a `code` too ([codes](../docs/protocol.md#refusal-codes))',
+    '`on`: results of refused orders and cancels have a `detail` and a `code` too ([codes](../protocol.md#refusal-codes))',
   ),
   capacities: {
     markets: setting('MARKETS_MAX', whole(16, 2 ** 20), DEFAULT_CAPACITIES.markets).describe(
@@ -251,7 +249,7 @@ export const SETTINGS = {
       whole(16, 2 ** 24),
       DEFAULT_CAPACITIES.operatorIds,
     ).describe(
-      'with a ledger: ids of commands of operators that do not begin with unix milliseconds, each kept for 400 days; a command with one more is refused ([ids](../docs/ledger.md#request-ids))',
+      'with a ledger: ids of commands of operators that do not begin with unix milliseconds, each kept for 400 days; a command with one more is refused ([ids](../ledger.md#request-ids))',
       ROOM,
     ),
   },
@@ -309,7 +307,7 @@ export const SETTINGS = {
     'how often to look there',
   ),
   mirrorUrl: setting('MIRROR_URL', VENUE_URL, '').describe(
-    'a venue whose books are mirrored for paper trading; needs `LEDGER=on` ([paper](../docs/paper.md#mirroring-a-venue))',
+    'a venue whose books are mirrored for paper trading; needs `LEDGER=on` ([paper](../guides/paper-and-backtests.md#mirroring-a-venue))',
     {
       by: 'directory',
       unset: 'nothing is mirrored',
@@ -340,7 +338,7 @@ export const SETTINGS = {
     'units of play money behind the mirrored levels',
   ),
   play: setting('PLAY', PATH, '').describe(
-    'a recording that the node plays: market time is that of the recording ([paper](../docs/paper.md#playing-a-recording)); needs `LEDGER=on`',
+    'a recording that the node plays: market time is that of the recording ([paper](../guides/paper-and-backtests.md#playing-a-recording)); needs `LEDGER=on`',
     {
       by: 'directory',
       unset: 'market time is that of the clock',
@@ -366,7 +364,7 @@ export const SETTINGS = {
   clusterCert: setting('CLUSTER_CERT', PATH, '').describe('certificate of this node, in PEM'),
   clusterKey: setting('CLUSTER_KEY', PATH, '').describe('its private key, in PEM'),
   clusterUser: setting('CLUSTER_USER', PRINTABLE, '').describe(
-    'user of etcd, where it has users ([how](../docs/cluster.md#who-may-use-etcd))',
+    'user of etcd, where it has users ([how](../guides/a-cluster.md#who-may-use-etcd))',
   ),
   clusterPassword: setting('CLUSTER_PASSWORD', PASSWORD, '').describe('its password'),
   nodeId: setting('NODE_ID', NODE_NAME, '').describe('name of this node in the cluster'),
@@ -375,7 +373,7 @@ export const SETTINGS = {
     'secret of the connections between nodes, the same on all of them',
   ),
   clusterSecretPrevious: setting('CLUSTER_SECRET_PREVIOUS', SECRET, '').describe(
-    'the secret before, while it changes node by node ([how](../docs/cluster.md#another-secret))',
+    'the secret before, while it changes node by node ([how](../guides/a-cluster.md#another-secret))',
   ),
   clusterPort: setting('CLUSTER_PORT', whole(0, 65_535), 0).describe(
     'where other nodes call this one, at `HOST` here and the host of `ADVERTISE` there; 0 takes any that is free',
@@ -399,7 +397,6 @@ type ValuesOf<Rows> = {
 };
 export type Config = ValuesOf<typeof SETTINGS>;
 
-/** The table as its readers walk it. */
 export interface Rows {
   readonly [member: string]: Setting<unknown> | Rows;
 }

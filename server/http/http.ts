@@ -12,16 +12,7 @@
 import { performance } from 'node:perf_hooks';
 import { setImmediate } from 'node:timers/promises';
 import type { LogFields } from '../common/logger.ts';
-import { systemCensus } from './address-census.ts';
 import type { Headers } from './answer-head.ts';
-import { BODY_BYTES_MAX, BodyBytes, type BodyBytesMax } from './body-bytes.ts';
-import { BodyTurns } from './body-turns.ts';
-import { ConnectedPeers, peerOf } from './callers.ts';
-import {
-  type ConnectionBounds,
-  ConnectionCounts,
-  type ConnectionFacts,
-} from './connection-counts.ts';
 import {
   ALL_ORIGINS,
   Cors,
@@ -32,18 +23,27 @@ import {
   StaleHeads,
 } from './cors.ts';
 import { FAUCET_HEADER } from './faucet-header.ts';
-import { IGNORED_HEADER } from './ignored.ts';
+import { IGNORED_HEADER } from './ignored-parameters.ts';
+import { systemConnections } from './limits/address-connections.ts';
+import { BodyBudget } from './limits/body-budget.ts';
+import { BODY_BYTES_MAX, BodyBytes, type BodyBytesMax } from './limits/body-bytes.ts';
+import { ConnectedPeers, peerOf } from './limits/callers.ts';
+import {
+  type ConnectionBounds,
+  ConnectionCounts,
+  type ConnectionFacts,
+} from './limits/connection-counts.ts';
+import { RateHeaders } from './limits/rate-headers.ts';
+import type { RateLimiter } from './limits/rate-limiter.ts';
+import { TimeSlice } from './limits/time-slice.ts';
+import { UpgradeGate } from './limits/upgrade-gate.ts';
 import { listenError } from './listening.ts';
-import { RateHeaders } from './rate-headers.ts';
-import type { RateLimiter } from './rate-limiter.ts';
 import { METHOD_NOT_ALLOWED, NOT_FOUND } from './refusals.ts';
 import type { RequestContext, Route } from './request-context.ts';
 import type { RequestCounts } from './request-counts.ts';
 import { SEQUENCE_HEADER } from './sequence.ts';
 import type { ServedRoute, ServerState } from './server-state.ts';
 import { type Publish, type SocketRoute, Sockets } from './sockets.ts';
-import { TurnBudget } from './turn-budget.ts';
-import { UpgradeGate } from './upgrade-gate.ts';
 import { type HttpRequest, type HttpResponse, loadUws, type us_listen_socket } from './uws.ts';
 import { UwsRequestContext } from './uws-request-context.ts';
 
@@ -226,9 +226,9 @@ class RunningServer implements ServerState {
   readonly now: () => number;
   readonly sequence: (() => number) | undefined;
   readonly peers = new ConnectedPeers();
-  readonly turn: TurnBudget;
+  readonly turn: TimeSlice;
   readonly bodies: BodyBytes;
-  readonly bodyTurns = new BodyTurns();
+  readonly bodyBudget = new BodyBudget();
   private readonly counts: RequestCounts | undefined;
   /** Known once it is listened on. */
   port = 0;
@@ -250,14 +250,14 @@ class RunningServer implements ServerState {
     this.drainMsMax = options.drainMsMax ?? DRAIN_MS_MAX;
     this.discardMsMax = options.discardMsMax ?? DISCARD_MS_MAX;
     this.limiter = options.limiter;
-    this.turn = new TurnBudget(options.limiter !== undefined);
+    this.turn = new TimeSlice(options.limiter !== undefined);
     const bodiesMax = options.bodyBytesMax ?? BODY_BYTES_MAX;
     const perCaller =
       options.limiter === undefined ? Number.POSITIVE_INFINITY : bodiesMax.perCaller;
     this.bodies = new BodyBytes({ ...bodiesMax, perCaller });
     this.connections = new ConnectionCounts(
       options.connections ?? { all: Number.POSITIVE_INFINITY, perAddress: undefined },
-      systemCensus(() => this.port),
+      systemConnections(() => this.port),
       () => performance.now(),
     );
     this.rateHeaders = options.rateHeaders ?? new RateHeaders();

@@ -3,7 +3,7 @@
  *
  * Thread: I/O. Not here: the answer to a caller whose body is too large (uws-request-context.ts).
  */
-import type { BodyRefusal, PendingBytes } from './body-bytes.ts';
+import type { BodyRefusal, PendingBytes } from './limits/body-bytes.ts';
 
 /** First allocation for a body of unknown length, doubled as it grows. */
 const BYTES_FIRST = 16 * 1024;

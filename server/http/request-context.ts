@@ -3,8 +3,8 @@
  * handler. Types only; what stands behind them is uws-request-context.ts.
  */
 import type { Headers } from './answer-head.ts';
-import type { RateDecision } from './rate-limiter.ts';
-import type { RateClass } from './rate-limits.ts';
+import type { RateDecision } from './limits/rate-limiter.ts';
+import type { RateClass } from './limits/rate-limits.ts';
 
 export type Method = 'GET' | 'POST' | 'DELETE';
 

@@ -1,14 +1,14 @@
 /** What the exchanges of a server share, and what its routes come to: types only. */
 import type { LogFields } from '../common/logger.ts';
-import type { BodyBytes } from './body-bytes.ts';
-import type { BodyTurns } from './body-turns.ts';
-import type { ConnectedPeers } from './callers.ts';
 import type { Heads } from './cors.ts';
-import type { RateHeaders } from './rate-headers.ts';
-import type { RateLimiter } from './rate-limiter.ts';
+import type { BodyBudget } from './limits/body-budget.ts';
+import type { BodyBytes } from './limits/body-bytes.ts';
+import type { ConnectedPeers } from './limits/callers.ts';
+import type { RateHeaders } from './limits/rate-headers.ts';
+import type { RateLimiter } from './limits/rate-limiter.ts';
+import type { TimeSlice } from './limits/time-slice.ts';
 import type { Route } from './request-context.ts';
 import type { RouteCounts } from './request-counts.ts';
-import type { TurnBudget } from './turn-budget.ts';
 
 /** What the exchanges of one server share. */
 export interface ServerState {
@@ -21,9 +21,9 @@ export interface ServerState {
   readonly closing: boolean;
   readonly cors: Heads;
   readonly peers: ConnectedPeers;
-  readonly turn: TurnBudget;
+  readonly turn: TimeSlice;
   readonly bodies: BodyBytes;
-  readonly bodyTurns: BodyTurns;
+  readonly bodyBudget: BodyBudget;
   /** Undefined where no request is limited. */
   readonly limiter: RateLimiter | undefined;
   readonly rateHeaders: RateHeaders;

@@ -7,10 +7,10 @@
  * or a slow peer is borne with.
  */
 import { Buffer } from 'node:buffer';
-import type { Caller } from './callers.ts';
+import type { Caller } from './limits/callers.ts';
+import { SocketBacklog, type Waiting } from './limits/socket-backlog.ts';
+import type { UpgradeGate } from './limits/upgrade-gate.ts';
 import { NO_UPGRADE, SHUTTING_DOWN } from './refusals.ts';
-import { SocketBacklog, type Waiting } from './socket-backlog.ts';
-import type { UpgradeGate } from './upgrade-gate.ts';
 import type { HttpRequest, HttpResponse, UwsApp, us_socket_context_t, WebSocket } from './uws.ts';
 
 /** One connection; every call after its end does nothing. */
@@ -30,7 +30,6 @@ export interface Socket {
   cut(): void;
 }
 
-/** What a connection does with what it hears. */
 export interface SocketHandler {
   /** A text or binary message, as text, and the bytes of it. */
   message(text: string, bytes: number): void;
@@ -75,7 +74,6 @@ const IGNORED_MAX = 64;
 
 const GOING_AWAY = 1001;
 
-/** What belongs to a connection while the package knows it. */
 interface Holder {
   readonly caller: Caller;
   socket: UwsSocket | undefined;
@@ -124,9 +122,9 @@ export class Sockets {
         this.open.add(socket);
         socket.handler = route.open(socket, ws.getUserData().caller);
       },
-      message: (ws, message) => hearerOf(ws)?.message(textOf(message), message.byteLength),
-      ping: (ws, message) => hearerOf(ws)?.alive(message.byteLength),
-      pong: (ws, message) => hearerOf(ws)?.alive(message.byteLength),
+      message: (ws, message) => handlerOf(ws)?.message(textOf(message), message.byteLength),
+      ping: (ws, message) => handlerOf(ws)?.alive(message.byteLength),
+      pong: (ws, message) => handlerOf(ws)?.alive(message.byteLength),
       drain: (ws) => ws.getUserData().socket?.drained(),
       close: (ws) => {
         this.closed();
@@ -273,7 +271,7 @@ interface Ending {
   readonly timer: NodeJS.Timeout;
 }
 
-function hearerOf(ws: WebSocket<Holder>): SocketHandler | undefined {
+function handlerOf(ws: WebSocket<Holder>): SocketHandler | undefined {
   return ws.getUserData().socket?.hearer();
 }
 

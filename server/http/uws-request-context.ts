@@ -10,9 +10,10 @@ import { INTERNAL_ERROR } from '../common/error-bodies.ts';
 import { RETRY_SOON, Unavailable } from '../common/unavailable.ts';
 import { clientAddress } from './address.ts';
 import { type CommonHead, type Headers, type NumberedLines, writeHead } from './answer-head.ts';
-import type { Caller } from './callers.ts';
 import { nextRequestId, oneLine, REQUEST_ID_HEADER } from './failed-request.ts';
-import type { RateDecision, RatePlan } from './rate-limiter.ts';
+import type { Caller } from './limits/callers.ts';
+import type { RateDecision, RatePlan } from './limits/rate-limiter.ts';
+import { discardRest } from './limits/refused-body.ts';
 import {
   AMBIGUOUS_LENGTH,
   PAYLOAD_TOO_LARGE,
@@ -21,15 +22,14 @@ import {
   TOO_MANY_BYTES,
   TOO_MANY_REQUESTS,
 } from './refusals.ts';
-import { discardRest } from './refused-body.ts';
 import { RequestBody } from './request-body.ts';
+import { callerOfRequest, peerAddress } from './request-caller.ts';
 import type { Method, RequestContext, Route } from './request-context.ts';
 import type { RouteCounts } from './request-counts.ts';
 import { parametersOf, readLines } from './request-lines.ts';
 import { hasSequence, MIN_SEQUENCE_HEADER } from './sequence.ts';
 import type { ServedRoute, ServerState } from './server-state.ts';
 import type { HttpRequest, HttpResponse } from './uws.ts';
-import { callerOfRequest, peerAddress } from './who-asks.ts';
 
 /** Answers above this wait for their turn under the cap; those below are bounded by connections. */
 const LARGE_BYTES = 64 * 1024;
@@ -259,8 +259,8 @@ export class UwsRequestContext implements RequestContext {
       else if (!this.answered) {
         this.arriving ??= new RequestBody(bodyBytesMax, declared, server.bodies.of(this.counted()));
         const refusal = this.arriving.add(chunk, isLast);
-        if (isLast || refusal !== undefined) server.bodyTurns.ended(this.response);
-        else server.bodyTurns.received(this.response, chunk.byteLength);
+        if (isLast || refusal !== undefined) server.bodyBudget.ended(this.response);
+        else server.bodyBudget.received(this.response, chunk.byteLength);
         if (refusal === 413) {
           discard = this.refuseBody();
           discard(chunk.byteLength, isLast);
@@ -439,7 +439,7 @@ export class UwsRequestContext implements RequestContext {
 
   private abort(): void {
     this.aborted = true;
-    if (this.arriving !== undefined) this.server.bodyTurns.gone(this.response);
+    if (this.arriving !== undefined) this.server.bodyBudget.gone(this.response);
     this.finish();
   }
 

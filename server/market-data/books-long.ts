@@ -1,16 +1,15 @@
 /**
- * The answer of POST /books when rendering it at once would block the thread for too long: it is
- * rendered book by book, with pauses. The two books of a pair are of one version here too. Books of
- * different pairs may be of different moments, as in two separate requests.
+ * Long answers of POST /books, rendered book by book with pauses. Both books of a pair have one version here too.
+ * Books of different pairs may be of different moments, as in two separate requests.
  *
  * Thread: I/O.
  */
 import { concatSlowly } from '../common/concat-slowly.ts';
-import { nextTurn } from '../common/next-turn.ts';
+import { nextIteration } from '../common/event-loop.ts';
 import type { BookRenderer } from './books.ts';
 import type { SideCode, TokenRequest } from './token-request.ts';
 
-/** Bytes that are rendered without a pause: about a millisecond for books that are not cached. */
+/** Bytes rendered without a pause: about a millisecond for books that are not cached. */
 const RENDERED_PER_TURN = 2 ** 15;
 const [OPEN, COMMA, CLOSE] = ['[', ',', ']'].map((text) => Buffer.from(text)) as [
   Buffer,
@@ -20,13 +19,11 @@ const [OPEN, COMMA, CLOSE] = ['[', ',', ']'].map((text) => Buffer.from(text)) as
 
 export interface LongBooksParts {
   readonly renderer: BookRenderer;
-  /** Calls back when the current batches are done. */
   readonly whenBatchesDone: (callback: () => void) => void;
-  /** Whether the client has disconnected. */
   readonly isGone: () => boolean;
 }
 
-/** The request is read during the call, not later. Undefined when the client has disconnected. */
+/** Reads the request during the call, not later. Resolves with undefined when the client has disconnected. */
 export async function renderBooksLong(
   parts: LongBooksParts,
   request: TokenRequest,
@@ -37,7 +34,7 @@ export async function renderBooksLong(
   const books: Buffer[] = [];
   let rendered = 0;
   // The caller has already rendered some books in this turn.
-  await nextTurn();
+  await nextIteration();
   for (let place = 0; place < tokens.length; ) {
     if (parts.isGone()) return undefined;
     if (books[place] === undefined) {
@@ -52,15 +49,15 @@ export async function renderBooksLong(
     place += 1;
     if (rendered < RENDERED_PER_TURN) continue;
     rendered = 0;
-    await nextTurn();
+    await nextIteration();
   }
   const pieces = books.flatMap((book, place) => [place === 0 ? OPEN : COMMA, book]);
   return concatSlowly([...pieces, CLOSE]);
 }
 
 /**
- * Writes a book, and the book of its complement if it is requested, to their places. Returns how
- * many bytes were rendered; undefined when a writer is changing the book.
+ * Writes a book, and the requested book of its complement. Returns the number of rendered bytes; undefined while a
+ * writer changes the book.
  */
 function renderOne(
   renderer: BookRenderer,

@@ -28,15 +28,14 @@ import { ascii, put, type TokenTexts } from './texts.ts';
 import { type BookSide, SideCode, type TokenRequest } from './token-request.ts';
 
 /**
- * A writer changes a book for microseconds, unless its thread is descheduled meanwhile
+ * Tries before a wait. A writer changes a book for microseconds, unless its thread is descheduled
  * (docs/protocol.md#consistent-reads).
  */
 export const READ_TRIES = 4;
 
 /**
- * Bytes of cached books. When there are more, the whole cache is cleared. A busy node caches some
- * thousands of books of a few kilobytes; a client that requests every token must not fill the
- * memory.
+ * Bytes of cached books. Beyond it the whole cache is cleared, so a client that requests every token cannot fill the
+ * memory. A busy node caches some thousands of books of a few kilobytes.
  */
 const CACHE_BYTES_MAX = 128 * 1024 * 1024;
 
@@ -54,75 +53,71 @@ const SIZE = ascii('","size":"');
 const LEVEL_END = ascii('"},');
 
 const LEVEL_BYTES_MAX = PRICE.length + SIZE.length + LEVEL_END.length + 2 * DECIMAL_BYTES_MAX;
-/** Everything but the levels: two ids, five numbers, the names of the members. */
+/** Bytes of a book without its levels: two ids, five numbers, the names of the members. */
 const REST_BYTES_MAX = 1_024;
 
 export class BookRenderer {
   readonly texts: TokenTexts;
-  readonly t: Tables;
+  readonly tables: Tables;
   private readonly depth = new Depth();
   private readonly mirror = new Depth();
-  /** Every level of a book is a bid or an ask, so both sides share one grid of prices. */
+  /** Scratch memory for the whole grid. Each price is a bid or an ask, so both sides share it. */
   private readonly scratch = Buffer.alloc(REST_BYTES_MAX + LEVEL_BYTES_MAX * PIPS_PER_UNIT);
   private cachedBytes = 0;
 
   constructor(tables: Tables, texts: TokenTexts) {
-    this.t = tables;
+    this.tables = tables;
     this.texts = texts;
   }
 
   /**
-   * The JSON of one token's book. With a side, the other array is empty and the hash is that of the
-   * object as sent.
-   * @returns undefined when a writer was changing the book at every try: try again after the next
-   * batch
+   * Renders the book of a token. With a side, the other array is empty and the hash is that of the object as sent.
+   * @returns undefined if a writer was changing the book at every try: try again after the next batch
    */
   render(tokenRow: TokenRow, side: BookSide = ''): Buffer | undefined {
     return this.renderKnown(this.texts.known.of(tokenRow), SideCode[side]);
   }
 
-  /** The same, for a known token. */
   renderKnown(token: number, side: SideCode): Buffer | undefined {
     const cached = this.current(token, side);
     if (cached !== undefined) return cached;
     for (let tries = 0; tries < READ_TRIES; tries++) {
-      if (readDepth(this.t, this.slotOf(token), this.depth))
+      if (readDepth(this.tables, this.slotOf(token), this.depth))
         return this.write(token, side, this.depth);
     }
     return undefined;
   }
 
-  /** Both books of a pair at one version, so that one mirrors the other. */
+  /** Renders both books of a pair at one version, so that they are complements. */
   renderPair(
     token: number,
     side: SideCode,
     complement: number,
     complementSide: SideCode,
   ): readonly [Buffer, Buffer] | undefined {
-    const { depth, mirror, t } = this;
+    const { depth, mirror, tables } = this;
     for (let tries = 0; tries < READ_TRIES; tries++) {
       const isRead =
-        readDepth(t, this.slotOf(token), depth) && readDepth(t, this.slotOf(complement), mirror);
+        readDepth(tables, this.slotOf(token), depth) &&
+        readDepth(tables, this.slotOf(complement), mirror);
       if (!isRead || depth.version !== mirror.version) continue;
       return [this.write(token, side, depth), this.write(complement, complementSide, mirror)];
     }
     return undefined;
   }
 
-  /**
-   * While a writer changes the book, the state before its command is still the newest complete one.
-   */
+  /** Returns the newest complete version, also while a writer changes the book. */
   current(token: number, side: SideCode): Buffer | undefined {
     const { known } = this.texts;
     const book = known.books[token * BOOKS_EACH + side];
     if (book === undefined) return undefined;
-    const version = Atomics.load(this.t.bookI, known.versionAt[token]!);
+    const version = Atomics.load(this.tables.bookI, known.versionAt[token]!);
     return book.version === (version & ~1) ? book.bytes : undefined;
   }
 
-  /** The other token of a mirrored pair; UNKNOWN = none. */
+  /** Returns the complement of a token; UNKNOWN if there is none. */
   complementOf(token: number): number {
-    const tokenRow = tokenComplement(this.t, this.slotOf(token));
+    const tokenRow = tokenComplement(this.tables, this.slotOf(token));
     return tokenRow === 0 ? UNKNOWN : this.texts.known.of(tokenRow);
   }
 
@@ -136,14 +131,14 @@ export class BookRenderer {
     return bytes;
   }
 
-  /** The object of a depth that is not the engine's current one; it is not cached. */
+  /** Renders a depth that is not the current one. It is not cached. */
   copy(tokenRow: TokenRow, side: BookSide, depth: Depth): Buffer {
     return this.make(tokenRow, SideCode[side], depth);
   }
 
   /** Writes the object in the key order that its hash requires. */
   private make(tokenRow: TokenRow, side: SideCode, depth: Depth): Buffer {
-    const { scratch, t } = this;
+    const { scratch, tables } = this;
     const grid = depth.ticksPerUnit as TicksPerUnit;
     let at = put(this.texts.bookHead(tokenRow), scratch, 0);
     at = writeInteger(depth.changedAt, scratch, at);
@@ -157,7 +152,8 @@ export class BookRenderer {
     at = writeMicro(depth.minSize, scratch, at);
     at = put(TICK_SIZE, scratch, at);
     at = writeTicks(1 as Ticks, grid, scratch, at);
-    const isNegRisk = (marketFlags(t, tokenMarket(t, tokenRow)) & MarketFlag.negRisk) !== 0;
+    const isNegRisk =
+      (marketFlags(tables, tokenMarket(tables, tokenRow)) & MarketFlag.negRisk) !== 0;
     at = put(isNegRisk ? NEG_RISK : NOT_NEG_RISK, scratch, at);
     if (depth.lastPrice !== 0) at = writePips(depth.lastPrice, scratch, at);
     at = put(END, scratch, at);
@@ -195,22 +191,19 @@ function writeLevels(side: DepthSide, grid: TicksPerUnit, out: Uint8Array, from:
 
 const parts: Buffer[] = [];
 
-/** The answer takes long and must be made by renderBooksLong (books-long.ts). */
+/** Marks an answer that renderBooksLong must make (books-long.ts). */
 export const LONG = 'long';
 
-/** An answer with at most so many bytes, and so many newly rendered ones, is made at once. */
+/** Bound of bytes, and of newly rendered bytes, of an answer that is made at once. */
 const FRESH_BYTES_MAX = 2 ** 15;
 const ANSWER_BYTES_MAX = 2 ** 22;
 
 /**
- * The answer of POST /books: known tokens in request order, each once, at its first position. The two
- * books of a pair are of one version: the version of each cached book is checked here, and no other
- * thread renders.
- *
- * Rules: docs/protocol.md#order-books
- *
- * @returns bytes that are valid until the next answer; LONG; undefined when a book could not be read:
- *   try again after the next batch
+ * Renders the answer of POST /books: known tokens in request order, each once, at its first position. Both books of a
+ * pair have one version, because each cached version is checked here and no other thread renders. Rules:
+ * docs/protocol.md#order-books
+ * @returns bytes that are valid until the next answer; LONG; undefined if a book could not be read: try again after
+ * the next batch
  */
 export function renderBooks(
   renderer: BookRenderer,
@@ -233,9 +226,6 @@ export function renderBooks(
   return bytes > ANSWER_BYTES_MAX && count > 1 ? LONG : joined(parts, count);
 }
 
-/**
- * Renders a book that is not cached; with it the book of the other token, if that is requested too.
- */
 function renderWanted(
   renderer: BookRenderer,
   request: TokenRequest,
@@ -257,13 +247,13 @@ const OPEN = 0x5b;
 const CLOSE = 0x5d;
 const COMMA = 0x2c;
 
-/** The size up to which the buffer is kept; a larger answer gets a buffer of its own. */
+/** Largest buffer that is reused. A larger answer gets a buffer of its own. */
 const REUSED_BYTES_MAX = 4 * 2 ** 20;
 const REUSED_BYTES_FIRST = 64 * 2 ** 10;
 
 let reused = new Uint8Array(REUSED_BYTES_FIRST);
 
-/** `[part,part,..]` of the first `count` parts. The bytes are valid until the next call. */
+/** Joins `[part,part,..]` of the first `count` parts. The bytes are valid until the next call. */
 function joined(parts: readonly Uint8Array[], count: number): Uint8Array {
   let length = count === 0 ? 2 : count + 1;
   for (let i = 0; i < count; i++) length += parts[i]!.length;

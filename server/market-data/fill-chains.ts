@@ -1,29 +1,26 @@
 /**
- * Chains through the window of newest fills: for each account or market its fills or matches, newest
- * first. A link is the distance to the one before. A distance that leads out of the window ends the
- * chain, so nothing has to be unlinked when the ring drops old fills.
+ * Chains through the window of newest fills: the fills or matches of each account or market, newest first. A link is
+ * the distance to the previous one. A distance out of the window ends the chain, so dropped fills need no unlinking.
  *
  * Thread: I/O writes and reads. A walk may pause: it ends where fills have left the window.
  */
 
-/** No further match or fill; sequences start at 0. */
+/** No further match or fill. Fill sequences start at 0. */
 export const NONE = -1;
 
-/** The fills that the chains link (TradesIndex). */
 export interface FillWindow {
-  /** The oldest visible sequence. */
   readonly first: number;
-  /** Row of a fill = sequence & mask: `&` takes the low 32 bits of any exact whole number. */
+  /** Row of a fill = fill sequence & mask: `&` takes the low 32 bits of any exact whole number. */
   readonly mask: number;
-  /** By row, the distance to the first fill of the match. */
+  /** Distance to the first fill of the match, by row. */
   readonly toMatch: Uint32Array;
 }
 
 export class FillChain {
   private readonly window: FillWindow;
-  /** By row of a fill: 0 = none before it. */
+  /** Distance to the previous fill of the chain, by row; 0 = none. */
   private readonly distances: Uint32Array;
-  /** By account or market: sequence of the newest + 1; 0 = none. */
+  /** Newest fill sequence + 1, by account or market; 0 = none. */
   private readonly heads: Float64Array;
 
   /** @param owners the highest row of an account, or of a market */
@@ -33,7 +30,6 @@ export class FillChain {
     this.heads = new Float64Array(owners + 1);
   }
 
-  /** Makes `sequence` the newest of its chain. */
   add(owner: number, sequence: number): void {
     const { first, mask } = this.window;
     const before = this.heads[owner]! - 1;
@@ -41,13 +37,13 @@ export class FillChain {
     this.distances[sequence & mask] = before < first ? 0 : sequence - before;
   }
 
-  /** The newest of a chain in the window, or NONE. */
+  /** Newest fill sequence of a chain in the window, or NONE. */
   newest(owner: number): number {
     const newest = this.heads[owner]! - 1;
     return newest < this.window.first ? NONE : newest;
   }
 
-  /** The previous one in a chain, or NONE. */
+  /** Previous fill sequence of a chain, or NONE. */
   before(sequence: number): number {
     const { first, mask } = this.window;
     const distance = this.distances[sequence & mask]!;
@@ -58,15 +54,13 @@ export class FillChain {
   }
 }
 
-/** A match in which an account took part. */
 export interface AccountMatch {
   readonly match: number;
   readonly isTaker: boolean;
-  /** Fills in which the account was the maker, newest first; valid until the next match. */
+  /** Fills of the account as maker, newest first; valid until the next match. */
   readonly made: readonly number[];
 }
 
-/** Merges both chains of an account: its matches, newest first. */
 export function* matchesOf(
   window: FillWindow,
   takenChain: FillChain,

@@ -1,5 +1,5 @@
 /**
- * Finds wallets and markets by the texts that requests use, and the tokens of a market.
+ * Rows of wallets, markets and tokens by the texts of requests.
  *
  * Thread: any; each thread has its own instance of this module and its scratch memory.
  */
@@ -17,33 +17,32 @@ const condition = new Int32Array(ID_WORDS);
 const addressBytes = new Uint8Array(4 * ADDRESS_WORDS);
 const address = new Int32Array(ADDRESS_WORDS);
 
-/** The row of a condition id, `0x` and hex digits in any case; 0 = there is no such market. */
-export function marketByCondition(t: Tables, text: string): MarketRow | 0 {
+/** Finds a condition id, `0x` and hex digits in any case; 0 = unknown. */
+export function marketByCondition(tables: Tables, text: string): MarketRow | 0 {
   if (!hexToBytes(text, conditionBytes.length, conditionBytes, 0)) return 0;
-  return findMarket(t, bytesToWords(conditionBytes, condition), 0);
+  return findMarket(tables, bytesToWords(conditionBytes, condition), 0);
 }
 
-/** The same for several ids; ids that name no market are skipped. */
-export function marketsByConditions(t: Tables, texts: readonly string[]): ReadonlySet<MarketRow> {
+export function marketsByConditions(
+  tables: Tables,
+  texts: readonly string[],
+): ReadonlySet<MarketRow> {
   const slots = new Set<MarketRow>();
   for (const text of texts) {
-    const market = marketByCondition(t, text);
+    const market = marketByCondition(tables, text);
     if (market !== 0) slots.add(market);
   }
   return slots;
 }
 
-/**
- * The row of a wallet, `0x` and hex digits in any case; 0 = none of its orders was ever accepted.
- */
-export function accountByAddress(t: Tables, text: string): AccountRow | 0 {
+/** Finds a wallet, `0x` and hex digits in any case; 0 = none of its orders was ever accepted. */
+export function accountByAddress(tables: Tables, text: string): AccountRow | 0 {
   if (!hexToBytes(text, addressBytes.length, addressBytes, 0)) return 0;
-  return findAccount(t, bytesToWords(addressBytes, address), 0);
+  return findAccount(tables, bytesToWords(addressBytes, address), 0);
 }
 
-/** The tokens of a market, in the order of its outcomes. */
-export function tokensOfMarket(t: Tables, market: MarketRow): TokenRow[] {
-  const first = marketFirstToken(t, market);
-  const length = marketTokens(t, market);
+export function tokensOfMarket(tables: Tables, market: MarketRow): TokenRow[] {
+  const first = marketFirstToken(tables, market);
+  const length = marketTokens(tables, market);
   return Array.from({ length }, (_, outcome) => (first + outcome) as TokenRow);
 }

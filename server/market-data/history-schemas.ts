@@ -1,6 +1,6 @@
 /**
- * Requests and answers of price history and volumes. One schema each is both the run-time check of
- * requests and the documentation of answers. Rules: docs/protocol.md#price-history
+ * Requests and answers of price history and volumes. A schema checks requests and documents answers. Rules:
+ * docs/protocol.md#price-history
  */
 import { boundsOf } from '../common/json-measure.ts';
 import { compileQuery } from '../common/query.ts';
@@ -29,7 +29,6 @@ const window = {
   ),
 };
 
-/** The requested window, by the names of the query. */
 export interface WindowQuery {
   readonly interval?: Interval;
   readonly startTs?: number;

@@ -1,9 +1,8 @@
 /**
- * Computes window and step of a request for price history (docs/protocol.md#price-history).
+ * Window and step of a request for price history (docs/protocol.md#price-history).
  *
- * Decided here: the first bucket is the one that contains the start; `max` begins with the first
- * trade; the window ends now at the latest; if a window has more than POINTS_MAX buckets of the
- * requested step, it gets the next longer step, so that one answer is bounded.
+ * Rules: the first bucket contains the start; `max` begins with the first trade; the window ends now at the latest. A
+ * window with more than POINTS_MAX buckets gets the next longer step, so that one answer is bounded.
  *
  * Thread: any; pure.
  */
@@ -42,10 +41,10 @@ const INTERVAL_SECONDS: Readonly<Record<Exclude<Interval, 'max' | 'all'>, number
   '1m': 30 * DAY,
 };
 
-/** The longest window for each default step; longer windows get the last step. */
+/** Longest window of each default step. Longer windows get the last step. */
 const DEFAULT_SECONDS_MAX = [6 * HOUR, 2 * DAY, 7 * DAY, 30 * DAY] as const;
 
-/** A window, or the text of a 400. */
+/** Returns a window, or the text of a 400. */
 export function windowOf(query: WindowQuery, nowSeconds: number): HistoryWindow | string {
   const { endTs, fidelity, interval, startTs } = query;
   if (interval !== undefined) {
@@ -64,7 +63,7 @@ export function windowOf(query: WindowQuery, nowSeconds: number): HistoryWindow 
 
 /**
  * @param firstTrade unix seconds of the earliest trade of all requested tokens
- * @returns undefined when the window ends before it
+ * @returns undefined if the window ends before it
  */
 export function bucketsOf(window: HistoryWindow, firstTrade: number): Buckets | undefined {
   const { fidelity, to } = window;
@@ -77,7 +76,7 @@ export function bucketsOf(window: HistoryWindow, firstTrade: number): Buckets | 
   return { step, first: Math.max(bucketOf(from, step), last - POINTS_MAX + 1), last };
 }
 
-/** Unix seconds at which a bucket begins. */
+/** Unix seconds of the begin of a bucket. */
 export function startOf(bucket: number, step: Step): number {
   return bucket * STEP_MINUTES[step] * MINUTE;
 }
@@ -95,10 +94,7 @@ function defaultStep(seconds: number): Step {
   return (step === -1 ? DEFAULT_SECONDS_MAX.length : step) as Step;
 }
 
-/**
- * The shortest step that is not shorter than the requested one; the longest step for anything
- * above.
- */
+/** Shortest step that is not shorter than the requested one; the longest step for anything above. */
 function stepFor(minutes: number): Step {
   const step = STEP_MINUTES.findIndex((length) => minutes <= length);
   return (step === -1 ? STEP_MINUTES.length - 1 : step) as Step;

@@ -19,72 +19,65 @@ import { bookVersionAt, tokenBook, tokenIdAt } from '../../engine/reads.ts';
 import { ID_WORDS } from '../../engine/tables/codes.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import type { TokenRow } from '../../engine/tables/units.ts';
-import { nextTurn } from '../common/next-turn.ts';
+import { nextIteration } from '../common/event-loop.ts';
 import { decimalToWords, wordsToDecimal } from '../common/uint256.ts';
 
-/** A version of a book as JSON. */
 export interface Rendered {
   /** Even: no writer was changing the book. */
   readonly version: number;
   readonly bytes: Buffer;
 }
 
-/** No such token. */
 export const UNKNOWN = -1;
 
-/** The text above with 78 digits and a price of 6 characters is 125 bytes. */
+/** Bytes of a cell. The text above with 78 digits and a price of 6 characters is 125 bytes. */
 export const CELL_BYTES = 128;
 export const CELL_HEAD = '{"token_id":"';
 /** Cached books of a token: both sides, bids, asks. */
 export const BOOKS_EACH = 3;
-/** A version that no complete book has. */
 const NO_VERSION = 1;
 
-/** Ids are hashes, so their first digits differ. An id with fewer digits is found by its string. */
+/** Digits that are hashed. Ids are hashes, so their first digits differ. A shorter id is found by its string. */
 const LEAD_DIGITS = 8;
-/**
- * Tokens whose first digits collide share so many places; further ones are found by their string.
- */
+/** Probes for tokens with colliding first digits. Further ones are found by their string. */
 const PROBES_MAX = 8;
 const SPREAD = 0x9e3779b1;
-/** Places of the table by first digits, at the beginning. */
+/** Initial size of the table by first digits. */
 const PLACES_FIRST = 2_048;
 const PLACES_EACH = 4;
 const QUOTE = 0x22;
 
-/** Ids that are looked up without a pause: a new one takes some 10 us, and more the first time. */
+/** Ids looked up without a pause. A new id takes some 10 us, and more the first time. */
 const NEW_PER_TURN = 64;
 
 export class KnownTokens {
   readonly ids: string[] = [];
   /**
-   * Columns with room for every possible token, so that none is ever copied to a larger one. Memory
-   * that was never written costs nothing.
+   * Columns with room for every possible token, so that none is ever copied. Memory that was never written costs
+   * nothing.
    */
   readonly slots: Int32Array;
-  /** The index of a book's version in bookI. */
+  /** Index of a book's version in bookI. */
   readonly versionAt: Int32Array;
-  /** The number of digits of an id. */
   readonly lengths: Uint8Array;
   readonly cells: DataView<ArrayBuffer>;
-  /** The version that a cell shows, and the length of its text; 0 = never traded. */
+  /** Version shown by a cell, and the length of its text; 0 = never traded. */
   readonly lastVersions: Int32Array;
   readonly lastBytes: Uint8Array;
-  /** BOOKS_EACH of each token. */
   readonly books: (Rendered | undefined)[] = [];
-  private readonly t: Tables;
+  private readonly tables: Tables;
   private readonly byId = new Map<string, number>();
   /** Token + 1; 0 = not requested yet. */
   private readonly bySlot: Int32Array;
   private readonly key = new Int32Array(ID_WORDS);
-  /** A hash of the first digits of an id. */
+  /** Hash of the first digits of an id. */
   private readonly hashes: Int32Array;
   /** Open addressing by the first digits: token + 1, 0 = free; at most a quarter full. */
   private places = new Int32Array(PLACES_FIRST);
 
-  constructor(t: Tables) {
-    const { tokens } = t.capacities;
-    this.t = t;
+  constructor(tables: Tables) {
+    const { tokens } = tables.capacities;
+    this.tables = tables;
     this.slots = new Int32Array(tokens);
     this.versionAt = new Int32Array(tokens);
     this.lengths = new Uint8Array(tokens);
@@ -95,18 +88,15 @@ export class KnownTokens {
     this.bySlot = new Int32Array(tokens + 1);
   }
 
-  /** The token with this decimal id, exactly as an id is written; UNKNOWN when there is none. */
   find(tokenId: string): number {
     const known = this.byId.get(tokenId);
     if (known !== undefined) return known;
     if (!decimalToWords(tokenId, this.key, 0)) return UNKNOWN;
-    const tokenRow = findToken(this.t, this.key, 0);
+    const tokenRow = findToken(this.tables, this.key, 0);
     return tokenRow === 0 ? UNKNOWN : this.of(tokenRow);
   }
 
-  /**
-   * Looks ids up in advance, with pauses, when many of them are new; undefined when they are few.
-   */
+  /** Looks ids up in advance, with pauses, when many of them are new; returns undefined when few are. */
   learn(ids: readonly string[]): Promise<void> | undefined {
     const unseen = ids.filter((id) => !this.byId.has(id));
     return unseen.length > NEW_PER_TURN ? this.findSlowly(unseen) : undefined;
@@ -114,7 +104,7 @@ export class KnownTokens {
 
   private async findSlowly(ids: readonly string[]): Promise<void> {
     for (const [i, id] of ids.entries()) {
-      if (i % NEW_PER_TURN === 0) await nextTurn();
+      if (i % NEW_PER_TURN === 0) await nextIteration();
       this.find(id);
     }
   }
@@ -123,9 +113,9 @@ export class KnownTokens {
     const known = this.bySlot[tokenRow]!;
     if (known !== 0) return known - 1;
     const token = this.ids.length;
-    const id = wordsToDecimal(this.t.tokenI, tokenIdAt(tokenRow));
+    const id = wordsToDecimal(this.tables.tokenI, tokenIdAt(tokenRow));
     this.slots[token] = tokenRow;
-    this.versionAt[token] = bookVersionAt(tokenBook(this.t, tokenRow));
+    this.versionAt[token] = bookVersionAt(tokenBook(this.tables, tokenRow));
     this.lengths[token] = id.length;
     const cell = Buffer.from(this.cells.buffer, token * CELL_BYTES, CELL_BYTES);
     cell.write(`${CELL_HEAD}${id}"`, 'latin1');
@@ -140,9 +130,8 @@ export class KnownTokens {
   }
 
   /**
-   * The token whose id is in `bytes` from `at` on and ends before a quote. UNKNOWN also for a token
-   * that was not requested by its string yet.
-   *
+   * Finds the id in `bytes` from `at` to a quote. Returns UNKNOWN also for a token that was never requested by its
+   * string.
    * @param end of the bytes: reading it from a DataView is slower than reading eight bytes
    */
   at(bytes: DataView, at: number, end: number): number {
@@ -158,9 +147,8 @@ export class KnownTokens {
   }
 
   /**
-   * Compares eight bytes at a time; the last eight may overlap those before, because an id has some
-   * 77 digits. They are compared as doubles, which are equal exactly when the digits are; NaN is
-   * equal to nothing.
+   * Compares eight bytes at a time as doubles, which are equal exactly when the digits are. The last eight may
+   * overlap those before, because an id has some 77 digits. NaN is equal to nothing.
    */
   private isIdAt(token: number, bytes: DataView, at: number, end: number): boolean {
     const { cells } = this;
@@ -187,7 +175,7 @@ export class KnownTokens {
     }
   }
 
-  /** Places every token again: two milliseconds for a hundred thousand. */
+  /** Doubles the table: two milliseconds for a hundred thousand tokens. */
   private growPlaces(): void {
     this.places = new Int32Array(2 * this.places.length);
     for (let token = 0; token < this.ids.length; token++) this.place(token);

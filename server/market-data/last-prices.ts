@@ -1,8 +1,7 @@
 /**
- * POST /last-trades-prices: price and side of the last trade of each token that has traded. They
- * are read under the version of the book, so that they agree with POST /books at that version
- * (docs/protocol.md#consistent-reads). The rendered text is cached in the token's cell
- * (known-tokens.ts) with its version.
+ * POST /last-trades-prices: price and side of the last trade of each token. They are read under the version of the
+ * book, so they agree with POST /books at that version (docs/protocol.md#consistent-reads). The cell of a token
+ * caches the text (known-tokens.ts).
  *
  * Thread: I/O, while workers write. Non-goals: parsing of the request, making it wait.
  */
@@ -23,14 +22,13 @@ const bytes = new Uint8Array(2 + TOKENS_MAX * CELL_BYTES);
 const out = new DataView(bytes.buffer);
 
 /**
- * The answer of POST /last-trades-prices: `[{"token_id","price","side"}]` in request order, a token
- * once, at its first position. Unknown tokens and tokens that never traded are left out.
- *
- * @returns bytes that are valid until the next answer; undefined when a book could not be read:
- *   try again after the next batch
+ * Renders `[{"token_id","price","side"}]` in request order, a token once, at its first position. Unknown tokens and
+ * tokens without a trade are left out.
+ * @returns bytes that are valid until the next answer; undefined if a book could not be read: try again after the
+ * next batch
  */
 export function renderLastPrices(
-  t: Tables,
+  tables: Tables,
   known: KnownTokens,
   { count, tokens }: TokenRequest,
 ): Uint8Array | undefined {
@@ -39,8 +37,8 @@ export function renderLastPrices(
   for (let i = 0; i < count; i++) {
     const token = tokens[i]!;
     // While a writer changes the book, the state before its batch is still the newest complete one.
-    const version = Atomics.load(t.bookI, versionAt[token]!) & ~1;
-    if (lastVersions[token] !== version && !renderLast(t, known, token)) return undefined;
+    const version = Atomics.load(tables.bookI, versionAt[token]!) & ~1;
+    if (lastVersions[token] !== version && !renderLast(tables, known, token)) return undefined;
     at = copyCell(known, token, at);
   }
   bytes[0] = OPEN;
@@ -50,9 +48,7 @@ export function renderLastPrices(
   return new Uint8Array(bytes.buffer, 0, end + 1);
 }
 
-/**
- * Copies doubles, which keep the bytes of ASCII text. Bytes copied beyond the end are overwritten.
- */
+/** Copies doubles, which keep the bytes of ASCII text. Bytes copied beyond the end are overwritten. */
 function copyCell({ cells, lastBytes }: KnownTokens, token: number, at: number): number {
   const length = lastBytes[token]!;
   const from = token * CELL_BYTES;
@@ -62,15 +58,15 @@ function copyCell({ cells, lastBytes }: KnownTokens, token: number, at: number):
   return at + length;
 }
 
-/** False when a writer was changing the book at every try. */
-function renderLast(t: Tables, known: KnownTokens, token: number): boolean {
+/** Returns false if a writer was changing the book at every try. */
+function renderLast(tables: Tables, known: KnownTokens, token: number): boolean {
   const tokenRow = known.slots[token]! as TokenRow;
   for (let tries = 0; tries < READ_TRIES; tries++) {
-    const version = bookVersion(t, tokenRow);
+    const version = bookVersion(tables, tokenRow);
     if ((version & 1) !== 0) continue;
-    const price = tokenLastPrice(t, tokenRow);
-    const side = tokenLastSide(t, tokenRow);
-    if (bookVersion(t, tokenRow) !== version) continue;
+    const price = tokenLastPrice(tables, tokenRow);
+    const side = tokenLastSide(tables, tokenRow);
+    if (bookVersion(tables, tokenRow) !== version) continue;
     known.lastVersions[token] = version;
     known.lastBytes[token] = price === 0 ? 0 : writeCell(known, token, price, side);
     return true;
@@ -78,7 +74,6 @@ function renderLast(t: Tables, known: KnownTokens, token: number): boolean {
   return false;
 }
 
-/** Writes the text after the id. Returns the length of the whole. */
 function writeCell({ cells, lengths }: KnownTokens, token: number, price: Pips, side: number) {
   const after = CELL_HEAD.length + lengths[token]!;
   const text = `","price":"${pipsText(price)}","side":"${side === 0 ? 'BUY' : 'SELL'}"},`;

@@ -1,6 +1,5 @@
 /**
- * The latest trades of one market in the shape that clients of another service call its live
- * activity: the rows of GET /trades under other names.
+ * Latest trades of one market as clients of another service name them: the rows of GET /trades under other names.
  *
  * Thread: I/O.
  */
@@ -9,14 +8,13 @@ import { compileQuery } from '../common/query.ts';
 import { type Static, Type } from '../common/schema.ts';
 import type { Allowlist } from '../http/address.ts';
 import type { Handler } from '../http/http.ts';
+import { route, SAME } from '../http/route.ts';
 import type { TradesRenderer } from './trades-render.ts';
 import { TRADES_QUERY, type TradesAnswer } from './trades-schemas.ts';
 
-export const ACTIVITY_PATH = compileQuery(Type.Object({ condition_id: Type.String() }), [
-  'condition_id',
-]);
+const ACTIVITY_PATH = compileQuery(Type.Object({ condition_id: Type.String() }), ['condition_id']);
 
-export const LiveActivityAnswer = Type.Array(
+const LiveActivityAnswer = Type.Array(
   Type.Object({
     event_type: Type.Literal('trade'),
     market: Type.Object({
@@ -40,10 +38,33 @@ export const LiveActivityAnswer = Type.Array(
 
 type TradeRow = Static<typeof TradesAnswer>[number];
 
-/** @param allowlist who may read trades: wallets and amounts are the same here */
-export function liveActivityHandlers(trades: TradesRenderer, allowlist: Allowlist) {
+export interface LiveActivityParts {
+  readonly trades: TradesRenderer;
+  /** Callers that may read trades: wallets and amounts are the same here. */
+  readonly allowlist: Allowlist;
+}
+
+const activity = { query: ACTIVITY_PATH, answer: LiveActivityAnswer, listed: true } as const;
+
+export const LIVE_ACTIVITY_ROUTES = [
+  route(
+    'GET /live-activity/events/:condition_id',
+    { ...activity, does: 'latest trades of a market' },
+    liveActivity,
+  ),
+  route(
+    'GET /markets/live-activity/:condition_id',
+    { ...activity, repeats: true, does: SAME },
+    liveActivity,
+  ),
+];
+
+function liveActivity({
+  allowlist,
+  trades,
+}: LiveActivityParts): Handler<{ readonly condition_id: string }> {
   const isListed = allowlist.entries.length > 0;
-  const activity: Handler<{ condition_id: string }> = async (context, { condition_id: id }) => {
+  return async (context, { condition_id: id }) => {
     if (isListed && !allowlist.allows(context.address)) {
       return context.reply(401, NOT_ALLOWED_ADDRESS);
     }
@@ -51,10 +72,6 @@ export function liveActivityHandlers(trades: TradesRenderer, allowlist: Allowlis
     if (typeof query === 'string') return context.reply(200, '[]');
     const rows = JSON.parse((await trades.render(query)).toString()) as TradeRow[];
     context.reply(200, JSON.stringify(rows.map(activityOf)));
-  };
-  return {
-    'GET /live-activity/events/:condition_id': activity,
-    'GET /markets/live-activity/:condition_id': activity,
   };
 }
 

@@ -1,11 +1,12 @@
 /**
- * The trade id and the transaction hash of a match. Both are computed from the sequence of its
- * first fill alone, so they are the same after every restart. Entries of the ledger have hashes too.
+ * Trade id and transaction hash of a match. Both follow from the fill sequence of its first fill, so they survive
+ * every restart. Ledger entries have hashes too.
  *
  * Thread: any.
  */
+
+import { keccak256 } from '../auth/keccak.ts';
 import { bytesToHex } from '../common/uint256.ts';
-import { keccak256 } from '../identity/keccak.ts';
 
 const UINT256_BYTES = 32;
 const SEQUENCE_DIGITS = 12;
@@ -13,14 +14,12 @@ const TRADE_ID = /^00000000-0000-4000-8000-([0-9a-f]{12})$/;
 
 const scratch = Buffer.alloc(UINT256_BYTES);
 
-/**
- * The id of a trade: a text in the form of a version 4 UUID, whose last part is the match in hex.
- */
+/** Text in the form of a version 4 UUID, whose last part is the match in hex. */
 export function tradeIdOf(match: number): string {
   return `00000000-0000-4000-8000-${match.toString(16).padStart(SEQUENCE_DIGITS, '0')}`;
 }
 
-/** The match of a trade id, in any case; -1 for every other text. */
+/** Match of a trade id in any case; -1 for every other text. */
 export function matchOfTradeId(text: string): number {
   const hex = TRADE_ID.exec(text.toLowerCase())?.[1];
   return hex === undefined ? -1 : Number.parseInt(hex, 16);
@@ -31,7 +30,7 @@ export function transactionHash(match: number): string {
   return hashOf(0, match);
 }
 
-/** The same of an entry of the ledger, with 1 as the first byte: no match has its hash. */
+/** Hash of a ledger entry, with 1 as the first byte: no match has its hash. */
 export function entryHash(entry: number): string {
   return hashOf(1, entry);
 }

@@ -1,6 +1,6 @@
 /**
- * A heap of sequences, the newest at the top: the heads of the chains that are merged. Taking the
- * newest costs the logarithm of their number; a look at each head would cost their number.
+ * Heap of fill sequences, the newest at the top: the heads of merged chains. Taking the newest costs the logarithm of
+ * their number.
  *
  * Thread: any; belongs to one walk.
  */
@@ -12,12 +12,10 @@ export class NewestHeap {
     this.items = sequences.toSorted((a, b) => b - a);
   }
 
-  /** Undefined when there is none. */
   get newest(): number | undefined {
     return this.items[0];
   }
 
-  /** Replaces the newest sequence by an older one; undefined removes it. */
   replaceNewest(older: number | undefined): void {
     const { items } = this;
     const moved = older ?? items.pop();

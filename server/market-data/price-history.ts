@@ -1,7 +1,7 @@
 /**
- * Prices of tokens over time: what is on disk (storage/projection/prices.ts), and over it the minutes of the
- * fills that are not, or were not a while ago. In a bucket the last trade counts, so a fill that is in both
- * does no harm; the fills in memory reach without a gap from one that is on disk to the newest.
+ * Prices of tokens over time: the projection on disk (storage/projection/prices.ts), overlaid with the minutes of
+ * newer fills in memory. The last trade of a bucket counts, so a fill in both does no harm. The fills in memory reach
+ * without a gap from a projected one to the newest.
  *
  * Thread: I/O. Non-goals: text (history-routes.ts).
  */
@@ -17,7 +17,7 @@ import {
 } from '../../storage/projection/prices.ts';
 import { readRows } from '../../storage/projection/reader.ts';
 
-/** Fills from `from` on, to where the next ones begin. */
+/** Fills from `from` to the first fill of the next period. */
 interface Recent {
   readonly from: number;
   readonly tokens: TokenMinutes;
@@ -28,19 +28,21 @@ export class PriceHistory {
   private older: Recent;
   private newer: Recent;
 
-  /** @param from fills before it are on disk */
   constructor(projections: Projections | undefined, from: number) {
     this.projections = projections;
     this.older = { from, tokens: new TokenMinutes() };
     this.newer = { from, tokens: new TokenMinutes() };
   }
 
-  /** A fill, which lies in this row; fills come in the order of time. */
+  /** Adds the fill of a row. Fills come in the order of time. */
   add(fills: FillRows, row: FillRow): void {
     this.newer.tokens.addFill(fills, row);
   }
 
-  /** Forgets fills that are on disk. @param end fills before it have been added */
+  /**
+   * Drops fills that are on disk.
+   * @param end fills before it have been added
+   */
   forget(end: number): void {
     if (this.newer.from > (this.projections?.position()?.end ?? 0)) return;
     this.older = this.newer;
@@ -48,8 +50,8 @@ export class PriceHistory {
   }
 
   /**
-   * Pips of the buckets [first, last] (counted in steps since 1970), each the last trade price in it
-   * or before it; 0 = there was none yet. Throws ProjectionUnready.
+   * Pips of the buckets [first, last] (counted in steps since 1970): the last trade price in it or before it; 0
+   * before the first trade. Throws ProjectionUnready.
    */
   series(token: TokenRow, step: Step, first: number, last: number): Uint16Array {
     assert(first <= last, 'a series has a bucket');
@@ -71,7 +73,7 @@ export class PriceHistory {
     return out;
   }
 
-  /** Minute of the token's first trade; undefined = never traded. Throws ProjectionUnready. */
+  /** Minute of the token's first trade; undefined without a trade. Throws ProjectionUnready. */
   firstMinute(token: TokenRow): number | undefined {
     return (
       this.stored((prices) => prices.firstMinute(token)) ??
@@ -80,7 +82,7 @@ export class PriceHistory {
     );
   }
 
-  /** What is on disk; undefined = all fills are in memory, and the disk is not to be looked at. */
+  /** Reads the projection; returns undefined if all fills are in memory. */
   private stored<T>(read: (prices: Prices) => T): T | undefined {
     const { from } = this.older;
     if (from === 0 && this.projections?.position() === undefined) return undefined;

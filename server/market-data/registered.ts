@@ -1,5 +1,5 @@
 /**
- * The markets that the engine has registered, as the readers of catalogs compare with them.
+ * Registered markets of the engine, for readers of catalogs.
  *
  * Thread: any that has the tables; markets are only ever added.
  */
@@ -21,43 +21,45 @@ import type { MarketInfo } from './texts.ts';
 
 const words = new Int32Array(ID_WORDS);
 
-/** The row of a token by its decimal text; 0 = no such token. */
-export function tokenByText(t: Tables, tokenId: string): TokenRow | 0 {
-  return decimalToWords(tokenId, words, 0) ? findToken(t, words, 0) : 0;
+/** Finds a token by its decimal text; 0 = unknown. */
+export function tokenByText(tables: Tables, tokenId: string): TokenRow | 0 {
+  return decimalToWords(tokenId, words, 0) ? findToken(tables, words, 0) : 0;
 }
 
-/** Names of the outcomes in the order of the engine; undefined where the catalog does not list each with its token. */
+/** Names of the outcomes in the order of the engine; undefined if the catalog does not list each with its token. */
 export function outcomeNames(
-  t: Tables,
+  tables: Tables,
   market: MarketRow,
   info: MarketInfo | undefined,
 ): readonly string[] | undefined {
   if (info === undefined) return undefined;
   const { outcomes, tokenIds = [] } = info;
-  const rows = tokensOfMarket(t, market);
-  const isEach = rows.every((row, i) => tokenByText(t, tokenIds[i] ?? '') === row);
+  const rows = tokensOfMarket(tables, market);
+  const isEach = rows.every((row, i) => tokenByText(tables, tokenIds[i] ?? '') === row);
   return isEach && outcomes.length === rows.length ? outcomes : undefined;
 }
 
-export function registeredMarkets(t: Tables): RegisteredMarkets {
+export function registeredMarkets(tables: Tables): RegisteredMarkets {
   return {
     find(conditionId) {
-      const market = marketByCondition(t, conditionId);
+      const market = marketByCondition(tables, conditionId);
       if (market === 0) return undefined;
       return {
-        count: marketTokens(t, market),
-        negRisk: (marketFlags(t, market) & MarketFlag.negRisk) !== 0,
+        count: marketTokens(tables, market),
+        negRisk: (marketFlags(tables, market) & MarketFlag.negRisk) !== 0,
         placeOf(tokenId) {
-          const token = tokenByText(t, tokenId);
-          return token !== 0 && tokenMarket(t, token) === market ? tokenOutcome(t, token) : -1;
+          const token = tokenByText(tables, tokenId);
+          return token !== 0 && tokenMarket(tables, token) === market
+            ? tokenOutcome(tables, token)
+            : -1;
         },
       };
     },
 
     ownerOf(tokenId) {
-      const token = tokenByText(t, tokenId);
+      const token = tokenByText(tables, tokenId);
       if (token === 0) return undefined;
-      return wordsToHex(t.marketI, conditionAt(tokenMarket(t, token)), ID_WORDS);
+      return wordsToHex(tables.marketI, conditionAt(tokenMarket(tables, token)), ID_WORDS);
     },
   };
 }

@@ -1,7 +1,6 @@
 /**
- * The texts of a token that never change, or change only with the catalog: its id, its condition
- * id, and the constant parts of its book and of its trade rows, ready to be copied into an answer.
- * They are made on first use, so tokens may be registered at any time.
+ * Texts of a token that never change, or change only with the catalog: ids and the constant parts of books and trade
+ * rows, as bytes to copy. They are made on first use, so tokens may be registered at any time.
  *
  * Thread: I/O. Non-goals: prices, sizes, anything that a book's version covers.
  */
@@ -13,7 +12,6 @@ import type { MarketRow, TokenRow } from '../../engine/tables/units.ts';
 import { wordsToHex } from '../common/uint256.ts';
 import { KnownTokens, UNKNOWN } from './known-tokens.ts';
 
-/** The catalog's fields of a market that a trade row shows. */
 export interface MarketInfo {
   readonly question: string;
   readonly slug: string;
@@ -21,14 +19,13 @@ export interface MarketInfo {
   readonly eventSlug: string;
   /** ISO 8601; absent or '' = none. */
   readonly endDate?: string;
-  /** Labels, in the order of the token ids. */
+  /** Labels in the order of the token ids. */
   readonly outcomes: readonly string[];
-  /** None where the catalog does not list them. */
+  /** `undefined` if the catalog does not list them. */
   readonly tokenIds?: readonly string[];
 }
 
-/** The catalog's fields of a market for the event new_market. */
-export interface MarketStory extends Pick<MarketInfo, 'question' | 'slug' | 'outcomes'> {
+export interface MarketLifecycle extends Pick<MarketInfo, 'question' | 'slug' | 'outcomes'> {
   readonly description: string;
   readonly event: {
     readonly id: string;
@@ -40,14 +37,11 @@ export interface MarketStory extends Pick<MarketInfo, 'question' | 'slug' | 'out
 }
 
 /**
- * Called for each trade row. It returns the same object until the catalog changes, because for each
- * new object new texts are made.
+ * Returns the same object until the catalog changes, because texts are cached by object. Called for each trade row.
  */
 export type MarketLookup = (market: MarketRow) => MarketInfo | undefined;
 
-/**
- * The constant parts of a trade row, in UTF-8. The values of the trade are written between them.
- */
+/** Constant parts of a trade row in UTF-8, with the values of the trade between them. */
 export interface TradeTexts {
   readonly info: MarketInfo | undefined;
   /** From the wallet's closing quote to the size, for a BUY and a SELL. */
@@ -58,11 +52,11 @@ export interface TradeTexts {
 }
 
 export class TokenTexts {
-  private readonly t: Tables;
+  private readonly tables: Tables;
   private readonly lookup: MarketLookup;
   /**
-   * A look-up in the current catalog generation, also after it was replaced: for answers of several
-   * turns.
+   * Look-up in the current catalog generation that survives its replacement, for answers of several event-loop
+   * iterations.
    */
   readonly pinnedLookup: () => MarketLookup;
   private readonly asset: 'outcome' | 'token';
@@ -70,54 +64,50 @@ export class TokenTexts {
   private readonly heads = new Map<TokenRow, Buffer>();
   private readonly trades = new Map<TokenRow, TradeTexts>();
 
-  /** @param asset how rows of the data API name a token (TRADES_ASSET) */
+  /** @param asset name of a token in rows of the data API (TRADES_ASSET) */
   constructor(
     tables: Tables,
     lookup: MarketLookup,
     asset: 'outcome' | 'token' = 'outcome',
     pinnedLookup: () => MarketLookup = () => lookup,
   ) {
-    this.t = tables;
+    this.tables = tables;
     this.pinnedLookup = pinnedLookup;
     this.asset = asset;
     this.known = new KnownTokens(tables);
     this.lookup = lookup;
   }
 
-  /** The row of a token by its decimal text; 0 = no such token. */
   find(tokenId: string): TokenRow | 0 {
     const token = this.known.find(tokenId);
     return token === UNKNOWN ? 0 : (this.known.slots[token]! as TokenRow);
   }
 
-  /**
-   * The beginning of a book, up to the opening quote of its timestamp (docs/protocol.md#book-hash).
-   */
+  /** Beginning of a book, up to the opening quote of its timestamp (docs/protocol.md#book-hash). */
   bookHead(token: TokenRow): Buffer {
     const known = this.heads.get(token);
     if (known !== undefined) return known;
     const id = this.known.ids[this.known.of(token)]!;
-    const market = tokenMarket(this.t, token);
+    const market = tokenMarket(this.tables, token);
     const condition = this.conditionId(market);
     const head = Buffer.from(`{"market":"${condition}","asset_id":"${id}","timestamp":"`, 'latin1');
     this.heads.set(token, head);
     return head;
   }
 
-  /** The id of a token, as orders name it. */
   tokenId(token: TokenRow): string {
     return this.known.ids[this.known.of(token)]!;
   }
 
-  /** How rows of the data API name a token (docs/protocol.md#identifiers). */
+  /** Name of a token in rows of the data API (docs/protocol.md#identifiers). */
   assetOf(token: TokenRow): string {
     if (this.asset === 'token') return this.tokenId(token);
-    const outcome = tokenOutcome(this.t, token);
-    return `${this.conditionId(tokenMarket(this.t, token))}:${outcome}`;
+    const outcome = tokenOutcome(this.tables, token);
+    return `${this.conditionId(tokenMarket(this.tables, token))}:${outcome}`;
   }
 
   /**
-   * Members by which rows of trades and positions name a token: `asset`, and `token_id` where that is not it.
+   * Members for the token in rows of trades and positions: `asset`, and `token_id` if `asset` is not it.
    * @param token 0 = none: both are empty
    */
   assetMembers(token: TokenRow | 0): string {
@@ -125,14 +115,12 @@ export class TokenTexts {
     return this.asset === 'token' ? `"asset":"${asset}"` : `"asset":"${asset}","token_id":"${id}"`;
   }
 
-  /** The current catalog's fields of a market. */
   info(market: MarketRow): MarketInfo | undefined {
     return this.lookup(market);
   }
 
-  /** The constant parts of the trade rows of a token, with the catalog's fields of its market. */
   trade(token: TokenRow, info: MarketInfo | undefined): TradeTexts {
-    const market = tokenMarket(this.t, token);
+    const market = tokenMarket(this.tables, token);
     const known = this.trades.get(token);
     if (known !== undefined && known.info === info) return known;
     const texts = this.makeTradeTexts(token, market, info);
@@ -146,7 +134,7 @@ export class TokenTexts {
     info: MarketInfo | undefined,
   ): TradeTexts {
     const condition = this.conditionId(market);
-    const outcome = tokenOutcome(this.t, token);
+    const outcome = tokenOutcome(this.tables, token);
     const ids = `${this.assetMembers(token)},"conditionId":"${condition}","size":`;
     const quoted = (text: string | undefined): string => JSON.stringify(text ?? '');
     const tail =
@@ -164,11 +152,10 @@ export class TokenTexts {
   }
 
   conditionId(market: MarketRow): string {
-    return wordsToHex(this.t.marketI, conditionAt(market), ID_WORDS);
+    return wordsToHex(this.tables.marketI, conditionAt(market), ID_WORDS);
   }
 }
 
-/** The bytes of an ASCII text, made once and copied many times. */
 export function ascii(text: string): Buffer {
   return Buffer.from(text, 'latin1');
 }

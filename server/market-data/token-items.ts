@@ -1,7 +1,7 @@
 /**
- * Checks the bodies of market-data routes with many tokens.
+ * Validation of bodies with many tokens.
  *
- * Thread: any. Non-goals: whether the tokens exist.
+ * Thread: any. Non-goals: existence of the tokens.
  */
 import { TOO_MUCH } from '../common/json.ts';
 import { compileShape } from '../common/schema.ts';
@@ -11,7 +11,7 @@ export type ParsedTokens =
   | {
       readonly ok: true;
       readonly tokens: string[];
-      /** For each token the only requested side, or '' for both. */
+      /** Requested side of each token, or '' for both. */
       readonly sides: ('' | 'BUY' | 'SELL')[];
     }
   | { readonly ok: false; readonly error: string };
@@ -22,9 +22,9 @@ const TOO_LARGE = 'Payload exceeds the limit';
 const item = compileShape(TokenItem);
 
 /**
- * Checks a parsed body of `[{"token_id": "..", "side": ".."}]`. A side of '' counts as absent, because some
- * clients send the member empty. Tokens are any text; the caller handles unknown and repeated ones.
- * Rules: docs/protocol.md#prices-of-a-token
+ * Checks a parsed body of `[{"token_id": "..", "side": ".."}]`. A side of '' counts as absent, because some clients
+ * send the member empty. Tokens are any text; the caller handles unknown and repeated ones. Rules:
+ * docs/protocol.md#prices-of-a-token
  */
 export function checkTokenItems(sent: unknown): ParsedTokens {
   if (sent === TOO_MUCH) return { ok: false, error: TOO_LARGE };

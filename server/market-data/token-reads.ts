@@ -1,12 +1,12 @@
 /**
- * How a route reads tokens: finds them, reads one engine version of each, and waits until the batch
- * is done when a writer is changing a book at every try.
+ * Reads of tokens for a route: finds them, reads one engine version of each, and waits for the next batch if a writer
+ * changes a book at every try.
  *
- * Thread: I/O. Non-goals: what the answers say (token-routes.ts).
+ * Thread: I/O. Non-goals: content of the answers (token-routes.ts).
  */
 import type { TokenRow } from '../../engine/tables/units.ts';
 import type { Commits } from '../common/commits.ts';
-import { errorBody } from '../common/error-bodies.ts';
+import { errorBodyOf } from '../common/error-bodies.ts';
 import { readJson } from '../common/json.ts';
 import { leadLost, RETRY_SOON } from '../common/unavailable.ts';
 import type { Handler, RequestContext } from '../http/http.ts';
@@ -22,31 +22,27 @@ const TOKENS_RULE = `the body must be an array of at most ${TOKENS_MAX} objects 
 export interface TokenReadParts {
   readonly books: BookRenderer;
   readonly tops: TopReader;
-  /**
-   * Calls back after the next batch. It asserts that there is a writer: a book in change without a
-   * writer is a bug.
-   */
+  /** Calls back after the next batch. Asserts that there is a writer: a book in change without a writer is a bug. */
   readonly whenBatchesDone: (callback: () => void) => void;
-  /** In a cluster: an answer leaves once what it shows is in the log; it is none where that may never be. */
+  /** Present in a cluster: an answer leaves once its state is in the log; it becomes an error if that may never be. */
   readonly commits: Commits | undefined;
 }
 
-/** An answer; undefined when a writer was changing the book at every try. */
+/** An answer; undefined if a writer was changing the book at every try. */
 type Rendered = { readonly status: number; readonly body: string | Uint8Array } | undefined;
 
 export class TokenReads {
-  private readonly o: TokenReadParts;
+  private readonly parts: TokenReadParts;
   private readonly texts: BookRenderer['texts'];
-  /** The request that is read last; its memory is used again. */
+  /** Request that is read last; its memory is reused. */
   private readonly wanted: TokenRequest;
 
   constructor(parts: TokenReadParts) {
-    this.o = parts;
+    this.parts = parts;
     this.texts = parts.books.texts;
     this.wanted = new TokenRequest(this.texts.known);
   }
 
-  /** A handler that answers about the token of its query. */
   ofToken<Query extends TokenQuery>(
     unknown: string,
     render: (token: TokenRow, query: Query) => Rendered,
@@ -58,18 +54,17 @@ export class TokenReads {
     };
   }
 
-  /** As ofToken, from the best prices and the last trade. */
+  /** Handler about the token of its query, from the best prices and the last trade. */
   ofTop<Query extends TokenQuery>(
     unknown: string,
     render: (top: Top, query: Query) => Rendered,
   ): Handler<Query> {
     return this.ofToken<Query>(unknown, (token, query) => {
-      const top = this.o.tops.read(token);
+      const top = this.parts.tops.read(token);
       return top && render(top, query);
     });
   }
 
-  /** A handler that answers about the tokens of its body, in their order. */
   ofMany(
     render: (tokens: string[], sides: ('' | 'BUY' | 'SELL')[]) => string | undefined,
   ): Handler<unknown> {
@@ -82,24 +77,18 @@ export class TokenReads {
       );
   }
 
-  /**
-   * As ofMany, but repetitions of a token count as one. The body is read and rendered without
-   * allocating a value for each token.
-   */
+  /** Handler about the tokens of its body, each once. Body and answer allocate no value for each token. */
   ofWanted(
     render: (request: TokenRequest) => Uint8Array | typeof LONG | undefined,
   ): Handler<unknown> {
     const { wanted } = this;
-    /**
-     * @param retake reads the request again after a wait, because other requests were read in
-     * between
-     */
+    /** @param retake reads the request again after a wait, because other requests were read in between */
     const attempt = (context: RequestContext, retake: () => void): Promise<void> | undefined => {
       const body = render(wanted);
       if (body === LONG) return this.answerLong(context);
       if (body !== undefined) this.sendTransient(context, body);
       else {
-        this.o.whenBatchesDone(() => {
+        this.parts.whenBatchesDone(() => {
           if (context.aborted) return;
           retake();
           void attempt(context, retake);
@@ -121,7 +110,7 @@ export class TokenReads {
     };
   }
 
-  /** One member for each different known token for which `member` gives a text. */
+  /** Object with a member for each different known token for which `member` gives a text. */
   record(
     tokens: readonly string[],
     member: (top: Top, index: number) => string,
@@ -131,7 +120,7 @@ export class TokenReads {
       const tokenId = tokens[i]!;
       const token = this.texts.find(tokenId);
       if (token === 0) continue;
-      const top = this.o.tops.read(token);
+      const top = this.parts.tops.read(token);
       if (top === undefined) return undefined;
       const text = member(top, i);
       if (text !== '') members.set(tokenId, text);
@@ -139,43 +128,42 @@ export class TokenReads {
     return `{${[...members].map(([id, text]) => `"${id}":${text}`).join(',')}}`;
   }
 
-  /** Answers now, or after the batch that is being written. */
   private answer(context: RequestContext, render: () => Rendered): void {
     if (context.aborted) return;
     const rendered = render();
-    if (rendered === undefined) this.o.whenBatchesDone(() => this.answer(context, render));
+    if (rendered === undefined) this.parts.whenBatchesDone(() => this.answer(context, render));
     else this.send(context, rendered.status, rendered.body);
   }
 
   private async answerLong(context: RequestContext): Promise<void> {
-    const { books: renderer, whenBatchesDone } = this.o;
+    const { books: renderer, whenBatchesDone } = this.parts;
     const isGone = (): boolean => context.aborted;
     const body = await renderBooksLong({ renderer, whenBatchesDone, isGone }, this.wanted);
     if (body !== undefined) this.send(context, 200, body);
   }
 
   private send(context: RequestContext, status: number, body: string | Uint8Array): void {
-    const { commits } = this.o;
+    const { commits } = this.parts;
     if (commits?.isCommitted() === false) sendCommitted(commits, context, status, body);
     else context.reply(status, body);
   }
 
-  /** The same of bytes that are good until the next answer. */
+  /** Sends bytes that are valid only until the next answer. */
   private sendTransient(context: RequestContext, body: Uint8Array): void {
-    const { commits } = this.o;
+    const { commits } = this.parts;
     if (commits?.isCommitted() === false) {
       sendCommitted(commits, context, 200, new Uint8Array(body));
     } else context.replyTransient(200, body);
   }
 
-  /** Passes the tokens of a body on once they can be found, or refuses the body. */
+  /** Passes on the tokens of a body once they are looked up, or refuses the body. */
   private withTokens(
     context: RequestContext,
     use: (parsed: Extract<ParsedTokens, { readonly ok: true }>) => void | Promise<void>,
   ): void | Promise<void> {
     return readJson(context, TOKENS_BOUNDS, (sent) => {
       const parsed = checkTokenItems(sent);
-      if (!parsed.ok) return context.reply(400, errorBody(parsed.error, TOKENS_RULE));
+      if (!parsed.ok) return context.reply(400, errorBodyOf(parsed.error, TOKENS_RULE));
       const learning = this.texts.known.learn(parsed.tokens);
       return learning === undefined ? use(parsed) : learning.then(() => use(parsed));
     });

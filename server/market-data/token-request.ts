@@ -1,22 +1,21 @@
 /**
- * Reads a body with many tokens to the known tokens that it names: each once, at its first
- * position, with the requested side. The usual form is read from its bytes in one pass. Any other
- * form, and a body with repeated, new or unknown tokens, is parsed as JSON.
+ * Reader of bodies with many tokens: each known token once, at its first position, with the requested side. The usual
+ * form is read from its bytes in one pass. Any other form, and a body with repeated, new or unknown tokens, is parsed
+ * as JSON.
  *
- * Thread: I/O; one request at a time, so a request that waited is read again. The fast way
- * allocates nothing. Non-goals: answers.
+ * Thread: I/O; one request at a time, so a request that waited is read again. The fast way allocates nothing.
+ * Non-goals: answers.
  */
 import { type KnownTokens, UNKNOWN } from './known-tokens.ts';
 import { TOKENS_MAX } from './token-schemas.ts';
 
-/** The side that an item names: BUY = the bids only, SELL = the asks only, '' = both. */
+/** Requested side: BUY = the bids only, SELL = the asks only, '' = both. */
 export type BookSide = '' | 'BUY' | 'SELL';
 
-/** The same, as an index in KnownTokens.books. */
+/** Index of a side in KnownTokens.books. */
 export const SideCode = { '': 0, BUY: 1, SELL: 2 } as const;
 export type SideCode = (typeof SideCode)[BookSide];
 
-/** Bytes that are side codes. */
 type SideCodes = Uint8Array & Record<number, SideCode>;
 
 const TOKEN_ID = Buffer.from('"token_id"');
@@ -25,12 +24,10 @@ const BUY = Buffer.from('"BUY"');
 const SELL = Buffer.from('"SELL"');
 const NONE = Buffer.from('""');
 
-/**
- * The longest body that is read in this way: the maximum of tokens, with room for sides and spaces.
- */
+/** Longest body of the usual form: the maximum of tokens, with room for sides and spaces. */
 export const PLAIN_BYTES_MAX = 128 * TOKENS_MAX;
 
-/** From the end of an id to the next one, in the form that most clients write. */
+/** Bytes between two ids, as most clients write them. */
 const NEXT = Buffer.from('"},{"token_id":"');
 const NEXT_BYTES = NEXT.length;
 const NEXT_FIRST = NEXT.readDoubleLE(0);
@@ -47,7 +44,6 @@ const SPACE = 0x20;
 const B = 0x42;
 const S = 0x53;
 
-/** The body has another form than the usual one. */
 const OTHER = -1;
 
 export class TokenRequest {
@@ -56,10 +52,7 @@ export class TokenRequest {
   readonly tokens = new Int32Array(TOKENS_MAX);
   readonly sides = new Uint8Array(TOKENS_MAX) as SideCodes;
   private readonly known: KnownTokens;
-  /**
-   * By token: its index in the current request, or an arbitrary number if the request does not
-   * contain it.
-   */
+  /** Index of a token in the current request; arbitrary for tokens outside of it. */
   private readonly places: Int32Array;
 
   constructor(known: KnownTokens) {
@@ -67,7 +60,7 @@ export class TokenRequest {
     this.places = new Int32Array(known.slots.length);
   }
 
-  /** A token that is repeated with different sides gets both (docs/protocol.md#order-books). */
+  /** Reads parsed tokens. A token with different sides gets both (docs/protocol.md#order-books). */
   take(tokens: readonly string[], sides: readonly BookSide[]): void {
     this.count = 0;
     for (let i = 0; i < tokens.length; i++) {
@@ -80,7 +73,7 @@ export class TokenRequest {
     }
   }
 
-  /** The index of a token in the request; UNKNOWN when the request does not contain it. */
+  /** Index of a token in the request; UNKNOWN outside of it. */
   placeOf(token: number): number {
     const place = this.places[token]!;
     return place < this.count && this.tokens[place] === token ? place : UNKNOWN;
@@ -94,9 +87,9 @@ export class TokenRequest {
   }
 
   /**
-   * Reads `[{"token_id":"<id>","side":"<side>"},..]`, sides optional, spaces between the parts,
-   * with known tokens, each once. False for everything else: then the body must be parsed and
-   * passed to take(), and what was read is discarded.
+   * Reads `[{"token_id":"<id>","side":"<side>"},..]`, sides optional, spaces between the parts, with known tokens,
+   * each once. Returns false for everything else: the body must be parsed and passed to take(), and the result so far
+   * is discarded.
    */
   scan(body: DataView): boolean {
     const end = body.byteLength;
@@ -121,10 +114,7 @@ export class TokenRequest {
     return false;
   }
 
-  /**
-   * Adds a token whose id ends at `from`. Returns the position of the comma or bracket after its
-   * item.
-   */
+  /** Adds a token whose id ends at `from`. Returns the position of the comma or bracket after its item. */
   private scanRest(body: DataView, from: number, end: number, token: number): number {
     let at = skipSpaces(body, from, end);
     let side: SideCode = SideCode[''];
@@ -144,7 +134,7 @@ export class TokenRequest {
   }
 }
 
-/** Whether the next item follows in the usual form: sixteen bytes, compared as two doubles. */
+/** Returns true if the next item has the usual form: sixteen bytes, compared as two doubles. */
 function isPlainNext(body: DataView, at: number, end: number): boolean {
   return (
     at + NEXT_BYTES <= end &&
@@ -153,12 +143,11 @@ function isPlainNext(body: DataView, at: number, end: number): boolean {
   );
 }
 
-/** 0 after the end. */
 function byteAt(body: DataView, at: number, end: number): number {
   return at < end ? body.getUint8(at) : 0;
 }
 
-/** The position after `{"token_id":"`. */
+/** Position after `{"token_id":"`. */
 function passHead(body: DataView, from: number, end: number): number {
   const at = passText(body, pass(body, from, end, OPEN_ITEM), end, TOKEN_ID);
   return pass(body, pass(body, at, end, COLON), end, QUOTE);
@@ -170,7 +159,7 @@ function skipSpaces(body: DataView, from: number, end: number): number {
   return at;
 }
 
-/** The position after a byte and the spaces before it; OTHER when there is another byte. */
+/** Position after a byte and the spaces before it; OTHER for another byte. */
 function pass(body: DataView, from: number, end: number, byte: number): number {
   if (from === OTHER) return OTHER;
   const at = skipSpaces(body, from, end);

@@ -1,8 +1,8 @@
 /**
- * The routes that show one engine version of a token, or of many: book, price, midpoint, spread,
- * last trade, and the trading terms (docs/protocol.md#prices-of-a-token).
+ * Routes that show one engine version of one or many tokens: book, price, midpoint, spread, last trade, and trading
+ * terms (docs/protocol.md#prices-of-a-token).
  *
- * Thread: I/O. A read that finds a writer at every try waits until the batch is done.
+ * Thread: I/O. A read that finds a writer at every try waits for the next batch.
  */
 
 import { marketFlags, tokenMarket } from '../../engine/reads.ts';
@@ -10,14 +10,40 @@ import { MarketFlag } from '../../engine/tables/codes.ts';
 import { PIPS_PER_UNIT } from '../../engine/tables/units.ts';
 import { microText, pipsText } from '../common/decimal.ts';
 import { errorBody } from '../common/error-bodies.ts';
-import { renderBooks } from './books.ts';
+import type { RefusalCode } from '../common/refusals.ts';
+import type { Handler } from '../http/http.ts';
+import { type RouteDefinition, type RouteSettings, route, SAME } from '../http/route.ts';
+import { type BookRenderer, renderBooks } from './books.ts';
 import { renderLastPrices } from './last-prices.ts';
 import { ok, type TokenReadParts, TokenReads } from './token-reads.ts';
 import { SideCode } from './token-request.ts';
-import type { PriceQuery } from './token-schemas.ts';
+import {
+  BookAnswer,
+  BooksAnswer,
+  DecimalsAnswer,
+  FeeRateAnswer,
+  LastPriceAnswer,
+  LastPricesAnswer,
+  MidpointAnswer,
+  NegRiskAnswer,
+  PRICE_PATH,
+  PRICE_PATH_BID,
+  PRICE_QUERY,
+  PRICE_QUERY_BID,
+  PriceAnswer,
+  type PriceQuery,
+  PricesAnswer,
+  SpreadAnswer,
+  TickSizeAnswer,
+  TOKEN_PATH,
+  TOKEN_QUERY,
+  TOKENS_BOUNDS,
+  TokenItems,
+  type TokenQuery,
+} from './token-schemas.ts';
 import type { Top } from './top.ts';
 
-/** Differences between the clients of other services (the rows of the same names in profile.ts). */
+/** Differences between clients of other services (the rows of the same names in profile.ts). */
 export interface TokenDialect {
   readonly priceOfBuy: 'ask' | 'bid';
   readonly booksSide: 'heed' | 'ignore';
@@ -28,84 +54,212 @@ export interface TokenRouteParts extends TokenReadParts {
   readonly config: TokenDialect;
 }
 
-const UNKNOWN_BOOK = errorBody('No orderbook exists for the requested token id');
-const UNKNOWN_MARKET = errorBody('market not found');
-const NO_LIQUIDITY = notFound('No liquidity for the requested side');
-const NO_MIDPOINT = notFound('No midpoint for the requested token id');
-const NO_SPREAD = notFound('No spread for the requested token id');
-/** The answer for a token that never traded, when the profile does not make it an error. */
+const UNKNOWN_BOOK = errorBody('UNKNOWN_BOOK');
+const UNKNOWN_MARKET = errorBody('UNKNOWN_MARKET');
+const NO_LIQUIDITY = notFound('NO_LIQUIDITY');
+const NO_MIDPOINT = notFound('NO_MIDPOINT');
+const NO_SPREAD = notFound('NO_SPREAD');
+/** Answer for a token without a trade, unless the profile makes it an error. */
 const NEVER = '{"price":"0.5","side":""}';
-const NO_TRADES = notFound('No trades found for the requested token id');
+const NO_TRADES = notFound('NO_TRADES');
 
 const MICRO_PER_PIP = 100;
 
-export function tokenHandlers(parts: TokenRouteParts) {
-  const reads = new TokenReads(parts);
-  const side = sidesOf(parts.config.priceOfBuy);
-  return { ...alsoByPath(oneToken(parts, reads, side)), ...manyTokens(parts, reads, side) };
+/** State that the routes of tokens share. */
+export class TokenRouteReads extends TokenReads {
+  readonly books: BookRenderer;
+  readonly config: TokenDialect;
+  readonly side: Sides;
+
+  constructor(parts: TokenRouteParts) {
+    super(parts);
+    this.books = parts.books;
+    this.config = parts.config;
+    this.side = sidesOf(parts.config.priceOfBuy);
+  }
 }
 
-function oneToken({ books, config }: TokenRouteParts, reads: TokenReads, side: Sides) {
-  const { t } = books;
-  return {
-    'GET /book': reads.ofToken(UNKNOWN_BOOK, (token) => {
-      const body = books.render(token);
-      return body && ok(body);
-    }),
-    'GET /price': reads.ofTop<PriceQuery>(UNKNOWN_BOOK, (top, query) => {
-      const pips = top[side[query.side]];
-      return pips === 0 ? NO_LIQUIDITY : ok(`{"price":"${pipsText(pips)}"}`);
-    }),
-    'GET /midpoint': reads.ofTop(UNKNOWN_BOOK, (top) => {
-      const mid = midpointOf(top) || (config.untraded === 'answer' ? likelyPriceOf(top) : '');
-      return mid === '' ? NO_MIDPOINT : ok(`{"mid":"${mid}"}`);
-    }),
-    'GET /spread': reads.ofTop(UNKNOWN_BOOK, (top) => {
-      const text = spreadOf(top);
-      return text === '' ? NO_SPREAD : ok(`{"spread":"${text}"}`);
-    }),
-    'GET /last-trade-price': reads.ofTop(UNKNOWN_BOOK, ({ last, lastSide }) => {
-      if (last !== 0) return ok(`{"price":"${pipsText(last)}","side":"${lastSide}"}`);
-      return config.untraded === 'answer' ? ok(NEVER) : NO_TRADES;
-    }),
-    'GET /tick-size': reads.ofTop(UNKNOWN_MARKET, ({ ticksPerUnit }) =>
-      ok(`{"minimum_tick_size":${1 / ticksPerUnit}}`),
-    ),
-    'GET /neg-risk': reads.ofToken(UNKNOWN_MARKET, (token) => {
-      const flags = marketFlags(t, tokenMarket(t, token));
-      return ok(`{"neg_risk":${(flags & MarketFlag.negRisk) !== 0}}`);
-    }),
-    'GET /fee-rate': reads.ofTop(UNKNOWN_MARKET, ({ baseFeeBps }) =>
-      ok(`{"base_fee":${baseFeeBps}}`),
-    ),
-  };
+const PRICE_BID = 'best price: `token_id`, `side` BUY (the best bid) or SELL (the best ask)';
+
+export const TOKEN_ROUTES = [
+  ...oneToken(
+    'GET /book',
+    {
+      limits: ['book', 'trading'],
+      answer: BookAnswer,
+      does: 'one book, best level last: `token_id`',
+    },
+    (reads) =>
+      reads.ofToken(UNKNOWN_BOOK, (token) => {
+        const body = reads.books.render(token);
+        return body && ok(body);
+      }),
+  ),
+  route(
+    'POST /books',
+    {
+      limits: ['books', 'trading'],
+      body: TokenItems,
+      bodyBounds: TOKENS_BOUNDS,
+      answer: BooksAnswer,
+      does: 'books by token id, best level last',
+    },
+    (reads: TokenRouteReads) =>
+      reads.ofWanted((request) => {
+        const { books, config } = reads;
+        if (config.booksSide === 'ignore') request.sides.fill(SideCode[''], 0, request.count);
+        return renderBooks(books, request);
+      }),
+  ),
+  route(
+    'GET /price',
+    {
+      limits: ['price', 'trading'],
+      query: PRICE_QUERY,
+      answer: PriceAnswer,
+      does: 'best price: `token_id`, `side` BUY (what a buyer pays: the best ask) or SELL (the best bid)',
+      configured: ({ priceOfBuy }: RouteSettings) =>
+        priceOfBuy === 'ask' ? {} : { query: PRICE_QUERY_BID, does: PRICE_BID },
+    },
+    price,
+  ),
+  route(
+    'GET /price/:token_id',
+    {
+      limits: ['price', 'trading'],
+      query: PRICE_PATH,
+      answer: PriceAnswer,
+      repeats: true,
+      does: SAME,
+      configured: ({ priceOfBuy }: RouteSettings) =>
+        priceOfBuy === 'ask' ? {} : { query: PRICE_PATH_BID },
+    },
+    price,
+  ),
+  route(
+    'POST /prices',
+    {
+      limits: ['prices', 'trading'],
+      body: TokenItems,
+      bodyBounds: TOKENS_BOUNDS,
+      answer: PricesAnswer,
+      does: 'best prices by token id; an item without `side` asks for both',
+    },
+    (reads: TokenRouteReads) => reads.ofMany((tokens, sides) => renderPrices(reads, tokens, sides)),
+  ),
+  ...oneToken(
+    'GET /midpoint',
+    {
+      limits: ['midpoint', 'trading'],
+      answer: MidpointAnswer,
+      does: 'half way between best bid and best ask: `token_id`',
+    },
+    (reads) =>
+      reads.ofTop(UNKNOWN_BOOK, (top) => {
+        const isGuessed = reads.config.untraded === 'answer';
+        const mid = midpointOf(top) || (isGuessed ? likelyPriceOf(top) : '');
+        return mid === '' ? NO_MIDPOINT : ok(`{"mid":"${mid}"}`);
+      }),
+  ),
+  route(
+    'POST /midpoints',
+    {
+      body: TokenItems,
+      bodyBounds: TOKENS_BOUNDS,
+      answer: DecimalsAnswer,
+      does: 'midpoints by token id',
+    },
+    (reads: TokenRouteReads) =>
+      reads.ofMany((tokens) => reads.record(tokens, (top) => quoted(midpointOf(top)))),
+  ),
+  ...oneToken(
+    'GET /spread',
+    { answer: SpreadAnswer, does: 'best ask less best bid: `token_id`' },
+    (reads) =>
+      reads.ofTop(UNKNOWN_BOOK, (top) => {
+        const text = spreadOf(top);
+        return text === '' ? NO_SPREAD : ok(`{"spread":"${text}"}`);
+      }),
+  ),
+  route(
+    'POST /spreads',
+    {
+      body: TokenItems,
+      bodyBounds: TOKENS_BOUNDS,
+      answer: DecimalsAnswer,
+      does: 'spreads by token id',
+    },
+    (reads: TokenRouteReads) =>
+      reads.ofMany((tokens) => reads.record(tokens, (top) => quoted(spreadOf(top)))),
+  ),
+  ...oneToken(
+    'GET /last-trade-price',
+    { answer: LastPriceAnswer, does: 'last trade price and side: `token_id`' },
+    (reads) =>
+      reads.ofTop(UNKNOWN_BOOK, ({ last, lastSide }) => {
+        if (last !== 0) return ok(`{"price":"${pipsText(last)}","side":"${lastSide}"}`);
+        return reads.config.untraded === 'answer' ? ok(NEVER) : NO_TRADES;
+      }),
+  ),
+  route(
+    'POST /last-trades-prices',
+    {
+      body: TokenItems,
+      bodyBounds: TOKENS_BOUNDS,
+      answer: LastPricesAnswer,
+      does: 'last trade price and side by token id',
+    },
+    (reads: TokenRouteReads) =>
+      reads.ofWanted((request) =>
+        renderLastPrices(reads.books.tables, reads.books.texts.known, request),
+      ),
+  ),
+  ...oneToken(
+    'GET /tick-size',
+    { answer: TickSizeAnswer, does: 'tick size: `token_id`' },
+    (reads) =>
+      reads.ofTop(UNKNOWN_MARKET, ({ ticksPerUnit }) =>
+        ok(`{"minimum_tick_size":${1 / ticksPerUnit}}`),
+      ),
+  ),
+  ...oneToken(
+    'GET /neg-risk',
+    { answer: NegRiskAnswer, does: 'which exchange contract orders are signed for: `token_id`' },
+    (reads) =>
+      reads.ofToken(UNKNOWN_MARKET, (token) => {
+        const { tables } = reads.books;
+        const flags = marketFlags(tables, tokenMarket(tables, token));
+        return ok(`{"neg_risk":${(flags & MarketFlag.negRisk) !== 0}}`);
+      }),
+  ),
+  ...oneToken(
+    'GET /fee-rate',
+    { answer: FeeRateAnswer, does: 'base fee in basis points: `token_id`' },
+    (reads) => reads.ofTop(UNKNOWN_MARKET, ({ baseFeeBps }) => ok(`{"base_fee":${baseFeeBps}}`)),
+  ),
+];
+
+/** Two routes: the token is a field of the query, or ends the path. */
+function oneToken<const Key extends `GET /${string}`>(
+  key: Key,
+  definition: RouteDefinition,
+  handler: (reads: TokenRouteReads) => Handler<TokenQuery>,
+) {
+  const repeated = { ...definition, repeats: true, does: SAME, query: TOKEN_PATH } as const;
+  return [
+    route(key, { ...definition, query: TOKEN_QUERY }, handler),
+    route(`${key}/:token_id`, repeated, handler),
+  ];
 }
 
-function manyTokens({ books, config }: TokenRouteParts, reads: TokenReads, side: Sides) {
-  return {
-    'POST /books': reads.ofWanted((request) => {
-      if (config.booksSide === 'ignore') request.sides.fill(SideCode[''], 0, request.count);
-      return renderBooks(books, request);
-    }),
-    'POST /prices': reads.ofMany((tokens, sides) => renderPrices(reads, side, tokens, sides)),
-    'POST /midpoints': reads.ofMany((tokens) =>
-      reads.record(tokens, (top) => quoted(midpointOf(top))),
-    ),
-    'POST /spreads': reads.ofMany((tokens) => reads.record(tokens, (top) => quoted(spreadOf(top)))),
-    'POST /last-trades-prices': reads.ofWanted((request) =>
-      renderLastPrices(books.t, books.texts.known, request),
-    ),
-  };
+function price(reads: TokenRouteReads): Handler<PriceQuery> {
+  return reads.ofTop<PriceQuery>(UNKNOWN_BOOK, (top, query) => {
+    const pips = top[reads.side[query.side]];
+    return pips === 0 ? NO_LIQUIDITY : ok(`{"price":"${pipsText(pips)}"}`);
+  });
 }
 
-/** Routes whose token is a field of the query, and those whose token ends the path. */
-function alsoByPath<Handlers extends Record<string, unknown>>(handlers: Handlers) {
-  const byPath = Object.entries(handlers).map(([key, run]) => [`${key}/:token_id`, run]);
-  type ByPath = { [Key in keyof Handlers as `${Key & string}/:token_id`]: Handlers[Key] };
-  return { ...handlers, ...(Object.fromEntries(byPath) as ByPath) };
-}
-
-/** Which end of the top a side of /price and /prices means. */
+/** End of the top for each side of /price and /prices. */
 type Sides = Readonly<Record<'BUY' | 'SELL', 'ask' | 'bid'>>;
 
 function sidesOf(priceOfBuy: 'ask' | 'bid'): Sides {
@@ -113,12 +267,11 @@ function sidesOf(priceOfBuy: 'ask' | 'bid'): Sides {
 }
 
 /**
- * Items for the same token are combined: BUY from one, SELL from another
+ * Renders prices. Items for the same token are combined: BUY from one, SELL from another
  * (docs/protocol.md#prices-of-a-token).
  */
 function renderPrices(
-  reads: TokenReads,
-  side: Sides,
+  reads: TokenRouteReads,
   tokens: readonly string[],
   sides: readonly ('' | 'BUY' | 'SELL')[],
 ): string | undefined {
@@ -132,7 +285,7 @@ function renderPrices(
   const sums = [...wanted.values()];
   return reads.record([...wanted.keys()], (top, i) => {
     const { buy, sell } = sums[i]!;
-    const [ofBuy, ofSell] = [top[side.BUY], top[side.SELL]];
+    const [ofBuy, ofSell] = [top[reads.side.BUY], top[reads.side.SELL]];
     const parts: string[] = [];
     if (buy && ofBuy !== 0) parts.push(`"BUY":"${pipsText(ofBuy)}"`);
     if (sell && ofSell !== 0) parts.push(`"SELL":"${pipsText(ofSell)}"`);
@@ -140,15 +293,12 @@ function renderPrices(
   });
 }
 
-/** (best bid + best ask) / 2, exact; '' where a side is empty. */
+/** (best bid + best ask) / 2, exact; '' if a side is empty. */
 function midpointOf({ ask, bid }: Top): string {
   return ask === 0 || bid === 0 ? '' : microText(((ask + bid) * MICRO_PER_PIP) / 2);
 }
 
-/**
- * Without a midpoint: the last trade, else the middle between the one best price and the end of the
- * grid.
- */
+/** Price without a midpoint: the last trade, else the middle between the one best price and the end of the grid. */
 function likelyPriceOf({ ask, bid, last }: Top): string {
   if (last !== 0) return pipsText(last);
   return microText(((bid + (ask || PIPS_PER_UNIT)) * MICRO_PER_PIP) / 2);
@@ -162,6 +312,6 @@ function quoted(text: string): string {
   return text === '' ? '' : `"${text}"`;
 }
 
-function notFound(error: string) {
-  return { status: 404, body: errorBody(error) };
+function notFound(code: RefusalCode) {
+  return { status: 404, body: errorBody(code) };
 }

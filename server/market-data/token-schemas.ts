@@ -1,7 +1,6 @@
 /**
- * Requests and answers of the routes for one token or for many. One schema each is both the
- * run-time check of requests and the documentation of answers. Rules:
- * docs/protocol.md#prices-of-a-token
+ * Requests and answers of the routes for one token or for many. A schema checks requests and documents answers.
+ * Rules: docs/protocol.md#prices-of-a-token
  */
 import { boundsOf } from '../common/json-measure.ts';
 import { compileQuery } from '../common/query.ts';
@@ -36,7 +35,6 @@ const BidParameters = priceParameters('BUY (the best bid) or SELL (the best ask)
 export type TokenQuery = { readonly token_id: string };
 export type PriceQuery = TokenQuery & { readonly side: 'BUY' | 'SELL' };
 
-/** The token as a query parameter, and as the last part of the path. */
 export const TOKEN_QUERY = compileQuery(TokenParameters);
 export const TOKEN_PATH = compileQuery(TokenParameters, ['token_id']);
 export const PRICE_QUERY = compileQuery(PriceParameters);
@@ -44,7 +42,7 @@ export const PRICE_PATH = compileQuery(PriceParameters, ['token_id']);
 export const PRICE_QUERY_BID = compileQuery(BidParameters);
 export const PRICE_PATH_BID = compileQuery(BidParameters, ['token_id']);
 
-/** One item of a body with many tokens; a side of '' counts as absent. */
+/** Item of a body with many tokens; a side of '' counts as absent. */
 export const TokenItem = Type.Object({
   token_id: Type.String(),
   side: Type.Optional(
@@ -59,7 +57,6 @@ export const TokenItems = Type.Array(TokenItem, { maxItems: TOKENS_MAX });
 
 const Level = Type.Object({ price: Decimal, size: Decimal }, { additionalProperties: false });
 
-/** An order book: docs/protocol.md#order-books. */
 export const BookAnswer = Type.Object(
   {
     market: Type.String({ pattern: '^0x[0-9a-f]{64}$' }),
@@ -82,14 +79,14 @@ export const LastPricesAnswer = Type.Array(
 );
 
 export const PriceAnswer = Type.Object({ price: Decimal });
-/** By token id; a side without liquidity is left out. */
+/** Keyed by token id. A side without liquidity is left out. */
 export const PricesAnswer = Type.Record(
   TokenId,
   Type.Object({ BUY: Type.Optional(Decimal), SELL: Type.Optional(Decimal) }),
 );
 export const MidpointAnswer = Type.Object({ mid: Decimal });
 export const SpreadAnswer = Type.Object({ spread: Decimal });
-/** By token id: midpoints, or spreads. */
+/** Keyed by token id: midpoints, or spreads. */
 export const DecimalsAnswer = Type.Record(TokenId, Decimal);
 export const LastPriceAnswer = Type.Object({
   price: Decimal,

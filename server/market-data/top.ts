@@ -1,7 +1,6 @@
 /**
- * The top of a token's book and its last trade, read together under the version of the book, so
- * that price, midpoint, spread and last price agree with the book of that version
- * (docs/protocol.md#consistent-reads).
+ * Best prices of a token's book and its last trade, read under one version of the book, so that price, midpoint,
+ * spread and last price agree (docs/protocol.md#consistent-reads).
  *
  * Thread: I/O, while workers write. Non-goals: the form of an answer, waiting for a writer.
  */
@@ -28,7 +27,6 @@ import {
 } from '../../engine/tables/units.ts';
 import { READ_TRIES } from './books.ts';
 
-/** The top of one version of a book, in the prices of the token. */
 export interface Top {
   /** Even: no writer was changing the book. */
   readonly version: number;
@@ -44,27 +42,25 @@ export interface Top {
   readonly baseFeeBps: number;
 }
 
-/** Reads tops and caches the newest of each token: an unchanged one costs one look-up. */
+/** Reader with a cache of the newest top of each token: an unchanged one costs one look-up. */
 export class TopReader {
-  private readonly t: Tables;
-  /** By token row. */
+  private readonly tables: Tables;
   private readonly tops: (Top | undefined)[] = [];
 
-  constructor(t: Tables) {
-    this.t = t;
+  constructor(tables: Tables) {
+    this.tables = tables;
   }
 
   /**
-   * The top of a book at its newest complete version.
-   * @returns undefined when a writer was changing the book at every try: try again after the next
-   * batch
+   * Reads the newest complete version.
+   * @returns undefined if a writer was changing the book at every try: try again after the next batch
    */
   read(token: TokenRow): Top | undefined {
     const cached = this.tops[token];
     // While a writer changes the book, the state before its batch is still the newest complete one.
-    if (cached?.version === (bookVersion(this.t, token) & ~1)) return cached;
+    if (cached?.version === (bookVersion(this.tables, token) & ~1)) return cached;
     for (let tries = 0; tries < READ_TRIES; tries++) {
-      const top = readTop(this.t, token);
+      const top = readTop(this.tables, token);
       if (top === undefined) continue;
       this.tops[token] = top;
       return top;
@@ -73,20 +69,20 @@ export class TopReader {
   }
 }
 
-function readTop(t: Tables, token: TokenRow): Top | undefined {
-  const version = bookVersion(t, token);
+function readTop(tables: Tables, token: TokenRow): Top | undefined {
+  const version = bookVersion(tables, token);
   if ((version & 1) !== 0) return undefined;
-  const book = tokenBook(t, token);
-  const grid = bookTicks(t, book);
-  const low = bestTick(t, book, Side.bid);
-  const high = bestTick(t, book, Side.ask);
-  const mirrored = isMirroredToken(t, token);
+  const book = tokenBook(tables, token);
+  const grid = bookTicks(tables, book);
+  const low = bestTick(tables, book, Side.bid);
+  const high = bestTick(tables, book, Side.ask);
+  const mirrored = isMirroredToken(tables, token);
   const bid = mirrored ? (high === 0 ? 0 : grid - high) : low;
   const ask = mirrored ? (low === 0 ? 0 : grid - low) : high;
-  const last = tokenLastPrice(t, token);
-  const lastSide = tokenLastSide(t, token) === 0 ? 'BUY' : 'SELL';
-  const baseFeeBps = marketFeeBps(t, tokenMarket(t, token));
-  if (bookVersion(t, token) !== version) return undefined;
+  const last = tokenLastPrice(tables, token);
+  const lastSide = tokenLastSide(tables, token) === 0 ? 'BUY' : 'SELL';
+  const baseFeeBps = marketFeeBps(tables, tokenMarket(tables, token));
+  if (bookVersion(tables, token) !== version) return undefined;
   return {
     version,
     bid: bid === 0 ? 0 : pipsOf(bid as Ticks, grid),

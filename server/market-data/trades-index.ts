@@ -1,12 +1,11 @@
 /**
- * The index of GET /trades: columns parallel to the ring of fills. For each of the newest fills they
- * say where its match began; at the first fill of a match they have its totals. Chains (fill-chains.ts)
- * lead from a fill or match to the one before it of the same wallet, signer or market.
+ * Index of GET /trades: columns parallel to the ring of fills. They link each fill to the first fill of its match,
+ * which has the totals of the match. Chains (fill-chains.ts) lead from a fill or match to the previous one of the
+ * same wallet, signer or market.
  *
  * A match leaves the window as a whole: when its first fill leaves, no row of it is shown.
  *
- * Thread: I/O writes and reads. Fills become visible here once they are on disk
- * (docs/protocol.md#consistent-reads).
+ * Thread: I/O writes and reads. Fills become visible here once they are on disk (docs/protocol.md#consistent-reads).
  */
 
 import { assert } from '../../engine/book/matching.ts';
@@ -29,12 +28,12 @@ import type { Tables } from '../../engine/tables/tables.ts';
 import { FillChain, type FillWindow, matchesOf } from './fill-chains.ts';
 
 export class TradesIndex implements FillWindow {
-  readonly t: Tables;
+  readonly tables: Tables;
   readonly mask: number;
   readonly toMatch: Uint32Array;
   /** Market x 2 + the taker's side. */
   readonly marketSide: Int32Array;
-  /** Pips of the taker's price when all fills of the match have the same price; else 0. */
+  /** Pips of the taker's price if all fills of the match have the same price; else 0. */
   readonly price: Int32Array;
   /** Micro-units of the whole match: shares, and the taker's collateral. */
   readonly size: Float64Array;
@@ -45,14 +44,14 @@ export class TradesIndex implements FillWindow {
   readonly made: FillChain;
   readonly madeBySigner: FillChain;
   readonly inMarket: FillChain;
-  /** The oldest visible sequence, and the sequence after the newest. */
+  /** Oldest visible fill sequence, and the one after the newest. */
   first = 0;
   end = 0;
   private begun = 0;
   private readonly window: number;
 
   constructor(tables: Tables) {
-    this.t = tables;
+    this.tables = tables;
     this.window = tables.capacities.trades;
     const rows = 2 ** Math.ceil(Math.log2(this.window));
     this.mask = rows - 1;
@@ -70,8 +69,8 @@ export class TradesIndex implements FillWindow {
   }
 
   /**
-   * Adds the fills [firstFill, endFill), which are on disk and follow the earlier ones. The very
-   * first call may begin anywhere; a match that began before it stays hidden.
+   * Adds the fills [firstFill, endFill), which are on disk and follow the earlier ones. The very first call may begin
+   * anywhere; a match that began before it stays hidden.
    */
   append(firstFill: number, endFill: number): void {
     assert(this.end === 0 || firstFill === this.end, 'fills are shown in their order');
@@ -83,26 +82,26 @@ export class TradesIndex implements FillWindow {
   }
 
   private link(fill: number): void {
-    const { t } = this;
-    const row = fillRow(t, fill);
-    const match = fillMatch(t, row);
+    const { tables } = this;
+    const row = fillRow(tables, fill);
+    const match = fillMatch(tables, row);
     const slot = fill & this.mask;
     this.toMatch[slot] = fill - match;
     // A print is one row, that of its taker.
-    if (!isPrint(t, row)) {
-      this.made.add(fillMaker(t, row), fill);
-      this.madeBySigner.add(fillMakerOwner(t, row), fill);
+    if (!isPrint(tables, row)) {
+      this.made.add(fillMaker(tables, row), fill);
+      this.madeBySigner.add(fillMakerOwner(tables, row), fill);
     }
     if (match < this.first) return;
-    const price = fillTakerPrice(t, row);
-    const size = fillSize(t, row);
-    const collateral = fillTakerCollateral(t, row);
+    const price = fillTakerPrice(tables, row);
+    const size = fillSize(tables, row);
+    const collateral = fillTakerCollateral(tables, row);
     if (fill === match) {
-      const market = tokenMarket(t, fillTakerToken(t, row));
-      this.taken.add(fillTaker(t, row), fill);
-      this.takenBySigner.add(fillTakerOwner(t, row), fill);
+      const market = tokenMarket(tables, fillTakerToken(tables, row));
+      this.taken.add(fillTaker(tables, row), fill);
+      this.takenBySigner.add(fillTakerOwner(tables, row), fill);
       this.inMarket.add(market, fill);
-      this.marketSide[slot] = market * 2 + fillTakerSide(t, row);
+      this.marketSide[slot] = market * 2 + fillTakerSide(tables, row);
       this.price[slot] = price;
       this.size[slot] = size;
       this.collateral[slot] = collateral;
@@ -114,15 +113,15 @@ export class TradesIndex implements FillWindow {
     if (this.price[at] !== price) this.price[at] = 0;
   }
 
-  /** The first fill of a fill's match. */
+  /** First fill of a fill's match. */
   matchOf(fill: number): number {
     return fill - this.toMatch[fill & this.mask]!;
   }
 }
 
 /**
- * The rows of a wallet, newest match first; in a match first its fill as taker, then its fills as
- * maker in fill order. A row is its key (trades-select.ts).
+ * Keys (trades-select.ts) of the rows of a wallet, newest match first. In a match its fill as taker comes first, then
+ * its fills as maker in fill order.
  */
 export function* walletRows(index: TradesIndex, wallet: number): Generator<number, void> {
   for (const { isTaker, made, match } of matchesOf(index, index.taken, index.made, wallet)) {

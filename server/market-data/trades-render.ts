@@ -16,21 +16,17 @@ import { addressAt, tokenMarket } from '../../engine/reads.ts';
 import { ADDRESS_WORDS } from '../../engine/tables/codes.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import type { AccountRow, TokenRow } from '../../engine/tables/units.ts';
+import { checksumAddress } from '../auth/checksum.ts';
 import { DECIMAL_BYTES_MAX, writeInteger, writeMicro } from '../common/decimal.ts';
-import { nextTurn } from '../common/next-turn.ts';
-import { checksumAddress } from '../identity/checksum.ts';
+import { nextIteration } from '../common/event-loop.ts';
 import { transactionHash } from './match-ids.ts';
 import { ascii, type MarketInfo, put, type TokenTexts } from './texts.ts';
 import type { TradesIndex } from './trades-index.ts';
 import type { TradesQuery } from './trades-schemas.ts';
 import { ROW_DOUBLES, Row, TradesSelector } from './trades-select.ts';
 
-/** Rows that are read without a pause. */
 const READ_PER_TURN = 1_024;
-/**
- * Rows that are copied without a pause, and for how many of them a new row counts: it needs
- * digests, and its market may have to be looked up.
- */
+/** Rows copied without a pause. A new row counts for as many: it needs digests and perhaps a look-up of its market. */
 const COPIED_PER_TURN = 1_024;
 const NEW_COUNTS = 32;
 
@@ -45,7 +41,7 @@ const CLOSE = 0x5d;
 
 const ADDRESS_TEXT_BYTES = 42;
 const HASH_TEXT_BYTES = 64;
-/** All of a row but its token's texts. */
+/** Bytes of a row without its token's texts. */
 const OWN_BYTES_MAX =
   WALLET.length +
   PRICE.length +
@@ -58,13 +54,13 @@ const OWN_BYTES_MAX =
 const ROW_BYTES_USUAL = 768;
 
 /**
- * Cached rows, each in a cell of its own: as many as three of the largest pages. A row has 550
- * bytes and the texts of its market. A row that does not fit a cell is rendered each time.
+ * Cached rows, each in a cell of its own: as many as three of the largest pages. A row has 550 bytes and the texts of
+ * its market. A row that does not fit a cell is rendered each time.
  */
 const CELLS = 2 ** 15;
 const CELL_BYTES = 1_280;
 const BLOCK_CELLS = 2 ** 9;
-/** A page buffer up to this size is used again. */
+/** Largest page buffer that is reused. */
 const PAGE_BYTES_MAX = 2 ** 20;
 
 /** Entries of a cache: more than the rows of six pages of the largest size; 4 MiB of text. */
@@ -83,7 +79,6 @@ class TextCache {
     this.texts = Buffer.from(new SharedArrayBuffer(CACHE_ENTRIES * length));
   }
 
-  /** Copies the text of `key` to `out`. Returns the position after it. */
   put(key: number, out: Uint8Array, at: number): number {
     const entry = key & (CACHE_ENTRIES - 1);
     const { length, texts } = this;
@@ -103,8 +98,8 @@ class RowCache {
   private readonly infos: (MarketInfo | undefined)[] = new Array(CELLS).fill(undefined);
   private readonly rows: (Uint8Array | undefined)[] = new Array(CELLS).fill(undefined);
   /**
-   * Allocated when first needed, because 40 MB at once make a start collect garbage. Not shared
-   * memory: copying from shared memory takes four times as long.
+   * Allocated on first use, because 40 MB at once make a start collect garbage. Not shared memory: copying from
+   * shared memory takes four times as long.
    */
   private readonly blocks: (Uint8Array | undefined)[] = new Array(CELLS / BLOCK_CELLS).fill(
     undefined,
@@ -129,26 +124,24 @@ class RowCache {
   }
 }
 
-/** An answer that is being written. */
 interface Page {
   bytes: Buffer;
   used: number;
 }
 
 export class TradesRenderer {
-  private readonly t: Tables;
+  private readonly tables: Tables;
   private readonly texts: TokenTexts;
   private selector: TradesSelector;
   private readonly wallets: TextCache;
   private readonly hashes: TextCache;
   private readonly cache = new RowCache();
   private readonly scratch = Buffer.alloc(4 * ADDRESS_WORDS);
-  /** For the answers that are written at once. */
   private page: Page = { bytes: Buffer.alloc(ROW_BYTES_USUAL), used: 0 };
   private readonly row = new Float64Array(ROW_DOUBLES);
 
   constructor(index: TradesIndex, texts: TokenTexts) {
-    this.t = index.t;
+    this.tables = index.tables;
     this.texts = texts;
     this.selector = new TradesSelector(index);
     this.wallets = new TextCache(ADDRESS_TEXT_BYTES, (key) => this.walletText(key as AccountRow));
@@ -156,9 +149,8 @@ export class TradesRenderer {
   }
 
   /**
-   * The answer of GET /trades: the rows as they are at the call, without those that leave the
-   * window before a long answer is read. Bytes that are returned at once are valid until the next
-   * answer; those that come later belong to the caller.
+   * Renders the rows as they are at the call, without those that leave the window before a long answer is read. Bytes
+   * that are returned at once are valid until the next answer; later ones belong to the caller.
    */
   render(query: TradesQuery): Buffer | Promise<Buffer> {
     const { row, selector } = this;
@@ -184,11 +176,11 @@ export class TradesRenderer {
     return closed(page);
   }
 
-  /** A walk that continues while other requests are served has a selector of its own. */
+  /** Renders with a selector of its own, because the walk continues while other requests are served. */
   private async renderLater(walk: Generator<void, void>): Promise<Buffer> {
     const { selector } = this;
     this.selector = new TradesSelector(selector.index);
-    do await nextTurn();
+    do await nextIteration();
     while (walk.next().done !== true);
     return this.renderLong(selector.keys.slice(0, selector.found));
   }
@@ -198,7 +190,7 @@ export class TradesRenderer {
     const rows = new Float64Array(keys.length * ROW_DOUBLES);
     let count = 0;
     for (; count < keys.length; count++) {
-      if (count % READ_PER_TURN === 0) await nextTurn();
+      if (count % READ_PER_TURN === 0) await nextIteration();
       // The oldest rows leave the window first, and they are last in the answer.
       if (!selector.isShown(keys[count]!)) break;
       selector.read(keys[count]!, rows, count * ROW_DOUBLES);
@@ -210,10 +202,10 @@ export class TradesRenderer {
   }
 
   /**
-   * Renders rows that have been read, with the given text in place of the end of each. The bytes
-   * belong to the caller. All rows show the catalog generation of the first one.
+   * Renders rows that have been read, with the given text in place of the end of each. The bytes belong to the
+   * caller. All rows show the catalog generation of the first one.
    * @param rows ROW_DOUBLES numbers for each of the keys
-   * @param other the text of a row whose key is below 0: it is no trade; its first number is at the argument
+   * @param other text of a row whose key is below 0, which is no trade; its first number is at the argument
    */
   async renderRows(
     keys: ArrayLike<number>,
@@ -229,7 +221,7 @@ export class TradesRenderer {
     for (let i = 0; i < count; i++) {
       if (done >= COPIED_PER_TURN) {
         done = 0;
-        await nextTurn();
+        await nextIteration();
       }
       const row = i * ROW_DOUBLES;
       if (keys[i]! < 0) {
@@ -238,7 +230,7 @@ export class TradesRenderer {
         continue;
       }
       const token = rows[row + Row.token]! as TokenRow;
-      const info = infos(tokenMarket(this.t, token));
+      const info = infos(tokenMarket(this.tables, token));
       done += 1;
       if (!this.copy(page, keys[i]!, info)) {
         this.write(page, keys[i]!, info, rows, row);
@@ -251,7 +243,7 @@ export class TradesRenderer {
     return closed(page);
   }
 
-  /** Copies a cached row, with a comma after it; false when it is not cached. */
+  /** Copies a cached row, with a comma after it; returns false if it is not cached. */
   private copy(page: Page, key: number, info: MarketInfo | undefined): boolean {
     const row = this.cache.find(key, info);
     if (row === undefined) return false;
@@ -259,7 +251,6 @@ export class TradesRenderer {
     return true;
   }
 
-  /** The same for a row whose numbers begin at `row`: renders and caches it. */
   private write(
     page: Page,
     key: number,
@@ -292,13 +283,13 @@ export class TradesRenderer {
   private walletText(account: AccountRow): string {
     const from = addressAt(account);
     for (let w = 0; w < ADDRESS_WORDS; w++) {
-      this.scratch.writeInt32BE(this.t.accountI[from + w]!, w * 4);
+      this.scratch.writeInt32BE(this.tables.accountI[from + w]!, w * 4);
     }
     return checksumAddress(this.scratch);
   }
 }
 
-/** The array of the rows of a page. The closing bracket replaces the last comma. */
+/** Closes the array of a page. The bracket replaces the last comma. */
 function closed(page: Page): Buffer {
   const { bytes } = page;
   const end = Math.max(1, page.used - 1);
@@ -312,7 +303,6 @@ function append(page: Page, row: Uint8Array): void {
   page.used = put(row, page.bytes, page.used);
 }
 
-/** Makes room for so many more bytes, and for the bracket. */
 function grow(page: Page, more: number): void {
   const grown = Buffer.allocUnsafeSlow(2 * (page.used + more));
   page.bytes.copy(grown, 0, 0, page.used);

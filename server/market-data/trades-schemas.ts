@@ -17,7 +17,7 @@ import { Type } from '../common/schema.ts';
 const Text = Type.String();
 const Side = Type.Union([Type.Literal('BUY'), Type.Literal('SELL')]);
 
-/** The id of a token where `asset` of a row is not it (TRADES_ASSET=outcome). */
+/** Id of a token if `asset` of a row is not it (TRADES_ASSET=outcome). */
 export const RowTokenId = Type.Optional(
   Type.String({
     description: 'id of the token, as in all other routes; with TRADES_ASSET=token `asset` is it',
@@ -50,20 +50,19 @@ export const TradeRow = {
 
 export const TradesAnswer = Type.Array(Type.Object(TradeRow, { additionalProperties: false }));
 
-/** The bound of limit and of offset: docs/protocol.md#public-trades. */
+/** Bound of limit and of offset: docs/protocol.md#public-trades. */
 export const PAGE_MAX = 10_000;
-/** A value that no amount in a query has. */
 const ABSENT = -1;
 
 const FIELDS = {
   limit: integer(PAGE_MAX, 100),
   offset: integer(PAGE_MAX, 0),
   takerOnly: flag(true),
-  /** What filterAmount is compared with: usdcSize or size; '' = no comparison. */
+  /** Compares filterAmount with usdcSize or size; '' = no comparison. */
   filterType: choice(['CASH', 'TOKENS'], ''),
   /** Micro-units; rows with at least this amount pass. */
   filterAmount: amount(ABSENT),
-  /** Condition ids, or any other text, which names no market. */
+  /** Condition ids. Any other text names no market. */
   market: list('condition ids, comma-separated'),
   user: wallet(false),
   side: choice(['BUY', 'SELL'], ''),
@@ -73,11 +72,11 @@ const QUERY = dataQuery(FIELDS);
 export type TradesQuery = DataQueryOf<typeof FIELDS>;
 
 const NO_AMOUNT = errorBody(
-  'invalid_field: filterAmount',
+  'INVALID_FIELD',
   'filterType needs filterAmount, a decimal number from 0',
+  { text: 'invalid_field: filterAmount' },
 );
 
-/** Unknown names are refused, unless the caller takes them. */
 export const TRADES_QUERY: QuerySpec<TradesQuery> = {
   schema: QUERY.schema,
   parse(text, fromPath, ignored) {

@@ -39,7 +39,6 @@ import { NewestHeap } from './newest-heap.ts';
 import { type TradesIndex, walletRows } from './trades-index.ts';
 import { PAGE_MAX, type TradesQuery } from './trades-schemas.ts';
 
-/** Columns of a row that is read. */
 export const Row = {
   match: 0,
   /** Unix milliseconds. */
@@ -58,14 +57,12 @@ export const ROW_DOUBLES = 8;
 const ANY_SIDE = -1;
 const MICRO_PER_PIP = MICRO / PIPS_PER_UNIT;
 
-/** Matches that are read without a pause, in a row or along chains: a fraction of a millisecond. */
+/** Matches read without a pause, in a row or along chains: a fraction of a millisecond. */
 const MATCHES_PER_TURN = 4_096;
 const LINKS_PER_TURN = 2_048;
 
-/** Runs one query at a time. */
 export class TradesSelector {
   readonly index: TradesIndex;
-  /** The keys of the last selected page. */
   readonly keys = new Float64Array(PAGE_MAX);
   // The current query.
   private takerOnly = true;
@@ -82,8 +79,8 @@ export class TradesSelector {
   }
 
   /**
-   * Fills `keys` step by step. When the walk has ended, the first `found` of them are valid. There
-   * may be any time between two steps, but no other query of the same selector.
+   * Fills `keys` step by step; at the end the first `found` are valid. Any time may pass between steps, but no other
+   * query of the same selector.
    */
   *select(query: TradesQuery): Generator<void, void> {
     this.takerOnly = query.takerOnly;
@@ -91,7 +88,8 @@ export class TradesSelector {
     this.amountColumn =
       query.filterType === '' ? '' : query.filterType === 'CASH' ? 'collateral' : 'size';
     this.amount = query.filterAmount;
-    this.markets = query.market === null ? null : marketsByConditions(this.index.t, query.market);
+    this.markets =
+      query.market === null ? null : marketsByConditions(this.index.tables, query.market);
     this.toSkip = query.offset;
     this.limit = query.limit;
     this.count = 0;
@@ -99,23 +97,19 @@ export class TradesSelector {
     this.forgetLost();
   }
 
-  /** The number of rows of the page. */
   get found(): number {
     return this.count;
   }
 
-  /** The oldest rows may have left the window after they were found. */
   private forgetLost(): void {
     while (this.count > 0 && !this.isShown(this.keys[this.count - 1]!)) this.count -= 1;
   }
 
-  /** Whether a selected row and its match are still in the window. */
   isShown(key: number): boolean {
     const { first } = this.index;
     return Math.floor(key / 2) >= first && this.matchOf(key) >= first;
   }
 
-  /** The market of a row. */
   market(key: number): MarketRow {
     return (this.index.marketSide[this.matchOf(key) & this.index.mask]! >> 1) as MarketRow;
   }
@@ -127,7 +121,6 @@ export class TradesSelector {
     else this.readMaker((key - 1) / 2, match, rows, at);
   }
 
-  /** The match of a row. */
   matchOf(key: number): number {
     const fill = Math.floor(key / 2);
     return key % 2 === 0 ? fill : this.index.matchOf(fill);
@@ -136,15 +129,15 @@ export class TradesSelector {
   private readTaker(match: number, rows: Float64Array, at: number): void {
     const { index } = this;
     const slot = match & index.mask;
-    const { t } = index;
-    const row = fillRow(t, match);
+    const { tables } = index;
+    const row = fillRow(tables, match);
     const size = index.size[slot]!;
     const collateral = index.collateral[slot]!;
     const pips = index.price[slot]!;
     rows[at + Row.match] = match;
-    rows[at + Row.time] = fillTime(t, row);
-    rows[at + Row.account] = fillTaker(t, row);
-    rows[at + Row.token] = fillTakerToken(t, row);
+    rows[at + Row.time] = fillTime(tables, row);
+    rows[at + Row.account] = fillTaker(tables, row);
+    rows[at + Row.token] = fillTakerToken(tables, row);
     rows[at + Row.side] = index.marketSide[slot]! & 1;
     rows[at + Row.size] = size;
     rows[at + Row.collateral] = collateral;
@@ -153,29 +146,29 @@ export class TradesSelector {
   }
 
   private readMaker(fill: number, match: number, rows: Float64Array, at: number): void {
-    const { t } = this.index;
-    const row = fillRow(t, fill);
+    const { tables } = this.index;
+    const row = fillRow(tables, fill);
     rows[at + Row.match] = match;
-    rows[at + Row.time] = fillTime(t, row);
-    rows[at + Row.account] = fillMaker(t, row);
-    rows[at + Row.token] = fillMakerToken(t, row);
+    rows[at + Row.time] = fillTime(tables, row);
+    rows[at + Row.account] = fillMaker(tables, row);
+    rows[at + Row.token] = fillMakerToken(tables, row);
     rows[at + Row.side] = this.makerSide(fill, match);
-    rows[at + Row.size] = fillSize(t, row);
-    rows[at + Row.collateral] = fillMakerCollateral(t, row);
-    rows[at + Row.price] = fillMakerPrice(t, row) * MICRO_PER_PIP;
+    rows[at + Row.size] = fillSize(tables, row);
+    rows[at + Row.collateral] = fillMakerCollateral(tables, row);
+    rows[at + Row.price] = fillMakerPrice(tables, row) * MICRO_PER_PIP;
   }
 
-  /** A maker is on the opposite side of the taker, except when a pair is minted or merged. */
+  /** Returns the side of a maker: opposite to the taker, except when a pair is minted or merged. */
   private makerSide(fill: number, match: number): number {
     const { index } = this;
     const takerSide = index.marketSide[match & index.mask]! & 1;
-    const kind = fillKind(index.t, fillRow(index.t, fill));
+    const kind = fillKind(index.tables, fillRow(index.tables, fill));
     return kind === MatchKind.complementary ? 1 - takerSide : takerSide;
   }
 
   private *walk(user: string): Generator<void, void> {
     if (user !== '') {
-      const account = accountByAddress(this.index.t, user);
+      const account = accountByAddress(this.index.tables, user);
       if (account === 0) return;
       if (this.takerOnly) yield* this.walkTaker(account);
       else yield* this.walkWallet(account);
@@ -225,7 +218,6 @@ export class TradesSelector {
     }
   }
 
-  /** The fills of a wallet as taker and as maker. */
   private *walkWallet(account: AccountRow): Generator<void, void> {
     const walk = walletRows(this.index, account);
     for (let looked = 1; ; looked++) {
@@ -238,12 +230,11 @@ export class TradesSelector {
     }
   }
 
-  /** Adds the rows of one match that pass; true when the page is full. */
   private takeMatch(match: number): boolean {
     const { index } = this;
     if (this.takeTaker(match)) return true;
-    const { t } = index;
-    if (this.takerOnly || isPrint(t, fillRow(t, match))) return false;
+    const { tables } = index;
+    if (this.takerOnly || isPrint(tables, fillRow(tables, match))) return false;
     // A maker's shares are part of the match, and each costs at most one unit.
     const isTooSmall = this.amountColumn !== '' && index.size[match & index.mask]! < this.amount;
     if (isTooSmall) return false;
@@ -254,7 +245,6 @@ export class TradesSelector {
     return false;
   }
 
-  /** Adds the taker row of a match, if it passes; true when the page is full. */
   private takeTaker(match: number): boolean {
     const { index } = this;
     const slot = match & index.mask;
@@ -266,33 +256,30 @@ export class TradesSelector {
     return this.add(2 * match);
   }
 
-  /** Adds the maker row of a fill, if it passes; true when the page is full. */
   private takeMaker(fill: number, match: number): boolean {
     const { index } = this;
     const marketSide = index.marketSide[match & index.mask]!;
     if (this.markets !== null && !this.markets.has((marketSide >> 1) as MarketRow)) return false;
     if (this.side !== ANY_SIDE && this.makerSide(fill, match) !== this.side) return false;
     if (this.amountColumn !== '') {
-      const { t } = index;
-      const row = fillRow(t, fill);
-      const amount = this.amountColumn === 'size' ? fillSize(t, row) : fillMakerCollateral(t, row);
+      const { tables } = index;
+      const row = fillRow(tables, fill);
+      const amount =
+        this.amountColumn === 'size' ? fillSize(tables, row) : fillMakerCollateral(tables, row);
       if (amount < this.amount) return false;
     }
     if (this.skips()) return false;
     return this.add(2 * fill + 1);
   }
 
-  /** True when the page is full. */
+  /** Returns true when the page is full. */
   private add(key: number): boolean {
     this.keys[this.count] = key;
     this.count += 1;
     return this.count === this.limit;
   }
 
-  /**
-   * Skips a row before the page: `offset` counts after the filters
-   * (docs/protocol.md#public-trades).
-   */
+  /** Skips a row before the page: `offset` counts after the filters (docs/protocol.md#public-trades). */
   private skips(): boolean {
     if (this.toSkip === 0) return false;
     this.toSkip -= 1;

@@ -1,9 +1,9 @@
 /**
- * Volumes of markets: the collateral of taker fills (usdcSize of GET /trades), of all time and of the
- * last 24 hours: what is on disk at the start (storage/projection/volumes.ts), and every fill after that.
+ * Volumes of markets in collateral of taker fills (usdcSize of GET /trades), of all time and of the last 24 hours:
+ * the projection at the start (storage/projection/volumes.ts), and every later fill.
  *
- * The window of 24 hours is 288 parts of five minutes, the present one included: a fill leaves it up
- * to five minutes early. Sums are exact; the shown value stops at 2^53 - 1 micro-units.
+ * The window of 24 hours is 288 parts of five minutes, the present one included: a fill leaves it up to five minutes
+ * early. Sums are exact; the shown value stops at 2^53 - 1 micro-units.
  *
  * Thread: I/O.
  */
@@ -19,12 +19,12 @@ import {
 
 const DAY_PARTS = DAY_HOURS * HOUR_PARTS;
 
-export class Volumes {
+export class MarketVolumes {
   private readonly totals: Sums;
   private readonly days: Sums;
-  /** Hours since 1970 that the window touches, with their parts by market. */
+  /** Hours since 1970 in the window, with their parts by market. */
   private readonly hours = new Map<number, Map<number, Sums>>();
-  /** The present part of five minutes since 1970: the window is the 288 that end with it. */
+  /** Present part of five minutes since 1970. The window is the 288 that end with it. */
   private part = 0;
 
   constructor({ capacities }: Tables) {
@@ -32,7 +32,7 @@ export class Volumes {
     this.days = newSums(capacities.markets + 1);
   }
 
-  /** Takes over what is on disk; only at first. Throws DamagedRow: this object cannot be used then. */
+  /** Loads the projection, before any fill. Throws DamagedRow; this object is unusable then. */
   load(stored: StoredVolumes): void {
     stored.read(
       (market, sums) => moveSum(sums, 0, this.totals, market, 1),
@@ -45,18 +45,17 @@ export class Volumes {
     );
   }
 
-  /** Micro-units of collateral that the market has traded in all. */
+  /** Micro-units of collateral of all time. */
   totalOf(market: MarketRow): MicroCollateral {
     return microOf(this.totals, market) as MicroCollateral;
   }
 
-  /** The same of the 24 hours before `nowMs` (unix milliseconds). */
+  /** Micro-units of collateral in the 24 hours before `nowMs` (unix milliseconds). */
   dayOf(market: MarketRow, nowMs: number): MicroCollateral {
     this.advance(Math.floor(nowMs / PART_MS));
     return microOf(this.days, market) as MicroCollateral;
   }
 
-  /** Counts a fill. */
   add(market: MarketRow, timeMs: number, collateral: MicroCollateral): void {
     const part = Math.floor(timeMs / PART_MS);
     this.advance(part);
@@ -81,7 +80,7 @@ export class Volumes {
     return cells;
   }
 
-  /** Moves the window on to end with `part`; what leaves it is taken off the days. */
+  /** Moves the end of the window to `part`, and subtracts the parts that leave it. */
   private advance(part: number): void {
     if (part <= this.part) return;
     const firstOut = this.part - DAY_PARTS + 1;

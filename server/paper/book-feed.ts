@@ -1,57 +1,53 @@
 /**
- * One mirrored book: takes the messages of its source in their order, finds out when they cannot be trusted, and
- * gives them to the engine a bounded number of times a second, one batch at a time.
+ * One mirrored book: takes the messages of its source in order, detects when it is stale, and sends batches to the
+ * engine, one at a time and a bounded number a second.
  *
- *   live -> in doubt (its levels stay) -> paused (its levels are withdrawn) -> live, by a snapshot
+ * live -> stale (its levels stay) -> paused (its levels are withdrawn) -> live, by a snapshot
  *
- * Thread: the I/O thread. Not here: connections and requests (mirror.ts), what a message means to the levels of the
- * engine (market-mirror.ts).
+ * Thread: the I/O thread. Not here: connections and requests (book-mirror.ts), the effect of a message on the levels
+ * of the engine (market-mirror.ts).
  */
 import { performance } from 'node:perf_hooks';
 import type { BookStep, SourceLevels, SourceStep } from '../../engine/paper/source-step.ts';
 import type { SourceSnapshot } from '../../storage/recordings/source-message.ts';
 import { hashFits } from './book-hash.ts';
-import type { Doubt } from './doubts.ts';
+import type { StaleReason } from './stale-books.ts';
 
 export interface FeedParts {
   /** Least milliseconds between two batches. */
   readonly paceMs: number;
-  /** How long the levels of a book in doubt stay. */
+  /** Milliseconds for which the levels of a stale book stay. */
   readonly graceMs: number;
-  /** Gives steps to the engine; resolves with why the book needs a snapshot after them. */
-  readonly apply: (steps: readonly SourceStep[]) => Promise<Doubt | undefined>;
-  /** A snapshot is wanted: `snapshot` is called with it. */
+  /** Applies steps to the engine. Resolves with the reason for a new snapshot, if one is needed. */
+  readonly apply: (steps: readonly SourceStep[]) => Promise<StaleReason | undefined>;
   readonly wanted: () => void;
-  readonly onDoubt: (reason: Doubt) => void;
-  /** Whether the source makes hashes as this node does. */
+  readonly onStale: (reason: StaleReason) => void;
+  /** Returns true if the source hashes books as this node does. */
   readonly checksHashes: () => boolean;
 }
 
-/** State of a book when a snapshot is requested. */
 export interface FeedMark {
   readonly newestAt: number;
-  readonly doubts: number;
+  readonly staleCount: number;
 }
 
-/** Messages that may wait, for a snapshot or for the engine; beyond, a new snapshot replaces them. */
+/** Messages that wait for a snapshot or for the engine. A new snapshot replaces more of them. */
 const WAITING_MAX = 10_000;
-/** No message of a sound source is so much older than an answer of it, nor so far in the future. */
+/** Largest difference between a message and an answer of a sound source, and largest time in the future. */
 const TIMES_APART_MS = 60_000;
 const CLEAR: SourceStep = { kind: 'clear', at: 0 };
 
 export class BookFeed {
-  private readonly o: FeedParts;
-  private reason: Doubt | undefined = 'starting';
+  private readonly parts: FeedParts;
+  private reason: StaleReason | undefined = 'starting';
   private since = Date.now();
-  /** How often it was doubted. */
-  private doubts = 0;
+  private staleCount = 0;
   private isWithdrawn = false;
   private grace: NodeJS.Timeout | undefined;
-  /** Came while the book was in doubt. */
   private waiting: SourceStep[] = [];
-  /** Of the newest message about levels; a snapshot from before it is too old. */
+  /** Time of the newest message about levels. An older snapshot is refused. */
   private newestAt = 0;
-  /** Messages from before this are in the snapshot already. */
+  /** Time of the applied snapshot, which includes earlier messages. */
   private knownTo = 0;
   private steps: SourceStep[] = [];
   private timer: NodeJS.Timeout | NodeJS.Immediate | undefined;
@@ -61,17 +57,16 @@ export class BookFeed {
   private isClosed = false;
 
   constructor(parts: FeedParts) {
-    this.o = parts;
+    this.parts = parts;
     this.grace = setTimeout(() => this.withdraw(), parts.graceMs);
   }
 
-  /** Why it may differ from its source; undefined = it does not. */
-  get doubt(): Doubt | undefined {
+  /** Reason why the book may differ from its source; undefined while live. */
+  get staleReason(): StaleReason | undefined {
     return this.reason;
   }
 
-  /** Since when (unix milliseconds) it is in doubt. */
-  get doubtedSince(): number {
+  get staleSince(): number {
     return this.since;
   }
 
@@ -79,12 +74,10 @@ export class BookFeed {
     return this.isWithdrawn;
   }
 
-  /** What a request for a snapshot has to remember. */
   get mark(): FeedMark {
-    return { newestAt: this.newestAt, doubts: this.doubts };
+    return { newestAt: this.newestAt, staleCount: this.staleCount };
   }
 
-  /** The next message of its stream. */
   take(message: BookStep | SourceSnapshot): void {
     if (message.kind === 'print') {
       this.follow([message]);
@@ -93,7 +86,7 @@ export class BookFeed {
     if (message.at < this.knownTo) {
       if (message.at >= this.knownTo - TIMES_APART_MS) return;
       // One of both times is wrong: what was left out because of it would be missing.
-      this.distrust('time');
+      this.markStale('time');
     }
     if (message.kind === 'changes') {
       this.newestAt = Math.max(this.newestAt, message.at);
@@ -102,29 +95,29 @@ export class BookFeed {
     }
     // The clock of a source that has started again may be behind.
     this.newestAt = message.at;
-    const isDamaged = 'json' in message && this.o.checksHashes() && !hashFits(message.json);
-    if (isDamaged) this.distrust('hash');
-    else if (isCrossed(message)) this.distrust('crossed');
+    const isDamaged = 'json' in message && this.parts.checksHashes() && !hashFits(message.json);
+    if (isDamaged) this.markStale('hash');
+    else if (isCrossed(message)) this.markStale('crossed');
     // What waits came before this book.
-    else this.trust([...this.waiting.filter(isPrint), message]);
+    else this.makeLive([...this.waiting.filter(isPrint), message]);
   }
 
-  /** Messages may have been missed, or mean something else than was understood. */
-  distrust(reason: Doubt): void {
+  /** Marks the book as stale: messages may have been missed or misread. */
+  markStale(reason: StaleReason): void {
     if (this.isClosed) return;
-    this.doubts += 1;
+    this.staleCount += 1;
     this.knownTo = 0;
-    if (this.reason !== reason) this.o.onDoubt(reason);
+    if (this.reason !== reason) this.parts.onStale(reason);
     if (this.reason === undefined) {
       this.since = Date.now();
-      this.grace ??= setTimeout(() => this.withdraw(), this.o.graceMs);
+      this.grace ??= setTimeout(() => this.withdraw(), this.parts.graceMs);
     }
     this.reason = reason;
-    this.o.wanted();
+    this.parts.wanted();
   }
 
   /**
-   * The answer to a request for its snapshot.
+   * Applies the answer to a snapshot request.
    * @param mark as it was when the request was sent
    */
   snapshot(answer: SourceSnapshot, mark: FeedMark): void {
@@ -133,12 +126,12 @@ export class BookFeed {
     const isWrong = this.newestAt > Date.now() + TIMES_APART_MS;
     if (isWrong && answer.at < this.newestAt - TIMES_APART_MS) this.newestAt = 0;
     // It may be from before what was missed meanwhile, or from before what the stream has said.
-    if (mark.doubts !== this.doubts || answer.at < mark.newestAt) this.o.wanted();
-    else if (isCrossed(answer)) this.distrust('crossed');
+    if (mark.staleCount !== this.staleCount || answer.at < mark.newestAt) this.parts.wanted();
+    else if (isCrossed(answer)) this.markStale('crossed');
     else {
       this.knownTo = answer.at;
       const after = this.waiting.filter((step) => isPrint(step) || step.at >= answer.at);
-      this.trust([answer, ...after]);
+      this.makeLive([answer, ...after]);
     }
   }
 
@@ -148,7 +141,7 @@ export class BookFeed {
     this.steps = [];
   }
 
-  private trust(steps: readonly SourceStep[]): void {
+  private makeLive(steps: readonly SourceStep[]): void {
     const begin = this.reason === undefined ? [] : [CLEAR];
     clearTimeout(this.grace);
     this.grace = undefined;
@@ -167,7 +160,7 @@ export class BookFeed {
     this.steps.push(...steps);
     if (this.steps.length > WAITING_MAX) {
       this.steps = [];
-      this.distrust('behind');
+      this.markStale('behind');
     } else this.schedule();
   }
 
@@ -192,12 +185,12 @@ export class BookFeed {
 
   private async run(): Promise<void> {
     if (this.isClosed || this.steps.length === 0) return;
-    this.nextAt = performance.now() + this.o.paceMs;
+    this.nextAt = performance.now() + this.parts.paceMs;
     this.isApplying = true;
     // Rejects when the node takes nothing more.
-    const doubt = await this.o.apply(this.steps.splice(0)).catch(() => 'behind' as const);
+    const reason = await this.parts.apply(this.steps.splice(0)).catch(() => 'behind' as const);
     this.isApplying = false;
-    if (doubt !== undefined) this.distrust(doubt);
+    if (reason !== undefined) this.markStale(reason);
     this.schedule();
   }
 }
@@ -206,7 +199,7 @@ function isPrint({ kind }: SourceStep): boolean {
   return kind === 'print';
 }
 
-/** Whether the best bid is not below the best ask. */
+/** Returns true if the best bid is not below the best ask. */
 function isCrossed({ asks, bids }: SourceLevels): boolean {
   let bid = 0;
   let ask = Number.POSITIVE_INFINITY;

@@ -1,5 +1,5 @@
 /**
- * The hash of a book that a source has sent, as this node makes it. Rules: docs/protocol.md#book-hash
+ * The hash of a book that a source has sent. Rules: docs/protocol.md#book-hash
  *
  * Pure.
  */
@@ -19,7 +19,7 @@ const MEMBERS = [
   'last_trade_price',
 ] as const;
 
-/** Whether a book has the hash that follows from its members. */
+/** Returns true if the hash of a book follows from its members. */
 export function hashFits(book: JsonObject): boolean {
   const hashed = Object.fromEntries(MEMBERS.map((name) => [name, book[name]]));
   const text = JSON.stringify({ ...hashed, hash: '' });

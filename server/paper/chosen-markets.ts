@@ -1,5 +1,5 @@
 /**
- * Which markets of a source are mirrored or recorded.
+ * Choice of the markets of a source that are mirrored or recorded.
  *
  * Thread: the I/O thread, or that of a command.
  */
@@ -8,9 +8,9 @@ import type { SourceApi, SourceMarket } from './source-api.ts';
 
 export interface ChosenMarkets {
   readonly named: readonly SourceMarket[];
-  /** Those of two outcomes with the largest volumes, the largest first. */
+  /** Binary markets with the largest volumes, the largest first. */
   readonly top: readonly SourceMarket[];
-  /** Those between them in the list that do not have two outcomes: they take no place of `top`. */
+  /** Markets of the list that are not binary. They do not count for `top`. */
   readonly notBinary: readonly SourceMarket[];
 }
 
@@ -36,7 +36,7 @@ export async function chosenMarkets(
   };
 }
 
-/** Only markets of two outcomes have a book that levels of a source can stand in. */
+/** Returns true for two outcomes. Only those markets have a book for source levels. */
 export function isBinary({ tokens }: SourceMarket): boolean {
   return tokens.length === 2;
 }

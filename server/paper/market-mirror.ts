@@ -1,6 +1,6 @@
 /**
- * One market of the engine as the mirror of one of the source: runs the fill model over the messages, and sends what
- * it says as commands of the node's own. The levels that a batch sets twice are set once.
+ * Mirror of one market: runs the fill model over the messages of the source, and sends its results as internal
+ * commands. A level that a batch would set twice is set once.
  *
  * Thread: the I/O thread.
  */
@@ -18,42 +18,39 @@ import type { QueueRule } from '../../engine/paper/place.ts';
 import type { SourceStep } from '../../engine/paper/source-step.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import type { TokenRow } from '../../engine/tables/units.ts';
-import type { Doubt } from './doubts.ts';
+import type { StaleReason } from './stale-books.ts';
 import { StillOrders } from './still-orders.ts';
 
 export interface MarketMirrorParts {
   readonly tables: Tables;
-  /** Id of the first outcome's token. */
   readonly tokenId: string;
   readonly impact: Impact;
   readonly queue: QueueRule;
-  /** The source does not say its trades (engine/paper/infer-trades.ts). */
+  /** The source publishes no trades (engine/paper/infer-trades.ts). */
   readonly infersTrades: boolean;
-  /** Runs commands as one batch; resolves, once they are durable, with a RejectReason for each. */
+  /** Runs commands as one batch. Resolves when they are durable, with a RejectReason for each. */
   readonly send: (commands: CommandBuffer) => Promise<readonly RejectReasonCode[]>;
   readonly whenBatchesDone: (callback: () => void) => void;
-  /** A level was refused. */
   readonly onRefused: (reason: RejectReasonCode) => void;
 }
 
-/** Of one batch: few enough that orders do not wait long for it. */
+/** Bound that keeps the wait of orders for one batch short. */
 const COMMANDS_MAX = 512;
 
 export class MarketMirror {
-  private readonly o: MarketMirrorParts;
+  private readonly parts: MarketMirrorParts;
   private readonly orders: StillOrders;
   private readonly token: TokenRow;
   private market: MirroredMarket | undefined;
 
-  /** @param token of the first outcome */
   constructor(parts: MarketMirrorParts, token: TokenRow) {
-    this.o = parts;
+    this.parts = parts;
     this.token = token;
     this.orders = new StillOrders(parts.tables, token, parts.whenBatchesDone);
   }
 
-  /** Resolves, once all is durable, with why a snapshot is needed. */
-  async apply(steps: readonly SourceStep[]): Promise<Doubt | undefined> {
+  /** Resolves when all is durable, with the reason for a new snapshot, if one is needed. */
+  async apply(steps: readonly SourceStep[]): Promise<StaleReason | undefined> {
     const market = await this.opened();
     const out = new CommandBuffer(64);
     let isTaken = true;
@@ -74,7 +71,6 @@ export class MarketMirror {
     return market.book.source.crossed ? 'crossed' : undefined;
   }
 
-  /** Removes all levels of the source. */
   async clear(): Promise<void> {
     const out = new CommandBuffer(64);
     const { book } = await this.opened();
@@ -84,7 +80,7 @@ export class MarketMirror {
 
   private async opened(): Promise<MirroredMarket> {
     await this.orders.load();
-    const { impact, infersTrades, queue, tokenId } = this.o;
+    const { impact, infersTrades, queue, tokenId } = this.parts;
     this.market ??= new MirroredMarket(
       new MirroredBook({ token: this.token, impact, queue, paper: this.orders }),
       tokenId,
@@ -93,18 +89,18 @@ export class MarketMirror {
     return this.market;
   }
 
-  /** Sends what is in `out`, and empties it. False = a level was refused. */
+  /** Sends and empties `out`. Resolves with false if a level was refused. */
   private async send(out: CommandBuffer): Promise<boolean> {
     let isTaken = true;
     for (const batch of batchesOf(out)) {
       let at = 0;
-      for (const reason of await this.o.send(batch)) {
+      for (const reason of await this.parts.send(batch)) {
         const kind = commandKind(batch.i32, at);
         at += commandWords(batch.i32, at);
         // A paper order may have gone meanwhile; its fill then changes nothing.
         if (reason === RejectReason.accepted || kind !== CommandKind.level) continue;
         isTaken = false;
-        this.o.onRefused(reason);
+        this.parts.onRefused(reason);
       }
     }
     out.clear();
@@ -120,8 +116,8 @@ function hasFill({ i32, words }: CommandBuffer, from: number): boolean {
 }
 
 /**
- * The commands in their order, in batches of bounded length. A level that is set again, with no print or fill in
- * between, is left out the first time: the source has never both levels at once that would meet.
+ * Splits the commands into batches of bounded length. A level that is set again with no print or fill in between is
+ * left out the first time: the source never has two levels at once that would trade.
  */
 function batchesOf({ i32, words }: CommandBuffer): CommandBuffer[] {
   const starts: number[] = [];

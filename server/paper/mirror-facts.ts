@@ -1,32 +1,27 @@
-/** What a mirror says of itself, for `GET /status` and the metrics. Types and the schema of the answer. */
+/** State of the book mirror for `GET /status` and the metrics, with the schema of the answer. */
 import { Type } from '../common/schema.ts';
-import { DOUBT_REASONS, DOUBTS, type Doubt } from './doubts.ts';
+import { STALE_REASON_NAMES, STALE_REASONS, type StaleReason } from './stale-books.ts';
 
 export interface MirrorFacts {
   readonly url: string;
   readonly isConnected: boolean;
-  /** Books that follow their source, that are in doubt, and whose levels are withdrawn. */
+  /** Books that follow their source, stale books, and books whose levels are withdrawn. */
   readonly live: number;
-  readonly doubted: number;
+  readonly stale: number;
   readonly paused: number;
-  /** Chosen markets that the catalog does not have yet. */
   readonly absent: number;
-  /** Condition ids of chosen markets that are never mirrored, because they do not have two outcomes. */
   readonly leftOut: readonly string[];
-  /** Events that the source has sent. */
   readonly events: number;
-  /** How often a book came into doubt, by reason. */
-  readonly doubts: ReadonlyMap<Doubt, number>;
-  readonly troubled: readonly {
+  /** Transitions to stale, by reason. */
+  readonly staleCounts: ReadonlyMap<StaleReason, number>;
+  readonly staleBooks: readonly {
     readonly condition: string;
-    readonly reason: Doubt;
+    readonly reason: StaleReason;
     readonly isPaused: boolean;
-    /** Unix milliseconds. */
     readonly since: number;
   }[];
 }
 
-/** Items of a list in an answer. */
 const SHOWN_MAX = 100;
 
 export const MirrorAnswer = Type.Object({
@@ -47,7 +42,7 @@ export const MirrorAnswer = Type.Object({
   troubled: Type.Array(
     Type.Object({
       market: Type.String({ description: 'condition id' }),
-      reason: Type.Union(DOUBT_REASONS.map((reason) => Type.Literal(reason))),
+      reason: Type.Union(STALE_REASON_NAMES.map((reason) => Type.Literal(reason))),
       means: Type.String(),
       paused: Type.Boolean(),
       since_ms: Type.Integer({ description: 'unix milliseconds' }),
@@ -62,18 +57,20 @@ export function shownMirror(facts: MirrorFacts) {
     connected: facts.isConnected,
     books: {
       live: facts.live,
-      in_doubt: facts.doubted,
+      in_doubt: facts.stale,
       paused: facts.paused,
       absent: facts.absent,
       left_out: facts.leftOut.length,
     },
     left_out: facts.leftOut.slice(0, SHOWN_MAX),
-    troubled: facts.troubled.slice(0, SHOWN_MAX).map(({ condition, isPaused, reason, since }) => ({
-      market: condition,
-      reason,
-      means: DOUBTS[reason],
-      paused: isPaused,
-      since_ms: since,
-    })),
+    troubled: facts.staleBooks
+      .slice(0, SHOWN_MAX)
+      .map(({ condition, isPaused, reason, since }) => ({
+        market: condition,
+        reason,
+        means: STALE_REASONS[reason],
+        paused: isPaused,
+        since_ms: since,
+      })),
   };
 }

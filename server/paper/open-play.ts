@@ -1,5 +1,5 @@
 /**
- * A recording that a node is to play, opened before anything is stamped with a time.
+ * Opens the recording that a node plays, before any record gets a time.
  *
  * Thread: the I/O thread.
  */
@@ -11,14 +11,13 @@ export interface OpenedPlay {
   readonly recording: Recording;
 }
 
-/** PLAY, PLAY_FROM and PLAY_SPEED. */
 interface PlaySettings {
   readonly play: string;
   readonly playFrom: number;
   readonly playSpeed: number;
 }
 
-/** Market time stands where the recording begins, or at PLAY_FROM. */
+/** Opens the recording. Market time stands at its beginning, or at PLAY_FROM. */
 export async function openPlay({ play, playFrom, playSpeed }: PlaySettings): Promise<OpenedPlay> {
   const recording = await openRecording(play);
   const began = Math.max(playFrom, recording.header.started);

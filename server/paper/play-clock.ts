@@ -1,24 +1,23 @@
 /**
- * The market time of a recording: it runs at a speed, or stands until it is set. It never passes what is due and
- * not done, so nobody trades at a time of which the books are not there yet.
+ * Market time of a recording: it runs at a speed, or stands until it is set. It never passes work that is due and not
+ * done, so nobody trades at a time whose books are missing.
  *
  * Thread: the I/O thread.
  */
 import type { NodeClock } from '../common/node-clock.ts';
 
 export class PlayClock implements NodeClock {
-  /** It is never in doubt. */
   onDoubt: NodeClock['onDoubt'] = () => undefined;
   readonly wall = Date.now;
   /** Milliseconds of market time in a millisecond; 0 = it stands. */
   readonly speed: number;
   private readonly steady: () => number;
   private time: number;
-  /** When that was, by the steady clock. */
+  /** Steady time at which `time` was set. */
   private at: number;
   private limit: number;
 
-  /** It stands at `time`, in unix milliseconds, until it is released. */
+  /** Market time stands at `time`, in unix milliseconds, until release(). */
   constructor(time: number, speed: number, steady: () => number = () => performance.now()) {
     this.time = time;
     this.limit = time;
@@ -29,21 +28,20 @@ export class PlayClock implements NodeClock {
 
   readonly now = (): number => Math.floor(Math.min(this.limit, this.runs()));
 
-  /** All that is due before `limit` is done: time may go on to there. */
+  /** Lets time run to `limit`, because all work before it is done. */
   release(limit: number): void {
     // What was late does not make time jump over what comes next.
     this.set(this.now());
     this.limit = Math.max(limit, this.time);
   }
 
-  /** Sets the time; it never goes back. */
   set(time: number): void {
     this.time = Math.max(time, this.now());
     this.limit = Math.max(this.limit, this.time);
     this.at = this.steady();
   }
 
-  /** Milliseconds of the machine until this market time; Infinity where it stands. */
+  /** Milliseconds of the machine until a market time; Infinity while it stands. */
   until(time: number): number {
     const rest = time - this.now();
     return rest <= 0 ? 0 : rest / this.speed;

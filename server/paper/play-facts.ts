@@ -1,12 +1,10 @@
-/** What a node says of the recording that it plays, for `GET /status`. Types and the schema of the answer. */
+/** State of a played recording for `GET /status`, with the schema of the answer. */
 import { Type } from '../common/schema.ts';
 
 export interface PlayFacts {
-  /** Unix milliseconds of market time. */
   readonly time: number;
   /** 0 = it stands until it is stepped. */
   readonly speed: number;
-  /** The last message was played. */
   readonly hasEnded: boolean;
 }
 

@@ -1,8 +1,8 @@
 /**
- * Plays a recording: its entries in their order, each when its time has come. What comes before the time from which it
- * is played fills the books, and leaves no trades.
+ * Plays a recording: each entry at its time, in order. Entries before the begin of the play fill the books, and leave
+ * no trades.
  *
- * Thread: the I/O thread. Not here: when that time has come (timeline.ts).
+ * Thread: the I/O thread. Not here: market time (timeline.ts).
  */
 import type { SourceStep } from '../../engine/paper/source-step.ts';
 import { PIPS_PER_UNIT } from '../../engine/tables/units.ts';
@@ -15,49 +15,46 @@ import { isBinary } from './chosen-markets.ts';
 import { marketsOfEvent, type SourceMarket } from './source-api.ts';
 import type { Due } from './timeline.ts';
 
-/** What a recording does to the node. */
-export interface PlayedVenue {
+/** Port of the player to the node. */
+export interface PlayTarget {
   apply(market: SourceMarket, steps: readonly SourceStep[]): Promise<unknown>;
-  /** Removes the levels of the source: messages are missing. */
+  /** Removes the source levels, because messages are missing. */
   clear(): Promise<void>;
-  /** @param tick as decimal text */
   setTick(market: SourceMarket, tick: string): Promise<void>;
-  /** The catalog says something else of this market than before. */
+  /** The catalog has other terms of this market than before. */
   changed(market: SourceMarket): Promise<void>;
 }
 
 export interface PlayerParts {
   readonly recording: Recording;
-  /** Unix milliseconds; 0 = all of it. */
+  /** Unix milliseconds; 0 = the whole recording. */
   readonly from: number;
   readonly to: number;
-  readonly venue: PlayedVenue;
+  readonly node: PlayTarget;
   readonly log: (line: string) => void;
 }
 
 export class Player {
-  private readonly o: PlayerParts;
-  /** By the ids of both tokens. */
+  private readonly parts: PlayerParts;
+  /** Keyed by the ids of both tokens. */
   private readonly markets = new Map<string, SourceMarket>();
   private readonly batches: AsyncIterator<readonly RecordingEntry[]>;
   private batch: readonly RecordingEntry[] = [];
   private index = 0;
   private due: Due | undefined;
   private isOver = false;
-  /** Decreases when they were logged last. */
   private decreases = 0;
-  /** Messages that could not be understood. */
   damaged = 0;
 
   constructor(parts: PlayerParts) {
-    this.o = parts;
+    this.parts = parts;
     this.batches = parts.recording.batches()[Symbol.asyncIterator]();
-    for (const event of parts.recording.catalog.events) this.note(event);
+    for (const event of parts.recording.catalog.events) this.addMarkets(event);
   }
 
-  /** Fills the books with what comes before the time from which it is played. */
+  /** Fills the books with the entries before the begin of the play. */
   async begin(): Promise<void> {
-    const { from } = this.o;
+    const { from } = this.parts;
     for (let entry = await this.entry(); entry !== undefined; entry = await this.entry()) {
       if (entry.at >= from) return;
       this.index += 1;
@@ -65,7 +62,7 @@ export class Player {
     }
   }
 
-  /** What is next; the same until it was run. */
+  /** Returns the next entry; the same one until it has run. */
   readonly next = async (): Promise<Due | undefined> => {
     if (this.due !== undefined) return this.due;
     const entry = await this.entry();
@@ -81,20 +78,20 @@ export class Player {
     return this.due;
   };
 
-  /** Markets that are played, as far as the recording was read. */
+  /** Markets of the part of the recording that was read. */
   get marketCount(): number {
     return new Set(this.markets.values()).size;
   }
 
   private async entry(): Promise<RecordingEntry | undefined> {
-    const { to } = this.o;
+    const { to } = this.parts;
     for (;;) {
       while (!this.isOver && this.index === this.batch.length) await this.nextBatch();
       const entry = this.batch[this.index];
       if (entry === undefined || (to !== 0 && entry.at > to)) return undefined;
       if (entry.kind !== 'damaged') return entry;
       this.index += 1;
-      this.noteDamaged(entry.why);
+      this.logDamaged(entry.why);
     }
   }
 
@@ -103,9 +100,9 @@ export class Player {
     this.isOver = done === true;
     this.batch = value ?? [];
     this.index = 0;
-    this.noteDecreases();
+    this.logDecreases();
     if (this.isOver && this.damaged > 1)
-      this.o.log(`messages of the recording that were left out: ${this.damaged}`);
+      this.parts.log(`messages of the recording that were left out: ${this.damaged}`);
   }
 
   private async play(entry: RecordingEntry, hasPrints: boolean): Promise<void> {
@@ -114,10 +111,10 @@ export class Player {
         await this.message(entry.message, hasPrints);
         break;
       case 'gap':
-        await this.o.venue.clear();
+        await this.parts.node.clear();
         break;
       case 'catalog':
-        for (const market of this.note(entry.event)) await this.o.venue.changed(market);
+        for (const market of this.addMarkets(entry.event)) await this.parts.node.changed(market);
         break;
       case 'damaged':
       case 'end':
@@ -126,34 +123,33 @@ export class Player {
   }
 
   private async message(message: JsonObject, hasPrints: boolean): Promise<void> {
-    const { venue } = this.o;
-    const events = understoodEvents(message, (why) => this.noteDamaged(why));
+    const { node } = this.parts;
+    const events = understoodEvents(message, (why) => this.logDamaged(why));
     for (const event of events) {
       if (!('token' in event)) continue;
       const market = this.markets.get(event.token);
       if (market === undefined) continue;
-      if (event.kind === 'tick') await venue.setTick(market, String(event.pips / PIPS_PER_UNIT));
-      else if (event.kind !== 'print' || hasPrints) await venue.apply(market, [event]);
+      if (event.kind === 'tick') await node.setTick(market, String(event.pips / PIPS_PER_UNIT));
+      else if (event.kind !== 'print' || hasPrints) await node.apply(market, [event]);
     }
   }
 
-  /** At the first one, and at the end how many there were. */
-  private noteDecreases(): void {
-    const { decreases } = this.o.recording;
+  /** Logs the first decrease of time, and at the end their number. */
+  private logDecreases(): void {
+    const { decreases } = this.parts.recording;
     const text = decreasesText(decreases);
     const isNew = decreases.count > this.decreases && (this.decreases === 0 || this.isOver);
     if (text === undefined || !isNew) return;
     this.decreases = decreases.count;
-    this.o.log(text);
+    this.parts.log(text);
   }
 
-  private noteDamaged(why: string): void {
-    if (this.damaged === 0) this.o.log(`a message of the recording is left out: ${why}`);
+  private logDamaged(why: string): void {
+    if (this.damaged === 0) this.parts.log(`a message of the recording is left out: ${why}`);
     this.damaged += 1;
   }
 
-  /** The binary markets of an event. */
-  private note(event: JsonObject): SourceMarket[] {
+  private addMarkets(event: JsonObject): SourceMarket[] {
     const markets = marketsOfEvent(event).filter(isBinary);
     for (const market of markets) {
       for (const id of market.tokens) this.markets.set(id, market);

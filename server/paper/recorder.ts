@@ -1,6 +1,6 @@
 /**
- * Records a venue: its catalog, and what its market stream says, in a file (storage/recordings). It goes on over lost
- * connections, each of which is a gap, until its signal ends it.
+ * Records a source in a file (storage/recordings): its catalog and its market stream. A lost connection is a gap; the
+ * signal ends the recording.
  *
  * Thread: that of a command.
  */
@@ -16,20 +16,18 @@ export interface RecorderParts {
   readonly streamUrl: string;
   readonly markets: readonly SourceMarket[];
   readonly writer: RecordingWriter;
-  /** Unix milliseconds. */
   readonly now: () => number;
   readonly log: (line: string) => void;
   readonly signal: AbortSignal;
   /** Called about once a second. */
   readonly onProgress?: () => void;
-  /** Between two looks at the catalog. */
+  /** Milliseconds between two reads of the catalog. */
   readonly catalogMs?: number;
 }
 
 const FLUSH_MS = 1_000;
 const CATALOG_MS = 60_000;
 
-/** Members of a market whose change is written. */
 const TERMS = [
   'conditionId',
   'closed',
@@ -42,7 +40,7 @@ const TERMS = [
 ] as const;
 
 export class Recorder {
-  private readonly o: RecorderParts;
+  private readonly parts: RecorderParts;
   private readonly known = new Map<string, string>();
   private newest = 0;
   private failed: Error | undefined;
@@ -50,12 +48,12 @@ export class Recorder {
   gaps = 0;
 
   constructor(parts: RecorderParts) {
-    this.o = parts;
+    this.parts = parts;
   }
 
-  /** Resolves when the signal has ended it; rejects when nothing can be written any more. */
+  /** Resolves after the signal; rejects when a write fails. */
   async run(): Promise<void> {
-    const { markets, signal, writer } = this.o;
+    const { markets, signal, writer } = this.parts;
     await this.writeCatalog(signal);
     const tokens = markets.flatMap((market) => market.tokens);
     const sockets: SourceSocket[] = [];
@@ -69,7 +67,7 @@ export class Recorder {
         await sleep(FLUSH_MS, undefined, { signal }).catch(() => undefined);
         if (this.failed !== undefined) throw this.failed;
         await writer.flush();
-        this.o.onProgress?.();
+        this.parts.onProgress?.();
       }
     } finally {
       for (const socket of sockets) socket.close();
@@ -79,9 +77,9 @@ export class Recorder {
     }
   }
 
-  /** A source that is slow to answer holds up nothing else. */
+  /** Writes the catalog regularly. A slow source delays nothing else. */
   private async lookAtCatalog(signal: AbortSignal): Promise<void> {
-    const { catalogMs = CATALOG_MS, log } = this.o;
+    const { catalogMs = CATALOG_MS, log } = this.parts;
     for (;;) {
       await sleep(catalogMs, undefined, { signal }).catch(() => undefined);
       if (signal.aborted) return;
@@ -89,15 +87,14 @@ export class Recorder {
     }
   }
 
-  /** Never earlier than what was written before. */
+  /** Time that is never earlier than that of a written entry. */
   private at(): number {
-    this.newest = Math.max(this.newest, this.o.now());
+    this.newest = Math.max(this.newest, this.parts.now());
     return this.newest;
   }
 
-  /** Events that are new, or of whose markets something has changed. */
   private async writeCatalog(signal: AbortSignal): Promise<void> {
-    const { api, markets, writer } = this.o;
+    const { api, markets, writer } = this.parts;
     const conditions = new Set(markets.map(({ condition }) => condition));
     for (const id of new Set(markets.map(({ event }) => event))) {
       if (signal.aborted) return;
@@ -114,11 +111,10 @@ export class Recorder {
   }
 
   private follow(tokens: readonly string[]): SourceSocket {
-    const { log, streamUrl } = this.o;
+    const { log, streamUrl } = this.parts;
     let lostAt: number | undefined;
-    /** Tokens whose book has not come yet. */
     let awaited = new Set<string>();
-    /** Each try that fails again is not worth a line. */
+    /** Last logged problem, so that each failing try is not a line. */
     let lastProblem = '';
     return new SourceSocket(streamUrl, {
       opened: (send) => {
@@ -149,17 +145,17 @@ export class Recorder {
     });
   }
 
-  /** Of a source that begins a subscription with books, those have come before. */
+  /** Writes the books that a source does not send at the beginning of a subscription. */
   private async writeSnapshots(tokens: readonly string[], awaited: Set<string>): Promise<void> {
     for (const page of pagesOf(tokens)) {
       try {
-        for (const { json, token } of await this.o.api.snapshots(page)) {
+        for (const { json, token } of await this.parts.api.snapshots(page)) {
           if (!awaited.delete(token)) continue;
           this.message({ ...json, event_type: 'book' });
         }
       } catch (error) {
-        if (this.o.signal.aborted) return;
-        this.o.log(`no snapshots: ${(error as Error).message}`);
+        if (this.parts.signal.aborted) return;
+        this.parts.log(`no snapshots: ${(error as Error).message}`);
       }
     }
   }
@@ -170,13 +166,13 @@ export class Recorder {
   }
 
   private write(entry: Parameters<RecordingWriter['write']>[0]): void {
-    this.o.writer.write(entry).catch((error: Error) => {
+    this.parts.writer.write(entry).catch((error: Error) => {
       this.failed ??= error;
     });
   }
 }
 
-/** What has no type says nothing that a player could use. */
+/** Returns the messages of a frame that have a type. */
 function messagesOf(text: string): JsonObject[] {
   let json: unknown;
   try {

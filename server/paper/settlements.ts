@@ -1,6 +1,5 @@
 /**
- * Brings resolutions of the source into the ledger of this node: a market that the source says has resolved is
- * resolved here with the same payout, so that positions pay.
+ * Resolutions of the source: a market that has resolved there is resolved here with the same payout.
  *
  * Thread: the I/O thread.
  */
@@ -9,34 +8,33 @@ import type { SourceApi, SourceMarket } from './source-api.ts';
 
 export interface SettlementParts {
   readonly api: Pick<SourceApi, 'marketsBy'>;
-  /** The market in the order of the engine; undefined where it contradicts what is registered. */
+  /** Returns the market in the order of the engine; undefined if it contradicts the registered market. */
   readonly aligned: (market: SourceMarket) => SourceMarket | undefined;
-  /** Whether nothing is left to do: it has resolved here, or is no market of this node. */
+  /** Returns true for a market that is resolved here, or unknown. */
   readonly isSettled: (condition: string) => boolean;
-  /** Whether an operator has proposed what it pays here: that stands, or is withdrawn, before the source counts. */
+  /** Returns true while a proposal of an operator stands. It precedes the source. */
   readonly isProposed: (condition: string) => boolean;
-  /** Markets that have ended here, that somebody has shares of, and that have not resolved. */
   readonly unsettled: () => readonly string[];
-  /** The source has closed it, and has not said what it pays. */
+  /** The source closed the market without a payout. */
   readonly onClosed: (market: SourceMarket) => void;
-  /** Resolves the market by the operation of an operator; resolves with why it did not. */
+  /** Resolves the market as an operator would. Resolves with the reason of a failure. */
   readonly resolve: (market: SourceMarket, payout: Payout) => Promise<string | undefined>;
   readonly log: (level: 'info' | 'warn', line: string) => void;
 }
 
 export class Settlements {
-  private readonly o: SettlementParts;
+  private readonly parts: SettlementParts;
 
   constructor(parts: SettlementParts) {
-    this.o = parts;
+    this.parts = parts;
   }
 
   /**
-   * Looks at these markets and at all that have ended here.
-   * @returns those of them that need no more
+   * Checks these markets and all that ended here.
+   * @returns the ones of `conditions` that need no more
    */
   async settle(conditions: readonly string[]): Promise<string[]> {
-    const { aligned, api, isProposed, isSettled, log, onClosed, resolve, unsettled } = this.o;
+    const { aligned, api, isProposed, isSettled, log, onClosed, resolve, unsettled } = this.parts;
     const looked = [...new Set([...conditions, ...unsettled()])];
     const open = looked.filter((condition) => !isSettled(condition));
     for (const found of await api.marketsBy('condition_ids', open, true)) {

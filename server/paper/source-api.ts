@@ -1,6 +1,5 @@
 /**
- * Requests to a venue that is mirrored: its books, and what its catalog says of markets. Every request has a time
- * and a size beyond which it is given up.
+ * Requests to a mirrored source: books and catalog. Every request has a limit of time and of bytes.
  *
  * Thread: the I/O thread, or that of a command.
  */
@@ -12,32 +11,28 @@ import {
   type SourceSnapshot,
 } from '../../storage/recordings/source-message.ts';
 import { failureReason } from '../common/failure-reason.ts';
-import { fetchFromHost } from '../common/redirects.ts';
+import { httpCall } from '../common/http-call.ts';
 
 const REQUEST_MS_MAX = 10_000;
 const BODY_BYTES_MAX = 64 * 2 ** 20;
-/** Tokens of one request for books, and condition ids of one list: what any venue takes. */
+/** Tokens or condition ids of one request. Every known source accepts so many. */
 const ITEMS_MAX = 50;
-/** Rows of a page of a list. */
 const PAGE_ROWS = 100;
-/** Rows of a whole list: a source that takes no offset answers the same page again and again. */
+/** Bound of a list: a source that ignores `offset` repeats one page without end. */
 const ROWS_MAX = 20_000;
 
-/** What the catalog of the source says of a market. */
 export interface SourceMarket {
-  /** Of its catalog. */
   readonly id: string;
   /** In lower case. */
   readonly condition: string;
-  /** Id of its event. */
   readonly event: string;
-  /** Names of the outcomes; undefined = there is not one for each token. */
+  /** Names of the outcomes; undefined if their number differs from that of the tokens. */
   readonly outcomes: readonly string[] | undefined;
   readonly tokens: readonly string[];
-  /** Undefined = the catalog does not say it. */
+  /** Undefined if absent from the catalog. */
   readonly negRisk: boolean | undefined;
   readonly isClosed: boolean;
-  /** Weights in the order of the tokens; undefined = that is not certain yet. */
+  /** Weights in the order of the tokens; undefined while uncertain. */
   readonly payout: Payout | undefined;
 }
 
@@ -47,8 +42,8 @@ export class SourceApi {
   private readonly signal: AbortSignal;
 
   /**
-   * @param booksUrl where `POST /books` is answered
-   * @param catalogUrl where `GET /markets` is
+   * @param booksUrl base of `POST /books`
+   * @param catalogUrl base of `GET /markets`
    * @param signal ends every request
    */
   constructor(booksUrl: string, catalogUrl: string, signal: AbortSignal) {
@@ -58,8 +53,8 @@ export class SourceApi {
   }
 
   /**
-   * The books of the tokens that the source has; what cannot be read is left out.
-   * @param tokens as many as one request takes (pagesOf)
+   * Returns the books of the tokens that the source has. Unreadable books are left out.
+   * @param tokens one page (pagesOf)
    */
   async snapshots(tokens: readonly string[]): Promise<SourceSnapshot[]> {
     const items = tokens.map((token_id) => ({ token_id }));
@@ -74,7 +69,7 @@ export class SourceApi {
     });
   }
 
-  /** The open markets, or the closed ones, that a filter of the catalog finds: any of the values. */
+  /** Returns the open or closed markets with any of the values. */
   async marketsBy(
     filter: 'id' | 'slug' | 'condition_ids' | 'tag_slug',
     values: readonly string[],
@@ -89,8 +84,8 @@ export class SourceApi {
   }
 
   /**
-   * The open markets with the largest volumes, the largest first.
-   * @param isWanted of these `count`; the others that were passed over are among the answer
+   * Returns the open markets with the largest volumes, the largest first.
+   * @param isWanted true for the markets that `count` counts; others in between are in the answer too
    */
   marketsByVolume(
     count: number,
@@ -100,14 +95,13 @@ export class SourceApi {
     return this.pages(query, count, isWanted);
   }
 
-  /** An event as its own route shows it, with its markets. */
   async event(id: string): Promise<JsonObject> {
     const json = await this.json(`${this.catalog}/events/${id}`);
     if (!isObject(json)) throw new Error(`${this.catalog}/events/${id}: the answer is no object`);
     return json;
   }
 
-  /** Rows of a list, up to the last one of the `most` that are wanted. */
+  /** Returns rows of a list up to the last of `most` wanted ones. */
   private async pages(
     query: string,
     most: number,
@@ -137,40 +131,31 @@ export class SourceApi {
   }
 
   private async json(url: string, body?: string): Promise<unknown> {
-    const signal = AbortSignal.any([this.signal, AbortSignal.timeout(REQUEST_MS_MAX)]);
-    const headers = { accept: 'application/json', 'content-type': 'application/json' };
-    const post = body === undefined ? {} : { method: 'POST', body };
+    const call = {
+      method: body === undefined ? undefined : 'POST',
+      headers: { accept: 'application/json', 'content-type': 'application/json' },
+      body,
+      signal: this.signal,
+      msMax: REQUEST_MS_MAX,
+      bytesMax: BODY_BYTES_MAX,
+    };
     try {
-      const response = await fetchFromHost(url, { ...post, headers, signal });
-      if (response.ok) return JSON.parse(await textOf(response));
-      await response.body?.cancel();
-      throw new Error(`status ${response.status}`);
+      return await httpCall(url, call, async (answer) => {
+        if (answer.status < 200 || answer.status > 299) throw new Error(`status ${answer.status}`);
+        return JSON.parse((await answer.body()).toString());
+      });
     } catch (error) {
       this.signal.throwIfAborted();
-      const why = signal.aborted ? `no answer within ${REQUEST_MS_MAX} ms` : failureReason(error);
-      throw new Error(`${withoutQuery(url)}: ${why}`, { cause: error });
+      throw new Error(`${withoutQuery(url)}: ${failureReason(error)}`, { cause: error });
     }
   }
 }
 
-/** Groups of which one request takes each. */
 export function pagesOf(values: readonly string[]): string[][] {
   const count = Math.ceil(values.length / ITEMS_MAX);
   return Array.from({ length: count }, (_, i) => values.slice(i * ITEMS_MAX, (i + 1) * ITEMS_MAX));
 }
 
-async function textOf(response: Response): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of response.body ?? []) {
-    bytes += chunk.length;
-    if (bytes > BODY_BYTES_MAX) throw new Error(`an answer of over ${BODY_BYTES_MAX} bytes`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString();
-}
-
-/** The markets of an event, as its catalog gives it. */
 export function marketsOfEvent({ markets }: JsonObject): SourceMarket[] {
   return Array.isArray(markets) ? markets.filter(isObject).flatMap(readMarket) : [];
 }
@@ -194,12 +179,15 @@ function readMarket(json: JsonObject): SourceMarket[] {
   ];
 }
 
-/** Prices of more or fewer outcomes say of none what it pays. */
+/** Returns false if the payout has another number of outcomes. */
 function isOfTokens(payout: Payout | undefined, tokens: readonly string[]): boolean {
   return payout === undefined || payout === 'void' || payout.length === tokens.length;
 }
 
-/** The market with its outcomes in another order: `places` has the place of each. */
+/**
+ * Returns the market with its outcomes in another order.
+ * @param places index of each outcome in `market`
+ */
 export function reordered(market: SourceMarket, places: readonly number[]): SourceMarket {
   const { outcomes, payout, tokens } = market;
   const inOrder = <T>(list: readonly T[]): T[] => places.map((place) => list[place]!);
@@ -211,12 +199,11 @@ export function reordered(market: SourceMarket, places: readonly number[]): Sour
   };
 }
 
-/** The market stream of a venue whose other routes are at this address. */
 export function streamOf(url: string): string {
   return `${withoutSlash(url).replace(/^http/, 'ws')}/ws/market`;
 }
 
-/** Conditions of fifty markets are no part of an address that a person reads. */
+/** Removes the query, because conditions of fifty markets make an address unreadable. */
 function withoutQuery(url: string): string {
   return url.replace(/\?.*$/, '');
 }

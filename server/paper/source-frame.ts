@@ -1,5 +1,5 @@
 /**
- * Frames of a market stream: the messages in each, and where they lie in the streams of the source.
+ * Frames of a market stream: their messages and their stream cursors.
  *
  * Pure.
  */
@@ -10,7 +10,7 @@ import {
   type SourceEvent,
 } from '../../storage/recordings/source-message.ts';
 
-/** Places compare as texts. */
+/** Stream cursor. Sequences compare as texts. */
 interface SourcePlace {
   readonly stream: string;
   readonly sequence: string;
@@ -22,7 +22,7 @@ export interface SourceMessage {
   readonly events: readonly SourceEvent[];
 }
 
-/** What one frame says; of events that say nothing about levels, trades and terms, the place alone. */
+/** Returns the messages of a frame. An event without levels, trades or terms has only its cursor. */
 export function readFrame(text: string): SourceMessage[] {
   let json: unknown;
   try {

@@ -1,42 +1,41 @@
 /**
- * Single entry point of the server to the package ws: a connection to the market stream of another venue, opened
- * again whenever it ends, with growing pauses. A peer that answers no ping counts as lost.
+ * WebSocket client of the server for streams of other services, and its single entry point to the package ws. A
+ * connection that ends is opened again, with growing pauses. A peer that answers no ping counts as lost.
  *
  * Thread: the I/O thread, or that of a command. Not here: the messages.
  */
 import { WebSocket } from 'ws';
+import { backOffMs } from '../common/back-off.ts';
 import { failureReason } from '../common/failure-reason.ts';
 import { isRedirect, RedirectRefused, redirectTarget } from '../common/redirects.ts';
 
 export interface SocketHandlers {
-  /** The connection is open: send the subscriptions. */
+  /** The connection is open. Send the subscriptions. */
   opened(send: (message: object) => void): void;
-  /** Something came, an answer to a ping too. */
+  /** A message or an answer to a ping was received. */
   received?(): void;
-  /** A message that is no answer to a ping. */
   text(text: string): void;
   /**
-   * Nothing more comes of this connection; another one follows.
-   * @param problem why it ended, where the network or the source says it
+   * The connection ended; another one follows.
+   * @param problem reason of the network or the source, if known
    */
   ended(reason: 'disconnected' | 'silent', problem: string | undefined): void;
 }
 
 export interface SocketTimes {
-  /** Between two pings. */
   readonly pingMs: number;
-  /** Without any message or pong: the connection is given up. */
+  /** Milliseconds without a message or pong before the connection is closed. */
   readonly silenceMs: number;
-  /** Before the first new try; it doubles with each that fails. */
+  /** Milliseconds before the second try, doubled by each failure. */
   readonly againMs: number;
 }
 
 const SOCKET_TIMES: SocketTimes = { pingMs: 2_000, silenceMs: 6_000, againMs: 250 };
 const AGAIN_MS_MAX = 10_000;
 const HANDSHAKE_MS_MAX = 10_000;
-/** A connection that lasted so long was good: the next pause is short again. */
+/** Milliseconds of a connection that reset the pauses. */
 const GOOD_MS = 10_000;
-/** The books of all tokens of a connection may come as one array. */
+/** Bound of a frame with the books of all tokens of a connection. */
 const MESSAGE_BYTES_MAX = 64 * 2 ** 20;
 
 export class SourceSocket {
@@ -47,7 +46,7 @@ export class SourceSocket {
   private tries = 0;
   /** Monotonic milliseconds; 0 = not open. */
   private openedAt = 0;
-  /** Pings since something came: time in which this process stood still is no silence. */
+  /** Pings since the last message. Time in which this process stood still does not count. */
   private unanswered = 0;
   private pings: NodeJS.Timeout | undefined;
   private again: NodeJS.Timeout | undefined;
@@ -64,12 +63,12 @@ export class SourceSocket {
     return this.openedAt !== 0;
   }
 
-  /** Nothing where it is not open: whoever opens it subscribes to everything. */
+  /** Sends a message; does nothing while closed, because the next connection subscribes to everything. */
   send(message: object): void {
     if (this.isOpen) this.socket?.send(JSON.stringify(message));
   }
 
-  /** Gives the connection up, because its messages are not reliable. */
+  /** Closes a connection whose messages are not reliable. */
   restart(): void {
     this.end('disconnected');
   }
@@ -80,7 +79,6 @@ export class SourceSocket {
     this.drop();
   }
 
-  /** @param redirects that led to this address */
   private connect(url = this.url, redirects = 0): void {
     const options = {
       handshakeTimeout: HANDSHAKE_MS_MAX,
@@ -118,7 +116,7 @@ export class SourceSocket {
     });
   }
 
-  /** Connects to where the source redirects to. Returns why not, where it does not. */
+  /** Connects to the target of a redirect. Returns the reason if it is refused. */
   private follow(from: string, location: string, redirects: number): string | undefined {
     let target: string;
     try {
@@ -159,7 +157,7 @@ export class SourceSocket {
     this.tries = isGood ? 0 : this.tries + 1;
     this.drop();
     if (this.isClosed) return;
-    const pauseMs = Math.min(AGAIN_MS_MAX, this.times.againMs * 2 ** Math.max(0, this.tries - 1));
+    const pauseMs = backOffMs(this.tries, this.times.againMs, AGAIN_MS_MAX);
     // Spread, so that the mirrors of a venue do not all come back at once.
     this.again = setTimeout(() => this.connect(), pauseMs * (0.5 + Math.random() / 2));
     this.handlers.ended(reason, problem);

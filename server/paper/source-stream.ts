@@ -1,25 +1,25 @@
 /**
- * The market stream of a source for some tokens: one connection, whose messages go on in their order. A message that
- * shows that others were missed, or that cannot be understood, is reported before it goes on.
+ * Market stream of a source for some tokens: one connection with its messages in order. Gaps and damaged messages are
+ * reported first.
  *
  * Thread: the I/O thread.
  */
 import { DamagedMessage, type SourceEvent } from '../../storage/recordings/source-message.ts';
-import type { Doubt } from './doubts.ts';
 import { readFrame, type SourceMessage } from './source-frame.ts';
 import { type SocketTimes, SourceSocket } from './source-socket.ts';
+import type { StaleReason } from './stale-books.ts';
 
 export interface StreamHandlers {
-  /** The source has answered on a new connection, which has subscribed. */
+  /** The source answered on a new connection with a subscription. */
   opened(): void;
   event(event: SourceEvent): void;
-  /** Takes the reason for which the connection ended, where it is known. */
+  /** The connection ended for a known reason. */
   failed?(problem: string): void;
-  /** Nothing of these tokens, or of all of them, can be trusted until the next snapshot. */
-  lost(reason: Doubt, tokens: Iterable<string>): void;
+  /** Books of these tokens are stale until the next snapshot. */
+  lost(reason: StaleReason, tokens: Iterable<string>): void;
 }
 
-/** Tokens of one connection: every venue takes so many. */
+/** Tokens of one connection. Every known source accepts so many. */
 export const STREAM_TOKENS_MAX = 400;
 /** Streams of one connection: several of each token. */
 const PLACES_MAX = 4 * STREAM_TOKENS_MAX;
@@ -28,7 +28,6 @@ export class SourceStream {
   readonly tokens = new Set<string>();
   private readonly handlers: StreamHandlers;
   private readonly socket: SourceSocket;
-  /** The last place of each stream of this connection, where the source gives places. */
   private places = new Map<string, string>();
   private isAnswered = false;
 
@@ -57,7 +56,7 @@ export class SourceStream {
     );
   }
 
-  /** Its connection is open, and not mute: snapshots are followed by changes. */
+  /** The connection is open and answers, so changes follow a snapshot. */
   get isFollowing(): boolean {
     return this.isAnswered;
   }
@@ -93,7 +92,7 @@ export class SourceStream {
     if (this.places.size > PLACES_MAX) this.giveUp();
   }
 
-  /** It cannot be said whose message was damaged: the next connection begins with all books. */
+  /** Starts a new connection, because the tokens of a damaged message are unknown. */
   private giveUp(): void {
     this.handlers.lost('damaged', this.tokens);
     this.socket.restart();

@@ -1,5 +1,5 @@
 /**
- * What stands in one book, as it was at one version of it: the fill model reads it while a worker may write.
+ * Orders of one book at one version of it, for the fill model. A worker may write meanwhile.
  *
  * Thread: the I/O thread.
  */
@@ -28,12 +28,12 @@ import {
 interface Level {
   readonly pips: number;
   readonly paper: readonly PaperOrder[];
-  /** What stands of the source. */
+  /** Size of the source level. */
   readonly source: number;
 }
 type Sides = readonly [readonly Level[], readonly Level[]];
 
-/** A writer changes a book for microseconds, unless its thread is descheduled meanwhile. */
+/** Tries before a wait. A writer changes a book for microseconds, unless its thread is descheduled. */
 const TRIES = 4;
 const NONE: readonly PaperOrder[] = [];
 
@@ -42,35 +42,34 @@ const sizes = new Float64Array(PIPS_PER_UNIT);
 
 export class StillOrders implements PaperOrders {
   ticksPerUnit: TicksPerUnit;
-  private readonly t: Tables;
+  private readonly tables: Tables;
   private readonly token: TokenRow;
   private readonly book: BookRow;
   private readonly whenBatchesDone: (callback: () => void) => void;
   private version = -1;
-  /** By side, the best first. */
+  /** Levels of each side, the best first. */
   private sides: Sides = [[], []];
 
   /** @param token the first outcome of a binary market */
-  constructor(t: Tables, token: TokenRow, whenBatchesDone: (callback: () => void) => void) {
-    this.t = t;
+  constructor(tables: Tables, token: TokenRow, whenBatchesDone: (callback: () => void) => void) {
+    this.tables = tables;
     this.token = token;
-    this.book = tokenBook(t, token);
-    this.ticksPerUnit = bookTicks(t, this.book);
+    this.book = tokenBook(tables, token);
+    this.ticksPerUnit = bookTicks(tables, this.book);
     this.whenBatchesDone = whenBatchesDone;
   }
 
-  /** Reads the newest state of the book. */
   async load(): Promise<void> {
     for (;;) {
       for (let tries = 0; tries < TRIES; tries++) {
-        const version = bookVersion(this.t, this.token);
+        const version = bookVersion(this.tables, this.token);
         if (version === this.version) return;
         if ((version & 1) !== 0) continue;
-        const ticksPerUnit = bookTicks(this.t, this.book);
+        const ticksPerUnit = bookTicks(this.tables, this.book);
         const bids = this.sideOf(0, ticksPerUnit);
         const asks = this.sideOf(1, ticksPerUnit);
         if (bids === undefined || asks === undefined) continue;
-        if (bookVersion(this.t, this.token) !== version) continue;
+        if (bookVersion(this.tables, this.token) !== version) continue;
         this.version = version;
         this.ticksPerUnit = ticksPerUnit;
         this.sides = [bids, asks];
@@ -100,20 +99,20 @@ export class StillOrders implements PaperOrders {
   }
 
   changeTicks(ticksPerUnit: TicksPerUnit, out: CommandBuffer): void {
-    new EngineOrders(this.t, this.token).changeTicks(ticksPerUnit, out);
+    new EngineOrders(this.tables, this.token).changeTicks(ticksPerUnit, out);
   }
 
   private find(side: number, pips: number): Level | undefined {
     return this.sides[side as 0 | 1].find((level) => level.pips === pips);
   }
 
-  /** Undefined where the memory is inconsistent; every walk ends. */
+  /** Returns undefined if the memory is inconsistent. Every walk ends. */
   private sideOf(side: 0 | 1, ticksPerUnit: TicksPerUnit): Level[] | undefined {
-    const { matching: m, orderI } = this.t;
+    const { matching: m, orderI } = this.tables;
     const count = readSide(m, this.book, side, levels, sizes);
     if (count === -1) return undefined;
     const found: Level[] = [];
-    let left = this.t.orderRows;
+    let left = this.tables.orderRows;
     for (let i = 0; i < count; i++) {
       const level = levels[i]!;
       const paper: PaperOrder[] = [];
@@ -123,7 +122,7 @@ export class StillOrders implements PaperOrders {
         if (left < 0 || m.side(slot) !== side) return undefined;
         const row = m.userData(slot) as OrderRow;
         const remaining = m.remaining(slot) as MicroShares;
-        if (isLevel(this.t, row)) source = remaining;
+        if (isLevel(this.tables, row)) source = remaining;
         else paper.push({ id: orderI.slice(orderIdAt(row), orderIdAt(row) + ID_WORDS), remaining });
       }
       found.push({ pips: level * (PIPS_PER_UNIT / ticksPerUnit), paper, source });

@@ -1,7 +1,7 @@
 /**
- * What happens in market time while a recording is played, one after another: its messages, orders that the network
- * delays, and expiries. At the same time messages come first, then expiries, then orders in the order in which they were sent.
- * Each is done before the time goes on, so a bot that steps gets the same fills in every run.
+ * Order of events in market time while a recording is played: messages, delayed orders and expiries. At one time
+ * messages come first, then expiries, then orders as they were sent. Each is done before time continues, so a bot
+ * that steps gets the same fills in every run.
  *
  * Thread: the I/O thread.
  */
@@ -15,21 +15,19 @@ export interface Due {
 
 export interface TimelineOptions {
   readonly clock: PlayClock;
-  /** What the recording has next; undefined = it has ended. The same until it was run. */
+  /** Returns the next message; the same one until it has run; undefined at the end. */
   readonly message: () => Promise<Due | undefined>;
-  /** When the next order expires, in unix milliseconds; 0 = none does. */
+  /** Returns the next expiry in unix milliseconds; 0 = none. */
   readonly expiry: () => number;
-  /** Lets go what has expired. */
   readonly expire: () => Promise<void>;
-  /** The recording cannot be read any further. */
   readonly onError: (error: Error) => void;
 }
 
-/** How often a clock that runs looks whether an order that came meanwhile expires earlier. */
+/** Milliseconds after which a running clock checks for a new earliest expiry. */
 const LOOK_MS = 50;
 
 export class Timeline {
-  private readonly o: TimelineOptions;
+  private readonly options: TimelineOptions;
   /** Sorted by time, then by arrival. */
   private readonly delayed: Due[] = [];
   private turn: Promise<void> = Promise.resolve();
@@ -38,29 +36,27 @@ export class Timeline {
   private hasEnded = false;
 
   constructor(options: TimelineOptions) {
-    this.o = options;
+    this.options = options;
   }
 
-  /** All messages of the recording have been played. */
   get ended(): boolean {
     return this.hasEnded;
   }
 
-  /** Lets a clock that has a speed run. */
   start(): void {
-    if (this.o.clock.speed > 0) this.look();
+    if (this.options.clock.speed > 0) this.look();
   }
 
   async stop(): Promise<void> {
     this.isOver = true;
     clearTimeout(this.timer);
-    this.o.clock.stop();
+    this.options.clock.stop();
     await this.turn;
   }
 
-  /** Runs it after so many milliseconds of market time. Time that stands goes on to there by itself. */
+  /** Runs a function after milliseconds of market time. Time that stands is advanced to then. */
   after<T>(ms: number, run: () => Promise<T>): Promise<T> {
-    const { clock } = this.o;
+    const { clock } = this.options;
     return new Promise((resolve, reject) => {
       const at = clock.now() + ms;
       const due: Due = {
@@ -74,20 +70,20 @@ export class Timeline {
     });
   }
 
-  /** Market time goes on to there; resolves when all that is due by then is done. */
+  /** Advances market time. Resolves when all that is due by then is done. */
   advance(to: number): Promise<void> {
-    this.turn = this.turn.then(() => this.run(to)).catch(this.o.onError);
+    this.turn = this.turn.then(() => this.run(to)).catch(this.options.onError);
     return this.turn;
   }
 
-  /** When the next message is due, in unix milliseconds; undefined = there is none. */
+  /** Returns the time of the next message in unix milliseconds; undefined at the end. */
   async nextMessage(): Promise<number | undefined> {
     await this.turn;
-    return (await this.o.message())?.at;
+    return (await this.options.message())?.at;
   }
 
   private async run(to: number): Promise<void> {
-    const { clock } = this.o;
+    const { clock } = this.options;
     for (;;) {
       const due = await this.next();
       if (this.isOver) return;
@@ -98,9 +94,9 @@ export class Timeline {
     clock.set(to);
   }
 
-  /** What is next of all, whenever that is. */
+  /** Returns the next event of any kind, without a limit of time. */
   private async next(): Promise<Due | undefined> {
-    const { expire, expiry, message } = this.o;
+    const { expire, expiry, message } = this.options;
     let next = await message();
     this.hasEnded = next === undefined;
     const expires = expiry();
@@ -117,10 +113,10 @@ export class Timeline {
     };
   }
 
-  /** Does what is due by now, and comes again for the next. */
+  /** Runs what is due by now, and schedules itself for the next event. */
   private look(): void {
     clearTimeout(this.timer);
-    const { clock } = this.o;
+    const { clock } = this.options;
     const looked = this.turn.then(async () => {
       for (let due = await this.next(); !this.isOver; due = await this.next()) {
         clock.release(due?.at ?? Number.POSITIVE_INFINITY);
@@ -134,6 +130,6 @@ export class Timeline {
         await due!.run();
       }
     });
-    this.turn = looked.catch(this.o.onError);
+    this.turn = looked.catch(this.options.onError);
   }
 }

@@ -1,7 +1,7 @@
 /**
- * The stream of a wallet's balances, for users who have asked for it: one event for each row that a flushed batch
- * has touched, cash or the shares of a token, with what the wallet has of it after the batch. The records of the
- * batch have these numbers, because the tables are those of a later one. Rules: docs/ledger.md#balance-events
+ * Balance stream of a wallet, for users who request it: one stream message for each row that a flushed batch touched,
+ * cash or the shares of a token, with the balance after the batch. The numbers come from the records of the batch,
+ * because the tables are those of a later one. Rules: docs/ledger.md#balance-events
  *
  * Thread: the I/O thread.
  */
@@ -10,17 +10,16 @@ import { Event, EventKind, eventWords } from '../../engine/events.ts';
 import { addressAt, walletSigner } from '../../engine/reads.ts';
 import { EntryCause } from '../../engine/tables/codes.ts';
 import type { AccountRow, TokenRow } from '../../engine/tables/units.ts';
-import type { AppliedBatch } from '../orders/applied-batch.ts';
+import type { AppliedBatch } from '../orders/worker/applied-batch.ts';
 import type { Names } from './names.ts';
 import { BALANCES, type ReplayBuffer, type User } from './replay-buffer.ts';
 
-/** Cash, where a token is named. */
 const CASH = 0;
 /** More than there are rows of tokens. */
 const TOKENS = 2 ** 24;
 const NOBODY: readonly User[] = [];
 
-/** What a wallet has of cash or of a token after a batch, in micro-units. */
+/** Balance of cash or of a token after a batch, in micro-units. */
 interface Balance {
   readonly users: readonly User[];
   readonly account: AccountRow;
@@ -29,14 +28,13 @@ interface Balance {
   readonly reserved: number;
 }
 
-/** Those who get the events. */
 type Recipients = Pick<ReplayBuffer, 'hasBalances' | 'find' | 'append'>;
 
 export class BalanceFeed {
   private readonly names: Names;
   private readonly replayBuffer: Recipients;
   private readonly changed = new Map<number, Balance>();
-  /** Who follows the balances of an account, as found in this batch. */
+  /** Followers of the balances of an account, as found in this batch. */
   private readonly followers = new Map<AccountRow, readonly User[]>();
 
   constructor(names: Names, replayBuffer: Recipients) {
@@ -44,7 +42,7 @@ export class BalanceFeed {
     this.replayBuffer = replayBuffer;
   }
 
-  /** Publishes what a batch did. Its events are complete. */
+  /** Publishes a batch whose events are complete. */
   flushed(batch: Pick<AppliedBatch, 'events' | 'eventsF' | 'sequence' | 'time'>): void {
     const { events, eventsF } = batch;
     if (!this.replayBuffer.hasBalances) return;
@@ -85,7 +83,7 @@ export class BalanceFeed {
     for (const user of balance.users) this.replayBuffer.append(user, BALANCES, body, sequence);
   }
 
-  /** Without braces and envelope, as all events in the replay buffer. */
+  /** Body without braces and envelope, as all messages in the replay buffer. */
   private body({ account, reserved, token, total }: Balance, time: number): string {
     const { names } = this;
     const of =
@@ -109,11 +107,10 @@ export class BalanceFeed {
     return { token_id: id, market: condition };
   }
 
-  /** The wallet itself, and who may sign for it. */
   private usersOf(account: AccountRow): readonly User[] {
     const known = this.followers.get(account);
     if (known !== undefined) return known;
-    const signer = walletSigner(this.names.t, account);
+    const signer = walletSigner(this.names.tables, account);
     const own = this.userOf(account);
     const signing = signer === 0 || signer === account ? NOBODY : this.userOf(signer);
     const users = signing.length === 0 ? own : [...own, ...signing];
@@ -122,7 +119,7 @@ export class BalanceFeed {
   }
 
   private userOf(account: AccountRow): readonly User[] {
-    const user = this.replayBuffer.find(this.names.t.accountI, addressAt(account));
+    const user = this.replayBuffer.find(this.names.tables.accountI, addressAt(account));
     return user?.followsBalances === true ? [user] : NOBODY;
   }
 }

@@ -1,10 +1,10 @@
 /**
- * Why the node closes stream connections: the code of each reason, and its count for the metrics.
+ * Close codes of stream connections by reason, and their counts for the metrics.
+ *
  * Thread: the I/O thread.
  */
 import { type BoundName, STREAM_BOUNDS } from './stream-bounds.ts';
 
-/** Codes of RFC 6455 and its registry. */
 const GOING_AWAY = 1001;
 const POLICY = 1008;
 const INTERNAL = 1011;
@@ -22,7 +22,7 @@ const OWN_CLOSES = {
 
 export type CloseName = keyof typeof OWN_CLOSES | BoundName;
 
-/** Every reason and its code. Each bound is a reason, too. */
+/** Code of each reason. Each bound is a reason, too. */
 export const CLOSES: ReadonlyMap<CloseName, number> = new Map<CloseName, number>([
   ...(Object.entries(OWN_CLOSES) as [CloseName, number][]),
   ...[...STREAM_BOUNDS.keys()].map((name) => [name, POLICY] as const),
@@ -35,7 +35,6 @@ export class CloseCounts {
     this.counts.set(name, this.counts.get(name)! + 1);
   }
 
-  /** By reason. */
   all(): ReadonlyMap<string, number> {
     return this.counts;
   }

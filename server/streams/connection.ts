@@ -1,6 +1,6 @@
 /**
- * The common part of the connections of both channels: keep-alive texts, the message budget, the
- * queue of messages, problems, and sending no faster than the client reads.
+ * Common part of the connections of both channels: keep-alive texts, the message budget, the queue of messages,
+ * problems, and sending no faster than the client reads.
  *
  * Thread: the I/O thread.
  */
@@ -21,13 +21,13 @@ import {
 } from './stream-bounds.ts';
 
 /**
- * Handles a message in pieces, with a yield between two of them; of a promise, when the next piece has to
- * wait for it. Returns a problem of the message, if there is one. What the message requests is sent after it.
+ * Handles a message in pieces, with a yield between two of them; yields a promise if the next piece has to wait for
+ * it. Returns a problem of the message, if there is one. Answers are sent after it.
  */
 export type Handling = Generator<Promise<unknown> | undefined, Problem | undefined>;
 
 export abstract class Connection implements SocketHandler, Paced {
-  /** When the last message arrived, by the clock that nobody sets. */
+  /** Time of the last message by a monotonic clock. */
   lastMessageAt: number;
   private readonly parts: ConnectionParts;
   protected readonly socket: Socket;
@@ -37,12 +37,8 @@ export abstract class Connection implements SocketHandler, Paced {
   /** Messages that wait for the current one, or for their turn. */
   private readonly inbox: string[] = [];
   private handling: Handling | undefined = undefined;
-  /** The current message waits for a promise. */
   private isWaiting = false;
-  /**
-   * How many pieces of the last message's answer are sent before the next message is handled, so
-   * that small answers come first.
-   */
+  /** Pieces of the last answer that are sent before the next message is handled, so that small answers come first. */
   private leading = 0;
 
   constructor(parts: ConnectionParts) {
@@ -84,7 +80,7 @@ export abstract class Connection implements SocketHandler, Paced {
     this.parts.onClosed(this);
   }
 
-  /** Does a piece of the current message, of the next one, or of what is to be sent. */
+  /** Does a piece of the current message, of the next one, or of pending output. */
   step(): boolean {
     if (this.isOver || this.isWaiting) return false;
     if (this.handling !== undefined) this.continueHandling(this.handling);
@@ -96,17 +92,16 @@ export abstract class Connection implements SocketHandler, Paced {
     return this.isBusy() || (this.hasDue() && this.hasRoom());
   }
 
-  /** Why the connection must be closed, checked regularly; undefined = it may stay. */
+  /** Reason to close the connection, checked regularly; undefined = it may stay. */
   reasonToGo(_now: number): { readonly why: CloseName; readonly text: string } | undefined {
     return undefined;
   }
 
-  /** Bytes that the client has not read yet. */
   waiting(): number {
     return this.socket.waiting();
   }
 
-  /** Closes the connection if its client reads too slowly. Returns whether it did. */
+  /** Closes the connection if its client reads too slowly. Returns true if it did. */
   closeIfSlow(): boolean {
     const waiting = this.socket.waiting();
     if (waiting <= this.limits.backpressureBytes) return false;
@@ -123,29 +118,25 @@ export abstract class Connection implements SocketHandler, Paced {
   /** Handles a message that is not a keep-alive. */
   protected abstract receive(text: string): Handling;
 
-  /** Whether anything waits to be sent. */
   protected abstract hasDue(): boolean;
 
-  /** Sends one piece of what waits; false when nothing can be sent. */
+  /** Sends one piece; returns false if nothing can be sent. */
   protected abstract sendNext(): boolean;
 
-  /** Releases everything that the connection uses. */
   protected abstract forget(): void;
 
-  /** Sends what waits, in its turn, as long as the client reads fast enough. */
+  /** Schedules pending output while the client reads fast enough. */
   protected pump(): void {
     if (!this.isOver) this.parts.pacer.go(this);
   }
 
-  /**
-   * Counts names that are looked up; false: the budget is exceeded and the connection is closed.
-   */
+  /** Counts names that are looked up. Returns false if the budget is exceeded and the connection is closed. */
   protected mayLookUp(names: number): boolean {
     return this.isWithin(this.parts.budget.names(names, this.parts.elapsed()));
   }
 
   /**
-   * Answers a message that has been carried out, where it asks for that.
+   * Acknowledges a message, if it requests that.
    * @param unknown names of the message that no market has
    */
   protected acknowledge(
@@ -216,7 +207,7 @@ export abstract class Connection implements SocketHandler, Paced {
     }
   }
 
-  /** Nothing is done until what it returns is called. */
+  /** Blocks the connection until the returned function is called. */
   private waitHere(): () => void {
     this.isWaiting = true;
     return () => {
@@ -242,10 +233,7 @@ function isPing(text: string): boolean {
   return text.length === 4 && text.toUpperCase() === 'PING';
 }
 
-/**
- * A place to resume from has four values: an object, its two members and the comma after it. Names
- * need more.
- */
+/** Values of a resume point: an object, its two members and the comma after it. Names need more. */
 const VALUES_EACH = 8;
 const VALUES_MORE = 64;
 
@@ -256,7 +244,6 @@ export interface ConnectionParts {
   readonly socket: Socket;
   readonly limits: StreamLimits;
   readonly elapsed: () => number;
-  /** Unix milliseconds. */
   readonly wall: () => number;
   readonly budget: Budget;
   readonly pacer: Pacer;
@@ -264,13 +251,12 @@ export interface ConnectionParts {
   readonly onClosed: (connection: Connection) => void;
 }
 
-/** The fields by which a message names its channel and what to do. */
 interface ChannelFields {
   readonly type?: string;
   readonly operation?: 'subscribe' | 'unsubscribe';
 }
 
-/** A message of a channel, or what is wrong with it. */
+/** Returns a message of a channel, or its problem. */
 export function readMessage<Fields extends ChannelFields>(
   text: string,
   shape: Shape<Fields>,
@@ -292,7 +278,7 @@ export function readMessage<Fields extends ChannelFields>(
   return { message };
 }
 
-/** The members of a message that are not null; undefined when it is not a JSON object. */
+/** Members of a message that are not null; undefined if it is not a JSON object. */
 function parseMessage(text: string): object | undefined {
   let value: unknown;
   try {

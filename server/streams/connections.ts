@@ -1,6 +1,5 @@
 /**
- * All connections of the streams: their maximum number, what they share, and closing those that are
- * silent or too slow.
+ * All connections of the streams: their maximum number, shared state, and closing of silent or slow ones.
  *
  * Thread: the I/O thread.
  */
@@ -11,22 +10,20 @@ import { Pacer, Turns } from './pacer.ts';
 import { Budgets, type StreamLimits } from './stream-bounds.ts';
 
 const MS = 1_000;
-/** How often silent and slow connections, and those of revoked keys, are searched for. */
+/** Milliseconds between searches for silent and slow connections, and for those of revoked keys. */
 const CHECK_MS = 1_000;
 /**
- * Reading the buffered bytes of each socket costs a tenth of a microsecond, so it is not done after
- * every batch.
+ * Milliseconds between searches for slow connections after a batch. Reading the buffered bytes of each socket costs a
+ * tenth of a microsecond.
  */
 const SLOW_MS = 50;
 
-const TOO_MANY = errorBody('too many stream connections');
+const TOO_MANY = errorBody('TOO_MANY_CONNECTIONS');
 
-/** The figures of the streams for status and metrics. */
 export interface StreamFacts {
   readonly clients: number;
-  /** Bytes that clients have not read yet. */
   readonly unreadBytes: number;
-  /** Connections that the node has closed, by reason. */
+  /** Connections closed by the node, by reason. */
   readonly closes: ReadonlyMap<string, number>;
 }
 
@@ -50,12 +47,12 @@ export class Connections {
     this.timer.unref();
   }
 
-  /** The body of the reject when there are too many connections. */
+  /** Body of the reject if there are too many connections. */
   refusal(): string | undefined {
     return this.open.size >= this.limits.connectionsMax ? TOO_MANY : undefined;
   }
 
-  /** Reads the buffered bytes of each socket; not to be called for every batch. */
+  /** Reads the buffered bytes of each socket; too slow for every batch. */
   facts(): StreamFacts {
     let unreadBytes = 0;
     for (const connection of this.open) unreadBytes += connection.waiting();
@@ -70,7 +67,6 @@ export class Connections {
     this.open.delete(connection);
   }
 
-  /** Called after something was published. */
   closeSlow(): void {
     const now = this.elapsed();
     if (now - this.slowCheckedAt < SLOW_MS) return;

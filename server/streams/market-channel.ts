@@ -1,5 +1,5 @@
 /**
- * A connection of /ws/market: which tokens it follows, and the first book of each.
+ * Connection of /ws/market: its tokens, and the first book of each.
  *
  * Thread: the I/O thread.
  */
@@ -26,23 +26,23 @@ export interface MarketChannelParts {
 }
 
 interface Following {
-  /** Undefined until its turn has come, because following a book may copy it. */
+  /** `undefined` until its turn, because following a book may copy it. */
   book: PublishedBook | undefined;
-  /** Whether best_bid_ask is followed too, and whether it was requested. */
+  /** best_bid_ask is followed too, and was requested. */
   hasExtras: boolean;
   wantsExtras: boolean;
   isJoined: boolean;
 }
 
 export class MarketConnection extends Connection {
-  private readonly o: MarketChannelParts;
+  private readonly channel: MarketChannelParts;
   private readonly tokens = new Map<TokenRow, Following>();
-  /** Tokens to be joined next, and whether a first book is sent before. */
+  /** Tokens to be joined next; true = a first book is sent before. */
   private readonly due = new Map<TokenRow, boolean>();
 
   constructor(parts: MarketChannelParts, connection: ConnectionParts) {
     super(connection);
-    this.o = parts;
+    this.channel = parts;
   }
 
   protected override *receive(text: string): Handling {
@@ -85,7 +85,7 @@ export class MarketConnection extends Connection {
     return this.due.size > 0;
   }
 
-  /** The book is sent and its topic joined in one step: no change can come between them. */
+  /** Sends a book and joins its topic in one step, so no change can come between them. */
   protected override sendNext(): boolean {
     const next = this.due.entries().next().value;
     if (next === undefined) return false;
@@ -94,7 +94,7 @@ export class MarketConnection extends Connection {
     const following = this.tokens.get(token)!;
     const book = this.follow(token, following);
     if (book.isPublished) {
-      if (wantsBook) this.socket.send(this.o.feed.snapshot(book, token));
+      if (wantsBook) this.socket.send(this.channel.feed.snapshot(book, token));
       this.join(token, book, following);
     } else {
       book.waiting.push(() => {
@@ -108,21 +108,21 @@ export class MarketConnection extends Connection {
 
   protected override forget(): void {
     for (const [token, { book, hasExtras }] of this.tokens) {
-      if (book !== undefined) this.o.feed.leave(token, hasExtras);
+      if (book !== undefined) this.channel.feed.leave(token, hasExtras);
     }
     this.tokens.clear();
     this.due.clear();
   }
 
-  /** False for a name that no token has. */
+  /** Returns false for an unknown token. */
   private addToken(wanted: Set<TokenRow>, id: string): boolean {
-    const token = this.o.texts.find(id);
+    const token = this.channel.texts.find(id);
     if (token !== 0) wanted.add(token);
     return token !== 0;
   }
 
   private addMarket(wanted: Set<TokenRow>, condition: string): boolean {
-    const { tables } = this.o;
+    const { tables } = this.channel;
     const market = marketByCondition(tables, condition.toLowerCase());
     if (market !== 0) for (const token of tokensOfMarket(tables, market)) wanted.add(token);
     return market !== 0;
@@ -156,13 +156,12 @@ export class MarketConnection extends Connection {
     return undefined;
   }
 
-  /** The book, followed with everything that was requested. */
   private follow(token: TokenRow, following: Following): PublishedBook {
     const { book: known, hasExtras, wantsExtras } = following;
     if (known !== undefined && hasExtras === wantsExtras) return known;
     // The new subscription begins before the old one ends, so that the book stays in memory.
-    const book = this.o.feed.follow(token, wantsExtras);
-    if (known !== undefined) this.o.feed.leave(token, hasExtras);
+    const book = this.channel.feed.follow(token, wantsExtras);
+    if (known !== undefined) this.channel.feed.leave(token, hasExtras);
     following.book = book;
     following.hasExtras = wantsExtras;
     return book;
@@ -186,6 +185,6 @@ export class MarketConnection extends Connection {
     if (hasExtras) this.socket.leave(topics.best(token));
     const isOtherJoined = book.tokens.some((other) => this.tokens.get(other)?.isJoined === true);
     if (!isOtherJoined) this.socket.leave(topics.book(book.bookRow));
-    this.o.feed.leave(token, hasExtras);
+    this.channel.feed.leave(token, hasExtras);
   }
 }

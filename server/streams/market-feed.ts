@@ -41,7 +41,7 @@ import {
 } from '../../engine/tables/units.ts';
 import type { Publish } from '../http/sockets.ts';
 import type { BookRenderer } from '../market-data/books.ts';
-import type { AppliedBatch } from '../orders/applied-batch.ts';
+import type { AppliedBatch } from '../orders/worker/applied-batch.ts';
 import * as frames from './market-frames.ts';
 import type { Names } from './names.ts';
 import { endOf, envelope, Stream } from './numbering.ts';
@@ -52,50 +52,45 @@ export interface MarketFeedParts {
   readonly names: Names;
   readonly books: BookRenderer;
   readonly publish: Publish;
-  /** Unix milliseconds. */
   readonly now: () => number;
-  /** The name of the venue. */
   readonly venue: string;
-  /** The last batch that is known at the start. */
+  /** Last batch that is known at the start. */
   readonly batch: number;
-  /** Calls back when the current writer is done. */
   readonly whenBatchesDone: (callback: () => void) => void;
 }
 
 const BEST_SHIFT = 2 ** 20;
 
 export class MarketFeed {
-  private readonly o: MarketFeedParts;
-  private readonly t: Names['t'];
+  private readonly parts: MarketFeedParts;
+  private readonly tables: Names['tables'];
   private readonly depth = new Depth();
-  /** The versions of the engine's books that are on disk. */
+  /** Flushed versions of the engine's books. */
   private readonly versions: Int32Array;
   private readonly followed = new Map<BookRow, PublishedBook>();
-  /** The last flushed batch. */
   private batch: number;
 
   constructor(parts: MarketFeedParts) {
-    this.o = parts;
-    this.t = parts.names.t;
-    this.versions = new Int32Array(this.t.capacities.tokens + 1);
+    this.parts = parts;
+    this.tables = parts.names.tables;
+    this.versions = new Int32Array(this.tables.capacities.tokens + 1);
     this.batch = parts.batch;
     this.begin(parts.batch);
   }
 
   /**
-   * Begins with the current state of the engine. If the engine is ahead of the disk, because the
-   * events of a batch were incomplete, a first book may be ahead too, until the batches that made
-   * it are published again.
+   * Begins with the current state of the engine. If the engine is ahead of the disk, because the events of a batch
+   * were incomplete, a first book may be ahead too, until its batches are published again.
    */
   begin(batch: number): void {
-    const { t } = this;
+    const { tables } = this;
     this.batch = batch;
-    for (let book = 1; book <= bookCount(t); book++) {
-      this.versions[book] = t.bookI[bookVersionAt(book as BookRow)]! & ~1;
+    for (let book = 1; book <= bookCount(tables); book++) {
+      this.versions[book] = tables.bookI[bookVersionAt(book as BookRow)]! & ~1;
     }
   }
 
-  /** Publishes what a batch did. Its events are complete. */
+  /** Publishes a batch whose events are complete. */
   flushed(batch: AppliedBatch): void {
     const { events } = batch;
     this.batch = batch.sequence;
@@ -106,12 +101,12 @@ export class MarketFeed {
     if (this.followed.size > 0) this.publishVersions(batch);
   }
 
-  /** The published book of a token. It is updated until leave(). */
+  /** Returns the published book of a token, updated until leave(). */
   follow(token: TokenRow, withExtras: boolean): PublishedBook {
-    const bookRow = tokenBook(this.t, token);
+    const bookRow = tokenBook(this.tables, token);
     let book = this.followed.get(bookRow);
     if (book === undefined) {
-      book = new PublishedBook(this.t, bookRow, (tokens) => this.streamsOf(tokens));
+      book = new PublishedBook(this.tables, bookRow, (tokens) => this.streamsOf(tokens));
       this.followed.set(bookRow, book);
       this.load(book);
     }
@@ -125,9 +120,8 @@ export class MarketFeed {
     return book;
   }
 
-  /** Ends one follow(). */
   leave(token: TokenRow, withExtras: boolean): void {
-    const bookRow = tokenBook(this.t, token);
+    const bookRow = tokenBook(this.tables, token);
     const book = this.followed.get(bookRow);
     if (book === undefined) return;
     const index = book.tokens.indexOf(token);
@@ -136,16 +130,16 @@ export class MarketFeed {
     if (!book.isFollowed) this.followed.delete(bookRow);
   }
 
-  /** The `book` frame of a published book as it is at the end of the last flushed batch. */
+  /** `book` frame of a published book at the end of the last flushed batch. */
   snapshot(book: PublishedBook, token: TokenRow): Buffer {
     const index = book.tokens.indexOf(token);
     const { id, sequence: previous } = book.streams.assets[index]!;
-    const head = envelope({ id, previous, sequence: endOf(this.batch) }, this.o.now());
+    const head = envelope({ id, previous, sequence: endOf(this.batch) }, this.parts.now());
     return frames.bookFrame(head, this.body(book, index));
   }
 
   private streamsOf(tokens: readonly TokenRow[]): BookStreams {
-    const { names, venue } = this.o;
+    const { names, venue } = this.parts;
     const ids = tokens.map((token) => names.token(token).id);
     const stream = (name: string): Stream => new Stream(`${name}:${venue}`, this.batch);
     return {
@@ -156,8 +150,8 @@ export class MarketFeed {
   }
 
   private load(book: PublishedBook): void {
-    if (!book.load(this.t, this.depth)) {
-      this.o.whenBatchesDone(() => {
+    if (!book.load(this.tables, this.depth)) {
+      this.parts.whenBatchesDone(() => {
         if (this.followed.get(book.bookRow) === book) this.load(book);
       });
       return;
@@ -169,7 +163,6 @@ export class MarketFeed {
     release(book);
   }
 
-  /** Marks the state of a book as published. */
   private markPublished(book: PublishedBook): void {
     const { assets, bests, book: changes } = book.streams;
     for (const stream of [changes, ...assets, ...bests]) stream.begin(this.batch);
@@ -180,7 +173,6 @@ export class MarketFeed {
     });
   }
 
-  /** Updates the followed books from the events of a batch. */
   private read(batch: AppliedBatch): void {
     const { events, eventsF } = batch;
     let command = 0;
@@ -226,35 +218,35 @@ export class MarketFeed {
     book.change(tick, isAsk, eventsF[at / 2 + Event.quantity]!, { kind, sequence, command });
   }
 
-  /** The side of a level that may have been empty; undefined = it was not, so it is known. */
+  /** Side of a level that may have been empty; undefined = it was not empty, so its side is known. */
   private isAsk(batch: AppliedBatch, at: number, command: number): boolean | undefined {
     const kind = batch.events[at]!;
     if (kind === EventKind.levelSource) return batch.eventsF[at / 2 + Event.side] === 1;
-    return kind === EventKind.levelPlaced ? frames.isAskOf(this.t, batch, command) : undefined;
+    return kind === EventKind.levelPlaced ? frames.isAskOf(this.tables, batch, command) : undefined;
   }
 
   private readFill(sequence: number): void {
-    const { t } = this;
-    const row = fillRow(t, sequence);
-    const takerToken = fillTakerToken(t, row);
-    const book = this.publishedBook(tokenBook(t, takerToken));
+    const { tables } = this;
+    const row = fillRow(tables, sequence);
+    const takerToken = fillTakerToken(tables, row);
+    const book = this.publishedBook(tokenBook(tables, takerToken));
     if (book === undefined) return;
-    const isSell = fillTakerSide(t, row) === 1;
-    const size = fillSize(t, row);
-    const match = fillMatch(t, row);
+    const isSell = fillTakerSide(tables, row) === 1;
+    const size = fillSize(tables, row);
+    const match = fillMatch(tables, row);
     const add = (token: TokenRow, pips: Pips): void =>
       book.addTrade(token, {
-        token: this.o.names.token(token),
+        token: this.parts.names.token(token),
         isSell,
         pips,
         size,
         match,
         feeBps: book.baseFeeBps,
       });
-    add(takerToken, fillTakerPrice(t, row));
+    add(takerToken, fillTakerPrice(tables, row));
     // A mint or merge is a trade of both tokens, on the same side (docs/protocol.md#stream-frames).
-    if (fillKind(t, row) !== MatchKind.complementary) {
-      add(fillMakerToken(t, row), fillMakerPrice(t, row));
+    if (fillKind(tables, row) !== MatchKind.complementary) {
+      add(fillMakerToken(tables, row), fillMakerPrice(tables, row));
     }
   }
 
@@ -268,10 +260,10 @@ export class MarketFeed {
   }
 
   private readMarket({ events, eventsF }: AppliedBatch, at: number): void {
-    const { t } = this;
+    const { tables } = this;
     const market = events[at + Event.market]! as MarketRow;
-    const first = marketFirstBook(t, market);
-    for (let i = 0; i < marketBooks(t, market); i++) {
+    const first = marketFirstBook(tables, market);
+    for (let i = 0; i < marketBooks(tables, market); i++) {
       const book = this.publishedBook(first + i);
       if (book === undefined) continue;
       book.minSize = eventsF[at / 2 + Event.minSize]! as MicroShares;
@@ -280,10 +272,7 @@ export class MarketFeed {
     }
   }
 
-  /**
-   * Sends the changes of the batch for each followed book, and releases those that are now
-   * complete.
-   */
+  /** Sends the changes of the batch for each followed book, and releases completed books. */
   private publishVersions(batch: AppliedBatch): void {
     const { events } = batch;
     const completed: PublishedBook[] = [];
@@ -306,8 +295,8 @@ export class MarketFeed {
   }
 
   private publish(book: PublishedBook, batch: AppliedBatch): void {
-    const { names, publish } = this.o;
-    const now = this.o.now();
+    const { names, publish } = this.parts;
+    const now = this.parts.now();
     const changes = book.takeChanges();
     if (changes.length > 0) {
       const head = envelope(book.streams.book.next(batch.sequence), now);
@@ -328,7 +317,7 @@ export class MarketFeed {
     { sequence, time }: AppliedBatch,
     now: number,
   ): void {
-    const { names, publish } = this.o;
+    const { names, publish } = this.parts;
     const topic = topics.asset(token);
     const name = names.token(token);
     const head = (): string => envelope(book.streams.assets[index]!.next(sequence), now);
@@ -356,10 +345,10 @@ export class MarketFeed {
     if (best === book.publishedBest[index]) return;
     book.publishedBest[index] = best;
     if (book.extraFollowers[index] === 0) return;
-    const name = this.o.names.token(token);
+    const name = this.parts.names.token(token);
     const head = envelope(book.streams.bests[index]!.next(sequence), now);
     const prices = frames.bestPrices(book, index);
-    this.o.publish(topics.best(token), frames.bestBidAskFrame(head, name, prices, time));
+    this.parts.publish(topics.best(token), frames.bestBidAskFrame(head, name, prices, time));
   }
 
   private best({ bestAsk, bestBid, grid }: PublishedBook, index: number): number {
@@ -368,19 +357,18 @@ export class MarketFeed {
     return bid * perTick * BEST_SHIFT + ask * perTick;
   }
 
-  /** The object of POST /books at the version that was published last. */
+  /** Object of POST /books at the last published version. */
   private body(book: PublishedBook, index: number): Buffer {
     let body = book.bodies[index];
     if (body === undefined) {
       book.copyTo(index, this.depth);
-      body = this.o.books.copy(book.tokens[index]!, '', this.depth);
+      body = this.parts.books.copy(book.tokens[index]!, '', this.depth);
       book.bodies[index] = body;
     }
     return body;
   }
 }
 
-/** Calls those that waited for the book to be published. */
 function release(book: PublishedBook): void {
   const { waiting } = book;
   book.waiting = [];

@@ -1,7 +1,6 @@
 /**
- * The frames of the market channel as JSON. Ids and labels of markets may contain any character, so
- * they are written by JSON.stringify; everything else is digits and hex. Rules:
- * docs/protocol.md#stream-frames
+ * Frames of the market channel as JSON. Ids and labels of markets may contain any character, so JSON.stringify writes
+ * them; everything else is digits and hex. Rules: docs/protocol.md#stream-frames
  *
  * Thread: the I/O thread.
  */
@@ -15,16 +14,15 @@ import type { Tables } from '../../engine/tables/tables.ts';
 import { PIPS_PER_UNIT, type Pips, type TokenRow } from '../../engine/tables/units.ts';
 import { microText, pipsText } from '../common/decimal.ts';
 import { wordsToHex } from '../common/uint256.ts';
-import type { MarketStory } from '../market-data/texts.ts';
-import type { AppliedBatch } from '../orders/applied-batch.ts';
+import type { MarketLifecycle } from '../market-data/texts.ts';
+import type { AppliedBatch } from '../orders/worker/applied-batch.ts';
 import type { Names, TokenName } from './names.ts';
 import type { ChangedLevel, LevelCause, PublicTrade, PublishedBook } from './published-book.ts';
 
-/** The text for a missing best price (docs/protocol.md#stream-frames). */
+/** Text of a missing best price (docs/protocol.md#stream-frames). */
 const NO_BID = '0';
 const NO_ASK = '1';
 
-/** Texts of prices, made once each. */
 const PRICES: (string | undefined)[] = new Array(PIPS_PER_UNIT + 1).fill(undefined);
 
 export function priceText(pips: number): string {
@@ -36,7 +34,6 @@ export function sideText(isSell: boolean): 'BUY' | 'SELL' {
   return isSell ? 'SELL' : 'BUY';
 }
 
-/** The published best prices of a token. */
 export interface BestPrices {
   readonly bid: string;
   readonly ask: string;
@@ -57,7 +54,7 @@ export function bestPrices(book: PublishedBook, index: number): BestPrices {
   };
 }
 
-/** `body`: the object of POST /books. */
+/** @param body object of POST /books */
 export function bookFrame(head: string, body: Buffer): Buffer {
   const prefix = `{"event_type":"book",${head},`;
   const frame = Buffer.allocUnsafe(prefix.length + body.length - 1);
@@ -82,7 +79,7 @@ export function priceChangeFrame(
   const entries: string[] = [];
   for (const { by, isAsk, pips } of changes) {
     const size = microText(book.quantity(pips, isAsk));
-    const rest = `","hash":"${causeId(names.t, batch, by)}",`;
+    const rest = `","hash":"${causeId(names.tables, batch, by)}",`;
     tokens.forEach(({ id }, index) => {
       const price = priceText(index === 0 ? pips : PIPS_PER_UNIT - pips);
       const side = sideText((index === 0) === isAsk);
@@ -109,7 +106,7 @@ export function lastTradePriceFrame(head: string, trade: PublicTrade, time: numb
   );
 }
 
-/** The tick size is the same on both sides, but clients read a member for the side. */
+/** Frame for one side. The tick size is the same on both, but clients read a member for the side. */
 export function tickSizeFrame(
   head: string,
   token: TokenName,
@@ -144,7 +141,7 @@ export function newMarketFrame(
   head: string,
   condition: string,
   assets: readonly string[],
-  story: MarketStory,
+  story: MarketLifecycle,
   time: number,
 ): Buffer {
   const { description, event, outcomes, question, slug } = story;
@@ -173,18 +170,18 @@ export function marketResolvedFrame(head: string, resolved: object, time: number
   return Buffer.from(`${fields.slice(0, -1)},${head}}`);
 }
 
-/** Whether the order of a command is an ask in the prices of its book. */
-export function isAskOf(t: Tables, { commands }: AppliedBatch, command: number): boolean {
+/** Returns true if the order of a command is an ask in the prices of its book. */
+export function isAskOf(tables: Tables, { commands }: AppliedBatch, command: number): boolean {
   const token = commands[command + OrderCommand.token]! as TokenRow;
   const isSell = (commands[command + OrderCommand.flags]! & OrderFlag.sell) !== 0;
-  return isSell !== isMirroredToken(t, token);
+  return isSell !== isMirroredToken(tables, token);
 }
 
 /**
- * The id of the order that caused a change of a level, or nothing. The rings contain the rows of fills and closed
- * orders at least until the batch has been published.
+ * Id of the order that caused a change of a level, or ''. The rings contain the rows of fills and closed orders at
+ * least until the batch has been published.
  */
-function causeId(t: Tables, batch: AppliedBatch, by: LevelCause): string {
+function causeId(tables: Tables, batch: AppliedBatch, by: LevelCause): string {
   const { command, kind, sequence } = by;
   // A level of the source is no order.
   if (kind === EventKind.levelSource) return '';
@@ -192,7 +189,7 @@ function causeId(t: Tables, batch: AppliedBatch, by: LevelCause): string {
     return wordsToHex(batch.commands, command + OrderCommand.id, ID_WORDS);
   }
   if (kind === EventKind.levelFill) {
-    return wordsToHex(t.fillI, fillMakerIdAt(fillRow(t, sequence)), ID_WORDS);
+    return wordsToHex(tables.fillI, fillMakerIdAt(fillRow(tables, sequence)), ID_WORDS);
   }
-  return wordsToHex(t.orderI, orderIdAt(closedOrder(t, sequence)), ID_WORDS);
+  return wordsToHex(tables.orderI, orderIdAt(closedOrder(tables, sequence)), ID_WORDS);
 }

@@ -1,7 +1,6 @@
 /**
- * Measures the text of a message before it is parsed: depth and number of values. To parse a
- * message with thousands of nested values takes a hundred times as long as another message of its
- * length.
+ * Measures the text of a message before it is parsed: depth and number of values. Thousands of nested values take a
+ * hundred times as long to parse as another message of that length.
  *
  * Thread: the I/O thread. Pure.
  */
@@ -18,7 +17,7 @@ const CLOSE_LIST = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
-/** Whether a text is nested too deeply or has more than `valuesMax` values; it need not be JSON. */
+/** Returns true if a text is nested too deeply or has more than `valuesMax` values. It need not be JSON. */
 export function isExcessive(text: string, valuesMax: number): boolean {
   let depth = 0;
   let values = 0;
@@ -39,7 +38,7 @@ export function isExcessive(text: string, valuesMax: number): boolean {
   return false;
 }
 
-/** The quote that ends a string, or the end of the text. */
+/** Position of the quote that ends a string, or the end of the text. */
 function endOfString(text: string, start: number): number {
   let end = text.indexOf('"', start + 1);
   while (end !== -1 && isEscaped(text, end)) end = text.indexOf('"', end + 1);

@@ -1,7 +1,6 @@
 /**
- * The messages of the streams as schemas: what clients send (checked with these schemas), and what
- * they receive (its documentation; tests check every frame against it). Rules:
- * docs/protocol.md#stream-subscriptions
+ * Schemas of stream messages: those of clients (checked with these schemas), and those that clients receive (their
+ * documentation; tests check every frame against it). Rules: docs/protocol.md#stream-subscriptions
  */
 import { compileShape, type Static, type TSchema, Type } from '../common/schema.ts';
 
@@ -16,17 +15,14 @@ const Sequence = Type.String({
 const Side = Type.Union([Type.Literal('BUY'), Type.Literal('SELL')]);
 const literal = Type.Literal;
 
-/**
- * Every subscribe message: with `type`, with `operation`, or with both. Unknown members are
- * ignored.
- */
+/** A subscribe message has `type`, `operation`, or both. Unknown members are ignored. */
 const Operation = Type.Optional(
   Type.Union([literal('subscribe'), literal('unsubscribe')], {
     description: 'subscribe is the default',
   }),
 );
 
-/** Whether the message is answered; `STREAM_ACKS` decides where it is absent. */
+/** Requests or suppresses an answer; `STREAM_ACKS` decides if absent. */
 const Ack = Type.Optional(Type.Boolean({ description: 'true: answered by a subscription event' }));
 
 const MarketMessage = Type.Object({
@@ -41,9 +37,7 @@ const MarketMessage = Type.Object({
   ack: Ack,
 });
 
-/**
- * The place that a client has reached in a stream: both fields of the last frame that it received.
- */
+/** Stream cursor of a client: both fields of the last frame that it received. */
 const Place = Type.Object({ stream_id: Text, sequence: Digits });
 
 const UserMessage = Type.Object({
@@ -76,7 +70,6 @@ export const userMessage = compileShape(UserMessage);
 export type MarketMessageFields = Static<typeof MarketMessage>;
 export type UserMessageFields = Static<typeof UserMessage>;
 
-/** The fields of every event. */
 const envelope = {
   stream_id: Text,
   sequence: Sequence,
@@ -246,7 +239,7 @@ const BalanceEvent = Type.Object({
   free: Digits,
 });
 
-/** The answer to a message with `resume`, for each stream of the subscription. */
+/** Answer to a message with `resume`, for each stream of the subscription. */
 const ResumedEvent = Type.Object({
   event_type: literal('resumed'),
   stream_id: Text,
@@ -257,7 +250,7 @@ const ResumedEvent = Type.Object({
   missed: Digits,
 });
 
-/** The answer to a message that asks for it, before anything that the message leads to. */
+/** Answer to a message that requests one, before its other results. */
 const SubscriptionEvent = Type.Object({
   event_type: literal('subscription'),
   operation: Type.Union([literal('subscribe'), literal('unsubscribe')]),
@@ -277,7 +270,6 @@ export type Subscription = Pick<
   'operation' | 'known' | 'following'
 >;
 
-/** The answer to a message that cannot be carried out. */
 const ProblemEvent = Type.Object({
   error: Type.Union([
     literal('invalid_message'),
@@ -296,21 +288,21 @@ export function invalid(detail: string): Problem {
   return { error: 'invalid_message', detail };
 }
 
-/** What a client may send, and when each event is sent, with its schema. */
+/** Messages of a client, and the schema and cause of each message that it receives. */
 interface StreamRow {
   readonly does: string;
   readonly message: TSchema;
   readonly events: Readonly<Record<string, { readonly sent: string; readonly schema: TSchema }>>;
 }
 
-/** The two streams, what clients receive and send, by event_type; `error` has none. */
+/** Both streams with their messages by event_type; `error` has none. */
 export const STREAM_TABLE = {
   '/ws/market': {
     does: 'books, price changes and trades of markets; open to everybody',
     message: MarketMessage,
     events: {
       book: { sent: 'on subscribing, and after each match', schema: BookEvent },
-      price_change: { sent: 'levels changed, by whatever it was', schema: PriceChangeEvent },
+      price_change: { sent: 'levels changed, for any reason', schema: PriceChangeEvent },
       last_trade_price: { sent: 'each match, once for each price', schema: LastTradePriceEvent },
       tick_size_change: { sent: 'the tick changed', schema: TickSizeChangeEvent },
       best_bid_ask: { sent: 'a best price changed; custom', schema: BestBidAskEvent },
@@ -320,7 +312,7 @@ export const STREAM_TABLE = {
         schema: MarketResolvedEvent,
       },
       subscription: { sent: 'the answer to a message with `ack`', schema: SubscriptionEvent },
-      error: { sent: 'a message cannot be obeyed', schema: ProblemEvent },
+      error: { sent: 'a message cannot be carried out', schema: ProblemEvent },
     },
   },
   '/ws/user': {
@@ -333,9 +325,9 @@ export const STREAM_TABLE = {
         sent: 'a batch touched cash or shares of the wallet; custom, with a ledger',
         schema: BalanceEvent,
       },
-      resumed: { sent: 'the answer to `resume`; what was missed follows', schema: ResumedEvent },
+      resumed: { sent: 'the answer to `resume`; missed messages follow', schema: ResumedEvent },
       subscription: { sent: 'the answer to a message with `ack`', schema: SubscriptionEvent },
-      error: { sent: 'a message cannot be obeyed', schema: ProblemEvent },
+      error: { sent: 'a message cannot be carried out', schema: ProblemEvent },
     },
   },
 } as const satisfies Readonly<Record<string, StreamRow>>;

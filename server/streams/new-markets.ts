@@ -1,8 +1,8 @@
 /**
- * The stream `markets`: new_market for each market that is registered while the node runs.
+ * Stream `markets`: new_market for each market that is registered while the node runs.
  *
- * Markets are published a few at a time: a catalog of thousands would block the thread, and exceed
- * what may wait for a reader.
+ * Markets are published a few at a time: a catalog of thousands would block the thread, and exceed the bound of
+ * waiting bytes.
  *
  * Thread: the I/O thread.
  */
@@ -11,8 +11,8 @@ import { marketCount } from '../../engine/reads.ts';
 import type { MarketRow } from '../../engine/tables/units.ts';
 import type { Publish } from '../http/sockets.ts';
 import { tokensOfMarket } from '../market-data/find.ts';
-import type { MarketStory } from '../market-data/texts.ts';
-import type { AppliedBatch } from '../orders/applied-batch.ts';
+import type { MarketLifecycle } from '../market-data/texts.ts';
+import type { AppliedBatch } from '../orders/worker/applied-batch.ts';
 import { newMarketFrame } from './market-frames.ts';
 import type { Names } from './names.ts';
 import { envelope, Stream } from './numbering.ts';
@@ -21,41 +21,38 @@ import { topics } from './topics.ts';
 export interface NewMarketsParts {
   readonly names: Names;
   readonly publish: Publish;
-  /** Unix milliseconds. */
   readonly now: () => number;
-  /** The name of the venue. */
   readonly venue: string;
-  /** The last batch that is known at the start. */
+  /** Last batch that is known at the start. */
   readonly batch: number;
 }
 
-/** The catalog's fields of a market; undefined = unknown, and the market is not published. */
-type Story = (condition: string) => MarketStory | undefined;
+/** Catalog fields of a market; undefined = unknown, and the market is not published. */
+type Story = (condition: string) => MarketLifecycle | undefined;
 
 /** About 2 KB each: a megabyte a second. */
 const AT_ONCE = 16;
 const PAUSE_MS = 25;
 
 export class NewMarkets {
-  private readonly o: NewMarketsParts;
+  private readonly parts: NewMarketsParts;
   private readonly stream: Stream;
-  /** The last flushed batch. */
   private batch: number;
-  /** The batches that registered the markets which are not published yet. */
+  /** Batch of each registered market that is not published yet. */
   private readonly registered = new Map<MarketRow, number>();
   /** Markets up to this row existed at the start, or were published. */
   private publishedTo: number;
-  /** The current work: publish markets up to `last`. */
+  /** Current work: publish markets up to `last`. */
   private task: { readonly story: Story; readonly last: number } | undefined;
 
   constructor(parts: NewMarketsParts) {
-    this.o = parts;
+    this.parts = parts;
     this.stream = new Stream(`markets:${parts.venue}`, parts.batch);
     this.batch = parts.batch;
-    this.publishedTo = marketCount(parts.names.t);
+    this.publishedTo = marketCount(parts.names.tables);
   }
 
-  /** Notes which markets a batch has registered. Its events are complete. */
+  /** Records the markets that a batch registered. Its events are complete. */
   flushed({ events, sequence }: Pick<AppliedBatch, 'events' | 'sequence'>): void {
     this.batch = sequence;
     for (let at = 0; at < events.length; at += eventWords(events, at)) {
@@ -64,21 +61,19 @@ export class NewMarkets {
     }
   }
 
-  /** The same for a batch whose events are incomplete. */
+  /** Records the markets of a batch whose events are incomplete. */
   lost(batch: number): void {
     this.batch = batch;
-    for (let row = this.publishedTo + 1; row <= marketCount(this.o.names.t); row++) {
+    for (let row = this.publishedTo + 1; row <= marketCount(this.parts.names.tables); row++) {
       const market = row as MarketRow;
       if (!this.registered.has(market)) this.registered.set(market, batch);
     }
   }
 
-  /**
-   * Publishes the markets that were registered since the last call, once the catalog knows them.
-   */
+  /** Publishes the markets that were registered since the last call, once the catalog has them. */
   announce(story: Story): void {
     const isUnderWay = this.task !== undefined;
-    this.task = { story, last: marketCount(this.o.names.t) };
+    this.task = { story, last: marketCount(this.parts.names.tables) };
     if (!isUnderWay) this.publishSome();
   }
 
@@ -94,13 +89,13 @@ export class NewMarkets {
   }
 
   private publishMarket(market: MarketRow, story: Story): void {
-    const { names, now, publish } = this.o;
+    const { names, now, publish } = this.parts;
     const condition = names.condition(market);
     const batch = this.registered.get(market) ?? this.batch;
     this.registered.delete(market);
     const known = story(condition);
     if (known === undefined) return;
-    const assets = tokensOfMarket(names.t, market).map((token) => names.token(token).id);
+    const assets = tokensOfMarket(names.tables, market).map((token) => names.token(token).id);
     const head = envelope(this.stream.next(batch), now());
     publish(topics.markets, newMarketFrame(head, condition, assets, known, now()));
   }

@@ -1,6 +1,6 @@
 /**
- * An order as its owner is shown it in events. It is read from where the batch left it: the command
- * that placed it, the copy of a maker's row in the events, or the row of a closed order.
+ * An order as its owner sees it in stream messages. It is read from the command that placed it, the copy of a maker's
+ * row in the events, or the row of a closed order.
  *
  * Thread: the I/O thread.
  */
@@ -28,14 +28,14 @@ import type { Tables } from '../../engine/tables/tables.ts';
 import { type OrderRow, PIPS_PER_UNIT, type TokenRow } from '../../engine/tables/units.ts';
 import { wordsToHex } from '../common/uint256.ts';
 import { addressText, apiKeyText } from '../market-data/account-texts.ts';
-import type { AppliedBatch } from '../orders/applied-batch.ts';
+import type { AppliedBatch } from '../orders/worker/applied-batch.ts';
 import type { Names } from './names.ts';
 
 export interface OrderFacts {
   readonly id: string;
   readonly apiKey: string;
   readonly token: TokenRow;
-  /** With its EIP-55 checksum. */
+  /** Address with its EIP-55 checksum. */
   readonly maker: string;
   readonly isSell: boolean;
   /** OrderType of engine/commands.ts. */
@@ -53,14 +53,17 @@ export interface OrderFacts {
   readonly reason: number;
 }
 
-/** Pips in a token's own price, from ticks of its book. */
-function ownPips(t: Tables, token: TokenRow, tick: number, grid: number): number {
-  return (isMirroredToken(t, token) ? grid - tick : tick) * (PIPS_PER_UNIT / grid);
+/** Converts ticks of a book to pips of a token's own price. */
+function ownPips(tables: Tables, token: TokenRow, tick: number, grid: number): number {
+  return (isMirroredToken(tables, token) ? grid - tick : tick) * (PIPS_PER_UNIT / grid);
 }
 
-/** The order that a command placed, before any fill; `tick` is a tick of its book. */
+/**
+ * Order of a command, before any fill.
+ * @param tick tick of its book
+ */
 export function placedOrder(
-  t: Tables,
+  tables: Tables,
   batch: AppliedBatch,
   command: number,
   tick: number,
@@ -77,7 +80,7 @@ export function placedOrder(
     maker: addressText(commands, command + OrderCommand.maker),
     isSell: (flags & OrderFlag.sell) !== 0,
     type: (flags >>> OrderFlag.typeShift) & 3,
-    pips: ownPips(t, token, tick, grid),
+    pips: ownPips(tables, token, tick, grid),
     original: shares,
     remaining: shares,
     expiry: commandsF[command / 2 + OrderCommand.expiration]!,
@@ -86,17 +89,17 @@ export function placedOrder(
   };
 }
 
-/** A maker whose row a record copies (partlyRow); its level's record behind it has the grid. */
+/** Maker whose row a record copies (partlyRow). The following record of its level has the grid. */
 export function partlyFilledOrder(names: Names, rows: OrderRows, grid: number): OrderFacts {
   const token = orderToken(rows, ONLY_ORDER);
-  const pips = ownPips(names.t, token, orderPrice(rows, ONLY_ORDER), grid);
+  const pips = ownPips(names.tables, token, orderPrice(rows, ONLY_ORDER), grid);
   return orderFacts(names, rows, ONLY_ORDER, pips, EndReason.none);
 }
 
-/** `row`: of a closed order. */
+/** @param row row of a closed order */
 export function closedOrderFacts(names: Names, row: OrderRow): OrderFacts {
-  const { t } = names;
-  return orderFacts(names, t, row, orderPrice(t, row), closeReason(t, row));
+  const { tables } = names;
+  return orderFacts(names, tables, row, orderPrice(tables, row), closeReason(tables, row));
 }
 
 function orderFacts(

@@ -1,27 +1,25 @@
 /**
- * Shares the time of the I/O thread among the stream connections that have work: messages to read,
- * names to look up, books to send. A slice of work is bounded by a number of pieces and by time.
- * Callers have turns one after another, however many connections each has. Between two slices the
- * thread serves all other work for a while.
+ * Shares the time of the I/O thread among the stream connections with work: messages to read, names to look up, books
+ * to send. A slice is bounded by a number of pieces and by time. Callers have slices one after another, however many
+ * connections each has. The thread serves other work between two slices.
  *
- * Thread: the I/O thread. Non-goals: what the work is, and how much of it may be requested.
+ * Thread: the I/O thread. Non-goals: content and amount of the work.
  */
 
-/** One connection as the pacer sees it. */
 export interface Paced {
-  /** Identifies the caller; connections of one caller share its turns. */
+  /** Identity of the caller. Connections of one caller share its time. */
   readonly caller: object;
-  /** Does one piece; false when there is nothing to do at present. */
+  /** Does one piece. Returns false if there is nothing to do at present. */
   step(): boolean;
 }
 
 /** Most pieces take some 10 us. */
 const PIECES_PER_SLICE = 32;
 const SLICE_MS = 0.5;
-/** So that the requests of stream clients use at most a third of the thread. */
+/** Pause that leaves two thirds of the thread to other work. */
 const REST_MS = 1;
 
-/** Numbers the turns of the event loop in which it is called. */
+/** Counter of the event-loop iterations in which it is called. */
 export class Turns {
   private turn = 0;
   private isKnown = false;
@@ -30,7 +28,6 @@ export class Turns {
     this.isKnown = false;
   };
 
-  /** The number of the current turn. */
   current(): number {
     if (!this.isKnown) {
       this.isKnown = true;
@@ -47,7 +44,7 @@ export class Pacer {
   private readonly ready = new Map<object, Set<Paced>>();
   private isRunning = false;
   private isResting = false;
-  /** The turn of the current slice, which ends with that turn. */
+  /** Iteration of the current slice, which ends with it. */
   private turn = -1;
   private pieces = 0;
   private spentMs = 0;
@@ -66,7 +63,6 @@ export class Pacer {
     if (!this.isRunning && !this.isResting) this.run();
   }
 
-  /** Removes a connection that has ended. */
   forget(paced: Paced): void {
     const others = this.ready.get(paced.caller);
     if (others?.delete(paced) === true && others.size === 0) this.ready.delete(paced.caller);
@@ -96,7 +92,7 @@ export class Pacer {
     }
   }
 
-  /** Does one piece for the next connection, and puts it behind the others. */
+  /** Does one piece for the next connection, and moves it behind the others. */
   private stepNext(): void {
     const [caller, connections] = this.ready.entries().next().value!;
     const [paced] = connections as Iterable<Paced> as [Paced];

@@ -1,7 +1,6 @@
 /**
- * A book as the streams have published it: copied once from the engine and then updated by the
- * events of each flushed batch. The engine's book is ahead of it by the batches that are not on
- * disk yet. It counts the connections that follow its tokens.
+ * A book as the streams have published it: copied once from the engine and then updated by the events of each flushed
+ * batch. The engine's book is ahead of it by unflushed batches. It counts the connections that follow its tokens.
  *
  * Thread: the I/O thread. Non-goals: JSON.
  */
@@ -26,7 +25,6 @@ import {
 import type { TokenName } from './names.ts';
 import type { Stream } from './numbering.ts';
 
-/** Where to find the id of the order that caused a change (market-frames.ts). */
 export interface LevelCause {
   readonly kind: number;
   readonly sequence: number;
@@ -41,7 +39,7 @@ export interface ChangedLevel {
   readonly by: LevelCause;
 }
 
-/** A trade as the market channel shows it: the fills of one match at one price. */
+/** A trade of the market channel: the fills of one match at one price. */
 export interface PublicTrade {
   readonly token: TokenName;
   readonly isSell: boolean;
@@ -55,7 +53,7 @@ export interface PublicTrade {
 /** Trades of one match at one price: of the taker's token, and of the other token. */
 const PARALLEL_TRADES = 2;
 
-/** The streams of a book, and of each of its tokens in the order of `tokens`. */
+/** Streams of a book, and of each of its tokens in the order of `tokens`. */
 export interface BookStreams {
   readonly book: Stream;
   readonly assets: readonly Stream[];
@@ -65,64 +63,58 @@ export interface BookStreams {
 export class PublishedBook {
   readonly bookRow: BookRow;
   readonly market: MarketRow;
-  /** One token, or the two of a mirrored pair, the mirrored one last. */
+  /** One token, or a pair with the complement last. */
   readonly tokens: readonly TokenRow[];
-  /** Version of the engine's book that this is a copy of. */
   version = 0;
-  /** False until every batch that made that version has been published. */
+  /** False until every batch of that version is published. */
   isPublished = false;
   grid: TicksPerUnit = 100;
   changedAt = 0;
   minSize = 0 as MicroShares;
   baseFeeBps = 0;
-  /** In the order of `tokens`: pips, 0 = never traded. */
+  /** Pips in the order of `tokens`; 0 = never traded. */
   readonly lastPrices: (Pips | 0)[] = [0, 0];
   readonly streams: BookStreams;
   /** Ticks; 0 = no bid, and the grid = no ask. */
   bestBid = 0;
   bestAsk = 0;
-  /** In the order of `tokens`: connections that follow, and how many of those with extras. */
+  /** Followers of each of `tokens`, and the number of those with extras. */
   readonly followers: number[];
   readonly extraFollowers: number[];
-  /** Called once the state is published: first books wait for it. */
+  /** Callbacks of first books that wait for the publication. */
   waiting: (() => void)[] = [];
-  /** Bodies of `book` events at the current version, in the order of `tokens`. */
   readonly bodies: (Buffer | undefined)[] = [];
-  /**
-   * The best prices that were published last, in the same order: bid x 2^20 + ask, in ticks of
-   * 0.0001.
-   */
+  /** Last published best prices, in the same order: bid x 2^20 + ask, in ticks of 0.0001. */
   readonly publishedBest: number[] = [];
-  /** The trades of the current batch. */
   trades: PublicTrade[] = [];
   ticks: { readonly before: number; readonly grid: number }[] = [];
   needsWhole = false;
-  /** By tick: micro-shares; negative for an ask. */
+  /** Micro-shares of each tick; negative for an ask. */
   private levels = new Float64Array(0);
   private readonly changed = new Map<number, ChangedLevel>();
 
   constructor(
-    t: Tables,
+    tables: Tables,
     bookRow: BookRow,
     streamsOf: (tokens: readonly TokenRow[]) => BookStreams,
   ) {
-    const first = bookFirstToken(t, bookRow);
-    const second = tokenComplement(t, first);
+    const first = bookFirstToken(tables, bookRow);
+    const second = tokenComplement(tables, first);
     this.bookRow = bookRow;
-    this.market = bookMarket(t, bookRow);
+    this.market = bookMarket(tables, bookRow);
     this.tokens = second === 0 ? [first] : [first, second];
     this.streams = streamsOf(this.tokens);
     this.followers = this.tokens.map(() => 0);
     this.extraFollowers = this.tokens.map(() => 0);
   }
 
-  /** Copies the engine's book as it is now; false when a writer is changing it. */
-  load(t: Tables, depth: Depth): boolean {
+  /** Copies the engine's current book; returns false while a writer changes it. */
+  load(tables: Tables, depth: Depth): boolean {
     const [first, second] = this.tokens;
-    if (!readDepth(t, first!, depth)) return false;
-    const baseFeeBps = marketFeeBps(t, this.market);
-    const other = second === undefined ? 0 : tokenLastPrice(t, second);
-    if (bookVersion(t, first!) !== depth.version) return false;
+    if (!readDepth(tables, first!, depth)) return false;
+    const baseFeeBps = marketFeeBps(tables, this.market);
+    const other = second === undefined ? 0 : tokenLastPrice(tables, second);
+    if (bookVersion(tables, first!) !== depth.version) return false;
     this.version = depth.version;
     this.isPublished = false;
     this.changedAt = depth.changedAt;
@@ -148,12 +140,11 @@ export class PublishedBook {
     this.changed.set(key, { pips, isAsk, by });
   }
 
-  /** Which side an occupied level is on. */
   isAskAt(tick: number): boolean {
     return this.levels[tick]! < 0;
   }
 
-  /** Moves every level to another grid, on which every remaining level has a place. */
+  /** Moves every level to another grid, on which every remaining level has a tick. */
   regrid(grid: TicksPerUnit): void {
     const { grid: before, levels } = this;
     this.clear(grid);
@@ -162,7 +153,7 @@ export class PublishedBook {
     }
   }
 
-  /** Returns what has changed since the last call, and updates the best prices. */
+  /** Returns the changes since the last call, and updates the best prices. */
   takeChanges(): ChangedLevel[] {
     const changes = [...this.changed.values()];
     this.changed.clear();
@@ -170,7 +161,7 @@ export class PublishedBook {
     return changes;
   }
 
-  /** The total of one side at a price of the book. The price need not be on its current grid. */
+  /** Total of one side at a price of the book, which need not be on its current grid. */
   quantity(pips: Pips, isAsk: boolean): number {
     const signed = this.levels[(pips * this.grid) / PIPS_PER_UNIT] ?? 0;
     return Math.max(0, isAsk ? -signed : signed);

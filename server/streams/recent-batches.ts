@@ -1,12 +1,12 @@
 /**
- * The newest flushed batches, for users whose events are not stored (replay-buffer.ts): those who
- * come from another node, or after a start of this one. What such a user missed is read from them as
- * it was first published, so every node has the same events at the same places.
+ * Newest flushed batches, for users whose messages are not stored (replay-buffer.ts), after a start or from another
+ * node. Missed messages are rebuilt from them as they were first published, so every node has the same messages with
+ * the same cursors.
  *
- * Only batches whose closed orders and fills are in memory can be read. Which wallets a batch touched
- * is looked up once, when the first user asks.
+ * Only batches whose closed orders and fills are in memory can be read. The wallets of a batch are looked up once,
+ * for the first user.
  *
- * Thread: the I/O thread. Non-goals: what a user who is stored gets.
+ * Thread: the I/O thread. Non-goals: messages of a stored user.
  */
 import { Event, EventKind, eventWords } from '../../engine/events.ts';
 import { closedInMemory } from '../../engine/orders/orders.ts';
@@ -14,26 +14,24 @@ import { closedCount, fillCount } from '../../engine/reads.ts';
 import { ADDRESS_WORDS } from '../../engine/tables/codes.ts';
 import { sameWords } from '../../engine/tables/hash-index.ts';
 import { RECENT_BATCHES_MAX, RECENT_BYTES_MAX } from '../../storage/recovery/replayed-batches.ts';
-import type { AppliedBatch } from '../orders/applied-batch.ts';
+import type { AppliedBatch } from '../orders/worker/applied-batch.ts';
 import { BalanceFeed } from './balance-feed.ts';
 import type { Names } from './names.ts';
 import type { Missed, MissedEvent, User } from './replay-buffer.ts';
 import { UserFeed } from './user-feed.ts';
 
-/** What a batch refers to. */
 interface Facts {
   /** Infinity = none. */
   readonly firstFill: number;
   readonly firstClosed: number;
-  /** Whether it changed the terms of a market. */
   readonly hasTerms: boolean;
 }
 
 interface Recent {
   readonly batch: AppliedBatch;
-  /** Both are found when the first user asks. */
+  /** Both are found for the first user. */
   facts: Facts | undefined;
-  /** The first words of the addresses that have events in it. */
+  /** First words of the addresses with events in the batch. */
   words: ReadonlySet<number> | undefined;
 }
 
@@ -68,14 +66,14 @@ export class RecentBatches {
     return this.recent.map(({ batch }) => batch);
   }
 
-  /** The events of a batch are incomplete, so no earlier place can be resumed from. */
+  /** Discards all batches: events are incomplete, so no earlier cursor can be resumed from. */
   clear(batch: number): void {
     this.recent = [];
     this.bytes = 0;
     this.from = batch;
   }
 
-  /** What a user missed; `user` itself is not changed. */
+  /** Messages that a user missed; `user` itself is not changed. */
   missedBy(user: User, kind: 'orders' | 'balances'): Missed {
     let { from } = this;
     let events: MissedEvent[] = [];
@@ -122,10 +120,10 @@ export class RecentBatches {
   }
 
   private isReadable(one: Recent): boolean {
-    const { t } = this.names;
+    const { tables } = this.names;
     const { firstClosed, firstFill } = factsOf(one);
-    const hasFills = firstFill >= fillCount(t) - t.capacities.trades;
-    return hasFills && firstClosed >= closedCount(t) - closedInMemory(t);
+    const hasFills = firstFill >= fillCount(tables) - tables.capacities.trades;
+    return hasFills && firstClosed >= closedCount(tables) - closedInMemory(tables);
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * The recent batches of a node that stopped, for its next start. The file is only of use with the log
- * that it was written for, and once. After a crash there are those that recovery has applied.
+ * Recent batches of a node that stopped, for its next start. The file is valid once, and only with its log. After a
+ * crash the batches are those that recovery applied.
  *
  * Thread: the I/O thread.
  */
@@ -9,17 +9,17 @@ import { join } from 'node:path';
 import { deserialize, serialize } from 'node:v8';
 import { lastBatch, stateDigest } from '../../engine/reads.ts';
 import type { Replayed, ReplayedBatch } from '../../storage/recovery/replayed-batches.ts';
-import type { AppliedBatch } from '../orders/applied-batch.ts';
+import type { AppliedBatch } from '../orders/worker/applied-batch.ts';
 import type { Names } from './names.ts';
 import { RecentBatches } from './recent-batches.ts';
 
 const FILE = 'recent-batches';
 const VERSION = 1;
 
-/** What the file contains, in the form of node:v8. */
+/** Content of the file, in the form of node:v8. */
 interface Contents extends Replayed {
   readonly version: number;
-  /** The end of the log. */
+  /** End of the log. */
   readonly last: number;
   readonly digest: number;
 }
@@ -27,7 +27,7 @@ interface Contents extends Replayed {
 /** Called when no batch can follow. */
 export function storeRecent(
   dataDir: string,
-  { t }: Names,
+  { tables }: Names,
   recent: RecentBatches,
   warn: (line: string) => void,
 ): void {
@@ -35,7 +35,7 @@ export function storeRecent(
     return { commands, endFill, events, sequence, time };
   });
   const { from } = recent;
-  const end = { last: lastBatch(t), digest: stateDigest(t) };
+  const end = { last: lastBatch(tables), digest: stateDigest(tables) };
   const contents: Contents = { version: VERSION, ...end, from, batches };
   try {
     writeFileSync(join(dataDir, FILE), serialize(contents), { mode: 0o600 });
@@ -44,15 +44,18 @@ export function storeRecent(
   }
 }
 
-/** Called before the first batch. @param replayed those of recovery, where there is no file */
+/**
+ * Called before the first batch.
+ * @param replayed batches of recovery, if there is no file
+ */
 export function loadRecent(dataDir: string, names: Names, replayed: Replayed): RecentBatches {
-  const { t } = names;
+  const { tables } = names;
   const path = join(dataDir, FILE);
   try {
     const stored = deserialize(readFileSync(path)) as Contents;
     rmSync(path);
     const { digest, last, version } = stored;
-    if (version === VERSION && last === lastBatch(t) && digest === stateDigest(t)) {
+    if (version === VERSION && last === lastBatch(tables) && digest === stateDigest(tables)) {
       return recentOf(names, stored);
     }
   } catch {

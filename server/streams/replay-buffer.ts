@@ -16,42 +16,36 @@ import { wordsToHex } from '../common/uint256.ts';
 import type { Publish } from '../http/sockets.ts';
 import { endOf, envelope, type Numbered, type Place, Stream } from './numbering.ts';
 
-/**
- * The number of stored events of the node: a minute of a busy one, at least the promised 10,000.
- */
+/** Stored messages of the node: a minute of a busy one, at least the promised 10,000. */
 export const EVENTS_MAX = 16_384;
 
 /**
- * The number of their characters: a trade lists up to 500 orders, and this many events of that size
- * would be gigabytes. 10,000 events may have 13,000 characters each.
+ * Characters of stored messages. A trade lists up to 500 orders, and so many messages of that size would be
+ * gigabytes. 10,000 messages may have 13,000 characters each.
  */
 export const CHARACTERS_MAX = 2 ** 27;
 
 /**
- * Where the user with the most events has more than this part of them, its own oldest event makes room for a
- * new one of anybody: so up to sixteen busy users push out no events of the others.
+ * Share of one user beyond which its own oldest message makes room for any new one. Up to sixteen busy users thus
+ * push out no messages of others.
  */
 const SHARE = 1 / 16;
 
-/**
- * Users without a connection that stay stored: about 200 bytes each, and as much for each market
- * that they trade.
- */
+/** Users without a connection that stay stored: about 200 bytes each, and as much for each market that they trade. */
 const AWAY_MAX = 65_536;
 
-/** Stands for the stream of balances where those of markets are named by condition. */
+/** Name of the stream of balances among condition ids of markets. */
 export const BALANCES = 'balances';
 
-/** One event, stored so that it can be sent again. */
 export interface StoredEvent {
   readonly user: User;
   readonly condition: string;
-  /** Its places in the streams of the user and of the market; undefined: it is not in that of the user. */
+  /** Cursors in the streams of the user and of the market; undefined: it is not in that of the user. */
   readonly ofUser: Numbered | undefined;
   readonly ofMarket: Numbered;
   /** JSON without braces and envelope. */
   readonly body: string;
-  /** Its neighbours among the stored events: of all users, of the user's stream, of the market's. */
+  /** Neighbours among the stored messages: of all users, of the user's stream, of the market's. */
   readonly links: readonly [Link, Link, Link];
 }
 
@@ -64,23 +58,20 @@ const Chain = { all: 0, user: 1, market: 2 } as const;
 type Chain = (typeof Chain)[keyof typeof Chain];
 const CHAINS = Object.values(Chain);
 
-/** The ends of a chain of events. */
 interface Ends {
   oldest: StoredEvent | undefined;
   newest: StoredEvent | undefined;
 }
 
-/** A stream, and the stored events of it. */
 class StoredStream extends Stream implements Ends {
   oldest: StoredEvent | undefined = undefined;
   newest: StoredEvent | undefined = undefined;
-  /** All its events behind this place are stored. */
+  /** All its messages behind this cursor are stored. */
   knownFrom: Place = this.sequence;
 }
 
-/** A connection that gets new events directly, until it has caught up with its topic. */
+/** A connection that gets new messages directly, until it has caught up with its topic. */
 export interface CatchingUp {
-  /** Called with each new event of the user. */
   later(event: StoredEvent): void;
 }
 
@@ -90,16 +81,14 @@ export class User {
   readonly all: StoredStream;
   readonly catchingUp = new Set<CatchingUp>();
   connections = 0;
-  /** A connection has asked for balances. */
   followsBalances = false;
-  /** Of its stored events. */
   weight = 0;
-  /** The number of connections in each topic. */
+  /** Number of connections in each topic. */
   readonly joined = new Map<string, number>();
   private readonly venue: string;
-  /** Its events are stored from the end of this batch on, but for balances. */
+  /** Its messages, except balances, are stored from the end of this batch on. */
   private readonly batch: number;
-  /** Only streams with events: a subscription alone stores nothing. */
+  /** Streams with messages. A subscription alone stores nothing. */
   private readonly markets = new Map<string, StoredStream>();
 
   constructor(address: Int32Array, venue: string, batch: number) {
@@ -110,20 +99,19 @@ export class User {
     this.all = new StoredStream(`${this.name}:${venue}`, batch);
   }
 
-  /** The stream of one market in its current state. */
+  /** Stream of one market in its current state. */
   ofMarket(condition: string): Readonly<StoredStream> {
     const id = `${this.name}:${condition}:${this.venue}`;
     return this.markets.get(condition) ?? new StoredStream(id, this.batch);
   }
 
-  /** The same, for adding an event. */
   marketStream(condition: string): StoredStream {
     const stream = this.markets.get(condition) ?? (this.ofMarket(condition) as StoredStream);
     this.markets.set(condition, stream);
     return stream;
   }
 
-  /** Its balances are stored from the end of a batch on. */
+  /** Stores balances from the end of a batch on. */
   beginBalances(batch: number): void {
     const { id } = this.ofMarket(BALANCES);
     this.markets.set(BALANCES, new StoredStream(id, batch));
@@ -136,14 +124,13 @@ export class User {
   }
 }
 
-/** An event that a user has not been sent. */
 export interface MissedEvent {
   readonly condition: string;
   readonly body: string;
   readonly batch: number;
 }
 
-/** The events of a user behind the end of a batch, oldest first. */
+/** Messages of a user behind the end of a batch, oldest first. */
 export interface Missed {
   readonly from: number;
   readonly events: readonly MissedEvent[];
@@ -152,42 +139,40 @@ export interface Missed {
 export interface ReplayBufferParts {
   readonly publish: Publish;
   readonly now: () => number;
-  /** The name of the venue. */
+  /** Name of the node in stream ids. */
   readonly venue: string;
-  /** The last batch that is known at the start. */
+  /** Last batch that is known at the start. */
   readonly batch: number;
-  /** What a user who was not stored has missed lately. */
+  /** Recent messages that a user missed while it was not stored. */
   readonly missedBy: (user: User, kind: 'orders' | 'balances') => Missed;
-  /** The number of stored events of all users. */
+  /** Stored messages of all users. */
   readonly eventsMax: number;
 }
 
 export class ReplayBuffer {
-  private readonly o: ReplayBufferParts;
-  /** By the first word of the address; there is rarely more than one. */
+  private readonly parts: ReplayBufferParts;
   private readonly byWord = new Map<number, User[]>();
   private readonly ends: Ends = { oldest: undefined, newest: undefined };
-  /** Stored events, and their characters. */
+  /** Stored messages, and their characters. */
   private events = 0;
   private bytes = 0;
-  /** The user with the most, among those that had events lately. */
+  /** User with the most, among those with recent messages. */
   private busiest: User | undefined = undefined;
-  /** The last flushed batch. */
   private batch: number;
   private readonly away = new Set<User>();
   private someFollowBalances = false;
 
   constructor(parts: ReplayBufferParts) {
-    this.o = parts;
+    this.parts = parts;
     this.batch = parts.batch;
   }
 
-  /** The place behind all events so far. */
+  /** Cursor behind all messages so far. */
   get place(): Place {
     return endOf(this.batch);
   }
 
-  /** All events of a batch have been added. */
+  /** All messages of a batch have been added. */
   reached(batch: number): void {
     this.batch = batch;
   }
@@ -196,33 +181,31 @@ export class ReplayBuffer {
     return this.byWord.size === 0;
   }
 
-  /** Whether any user follows balances. */
   get hasBalances(): boolean {
     return this.someFollowBalances;
   }
 
-  /** From now on events of the user's balances are stored. */
   followBalances(user: User): void {
     if (user.followsBalances) return;
     user.followsBalances = true;
     this.someFollowBalances = true;
-    const { events, from } = this.o.missedBy(user, 'balances');
+    const { events, from } = this.parts.missedBy(user, 'balances');
     user.beginBalances(from);
     for (const { batch, body, condition } of events) this.append(user, condition, body, batch);
   }
 
-  /** The user whose address is at `at`, if its events are stored. */
+  /** User whose address is at `at`, if its messages are stored. */
   find(words: Int32Array, at: number): User | undefined {
     const users = this.byWord.get(words[at]!);
     return users?.find(({ address }) => sameWords(address, 0, words, at, ADDRESS_WORDS));
   }
 
-  /** Returns the user of a new connection; makes it if needed. */
+  /** Returns the user of a new connection; creates it if needed. */
   enter(address: Int32Array): User {
     let user = this.find(address, 0);
     if (user === undefined) {
-      const { venue } = this.o;
-      const { events, from } = this.o.missedBy(new User(address, venue, this.batch), 'orders');
+      const { venue } = this.parts;
+      const { events, from } = this.parts.missedBy(new User(address, venue, this.batch), 'orders');
       user = new User(address.slice(), venue, from);
       const others = this.byWord.get(address[0]!) ?? [];
       this.byWord.set(address[0]!, [...others, user]);
@@ -246,7 +229,6 @@ export class ReplayBuffer {
     else this.byWord.set(word, others);
   }
 
-  /** Numbers an event, stores it and sends it. */
   append(user: User, condition: string, body: string, batch: number): void {
     const ofMarket = numbered(user.marketStream(condition), batch);
     const ofUser = condition === BALANCES ? undefined : numbered(user.all, batch);
@@ -255,7 +237,7 @@ export class ReplayBuffer {
     this.store(event);
     for (const place of ofUser === undefined ? [ofMarket] : [ofUser, ofMarket]) {
       const { id } = place;
-      if (user.joined.has(id)) this.o.publish(id, Buffer.from(this.frame(event, place)));
+      if (user.joined.has(id)) this.parts.publish(id, Buffer.from(this.frame(event, place)));
     }
     for (const connection of user.catchingUp) connection.later(event);
   }
@@ -267,12 +249,11 @@ export class ReplayBuffer {
     this.bytes += body.length;
     user.weight += this.weightOf(event);
     if (user.weight > (this.busiest?.weight ?? 0)) this.busiest = user;
-    while (this.events > this.o.eventsMax || (this.bytes > CHARACTERS_MAX && this.events > 1)) {
+    while (this.events > this.parts.eventsMax || (this.bytes > CHARACTERS_MAX && this.events > 1)) {
       this.forget(this.leastMissed());
     }
   }
 
-  /** Which event makes room. */
   private leastMissed(): StoredEvent {
     const { busiest, ends } = this;
     const own = busiest!.all.oldest;
@@ -290,9 +271,9 @@ export class ReplayBuffer {
     event.user.weight -= this.weightOf(event);
   }
 
-  /** By number or by characters, whichever is the larger part of what may be stored. */
+  /** The larger part of both bounds: number or characters. */
   private weightOf({ body }: StoredEvent): number {
-    return Math.max(body.length, CHARACTERS_MAX / this.o.eventsMax);
+    return Math.max(body.length, CHARACTERS_MAX / this.parts.eventsMax);
   }
 
   private endsOf(chain: Chain, { condition, user }: StoredEvent): Ends {
@@ -302,12 +283,12 @@ export class ReplayBuffer {
 
   /** @param place in one of its streams */
   frame({ body }: StoredEvent, place: Numbered): string {
-    return `{${body},${envelope(place, this.o.now())}}`;
+    return `{${body},${envelope(place, this.parts.now())}}`;
   }
 
   /**
-   * The events of a stream behind a place, oldest first; undefined when some are not stored, or the
-   * log has not come so far.
+   * Messages of a stream behind a cursor, oldest first; undefined if some are not stored, or the log has not come so
+   * far.
    * @param condition of the market whose stream it is; undefined = the user's stream
    */
   since(user: User, condition: string | undefined, place: Place): StoredEvent[] | undefined {
@@ -328,7 +309,7 @@ export class ReplayBuffer {
     return missed.reverse();
   }
 
-  /** Events were lost, so no client can resume: each gets an error when it tries. */
+  /** Messages were lost, so no client can resume: each gets an error when it tries. */
   forgetAll(): void {
     this.byWord.clear();
     this.away.clear();
@@ -338,7 +319,6 @@ export class ReplayBuffer {
   }
 }
 
-/** The place of the next event of a stream. */
 function numbered(stream: Stream, batch: number): Numbered {
   const { id, previous, sequence } = stream.next(batch);
   return { id, previous, sequence };

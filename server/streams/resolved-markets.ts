@@ -1,5 +1,5 @@
 /**
- * The stream `resolved`: market_resolved for each market whose holders have all been paid.
+ * Stream `resolved`: market_resolved for each market whose holders have all been paid.
  *
  * Thread: the I/O thread.
  */
@@ -9,7 +9,7 @@ import { ResolutionState } from '../../engine/tables/codes.ts';
 import type { MarketRow } from '../../engine/tables/units.ts';
 import type { Publish } from '../http/sockets.ts';
 import { tokensOfMarket } from '../market-data/find.ts';
-import type { AppliedBatch } from '../orders/applied-batch.ts';
+import type { AppliedBatch } from '../orders/worker/applied-batch.ts';
 import { marketResolvedFrame } from './market-frames.ts';
 import type { Names } from './names.ts';
 import { envelope, Stream } from './numbering.ts';
@@ -18,24 +18,22 @@ import { topics } from './topics.ts';
 interface ResolvedMarketsParts {
   readonly names: Names;
   readonly publish: Publish;
-  /** Unix milliseconds. */
   readonly now: () => number;
-  /** The name of the venue. */
   readonly venue: string;
-  /** The last batch that is known at the start. */
+  /** Last batch that is known at the start. */
   readonly batch: number;
 }
 
 export class ResolvedMarkets {
-  private readonly o: ResolvedMarketsParts;
+  private readonly parts: ResolvedMarketsParts;
   private readonly stream: Stream;
 
   constructor(parts: ResolvedMarketsParts) {
-    this.o = parts;
+    this.parts = parts;
     this.stream = new Stream(`resolved:${parts.venue}`, parts.batch);
   }
 
-  /** Publishes the resolutions that a batch has finished. Its events are complete. */
+  /** Publishes the resolutions that a batch finished. Its events are complete. */
   flushed({ events, sequence, time }: Pick<AppliedBatch, 'events' | 'sequence' | 'time'>): void {
     for (let at = 0; at < events.length; at += eventWords(events, at)) {
       if (events[at] !== EventKind.resolved) continue;
@@ -45,10 +43,10 @@ export class ResolvedMarkets {
   }
 
   private publishMarket(market: MarketRow, batch: number, time: number): void {
-    const { names, now, publish } = this.o;
+    const { names, now, publish } = this.parts;
     // A resolution that is done never changes again.
-    const { isVoid, sum, weights } = resolutionOf(names.t, market)!;
-    const tokens = tokensOfMarket(names.t, market).map((token) => names.token(token));
+    const { isVoid, sum, weights } = resolutionOf(names.tables, market)!;
+    const tokens = tokensOfMarket(names.tables, market).map((token) => names.token(token));
     const winner = isVoid ? undefined : tokens[weights.indexOf(sum)];
     const head = envelope(this.stream.next(batch), now());
     const resolved = {

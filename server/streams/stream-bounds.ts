@@ -1,35 +1,32 @@
 /**
- * Bounds for one stream connection, and for all connections of one caller together: messages, names
- * to look up, and bytes, in one turn of the event loop and in ten seconds. Documents and metrics
- * come from the same table.
+ * Bounds for one stream connection, and for all connections of one caller together: messages, names to look up, and
+ * bytes, in one event-loop iteration and in ten seconds. Documents and metrics come from the same table.
  *
- * The library delivers all frames of one receive in one turn, so a bound for seconds alone would
- * let one receive block the thread. Windows are fixed, so counting allocates nothing.
+ * The library delivers all frames of one receive in one iteration, so a bound for seconds alone would let one receive
+ * block the thread. Windows are fixed, so counting allocates nothing.
  *
- * Thread: the I/O thread. Non-goals: what happens after a bound is exceeded (connection.ts).
+ * Thread: the I/O thread. Non-goals: consequences of an exceeded bound (connection.ts).
  */
-import type { Caller } from '../http/callers.ts';
+import type { Caller } from '../http/limits/callers.ts';
 import type { Turns } from './pacer.ts';
 
-/** The settings of the streams. */
 export interface StreamLimits {
-  /** A connection that sends nothing for so long is closed. */
+  /** Seconds without a message after which a connection is closed. */
   readonly idleSeconds: number;
   /** Tokens, or markets, of one connection. */
   readonly subscriptionsMax: number;
   readonly connectionsMax: number;
   /** Bytes that may wait for one reader. */
   readonly backpressureBytes: number;
-  /** The bounds of a caller, as a multiple of those of one connection. */
+  /** Bounds of a caller, as a multiple of those of one connection. */
   readonly callerFactor: number;
-  /** Whether messages are answered that do not say. */
+  /** Default for messages that do not request or suppress an answer. */
   readonly acks: boolean;
 }
 
 type Unit = 'messages' | 'names' | 'bytes';
 type Owner = 'connection' | 'caller';
 
-/** The settings from which the amounts are computed. */
 export type BoundLimits = Pick<StreamLimits, 'callerFactor' | 'subscriptionsMax'>;
 
 interface BoundRow {
@@ -43,11 +40,11 @@ const WINDOW_MS = 10_000;
 const WINDOW_TEXT = '10 seconds';
 
 const SUBSCRIPTIONS_LEAST = 500;
-/** The unit of the bounds: a client may subscribe with one message for each token, all at once. */
+/** Unit of the bounds: a client may subscribe with one message for each token, all at once. */
 export const subscriptions = ({ subscriptionsMax }: BoundLimits): number =>
   Math.max(SUBSCRIPTIONS_LEAST, subscriptionsMax);
 
-/** A message names tokens and markets by texts of about 80 bytes. */
+/** Bytes of a name. Messages name tokens and markets by texts of about 80 bytes. */
 const NAME_BYTES = 128;
 const MESSAGE_BYTES = 16 * 1024;
 
@@ -57,7 +54,7 @@ export function messageBytesMax(subscriptionsMax: number): number {
 }
 const messageBytes = (limits: BoundLimits): number => messageBytesMax(subscriptions(limits));
 
-/** What one connection may send, at once and in a window. */
+/** Amounts of one connection, at once and in a window. */
 const AMOUNTS = {
   turn_messages: { unit: 'messages', per: 'turn', amount: (limits) => 2 * subscriptions(limits) },
   turn_bytes: { unit: 'bytes', per: 'turn', amount: (limits) => 8 * messageBytes(limits) },
@@ -66,10 +63,10 @@ const AMOUNTS = {
   bytes: { unit: 'bytes', per: 'window', amount: (limits) => 50 * messageBytes(limits) },
 } as const satisfies Readonly<Record<string, Omit<BoundRow, 'of'>>>;
 
-/** A caller may send so many times as much at once; the factor for a window is a setting. */
+/** Factor of a caller's bound at once; the factor for a window is a setting. */
 const CALLER_TURN_FACTOR = 5;
 
-/** The name under which a metric counts the connections that exceeded a bound. */
+/** Name of a bound in the metric of connections that exceeded it. */
 export type BoundName = `${Owner}_${keyof typeof AMOUNTS}`;
 
 const ROWS = (['connection', 'caller'] as const).flatMap((of) =>
@@ -83,10 +80,9 @@ const ROWS = (['connection', 'caller'] as const).flatMap((of) =>
   }),
 );
 
-/** Every bound, by name. */
 export const STREAM_BOUNDS: ReadonlyMap<BoundName, BoundRow> = new Map(ROWS);
 
-/** The text for a connection that exceeded a bound, and for the documents. */
+/** Text for a connection that exceeded a bound, and for the documents. */
 export function boundText(name: BoundName, limits: BoundLimits): string {
   const { amount, of, per, unit } = STREAM_BOUNDS.get(name)!;
   const counted = unit === 'names' ? 'names to look up' : unit;
@@ -95,12 +91,10 @@ export function boundText(name: BoundName, limits: BoundLimits): string {
   return `more than ${amount(limits)} ${counted} ${span} ${from}`;
 }
 
-/** Every bound, by name. */
 export function boundTexts(limits: BoundLimits): readonly (readonly [BoundName, string])[] {
   return ROWS.map(([name]) => [name, boundText(name, limits)]);
 }
 
-/** What one connection, or one caller, has used. */
 class Spending {
   private readonly rows: readonly (readonly [BoundName, BoundRow])[];
   private readonly caps: Float64Array;
@@ -114,7 +108,7 @@ class Spending {
     this.counts = new Float64Array(this.rows.length);
   }
 
-  /** Counts an amount of a unit. Returns the first bound that is exceeded. */
+  /** Counts an amount of a unit. Returns the first exceeded bound. */
   take(unit: Unit, amount: number, now: number, turn: number): BoundName | undefined {
     const { caps, counts, rows } = this;
     if (now >= this.endsAt) {
@@ -150,20 +144,17 @@ const OWNED = {
 };
 
 /**
- * How many connections of a caller get a reason when they are closed, in one window; further ones
- * are closed without one.
+ * Connections of a caller that get a reason when they are closed, in one window; further ones are closed without one.
  */
 const REASONS_MAX = 3;
 
-/** What all connections of one caller together have used. */
 class SharedSpending extends Spending {
   connections = 0;
   private reasonsGiven = 0;
 
   /**
-   * Whether one more connection gets a reason when it is closed. After a close frame the library
-   * continues to read and discards the bytes for 16 seconds. So a caller that reconnects and
-   * continues gets no close frame.
+   * Returns true if one more connection gets a reason when it is closed. After a close frame the library reads and
+   * discards bytes for 16 seconds. So a caller that reconnects and continues gets no close frame.
    */
   mayGiveReason(): boolean {
     this.reasonsGiven += 1;
@@ -176,7 +167,6 @@ class SharedSpending extends Spending {
   }
 }
 
-/** The budget of one connection, including that of its caller. */
 export class Budget {
   /** All connections of a caller share this object. */
   readonly caller: SharedSpending;
@@ -189,7 +179,7 @@ export class Budget {
     this.turns = turns;
   }
 
-  /** Counts a message, or a ping without text. Returns the bound that it exceeds. */
+  /** Counts a message, or a ping without text. Returns the exceeded bound, if any. */
   message(bytes: number, now: number): BoundName | undefined {
     const turn = this.turns.current();
     return this.take('messages', 1, now, turn) ?? this.take('bytes', bytes, now, turn);
@@ -208,14 +198,10 @@ export class Budget {
   }
 }
 
-/** The budgets of all connections. */
 export class Budgets {
   private readonly limits: StreamLimits;
   private readonly turns: Turns;
-  /**
-   * Callers with a connection, and callers whose window has not ended: reconnecting does not reset
-   * the counts.
-   */
+  /** Callers with a connection, and callers whose window has not ended: reconnecting does not reset the counts. */
   private readonly callers = new Map<string, SharedSpending>();
 
   constructor(limits: StreamLimits, turns: Turns) {
@@ -238,7 +224,6 @@ export class Budgets {
     caller.connections -= 1;
   }
 
-  /** Removes callers without connections. */
   sweep(now: number): void {
     for (const [key, caller] of this.callers) {
       if (caller.connections === 0 && caller.isOver(now)) this.callers.delete(key);

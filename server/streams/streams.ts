@@ -1,15 +1,15 @@
 /**
- * The streams as a whole: the two WebSocket routes, and the feeds behind them.
+ * Composition of the streams: the two WebSocket routes, and the feeds behind them.
  *
  * Thread: the I/O thread.
  */
 import { lastBatch } from '../../engine/reads.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
+import type { Credential } from '../auth/key-registry.ts';
 import type { Publish, SocketRoute } from '../http/sockets.ts';
-import type { Credential } from '../identity/key-registry.ts';
 import type { BookRenderer } from '../market-data/books.ts';
-import type { MarketLookup, MarketStory, TokenTexts } from '../market-data/texts.ts';
-import type { AppliedBatch } from '../orders/applied-batch.ts';
+import type { MarketLifecycle, MarketLookup, TokenTexts } from '../market-data/texts.ts';
+import type { AppliedBatch } from '../orders/worker/applied-batch.ts';
 import { BalanceFeed } from './balance-feed.ts';
 import type { CloseName } from './closes.ts';
 import type { Connection, ConnectionParts } from './connection.ts';
@@ -31,38 +31,33 @@ export interface StreamParts {
   readonly lookup: MarketLookup;
   readonly books: BookRenderer;
   readonly limits: StreamLimits;
-  /** An active API key by its lower-case text. */
+  /** Active API key by its lower-case text. */
   readonly key: (apiKey: string) => Credential | undefined;
-  /** An active read-only key, by its lower-case text. */
+  /** Active read-only key by its lower-case text. */
   readonly readOnlyKey: (key: string) => { readonly address: Uint8Array } | undefined;
-  /** Absent: this node issues all keys. */
+  /** Absent if this node issues all keys. */
   readonly keyComes?: KeyComes;
-  /** Calls back when the current writer of the engine is done. */
   readonly whenBatchesDone: (callback: () => void) => void;
-  /** Unix milliseconds. */
   readonly now: () => number;
-  /** Milliseconds of a clock that nobody sets, for measuring silence. */
+  /** Monotonic milliseconds, for measuring silence. */
   readonly elapsed: () => number;
   readonly log: (line: string) => void;
-  /** The name of the venue (numbering.ts). */
+  /** Name of the node in stream ids (numbering.ts). */
   readonly venue: string;
   /** The caller adds each batch before `flushed`. */
   readonly recent: RecentBatches;
-  /** The number of stored events of users, for clients that reconnect. */
+  /** Stored messages of users, for clients that reconnect. */
   readonly eventsMax?: number;
 }
 
-/**
- * Times the amount at which a slow reader is closed. Until the next check more may wait, up to this
- * factor.
- */
+/** Multiple of the bound of a slow reader that may wait until the next check. */
 const HARD_FACTOR = 8;
-/** A connection that transfers nothing is cut this much later than a silent one is closed. */
+/** Seconds after the bound of silence when a connection that transfers nothing is cut. */
 const CUT_LATER_SECONDS = 30;
 
 export class Streams {
   readonly routes: readonly SocketRoute[];
-  private readonly o: StreamParts;
+  private readonly parts: StreamParts;
   private readonly connections: Connections;
   private readonly market: MarketFeed;
   private readonly newMarkets: NewMarkets;
@@ -74,7 +69,7 @@ export class Streams {
 
   constructor(parts: StreamParts) {
     const { books, elapsed, limits, lookup, now, tables, texts, whenBatchesDone } = parts;
-    this.o = parts;
+    this.parts = parts;
     const names = new Names(tables, lookup);
     const publish: Publish = (topic, text) => this.send(topic, text);
     this.connections = new Connections(limits, elapsed);
@@ -101,15 +96,14 @@ export class Streams {
     ];
   }
 
-  /** From now on events are sent. */
+  /** Starts to send messages. */
   open(publish: Publish): void {
     this.send = publish;
   }
 
   /**
-   * Publishes what a batch did. The events of a batch of a million changes may be incomplete: then
-   * every client must begin again. Never throws, because an error in the streams must not affect
-   * orders.
+   * Publishes a batch. The events of a batch of a million changes may be incomplete; every client must begin again
+   * then. Never throws, because an error in the streams must not affect orders.
    */
   flushed(batch: AppliedBatch): void {
     try {
@@ -124,23 +118,21 @@ export class Streams {
         this.restart('begin_anew', 'too much has changed at once: subscribe anew', batch);
       }
     } catch (error) {
-      this.o.log(`streams: ${error instanceof Error ? error.stack : String(error)}`);
+      this.parts.log(`streams: ${error instanceof Error ? error.stack : String(error)}`);
       this.restart('failed', 'internal error: subscribe anew', batch);
     }
     this.connections.closeSlow();
   }
 
-  /** The number of connections, the bytes that wait for them, and the closed ones by reason. */
   facts(): StreamFacts {
     return this.connections.facts();
   }
 
-  /** Publishes new markets (new-markets.ts). */
-  announce(story: (condition: string) => MarketStory | undefined): void {
+  announce(story: (condition: string) => MarketLifecycle | undefined): void {
     this.newMarkets.announce(story);
   }
 
-  /** From now on events are discarded, because the server may be closed. */
+  /** Discards messages from now on, because the server may be closed. */
   close(): void {
     this.send = () => undefined;
     this.connections.stop();
@@ -148,7 +140,7 @@ export class Streams {
 
   private restart(why: CloseName, reason: string, { sequence }: AppliedBatch): void {
     this.connections.endAll(why, reason);
-    this.o.recent.clear(sequence);
+    this.parts.recent.clear(sequence);
     this.replayBuffer.forgetAll();
     this.replayBuffer.reached(sequence);
     this.newMarkets.lost(sequence);
@@ -156,7 +148,7 @@ export class Streams {
   }
 
   private route(path: string, open: (common: ConnectionParts) => Connection): SocketRoute {
-    const { elapsed, limits, now: wall } = this.o;
+    const { elapsed, limits, now: wall } = this.parts;
     const { backpressureBytes, idleSeconds, subscriptionsMax } = limits;
     const { budgets, closes, pacer } = this.connections;
     return {

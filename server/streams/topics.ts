@@ -1,4 +1,8 @@
-/** The topics that connections of the market channel join. Thread: I/O. */
+/**
+ * Topics that connections of the market channel join.
+ *
+ * Thread: I/O.
+ */
 export const topics = {
   asset: (token: number): string => `asset ${token}`,
   book: (book: number): string => `book ${book}`,

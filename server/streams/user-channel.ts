@@ -1,6 +1,5 @@
 /**
- * A connection of /ws/user: its credentials, the markets that it follows, and the events that it
- * missed.
+ * Connection of /ws/user: its credentials, its markets, and missed messages.
  *
  * Thread: the I/O thread.
  */
@@ -8,8 +7,8 @@ import { timingSafeEqual } from 'node:crypto';
 import { ledgerIsOn } from '../../engine/ledger/reads.ts';
 import { ADDRESS_WORDS } from '../../engine/tables/codes.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
+import type { Credential } from '../auth/key-registry.ts';
 import { bytesToWords } from '../common/uint256.ts';
-import type { Credential } from '../identity/key-registry.ts';
 import { marketByCondition } from '../market-data/find.ts';
 import type { CloseName } from './closes.ts';
 import {
@@ -34,21 +33,20 @@ import {
 export interface UserChannelParts {
   readonly replayBuffer: ReplayBuffer;
   readonly tables: Tables;
-  /** An active key by its lower-case text. */
+  /** Active key by its lower-case text. */
   readonly lookup: (apiKey: string) => Credential | undefined;
-  /** An active read-only key, by its lower-case text. */
+  /** Active read-only key by its lower-case text. */
   readonly lookupReadOnly: (key: string) => { readonly address: Uint8Array } | undefined;
-  /** Absent: this node issues all keys. */
+  /** Absent if this node issues all keys. */
   readonly keyComes?: KeyComes | undefined;
 }
 
 /**
- * Another node may have issued a key a moment ago: resolves once `isKnown`, or when that takes too long. Undefined
- * where this node issues all keys at present.
+ * Waits for a key that another node issued a moment ago: resolves once `isKnown`, or after a time limit. Returns
+ * undefined while this node issues all keys.
  */
 export type KeyComes = (isKnown: () => boolean) => Promise<void> | undefined;
 
-/** The owner of the given key, and whether the key is still active. */
 interface KeyHolder {
   readonly address: Uint8Array;
   readonly isActive: () => boolean;
@@ -56,7 +54,7 @@ interface KeyHolder {
 
 const SECRET_BYTES = 32;
 const PASSPHRASE = /^[0-9a-f]{64}$/i;
-/** Used in place of the secret of an unknown key, so that the check takes as long. */
+/** Replaces the secret of an unknown key, so that the check takes as long. */
 const NOTHING = Buffer.alloc(SECRET_BYTES);
 
 const WRONG_KEY: Problem = {
@@ -68,43 +66,38 @@ const OTHER_KEY: Problem = {
   detail: 'a connection belongs to one wallet',
 };
 
-/**
- * A connection that has not sent credentials by then is closed, because it takes the place of
- * another.
- */
+/** Seconds until credentials are required, because a connection occupies one of a limited number. */
 export const AUTH_SECONDS = 10;
 const MS = 1_000;
 
-/** How many missed events cost as much as the look-up of one name. */
+/** Missed messages that cost as much as the look-up of one name. */
 const MISSED_PER_NAME = 16;
 
-/** Events that may wait for a connection that catches up: all stored ones, and as many new ones. */
+/** Messages that may wait for a connection that catches up: all stored ones, and as many new ones. */
 const DUE_MAX = 2 * EVENTS_MAX;
 /** Characters of the new ones, which may exist only in this queue. */
 const ARRIVED_MAX = CHARACTERS_MAX / 4;
 
-/**
- * Stands for the stream of all markets, where the streams of single markets are named by condition.
- */
+/** Name of the stream of all markets among condition ids. */
 const ALL = '';
 
 export class UserConnection extends Connection implements CatchingUp {
-  private readonly o: UserChannelParts;
+  private readonly channel: UserChannelParts;
   private isActive: () => boolean = () => true;
   private user: User | undefined;
   /** Conditions, or ALL in place of them; and BALANCES. */
   private readonly followed = new Set<string>();
-  /** Those of them whose topic it has joined; for the others it still catches up. */
+  /** Followed names whose topic it has joined. For the others it catches up. */
   private readonly joined = new Set<string>();
-  /** To be sent before the topics are joined. */
+  /** Messages to be sent before the topics are joined. */
   private due: { readonly event: StoredEvent; readonly name: string }[] = [];
   private sent = 0;
-  /** Characters of the events that arrived since it began to catch up. */
+  /** Characters of the messages that arrived since it began to catch up. */
   private arrived = 0;
 
   constructor(parts: UserChannelParts, connection: ConnectionParts) {
     super(connection);
-    this.o = parts;
+    this.channel = parts;
   }
 
   override reasonToGo(now: number): { readonly why: CloseName; readonly text: string } | undefined {
@@ -160,7 +153,7 @@ export class UserConnection extends Connection implements CatchingUp {
       this.sent += 1;
       const { event, name } = next;
       const place = name === ALL ? event.ofUser! : event.ofMarket;
-      this.socket.send(this.o.replayBuffer.frame(event, place));
+      this.socket.send(this.channel.replayBuffer.frame(event, place));
       return true;
     }
     this.due = [];
@@ -178,35 +171,32 @@ export class UserConnection extends Connection implements CatchingUp {
     this.joined.clear();
     this.followed.clear();
     user.catchingUp.delete(this);
-    this.o.replayBuffer.leave(user);
+    this.channel.replayBuffer.leave(user);
     this.user = undefined;
   }
 
-  /** The first message must contain the credentials; later ones may repeat them. */
+  /** Checks the credentials of the first message; later ones may repeat them. */
   private *identify({ auth }: UserMessageFields): Handling {
     if (auth === undefined) {
       if (this.user !== undefined) return undefined;
       return { error: 'invalid_auth', detail: 'auth is needed' };
     }
-    const { keyComes, lookup, lookupReadOnly } = this.o;
+    const { keyComes, lookup, lookupReadOnly } = this.channel;
     const key = keyOf(auth);
     const isKnown = (): boolean => lookup(key) !== undefined || lookupReadOnly(key) !== undefined;
     if (!isKnown()) yield keyComes?.(isKnown);
     const found = this.find(auth);
     if (found === undefined) return WRONG_KEY;
     const address = bytesToWords(found.address, new Int32Array(ADDRESS_WORDS));
-    if (this.user === undefined) this.user = this.o.replayBuffer.enter(address);
+    if (this.user === undefined) this.user = this.channel.replayBuffer.enter(address);
     else if (this.user.address.some((word, i) => word !== address[i])) return OTHER_KEY;
     this.isActive = found.isActive;
     return undefined;
   }
 
-  /**
-   * The owner of the key: the secrets of an API key are checked; a read-only key is itself the
-   * secret.
-   */
+  /** Owner of the key: the secrets of an API key are checked; a read-only key is itself the secret. */
   private find(auth: NonNullable<UserMessageFields['auth']>): KeyHolder | undefined {
-    const { lookup, lookupReadOnly } = this.o;
+    const { lookup, lookupReadOnly } = this.channel;
     const key = keyOf(auth);
     if (auth.secret === undefined && auth.passphrase === undefined) {
       const found = lookupReadOnly(key);
@@ -222,7 +212,7 @@ export class UserConnection extends Connection implements CatchingUp {
     return { address: found.address, isActive: () => lookup(key) !== undefined };
   }
 
-  /** @param unknown gets the markets that no market of this node is */
+  /** @param unknown receives the unknown markets */
   private *subscribe(
     markets: readonly string[],
     message: UserMessageFields,
@@ -234,7 +224,7 @@ export class UserConnection extends Connection implements CatchingUp {
     const added: string[] = isAll ? [ALL] : [];
     for (const [i, text] of markets.entries()) {
       if (i % NAMES_A_PIECE === NAMES_A_PIECE - 1) yield;
-      const isKnown = marketByCondition(this.o.tables, text) !== 0;
+      const isKnown = marketByCondition(this.channel.tables, text) !== 0;
       if (!isKnown) unknown.push(text);
       else if (!isAll) added.push(text);
     }
@@ -245,8 +235,8 @@ export class UserConnection extends Connection implements CatchingUp {
       return { error: 'too_many_subscriptions', detail };
     }
     if (isAll) this.drop([...this.followed].filter((name) => name !== ALL && name !== BALANCES));
-    if (message.custom_feature_enabled === true && ledgerIsOn(this.o.tables)) {
-      this.o.replayBuffer.followBalances(this.user!);
+    if (message.custom_feature_enabled === true && ledgerIsOn(this.channel.tables)) {
+      this.channel.replayBuffer.followBalances(this.user!);
       added.push(BALANCES);
     }
     // A client that names an earlier place than that of a stream which it already follows has an
@@ -271,11 +261,11 @@ export class UserConnection extends Connection implements CatchingUp {
   }
 
   /**
-   * Sends the place of a stream and queues the missed events; false: they were too many and the
+   * Sends the cursor of a stream and queues the missed messages. Returns false if they were too many and the
    * connection is closed.
    */
   private resume(name: string, resumePoints: ResumePoints, isNew: boolean): boolean {
-    const { replayBuffer } = this.o;
+    const { replayBuffer } = this.channel;
     const user = this.user!;
     const condition = name === ALL ? undefined : name;
     const { id } = this.streamOf(name);
@@ -341,12 +331,10 @@ export class UserConnection extends Connection implements CatchingUp {
   }
 }
 
-/** The places where streams were left, by their ids. */
 type ResumePoints = ReadonlyMap<string, Place>;
 
 /**
- * Undefined when a message contains only half of a place. Of several places for one stream the
- * first counts.
+ * Returns undefined if a message contains only half of a cursor. Of several cursors for one stream the first counts.
  */
 function resumePointsOf({
   resume,

@@ -1,7 +1,7 @@
 /**
- * Makes the events of the user channel from the events of flushed batches, in an order that clients
- * can rely on: the placement of an order comes first, a trade comes before the order event that it
- * caused, and nothing follows the last event of an order.
+ * Messages of the user channel from the events of flushed batches, in an order that clients can rely on: the
+ * placement of an order comes first, a trade precedes the order message that it caused, and nothing follows the last
+ * message of an order.
  *
  * Thread: the I/O thread.
  */
@@ -29,7 +29,7 @@ import {
 import type { AccountRow, FillRow, OrderRow } from '../../engine/tables/units.ts';
 import { sameId } from '../../engine/tables/words.ts';
 import { apiKeyText } from '../market-data/account-texts.ts';
-import type { AppliedBatch } from '../orders/applied-batch.ts';
+import type { AppliedBatch } from '../orders/worker/applied-batch.ts';
 import type { Names } from './names.ts';
 import {
   closedOrderFacts,
@@ -40,17 +40,17 @@ import {
 import type { ReplayBuffer, User } from './replay-buffer.ts';
 import { changeOfClose, OrderChange, orderBody, type TradeFill, tradeBody } from './user-frames.ts';
 
-/** A fill, and its maker's order where it was seen after the fill: by what was left of it, or by its end. */
+/** A fill, and its maker's order if a later record has it: its remainder, or its end. */
 interface MatchFill {
   readonly sequence: number;
   makerRows: OrderRows | undefined;
   makerRow: OrderRow;
 }
 
-/** An order event that waits for the trades that must come before it. */
+/** An order message that waits for the trades before it. */
 type Later = () => void;
 
-/** The order placed last, while the following events may belong to it. */
+/** Order placed last, while the following events may belong to it. */
 interface Taker {
   readonly command: number;
   readonly user: User | undefined;
@@ -58,7 +58,6 @@ interface Taker {
   isClosed: boolean;
 }
 
-/** Those who get the events. */
 type Recipients = Pick<ReplayBuffer, 'isEmpty' | 'find' | 'append'>;
 
 export class UserFeed {
@@ -74,7 +73,6 @@ export class UserFeed {
     this.replayBuffer = replayBuffer;
   }
 
-  /** Publishes what a batch did. Its events are complete. */
   flushed(batch: AppliedBatch): void {
     if (this.replayBuffer.isEmpty) return;
     this.batch = batch;
@@ -103,22 +101,22 @@ export class UserFeed {
   }
 
   private placed(batch: AppliedBatch, at: number): void {
-    const { t } = this.names;
+    const { tables } = this.names;
     const command = batch.events[at + Event.command]!;
     const user = this.replayBuffer.find(batch.commands, command + OrderCommand.signer);
     const tick = batch.events[at + Event.tick]!;
     const grid = batch.events[at + Event.grid]!;
-    const facts = user && placedOrder(t, batch, command, tick, grid);
+    const facts = user && placedOrder(tables, batch, command, tick, grid);
     this.taker = { command, user, facts, isClosed: false };
     if (user !== undefined) this.publishOrder(user, facts!, OrderChange.placed, -1);
   }
 
-  /** A taker of the source was not placed: its match begins with its first fill. */
+  /** Begins a match if the taker is a source order, which was not placed. */
   private fill(sequence: number): void {
-    const { t } = this.names;
-    const row = fillRow(t, sequence);
-    if (isPrint(t, row)) return;
-    if (isSourceTaker(t, row) && fillMatch(t, row) === sequence) this.endMatch();
+    const { tables } = this.names;
+    const row = fillRow(tables, sequence);
+    if (isPrint(tables, row)) return;
+    if (isSourceTaker(tables, row) && fillMatch(tables, row) === sequence) this.endMatch();
     this.fills.push({ sequence, makerRows: undefined, makerRow: ONLY_ORDER });
   }
 
@@ -145,20 +143,25 @@ export class UserFeed {
   }
 
   private closed(sequence: number): void {
-    const { t } = this.names;
-    const row = closedOrder(t, sequence);
+    const { tables } = this.names;
+    const row = closedOrder(tables, sequence);
     const fill = this.fills.at(-1);
     // A maker with a remainder that is cancelled afterwards was not closed by that fill.
     const isMaker =
       fill?.makerRows === undefined &&
       fill !== undefined &&
-      sameId(t.fillI, fillMakerIdAt(fillRow(t, fill.sequence)), t.orderI, orderIdAt(row));
+      sameId(
+        tables.fillI,
+        fillMakerIdAt(fillRow(tables, fill.sequence)),
+        tables.orderI,
+        orderIdAt(row),
+      );
     if (isMaker) {
-      fill.makerRows = t;
+      fill.makerRows = tables;
       fill.makerRow = row;
     }
     if (this.isTaker(row)) this.taker!.isClosed = true;
-    const user = this.ownerOf(orderOwner(t, row));
+    const user = this.ownerOf(orderOwner(tables, row));
     if (user === undefined) return;
     const isOfMatch = fill !== undefined && (isMaker || this.isTaker(row));
     const match = isOfMatch ? this.matchOf(fill.sequence) : -1;
@@ -172,10 +175,10 @@ export class UserFeed {
     const { batch, taker } = this;
     if (taker === undefined) return false;
     const id = taker.command + OrderCommand.id;
-    return sameId(batch!.commands, id, this.names.t.orderI, orderIdAt(row));
+    return sameId(batch!.commands, id, this.names.tables.orderI, orderIdAt(row));
   }
 
-  /** All events of the order placed last have been read: send the trades, then the order events. */
+  /** All events of the order placed last have been read: send the trades, then the order messages. */
   private endMatch(): void {
     const { fills, later, taker } = this;
     this.fills = [];
@@ -185,23 +188,23 @@ export class UserFeed {
     for (const publish of later) publish();
     if (taker?.user === undefined || taker.isClosed || fills.length === 0) return;
     // It was partly filled and rests.
-    const { t } = this.names;
+    const { tables } = this.names;
     const remaining = fills.reduce(
-      (left, { sequence }) => left - fillSize(t, fillRow(t, sequence)),
+      (left, { sequence }) => left - fillSize(tables, fillRow(tables, sequence)),
       taker.facts!.remaining,
     );
     const match = this.matchOf(fills[0]!.sequence);
     this.publishOrder(taker.user, { ...taker.facts!, remaining }, OrderChange.updated, match);
   }
 
-  /** @param taker undefined = of the source */
+  /** @param taker undefined = a source order */
   private publishTrades(fills: readonly MatchFill[], taker: Taker | undefined): void {
-    const { t } = this.names;
-    const rowOf = ({ sequence }: MatchFill): FillRow => fillRow(t, sequence);
-    const takerOwner = fillTakerOwner(t, rowOf(fills[0]!));
+    const { tables } = this.names;
+    const rowOf = ({ sequence }: MatchFill): FillRow => fillRow(tables, sequence);
+    const takerOwner = fillTakerOwner(tables, rowOf(fills[0]!));
     const shownTo = (owner: AccountRow): TradeFill[] =>
       fills.map((fill) => {
-        const isOwn = fillMakerOwner(t, rowOf(fill)) === owner;
+        const isOwn = fillMakerOwner(tables, rowOf(fill)) === owner;
         return { sequence: fill.sequence, makerKey: isOwn ? keyOf(fill) : undefined };
       });
     if (taker?.user !== undefined) {
@@ -210,7 +213,7 @@ export class UserFeed {
     }
     const notified = new Set([takerOwner]);
     for (const fill of fills) {
-      const owner = fillMakerOwner(t, rowOf(fill));
+      const owner = fillMakerOwner(tables, rowOf(fill));
       if (notified.has(owner)) continue;
       notified.add(owner);
       const user = this.ownerOf(owner);
@@ -231,8 +234,8 @@ export class UserFeed {
   ): void {
     const { names } = this;
     const { sequence, time } = this.batch!;
-    const { t } = names;
-    const token = names.token(fillTakerToken(t, fillRow(t, fills[0]!.sequence)));
+    const { tables } = names;
+    const token = names.token(fillTakerToken(tables, fillRow(tables, fills[0]!.sequence)));
     for (const status of ['MATCHED', 'CONFIRMED'] as const) {
       const body = tradeBody(names, fills, shown, reader, status, time);
       this.replayBuffer.append(user, token.condition, body, sequence);
@@ -247,17 +250,15 @@ export class UserFeed {
   }
 
   private ownerOf(account: AccountRow): User | undefined {
-    return this.replayBuffer.find(this.names.t.accountI, addressAt(account));
+    return this.replayBuffer.find(this.names.tables.accountI, addressAt(account));
   }
 
-  /** The sequence of the first fill of a fill's match. */
   private matchOf(sequence: number): number {
-    const { t } = this.names;
-    return fillMatch(t, fillRow(t, sequence));
+    const { tables } = this.names;
+    return fillMatch(tables, fillRow(tables, sequence));
   }
 }
 
-/** The API key of the maker's order. */
 function keyOf({ makerRow, makerRows }: MatchFill): string {
   return apiKeyText(makerRows!.orderI, orderKeyAt(makerRow));
 }

@@ -1,6 +1,6 @@
 /**
- * The events of the user channel as JSON, without braces and envelope, because the same event has a
- * sequence in each of two streams. Rules: docs/protocol.md#stream-frames
+ * Messages of the user channel as JSON, without braces and envelope, because a message has a stream sequence in each
+ * of two streams. Rules: docs/protocol.md#stream-frames
  *
  * Thread: the I/O thread.
  */
@@ -27,12 +27,11 @@ import { microText, ratioMicro } from '../common/decimal.ts';
 import { wordsToHex } from '../common/uint256.ts';
 import { NIL_UUID } from '../market-data/account-texts.ts';
 import { tradeIdOf, transactionHash } from '../market-data/match-ids.ts';
-import { ORDER_TYPE_TEXTS, reasonText } from '../orders/order-states.ts';
+import { ORDER_TYPE_TEXTS, reasonText } from '../orders/intake/order-states.ts';
 import { priceText, sideText } from './market-frames.ts';
 import type { Names } from './names.ts';
 import type { OrderFacts } from './order-facts.ts';
 
-/** The values of `type` and `status` in an order event. */
 export const OrderChange = {
   placed: { type: 'PLACEMENT', status: 'LIVE' },
   updated: { type: 'UPDATE', status: 'LIVE' },
@@ -41,23 +40,19 @@ export const OrderChange = {
 } as const;
 export type OrderChange = (typeof OrderChange)[keyof typeof OrderChange];
 
-/**
- * The maximum of maker orders in one trade. For a match with more of them, `size` is still the
- * total.
- */
+/** Maximum of maker orders in one trade. For a match with more of them, `size` is still the total. */
 const MAKERS_MAX = 500;
 const MS = 1_000;
 
 /**
- * The last event of an order by its close reason: an order that was filled, or killed after a fill,
- * counts as matched.
+ * Last message of an order by its close reason: an order that was filled, or killed after a fill, counts as matched.
  */
 export function changeOfClose(reason: number): OrderChange {
   const isMatched = reason === EndReason.filled || reason === EndReason.fakRemainder;
   return isMatched ? OrderChange.filled : OrderChange.ended;
 }
 
-/** `match`: the match that caused the event; -1 = none. */
+/** @param match match that caused the message; -1 = none */
 export function orderBody(
   names: Names,
   order: OrderFacts,
@@ -98,7 +93,6 @@ export interface TradeFill {
   readonly makerKey: string | undefined;
 }
 
-/** The user who receives the trade. */
 export interface TradeReader {
   readonly apiKey: string;
   readonly isTaker: boolean;
@@ -116,10 +110,10 @@ export function tradeBody(
   status: 'MATCHED' | 'CONFIRMED',
   time: number,
 ): string {
-  const { t } = names;
-  const first = fillRow(t, fills[0]!.sequence);
-  const match = fillMatch(t, first);
-  const token = names.token(fillTakerToken(t, first));
+  const { tables } = names;
+  const first = fillRow(tables, fills[0]!.sequence);
+  const match = fillMatch(tables, first);
+  const token = names.token(fillTakerToken(tables, first));
   const { price, size } = totals(names, fills);
   const seconds = String(Math.floor(time / MS));
   const trader = reader.isTaker ? 'TAKER' : 'MAKER';
@@ -128,17 +122,17 @@ export function tradeBody(
     id: tradeIdOf(match),
     type: 'TRADE',
     status,
-    taker_order_id: wordsToHex(t.fillI, fillTakerIdAt(first), ID_WORDS),
+    taker_order_id: wordsToHex(tables.fillI, fillTakerIdAt(first), ID_WORDS),
     market: token.condition,
     asset_id: token.id,
     outcome: names.outcome(token),
-    side: sideText(fillTakerSide(t, first) === 1),
+    side: sideText(fillTakerSide(tables, first) === 1),
     price,
     size,
-    fee_rate_bps: String(marketFeeBps(t, token.market)),
+    fee_rate_bps: String(marketFeeBps(tables, token.market)),
     owner: reader.apiKey,
     trade_owner: reader.apiKey,
-    maker_address: names.wallet(fillTaker(t, first)),
+    maker_address: names.wallet(fillTaker(tables, first)),
     trader_side: trader,
     transaction_hash: transactionHash(match),
     bucket_index: 0,
@@ -151,38 +145,37 @@ export function tradeBody(
   return fields.slice(1, -1);
 }
 
-/** The size of a match, and the taker's average price. */
 function totals(names: Names, fills: readonly TradeFill[]): { price: string; size: string } {
-  const { t } = names;
-  const pips = fillTakerPrice(t, fillRow(t, fills[0]!.sequence));
+  const { tables } = names;
+  const pips = fillTakerPrice(tables, fillRow(tables, fills[0]!.sequence));
   let isOnePrice = true;
   let size = 0;
   let collateral = 0;
   for (const { sequence } of fills) {
-    const row = fillRow(t, sequence);
-    size += fillSize(t, row);
-    collateral += fillTakerCollateral(t, row);
-    if (fillTakerPrice(t, row) !== pips) isOnePrice = false;
+    const row = fillRow(tables, sequence);
+    size += fillSize(tables, row);
+    collateral += fillTakerCollateral(tables, row);
+    if (fillTakerPrice(tables, row) !== pips) isOnePrice = false;
   }
   const price = isOnePrice ? priceText(pips) : microText(ratioMicro(collateral, size));
   return { price, size: microText(size) };
 }
 
 function makerOrder(names: Names, { makerKey, sequence }: TradeFill): object {
-  const { t } = names;
-  const row = fillRow(t, sequence);
-  const isOpposite = fillKind(t, row) === MatchKind.complementary;
-  const takerSells = fillTakerSide(t, row) === 1;
-  const token = names.token(fillMakerToken(t, row));
+  const { tables } = names;
+  const row = fillRow(tables, sequence);
+  const isOpposite = fillKind(tables, row) === MatchKind.complementary;
+  const takerSells = fillTakerSide(tables, row) === 1;
+  const token = names.token(fillMakerToken(tables, row));
   return {
-    order_id: wordsToHex(t.fillI, fillMakerIdAt(row), ID_WORDS),
+    order_id: wordsToHex(tables.fillI, fillMakerIdAt(row), ID_WORDS),
     owner: makerKey ?? NIL_UUID,
-    maker_address: names.wallet(fillMaker(t, row)),
+    maker_address: names.wallet(fillMaker(tables, row)),
     asset_id: token.id,
     outcome: names.outcome(token),
     side: sideText(isOpposite !== takerSells),
-    price: priceText(fillMakerPrice(t, row)),
-    matched_amount: microText(fillSize(t, row)),
+    price: priceText(fillMakerPrice(tables, row)),
+    matched_amount: microText(fillSize(tables, row)),
     // The maker pays no fee (docs/protocol.md#fees).
     fee_rate_bps: '0',
   };

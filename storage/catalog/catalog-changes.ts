@@ -1,27 +1,26 @@
 /**
- * What a new catalog does to the markets of the one before it, and whether it removes so many of
- * them that an operator has to confirm it.
+ * Changes of markets between one catalog and the next, and the confirmation that many removals need.
  *
  * Pure; any thread. Non-goals: the resting orders, which only the engine knows.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { Catalog, CatalogMarket, JsonObject } from './catalog-file.ts';
+import { marketsOf } from './catalog-json.ts';
 
-/** Ids of markets; each market is in one list at most. */
+/** Ids of markets by what happens to them; each is in one list at most. */
 export interface CatalogChanges {
-  /** They take orders now and did not before, or are new. */
+  /** Markets that take orders now and did not before, or are new. */
   readonly opened: readonly string[];
-  /** Anything else about them differs. */
+  /** Markets of which anything else differs. */
   readonly changed: readonly string[];
-  /** The catalog says that they have ended or are paused, and did not before. */
+  /** Markets that have ended or are paused, and were not before. */
   readonly closed: readonly string[];
-  /** They could be traded before they ended, and have no book in the new catalog. */
+  /** Markets that had not ended, and have no book in the new catalog. */
   readonly removed: readonly string[];
-  /** Why so many may not be removed without a confirmation; undefined: they may. */
   readonly refusal: string | undefined;
 }
 
-/** So many markets may be removed at once, or this share of those that have not ended. */
+/** Markets that may be removed at once: this number, or this share of those that have not ended. */
 const REMOVED_MAX = 10;
 const REMOVED_SHARE = 1 / 10;
 
@@ -78,6 +77,6 @@ function byCondition({ markets }: Catalog): ReadonlyMap<string, CatalogMarket> {
 }
 
 function rawMarkets({ events }: Catalog): ReadonlyMap<string, JsonObject> {
-  const raw = events.flatMap(({ markets }) => markets as readonly JsonObject[]);
+  const raw = events.flatMap(marketsOf);
   return new Map(raw.map((market) => [String(market.id), market]));
 }

@@ -11,24 +11,21 @@ import { isObject, type JsonObject, text } from './catalog-json.ts';
 export interface SkippedGroup {
   readonly reason: string;
   readonly count: number;
-  /** The ids of the first few objects (or their places in the file, when they have no id). */
+  /** Ids of the first few objects, or their places in the file when they have no id. */
   readonly first: readonly string[];
-  /** Of objects that are left out, or get no book: the field that is missing or cannot be used. */
+  /** Missing or unusable field of objects that are left out, or get no book. */
   readonly field?: string;
-  /** Of such objects: all of them. */
   readonly names?: readonly string[];
 }
 
 const FIRST_NAMED_MAX = 5;
-/** Where an object stands: in the list of its kind, or as a copy inside an event. */
+/** Rank of an object: in the list of its kind, or a copy inside an event. */
 export const OWN_LIST = 1;
 export const NESTED_COPY = 0;
 
-/** Counts objects by reason, with the ids of the first few. */
 export class Tally {
   readonly #groups = new Map<string, { count: number; field?: string; names: string[] }>();
 
-  /** @param field of an object that is left out, or gets no book: see SkippedGroup */
   add(reason: string, name: string, field?: string): undefined {
     const group = this.#groups.get(reason) ?? { count: 0, names: [] };
     group.count++;
@@ -53,10 +50,7 @@ interface Candidate {
   readonly updatedMs: number;
 }
 
-/**
- * Stores one object per id: the one of the highest rank, then of the latest `updatedAt`, then the
- * last.
- */
+/** One object per id: that of the highest rank, then of the latest `updatedAt`, then the last. */
 export class LatestById {
   readonly #kind: string;
   readonly #tally: Tally;
@@ -99,7 +93,6 @@ export class LatestById {
     if (later) this.#byId.set(id, candidate);
   }
 
-  /** Ascending by id. */
   list(): readonly JsonObject[] {
     return [...this.#byId.entries()]
       .sort(([a], [b]) => Number(a) - Number(b))
@@ -107,7 +100,7 @@ export class LatestById {
   }
 }
 
-/** Records which market owns which condition id and token id, and the first conflict. */
+/** Owner of each condition id and token id, and the first conflict. */
 export class Claims {
   readonly #owners = new Map<string, string>();
   conflict: string | undefined;

@@ -7,12 +7,10 @@
  */
 import { Pieces } from '../files/pieces.ts';
 
-/** Kind and id of an object, as its key in the store has them. */
 const PLACE_BYTES = 9;
-/** What a row has beside its JSON. */
 export const ROW_HEAD_BYTES = PLACE_BYTES + 4;
 const TOTAL_BYTES = 6;
-/** Far more than an event with all its markets, and little enough to be in memory. */
+/** Bound of one object's JSON: far more than an event with all its markets. */
 const JSON_BYTES_MAX = 2 ** 28;
 const PIECE_BYTES = 1 << 17;
 
@@ -21,7 +19,10 @@ export interface ContentRow {
   readonly json: Buffer;
 }
 
-/** In pieces of PIECE_BYTES at most, each in memory of its own. @param bytes of all rows */
+/**
+ * Yields pieces of PIECE_BYTES at most, each in memory of its own.
+ * @param bytes length of all rows
+ */
 export function* encodeContent(bytes: number, rows: Iterable<ContentRow>): Generator<Uint8Array> {
   const total = Buffer.alloc(TOTAL_BYTES);
   total.writeUIntBE(bytes, 0, TOTAL_BYTES);

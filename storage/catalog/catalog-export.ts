@@ -8,17 +8,16 @@ import type { Writable } from 'node:stream';
 import { writeWhole } from '../files/whole-file.ts';
 import { KINDS, type StoredObject } from './catalog-rows.ts';
 
-/** Objects are joined to chunks of this size, because one write for each small object is slow. */
+/** Bytes of one write: one for each small object is slow. */
 const CHUNK_BYTES = 1 << 16;
 
-/** Writes the file; see writeWhole. */
 export function exportToFile(objects: Iterable<StoredObject>, file: string): Promise<void> {
   return writeWhole(file, catalogChunks(objects));
 }
 
 /**
- * Writes the same to a stream and leaves the stream open. Resolves when the stream has taken all of
- * it. Rejects when the reader has disconnected.
+ * Writes a catalog to a stream and leaves it open. Resolves when the stream has taken all of it.
+ * Rejects when the reader has disconnected.
  */
 export async function exportToStream(
   objects: Iterable<StoredObject>,

@@ -9,9 +9,7 @@ import { OUTCOMES_MAX } from '../../engine/tables/capacities.ts';
 import { TICK_GRIDS } from '../../engine/tables/units.ts';
 
 export interface FieldRule {
-  /** What the field means. */
   readonly does: string;
-  /** JSON Schema of the values that can be used. */
   readonly schema: Readonly<Record<string, unknown>>;
   /** Without a usable value the object is left out, or a market gets no book. */
   readonly isNeeded?: true;
@@ -41,7 +39,6 @@ const ID: FieldRule = {
   isNeeded: true,
 };
 
-/** A list as an array, or as the JSON text of one. */
 function listOf(items: object, isUnique: boolean): FieldRule['schema'] {
   const bounds = { minItems: OUTCOMES_MIN, maxItems: OUTCOMES_MAX, uniqueItems: isUnique };
   return {
@@ -104,7 +101,6 @@ export const EVENT_FIELDS = {
   submitted_by: wallet('as creator'),
 } as const satisfies Readonly<Record<string, FieldRule>>;
 
-/** Of tags and series. */
 export const GROUP_FIELDS = { id: ID } as const satisfies Readonly<Record<string, FieldRule>>;
 
 export const SITE_FIELDS = {

@@ -13,7 +13,7 @@ import {
   type SkippedGroup,
   Tally,
 } from './catalog-collect.ts';
-import { isObject, type JsonObject, text } from './catalog-json.ts';
+import { isObject, type JsonObject, marketsOf, text } from './catalog-json.ts';
 import {
   type CatalogMarket,
   conditionIdOf,
@@ -29,38 +29,34 @@ export type { CatalogMarket } from './catalog-market.ts';
 
 /** One version of every object; raw lists in ascending order of id. Ids are always text. */
 export interface Catalog {
-  /** Raw events; each carries `markets`, an array of raw markets. */
   readonly events: readonly JsonObject[];
   readonly tags: readonly JsonObject[];
   readonly series: readonly JsonObject[];
   readonly sites: readonly Site[];
-  /** The markets that can have books, by event, then in the order of the file. */
+  /** Markets that can have books, by event, then in the order of the file. */
   readonly markets: readonly CatalogMarket[];
   /**
-   * Condition ids (`0x` and 64 lower-case hex digits) of the closed or archived markets that cannot
-   * have books. If an earlier catalog gave such a market a book, its orders must be cancelled.
+   * Condition ids (`0x` and 64 lower-case hex digits) of closed or archived markets that cannot
+   * have books. Orders of a book from an earlier catalog must be cancelled.
    */
   readonly endedConditions: readonly string[];
 }
 
 export interface CatalogReport {
   readonly events: number;
-  /** Markets kept in the catalog, with or without books. */
   readonly markets: number;
   readonly marketsWithBooks: number;
   readonly marketsTradable: number;
   readonly tags: number;
   readonly series: number;
   readonly sites: number;
-  /** Distinct creator wallets of the markets. */
   readonly creators: number;
-  /** What was skipped, and what was stored in spite of an error. */
+  /** Objects that were skipped, or stored in spite of an error. */
   readonly skipped: readonly SkippedGroup[];
 }
 
 export type ReadCatalogResult =
   | { readonly ok: true; readonly catalog: Catalog; readonly report: CatalogReport }
-  /** `isConflict`: two markets claim one id. */
   | { readonly ok: false; readonly error: string; readonly isConflict?: true };
 
 /**
@@ -129,7 +125,7 @@ function withOwnMarkets(events: readonly JsonObject[], tally: Tally): JsonObject
   }));
 }
 
-/** Tags or series: the top-level list comes first; events add the objects that are only in them. */
+/** Reads tags or series: events add the objects that the top-level list lacks. */
 function readShared(
   kind: 'tags' | 'series',
   topLevel: unknown,
@@ -157,10 +153,7 @@ function nestedList(
   return [];
 }
 
-/**
- * Slugs are names, not keys. Two objects may share one, but a lookup by slug finds only one of
- * them.
- */
+/** Counts shared slugs: a lookup by slug finds only one of the objects. */
 function countSharedSlugs(kind: string, list: readonly JsonObject[], tally: Tally): void {
   const seen = new Set(['']);
   for (const object of list) {
@@ -183,8 +176,4 @@ function countCreators(events: readonly JsonObject[], tally: Tally): number {
     }
   }
   return creators.size;
-}
-
-function marketsOf(event: JsonObject): readonly JsonObject[] {
-  return event.markets as readonly JsonObject[];
 }

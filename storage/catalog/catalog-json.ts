@@ -12,12 +12,16 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The text, or '' if the value is not a text. */
 export function text(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** A list, given as an array or as the JSON text of one; undefined otherwise. */
+/** Raw markets of an event that readCatalog has read. */
+export function marketsOf(event: JsonObject): readonly JsonObject[] {
+  return event.markets as readonly JsonObject[];
+}
+
+/** Reads a list, given as an array or as the JSON text of one; `undefined` otherwise. */
 export function listOf(value: unknown): readonly unknown[] | undefined {
   let list = value;
   if (typeof value === 'string') {
@@ -30,22 +34,21 @@ export function listOf(value: unknown): readonly unknown[] | undefined {
   return Array.isArray(list) ? list : undefined;
 }
 
-/** A list of texts, given the same way; undefined when it contains anything else. */
+/** Reads a list of texts, given in the same way; `undefined` when it contains anything else. */
 export function textList(value: unknown): readonly string[] | undefined {
   const list = listOf(value);
   return list?.every((item) => typeof item === 'string') ? list : undefined;
 }
 
-/** A wallet address in lower case, given in any case; undefined when the value is not one. */
+/** Reads a wallet address in any case, into lower case; `undefined` when it is none. */
 export function walletOf(value: unknown): string | undefined {
   const wallet = text(value);
   return WALLET_PATTERN.test(wallet) ? wallet.toLowerCase() : undefined;
 }
 
 /**
- * The whole number of 10^-decimals units that a decimal text or JSON number stands for; undefined
- * when the value is not a number or not exact. It works on the digits: the shortest text of a JSON
- * number is the decimal that was written, and arithmetic on its binary value could be off by one.
+ * Reads a decimal text or JSON number as a whole number of 10^-decimals units; `undefined` when it
+ * is not exact. Works on digits, because arithmetic on the binary value could be off by one.
  */
 export function scaledDecimal(value: unknown, decimals: number): number | undefined {
   if (typeof value !== 'string' && typeof value !== 'number') return undefined;

@@ -1,7 +1,7 @@
 /**
- * What trading needs from one raw market: whether it can have a book, its terms, and its creator.
+ * Trading fields of one raw market: its terms, its creator, and the conditions for a book.
  *
- * Pure; any thread. Non-goals: what the catalog routes show of a market.
+ * Pure; any thread. Non-goals: fields that the catalog routes show.
  */
 import { OUTCOMES_MAX } from '../../engine/tables/capacities.ts';
 import { PIPS_PER_UNIT, TICK_GRIDS, type TicksPerUnit } from '../../engine/tables/units.ts';
@@ -10,9 +10,7 @@ import { CONDITION_PATTERN, type MarketField, TOKEN_PATTERN } from './catalog-fi
 import { type JsonObject, scaledDecimal, text, textList, walletOf } from './catalog-json.ts';
 import { isResolved, operatorEnd, operatorFee, proposalIn } from './operator-marks.ts';
 
-/** The fields of a market that trading uses. */
 export interface CatalogMarket {
-  /** A whole number below 10^15 as text. */
   readonly id: string;
   readonly question: string;
   /** `0x` and 64 lower-case hex digits. */
@@ -27,27 +25,27 @@ export interface CatalogMarket {
   readonly minSizeMicro: number;
   readonly negRisk: boolean;
   /**
-   * Active, and not closed, archived, or barred from taking orders
-   * (docs/protocol.md#market-terms).
+   * True: active, and not closed, archived, or barred from orders (docs/protocol.md#market-terms).
    */
   readonly tradable: boolean;
-  /** See hasEnded. */
   readonly ended: boolean;
-  /** Base fee of takers in basis points, where an operator has set one. */
+  /** Base fee of takers in basis points; absent unless an operator has set it. */
   readonly feeBps?: number;
-  /** Unix milliseconds from which on it takes no orders, 0 = no such time, where an operator has said so. */
+  /**
+   * Unix milliseconds from which it takes no orders, 0 = never; absent unless an operator has set
+   * it.
+   */
   readonly end?: number;
-  /** Where the catalog says that it has resolved. */
+  /** Present where the catalog states that it has resolved. */
   readonly resolved?: true;
-  /** Unix milliseconds: the deadline of the proposal of which the catalog says. */
+  /** Deadline in unix milliseconds of a proposal that the catalog states. */
   readonly proposed?: number;
   readonly eventId: string;
   readonly eventSlug: string;
 }
 
-/** The terms in effect, with defaults. A term is undefined when its raw value cannot be read. */
+/** Terms in effect, with defaults; `undefined` where the raw value cannot be read. */
 export interface TradingTerms {
-  /** The market's own flag, else its event's, else false. */
   readonly negRisk: boolean;
   /** From `orderPriceMinTickSize`; 100 when absent (docs/protocol.md#units). */
   readonly ticksPerUnit: TicksPerUnit | undefined;
@@ -64,14 +62,10 @@ const DEFAULT_TICK_SIZE = '0.01';
 const DEFAULT_MIN_SIZE = '5';
 /** 78 digits: texts of this length compare like the numbers. */
 const TOKEN_END = String(2n ** 256n);
-/** Keys: the size of the tick in ten-thousandths. */
 const TICKS_PER_UNIT = new Map<number | undefined, TicksPerUnit>(
   TICK_GRIDS.map((grid) => [PIPS_PER_UNIT / grid, grid]),
 );
 
-/**
- * `market` and `event` are raw objects: a market of a catalog file, and the event that contains it.
- */
 export function tradingTerms(market: JsonObject, event: JsonObject): TradingTerms {
   return {
     negRisk: negRiskOf(market, event),
@@ -87,8 +81,8 @@ export function negRiskOf(market: JsonObject, event: JsonObject): boolean {
 }
 
 /**
- * The creator wallet of a raw market, in lower case: the market's `creator` or `submitted_by`, else
- * the event's; '' when none of them is a wallet (docs/protocol.md#creator-filter).
+ * Creator wallet of a raw market in lower case: its `creator` or `submitted_by`, else the event's;
+ * '' when none is a wallet (docs/protocol.md#creator-filter).
  */
 export function creatorOf(market: JsonObject, event: JsonObject): string {
   return (
@@ -100,23 +94,23 @@ export function creatorOf(market: JsonObject, event: JsonObject): string {
   );
 }
 
-/**
- * The condition id of a raw market, `0x` and 64 lower-case hex digits; undefined if it has none.
- */
+/** Condition id of a raw market, `0x` and 64 lower-case hex digits; `undefined` if it has none. */
 export function conditionIdOf(market: JsonObject): string | undefined {
   const conditionId = text(market.conditionId).trim();
   return CONDITION_PATTERN.test(conditionId) ? conditionId.toLowerCase() : undefined;
 }
 
 /**
- * Whether a raw market is closed or archived: its resting orders are cancelled
+ * Returns true for a closed or archived raw market, whose orders are cancelled
  * (docs/protocol.md#market-terms).
  */
 export function hasEnded(market: JsonObject): boolean {
   return market.closed === true || market.archived === true;
 }
 
-/** The trading fields of a raw market; undefined (and counted) when it cannot have a book. */
+/**
+ * Reads the trading fields of a raw market; `undefined` (and counted) when it cannot have a book.
+ */
 export function readMarket(
   raw: JsonObject,
   event: JsonObject,
@@ -177,7 +171,6 @@ export function readMarket(
 
 type Marks = Pick<CatalogMarket, 'feeBps' | 'end' | 'resolved' | 'proposed'>;
 
-/** Terms that an operator has set, and the state of the payout; each is absent where nothing is said. */
 function readMarks(raw: JsonObject): Marks {
   const end = operatorEnd(raw);
   const feeBps = operatorFee(raw);

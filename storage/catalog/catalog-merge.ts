@@ -4,16 +4,12 @@
  *
  * Pure; any thread.
  */
-import {
-  type Catalog,
-  type JsonObject,
-  type ReadCatalogResult,
-  readCatalog,
-} from './catalog-file.ts';
+import { type Catalog, type ReadCatalogResult, readCatalog } from './catalog-file.ts';
+import { marketsOf } from './catalog-json.ts';
 
 /**
- * The merged catalog. Its report has the counts of the whole, and the faults of the file. Fails
- * where the file alone would, and where one of its markets claims an id of another market.
+ * Merges a file into a catalog. The report has the counts of the whole, and the faults of the file.
+ * Fails where the file alone would, and where a market claims an id of another market.
  */
 export function mergeCatalog(into: Catalog, file: unknown): ReadCatalogResult {
   const read = readCatalog(file);
@@ -38,7 +34,6 @@ export function mergeCatalog(into: Catalog, file: unknown): ReadCatalogResult {
   return { ...merged, report: { ...merged.report, skipped: read.report.skipped } };
 }
 
-/** The objects whose id is not among `others`. */
 function without<T extends { readonly id?: unknown }>(list: readonly T[], others: readonly T[]) {
   const ids = idsOf(others);
   return list.filter(({ id }) => !ids.has(id));
@@ -46,8 +41,4 @@ function without<T extends { readonly id?: unknown }>(list: readonly T[], others
 
 function idsOf(list: readonly { readonly id?: unknown }[]): ReadonlySet<unknown> {
   return new Set(list.map(({ id }) => id));
-}
-
-function marketsOf(event: JsonObject): readonly JsonObject[] {
-  return event.markets as readonly JsonObject[];
 }

@@ -1,14 +1,14 @@
 /**
- * Describes what a catalog file contained, as one text for the command line and the log.
+ * The content of a catalog file as text, for the command line and the log.
  *
  * Pure; any thread.
  */
 import type { CatalogReport } from './catalog-file.ts';
 
 /**
- * What the catalog contains, then a line for each reason for which objects were skipped or are
- * wrong.
- * @param namesAll whether every object that is left out is named, instead of the first few
+ * Returns the content of a catalog, then a line for each reason for which objects were skipped or
+ * are wrong.
+ * @param namesAll true: every object that is left out is named, not the first few
  */
 export function describeReport(report: CatalogReport, namesAll = false): readonly string[] {
   const { events, markets, marketsWithBooks, marketsTradable, tags, series } = report;

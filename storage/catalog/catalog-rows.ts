@@ -6,7 +6,7 @@
  */
 import assert from 'node:assert/strict';
 import { createHash, type Hash } from 'node:crypto';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextIteration } from 'node:timers/promises';
 import type { BinaryTable } from '../kv/lmdb.ts';
 import { type ContentRow, ROW_HEAD_BYTES } from './catalog-content.ts';
 import { damaged, FORMAT, type Header, opened, putWithChecksum } from './catalog-state.ts';
@@ -20,13 +20,10 @@ export interface StoredObject extends ContentRow {
 
 const KEY_BYTES = 15;
 export const GENERATION_BYTES = 6;
-/**
- * The size of one transaction. It bounds the memory and the time for which the write lock is taken.
- */
+/** Bytes of one transaction: it bounds memory and the time of the write lock. */
 export const CHUNK_BYTES = 1 << 20;
 const REMOVE_MAX = 4096;
 
-/** Counts and digest of rows, in the order in which they are added. */
 class RowTotals {
   readonly counts = KINDS.map(() => 0);
   bytes = 0;
@@ -46,7 +43,6 @@ class RowTotals {
   }
 }
 
-/** Writes the rows of a generation, CHUNK_BYTES in a transaction. */
 export class RowWriter {
   private readonly objects: BinaryTable;
   private readonly generation: number;
@@ -59,7 +55,7 @@ export class RowWriter {
     this.generation = generation;
   }
 
-  /** True: flush() is due. */
+  /** Returns true when flush() is due. */
   add(place: Buffer, json: Buffer): boolean {
     this.totals.add(place, json);
     const key = Buffer.alloc(KEY_BYTES);
@@ -82,7 +78,10 @@ export class RowWriter {
   }
 }
 
-/** The header of a generation of an older version, with what that left out; as it is where an object is damaged. */
+/**
+ * Returns the header of an older version's generation with its digest and bytes; unchanged where an
+ * object is damaged.
+ */
 export function measured(objects: BinaryTable, header: Header): Header {
   const totals = new RowTotals();
   const start = objectKey(header.generation, 0, '0');
@@ -104,24 +103,22 @@ type Entry = readonly [key: Buffer, value: Buffer];
  * without a handler. Other work of the thread runs between the transactions.
  */
 export async function putTogether(table: BinaryTable, entries: readonly Entry[]): Promise<void> {
-  await nextTurn();
+  await nextIteration();
   table.transactionSync(() => {
     for (const [key, value] of entries) putWithChecksum(table, key, value);
   });
 }
 
-/** The newest generation with at least one stored value; 0 = none. */
 export function newestOf(objects: BinaryTable): number {
   for (const key of objects.getKeys({ reverse: true, limit: 1 }))
     return key.readUIntBE(0, GENERATION_BYTES);
   return 0;
 }
 
-/** Removes the generations from `first` to before `end`. */
 export async function removeBetween(table: BinaryTable, first: number, end: number): Promise<void> {
   const range = { start: objectKey(first, 0, '0'), end: objectKey(end, 0, '0'), limit: REMOVE_MAX };
   for (;;) {
-    await nextTurn();
+    await nextIteration();
     table.resetReadTxn();
     const keys = [...table.getKeys(range)];
     if (keys.length === 0) return;
@@ -132,7 +129,7 @@ export async function removeBetween(table: BinaryTable, first: number, end: numb
 }
 
 /**
- * Header and first object are read in one turn of the event loop, so they are from one LMDB
+ * Header and first object are read in one event-loop iteration, so they are from one LMDB
  * snapshot. The range keeps that snapshot until it ends.
  */
 export function* readGeneration(

@@ -15,10 +15,9 @@ export interface Site {
 }
 
 /**
- * A site identifier in the form in which it is compared: lower case, without surrounding blanks,
- * `http(s)://`, path and trailing dots. Normalising the result again does not change it. The time
- * is linear in the length of the text, because the text may come from a client. Rules:
- * docs/protocol.md#creator-filter
+ * Returns a site identifier as it is compared: lower case, without surrounding blanks,
+ * `http(s)://`, path and trailing dots. Idempotent; linear in the length, because the text may come
+ * from a client (docs/protocol.md#creator-filter).
  */
 export function normaliseSite(text: string): string {
   const address = text.trim().replace(/^https?:\/\//i, '');
@@ -30,9 +29,8 @@ export function normaliseSite(text: string): string {
 }
 
 /**
- * Reads the `sites` of a catalog file, in ascending order of id: `[{id, creators: [wallet, ...]}]`.
- * A site that is listed twice gets the creators of both entries: sites have no date that says which
- * entry is newer.
+ * Reads the `sites` of a catalog file, ascending by id: `[{id, creators: [wallet, ...]}]`. A site
+ * that is listed twice gets the creators of both entries.
  */
 export function readSites(list: readonly unknown[], tally: Tally): readonly Site[] {
   const wallets = new Map<string, Set<string>>();

@@ -14,40 +14,40 @@ import type { BinaryTable, RootDatabase } from '../kv/lmdb.ts';
 export interface Header {
   readonly format: number;
   readonly generation: number;
-  /** Objects of each kind, in the order of KINDS. */
   readonly counts: readonly number[];
   /** Older versions wrote none. */
   readonly digest?: string;
-  /** Of its content (catalog-content.ts). Older versions wrote none. */
+  /** Bytes of its content (catalog-content.ts). Older versions wrote none. */
   readonly bytes?: number;
   readonly snapshot?: {
     readonly format: string;
-    /** Bytes of each part. */
     readonly lengths: readonly number[];
   };
 }
 
-/** A generation that was made on this node, and that no record of the log names yet. */
+/** A generation that was made on this node, and that the log does not name yet. */
 export interface Proposal {
   readonly generation: number;
   readonly digest: string;
   readonly bytes: number;
-  /** Whether it replaces any generation, also one that this node does not have. */
+  /** True: it replaces any generation, also one that this node lacks. */
   readonly replacesAny: boolean;
 }
 
-/** What became of a generation that was made here. */
+/** State of a generation that was made here. */
 export type Outcome = 'in use' | 'proposed' | { readonly refused: string };
 
 interface Awaiting {
-  /** Complete and not in use: made here, or received. In ascending order; all are newer than the one in use. */
+  /**
+   * Complete generations that are not in use, made here or received, ascending; all are newer than
+   * the one in use.
+   */
   readonly waiting: readonly Header[];
   readonly proposed?: { readonly generation: number; readonly replacesAny: boolean } | undefined;
-  /** The last proposal that came to nothing. */
   readonly refused?: { readonly generation: number; readonly why: string } | undefined;
 }
 
-/** The generation from which a new one was made has been replaced meanwhile. */
+/** Thrown when the generation from which a new one was made has been replaced meanwhile. */
 export class Overtaken extends Error {
   constructor(message = 'the catalog was replaced meanwhile: try again') {
     super(message);
@@ -58,7 +58,7 @@ export class Overtaken extends Error {
  * Format version of this environment; unknown versions are refused. 3: every value has a checksum.
  */
 export const FORMAT = 3;
-/** One whose record may be on its way, and the one after it. */
+/** Waiting generations: one whose record may be on its way, and the one after it. */
 const WAITING_MAX = 2;
 const CURRENT_KEY = Buffer.from('current');
 const NEXT_KEY = Buffer.from('next');
@@ -69,7 +69,6 @@ const CLOSE_BRACE = 0x7d;
 export class CatalogState {
   private readonly root: RootDatabase<Buffer, string>;
   private readonly table: BinaryTable;
-  /** The only generation that is read; undefined = the one in use. */
   private readonly pinned: number | undefined;
 
   constructor(root: RootDatabase<Buffer, string>, table: BinaryTable, pinned?: number) {
@@ -78,7 +77,7 @@ export class CatalogState {
     this.pinned = pinned;
   }
 
-  /** Of the generation that is read; throws where it is damaged. */
+  /** Header of the generation that is read; throws where it is damaged. */
   header(): Header | undefined {
     const { pinned } = this;
     return pinned === undefined
@@ -86,7 +85,10 @@ export class CatalogState {
       : this.headers().find(({ generation }) => generation === pinned);
   }
 
-  /** Of the generation in use, for a writer that replaces it: a damaged header counts as a missing one. */
+  /**
+   * Header of the generation in use, for a writer that replaces it: a damaged one counts as
+   * missing.
+   */
   sound(): Header | undefined {
     const value = this.table.get(CURRENT_KEY);
     if (value === undefined) return undefined;
@@ -94,7 +96,6 @@ export class CatalogState {
     return isDamaged ? undefined : readHeader(this.table);
   }
 
-  /** @param newest the newest generation with a stored object */
   takeNumber(newest: () => number): number {
     return this.root.transactionSync(() => {
       const stored = this.table.get(NEXT_KEY);
@@ -117,8 +118,8 @@ export class CatalogState {
   }
 
   /**
-   * A generation is complete: it comes into use, or is proposed. Returns the current generation afterwards: a later
-   * one if another call overtook this one.
+   * Takes a complete generation into use, or proposes it. Returns the current generation
+   * afterwards: a later one if another call overtook this one.
    */
   complete(header: Header, onto: number | undefined): number {
     return this.root.transactionSync(() => {
@@ -137,14 +138,14 @@ export class CatalogState {
     });
   }
 
-  /** A generation that was received: a record may make it the one in use. */
+  /** Stores a received generation: the log may name it later. */
   keep(header: Header): void {
     this.root.transactionSync(() => {
       this.putAwaiting(withWaiting(this.awaiting() ?? { waiting: [] }, header));
     });
   }
 
-  /** A record names it: it is in use from now on. */
+  /** Takes a generation into use that the log names. */
   adopt(generation: number): void {
     this.root.transactionSync(() => {
       const header = this.headers().find((one) => one.generation === generation);
@@ -163,7 +164,6 @@ export class CatalogState {
     });
   }
 
-  /** A proposal came to nothing. */
   refuse(generation: number, why: string): void {
     this.root.transactionSync(() => {
       const { proposed, waiting } = this.awaiting() ?? { waiting: [] };
@@ -194,14 +194,13 @@ export class CatalogState {
     return { ...proposed, digest: header?.digest ?? '', bytes: header?.bytes ?? 0 };
   }
 
-  /** The generation that has this digest, if it is there. */
   find(digest: string): Header | undefined {
     return this.headers().find((one) => one.digest === digest);
   }
 
   /**
-   * From now on generations come into use by adopt(). One that is in use, but that no record names, is proposed where
-   * that has never been done: it was imported before the node belonged to a cluster.
+   * Lets generations come into use only by adopt() from now on. One that is in use without a record
+   * is proposed once: it was imported before the node belonged to a cluster.
    * @param recorded digest of the generation that the log names
    */
   awaitRecords(recorded: string | undefined, measured: (header: Header) => Header): void {
@@ -228,7 +227,10 @@ export class CatalogState {
     });
   }
 
-  /** From now on a generation comes into use when it is complete. Writes nothing where that was so. */
+  /**
+   * Lets a generation come into use when it is complete, from now on. Writes nothing where that was
+   * so.
+   */
   awaitNone(recorded: string | undefined): void {
     const awaiting = this.awaiting();
     if (awaiting === undefined) return;
@@ -239,14 +241,13 @@ export class CatalogState {
     });
   }
 
-  /** The one in use first. */
   private headers(): readonly Header[] {
     const current = this.sound();
     const waiting = this.awaiting()?.waiting ?? [];
     return current === undefined ? waiting : [current, ...waiting];
   }
 
-  /** What is damaged is fetched again from other nodes. */
+  /** Reads the row `awaiting`; a damaged one is fetched again from other nodes. */
   private awaiting(): Awaiting | undefined {
     const value = this.table.get(AWAITING_KEY);
     if (value === undefined) return undefined;
@@ -263,7 +264,6 @@ export class CatalogState {
   }
 }
 
-/** The newest ones stay. */
 function withWaiting(awaiting: Awaiting, header: Header): Awaiting {
   return { ...awaiting, waiting: [...awaiting.waiting, header].slice(-WAITING_MAX) };
 }
@@ -278,7 +278,7 @@ export function putWithChecksum(table: BinaryTable, key: Buffer, bytes: Buffer):
   table.putSync(key, withChecksum(key, value));
 }
 
-/** The value that was stored under this key; undefined when the bytes are damaged. */
+/** Returns the value that was stored under a key; `undefined` when the bytes are damaged. */
 export function opened(key: Buffer, value: Buffer): Buffer | undefined {
   return checksumMatches(key, value) ? value.subarray(CRC_BYTES) : undefined;
 }
@@ -301,7 +301,7 @@ function readHeader(state: BinaryTable): Header | undefined {
   return header;
 }
 
-/** Up to format 2 the value began with JSON. */
+/** Returns true for a value of format 2 or less, which began with JSON. */
 function isOlder(value: Buffer): boolean {
   return value[0] === OPEN_BRACE && value.at(-1) === CLOSE_BRACE && value.length > 2;
 }

@@ -48,68 +48,6 @@ import {
   type Proposal,
 } from './catalog-state.ts';
 
-/** What a cluster needs of a store; the generation in use is then the one that its log names. */
-interface SharedStore {
-  /** See CatalogState.awaitRecords and awaitNone. */
-  awaitRecords(recorded: string | undefined): void;
-  awaitNone(recorded: string | undefined): void;
-  /** Whether generations are proposed. */
-  isAwaiting(): boolean;
-  outcome(generation: number): Outcome;
-  proposal(): Proposal | undefined;
-  /** The number of the generation with this digest, in use or not. */
-  find(digest: string): number | undefined;
-  /** Makes it the current one, and removes older ones. */
-  adopt(generation: number): Promise<void>;
-  refuse(generation: number, why: string): Promise<void>;
-  /** The current generation, as receive() takes it. */
-  content(): Iterable<Uint8Array>;
-  /**
-   * Writes the content of another node as a generation that is not in use. Rejects where that does not have this
-   * digest; nothing of it is left then.
-   */
-  receive(
-    content: AsyncIterable<Buffer>,
-    digest: string,
-    prepare: (catalog: Catalog) => CatalogSnapshot,
-  ): Promise<void>;
-}
-
-export interface CatalogStore extends SharedStore {
-  /**
-   * The number of the current generation, also after another process switched; undefined = none.
-   */
-  current(): number | undefined;
-  /**
-   * SHA-256 of the current generation as hex digits: of kind, id and JSON of each object in the order of objects().
-   * Equal objects, equal digest, on whatever node. Undefined where there is no generation, and for one of an older
-   * version in which an object is damaged.
-   */
-  digest(): string | undefined;
-  /** The current generation, read from one LMDB snapshot; an empty catalog when there is none. */
-  load(): Catalog;
-  /**
-   * The stored JSON of the objects of the current generation, by kind, in ascending order of id.
-   * All of it comes from one LMDB snapshot, however slowly the caller reads. The caller owns each
-   * value.
-   */
-  objects(): Iterable<StoredObject>;
-  /**
-   * Writes a generation, makes it the current one, and removes older ones. Resolves with its number
-   * once that is durable. Of overlapping calls, in any process, the one that began last wins.
-   * Rejects when a write fails; the old generation then stays in use. With `onto` it rejects with an Overtaken
-   * unless that is the number of the generation that it replaces. In a cluster it is proposed, and outcome() tells
-   * what becomes of it; it rejects with an Overtaken while another one is proposed.
-   */
-  replace(catalog: Catalog, snapshot?: CatalogSnapshot, onto?: number): Promise<number>;
-  /**
-   * The snapshot that was written with the current generation, if it has this format, in buffers
-   * that the caller owns. A text says which part of it is damaged.
-   */
-  snapshot(format: string): ArrayBuffer[] | string | undefined;
-  close(): Promise<void>;
-}
-
 /** Parts of bytes that were computed from a generation. The store does not know what they mean. */
 export interface CatalogSnapshot {
   /** Names the program and version that can read the parts. Others ignore them. */
@@ -131,31 +69,7 @@ export function openCatalog(
   if (options.readOnly !== true) makeDirectory(path);
   else if (!existsSync(path)) throw new Error(`there is no directory ${path}`);
   const { durability, generation: pinned, readOnly = false } = options;
-  const root = openEnvironment({ path, durability, readOnly });
-  const tables: Tables = {
-    state: new CatalogState(root, openTable(root, 'state'), pinned),
-    objects: openTable(root, 'objects'),
-    snapshots: openTable(root, 'snapshots'),
-  };
-  return {
-    ...reading(root, tables),
-    ...sharing(root, tables),
-    async replace(catalog, snapshot, onto) {
-      const { objects, snapshots, state } = tables;
-      return written(tables, async (generation) => {
-        state.mayReplace(onto);
-        const header = await writeObjects(objects, generation, catalog);
-        const inUse = state.complete(
-          snapshot === undefined
-            ? header
-            : { ...header, snapshot: await writeSnapshot(snapshots, generation, snapshot) },
-          onto,
-        );
-        await removeBefore(tables, inUse);
-      });
-    },
-    close: () => root.close(),
-  };
+  return new CatalogStore(openEnvironment({ path, durability, readOnly }), pinned);
 }
 
 interface Tables {
@@ -164,89 +78,152 @@ interface Tables {
   readonly snapshots: BinaryTable;
 }
 
-type Root = ReturnType<typeof openEnvironment>;
+export class CatalogStore {
+  private readonly root: ReturnType<typeof openEnvironment>;
+  private readonly tables: Tables;
 
-function reading(
-  root: Root,
-  { objects, snapshots, state }: Tables,
-): Pick<CatalogStore, 'current' | 'digest' | 'load' | 'objects' | 'snapshot'> {
-  return {
-    current() {
-      root.resetReadTxn();
-      return state.header()?.generation;
-    },
+  constructor(root: ReturnType<typeof openEnvironment>, pinned: number | undefined) {
+    this.root = root;
+    this.tables = {
+      state: new CatalogState(root, openTable(root, 'state'), pinned),
+      objects: openTable(root, 'objects'),
+      snapshots: openTable(root, 'snapshots'),
+    };
+  }
 
-    digest() {
-      root.resetReadTxn();
-      const header = state.header();
-      return header && (header.digest ?? measured(objects, header).digest);
-    },
+  /** Number of the current generation, also after another process switched; `undefined` = none. */
+  current(): number | undefined {
+    return this.state().header()?.generation;
+  }
 
-    load() {
-      root.resetReadTxn();
-      return catalogOf(readGeneration(state.header(), objects));
-    },
+  /**
+   * SHA-256 of the current generation as hex digits: of kind, id and JSON of each object in the order of objects().
+   * Equal objects have equal digests on every node. `undefined` where there is no generation, and for one of an
+   * older version in which an object is damaged.
+   */
+  digest(): string | undefined {
+    const header = this.state().header();
+    return header && (header.digest ?? measured(this.tables.objects, header).digest);
+  }
 
-    *objects() {
-      root.resetReadTxn();
-      yield* readGeneration(state.header(), objects);
-    },
+  /** The current generation, read from one LMDB snapshot; an empty catalog when there is none. */
+  load(): Catalog {
+    return catalogOf(this.objects());
+  }
 
-    snapshot(format) {
-      root.resetReadTxn();
-      const header = state.header();
-      if (header?.snapshot?.format !== format) return undefined;
-      return readSnapshot(snapshots, header.generation, header.snapshot.lengths);
-    },
-  };
-}
+  /**
+   * Stored JSON of the objects of the current generation, by kind, in ascending order of id. All of it
+   * comes from one LMDB snapshot, however slowly the caller reads. The caller owns each value.
+   */
+  *objects(): Iterable<StoredObject> {
+    yield* readGeneration(this.state().header(), this.tables.objects);
+  }
 
-function sharing(root: Root, tables: Tables): SharedStore {
-  const { objects, snapshots, state } = tables;
-  const fresh = (): CatalogState => {
-    root.resetReadTxn();
-    return state;
-  };
-  return {
-    awaitRecords: (recorded) => state.awaitRecords(recorded, (header) => measured(objects, header)),
-    awaitNone: (recorded) => fresh().awaitNone(recorded),
-    isAwaiting: () => fresh().isAwaiting(),
-    outcome: (generation) => fresh().outcome(generation),
-    proposal: () => fresh().proposal(),
-    find: (digest) => fresh().find(digest)?.generation,
-
-    async adopt(generation) {
-      state.adopt(generation);
-      await removeBefore(tables, generation);
-    },
-
-    async refuse(generation, why) {
-      state.refuse(generation, why);
-      await forget(tables, generation);
-    },
-
-    *content() {
-      const header = fresh().header();
-      if (header !== undefined) {
-        yield* encodeContent(header.bytes ?? 0, readGeneration(header, objects));
+  /**
+   * Writes a generation, makes it the current one, and removes older ones. Resolves with its number
+   * once that is durable. Of overlapping calls, in any process, the one that began last wins.
+   * Rejects when a write fails; the old generation then stays in use. With `onto` it rejects with an Overtaken
+   * unless that is the number of the generation that it replaces. In a cluster it is proposed, and outcome() tells
+   * the result; it rejects with an Overtaken while another one is proposed.
+   */
+  replace(catalog: Catalog, snapshot?: CatalogSnapshot, onto?: number): Promise<number> {
+    const { objects, snapshots, state } = this.tables;
+    return written(this.tables, async (generation) => {
+      state.mayReplace(onto);
+      let header = await writeObjects(objects, generation, catalog);
+      if (snapshot !== undefined) {
+        header = { ...header, snapshot: await writeSnapshot(snapshots, generation, snapshot) };
       }
-    },
+      await removeBefore(this.tables, state.complete(header, onto));
+    });
+  }
 
-    async receive(content, digest, prepare) {
-      await written(tables, async (generation) => {
-        const rows = new RowWriter(objects, generation);
-        for await (const { json, place } of decodeContent(content)) {
-          if (rows.add(place, json)) await rows.flush();
-        }
-        const header = await rows.end();
-        if (header.digest !== digest) throw new Error(`its digest is ${header.digest}`);
-        root.resetReadTxn();
-        const prepared = prepare(catalogOf(readGeneration(header, objects)));
-        const snapshot = await writeSnapshot(snapshots, generation, prepared);
-        state.keep({ ...header, snapshot });
-      });
-    },
-  };
+  /**
+   * The snapshot that was written with the current generation, if it has this format, in buffers
+   * that the caller owns. A text names the damaged part.
+   */
+  snapshot(format: string): ArrayBuffer[] | string | undefined {
+    const header = this.state().header();
+    if (header?.snapshot?.format !== format) return undefined;
+    return readSnapshot(this.tables.snapshots, header.generation, header.snapshot.lengths);
+  }
+
+  close(): Promise<void> {
+    return this.root.close();
+  }
+
+  // In a cluster the generation in use is the one that the log names.
+
+  awaitRecords(recorded: string | undefined): void {
+    const { objects, state } = this.tables;
+    state.awaitRecords(recorded, (header) => measured(objects, header));
+  }
+
+  awaitNone(recorded: string | undefined): void {
+    this.state().awaitNone(recorded);
+  }
+
+  isAwaiting(): boolean {
+    return this.state().isAwaiting();
+  }
+
+  outcome(generation: number): Outcome {
+    return this.state().outcome(generation);
+  }
+
+  proposal(): Proposal | undefined {
+    return this.state().proposal();
+  }
+
+  find(digest: string): number | undefined {
+    return this.state().find(digest)?.generation;
+  }
+
+  async adopt(generation: number): Promise<void> {
+    this.tables.state.adopt(generation);
+    await removeBefore(this.tables, generation);
+  }
+
+  async refuse(generation: number, why: string): Promise<void> {
+    this.tables.state.refuse(generation, why);
+    await forget(this.tables, generation);
+  }
+
+  /** The current generation, as receive() takes it. */
+  *content(): Iterable<Uint8Array> {
+    const header = this.state().header();
+    if (header === undefined) return;
+    yield* encodeContent(header.bytes ?? 0, readGeneration(header, this.tables.objects));
+  }
+
+  /**
+   * Writes the content of another node as a generation that is not in use. Rejects where it does not have
+   * this digest; nothing of it is left then.
+   */
+  async receive(
+    content: AsyncIterable<Buffer>,
+    digest: string,
+    prepare: (catalog: Catalog) => CatalogSnapshot,
+  ): Promise<void> {
+    const { objects, snapshots, state } = this.tables;
+    await written(this.tables, async (generation) => {
+      const rows = new RowWriter(objects, generation);
+      for await (const { json, place } of decodeContent(content)) {
+        if (rows.add(place, json)) await rows.flush();
+      }
+      const header = await rows.end();
+      if (header.digest !== digest) throw new Error(`its digest is ${header.digest}`);
+      this.root.resetReadTxn();
+      const prepared = prepare(catalogOf(readGeneration(header, objects)));
+      const snapshot = await writeSnapshot(snapshots, generation, prepared);
+      state.keep({ ...header, snapshot });
+    });
+  }
+
+  private state(): CatalogState {
+    this.root.resetReadTxn();
+    return this.tables.state;
+  }
 }
 
 /** Writes a generation under a new number, and leaves nothing of it where that fails. */
@@ -267,19 +244,18 @@ async function written(
   }
 }
 
-/** Only older generations: another process may be writing a younger one. */
+/** Removes only older generations: another process may be writing a younger one. */
 async function removeBefore({ objects, snapshots }: Tables, generation: number): Promise<void> {
   for (const table of [objects, snapshots]) await removeBetween(table, 0, generation);
 }
 
-/** Removes what was written of a generation, unless it is the current one. */
 async function forget({ objects, snapshots, state }: Tables, generation: number): Promise<void> {
   objects.resetReadTxn();
   if (state.sound()?.generation === generation) return;
   for (const table of [objects, snapshots]) await removeBetween(table, generation, generation + 1);
 }
 
-/** The raw objects are stored; the fields for trading are computed from them when they are read. */
+/** Reads stored raw objects; the fields for trading are computed from them. */
 function catalogOf(objects: Iterable<StoredObject>): Catalog {
   const file = { events: [], tags: [], series: [], sites: [] };
   for (const { kind, json } of objects) {
@@ -291,7 +267,6 @@ function catalogOf(objects: Iterable<StoredObject>): Catalog {
   return result.catalog;
 }
 
-/** In the order of objects(). */
 async function writeObjects(
   objects: BinaryTable,
   generation: number,
@@ -330,7 +305,7 @@ async function writeSnapshot(
   return { format, lengths };
 }
 
-/** Chunks of one size, except the last, each in a buffer that nobody else writes to. */
+/** Yields chunks of one size, except the last, each in a buffer of its own. */
 function* chunksOf(pieces: Iterable<Uint8Array>): Generator<Buffer> {
   let chunk = Buffer.allocUnsafeSlow(CHUNK_BYTES);
   let at = 0;
@@ -349,7 +324,7 @@ function* chunksOf(pieces: Iterable<Uint8Array>): Generator<Buffer> {
   if (at > 0) yield chunk.subarray(0, at);
 }
 
-/** Runs in one turn of the event loop, so it reads one LMDB snapshot. */
+/** Reads all parts in one event-loop iteration, so from one LMDB snapshot. */
 function readSnapshot(
   snapshots: BinaryTable,
   generation: number,

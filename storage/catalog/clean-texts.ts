@@ -1,7 +1,6 @@
 /**
- * Texts of catalog objects by the rule for texts from elsewhere: an import and a sync keep every object, and say which
- * ones were cleaned. Free-form objects (`eventMetadata`) stay as they are: nothing prints them.
- * Rules: docs/protocol.md#texts
+ * Texts of catalog objects from elsewhere: an import and a sync keep every object, and report the cleaned ones.
+ * Free-form objects (`eventMetadata`) stay unchanged: nothing prints them. Rules: docs/protocol.md#texts
  *
  * Pure; any thread.
  */
@@ -9,12 +8,10 @@ import { cleanLine, cleanName, cleanProse } from '../texts/door.ts';
 import type { Tally } from './catalog-collect.ts';
 import { isObject, type JsonObject, textList } from './catalog-json.ts';
 
-/** Cleaners by member; every other text is one line. */
 const CLEANERS: ReadonlyMap<string, (text: string) => string> = new Map([
   ...['description', 'resolutionSource'].map((name) => [name, cleanProse] as const),
   ...['title', 'question', 'slug', 'ticker', 'label'].map((name) => [name, cleanName] as const),
 ]);
-/** Lists of objects that are cleaned one by one, each under its own id. */
 const NESTED = ['markets', 'tags', 'series'];
 
 /** Returns a list of raw objects with clean texts; a value that is no object stays as it is. */
@@ -22,7 +19,6 @@ export function cleanTexts(kind: string, list: readonly unknown[], tally: Tally)
   return list.map((item) => (isObject(item) ? cleanObject(kind, item, tally) : item));
 }
 
-/** Returns the same object where nothing is to be cleaned. */
 function cleanObject(kind: string, object: JsonObject, tally: Tally): JsonObject {
   let clean: Record<string, unknown> | undefined;
   let wasBad = false;
@@ -51,7 +47,9 @@ function cleanValue(name: string, value: unknown): unknown {
   return (CLEANERS.get(name) ?? cleanLine)(value);
 }
 
-/** Names in a list, or in the JSON text of one, in which a control character is an escape. */
+/**
+ * Cleans names in a list, or in the JSON text of one, in which a control character is an escape.
+ */
 function cleanOutcomes(value: unknown): unknown {
   // Nearly all are JSON without an escape, and need not be parsed.
   if (typeof value === 'string' && !value.includes('\\') && cleanName(value) === value)

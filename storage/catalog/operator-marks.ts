@@ -1,27 +1,26 @@
 /**
- * Marks in stored events and markets: what an operator has made of them. They are exported, and not shown. What a
- * catalog file says of the same things is of another venue, so it counts only where a mark is beside it.
+ * Marks of an operator's objects and changes in stored events and markets. They are exported, and not shown.
+ * The same members without a mark are statements of the catalog's source and do not count.
  *
  * Pure; any thread.
  */
 import { isObject, type JsonObject } from './catalog-json.ts';
 
-/** The wish from which an operator made an event or a market. */
+/** Mark with the fields from which an operator made an event or a market. */
 export const MADE = 'madeByOperator';
-/** Members that an operator has given a market or event since. */
+/** Mark with the members that an operator has changed since. */
 export const CHANGED = 'changedByOperator';
 
-/** What existing clients read in a market that has resolved. */
+/** Status that clients read in a market that has resolved. */
 export const RESOLVED_STATUS = 'resolved' as const;
 
-/** What they read in a market of which a payout is proposed. */
+/** Status that clients read in a market with a proposed payout. */
 export const PROPOSED_STATUS = 'proposed' as const;
 
-/** What a catalog says of a proposal. */
 export interface CatalogProposal {
-  /** ISO 8601: it is paid then. */
+  /** Time of the payout, ISO 8601. */
   readonly umaEndDate: string;
-  /** A JSON array of decimals: what a share of each outcome is to pay. */
+  /** JSON array of decimals: the payout of a share of each outcome. */
   readonly proposedPrices: string;
 }
 
@@ -30,7 +29,9 @@ export function operatorFee(market: JsonObject): number | undefined {
   return (markOf(market, CHANGED).feeBps ?? markOf(market, MADE).fee) as number | undefined;
 }
 
-/** Unix milliseconds at which an operator has the market end, 0 = never; undefined where no operator has said. */
+/**
+ * Unix milliseconds at which the market ends, 0 = never; `undefined` where no operator has set it.
+ */
 export function operatorEnd(market: JsonObject): number | undefined {
   const { tradingEnd } = markOf(market, CHANGED);
   if (tradingEnd === null) return 0;
@@ -38,12 +39,12 @@ export function operatorEnd(market: JsonObject): number | undefined {
   return end > 0 ? end : undefined;
 }
 
-/** Whether the catalog says that the engine has resolved the market. */
+/** Returns true when the catalog states that the engine has resolved the market. */
 export function isResolved(market: JsonObject): boolean {
   return markOf(market, CHANGED).umaResolutionStatus === RESOLVED_STATUS;
 }
 
-/** What the catalog says of the proposal that stands; undefined where it says of none. */
+/** Standing proposal in the catalog; `undefined` where there is none. */
 export function proposalIn(market: JsonObject): CatalogProposal | undefined {
   const mark = markOf(market, CHANGED);
   if (mark.umaResolutionStatus !== PROPOSED_STATUS) return undefined;
@@ -53,14 +54,14 @@ export function proposalIn(market: JsonObject): CatalogProposal | undefined {
   };
 }
 
-/** The market with a proposal in place of the one before; undefined = without any. */
+/** Returns the market with another proposal; `undefined` = without any. */
 export function withProposal(
   { proposedPrices: _, umaEndDate: __, umaResolutionStatus: ___, ...market }: JsonObject,
   proposal: CatalogProposal | undefined,
 ): JsonObject {
   const { proposedPrices, umaEndDate, umaResolutionStatus, ...mark } = markOf(market, CHANGED);
-  const said = proposal && { umaResolutionStatus: PROPOSED_STATUS, ...proposal };
-  return { ...market, ...said, [CHANGED]: { ...mark, ...said } };
+  const stated = proposal && { umaResolutionStatus: PROPOSED_STATUS, ...proposal };
+  return { ...market, ...stated, [CHANGED]: { ...mark, ...stated } };
 }
 
 function markOf(object: JsonObject, name: string): JsonObject {

@@ -1,18 +1,19 @@
 /**
- * What an operator has made or changed of a catalog, and how it stays when another catalog replaces it. Marks in
- * the stored objects say so: they are exported, and not shown.
+ * Objects that an operator has made or changed, and how they stay when another catalog replaces theirs. Marks
+ * in the stored objects name them: they are exported, and not shown.
  *
  * Pure; any thread.
  */
 import type { Catalog, JsonObject, ReadCatalogResult } from './catalog-file.ts';
-import { isObject } from './catalog-json.ts';
+import { isObject, marketsOf } from './catalog-json.ts';
 import { conditionIdOf } from './catalog-market.ts';
 import { mergeCatalog } from './catalog-merge.ts';
 import { CHANGED, isResolved, MADE } from './operator-marks.ts';
 
 /**
- * The catalog that was read, with what an operator has made, changed or resolved of the one before it. A resolved
- * market stays where it is no longer listed: its holders were paid, and it must not come back as an open one.
+ * Returns the read catalog with the operator's own objects and changes of the one before it. A
+ * resolved market stays where it is no longer listed: its holders were paid, and it must not open
+ * again.
  */
 export function keepOperatorObjects(before: Catalog, read: ReadCatalogResult): ReadCatalogResult {
   if (!read.ok) return read;
@@ -46,7 +47,6 @@ export function keepOperatorObjects(before: Catalog, read: ReadCatalogResult): R
   return { ...kept, report: { ...kept.report, skipped: read.report.skipped } };
 }
 
-/** Events with their resolved markets that another catalog does not list. */
 function resolvedNotIn(events: readonly JsonObject[], { events: others }: Catalog): JsonObject[] {
   const listed = new Set(others.flatMap(marketsOf).map(conditionIdOf));
   const hasLeft = (market: JsonObject): boolean =>
@@ -57,16 +57,12 @@ function resolvedNotIn(events: readonly JsonObject[], { events: others }: Catalo
 }
 
 /**
- * An object with changes of an operator on top of those before. A market that takes orders again does so as
- * imports say.
+ * Returns an object with an operator's changes on top of those before. A market that takes orders
+ * again does so as imports say.
  */
 export function changedBy(object: JsonObject, changes: JsonObject): JsonObject {
   const before = object[CHANGED];
   const { acceptingOrders, ...others } = { ...(isObject(before) ? before : {}), ...changes };
   const lasting = acceptingOrders === false ? { ...others, acceptingOrders } : others;
   return { ...object, ...changes, [CHANGED]: lasting };
-}
-
-export function marketsOf(event: JsonObject): readonly JsonObject[] {
-  return event.markets as readonly JsonObject[];
 }

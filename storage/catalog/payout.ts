@@ -1,5 +1,5 @@
 /**
- * What the catalog of a venue says that a market pays.
+ * Payout of a market as the catalog of a source states it.
  *
  * Pure; any thread.
  */
@@ -15,8 +15,8 @@ const MICRO_DECIMALS = 6;
 const MICRO = 10 ** MICRO_DECIMALS;
 
 /**
- * Of a raw market; undefined = that is not certain yet. The last prices of a market that is only closed are no
- * payout, unless they are those of a whole one; nor are those of one whose resolution is under way.
+ * Payout of a raw market; `undefined` while it is not certain. Last prices of a market that is only
+ * closed count if one outcome pays all; those of a pending resolution never count.
  */
 export function recordedPayout(market: JsonObject): Payout | undefined {
   const status = market.umaResolutionStatus;
@@ -33,7 +33,7 @@ export function recordedPayout(market: JsonObject): Payout | undefined {
   return prices.every((price) => price === prices[0]) ? 'void' : weightsOf(prices as number[]);
 }
 
-/** In parts of PAYOUT_SUM_MAX. What rounding leaves is the last paying outcome's. */
+/** Returns weights in parts of PAYOUT_SUM_MAX; the last paying outcome gets the rounding rest. */
 export function weightsOf(prices: readonly number[]): number[] {
   const sum = prices.reduce((total, price) => total + price, 0);
   const last = prices.findLastIndex((price) => price > 0);

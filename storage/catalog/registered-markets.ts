@@ -6,27 +6,22 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { Catalog } from './catalog-file.ts';
-import { isObject, type JsonObject, listOf, textList } from './catalog-json.ts';
+import { isObject, type JsonObject, listOf, marketsOf, textList } from './catalog-json.ts';
 import { conditionIdOf, hasEnded, isTokenId, negRiskOf } from './catalog-market.ts';
 
-/** Properties of a registered market that never change. */
 export interface RegisteredMarket {
-  /** Number of its outcomes. */
   readonly count: number;
   readonly negRisk: boolean;
-  /** The place of a token among the outcomes; -1 = it is none of them. */
+  /** Place of a token among the outcomes; -1 = it is none of them. */
   placeOf(tokenId: string): number;
 }
 
-/** @param tokenIds in the order of the outcomes */
 export function registeredAs(tokenIds: readonly string[], negRisk = false): RegisteredMarket {
   return { count: tokenIds.length, negRisk, placeOf: (tokenId) => tokenIds.indexOf(tokenId) };
 }
 
 export interface RegisteredMarkets {
-  /** @param conditionId in lower case */
   find(conditionId: string): RegisteredMarket | undefined;
-  /** Condition id of the market that has a token. */
   ownerOf(tokenId: string): string | undefined;
 }
 
@@ -40,16 +35,14 @@ export const CONTRADICTIONS = {
 export type ContradictionReason = keyof typeof CONTRADICTIONS;
 export const CONTRADICTION_REASONS = Object.keys(CONTRADICTIONS) as ContradictionReason[];
 
-/** A market of a catalog that is not taken. */
 export interface Contradiction {
-  /** Id in the catalog. */
   readonly id: string;
   /** Condition id in lower case; '' where the market has none that can be read. */
   readonly conditionId: string;
   readonly reason: ContradictionReason;
 }
 
-/** Outcomes of a market in a catalog; undefined = the catalog does not say it. */
+/** Outcomes of a market in a catalog; `undefined` where it does not name them. */
 export interface NamedOutcomes {
   readonly tokenIds: readonly string[];
   readonly names?: readonly string[] | undefined;
@@ -58,7 +51,7 @@ export interface NamedOutcomes {
 
 /**
  * Returns for each registered outcome its place in the catalog's lists, or the contradiction.
- * @param names of the registered outcomes so far; undefined = nobody knows them
+ * @param names of the registered outcomes so far; `undefined` = unknown
  */
 export function placesOf(
   named: NamedOutcomes,
@@ -90,7 +83,6 @@ function haveExchanged(before: readonly string[], after: readonly string[]): boo
 export interface AlignedEvents {
   /** Events with aligned markets; objects that need no change are not copied. */
   readonly events: readonly JsonObject[];
-  /** Markets whose outcomes were named in another order. */
   readonly turned: number;
   /** Markets that are not taken: they stay as the catalog before has them, or are left out. */
   readonly contradictions: readonly Contradiction[];
@@ -102,7 +94,8 @@ export interface AlignedEvents {
 const INDEX_COLUMNS = ['outcomes', 'clobTokenIds', 'outcomePrices', 'shortOutcomes'] as const;
 
 /**
- * Raw events with the markets in the registered order of outcomes. Whatever is no event with markets stays as it is.
+ * Returns raw events with markets in the registered order of outcomes. Items that are no events
+ * stay unchanged.
  * @param before the catalog that they replace
  */
 export function alignEvents(
@@ -182,7 +175,7 @@ class StoredMarkets {
   private rawOf(conditionId: string): readonly [raw: JsonObject, event: JsonObject] | undefined {
     this.raws ??= new Map(
       this.before.events.flatMap((event) =>
-        (event.markets as readonly JsonObject[]).flatMap((raw) => {
+        marketsOf(event).flatMap((raw) => {
           const found = conditionIdOf(raw);
           return found === undefined ? [] : [[found, [raw, event]] as const];
         }),
@@ -199,7 +192,7 @@ function namesTheSame(one: JsonObject, other: JsonObject): boolean {
   return one.clobTokenIds === clobTokenIds && one.outcomes === outcomes;
 }
 
-/** The market in the registered order, or how it contradicts. */
+/** Returns the market in the registered order, or its contradiction. */
 function alignMarket(
   raw: JsonObject,
   event: JsonObject,
@@ -238,7 +231,6 @@ function conditionOfTokens(raw: JsonObject, registered: RegisteredMarkets): stri
   return isSame ? owner : undefined;
 }
 
-/** Returns the condition ids of all markets. */
 function conditionsIn(events: readonly JsonObject[]): Set<string> {
   const markets = events.flatMap((event) => (isObject(event) && listOf(event.markets)) || []);
   return new Set(markets.filter(isObject).flatMap((raw) => conditionIdOf(raw) ?? []));
@@ -259,7 +251,7 @@ function pairedNames({ outcomes }: JsonObject, count: number): readonly string[]
   return names?.length === count ? names : undefined;
 }
 
-/** A market that has ended may have lost its tokens: it keeps those that are stored. */
+/** Returns an ended market that has lost its tokens, with those that are stored. */
 function withoutTokens(
   raw: JsonObject,
   negRisk: boolean,
@@ -284,7 +276,9 @@ function reordered(raw: JsonObject, places: readonly number[]): JsonObject {
   return { ...raw, ...Object.fromEntries(columns) };
 }
 
-/** A parsed catalog file with its events aligned. One of another shape stays as it is. */
+/**
+ * Returns a parsed catalog file with its events aligned. A file of another shape stays unchanged.
+ */
 export function alignFile(
   json: unknown,
   registered: RegisteredMarkets,
@@ -298,7 +292,6 @@ export function alignFile(
   return { ...counts, json: isSame ? json : { ...json, events } };
 }
 
-/** A line for each market, for people. */
 export function describeContradictions(contradictions: readonly Contradiction[]): string[] {
   return contradictions.map(
     ({ conditionId, id, reason }) =>

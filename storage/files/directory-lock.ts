@@ -26,7 +26,7 @@ export type DirectoryLock =
        */
       readonly isLocked: boolean;
       readonly release: () => void;
-      /** What this lock does not protect against. */
+      /** Limit of this lock. */
       readonly warning?: string;
     }
   | { readonly ok: false; readonly detail: string };
@@ -67,9 +67,9 @@ export function takeDirectoryLock(dataDir: string): DirectoryLock {
 }
 
 /**
- * Why this process must not open LMDB in this directory although others may: a process of another
- * PID namespace serves it, and LMDB tells readers and writers apart by their process numbers.
- * Undefined = it may open it.
+ * Reason why this process must not open LMDB in this directory: a process of another PID namespace
+ * serves it, and LMDB tells readers and writers apart by their process numbers. `undefined` where it
+ * may.
  */
 export function foreignHolder(dataDir: string): string | undefined {
   const path = lockPath(dataDir);

@@ -8,7 +8,7 @@
  */
 import { statfsSync } from 'node:fs';
 
-/** Of a row, with its share of an index. */
+/** Bytes of a row, with its share of an index. */
 const ROW_BYTES = 512;
 /** For pages that are copied during the transaction, and for the list of free pages. */
 const PAGES_BYTES = 2 ** 20;

@@ -1,5 +1,5 @@
 /**
- * Whether a call failed because no file could be opened: this process (EMFILE) or the whole system
+ * Recognises a call that failed because no file could be opened: this process (EMFILE) or the whole system
  * (ENFILE) has too many open files. Nothing was changed, and the same call may succeed later.
  *
  * Thread: any.
@@ -10,10 +10,10 @@ export function isOutOfFiles(error: unknown): boolean {
   return CODES.includes((error as NodeJS.ErrnoException | null)?.code);
 }
 
-/** As the system says it, and as LMDB does. */
+/** Texts of the system and of LMDB. */
 const TEXT = /\bEMFILE\b|\bENFILE\b|[Tt]oo many open files/;
 
-/** The same of a message that came from another thread. */
+/** Judges a message that came from another thread. */
 export function saysOutOfFiles(message: string): boolean {
   return TEXT.test(message);
 }

@@ -1,9 +1,6 @@
 /**
- * Checks that a data file of LMDB has all the pages that its header promises. LMDB maps the file
- * without a check: access to a missing page ends the process by a signal, without an error to catch.
- *   page 0, page 1   header (24 bytes) | magic u32 | version u32 | address 8 | map size 8 | two trees of 48,
- *                    the first of which begins with the page size u32 | last page 8 | transaction 8
- * Thread: any. Reads two pages; only when the file is too short it reads all of it, in another process.
+ * Check that a data file of LMDB has all the pages that its header promises. LMDB maps the file without a check:
+ * access to a missing page ends the process by a signal.
  */
 import { spawnSync } from 'node:child_process';
 import { accessSync, constants, fstatSync, openSync, readSync, statSync } from 'node:fs';
@@ -21,14 +18,14 @@ const LAST_PAGE_AT = PAGE_SIZE_AT + 96;
 const TRANSACTION_AT = LAST_PAGE_AT + 8;
 const META_BYTES = TRANSACTION_AT + 8;
 const PAGE_BYTES_MAX = 65_536;
-/** To read a large file takes time. */
+/** Longest read of a large file in milliseconds. */
 const PROBE_MS_MAX = 600_000;
 
 /** A data file lacks pages. The message names it and says what to do. */
 export class TruncatedFile extends Error {
   constructor(path: string, what: string) {
     super(
-      `${join(path, FILE)} is damaged: ${what}; put back a copy of ${path}, or see server/OPERATIONS.md`,
+      `${join(path, FILE)} is damaged: ${what}; put back a copy of ${path}, or see docs/guides/operations.md`,
     );
   }
 }

@@ -9,7 +9,7 @@ import { checkDataFile } from './lmdb-file.ts';
 
 export type { Database, Key, RootDatabase } from 'lmdb';
 
-/** What a resolved write means: on disk (survives a power cut), or in the page cache only. */
+/** Meaning of a resolved write: on disk (survives a power cut), or in the page cache only. */
 export type Durability = 'flushed' | 'committed';
 
 export interface EnvironmentOptions {
@@ -21,7 +21,7 @@ export interface EnvironmentOptions {
 /** Address space reserved per environment; the file grows sparsely up to it. */
 const MAP_BYTES_MAX = 2 ** 38;
 
-/** Throws an Error; TruncatedFile when the data file lacks pages. */
+/** Throws an Error; a TruncatedFile when the data file lacks pages. */
 export function openEnvironment(options: EnvironmentOptions): RootDatabase<Buffer, string> {
   checkDataFile(options.path);
   return openUnchecked(options);
@@ -63,8 +63,8 @@ export type BinaryTable = Database<Buffer, Buffer>;
 const REASON_MS_MAX = 100;
 
 /**
- * Why a write failed, as one text. A failed commit rejects a second, hidden promise next to the one
- * that the package returned. Without a handler that rejection would end the process.
+ * Reason of a failed write. A failed commit rejects a second, hidden promise next to the one that the package
+ * returned. Without a handler that rejection would end the process.
  */
 export async function writeFailure(error: unknown): Promise<string> {
   const text = error instanceof Error ? error.message : String(error);

@@ -10,7 +10,6 @@ import { checksumMatches, Damage, withChecksum } from './checksum.ts';
 import type { SequenceTable } from './lmdb.ts';
 
 const HEADER_BYTES = 8;
-/** Four pages, less the header of LMDB. */
 const VALUE_BYTES = 4 * 4_096 - 16;
 
 /** Rows [first, first + count) of a value, one after another in `rows`. */
@@ -22,7 +21,6 @@ interface Block {
 
 export class PackedRows {
   readonly rowBytes: number;
-  /** The number of rows of a full value. */
   readonly blockRows: number;
   private readonly table: SequenceTable;
   private readonly name: string;
@@ -99,7 +97,7 @@ export class PackedRows {
     }
   }
 
-  /** Whether the value that contains this row passes its checksum. */
+  /** True when the value that contains this row passes its checksum. */
   isSound(sequence: number): boolean {
     const number = Math.floor(sequence / this.blockRows);
     const value = this.table.get(number);

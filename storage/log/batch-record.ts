@@ -1,5 +1,5 @@
 /**
- * The payload of a log record, stated once: one batch of commands that changed the engine, as bytes.
+ * Payload of a log record, stated once: one batch of commands that changed the engine.
  *
  *   0   magic u32, version u32
  *   8   sequence f64        the engine's batch number after it, from 1 without a gap
@@ -36,12 +36,11 @@ export interface BatchRecord extends BatchFacts {
   readonly f64: Float64Array;
 }
 
-/** Bytes of a record with this many command words. */
 export function batchRecordBytes(words: number): number {
   return HEADER_BYTES + words * 4 + TRAILER_BYTES;
 }
 
-/** Writes a record whose commands are copied from `commands`; an ordinary Buffer of its own. */
+/** Encodes a record with a copy of `commands` in a Buffer of its own. */
 export function encodeBatch(facts: BatchFacts, commands: Int32Array): Buffer {
   const bytes = Buffer.allocUnsafeSlow(batchRecordBytes(commands.length));
   // An acknowledgement waits for it: plain stores, where the methods of Buffer are calls.
@@ -62,7 +61,7 @@ export function encodeBatch(facts: BatchFacts, commands: Int32Array): Buffer {
   return bytes;
 }
 
-/** What whoever made a record has stamped it with. */
+/** Header fields that the maker of a record stamped it with. */
 export function stampOf({
   buffer,
   byteOffset,
@@ -76,7 +75,7 @@ export function stampOf({
   };
 }
 
-/** Reads a record back; or returns a text that says what is wrong with it. */
+/** Decodes a record, or returns a text with its problem. */
 export function decodeBatch(stored: Buffer): BatchRecord | string {
   if (stored.length < HEADER_BYTES + TRAILER_BYTES) return 'it is too short';
   if (stored.readUInt32LE(0) !== MAGIC) return 'it does not begin with the magic number';

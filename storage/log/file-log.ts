@@ -1,8 +1,7 @@
 /**
- * The log in segment files (segments.ts). Each group of batches (group-commit.ts) is one write
- * to a file opened with O_DSYNC, so that a write that ends is on disk. The next segment is
- * prepared while the present one is used, and stays open: a full disk, or a process that can open no more
- * files, shows there, before a record is at risk.
+ * Log in segment files (segments.ts). Each group of batches (group-commit.ts) is one write to a file opened with
+ * O_DSYNC, so that a completed write is on disk. The next segment is prepared early and stays open: a full disk, or
+ * a lack of file descriptors, shows before a record is at risk.
  *
  * Thread: the I/O thread writes; the work itself is done by the threads of libuv.
  */
@@ -28,20 +27,20 @@ import {
 } from './segments.ts';
 
 export interface FileLogOptions {
-  /** DATA_DIR; the segments lie in its folder `log`. */
+  /** Data directory; the segments lie in its folder `log`. */
   readonly dataDir: string;
   /** flushed: an acknowledged record survives a power cut; committed: a kill only. */
   readonly durability: 'flushed' | 'committed';
-  /** Size of the segments that are made from now on. */
+  /** Bytes of segments made from now on. */
   readonly segmentBytes: number;
   readonly log: (line: string) => void;
   readonly readOnly?: boolean;
-  /** A batch that a reader of the log has applied: a log that ends before it is damaged, and nothing is cut. */
+  /** Batch that a reader of the log has applied. A log that ends before it is damaged, and nothing is cut. */
   readonly seen?: { readonly sequence: number; readonly by: string };
 }
 
 const RETRY_MS = 1_000;
-/** Where the system has no O_DSYNC, a write is followed by a flush. */
+/** `undefined` where the system has no O_DSYNC: a write is then followed by a flush. */
 const O_DSYNC: number | undefined = constants.O_DSYNC;
 
 export class FileLog extends GroupCommit implements Log {
@@ -54,7 +53,7 @@ export class FileLog extends GroupCommit implements Log {
   private offset: number;
   private link: number;
   private next: OpenSegment | undefined;
-  /** The directory, open, so that its names can be flushed. */
+  /** Open directory, with which names of files are flushed. */
   private names: promises.FileHandle | undefined;
   private preparing: Promise<void> | undefined;
   private retry: NodeJS.Timeout | undefined;
@@ -73,8 +72,8 @@ export class FileLog extends GroupCommit implements Log {
   }
 
   /**
-   * Opens a log, or makes one. Rejects with an Error that names what is damaged, or why it cannot be
-   * written; a log that is opened read-only need not exist.
+   * Opens a log, or makes one. Rejects with an Error that names the damage, or the reason why it cannot be written.
+   * A read-only log need not exist.
    */
   static async open(options: FileLogOptions): Promise<FileLog> {
     const directory = logDirectory(options.dataDir);
@@ -127,7 +126,7 @@ export class FileLog extends GroupCommit implements Log {
     this.names = undefined;
   }
 
-  /** Cuts off what was torn, and opens the segment that is written next. */
+  /** Cuts torn records and opens the segment that is written next. */
   private async prove({ torn }: LogEnd): Promise<void> {
     removeUnfinished(this.directory);
     cutTorn(torn);
@@ -163,7 +162,7 @@ export class FileLog extends GroupCommit implements Log {
     return prepareSegment({ directory, names, syncs }, number, bytes);
   }
 
-  /** Encodes as many records as fit into a segment, and writes them at once. */
+  /** Writes as many records as fit into the segment at once. */
   protected async write(entries: readonly LogEntry[]): Promise<void> {
     let filled = 0;
     for (const entry of entries) {
@@ -201,7 +200,7 @@ export class FileLog extends GroupCommit implements Log {
     this.offset += bytes;
   }
 
-  /** Goes on in the next segment, in which a record of so many bytes has room. */
+  /** Switches to the next segment, which has room for `bytes`. */
   private async switch(bytes: number): Promise<void> {
     await this.preparing;
     // A retry meanwhile would make the same segment, over this one.
@@ -217,7 +216,7 @@ export class FileLog extends GroupCommit implements Log {
     await before.close();
   }
 
-  /** The next segment, which was not prepared in time. Where no file can be opened, the write waits. */
+  /** Makes a segment that was not prepared in time. The write waits while no file can be opened. */
   private async makeNow(bytes: number): Promise<OpenSegment> {
     for (;;) {
       try {
@@ -230,7 +229,7 @@ export class FileLog extends GroupCommit implements Log {
     }
   }
 
-  /** Nothing more shall be taken in, until the next segment is there. */
+  /** Stops intake until the next segment exists. */
   private lack({ message }: Error): void {
     if (!this.isFull) this.onRoom(`the next segment cannot be made: ${message}`);
     this.isFull = true;
@@ -241,10 +240,7 @@ export class FileLog extends GroupCommit implements Log {
     this.retry = undefined;
   }
 
-  /**
-   * From a quarter on the next segment is made, so that it is there before half is used; at once, where
-   * the disk was full.
-   */
+  /** Makes the next segment from a quarter on, so that it exists before half is used; at once after a full disk. */
   private prepareAhead(): void {
     const isUnderWay = this.preparing !== undefined || this.retry !== undefined;
     if (isUnderWay || this.next !== undefined) return;
@@ -279,7 +275,7 @@ const NOTHING: LogEnd = {
   message: undefined,
 };
 
-/** Resolves with how many bytes were written. The method of FileHandle takes a tenth longer. */
+/** Resolves with the bytes written. The method of FileHandle takes a tenth longer. */
 function writeAt(
   file: number,
   buffer: Buffer,

@@ -1,7 +1,7 @@
 /**
- * Finds the end of a log whose writer may have been killed, or lost its power, at any moment. Records of the
- * last write that are torn were never acknowledged, and are cut off. Any other record that is not whole is
- * damage, and the start stops: a log that might lack a batch is worse than a node that is down.
+ * End of a log whose writer may have been killed, or lost power, at any moment. Torn records of the last write were
+ * never acknowledged and are cut. Any other broken record is damage and stops the start: a log that might lack a
+ * batch is worse than a node that is down.
  *
  * Thread: any, while nobody writes.
  */
@@ -20,21 +20,20 @@ import {
 import { listSegments, type Segment } from './segments.ts';
 
 export interface LogEnd {
-  /** The segment that is written next; undefined = there is none at all. */
+  /** Segment that is written next; `undefined` when there is none. */
   readonly segment: Segment | undefined;
-  /** Where in it the next record goes. */
+  /** Byte of that segment at which the next record begins. */
   readonly offset: number;
-  /** The newest record; undefined = there is none. */
+  /** Newest record; `undefined` when there is none. */
   readonly newest: StoredRecord | undefined;
-  /** Sequence of the oldest record; 0 = there is none. */
+  /** Sequence of the oldest record; 0 = none. */
   readonly first: number;
-  /** What has to be overwritten with zeros before anything is appended. */
+  /** Runs that must be overwritten with zeros before anything is appended. */
   readonly torn: readonly TornRun[];
-  /** What was found and cut, for the log of the node. */
+  /** Line about the cut for the log of the node. */
   readonly message: string | undefined;
 }
 
-/** Batches are numbered from it on. */
 const FIRST_SEQUENCE = 1;
 
 interface TornRun {
@@ -43,7 +42,7 @@ interface TornRun {
   readonly end: number;
 }
 
-/** Throws an Error that names the sequence of a record that is damaged. */
+/** Throws an Error that names the sequence of a damaged record. */
 export function findEnd(directory: string): LogEnd {
   const segments = listSegments(directory);
   // A segment gets its size before its name: one without bytes has lost its records.
@@ -98,8 +97,8 @@ export function findEnd(directory: string): LogEnd {
 }
 
 /**
- * Sequence of the oldest record. One segment may be empty though another follows: the very first, where it was
- * too small for the very first record. Any other that begins the log is damaged.
+ * Sequence of the oldest record. The very first segment may be empty when it was too small for the first record.
+ * Any other empty segment at the beginning is damage.
  */
 function firstOf(segments: readonly Segment[]): number {
   const [oldest, next] = segments;
@@ -109,7 +108,7 @@ function firstOf(segments: readonly Segment[]): number {
   throw new LogDamage(`${oldest!.path} does not begin with a whole record${batch}`);
 }
 
-/** Overwrites what was torn, on disk when it returns. */
+/** Overwrites torn records; they are on disk when it returns. */
 export function cutTorn(torn: readonly TornRun[]): void {
   for (const { end, path, start } of torn) {
     const file = openSync(path, constants.O_RDWR);
@@ -139,13 +138,13 @@ function endOfContent(bytes: Buffer, start: number): number {
   return end;
 }
 
-/** Whether what was written goes beyond its file: writes never do, so the file was longer then. */
+/** True when the content goes beyond its file. Writes never do, so the file was longer then. */
 function isBeyond(bytes: Buffer, start: number): boolean {
   if (endOfContent(bytes, start) === start) return false;
   return start + PREFIX_BYTES > bytes.length || start + storedBytes(bytes, start) > bytes.length;
 }
 
-/** Throws where a whole record shows that the one after `newest` had been acknowledged. */
+/** Throws when a whole record shows that the one after `newest` had been acknowledged. */
 function refuseDamage(
   bytes: Buffer,
   start: number,

@@ -1,7 +1,7 @@
 /**
- * The part of a log that does not depend on where its records lie. It checks that batches follow one another,
- * has one write in flight, and stops for good after the first failure. Batches that arrive during a write form
- * the next one (group commit). A log extends this class by write().
+ * Part of a log that does not depend on the place of its records. It checks the order of batches, has one write in
+ * flight, and stops for good after the first failure. Batches that arrive during a write form the next one (group
+ * commit). A log extends this class by write().
  *
  * Thread: the I/O thread.
  */
@@ -14,7 +14,6 @@ interface Waiting {
   readonly reject: (error: Error) => void;
 }
 
-/** Where a log ends. */
 export interface LogPosition {
   readonly last: number;
   readonly digest: number;
@@ -24,7 +23,7 @@ export abstract class GroupCommit {
   last: number;
   digest: number;
   failure: Error | undefined;
-  /** The end of all batches that were appended, durable or not. */
+  /** End of all appended batches, durable or not. */
   private appended: LogPosition;
   private waiting: Waiting[] = [];
   private isWriting = false;
@@ -64,7 +63,6 @@ export abstract class GroupCommit {
     this.isWriting = false;
   }
 
-  /** Everything that waits, in one write. */
   private async writeWaiting(): Promise<void> {
     const { waiting } = this;
     this.waiting = [];
@@ -81,7 +79,6 @@ export abstract class GroupCommit {
     }
   }
 
-  /** The entries of all calls, each with the digest before it. */
   private linked(waiting: readonly Waiting[]): LogEntry[] {
     const linked: LogEntry[] = [];
     let before = this.digest;

@@ -20,33 +20,32 @@
 
 export interface LogEntry {
   readonly sequence: number;
-  /** Unix milliseconds. */
   readonly time: number;
   /** Digests of the engine before and after it. */
   readonly before: number;
   readonly after: number;
-  /** Ordinary memory that nobody touches until the append is settled. */
+  /** Memory that nobody changes until the append is settled. */
   readonly payload: Buffer;
 }
 
-/** A record to append; the log itself knows the digest before it. */
+/** Record to append; the log knows the digest before it. */
 export type NewEntry = Omit<LogEntry, 'before'>;
 
 export interface Log {
-  /** Sequence of its oldest record; 0 = it has none. */
+  /** Sequence of the oldest record; 0 = none. */
   readonly first: number;
-  /** Sequence of its newest durable record; 0 = it has none. */
+  /** Sequence of the newest durable record; 0 = none. */
   readonly last: number;
-  /** Digest after the newest record; 0 where there is none. */
+  /** Digest after the newest record; 0 = none. */
   readonly digest: number;
-  /** Called with the reason why no more should be taken in, and with undefined once there is room again. */
+  /** Called with the reason why intake must stop, and with `undefined` once there is room again. */
   onRoom: (problem: string | undefined) => void;
-  /** Why nothing can be appended any more; undefined = it can be. */
+  /** Reason why nothing can be appended any more. */
   readonly failure: Error | undefined;
   append(entries: readonly NewEntry[], expected: number): Promise<void>;
-  /** Resolves when all that was appended before this call is durable; rejects as append() does. */
+  /** Resolves when everything appended before this call is durable. Rejects as append() does. */
   whenDurable(): Promise<void>;
-  /** Throws an Error that names the sequence where the log does not hold `from` any more. */
+  /** Throws an Error that names the sequence when the log no longer holds `from`. */
   read(from: number): LogReader;
   trim(sequence: number): Promise<void>;
   close(): Promise<void>;
@@ -54,14 +53,13 @@ export interface Log {
 
 export interface LogReader {
   /**
-   * The next record, unless it lies beyond `end`; its payload is good until the next call. Throws an
-   * Error that names the sequence where a record is damaged or missing.
+   * Next record, unless it lies beyond `end`. Its payload is valid until the next call. Throws an Error that names
+   * the sequence of a damaged or missing record.
    */
   next(end: number): LogEntry | undefined;
   close(): void;
 }
 
-/** Another writer is ahead of this one. */
 export class WrongSequence extends Error {
   constructor(expected: number, last: number) {
     super(`log: wrong last sequence: expected ${expected}, it is at ${last}`);
@@ -69,8 +67,8 @@ export class WrongSequence extends Error {
 }
 
 /**
- * The writer ended before it was certain whether what it appended is in the log. It may be there, or may
- * still appear; who asked for it is neither acknowledged nor refused.
+ * The writer ended before the fate of its append was certain. The records may be in the log or appear later, so the
+ * request is neither acknowledged nor refused.
  */
 export class OutcomeUnknown extends Error {
   constructor(why: string) {
@@ -91,6 +89,15 @@ export class Unreachable extends Error {
 /** The log is damaged or cannot be read. A second try does not help. */
 export class LogDamage extends Error {
   constructor(what: string) {
-    super(`log: ${what}; what to do: server/OPERATIONS.md, "A damaged log"`);
+    super(`log: ${what}; what to do: docs/guides/operations.md, "A damaged log"`);
+  }
+}
+
+/** Yields the entries of a reader up to `end`, and closes it. A payload is valid until the next entry. */
+export function* entriesOf(reader: LogReader, end: number): Generator<LogEntry> {
+  try {
+    for (let entry = reader.next(end); entry !== undefined; entry = reader.next(end)) yield entry;
+  } finally {
+    reader.close();
   }
 }

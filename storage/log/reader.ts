@@ -1,6 +1,6 @@
 /**
- * Reads records in order, from any sequence that is there, also while a writer in another thread goes on.
- * Every record is compared with the one before it.
+ * Reader of records in order, from any stored sequence, also while a writer in another thread continues. Every
+ * record is compared with the one before it.
  *
  * Thread: any, synchronously; each has a reader of its own.
  */
@@ -10,7 +10,7 @@ import { linkProblem, PREFIX_BYTES, readRecord, type StoredRecord, storedBytes }
 import { listSegments, lookAt, type Segment } from './segments.ts';
 
 const WINDOW_BYTES = 1 << 18;
-/** What is looked at again where nothing was: some records that were written since, then zeros. */
+/** Bytes read again at the end: some records written since, then zeros. */
 const FRESH_BYTES = 1 << 15;
 
 export class SegmentReader implements LogReader {
@@ -21,12 +21,12 @@ export class SegmentReader implements LogReader {
   private window = Buffer.allocUnsafeSlow(WINDOW_BYTES);
   private start = 0;
   private filled = 0;
-  /** Where the next record begins. */
+  /** Byte at which the next record begins. */
   private at = 0;
   private sequence: number;
   private before: StoredRecord | undefined;
 
-  /** Throws an Error where the record `from` is neither there nor the next one to come. */
+  /** Throws an Error when the record `from` neither exists nor is the next one. */
   constructor(directory: string, from: number) {
     this.directory = directory;
     const holding = listSegments(directory).filter(({ first }) => first > 0 && first <= from);
@@ -67,7 +67,6 @@ export class SegmentReader implements LogReader {
     return this.parse();
   }
 
-  /** The record at the present place, as the next one. */
   private parse(): StoredRecord | string {
     this.need(PREFIX_BYTES);
     const at = this.at - this.start;
@@ -79,7 +78,7 @@ export class SegmentReader implements LogReader {
     return record.sequence === this.sequence ? record : `its sequence is ${record.sequence}`;
   }
 
-  /** Brings so many bytes from the present place on into the window, as far as there are. */
+  /** Reads up to `bytes` from the current byte on into the window. */
   private need(bytes: number): void {
     if (this.at >= this.start && this.at + bytes <= this.start + this.filled) return;
     if (this.at + bytes <= this.segment.bytes) this.fill(Math.max(WINDOW_BYTES, bytes));
@@ -91,7 +90,7 @@ export class SegmentReader implements LogReader {
     this.filled = readSync(this.file, this.window, 0, bytes, this.at);
   }
 
-  /** Goes on to the next segment, if the record that is looked for begins it. */
+  /** Enters the next segment if the wanted record begins it. */
   private enterNext(): boolean {
     const next = lookAt(this.directory, this.segment.number + 1);
     if (next === undefined || next.first !== this.sequence) return false;

@@ -24,13 +24,11 @@ const MAGIC = 0x474f4c42;
 const FORMAT = 2;
 const HEADER_BYTES = 48;
 const CRC_BYTES = 4;
-/** Records begin on a multiple of it. */
 export const RECORD_ALIGN = 8;
-/** Enough of a record to know its length. */
+/** Bytes from which the length of a record is known. */
 export const PREFIX_BYTES = HEADER_BYTES;
 
 export interface StoredRecord extends LogEntry {
-  /** All of it, from magic to checksum. */
   readonly bytes: number;
   readonly link: number;
   readonly acknowledged: number;
@@ -43,8 +41,8 @@ export function recordBytes(payloadBytes: number): number {
 }
 
 /**
- * Writes a record at `at`, a multiple of RECORD_ALIGN in memory that begins on one; returns its checksum,
- * which the next one carries as its link.
+ * Writes a record at `at`, a multiple of RECORD_ALIGN in aligned memory. Returns its checksum, which is the link of
+ * the next one.
  */
 export function writeRecord(
   out: Buffer,
@@ -75,13 +73,13 @@ export function writeRecord(
   return crc;
 }
 
-/** Bytes of the record that begins at `at`, of which at least PREFIX_BYTES are there; 0 = none does. */
+/** Bytes of the record that begins at `at`, of which PREFIX_BYTES are there; 0 = none. */
 export function storedBytes(from: Buffer, at: number): number {
   if (from.readUInt32LE(at) !== MAGIC || from.readUInt32LE(at + 4) !== FORMAT) return 0;
   return recordBytes(from.readUInt32LE(at + 8));
 }
 
-/** What is wrong with the record at `at`, of any format, or undefined. */
+/** Problem of the record at `at`, of any format. */
 function damageOf(from: Buffer, at: number): string | undefined {
   if (at + PREFIX_BYTES > from.length) return 'it is missing';
   const magic = from.readUInt32LE(at);
@@ -95,12 +93,12 @@ function damageOf(from: Buffer, at: number): string | undefined {
   return undefined;
 }
 
-/** Whether a whole record lies at `at`, but of another format; every format has its length and checksum there. */
+/** True when a whole record of another format lies at `at`. Every format has its length and checksum there. */
 export function hasOtherFormat(from: Buffer, at: number): boolean {
   return damageOf(from, at) === undefined && from.readUInt32LE(at + 4) !== FORMAT;
 }
 
-/** Reads the record at `at`, its payload as a view; or returns a text that says what is wrong with it. */
+/** Decodes the record at `at` with its payload as a view, or returns a text with its problem. */
 export function readRecord(from: Buffer, at: number): StoredRecord | string {
   const damage = damageOf(from, at);
   if (damage !== undefined) return damage;
@@ -122,7 +120,7 @@ export function readRecord(from: Buffer, at: number): StoredRecord | string {
   };
 }
 
-/** What is wrong with a record as the one that follows `before`, or undefined. */
+/** Problem of a record as the successor of `before`. */
 export function linkProblem(record: StoredRecord, before: StoredRecord): string | undefined {
   if (record.sequence !== before.sequence + 1) return `its sequence is ${record.sequence}`;
   if (record.link !== before.crc) return 'it does not follow the record before it';

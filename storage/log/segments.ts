@@ -1,7 +1,7 @@
 /**
- * The files of the log, DATA_DIR/log/<number>.segment: fixed in size, zero-filled and on disk before the
- * first record goes in, so that a write changes data only and can't run out of room. Records lie
- * from the beginning, each behind the one before; the rest is zeros.
+ * Files of the log, DATA_DIR/log/<number>.segment: fixed in size, zero-filled and on disk before the first record
+ * is written, so that a write changes data only and cannot run out of room. Records follow one another from the
+ * beginning; the rest is zeros.
  *
  * Thread: the writer prepares and removes; any thread may look.
  */
@@ -25,14 +25,15 @@ import { PREFIX_BYTES, storedBytes } from './record.ts';
 export interface Segment {
   readonly number: number;
   readonly path: string;
-  /** Size of the file. */
   readonly bytes: number;
-  /** Sequence of its first record; 0 = it has none that can be read. */
+  /** Sequence of its first record; 0 = none is readable. */
   readonly first: number;
 }
 
-/** Zeros go out in pieces, so that a record never waits behind a large write. */
+/** Zeros are written in pieces, so that a record never waits behind a large write. */
 const PIECE_BYTES = 1 << 18;
+/** Bytes of one write of zeros. Later each record dirties a folio of the page cache, which is as large as that write was. */
+const WRITE_BYTES = 1 << 14;
 const NAME = /^(\d{8})\.segment$/;
 const UNFINISHED = /\.segment\.tmp$/;
 
@@ -40,7 +41,7 @@ function segmentPath(directory: string, number: number): string {
   return join(directory, `${String(number).padStart(8, '0')}.segment`);
 }
 
-/** All segments by number. Throws an Error that names the one that is missing between two. */
+/** Segments by number. Throws an Error that names one missing between two. */
 export function listSegments(directory: string): Segment[] {
   const numbers = readdirSync(directory)
     .flatMap((name) => NAME.exec(name)?.[1] ?? [])
@@ -56,8 +57,8 @@ export function listSegments(directory: string): Segment[] {
 }
 
 /**
- * One segment, or undefined where there is none of this number. Throws LogDamage where it cannot be read, and
- * the system's Error where no file can be opened at all.
+ * One segment, or `undefined`. Throws LogDamage when it is unreadable, and the system's Error when no file can be
+ * opened at all.
  */
 export function lookAt(directory: string, number: number): Segment | undefined {
   const path = segmentPath(directory, number);
@@ -77,30 +78,29 @@ export function lookAt(directory: string, number: number): Segment | undefined {
   }
 }
 
-/** Removes what a process left half prepared. */
+/** Removes segments that a process left half prepared. */
 export function removeUnfinished(directory: string): void {
   for (const name of readdirSync(directory)) {
     if (UNFINISHED.test(name)) rmSync(join(directory, name), { force: true });
   }
 }
 
-/** A segment with the descriptor by which it is written: to go on in it opens nothing. */
+/** Segment with its open descriptor: switching to it opens no file. */
 export interface OpenSegment {
   readonly segment: Segment;
   readonly file: promises.FileHandle;
 }
 
-/** Where segments are made. */
 export interface SegmentPlace {
   readonly directory: string;
-  /** Of the directory, so that a name is brought to the disk without another one. */
+  /** Open directory, with which a name is flushed without opening another file. */
   readonly names: promises.FileHandle | undefined;
-  /** O_DSYNC or 0: how the segment is written. */
+  /** O_DSYNC or 0. */
   readonly syncs: number;
 }
 
 /**
- * Makes an empty segment, on disk when it resolves; rejects, with nothing left behind. It opens one file, before
+ * Makes an empty segment, on disk when it resolves. Rejects with nothing left behind. Opens one file, before
  * anything else.
  */
 export async function prepareSegment(
@@ -125,29 +125,31 @@ export async function prepareSegment(
   }
 }
 
-/** Zeros from `start` to `end`, on disk when it resolves. */
+/** Writes zeros from `start` to `end`, on disk when it resolves. */
 export async function fillZeros(
   file: promises.FileHandle,
   start: number,
   end: number,
 ): Promise<void> {
-  const zeros = Buffer.alloc(Math.min(PIECE_BYTES, end - start));
-  for (let at = start; at < end; ) {
+  const zeros = Buffer.alloc(Math.min(WRITE_BYTES, end - start));
+  for (let at = start, synced = start; at < end; ) {
     const length = Math.min(zeros.length, end - at);
     const { bytesWritten } = await file.write(zeros, 0, length, at);
-    await file.datasync();
     at += bytesWritten;
+    if (at - synced < PIECE_BYTES && at < end) continue;
+    await file.datasync();
+    synced = at;
   }
   await file.sync();
 }
 
-/** For the names in it; undefined where the system opens no directories. */
+/** Opens a directory to flush its names; `undefined` where the system opens none. */
 export function openDirectory(directory: string): Promise<promises.FileHandle | undefined> {
   if (process.platform === 'win32') return Promise.resolve(undefined);
   return promises.open(directory, constants.O_RDONLY);
 }
 
-/** Names that were made or removed are on disk when it resolves. */
+/** Flushes the names of a directory. */
 export async function syncDirectory(directory: string): Promise<void> {
   const file = await openDirectory(directory);
   try {

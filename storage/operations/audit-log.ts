@@ -1,7 +1,7 @@
 /**
- * The audit log: DATA_DIR/audit, files of JSON lines that are only appended. A change has a line before it
- * begins and one with its result, so a change whose result is missing was interrupted. A file is named by its
- * first entry; when it is full the next one begins, and the oldest is removed.
+ * Audit log: DATA_DIR/audit, files of JSON lines that are only appended. A change has a line before it begins and
+ * one with its result, so a change without a result was interrupted. A file is named by its first entry; a full one
+ * is followed by the next, and the oldest is removed.
  *
  * Thread: the I/O thread, which never waits for the disk here, or that of a command. One process at a time
  * writes: the one that has the lock of DATA_DIR.
@@ -12,7 +12,6 @@ import { join } from 'node:path';
 import { makeDirectory } from '../files/make-directory.ts';
 import { syncDirectory } from '../log/segments.ts';
 
-/** A change as it begins. */
 interface AuditedChange {
   readonly actor: string;
   readonly route: string;
@@ -21,9 +20,8 @@ interface AuditedChange {
 
 export interface AuditEntry extends AuditedChange {
   readonly id: number;
-  /** ISO 8601. */
   readonly time: string;
-  /** Absent: the change is under way, or was interrupted. */
+  /** Absent while the change is under way, or after an interruption. */
   readonly status?: number;
   readonly error?: string;
 }
@@ -33,7 +31,7 @@ interface AuditBounds {
   readonly filesMax: number;
 }
 
-/** 64 MiB in all, several hundred thousand changes; a file is parsed in a few milliseconds. */
+/** 64 MiB in all, several hundred thousand changes. A file is parsed in a few milliseconds. */
 const BOUNDS: AuditBounds = { bytesOfFile: 2 ** 20, filesMax: 64 };
 export const AUDIT = 'audit';
 const NAME = /^\d{12}\.jsonl$/;
@@ -44,13 +42,13 @@ export class AuditLog {
   private readonly bounds: AuditBounds;
   private file: FileHandle | undefined;
   private bytes = 0;
-  /** The last line may be cut short: by a crash, or by a full disk. */
+  /** True when a crash or a full disk may have cut the last line. */
   private mayBeCut = false;
   private nextId: number | undefined;
-  /** Writes follow each other; one that fails does not keep the next one from being tried. */
+  /** Writes follow each other; a failed one does not stop the next. */
   private last: Promise<unknown> = Promise.resolve();
 
-  /** Nothing is read or made in the directory before the first change. */
+  /** Nothing in the directory is read or made before the first change. */
   constructor(dataDir: string, bounds = BOUNDS) {
     this.folder = folderOf(dataDir);
     this.bounds = bounds;
@@ -66,7 +64,6 @@ export class AuditLog {
     });
   }
 
-  /** Adds the result. */
   end(id: number, status: number, error?: string): Promise<void> {
     const line = { id, status, ...(error === undefined ? {} : { error }) };
     return this.inTurn(() => this.append(id, line));
@@ -104,7 +101,7 @@ export class AuditLog {
     this.bytes += bytes.length;
   }
 
-  /** The newest file where it has room, else a new one, named by the entry that it begins with. */
+  /** Newest file if it has room, else a new one named by its first entry. */
   private async openFile(id: number, room: number): Promise<FileHandle> {
     makeDirectory(this.folder);
     const names = await namesIn(this.folder);
@@ -126,7 +123,7 @@ export class AuditLog {
   }
 }
 
-/** Entries of DATA_DIR, newest first. @param before the id of an entry: those before it */
+/** Entries of DATA_DIR, newest first. @param before id of an entry: only older ones */
 export function auditEntries(
   dataDir: string,
   limit: number,
@@ -135,10 +132,10 @@ export function auditEntries(
   return readAudit(folderOf(dataDir), limit, before);
 }
 
-/** A line that is not whole is passed over. */
+/** Reads entries without lines that are cut short. */
 async function readAudit(folder: string, limit: number, before?: number): Promise<AuditEntry[]> {
   const found: AuditEntry[] = [];
-  /** Results stand behind their entries, perhaps in the next file. */
+  /** Results by id; they follow their entries, perhaps in the next file. */
   const results = new Map<number, object>();
   for (const name of (await namesIn(folder)).reverse()) {
     const lines = (await readFile(join(folder, name), 'utf8')).split('\n').reverse();
@@ -163,7 +160,6 @@ function parse(line: string): AuditEntry | undefined {
   }
 }
 
-/** Oldest first. */
 async function namesIn(folder: string): Promise<string[]> {
   const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return [];
@@ -176,7 +172,6 @@ function folderOf(dataDir: string): string {
   return join(dataDir, AUDIT);
 }
 
-/** Paths of its files, oldest first. */
 export function auditFiles(dataDir: string): string[] {
   const folder = folderOf(dataDir);
   const names = existsSync(folder) ? readdirSync(folder) : [];

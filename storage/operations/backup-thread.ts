@@ -1,4 +1,4 @@
-/** Makes a backup for a peer of this node: reading and hashing take seconds, for which the I/O thread has no time. */
+/** Thread that makes a backup for a peer: reading and hashing take seconds, for which the I/O thread has no time. */
 import assert from 'node:assert/strict';
 import { parentPort, workerData } from 'node:worker_threads';
 import { backUp } from './backup.ts';

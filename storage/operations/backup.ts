@@ -1,6 +1,6 @@
 /**
- * A copy of a data directory, also while a node runs on it: such that a node which begins with the copy has
- * everything up to one batch, the newest that was on disk when the copy was made.
+ * Copy of a data directory, also while a node runs on it. A node that starts with the copy has everything up to the
+ * newest batch that was on disk when the copy was made.
  *
  *   order   images, then keys and what is derived, then the log: what follows from the log is never ahead of it,
  *           and the log that is there for the images reaches back to the keys; then the catalog, which the log
@@ -36,51 +36,50 @@ import { withFile } from '../files/with-file.ts';
 import { openEnvironment } from '../kv/lmdb.ts';
 import { logDirectory } from '../log/file-log.ts';
 import { LogDamage } from '../log/log.ts';
+import { type ReadableEnd, wholeEnd } from '../log/readable-end.ts';
 import { syncDirectory } from '../log/segments.ts';
-import { type WholeEnd, wholeEnd } from '../log/whole-end.ts';
 import { PROJECTIONS } from '../projection/environment.ts';
 import { SnapshotFiles } from '../snapshot/snapshots.ts';
 import { AUDIT, auditFiles } from './audit-log.ts';
 
-/** What lies in a backup, in its file MANIFEST. */
+/** Content of a backup, in its file MANIFEST. */
 export interface Manifest {
   readonly format: number;
-  /** Unix milliseconds. */
   readonly at: number;
-  /** The newest batch in it, and the engine's digest after it; 0 = there is none. */
+  /** Newest batch in it, and the engine's digest after it; 0 = none. */
   readonly sequence: number;
   readonly digest: number;
   readonly files: readonly StoredFile[];
 }
 
 interface StoredFile {
-  /** Below the directory, with `/`. */
+  /** Path below the directory, with `/`. */
   readonly path: string;
   readonly bytes: number;
   readonly sha256: string;
 }
 
 export interface BackupOptions {
-  /** Without them they are made again from log and images, as far as those reach back. */
+  /** Without projections they are made again from log and snapshots, as far as those reach back. */
   readonly derived: boolean;
-  /** node.key is every credential: who keeps it apart leaves it out. */
+  /** node.key is every credential; operators who store it apart leave it out. */
   readonly key: boolean;
-  /** What operators did on this node. */
+  /** True with the audit log. */
   readonly audit: boolean;
   readonly onProgress: (what: string, done: number, total: number) => void;
 }
 
 export const MANIFEST = 'backup.json';
 const FORMAT = 1;
-/** What follows from the other is first. */
+/** Projections, dependent ones first. */
 const DERIVED = [PROJECTIONS, 'derived'] as const;
 const DATA_FILE = 'data.mdb';
 const NODE_KEY = 'node.key';
 const PIECE_BYTES = 1 << 20;
-/** An image may be given up, and the log with it, between two looks. */
+/** Attempts: the node may remove a snapshot, and the log with it, during a copy. */
 const ATTEMPTS_MAX = 3;
 
-/** Resolves with what is in the backup; rejects with an Error, with nothing left under its name. */
+/** Resolves with the manifest. Rejects with an Error, with nothing left under its name. */
 export async function backUp(
   dataDir: string,
   into: string,
@@ -160,7 +159,7 @@ async function copyAll(
 
 type Keep = (path: string, copy: Copied) => void;
 
-/** The batches of the newest and the oldest image that were copied; 0 = there is none. */
+/** Copies snapshots. Returns the batches of the newest and the oldest one; 0 = none. */
 function copySnapshots(
   dataDir: string,
   into: string,
@@ -204,7 +203,7 @@ async function copyEnvironment(path: string, into: string): Promise<void> {
 }
 
 function copyLog(
-  { bytes, segments }: WholeEnd,
+  { bytes, segments }: ReadableEnd,
   into: string,
   keep: Keep,
   onProgress: BackupOptions['onProgress'],
@@ -223,10 +222,10 @@ function copyLog(
 }
 
 /**
- * Puts the files of a backup into a data directory, and looks at each of them. The log comes last and at
- * once: a directory that lacks it is refused by a node which finds an image in it.
+ * Copies the files of a backup into a data directory, and checks each. The log comes last and at once: a node
+ * refuses a directory with a snapshot and no log.
  *
- * Throws an Error that says why nothing, or what of it, was restored.
+ * Throws an Error that says how much was restored, and why not all.
  */
 export async function restore(
   from: string,
@@ -254,7 +253,7 @@ export async function restore(
   return manifest;
 }
 
-/** Throws an Error that says why it is no backup that this version reads. */
+/** Throws an Error when this version cannot read it as a backup. */
 export function readManifest(from: string): Manifest {
   let text: string;
   try {
@@ -265,7 +264,7 @@ export function readManifest(from: string): Manifest {
   return parseManifest(text, from);
 }
 
-/** As readManifest(). `from` names its place in the Error. */
+/** Parses a manifest. `from` names its place in the Error. */
 export function parseManifest(text: string, from: string): Manifest {
   let manifest: Manifest | null;
   try {
@@ -293,10 +292,7 @@ function isStoredFile(file: Partial<StoredFile> | null): boolean {
 
 type Copied = Omit<StoredFile, 'path'>;
 
-/**
- * Copies a file with its mode, the first `count` bytes and zeros behind them; on disk when it returns.
- * The sum is that of the copy.
- */
+/** Copies a file with its mode: `count` bytes, then zeros; on disk when it returns. Returns the sum of the copy. */
 function copyFile(from: string, to: string, count = Number.POSITIVE_INFINITY): Copied {
   const source = openSync(from, 'r');
   return withFile(source, () => {

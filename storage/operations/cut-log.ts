@@ -1,8 +1,7 @@
 /**
- * Gives up every batch from one sequence on, where a log is damaged there and no copy of it is left.
- * Nothing is deleted: what is given up keeps its name with `.cut` behind it, or lies in a copy. Where an
- * earlier cut has left one of that name, a number follows. A log that is not damaged at that batch is cut by
- * force only.
+ * Cut of a log at a batch where it is damaged and no copy is left. Nothing is deleted: the rest keeps its name with
+ * `.cut` behind it, or lies in a copy; a number follows if the name is taken. A log that is not damaged at that
+ * batch is cut by force only.
  *
  * Thread: a command-line tool, while no node runs on the directory.
  */
@@ -17,20 +16,20 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { withControlRecords } from '../control-records/control-record-store.ts';
 import { withFile } from '../files/with-file.ts';
 import { logDirectory } from '../log/file-log.ts';
 import { findEnd } from '../log/find-end.ts';
-import { LogDamage } from '../log/log.ts';
+import { entriesOf, LogDamage, type LogEntry } from '../log/log.ts';
 import { SegmentReader } from '../log/reader.ts';
 import { linkProblem, readRecord, type StoredRecord } from '../log/record.ts';
 import { listSegments, syncDirectory } from '../log/segments.ts';
-import { KeptNotes } from '../notes/kept-notes.ts';
 import { type DerivedPosition, openDerivedTables, positionOf } from '../projection/derived.ts';
 import { PROJECTIONS } from '../projection/environment.ts';
 import { batchOf } from '../recovery/replay.ts';
 import { SnapshotFiles } from '../snapshot/snapshots.ts';
 
-/** Names of what was set aside. Throws an Error that says why nothing was done. */
+/** Returns the names that were set aside. Throws an Error that says why nothing was done. */
 export async function cutLog(
   dataDir: string,
   sequence: number,
@@ -86,7 +85,7 @@ export async function cutLog(
   return cut;
 }
 
-/** Throws unless the record of this batch is damaged, or one behind it shows that it is missing. */
+/** Throws unless the record of this batch is damaged, or a later one shows that it is missing. */
 function refuseSound(
   dataDir: string,
   sequence: number,
@@ -114,31 +113,24 @@ function freeName(path: string): string {
 }
 
 /**
- * Has keys/ end with the batch before the cut where it is ahead. Its rows stay as they are: what was revoked in a
- * batch that is given up stays revoked.
+ * Sets the position of keys/ back to the batch before the cut. Its rows stay, so keys revoked in a cut batch stay
+ * revoked.
  */
 async function leadBack(dataDir: string, sequence: number): Promise<void> {
   if (!existsSync(join(dataDir, 'keys'))) return;
-  const kept = new KeptNotes(dataDir, { durability: 'flushed', readOnly: false });
-  try {
-    if ((kept.position()?.sequence ?? 0) < sequence) return;
-    kept.apply([], { sequence: sequence - 1, digest: digestAfter(dataDir, sequence - 1) });
-  } finally {
-    await kept.close();
-  }
+  const last = sequence - 1;
+  await withControlRecords(dataDir, { durability: 'flushed', readOnly: false }, (store) => {
+    if ((store.position()?.sequence ?? 0) < sequence) return;
+    store.apply([], { sequence: last, digest: last === 0 ? 0 : entryAt(dataDir, last).after });
+  });
 }
 
-function digestAfter(dataDir: string, sequence: number): number {
-  if (sequence === 0) return 0;
-  const reader = new SegmentReader(logDirectory(dataDir), sequence);
-  try {
-    return reader.next(sequence)!.after;
-  } finally {
-    reader.close();
-  }
+function entryAt(dataDir: string, sequence: number): LogEntry {
+  const [entry] = entriesOf(new SegmentReader(logDirectory(dataDir), sequence), sequence);
+  return entry!;
 }
 
-/** Whether LMDB holds what is given up. */
+/** True when LMDB is ahead of the cut. */
 async function isAhead(dataDir: string, sequence: number): Promise<boolean> {
   if (!existsSync(join(dataDir, 'derived'))) return false;
   const tables = openDerivedTables(dataDir, { durability: 'flushed', readOnly: true });
@@ -147,14 +139,11 @@ async function isAhead(dataDir: string, sequence: number): Promise<boolean> {
   return position.sequence >= sequence || hasMoreRows(dataDir, position);
 }
 
-/** Whether a commit was broken off that had put rows of batches behind the position. */
+/** True when an interrupted commit left rows of batches after the position. */
 function hasMoreRows(dataDir: string, { fills, finished, sequence }: DerivedPosition): boolean {
   if (sequence === 0) return fills + finished > 0;
   try {
-    const reader = new SegmentReader(logDirectory(dataDir), sequence);
-    const entry = reader.next(sequence);
-    reader.close();
-    const { endFill, closedEnd } = batchOf(entry!);
+    const { endFill, closedEnd } = batchOf(entryAt(dataDir, sequence));
     return fills > endFill || finished > closedEnd;
   } catch (error) {
     // The log does not reach back so far.

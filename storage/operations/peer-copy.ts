@@ -25,7 +25,7 @@ import { PROJECTIONS } from '../projection/environment.ts';
 import { MANIFEST, type Manifest, parseManifest, readManifest } from './backup.ts';
 import type { CopySetup } from './backup-thread.ts';
 
-/** What a copy replaces; what is in none of them, such as the audit log, stays. */
+/** Parts that a copy replaces. Others, such as the audit log, stay. */
 const PARTS = ['images', PROJECTIONS, 'derived', 'keys', 'catalog', 'log'];
 const NODE_KEY = 'node.key';
 const NODE_KEY_MODE = 0o600;
@@ -33,24 +33,24 @@ const JOINING = 'joining';
 const UNFINISHED = `${JOINING}.unfinished`;
 const GIVING = 'giving';
 const PIECE_BYTES = 256 * 1_024;
-/** Between two signs that a copy is being made. */
+/** Milliseconds between two signs that a copy is being made. */
 const SIGN_MS = 1_000;
-/** Of the manifest, which comes behind it. */
+/** Length of the manifest, which follows. */
 const LENGTH_BYTES = 4;
 const MANIFEST_BYTES_MAX = 2 ** 26;
 
 let given = 0;
-/** How many copies of a directory are being made or sent. */
+/** Copies of each directory that are being made or sent. */
 const underWay = new Map<string, number>();
 
-/** Removes what copies for peers have left behind: those were under way when the node ended. */
+/** Removes copies that were under way when the node ended. */
 export function removeGiven(dataDir: string): void {
   // A start that begins again meets those of this process: each goes by itself.
   if (underWay.has(dataDir)) return;
   rmSync(join(dataDir, GIVING), { recursive: true, force: true });
 }
 
-/** The stream of a new copy of a directory; empty pieces while it is made, so that its reader sees that it is. */
+/** Stream of a new copy of a directory. Yields empty pieces while it is made, as a sign of life. */
 export async function* give(dataDir: string): AsyncGenerator<Buffer, void, void> {
   given += 1;
   const into = join(dataDir, GIVING, String(given));
@@ -110,8 +110,8 @@ async function* bytesOf(backup: string): AsyncGenerator<Buffer, void, void> {
 }
 
 /**
- * Writes such a stream below DATA_DIR, for settle(). Rejects with an Error that says why it is no whole copy; what
- * the directory held is then as it was.
+ * Writes such a stream below DATA_DIR, for settle(). Rejects with an Error when the copy is incomplete; the
+ * directory is then unchanged.
  */
 export async function receive(
   pieces: AsyncIterable<Buffer>,
@@ -177,8 +177,8 @@ async function written(
 }
 
 /**
- * Puts a copy that was received into its place; false where there is none. Nobody else may use the directory, and
- * nothing of it may have been read. `node.key` of the directory stays where there is one.
+ * Moves a received copy into its place. Returns false when there is none. Nobody else may use the directory, and
+ * nothing of it may have been read. An existing `node.key` stays.
  */
 export function settle(dataDir: string): boolean {
   rmSync(join(dataDir, UNFINISHED), { recursive: true, force: true });

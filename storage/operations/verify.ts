@@ -1,6 +1,6 @@
 /**
- * Holds what a data directory keeps against one another: the log against itself, images against the log
- * replayed, what is derived against both. Writes nothing; no node may run meanwhile.
+ * Check of a data directory: the log against itself, snapshots against the replayed log, projections against both.
+ * Writes nothing; no node may run meanwhile.
  *
  * Thread: a command-line tool.
  */
@@ -14,13 +14,16 @@ import type { Capacities } from '../../engine/tables/capacities.ts';
 import { digestOf, stateHash } from '../../engine/tables/state-hash.ts';
 import { allocateEngine, type Tables } from '../../engine/tables/tables.ts';
 import { openCatalog } from '../catalog/catalog.ts';
+import { withControlRecords } from '../control-records/control-record-store.ts';
+import { controlRecordsOf } from '../control-records/control-records.ts';
+import {
+  type BatchedRecord,
+  verifyControlRecords,
+} from '../control-records/verify-control-records.ts';
 import { logDirectory } from '../log/file-log.ts';
 import { findEnd } from '../log/find-end.ts';
-import type { LogEntry } from '../log/log.ts';
+import { entriesOf } from '../log/log.ts';
 import { SegmentReader } from '../log/reader.ts';
-import { KeptNotes } from '../notes/kept-notes.ts';
-import { notesOf } from '../notes/notes.ts';
-import { type NotedBatch, verifyNotes } from '../notes/verify-notes.ts';
 import { PROJECTIONS } from '../projection/environment.ts';
 import type { Seen } from '../projection/projection.ts';
 import { verifyDerived, verifyProjections } from '../projection/verify-derived.ts';
@@ -29,18 +32,17 @@ import { batchOf, replay } from '../recovery/replay.ts';
 import { resizeTables } from '../snapshot/resize-tables.ts';
 import { SnapshotFiles, type SnapshotInfo } from '../snapshot/snapshots.ts';
 
-/** What was looked at, and what is wrong with it. */
 export interface Finding {
-  /** A folder of the directory, or the name of an image. */
+  /** Folder of the directory, or name of a snapshot. */
   readonly part: string;
   readonly ok: boolean;
-  /** What was found, or what is wrong. */
+  /** Summary, or the damage. */
   readonly text: string;
 }
 
 export interface VerifyOptions {
   readonly dataDir: string;
-  /** Of a node that has no image yet. */
+  /** Capacities of a node without a snapshot. */
   readonly capacities: Capacities;
   readonly onProgress: (what: string, done: number, total: number) => void;
 }
@@ -48,7 +50,7 @@ export interface VerifyOptions {
 const READ_ONLY = { durability: 'flushed', readOnly: true } as const;
 const PROGRESS_BATCHES = 1_024;
 
-/** Yields a finding as soon as it is one; what is damaged ends neither it nor the others. */
+/** Yields each finding at once. A damaged part ends neither the check nor the other parts. */
 export async function* verify(options: VerifyOptions): AsyncGenerator<Finding> {
   const { dataDir } = options;
   const replayed = yield* attempt('log', () => verifyLog(options));
@@ -62,7 +64,7 @@ export async function* verify(options: VerifyOptions): AsyncGenerator<Finding> {
   yield* attempt('catalog', () => verifyCatalog(dataDir));
 }
 
-/** What looks at a part: what it found, and perhaps something for those after it. */
+/** Result of the check of a part, with data for later parts. */
 export interface Looked {
   readonly text: string;
 }
@@ -83,11 +85,11 @@ async function* attempt<T extends Looked>(
 
 interface Replayed extends Looked {
   readonly seen: Seen;
-  readonly notes: readonly NotedBatch[];
+  readonly records: readonly BatchedRecord[];
   readonly findings: readonly Finding[];
 }
 
-/** The log from its beginning; from where an image leads up to it, through the engine. */
+/** Checks the log from its beginning; from a snapshot on, replays it through the engine. */
 function verifyLog({ capacities, dataDir, onProgress }: VerifyOptions): Replayed {
   const directory = logDirectory(dataDir);
   if (!existsSync(directory)) throw new Error(`${dataDir} holds no log: is it a DATA_DIR?`);
@@ -96,17 +98,14 @@ function verifyLog({ capacities, dataDir, onProgress }: VerifyOptions): Replayed
   const snapshots = new LoadedSnapshots(dataDir, capacities, Math.max(1, first));
   let engine = snapshots.begin();
   const digests = new Map<number, number>([[0, 0]]);
-  const notes: NotedBatch[] = [];
+  const records: BatchedRecord[] = [];
   if (engine !== undefined) snapshots.compare(engine.t);
   if (last > 0) {
-    const reader = new SegmentReader(directory, first);
-    for (;;) {
-      const entry: LogEntry | undefined = reader.next(last);
-      if (entry === undefined) break;
+    for (const entry of entriesOf(new SegmentReader(directory, first), last)) {
       const { sequence } = entry;
       const batch = batchOf(entry);
       digests.set(sequence, entry.after);
-      for (const note of notesOf(batch.i32)) notes.push({ sequence, note });
+      for (const record of controlRecordsOf(batch.i32)) records.push({ sequence, record });
       engine ??= snapshots.at(sequence - 1);
       if (engine !== undefined && sequence > lastBatch(engine.t)) {
         replay(engine, entry, batch);
@@ -114,7 +113,6 @@ function verifyLog({ capacities, dataDir, onProgress }: VerifyOptions): Replayed
       }
       if (sequence % PROGRESS_BATCHES === 0) onProgress('log', sequence - first, last - first);
     }
-    reader.close();
   }
   engine ??= snapshots.at(last);
   if (engine === undefined) throw new Error(`no image leads up to its first batch, ${first}`);
@@ -126,15 +124,15 @@ function verifyLog({ capacities, dataDir, onProgress }: VerifyOptions): Replayed
   audit(t);
   const range = last === 0 ? 'no batch' : `batches ${first} to ${last}`;
   const torn = message === undefined ? '' : `; ${message}`;
-  const seen = { t, last, digests, firstFill: snapshots.firstFill };
+  const seen = { tables: t, last, digests, firstFill: snapshots.firstFill };
   const text = `${range}, state ${stateHash(t)}${torn}`;
-  return { text, seen, notes, findings: snapshots.findings };
+  return { text, seen, records, findings: snapshots.findings };
 }
 
-/** The images of a directory, each compared with the tables where they are of its batch. */
+/** Snapshots of a directory, each compared with the tables at its batch. */
 class LoadedSnapshots {
   readonly findings: Finding[] = [];
-  /** The oldest fill in the ring of the tables that were begun with. */
+  /** Oldest fill in the ring of the first tables. */
   firstFill = 0;
   private readonly snapshots: SnapshotFiles;
   /** Oldest first. */
@@ -149,7 +147,7 @@ class LoadedSnapshots {
     this.capacities = capacities;
   }
 
-  /** Empty tables, where the log begins with the first batch of all. */
+  /** Empty tables, when the log begins with the first batch. */
   begin(): Engine | undefined {
     if (this.first > 1) return undefined;
     for (const info of this.waiting) {
@@ -160,7 +158,7 @@ class LoadedSnapshots {
     return new Engine(allocateEngine(this.capacities));
   }
 
-  /** Tables to go on from, if the oldest image that can be used is of this batch. */
+  /** Tables of the oldest usable snapshot, if it is of this batch. */
   at(batch: number): Engine | undefined {
     for (;;) {
       const info = this.waiting[0];
@@ -180,7 +178,7 @@ class LoadedSnapshots {
     }
   }
 
-  /** Looks at the image of the batch of these tables, if there is one. */
+  /** Compares the snapshot of the batch of these tables. */
   compare(t: Tables): void {
     const batch = lastBatch(t);
     while (this.waiting[0] !== undefined && this.waiting[0].sequence <= batch) {
@@ -199,7 +197,7 @@ class LoadedSnapshots {
     }
   }
 
-  /** Those that are left are of batches that the log does not have: no node starts with them. */
+  /** Reports snapshots of batches that the log lacks: no node starts with them. */
   refuseAhead(last: number): void {
     for (const info of this.waiting.splice(0)) this.say(info, `the log ends with batch ${last}`);
   }
@@ -212,12 +210,10 @@ class LoadedSnapshots {
 
 async function verifyKeys(dataDir: string, replayed: Replayed | undefined): Promise<Looked> {
   if (!existsSync(join(dataDir, 'keys'))) return { text: 'none' };
-  const kept = new KeptNotes(dataDir, READ_ONLY);
-  try {
-    return { text: verifyNotes(kept, replayed && { ...replayed.seen, notes: replayed.notes }) };
-  } finally {
-    await kept.close();
-  }
+  const seen = replayed && { ...replayed.seen, records: replayed.records };
+  return withControlRecords(dataDir, READ_ONLY, (store) => ({
+    text: verifyControlRecords(store, seen),
+  }));
 }
 
 async function verifyCatalog(dataDir: string): Promise<Looked> {

@@ -1,12 +1,11 @@
 /**
- * Looks at the final states of finished orders: ids that have left the engine's memory are still
- * duplicates (docs/protocol.md#duplicates), whose answer names their status.
+ * Look-up of closed orders on disk. Ids that have left the engine's memory are still duplicates
+ * (docs/protocol.md#duplicates), whose answer names their status.
  *
- * What is damaged is never taken for "there is no such order": it throws. The next start makes the index
- * again from the rows.
+ * Damage throws; it never counts as an unknown id. The next start rebuilds the index from the rows.
  *
- * Thread: a worker, which renews its snapshot and lets go of it by hand because its event loop has no turn
- * between batches; the I/O thread.
+ * Thread: a worker, which renews and releases its LMDB snapshot by hand, because its event loop does not run between
+ * batches; the I/O thread.
  */
 
 import { ONLY_ORDER, orderIdAt, orderRowsOf, statusOfOrder } from '../../engine/reads.ts';
@@ -23,9 +22,8 @@ export class StoredClosedOrders {
   }
 
   /**
-   * Row of the finished order with this id (32 bytes), or undefined.
-   *
-   * @param runs where to look, as runs() says
+   * Row of the closed order with this id (32 bytes).
+   * @param runs result of runs()
    */
   find(id: Uint8Array, runs: readonly Run[] = this.runs()): Buffer | undefined {
     const { closedOrders, ids } = this.tables;
@@ -45,25 +43,21 @@ export class StoredClosedOrders {
     return undefined;
   }
 
-  /** Where orders are that finished before a sequence; good for one snapshot. */
+  /** Runs of orders that closed before a sequence; valid for one LMDB snapshot. */
   runs(before = Number.POSITIVE_INFINITY): readonly Run[] {
     return readRuns(this.tables.meta, RunState.live).filter(({ from }) => from < before);
   }
 }
 
 export interface ClosedOrdersReader {
-  /** Looks at the newest state of the disk from here on, at orders that finished before a sequence. */
+  /** Renews the LMDB snapshot and limits it to orders that closed before a sequence. */
   refresh(before: number): void;
-  /** Status (engine/tables/codes.ts) of the finished order with this id (32 bytes); 0 = there is none. */
+  /** Status (engine/tables/codes.ts) of the closed order with this id (32 bytes); 0 = unknown. */
   statusOf(id: Uint8Array): number;
-  /** Its row of the order table. */
   rowOf(id: Uint8Array): Buffer | undefined;
-  /** A fill by its sequence, a row of the engine's ring; undefined where it is not on disk. */
+  /** A row of the engine's ring; undefined if it is not on disk. */
   fill(sequence: number): Buffer | undefined;
-  /**
-   * Lets go of the state of the disk that was looked at: until then LMDB uses no page of it again, and
-   * its file grows with every commit.
-   */
+  /** Releases the LMDB snapshot. LMDB reuses no page of a held one, so its file grows with every commit. */
   release(): void;
 }
 

@@ -1,5 +1,5 @@
 /**
- * LMDB environment DATA_DIR/derived: what the follower makes of the log (follower.ts).
+ * LMDB environment DATA_DIR/derived: what the follower makes of the log (log-projector.ts).
  *
  *   fills   fills by their sequence, rows of the engine's ring (packed.ts)
  *   finals  closed orders in the order in which they ended, rows of the engine's (packed.ts)
@@ -40,16 +40,16 @@ export interface DerivedTables {
   readonly meta: BinaryTable;
 }
 
-/** Up to where the log is derived. */
+/** End of the projected part of the log. */
 export interface DerivedPosition {
   readonly sequence: number;
   /** The engine's digest after that batch. */
   readonly digest: number;
-  /** Fills before this one are there. */
+  /** End of the stored fill sequences. */
   readonly fills: number;
-  /** Orders that finished before this one are there. */
+  /** End of the stored closed orders. */
   readonly finished: number;
-  /** Entries before this one are there. */
+  /** End of the stored ledger entries. */
   readonly entries: number;
 }
 
@@ -76,7 +76,7 @@ export function openDerivedTables(
   };
 }
 
-/** Throws an Error that names both formats where what is there is of another, or that it is damaged. */
+/** Throws an Error that names both formats, or the damage. */
 export function positionOf({ meta }: DerivedTables): DerivedPosition {
   const stored = meta.get(META_POSITION);
   if (stored === undefined) return { sequence: 0, digest: 0, fills: 0, finished: 0, entries: 0 };
@@ -103,7 +103,7 @@ export function positionOf({ meta }: DerivedTables): DerivedPosition {
   };
 }
 
-/** Only inside a transaction. */
+/** Call only inside a transaction. */
 export function putPosition({ meta }: DerivedTables, position: DerivedPosition): void {
   const { digest, entries, fills, finished, sequence } = position;
   const hasLedger = entries > 0;

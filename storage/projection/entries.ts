@@ -1,11 +1,11 @@
 /**
- * Entries of the ledger (docs/ledger.md#entries) as rows of 64 bytes, in the order of their numbers: columns as
- * of an event (engine/events.ts), but for the time, unix milliseconds, in place of the number.
+ * Ledger entries (docs/ledger.md#entries) as rows of 64 bytes, in the order of their numbers: columns as of an event
+ * (engine/events.ts), with the time in unix milliseconds in place of the number.
  *
- * The engine of the follower hands them to a collector, where they wait for their transaction. With LEDGER=off
+ * The engine of the projector passes them to a collector, where they wait for their transaction. With LEDGER=off
  * there are none.
  *
- * Thread: the follower; what reads rows is pure.
+ * Thread: the projector; functions that read rows are pure.
  */
 import assert from 'node:assert/strict';
 import { type Amounts, cashAfter, Event, EventBuffer, EventKind } from '../../engine/events.ts';
@@ -18,13 +18,12 @@ const ENTRY_WORDS = 16;
 const ENTRY_DOUBLES = ENTRY_WORDS / 2;
 export const ENTRY_BYTES = 4 * ENTRY_WORDS;
 const TIME = Event.entry;
-/** Memory of so many rows is kept. */
 const ROWS_KEPT = 1_024;
 
-/** An entry; its number is known from where it lies. */
+/** An entry without its number, which follows from its position. */
 export interface Entry {
   readonly cause: EntryCauseCode;
-  /** 0 = the venue. */
+  /** 0 = the node. */
   readonly account: AccountRow | 0;
   readonly token: TokenRow | 0;
   /** Unix milliseconds. */
@@ -52,11 +51,11 @@ export function entryOf(row: Buffer): Entry {
   };
 }
 
-/** Takes entries alone; of everything else that happens nothing is recorded. */
+/** Event buffer that records entries alone. */
 export class EntryCollector extends EventBuffer {
-  /** Unix milliseconds of the batch that is applied. */
+  /** Unix milliseconds of the applied batch. */
   time = 0;
-  /** Number of the first row that waits, and how many do. */
+  /** Number of the first waiting row, and the count of waiting rows. */
   first = 0;
   count = 0;
 
@@ -65,12 +64,11 @@ export class EntryCollector extends EventBuffer {
     this.resize(ROWS_KEPT);
   }
 
-  /** Number of the next entry that is not known yet. */
   get end(): number {
     return this.first + this.count;
   }
 
-  /** Those before this one do not have to wait, or are gone. */
+  /** Drops waiting entries before this one. */
   drop(end: number): void {
     const left = Math.max(0, this.end - end);
     this.i32.copyWithin(0, (this.count - left) * ENTRY_WORDS, this.count * ENTRY_WORDS);
@@ -79,14 +77,13 @@ export class EntryCollector extends EventBuffer {
     if (left === 0 && this.i32.length > ROWS_KEPT * ENTRY_WORDS) this.resize(ROWS_KEPT);
   }
 
-  /** Copies rows that wait. */
   readonly copy: Copier = (sequence, into, at) => {
     assert(sequence >= this.first && sequence < this.end, 'an entry waits until it is put');
     const row = (sequence - this.first) * ENTRY_BYTES;
     into.set(new Uint8Array(this.i32.buffer, row, ENTRY_BYTES), at);
   };
 
-  /** Entries that are known already come again where the log is applied from before them. */
+  /** Ignores known entries, which come again if the log is applied from before them. */
   override entry(
     t: Amounts,
     cause: EntryCauseCode,

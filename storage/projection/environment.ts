@@ -31,11 +31,11 @@ import { type FactEvents, type FactProjection, project } from './projection.ts';
 import { Statements } from './statements.ts';
 import { Volumes } from './volumes.ts';
 
-/** Fills [0, end) and as many entries are taken in. */
+/** Fills [0, end) and as many entries are applied. */
 export interface ProjectedPosition {
   readonly end: number;
   readonly entries: number;
-  /** False: they are being made again, and have not come to the newest fill yet. */
+  /** False: a rebuild has not reached the newest fill yet. */
   readonly isWhole: boolean;
   /** Checksum of the last fill; 0 = none. */
   readonly crc: number;
@@ -47,7 +47,7 @@ interface Options {
 }
 
 export const PROJECTIONS = 'projections';
-/** What older versions stored of the same; their fills are in derived/ as well. */
+/** Environments of older versions; their fills are in derived/ as well. */
 const OLDER = ['positions', 'history'] as const;
 const POSITION = Buffer.from('position');
 const ENTRIES_AT = 20;
@@ -67,7 +67,7 @@ export class Projections {
   private readonly readOnly: boolean;
   private isGivenUp = false;
 
-  /** Throws an Error where it cannot be opened. */
+  /** Throws an Error if it cannot be opened. */
   constructor(dataDir: string, options: Options) {
     const path = join(dataDir, PROJECTIONS);
     if (!options.readOnly) makeDirectory(path);
@@ -83,7 +83,7 @@ export class Projections {
     this.names = Buffer.from(this.all.map(({ format, name }) => `${name} ${format}`).join());
   }
 
-  /** Undefined: it has not begun, or cannot be used. */
+  /** `undefined`: it has not begun, or is unusable. */
   position(): ProjectedPosition | undefined {
     const value = this.isGivenUp ? undefined : this.meta.get(POSITION);
     if (value === undefined || value.length < NAMES_AT || !checksumMatches(POSITION, value))
@@ -97,12 +97,12 @@ export class Projections {
     };
   }
 
-  /** One transaction: all projections take in fills and entries, which reach to this position. */
+  /** Applies fills and entries up to this position to all projections, in one transaction. */
   write(events: FactEvents, position: ProjectedPosition): void {
     project(this.root, this.all, events, () => this.putPosition(position));
   }
 
-  /** Throws all of it away. Throws an Error where that cannot be written. */
+  /** Removes all rows. Throws an Error if that cannot be written. */
   empty(isWhole: boolean): void {
     requireFreeSpace(this.dataDir, 0);
     this.root.transactionSync(() => {
@@ -111,19 +111,19 @@ export class Projections {
     });
   }
 
-  /** The I/O thread found at the start that the rows are damaged or of another log: none of them is read. */
+  /** Marks rows as damaged or of another log, found by the I/O thread at the start; none of them is read. */
   reject(isWhole: boolean): void {
     if (this.readOnly) this.isGivenUp = true;
     else this.empty(isWhole);
   }
 
-  /** A reader found a damaged row. Without a position the follower empties all of it. */
+  /** Removes the position after a damaged row was read. The projector then rebuilds everything. */
   condemn(): void {
     if (this.readOnly) return;
     void this.meta.remove(POSITION).catch(() => undefined);
   }
 
-  /** Only inside a transaction. */
+  /** Call only inside a transaction. */
   putPosition({ crc, end, entries, isWhole: whole }: ProjectedPosition): void {
     const value = Buffer.allocUnsafeSlow(NAMES_AT + this.names.length);
     value.writeUInt32LE(whole ? 1 : 0, 4);
@@ -139,7 +139,7 @@ export class Projections {
   }
 }
 
-/** Checksum of the fill before `end`; 0 for one that is not there, or is damaged. */
+/** Checksum of the fill before `end`; 0 if it is absent or damaged. */
 export function crcOf(fills: { get(sequence: number): Buffer | undefined }, end: number): number {
   try {
     const value = end === 0 ? undefined : fills.get(end - 1);
@@ -150,8 +150,8 @@ export function crcOf(fills: { get(sequence: number): Buffer | undefined }, end:
 }
 
 /**
- * The first opening of a process: what cannot be opened is thrown away, and so is what an older version kept in
- * its place. Undefined = there is nothing, and nothing may be made.
+ * First opening of a process. Removes an environment that cannot be opened, and those of older versions. Returns
+ * undefined if there is none and none may be made.
  */
 export function openProjections(
   dataDir: string,

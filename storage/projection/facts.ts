@@ -1,9 +1,9 @@
 /**
- * The facts (derived.ts): fills, closed orders, and where these are by id, as they follow from the tables that
- * the log has led to. Once the log is trimmed nothing else has them, but for the newest, which memory has too.
+ * Facts (derived.ts): fills, closed orders, and their index by id, as they follow from the tables of the log. Once
+ * the log is trimmed nothing else has them, except the newest, which are in memory too.
  *
- * Thread: the follower writes. After a transaction that failed the index of ids knows what was not written:
- * facts are opened anew.
+ * Thread: the projector writes. After a failed transaction the index of ids contains unwritten entries: open the
+ * facts anew.
  */
 import { accountCount, fillCount, nextReusableClosed } from '../../engine/reads.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
@@ -21,22 +21,20 @@ import { IdIndex } from './id-index.ts';
 import { pagesOf, RunState, readPage, readRuns } from './id-runs.ts';
 import { checkRows, type Projection, project, type Seen } from './projection.ts';
 
-/** What the log has led to: rows in the tables, from those of one position to those of another. */
+/** Rows in the tables between two positions of the log. */
 interface LogEvents {
-  readonly t: Tables;
+  readonly tables: Tables;
   readonly from: DerivedPosition;
   readonly to: DerivedPosition;
-  /** Copies those of the ledger that wait. */
   readonly entry: Copier;
 }
 
 export interface RepairOptions {
-  readonly t: Tables;
-  /** The oldest fill of the ring at the start. */
+  readonly tables: Tables;
+  /** Oldest fill of the ring at the start. */
   readonly firstFill: number;
-  /** What is in LMDB now. */
   readonly position: () => DerivedPosition;
-  /** Throws where the disk may have no room for a transaction of so many rows. */
+  /** Throws if the disk may lack space for a transaction of so many rows. */
   readonly needRows: (rows: number) => void;
 }
 
@@ -53,16 +51,16 @@ abstract class FactRows implements Projection<LogEvents> {
     this.tables = tables;
   }
 
-  apply({ from, t, to }: LogEvents): void {
-    this.rows.put(this.end(from), this.end(to), this.copier(t));
+  apply({ from, tables, to }: LogEvents): void {
+    this.rows.put(this.end(from), this.end(to), this.copier(tables));
   }
 
-  /** Rows that are in memory as well are compared with those. */
-  verify({ firstFill, t }: Seen): string {
+  /** Compares with the rows that are in memory as well. */
+  verify({ firstFill, tables }: Seen): string {
     const { name, rows } = this;
     const end = this.end(positionOf(this.tables));
-    const first = this.first(t, firstFill);
-    const copy = this.copier(t);
+    const first = this.first(tables, firstFill);
+    const copy = this.copier(tables);
     const own = Buffer.alloc(rows.rowBytes);
     let count = 0;
     for (const [sequence, row] of rows.range(0, end)) {
@@ -75,11 +73,11 @@ abstract class FactRows implements Projection<LogEvents> {
     return `${count} of ${end} ${name}`;
   }
 
-  /** Makes values again that are damaged, as far as memory has their rows. */
-  *repairs({ firstFill, position, t }: RepairOptions, transact: Transact, warn: Warn) {
+  /** Rewrites damaged values whose rows are in memory. */
+  *repairs({ firstFill, position, tables }: RepairOptions, transact: Transact, warn: Warn) {
     const { name, rows } = this;
     const { blockRows } = rows;
-    const first = (): number => this.first(t, firstFill);
+    const first = (): number => this.first(tables, firstFill);
     const end = (): number => this.end(position());
     for (let at = first(); at < end(); at += blockRows - (at % blockRows)) {
       yield;
@@ -87,16 +85,15 @@ abstract class FactRows implements Projection<LogEvents> {
       if (rows.isSound(from)) continue;
       const to = Math.min(end(), at + blockRows - (at % blockRows));
       if (from >= to) continue;
-      transact(() => rows.put(from, to, this.copier(t)));
+      transact(() => rows.put(from, to, this.copier(tables)));
       warn(`derived: ${name} ${from} to ${to - 1} were damaged, and are made again`);
     }
   }
 
-  protected abstract readonly copier: (t: Tables) => Copier;
-  /** Rows before it are in LMDB. */
+  protected abstract readonly copier: (tables: Tables) => Copier;
   protected abstract end(position: DerivedPosition): number;
   /** Rows from here on are in memory. */
-  protected abstract first(t: Tables, firstFill: number): number;
+  protected abstract first(tables: Tables, firstFill: number): number;
 }
 
 class Fills extends FactRows {
@@ -108,8 +105,8 @@ class Fills extends FactRows {
     return fills;
   }
 
-  protected first(t: Tables, firstFill: number): number {
-    return Math.max(firstFill, fillCount(t) - t.fillRows);
+  protected first(tables: Tables, firstFill: number): number {
+    return Math.max(firstFill, fillCount(tables) - tables.fillRows);
   }
 }
 
@@ -122,8 +119,8 @@ class ClosedOrders extends FactRows {
     return finished;
   }
 
-  protected first(t: Tables): number {
-    return nextReusableClosed(t);
+  protected first(tables: Tables): number {
+    return nextReusableClosed(tables);
   }
 }
 
@@ -139,8 +136,8 @@ class ClosedIds implements Projection<LogEvents> {
     this.index = new IdIndex(tables, warn);
   }
 
-  apply({ from, t, to }: LogEvents): void {
-    this.index.add(from.finished, to.finished, (sequence) => finalWord(t, sequence));
+  apply({ from, tables, to }: LogEvents): void {
+    this.index.add(from.finished, to.finished, (sequence) => finalWord(tables, sequence));
   }
 
   verify(): string {
@@ -166,13 +163,13 @@ class Entries implements Projection<LogEvents> {
     this.tables.entries.put(from.entries, to.entries, entry);
   }
 
-  /** Each has another number than the one before it, and a wallet, or is of the venue. */
-  verify({ t }: Seen): string {
+  /** Checks that numbers increase, and that each entry is of a wallet or of the node. */
+  verify({ tables }: Seen): string {
     const end = positionOf(this.tables).entries;
     let count = 0;
     for (const [number, row] of this.tables.entries.range(0, end)) {
       const { account } = entryOf(row);
-      if (account < 0 || account > accountCount(t))
+      if (account < 0 || account > accountCount(tables))
         throw new Error(`entries: row ${number} is of no wallet that the log leads to`);
       count += 1;
     }
@@ -202,10 +199,9 @@ export class Facts {
   }
 
   /**
-   * Looks at what is on disk, a value at a time beside the follower's work, and makes again what is not as it
-   * was written: rows that are in memory still, and the index of ids, which follows from the rows. Older rows
-   * that are damaged are found when they are read, and named. Throws where something cannot be written, or read
-   * at all.
+   * Checks the values on disk one at a time, beside the projector's work. Rewrites damaged ones from memory, and the
+   * index of ids from the rows. Older damaged rows are found and named when they are read. Throws if something cannot
+   * be written, or read at all.
    */
   *repairs(options: RepairOptions): Generator<void> {
     const transact = (write: () => void): void => {

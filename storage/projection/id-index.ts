@@ -1,13 +1,12 @@
 /**
- * Writes the index of final states by order id (id-runs.ts). A commit adds a run of what it brings, merged at
- * once with small neighbours; large runs are merged a part with each commit, by as many entries as
- * keep up with what comes. So an entry is written some times, in large pieces, and never a page for each
- * order; the runs are as many as the number of orders has binary digits, at most.
+ * Writer of the index of closed orders by id (id-runs.ts). A commit adds a run, merged at once with small neighbours.
+ * Large runs are merged a part with each commit, by as many entries as keep up with new ones. So an entry is written
+ * some times, in large pieces, and never a page for each order. There are at most as many runs as the number of
+ * orders has binary digits.
  *
- * A page that is damaged is made again from the rows.
+ * A damaged page is rebuilt from the rows.
  *
- * Thread: the follower, inside its transactions. After one that failed, what this object knows is
- * wrong: another is opened.
+ * Thread: the projector, inside its transactions. After a failed one, open another object.
  */
 import assert from 'node:assert/strict';
 import { ONLY_ORDER, orderIdAt } from '../../engine/reads.ts';
@@ -17,14 +16,14 @@ import type { PackedRows } from '../kv/packed.ts';
 import * as runs from './id-runs.ts';
 import { type Entries, pageOf, pagesOf, type Run, RunState, sizeOf } from './id-runs.ts';
 
-/** A run of so many entries is merged with others only a part at a time. */
+/** Entries of a run beyond which a merge is done in parts. */
 const AT_ONCE_MAX = 2 ** 15;
-/** Entries of larger merges for each one that comes, and for each commit. */
+/** Entries of larger merges for each new entry, and for each commit. */
 const MERGED_FOR_EACH = 16;
 const MERGED_AT_LEAST = 2_000;
-/** Removing a page costs as much as merging so many entries. */
+/** Merged entries that cost as much as the removal of a page. */
 const REMOVED_PAGE = 25;
-/** Room for a place in a run that is sorted at once, beside 32 bits of the word, in a double. */
+/** Bound of a position in a run that is sorted at once, beside 32 bits of the word, in a double. */
 const PLACES = 2 ** 20;
 
 export interface IdTables {
@@ -37,18 +36,17 @@ interface Merge {
   readonly older: Run;
   readonly newer: Run;
   readonly into: Run;
-  /** Yields after each page how many entries it has. */
+  /** Yields the number of entries after each page. */
   readonly work: Generator<number, void>;
 }
 
 export class IdIndex {
-  /** Oldest first, each from where the one before ends. */
+  /** Oldest first, each from the end of the previous one. */
   private live: Run[];
   private readonly givenUp: Run[];
   private readonly tables: IdTables;
   private readonly warn: (line: string) => void;
   private merge: Merge | undefined;
-  /** Pages that are left of the run that is removed now. */
   private pagesLeft = 0;
 
   /** Throws Damage. */
@@ -63,8 +61,7 @@ export class IdIndex {
   }
 
   /**
-   * Adds the orders that finished from `from` to before `to`; only inside a transaction.
-   *
+   * Adds the orders that closed from `from` to before `to`; only inside a transaction.
    * @param wordOf first word of the id of one of them
    */
   add(from: number, to: number, wordOf: (sequence: number) => number): void {
@@ -86,7 +83,7 @@ export class IdIndex {
     this.save();
   }
 
-  /** Looks at the pages of every run, one at a time; those that are damaged are made again. */
+  /** Checks the pages of every run, one at a time, and rebuilds damaged ones. */
   *check(transact: (write: () => void) => void): Generator<void> {
     for (const run of [...this.live]) {
       for (let page = 0; page < pagesOf(run); page++) {
@@ -108,7 +105,7 @@ export class IdIndex {
     ]);
   }
 
-  /** Goes on with what is to be removed, and with the merge of two large runs. */
+  /** Continues the removal, and the merge of two large runs. */
   private advance(entries: number): void {
     let left = entries;
     while (left > 0) {
@@ -124,7 +121,7 @@ export class IdIndex {
     }
   }
 
-  /** Removes so many pages of what is given up; how many there were. */
+  /** Removes discarded pages, at most so many. Returns their number. */
   private remove(pagesMax: number): number {
     const run = this.givenUp[0]!;
     if (this.pagesLeft === 0) this.pagesLeft = pagesOf(run);
@@ -137,7 +134,7 @@ export class IdIndex {
     return pages;
   }
 
-  /** The oldest run that is not larger than the one after it, with that one. */
+  /** The oldest run that is not larger than its successor, and its successor. */
   private nextMerge(): Merge | undefined {
     const at = this.live.findIndex((run, i) => {
       const next = this.live[i + 1];
@@ -167,7 +164,7 @@ export class IdIndex {
     this.merge = undefined;
   }
 
-  /** Entries of a run in the order of pages: each call those that belong into a page of so many. */
+  /** Iterates over the entries of a run: each call returns those of one of so many pages. */
   private cursor(run: Run): (page: number, pages: number) => Entries {
     let entries: Entries = new Uint32Array(0);
     let at = 0;
@@ -192,7 +189,7 @@ export class IdIndex {
     return this.sound(run, page) ?? this.pageOfRows(run, page);
   }
 
-  /** Undefined = it is damaged. */
+  /** `undefined` = it is damaged. */
   private sound(run: Run, page: number): Entries | undefined {
     try {
       return runs.readPage(this.tables.ids, run, page);
@@ -206,7 +203,6 @@ export class IdIndex {
     return joined(Array.from({ length: pagesOf(run) }, (_, page) => this.pageOrRows(run, page)));
   }
 
-  /** A page as the rows of its run say it. */
   private pageOfRows(run: Run, page: number): Entries {
     const { from, to } = run;
     this.warn(`derived: a page of the ids of finished orders ${from} to ${to - 1} is made again`);
@@ -245,7 +241,7 @@ function sortedEntries({ from, to }: Run, wordOf: (sequence: number) => number):
   return entries;
 }
 
-/** @param shift what is added to the places of the second */
+/** @param shift offset of the positions of the second */
 function mergedEntries(a: Entries, b: Entries, shift: number): Entries {
   const out = new Uint32Array(a.length + b.length);
   let i = 0;

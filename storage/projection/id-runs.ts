@@ -22,7 +22,7 @@ export interface Run {
   readonly to: number;
 }
 
-/** Words by twos: the first word of an id, and where its order is, counted from the run's first. */
+/** Pairs of words: the first word of an id, and the position of its order, counted from the run's first. */
 export type Entries = Uint32Array;
 
 export const RunState = { live: 0, unfinished: 1, givenUp: 2 } as const;
@@ -43,7 +43,7 @@ export function pagesOf(run: Run): number {
   return Math.ceil(sizeOf(run) / PAGE_ENTRIES);
 }
 
-/** Page of a run of so many pages in which ids with this first word (u32) are. */
+/** Page of ids with this first word (u32), in a run of so many pages. */
 export function pageOf(word: number, pages: number): number {
   return Math.floor((word * pages) / WORDS);
 }
@@ -56,7 +56,7 @@ export function pageKey({ from, to }: Run, page: number): Buffer {
   return key;
 }
 
-/** Only inside a transaction. */
+/** Call only inside a transaction. */
 export function putPage(table: BinaryTable, run: Run, page: number, entries: Entries): void {
   const key = pageKey(run, page);
   const value = Buffer.allocUnsafeSlow(CRC_BYTES + entries.length * 4);
@@ -72,7 +72,7 @@ export function readPage(table: BinaryTable, run: Run, page: number): Entries {
   return new Uint32Array(entries.buffer);
 }
 
-/** Orders of a run whose ids begin with this word (u32): their sequences. Throws Damage. */
+/** Sequences of orders whose ids begin with this word (u32). Throws Damage. */
 export function lookUp(table: BinaryTable, run: Run, word: number): readonly number[] {
   const value = pageValue(table, run, pageOf(word, pagesOf(run)));
   let low = 0;
@@ -91,7 +91,7 @@ export function lookUp(table: BinaryTable, run: Run, word: number): readonly num
   return found;
 }
 
-/** Only inside a transaction. */
+/** Call only inside a transaction. */
 export function putRuns(
   meta: BinaryTable,
   runs: readonly (readonly [run: Run, state: RunStateCode])[],

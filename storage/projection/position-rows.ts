@@ -17,17 +17,17 @@ import { CRC_BYTES, checksumMatches, withChecksum } from '../kv/checksum.ts';
 import { DamagedRow } from './projection.ts';
 
 /**
- * What a wallet has of a token by its fills here. Always: collateral received less collateral paid is
- * `realised - cost`.
+ * Position of a wallet in a token by its fills here. Invariant: collateral received less collateral paid is `realised
+ * - cost`.
  */
 export interface Position {
   /** Micro-shares bought, less those sold and those paid as a fee. Negative: more were sold than bought. */
   net: bigint;
-  /** What the net shares cost in micro-units; of a negative net what they were sold for, as a negative. */
+  /** Micro-units paid for the net shares; for a negative net the proceeds, as a negative. */
   cost: bigint;
-  /** What was received for shares that were bought and sold again, less what they had cost. */
+  /** Proceeds of shares that were bought and sold again, less their cost. */
   realised: bigint;
-  /** Of all purchases: micro-shares after fees, and what was paid for them. */
+  /** Micro-shares of all purchases after fees, and their cost. */
   bought: bigint;
   spent: bigint;
   /** Unix milliseconds of the newest fill. */
@@ -45,9 +45,9 @@ export function newPosition(): Position {
 }
 
 /**
- * One side of a fill: so many micro-shares against so many micro-units of collateral, net of fees. What
- * closes a part of the position takes the same part of its cost with it, rounded towards zero; what is
- * left over opens a position of the other sign at its own price.
+ * Applies one side of a fill: micro-shares against micro-units of collateral, net of fees. Closing a part of the
+ * position removes the same part of its cost, rounded towards zero; the rest opens a position of the other sign at
+ * its own price.
  */
 export function trade(p: Position, isBuy: boolean, shares: bigint, collateral: bigint): void {
   if (isBuy) {
@@ -72,7 +72,7 @@ export function tokenKey(account: number, token: number): Buffer {
   return pairKey(account, token);
 }
 
-/** The second half of a key of wallets or tokens. */
+/** Second half of a key of wallets or tokens. */
 export function secondOf(key: Buffer): number {
   return key.readUInt32BE(4);
 }

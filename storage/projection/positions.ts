@@ -1,8 +1,8 @@
 /**
- * The projection of positions (position-rows.ts): a fill moves what two wallets have, and a mint or merge the
- * open interest of its market. With a ledger its entries move positions: also splits, merges and payouts.
+ * Projection of positions (position-rows.ts): a fill changes the positions of two wallets, and a mint or merge the
+ * open interest of its market. With a ledger its entries change positions: also splits, merges and payouts.
  *
- * Thread: the follower writes; the I/O thread reads (reader.ts).
+ * Thread: the projector writes; the I/O thread reads (reader.ts).
  */
 import { ledgerIsOn } from '../../engine/ledger/reads.ts';
 import {
@@ -44,16 +44,15 @@ import { checkRows, DamagedRow, type FactEvents, type FactProjection } from './p
 const THERE = Buffer.from([1]);
 const U32_MAX = 2 ** 32 - 1;
 
-/** A position and whose it is. */
 export interface WalletPosition extends Position {
   readonly account: number;
   readonly token: number;
 }
 
-/** A position that the fills at hand have moved. */
+/** A position changed by the current fills. */
 interface Moved {
   readonly key: Buffer;
-  /** Of the table tokens, where the position is new. */
+  /** Key in the table tokens of a new position. */
   readonly newKey: Buffer | undefined;
   readonly position: Position;
 }
@@ -74,12 +73,12 @@ export class Positions implements FactProjection {
   apply(events: FactEvents): void {
     const moved = new Map<number, Moved>();
     const interest = new Map<number, bigint>();
-    const hasLedger = ledgerIsOn(events.t);
-    for (const [, row] of events.entries) this.enter(events.t, entryOf(row), moved);
+    const hasLedger = ledgerIsOn(events.tables);
+    for (const [, row] of events.entries) this.enter(events.tables, entryOf(row), moved);
     for (let row = 0 as FillRow; row < events.count; row++) {
       const shares = hasLedger ? minted(events, row) : this.count(events, row, moved);
       if (shares === 0n) continue;
-      const market = tokenMarket(events.t, fillTakerToken(events, row));
+      const market = tokenMarket(events.tables, fillTakerToken(events, row));
       for (const of of [market, 0]) interest.set(of, (interest.get(of) ?? 0n) + shares);
     }
     for (const { key, newKey, position } of moved.values()) {
@@ -101,7 +100,7 @@ export class Positions implements FactProjection {
     return `${checkRows('wallets', this.wallets)} positions`;
   }
 
-  /** What a wallet has of one token; undefined = it never traded it. Throws DamagedRow. */
+  /** Position in one token; undefined without a trade. Throws DamagedRow. */
   of(account: number, token: number): WalletPosition | undefined {
     const key = walletKey(token, account);
     const value = this.wallets.get(key);
@@ -134,7 +133,7 @@ export class Positions implements FactProjection {
     return value === undefined ? 0n : decodeInterest(key, value);
   }
 
-  /** Counts one fill for both wallets; the micro-shares that it minted, merged ones as a negative. */
+  /** Applies one fill to both wallets. Returns the micro-shares that it minted; merged ones as a negative. */
   private count(fills: FactEvents, row: FillRow, moved: Map<number, Moved>): bigint {
     const time = fillTime(fills, row);
     const size = BigInt(fillSize(fills, row));
@@ -153,19 +152,19 @@ export class Positions implements FactProjection {
   }
 
   /**
-   * Counts one entry of the ledger. A complete set is bought and sold at the same price for each of its
-   * outcomes; the first one takes what does not divide.
+   * Applies one ledger entry. A complete set is bought and sold at the same price for each of its outcomes; the first
+   * one takes the remainder.
    */
-  private enter(t: Tables, entry: Entry, moved: Map<number, Moved>): void {
+  private enter(tables: Tables, entry: Entry, moved: Map<number, Moved>): void {
     const { account, cash, cause, shares, time, token } = entry;
     if (token === 0) return;
     const position = this.moved(moved, account, token);
     const size = BigInt(Math.abs(shares));
     let paid = BigInt(Math.abs(cash));
     if (cause === EntryCause.split || cause === EntryCause.merge) {
-      const outcomes = BigInt(marketTokens(t, tokenMarket(t, token)));
+      const outcomes = BigInt(marketTokens(tables, tokenMarket(tables, token)));
       const each = size / outcomes;
-      paid = tokenOutcome(t, token) === 0 ? size - each * (outcomes - 1n) : each;
+      paid = tokenOutcome(tables, token) === 0 ? size - each * (outcomes - 1n) : each;
     }
     trade(position, shares > 0, size, paid);
     position.time = time;

@@ -25,7 +25,6 @@ import { CRC_BYTES, checksumMatches, withChecksum } from '../kv/checksum.ts';
 import { type BinaryTable, openTable, type RootDatabase } from '../kv/lmdb.ts';
 import { checkRows, DamagedRow, type FactEvents, type FactProjection } from './projection.ts';
 
-/** Lengths of a bucket. */
 export const STEP_MINUTES = [1, 5, 30, 180, 720] as const;
 export type Step = 0 | 1 | 2 | 3 | 4;
 
@@ -41,7 +40,7 @@ interface Row {
   count: number;
 }
 
-/** Called with trades in the order of time: the last one of a bucket counts. */
+/** Receives trades in the order of time: the last one of a bucket counts. */
 export type Taker = (bucket: number, pips: number) => void;
 
 export class Prices implements FactProjection {
@@ -67,15 +66,15 @@ export class Prices implements FactProjection {
     return `${checkRows('prices', this.rows)} rows of prices`;
   }
 
-  /** Minute of the token's first trade; undefined = never traded. Throws DamagedRow. */
+  /** Minute of the token's first trade; undefined without a trade. Throws DamagedRow. */
   firstMinute(token: number): number | undefined {
     const row = this.edge(token, 0, 0, false);
     return row && row.chunk * CHUNK_BUCKETS + placeOf(row.entries[0]!);
   }
 
   /**
-   * Trades of a token by the buckets of a step, from the last one before bucket `first` to bucket `last`, in
-   * the order of time. Throws DamagedRow.
+   * Trades of a token by the buckets of a step, from the last one before bucket `first` to bucket `last`, in the
+   * order of time. Throws DamagedRow.
    */
   series(token: number, step: Step, first: number, last: number, take: Taker): void {
     const firstChunk = chunkOf(first);
@@ -105,7 +104,7 @@ export class Prices implements FactProjection {
     this.put(token, 0, row!);
   }
 
-  /** Takes a row of minutes that is complete into those of the longer steps. */
+  /** Adds a complete row of minutes to those of the longer steps. */
   private fold(token: number, minutes: Row): void {
     for (let step = 1; step < STEPS; step++) {
       let row: Row | undefined;
@@ -172,11 +171,11 @@ class MinutePrices {
   }
 }
 
-/** The same of all tokens that fills trade. */
+/** Last trade prices of all tokens. */
 export class TokenMinutes {
   readonly all = new Map<number, MinutePrices>();
 
-  /** Fills come in the order of time. */
+  /** Adds a fill. Fills come in the order of time. */
   addFill(fills: FillRows, row: FillRow): void {
     const minute = Math.floor(fillTime(fills, row) / MINUTE_MS);
     this.add(fillTakerToken(fills, row), minute, fillTakerPrice(fills, row));
@@ -221,7 +220,7 @@ function newRow(chunk: number): Row {
   return { chunk, entries: new Uint32Array(CHUNK_BUCKETS), count: 0 };
 }
 
-/** Sets a bucket that no other is behind. */
+/** Sets the newest bucket. */
 function setLast(row: Row, place: number, pips: number): void {
   const isLast = row.count > 0 && placeOf(row.entries[row.count - 1]!) === place;
   if (!isLast) row.count += 1;

@@ -1,50 +1,51 @@
 /**
- * What follows from the log, in rows of LMDB. Every kind of it implements `Projection`, and the follower
- * writes it, in two environments with a position each:
+ * Projections: data that follows from the log, in rows of LMDB. Each implements `Projection`. The projector writes
+ * them, in two environments with a position each:
  *
- *   derived/       facts (facts.ts): what cannot be made again once the log is trimmed
- *   projections/   what follows from the facts (environment.ts): thrown away and made again where it is missing,
- *                  damaged or of another format
+ * derived/ has facts (facts.ts), which cannot be rebuilt once the log is trimmed;
  *
- * Thread: the follower writes; any thread reads.
+ * projections/ has data that follows from the facts (environment.ts): removed and rebuilt if it is missing, damaged
+ * or of another format.
+ *
+ * Thread: the projector writes; any thread reads.
  */
 import type { Tables } from '../../engine/tables/tables.ts';
 import { checksumMatches } from '../kv/checksum.ts';
 import type { BinaryTable, RootDatabase } from '../kv/lmdb.ts';
 
-/** What the log leads to: verify() compares rows with it. */
+/** State of the log with which verify() compares rows. */
 export interface Seen {
   /** Tables after the last batch. */
-  readonly t: Tables;
+  readonly tables: Tables;
   readonly last: number;
   /** Digests after each batch of the log. */
   readonly digests: ReadonlyMap<number, number>;
-  /** The oldest fill that the ring holds. */
+  /** Oldest fill of the ring. */
   readonly firstFill: number;
 }
 
 export interface Projection<Events> {
   readonly name: string;
-  /** Of its rows. */
+  /** Format of its rows. */
   readonly format: number;
   /**
-   * Takes in events, which follow those of the call before; only inside a transaction of its environment.
-   * Throws DamagedRow where a row that it needs is not what was written.
+   * Applies events that follow those of the previous call; only inside a transaction of its environment. Throws
+   * DamagedRow if a required row is damaged.
    */
   apply(events: Events): void;
-  /** Looks at every row: what there is, as a text. Throws an Error that names what is wrong. */
+  /** Checks every row. Returns a summary. Throws an Error that names a fault. */
   verify(seen: Seen): string;
 }
 
-/** One that follows from the facts fills and entries alone. */
+/** Projection of fills and entries alone. */
 export interface FactProjection extends Projection<FactEvents> {
   /** Removes all rows; only inside a transaction. */
   clear(): void;
 }
 
-/** Fills in their order, rows [0, count) as those of the engine's ring; entries in theirs. */
+/** Fills in order, rows [0, count) as those of the engine's ring; entries in order. */
 export interface FactEvents {
-  readonly t: Tables;
+  readonly tables: Tables;
   readonly count: number;
   readonly fillI: Int32Array;
   readonly fillF: Float64Array;
@@ -52,14 +53,14 @@ export interface FactEvents {
   readonly entries: readonly (readonly [number, Buffer])[];
 }
 
-/** A row of projections/ is not what was written: all of them are made again. */
+/** A damaged row of projections/: all of them are rebuilt. */
 export class DamagedRow extends Error {
   constructor(what: string) {
     super(`projections: a row of ${what} is damaged`);
   }
 }
 
-/** Has projections take in events, and puts the position that they reach, in one transaction. */
+/** Applies events to projections, and stores the reached position, in one transaction. */
 export function project<Events>(
   root: RootDatabase<Buffer, string>,
   projections: readonly Projection<Events>[],
@@ -72,7 +73,7 @@ export function project<Events>(
   });
 }
 
-/** Number of values. Throws an Error that names the first one that is not what was written. */
+/** Number of values. Throws an Error that names the first damaged one. */
 export function checkRows(name: string, table: BinaryTable): number {
   let count = 0;
   for (const { key, value } of table.getRange()) {

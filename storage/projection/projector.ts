@@ -1,8 +1,8 @@
 /**
- * Has the projections take in the fills and entries of derived/, some thousand in a transaction, and makes all of them again
- * where they cannot be used: from the first of each on, by the same transactions.
+ * Applies the fills and entries of derived/ to the projections, some thousand in a transaction. Rebuilds unusable
+ * projections from the first fill, by the same transactions.
  *
- * Thread: the follower, synchronously.
+ * Thread: the projector, synchronously.
  */
 import { FILL_BYTES } from '../../engine/reads.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
@@ -10,55 +10,56 @@ import type { DerivedPosition, DerivedTables } from './derived.ts';
 import { crcOf, type ProjectedPosition, type Projections } from './environment.ts';
 import { DamagedRow } from './projection.ts';
 
-/** The more fills of one transaction there are, the more of what they change lies in one page. */
+/** Fills of one transaction: the more there are, the more of their changes lie in one page. */
 const FILLS_PER_COMMIT = 16_384;
-/** The same where the disk is nearly full. */
+/** Fills of one transaction if the disk is nearly full. */
 const FILLS_PER_SMALL_COMMIT = 256;
-/** Between two transactions, so that one takes many. */
+/** Pause between two transactions, so that one takes many. */
 const REST_MS = 250;
 /**
- * And so many times as long as the last one took: where trades are spread over millions of positions, each
- * fill costs two pages of LMDB, and the facts must not wait for that.
+ * Pause as a multiple of the last transaction's time. If trades are spread over millions of positions, each fill
+ * costs two pages of LMDB, and the facts must not wait for that.
  */
 const REST_FACTOR = 4;
-/** Of a fill or an entry: two positions with a key each, two rows of prices, which may be as long as two, and two of volumes. */
+/**
+ * Rows of a fill or an entry: two positions with a key each, two rows of prices, which may be as long as two, and two
+ * of volumes.
+ */
 const ROWS_PER_FILL = 10;
 
 type FactTables = Pick<DerivedTables, 'entries' | 'fills'>;
 type FactEnds = Pick<DerivedPosition, 'entries' | 'fills'>;
 
 export interface ProjectorOptions {
-  readonly t: Tables;
+  readonly tables: Tables;
   readonly projections: Projections;
   readonly warn: (line: string) => void;
-  /** Throws where the disk may have no room for a transaction of so many rows. */
+  /** Throws if the disk may lack space for a transaction of so many rows. */
   readonly needRows: (rows: number) => void;
 }
 
 export class Projector {
-  private readonly o: ProjectorOptions;
-  /** When the next transaction may be made, and whether fills wait for it. */
+  private readonly options: ProjectorOptions;
+  /** Time of the next transaction, and true if fills wait for it. */
   private restsUntil = Number.NEGATIVE_INFINITY;
   private isWaiting = false;
-  /** Those of one transaction. */
+  /** Rows of one transaction. */
   private readonly rows = new Uint8Array(FILLS_PER_COMMIT * FILL_BYTES);
   private readonly fillI = new Int32Array(this.rows.buffer);
   private readonly fillF = new Float64Array(this.rows.buffer);
 
   constructor(options: ProjectorOptions) {
-    this.o = options;
+    this.options = options;
   }
 
   /**
-   * Takes in some of the fills and entries before `ends`, which are in LMDB. False = there is nothing to do before more
-   * of them are, or time passes. Throws what a failed write throws; what was not written is taken in by the
-   * next call.
-   *
-   * @param isReached whether all that there were at the start are before `ends`
+   * Applies some of the fills and entries before `ends`, which are in LMDB. Returns false if nothing is due before
+   * more of them are, or time passes. Throws the error of a failed write; the next call repeats it.
+   * @param isReached true if all that there were at the start are before `ends`
    * @param now unix milliseconds
    */
   step(facts: FactTables, ends: FactEnds, isReached: boolean, now: number): boolean {
-    const { projections, warn } = this.o;
+    const { projections, warn } = this.options;
     // A reader that finds damage removes the position.
     projections.root.resetReadTxn();
     const position = projections.position();
@@ -84,18 +85,18 @@ export class Projector {
     return true;
   }
 
-  /** Milliseconds until what waits is due; Infinity = nothing waits. */
+  /** Milliseconds until waiting fills are due; Infinity = nothing waits. */
   patience(now: number): number {
     return this.isWaiting ? Math.max(0, this.restsUntil - now) : Number.POSITIVE_INFINITY;
   }
 
   close(): void {
-    void this.o.projections.close();
+    void this.options.projections.close();
   }
 
   private fillsPerCommit(): number {
     try {
-      this.o.needRows(ROWS_PER_FILL * FILLS_PER_COMMIT);
+      this.options.needRows(ROWS_PER_FILL * FILLS_PER_COMMIT);
       return FILLS_PER_COMMIT;
     } catch {
       return FILLS_PER_SMALL_COMMIT;
@@ -103,8 +104,8 @@ export class Projector {
   }
 
   private empty(end: number): void {
-    if (end > 0) this.o.warn(`projections: made again from fills 0 to ${end - 1}`);
-    this.o.projections.empty(false);
+    if (end > 0) this.options.warn(`projections: made again from fills 0 to ${end - 1}`);
+    this.options.projections.empty(false);
   }
 
   private take(
@@ -113,7 +114,7 @@ export class Projector {
     ends: FactEnds,
     isReached: boolean,
   ): void {
-    const { needRows, projections, t } = this.o;
+    const { needRows, projections, tables } = this.options;
     const most = this.fillsPerCommit();
     const to = Math.max(from, Math.min(ends.fills, from + most));
     const toEntry = Math.max(fromEntry, Math.min(ends.entries, fromEntry + most));
@@ -128,13 +129,13 @@ export class Projector {
       crc: crcOf(fills, to),
     };
     const { fillF, fillI } = this;
-    projections.write({ t, count, fillI, fillF, entries: rows }, position);
+    projections.write({ tables, count, fillI, fillF, entries: rows }, position);
     this.miss('fills', to - from - count);
     this.miss('entries', toEntry - fromEntry - rows.length);
   }
 
   private miss(what: string, missing: number): void {
     if (missing === 0) return;
-    this.o.warn(`projections: ${missing} ${what} are gone, and what they brought about`);
+    this.options.warn(`projections: ${missing} ${what} are gone, and what they brought about`);
   }
 }

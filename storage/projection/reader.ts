@@ -1,6 +1,6 @@
 /**
- * Reads projections for requests. Each call reads the newest state of the disk. A caller that reads in several
- * turns of the event loop gets ProjectionUnready when the rows were thrown away in between.
+ * Reads of projections for requests. Each call reads the newest state of the disk. A caller that reads in several
+ * event-loop iterations gets ProjectionUnready if the rows were removed in between.
  *
  * Thread: I/O.
  */
@@ -9,18 +9,15 @@ import type { Positions, WalletPosition } from './positions.ts';
 import { DamagedRow } from './projection.ts';
 import type { NumberedEntry } from './statements.ts';
 
-/** The account of entries that are of no wallet. */
+/** Account of entries that are of no wallet. */
 const VENUE = 0;
 
-/** The rows are being made again from the fills: ask again in some seconds. */
+/** The rows are being rebuilt from the fills: try again in some seconds. */
 export class ProjectionUnready extends Error {
   override readonly message = 'projections: they are being made again';
 }
 
-/**
- * Reads rows if the position is far enough. A damaged row has all of them made again.
- * Throws ProjectionUnready.
- */
+/** Reads rows if the position is far enough. A damaged row starts a rebuild of all. Throws ProjectionUnready. */
 export function readRows<T>(
   projections: Projections | undefined,
   isReady: (position: ProjectedPosition) => boolean,
@@ -37,7 +34,7 @@ export function readRows<T>(
   }
 }
 
-/** As Positions; each call throws ProjectionUnready. */
+/** Positions whose calls throw ProjectionUnready. */
 export class PositionsReader {
   private readonly projections: Projections | undefined;
 
@@ -45,7 +42,7 @@ export class PositionsReader {
     this.projections = projections;
   }
 
-  /** False while they are being made again. */
+  /** False during a rebuild. */
   isComplete(): boolean {
     return this.projections?.position()?.isWhole ?? false;
   }
@@ -75,7 +72,7 @@ export class PositionsReader {
   }
 }
 
-/** As Statements; the call throws ProjectionUnready. */
+/** Statements whose call throws ProjectionUnready. */
 export class StatementsReader {
   private readonly projections: Projections | undefined;
 
@@ -83,12 +80,12 @@ export class StatementsReader {
     this.projections = projections;
   }
 
-  /** @param account 0 = of a wallet that is not known, which has none */
+  /** @param account 0 = an unknown wallet, which has none */
   ofWallet(account: number, before: number, limit: number): NumberedEntry[] {
     return account === 0 ? [] : this.read(account, before, limit);
   }
 
-  /** Entries of the venue's fees. */
+  /** Entries of the node's fees. */
   ofVenue(before: number, limit: number): NumberedEntry[] {
     return this.read(VENUE, before, limit);
   }

@@ -14,7 +14,6 @@ const ACCOUNT_BYTES = 4;
 const NUMBER_BYTES = 6;
 const NUMBER_MAX = 2 ** 48 - 1;
 
-/** An entry and its number. */
 export interface NumberedEntry extends Entry {
   readonly number: number;
 }

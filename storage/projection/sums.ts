@@ -1,4 +1,8 @@
-/** Sums of micro-units beyond 2^53: `whole[i]` units and `rest[i]` millionths, both exact. Thread: any; pure. */
+/**
+ * Sums of micro-units beyond 2^53: `whole[i]` units and `rest[i]` millionths, both exact.
+ *
+ * Thread: any; pure.
+ */
 import { MICRO } from '../../engine/tables/units.ts';
 
 export interface Sums {
@@ -13,7 +17,7 @@ export function newSums(entries: number): Sums {
   return { whole: new Float64Array(entries), rest: new Float64Array(entries) };
 }
 
-/** Whether an entry is one that these functions make. */
+/** Returns true for an entry that these functions can have made. */
 export function isSum({ rest, whole }: Sums, i: number): boolean {
   return Number.isSafeInteger(whole[i]) && whole[i]! >= 0 && rest[i]! < MICRO;
 }
@@ -23,7 +27,7 @@ export function addTo(sums: Sums, i: number, micro: number): void {
   carry(sums, i, sums.whole[i]! + (micro - rest) / MICRO, sums.rest[i]! + rest);
 }
 
-/** Adds an entry of `from` to one of `to`, or with the sign -1 takes it off. */
+/** Adds an entry of `from` to one of `to`, or with the sign -1 subtracts it. */
 export function moveSum(from: Sums, i: number, to: Sums, at: number, sign: 1 | -1): void {
   const whole = to.whole[at]! + sign * from.whole[i]!;
   carry(to, at, whole, to.rest[at]! + sign * from.rest[i]!);

@@ -1,6 +1,5 @@
 /**
- * Whether what LMDB holds follows from the log: every value by its checksum, and the newest rows against
- * the tables to which the log leads.
+ * Comparison of LMDB with the log: every value by its checksum, and the newest rows against the tables of the log.
  *
  * Thread: a command-line tool, while no node runs.
  */
@@ -15,7 +14,7 @@ import type { Seen } from './projection.ts';
 
 const READ_ONLY = { durability: 'flushed', readOnly: true } as const;
 
-/** Each throws an Error that says what is wrong, and resolves with what was found. */
+/** Each throws an Error with the fault, and resolves with a summary. */
 export async function verifyDerived(dataDir: string, seen: Seen): Promise<{ text: string }> {
   if (!existsSync(join(dataDir, 'derived')))
     return { text: 'not there: derived at the next start' };
@@ -33,13 +32,17 @@ export async function verifyDerived(dataDir: string, seen: Seen): Promise<{ text
 
 function checkPosition(position: DerivedPosition, seen: Seen): void {
   const { digest, entries, fills, finished, sequence } = position;
-  const { digests, last, t } = seen;
+  const { digests, last, tables } = seen;
   if (sequence > last) throw new Error(`it holds batch ${sequence}, the log ends with ${last}`);
   const expected = digests.get(sequence);
   if (expected !== undefined && expected !== digest) {
     throw new Error(`its digest after batch ${sequence} is ${digest}, that of the log ${expected}`);
   }
-  if (fills > fillCount(t) || finished > closedCount(t) || entries > ledgerTotals(t).entries) {
+  if (
+    fills > fillCount(tables) ||
+    finished > closedCount(tables) ||
+    entries > ledgerTotals(tables).entries
+  ) {
     throw new Error('it holds more fills, closed orders or entries than the log leads to');
   }
 }
@@ -50,7 +53,7 @@ export async function verifyProjections(dataDir: string, seen: Seen): Promise<{ 
   try {
     const position = projections.position();
     if (position === undefined) return { text: 'cannot be used: made again at the next start' };
-    const fills = fillCount(seen.t);
+    const fills = fillCount(seen.tables);
     if (position.end > fills) {
       throw new Error(`they follow from ${position.end} fills, there are ${fills}`);
     }

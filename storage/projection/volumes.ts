@@ -23,7 +23,7 @@ export const DAY_HOURS = 24;
 
 const SUM_BYTES = 12;
 
-/** Called with the sums of a market, which the callee may keep. */
+/** Receives the sums of a market, which the callee may keep. */
 export type TotalTaker = (market: number, sums: Sums) => void;
 export type HourTaker = (hour: number, market: number, sums: Sums) => void;
 
@@ -43,7 +43,7 @@ export class Volumes implements FactProjection {
     const hours = new Changed(this.hours, HOUR_PARTS);
     let hour = 0;
     for (let row = 0 as FillRow; row < fills.count; row++) {
-      const market = tokenMarket(fills.t, fillTakerToken(fills, row));
+      const market = tokenMarket(fills.tables, fillTakerToken(fills, row));
       const part = Math.floor(fillTime(fills, row) / PART_MS);
       const collateral = fillTakerCollateral(fills, row);
       hour = Math.floor(part / HOUR_PARTS);
@@ -65,7 +65,7 @@ export class Volumes implements FactProjection {
     return `${checkRows('totals', this.totals)} volumes`;
   }
 
-  /** All of it, hours in their order. Throws DamagedRow. */
+  /** Reads everything, hours in their order. Throws DamagedRow. */
   read(total: TotalTaker, hour: HourTaker): void {
     for (const { key, value } of this.totals.getRange()) {
       if (key.length !== 4) throw new DamagedRow('volumes');
@@ -78,7 +78,7 @@ export class Volumes implements FactProjection {
   }
 }
 
-/** Rows of a table that the fills at hand change. */
+/** Rows of a table that the current fills change. */
 class Changed {
   private readonly rows = new Map<number, { readonly key: Buffer; readonly sums: Sums }>();
   private readonly table: BinaryTable;

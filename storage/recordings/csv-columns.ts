@@ -1,6 +1,6 @@
 /**
- * Columns of a CSV file of books and trades: their names, and what a cell may be. The reader (csv-form.ts), its errors
- * and docs/paper.md#csv have it from this table.
+ * Columns of a CSV file of books and trades: names and rules of cells. The reader (csv-form.ts), its errors and
+ * docs/guides/paper-and-backtests.md#csv use this table.
  *
  * Pure; any thread.
  */
@@ -10,10 +10,10 @@ import { isRecordingTime } from './times.ts';
 
 export interface CsvColumn {
   readonly name: keyof CsvRow;
-  /** Other names, as other programs write them. */
+  /** Other names of the column, as other programs write them. */
   readonly aliases: readonly string[];
   readonly isRequired: boolean;
-  /** Rule for a cell, as it stands behind "must be". */
+  /** Rule for a cell, as the text behind "must be". */
   readonly rule: string;
   readonly means: string;
 }
@@ -27,7 +27,7 @@ export interface CsvRow {
   readonly token: string;
   readonly outcome: string | undefined;
   readonly side: 'BUY' | 'SELL';
-  /** Decimal texts, as they came. */
+  /** Decimal texts, unchanged. */
   readonly price: string;
   readonly size: string;
 }
@@ -109,10 +109,10 @@ const TOKEN_DIGITS_MAX = 78;
 const TOKEN_END = 2n ** 256n;
 const ISO = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:?\d\d)$/;
 
-/** Cells by the names of their columns; '' = there is none. */
+/** Cells by the names of their columns; '' if absent. */
 export type Cells = Readonly<Record<keyof CsvRow, string>>;
 
-/** A row; or the column whose cell is wrong. */
+/** Returns a row, or the column whose cell is wrong. */
 export function rowOf(cells: Cells, file: string): CsvRow | keyof CsvRow {
   const time = timeOf(cells.time);
   if (time === undefined) return 'time';
@@ -135,7 +135,7 @@ export function rowOf(cells: Cells, file: string): CsvRow | keyof CsvRow {
   };
 }
 
-/** Undefined = the text is a name. */
+/** Returns undefined for a name. */
 function tokenId(text: string): string | undefined {
   const isNumber = /^\d+$/.test(text) && text.length <= TOKEN_DIGITS_MAX;
   const id = isNumber ? BigInt(text) : TOKEN_END;
@@ -155,7 +155,7 @@ function timeOf(text: string): number | undefined {
   return isRecordingTime(time) ? time : undefined;
 }
 
-/** Characters that are no control, format or surrogate characters, and no blanks at the ends. */
+/** Returns true for text without control, format or surrogate characters, and without blanks at the ends. */
 function isName(text: string): boolean {
   return text.length <= NAME_LENGTH_MAX && /^\S(.*\S)?$/u.test(text) && !/\p{C}/u.test(text);
 }

@@ -1,6 +1,6 @@
 /**
- * Books and trades as CSV with a header, read as messages of the public form. An error names line and column, and ends
- * the reading: a file that a person made is mended, not guessed.
+ * Books and trades as CSV with a header, read as messages of the public form. An error names line and column, and
+ * ends the reading.
  *
  * Thread: any. Non-goals: a line break within quotes.
  */
@@ -9,13 +9,13 @@ import type { JsonObject } from '../catalog/catalog-json.ts';
 import { type Cells, CSV_COLUMNS, type CsvRow, rowOf } from './csv-columns.ts';
 import { RecordingDamaged, type RecordingEntry } from './entries.ts';
 
-/** Places of the columns in a row. */
+/** Positions of the columns in a row. */
 interface Header {
   readonly names: readonly string[];
   readonly places: ReadonlyMap<keyof CsvRow, number>;
 }
 
-/** Entries of the lines of a file, a batch at a time. */
+/** Yields entries of the lines of a file, by batch. */
 export async function* csvEntries(
   batches: AsyncIterable<readonly string[]>,
   path: string,
@@ -60,7 +60,7 @@ class Group {
     return isSame && type !== 'trade' && (type === 'change' || first.token === token);
   }
 
-  /** False = a book has this price already. */
+  /** Returns false if a book has this price already. */
   add(row: CsvRow): boolean {
     this.rows.push(row);
     if (row.type !== 'book') return true;
@@ -149,7 +149,7 @@ function faultIn(
   );
 }
 
-/** Cells of a line, without blanks at their ends; undefined = the line is empty. */
+/** Returns cells without blanks at their ends; undefined for an empty line. */
 function cellsOf(line: string, where: string): string[] | undefined {
   const text = line.replace(/\r$/, '');
   if (text.trim() === '') return undefined;

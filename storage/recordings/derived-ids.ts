@@ -1,7 +1,6 @@
-/** Ids of tokens that a file does not have: each follows from a text, so that every reading gives the same. */
+/** Ids of tokens that a file lacks. Each follows from a text, so every reading gives the same. */
 import { createHash } from 'node:crypto';
 
-/** A token id as decimal text. */
 export function derivedId(text: string): string {
   return BigInt(`0x${sha256(text).toString('hex')}`).toString();
 }

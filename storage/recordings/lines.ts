@@ -1,12 +1,12 @@
 /**
- * Lines of a text that comes in pieces, without a mark of the byte order at its beginning, a batch for each piece. Memory: a piece and the line that it begins with.
+ * Lines of a text that arrives in pieces, without a byte order mark, one batch for each piece. Memory: a piece and
+ * the line that it begins with.
  *
  * Thread: any.
  */
 import { StringDecoder } from 'node:string_decoder';
 import { RecordingDamaged } from './entries.ts';
 
-/** A message of a venue is far shorter. */
 const LINE_LENGTH_MAX = 2 ** 26;
 
 export async function* linesOf(

@@ -18,7 +18,7 @@ const inflate = promisify<Buffer, ZlibOptions, Buffer>(inflateRaw);
 
 const HEAD_BYTES = 24;
 const TAIL_BYTES = 8;
-/** Of one member, deflated and inflated: what a damaged one says must not become an allocation. */
+/** Bound of one member, deflated and inflated, so that a damaged length is no allocation. */
 const MEMBER_BYTES_MAX = 2 ** 28;
 const HEAD = Buffer.from([0x1f, 0x8b, 8, 4, 0, 0, 0, 0, 0, 255, 12, 0, 0x50, 0x4d, 8, 0]);
 
@@ -34,12 +34,12 @@ export async function encodeMember(text: string): Promise<Buffer> {
   return Buffer.concat([head, deflated, tail]);
 }
 
-/** True when a file begins with a member of this form. */
+/** Returns true if a file begins with a member of this form. */
 export function beginsMember(bytes: Uint8Array): boolean {
   return bytes.length >= HEAD.length && HEAD.equals(bytes.subarray(0, HEAD.length));
 }
 
-/** The texts of all whole members. `onCut` is called for a last one that is not whole. */
+/** Yields the texts of whole members. Calls `onCut` for a last one that is not whole. */
 export async function* membersOf(
   file: FileHandle,
   path: string,

@@ -1,6 +1,6 @@
 /**
- * Makes one recording of several files in the public form: their catalogs first, then their messages in the order
- * of their times; at one time those of the earlier file first.
+ * Merges files in the public form to one recording: catalogs first, then messages by time. At one time those of the
+ * earlier file come first.
  *
  * Thread: any; memory for a piece of each file.
  */
@@ -24,9 +24,8 @@ export interface Merged {
 }
 
 /**
- * Rejects when two files have the same kind of messages of a market at the same time. What could not be written to its
- * end is removed.
- * @param onProgress called now and then with messages and bytes that are written
+ * Rejects when two files have the same kind of messages of a market at the same time. Removes an incomplete output.
+ * @param onProgress called with the messages and bytes written
  */
 export async function mergeRecordings(
   sources: readonly Recording[],
@@ -78,7 +77,7 @@ export async function mergeRecordings(
   return { messages, damaged, leftOut, withoutLevels };
 }
 
-/** Recordings count their events each for itself. */
+/** Renumbers a catalog event, because each file counts its own. */
 function numbered(event: JsonObject, number: number): JsonObject {
   const id = String(number);
   const markets = event.markets as readonly JsonObject[];

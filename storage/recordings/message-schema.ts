@@ -1,7 +1,7 @@
 /**
- * The JSON Schema (2020-12) of a message of the public form, with examples. What it accepts is read
- * (source-message.ts); it refuses a little more than the reader does, so that a file that matches is one that any
- * reader of such messages takes.
+ * JSON Schema (2020-12) of a message of the public form, with examples. Everything that it accepts can be read
+ * (source-message.ts). It refuses a little more than the reader, so a matching file suits any reader of such
+ * messages.
  *
  * Pure; any thread.
  */

@@ -1,6 +1,6 @@
 /**
- * The public form of a recording: one message of a market channel a line, or a list of them, without header and
- * catalog (survey.ts).
+ * Public form of a recording: one message of a market channel a line, or a list of them, without header and catalog
+ * (survey.ts).
  *
  * Thread: any.
  */
@@ -9,8 +9,8 @@ import { RecordingDamaged, type RecordingEntry } from './entries.ts';
 import { timeIn } from './source-message.ts';
 
 /**
- * Entries of the lines of a file, a batch at a time. A last line that is not whole is left out. A message without a
- * time of its own has that of the message before it.
+ * Yields entries of the lines of a file, by batch. An incomplete last line is left out. A message without a time has
+ * that of the message before it.
  * @param started time of the messages before the first one with a time
  */
 export async function* publicEntries(

@@ -1,6 +1,6 @@
 /**
- * Opens a recording: the own form (members.ts), or the public one (public-form.ts), plain or gzipped. Entries are
- * read as they are iterated, any number of times, with a member or a piece of a file in memory.
+ * Opens a recording: own form (members.ts) or public form (public-form.ts), plain or gzipped. Entries are read while
+ * iterated, any number of times, with a member or a piece of a file in memory.
  *
  * Thread: any.
  */
@@ -23,37 +23,37 @@ import { publicEntries } from './public-form.ts';
 import { MarketSurvey } from './survey.ts';
 import { type Decreases, EntryOrder, isRecordingTime } from './times.ts';
 
-/** Of a file in the public form. */
+/** Bytes of a file in the public form that are read at once. */
 const PIECE_BYTES = 2 ** 18;
 
-/** Entries of a batch: few enough that they are garbage before the collector copies them. */
+/** Entries of a batch: few enough to be garbage before the collector copies them. */
 const BATCH = 128;
 
 export interface Recording extends AsyncIterable<RecordingEntry> {
   readonly path: string;
-  /** The public form has no header and no end of its own. */
+  /** The public form has no header and no end entry. */
   readonly isPublic: boolean;
   readonly header: RecordingHeader;
-  /** As a catalog file (catalog-file.ts reads it): the events that are known when it begins. */
+  /** Catalog events known at the beginning, as a catalog file (catalog-file.ts). */
   readonly catalog: { readonly events: readonly JsonObject[] };
-  /** Entries, those of the catalog above left out, in batches: faster than one at a time. */
+  /** Entries without those of the catalog above, in batches: faster than one at a time. */
   batches(): AsyncIterable<readonly RecordingEntry[]>;
-  /** After an iteration: where it ends in a member that is not whole, in bytes. */
+  /** Offset in bytes of an incomplete last member, after an iteration. */
   readonly cutAt: number | undefined;
-  /** Decreases of the newest iteration, as far as it has come. */
+  /** Decreases of the newest iteration so far. */
   readonly decreases: Decreases;
-  /** Markets that are known when it begins and are no markets of two outcomes: nobody trades them. */
+  /** Known markets that are not binary. Nobody trades them. */
   readonly leftOut: number;
-  /** Survey of the messages of a file in the public form; undefined for a recording with a catalog of its own. */
+  /** Survey of a file in the public form; undefined for a recording with a catalog of its own. */
   readonly survey: MarketSurvey | undefined;
 }
 
-/** Called now and then with the messages and the bytes of a file that were read. */
+/** Called with the messages and the bytes read so far. */
 export type OnRead = (messages: number, bytes: number) => void;
 
 /**
- * Rejects with a RecordingDamaged where the file is no recording, or not one of this version. A file in the public
- * form is read once for that.
+ * Rejects with a RecordingDamaged if the file is no recording of this version. Reads a file in the public form once
+ * for its survey.
  */
 export async function openRecording(
   path: string,
@@ -97,13 +97,13 @@ async function openOwn(path: string): Promise<Recording> {
   };
 }
 
-/** Returns the number of tokens of each market of an event. */
+/** Returns the number of tokens of each market of a catalog event. */
 function tokenCounts({ markets }: JsonObject): number[] {
   const listed = (listOf(markets) ?? []).filter(isObject);
   return listed.map(({ clobTokenIds }) => textList(clobTokenIds)?.length ?? 0);
 }
 
-/** The header, and the events before the first entry that is none. */
+/** Reads the header, and the catalog events before the first other entry. */
 async function beginningOf(path: string) {
   const events: JsonObject[] = [];
   let header: RecordingHeader | undefined;
@@ -162,7 +162,7 @@ async function openPublic(path: string, isGzipped: boolean, onRead: OnRead): Pro
   };
 }
 
-/** Returns false where the text begins as CSV does. */
+/** Returns false if the text begins as CSV does. */
 async function beginsJson(path: string, isGzipped: boolean): Promise<boolean> {
   for await (const piece of piecesOf(path, isGzipped, () => undefined)) {
     const text = piece.toString().trimStart();
@@ -248,7 +248,7 @@ function isGzip(bytes: Buffer): boolean {
   return bytes[0] === 0x1f && bytes[1] === 0x8b;
 }
 
-/** @param onBytes called with the bytes of the file that were read so far */
+/** @param onBytes called with the bytes read so far */
 async function* piecesOf(
   path: string,
   isGzipped: boolean,

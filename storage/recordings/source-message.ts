@@ -1,8 +1,8 @@
 /**
- * Messages of a market channel, checked and as numbers, for the live mirror and for recordings. Both dialects: that
- * of this node, and the public form, whose changes also come as `changes` of one token.
+ * Messages of a market channel, checked and converted to numbers, for the book mirror and for recordings. Both
+ * dialects: that of this node, and the public form, whose changes also come as `changes` of one token.
  *
- * Pure; any thread. Not here: what a message means to a book (engine/paper).
+ * Pure; any thread. Not here: the effect of a message on a book (engine/paper).
  */
 import { Side } from '../../engine/commands.ts';
 import type { SourceChange, SourceLevel } from '../../engine/paper/source-book.ts';
@@ -12,9 +12,9 @@ import { isObject, type JsonObject, textList } from '../catalog/catalog-json.ts'
 import { type Payout, weightsOf } from '../catalog/payout.ts';
 import { isRecordingTime } from './times.ts';
 
-/** All levels of a token, as a message or as an answer of `POST /books`. */
+/** All levels of a token, from a message or an answer of `POST /books`. */
 export type SourceSnapshot = Extract<SourceStep, { kind: 'book' }> & {
-  /** The object as it came: its hash is made of it. */
+  /** Unchanged object, of which its hash is made. */
   readonly json: JsonObject;
 };
 
@@ -25,20 +25,20 @@ export type SourceEvent =
       readonly kind: 'resolved';
       readonly condition: string;
       readonly tokens: readonly string[];
-      /** Undefined where the message does not say it. */
+      /** Undefined if absent from the message. */
       readonly payout: Payout | undefined;
     }
   | { readonly kind: 'listed' };
 
 const SCALES = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000];
-/** Of a price that is not between two pips, whatever its digits: .1234. */
+/** Length of a price that is not between two pips, whatever its digits: .1234. */
 const EXACT_LENGTH = 5;
 const ZERO = '0'.charCodeAt(0);
 
-/** A message that cannot be understood: what it said is lost. */
+/** Unreadable message; its content is lost. */
 export class DamagedMessage extends Error {}
 
-/** What one message says; nothing where it is none of these. Changes come for each token apart. */
+/** Returns the events of a message; none for unknown types. Changes of each token are an event of their own. */
 export function readEvents(message: JsonObject): SourceEvent[] {
   if (!isObject(message)) throw new DamagedMessage('it is no object');
   switch (message.event_type) {
@@ -65,12 +65,12 @@ export function readEvents(message: JsonObject): SourceEvent[] {
   }
 }
 
-/** Checks the time of a message for which it decides nothing: it may be absent, but not be wrong. */
+/** Checks the time of a message that may have none: it may be absent, but not wrong. */
 function checkTime(message: JsonObject): void {
   if (message.timestamp !== undefined) timeOf(message);
 }
 
-/** The same; nothing of a message that is damaged. */
+/** Returns the events of a message; none if it is damaged. */
 export function understoodEvents(
   message: JsonObject,
   onDamaged: (why: string) => void,
@@ -84,7 +84,7 @@ export function understoodEvents(
   }
 }
 
-/** A `book` message, or an item of the answer of `POST /books`. */
+/** Reads a `book` message, or an item of the answer of `POST /books`. */
 export function readBook(json: JsonObject): SourceSnapshot {
   const levels = (name: 'bids' | 'asks'): SourceLevel[] =>
     objectsOf(json, name).map((level) => ({
@@ -99,7 +99,7 @@ function changesOf(message: JsonObject): SourceEvent {
   return { kind: 'changes', ...saidIn(message), changes };
 }
 
-/** The form with both tokens of a market, or of several, in one message. */
+/** Reads the form with several tokens in one message. */
 function changesByToken(message: JsonObject): SourceEvent[] {
   const at = timeOf(message);
   const events: SourceEvent[] = [];
@@ -117,7 +117,7 @@ function changesByToken(message: JsonObject): SourceEvent[] {
   return events;
 }
 
-/** A level, or a print: rounded, a seller offers less, and a taker that sells reaches fewer orders. */
+/** Reads a level or a trade print. Rounding makes a seller offer less, and a selling taker reach fewer orders. */
 function changeOf(json: JsonObject): SourceChange {
   const side = sideOf(textOf(json, 'side'));
   return { side, pips: priceOf(json, 'price', side === Side.sell), size: sizeOf(json) };
@@ -131,7 +131,7 @@ function sideOf(text: string): 0 | 1 {
   return sideOf(upper);
 }
 
-/** Nodes of this project send weights, others who has won. */
+/** Reads the payout. Nodes of this project send weights, others the winner. */
 function payoutOf(message: JsonObject, tokens: readonly string[]): Payout | undefined {
   const { is_void: isVoid, payouts, winning_asset_id: winner } = message;
   if (isVoid === true) return 'void';
@@ -143,7 +143,7 @@ function payoutOf(message: JsonObject, tokens: readonly string[]): Payout | unde
 }
 
 /**
- * Pips of a price strictly between 0 and 1. One beyond the fourth digit is rounded to the one that offers less: down
+ * Pips of a price strictly between 0 and 1. Digits beyond the fourth are rounded to the price that offers less: down
  * for a bid and up for an ask.
  */
 function priceOf(json: JsonObject, name: string, roundsUp: boolean): number {
@@ -176,7 +176,7 @@ function sizeOf(json: JsonObject): number {
 /** Whole units of 10^-decimals, exactly; digits beyond are dropped. NaN = the text is no decimal. */
 function scaled(text: string, decimals: number): number {
   let value = 0;
-  /** After the point; -1 = it has not come. */
+  /** Digits after the point; -1 before it. */
   let places = -1;
   for (let i = 0; i < text.length; i++) {
     const digit = text.charCodeAt(i) - ZERO;
@@ -214,7 +214,7 @@ function timeOf(json: JsonObject): number {
   throw new DamagedMessage(isThere ? 'its timestamp is no time' : 'it has no timestamp');
 }
 
-/** The time of a message in unix milliseconds; undefined where it has none that a recording can have. */
+/** Time of a message in unix milliseconds; undefined outside the range of recordings. */
 export function timeIn({ timestamp }: JsonObject): number | undefined {
   const at = typeof timestamp === 'string' ? scaled(timestamp, 0) : timestamp;
   return isRecordingTime(at) ? at : undefined;

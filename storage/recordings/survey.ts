@@ -25,13 +25,11 @@ interface Span {
 
 interface Found {
   readonly tokens: string[];
-  /** Tokens with levels. */
   readonly withLevels: Set<string>;
-  /** Names of outcomes by token. */
   readonly names: Map<string, string>;
   /** The coarsest grid from 100 on that has its prices. */
   ticksPerUnit: number;
-  /** Tick before the first change; undefined = no change was seen. */
+  /** Tick before the first change; undefined without a change. */
   tick: { readonly text: string; readonly at: number } | undefined;
   levels: Span | undefined;
   prints: Span | undefined;
@@ -39,15 +37,14 @@ interface Found {
 }
 
 export interface Surveyed {
-  /** Unix milliseconds. */
   readonly started: number;
   readonly markets: readonly string[];
-  /** First tokens of the markets of which trades are inferred. */
+  /** First tokens of the markets whose trades are inferred. */
   readonly inferred: readonly string[];
   readonly events: readonly JsonObject[];
-  /** Names of markets that are left out, because they have more than two tokens. */
+  /** Names of markets with more than two tokens. They are left out. */
   readonly leftOut: readonly string[];
-  /** Names of markets without a level: orders there meet nobody. */
+  /** Names of markets without a level. Orders there trade with nobody. */
   readonly withoutLevels: readonly string[];
 }
 
@@ -64,8 +61,8 @@ export class MarketSurvey {
   }
 
   /**
-   * Takes in what the messages of another file say.
-   * @throws RecordingDamaged where both have books, or trades, of one market at the same time: they would count twice
+   * Adds the messages of another file.
+   * @throws RecordingDamaged if both have books, or trades, of one market at the same time: they would count twice
    */
   join(other: MarketSurvey, path: string): void {
     if (other.started !== undefined)
@@ -148,7 +145,7 @@ function noteName(market: Found, json: unknown): void {
   if (market.tokens.includes(token)) market.names.set(token, outcome);
 }
 
-/** A market with any number of tokens fills no memory: that there are too many is all that counts. */
+/** Adds a token. More than two are not retained, so a market cannot fill memory. */
 function addToken({ tokens }: Found, token: string): void {
   if (tokens.length <= 2 && !tokens.includes(token)) tokens.push(token);
 }
@@ -171,7 +168,6 @@ function measure(market: Found, levels: readonly SourceLevel[]): void {
   }
 }
 
-/** Returns the tokens of both outcomes. */
 function tokensOf({ tokens, withLevels }: Found): readonly [string, string] {
   const [first = '', second] = tokens;
   if (second === undefined) return [first, derivedId(`complement of ${first}`)];
@@ -204,7 +200,7 @@ function eventOf(name: string, market: Found, index: number): JsonObject {
   return { id, title, slug: slugOf(name), startDate, active: true, markets: [listed] };
 }
 
-/** Returns the condition id of a market: messages name it so, or by any text. */
+/** Returns the condition id of a market, which messages name by it or by any text. */
 function conditionOf(name: string): string {
   return /^0x[0-9a-f]{64}$/i.test(name) ? name : `0x${sha256(name).toString('hex')}`;
 }

@@ -1,12 +1,12 @@
 /**
- * Times of a recording: which there can be, and their order. Every reader of a recording gets its entries through
- * EntryOrder, so no time that it sees is outside of the range or before an earlier one.
+ * Range and order of the times of a recording. Every reader gets its entries through EntryOrder, so each time is in
+ * the range and none decreases.
  *
  * Pure; any thread.
  */
 import type { RecordingEntry } from './entries.ts';
 
-/** The end of 2099, in unix milliseconds. Whoever walks over days or hours of a recording has a bound by it. */
+/** The end of 2099 in unix milliseconds: a bound for walks over days or hours of a recording. */
 export const RECORDING_TIME_MAX = Date.UTC(2100, 0, 1) - 1;
 
 /** Returns true for a whole number of unix milliseconds from 1970 to 2099. */
@@ -31,10 +31,7 @@ export class EntryOrder implements Decreases {
     this.newest = from;
   }
 
-  /**
-   * Returns the entries of a batch with times that never decrease: an earlier one is raised, and counted. An entry
-   * whose time cannot be is `damaged`.
-   */
+  /** Raises times that decrease, and counts them. An entry with an impossible time becomes `damaged`. */
   batch(entries: readonly RecordingEntry[]): RecordingEntry[] {
     return entries.map((entry) => this.next(entry));
   }
@@ -58,7 +55,7 @@ export class EntryOrder implements Decreases {
   }
 }
 
-/** A line about decreases for a user; undefined where there is none. */
+/** Returns a line about decreases for a user; undefined without any. */
 export function decreasesText({ count, longestMs }: Decreases): string | undefined {
   if (count === 0) return undefined;
   return `entries with a time before that of an earlier one: ${count}, by up to ${longestMs} ms; the earlier one's counts`;

@@ -1,8 +1,8 @@
 /**
- * Writes a recording. Entries wait in memory until they make a member (members.ts); `flush` ends one earlier, so
- * that a kill loses no more than what came since. What is flushed is on disk.
+ * Writes a recording. Entries wait in memory for a whole member (members.ts); `flush` ends one earlier, so that a
+ * kill loses only newer entries. Flushed members are on disk.
  *
- * Thread: any; one at a time. Non-goals: going on with a file that is there.
+ * Thread: any; one writer of a file at a time. Non-goals: continuing an existing file.
  */
 import { type FileHandle, open } from 'node:fs/promises';
 import {
@@ -13,7 +13,7 @@ import {
 } from './entries.ts';
 import { encodeMember } from './members.ts';
 
-/** Characters of a member: it deflates well, and a reader has one of them in memory. */
+/** Characters of a member: enough to deflate well, few enough to stay in memory. */
 const MEMBER_LENGTH = 2 ** 20;
 
 export type RecordingStart = Pick<RecordingHeader, 'venue' | 'started' | 'markets'> &
@@ -24,19 +24,18 @@ export class RecordingWriter {
   private lines: string[] = [];
   private length = 0;
   private written = 0;
-  /** The newest write; they follow one another. */
+  /** The newest write. Writes follow one another. */
   private writing: Promise<void> = Promise.resolve();
 
   private constructor(file: FileHandle) {
     this.file = file;
   }
 
-  /** Bytes of the file. */
   get bytes(): number {
     return this.written;
   }
 
-  /** Rejects when the file is there already: a recording is not begun over another one. */
+  /** Rejects if the file exists. */
   static async create(path: string, start: RecordingStart): Promise<RecordingWriter> {
     const writer = new RecordingWriter(await open(path, 'wx'));
     const format = { format: RECORDING_FORMAT, version: RECORDING_VERSION } as const;
@@ -45,13 +44,13 @@ export class RecordingWriter {
     return writer;
   }
 
-  /** Resolves at once, except when a member is full: then when it is written. */
+  /** Resolves at once, or after the write of a full member. */
   async write(entry: RecordingEntry): Promise<void> {
     this.add(JSON.stringify(entry));
     if (this.length >= MEMBER_LENGTH) await this.flush();
   }
 
-  /** Rejects when a write has failed: the recording ends there. */
+  /** Rejects when a write has failed. The recording ends there. */
   flush(): Promise<void> {
     const { lines } = this;
     this.lines = [];
@@ -67,7 +66,6 @@ export class RecordingWriter {
     return this.writing;
   }
 
-  /** Ends the recording in order. */
   async close(at: number): Promise<void> {
     this.add(JSON.stringify({ at, kind: 'end' } satisfies RecordingEntry));
     try {

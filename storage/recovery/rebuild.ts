@@ -7,23 +7,24 @@
  */
 import { existsSync } from 'node:fs';
 import { Engine } from '../../engine/engine.ts';
+import { lastBatch, stateDigest } from '../../engine/reads.ts';
 import type { Capacities } from '../../engine/tables/capacities.ts';
 import { allocateEngine, type Tables } from '../../engine/tables/tables.ts';
 import { logDirectory } from '../log/file-log.ts';
-import { LogDamage } from '../log/log.ts';
+import { entriesOf, type Log, LogDamage } from '../log/log.ts';
+import { type ReadableEnd, wholeEnd } from '../log/readable-end.ts';
 import { SegmentReader } from '../log/reader.ts';
-import { type WholeEnd, wholeEnd } from '../log/whole-end.ts';
 import { resizeTables } from '../snapshot/resize-tables.ts';
 import { SnapshotFiles } from '../snapshot/snapshots.ts';
 import { batchOf, replay } from './replay.ts';
 
 export interface Rebuilt {
   readonly t: Tables;
-  /** The batch of the snapshot that it started from; 0 = none. */
+  /** Batch of the snapshot that it started from; 0 = none. */
   readonly snapshot: number;
-  /** The batch after which the tables were in this state. */
+  /** Batch after which the tables were in this state. */
   readonly sequence: number;
-  /** The oldest fill in the ring. */
+  /** Oldest fill in the ring. */
   readonly firstFill: number;
 }
 
@@ -51,6 +52,16 @@ export function rebuild(options: RebuildOptions): Rebuilt {
   }
 }
 
+/** Rebuilds the newest tables. Throws LogDamage when they differ from the end of the log. */
+export function rebuildNewest(
+  options: RebuildOptions,
+  { digest, last }: Pick<Log, 'digest' | 'last'>,
+): Tables {
+  const { t } = rebuild(options);
+  if (lastBatch(t) === last && stateDigest(t) === digest) return t;
+  throw new LogDamage(`its batch ${last} is not the one that it leads to`);
+}
+
 function rebuildOnce({ capacities, dataDir, onProgress, to }: RebuildOptions): Rebuilt {
   const directory = logDirectory(dataDir);
   if (!existsSync(directory)) throw new Error(`${dataDir} holds no log: is it a DATA_DIR?`);
@@ -61,17 +72,10 @@ function rebuildOnce({ capacities, dataDir, onProgress, to }: RebuildOptions): R
   const begun = beginAt(dataDir, capacities, end, target);
   const { engine, snapshot } = begun;
   if (target > snapshot) {
-    const reader = new SegmentReader(directory, snapshot + 1);
-    try {
-      for (;;) {
-        const entry = reader.next(target);
-        if (entry === undefined) break;
-        replay(engine, entry, batchOf(entry));
-        const done = entry.sequence - snapshot;
-        if (done % PROGRESS_BATCHES === 0) onProgress?.(done, target - snapshot);
-      }
-    } finally {
-      reader.close();
+    for (const entry of entriesOf(new SegmentReader(directory, snapshot + 1), target)) {
+      replay(engine, entry, batchOf(entry));
+      const done = entry.sequence - snapshot;
+      if (done % PROGRESS_BATCHES === 0) onProgress?.(done, target - snapshot);
     }
   }
   return { ...begun, t: engine.t, sequence: target };
@@ -90,7 +94,7 @@ interface Begun {
 function beginAt(
   dataDir: string,
   capacities: Capacities,
-  end: WholeEnd | undefined,
+  end: ReadableEnd | undefined,
   target: number,
 ): Begun {
   const snapshots = new SnapshotFiles(dataDir, 'flushed');

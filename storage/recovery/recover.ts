@@ -15,17 +15,16 @@ import { allocateEngine, type Tables } from '../../engine/tables/tables.ts';
 import { Damage } from '../kv/checksum.ts';
 import type { PackedRows } from '../kv/packed.ts';
 import type { BatchRecord } from '../log/batch-record.ts';
-import { type Log, LogDamage } from '../log/log.ts';
+import { entriesOf, type Log, LogDamage } from '../log/log.ts';
 import { resizeTables } from '../snapshot/resize-tables.ts';
 import type { SnapshotFiles, SnapshotInfo, SpanReader } from '../snapshot/snapshots.ts';
 import { batchOf, replay } from './replay.ts';
 
 export interface Recovered {
   readonly engine: Engine;
-  /** The batch of the snapshot that it started from; 0 = none. */
+  /** Batch of the snapshot that it started from; 0 = none. */
   readonly snapshot: number;
   readonly replayed: number;
-  /** The oldest fill in the ring. */
   readonly firstFill: number;
 }
 
@@ -60,10 +59,9 @@ export function recover(
 }
 
 /**
- * The tables from which a follower begins, chosen so that it applies again every batch that LMDB
- * lacks. LMDB has the batches up to `sequence`. When log and snapshots do not reach back so far,
- * the oldest possible ones. Throws an Error when no snapshot leads up to the log.
- * @param events takes what the engine does from then on
+ * Tables from which a projector begins, chosen so that it applies again every batch that LMDB lacks. LMDB has the
+ * batches up to `sequence`. When log and snapshots do not reach back so far, the oldest possible ones. Throws an
+ * Error when no snapshot leads up to the log. @param events takes the engine events from then on
  */
 export function beginBehind(
   { capacities, logFirst }: { readonly capacities: Capacities; readonly logFirst: number },
@@ -84,7 +82,6 @@ export function beginBehind(
   return begun;
 }
 
-/** The parts of a log that recovery uses. */
 export type LogBehind = Pick<Log, 'digest' | 'first' | 'last' | 'read'>;
 
 /**
@@ -106,15 +103,11 @@ export function catchUp(
     throw new LogDamage(`its batch ${start} is not the one that an image holds${why}`);
   }
   if (log.first > start + 1) throw new LogDamage(`batch ${start + 1} is missing${why}`);
-  const reader = log.read(start + 1);
-  for (;;) {
-    const entry = reader.next(log.last);
-    if (entry === undefined) break;
+  for (const entry of entriesOf(log.read(start + 1), log.last)) {
     const record = batchOf(entry);
     replay(engine, entry, record);
     onReplayed(record);
   }
-  reader.close();
   return lastBatch(engine.t) - start;
 }
 

@@ -24,11 +24,11 @@ export interface RecoverySetup {
   readonly dataDir: string;
   readonly durability: 'flushed' | 'committed';
   readonly capacities: Capacities;
-  /** Those that may become as large as in the snapshot. */
+  /** Tables that may become as large as in the snapshot. */
   readonly growing: readonly (keyof Capacities)[];
 }
 
-/** Sent to the thread once the log is open: how far the log reaches. */
+/** End of the opened log, sent to the thread. */
 export type LogReach = Pick<Log, 'digest' | 'first' | 'last'>;
 
 /** The messages of the thread, in this order. The last two are not sent if it failed. */
@@ -38,20 +38,16 @@ export type RecoveryMessage =
   | ({ readonly kind: 'recovered'; readonly memory: EngineMemory } & RecoveredSnapshot)
   | { readonly kind: 'sound' };
 
-/** The result of the snapshot and of the batches of the log after it. */
 export interface RecoveredSnapshot {
-  /** The batch of the snapshot that it started from; 0 = none. */
   readonly snapshot: number;
   readonly replayed: number;
-  /** The oldest fill in the ring. */
   readonly firstFill: number;
-  /** Snapshots that cannot be used. */
   readonly passedOver: readonly number[];
   /** The newest batches of the log after the snapshot. */
   readonly recent: Replayed;
 }
 
-/** For a snapshot of at least this size a second thread is faster. */
+/** Bytes of a snapshot from which on a second thread is faster. */
 const LARGE_BYTES = 2 ** 26;
 
 const port = parentPort;

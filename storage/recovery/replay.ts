@@ -17,7 +17,7 @@ const TOO_SMALL =
   'a table is full; MARKETS_MAX, TOKENS_MAX, ACCOUNTS_MAX, ORDERS_MAX, LEVELS_MAX, ' +
   'POSITIONS_MAX, OPERATOR_IDS_MAX and ORDER_HISTORY may grow, but not shrink below what is in use';
 
-/** The batch of a record. Throws an Error that names a record that cannot be read. */
+/** Decodes the batch of a record. Throws an Error that names an unreadable record. */
 export function batchOf({
   payload,
   sequence,
@@ -27,7 +27,7 @@ export function batchOf({
   return record;
 }
 
-/** Throws an Error that names the batch and the difference. */
+/** Applies a batch. Throws an Error that names the batch and the difference. */
 export function replay(engine: Engine, entry: LogEntry, record: BatchRecord): void {
   if (record.sequence !== entry.sequence) throw wrong(entry.sequence, 'its own sequence differs');
   if (entry.before !== stateDigest(engine.t))
@@ -35,7 +35,7 @@ export function replay(engine: Engine, entry: LogEntry, record: BatchRecord): vo
   replayBatch(engine, record);
 }
 
-/** The same for a batch whose caller knows that it follows what the tables hold. */
+/** Applies a batch whose caller knows that it follows the state of the tables. */
 export function replayBatch(engine: Engine, record: BatchRecord): void {
   const { context, t } = engine;
   const { sequence } = record;

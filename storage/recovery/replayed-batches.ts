@@ -1,5 +1,5 @@
 /**
- * The newest batches that a recovery has applied, with what they did: clients of streams resume in them after a
+ * Newest batches that a recovery has applied, with their engine events: clients of streams resume in them after a
  * crash. As many as a running node has in memory.
  *
  * Thread: recovery-thread.ts.
@@ -15,13 +15,13 @@ export interface ReplayedBatch {
   readonly commands: Int32Array;
 }
 
-/** Every batch behind `from` is there. */
+/** Every batch after `from` is included. */
 export interface Replayed {
   readonly from: number;
   readonly batches: readonly ReplayedBatch[];
 }
 
-/** Of all batches: some ten thousand orders. */
+/** Bytes of all batches: some ten thousand orders. */
 export const RECENT_BYTES_MAX = 2 ** 22;
 export const RECENT_BATCHES_MAX = 4_096;
 
@@ -37,7 +37,6 @@ export class ReplayedBatches implements Replayed {
     this.last = last;
   }
 
-  /** The batch has been applied. */
   add({ endFill, i32, sequence, time }: BatchRecord, events: EventBuffer): void {
     if (sequence <= this.last - RECENT_BATCHES_MAX || events.overflowed) {
       this.batches.length = 0;

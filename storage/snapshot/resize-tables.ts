@@ -15,7 +15,7 @@ import { CLOSED_I, FILL_WORDS, Ledger, REQUEST_I, State } from '../../engine/tab
 import { allocateEngine, Tables, usedSpans } from '../../engine/tables/tables.ts';
 import { TablesTooSmall } from './tables-too-small.ts';
 
-/** The same content in tables of these capacities. Throws TablesTooSmall, which names what is too small. */
+/** Returns the same content in tables of these capacities. Throws TablesTooSmall, which names the table. */
 export function resizeTables(t: Tables, capacities: Capacities): Tables {
   if (sameCapacities(t.capacities, capacities)) return t;
   checkRoom(t, capacities);

@@ -1,8 +1,4 @@
-/**
- * The checksum of snapshots.
- *
- * Thread: any. Pure.
- */
+/** Checksum of snapshots. Thread: any; pure. */
 import assert from 'node:assert/strict';
 
 /**

@@ -45,7 +45,7 @@ interface StoredSpan {
   readonly sum: string;
 }
 
-/** A span: where its bytes begin in the file, and which parts of its table they fill. */
+/** Span with the byte of the file at which it begins, and the parts of its table that it fills. */
 interface PlacedSpan extends StoredSpan {
   readonly from: number;
   readonly parts: readonly Part[];
@@ -53,7 +53,6 @@ interface PlacedSpan extends StoredSpan {
 
 type Part = Pick<StoredSpan, 'bytes' | 'start'>;
 
-/** Spans of a snapshot that are to be read into the tables of an engine. */
 export interface SpanJob {
   readonly path: string;
   readonly memory: EngineMemory;
@@ -71,13 +70,11 @@ export interface SpanReader {
 interface SnapshotHeader {
   readonly sequence: number;
   readonly capacities: Capacities;
-  /** The oldest fill in its ring. */
   readonly firstFill: number;
   readonly spans: readonly StoredSpan[];
 }
 
 export interface SnapshotInfo {
-  /** The batch after which it was taken. */
   readonly sequence: number;
   readonly path: string;
 }
@@ -199,12 +196,10 @@ export class SnapshotFiles {
     return loaded;
   }
 
-  /** Marks snapshots as unusable, because loading them failed. */
   passOver(sequences: readonly number[]): void {
     for (const sequence of sequences) this.damaged.add(sequence);
   }
 
-  /** The snapshots that are marked as unusable. */
   passedOver(): readonly number[] {
     return [...this.damaged];
   }
@@ -230,13 +225,13 @@ export class SnapshotFiles {
   }
 }
 
-/** The spans of the ring of fills from fill `first` on. */
+/** Spans of the ring of fills from fill `first` on. */
 function fillSpans(t: Tables, first: number): Span[] {
   const parts = fillParts(t, first, t.state[State.fills]! - first);
   return parts.map((part) => ({ name: 'fills', ...part }));
 }
 
-/** Where `count` fills from `first` on lie in the ring: in one part, or two. */
+/** Parts of the ring with `count` fills from `first` on: one, or two. */
 function fillParts({ fillRows }: Tables, first: number, count: number): Part[] {
   const at = first % fillRows;
   const head = Math.min(count, fillRows - at);
@@ -266,7 +261,7 @@ function trailerOf(header: SnapshotHeader): Buffer {
   return Buffer.concat([json, footer]);
 }
 
-/** Spans of a ledger are there where there is one. */
+/** Format by the spans: those of a ledger exist only with one. */
 function formatOf({ spans }: SnapshotHeader): number {
   return spans.some(({ name }) => name === 'ledger') ? FORMAT_WITH_LEDGER : FORMAT;
 }
@@ -375,7 +370,6 @@ function readHeader(file: number): SnapshotHeader | string {
   return { ...header, capacities: { ...NO_ROOM, ...header.capacities } };
 }
 
-/** Tables that older snapshots do not have. */
 const NO_ROOM = { positions: 0, operatorIds: 0 } satisfies Partial<Capacities>;
 
 /**

@@ -1,6 +1,6 @@
 /**
- * The one rule for texts that people and other venues give: names stand in one line, prose may have several. An operator
- * is told what is wrong; a catalog from elsewhere is cleaned, because its texts are nobody's here to correct.
+ * The one rule for texts from people and from sources: names stand in one line, prose may have several. An
+ * operator is told the fault; a catalog from elsewhere is cleaned, because nobody here can correct it.
  * Rules: docs/protocol.md#texts
  *
  * Pure; any thread.
@@ -20,12 +20,15 @@ const BAD_IN_PROSE =
 /** Replacement of a name of which nothing is left. */
 const NOTHING_LEFT = '\ufffd';
 
-/** One line of printable characters without blanks at its ends. The empty text is one. */
+/**
+ * Returns true for one line of printable characters without blanks at its ends, and for the empty
+ * text.
+ */
 export function isName(text: string): boolean {
   return text === text.trim() && unprintableIn(text) === undefined;
 }
 
-/** Any number of lines, without control characters but tabs and line breaks. */
+/** Returns true for lines without control characters but tabs and line breaks. */
 export function isProse(text: string): boolean {
   return isCommonProse(text) || text.search(BAD_IN_PROSE) === -1;
 }
@@ -33,7 +36,7 @@ export function isProse(text: string): boolean {
 /** Returns a name without unprintable characters, cut where it is overlong. Blanks at its ends stay. */
 export function cleanName(text: string): string {
   const clean = cleanLine(text);
-  // A name of blanks alone is of the venue that it comes from.
+  // A name of blanks alone belongs to its source.
   return clean === '' && text !== '' ? NOTHING_LEFT : cut(clean, FOREIGN_NAME_MAX);
 }
 
@@ -55,7 +58,6 @@ export function cleanProse(text: string): string {
   return cut(clean, FOREIGN_TEXT_MAX);
 }
 
-/** Never between the halves of a surrogate pair. */
 function cut(text: string, most: number): string {
   if (text.length <= most) return text;
   const end = /[\ud800-\udbff]/.test(text[most - 1]!) ? most - 1 : most;

@@ -10,8 +10,8 @@ import { ADMIN_TABLE } from '../../server/admin/admin-table.ts';
 import { type AdminOptions, listenAdmin } from '../../server/admin/listener.ts';
 import { readPageFiles } from '../../server/admin/page-files.ts';
 import type { NodeFacts } from '../../server/admin/summary.ts';
-import { NodeAdmin } from '../../server/app/node-admin.ts';
 import { readConfig } from '../../server/config/config.ts';
+import { NodeAdmin } from '../../server/node/node-admin.ts';
 import { TestNode, temporaryDirectory, until } from '../common/node-harness.ts';
 
 const TOKEN = 'a-token-of-some-length';
@@ -283,15 +283,15 @@ test('ready says why not: starting, read-only, draining', async (t) => {
     close,
   };
   assert.deepEqual(await ready(), [503, 'starting']);
-  admin.tellOf(node);
+  admin.report(node);
   assert.deepEqual(await ready(), [200, 'ready']);
   told = { ...told, pauses: [paused] };
   assert.deepEqual(await ready(), [503, 'read-only']);
   const { text } = await ask(port, '/ready');
   assert.deepEqual(JSON.parse(text), { status: 'read-only', reason: 'log: no space left' });
-  admin.tellOf(undefined);
+  admin.report(undefined);
   assert.deepEqual(await ready(), [503, 'starting']);
-  admin.tellOf(node);
+  admin.report(node);
   admin.draining();
   assert.deepEqual(await ready(), [503, 'draining']);
 });

@@ -24,7 +24,15 @@ export class OperatorNode {
 
   static async start(dataDir: string, settings: Settings = {}): Promise<OperatorNode> {
     const port = settings.ADMIN_PORT ?? String(await freePort());
-    const node = await TestNode.start(dataDir, { ...settings, ADMIN_PORT: port });
+    return OperatorNode.of(
+      await TestNode.start(dataDir, { ...settings, ADMIN_PORT: port }),
+      dataDir,
+      port,
+    );
+  }
+
+  /** A running node with its admin listener at `port`. */
+  static of(node: TestNode, dataDir: string, port: string): OperatorNode {
     const token = readFileSync(join(dataDir, 'admin.token'), 'utf8').trim();
     return new OperatorNode(node, `http://127.0.0.1:${port}`, token);
   }

@@ -5,7 +5,7 @@ import { MICRO } from '../../bench/load/load-amounts.ts';
 import { chooseMarkets } from '../../bench/load/load-market.ts';
 import { signOrder } from '../../bench/load/load-orders.ts';
 import { arrivalsOf } from '../../bench/measure/arrivals.ts';
-import { FigureKeeper } from '../../bench/measure/figures.ts';
+import { FigureCollector } from '../../bench/measure/figures.ts';
 import { takerOrder } from '../../bench/measure/ladder.ts';
 import {
   MEASURE_USAGE,
@@ -15,7 +15,7 @@ import {
 import { kindAt, parseMix } from '../../bench/measure/mix.ts';
 import { Outcomes } from '../../bench/measure/outcomes.ts';
 import { picture } from '../../bench/measure/picture.ts';
-import { doubtsOf, reportLines } from '../../bench/measure/report.ts';
+import { reportLines, warningsOf } from '../../bench/measure/report.ts';
 import type { Figures, Result } from '../../bench/measure/result.ts';
 import { Fate, type Sample, SampleRows } from '../../bench/measure/samples.ts';
 import { unsignedBy } from '../../bench/measure/unsigned.ts';
@@ -133,7 +133,7 @@ const REQUESTS = 20_000;
 
 /** Twenty thousand requests over ten seconds; the n-th took n times five microseconds. */
 function knownFigures(...more: Partial<Sample>[]): Figures {
-  const keeper = new FigureKeeper({ warmupSeconds: 1, durationSeconds: 10 });
+  const keeper = new FigureCollector({ warmupSeconds: 1, durationSeconds: 10 });
   const rows = new SampleRows();
   const usual = { toolLateMs: 0.05, serviceMs: 0.5, kind: 'fok', orders: 2 } as const;
   for (let n = 1; n <= REQUESTS; n += 1) {
@@ -188,7 +188,7 @@ function resultOf(figures: Figures): Result {
     options: { ...options, url: url.href },
     exchangeInfo: {},
     outcomes,
-    doubts: doubtsOf(figures, options, outcomes),
+    warnings: warningsOf(figures, options, outcomes),
     ...figures,
   };
 }
@@ -213,7 +213,7 @@ test('a report says what speaks against its figures', () => {
     text,
     /latency from due +p50 50\.\d ms .* p99\.99 (?:99\.9|100\.0) ms +max 100\.\d ms/,
   );
-  const doubts = doubtsOf(
+  const warnings = warningsOf(
     knownFigures({ fate: Fate.failed }),
     { rate: 8000, batch: 2 },
     {
@@ -221,8 +221,8 @@ test('a report says what speaks against its figures', () => {
       'fok: odd': 1,
     },
   ).join('\n');
-  assert.match(doubts, /had no answer of 200/);
-  assert.match(doubts, /RATE_LIMITS=off/);
-  assert.match(doubts, /ended otherwise than meant: fok: odd/);
-  assert.match(doubts, /sent 8000 orders\/s/);
+  assert.match(warnings, /had no answer of 200/);
+  assert.match(warnings, /RATE_LIMITS=off/);
+  assert.match(warnings, /ended otherwise than meant: fok: odd/);
+  assert.match(warnings, /sent 8000 orders\/s/);
 });

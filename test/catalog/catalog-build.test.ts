@@ -22,7 +22,7 @@ import { ROOT } from '../common/root.ts';
 import { oddCatalog, readWhole, WALLETS } from './catalog-odd.ts';
 import { eventEntry, isSampled, samplingMarket } from './naive-answers.ts';
 import { type NaiveCatalog, type NaiveEvent, type Raw, readNaive } from './naive-catalog.ts';
-import { EVENT_FIGURES, MARKET_FIGURES } from './naive-figures.ts';
+import { EVENT_STATISTICS, MARKET_STATISTICS } from './naive-statistics.ts';
 
 const REAL_FILE = join(ROOT, '../shared/data/catalog-shared.json');
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -205,8 +205,8 @@ function checkOrders(
 }
 
 /** The members of an object that stay as they are. */
-function still(object: Raw | undefined, figures: readonly string[]): string[] {
-  return Object.keys(object ?? {}).filter((name) => !figures.includes(name));
+function still(object: Raw | undefined, statistics: readonly string[]): string[] {
+  return Object.keys(object ?? {}).filter((name) => !statistics.includes(name));
 }
 
 function checkAll(prepared: PreparedCatalog, json: Raw): void {
@@ -217,9 +217,9 @@ function checkAll(prepared: PreparedCatalog, json: Raw): void {
   checkSampling(prepared, expected);
   checkLayout(prepared);
   const markets = expected.markets.map(({ shown }) => shown);
-  checkOrders(prepared.markets.orders, markets, still(markets[0], MARKET_FIGURES));
+  checkOrders(prepared.markets.orders, markets, still(markets[0], MARKET_STATISTICS));
   const events = expected.events.map(({ shown }) => shown);
-  checkOrders(prepared.events.orders, events, still(events[0], EVENT_FIGURES));
+  checkOrders(prepared.events.orders, events, still(events[0], EVENT_STATISTICS));
   for (const [row, { id, creator }] of expected.markets.entries()) {
     const numbers = found(prepared.creators, creator);
     const number = prepared.markets.creator[row]!;
@@ -321,6 +321,6 @@ test('random texts stand in order by every column, whatever they have in common'
     }));
     const prepared = prepareCatalog(readWhole({ events }));
     const expected = readNaive({ events }).events.map(({ shown }) => shown);
-    checkOrders(prepared.events.orders, expected, still(expected[0], EVENT_FIGURES));
+    checkOrders(prepared.events.orders, expected, still(expected[0], EVENT_STATISTICS));
   });
 });

@@ -16,7 +16,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
-import { demoCatalog } from '../../server/app/demo-catalog.ts';
+import { demoCatalog } from '../../server/demo/demo-catalog.ts';
 import { type CatalogStore, openCatalog } from '../../storage/catalog/catalog.ts';
 import { type Catalog, type JsonObject, readCatalog } from '../../storage/catalog/catalog-file.ts';
 import { SHORT } from '../common/random.ts';

@@ -8,6 +8,7 @@ import { PassThrough, Readable } from 'node:stream';
 import { buffer, text } from 'node:stream/consumers';
 import { runCli } from '../../server/cli/program.ts';
 import { fileArgs } from '../common/forms.ts';
+import { SMALL_NODE } from '../common/node-harness.ts';
 import { ROOT } from '../common/root.ts';
 
 const CLI = 'server/cli/cli';
@@ -20,6 +21,10 @@ export interface Ended {
 
 type Environment = Readonly<Record<string, string>>;
 
+/** Tables of the engine that a command rebuilds from a log: as small as those of the nodes in tests. */
+const { ACCOUNTS_MAX, LEVELS_MAX, MARKETS_MAX, ORDERS_MAX, TOKENS_MAX } = SMALL_NODE;
+const SMALL_TABLES = { ACCOUNTS_MAX, LEVELS_MAX, MARKETS_MAX, ORDERS_MAX, TOKENS_MAX };
+
 /** Runs a command inside this process. */
 export async function command(
   args: readonly string[],
@@ -30,7 +35,8 @@ export async function command(
   const stderr = new PassThrough();
   const texts = Promise.all([buffer(stdout), text(stderr)]);
   const stdin = Readable.from([Buffer.from(input)]);
-  const code = await runCli(['catalog', ...args], env, { stdin, stdout, stderr });
+  const settings = { ...SMALL_TABLES, ...env };
+  const code = await runCli(['catalog', ...args], settings, { stdin, stdout, stderr });
   stdout.end();
   stderr.end();
   const [out, err] = await texts;

@@ -34,7 +34,7 @@ const SERVED: Readonly<Record<string, Change>> = {
 
 const NOT_SERVED: Readonly<Record<string, Change>> = {
   nothing: () => undefined,
-  'a figure of another venue': (json) => (market(json).volume = '13'),
+  'a statistic of the source': (json) => (market(json).volume = '13'),
   'the order in the file': (json) => json.events.reverse(),
   'a stale copy of a tag': (json) => (event(json).tags = [{ id: '20', label: 'b' }, { id: '3' }]),
   'a site without markets': (json) => json.sites.pop(),

@@ -4,8 +4,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { demoCatalog } from '../../server/app/demo-catalog.ts';
 import { catalogFileSchema } from '../../server/catalog/file-schema.ts';
+import { demoCatalog } from '../../server/demo/demo-catalog.ts';
 import {
   EVENT_FIELDS,
   type FieldRule,

@@ -10,7 +10,7 @@ import test, { type TestContext } from 'node:test';
 import { commandWords } from '../../engine/commands.ts';
 import { allocateEngine, type EngineMemory, Tables } from '../../engine/tables/tables.ts';
 import { prepareCatalog } from '../../server/catalog/build.ts';
-import type { LoadedGeneration } from '../../server/catalog/generation.ts';
+import type { LoadedCatalogGeneration } from '../../server/catalog/catalog-generation.ts';
 import { marketCommands } from '../../server/catalog/market-registry.ts';
 import type { SearchRows } from '../../server/catalog/search-index.ts';
 import { type CatalogStore, openCatalog } from '../../storage/catalog/catalog.ts';
@@ -22,9 +22,9 @@ import { ROOMY } from '../engine/engine-driver.ts';
 import { Exchange } from '../storage/stored-exchange.ts';
 
 /** Its threads start in the compiled form, which needs no loader. */
-const { openGeneration } = (await import(
-  join(useCompiledNodes(), 'server/catalog/generation.js')
-)) as typeof import('../../server/catalog/generation.ts');
+const { openCatalogGeneration } = (await import(
+  join(useCompiledNodes(), 'server/catalog/catalog-generation.js')
+)) as typeof import('../../server/catalog/catalog-generation.ts');
 
 const DURABILITY = 'committed';
 
@@ -33,14 +33,14 @@ interface Stage {
   readonly store: CatalogStore;
   /** The errors that onFailure of its generations got. */
   readonly failures: Error[];
-  open(more?: { memory?: EngineMemory; signal?: AbortSignal }): Promise<LoadedGeneration>;
+  open(more?: { memory?: EngineMemory; signal?: AbortSignal }): Promise<LoadedCatalogGeneration>;
 }
 
 function stage(t: TestContext): Stage {
   const dataDir = mkdtempSync(join(tmpdir(), 'catalog-generation-'));
   const store = openCatalog(dataDir, { durability: DURABILITY });
   const failures: Error[] = [];
-  const opened: Promise<LoadedGeneration>[] = [];
+  const opened: Promise<LoadedCatalogGeneration>[] = [];
   t.after(async () => {
     for (const generation of await Promise.allSettled(opened)) {
       if (generation.status === 'fulfilled') await generation.value.close();
@@ -53,7 +53,7 @@ function stage(t: TestContext): Stage {
     store,
     failures,
     open(more = {}) {
-      const generation = openGeneration({
+      const generation = openCatalogGeneration({
         dataDir,
         durability: DURABILITY,
         number: store.current(),
@@ -90,31 +90,68 @@ function catalogOf(word: string, count: number, outcomes = 2): Catalog {
 }
 
 /** A search that is not refused. */
-async function search(generation: LoadedGeneration, query: string): Promise<SearchRows> {
+async function search(generation: LoadedCatalogGeneration, query: string): Promise<SearchRows> {
   const rows = await generation.search(query);
   assert(rows !== undefined);
   return rows;
 }
 
-function textOf({ prepared }: LoadedGeneration): string {
+function textOf({ prepared }: LoadedCatalogGeneration): string {
   return Buffer.from(prepared.bytes).toString();
 }
 
-test('a generation is prepared as it would be here, and searched in its thread', async (t) => {
-  const { open, store } = stage(t);
-  const catalog = catalogOf('harbour', 30);
+test('a generation is served by threads of its own', async (t) => {
+  const { failures, open, store } = stage(t);
+  const catalog = catalogOf('orchard', 40);
   await store.replace(catalog);
   const generation = await open();
-  assert.equal(generation.number, store.current());
-  assert.deepEqual(generation.prepared, prepareCatalog(catalog));
-  const { counts, milliseconds } = generation;
-  assert.deepEqual(counts, { events: 30, markets: 30, books: 30, tags: 1, series: 0, sites: 0 });
-  assert(milliseconds > 0);
-  assert.deepEqual([generation.commands, generation.warnings], [[], []]);
-  const all = await search(generation, 'harbour');
-  assert.deepEqual([all.events.length, [...all.tags]], [30, [0]]);
-  assert.deepEqual([...(await search(generation, 'will 17')).events], [16]);
-  assert.equal((await search(generation, 'nothing')).events.length, 0);
+
+  await t.test('it is prepared as it would be here, and searched in its thread', async () => {
+    assert.equal(generation.number, store.current());
+    assert.deepEqual(generation.prepared, prepareCatalog(catalog));
+    const { counts, milliseconds } = generation;
+    assert.deepEqual(counts, { events: 40, markets: 40, books: 40, tags: 1, series: 0, sites: 0 });
+    assert(milliseconds > 0);
+    assert.deepEqual([generation.commands, generation.warnings], [[], []]);
+    const all = await search(generation, 'orchard');
+    assert.deepEqual([all.events.length, [...all.tags]], [40, [0]]);
+    assert.deepEqual([...(await search(generation, 'will 17')).events], [16]);
+    assert.equal((await search(generation, 'nothing')).events.length, 0);
+  });
+
+  await t.test(
+    'a query that is repeated while its answer is cached gets the same rows',
+    async () => {
+      const [one, two] = await Promise.all([search(generation, 'orc'), search(generation, 'orc')]);
+      assert.equal(one, two);
+      assert.equal(await search(generation, 'orc'), one);
+      for (let n = 0; n < 64; n++) await search(generation, `other${n}`);
+      const anew = await search(generation, 'orc');
+      assert.notEqual(anew, one);
+      assert.deepEqual(anew, one);
+    },
+  );
+
+  await t.test(
+    'more searches than may wait are refused, and those that wait are answered',
+    async () => {
+      const answers = Array.from({ length: 70 }, (_, n) => generation.search(`ferry ${n}`));
+      assert.equal(answers.filter((answer) => answer === undefined).length, 6);
+      for (const answer of answers) assert((await answer) !== null);
+      assert.equal((await search(generation, 'orchard')).events.length, 40);
+    },
+  );
+
+  await t.test('a close lets pending searches finish and refuses later ones', async () => {
+    const pending = Array.from({ length: 60 }, (_, n) => search(generation, `orchard ${n + 1} `));
+    const [closed, closedAgain] = [generation.close(), generation.close()];
+    await assert.rejects(search(generation, 'orchard'), /closed/);
+    const counts = (await Promise.all(pending)).map(({ events }) => events.length);
+    assert.deepEqual(counts, [...Array(40).fill(1), ...Array(20).fill(0)]);
+    await Promise.all([closed, closedAgain]);
+    await generation.close();
+  });
+  assert.deepEqual(failures, []);
 });
 
 test('a store without a catalog gives an empty one', async (t) => {
@@ -123,7 +160,7 @@ test('a store without a catalog gives an empty one', async (t) => {
   assert.equal((await search(generation, 'anything')).events.length, 0);
 });
 
-test('the commands for the engine are those that its tables need', async (t) => {
+test('commands for the engine are those that its tables need, and an end waits for no search', async (t) => {
   const { open, store } = stage(t);
   const catalog = catalogOf('lantern', 3);
   await store.replace(catalog);
@@ -132,6 +169,12 @@ test('the commands for the engine are those that its tables need', async (t) => 
   const expected = marketCommands(new Tables(memory), catalog.markets, assert.fail);
   assert.equal(expected.length, 1);
   assert.deepEqual(generation.commands, expected);
+  // Sent while the index may still be building.
+  const pending = Array.from({ length: 20 }, (_, n) => search(generation, `lantern ${n}`));
+  const ended = Promise.all(pending.map((each) => assert.rejects(each, /closed/)));
+  await generation.end();
+  await ended;
+  await assert.rejects(search(generation, 'lantern'), /closed/);
 });
 
 test('of many warnings the first are logged, and the number of the others', async (t) => {
@@ -157,7 +200,7 @@ test('two generations in turn each answer for themselves, whatever comes of the 
   await store.replace(catalogOf('violin', 7));
   const second = await open();
   assert.equal(second.number, first.number + 1);
-  const count = async (generation: LoadedGeneration, query: string): Promise<number> =>
+  const count = async (generation: LoadedCatalogGeneration, query: string): Promise<number> =>
     (await search(generation, query)).events.length;
   assert.deepEqual([await count(first, 'copper'), await count(first, 'violin')], [5, 0]);
   assert.deepEqual([await count(second, 'copper'), await count(second, 'violin')], [0, 7]);
@@ -166,55 +209,6 @@ test('two generations in turn each answer for themselves, whatever comes of the 
   assert.match(textOf(first), /copper 5/);
   assert.match(textOf(second), /violin 7/);
   assert.deepEqual(failures, []);
-});
-
-test('close lets pending searches finish and refuses later ones', async (t) => {
-  const { failures, open, store } = stage(t);
-  await store.replace(catalogOf('orchard', 40));
-  const generation = await open();
-  // Sent while the index may still be building.
-  const pending = Array.from({ length: 60 }, (_, n) => search(generation, `orchard ${n + 1} `));
-  const [closed, closedAgain] = [generation.close(), generation.close()];
-  await assert.rejects(search(generation, 'orchard'), /closed/);
-  const counts = (await Promise.all(pending)).map(({ events }) => events.length);
-  assert.deepEqual(counts, [...Array(40).fill(1), ...Array(20).fill(0)]);
-  await Promise.all([closed, closedAgain]);
-  await generation.close();
-  assert.deepEqual(failures, []);
-});
-
-test('a query that is repeated while its answer is cached gets the same rows', async (t) => {
-  const { open, store } = stage(t);
-  await store.replace(catalogOf('meadow', 3));
-  const generation = await open();
-  const [one, two] = await Promise.all([search(generation, 'mea'), search(generation, 'mea')]);
-  assert.equal(one, two);
-  assert.equal(await search(generation, 'mea'), one);
-  for (let n = 0; n < 64; n++) await search(generation, `other${n}`);
-  const anew = await search(generation, 'mea');
-  assert.notEqual(anew, one);
-  assert.deepEqual(anew, one);
-});
-
-test('more searches than may wait are refused, and those that wait are answered', async (t) => {
-  const { open, store } = stage(t);
-  await store.replace(catalogOf('ferry', 3));
-  const generation = await open();
-  const answers = Array.from({ length: 70 }, (_, n) => generation.search(`ferry ${n}`));
-  assert.equal(answers.filter((answer) => answer === undefined).length, 6);
-  for (const answer of answers) assert((await answer) !== null);
-  assert.equal((await search(generation, 'ferry')).events.length, 3);
-});
-
-test('an end does not wait for the searches that are under way', async (t) => {
-  const { open, store } = stage(t);
-  await store.replace(catalogOf('ferry', 3));
-  const generation = await open();
-  const pending = Array.from({ length: 20 }, (_, n) => search(generation, `ferry ${n}`));
-  const ended = Promise.all(pending.map((each) => assert.rejects(each, /closed/)));
-  await generation.end();
-  await ended;
-  await assert.rejects(search(generation, 'ferry'), /closed/);
 });
 
 test('a broken generation rejects and leaves the one in use alone', async (t) => {
@@ -253,7 +247,7 @@ test('when its thread dies, pending and later searches reject and it is reported
 
 test('a generation that is no longer wanted while it loads rejects', async (t) => {
   const { failures, open, store } = stage(t);
-  const events = SHORT ? 500 : 2_000;
+  const events = SHORT ? 200 : 2_000;
   await store.replace(catalogOf('glacier', events));
   await assert.rejects(open({ signal: AbortSignal.abort() }), /closed while it loaded/);
   const early = new AbortController();

@@ -1,22 +1,18 @@
 /**
- * An import says what it does to markets and orders, and refuses to remove many of them, beside a
- * node that runs and without one; a merge leaves the rest; a file with faults is named in full.
+ * An import says what it does to markets, and refuses to remove many of them; a merge leaves the rest;
+ * a file with faults is named in full. Orders are counted beside a node: catalog-live.slow.test.ts.
  */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
-import { demoCatalog } from '../../server/app/demo-catalog.ts';
+import { demoCatalog } from '../../server/demo/demo-catalog.ts';
 import { openCatalog } from '../../storage/catalog/catalog.ts';
 import { type Catalog, type JsonObject, readCatalog } from '../../storage/catalog/catalog-file.ts';
-import { useCompiledNodes } from '../common/forms.ts';
-import { catalogFile, get, TestNode, temporaryDirectory, until } from '../common/node-harness.ts';
-import { Trader } from '../common/traders.ts';
+import { catalogFile, temporaryDirectory } from '../common/node-harness.ts';
 import { command, type Ended } from './catalog-commands.ts';
 import { sourceFile } from './catalog-source.ts';
 import { stage } from './catalog-sync-stage.ts';
-
-useCompiledNodes();
 
 type File = { readonly events: readonly JsonObject[]; readonly [name: string]: unknown };
 
@@ -87,7 +83,6 @@ test('a tenth or ten markets may go, and no more', async () => {
     [12, 10],
     [100, 10],
     [149, 14],
-    [200, 20],
   ] as const) {
     const dataDir = temporaryDirectory();
     await imported(dataDir, fileOf(range(1, count)));
@@ -158,39 +153,6 @@ test('a dry run makes no directory', async () => {
   const dataDir = temporaryDirectory();
   assert.match(await imported(dataDir, fileOf([1]), '--dry-run'), /^opens 1 markets: 1$/m);
   assert.deepEqual(readdirSync(dataDir), []);
-});
-
-test('the orders that an import cancels are counted beside a node and without one', async () => {
-  const dataDir = temporaryDirectory();
-  await imported(dataDir, fileOf(range(1, 20)));
-  let node = await TestNode.start(dataDir);
-  const trader = await Trader.join(node, 'alice');
-  const { markets } = catalogOf(fileOf(range(1, 20)));
-  const rests = (market: number, ticks: number) =>
-    trader.place(node, { market: markets[market - 1]!, side: 'BUY', ticks, shares: 10 });
-  for (const ticks of [10, 20, 30]) await rests(2, ticks);
-  await rests(3, 10);
-  const isOpen = async (): Promise<number> => {
-    const { json } = await get(node, '/markets?closed=false&limit=100');
-    return (json as unknown[]).length;
-  };
-  const ends = {
-    events: [...fileOf([2], { closed: true }).events, ...fileOf(range(3, 20)).events],
-  };
-  // Orders of a market that is only removed stay: it may come back.
-  const text = /^closes 1 markets: 2\nremoves 1 markets: 1\ncancels 3 resting orders$/m;
-  assert.match(await imported(dataDir, ends, '--dry-run'), text);
-  const { code, stderr } = await importing(dataDir, { events: [] });
-  assert.equal(code, 1);
-  assert.match(stderr, /would remove 20 of 20 markets/);
-  assert.equal(await isOpen(), 20, 'the node has what it had');
-  await node.stop();
-  assert.match(await imported(dataDir, ends, '--dry-run'), text);
-  node = await TestNode.start(dataDir);
-  assert.match(await imported(dataDir, ends), text);
-  await until(async () => (await isOpen()) === 18);
-  assert.match(await imported(dataDir, ends), /^cancels 0 resting orders$/m);
-  await node.stop();
 });
 
 test('rows that are left out are all named with their field, and --strict refuses them', async () => {
@@ -292,14 +254,14 @@ test('a catalog that cannot be read is replaced, and nothing is merged into it',
 
 test('the environment can be opened after a small catalog has replaced a larger one', async () => {
   // Whether the end of the file is left without pages is LMDB's decision, in nearly every round.
-  for (let round = 0; round < 4; round++) {
+  for (let round = 0; round < 2; round++) {
     const dataDir = await withStored(range(1, 30));
     await imported(dataDir, fileOf([31]), '--force');
     assert.equal((await storedIn(dataDir))[1].markets.length, 1);
   }
 });
 
-test('a mirror has the same bound, and --force of `catalog sync` goes beyond it', async (t) => {
+test('a catalog sync has the same bound, and --force of `catalog sync` goes beyond it', async (t) => {
   const { source, store, sync, fails } = await stage(t, sourceFile(10));
   await sync();
   source.file = sourceFile(4);

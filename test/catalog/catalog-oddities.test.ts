@@ -143,10 +143,10 @@ test('5, 9: versions are ordered by the instant, whatever form its text has', ()
   }
 });
 
-test('6, 7: empty or absent texts and figures in either type are left as they are', () => {
+test('6, 7: empty or absent texts and statistics in either type are left as they are', () => {
   const { icon: _, ...bare } = market(1, { image: '', resolutionSource: '' });
-  const figures = market(2, { volume: '1234.5', liquidity: 7, groupItemThreshold: '0' });
-  const books = readPlain([bare, figures], { volume: 1234.5, description: undefined });
+  const statistics = market(2, { volume: '1234.5', liquidity: 7, groupItemThreshold: '0' });
+  const books = readPlain([bare, statistics], { volume: 1234.5, description: undefined });
   assert.deepEqual(
     books.map((one) => one.icon),
     ['', ''],

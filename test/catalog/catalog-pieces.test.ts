@@ -7,7 +7,7 @@ import type { Route } from '../../server/http/http.ts';
 import { turnsOf } from '../common/turns.ts';
 import { serveCatalog } from './catalog-server.ts';
 
-const MARKETS = 3_000;
+const MARKETS = 1_200;
 /** Of one piece; the last of an answer may be short, and a market is far smaller. */
 const PIECE_BYTES = 2 ** 18;
 

@@ -19,17 +19,17 @@ function randomTargets(random: Random, catalog: NaiveCatalog, count: number): st
 
 test('random filters, orders, pages and faults are answered as a plain scan answers them', (t) =>
   seeded(async (random, seed) => {
-    const json = oddCatalog(seed, 400);
+    const json = oddCatalog(seed, 300);
     const naive = readNaive(json);
     const { port } = await serveCatalog(json, t);
-    await askAll(port, randomTargets(random, naive, rounds(1_200)), (target, answer) =>
+    await askAll(port, randomTargets(random, naive, rounds(800)), (target, answer) =>
       judgeAnswer(naive, target, answer),
     );
   }));
 
 test('an invented catalog is served whole: each object, list, column, filter and creator', (t) =>
   seeded(async (_, seed) => {
-    const json = oddCatalog(seed, 250);
+    const json = oddCatalog(seed, 130);
     const naive = readNaive(json);
     const { port } = await serveCatalog(json, t);
     const targets = Object.values(SURVEY).flatMap((targetsOf) => targetsOf(naive));
@@ -52,7 +52,7 @@ test('random requests to the real catalog are answered as a plain scan answers t
 
 test('the pages of a list are the whole list, each object once, at any limit', (t) =>
   seeded(async (random, seed) => {
-    const json = oddCatalog(seed, 700);
+    const json = oddCatalog(seed, 560);
     const naive = readNaive(json);
     const { port } = await serveCatalog(json, t);
     const lists = [
@@ -64,7 +64,7 @@ test('the pages of a list are the whole list, each object once, at any limit', (
     ] as const;
     await withAsk(port, async (ask) => {
       for (const [name, count, order] of lists) {
-        for (const limit of [random.between(3, 40), 100, 500]) {
+        for (const limit of [random.between(15, 60), 100, 500]) {
           const ids: string[] = [];
           for (let offset = 0; ; offset += limit) {
             const page = await get(ask, `/${name}?limit=${limit}&offset=${offset}${order}`);
@@ -80,7 +80,7 @@ test('the pages of a list are the whole list, each object once, at any limit', (
 
 test('a list by cursor is the whole list, each object once, also when others come before them', (t) =>
   seeded(async (random, seed) => {
-    const json = oddCatalog(seed, 300);
+    const json = oddCatalog(seed, 150);
     const server = await serveCatalog(json, t);
     for (const [kind, query] of [
       ['markets', 'closed=false&order=endDate,question'],
@@ -91,7 +91,7 @@ test('a list by cursor is the whole list, each object once, also when others com
       const found: unknown[] = [];
       let next = '';
       do {
-        const limit = random.between(1, 60);
+        const limit = random.between(4, 60);
         const cursor = next === '' ? '' : `&after_cursor=${next}`;
         const page = (await server.json(`/${kind}/keyset?${query}&limit=${limit}${cursor}`)) as Raw;
         const rows = page[kind] as readonly Raw[];
@@ -140,21 +140,21 @@ test('a list by cursor leaves no object out when the object of the cursor was re
 
 test('cursors walk every listed market once, in pages of a thousand, and mark the end', (t) =>
   seeded(async (_, seed) => {
-    const json = oddCatalog(seed, 3400);
+    const json = oddCatalog(seed, 1700);
     const naive = readNaive(json);
     const { port } = await serveCatalog(json, t);
     const listed = naive.markets.filter(
       ({ shown }) => shown.active === true && shown.closed === false && shown.archived === false,
     );
-    assert(listed.length > 2000, 'three pages at least');
+    assert(listed.length > 1000, 'two pages at least');
     for (const path of ['/sampling-markets', '/sampling-simplified-markets']) {
       const targets = [path, `${path}?next_cursor=`, `${path}?creator=nobody.example`];
       const offsets = [0, 1, 999, 1000, listed.length - 1000, listed.length - 1, listed.length];
-      for (const offset of [...offsets, listed.length + 1, 1_000_000_000]) {
+      const all = [...offsets, listed.length + 1, 1_000_000_000];
+      for (const [place, offset] of all.entries()) {
         const cursor = btoa(String(offset));
-        targets.push(`${path}?next_cursor=${cursor}`);
-        targets.push(`${path}?next_cursor=${cursor.replaceAll('=', '')}`);
-        targets.push(`${path}?next_cursor=${encodeURIComponent(cursor)}`);
+        const spellings = [cursor, cursor.replaceAll('=', ''), encodeURIComponent(cursor)];
+        targets.push(`${path}?next_cursor=${spellings[place % spellings.length]}`);
       }
       for (const bad of ['LTE=', 'x', '!!!!', btoa('-5'), btoa('1.5'), btoa('1e3'), '%zz', '0']) {
         targets.push(`${path}?next_cursor=${bad}`);

@@ -1,7 +1,7 @@
-/** Sorts by several columns: step by step, by the figures of one moment, one after the other. */
+/** Sorts by several columns: step by step, by the statistics of one moment, one after the other. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import type { Listed } from '../../server/catalog/generation.ts';
+import type { Listed } from '../../server/catalog/catalog-generation.ts';
 import type { CatalogQuery } from '../../server/catalog/query.ts';
 import { type Ranked, Rankings } from '../../server/catalog/rankings.ts';
 import { emptyOrder, NumberSorter } from '../../server/catalog/sort-orders.ts';
@@ -13,26 +13,27 @@ const ROWS = 40_000;
 /** No step may look at more rows of a column than this, of which it has several passes. */
 const ROWS_PER_TURN_MAX = 8_192;
 
-/** Two figures and a text, each with a few different values, so that every column counts. */
+/** Two statistics and a text, each with a few different values, so that every column counts. */
 function catalogOf(random: Random) {
   const draw = (different: number): Float64Array<ArrayBuffer> =>
     Float64Array.from({ length: ROWS }, () => random.below(different));
   const [volume, liquidity, question] = [draw(6), draw(6), draw(300)];
   const order = emptyOrder(ROWS, question);
   new NumberSorter(ROWS).sort(question, order);
-  const figures: Record<string, Float64Array> = { volume, liquidity };
-  const live = {
-    has: (name: string) => name in figures,
-    valuesOf: (name: string) => figures[name],
-  };
+  const statistics: Record<string, Float64Array> = { volume, liquidity };
+  const column = (_: string, name: string) => ({
+    values: statistics[name],
+    isLive: name in statistics,
+    order: () => order,
+  });
   const listed = {
-    figures: { etag: 'early', of: () => live },
+    statistics: { etag: 'early', column },
     prepared: { markets: { ids: new Float64Array(ROWS), orders: { question: order } } },
   };
   return {
     columns: { volume, liquidity, question },
     listed: listed as unknown as Listed,
-    figures: listed.figures,
+    statistics: listed.statistics,
   };
 }
 
@@ -61,19 +62,19 @@ function rowsOf(ranked: Ranked | undefined): number[] {
 
 const isThere = (): boolean => false;
 
-test('a sort by several columns leaves turns to others, and goes by the figures of its beginning', () =>
+test('a sort by several columns leaves turns to others, and goes by the statistics of its beginning', () =>
   seeded(async (random) => {
     const isAscending = random.chance(50);
     for (const order of [
       ['volume', 'question', 'liquidity'],
       ['liquidity', 'question'],
     ]) {
-      const { columns, figures, listed } = catalogOf(random);
+      const { columns, statistics, listed } = catalogOf(random);
       const expected = plainly(columns, order, isAscending);
       setImmediate(() => {
         columns.volume.reverse();
         columns.liquidity.fill(0);
-        figures.etag = 'late';
+        statistics.etag = 'late';
       });
       const query = queryOf(order, isAscending);
       const { turns, value } = await turnsOf(

@@ -1,5 +1,5 @@
 /**
- * The thread of catalog-threads.test.ts: opens the catalog of a directory, reads it and closes it,
+ * The thread of catalog-threads.slow.test.ts: opens the catalog of a directory, reads it and closes it,
  * again and again, and reports the titles that it saw.
  */
 import { parentPort, workerData } from 'node:worker_threads';

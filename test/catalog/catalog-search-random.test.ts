@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import type { Generation } from '../../server/catalog/generation.ts';
+import type { CatalogGeneration } from '../../server/catalog/catalog-generation.ts';
 import { buildSearchIndex } from '../../server/catalog/search-index.ts';
 import { readCatalog } from '../../storage/catalog/catalog-file.ts';
 import { type Random, rounds, SHORT } from '../common/random.ts';
@@ -16,7 +16,7 @@ import { columnsOf } from './naive-lists.ts';
 import { wordsOf } from './naive-search.ts';
 
 /** The index that a node builds, without its thread. */
-function realSearch(json: Raw): Generation['search'] {
+function realSearch(json: Raw): CatalogGeneration['search'] {
   const result = readCatalog(json);
   assert(result.ok, 'the catalog is readable');
   const index = buildSearchIndex(result.catalog);

@@ -6,24 +6,30 @@ import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { prepareCatalog } from '../../server/catalog/build.ts';
-import { catalogRoutes } from '../../server/catalog/catalog-routes.ts';
-import { Figures } from '../../server/catalog/figures.ts';
-import type { Generation } from '../../server/catalog/generation.ts';
+import type { CatalogGeneration } from '../../server/catalog/catalog-generation.ts';
+import {
+  CATALOG_FAILURE,
+  CATALOG_ROUTES,
+  CatalogHandlers,
+} from '../../server/catalog/catalog-routes.ts';
+import { CatalogStatistics } from '../../server/catalog/market-statistics.ts';
 import type { PreparedCatalog } from '../../server/catalog/prepared.ts';
+import { SAMPLING_ROUTES } from '../../server/catalog/sampling-routes.ts';
 import type { Route } from '../../server/http/http.ts';
+import { handlersOf } from '../../server/http/route.ts';
 import { readCatalog } from '../../storage/catalog/catalog-file.ts';
 import { documentCheck } from '../common/document-check.ts';
 import { type Answer, type Fixture, serve } from '../common/http-client.ts';
 
-type Search = Generation['search'];
+type Search = CatalogGeneration['search'];
 
 export interface CatalogServer {
   readonly port: number;
   /** Lines that the HTTP server logged. */
   readonly log: readonly string[];
-  /** What is served now, and its live figures. */
+  /** What is served now, and its live statistics. */
   prepared(): PreparedCatalog;
-  figures(): Figures;
+  statistics(): CatalogStatistics;
   /** Serves another catalog from now on, as a node does that finds a new generation. */
   replace(json: unknown, search?: Search): void;
   /**
@@ -49,7 +55,20 @@ export async function serveCatalog(
   around: (route: Route) => Route = (route) => route,
 ): Promise<CatalogServer> {
   let generation = generationOf(json, 1, search);
-  const routes = catalogRoutes({ generation: () => generation, forClients }).map(around);
+  const catalog = new CatalogHandlers({ generation: () => generation, forClients });
+  const handlers = {
+    ...handlersOf(CATALOG_ROUTES, catalog),
+    ...handlersOf(SAMPLING_ROUTES, catalog.answers),
+  };
+  const routes = Object.entries(handlers).map(([key, handler]) =>
+    around({
+      ...handler,
+      method: 'GET',
+      path: key.slice('GET '.length),
+      bodyBytesMax: 0,
+      failure: () => CATALOG_FAILURE,
+    }),
+  );
   const fixture: Fixture = await serve(context, routes);
   /** The answer and its parsed body: large ones are parsed once. */
   const parsed = async (path: string, headers: readonly string[]) => {
@@ -64,7 +83,7 @@ export async function serveCatalog(
     port: fixture.server.port,
     log: fixture.log,
     prepared: () => generation.prepared,
-    figures: () => generation.figures,
+    statistics: () => generation.statistics,
     replace: (next, nextSearch = search) => {
       generation = generationOf(next, generation.number + 1, nextSearch);
     },
@@ -107,9 +126,9 @@ export function textOf(answer: Answer): string {
   return String(isCompressed ? gunzipSync(answer.body) : answer.body);
 }
 
-function generationOf(json: unknown, number: number, search: Search): Generation {
+function generationOf(json: unknown, number: number, search: Search): CatalogGeneration {
   const result = readCatalog(json);
   assert(result.ok, result.ok ? '' : result.error);
   const prepared = prepareCatalog(result.catalog);
-  return { number, prepared, figures: new Figures(prepared), search };
+  return { number, prepared, statistics: new CatalogStatistics(prepared), search };
 }

@@ -127,7 +127,7 @@ test('texts are quoted as JSON does it, lone surrogates escaped', () => {
   });
 });
 
-test('the columns are the usual fields in their order, then what trading needs, then figures', () => {
+test('the columns are the usual fields in their order, then what trading needs, then statistics', () => {
   assert.equal(
     namesOf('markets').join(' '),
     'id question conditionId slug resolutionSource startDate endDate image icon description ' +

@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
-import { demoCatalog } from '../../server/app/demo-catalog.ts';
 import {
   makeReady,
   type ReadyCatalog,
@@ -12,6 +11,7 @@ import {
   SNAPSHOT_FORMAT,
 } from '../../server/catalog/snapshot.ts';
 import { decodeTree, encodeTree } from '../../server/catalog/snapshot-codec.ts';
+import { demoCatalog } from '../../server/demo/demo-catalog.ts';
 import { type CatalogStore, openCatalog } from '../../storage/catalog/catalog.ts';
 import { type Catalog, readCatalog } from '../../storage/catalog/catalog-file.ts';
 import { openEnvironment, openTable } from '../../storage/kv/lmdb.ts';
@@ -134,8 +134,8 @@ test('no flipped bit is served: it is named, made anew or refused, and an import
       const flipped = Buffer.from(value);
       flipped[random.below(value.length)]! ^= 1 << random.below(8);
       table.putSync(key, flipped);
-      const said: string[] = [];
-      const note = (line: string): void => void said.push(line);
+      const lines: string[] = [];
+      const note = (line: string): void => void lines.push(line);
       const again = `SEED=${seed}, key ${key.toString('hex')}`;
       try {
         const found = readSnapshot(store, () => undefined, note);
@@ -144,11 +144,11 @@ test('no flipped bit is served: it is named, made anew or refused, and an import
         assert.deepEqual(loaded, catalog, again);
       } catch (error) {
         if (error instanceof assert.AssertionError) throw error;
-        said.push((error as Error).message);
+        lines.push((error as Error).message);
       }
       const isNext = key.toString() === 'next';
-      assert(isNext || said.length > 0, again);
-      for (const line of said)
+      assert(isNext || lines.length > 0, again);
+      for (const line of lines)
         assert.match(line, /^the catalog is damaged: .*|its format is/, again);
       table.putSync(key, value);
     }

@@ -1,5 +1,5 @@
 /**
- * A catalog API that can be set to misbehave: what mirrors pull from in the tests. It serves raw
+ * A catalog API that can be set to misbehave: the source of pulls in the tests. It serves raw
  * objects as they are given to it, in the pages and shapes of a catalog API.
  */
 import assert from 'node:assert/strict';
@@ -28,7 +28,7 @@ export function catalogEtag(digit: string): string {
 
 export class FakeSource {
   file: SourceFile;
-  /** Sent with every 200 and compared for a 304 (see catalogEtag); undefined: another venue. */
+  /** Sent with every 200 and compared for a 304 (see catalogEtag); undefined: a source of another kind. */
   etag: string | undefined;
   /** The most that a page has, whatever the request's limit. */
   rowsMax = 500;

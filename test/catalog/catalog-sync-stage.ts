@@ -1,5 +1,5 @@
 /**
- * A mirror and its misbehaving source, over real sockets and real LMDB, for the sync tests.
+ * A catalog sync and its misbehaving source, over real sockets and real LMDB, for the sync tests.
  */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -7,7 +7,7 @@ import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { Mirror, type SyncResult } from '../../server/catalog/sync.ts';
+import { CatalogSync, type SyncResult } from '../../server/catalog/sync.ts';
 import { SYNC_LIMITS, type SyncLimits } from '../../server/catalog/sync-client.ts';
 import { type CatalogStore, openCatalog } from '../../storage/catalog/catalog.ts';
 import { FakeSource, type Fault, type SourceFile, sourceFile } from './catalog-source.ts';
@@ -17,7 +17,7 @@ export const FOR_EVER = new AbortController().signal;
 export interface Stage {
   readonly source: FakeSource;
   readonly store: CatalogStore;
-  readonly mirror: Mirror;
+  readonly catalogSync: CatalogSync;
   sync(): Promise<SyncResult>;
   /** A pull within these limits fails with such a reason, and the catalog is what it was. */
   fails(reason: RegExp, limits?: Partial<SyncLimits>): Promise<void>;
@@ -40,24 +40,29 @@ export async function stage(
   const { url } = source;
   const ordinary = { ...SYNC_LIMITS, retryMs: 1, tries: 3 };
   const ownConditions = new Set<string>();
-  const mirror = new Mirror({ url, store, limits: ordinary, ownConditions });
-  const sync = () => mirror.sync(FOR_EVER);
+  const catalogSync = new CatalogSync({ url, store, limits: ordinary, ownConditions });
+  const sync = () => catalogSync.pull(FOR_EVER);
   const fails = async (reason: RegExp, limits?: Partial<SyncLimits>): Promise<void> => {
     const before = [store.current(), store.load()];
-    const strict = new Mirror({ url, store, limits: { ...ordinary, ...limits }, ownConditions });
-    const result = await (limits === undefined ? mirror : strict).sync(FOR_EVER);
+    const strict = new CatalogSync({
+      url,
+      store,
+      limits: { ...ordinary, ...limits },
+      ownConditions,
+    });
+    const result = await (limits === undefined ? catalogSync : strict).pull(FOR_EVER);
     assert.equal(result.kind, 'failed');
     assert.match(result.kind === 'failed' ? result.reason : '', reason);
     assert.deepEqual([store.current(), store.load()], before);
   };
-  return { source, store, mirror, sync, fails };
+  return { source, store, catalogSync, sync, fails };
 }
 
 /** A catalog is in store already, and the source has another one by now. */
 export async function stored(t: TestContext, dataDir?: string): Promise<Stage> {
-  const stand = await stage(t, sourceFile(20), dataDir);
+  const stand = await stage(t, sourceFile(12), dataDir);
   assert.equal((await stand.sync()).kind, 'replaced');
-  stand.source.file = sourceFile(20, 'second');
+  stand.source.file = sourceFile(12, 'second');
   return stand;
 }
 

@@ -1,10 +1,10 @@
 /**
- * Mirroring another catalog API, over real sockets and real LMDB: what a pull stores, when it stores
+ * Pulls of another catalog API, over real sockets and real LMDB: stored objects, the moment of storing
  * nothing, and how the loop goes on.
  */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { keepInSync, Mirror } from '../../server/catalog/sync.ts';
+import { CatalogSync } from '../../server/catalog/sync.ts';
 import { SYNC_LIMITS } from '../../server/catalog/sync-client.ts';
 import { sourceUrlProblem } from '../../server/common/source-url.ts';
 import { type JsonObject, readCatalog } from '../../storage/catalog/catalog-file.ts';
@@ -68,12 +68,17 @@ test('what has not changed is not written again, and what has is', async (t) => 
   assert.deepEqual(titles(store), titlesOf(source.file));
 });
 
-test('a mirror that starts anew finds its stored catalog equal', async (t) => {
+test('a catalog sync that starts anew finds its stored catalog equal', async (t) => {
   const { source, store, sync } = await stage(t);
   await sync();
   const ownConditions = new Set<string>();
-  const again = new Mirror({ url: `${source.url}/`, store, limits: SYNC_LIMITS, ownConditions });
-  assert.deepEqual(await again.sync(FOR_EVER), { kind: 'unchanged' });
+  const again = new CatalogSync({
+    url: `${source.url}/`,
+    store,
+    limits: SYNC_LIMITS,
+    ownConditions,
+  });
+  assert.deepEqual(await again.pull(FOR_EVER), { kind: 'unchanged' });
   assert.equal(store.current(), 1);
 });
 
@@ -86,11 +91,11 @@ test('a source that names its generation gets one request while that stays', asy
   assert.deepEqual(source.requests, ['/tags?limit=1&offset=0&ascending=true']);
 });
 
-test('live figures of a source are not taken, and change nothing by themselves', async (t) => {
+test('live statistics of a source are not taken, and change nothing by themselves', async (t) => {
   const { source, store, sync } = await stage(t);
   const before = source.file;
   const trade = (volume: number): void => {
-    const withFigures = before.events.map((event) => ({
+    const withStatistics = before.events.map((event) => ({
       ...event,
       volume,
       markets: (event.markets as readonly JsonObject[]).map((market) => ({
@@ -99,7 +104,7 @@ test('live figures of a source are not taken, and change nothing by themselves',
         outcomePrices: '["0.1","0.9"]',
       })),
     }));
-    source.file = { ...before, events: withFigures };
+    source.file = { ...before, events: withStatistics };
   };
   trade(1);
   await sync();
@@ -113,7 +118,7 @@ test('live figures of a source are not taken, and change nothing by themselves',
   assert.deepEqual(await sync(), { kind: 'unchanged' });
 });
 
-test('the ETag of another venue says nothing about its other pages', async (t) => {
+test('the ETag of another source says nothing about its other pages', async (t) => {
   const { source, store, sync } = await stage(t);
   source.etag = 'W/"5f2-first-page"';
   await sync();
@@ -122,7 +127,7 @@ test('the ETag of another venue says nothing about its other pages', async (t) =
   assert.deepEqual(store.load().tags.at(-1), { id: '9', label: 'new' });
 });
 
-test('an import while the mirror runs is replaced by the next pull', async (t) => {
+test('an import while the catalog sync runs is replaced by the next pull', async (t) => {
   const { source, store, sync } = await stage(t);
   source.etag = catalogEtag('a');
   await sync();
@@ -150,17 +155,17 @@ test('a catalog that changes while it is read is read anew as a whole', async (t
   assert.deepEqual(await sync(), { kind: 'unchanged' });
 });
 
-test('an event that another venue took away meanwhile is left out', async (t) => {
+test('an event that another source took away meanwhile is left out', async (t) => {
   const { source, store, sync } = await stored(t);
   source.fault = (path, response) => {
     if (path === '/events/3') response.writeHead(404).end('{"error":"id not found"}');
     return path === '/events/3';
   };
   assert.equal((await sync()).kind, 'replaced');
-  assert.equal(store.load().events.length, 19);
+  assert.equal(store.load().events.length, 11);
 });
 
-test('events that move up in a list that another venue shortens meanwhile are not passed over', async (t) => {
+test('events that move up in a list that another source shortens meanwhile are all read', async (t) => {
   const { source, store, sync } = await stored(t);
   const whole = sourceFile(25, 'third');
   // No more markets go than a pull may remove.
@@ -193,18 +198,18 @@ test('an empty source is no first generation, and empties no catalog', async (t)
 });
 
 test('a stop in the middle of a pull ends it and writes nothing', async (t) => {
-  const { source, store, mirror } = await stored(t);
+  const { source, store, catalogSync } = await stored(t);
   const stop = new AbortController();
   source.fault = (path) => {
     if (isLookup(path)) stop.abort();
     return isLookup(path);
   };
-  assert.deepEqual(await mirror.sync(stop.signal), { kind: 'failed', reason: 'stopped' });
+  assert.deepEqual(await catalogSync.pull(stop.signal), { kind: 'failed', reason: 'stopped' });
   assert.equal(store.current(), 1);
 });
 
 test('the loop logs failures and what it wrote, and goes on', async (t) => {
-  const { source, mirror } = await stage(t);
+  const { source, catalogSync } = await stage(t);
   source.fault = atFirst(
     2,
     () => true,
@@ -217,7 +222,7 @@ test('the loop logs failures and what it wrote, and goes on', async (t) => {
     if (level === 'info') source.file = sourceFile(2, 'second');
     if (level === 'debug') stop.abort();
   };
-  await keepInSync(mirror, source.url, 0.01, log, stop.signal);
+  await catalogSync.run({ seconds: 0.01, log, signal: stop.signal });
   assert.match(lines[0] ?? '', /^warn .*failed \(1 in a row\).*status 403.*next try in 0.01 s/);
   assert.match(lines[1] ?? '', /^warn .*failed \(2 in a row\).*next try in 0.02 s/);
   assert.match(lines[2] ?? '', /^info .*generation 1: 5 events, 10 markets/);

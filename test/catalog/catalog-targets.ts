@@ -150,8 +150,8 @@ export class CatalogTargets {
     const object = random.pick(objects);
     const drawn = rows.flatMap(({ aim, many, names }): Parameter[] => {
       if (aim.by === 'flag') {
-        const held = random.chance(85) ? object.shown[aim.column] === true : random.chance(50);
-        const value = () => random.pick(held ? ['true', '1'] : ['false', '0']);
+        const isSet = random.chance(85) ? object.shown[aim.column] === true : random.chance(50);
+        const value = () => random.pick(isSet ? ['true', '1'] : ['false', '0']);
         return [{ names, value, bad: BAD_FLAGS }];
       }
       if (aim.by === 'range') {

@@ -4,8 +4,9 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
 import { readCatalog } from '../../storage/catalog/catalog-file.ts';
-import { catalogFile, get, TestNode, temporaryDirectory } from '../common/node-harness.ts';
+import { catalogFile, temporaryDirectory } from '../common/node-harness.ts';
 import { cli } from '../common/run-cli.ts';
+import { serveCatalog } from './catalog-server.ts';
 
 const ESCAPE = '\x1b[2J';
 
@@ -69,20 +70,18 @@ test('an object whose texts print is stored as it came', () => {
   assert.equal((event!.markets as unknown[])[0], (file.events[0]!.markets as unknown[])[0]);
 });
 
-test('an import says what it cleaned; routes, commands and CSV show nothing that a terminal obeys', async () => {
+test('an import says what it cleaned; routes, commands and CSV show nothing that a terminal obeys', async (t) => {
   const dataDir = temporaryDirectory();
   const path = join(dataDir, 'catalog.json');
   writeFileSync(path, JSON.stringify(hostile()));
   const { code, stdout } = await cli(dataDir, ['catalog', 'import', path]);
   assert.equal(code, 0, stdout);
   assert.match(stdout, /^ {2}1 markets with unprintable or overlong texts: cleaned \(1\)$/m);
-  const node = await TestNode.start(dataDir);
-  const { json } = await get(node, '/markets/1');
-  const { outcomes, question } = json as { readonly outcomes: string; readonly question: string };
-  assert.equal(question, 'Will [2J it rain?');
-  assert.deepEqual(JSON.parse(outcomes), ['=1+1[2J', 'oN']);
-  await node.stop();
   const exported = await cli(dataDir, ['catalog', 'export', '-']);
   assert.equal(exported.code, 0);
   assert.doesNotMatch(exported.stdout, /\\u00(?:1b|0[0-8])/);
+  const server = await serveCatalog(JSON.parse(exported.stdout), t);
+  const served = (await server.json('/markets/1')) as Record<'outcomes' | 'question', string>;
+  assert.equal(served.question, 'Will [2J it rain?');
+  assert.deepEqual(JSON.parse(served.outcomes), ['=1+1[2J', 'oN']);
 });

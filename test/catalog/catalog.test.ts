@@ -9,7 +9,7 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
-import { demoCatalog } from '../../server/app/demo-catalog.ts';
+import { demoCatalog } from '../../server/demo/demo-catalog.ts';
 import { type CatalogStore, openCatalog } from '../../storage/catalog/catalog.ts';
 import { type Catalog, type JsonObject, readCatalog } from '../../storage/catalog/catalog-file.ts';
 import { creatorOf } from '../../storage/catalog/catalog-market.ts';
@@ -142,8 +142,8 @@ test('a process killed in the middle of a replacement leaves the old generation'
      await store.replace({ events, tags: [], series: [], sites: [], markets: [] });`,
     { DATA_DIR: dataDir },
   );
-  const [said] = await once(child.stdout!, 'data');
-  assert.equal(String(said), 'half');
+  const [line] = await once(child.stdout!, 'data');
+  assert.equal(String(line), 'half');
   child.kill('SIGKILL');
   await once(child, 'exit');
 

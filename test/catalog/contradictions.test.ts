@@ -12,7 +12,7 @@ import { alignedCatalog, isAligned, withoutOutcomes } from '../../server/catalog
 import { marketInfoLookup } from '../../server/catalog/market-info.ts';
 import { marketCommands } from '../../server/catalog/market-registry.ts';
 import { makeReady } from '../../server/catalog/snapshot.ts';
-import { Mirror } from '../../server/catalog/sync.ts';
+import { CatalogSync } from '../../server/catalog/sync.ts';
 import { SYNC_LIMITS } from '../../server/catalog/sync-client.ts';
 import { openCatalog } from '../../storage/catalog/catalog.ts';
 import type { Catalog } from '../../storage/catalog/catalog-file.ts';
@@ -203,7 +203,7 @@ async function damageLog(t: TestContext, dataDir: string): Promise<void> {
   await log.close();
 }
 
-test('an engine that cannot be read is said, and does not keep the catalog from being mended', async (t) => {
+test('an engine that cannot be read is reported, and does not keep the catalog from being mended', async (t) => {
   const dataDir = directory(t);
   await registeredIn(t, dataDir, FILE);
   await damageLog(t, dataDir);
@@ -227,10 +227,16 @@ test('a pull reads by tokens, leaves alone what contradicts, and names it until 
   t.after(() => store.close());
   const source = await FakeSource.start(t, withLists(TURNED));
   const limits = { ...SYNC_LIMITS, retryMs: 1, tries: 2 };
-  const mirror = new Mirror({ url: source.url, store, limits, tables, ownConditions: new Set() });
+  const catalogSync = new CatalogSync({
+    url: source.url,
+    store,
+    limits,
+    tables,
+    ownConditions: new Set(),
+  });
   const sync = async () => {
-    const { kind } = await mirror.sync(new AbortController().signal);
-    return [kind, mirror.contradictions.map(({ id, reason }) => [id, reason])];
+    const { kind } = await catalogSync.pull(new AbortController().signal);
+    return [kind, catalogSync.contradictions.map(({ id, reason }) => [id, reason])];
   };
   assert.deepEqual(await sync(), ['unchanged', []], 'the order alone is no change');
   assert.deepEqual(namesByToken(store.load()), namesByToken(catalogOf(FILE)));
@@ -262,11 +268,17 @@ test('a pull over a catalog that an earlier release stored leaves alone what nob
   await store.replace(catalogOf(withoutFour(FAULTY)));
   const source = await FakeSource.start(t, withLists(FAULTY));
   const limits = { ...SYNC_LIMITS, retryMs: 1, tries: 2 };
-  const mirror = new Mirror({ url: source.url, store, limits, tables, ownConditions: new Set() });
+  const catalogSync = new CatalogSync({
+    url: source.url,
+    store,
+    limits,
+    tables,
+    ownConditions: new Set(),
+  });
   const idsOf = () =>
     [store.load(), withoutOutcomes(tables, ready(store.load())).map(({ id }) => id)] as const;
   for (const kind of ['replaced', 'unchanged']) {
-    assert.equal((await mirror.sync(new AbortController().signal)).kind, kind);
+    assert.equal((await catalogSync.pull(new AbortController().signal)).kind, kind);
     const [{ markets }, unknown] = idsOf();
     assert.deepEqual(
       [markets.map(({ id }) => id), unknown],
@@ -278,7 +290,7 @@ test('a pull over a catalog that an earlier release stored leaves alone what nob
     assert(isAligned(tables, ready(store.load())));
   }
   source.file = withLists(TURNED);
-  assert.equal((await mirror.sync(new AbortController().signal)).kind, 'replaced');
+  assert.equal((await catalogSync.pull(new AbortController().signal)).kind, 'replaced');
   assert.deepEqual(idsOf()[1], []);
   assert.deepEqual(namesByToken(store.load()), namesByToken(catalogOf(FILE)));
 });

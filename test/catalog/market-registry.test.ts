@@ -16,7 +16,7 @@ import { MARKET_F, MARKET_I, Market, State } from '../../engine/tables/layout.ts
 import type { MarketRow } from '../../engine/tables/units.ts';
 import { MarketInfos } from '../../server/catalog/market-info.ts';
 import { marketCommands } from '../../server/catalog/market-registry.ts';
-import { allocateSlots } from '../../server/orders/slots.ts';
+import { allocateSlots } from '../../server/orders/exchange-memory/slots.ts';
 import type { CatalogMarket } from '../../storage/catalog/catalog-file.ts';
 import { ROOMY } from '../engine/engine-driver.ts';
 import { Exchange } from '../storage/stored-exchange.ts';
@@ -336,13 +336,13 @@ test('what the catalog says of a market is found by its slot, and follows a new 
   assert.equal(find(1)?.slug, 'question-1');
   assert.equal(find(2)?.slug, `question-${0xbeef}`);
   for (const slot of [0, -1, 3]) assert.equal(find(slot), undefined);
-  const held = infos.pinnedLookup();
+  const pinned = infos.pinnedLookup();
   infos.replace(catalog(market(1, { slug: 'renamed' })));
   assert.equal(find(1)?.slug, 'renamed');
   assert.equal(find(2), undefined, 'a market that left the catalog has no text');
   assert.deepEqual(
-    [1, 2].map((slot) => held(slot as MarketRow)?.slug),
+    [1, 2].map((slot) => pinned(slot as MarketRow)?.slug),
     ['question-1', `question-${0xbeef}`],
-    'who held it goes on to ask the one before',
+    'a pinned look-up goes on to read the catalog before',
   );
 });

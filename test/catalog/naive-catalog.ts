@@ -5,11 +5,11 @@
  * Non-goals: query strings and routes (naive-answers.ts), speed, and books.
  */
 import {
-  type FiguresById,
-  type NaiveFigures,
-  showEventFigures,
-  showMarketFigures,
-} from './naive-figures.ts';
+  type NaiveStatistics,
+  type StatisticsById,
+  showEventStatistics,
+  showMarketStatistics,
+} from './naive-statistics.ts';
 
 export type Raw = Readonly<Record<string, unknown>>;
 
@@ -57,8 +57,8 @@ export interface NaiveCatalog {
   readonly sites: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
-/** @param figures live ones by market id; none = those of markets without a book */
-export function readNaive(file: Raw, figures: FiguresById = new Map()): NaiveCatalog {
+/** @param statistics live ones by market id; none = those of markets without a book */
+export function readNaive(file: Raw, statistics: StatisticsById = new Map()): NaiveCatalog {
   const json = printable(file);
   const rawEvents = latest(objects(json.events));
   const rawMarkets = latest(rawEvents.flatMap((event) => objects(event.markets)));
@@ -79,10 +79,10 @@ export function readNaive(file: Raw, figures: FiguresById = new Map()): NaiveCat
       const tagIds = new Set(objects(raw.tags).map(idOf));
       const seriesIds = new Set(objects(raw.series).map(idOf));
       const own = objects(raw.markets).filter((market) => rawMarkets.includes(market));
-      const ofMarkets = own.map((market) => figures.get(idOf(market)!));
+      const ofMarkets = own.map((market) => statistics.get(idOf(market)!));
       const event: NaiveEvent = {
         id: Number(idOf(raw)),
-        shown: { ...showEvent(raw), ...showEventFigures(ofMarkets) },
+        shown: { ...showEvent(raw), ...showEventStatistics(ofMarkets) },
         metadata: isObject(raw.eventMetadata) ? raw.eventMetadata : {},
         tags: tags.filter((tag) => tagIds.has(String(tag.id))),
         series: series.filter((one) => seriesIds.has(String(one.id))),
@@ -134,8 +134,8 @@ function latest(list: readonly Raw[]): Raw[] {
   for (const raw of list) {
     const id = idOf(raw);
     if (id === undefined) continue;
-    const held = found.get(id);
-    if (held === undefined || updated(raw) >= updated(held)) found.set(id, raw);
+    const known = found.get(id);
+    if (known === undefined || updated(raw) >= updated(known)) found.set(id, raw);
   }
   return [...found.values()];
 }
@@ -151,8 +151,8 @@ function readSites(value: unknown): Map<string, Set<string>> {
     const wallets = Array.isArray(site.creators) ? site.creators.filter(isWallet) : [];
     const id = siteId(text(site.id));
     if (id === '') continue;
-    const held = sites.get(id) ?? new Set();
-    sites.set(id, new Set([...held, ...wallets.map((wallet) => wallet.toLowerCase())]));
+    const known = sites.get(id) ?? new Set();
+    sites.set(id, new Set([...known, ...wallets.map((wallet) => wallet.toLowerCase())]));
   }
   return sites;
 }
@@ -176,7 +176,7 @@ function readMarket(
   raw: Raw,
   rawEvent: Raw,
   event: NaiveEvent,
-  figures: NaiveFigures | undefined,
+  statistics: NaiveStatistics | undefined,
 ): NaiveMarket {
   const wallets = [raw.creator, raw.submitted_by, rawEvent.creator, rawEvent.submitted_by];
   const creator = wallets.find(isWallet)?.toLowerCase() ?? '';
@@ -207,7 +207,7 @@ function readMarket(
     acceptingOrders: raw.acceptingOrders !== false,
     enableOrderBook: raw.enableOrderBook !== false,
     creator,
-    ...showMarketFigures(outcomes.length, figures),
+    ...showMarketStatistics(outcomes.length, statistics),
   };
   const metadata = isObject(raw.raw_metadata) ? raw.raw_metadata : {};
   return { id: Number(idOf(raw)), shown, event, creator, outcomes, tokenIds, metadata };

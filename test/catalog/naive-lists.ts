@@ -13,8 +13,8 @@ import {
   nanoseconds,
   type Raw,
 } from './naive-catalog.ts';
-import { figureKey } from './naive-figures.ts';
 import type { NaiveQuery } from './naive-query.ts';
+import { statisticKey } from './naive-statistics.ts';
 
 export type Row = NaiveMarket | NaiveEvent;
 
@@ -127,7 +127,7 @@ export function lower(value: unknown): string {
 }
 
 export function columnsOf(kind: 'markets' | 'events'): readonly string[] {
-  return [...SHAPES[kind].fields, ...SHAPES[kind].figures].map(({ name }) => name);
+  return [...SHAPES[kind].fields, ...SHAPES[kind].statistics].map(({ name }) => name);
 }
 
 type Key = string | number | bigint | boolean;
@@ -164,7 +164,7 @@ function sorted<T extends { readonly id: number; readonly shown: Raw }>(
     .map(({ row }) => row);
 }
 
-const FIGURES = SHAPES.markets.figures.map(({ name }) => name);
+const STATISTICS = SHAPES.markets.statistics.map(({ name }) => name);
 const DATES = ['startDate', 'endDate', 'creationDate', 'createdAt', 'updatedAt'];
 
 function sortKey(row: { readonly id: number; readonly shown: Raw }, column: string): Key | null {
@@ -172,7 +172,7 @@ function sortKey(row: { readonly id: number; readonly shown: Raw }, column: stri
   if (column === 'id') return row.id;
   if (value === null) return null;
   if (DATES.includes(column)) return nanoseconds(String(value)) ?? null;
-  if (FIGURES.includes(column)) return figureKey(value);
+  if (STATISTICS.includes(column)) return statisticKey(value);
   return value as Key;
 }
 

@@ -12,7 +12,7 @@ import { freePort } from '../../bench/common/free-port.ts';
 import { METRICS } from '../../server/admin/metric-table.ts';
 import { COMMANDS } from '../../server/cli/commands.ts';
 import { readConfig } from '../../server/config/config.ts';
-import { PAUSE_REASONS } from '../../server/orders/pauses.ts';
+import { PAUSE_REASONS } from '../../server/orders/intake/pauses.ts';
 import { anchorOf } from '../common/anchors.ts';
 import { fileArgs, useCompiledNodes } from '../common/forms.ts';
 import { get, TestNode, temporaryDirectory, withMarkets } from '../common/node-harness.ts';
@@ -223,16 +223,20 @@ test('each alert has a severity by which it can be routed, a summary, and a sect
   for (const { alert, annotations, labels } of rules) {
     assert(['critical', 'warning', 'info'].includes(labels?.severity ?? ''), alert);
     assert.match(annotations.summary, /\.$/, alert);
-    assert.equal(annotations.runbook_url, `docs/runbook.md#${anchorOf(alert)}`);
+    assert.equal(annotations.runbook_url, `docs/guides/operations.md#${anchorOf(alert)}`);
   }
-  const runbook = readFileSync(join(ROOT, 'docs/runbook.md'), 'utf8');
-  const sections = [...runbook.matchAll(/^## (.*)$/gm)].map(([, heading]) => heading);
+  const page = readFileSync(join(ROOT, 'docs/guides/operations.md'), 'utf8');
+  const runbook = page.slice(page.indexOf('\n## Runbook\n'));
+  const sections = [...runbook.matchAll(/^### (.*)$/gm)].map(([, heading]) => heading);
   assert.deepEqual(
     sections,
     rules.map(({ alert }) => alert),
     'the runbook has a section for each, in the same order',
   );
-  const reasons = runbook.slice(runbook.indexOf('## OrdersPaused'), runbook.indexOf('## MirrorP'));
+  const reasons = runbook.slice(
+    runbook.indexOf('### OrdersPaused'),
+    runbook.indexOf('### MirrorP'),
+  );
   for (const reason of PAUSE_REASONS) assert(reasons.includes(`\`${reason}\``), reason);
 });
 
@@ -342,8 +346,8 @@ test('scheduled backups keep the newest, and one that fails removes none', async
 });
 
 test('the formats that the text on upgrading names are those of the code', () => {
-  const text = readFileSync(join(ROOT, 'docs/upgrading.md'), 'utf8');
-  const rows = [...text.matchAll(/^\| .* \| \[[^\]]*\]\(\.\.\/(\S+)\) \| (\S+) \| .* \|$/gm)];
+  const text = readFileSync(join(ROOT, 'docs/guides/operations.md'), 'utf8');
+  const rows = [...text.matchAll(/^\| .* \| \[[^\]]*\]\(\.\.\/\.\.\/(\S+)\) \| (\S+) \| .* \|$/gm)];
   const found = rows.map(([, path, format]) => [path, format] as const);
   const constant =
     /^(?:export )?const (?:FORMAT|SNAPSHOT_FORMAT|VERSION) = '?([\w-]+)'?;|^ {2}readonly format = (\d+);/m;

@@ -1,13 +1,11 @@
-/** A reader of README: runs the commands of its blocks and of its prose in a copy of the checkout. */
+/** A reader of README and of the guides: runs the commands of its blocks and of its prose in a copy of the checkout. */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { freePort } from '../../bench/common/free-port.ts';
 import { checkoutCopy } from '../common/checkout.ts';
 import { until } from '../common/node-harness.ts';
-import { ROOT } from '../common/root.ts';
+import { firstSteps } from '../common/readme-commands.ts';
 
 const running = new Set<Command>();
 // A test that fails leaves nothing behind.
@@ -77,7 +75,7 @@ export class Walk {
     const { npm_lifecycle_event: _, ...env } = process.env;
     const here = { PORT: port, ADMIN_PORT: admin, NODE_URL: `http://127.0.0.1:${port}` };
     this.env = { ...env, ...here, LOG_FORMAT: 'pretty', WORKERS: '1' };
-    this.text = readFileSync(join(ROOT, 'README.md'), 'utf8');
+    this.text = firstSteps();
   }
 
   static async begin(): Promise<Walk> {
@@ -87,7 +85,7 @@ export class Walk {
   /** Reads on to a text, which stands behind the one before. */
   read(text: string): void {
     const found = this.text.indexOf(text, this.at);
-    assert(found >= 0, `README has it, further down than what came before: ${text}`);
+    assert(found >= 0, `it stands there, further down than what came before: ${text}`);
     this.at = found + text.length;
   }
 

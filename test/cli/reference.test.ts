@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import test from 'node:test';
 import { COMMANDS, GROUPS, NODE_TEXTS } from '../../server/cli/commands.ts';
 import { EXIT_CODES } from '../../server/cli/context.ts';
+import { OPERATION_COMMANDS } from '../../server/cli/operation-commands.ts';
 import { ROOT } from '../common/root.ts';
 import { cli } from '../common/run-cli.ts';
 
@@ -46,6 +47,11 @@ test('the README of the command line holds what is made from the table', () => {
     text.indexOf(REFERENCE_END),
   );
   assert.equal(held.trim(), reference(), 'paste what is expected between the marks');
+});
+
+test('every command of the table has code of its own or is one operation of the admin listener', () => {
+  const operations = Object.entries(COMMANDS).flatMap(([name, { run }]) => (run ? [] : [name]));
+  assert.deepEqual(operations.sort(), Object.keys(OPERATION_COMMANDS).sort());
 });
 
 test('--help of the program lists every command and exit code, that of a command all it takes', async () => {

@@ -16,8 +16,9 @@ import { Orders } from '../../client/orders.ts';
 import { untilAnswered } from '../../client/retry.ts';
 import { until } from '../common/node-harness.ts';
 import { freshSeed, Random } from '../common/random.ts';
+import { all } from './all-rows.ts';
 import type { Fault } from './proxy.ts';
-import { all, join, joinProxy, markets, nodeUrl, plain, proxy, quiet, risky } from './stage.ts';
+import { join, joinProxy, markets, nodeUrl, plain, proxy, quiet, risky } from './stage.ts';
 
 const maker = await join('maker');
 const taker = await join('taker');

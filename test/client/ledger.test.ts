@@ -20,13 +20,17 @@ import type { BookAnswer } from '../../client/types.ts';
 import { fileArgs } from '../common/forms.ts';
 import { TestNode, temporaryDirectory, until, withMarkets } from '../common/node-harness.ts';
 import { rounds, withSeed } from '../common/random.ts';
+import { all } from './all-rows.ts';
 import { FaultyProxy } from './proxy.ts';
-import { all } from './stage.ts';
 
 const FAUCET = '1000';
 const dataDir = temporaryDirectory();
-const [market, deep, quiet] = await withMarkets(dataDir, [{ id: 1 }, { id: 2 }, { id: 3 }]);
-const node = await TestNode.start(dataDir, { LEDGER: 'on', FAUCET });
+const [market, deep, quiet, last] = await withMarkets(
+  dataDir,
+  [1, 2, 3, 4].map((id) => ({ id })),
+);
+const SETTINGS = { LEDGER: 'on', FAUCET };
+let node = await TestNode.start(dataDir, SETTINGS);
 const proxy = await FaultyProxy.start(node);
 const [yes = '', no = ''] = market!.tokenIds;
 const [deepYes = ''] = deep!.tokenIds;
@@ -234,3 +238,45 @@ test('a market order needs no more than its amount, and gets all that the book h
       if (type === 'FOK') assert(shares >= size);
     }
   }));
+
+test('the user stream reports each balance once, over a gap and over a restart of the node', async () => {
+  const target = { port: node.port };
+  const cut = await FaultyProxy.start(target);
+  const wallet = Wallet.fromSeed('client test/balances');
+  const client = await NodeClient.connect(cut.url, { wallet, connections: 1 });
+  const reserved: string[] = [];
+  let [missed, reconciled] = [0, 0];
+  const orders: string[] = [];
+  const stream = await client.followUser({
+    order: ({ type }) => orders.push(type),
+    balance: (event) => reserved.push(`${event.asset_type} ${event.reserved} of ${event.total}`),
+    missedBalances: () => {
+      missed += 1;
+    },
+    reconciled: () => {
+      reconciled += 1;
+    },
+  });
+  const [tokenId = ''] = last!.tokenIds;
+  const place = () => client.orders.post({ tokenId, side: 'BUY', price: '0.3', size: '20' });
+  const expected = (count: number): string[] =>
+    Array.from({ length: count }, (_, i) => `COLLATERAL ${6 * (i + 1)} of 1000`);
+  await place();
+  await until(() => reserved.length === 1);
+  let dropped = 0;
+  cut.drops = (text) => text.includes('"balance"') && dropped++ === 0;
+  await place();
+  await place();
+  await until(() => reserved.length === 3 && orders.length === 3);
+  assert.deepEqual([reserved, missed, orders.length], [expected(3), 0, 3]);
+
+  await node.stop();
+  node = await TestNode.start(dataDir, SETTINGS);
+  target.port = node.port;
+  cut.cutStreams();
+  await place();
+  await until(() => reserved.length === 4 && orders.length === 4);
+  assert.deepEqual([reserved, missed, reconciled, orders.length], [expected(4), 0, 0, 4]);
+  stream.close();
+  cut.stop();
+});

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { fromMicro, type RouteKey, toMicro } from '../../client/client.ts';
 import { parseMoney } from '../../client/money.ts';
-import type { RouteRow } from '../../server/api/route-row.ts';
-import { ROUTE_TABLE } from '../../server/api/route-table.ts';
+import type { RouteRow } from '../../server/http/route.ts';
+import { ROUTE_TABLE } from '../../server/routes/route-table.ts';
 
 /** Routes that methods of the client read with `callMoney`. */
 const READ_AS_TEXT: readonly RouteKey[] = [

@@ -29,10 +29,3 @@ export function joinProxy(name: string, options: ClientOptions = {}): Promise<No
   const wallet = Wallet.fromSeed(`client test/${name}`);
   return NodeClient.connect(proxy.url, { wallet, connections: 1, ...options });
 }
-
-/** All of a list. */
-export async function all<Row>(rows: AsyncIterable<Row>): Promise<Row[]> {
-  const found: Row[] = [];
-  for await (const row of rows) found.push(row);
-  return found;
-}

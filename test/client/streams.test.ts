@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { NoAnswerError, NodeClient, UnknownTokenError, Wallet } from '../../client/client.ts';
 import { until } from '../common/node-harness.ts';
-import { all, join, joinProxy, nodeUrl, plain, proxy, quiet, risky } from './stage.ts';
+import { all } from './all-rows.ts';
+import { join, joinProxy, nodeUrl, plain, proxy, quiet, risky } from './stage.ts';
 
 const maker = await join('stream maker');
 const taker = await join('stream taker');

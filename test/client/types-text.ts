@@ -1,41 +1,18 @@
 /**
  * The client's types as a file: every route's query, body and answer, and every event of the streams,
- * from the very schemas that the node checks requests with. What a room exports keeps its name.
+ * from the very schemas that the node checks requests with. Exported shapes keep their names.
  *
  * Pure. Non-goals: patterns and bounds, which types cannot say.
  */
-import * as account from '../../server/account/account-schemas.ts';
-import * as info from '../../server/api/node-info.ts';
-import type { RouteRow } from '../../server/api/route-row.ts';
-import { ROUTE_TABLE } from '../../server/api/route-table.ts';
-import * as catalog from '../../server/catalog/schemas.ts';
-import * as catalogTrading from '../../server/catalog/trading-schemas.ts';
+
+import { CODE_BY_BEGINNING, CODE_BY_TEXT } from '../../server/common/error-bodies.ts';
 import { REFUSALS } from '../../server/common/refusals.ts';
 import type { TSchema } from '../../server/common/schema.ts';
-import * as identity from '../../server/identity/schemas.ts';
-import * as ledger from '../../server/ledger/schemas.ts';
-import * as history from '../../server/market-data/history-schemas.ts';
-import * as token from '../../server/market-data/token-schemas.ts';
-import * as trades from '../../server/market-data/trades-schemas.ts';
-import * as order from '../../server/orders/schemas.ts';
-import * as portfolio from '../../server/portfolio/portfolio-schemas.ts';
+import type { RouteRow } from '../../server/http/route.ts';
+import { ROUTE_TABLE } from '../../server/routes/route-table.ts';
+import { SHAPE_NAMES } from '../../server/routes/shapes.ts';
 import { STREAM_TABLE } from '../../server/streams/messages.ts';
 
-const ROOMS = [
-  ...[
-    identity,
-    info,
-    order,
-    account,
-    ledger,
-    token,
-    history,
-    trades,
-    catalog,
-    catalogTrading,
-    portfolio,
-  ],
-] as const;
 /** Columns of prettier and of this repository's formatter. */
 const INDENT = '  ';
 
@@ -76,14 +53,26 @@ export function clientTypes(): string {
   return [
     HEAD,
     ...[...named, ...events].sort(),
-    `/** Texts of refusals by their codes; a text that ends with a colon and a blank begins others. */`,
-    `export const REFUSALS = ${JSON.stringify(REFUSALS, undefined, INDENT)} as const;\n`,
-    `export type RefusalCode = keyof typeof REFUSALS;\n`,
+    `/** Codes of refusals, which never change. */`,
+    `export const REFUSAL_CODES = [\n${Object.keys(REFUSALS)
+      .map((code) => `${INDENT}'${code}',`)
+      .join('\n')}\n] as const;\n`,
+    `export type RefusalCode = (typeof REFUSAL_CODES)[number];\n`,
+    `/** Codes by the whole text of a refusal. */`,
+    codesByText('CODE_BY_TEXT', CODE_BY_TEXT),
+    `/** Codes by the beginning of a text, where the rest varies. */`,
+    codesByText('CODE_BY_BEGINNING', CODE_BY_BEGINNING),
     `/** What each route is asked and what it answers; path parameters stand in the query. */`,
     `export interface Routes {\n${routes.join('\n')}\n}`,
     `/** Credentials that a route asks for; the others are open to everybody. */`,
     `export const ACCESS = {\n${access.join('\n')}\n} as const;\n`,
   ].join('\n');
+}
+
+function codesByText(name: string, codes: Iterable<readonly [string, string]>): string {
+  const quoted = (text: string) => (text.includes("'") ? JSON.stringify(text) : `'${text}'`);
+  const rows = [...codes].map(([text, code]) => `${INDENT}[${quoted(text)}, '${code}'],`);
+  return `export const ${name}: ReadonlyMap<string, RefusalCode> = new Map([\n${rows.join('\n')}\n]);\n`;
 }
 
 const HEAD = `/**
@@ -92,20 +81,17 @@ const HEAD = `/**
  */
 `;
 
-/** Schemas that a room exports as answers, bodies or items, by what they are called there. */
+/** Named shapes of answers, bodies and items. */
 function namesOf(): Map<Json, string> {
   const used = new Set<unknown>();
   for (const row of Object.values(ROUTE_TABLE) as RouteRow[]) {
     mark(row.answer, used);
     if (row.body !== undefined) mark(row.body, used);
   }
-  const names = new Map<Json, string>();
-  for (const room of ROOMS) {
-    for (const [name, value] of Object.entries(room as Record<string, unknown>)) {
-      if (used.has(value) && isWorthAName(value as Json)) names.set(value as Json, name);
-    }
-  }
-  return names;
+  const named = [...SHAPE_NAMES].filter(
+    ([shape]) => used.has(shape) && isWorthAName(shape as Json),
+  );
+  return new Map(named.map(([shape, name]) => [shape as Json, name]));
 }
 
 /** A schema and the ones that it is made of. */

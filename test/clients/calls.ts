@@ -8,7 +8,7 @@ export interface Call {
   readonly name: string;
   /** Makes the call and looks at the answer; rejects where it is not what a user needs. */
   readonly run: () => Promise<unknown>;
-  /** Why this venue cannot serve it; such a call has to fail. */
+  /** Reason why this node cannot serve the call, which then has to fail. */
   readonly cannot?: string;
 }
 
@@ -59,9 +59,12 @@ async function problemOf(run: () => Promise<unknown>): Promise<string | undefine
 export function tables(outcomes: readonly Outcome[]): string {
   return outcomes
     .map(({ rows, served, title }) => {
-      const lines = rows.map(([call, result]) => `| \`${call}\` | ${result} |`);
-      const head = ['| call | result |', '| --- | --- |'];
-      return [`### ${title}: ${served} of ${rows.length}`, '', ...head, ...lines].join('\n');
+      const ok = rows.flatMap(([call, result]) => (result === 'ok' ? [`\`${call}\``] : []));
+      const others = rows.filter(([, result]) => result !== 'ok');
+      const lines = others.map(([call, result]) => `| \`${call}\` | ${result} |`);
+      const head = others.length === 0 ? [] : ['', '| call | result |', '| --- | --- |'];
+      const heading = `### ${title}: ${served} of ${rows.length}`;
+      return [heading, '', `ok: ${ok.join(', ')}`, ...head, ...lines].join('\n');
     })
     .join('\n\n');
 }

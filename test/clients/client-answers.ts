@@ -1,4 +1,4 @@
-/** What the answers of a client have to be; each rejects where they are not. */
+/** Checks of the answers of a client. Each rejects where an answer is wrong. */
 import assert from 'node:assert/strict';
 
 /** A client of a package that is no dependency of the project: methods by name. */

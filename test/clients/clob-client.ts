@@ -36,7 +36,7 @@ export async function clobClientCalls(venue: Venue, version: 4 | 5): Promise<rea
   return version === 4 ? shared : [...shared, ...laterCalls(client, address)];
 }
 
-/** What 5.8.1 has and 4.22.8 has not. */
+/** Calls of 5.8.1 that 4.22.8 does not have. */
 function laterCalls(client: Client, address: string): readonly Call[] {
   const validate: Call = {
     name: 'validateReadonlyApiKey',

@@ -1,4 +1,4 @@
-/** What @polymarket/clob-client and its successor do with money, by the same names. */
+/** Calls about money, by the names that @polymarket/clob-client and its successor share. */
 import assert from 'node:assert/strict';
 import { answered, type Client, rows } from './client-answers.ts';
 import type { MoneyClient, MoneyPackage } from './money.ts';

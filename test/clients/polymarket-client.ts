@@ -18,7 +18,7 @@ import {
 } from './polymarket-open.ts';
 import type { Venue } from './venue.ts';
 
-/** What the package exports beside its clients: calls that take one. */
+/** Exports of the package that take one of its clients. */
 type Actions = Readonly<Partial<Record<string, (client: Client, request?: object) => unknown>>>;
 
 interface Package {

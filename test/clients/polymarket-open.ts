@@ -165,7 +165,7 @@ export function dataCalls(
   ];
 }
 
-/** What other venues show of themselves and this one does not have. */
+/** Calls for data that this node does not have. */
 export function absentCalls(client: Client, user: string): readonly Call[] {
   const page = (name: string, request: object, cannot = NOTHING_OF_THE_KIND): Call => {
     return { name, run: () => list(client, name, request), cannot };

@@ -61,8 +61,8 @@ test('what all of them did with money adds up', async () => {
   }
 });
 
-test('the bot of the first README places its order', () => {
-  const text = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
+test('the bot of the guide places its order', () => {
+  const text = readFileSync(new URL('../../docs/guides/a-bot.md', import.meta.url), 'utf8');
   const [, code = ''] = /cat > bot\.mjs <<'EOF'\n([\s\S]*?)EOF\n/.exec(text) ?? [];
   const file = join(venue.load.directory, 'bot.mjs');
   writeFileSync(file, code.replaceAll('http://127.0.0.1:3000', venue.host));

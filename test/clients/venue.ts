@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { get, TestNode, temporaryDirectory } from '../common/node-harness.ts';
 
-/** As much of a catalog market as the calls need. */
+/** Fields of a catalog market that the calls need. */
 export interface DemoMarket {
   readonly id: string;
   readonly conditionId: string;
@@ -21,7 +21,6 @@ export interface Venue {
   /** With resting orders and trades of the demo; the second is a neg-risk one. */
   readonly market: DemoMarket;
   readonly risky: DemoMarket;
-  /** Of the first market. */
   readonly eventId: string;
   readonly eventSlug: string;
   readonly tagId: string;

@@ -3,7 +3,11 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { DEFAULT_CAPACITIES } from '../../engine/tables/capacities.ts';
 import { type Announced, Announcements, announcedOf } from '../../server/cluster/announced.ts';
-import { type Beat, decodeBeat, encodeBeat } from '../../server/cluster/beat.ts';
+import {
+  decodeHeartbeat,
+  encodeHeartbeat,
+  type Heartbeat,
+} from '../../server/cluster/heartbeat.ts';
 
 const GOOD: Announced = {
   advertise: 'http://10.0.0.1:3000',
@@ -12,7 +16,7 @@ const GOOD: Announced = {
   key: 'a digest',
   run: 'one',
 };
-const BEAT: Beat = {
+const BEAT: Heartbeat = {
   ...{ node: 'n1', epoch: 2, advertise: 'http://n1', peers: 'peers://n1:1', sequence: 7 },
   ...{ capacities: DEFAULT_CAPACITIES, count: 3, afterLeave: false, leaves: false },
 };
@@ -31,14 +35,14 @@ test('an announcement is read as it was written, also that of an older version',
 test('what lacks a member that others need is no announcement, and no heartbeat', () => {
   for (const text of NONE) {
     assert.equal(announcedOf(Buffer.from(text)), undefined, text);
-    assert.equal(decodeBeat(Buffer.from(text)), undefined, text);
+    assert.equal(decodeHeartbeat(Buffer.from(text)), undefined, text);
   }
   for (const member of ['advertise', 'peers', 'mayLead', 'key']) {
     assert.equal(announcedOf(json({ ...GOOD, [member]: 7 })), undefined, member);
   }
-  assert.deepEqual(decodeBeat(encodeBeat(BEAT)), BEAT);
+  assert.deepEqual(decodeHeartbeat(encodeHeartbeat(BEAT)), BEAT);
   for (const member of ['node', 'epoch', 'peers', 'sequence', 'capacities', 'count', 'leaves']) {
-    assert.equal(decodeBeat(json({ ...BEAT, [member]: null })), undefined, member);
+    assert.equal(decodeHeartbeat(json({ ...BEAT, [member]: null })), undefined, member);
   }
 });
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { Etcd, NO_ETCD } from '../../bench/common/etcd.ts';
-import { NoSpace } from '../../storage/cluster/replicated-log.ts';
+import { NoSpace } from '../../storage/replicated-log/replicated-log.ts';
 import { freshSeed, Random } from '../common/random.ts';
 import { MemoryCluster, MemoryLog } from '../storage/memory-log.ts';
 import { BEHAVIOURS } from './contract.ts';
@@ -48,7 +48,7 @@ test('a log in memory that is full makes its writer wait, and says so', async (t
     isDone = true;
   });
   await until(() => room.length === 1, 'it says so');
-  await assert.rejects(writer.beat(Buffer.from('x'), 1_000), NoSpace);
+  await assert.rejects(writer.heartbeat(Buffer.from('x'), 1_000), NoSpace);
   const tail = await log.tail(1_000);
   await assert.rejects(log.claim(tail, entryOf(2), { node: 'b', patienceMs: 1_000 }), NoSpace);
   assert(!isDone);

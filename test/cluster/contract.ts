@@ -1,7 +1,7 @@
 /** What every log of several machines does, as a table of behaviours; `open` gives a client of one log. */
 import assert from 'node:assert/strict';
-import { type LogWriter, NO_TAIL, TooOld } from '../../storage/cluster/replicated-log.ts';
 import { LogDamage, OutcomeUnknown, WrongSequence } from '../../storage/log/log.ts';
+import { type LogWriter, NO_TAIL, TooOld } from '../../storage/replicated-log/replicated-log.ts';
 import type { Random } from '../common/random.ts';
 import { type Fate, Faults } from '../storage/memory-log.ts';
 import {
@@ -182,12 +182,12 @@ export const BEHAVIOURS: Readonly<Record<string, (open: Open, random: Random) =>
 
   'a stale writer learns from its heartbeat that another one writes': async (open) => {
     const stale = await claimed(await open());
-    await stale.beat(Buffer.from('one'), MS);
+    await stale.heartbeat(Buffer.from('one'), MS);
     const writer = await claimed(await open());
-    await assert.rejects(stale.beat(Buffer.from('two'), MS), WrongSequence);
+    await assert.rejects(stale.heartbeat(Buffer.from('two'), MS), WrongSequence);
     assert(stale.failure instanceof WrongSequence);
     await assert.rejects(appendNext(stale), WrongSequence);
-    await writer.beat(Buffer.from('three'), MS);
+    await writer.heartbeat(Buffer.from('three'), MS);
   },
 
   'a claim follows what the writer before it has left, and brings its first heartbeat': async (
@@ -197,13 +197,17 @@ export const BEHAVIOURS: Readonly<Record<string, (open: Open, random: Random) =>
     const first = await claimed(one);
     await appendNext(first);
     first.end('it leaves');
-    const claim = (beat: string) => ({ node: 'next', patienceMs: MS, beat: Buffer.from(beat) });
+    const claim = (heartbeat: string) => ({
+      node: 'next',
+      patienceMs: MS,
+      heartbeat: Buffer.from(heartbeat),
+    });
     const record = entryOf(first.last + 1);
     const next = await two.claim(first.tail, record, claim('won'));
-    assert.equal(`${await one.lastBeat(MS)}`, 'won');
+    assert.equal(`${await one.lastHeartbeat(MS)}`, 'won');
     assert.deepEqual(next.tail, await one.tail(MS));
     await assert.rejects(one.claim(first.tail, record, claim('lost')), WrongSequence);
-    assert.equal(`${await two.lastBeat(MS)}`, 'won');
+    assert.equal(`${await two.lastHeartbeat(MS)}`, 'won');
   },
 
   'a claim is refused where a heartbeat has come that its node has not seen': async (open) => {
@@ -213,27 +217,27 @@ export const BEHAVIOURS: Readonly<Record<string, (open: Open, random: Random) =>
     const record = entryOf(first.last + 1);
     const claim = (seen: string) => ({ node: 'next', patienceMs: MS, seen: Buffer.from(seen) });
     await assert.rejects(two.claim(tail, record, claim('older')), WrongSequence);
-    await first.beat(Buffer.from('older'), MS);
-    await first.beat(Buffer.from('newest'), MS);
+    await first.heartbeat(Buffer.from('older'), MS);
+    await first.heartbeat(Buffer.from('newest'), MS);
     await assert.rejects(two.claim(tail, record, claim('older')), WrongSequence);
     assert.deepEqual(await one.tail(MS), tail, 'nothing was written');
     await two.claim(tail, record, claim('newest'));
-    await assert.rejects(first.beat(Buffer.from('late'), MS), WrongSequence);
+    await assert.rejects(first.heartbeat(Buffer.from('late'), MS), WrongSequence);
   },
 
   'heartbeats are seen in their order, the last one also by who comes later': async (open) => {
     const seen: string[] = [];
     const problem = (): void => undefined;
-    (await open()).watchBeat((value) => void seen.push(value.toString()), problem);
+    (await open()).watchHeartbeats((value) => void seen.push(value.toString()), problem);
     const writer = await claimed(await open());
-    for (let i = 0; i < 10; i++) await writer.beat(Buffer.from(`${i}`), MS);
+    for (let i = 0; i < 10; i++) await writer.heartbeat(Buffer.from(`${i}`), MS);
     await until(() => seen.at(-1) === '9', 'the last heartbeat is seen');
     assert.deepEqual(seen, [...new Set(seen)].sort());
     const later: string[] = [];
-    (await open()).watchBeat((value) => void later.push(value.toString()), problem);
+    (await open()).watchHeartbeats((value) => void later.push(value.toString()), problem);
     await until(() => later.length > 0, 'who comes later sees it');
     assert.deepEqual(later, ['9']);
-    assert.equal(String(await (await open()).lastBeat(MS)), '9');
+    assert.equal(String(await (await open()).lastHeartbeat(MS)), '9');
   },
 
   'an append whose requests and answers are lost or late is there once': async (open, random) => {

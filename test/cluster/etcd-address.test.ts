@@ -1,7 +1,7 @@
 /** The address of a log on etcd: what is understood, and what is said about what is not. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { parseEtcdAddress } from '../../storage/etcd/address.ts';
+import { parseEtcdAddress } from '../../storage/replicated-log/etcd-address.ts';
 
 const WRONG: Readonly<Record<string, RegExp>> = {
   '': /must look like etcd:\/\/host:2379/,

@@ -1,9 +1,14 @@
 /** A feed whose watch says nothing, ends, leaves something out, or says too much at a time. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { Feed, type FeedCalls } from '../../storage/cluster/feed.ts';
-import type { EtcdClient, KeyRange, Row, WatchCalls } from '../../storage/etcd/client.ts';
 import { LogDamage, Unreachable } from '../../storage/log/log.ts';
+import type {
+  EtcdClient,
+  KeyRange,
+  Row,
+  WatchCalls,
+} from '../../storage/replicated-log/etcd-client.ts';
+import { Feed, type FeedCalls } from '../../storage/replicated-log/feed.ts';
 import { until } from './log-place.ts';
 
 /** Numbers that come one after the other, to be read at any time, and watched as far as the test says. */

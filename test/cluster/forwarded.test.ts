@@ -1,8 +1,11 @@
 /** Requests that a node decides for another one, without processes. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { decodeAnswer, encodeRequest } from '../../server/cluster/forwarded-request.ts';
-import { Forwarder } from '../../server/cluster/forwarder.ts';
+import {
+  decodeAnswer,
+  encodeRequest,
+  RequestForwarder,
+} from '../../server/cluster/forwarded-requests.ts';
 import type { LeaderLink } from '../../server/cluster/leader-link.ts';
 import { NOTHING_DONE } from '../../server/cluster/peers/calls.ts';
 import type { AnswerCall } from '../../server/cluster/peers/peer-server.ts';
@@ -23,8 +26,8 @@ async function answered(routes: readonly Route[], name: string, judgedAt = 0): P
       call = answer;
     },
   };
-  const forwarder = new Forwarder({} as LeaderLink, () => true);
-  forwarder.serve(
+  const forwarder = new RequestForwarder({} as LeaderLink, () => true);
+  forwarder.serveRoutes(
     server,
     routes,
     () => 1,

@@ -5,8 +5,8 @@
  */
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { LogWriter, ReplicatedLog } from '../../storage/cluster/replicated-log.ts';
 import { OutcomeUnknown, WrongSequence } from '../../storage/log/log.ts';
+import type { LogWriter, ReplicatedLog } from '../../storage/replicated-log/replicated-log.ts';
 import type { Random } from '../common/random.ts';
 import { type Fate, Faults } from '../storage/memory-log.ts';
 import { Observer, type Place, rangeOf, START } from './log-place.ts';

@@ -3,11 +3,8 @@ import { CommandBuffer } from '../../engine/commands.ts';
 import { Engine } from '../../engine/engine.ts';
 import { EVENTS_MAX, EventBuffer } from '../../engine/events.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
-import { BannedAddresses } from '../../server/identity/banned-addresses.ts';
-import { walletFactories } from '../../server/identity/wallet-factory.ts';
-import { BatchApplier } from '../../server/orders/batch-apply.ts';
-import { BatchPreparer } from '../../server/orders/batch-prepare.ts';
-import type { Done, Failed, WorkerPool } from '../../server/orders/pool.ts';
+import { BannedAddresses } from '../../server/auth/banned-addresses.ts';
+import { walletFactories } from '../../server/auth/wallet-factory.ts';
 import {
   Control,
   enterApplyTurn,
@@ -18,7 +15,10 @@ import {
   type SlotMemory,
   SlotState,
   SlotView,
-} from '../../server/orders/slots.ts';
+} from '../../server/orders/exchange-memory/slots.ts';
+import { BatchApplier } from '../../server/orders/worker/batch-apply.ts';
+import { BatchPreparer } from '../../server/orders/worker/batch-prepare.ts';
+import type { Done, Failed, WorkerPool } from '../../server/orders/worker/pool.ts';
 import { batchOf } from '../../storage/recovery/replay.ts';
 import { SEPARATORS } from './separators.ts';
 

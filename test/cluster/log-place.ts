@@ -5,17 +5,17 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Etcd } from '../../bench/common/etcd.ts';
-import type { Answer } from '../../storage/cluster/certain.ts';
-import { EtcdLog } from '../../storage/cluster/etcd-log.ts';
-import type { EncodedGroup } from '../../storage/cluster/group-value.ts';
+import { type LogEntry, WrongSequence } from '../../storage/log/log.ts';
+import type { Answer } from '../../storage/replicated-log/certain.ts';
+import { EtcdLog } from '../../storage/replicated-log/etcd-log.ts';
+import type { EncodedGroup } from '../../storage/replicated-log/group-value.ts';
 import type {
   FollowCalls,
   LogWriter,
   Position,
   ReplicatedLog,
   Subscription,
-} from '../../storage/cluster/replicated-log.ts';
-import { type LogEntry, WrongSequence } from '../../storage/log/log.ts';
+} from '../../storage/replicated-log/replicated-log.ts';
 import { type Fate, Faults, MemoryCluster, MemoryLog } from '../storage/memory-log.ts';
 
 export const START: Position = { sequence: 0, digest: 0 };

@@ -1,16 +1,16 @@
-/** Parts of a node's role: time, silence, the feed of records, the first record of an epoch, beats. */
+/** Parts of a node's role: time, silence, the feed of records, the first record of an epoch, heartbeats. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { Engine } from '../../engine/engine.ts';
 import { stateDigest } from '../../engine/reads.ts';
 import { allocateEngine } from '../../engine/tables/tables.ts';
-import { smallerTables } from '../../server/cluster/beat.ts';
 import { ClusterClock } from '../../server/cluster/cluster-clock.ts';
 import { epochRecord } from '../../server/cluster/epoch-record.ts';
+import { smallerTables } from '../../server/cluster/heartbeat.ts';
+import { HeartbeatTimeout } from '../../server/cluster/heartbeat-timeout.ts';
 import { RecordFeed } from '../../server/cluster/record-feed.ts';
-import { Silence } from '../../server/cluster/silence.ts';
+import { controlRecordsOf } from '../../storage/control-records/control-records.ts';
 import type { LogEntry } from '../../storage/log/log.ts';
-import { notesOf } from '../../storage/notes/notes.ts';
 import { batchOf, replay } from '../../storage/recovery/replay.ts';
 import { ROOMY } from '../engine/engine-driver.ts';
 import { Exchange, ledgerDay, seeded, TIGHT, tradingDay } from '../storage/stored-exchange.ts';
@@ -40,7 +40,7 @@ test('the time of a cluster goes on from its newest record, and never back', () 
 
 test('a process that stood still has not heard a leader be silent', () => {
   let steady = 0;
-  const silence = new Silence(100, () => steady);
+  const silence = new HeartbeatTimeout(100, () => steady);
   steady += 60;
   assert.equal(silence.look(), 60);
   steady += 60_000;
@@ -103,7 +103,7 @@ test('the first record of an epoch has the effect that it was made with', () =>
       for (const batch of day) exchange.apply(batch);
       const handover = random.chance(50) ? HANDOVER : undefined;
       const record = epochRecord(exchange.t, SETTINGS, handover);
-      const notes = [...notesOf(batchOf(record).i32)];
+      const notes = [...controlRecordsOf(batchOf(record).i32)];
       assert.deepEqual(notes, handover === undefined ? [] : [{ about: 'handover', handover }]);
       assert.equal(record.before, stateDigest(exchange.t));
       replay(exchange.engine, record, batchOf(record));

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import test from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ForwardMeters } from '../../server/admin/forward-meters.ts';
+import { ForwardMetrics } from '../../server/admin/forward-metrics.ts';
 import { LeaderLink } from '../../server/cluster/leader-link.ts';
 import { PeerCall } from '../../server/cluster/peers/calls.ts';
 import {
@@ -14,7 +14,7 @@ import {
 } from '../../server/cluster/peers/peer-connection.ts';
 import { PeerServer } from '../../server/cluster/peers/peer-server.ts';
 import { PeerKeys } from '../../server/cluster/peers/secure.ts';
-import type { Leader } from '../../server/cluster/roles.ts';
+import type { Leader } from '../../server/cluster/role-state.ts';
 import { whileAlive } from '../../server/cluster/while-alive.ts';
 import { until } from '../common/node-harness.ts';
 
@@ -280,7 +280,7 @@ test('a leader that leaves still answers what was sent; the next one finds a con
   const told = { leader: undefined as Leader | undefined };
   const link = new LeaderLink({
     ...{ node: 'n1', secrets: SECRETS, waitMs: 20_000, lateMs: 0 },
-    ...{ leads: () => false, leader: () => told.leader, meters: new ForwardMeters() },
+    ...{ leads: () => false, leader: () => told.leader, meters: new ForwardMetrics() },
     print: () => undefined,
   });
   const leaderAt = (node: string, port: number, epoch: number): Leader => {

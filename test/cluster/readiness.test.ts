@@ -5,9 +5,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { clockSkew } from '../../server/cluster/clock-skew.ts';
 import type { NodeState, WatchedNode } from '../../server/cluster/node-watch.ts';
 import { Readiness } from '../../server/cluster/readiness.ts';
-import type { Leader } from '../../server/cluster/roles.ts';
+import type { Leader } from '../../server/cluster/role-state.ts';
 import { StepDown } from '../../server/cluster/step-down.ts';
-import { barsLead, PAUSE_REASONS, PAUSES, type Pause } from '../../server/orders/pauses.ts';
+import { barsLead, PAUSE_REASONS, PAUSES, type Pause } from '../../server/orders/intake/pauses.ts';
 import { until } from '../common/node-harness.ts';
 import { seeded } from '../storage/stored-exchange.ts';
 
@@ -40,7 +40,7 @@ function staged() {
     },
     leads: () => at.leads,
     leader: () => at.leader,
-    leaderIsHeard: () => at.isHeard,
+    seesLeader: () => at.isHeard,
     isStale: () => at.isStale,
     logProblem: () => at.problem,
     emptyLog: () => at.emptyLog,

@@ -4,10 +4,10 @@ import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   CommandKind,
+  ControlRecordCommand,
   commandKind,
   commandWords,
-  NoteCommand,
-  noteBytes,
+  controlRecordBytes,
 } from '../../engine/commands.ts';
 import { batchOf } from '../../storage/recovery/replay.ts';
 import { until } from '../common/node-harness.ts';
@@ -72,9 +72,9 @@ function notedIn({ stored }: MemoryCluster): number[] {
     const { i32 } = batchOf(entry);
     const numbers: number[] = [];
     for (let at = 0; at < i32.length; at += commandWords(i32, at)) {
-      if (commandKind(i32, at) !== CommandKind.note) continue;
-      if (i32[at + NoteCommand.kind] !== NOTE_KIND) continue;
-      numbers.push(Number(Buffer.from(noteBytes(i32, at)).toString()));
+      if (commandKind(i32, at) !== CommandKind.controlRecord) continue;
+      if (i32[at + ControlRecordCommand.kind] !== NOTE_KIND) continue;
+      numbers.push(Number(Buffer.from(controlRecordBytes(i32, at)).toString()));
     }
     return numbers;
   });
@@ -90,7 +90,7 @@ test('one of three nodes leads, the others follow and take nothing', () =>
       assert.equal(await node.note(2), 'busy');
       await until(() => node.run!.roles.facts().leader?.node === leader.name, WAIT_MS);
       assert.deepEqual(node.store.entries, leader.store.entries);
-      // Until its next beat it may not know that it has everything.
+      // Until its next heartbeat it may not know that it has everything.
       await until(() => !node.run!.roles.isStale(), WAIT_MS);
     }
     assert.deepEqual(notedIn(stage.cluster), [1]);
@@ -153,14 +153,14 @@ test('nodes with records claim no empty log, whether they run or start, and go o
     for (const { store } of nodes) assert.deepEqual(store.entries, next.store.entries);
   }));
 
-test('nobody takes the lead from a leader whose beats are only not delivered', () =>
+test('nobody takes the lead from a leader whose heartbeats are only not delivered', () =>
   staged(async (stage) => {
     const first = await stage.led();
     assert.equal(await first.note(1), undefined);
     await stage.level();
     const { epoch } = stage.cluster.tail;
     const others = stage.nodes.filter((node) => node !== first);
-    for (const { run } of others) run!.faults.losesBeats = true;
+    for (const { run } of others) run!.faults.losesHeartbeats = true;
     const began = first.run!.roles;
     await sleep(8 * SILENCE_MS);
     assert.equal(stage.cluster.tail.epoch, epoch);
@@ -172,7 +172,7 @@ test('nobody takes the lead from a leader whose beats are only not delivered', (
     assert.deepEqual(notedIn(stage.cluster), [1, 2]);
   }));
 
-test('nobody takes the lead from a leader whose beat comes right before the claim', () =>
+test('nobody takes the lead from a leader whose heartbeat comes right before the claim', () =>
   staged(async (stage) => {
     const first = await stage.led();
     const other = stage.nodes.find((node) => node !== first)!;
@@ -180,49 +180,49 @@ test('nobody takes the lead from a leader whose beat comes right before the clai
     await until(() => roles.facts().leader?.node === first.name, WAIT_MS);
     const { epoch } = stage.cluster.tail;
     const claim = replicated.claim.bind(replicated);
-    const lastBeat = replicated.lastBeat.bind(replicated);
+    const lastHeartbeat = replicated.lastHeartbeat.bind(replicated);
     let claims = 0;
     let read: Buffer | undefined;
-    // What was read a moment before the newest beat.
-    replicated.lastBeat = async (msMax) => {
-      read ??= await lastBeat(msMax);
+    // What was read a moment before the newest heartbeat.
+    replicated.lastHeartbeat = async (msMax) => {
+      read ??= await lastHeartbeat(msMax);
       return read;
     };
     replicated.claim = (...args) => {
       claims += 1;
       return claim(...args);
     };
-    faults.losesBeats = true;
+    faults.losesHeartbeats = true;
     await until(() => claims > 2 || stage.cluster.tail.epoch > epoch, WAIT_MS);
     assert.equal(stage.cluster.tail.epoch, epoch);
     assert.deepEqual([first.leads, other.run?.roles], [true, roles]);
   }));
 
-test('a beat that comes behind a newer one is none of a leader that runs', () =>
+test('a heartbeat that comes behind a newer one is none of a leader that runs', () =>
   staged(async (stage) => {
     const first = await stage.led();
     const others = stage.nodes.filter((node) => node !== first);
-    const older = stage.cluster.beat!;
-    const isNewer = () => !stage.cluster.beat!.equals(older);
+    const older = stage.cluster.heartbeat!;
+    const isNewer = () => !stage.cluster.heartbeat!.equals(older);
     await until(isNewer, WAIT_MS);
-    const newer = stage.cluster.beat!;
-    await until(() => !stage.cluster.beat!.equals(newer), WAIT_MS);
+    const newer = stage.cluster.heartbeat!;
+    await until(() => !stage.cluster.heartbeat!.equals(newer), WAIT_MS);
     await until(() => others.every(({ run }) => run!.roles.facts().leader !== undefined), WAIT_MS);
     first.kill();
-    stage.cluster.beat = older;
+    stage.cluster.heartbeat = older;
     assert.notEqual(await stage.led(), first);
   }));
 
-test('a beat without an answer keeps the next ones back only for a while', () =>
+test('a heartbeat without an answer keeps the next ones back only for a while', () =>
   staged(async (stage) => {
     const { replicated } = (await stage.led()).run!;
-    const beat = replicated.beat.bind(replicated);
-    let beats = 0;
-    replicated.beat = (...args) => {
-      beats += 1;
-      return beats === 1 ? new Promise(() => undefined) : beat(...args);
+    const heartbeat = replicated.heartbeat.bind(replicated);
+    let heartbeats = 0;
+    replicated.heartbeat = (...args) => {
+      heartbeats += 1;
+      return heartbeats === 1 ? new Promise(() => undefined) : heartbeat(...args);
     };
-    await until(() => beats > 3, WAIT_MS);
+    await until(() => heartbeats > 3, WAIT_MS);
   }));
 
 test('a record that comes while the tail is read is no damage', () =>
@@ -241,8 +241,8 @@ test('a record that comes while the tail is read is no damage', () =>
       reads += 1;
       return before;
     };
-    // It looks whether somebody leads.
-    faults.losesBeats = true;
+    // It looks whether a node leads.
+    faults.losesHeartbeats = true;
     await until(() => reads > 2 || other.fatal.length > 0, WAIT_MS);
     assert.equal(stage.cluster.tail.epoch, epoch);
     assert.deepEqual([first.leads, other.run?.roles], [true, roles]);
@@ -276,10 +276,10 @@ test('a leader hands over: the named node leads at once, both go on, and the lea
     await assert.rejects(first.run!.roles.handOver(second.name, ASKED), /does not lead/);
   }));
 
-test('a hand-over goes well where beats come late, and none of them is believed', () =>
+test('a handover goes well where heartbeats come late, and none of them is believed', () =>
   staged(async (stage) => {
     const first = await stage.led();
-    for (const { run } of stage.nodes) run!.faults.swapsBeats = true;
+    for (const { run } of stage.nodes) run!.faults.swapsHeartbeats = true;
     const others = stage.nodes.filter((node) => node !== first);
     await stage.level();
     for (const to of [...others, first, ...others]) {
@@ -293,27 +293,27 @@ test('a hand-over goes well where beats come late, and none of them is believed'
     }
   }));
 
-test('who has not seen that the leader leaves learns it from the beats of the next one', () =>
+test('who has not seen that the leader leaves learns it from the heartbeats of the next one', () =>
   staged(async (stage) => {
     const first = await stage.led();
     const [second, third] = stage.nodes.filter((node) => node !== first);
     const knows = (name: string) => () => third!.run!.roles.facts().leader?.node === name;
     await until(knows(first.name), WAIT_MS);
     const heard = third!.nexts.length;
-    third!.run!.faults.losesBeats = true;
+    third!.run!.faults.losesHeartbeats = true;
     const { looks } = third!.looksAway();
     await first.run!.roles.handOver(second!.name, ASKED);
     await until(() => second!.leads, WAIT_MS);
     assert.deepEqual(third!.nexts.slice(heard), []);
-    third!.run!.faults.losesBeats = false;
+    third!.run!.faults.losesHeartbeats = false;
     looks();
     await until(knows(second!.name), WAIT_MS);
     assert.deepEqual(third!.nexts.slice(heard), [undefined]);
     // A leader that is dead has not left.
-    third!.run!.faults.losesBeats = true;
+    third!.run!.faults.losesHeartbeats = true;
     second!.kill();
     await until(() => first.leads || third!.leads, WAIT_MS);
-    third!.run!.faults.losesBeats = false;
+    third!.run!.faults.losesHeartbeats = false;
     await stage.level();
     assert.deepEqual(third!.nexts.slice(heard), [undefined]);
   }));
@@ -333,7 +333,7 @@ test('a node that has handed the lead over does not pause for what its log lacke
   staged(async (stage) => {
     const first = await stage.led();
     const second = stage.nodes.find((node) => node !== first)!;
-    // The beats of a log that is full do not come: nobody else leads meanwhile.
+    // The heartbeats of a log that is full do not come: nobody else leads meanwhile.
     for (const node of stage.nodes) if (node !== first) node.looksAway();
     stage.cluster.full = 'refuses';
     await until(() => first.problem === 'the log of the cluster is full', WAIT_MS);
@@ -377,7 +377,7 @@ test('a node that ends while it hands the lead over does not go on', () =>
     let calls = 0;
     log.whenDurable = () => {
       calls += 1;
-      // The first one is before the last beat.
+      // The first one is before the last heartbeat.
       if (calls === 2) roles.lost(new Error('the test ends it'));
       return whenDurable();
     };

@@ -3,7 +3,7 @@ import {
   type ExchangeDomains,
   type OrderSeparators,
   separatorsOf,
-} from '../../server/identity/exchange-domains.ts';
+} from '../../server/auth/exchange-domains.ts';
 
 const CONTRACT = '0x0000000000000000000000000000000000000001';
 const DOMAIN = {

@@ -3,7 +3,7 @@
  * over a network that the test breaks. It starts again by itself, as the process of a node does.
  */
 import assert from 'node:assert/strict';
-import { CommandBuffer, encodeNote } from '../../engine/commands.ts';
+import { CommandBuffer, encodeControlRecord } from '../../engine/commands.ts';
 import { Engine } from '../../engine/engine.ts';
 import { closedCount, engineTime, stateDigest } from '../../engine/reads.ts';
 import { BATCH_COMMANDS_MAX } from '../../engine/tables/capacities.ts';
@@ -12,12 +12,12 @@ import { Announcements } from '../../server/cluster/announced.ts';
 import { ClusterClock } from '../../server/cluster/cluster-clock.ts';
 import { epochRecord } from '../../server/cluster/epoch-record.ts';
 import { Roles } from '../../server/cluster/roles.ts';
-import { sendCommands } from '../../server/orders/own-commands.ts';
-import { Sequencer } from '../../server/orders/sequencer.ts';
-import { allocateSlots } from '../../server/orders/slots.ts';
-import { ClusterLog } from '../../storage/cluster/cluster-log.ts';
+import { allocateSlots } from '../../server/orders/exchange-memory/slots.ts';
+import { sendCommands } from '../../server/orders/intake/internal-commands.ts';
+import { Sequencer } from '../../server/orders/intake/sequencer.ts';
 import { Unreachable } from '../../storage/log/log.ts';
 import { batchOf, replay } from '../../storage/recovery/replay.ts';
+import { ClusterLog } from '../../storage/replicated-log/cluster-log.ts';
 import { FakeLog, type FakeStore } from '../storage/fake-log.ts';
 import { Faults, type MemoryCluster, MemoryLog } from '../storage/memory-log.ts';
 import { TIGHT } from '../storage/stored-exchange.ts';
@@ -83,7 +83,7 @@ export class SimulatedNode {
     const replicated = new MemoryLog(this.cluster, faults);
     const onFatal = (error: Error): void => {
       if (pool.isDead) return;
-      if (/^lea/.test(roles.role) && log.failure !== undefined) roles.lost(error);
+      if (/^(leading|handing)/.test(roles.role) && log.failure !== undefined) roles.lost(error);
       else this.fatal.push(`${this.name}: ${error.message}`);
     };
     const sequencer = new Sequencer({
@@ -96,27 +96,40 @@ export class SimulatedNode {
       meters: undefined,
     });
     const roles: Roles = new Roles({
-      ...{ node: this.name, advertise: `http://${this.name}`, mayLead: this.mayLead },
-      peers: `peers://${this.name}:1`,
-      venue: 'test',
+      rules: {
+        node: this.name,
+        advertise: `http://${this.name}`,
+        peers: `peers://${this.name}:1`,
+        venue: 'test',
+        mayLead: this.mayLead,
+        silenceMs: SILENCE_MS,
+        capacities: t.capacities,
+      },
+      key: '',
       announcements: new Announcements(replicated, 'test', () => undefined),
       isMember: () => this.isMember,
-      ...{ silenceMs: SILENCE_MS, replicated, log, tables: t, sequencer, clock, onFatal },
+      replicated,
+      log,
+      tables: t,
+      sequencer,
+      clock,
       wall: () => Date.now() + this.wallAhead,
       epochRecord: (handover) => epochRecord(t, SETTINGS, handover),
-      onLead: () => undefined,
-      key: '',
-      onFollow: () => undefined,
       waiting: () => 0,
-      onLeader: () => undefined,
-      onNext: (next) => void this.nexts.push(next?.node),
-      onProblem: (problem) => {
-        this.problem = problem;
-      },
-      onOver: () => {
-        this.overs += 1;
-        this.kill();
-        this.start();
+      calls: {
+        onLead: () => undefined,
+        onFollow: () => undefined,
+        onLeader: () => undefined,
+        onNext: (next) => void this.nexts.push(next?.node),
+        onProblem: (problem) => {
+          this.problem = problem;
+        },
+        onOver: () => {
+          this.overs += 1;
+          this.kill();
+          this.start();
+        },
+        onFatal,
       },
       print: () => undefined,
     });
@@ -157,7 +170,7 @@ export class SimulatedNode {
     const { run } = this;
     if (run === undefined) return 'busy';
     const out = new CommandBuffer(16);
-    encodeNote(out, NOTE_KIND, Buffer.from(`${number}`.padStart(8)));
+    encodeControlRecord(out, NOTE_KIND, Buffer.from(`${number}`.padStart(8)));
     const outcome = await sendCommands(run.sequencer, out.i32.slice(0, out.words));
     return typeof outcome === 'string' ? outcome : undefined;
   }

@@ -6,7 +6,7 @@ import { after } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Etcd, type EtcdOptions, NO_ETCD } from '../../bench/common/etcd.ts';
 import { freePort } from '../../bench/common/free-port.ts';
-import { openNodeKey } from '../../server/identity/credentials.ts';
+import { openNodeKey } from '../../server/auth/credentials.ts';
 import type { CatalogMarket } from '../../storage/catalog/catalog-file.ts';
 import {
   type BookJson,
@@ -230,7 +230,11 @@ type Body = (cluster: Cluster) => Promise<void>;
  * For the tests around it: a cluster that they share, started by the first of them. Each leaves it as it was, three
  * nodes that are well; after one that fails the next one gets another cluster.
  */
-export function sharedCluster(further: Settings = {}): (body: Body) => () => Promise<void> {
+export function sharedCluster(
+  further: Settings = {},
+  markets = MARKETS,
+  own?: Own,
+): (body: Body) => () => Promise<void> {
   let shared: Cluster | undefined;
   const end = async (): Promise<void> => {
     await shared?.end();
@@ -238,9 +242,9 @@ export function sharedCluster(further: Settings = {}): (body: Body) => () => Pro
   };
   after(end);
   return (body) => async () => {
-    shared ??= await Cluster.start(further);
+    shared ??= await Cluster.start(further, markets, own);
     try {
-      shared.turnToNextMarket();
+      if (markets > 1 || shared.market === undefined) shared.turnToNextMarket();
       await body(shared);
     } catch (error) {
       for (const { log } of shared.nodes) console.error(log);

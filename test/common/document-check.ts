@@ -23,7 +23,7 @@ interface Document {
 
 interface Checked {
   readonly method: string;
-  /** As sent, with its query. */
+  /** Path and query as sent. */
   readonly path: string;
   readonly status: number;
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
@@ -32,14 +32,16 @@ interface Checked {
 
 const SHOWN_MAX = 1_000;
 const BASES = ['/clob', '/gamma', '/data'];
-/** What the server says of itself before a route is found, or of a request that no route has. */
+/** Status codes that the server sends before it has found a route. */
 const UNROUTED = [400, 404, 405, 413, 429, 503];
 
 class DocumentCheck {
   private readonly document: Document;
   /** The document itself is judged elsewhere (test/documents). */
   private readonly ajv = new Ajv2020({
-    ...{ strict: false, validateFormats: false, validateSchema: false },
+    strict: false,
+    validateFormats: false,
+    validateSchema: false,
     // Most shapes judge few answers: compiling them is what costs.
     code: { optimize: false },
   });
@@ -129,6 +131,6 @@ export function documentCheck(settings: Readonly<Record<string, string>>): Promi
 }
 
 async function load(config: Config): Promise<DocumentCheck> {
-  const { documentsOf } = await import('../../server/api/documented.ts');
+  const { documentsOf } = await import('../../server/routes/documented.ts');
   return new DocumentCheck(await documentsOf(config).openApi());
 }

@@ -77,12 +77,12 @@ export function orderDigestByEthers(domain: OrderDomain, order: UnsignedOrder): 
   return TypedDataEncoder.hash(ethersDomain(domain), ORDER_TYPES, order);
 }
 
-/** The same of an order of version 2. */
+/** Digest of an order of version 2. */
 export function order2DigestByEthers(domain: OrderDomain, order: UnsignedOrder2): string {
   return TypedDataEncoder.hash(ethersDomain(domain), ORDER_2_TYPES, order);
 }
 
-/** The same signature through ethers' own wallet: what `signOrder` must agree with. */
+/** Signature by ethers' own wallet, which that of `signOrder` must equal. */
 export function signTypedDataByEthers(
   privateKey: string,
   domain: OrderDomain,

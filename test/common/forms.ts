@@ -21,13 +21,12 @@ import { pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { ROOT } from './root.ts';
 
-/** What is compiled. */
 const FOLDERS = ['build', 'engine', 'storage', 'server', 'client', 'examples', 'bench', 'test'];
 
 interface Form {
   /** The folder that holds these. */
   readonly root: string;
-  /** Where programs lie that are bundled: in a folder beside. */
+  /** Folder of the bundled programs. */
   readonly node: string;
   readonly execArgv: readonly string[];
   readonly extension: string;

@@ -1,5 +1,5 @@
 /**
- * How long the functions of a file are, read from its indentation: Biome formats the code, so a body ends
+ * Lengths of the functions of a file, read from its indentation: Biome formats the code, so a body ends
  * at the next line that stands no deeper than its head.
  */
 
@@ -36,7 +36,7 @@ export function functionLines(code: string): FunctionLines[] {
   return found;
 }
 
-/** Where the statement of a line begins whose parameters stand on lines of their own. */
+/** First line of a statement whose parameters stand on lines of their own. */
 function headOf(lines: readonly string[], depths: readonly number[], at: number): number {
   let head = at;
   while (head > 0 && /^[)}\]>]/.test(lines[head]!.trimStart())) {
@@ -50,7 +50,7 @@ function isFunction(head: string): boolean {
   return !HEAD_OF_BLOCK.test(head) && (FUNCTION.test(head) || METHOD.test(head));
 }
 
-/** What a function is called, or the call or member that it is given to. */
+/** Name of a function, or the call or member that receives it. */
 function nameOf(lines: readonly string[], depths: readonly number[], head: number): string {
   let at = head;
   for (;;) {

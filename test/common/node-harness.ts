@@ -95,7 +95,7 @@ function mount(...args: readonly string[]): boolean {
 export class TestNode {
   readonly dataDir: string;
   readonly settings: Settings;
-  /** Of what it answers; there from the first answer on. */
+  /** Check of the answers against the document; `undefined` before the first answer. */
   document: ReturnType<typeof documentCheck> | undefined;
   private readonly child: ChildProcess;
   /** Everything that it wrote to its log. */
@@ -134,7 +134,7 @@ export class TestNode {
     dataDir: string,
     settings: Settings = {},
     flags: readonly string[] = [],
-    file = 'server/app/main',
+    file = 'server/node/main',
     through: readonly string[] = [],
   ): Promise<TestNode> {
     const node = new TestNode(dataDir, settings, flags, file, through);
@@ -144,7 +144,7 @@ export class TestNode {
 
   /** Starts a node, and does not wait for it. */
   static begin(dataDir: string, settings: Settings): TestNode {
-    return new TestNode(dataDir, settings, [], 'server/app/main');
+    return new TestNode(dataDir, settings, [], 'server/node/main');
   }
 
   /** Waits until it answers. */
@@ -162,7 +162,7 @@ export class TestNode {
     settings: Settings = {},
     flags: readonly string[] = [],
   ): Promise<{ readonly code: number | null; readonly log: string }> {
-    const node = new TestNode(dataDir, settings, flags, 'server/app/main');
+    const node = new TestNode(dataDir, settings, flags, 'server/node/main');
     await until(() => node.port !== 0 || node.hasEnded, START_MS_MAX);
     const started = node.port !== 0;
     const { code } = await (started ? node.end('SIGKILL') : node.exit());
@@ -217,7 +217,7 @@ async function closed(child: ChildProcess): Promise<void> {
   await once(child, 'close');
 }
 
-/** Whether this process waits for the child before it ends by itself. */
+/** Sets whether this process waits for the child before it ends by itself. */
 function keepAlive(child: ChildProcess, keeps: boolean): void {
   const pipes = [child.stdout, child.stderr] as unknown as readonly Socket[];
   for (const handle of [child, ...pipes]) {
@@ -226,7 +226,7 @@ function keepAlive(child: ChildProcess, keeps: boolean): void {
   }
 }
 
-/** Whether orders are taken: `ok` or `read-only`. */
+/** Returns `ok` where orders are taken, or `read-only`. */
 export async function statusOf(node: TestNode): Promise<unknown> {
   return ((await get(node, '/status')).json as { readonly status: unknown }).status;
 }
@@ -251,7 +251,7 @@ export interface Reply {
   readonly json: unknown;
 }
 
-/** Where a request goes; what a node answers is held to its document. */
+/** Address of a request. Answers of a node are checked against its document. */
 type Place = { readonly port: number; readonly host?: string };
 type Headers = Readonly<Record<string, string>>;
 

@@ -53,8 +53,8 @@ export function freshSeed(): number {
 }
 
 /**
- * How many draws a random test makes: `count` in the long form, half of it in `npm test`, as each run
- * draws others, and as many times more as TEST_ROUNDS says.
+ * Number of draws of a random test: `count` in the long form, half of it elsewhere, because each run draws others.
+ * TEST_ROUNDS multiplies it.
  */
 export function rounds(count: number): number {
   const drawn = SHORT === false ? count : count / 2;

@@ -1,4 +1,4 @@
-/** Commands of README: test/cli/readme.test.ts runs them in their order, but for those with a reason here. */
+/** Commands of README and of the beginnings of guides: tests run them in their order, but for those with a reason here. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from './root.ts';
@@ -6,15 +6,7 @@ import { ROOT } from './root.ts';
 /** Commands that are not run, and why. */
 export const LEFT_OUT: Readonly<Record<string, string>> = {
   'npm test': 'runs the test that runs the others',
-  'npm run torture': 'takes three hours',
-  'npm run test:long': 'runs that test, too',
-  'npm run check': 'of contributors',
-  'npm run coverage': 'of contributors',
-  'npm run bench': 'of contributors',
-  'npm run load -- measure': 'the same as the one above with its options',
-  'npm run cli -- catalog import FILE': 'needs a file; test/cli/commands.test.ts',
   'npm run cli --': 'stands before each of the five commands',
-  'npm run test:clients': 'installs clients from the network',
   'mkdir my-bot && cd my-bot && npm init -y && npm install @polymarket/clob-client-v2@1.1.0 viem':
     'installs from the network; test/clients runs the bot',
   'node bot.mjs': 'the same',
@@ -24,7 +16,6 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
 /** Commands that are run, once each where they stand more than once. */
 export const FOLLOWED: readonly string[] = [
   'npm ci && npm start',
-  'npm start',
   'npm start -- --no-demo',
   'PORT=3100 ADMIN_PORT=3101 DATA_DIR=./data2 npm start',
   'npm run example -- taker',
@@ -37,7 +28,7 @@ export const FOLLOWED: readonly string[] = [
   'npm run cli -- record http://127.0.0.1:3000 demo.rec --markets top:20',
 ];
 
-/** Commands of the cluster, in their order, which test/cli/cluster-example.test.ts runs. */
+/** Commands of the cluster, in their order, which test/cli/cluster-example.slow.test.ts runs. */
 export const FOLLOWED_IN_CLUSTER: readonly string[] = [
   'npm run cli -- cluster example --nodes 3 --dir ./cluster',
   './cluster/start.sh',
@@ -55,9 +46,21 @@ export const FOLLOWED_BY_FORM: readonly RegExp[] = [
   /^npm run cli -- backtest /,
 ];
 
-/** Lines of its blocks, and the commands of its prose that npm runs. */
+/** Guides in the order in which they are tried out: each begins with commands, before its first section. */
+const GUIDES = ['a-bot', 'paper-and-backtests', 'a-venue', 'a-cluster'] as const;
+
+/** README, and each guide up to its first section. */
+export function firstSteps(): string {
+  const guides = GUIDES.map((name) => {
+    const [first = ''] = readFileSync(join(ROOT, `docs/guides/${name}.md`), 'utf8').split('\n## ');
+    return first;
+  });
+  return [readFileSync(join(ROOT, 'README.md'), 'utf8'), ...guides].join('\n');
+}
+
+/** Lines of their blocks, and the commands of their prose that npm runs. */
 export function commandsOfReadme(): string[] {
-  const text = readFileSync(join(ROOT, 'README.md'), 'utf8');
+  const text = firstSteps();
   return [...text.matchAll(/```sh\n([\s\S]*?)```|`([^`]+)`/g)].flatMap(([, block, inline]) => {
     if (inline !== undefined) return /\bnpm (?:start|test|run)\b/.test(inline) ? [inline] : [];
     return block!

@@ -1,13 +1,14 @@
 /**
- * What `npm test` prints: a line for each suite that ends and each test that fails; at the end every failed test
- * with the whole text of its error, what its suite wrote, their names once more and the count. A suite that is killed or dies says which tests it was running.
+ * Output of a run of tests: a line for each suite that ends and each test that fails. At the end come every failed
+ * test with the whole text of its error, the output of its suite, the names once more and the count. A suite that is
+ * killed or dies names the tests that it was running.
  *
  * Given to Node as `--test-reporter`; works with what Node 20, 22 and 24 report.
  */
 import { basename, resolve } from 'node:path';
 import { inspect } from 'node:util';
 
-/** What is read of the reported events. Those of a suite come in one piece, apart from its own end. */
+/** Fields of a reported event that are read. Events of a suite come in one piece, apart from its own end. */
 export interface TestEvent {
   readonly type: string;
   readonly data: {
@@ -36,7 +37,7 @@ class Report {
   private readonly running = new Set<string>();
   /** Names of the tests around the one that is reported, by nesting. */
   private readonly names: string[] = [];
-  /** What the processes of suites wrote, by file. */
+  /** Output of the processes of suites, by file. */
   private readonly output = new Map<string, string>();
   private readonly failedFiles = new Set<string>();
 

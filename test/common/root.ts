@@ -1,4 +1,4 @@
-/** Where the repository is, whether this file runs as source or compiled below dist/. */
+/** Path of the repository, for this file as source and compiled below dist/. */
 import { basename, dirname, resolve } from 'node:path';
 
 const above = resolve(import.meta.dirname, '../..');

@@ -1,5 +1,5 @@
 /**
- * Where the temporary directories of `npm test` lie: in memory, where the system has a tmpfs with enough room,
+ * Temporary directories of `npm test` lie in memory, where the system has a tmpfs with enough room,
  * because most of the time of a test of the storage is waiting for a disk that other tests write to as well.
  *
  * A kill of a process loses nothing on a tmpfs that it would lose on a disk, or the other way round: the page

@@ -95,7 +95,7 @@ export class SocketClient {
     this.burst(opcode, payload, 1);
   }
 
-  /** The same frame many times, in one write. */
+  /** Sends a frame many times, in one write. */
   burst(opcode: number, payload: Buffer, count: number): void {
     const mask = randomBytes(4);
     const length =

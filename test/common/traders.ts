@@ -22,9 +22,9 @@ export const NEG_RISK: OrderDomain = {
   verifyingContract: '0xef02d1Ea5B42432C4E99C2785d1a4020d2FB24F5',
 };
 
-/** How a node wants to be signed to. */
+/** Signing rules of a node. */
 export interface SigningRules {
-  /** Of the credential headers. */
+  /** Prefix of the credential headers. */
   readonly prefix: string;
   readonly normal: OrderDomain;
   readonly negRisk: OrderDomain;
@@ -49,7 +49,7 @@ export interface Canceled {
   readonly filled: Readonly<Record<string, string>>;
 }
 
-/** What an order asks for; everything else has a default or follows from it. */
+/** Terms of an order. Everything else has a default or follows from them. */
 export interface Terms {
   readonly market: CatalogMarket;
   readonly outcome?: number;
@@ -256,7 +256,7 @@ export function seconds(offset = 0): string {
 
 const FIELDS = ['success', 'errorMsg', 'orderID', 'takingAmount', 'makingAmount', 'status'];
 
-/** What every result promises whatever it says (docs/protocol.md#order-results). */
+/** Checks the rules that hold for every result (docs/protocol.md#order-results). */
 function assertConsistent(result: Result): void {
   assert.deepEqual(Object.keys(result), FIELDS);
   assert.equal(typeof result.success, 'boolean');

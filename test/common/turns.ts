@@ -1,4 +1,4 @@
-/** How many turns of the event loop somebody else has while something is answered. */
+/** Counts the iterations of the event loop that pass before an answer. */
 export async function turnsOf<T>(answer: T | Promise<T>): Promise<{ turns: number; value: T }> {
   let turns = 0;
   let isOver = false;

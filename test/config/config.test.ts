@@ -18,7 +18,7 @@ function refused(env: Env, argv: readonly string[] = []): readonly string[] {
   return read.problems;
 }
 
-test('without any variable every default of the contract stands', () => {
+test('every default of the contract holds without any variable', () => {
   const { tradesAllowlist, ...rest } = accepted();
   assert.deepEqual(tradesAllowlist.entries, []);
   // The rows of profile.ts have tests of their own (profile.test.ts).
@@ -248,7 +248,7 @@ for (const [name, min, max, field] of NUMBERS) {
   });
 }
 
-test('tables that are too large only together are refused, with what they would take', () => {
+test('tables that are too large together are refused with their size', () => {
   const most = String(2 ** 23);
   assert.deepEqual(refused({ TRADES_MAX: most, ORDERS_MAX: most }), [
     'TRADES_MAX and ORDERS_MAX are too large together: their fills would take 5368709120 bytes, more than 2^32',
@@ -297,7 +297,7 @@ test('a wrong text is refused with its variable, the rule and the value', () => 
   }
 });
 
-test('an admin listener that others reach needs a token, which is never repeated', () => {
+test('an admin listener that others reach needs a token, which no text repeats', () => {
   const token = 'correct-horse-battery';
   const elsewhere = { ADMIN_HOST: '0.0.0.0' };
   assert.match(refused(elsewhere)[0]!, /^ADMIN_TOKEN must be set where ADMIN_HOST is no loopback/);
@@ -344,7 +344,7 @@ test('a long value is not repeated in full', () => {
   assert(refused({ PORT: 'x'.repeat(10_000) })[0]!.length < 200);
 });
 
-test('all problems are told at once', () => {
+test('all problems are reported at once', () => {
   const problems = refused({ PORT: 'x', DEMO: 'y', WORKERS: '0' }, ['--what']);
   const names = ['"--what"', 'PORT', 'WORKERS', 'DEMO'];
   assert.equal(problems.length, names.length);
@@ -355,7 +355,7 @@ test('all problems are told at once', () => {
     );
 });
 
-test('a variable counts as set where it has a text, or a flag stands for it', () => {
+test('a variable counts as set when it has a text or a flag replaces it', () => {
   const setOf = (env: Env, flags: readonly string[] = []): string[] => {
     const read = readConfig(env, flags, 4);
     assert(read.ok);
@@ -365,7 +365,7 @@ test('a variable counts as set where it has a text, or a flag stands for it', ()
   assert.deepEqual(setOf({}, ['--no-demo']), ['DEMO']);
 });
 
-test('problems are told in the form of the log where its own settings are right', () => {
+test('problems have the format of the log when its settings are right', () => {
   const logOf = (env: Env): unknown => {
     const read = readConfig({ ADMIN_TOKEN: 'x', ...env }, [], 4);
     assert(!read.ok);
@@ -385,7 +385,7 @@ test('--no-demo is DEMO=off, and any other argument is a problem', () => {
   }
 });
 
-test('what is printed at start starts the same node again', () => {
+test('the settings printed at a start start the same node again', () => {
   const config = accepted({
     PORT: '0',
     TRADES_ALLOWLIST: '10.0.0.0/8,::1',
@@ -452,7 +452,7 @@ test('markets to mirror are chosen by id, slug, condition id, tag and volume', (
   }
 });
 
-test('a variable that is probably misspelt is named, and nothing of its value', () => {
+test('a variable that is probably misspelt is named without its value', () => {
   const warnings = (env: Env): readonly string[] => {
     const read = readConfig(env, [], 4);
     assert(read.ok);

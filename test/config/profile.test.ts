@@ -1,11 +1,12 @@
-/** The table of what CLIENT_PROFILE changes: what it sets, what is set beside it, what CONFIGURATION.md says. */
+/** The table of what CLIENT_PROFILE changes: what it sets, what is set beside it, what docs/reference/configuration.md says. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { type InfoParts, infoHandlers } from '../../server/api/node-info.ts';
 import { readConfig } from '../../server/config/config.ts';
 import { PROFILES } from '../../server/config/kinds.ts';
 import { PROFILE_ROWS } from '../../server/config/profile.ts';
 import type { RequestContext } from '../../server/http/http.ts';
+import { handlersOf } from '../../server/http/route.ts';
+import { NODE_ROUTES, NodeInfo, type NodeInfoParts } from '../../server/routes/node-info.ts';
 
 function settings(env: Readonly<Record<string, string>>) {
   const read = readConfig(env, [], 2);
@@ -38,7 +39,7 @@ test('each row can be set alone, in either direction', () => {
   }
 });
 
-test('orders are best signed in version 1, unless only the other one is taken', () => {
+test('orders are signed in version 1 unless the node takes the other one alone', () => {
   for (const [ORDER_VERSION, version] of [
     ['1', 1],
     ['both', 1],
@@ -47,7 +48,7 @@ test('orders are best signed in version 1, unless only the other one is taken', 
     let body = '';
     const exchange = { reply: (_: number, text: string) => (body = text) };
     const parts = { config: settings({ ORDER_VERSION }) };
-    const handlers = infoHandlers(parts as unknown as InfoParts);
+    const handlers = handlersOf(NODE_ROUTES, new NodeInfo(parts as unknown as NodeInfoParts));
     handlers['GET /version'](exchange as unknown as RequestContext, {}, undefined);
     assert.deepEqual(JSON.parse(body), { version });
   }

@@ -197,8 +197,8 @@ const DAMAGES: readonly Damage[] = [
     },
   },
   {
-    does: 'a finished order is twice in the queue',
-    found: /a row has one finished order/,
+    does: 'a closed order is twice in the queue',
+    found: /a row has one closed order/,
     damage(t) {
       const end = t.state[State.closed]!;
       const [last, before] = [end - 1, end - 2].map((n) => (n & (t.closedRows - 1)) << CLOSED_I);
@@ -207,8 +207,8 @@ const DAMAGES: readonly Damage[] = [
     },
   },
   {
-    does: 'a finished order has no reason',
-    found: /a finished order has a reason/,
+    does: 'a closed order has no reason',
+    found: /a closed order has a reason/,
     damage(t) {
       const orderRow = closedOrder(t, t.state[State.closed]! - 1);
       t.orderI[(orderRow << ORDER_I) + Order.flags]! &= ~(15 << 23);

@@ -1,5 +1,5 @@
 /**
- * The obvious source of a paper venue, to hold the engine against: written from docs/paper.md. A level is an open
+ * The obvious source of a paper venue, to hold the engine against: written from docs/guides/paper-and-backtests.md. A level is an open
  * BUY of the source's wallet without an id, in the list of all orders of its market.
  */
 import { RejectReason, type RejectReasonCode } from '../../engine/orders/reject-reasons.ts';

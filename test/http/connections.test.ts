@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ConnectionBounds } from '../../server/http/connection-counts.ts';
 import type { RequestContext } from '../../server/http/http.ts';
-import { connectionBounds, readLimit } from '../../server/http/open-files.ts';
-import { RateLimiter } from '../../server/http/rate-limiter.ts';
-import { effectiveCaps } from '../../server/http/rate-limits.ts';
+import type { ConnectionBounds } from '../../server/http/limits/connection-counts.ts';
+import { connectionBounds, readLimit } from '../../server/http/limits/open-files.ts';
+import { RateLimiter } from '../../server/http/limits/rate-limiter.ts';
+import { effectiveCaps } from '../../server/http/limits/rate-limits.ts';
 import type { SocketRoute } from '../../server/http/sockets.ts';
 import { type Client, get, route, serve } from '../common/http-client.ts';
 import { until } from '../common/node-harness.ts';

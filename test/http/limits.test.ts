@@ -1,8 +1,8 @@
 /** Rate limits, web pages and large bodies on a whole node, as it runs by default but for two caps. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { ROUTE_TABLE } from '../../server/api/route-table.ts';
-import { RATE_LIMITS } from '../../server/http/rate-limits.ts';
+import { RATE_LIMITS } from '../../server/http/limits/rate-limits.ts';
+import { ROUTE_TABLE } from '../../server/routes/route-table.ts';
 import { get, TestNode, temporaryDirectory, withMarkets } from '../common/node-harness.ts';
 import { Trader } from '../common/traders.ts';
 

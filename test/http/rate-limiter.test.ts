@@ -1,14 +1,19 @@
 /** Counting against the rate limits, under a clock that the tests turn: windows, addresses, floods. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { ConnectedPeers, callerOf, callerOfBytes, peerOf } from '../../server/http/callers.ts';
-import { RateLimiter, type RatePlan } from '../../server/http/rate-limiter.ts';
+import {
+  ConnectedPeers,
+  callerOf,
+  callerOfBytes,
+  peerOf,
+} from '../../server/http/limits/callers.ts';
+import { RateLimiter, type RatePlan } from '../../server/http/limits/rate-limiter.ts';
 import {
   effectiveCaps,
   RATE_CLASSES,
   type RateCaps,
   type RateClass,
-} from '../../server/http/rate-limits.ts';
+} from '../../server/http/limits/rate-limits.ts';
 import { freshSeed, Random } from '../common/random.ts';
 
 const START = 1_700_000_000_000;

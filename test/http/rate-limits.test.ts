@@ -1,7 +1,7 @@
 /** The table of rate limits against the published one. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { RATE_LIMITS } from '../../server/http/rate-limits.ts';
+import { RATE_LIMITS } from '../../server/http/limits/rate-limits.ts';
 
 /** The published caps; the data of GET /trades counts on two routes, apart from each other. */
 const PUBLISHED = `

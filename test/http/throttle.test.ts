@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import type { RequestContext, Route } from '../../server/http/http.ts';
-import { familyOf, RateHeaders } from '../../server/http/rate-headers.ts';
-import { RateLimiter } from '../../server/http/rate-limiter.ts';
-import { effectiveCaps } from '../../server/http/rate-limits.ts';
+import { familyOf, RateHeaders } from '../../server/http/limits/rate-headers.ts';
+import { RateLimiter } from '../../server/http/limits/rate-limiter.ts';
+import { effectiveCaps } from '../../server/http/limits/rate-limits.ts';
 import { get, post, route, serve } from '../common/http-client.ts';
 
 const START = 1_700_000_000_000;

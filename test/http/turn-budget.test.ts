@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RequestContext, Route } from '../../server/http/http.ts';
-import { RateLimiter } from '../../server/http/rate-limiter.ts';
-import { effectiveCaps } from '../../server/http/rate-limits.ts';
+import { RateLimiter } from '../../server/http/limits/rate-limiter.ts';
+import { effectiveCaps } from '../../server/http/limits/rate-limits.ts';
 import { type Client, get, post, route, serve } from '../common/http-client.ts';
 
 const FLOOD = 20_000;

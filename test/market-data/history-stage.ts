@@ -15,7 +15,7 @@ import {
   Token,
 } from '../../engine/tables/layout.ts';
 import type { TokenRow } from '../../engine/tables/units.ts';
-import { HistoryKeeper } from '../../server/market-data/history-keeper.ts';
+import { HistoryService } from '../../server/market-data/history-service.ts';
 import { type DerivedTables, openDerivedTables } from '../../storage/projection/derived.ts';
 import { Projections } from '../../storage/projection/environment.ts';
 import { fillCopier, StoredFills } from '../../storage/projection/fills.ts';
@@ -72,13 +72,13 @@ export class HistoryStage {
   }
 
   /** What a start of the node reads. */
-  open(from: Projections | 'nothing' = this.projections): Promise<HistoryKeeper> {
+  open(from: Projections | 'nothing' = this.projections): Promise<HistoryService> {
     const projections = from === 'nothing' ? undefined : from;
     const { t } = this.fixture;
     const log = (level: string, line: string): void => void this.log.push(`${level} ${line}`);
     // As after a restart that found no image: the ring has the newest fills only.
     const fills = new StoredFills(t, this.derived.fills, Math.max(0, this.fills - RING));
-    return HistoryKeeper.open({ tables: t, fills, projections, log }, this.fills);
+    return HistoryService.open({ tables: t, fills, projections, log }, this.fills);
   }
 
   /** The follower projects fills before `end`. */
@@ -157,7 +157,7 @@ export class HistoryStage {
   private newProjector(): Projector {
     const warn = (line: string): void => void this.log.push(`follower ${line}`);
     const { projections } = this;
-    return new Projector({ t: this.fixture.t, projections, warn, needRows: () => undefined });
+    return new Projector({ tables: this.fixture.t, projections, warn, needRows: () => undefined });
   }
 }
 

@@ -4,8 +4,8 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
 import type { MarketRow, MicroCollateral } from '../../engine/tables/units.ts';
-import type { HistoryKeeper } from '../../server/market-data/history-keeper.ts';
-import { Volumes } from '../../server/market-data/volumes.ts';
+import type { HistoryService } from '../../server/market-data/history-service.ts';
+import { MarketVolumes } from '../../server/market-data/volumes.ts';
 import { type BinaryTable, openTable } from '../../storage/kv/lmdb.ts';
 import { Projections } from '../../storage/projection/environment.ts';
 import { STEP_MINUTES, type Step } from '../../storage/projection/prices.ts';
@@ -28,7 +28,7 @@ async function onStage(body: (stage: HistoryStage, random: Random) => Promise<vo
 }
 
 /** Random windows of every token and step, some from before the first trade to beyond the last. */
-function checkPrices(stage: HistoryStage, keeper: HistoryKeeper, random: Random): void {
+function checkPrices(stage: HistoryStage, keeper: HistoryService, random: Random): void {
   const begin = (stage.traded[0]?.time ?? stage.fixture.time) - 40 * MINUTE_MS;
   for (const token of stage.tokens) {
     for (let step = 0 as Step; step < STEP_MINUTES.length; step++) {
@@ -45,7 +45,7 @@ function checkPrices(stage: HistoryStage, keeper: HistoryKeeper, random: Random)
   }
 }
 
-function checkVolumes(stage: HistoryStage, keeper: HistoryKeeper, nowMs: number): void {
+function checkVolumes(stage: HistoryStage, keeper: HistoryService, nowMs: number): void {
   for (const market of MARKETS) {
     assert.equal(keeper.volumes.totalOf(market), stage.totalOf(market), `total of ${market}`);
     const day = keeper.volumes.dayOf(market, nowMs);
@@ -222,7 +222,7 @@ function spoiled(value: Buffer): Buffer {
 
 test('volumes beyond the exact numbers stay at the largest one, and come down again', () =>
   onStage(async (stage) => {
-    const volumes = new Volumes(stage.fixture.t);
+    const volumes = new MarketVolumes(stage.fixture.t);
     const now = stage.fixture.time;
     const most = Number.MAX_SAFE_INTEGER;
     const market = 1 as MarketRow;

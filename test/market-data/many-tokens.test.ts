@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { RequestContext } from '../../server/http/request-context.ts';
+import { type HandlersOf, handlersOf } from '../../server/http/route.ts';
 import { BookRenderer } from '../../server/market-data/books.ts';
-import { tokenHandlers } from '../../server/market-data/token-routes.ts';
+import { TOKEN_ROUTES, TokenRouteReads } from '../../server/market-data/token-routes.ts';
 import { TopReader } from '../../server/market-data/top.ts';
 import { turnsOf } from '../common/turns.ts';
 import { Fixture, SMALL } from './read-fixture.ts';
@@ -25,14 +26,14 @@ function exchangeOf() {
     fixture.order({ token, wallet: 1, ticks: 20, shares: SHARES });
     return token;
   });
-  const handlers = tokenHandlers({
+  const reads = new TokenRouteReads({
     config: { priceOfBuy: 'ask', booksSide: 'heed', untraded: 'refuse' },
     books: new BookRenderer(fixture.t, fixture.texts),
     tops: new TopReader(fixture.t),
     commits: undefined,
     whenBatchesDone: () => assert.fail('nobody writes while it is read'),
   });
-  return { firsts, fixture, handlers };
+  return { firsts, fixture, handlers: handlersOf(TOKEN_ROUTES, reads) };
 }
 
 type Route = 'POST /prices' | 'POST /last-trades-prices' | 'POST /books';
@@ -45,7 +46,7 @@ const strangers = Array.from({ length: UNKNOWN }, (_, i) => idOf(2 * MARKETS + i
 const body = Buffer.from(JSON.stringify([...ids, ...strangers].map((token_id) => ({ token_id }))));
 
 /** How a handler answers, and whether it did so at once. */
-function ask(handlers: ReturnType<typeof tokenHandlers>, route: Route) {
+function ask(handlers: HandlersOf<typeof TOKEN_ROUTES>, route: Route) {
   let text = '';
   const reply = (status: number, answer: string | Uint8Array): void => {
     assert.equal(status, 200);

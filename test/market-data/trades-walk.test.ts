@@ -20,7 +20,7 @@ import { TradesIndex } from '../../server/market-data/trades-index.ts';
 import { TradesRenderer } from '../../server/market-data/trades-render.ts';
 import { TRADES_QUERY, type TradesQuery } from '../../server/market-data/trades-schemas.ts';
 import { TradesSelector } from '../../server/market-data/trades-select.ts';
-import { Activity } from '../../server/portfolio/activity.ts';
+import { Activity } from '../../server/wallet/activity.ts';
 import { StatementsReader } from '../../storage/projection/reader.ts';
 import { withSeed } from '../common/random.ts';
 import { turnsOf } from '../common/turns.ts';
@@ -49,7 +49,7 @@ function traded(fills = FILLS, each = 1): TradesIndex {
 }
 
 function addFills(index: TradesIndex, count: number, each = 1): void {
-  const { fillF, fillI, fillRows } = index.t;
+  const { fillF, fillI, fillRows } = index.tables;
   const first = index.end;
   for (let fill = first; fill < first + count; fill++) {
     const row = fill % fillRows;
@@ -84,7 +84,7 @@ const LEAVING = 6_000;
 /** Matches of three fills, and a way to let all but the newest so many leave the window. */
 function leaving(left: number) {
   const index = traded(LEAVING, 3);
-  const renderer = new TradesRenderer(index, new TokenTexts(index.t, () => undefined));
+  const renderer = new TradesRenderer(index, new TokenTexts(index.tables, () => undefined));
   const leave = (): void => addFills(index, LEAVING - 3 * left, 3);
   return { index, leave, renderer };
 }
@@ -108,8 +108,8 @@ function activityOf(index: TradesIndex, trades: TradesRenderer): Activity {
   const infos = () => undefined;
   return new Activity({
     ...{ index, trades, infos },
-    texts: new TokenTexts(index.t, infos),
-    names: new AccountTexts(index.t, infos),
+    texts: new TokenTexts(index.tables, infos),
+    names: new AccountTexts(index.tables, infos),
     statements: new StatementsReader(undefined),
   });
 }
@@ -129,7 +129,7 @@ test('a walk that finds nothing stops again and again, whatever it walks along',
 });
 
 test('a page of ten thousand rows, and the search for the largest of a wallet, leave turns to others', async () => {
-  const texts = new TokenTexts(index.t, () => undefined);
+  const texts = new TokenTexts(index.tables, () => undefined);
   const renderer = new TradesRenderer(index, texts);
   const page = await turnsOf(renderer.render(parsed('limit=10000&offset=10000')));
   assert.equal(JSON.parse(page.value.toString()).length, 10_000);
@@ -178,7 +178,7 @@ test('so it is with what a wallet did', async () => {
 
 test('a wallet that made every fill of one large match leaves turns to others', async () => {
   const large = traded(20_000, 20_000);
-  const renderer = new TradesRenderer(large, new TokenTexts(large.t, () => undefined));
+  const renderer = new TradesRenderer(large, new TokenTexts(large.tables, () => undefined));
   const query = { ...ANY_ACTIVITY, limit: 500, offset: 0, sortBy: 'TOKENS' } as const;
   const { turns } = await turnsOf(activityOf(large, renderer).render(2, null, query));
   assert(turns >= 20_000 / 1_024, `${turns} turns`);
@@ -191,7 +191,7 @@ test('a catalog that changes while a page is written is not in it, but in the ne
   };
   let lookup = infoOf('before');
   const texts = new TokenTexts(
-    index.t,
+    index.tables,
     () => lookup(),
     'outcome',
     () => lookup,

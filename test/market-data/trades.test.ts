@@ -11,8 +11,8 @@ import {
   TOKEN_I,
   Token,
 } from '../../engine/tables/layout.ts';
-import { checksumAddress } from '../../server/identity/checksum.ts';
-import { keccak256 } from '../../server/identity/keccak.ts';
+import { checksumAddress } from '../../server/auth/checksum.ts';
+import { keccak256 } from '../../server/auth/keccak.ts';
 import { TradesIndex } from '../../server/market-data/trades-index.ts';
 import { TradesRenderer } from '../../server/market-data/trades-render.ts';
 import { TRADES_QUERY, type TradesQuery } from '../../server/market-data/trades-schemas.ts';

@@ -1,8 +1,8 @@
 /** What a batch did comes out of its slot whole, or says that it is not. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { takeApplied } from '../../server/orders/applied-batch.ts';
-import { allocateSlots, Slot, SlotView } from '../../server/orders/slots.ts';
+import { allocateSlots, Slot, SlotView } from '../../server/orders/exchange-memory/slots.ts';
+import { takeApplied } from '../../server/orders/worker/applied-batch.ts';
 
 function slotOf(): SlotView {
   const { sizes, slots } = allocateSlots(1, 4_096, 16);

@@ -1,7 +1,7 @@
 /** Who waits for a batch: released by it, by a later one, or by the time. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { AppliedSequence } from '../../server/orders/applied-sequence.ts';
+import { AppliedSequence } from '../../server/orders/intake/applied-sequence.ts';
 
 const LONG_MS = 600_000;
 

@@ -1,9 +1,9 @@
 /** Long and many requests of one wallet beside others: who goes first, and what each is answered. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { CallerLines } from '../../server/orders/caller-lines.ts';
-import { orderRequest, type Request } from '../../server/orders/slot-requests.ts';
-import { RequestKind } from '../../server/orders/slots.ts';
+import { orderRequest, type Request } from '../../server/orders/exchange-memory/slot-requests.ts';
+import { RequestKind } from '../../server/orders/exchange-memory/slots.ts';
+import { WalletQueue } from '../../server/orders/intake/wallet-queue.ts';
 import {
   book,
   levels,
@@ -132,7 +132,7 @@ test('requests of a wallet keep their order, and one of another wallet does not 
     taken.push(String(request.body.subarray(0, 3)));
     under.push(request);
   };
-  const lines = new CallerLines({ submit, goOn: submit }, 16);
+  const lines = new WalletQueue({ submit, resume: submit }, 16);
   const send = (name: string, wallet: number, bytes: number): void => {
     const owner = { address: new Uint8Array(20).fill(wallet), apiKeyBytes: new Uint8Array(16) };
     const body = Buffer.alloc(bytes, name);

@@ -8,10 +8,10 @@ import {
   encodeCancelAll,
   readCancelAllHead,
   writeCancelAllHead,
-} from '../../server/orders/cancel-all.ts';
-import { submitCancelAll } from '../../server/orders/cancels.ts';
-import type { Request } from '../../server/orders/slot-requests.ts';
-import { RequestKind } from '../../server/orders/slots.ts';
+} from '../../server/orders/cancel/cancel-all.ts';
+import { submitCancelAll } from '../../server/orders/cancel/cancels.ts';
+import type { Request } from '../../server/orders/exchange-memory/slot-requests.ts';
+import { RequestKind } from '../../server/orders/exchange-memory/slots.ts';
 import { turnsOf } from '../common/turns.ts';
 import { Stage } from './sequencer-stage.ts';
 
@@ -27,8 +27,8 @@ class Line {
     this.requests.push(request);
   }
 
-  goOn(request: Request): void {
-    this.calls.push('goOn');
+  resume(request: Request): void {
+    this.calls.push('resume');
     this.requests.push(request);
   }
 }
@@ -59,7 +59,7 @@ test('it goes on where the last part left off until nothing is left, then answer
   line.requests[1]!.answered(200, part({ from: 3, newest: 5_000 }, [], []));
   assert.deepEqual(answers, []);
   line.requests[2]!.answered(200, part({ from: 0, newest: 5_000 }, ['c'], ['0']));
-  assert.deepEqual(line.calls, ['submit', 'goOn', 'goOn']);
+  assert.deepEqual(line.calls, ['submit', 'resume', 'resume']);
   assert.deepEqual(
     line.requests.map(({ body }) => readCancelAllHead(body).from),
     [0, 77, 3],
@@ -106,7 +106,7 @@ test('a place and a body are read back as they were written', () => {
 test('what has been taken goes on past a full queue, in its place at the end', async () => {
   const stage = new Stage(1, 2);
   for (const name of ['running', 'first', 'second']) stage.submit(name);
-  stage.goOn('part');
+  stage.resume('part');
   assert.deepEqual(stage.names(), []);
   await stage.run(stage.tasks[0]!, false);
   await stage.run(stage.tasks[0]!, false);

@@ -14,12 +14,12 @@ import {
 import { RejectReason } from '../../engine/orders/reject-reasons.ts';
 import { Status } from '../../engine/tables/codes.ts';
 import type { MicroCollateral, MicroShares, TokenRow } from '../../engine/tables/units.ts';
+import { RequestKind } from '../../server/orders/exchange-memory/slots.ts';
 import {
   CheckedCompleter,
   decodeChecked,
   encodeChecked,
-} from '../../server/orders/checked-orders.ts';
-import { RequestKind } from '../../server/orders/slots.ts';
+} from '../../server/orders/intake/checked-orders.ts';
 
 const KIND = RequestKind.orders;
 const MAKER = 7;

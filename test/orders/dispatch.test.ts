@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { State } from '../../engine/tables/layout.ts';
 import { ENGINE_BUSY, INTERNAL_ERROR } from '../../server/common/error-bodies.ts';
-import { commandsRequest } from '../../server/orders/slot-requests.ts';
-import { allocateSlots, RequestKind } from '../../server/orders/slots.ts';
+import { commandsRequest } from '../../server/orders/exchange-memory/slot-requests.ts';
+import { allocateSlots, RequestKind } from '../../server/orders/exchange-memory/slots.ts';
 import { Stage, type Task } from './sequencer-stage.ts';
 
 const CANCEL = {

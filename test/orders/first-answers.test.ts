@@ -9,7 +9,7 @@ import { CommandKind, commandKind, OrderCommand, PrecheckFlags } from '../../eng
 import { RejectReason } from '../../engine/orders/reject-reasons.ts';
 import { ID_WORDS } from '../../engine/tables/codes.ts';
 import { FILL_WORDS, ORDER_I, Order, State } from '../../engine/tables/layout.ts';
-import { type FirstAnswer, FirstAnswers } from '../../server/orders/first-answers.ts';
+import { type FirstAnswer, FirstAnswers } from '../../server/orders/intake/first-answers.ts';
 import { fillCopy, finalCopier } from '../../storage/projection/fills.ts';
 import { useCompiledNodes } from '../common/forms.ts';
 import { TestNode, temporaryDirectory, withMarkets } from '../common/node-harness.ts';

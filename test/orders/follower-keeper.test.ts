@@ -4,10 +4,10 @@ import { once } from 'node:events';
 import test, { type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
-import { FollowerKeeper } from '../../server/orders/follower-keeper.ts';
+import { ProjectorService } from '../../server/node/projector-service.ts';
 import { FileLog } from '../../storage/log/file-log.ts';
-import { FollowerLink } from '../../storage/projection/follower-link.ts';
-import type { FollowerSetup } from '../../storage/projection/follower-thread.ts';
+import { ProjectorLink } from '../../storage/projection/projector-link.ts';
+import type { ProjectorSetup } from '../../storage/projection/projector-thread.ts';
 import { startThread } from '../common/forms.ts';
 import { until } from '../common/node-harness.ts';
 import { directoryOf, TIGHT } from '../storage/stored-exchange.ts';
@@ -15,13 +15,13 @@ import type { TickingSetup } from './ticking-follower.ts';
 
 const NOTHING = { sequence: 0, digest: 0, fills: 0, finished: 0, entries: 0 };
 /** Nobody has published such a position. */
-const UNSAID = { ...NOTHING, sequence: -1 };
+const UNPUBLISHED = { ...NOTHING, sequence: -1 };
 /** A step that found nothing to do is followed by a rest. */
 const REST_MS = 20;
 const WAIT_MS = 30_000;
 
 /** A directory with an empty log, and a follower's options for it. */
-async function setUp(t: TestContext): Promise<Omit<FollowerSetup, 'link'>> {
+async function setUp(t: TestContext): Promise<Omit<ProjectorSetup, 'link'>> {
   const dataDir = directoryOf(t);
   const durability = 'committed';
   const log = await FileLog.open({
@@ -36,8 +36,8 @@ async function setUp(t: TestContext): Promise<Omit<FollowerSetup, 'link'>> {
 }
 
 test('timers end in a thread that is asked for something again and again', async (t) => {
-  const link = new FollowerLink();
-  link.publish(UNSAID);
+  const link = new ProjectorLink();
+  link.publish(UNPUBLISHED);
   const ticks = new Int32Array(new SharedArrayBuffer(4));
   const setup: TickingSetup = {
     ...(await setUp(t)),
@@ -46,7 +46,7 @@ test('timers end in a thread that is asked for something again and again', async
   };
   const thread = startThread('orders/ticking-follower', setup);
   const ended = once(thread, 'exit');
-  while (link.sequence() === UNSAID.sequence) await sleep(REST_MS);
+  while (link.sequence() === UNPUBLISHED.sequence) await sleep(REST_MS);
   const before = Atomics.load(ticks, 0);
   // It has a turn of its event loop between steps.
   await until(() => {
@@ -61,7 +61,7 @@ test('a thread that breaks down is told of once, and leaves nothing that nobody 
   const fatal: string[] = [];
   const lines: string[] = [];
   const setup = await setUp(t);
-  const keeper = new FollowerKeeper({
+  const keeper = new ProjectorService({
     setup,
     position: NOTHING,
     durable: 0,
@@ -86,7 +86,7 @@ test('a thread that breaks down is told of once, and leaves nothing that nobody 
 
 test('a thread that finds no file to open is started again, and orders pause meanwhile', async (t) => {
   const problems: (string | undefined)[] = [];
-  const keeper = new FollowerKeeper({
+  const keeper = new ProjectorService({
     setup: await setUp(t),
     position: NOTHING,
     durable: 0,

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import { GuardedClock } from '../../server/common/guarded-clock.ts';
-import { RequestKind } from '../../server/orders/slots.ts';
-import { WriteGate } from '../../server/orders/write-gate.ts';
+import { RequestKind } from '../../server/orders/exchange-memory/slots.ts';
+import { WriteGate } from '../../server/orders/intake/write-gate.ts';
 import { seeded } from '../storage/stored-exchange.ts';
 import { Stage, withExpiring } from './sequencer-stage.ts';
 

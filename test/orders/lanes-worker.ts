@@ -3,7 +3,7 @@
  * for: throw, die, or give a result that has no room in the slot. A timer that it sets with its first batch
  * counts too.
  */
-import { laneSetup, serveLane } from '../../server/orders/lanes.ts';
+import { laneSetup, serveLane } from '../../server/orders/exchange-memory/lanes.ts';
 
 export interface LanesSetup {
   /** Two words a slot: what to do, and how often it was run. */

@@ -1,16 +1,16 @@
 /** Notes on their way through the sequencer: when they are taken, and when they are answered. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { writeNote } from '../../server/orders/own-commands.ts';
-import type { Note } from '../../storage/notes/notes.ts';
+import { writeControlRecord } from '../../server/orders/intake/internal-commands.ts';
+import type { ControlRecord } from '../../storage/control-records/control-records.ts';
 import { Stage } from './sequencer-stage.ts';
 
-const NOTE: Note = { about: 'catalog', digest: 'ab'.repeat(32) };
+const NOTE: ControlRecord = { about: 'catalog', digest: 'ab'.repeat(32) };
 
 /** What has come of a note so far. */
 function written(stage: Stage): { state: string } {
   const outcome = { state: 'open' };
-  writeNote(stage.sequencer, NOTE).then(
+  writeControlRecord(stage.sequencer, NOTE).then(
     () => (outcome.state = 'durable'),
     (error: Error) => (outcome.state = error.message),
   );

@@ -11,8 +11,8 @@ import type { LanesSetup } from './lanes-worker.ts';
 /** Compiled, because workers start sooner. */
 const compiled = useCompiledNodes();
 const { openPool } = (await import(
-  join(compiled, 'server/orders/pool.js')
-)) as typeof import('../../server/orders/pool.ts');
+  join(compiled, 'server/orders/worker/pool.js')
+)) as typeof import('../../server/orders/worker/pool.ts');
 
 const Fate = { run: 0, throws: 1, dies: 2, large: 3, pauses: 4 } as const;
 const WORKERS = 3;

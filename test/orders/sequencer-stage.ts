@@ -16,9 +16,10 @@ import { BATCH_COMMANDS_MAX } from '../../engine/tables/capacities.ts';
 import { MarketFlag } from '../../engine/tables/codes.ts';
 import { allocateEngine, Tables } from '../../engine/tables/tables.ts';
 import type { MicroCollateral, MicroShares, TokenRow } from '../../engine/tables/units.ts';
-import { AnswerWriter } from '../../server/orders/answers.ts';
-import { Sequencer } from '../../server/orders/sequencer.ts';
-import { orderRequest, type RequestOwner } from '../../server/orders/slot-requests.ts';
+import {
+  orderRequest,
+  type RequestOwner,
+} from '../../server/orders/exchange-memory/slot-requests.ts';
 import {
   align,
   allocateSlots,
@@ -31,7 +32,9 @@ import {
   Slot,
   SlotState,
   SlotView,
-} from '../../server/orders/slots.ts';
+} from '../../server/orders/exchange-memory/slots.ts';
+import { Sequencer } from '../../server/orders/intake/sequencer.ts';
+import { ResultWriter } from '../../server/orders/worker/answers.ts';
 import { addressWords, idWords } from '../engine/engine-driver.ts';
 import { Gate } from '../storage/log-gate.ts';
 import { TIGHT } from '../storage/stored-exchange.ts';
@@ -76,7 +79,7 @@ export class Stage {
   closedPersisted = 7;
   /** The pool throws instead of running anything. */
   failsToRun = false;
-  private readonly writer = new AnswerWriter();
+  private readonly writer = new ResultWriter();
   private sequence = 0;
 
   constructor(
@@ -128,13 +131,13 @@ export class Stage {
   }
 
   /** The next part of a request that was taken before. */
-  goOn(name: string): void {
+  resume(name: string): void {
     const body = Buffer.from(name);
     const answered = (status: number, answer: Uint8Array | string): void => {
       this.answers.push({ name, status, body: Buffer.from(answer).toString() });
     };
     const { orders: kind } = RequestKind;
-    this.sequencer.goOn({ kind, owner: OWNER, body, weight: body.length, answered });
+    this.sequencer.resume({ kind, owner: OWNER, body, weight: body.length, answered });
   }
 
   /** The task's turn: each request is answered by its own text; returns its sequence, if any. */

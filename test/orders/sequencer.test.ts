@@ -14,14 +14,17 @@ import {
   INTERNAL_ERROR,
   JOURNAL_UNAVAILABLE,
 } from '../../server/common/error-bodies.ts';
-import { commandsRequest, type Failure } from '../../server/orders/slot-requests.ts';
+import {
+  commandsRequest,
+  type Failure,
+} from '../../server/orders/exchange-memory/slot-requests.ts';
 import {
   Control,
   enterApplyTurn,
   ORDER_BYTES_MIN,
   passApplyTurn,
   SlotState,
-} from '../../server/orders/slots.ts';
+} from '../../server/orders/exchange-memory/slots.ts';
 import { encodeBatch } from '../../storage/log/batch-record.ts';
 import { OutcomeUnknown } from '../../storage/log/log.ts';
 import { seeded } from '../storage/stored-exchange.ts';

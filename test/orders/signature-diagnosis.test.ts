@@ -7,8 +7,11 @@ import {
   contractOf,
   type ExchangeDomains,
   PUBLISHED_DOMAINS,
-} from '../../server/identity/exchange-domains.ts';
-import { SignatureDiagnosis, type SuspectOrder } from '../../server/orders/signature-diagnosis.ts';
+} from '../../server/auth/exchange-domains.ts';
+import {
+  SignatureDiagnosis,
+  type SuspectOrder,
+} from '../../server/orders/worker/signature-diagnosis.ts';
 
 const CHAIN = 31_337;
 const own = { name: 'CTF Exchange', version: '1', chainId: CHAIN };

@@ -8,7 +8,7 @@ import {
   enterApplyTurn,
   leaveApplyTurn,
   passApplyTurn,
-} from '../../server/orders/slots.ts';
+} from '../../server/orders/exchange-memory/slots.ts';
 
 export interface TurnsSetup {
   readonly control: SharedArrayBuffer;

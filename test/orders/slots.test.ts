@@ -12,7 +12,7 @@ import {
   passApplyTurn,
   SlotState,
   SlotView,
-} from '../../server/orders/slots.ts';
+} from '../../server/orders/exchange-memory/slots.ts';
 import { startThread } from '../common/forms.ts';
 import type { Random } from '../common/random.ts';
 import { seeded } from '../storage/stored-exchange.ts';

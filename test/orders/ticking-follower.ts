@@ -1,12 +1,12 @@
 /** The follower's thread, with a timer in it that counts how often it is heard. */
 import { workerData } from 'node:worker_threads';
-import type { FollowerSetup } from '../../storage/projection/follower-thread.ts';
+import type { ProjectorSetup } from '../../storage/projection/projector-thread.ts';
 
-export interface TickingSetup extends FollowerSetup {
+export interface TickingSetup extends ProjectorSetup {
   /** One word. */
   readonly ticks: SharedArrayBuffer;
 }
 
 const ticks = new Int32Array((workerData as TickingSetup).ticks);
 setInterval(() => Atomics.add(ticks, 0, 1), 1).unref();
-await import('../../storage/projection/follower-thread.ts');
+await import('../../storage/projection/projector-thread.ts');

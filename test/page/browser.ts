@@ -14,11 +14,11 @@ const COMMANDS = ['chromium', 'chromium-browser', 'google-chrome'];
 /** Compiled tests lie one folder deeper than the sources, where the script is. */
 const IN_PAGE = readFileSync(join(ROOT, 'test/page/in-page.js'), 'utf8');
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-/** What axe-core calls the rules of WCAG 2.2 to level AA, and good practice. */
+/** Tags of axe-core for the rules of WCAG 2.2 to level AA, and good practice. */
 const AXE_TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 const WAIT_MS_MAX = 120_000;
 
-/** Where a Chromium is; undefined = there is none. */
+/** Path of a Chromium, `undefined` where there is none. */
 export function findChromium(): string | undefined {
   const found = spawnSync('which', COMMANDS, { encoding: 'utf8' }).stdout ?? '';
   return found.split('\n').find((path) => path !== '');
@@ -109,7 +109,7 @@ export class Reader {
     return this.page.evaluate(call) as Promise<T>;
   }
 
-  /** What axe-core finds wrong, a line for each rule that is broken. */
+  /** Faults that axe-core finds, a line for each broken rule. */
   async faults(): Promise<string[]> {
     if ((await this.page.evaluate('typeof axe')) === 'undefined') await this.page.evaluate(AXE);
     return this.ask('faults', AXE_TAGS);

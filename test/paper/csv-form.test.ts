@@ -296,7 +296,7 @@ test('the examples of the documents are whole, and the table of columns is that 
     const names = [name, ...aliases].map((each) => `\`${each}\``).join(', ');
     return `| ${names} | ${isRequired ? 'yes' : 'no'} | ${rule} | ${means} |`;
   });
-  const page = readFileSync(join(ROOT, 'docs/paper.md'), 'utf8');
+  const page = readFileSync(join(ROOT, 'docs/guides/paper-and-backtests.md'), 'utf8');
   const missing = rows.filter((row) => !page.includes(`\n${row}\n`));
   assert.deepEqual(missing, []);
 });

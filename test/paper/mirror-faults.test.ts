@@ -1,7 +1,7 @@
 /** What a source does wrong: its book is resynchronised or paused, and the mirror says why. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { Mirror } from '../../server/paper/mirror.ts';
+import { BookMirror } from '../../server/paper/book-mirror.ts';
 import { SourceApi } from '../../server/paper/source-api.ts';
 import { SourceStream } from '../../server/paper/source-stream.ts';
 import { until } from '../common/node-harness.ts';
@@ -50,7 +50,7 @@ test('a place that shows a missed message leads to a snapshot', async (t) => {
   venue.lose(token);
   venue.change(token, [['BUY', '0.38', '2']]);
   await mirrored.equal();
-  assert.equal(mirrored.doubts('gap'), 1);
+  assert.equal(mirrored.staleCount('gap'), 1);
   assert(mirrored.levels().bids.includes('77@0.41'));
 });
 
@@ -75,7 +75,7 @@ test('a damaged message leads to another connection, which begins with whole boo
   for (const [i, text] of damaged.entries()) {
     venue.change(token, [['BUY', '0.37', String(10 + i)]], { isSilent: true });
     venue.sendText(token, text);
-    await until(() => mirrored.doubts('damaged') === i + 1);
+    await until(() => mirrored.staleCount('damaged') === i + 1);
     await mirrored.equal();
   }
 });
@@ -96,16 +96,16 @@ test('a wrong hash is noticed where the source makes hashes by the same rule, an
   await reconnected();
   await until(() => {
     venue.sendBook(token, { hash: '0'.repeat(40) });
-    return mirrored.doubts('hash') > 0;
+    return mirrored.staleCount('hash') > 0;
   });
   await mirrored.equal();
   venue.makesHashes = false;
   await reconnected();
-  const doubted = mirrored.doubts('hash');
+  const doubted = mirrored.staleCount('hash');
   venue.sendBook(token, { hash: '0'.repeat(40) });
   venue.change(token, [['BUY', '0.4', '5']]);
   await mirrored.equal();
-  assert.equal(mirrored.doubts('hash'), doubted);
+  assert.equal(mirrored.staleCount('hash'), doubted);
 });
 
 test('a crossed source is paused while its snapshots are crossed too, and its levels are withdrawn', async (t) => {
@@ -136,7 +136,7 @@ test('a silent source is paused with its reason, and comes back', async (t) => {
   const mirrored = await MirroredEngine.start(t, usual, { graceMs: 100, silenceMs: 500 });
   const { token, venue } = mirrored;
   venue.isMute = true;
-  await until(() => mirrored.doubts('silent') > 0);
+  await until(() => mirrored.staleCount('silent') > 0);
   await until(() => mirrored.state.startsWith('paused'));
   await until(() => mirrored.levels().bids.length === 0);
   venue.change(token, [['BUY', '0.4', '3']], { isSilent: true });
@@ -154,7 +154,7 @@ test('a connection that is soon there again withdraws nothing', async (t) => {
   t.after(() => clearInterval(look));
   venue.change(token, [['BUY', '0.4', '4']], { isSilent: true });
   venue.dropConnections();
-  await until(() => mirrored.doubts('disconnected') === 1);
+  await until(() => mirrored.staleCount('disconnected') === 1);
   await mirrored.equal();
   assert.equal(isEmpty, false);
 });
@@ -203,7 +203,7 @@ test('a change of the tick pulls the catalog and takes a snapshot', async (t) =>
     ...{ old_tick_size: '0.01', new_tick_size: '0.001' },
   });
   await until(() => mirrored.pulls === 1);
-  assert.equal(mirrored.doubts('tick'), 1);
+  assert.equal(mirrored.staleCount('tick'), 1);
   await mirrored.equal();
   // Until the catalog says so the book is on the coarser grid: a price goes away from the spread.
   venue.change(token, [['BUY', '0.405', '3']]);
@@ -221,18 +221,18 @@ test('a source whose clock is behind after a restart is followed again', async (
   const { token, venue } = mirrored;
   venue.change(token, [['BUY', '0.38', '1']]);
   miss(mirrored, '2');
-  await until(() => mirrored.doubts('gap') === 1);
+  await until(() => mirrored.staleCount('gap') === 1);
   await mirrored.equal();
   // What it has said, and answered, is newer than all that comes.
   venue.pass(-60_000);
   venue.change(token, [['BUY', '0.38', '3']], { isSilent: true });
   venue.dropConnections();
-  await until(() => mirrored.doubts('disconnected') === 1);
+  await until(() => mirrored.staleCount('disconnected') === 1);
   await mirrored.equal();
   venue.change(token, [['BUY', '0.38', '4']]);
   await mirrored.equal();
   miss(mirrored, '5');
-  await until(() => mirrored.doubts('gap') === 2);
+  await until(() => mirrored.staleCount('gap') === 2);
   await mirrored.equal();
 });
 
@@ -247,7 +247,7 @@ test('a message from the far future does not outdo the answers that come after i
   venue.send(token, { event_type: 'price_change', asset_id: token, timestamp: FAR, changes });
   await mirrored.equal();
   miss(mirrored, '3');
-  await until(() => mirrored.doubts('gap') === 1);
+  await until(() => mirrored.staleCount('gap') === 1);
   await mirrored.equal();
   venue.change(token, [['BUY', '0.37', '8']]);
   await mirrored.equal();
@@ -261,9 +261,9 @@ test('an answer from the far future hides no change that comes after it', async 
   let isFar = true;
   venue.snapshot = (json) => (isFar ? { ...json, timestamp: FAR } : json);
   miss(mirrored, '3');
-  await until(() => mirrored.doubts('gap') === 1 && mirrored.state === 'live');
+  await until(() => mirrored.staleCount('gap') === 1 && mirrored.state === 'live');
   venue.change(token, [['BUY', '0.38', '4']]);
-  await until(() => mirrored.doubts('time') > 0);
+  await until(() => mirrored.staleCount('time') > 0);
   isFar = false;
   await mirrored.equal();
   venue.change(token, [['BUY', '0.38', '5']]);
@@ -319,11 +319,11 @@ test('a source is not silent where this process stood still', async (t) => {
 test('markets that a source says have resolved are looked at, a bounded number of them', async (t) => {
   const venue = await FakeVenue.start(t);
   let looked = 0;
-  const mirror = new Mirror({
+  const mirror = new BookMirror({
     ...{ url: venue.url, streamUrl: venue.streamUrl, rate: 10, refreshMs: 60_000 },
     api: new SourceApi(venue.url, venue.url, new AbortController().signal),
     choice: { text: '', conditions: [], ids: [], slugs: [], tags: [], top: 0 },
-    venue: {
+    node: {
       aligned: (market) => market,
       contradictions: () => ({ count: 0, first: [] }),
       isTradable: () => false,

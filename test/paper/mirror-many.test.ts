@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { freePort } from '../../bench/common/free-port.ts';
 import { parseChoice } from '../../server/common/market-choice.ts';
-import { Mirror } from '../../server/paper/mirror.ts';
+import { BookMirror } from '../../server/paper/book-mirror.ts';
 import { shownMirror } from '../../server/paper/mirror-facts.ts';
 import { SourceApi } from '../../server/paper/source-api.ts';
 import { until } from '../common/node-harness.ts';
@@ -58,7 +58,7 @@ test('markets of over 400 tokens are followed by two connections, and a later on
   await mirrored.equal();
 
   venue.dropConnections();
-  await until(() => mirrored.doubts('disconnected') === MARKETS + 1);
+  await until(() => mirrored.staleCount('disconnected') === MARKETS + 1);
   for (const token of firstTokens(venue)) own(venue, token);
   await mirrored.equal();
   assert.deepEqual(sizes(), [TOKENS_MAX, all + 2 - TOKENS_MAX]);
@@ -84,7 +84,7 @@ test('snapshots of many books come in pages, and one that is refused keeps no ot
     venue.lose(token);
     own(venue, token);
   }
-  await until(() => mirrored.doubts('gap') === MARKETS);
+  await until(() => mirrored.staleCount('gap') === MARKETS);
   await mirrored.equal();
   assert.deepEqual(answered.sort(), tokens.sort());
   assert(venue.asked.every(({ length }) => length <= ITEMS_MAX));
@@ -133,11 +133,11 @@ test('a stream that cannot be reached is said with its address and reason, once'
   const port = await freePort();
   const lines: string[] = [];
   const streamUrl = `ws://127.0.0.1:${port}/ws/market`;
-  const mirror = new Mirror({
+  const mirror = new BookMirror({
     ...{ url: venue.url, streamUrl, rate: 10, refreshMs: 60_000, traded: [] },
     api: new SourceApi(venue.url, venue.url, new AbortController().signal),
     choice: parseChoice('top:1')!,
-    venue: {
+    node: {
       aligned: (market) => market,
       contradictions: () => ({ count: 0, first: [] }),
       isTradable: () => true,

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { Simulator } from '../../engine/simulator.ts';
 import type { TokenRow } from '../../engine/tables/units.ts';
-import type { OrderTaker } from '../../server/orders/order-taker.ts';
-import type { OwnedRequest } from '../../server/orders/slot-requests.ts';
-import { DelayedLines } from '../../server/paper/delayed-lines.ts';
+import type { OwnedRequest } from '../../server/orders/exchange-memory/slot-requests.ts';
+import type { OrderIntake } from '../../server/orders/intake/order-intake.ts';
+import { DelayedQueues } from '../../server/paper/delayed-queues.ts';
 import { recordedPayout } from '../../storage/catalog/payout.ts';
 import { until } from '../common/node-harness.ts';
 
@@ -60,12 +60,12 @@ test('a payout of parts is one that the ledger takes', () => {
 test('delayed requests arrive in their order, and too many of them are refused', async () => {
   const arrived: number[] = [];
   const refused: number[] = [];
-  const lines: OrderTaker = {
+  const lines: OrderIntake = {
     waiting: 0,
     submit: ({ body }) => void arrived.push(body[0]!),
-    goOn: () => undefined,
+    resume: () => undefined,
   };
-  const delayed = new DelayedLines(lines, 30, 3);
+  const delayed = new DelayedQueues(lines, 30, 3);
   for (const number of [1, 2, 3, 4]) {
     const answered = (status: number): void => {
       assert.equal(status, 503);

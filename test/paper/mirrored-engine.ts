@@ -13,8 +13,8 @@ import { marketCommands } from '../../server/catalog/market-registry.ts';
 import { microText } from '../../server/common/decimal.ts';
 import { parseChoice } from '../../server/common/market-choice.ts';
 import { marketByCondition } from '../../server/market-data/find.ts';
-import { Mirror } from '../../server/paper/mirror.ts';
-import { NodeVenue } from '../../server/paper/node-venue.ts';
+import { BookMirror } from '../../server/paper/book-mirror.ts';
+import { NodeBroker } from '../../server/paper/node-broker.ts';
 import { SourceApi } from '../../server/paper/source-api.ts';
 import type { CatalogMarket } from '../../storage/catalog/catalog-file.ts';
 import { until } from '../common/node-harness.ts';
@@ -42,7 +42,7 @@ interface Settings {
 
 export class MirroredEngine {
   readonly venue: FakeVenue;
-  mirror: Mirror;
+  mirror: BookMirror;
   readonly market: CatalogMarket;
   readonly token: string;
   readonly second: string;
@@ -51,8 +51,8 @@ export class MirroredEngine {
   readonly sim = new Simulator(CAPACITIES, { ledger: true });
   private readonly depth = new Depth();
   private readonly closing = new AbortController();
-  private readonly own: NodeVenue;
-  private readonly open: (choice: string) => Mirror;
+  private readonly own: NodeBroker;
+  private readonly open: (choice: string) => BookMirror;
 
   private constructor(venue: FakeVenue, settings: Settings) {
     const { graceMs = LONG_MS, impact = 'keep', queue = 'pessimistic' } = settings;
@@ -62,7 +62,7 @@ export class MirroredEngine {
     this.sim.deposit('source', 1e9 * MICRO);
     this.register();
     const log = (_: string, line: string): void => void this.lines.push(line);
-    this.own = new NodeVenue({
+    this.own = new NodeBroker({
       ...{ tables: this.sim.engine.t, log, impact, queue, signal: this.closing.signal },
       name: 'mirror',
       namesOf: (row) => this.venue.markets[row - 1]?.outcomes,
@@ -74,8 +74,8 @@ export class MirroredEngine {
       },
     });
     this.open = (choice) =>
-      new Mirror({
-        ...{ url: venue.url, streamUrl: venue.streamUrl, venue: this.own, log },
+      new BookMirror({
+        ...{ url: venue.url, streamUrl: venue.streamUrl, node: this.own, log },
         api: new SourceApi(venue.url, venue.url, this.closing.signal),
         choice: parseChoice(choice)!,
         traded: this.own.traded(),
@@ -109,14 +109,14 @@ export class MirroredEngine {
 
   /** Its state by the facts of the mirror. */
   get state(): string {
-    const { doubted, live, paused, troubled } = this.mirror.facts();
+    const { stale, live, paused, staleBooks } = this.mirror.facts();
     if (live === 1) return 'live';
-    const reason = troubled[0]?.reason ?? 'nothing';
-    return `${paused === 1 ? 'paused' : doubted === 1 ? 'in doubt' : 'absent'}: ${reason}`;
+    const reason = staleBooks[0]?.reason ?? 'nothing';
+    return `${paused === 1 ? 'paused' : stale === 1 ? 'stale' : 'absent'}: ${reason}`;
   }
 
-  doubts(reason: string): number {
-    return new Map<string, number>(this.mirror.facts().doubts).get(reason)!;
+  staleCount(reason: string): number {
+    return new Map<string, number>(this.mirror.facts().staleCounts).get(reason)!;
   }
 
   /** An order of a paper trader for the first outcome. Returns its number. */

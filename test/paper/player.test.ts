@@ -47,7 +47,7 @@ async function played(entries: readonly object[]) {
   const player = new Player({
     recording,
     ...{ from: 0, to: 0, log: (line) => void lines.push(line) },
-    venue: {
+    node: {
       apply: async ({ condition }) => void applied.push(condition),
       clear: async () => undefined,
       setTick: async () => undefined,

@@ -260,7 +260,7 @@ test('a venue with one address for trading, one for the catalog and one for the 
 });
 
 test('the addresses that the documents show are settings and options that are taken', () => {
-  for (const page of ['README.md', 'docs/paper.md']) {
+  for (const page of ['docs/guides/paper-and-backtests.md']) {
     const shown = readFileSync(join(ROOT, page), 'utf8').replaceAll('\\\n', '');
     const lines = shown.split('\n').filter((line) => line.includes('MIRROR_URL=https:'));
     assert.equal(lines.length, 1, page);

@@ -1,6 +1,6 @@
 /**
- * Documents have their places: decisions lie in docs/decisions, dated and listed in its index; READMEs say
- * what is true now; bench/README.md stays short, and lists the days of its results.
+ * Documents have their folders: decisions are dated records in docs/decisions, READMEs state what is true now, and
+ * bench/README.md lists the days of its results.
  */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -10,9 +10,7 @@ import { ROOT } from '../common/root.ts';
 
 const DECISIONS = 'docs/decisions';
 const RESULTS = 'bench/results';
-/** What the README of the benchmarks may have, so that it is read at one go. */
-const BENCH_LINES_MAX = 150;
-/** What npm, a build and a start make, and what belongs to version control. */
+/** Made by npm, a build or a start, or kept for version control. */
 const NOT_OURS =
   /^(?:\..*|node_modules|dist|coverage|data\d*|cluster|my-bot|paper|venue|.*-result)$/;
 
@@ -26,7 +24,7 @@ function markdownOf(folder: string): string[] {
     .map((name) => `${folder}/${name}`);
 }
 
-/** Without what leads to a heading. */
+/** Paths of the links of a page, without anchors. */
 function linksOf(text: string): Set<string> {
   return new Set([...text.matchAll(/\]\(([^)#\s]+)(?:#[^)\s]*)?\)/g)].map(([, path]) => path!));
 }
@@ -35,29 +33,25 @@ const topFolders = readdirSync(ROOT, { withFileTypes: true })
   .filter((entry) => entry.isDirectory() && !NOT_OURS.test(entry.name))
   .map((entry) => entry.name);
 
-test('the index of decisions leads to every file of decisions, and names every top folder', () => {
+test('the index of decisions leads to every record, under its title', () => {
   const index = read(`${DECISIONS}/README.md`);
-  const links = linksOf(index);
-  const files = readdirSync(join(ROOT, DECISIONS)).filter((name) => name !== 'README.md');
-  assert(files.length > 20, 'the search found the files');
-  for (const file of files) assert(links.has(file), `${DECISIONS}/README.md leads to ${file}`);
-  assert(topFolders.length > 7, 'the search found the folders');
-  for (const folder of topFolders) {
-    assert(index.includes(`[${folder}/](`), `${DECISIONS}/README.md names ${folder}/`);
+  const records = readdirSync(join(ROOT, DECISIONS)).filter((name) => name !== 'README.md');
+  assert(records.length > 20, 'the search found the records');
+  for (const [i, name] of records.sort().entries()) {
+    const number = String(i + 1).padStart(4, '0');
+    assert(name.startsWith(`${number}-`), `${name} has the number ${number}`);
+    const [, title] = /^# (.*) \(20\d\d-\d\d-\d\d\)\n/.exec(read(`${DECISIONS}/${name}`)) ?? [];
+    assert(title !== undefined, `${name} has a title with its date`);
+    assert(index.includes(`- [${number}](${name}) ${title}\n`), `the index names ${name}`);
   }
 });
 
-test('every decision has a heading of its own with its date, and sentences below', () => {
-  for (const file of readdirSync(join(ROOT, DECISIONS)).filter((name) => name !== 'README.md')) {
-    const [, ...decisions] = read(`${DECISIONS}/${file}`).split(/^## /m);
-    assert(decisions.length > 0, file);
-    const headings = decisions.map((text) => text.slice(0, text.indexOf('\n')));
-    assert.equal(new Set(headings).size, headings.length, `${file} has a heading twice`);
-    for (const [i, text] of decisions.entries()) {
-      assert.match(headings[i]!, / \(20\d\d-\d\d-\d\d\)$/, file);
-      const sentences = text.slice(headings[i]!.length).trim();
-      assert(sentences.endsWith('.') && sentences.length > 20, `${file}: ${headings[i]}`);
-    }
+test('a decision has a context, a decision and a consequence', () => {
+  for (const name of readdirSync(join(ROOT, DECISIONS)).filter((file) => file !== 'README.md')) {
+    const [, ...parts] = read(`${DECISIONS}/${name}`).split(/^## /m);
+    const headings = parts.map((text) => text.slice(0, text.indexOf('\n')));
+    assert.deepEqual(headings, ['Context', 'Decision', 'Consequence'], name);
+    for (const text of parts) assert.match(text, /\.\s*$/, name);
   }
 });
 
@@ -69,13 +63,9 @@ test('a README says what is true now: dated decisions and results are elsewhere'
   }
 });
 
-test('bench/README.md is short, and leads to the results of every day', () => {
-  const text = read('bench/README.md');
-  const lines = text.trimEnd().split('\n').length;
-  assert(lines <= BENCH_LINES_MAX, `it has ${lines} lines`);
-  const links = linksOf(text);
-  const days = readdirSync(join(ROOT, RESULTS));
-  for (const day of days) {
+test('bench/README.md leads to the results of every day', () => {
+  const links = linksOf(read('bench/README.md'));
+  for (const day of readdirSync(join(ROOT, RESULTS))) {
     assert.match(day, /^20\d\d-\d\d-\d\d\.md$/);
     assert(links.has(`results/${day}`), `bench/README.md leads to ${day}`);
   }

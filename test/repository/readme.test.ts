@@ -9,6 +9,7 @@ import {
   FOLLOWED,
   FOLLOWED_BY_FORM,
   FOLLOWED_IN_CLUSTER,
+  firstSteps,
   LEFT_OUT,
 } from '../common/readme-commands.ts';
 import { ROOT } from '../common/root.ts';
@@ -33,9 +34,9 @@ test('one name: package, README, page, documents, dashboard, containers, service
     ['server/page/assets/index.html', `<title>${name}</title>`],
     ['server/page/assets/index.html', `<h1>${name} `],
     ['server/page/assets/icon.svg', `<title>${name}</title>`],
-    ['server/documents/openapi.ts', `title: '${name}'`],
-    ['server/documents/asyncapi.ts', `title: '${name}: streams'`],
-    ['server/documents/viewer.ts', `<title>${name}: API</title>`],
+    ['server/routes/openapi.ts', `title: '${name}'`],
+    ['server/routes/asyncapi.ts', `title: '${name}: streams'`],
+    ['server/routes/viewer.ts', `<title>${name}: API</title>`],
     ['server/deploy/grafana/dashboards/node.json', `"title": "${name}"`],
     ['server/deploy/compose.yaml', `\nname: ${name}\n`],
     ['server/deploy/prediction-market-node.service', `\nDescription=${name}\n`],
@@ -47,8 +48,6 @@ test('the README shows the picture first and says at once that the money is none
   const paragraphs = readFileSync(join(ROOT, 'README.md'), 'utf8').split('\n\n');
   assert.match(paragraphs[1]!, /^\[!\[.*\]\(server\/page\/page\.webp\)\]/);
   assert.match(paragraphs[2]!, /\*\*for play money: by default\s+there are no balances/);
-  // Some 200 words a minute.
-  assert(paragraphs.join(' ').split(/\s+/).length < 2_000);
 });
 
 /** Data directories and files that the commands of a document make in the checkout. */
@@ -62,7 +61,7 @@ function madeBy(text: string): { readonly directories: string[]; readonly files:
   };
 }
 
-test('each command of README is followed by a test, or has a reason why not', () => {
+test('each command of README and of the guides is followed by a test, or has a reason why not', () => {
   const commands = commandsOfReadme();
   const isFollowed = (line: string): boolean =>
     [...FOLLOWED, ...FOLLOWED_IN_CLUSTER].includes(line) ||
@@ -70,15 +69,15 @@ test('each command of README is followed by a test, or has a reason why not', ()
   assert.deepEqual(
     commands.filter((line) => !isFollowed(line) && !Object.hasOwn(LEFT_OUT, line)),
     [],
-    'run it in test/cli/readme.test.ts, or say in test/common/readme-commands.ts why not',
+    'run it in test/cli/readme.slow.test.ts, or say in test/common/readme-commands.ts why not',
   );
   for (const line of [...FOLLOWED, ...FOLLOWED_IN_CLUSTER, ...Object.keys(LEFT_OUT)])
-    assert(commands.includes(line), `README has no such command any more: ${line}`);
+    assert(commands.includes(line), `no page has such a command any more: ${line}`);
 });
 
-test('what the commands of README make is nothing for version control or an image', () => {
-  const { directories, files } = madeBy(readFileSync(join(ROOT, 'README.md'), 'utf8'));
-  assert(directories.length >= 4 && files.length >= 3, 'README names some');
+test('what these commands make is nothing for version control or an image', () => {
+  const { directories, files } = madeBy(firstSteps());
+  assert(directories.length >= 4 && files.length >= 3, 'they name some');
   for (const name of ['.gitignore', '.dockerignore']) {
     const lines = readFileSync(join(ROOT, name), 'utf8').split('\n');
     for (const directory of directories) {

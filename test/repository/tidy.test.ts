@@ -7,10 +7,11 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import test from 'node:test';
 import { functionLines } from '../common/function-lines.ts';
-import { filesOf } from '../common/import-room.ts';
 import { ROOT } from '../common/root.ts';
+import { selectFiles, suitesOf, testFiles } from '../common/suites.ts';
+import { FOLDERS, TOP_FOLDERS } from './folders.ts';
 
-const FOLDERS = [
+const SOURCES = [
   'build',
   'engine',
   'storage',
@@ -33,7 +34,7 @@ interface Source {
   readonly code: string;
 }
 
-const sources: readonly Source[] = FOLDERS.flatMap((folder) =>
+const sources: readonly Source[] = SOURCES.flatMap((folder) =>
   readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts'))
     .map((name) => {
@@ -68,222 +69,54 @@ function packageOf(specifier: string): string | undefined {
   return specifier.startsWith('@') ? parts.slice(0, 2).join('/') : parts[0];
 }
 
-/** Folders that a folder may import from. */
-const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
-  build: ['build'],
-  engine: ['engine'],
-  storage: ['engine', 'storage'],
-  server: ['engine', 'storage', 'server'],
-  client: ['client'],
-  examples: ['client', 'examples'],
-  bench: ['engine', 'storage', 'server', 'client', 'bench'],
-  test: ['build', 'engine', 'storage', 'server', 'client', 'examples', 'bench', 'test'],
-};
-
-test('imports go one way: engine <- storage <- server <- bench, test, and client <- all but the node', () => {
+test('imports go one way: engine <- storage <- server <- bench, test, and client <- all but the node, whose demo has clients', () => {
   for (const source of sources) {
     for (const specifier of importsOf(source).filter((name) => name.startsWith('.'))) {
       const target = normalize(join(dirname(source.path), specifier)).split('/')[0]!;
-      const allowed = MAY_IMPORT[source.folder]!;
+      const allowed = TOP_FOLDERS[dirname(source.path)] ?? TOP_FOLDERS[source.folder]!;
       assert(allowed.includes(target), `${source.path} imports ${specifier}`);
     }
   }
 });
 
-/**
- * Rooms: the folders below a top folder, each with the rooms of the same top folder that it may import beside
- * itself. '' are files directly in the top folder: there are some in engine/ and bench/, which put rooms together.
- */
-const ROOMS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
-  engine: {
-    book: [],
-    tables: ['book'],
-    ledger: ['', 'book', 'tables'],
-    orders: ['', 'book', 'tables', 'ledger'],
-    markets: ['', 'book', 'tables', 'ledger', 'orders'],
-    paper: ['', 'book', 'tables'],
-  },
-  storage: {
-    files: [],
-    log: ['files'],
-    etcd: ['log'],
-    cluster: ['etcd', 'log'],
-    kv: ['files'],
-    snapshot: ['files'],
-    recovery: ['files', 'kv', 'log', 'snapshot'],
-    notes: ['files', 'kv', 'log'],
-    texts: [],
-    projection: ['files', 'kv', 'log', 'notes', 'recovery', 'snapshot'],
-    catalog: ['files', 'kv', 'texts'],
-    recordings: ['catalog'],
-    operations: ['catalog', 'files', 'kv', 'log', 'notes', 'projection', 'recovery', 'snapshot'],
-  },
-  server: {
-    common: [],
-    http: ['common'],
-    identity: ['common'],
-    'market-data': ['common', 'http', 'identity'],
-    orders: ['common', 'http', 'identity'],
-    ledger: ['common', 'http', 'identity', 'market-data', 'orders'],
-    account: ['common', 'http', 'identity', 'ledger', 'market-data', 'orders'],
-    portfolio: ['common', 'http', 'market-data'],
-    streams: ['common', 'http', 'identity', 'market-data', 'orders'],
-    catalog: ['common', 'http', 'market-data', 'orders'],
-    venue: ['catalog', 'common', 'identity'],
-    backtest: ['common', 'orders'],
-    paper: ['common', 'ledger', 'market-data', 'orders'],
-    admin: [
-      'account',
-      'common',
-      'documents',
-      'http',
-      'identity',
-      'ledger',
-      'market-data',
-      'orders',
-      'paper',
-      'venue',
-    ],
-    documents: ['common', 'http'],
-    config: ['common', 'http', 'identity'],
-    cluster: ['admin', 'catalog', 'common', 'config', 'http', 'identity', 'orders'],
-    api: [
-      'account',
-      'admin',
-      'catalog',
-      'common',
-      'config',
-      'documents',
-      'http',
-      'identity',
-      'ledger',
-      'market-data',
-      'orders',
-      'paper',
-      'portfolio',
-      'streams',
-    ],
-    app: [
-      'account',
-      'admin',
-      'api',
-      'catalog',
-      'cluster',
-      'common',
-      'config',
-      'http',
-      'identity',
-      'ledger',
-      'market-data',
-      'orders',
-      'paper',
-      'streams',
-      'venue',
-    ],
-    cli: [
-      'admin',
-      'app',
-      'backtest',
-      'catalog',
-      'cluster',
-      'common',
-      'config',
-      'http',
-      'identity',
-      'ledger',
-      'market-data',
-      'paper',
-    ],
-  },
-  bench: {
-    common: [],
-    challenge: ['common'],
-    cluster: ['common', 'load', 'measure', 'orders'],
-    engine: ['common'],
-    load: ['common'],
-    measure: ['load'],
-    orders: ['common', 'load', 'measure'],
-    paper: ['common', 'load'],
-    profile: ['load', 'measure', 'orders'],
-    server: [],
-    catalog: ['common', 'load'],
-    http: ['common', 'catalog'],
-    spans: ['common', 'catalog', 'http', 'load'],
-    storage: ['common', 'load'],
-    streams: [],
-  },
-  test: {
-    common: [],
-    engine: ['common'],
-    storage: ['common', 'engine'],
-    cluster: ['common', 'engine', 'storage'],
-    'server-common': ['common'],
-    config: [],
-    http: ['common'],
-    identity: ['common'],
-    'market-data': ['common', 'engine'],
-    orders: ['common', 'engine', 'storage'],
-    ledger: ['admin', 'common', 'engine', 'storage'],
-    account: ['common', 'market-data', 'storage'],
-    portfolio: ['common', 'market-data'],
-    streams: ['common', 'engine'],
-    catalog: ['common', 'engine', 'storage'],
-    admin: ['common'],
-    documents: ['common'],
-    page: ['admin', 'cluster', 'common'],
-    api: ['common'],
-    app: ['admin', 'common'],
-    fixtures: ['admin', 'common'],
-    client: ['common', 'page'],
-    cli: ['admin', 'common'],
-    clients: ['admin', 'common'],
-    backtest: ['common', 'page'],
-    paper: ['admin', 'common'],
-    torture: ['admin', 'common', 'engine', 'storage', 'streams'],
-    bench: ['common', 'engine'],
-    repository: ['common'],
-    suites: ['common'],
-  },
-};
-
-/** The room of a path, '' for a file directly in a top folder. */
-function roomOf(path: string): string {
+/** Folder of a path below its top folder, '' for a file directly in a top folder. */
+function folderOf(path: string): string {
   const parts = path.split('/');
   return parts.length > 2 ? parts[1]! : '';
 }
 
-test('rooms import one way', () => {
+test('folders import one way', () => {
   for (const source of sources) {
-    const rooms = ROOMS[source.folder];
-    const room = roomOf(source.path);
-    if (rooms === undefined || room === '') continue;
-    const allowed = rooms[room];
-    assert(allowed !== undefined, `${source.path} is in a room that has no line in ROOMS`);
+    const folders = FOLDERS[source.folder];
+    const folder = folderOf(source.path);
+    if (folders === undefined || folder === '') continue;
+    const allowed = folders[folder];
+    assert(allowed !== undefined, `${source.path} is in a folder without a line in folders.ts`);
     for (const specifier of importsOf(source).filter((name) => name.startsWith('.'))) {
       const target = normalize(join(dirname(source.path), specifier));
       if (target.split('/')[0] !== source.folder) continue;
-      const other = roomOf(target);
-      // The benchmarks' harness and generator lie beside the rooms that use them.
+      const other = folderOf(target);
+      // The benchmarks' harness and generator lie beside the folders that use them.
       const isShared = source.folder === 'bench' && other === '';
       assert(
-        other === room || isShared || allowed.includes(other),
+        other === folder || isShared || allowed.includes(other),
         `${source.path} imports ${specifier}`,
       );
     }
   }
 });
 
-test('ROOMS allows no import that no file of the room has', () => {
+test('the table of folders allows no import that no file has', () => {
   const used = new Set(
     sources.flatMap((source) =>
       targetsOf(source)
         .filter((target) => target.split('/')[0] === source.folder)
-        .map((target) => `${source.folder}: ${roomOf(source.path)} -> ${roomOf(target)}`),
+        .map((target) => `${source.folder}: ${folderOf(source.path)} -> ${folderOf(target)}`),
     ),
   );
-  const allowed = Object.entries(ROOMS).flatMap(([folder, rooms]) =>
-    Object.entries(rooms).flatMap(([room, others]) =>
-      others.map((other) => `${folder}: ${room} -> ${other}`),
+  const allowed = Object.entries(FOLDERS).flatMap(([top, folders]) =>
+    Object.entries(folders).flatMap(([folder, others]) =>
+      others.map((other) => `${top}: ${folder} -> ${other}`),
     ),
   );
   assert.deepEqual(
@@ -321,9 +154,9 @@ function reachedFrom(path: string, targets: ReadonlyMap<string, readonly string[
   return reached;
 }
 
-test('storage and server have no file outside of a room', () => {
+test('storage and server have no file outside of their folders', () => {
   const loose = sources.filter(
-    ({ folder, path }) => /^(storage|server)$/.test(folder) && roomOf(path) === '',
+    ({ folder, path }) => /^(storage|server)$/.test(folder) && folderOf(path) === '',
   );
   assert.deepEqual(
     loose.map(({ path }) => path),
@@ -331,27 +164,62 @@ test('storage and server have no file outside of a room', () => {
   );
 });
 
-test('npm test runs every test file once', () => {
-  const run: string[] = [];
-  for (const { path, text } of sources.filter((source) => source.path.startsWith('test/suites/'))) {
-    const calls = [...text.matchAll(/^await importRoom\('([a-z-]+)'(?:, (\d), (\d))?\);$/gm)];
-    assert(calls.length > 0, path);
-    for (const [, room, part = '1', parts = '1'] of calls) {
-      const names = filesOf(room!, Number(part), Number(parts));
-      run.push(...names.map((name) => `test/${room}/${name}.ts`));
-    }
-  }
+test('npm run test:all runs every test file once, and npm test runs no slow one', () => {
   const there = sources.map(({ path }) => path).filter((path) => path.endsWith('.test.ts'));
-  assert.deepEqual(run.sort(), there.sort());
+  const run = (isAll: boolean): string[] => {
+    const selected = selectFiles([], isAll);
+    assert('files' in selected);
+    return suitesOf(selected.files).flatMap(({ files }) => files.map((file) => `test/${file}`));
+  };
+  assert.deepEqual(run(true).sort(), there.sort());
+  const quick = run(false);
+  assert(quick.length > 100 && quick.length < there.length);
+  assert(quick.every((path) => !path.endsWith('.slow.test.ts')));
 });
 
-test('the README of each folder with rooms names every room', () => {
-  for (const [folder, rooms] of Object.entries(ROOMS)) {
-    const readme = readFileSync(join(ROOT, folder, 'README.md'), 'utf8');
-    for (const room of Object.keys(rooms)) {
-      const isThere = sources.some(({ path }) => path.startsWith(`${folder}/${room}/`));
-      const isNamed = readme.includes(`\n| \`${room}/\` |`);
-      assert.equal(isNamed, isThere, `${folder}/README.md and the room ${room}`);
+test('a folder or a file selects its tests, slow ones too, and another name selects none', () => {
+  const files = (...wishes: string[]) => {
+    const selected = selectFiles(wishes, false);
+    return 'files' in selected ? selected.files : selected.unknown;
+  };
+  const own = 'repository/tidy.test.ts';
+  for (const wish of [
+    own,
+    `test/${own}`,
+    `./test/${own}`,
+    `dist/test/${own.replace('.ts', '.js')}`,
+  ]) {
+    assert.deepEqual(files(wish), [own]);
+  }
+  const cluster = testFiles().filter((name) => name.startsWith('cluster/'));
+  assert.deepEqual(files('cluster'), cluster);
+  assert.equal(files('orders', 'no-such-folder'), 'no-such-folder');
+});
+
+/** Folders whose README has a table with the column `may import`. */
+const WITH_TABLES = ['engine', 'storage', 'server', 'test'] as const;
+
+test('the table of each README names every folder, and the folders that it may import', () => {
+  for (const top of WITH_TABLES) {
+    const readme = readFileSync(join(ROOT, top, 'README.md'), 'utf8');
+    const rows = [...readme.matchAll(/^\| `([a-z-]+)\/` \| .* \| ([^|]+) \|$/gm)];
+    const listed = Object.fromEntries(rows.map(([, folder, imports]) => [folder, imports]));
+    const inCode = Object.entries(FOLDERS[top]!).map(([folder, others]) => {
+      const names = others.filter((name) => name !== '');
+      if (names.length < others.length) names.push('files of this folder');
+      return [folder, names.length === 0 ? 'nothing' : names.join(', ')];
+    });
+    // The page has no TypeScript of the node: it is a folder of files for browsers.
+    if (top === 'server') inCode.push(['page', 'nothing']);
+    assert.deepEqual(listed, Object.fromEntries(inCode), `${top}/README.md`);
+  }
+});
+
+test('every folder of the table has sources', () => {
+  for (const [top, folders] of Object.entries(FOLDERS)) {
+    for (const folder of Object.keys(folders)) {
+      const isThere = sources.some(({ path }) => path.startsWith(`${top}/${folder}/`));
+      assert(isThere, `${top}/${folder}`);
     }
   }
 });
@@ -452,13 +320,15 @@ const FUNCTION_LINES_MAX = 60;
 /** A list of calls of another program's client is read from above to below, however long it is. */
 const FUNCTION_LINES_MAX_OF_TESTS = 250;
 
-/** Longer functions, each with the reason: the list may only become shorter. */
+/** Longer functions, each with the reason. */
 const LONG_FUNCTIONS: Readonly<Record<string, string>> = {
   'engine/markets/markets.ts registerMarket':
     'one command that fills the rows of a market in their order',
   'engine/orders/place.ts i32': 'the hot path: a call that is not inlined costs time',
   'engine/orders/place.ts placing':
     'encloses the one above, so that the compiler takes the tables for constants',
+  'server/cluster/role-machine.ts take': 'a case for each event of the role machine',
+  'server/cluster/roles.ts run': 'a case for each effect of the role machine',
 };
 
 test('a function of the product has at most 60 lines of code', () => {
@@ -553,11 +423,16 @@ const WITHOUT_IMPORTER: Readonly<Record<string, string>> = {
   'server/catalog/search-index.ts buildSearchIndex':
     'benchmarks and tests search without a catalog',
   'server/catalog/snapshot.ts SNAPSHOT_FORMAT': 'a test pairs it with a hash of what is stored',
+  'server/cluster/forwarded-requests.ts decodeAnswer': 'tests read what a node sends to another',
+  'server/cluster/forwarded-requests.ts encodeRequest': 'tests send what a node sends to another',
   'server/config/profile.ts PROFILE_ROWS': 'tests go through the rows of the profile',
-  'server/http/open-files.ts readLimit': 'a test reads a limit that this machine has not',
-  'server/identity/wallet-factory.ts walletFactory': 'tests derive wallets of one factory',
+  'server/http/limits/open-files.ts readLimit': 'a test reads a limit that this machine has not',
+  'server/common/error-bodies.ts CODE_BY_BEGINNING':
+    'the codes of the client are generated from it',
+  'server/common/error-bodies.ts CODE_BY_TEXT': 'the codes of the client are generated from it',
+  'server/auth/wallet-factory.ts walletFactory': 'tests derive wallets of one factory',
   'server/market-data/history-routes.ts renderPoints': 'a test compares a long answer with JSON',
-  'server/orders/worker.ts run': 'tests put a worker of their own into the pool',
+  'server/orders/worker/worker.ts run': 'tests put a worker of their own into the pool',
   'storage/projection/fills.ts fillCopy': 'tests store single fills and compare them',
   'storage/recovery/recover.ts recover': 'benchmarks and tests recover without a thread',
 };
@@ -618,7 +493,7 @@ test('every file is imported, run by a script, or a test', () => {
   const scripts = readFileSync(join(ROOT, 'package.json'), 'utf8');
   const imported = new Set(sources.flatMap(targetsOf));
   for (const { path } of sources) {
-    const isTest = path.endsWith('.test.ts') || path.startsWith('test/suites/');
+    const isTest = path.endsWith('.test.ts');
     if (isTest || imported.has(path)) continue;
     const compiled = path.replace(/\.ts$/, '.js');
     const base = path.split('/').at(-1)!.replace(/\.ts$/, '');

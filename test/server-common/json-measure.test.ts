@@ -1,10 +1,16 @@
 /** What is counted of a JSON text from its bytes is what a plain walk over its value counts. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import fc from 'fast-check';
 import { parseJson, readJson, TOO_MUCH } from '../../server/common/json.ts';
-import { boundsOf, type JsonMeasure, JsonScan } from '../../server/common/json-measure.ts';
+import {
+  boundsOf,
+  countObjects,
+  type JsonMeasure,
+  JsonScan,
+} from '../../server/common/json-measure.ts';
 import { JsonPieces } from '../../server/common/json-pieces.ts';
-import { type Random, rounds, withSeed } from '../common/random.ts';
+import { freshSeed, type Random, rounds, withSeed } from '../common/random.ts';
 import { turnsOf } from '../common/turns.ts';
 import { MISREADS_NAMES, readPlainly } from './plain-json.ts';
 
@@ -260,4 +266,31 @@ test('what goes deeper or holds more than the bounds is not parsed', () => {
   assert.equal((parseJson(many(bounds.values), bounds) as unknown[]).length, bounds.values - 1);
   assert.equal(parseJson(many(bounds.values + 1), bounds), TOO_MUCH);
   assert.equal(parseJson(Buffer.from('{"a":"\\u12"}'), bounds), undefined);
+});
+
+const count = (text: string): number => countObjects(Buffer.from(text));
+
+test('brackets, quotes and backslashes in texts do not change the number of objects', () => {
+  const item = { order: { note: '}{][,"\\', 'x"{': ['\\"', '{', [{}]] }, owner: '\\' };
+  for (const indent of [0, 2]) {
+    for (const orders of [[], [item], [item, item, item]]) {
+      assert.equal(count(JSON.stringify(orders, undefined, indent)), orders.length);
+    }
+  }
+  assert.equal(count(' \n[ {"\\u007b\\\\":"\\\\"} ,\t{} ] '), 2);
+});
+
+test('objects of any list are counted as the parser reads them', () => {
+  const seed = freshSeed();
+  const list = fc.array(fc.dictionary(fc.string(), fc.jsonValue()));
+  const property = fc.property(list, fc.nat(3), (orders, indent) => {
+    assert.equal(count(JSON.stringify(orders, undefined, indent)), orders.length);
+  });
+  fc.assert(property, { seed, numRuns: rounds(500) });
+});
+
+test('a count ends, and is small, for bytes that are no list of objects', () => {
+  for (const text of ['', '[', '"', '["\\', '{}', '{"a":{', ']]]{', '[1,2]', '\u0000', '[[[[{']) {
+    assert(count(text) <= 1, text);
+  }
 });

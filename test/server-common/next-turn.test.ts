@@ -1,7 +1,7 @@
 /** Work in parts, several at the same time: one part in each turn of the event loop, by turns. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { nextTurn } from '../../server/common/next-turn.ts';
+import { nextIteration } from '../../server/common/event-loop.ts';
 import { turnsOf } from '../common/turns.ts';
 
 test('of those who wait one goes on in each turn, in the order of asking', async () => {
@@ -9,7 +9,7 @@ test('of those who wait one goes on in each turn, in the order of asking', async
   const order: string[] = [];
   const work = async (job: number): Promise<void> => {
     for (let part = 0; part < parts; part++) {
-      await nextTurn();
+      await nextIteration();
       order.push(`${part} of ${job}`);
     }
   };

@@ -7,10 +7,10 @@ import { StoredClosedOrders } from '../../storage/projection/closed-orders.ts';
 import { openDerivedTables, positionOf } from '../../storage/projection/derived.ts';
 import { fillCopy } from '../../storage/projection/fills.ts';
 import {
-  Follower,
-  type FollowerOptions,
-  type FollowerReport,
-} from '../../storage/projection/follower.ts';
+  LogProjector,
+  type LogProjectorOptions,
+  type ProjectorReport,
+} from '../../storage/projection/log-projector.ts';
 import type { LoggedBatch } from '../engine/engine-driver.ts';
 import { FakeLog, type FakeStore } from './fake-log.ts';
 import {
@@ -31,15 +31,15 @@ export class Pair {
   readonly log = new FakeLog(this.store);
   readonly context: Exchange;
   readonly dataDir: string;
-  readonly reports: FollowerReport[] = [];
+  readonly reports: ProjectorReport[] = [];
   /** Every fill and every order that ever finished, in its order. */
   readonly fills: Buffer[] = [];
   readonly closedOrders: StoredFinal[] = [];
-  follower: Follower;
+  follower: LogProjector;
   now = 0;
-  private readonly options: Partial<FollowerOptions>;
+  private readonly options: Partial<LogProjectorOptions>;
 
-  constructor(t: TestContext, options: Partial<FollowerOptions> = {}, capacities = TIGHT) {
+  constructor(t: TestContext, options: Partial<LogProjectorOptions> = {}, capacities = TIGHT) {
     this.options = options;
     this.context = new Exchange(capacities);
     this.dataDir = options.dataDir ?? directoryOf(t);
@@ -47,8 +47,8 @@ export class Pair {
   }
 
   /** Another process's follower on the same directory. */
-  start(change: Partial<FollowerOptions> = {}): Follower {
-    this.follower = new Follower(
+  start(change: Partial<LogProjectorOptions> = {}): LogProjector {
+    this.follower = new LogProjector(
       {
         dataDir: this.dataDir,
         durability: 'committed',

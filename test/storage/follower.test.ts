@@ -33,7 +33,7 @@ test('its tables are those of the engine, and LMDB has every fill and every fina
     for (const part of parts(tradingDay(random, 1_500))) {
       await pair.go(part);
       pair.settle();
-      assert.equal(stateHash(pair.follower.t), stateHash(pair.context.t));
+      assert.equal(stateHash(pair.follower.tables), stateHash(pair.context.t));
     }
     pair.checkDerived();
     assert.deepEqual(pair.reports, []);
@@ -147,7 +147,7 @@ test('stopped or cut off at any moment, it goes on where it was', (t) =>
       await pair.log.trim(older.older);
     }
     pair.settle();
-    assert.equal(stateHash(pair.follower.t), stateHash(pair.context.t));
+    assert.equal(stateHash(pair.follower.tables), stateHash(pair.context.t));
     pair.checkDerived();
     assert(pair.log.first > 1, 'the log was trimmed meanwhile');
   }));

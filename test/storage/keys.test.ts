@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import test from 'node:test';
+import { ControlRecordStore } from '../../storage/control-records/control-record-store.ts';
+import type { ControlRecord } from '../../storage/control-records/control-records.ts';
+import { decodeKeyRow } from '../../storage/control-records/key-rows.ts';
 import { withChecksum } from '../../storage/kv/checksum.ts';
 import { type BinaryTable, openEnvironment, openTable } from '../../storage/kv/lmdb.ts';
-import { KeptNotes } from '../../storage/notes/kept-notes.ts';
-import { decodeKeyRow } from '../../storage/notes/key-rows.ts';
-import type { Note } from '../../storage/notes/notes.ts';
 import { temporaryDirectory } from '../common/node-harness.ts';
 
 const ADDRESS = new Uint8Array(20).fill(0xab);
@@ -57,7 +57,7 @@ test('a damaged row of a key is named', () => {
   );
 });
 
-const NOTES: readonly Note[] = [
+const RECORDS: readonly ControlRecord[] = [
   { about: 'ban', address: ADDRESS, decision: { since: 5, reason: 'ü' } },
   { about: 'catalog', digest: 'ab'.repeat(32) },
   { about: 'watch', address: ADDRESS, isWatched: true },
@@ -66,33 +66,33 @@ const NOTES: readonly Note[] = [
   { about: 'pause', decision: { since: 6, reason: '' } },
 ];
 
-test('what notes led to is read back, up to the batch that they reached; an end removes its row', async () => {
-  const kept = new KeptNotes(temporaryDirectory(), OPTIONS);
+test('records are read back with the batch that they reach, and a record of an end removes its row', async () => {
+  const kept = new ControlRecordStore(temporaryDirectory(), OPTIONS);
   assert.equal(kept.position(), undefined);
-  kept.apply(NOTES, POSITION);
-  assert.deepEqual([...kept.notes()], NOTES);
+  kept.apply(RECORDS, POSITION);
+  assert.deepEqual([...kept.records()], RECORDS);
   assert.deepEqual(kept.position(), POSITION);
-  const ends: Note[] = [
+  const ends: ControlRecord[] = [
     { about: 'ban', address: ADDRESS, decision: undefined },
     { about: 'watch', address: ADDRESS, isWatched: false },
     { about: 'name', address: OTHER, name: '' },
     { about: 'pause', decision: undefined },
   ];
   kept.apply(ends, { sequence: 8, digest: 0 });
-  assert.deepEqual([...kept.notes()], [NOTES[1], NOTES[3]]);
+  assert.deepEqual([...kept.records()], [RECORDS[1], RECORDS[3]]);
   assert.deepEqual(kept.position(), { sequence: 8, digest: 0 });
   await kept.close();
 });
 
 test('a damaged row that is not of a key stops the start and is named', async () => {
   const dataDir = temporaryDirectory();
-  const kept = new KeptNotes(dataDir, OPTIONS);
-  kept.apply(NOTES, POSITION);
+  const kept = new ControlRecordStore(dataDir, OPTIONS);
+  kept.apply(RECORDS, POSITION);
   const root = openEnvironment({ path: join(dataDir, 'keys'), durability: 'committed' });
   const meta: BinaryTable = openTable(root, 'meta');
-  const read = (): unknown => [[...kept.notes()], kept.position()];
+  const read = (): unknown => [[...kept.records()], kept.position()];
   const rows = Array.from(meta.getRange(), ({ key, value }) => [key, Buffer.from(value)] as const);
-  assert.equal(rows.length, NOTES.length + 1);
+  assert.equal(rows.length, RECORDS.length + 1);
   const damaged =
     /^Error: (ban|heartbeat|name|pause|catalog|position) row of keys ?[0-9a-f]*: damaged; put/;
   for (const [key, good] of rows) {

@@ -156,7 +156,7 @@ test('damage to a record that was acknowledged is refused by naming it, and noth
           message,
           new RegExp(`^log: batch ${n}: .*, and batch ${n + 1} after it is whole; `),
         );
-        assert.match(message, /what to do: server\/OPERATIONS\.md, "A damaged log"$/);
+        assert.match(message, /what to do: docs\/guides\/operations\.md, "A damaged log"$/);
         return true;
       });
       assert.deepEqual(readFileSync(path), bad);
@@ -201,7 +201,7 @@ test('damage in a segment that is full already is found when it is read', (t) =>
     bytes[random.below(endOf(bytes))]! ^= 1;
     writeFileSync(path, bytes);
     const again = async () => sequencesOf(await logOf(t, dataDir, { segmentBytes: 4_096 }));
-    const named = /^Error: log: batch \d+: .*; what to do: server/;
+    const named = /^Error: log: batch \d+: .*; what to do: docs\/guides\/operations/;
     const first = /^Error: log: .*[12]\.segment does not begin with a whole record[,;] /;
     await assert.rejects(again, (error) => named.test(`${error}`) || first.test(`${error}`));
     // The format of the first record.

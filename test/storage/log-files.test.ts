@@ -5,7 +5,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import test, { type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LogEntry } from '../../storage/log/log.ts';
-import { PatientReader } from '../../storage/log/patient-reader.ts';
+import { WaitingReader } from '../../storage/log/waiting-reader.ts';
 import { chain, logOf } from './log-stage.ts';
 import { directoryOf, seeded } from './stored-exchange.ts';
 
@@ -71,7 +71,7 @@ test('a reader that cannot open the next segment goes on once it can, with every
   seeded(async (random) => {
     const log = await logOf(t, directoryOf(t), SMALL);
     const warned: string[] = [];
-    const reader = new PatientReader(log.read(1), (line) => warned.push(line));
+    const reader = new WaitingReader(log.read(1), (line) => warned.push(line));
     t.after(() => reader.close());
     const entries = chain(log, random, 40);
     for (const entry of entries) await log.append([entry], log.last);

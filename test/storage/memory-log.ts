@@ -3,7 +3,8 @@
  * test chooses for each client. The writer is the product's; only the place where records lie is another one.
  */
 import { crc32 } from 'node:zlib';
-import type { Answer, Group, TailStore } from '../../storage/cluster/certain.ts';
+import { LogDamage, type LogEntry, Unreachable } from '../../storage/log/log.ts';
+import type { Answer, Group, TailStore } from '../../storage/replicated-log/certain.ts';
 import {
   type AnnounceCalls,
   type Announcement,
@@ -17,9 +18,8 @@ import {
   type Subscription,
   type Tail,
   TooOld,
-} from '../../storage/cluster/replicated-log.ts';
-import { beginLog, TailWriter } from '../../storage/cluster/tail-writer.ts';
-import { LogDamage, type LogEntry, Unreachable } from '../../storage/log/log.ts';
+} from '../../storage/replicated-log/replicated-log.ts';
+import { beginLog, TailWriter } from '../../storage/replicated-log/tail-writer.ts';
 
 interface Stored {
   readonly entry: LogEntry;
@@ -32,7 +32,7 @@ export class MemoryCluster {
   tail = NO_TAIL;
   /** Who has claimed last. */
   owner = '';
-  beat: Buffer | undefined;
+  heartbeat: Buffer | undefined;
   readonly shared = new Map<SharedName, Buffer>();
   readonly announced = new Map<string, { value: Buffer; faults: Faults }>();
   /** refuses: nothing is taken. pretends: it is taken, and the answer says the opposite. */
@@ -44,7 +44,7 @@ export class MemoryCluster {
     this.stored = [];
     this.tail = NO_TAIL;
     this.owner = '';
-    this.beat = undefined;
+    this.heartbeat = undefined;
     this.wake();
   }
 
@@ -74,9 +74,9 @@ export class Faults {
   /** Cut off from the log: no request arrives, no answer and no record comes back. */
   isCut = false;
   /** Heartbeats are not delivered, though everything else is. */
-  losesBeats = false;
+  losesHeartbeats = false;
   /** Each heartbeat is delivered before the one before it, too: a read overtakes the watch. */
-  swapsBeats = false;
+  swapsHeartbeats = false;
   fate: () => Fate = () => 'arrives';
   /** Milliseconds that each way takes. */
   delayMs: () => number = () => 0;
@@ -150,26 +150,26 @@ export class MemoryLog implements ReplicatedLog, TailStore<MemoryGroup> {
     return beginLog(this, records, epoch, patienceMs);
   }
 
-  watchBeat(
-    onBeat: (value: Buffer) => void,
+  watchHeartbeats(
+    onHeartbeat: (value: Buffer) => void,
     onProblem: (problem: string | undefined) => void,
   ): Subscription {
     let seen: Buffer | undefined;
     return this.subscribe(async (isOver) => {
-      const { beat } = this.cluster;
-      if (beat === undefined || beat === seen || this.faults.losesBeats) return true;
+      const { heartbeat } = this.cluster;
+      if (heartbeat === undefined || heartbeat === seen || this.faults.losesHeartbeats) return true;
       await pause(this.faults.delayMs());
       if (isOver() || this.faults.isCut) return true;
       const before = seen;
-      seen = beat;
-      onBeat(beat);
-      if (this.faults.swapsBeats && before !== undefined) onBeat(before);
+      seen = heartbeat;
+      onHeartbeat(heartbeat);
+      if (this.faults.swapsHeartbeats && before !== undefined) onHeartbeat(before);
       return true;
     }, onProblem);
   }
 
-  lastBeat(msMax: number): Promise<Buffer | undefined> {
-    return this.request(msMax, () => this.cluster.beat);
+  lastHeartbeat(msMax: number): Promise<Buffer | undefined> {
+    return this.request(msMax, () => this.cluster.heartbeat);
   }
 
   announce(node: string, value: Buffer, calls: AnnounceCalls): Announcement {
@@ -260,12 +260,12 @@ export class MemoryLog implements ReplicatedLog, TailStore<MemoryGroup> {
       if (cluster.full === 'refuses') return 'full';
       if (cluster.tail.writer !== group.expected.writer) return 'moved';
       if (cluster.tail.sequence !== group.expected.sequence) return 'moved';
-      if (group.seen !== undefined && !cluster.beat?.equals(group.seen)) return 'moved';
+      if (group.seen !== undefined && !cluster.heartbeat?.equals(group.seen)) return 'moved';
       const { writer } = group.tail;
       cluster.stored.push(...group.entries.map((entry) => ({ entry, writer })));
       if (cluster.tail.epoch < group.tail.epoch) cluster.owner = writer;
       cluster.tail = group.tail;
-      cluster.beat = group.beat ?? cluster.beat;
+      cluster.heartbeat = group.heartbeat ?? cluster.heartbeat;
       cluster.wake();
       return cluster.full === 'pretends' ? 'full' : 'done';
     });
@@ -278,12 +278,12 @@ export class MemoryLog implements ReplicatedLog, TailStore<MemoryGroup> {
     });
   }
 
-  beat(writer: string, value: Buffer, msMax: number): Promise<Answer> {
+  heartbeat(writer: string, value: Buffer, msMax: number): Promise<Answer> {
     const { cluster } = this;
     return this.request(msMax, () => {
       if (cluster.owner !== writer) return 'moved';
       if (cluster.full !== 'no') return 'full';
-      cluster.beat = Buffer.from(value);
+      cluster.heartbeat = Buffer.from(value);
       cluster.wake();
       return 'done';
     });

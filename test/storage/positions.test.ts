@@ -190,7 +190,7 @@ class Stage {
     const projections = new Projections(directory, QUICK);
     const { t: tables } = this.context;
     const nothing = (): void => undefined;
-    const whole = new Projector({ t: tables, projections, warn: nothing, needRows: nothing });
+    const whole = new Projector({ tables, projections, warn: nothing, needRows: nothing });
     let now = 0;
     do now += LATER;
     while (whole.step(this.derived, { fills: this.end, entries: 0 }, true, now));
@@ -216,7 +216,7 @@ class Stage {
       apply(events);
       if (this.breaks) throw new Error('the disk is full');
     };
-    return new Projector({ t, projections, warn, needRows });
+    return new Projector({ tables: t, projections, warn, needRows });
   }
 }
 

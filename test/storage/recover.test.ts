@@ -184,7 +184,7 @@ test('a gap is refused by naming the missing batch', (t) =>
     place.removeBatch(17);
     assert.throws(
       () => place.recover(),
-      /^Error: log: batch 17: it is missing; what to do: server/,
+      /^Error: log: batch 17: it is missing; what to do: docs\/guides\/operations\.md/,
     );
   }));
 

@@ -121,7 +121,7 @@ test('statements add up to the totals of the engine, over restarts in the middle
     pair.checkDerived();
     await check(pair, random.between(1, 20));
     const { t: tables } = pair.context;
-    const seen = { t: tables, last: pair.log.last, digests: new Map(), firstFill: 0 };
+    const seen = { tables, last: pair.log.last, digests: new Map(), firstFill: 0 };
     assert.match((await verifyDerived(pair.dataDir, seen)).text, /\d+ of \d+ entries/);
     assert.match((await verifyProjections(pair.dataDir, seen)).text, /entries of statements/);
     pair.follower.close(pair.log.last, pair.now);

@@ -9,7 +9,7 @@ import { lastBatch } from '../../engine/reads.ts';
 import { State } from '../../engine/tables/layout.ts';
 import { BookRenderer } from '../../server/market-data/books.ts';
 import { TokenTexts } from '../../server/market-data/texts.ts';
-import type { AppliedBatch } from '../../server/orders/applied-batch.ts';
+import type { AppliedBatch } from '../../server/orders/worker/applied-batch.ts';
 import { MarketFeed } from '../../server/streams/market-feed.ts';
 import { Names } from '../../server/streams/names.ts';
 import { NewMarkets } from '../../server/streams/new-markets.ts';

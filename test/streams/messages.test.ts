@@ -14,8 +14,8 @@ function read(path: string): string {
   return readFileSync(join(ROOT, `${path}`), 'utf8');
 }
 
-test('API.md lists both streams, and that of the room each of their events', () => {
-  const api = read('server/API.md');
+test('the reference of the API lists both streams, and that of the room each of their events', () => {
+  const api = read('docs/reference/api.md');
   const room = read('server/streams/README.md');
   for (const [path, { does, events }] of Object.entries(STREAM_TABLE)) {
     assert(api.includes(`| \`${path}\` | ${does} |`), path);

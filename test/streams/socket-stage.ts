@@ -2,8 +2,9 @@
  * The streams on real sockets and an engine of their own, without workers or disk: what is placed is
  * flushed when the test says so.
  */
+
+import { deriveCredentials } from '../../server/auth/credentials.ts';
 import { type HttpServer, listen } from '../../server/http/http.ts';
-import { deriveCredentials } from '../../server/identity/credentials.ts';
 import type { StreamLimits } from '../../server/streams/stream-bounds.ts';
 import { Streams } from '../../server/streams/streams.ts';
 import type { KeyComes } from '../../server/streams/user-channel.ts';

@@ -17,9 +17,9 @@ import { findToken } from '../../engine/markets/markets.ts';
 import { ADDRESS_WORDS, ID_WORDS, REQUEST_KEY_WORDS } from '../../engine/tables/codes.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import type { MicroShares, Pips } from '../../engine/tables/units.ts';
-import { startNode } from '../../server/app/node.ts';
 import { bytesToWords, decimalToWords } from '../../server/common/uint256.ts';
 import { readConfig } from '../../server/config/config.ts';
+import { startNode } from '../../server/node/node.ts';
 
 export type LineOfSource =
   /** A level or print at pips of a token. */

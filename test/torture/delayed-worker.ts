@@ -8,9 +8,9 @@ import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { threadId } from 'node:worker_threads';
 import { Engine } from '../../engine/engine.ts';
-import { laneSetup, serveLane } from '../../server/orders/lanes.ts';
-import { Slot, SlotView } from '../../server/orders/slots.ts';
-import { run, type WorkerSetup } from '../../server/orders/worker.ts';
+import { laneSetup, serveLane } from '../../server/orders/exchange-memory/lanes.ts';
+import { Slot, SlotView } from '../../server/orders/exchange-memory/slots.ts';
+import { run, type WorkerSetup } from '../../server/orders/worker/worker.ts';
 import { Random } from '../common/random.ts';
 
 const STEPS = ['load', 'store', 'add', 'sub', 'exchange', 'compareExchange', 'notify'] as const;

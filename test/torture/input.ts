@@ -7,9 +7,9 @@ import assert from 'node:assert/strict';
 import { Agent } from 'node:http';
 import { State } from '../../engine/tables/layout.ts';
 import { stateHash } from '../../engine/tables/state-hash.ts';
-import type { RouteRow } from '../../server/api/route-row.ts';
-import { ROUTE_TABLE } from '../../server/api/route-table.ts';
 import { compileShape, type Shape } from '../../server/common/schema.ts';
+import type { RouteRow } from '../../server/http/route.ts';
+import { ROUTE_TABLE } from '../../server/routes/route-table.ts';
 import { STREAM_TABLE } from '../../server/streams/messages.ts';
 import {
   type Reply,

@@ -25,7 +25,7 @@ const WORKERS = 8;
 const TRADERS = 10;
 const READERS = 3;
 const ROUND_REQUESTS = 300;
-const NODE = 'test/app/dying-node';
+const NODE = 'test/node/dying-node';
 const WORKER = 'torture/delayed-worker';
 
 interface Round {

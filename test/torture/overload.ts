@@ -7,7 +7,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { demoCatalog } from '../../server/app/demo-catalog.ts';
+import { demoCatalog } from '../../server/demo/demo-catalog.ts';
 import { readCatalog } from '../../storage/catalog/catalog-file.ts';
 import { get, TestNode, temporaryDirectory, until } from '../common/node-harness.ts';
 import { SocketClient } from '../common/socket-client.ts';

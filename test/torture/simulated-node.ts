@@ -16,7 +16,7 @@ import { StoredClosedOrders } from '../../storage/projection/closed-orders.ts';
 import { openDerivedTables } from '../../storage/projection/derived.ts';
 import { EntryCollector } from '../../storage/projection/entries.ts';
 import { fillCopy } from '../../storage/projection/fills.ts';
-import { Follower } from '../../storage/projection/follower.ts';
+import { LogProjector } from '../../storage/projection/log-projector.ts';
 import { type Recovered, recover } from '../../storage/recovery/recover.ts';
 import { SnapshotFiles } from '../../storage/snapshot/snapshots.ts';
 import type { LoggedBatch } from '../engine/engine-driver.ts';
@@ -94,7 +94,7 @@ export class Life {
   readonly lines: string[] = [];
   readonly context: Exchange;
   private readonly log: FileLog;
-  private readonly follower: Follower;
+  private readonly follower: LogProjector;
   private readonly dataDir: string;
   private readonly truth: Uninterrupted;
 
@@ -115,7 +115,7 @@ export class Life {
     // A start appends nothing: what the last record says is still known from that record alone.
     this.acknowledgedBefore = last?.acknowledgedBefore ?? 0;
     log.onRoom = (problem) => this.setProblem('log', problem);
-    this.follower = new Follower(
+    this.follower = new LogProjector(
       {
         dataDir,
         durability: settings.durability,
@@ -197,7 +197,7 @@ export class Life {
     for (let i = 1; i <= 3; i++) while (this.follower.step(this.acknowledged, now + i * LATER_MS));
     const { closedOrders, entries, fills, hashes } = this.truth;
     const hash = hashes.get(this.acknowledged);
-    assert.equal(stateHash(this.follower.t), hash, "the follower's tables");
+    assert.equal(stateHash(this.follower.tables), hash, "the follower's tables");
     const { written } = this.follower;
     assert.deepEqual(
       [written.sequence, written.fills, written.finished, written.entries],

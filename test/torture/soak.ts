@@ -13,7 +13,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { coursePicture } from '../../bench/measure/picture.ts';
 import type { Result } from '../../bench/measure/result.ts';
 import { DEFAULT_CAPACITIES, fillRows, orderRows } from '../../engine/tables/capacities.ts';
-import { demoCatalog } from '../../server/app/demo-catalog.ts';
+import { demoCatalog } from '../../server/demo/demo-catalog.ts';
 import { openDerivedTables, positionOf } from '../../storage/projection/derived.ts';
 import { useCompiledNodes } from '../common/forms.ts';
 import { TestNode, temporaryDirectory } from '../common/node-harness.ts';

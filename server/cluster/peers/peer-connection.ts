@@ -6,14 +6,14 @@
  * their own.
  */
 import { connect, type TLSSocket } from 'node:tls';
-import { Silence } from '../silence.ts';
+import { HeartbeatTimeout } from '../heartbeat-timeout.ts';
 import { PeerCall, type PeerCallNumber } from './calls.ts';
 import { type Frame, FrameKind, FrameReader, frameHead } from './frames.ts';
 import { PeerKeys, type PeerSecrets, SECURE } from './secure.ts';
 
 /** The connection is gone: calls that were sent may have had an effect. */
 export class ConnectionLost extends Error {
-  /** Whether the call was not sent at all. */
+  /** The call was not sent. */
   readonly isUnsent: boolean;
 
   constructor(why: string, isUnsent: boolean) {
@@ -30,7 +30,6 @@ export interface PeerAddress {
   readonly port: number;
 }
 
-/** Of an announced URL. */
 export function addressOf(peers: string): PeerAddress {
   const { hostname, port } = new URL(peers);
   // An IPv6 address stands in brackets there.
@@ -47,7 +46,7 @@ interface Call {
 const CONNECT_MS_MAX = 3_000;
 /** Parts of a stream that wait for their reader; beyond, nothing more is read. */
 const PARTS_MAX = 64;
-/** Where calls wait and nothing is received for so long, not even the answer to a ping, the connection is lost. */
+/** Longest time without a byte while calls wait; then the connection is lost. */
 const SILENT_MS_MAX = 10_000;
 /** Pings in that time. */
 const PINGS = 10;
@@ -65,7 +64,7 @@ export class PeerConnection {
   private beforeOpen: (() => void)[] = [];
   private isLeaving = false;
   private readonly silentMsMax: number;
-  private readonly silence: Silence;
+  private readonly silence: HeartbeatTimeout;
   /** Calls with one answer that they do not have yet. */
   private waiting = 0;
 
@@ -76,7 +75,7 @@ export class PeerConnection {
     silentMsMax = SILENT_MS_MAX,
   ) {
     this.silentMsMax = silentMsMax;
-    this.silence = new Silence((2 * silentMsMax) / PINGS);
+    this.silence = new HeartbeatTimeout((2 * silentMsMax) / PINGS);
     const keys = new PeerKeys(secrets);
     this.socket = connect({
       ...SECURE,
@@ -107,7 +106,6 @@ export class PeerConnection {
     });
   }
 
-  /** Whether calls are of use. */
   get isLost(): boolean {
     return this.socket.destroyed;
   }

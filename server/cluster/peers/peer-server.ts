@@ -1,5 +1,5 @@
 /**
- * Where other nodes of the cluster reach this one: answers the calls of the table (calls.ts) for whoever proves
+ * Listener for other nodes of the cluster: answers the calls of the table (calls.ts) for whoever proves
  * CLUSTER_SECRET. A connection may have many calls under way; their answers leave in any order.
  *
  * Thread: the I/O thread. Not here: what a call means.
@@ -25,15 +25,15 @@ export interface PeerServerOptions {
   readonly readerMsMax?: number;
 }
 
-/** So long somebody may be connected without having proved the secret. */
+/** Longest connection without a proof of the secret. */
 const PROOF_MS_MAX = 3_000;
-/** So long answers have to leave at the end. */
+/** Longest wait for answers to leave at the end. */
 const END_MS_MAX = 500;
 /** More than a cluster has nodes, with some connections each. */
 const CONNECTIONS_MAX = 256;
 /** Calls of one connection that are under way; beyond, nothing more is read of it. */
 const CALLS_MAX = 4_096;
-/** Of different addresses that do not prove the secret: each is said once. */
+/** Addresses without a proof of the secret, each reported once. */
 const REFUSED_MAX = 64;
 /** A stream whose reader takes nothing for so long is given up, with its connection. */
 const READER_MS_MAX = 60_000;
@@ -87,7 +87,7 @@ export class PeerServer {
     return typeof address === 'object' && address !== null ? address.port : port;
   }
 
-  /** What has been answered still leaves, if its reader takes it. */
+  /** Answers that were made still leave, if their reader takes them. */
   async close(): Promise<void> {
     const closed = new Promise<void>((resolve) => this.server.close(() => resolve()));
     for (const socket of this.sockets) socket.end();

@@ -9,7 +9,7 @@
 import { createHash, createHmac } from 'node:crypto';
 import type { CommonConnectionOptions, SecureContextOptions } from 'node:tls';
 
-/** Of all ciphers that this project allows, the only one: both sides refuse every other. */
+/** The only cipher: both sides refuse every other. */
 const CIPHER = 'ECDHE-PSK-CHACHA20-POLY1305';
 const VERSION = 'TLSv1.2';
 const PURPOSE = 'peers of a prediction market cluster, version 1';

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Etcd } from '../../../bench/common/etcd.ts';
-import { openNodeKey } from '../../../server/identity/credentials.ts';
+import { openNodeKey } from '../../../server/auth/credentials.ts';
 import type { CatalogMarket } from '../../../storage/catalog/catalog-file.ts';
 import {
   get,
@@ -91,7 +91,7 @@ export class ClusterStage {
     this.ended[i] = (this.ended[i] ?? '') + (this.nodes[i]?.log ?? '');
     const settings = { ...this.settings[i], ...further };
     const { through } = this.network.places[i]!;
-    const file = 'server/app/main';
+    const file = 'server/node/main';
     this.nodes[i] = await TestNode.start(this.directories[i]!, settings, [], file, through);
   }
 

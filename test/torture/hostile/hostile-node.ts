@@ -69,7 +69,7 @@ export class HostileNode {
       limited,
       process.execPath,
       ...COLLECTOR_ARGS,
-      ...fileArgs('server/app/main'),
+      ...fileArgs('server/node/main'),
     ];
     const { HOME = '/', PATH = '' } = process.env;
     this.child = spawn('sh', args, {

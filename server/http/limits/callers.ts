@@ -1,0 +1,105 @@
+/**
+ * Callers as the rate limits count them: an IPv4 address, or the /64 prefix of an IPv6 one, because a
+ * single subscriber is given at least that many addresses.
+ *
+ * Pure but for ConnectedPeers, which the HTTP server tells of its connections. I/O thread.
+ */
+import { isIPv4 } from 'node:net';
+import { normaliseAddress } from '../address.ts';
+
+/** 64 bits, both halves as signed 32-bit integers. */
+export interface Caller {
+  readonly high: number;
+  readonly low: number;
+}
+
+/** Multicast prefixes are nobody's source address, so what has none of IPv6 goes there. */
+const IPV4_HIGH = -1; // ffff:ffff
+const UNKNOWN: Caller = { high: -1 << 1, low: 0 }; // ffff:fffe
+
+/** Third word of an IPv4 address that is mapped into IPv6: ::ffff:0:0/96. */
+const MAPPED = 0xffff;
+
+const GROUPS = 8;
+
+/** @param address as normaliseAddress spells it; '' = unknown, and all unknown callers are one */
+export function callerOf(address: string): Caller {
+  if (address === '') return UNKNOWN;
+  if (isIPv4(address)) {
+    let low = 0;
+    for (const byte of address.split('.')) low = (low << 8) | Number(byte);
+    return { high: IPV4_HIGH, low };
+  }
+  const [a, b, c, d] = groupsOf(address);
+  return { high: (a! << 16) | b!, low: (c! << 16) | d! };
+}
+
+/** @param bytes 4 of IPv4 or 16 of IPv6, as the HTTP library gives them; any other number = unknown */
+export function callerOfBytes(bytes: Uint8Array): Caller {
+  if (bytes.length === 4) return { high: IPV4_HIGH, low: wordAt(bytes, 0) };
+  if (bytes.length !== 16) return UNKNOWN;
+  const [high, low, third] = [wordAt(bytes, 0), wordAt(bytes, 4), wordAt(bytes, 8)];
+  const isMapped = high === 0 && low === 0 && third === MAPPED;
+  return isMapped ? { high: IPV4_HIGH, low: wordAt(bytes, 12) } : { high, low };
+}
+
+/** @param key the 16 bytes of a UUID, most of which are random */
+export function callerOfKey(key: Uint8Array): Caller {
+  return { high: wordAt(key, 0), low: wordAt(key, 4) };
+}
+
+function wordAt(bytes: Uint8Array, at: number): number {
+  return (bytes[at]! << 24) | (bytes[at + 1]! << 16) | (bytes[at + 2]! << 8) | bytes[at + 3]!;
+}
+
+/** The 16-bit groups of an IPv6 address; those of a dotted end are left as they come. */
+function groupsOf(address: string): number[] {
+  const [head = '', tail] = address.split('::');
+  const front = head === '' ? [] : head.split(':');
+  const back = tail === undefined || tail === '' ? [] : tail.split(':');
+  const dotted = back.at(-1)?.includes('.') === true ? 1 : 0;
+  const zeros = tail === undefined ? 0 : GROUPS - front.length - back.length - dotted;
+  const texts = [...front, ...new Array<string>(zeros).fill('0'), ...back];
+  return texts.map((text) => Number.parseInt(text, 16));
+}
+
+/** The other end of a connection. */
+export interface Peer {
+  /** As normaliseAddress spells it. */
+  readonly address: string;
+  readonly caller: Caller;
+}
+
+/** @param text as the HTTP library gives it */
+export function peerOf(text: string): Peer {
+  const address = normaliseAddress(text);
+  return { address, caller: callerOf(address) };
+}
+
+/**
+ * Spares the look-up of an address, which costs a tenth of a small answer, wherever everybody who is
+ * connected has the same one: behind a proxy, or with a single client. The library tells an address
+ * when a connection opens but not which one closes, so once two have the same address, all are looked up
+ * until no connection is left.
+ */
+export class ConnectedPeers {
+  /** The peer of every open connection, undefined when they differ or there is none. */
+  sole: Peer | undefined = undefined;
+  private connections = 0;
+
+  opened(peer: Peer): void {
+    this.connections += 1;
+    if (this.connections === 1) this.sole = peer;
+    else if (this.sole?.address !== peer.address) this.sole = undefined;
+  }
+
+  closed(): void {
+    this.connections -= 1;
+    if (this.connections === 0) this.sole = undefined;
+  }
+}
+
+/** Of a caller, as a key of a map. */
+export function callerKey({ high, low }: Caller): string {
+  return `${high} ${low}`;
+}

@@ -1,0 +1,67 @@
+/**
+ * The headers of answers to limited requests: X-RateLimit-Limit, -Remaining and
+ * -Reset (unix seconds) of the row that binds first, and Retry-After where the request was refused.
+ */
+import type { Headers, NumberedLines } from '../answer-head.ts';
+import type { RateDecision } from './rate-limiter.ts';
+
+const MS = 1_000;
+const STANDARD = 'X-RateLimit';
+
+export class RateHeaders {
+  readonly names: readonly string[];
+  /** Another first part of the names, '' = none. */
+  private readonly family: string;
+  private limit = 0;
+  private reset = 0;
+  /** Made of the two, which seldom differ from one request to the next. */
+  private lines: NumberedLines = { text: '', placesFromEnd: [] };
+  private waitSeconds = 0;
+  private wait: Headers = [];
+
+  /** @param family another first part of the names, under which clients look too; '' = none */
+  constructor(family = '') {
+    const standard = ['Limit', 'Remaining', 'Reset'].map((part) => `${STANDARD}-${part}`);
+    const other = [`${family}-Remaining`, `${family}-Reset`];
+    this.family = family;
+    this.names = ['Retry-After', ...standard, ...(family === '' ? [] : other)];
+  }
+
+  /** Of any answer; the number to be put into them is what remains. */
+  linesOf({ limit, resetMs }: RateDecision): NumberedLines {
+    const reset = Math.ceil(resetMs / MS);
+    if (limit !== this.limit || reset !== this.reset) {
+      this.limit = limit;
+      this.reset = reset;
+      this.lines = this.render(limit, reset);
+    }
+    return this.lines;
+  }
+
+  private render(limit: number, reset: number): NumberedLines {
+    const place = ' '.repeat(String(limit).length);
+    const own =
+      `\r\n${STANDARD}-Limit: ${limit}\r\n${STANDARD}-Reset: ${reset}` +
+      `\r\n${STANDARD}-Remaining: ${place}`;
+    if (this.family === '') return { text: own, placesFromEnd: [0] };
+    const other = `\r\n${this.family}-Reset: ${reset}\r\n${this.family}-Remaining: ${place}`;
+    return { text: own + other, placesFromEnd: [0, other.length] };
+  }
+
+  /** Of a refusal: whole seconds, at least one. */
+  retryAfter({ resetMs }: RateDecision, nowMs: number): Headers {
+    const seconds = Math.ceil((resetMs - nowMs) / MS);
+    if (seconds !== this.waitSeconds) {
+      this.waitSeconds = seconds;
+      this.wait = [['Retry-After', String(seconds)]];
+    }
+    return this.wait;
+  }
+}
+
+/** CREDENTIAL_PREFIX=POLY: clients of that family read Poly-RateLimit-Remaining and -Reset. */
+export function familyOf(credentialPrefix: string, usual: string): string {
+  if (credentialPrefix === usual) return '';
+  const name = credentialPrefix.charAt(0) + credentialPrefix.slice(1).toLowerCase();
+  return `${name.replaceAll('_', '-')}-RateLimit`;
+}

@@ -1,0 +1,198 @@
+/**
+ * Definition of a route: a row, from which router, documents, limits and client types are made, and the handler
+ * beside it. Folders list theirs with `route` or `rawRoute`; server/routes collects the lists.
+ *
+ * Thread: any. Rows can be read without a running node: a handler is made when its service exists.
+ */
+import type { KeyOwner, WalletOwner } from '../auth/auth.ts';
+import type { JsonBounds } from '../common/json-measure.ts';
+import { NO_QUERY, type QuerySpec } from '../common/query.ts';
+import type { TSchema } from '../common/schema.ts';
+import type { RateClass } from './limits/rate-limits.ts';
+import type { Handler, Method, RequestContext } from './request-context.ts';
+
+/** The three APIs, whose errors have different bodies (docs/protocol.md#status-codes). */
+export type Api = 'catalog' | 'data' | 'trading';
+
+/**
+ * Credentials: none; a wallet's signature (level 1); an API key's HMAC (level 2), for which a read-only key is enough
+ * with `level2-read`.
+ */
+export type Access = 'none' | 'level1' | 'level2' | 'level2-read';
+
+/** The largest body: none is read, a mebibyte, or the bytes of a batch of orders. */
+export type BodyBound = 'none' | 'mebibyte' | 'batch';
+
+/** Groups of the OpenAPI document (server/routes/groups.ts). */
+export type RouteGroup =
+  | 'orders'
+  | 'books'
+  | 'account'
+  | 'keys'
+  | 'data'
+  | 'catalog'
+  | 'trading markets'
+  | 'programs'
+  | 'node';
+
+/** Settings that change rows. */
+export interface RouteSettings {
+  readonly apiKeysAnswer: 'array' | 'object';
+  readonly dataTrades: 'own' | 'both';
+  readonly marketRoutes: 'catalog' | 'trading';
+  readonly maxBatchOrders: number;
+  readonly orderVersion: '1' | '2' | 'both';
+  readonly priceOfBuy: 'ask' | 'bid';
+  readonly readyRoute: boolean;
+  readonly resolveConditionId: boolean;
+  readonly revokedAnswer: 'object' | 'text';
+}
+
+export interface RouteRow {
+  /** One line for API.md and the OpenAPI document. */
+  readonly does: string;
+  /** `does` is relative to the row before it that has no such mark. */
+  readonly repeats?: true;
+  readonly api: Api;
+  readonly access: Access;
+  readonly bodyMax: BodyBound;
+  /** Every rate limit that covers it (docs/protocol.md#rate-limits). */
+  readonly limits: readonly RateClass[];
+  readonly query: QuerySpec<unknown>;
+  /** Undefined where no body is read. */
+  readonly body: TSchema | undefined;
+  /** A body for the OpenAPI document. */
+  readonly example?: unknown;
+  readonly bodyBounds?: JsonBounds;
+  /** Body of a 200. */
+  readonly answer: TSchema;
+  /** Body of a 503 that is an answer and no error. */
+  readonly unavailable?: TSchema;
+  /** Content types of a 200, JSON by default. With several, the header Accept is read last. */
+  readonly media?: readonly string[];
+  /** Answers carry an ETag; If-None-Match with it is answered 304. */
+  readonly tagged?: true;
+  /** Places orders: a follower of a cluster checks the request before it forwards it. */
+  readonly places?: true;
+  /** May answer 409. */
+  readonly conflicts?: true;
+  /** TRADES_ALLOWLIST applies, outside of the data API. */
+  readonly listed?: true;
+  /** By default the group of its list. */
+  readonly group?: RouteGroup;
+  /** Members of the row that differ under these settings. */
+  readonly configured?: (settings: RouteSettings) => Partial<RouteRow>;
+  /** Returns false where the route is absent; always served by default. */
+  readonly served?: (settings: RouteSettings) => boolean;
+}
+
+type Defaulted = 'api' | 'access' | 'bodyMax' | 'limits' | 'query' | 'body';
+
+/**
+ * A row without its defaults: the trading API, no credentials, the rate limit of its API, no query, no body; where
+ * there is a body, at most a mebibyte.
+ */
+export type RouteDefinition = Omit<RouteRow, Defaulted> & Partial<Pick<RouteRow, Defaulted>>;
+
+export type RouteName = `${Method} /${string}`;
+
+type QueryOf<Definition> = Definition extends { readonly query: QuerySpec<infer Query> }
+  ? Query
+  : unknown;
+type CallerOf<Definition> = Definition extends { readonly access: 'level1' }
+  ? WalletOwner
+  : Definition extends { readonly access: 'level2' | 'level2-read' }
+    ? KeyOwner
+    : undefined;
+
+/** A handler that reads request headers and parses its query itself. */
+export interface RawHandler {
+  /** Lower-case names. */
+  readonly headers: readonly string[];
+  /** Must be the query of the row; absent where none is read. */
+  readonly query?: QuerySpec<unknown>;
+  readonly run: (context: RequestContext) => void | Promise<void>;
+}
+
+export type AnyHandler = Handler<never, never> | RawHandler;
+
+/** A row of either listener and its handler. */
+export interface Defined<Key extends string, Row, Service, Made> {
+  readonly key: Key;
+  readonly row: Row;
+  /** Called once for a running node. */
+  readonly handler: (service: Service) => Made;
+}
+
+export type DefinedRoute<
+  Key extends string = RouteName,
+  Service = never,
+  Made extends AnyHandler = AnyHandler,
+> = Defined<Key, RouteRow, Service, Made>;
+
+const API_LIMITS = { catalog: ['catalog'], data: ['trades'], trading: ['trading'] } as const;
+
+/** @param handler its query and caller have the types that follow from the definition */
+export function route<
+  const Key extends RouteName,
+  const Definition extends RouteDefinition,
+  Service,
+>(
+  key: Key,
+  definition: Definition,
+  handler: (service: Service) => Handler<QueryOf<Definition>, CallerOf<Definition>>,
+): DefinedRoute<Key, Service, Handler<QueryOf<Definition>, CallerOf<Definition>>> {
+  return { key, row: rowOf(definition), handler };
+}
+
+/** A route without credentials whose handler parses its query itself. */
+export function rawRoute<const Key extends RouteName, Service>(
+  key: Key,
+  definition: RouteDefinition,
+  handler: (service: Service) => RawHandler,
+): DefinedRoute<Key, Service, RawHandler> {
+  return { key, row: rowOf(definition), handler };
+}
+
+function rowOf(definition: RouteDefinition): RouteRow {
+  const { api = 'trading', body } = definition;
+  return {
+    api,
+    access: 'none',
+    bodyMax: body === undefined ? 'none' : 'mebibyte',
+    limits: API_LIMITS[api],
+    query: NO_QUERY,
+    body,
+    ...definition,
+  };
+}
+
+type RouteList = readonly Defined<string, unknown, never, unknown>[];
+
+/** The service that all handlers of a list are made from. */
+export type ServiceOf<Routes extends RouteList> = Routes[number]['handler'] extends (
+  service: infer Service,
+) => unknown
+  ? Service
+  : never;
+
+/** Handlers of a list by the keys of its routes. */
+export type HandlersOf<Routes extends RouteList> = {
+  readonly [Route in Routes[number] as Route['key']]: ReturnType<Route['handler']>;
+};
+
+export function handlersOf<const Routes extends RouteList>(
+  routes: Routes,
+  service: ServiceOf<Routes>,
+): HandlersOf<Routes> {
+  const handlers = routes.map(({ handler, key }) => [key, handler(service as never)] as const);
+  return Object.fromEntries(handlers) as HandlersOf<Routes>;
+}
+
+/** True where requests may change something; in a cluster the leader decides them. */
+export function writes(method: string, { access }: Pick<RouteRow, 'access'>): boolean {
+  return method !== 'GET' && access !== 'none';
+}
+
+/** Text of a row that repeats the one before it without a difference. */
+export const SAME = 'the same';

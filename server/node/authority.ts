@@ -1,0 +1,58 @@
+/**
+ * The port that decides when this node writes, and by which clock batches are stamped. Implementations: standalone.ts,
+ * and cluster-authority.ts with CLUSTER.
+ *
+ * Thread: the I/O thread.
+ */
+import type { Tables } from '../../engine/tables/tables.ts';
+import type { Member } from '../cluster/member.ts';
+import type { Config } from '../config/config.ts';
+import type { OrderIntake } from '../orders/intake/order-intake.ts';
+import type { Pause } from '../orders/intake/pauses.ts';
+import type { Sequencer } from '../orders/intake/sequencer.ts';
+import type { WriteGate } from '../orders/intake/write-gate.ts';
+import type { ProjectorService } from './projector-service.ts';
+
+/** Parts of the writer that an authority controls. */
+export interface WriterControls {
+  readonly tables: Tables;
+  readonly sequencer: Sequencer;
+  readonly gate: WriteGate;
+  readonly projector: ProjectorService;
+}
+
+export interface Authority {
+  /** `undefined` without CLUSTER. */
+  readonly member: Member | undefined;
+  /** True: this node decides requests and writes batches of its own. */
+  leads(): boolean;
+  /**
+   * Calls `begin` at each beginning of a lead, and at once while this node leads. A standalone node leads once and
+   * always; there the promise settles with that call.
+   */
+  whenLeading(begin: () => void | Promise<void>): Promise<void>;
+  /** Calls `end` each time that another node takes the lead. */
+  whenFollowing(end: () => void): void;
+  /** Throws SettingsRefused where settings contradict those of the cluster. */
+  compare(config: Config, isKeyless: () => boolean): Promise<void>;
+  /** Returns the clock that stamps batches, in unix milliseconds. */
+  batchClock(tables: Tables): () => number;
+  /** Connects the parts, before anything runs. */
+  connect(writer: WriterControls): void;
+  /** Prepares the sequencer, once the tables are audited. */
+  prepare(writer: WriterControls): void;
+  /** Puts the settings of the engine into force, or joins the cluster. */
+  begin(writer: WriterControls): Promise<void>;
+  /** Takes over a failure that only means that another node leads; false: the failure is fatal. */
+  takesFailure(error: Error): boolean;
+  /** Returns the intake of requests; `own` places them here. */
+  intake(own: OrderIntake): OrderIntake;
+  /** Reasons of the cluster why this node is not ready. */
+  pauses(): readonly Pause[];
+  /** Resolves once what is due by now is applied. */
+  expireDue(writer: WriterControls): Promise<void>;
+  /** Stops records of other nodes, before requests are drained. */
+  stopFollowing(): Promise<void>;
+  /** Gives up the lead, once nothing is under way. */
+  leave(): Promise<void>;
+}

@@ -1,0 +1,124 @@
+/**
+ * The catalog of a node: its service, the edits of operators, repairs of what a generation lacks, and the sync with the
+ * catalog of another API.
+ *
+ * Thread: the I/O thread.
+ */
+import type { EngineMemory } from '../../engine/tables/tables.ts';
+import type { LoadedCatalogGeneration } from '../catalog/catalog-generation.ts';
+import type { CatalogService } from '../catalog/catalog-service.ts';
+import { CatalogRepairs } from '../catalog/edits/catalog-repairs.ts';
+import { MarketEdits } from '../catalog/edits/market-edits.ts';
+import { StatisticsService } from '../catalog/statistics-service.ts';
+import { type RunningSync, startSync } from '../catalog/sync-service.ts';
+import { NO_CONTRADICTIONS } from '../common/contradictions.ts';
+import { DEMO_CONDITIONS } from '../demo/demo-catalog.ts';
+import type { Authority } from './authority.ts';
+import { conditionsWithPayouts } from './decided-markets.ts';
+import { Listeners } from './listeners.ts';
+import type { MemoryViews } from './memory-views.ts';
+import type { Ports } from './ports.ts';
+import type { Recovered } from './recovered.ts';
+import { OPEN_MS_MAX, type Start } from './start.ts';
+import { openStartupCatalog } from './startup-commands.ts';
+import type { Writer } from './writer.ts';
+
+export interface CatalogParts {
+  readonly catalog: CatalogService;
+  readonly edits: MarketEdits;
+  readonly repairs: CatalogRepairs;
+  /** Receives each generation that comes into use after the first. */
+  readonly switched: Listeners<LoadedCatalogGeneration>;
+  /** `undefined` without CATALOG_SYNC_URL, and where nothing can be written. */
+  readonly sync: Pick<RunningSync, 'contradictions' | 'pull'> | undefined;
+}
+
+/** Loads the catalog generation in use and registers its markets. */
+export async function openCatalogParts(
+  start: Start,
+  { authority, clock, stores, unwritable }: Ports,
+  { control, tables }: Recovered,
+  { decided, history, infos }: MemoryViews,
+  writer: Writer,
+): Promise<CatalogParts> {
+  const { config, log, onFatal, signal } = start.options;
+  const { dataDir, durability } = config;
+  const leads = (): boolean => authority.leads();
+  const isLeading = leads();
+  if (authority.member !== undefined) stores.catalog.awaitRecords(control.catalog);
+  else if (unwritable === undefined) stores.catalog.awaitNone(control.catalog);
+  const switched = new Listeners<LoadedCatalogGeneration>();
+  const opening = openStartupCatalog(config, tables, {
+    store: stores.catalog,
+    cluster: authority.member?.catalog,
+    dataDir,
+    durability,
+    memory: tables.memory,
+    sequencer: writer.sequencer,
+    leads,
+    recorded: () => control.catalog,
+    infos,
+    statistics: new StatisticsService({ tables, volumes: history.volumes, now: clock.now }),
+    log,
+    onFatal,
+    onSwitch: (next) => switched.notify(next),
+    signal,
+  });
+  const catalog = await start.wait('the catalog to load', opening, OPEN_MS_MAX);
+  start.onClose(() => start.wait('the catalog to close', catalog.close()));
+  if (!isLeading) await authority.whenLeading(() => catalog.register());
+  signal?.throwIfAborted();
+  const served = () => catalog.current.number;
+  const edits = new MarketEdits({ dataDir, durability, memory: tables.memory, served });
+  start.onClose(() => start.wait('an edit of the catalog', edits.close()));
+  const warn = (line: string): void => log('warn', line);
+  const repairs = new CatalogRepairs({ edits, leads, now: Date.now, log: warn });
+  start.onClose(() => start.wait('what the catalog lacks', repairs.close()));
+  const repair = ({ mended, unpublished, unpublishedEnds }: Lacking): void => {
+    if (!leads() || unwritable !== undefined) return;
+    repairs.add(unpublished);
+    repairs.addEnds(unpublishedEnds);
+    if (mended > 0) repairs.align();
+  };
+  switched.add(repair);
+  const passOn = decided.open(repairs);
+  if (leads() && unwritable === undefined) {
+    repair(catalog);
+    passOn();
+  }
+  // The node that led before may have ended between a payout and its edit.
+  if (!isLeading) {
+    await authority.whenLeading(() => repairs.add(conditionsWithPayouts(tables)));
+  }
+  const isSynced = unwritable === undefined && config.catalogSyncUrl !== '';
+  const sync = isSynced ? await openSync(start, authority, tables.memory) : undefined;
+  return { catalog, edits, repairs, switched, sync };
+}
+
+type Lacking = Pick<CatalogService, 'mended' | 'unpublished' | 'unpublishedEnds'>;
+
+/** Pulls the catalog of CATALOG_SYNC_URL while this node leads. */
+async function openSync(
+  start: Start,
+  authority: Authority,
+  memory: EngineMemory,
+): Promise<Pick<RunningSync, 'contradictions' | 'pull'>> {
+  const { config, log } = start.options;
+  const { catalogSyncSeconds: seconds, catalogSyncUrl: url, dataDir, durability } = config;
+  const ownConditions = DEMO_CONDITIONS;
+  let sync: RunningSync | undefined;
+  const end = async (): Promise<void> => {
+    const ending = sync;
+    sync = undefined;
+    await ending?.close();
+  };
+  start.onClose(() => start.wait('the catalog sync to end', end()));
+  await authority.whenLeading(() => {
+    sync = startSync({ url, seconds, dataDir, durability, memory, ownConditions, log });
+  });
+  authority.whenFollowing(() => void end());
+  return {
+    contradictions: () => sync?.contradictions() ?? NO_CONTRADICTIONS,
+    pull: () => sync?.pull(),
+  };
+}

@@ -1,0 +1,12 @@
+/** Callbacks of services that follow one kind of event, called in the order in which they were added. */
+export class Listeners<Value> {
+  private readonly callbacks: ((value: Value) => void)[] = [];
+
+  add(callback: (value: Value) => void): void {
+    this.callbacks.push(callback);
+  }
+
+  notify(value: Value): void {
+    for (const callback of this.callbacks) callback(value);
+  }
+}

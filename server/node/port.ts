@@ -1,0 +1,148 @@
+/**
+ * The public port of a node: routes and streams over the services that are open.
+ *
+ * Thread: the I/O thread.
+ */
+import { StoredClosedOrders } from '../../storage/projection/closed-orders.ts';
+import { PositionsReader, StatementsReader } from '../../storage/projection/reader.ts';
+import { openAuth, refusalOfKey } from '../auth/auth.ts';
+import { uuidText } from '../auth/credentials.ts';
+import { marketLifecycleLookup } from '../catalog/market-info.ts';
+import type { ContradictionFacts } from '../common/contradictions.ts';
+import type { Config } from '../config/config.ts';
+import { type HttpServer, listen } from '../http/http.ts';
+import type { RateControl } from '../http/limits/rate-control.ts';
+import type { RequestCounts } from '../http/request-counts.ts';
+import { BookRenderer } from '../market-data/books.ts';
+import { type MarketLookup, TokenTexts } from '../market-data/texts.ts';
+import { TradesRenderer } from '../market-data/trades-render.ts';
+import type { OrderIntake } from '../orders/intake/order-intake.ts';
+import type { After } from '../paper/delayed-queues.ts';
+import type { MirrorFacts } from '../paper/mirror-facts.ts';
+import { httpOptions } from '../routes/http-options.ts';
+import { nodeRoutes } from '../routes/services.ts';
+import type { StreamLimits } from '../streams/stream-bounds.ts';
+import { type StreamParts, Streams } from '../streams/streams.ts';
+import type { NodeParts } from './node-parts.ts';
+import type { Play } from './play.ts';
+import type { NodeOptions } from './running-node.ts';
+
+/** Longest wait of a subscription for a key that another node may have issued. */
+const KEY_MS_MAX = 1_000;
+
+interface PortParts {
+  /** `undefined` with RATE_LIMITS=off. */
+  readonly rates: RateControl | undefined;
+  /** `undefined` when metrics are off. */
+  readonly counts: RequestCounts | undefined;
+  readonly contradictions: () => ContradictionFacts;
+  /** `undefined` where nothing is mirrored. */
+  readonly mirrorFacts: () => MirrorFacts | undefined;
+  /** `undefined` where no recording is played. */
+  readonly play: Play | undefined;
+}
+
+export interface OpenPort {
+  readonly server: HttpServer;
+  readonly streams: Streams;
+}
+
+export async function openPort(
+  { config, log }: NodeOptions,
+  parts: NodeParts,
+  { contradictions, counts, mirrorFacts, play, rates }: PortParts,
+): Promise<OpenPort> {
+  const { authSkewSeconds, chainId, credentialPrefix } = config;
+  const { authority, catalog, clock, control, history, infos, recent, registry, stores } = parts;
+  const { tables, tradesIndex, writer } = parts;
+  const { member } = authority;
+  const { applied, commits, ledger, pauses, seqlock, whenBatchesDone } = writer;
+  const { now, wall } = clock;
+  const { venue } = registry;
+  const isBanned = (address: string): boolean => control.bans.has(address);
+  const lookup: MarketLookup = (market) => infos.find(market);
+  const texts = new TokenTexts(tables, lookup, config.tradesAsset, () => infos.pinnedLookup());
+  const books = new BookRenderer(tables, texts);
+  const closedOrders = new StoredClosedOrders(stores.derived);
+  const lines = await delayed(writer.lines, config, play?.after);
+  const streams = new Streams({
+    ...{ now, tables, texts, books, whenBatchesDone, lookup, venue, recent },
+    ...streamKeys(parts),
+    limits: streamLimits(config),
+    elapsed: () => performance.now(),
+    log: (line) => log('error', line),
+  });
+  parts.committed.add((batch) => streams.flushed(batch));
+  parts.switched.add(({ prepared }) => streams.announce(marketLifecycleLookup(prepared)));
+  const auth = openAuth(credentialPrefix, chainId, authSkewSeconds, registry, isBanned);
+  const routes = nodeRoutes({
+    ...{ now, wall, tables, texts, books, whenBatchesDone, commits, venue, history, tradesIndex },
+    ...{ applied, auth, config, ledger, lines, pauses, rates, seqlock, contradictions },
+    heartbeats: parts.heartbeats,
+    mode: parts.mode,
+    progress: parts.progress,
+    forwarder: member?.forwarder,
+    trades: new TradesRenderer(tradesIndex, texts),
+    positions: new PositionsReader(stores.projections),
+    statements: new StatementsReader(stores.projections),
+    storedClosedOrder: (id) => closedOrders.find(id),
+    infos: lookup,
+    catalog: () => catalog.current,
+    clock: parts.clockFacts,
+    mirror: mirrorFacts,
+    play: () => play?.facts(),
+    warn: (line) => log('warn', line),
+  });
+  member?.serve({ applied, lines, routes }, (key) => refusalOfKey(auth, uuidText(key)));
+  const server = await listen(
+    routes,
+    {
+      ...httpOptions(config, (line, fields) => log('warn', line, fields), counts, rates),
+      sequence: () => applied.newest,
+      ...(member && { isStale: member.isStale }),
+    },
+    streams.routes,
+  );
+  streams.open(server.publish);
+  return { server, streams };
+}
+
+/** Returns look-ups of keys whose events may be streamed: a banned wallet has none. */
+function streamKeys({
+  authority: { member },
+  control: { bans },
+  registry,
+  writer: { applied },
+}: NodeParts): Pick<StreamParts, 'key' | 'keyComes' | 'readOnlyKey'> {
+  const unlessBanned = <Key extends { readonly addressText: string }>(
+    key: Key | undefined,
+  ): Key | undefined => (key === undefined || bans.has(key.addressText) ? undefined : key);
+  return {
+    key: (apiKey) => unlessBanned(registry.lookup(apiKey)),
+    readOnlyKey: (key) => unlessBanned(registry.lookupReadOnly(key)),
+    keyComes: (isKnown) =>
+      member?.forwarder.isNeeded() === true ? applied.until(isKnown, KEY_MS_MAX) : undefined,
+  };
+}
+
+/** Delays paper orders as a network would. */
+async function delayed(
+  lines: OrderIntake,
+  { engineQueue, mirrorLatencyMs, mirrorUrl, play }: Config,
+  after: After | undefined,
+): Promise<OrderIntake> {
+  if ((mirrorUrl === '' && play === '') || mirrorLatencyMs === 0) return lines;
+  const { DelayedQueues } = await import('../paper/delayed-queues.ts');
+  return new DelayedQueues(lines, mirrorLatencyMs, engineQueue, after);
+}
+
+function streamLimits(config: Config): StreamLimits {
+  return {
+    idleSeconds: config.streamIdleSeconds,
+    subscriptionsMax: config.streamSubscriptionsMax,
+    connectionsMax: config.streamConnectionsMax,
+    backpressureBytes: config.streamBackpressureBytes,
+    callerFactor: config.streamCallerFactor,
+    acks: config.streamAcks,
+  };
+}

@@ -1,0 +1,181 @@
+/**
+ * The projector thread as the I/O thread sees it: the batches that it may read, its progress, and its messages.
+ *
+ * Thread: the I/O thread.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Worker } from 'node:worker_threads';
+import { saysOutOfFiles } from '../../storage/files/out-of-files.ts';
+import { startThread } from '../../storage/files/thread.ts';
+import type { DerivedPosition } from '../../storage/projection/derived.ts';
+import { ProjectorLink } from '../../storage/projection/projector-link.ts';
+import type {
+  ProjectorMessage,
+  ProjectorSetup,
+} from '../../storage/projection/projector-thread.ts';
+
+export interface ProjectorServiceOptions {
+  readonly setup: Omit<ProjectorSetup, 'link'>;
+  readonly position: DerivedPosition;
+  /** Sequence of the newest batch in the log. */
+  readonly durable: number;
+  /** Called after a snapshot with the oldest batch that recovery may begin with. */
+  readonly onSnapshot: (older: number) => void;
+  /** Called when a write fails, and with `undefined` when writes succeed again. */
+  readonly onProblem: (problem: string | undefined) => void;
+  readonly onFatal: (error: Error) => void;
+  readonly log: (level: 'info' | 'warn', line: string) => void;
+  readonly now: () => number;
+}
+
+export interface ProjectorProgress {
+  /** Sequences of the newest durable batch, and of the newest projected one. */
+  readonly durable: number;
+  readonly derived: number;
+  /** Age of the oldest durable batch that is not projected, in milliseconds; 0 = there is none. */
+  readonly behindMs: number;
+  /** The newest snapshot since the start; `at` in unix milliseconds. */
+  readonly snapshot: { readonly sequence: number; readonly at: number } | undefined;
+}
+
+/** Pause before a thread that could not begin is started again. */
+const RETRY_MS = 1_000;
+/** Period of polling its progress. */
+const LOOK_MS = 5;
+/** Longest wait of a reader. */
+const REACH_MS_MAX = 5_000;
+/** Maximum of marks, and their least distance. */
+const MARKS_MAX = 1_024;
+const MARK_MS = 20;
+
+export class ProjectorService {
+  private readonly link = new ProjectorLink();
+  private thread: Worker | undefined;
+  /** `undefined` until the thread is started. */
+  private ended: Promise<void> | undefined;
+  private readonly o: ProjectorServiceOptions;
+  private durable: number;
+  private snapshot: ProjectorProgress['snapshot'];
+  /** Times at which batches up to `sequence` became durable, oldest first. */
+  private marks: { readonly sequence: number; readonly at: number }[] = [];
+  private isStopping = false;
+  private hasBegun = false;
+  private retry: NodeJS.Timeout | undefined;
+
+  constructor(options: ProjectorServiceOptions) {
+    this.o = options;
+    this.durable = options.durable;
+    const { link } = this;
+    link.publish(options.position);
+    link.reach(options.durable);
+  }
+
+  /** Starts the thread unless it runs. It loads tables first, so a start of the node calls this late. */
+  start(): void {
+    if (this.thread !== undefined) return;
+    const file = new URL('../../storage/projection/projector-thread', import.meta.url);
+    const workerData: ProjectorSetup = { ...this.o.setup, link: this.link.memory };
+    const thread = startThread(file, { workerData });
+    thread.on('message', (message: ProjectorMessage) => this.onMessage(message));
+    thread.on('error', (error) => this.fail(new Error(`follower: ${error.message}`)));
+    // A promise of once() would reject with the error, too, and nobody handles it before the end.
+    this.ended = new Promise((resolve) => {
+      thread.on('exit', () => {
+        if (thread === this.thread && !this.isStopping)
+          this.fail(new Error('follower: its thread ended'));
+        resolve();
+      });
+    });
+    this.thread = thread;
+  }
+
+  /** Lets the thread read batches up to `sequence`, which are durable. */
+  reach(sequence: number): void {
+    this.durable = sequence;
+    this.link.reach(sequence);
+    const at = this.o.now();
+    const newest = this.marks.at(-1);
+    if (newest !== undefined && at - newest.at < MARK_MS) return;
+    this.forgetMarks();
+    if (this.marks.length === MARKS_MAX) this.marks = this.marks.filter((_, i) => i % 2 === 0);
+    this.marks.push({ sequence, at });
+  }
+
+  progress(): ProjectorProgress {
+    this.forgetMarks();
+    const derived = this.link.sequence();
+    const [oldest] = this.marks;
+    const behindMs = derived >= this.durable || oldest === undefined ? 0 : this.o.now() - oldest.at;
+    return { durable: this.durable, derived, behindMs, snapshot: this.snapshot };
+  }
+
+  /** Returns the number of the first closed order that is not on disk. */
+  finished(): number {
+    return this.link.finished();
+  }
+
+  /** Resolves when the orders that closed before this one are on disk, or the projector ends. */
+  async derived(finished: number, signal: AbortSignal | undefined): Promise<void> {
+    while (this.finished() < finished && !this.isStopping && signal?.aborted !== true) {
+      await sleep(LOOK_MS);
+    }
+  }
+
+  /** Resolves when batches up to this one are projected, or after a bounded wait. */
+  async reached(sequence: number): Promise<void> {
+    const until = this.o.now() + REACH_MS_MAX;
+    while (this.link.sequence() < sequence && !this.isStopping && this.o.now() < until) {
+      await sleep(LOOK_MS);
+    }
+  }
+
+  /** Resolves when all durable batches are projected, a snapshot is on disk, and the thread has ended. */
+  async close(): Promise<void> {
+    this.isStopping = true;
+    clearTimeout(this.retry);
+    this.link.stop();
+    await this.ended;
+  }
+
+  private begun(): void {
+    this.hasBegun = true;
+    if (this.retry !== undefined) this.o.onProblem(undefined);
+  }
+
+  /** Drops marks of projected batches. The newest mark stands for batches shortly after it. */
+  private forgetMarks(): void {
+    const derived = this.link.sequence();
+    if (derived >= this.durable) this.marks = [];
+    while (this.marks.length > 1 && this.marks[1]!.sequence <= derived) this.marks.shift();
+  }
+
+  /**
+   * Reports the first failure; one after the stop is only logged. A thread that could not open a file is started
+   * again: connections may have used up the files.
+   */
+  private fail(error: Error): void {
+    if (!this.isStopping && !this.hasBegun && saysOutOfFiles(error.message)) {
+      this.thread = undefined;
+      this.o.onProblem(error.message);
+      this.retry = setTimeout(() => this.start(), RETRY_MS);
+      return;
+    }
+    if (this.isStopping) {
+      this.o.log('warn', error.message);
+      return;
+    }
+    this.isStopping = true;
+    this.o.onFatal(error);
+  }
+
+  private onMessage(message: ProjectorMessage): void {
+    if (message.kind === 'begun') this.begun();
+    else if (message.kind === 'line') this.o.log(message.level, message.line);
+    else if (message.kind === 'problem') this.o.onProblem(message.problem);
+    else if (message.kind === 'fatal') this.fail(new Error(message.why));
+    else {
+      this.snapshot = { sequence: message.sequence, at: this.o.now() };
+      if (message.older !== undefined) this.o.onSnapshot(message.older);
+    }
+  }
+}

@@ -1,0 +1,121 @@
+/**
+ * Stores of DATA_DIR: the log, snapshots, and LMDB environments. They open read-only where a write does not reach the
+ * disk: a node on a full or read-only disk still serves reads (docs/protocol.md#retries).
+ *
+ * Thread: the I/O thread.
+ */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { type CatalogStore, openCatalog } from '../../storage/catalog/catalog.ts';
+import { ControlRecordStore } from '../../storage/control-records/control-record-store.ts';
+import { makeDirectory } from '../../storage/files/make-directory.ts';
+import { OtherFormat } from '../../storage/files/other-format.ts';
+import type { Durability } from '../../storage/kv/lmdb.ts';
+import { TruncatedFile } from '../../storage/kv/lmdb-file.ts';
+import { FileLog } from '../../storage/log/file-log.ts';
+import { type Log, LogDamage } from '../../storage/log/log.ts';
+import {
+  type DerivedTables,
+  openDerivedTables,
+  positionOf,
+} from '../../storage/projection/derived.ts';
+import { openProjections, type Projections } from '../../storage/projection/environment.ts';
+import { SnapshotFiles } from '../../storage/snapshot/snapshots.ts';
+
+export interface Stores {
+  readonly log: Log;
+  readonly snapshots: SnapshotFiles;
+  /** Written by the projector, as `projections`. */
+  readonly derived: DerivedTables;
+  /** `undefined` where there are none, and none can be made. */
+  readonly projections: Projections | undefined;
+  /** Control records. */
+  readonly kept: ControlRecordStore;
+  readonly catalog: CatalogStore;
+  close(): Promise<void>;
+}
+
+export interface StoreOptions {
+  readonly dataDir: string;
+  readonly durability: Durability;
+  readonly segmentBytes: number;
+  readonly log: (line: string) => void;
+}
+
+/** @returns problem: the reason why the stores are read-only */
+export async function openStores(
+  storeOptions: StoreOptions,
+): Promise<{ readonly stores: Stores; readonly problem: string | undefined }> {
+  let problem: string;
+  try {
+    makeDirectory(storeOptions.dataDir);
+    return { stores: await open(storeOptions, false), problem: undefined };
+  } catch (error) {
+    const isUnreadable = [LogDamage, TruncatedFile, OtherFormat].some((of) => error instanceof of);
+    if (isUnreadable) throw error;
+    problem = (error as Error).message;
+  }
+  try {
+    return { stores: await open(storeOptions, true), problem };
+  } catch (error) {
+    const detail = (error as Error).message;
+    throw new Error(
+      `DATA_DIR ${storeOptions.dataDir}: not writable (${problem}), not readable (${detail})`,
+    );
+  }
+}
+
+/** Opens all stores, or none. */
+async function open(storeOptions: StoreOptions, readOnly: boolean): Promise<Stores> {
+  const { dataDir } = storeOptions;
+  const options = { durability: storeOptions.durability, readOnly };
+  const opened: (() => Promise<void>)[] = [];
+  const close = async (): Promise<void> => {
+    for (const closeOne of opened.splice(0).reverse()) await closeOne();
+  };
+  try {
+    refuseOlder(dataDir);
+    const derived = openDerivedTables(dataDir, options);
+    opened.push(() => derived.root.close());
+    const kept = new ControlRecordStore(dataDir, options);
+    opened.push(() => kept.close());
+    const seen = [
+      { sequence: positionOf(derived).sequence, by: 'derived/' },
+      { sequence: kept.position()?.sequence ?? 0, by: 'keys/' },
+    ] as const;
+    const [derivedTo, keptTo] = seen;
+    const log = await FileLog.open({
+      ...storeOptions,
+      readOnly,
+      seen: keptTo.sequence > derivedTo.sequence ? keptTo : derivedTo,
+    });
+    opened.push(() => log.close());
+    if (!readOnly) await kept.prove();
+    const catalog = openCatalog(dataDir, options);
+    opened.push(() => catalog.close());
+    // Last: this may delete projections of another version.
+    const projections = openProjections(dataDir, options, storeOptions.log);
+    opened.push(async () => projections?.close());
+    return {
+      log,
+      snapshots: new SnapshotFiles(dataDir, storeOptions.durability),
+      derived,
+      projections,
+      kept,
+      catalog,
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** Throws OtherFormat for the journal of an older version, without which the exchange would begin empty. */
+function refuseOlder(dataDir: string): void {
+  if (!existsSync(join(dataDir, 'journal'))) return;
+  throw new OtherFormat(
+    `DATA_DIR ${dataDir}: it holds the journal of an older version, this node reads a log of files; it ` +
+      'has no way from one to the other: run the version that wrote it, or begin with another DATA_DIR',
+  );
+}

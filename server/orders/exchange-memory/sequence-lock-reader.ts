@@ -1,0 +1,66 @@
+/**
+ * Reads of engine memory that no book's version covers: rows of open orders, which are reused as soon as one
+ * ends, and the indexes that lead to them. The control words of the writer turn are the version of the
+ * sequence lock: no writer was active before and after, and the turn is the same.
+ *
+ * Thread: the I/O thread. Reads what is applied, which may be some milliseconds ahead of the log. In a
+ * cluster a result is passed on once it is committed.
+ */
+import type { Commits } from '../../common/commits.ts';
+import { leadLost } from '../../common/unavailable.ts';
+import { Control } from './slots.ts';
+
+/** A turn is over in less than the time of a few reads, or it is worth waiting for the batch. */
+const TRIES = 4;
+
+export class SequenceLockReader {
+  private readonly control: Int32Array | undefined;
+  private readonly whenBatchesDone: (callback: () => void) => void;
+  private readonly commits: Commits | undefined;
+
+  /**
+   * @param control `undefined` where no thread may write
+   * @param whenBatchesDone calls back once the batches that now run are done (Sequencer)
+   */
+  constructor(
+    control: SharedArrayBuffer | undefined,
+    whenBatchesDone: (callback: () => void) => void,
+    commits?: Commits,
+  ) {
+    this.commits = commits;
+    this.control = control === undefined ? undefined : new Int32Array(control);
+    this.whenBatchesDone = whenBatchesDone;
+  }
+
+  /**
+   * Result of `read` for one consistent state. `read` may run several times over memory that changes
+   * meanwhile: it must end whatever it finds, and change nothing. Rejects with Unavailable where what was
+   * read may never be committed.
+   */
+  async read<T>(read: () => T): Promise<T> {
+    const { control } = this;
+    if (control === undefined) return read();
+    for (;;) {
+      for (let tries = 0; tries < TRIES; tries++) {
+        const turn = Atomics.load(control, Control.applyTurn);
+        if (Atomics.load(control, Control.writer) !== 0) continue;
+        const value = read();
+        const isQuiet =
+          Atomics.load(control, Control.writer) === 0 &&
+          Atomics.load(control, Control.applyTurn) === turn;
+        const { commits } = this;
+        if (isQuiet) return commits?.isCommitted() === false ? committed(commits, value) : value;
+      }
+      await new Promise<void>((resolve) => this.whenBatchesDone(resolve));
+    }
+  }
+}
+
+function committed<T>(commits: Commits, value: T): Promise<T> {
+  return new Promise((resolve, reject) => {
+    commits.whenCommitted((isCommitted) => {
+      if (isCommitted) resolve(value);
+      else reject(leadLost());
+    });
+  });
+}

@@ -1,0 +1,212 @@
+/**
+ * The memory that the I/O thread and the workers share beside the engine: the control words that
+ * order turns, and a slot per batch that carries requests in and answers and words for the log out.
+ *
+ *   control  applyTurn | writer | poisoned
+ *   slot     state dispatchSequence requests inputBytes answerBytes logWords changed digest
+ *            eventWords eventsLost                                                        (i32)
+ *            time persistedClosedSequence firstFill endFill closedEnd sequence
+ *            parseMs verifyMs turnWaitMs matchMs recoveries                                                (f64)
+ *   results  by rule: orders that ended so (i32)
+ *   input    per request: 14 words (kind, bytes, apiKey (4), address (5), ordersMax, isLaterPart, -), body, padded to 8
+ *   answers  per request: 2 words (status, bytes), body, padded to 8
+ *   log      the commands that changed the engine, as engine/commands.ts encodes them
+ *   events   what they did, as engine/events.ts records it; what does not fit goes with the result
+ *
+ * Who writes: the I/O thread while a slot is free, then the worker that runs its batch until it
+ * says done or failed, then the I/O thread again.
+ */
+import assert from 'node:assert/strict';
+import { batchRecordBytes } from '../../../storage/log/batch-record.ts';
+
+export const Control = { applyTurn: 0, writer: 1, poisoned: 2, words: 16 } as const;
+export const SlotState = { free: 0, verifying: 1, applying: 2, done: 3, failed: 4 } as const;
+export const RequestKind = {
+  /** Bodies of POST /orders and POST /order. */
+  orders: 0,
+  order: 1,
+  /** Bodies of DELETE /order and DELETE /orders. */
+  cancelOrder: 2,
+  cancelOrders: 3,
+  /** DELETE /cancel-all and DELETE /cancel-market-orders, in parts (cancel-all.ts). */
+  cancelAll: 4,
+  cancelMarket: 5,
+  /** Encoded internal commands. */
+  commands: 6,
+  /** The body of POST /replace: a cancel and, where it succeeds, an order. */
+  replace: 7,
+  /** A record of the log that another node has made: alone in its batch. */
+  record: 8,
+  /**
+   * Bodies that place orders, checked for the leader (checked-orders.ts); answered with the encoded result.
+   */
+  check: 9,
+  checked: 10,
+} as const;
+
+export const Slot = {
+  state: 0,
+  dispatchSequence: 1,
+  requests: 2,
+  inputBytes: 3,
+  answerBytes: 4,
+  logWords: 5,
+  changed: 6,
+  digest: 7,
+  eventWords: 8,
+  eventsLost: 9,
+  // Float64
+  time: 8,
+  persistedClosedSequence: 9,
+  firstFill: 10,
+  endFill: 11,
+  closedEnd: 12,
+  sequence: 13,
+  /** Times of the stages in the worker; 0 where nothing is measured. */
+  parseMs: 14,
+  verifyMs: 15,
+  turnWaitMs: 16,
+  matchMs: 17,
+  /** Recoveries that wrong signatures cost beside their check. */
+  recoveries: 18,
+  words: 48,
+} as const;
+
+/** More than there are reject reasons. */
+export const RESULTS = 64;
+
+export const RequestHead = {
+  kind: 0,
+  bytes: 1,
+  apiKey: 2,
+  address: 6,
+  /** Number of orders of the body that are placed, from the first; 0 = all. */
+  ordersMax: 11,
+  /** 1 = a later part of a request that came in parts. */
+  isLaterPart: 12,
+  words: 14,
+} as const;
+export const AnswerHead = { status: 0, bytes: 1, words: 2 } as const;
+
+/** A JSON order is never shorter: its keys and three addresses alone are longer than this. */
+export const ORDER_BYTES_MIN = 256;
+/** Longest answer to one order: the longest text of a reject, or an id and two amounts. */
+const ANSWER_BYTES_MAX = 320;
+/** Longest answer with RESULT_CODES=on: detail, facts and code. */
+const EXPLAINED_BYTES_MAX = 1_024;
+/** A batch of a thousand orders has room; larger ones are rare enough to be copied once more. */
+const EVENT_BYTES = 2 ** 18;
+
+export interface SlotSizes {
+  readonly inputBytes: number;
+  readonly answerBytes: number;
+  readonly logBytes: number;
+}
+
+export interface SlotMemory {
+  readonly control: SharedArrayBuffer;
+  readonly slots: readonly SharedArrayBuffer[];
+  readonly sizes: SlotSizes;
+}
+
+/**
+ * @param bodyBytesMax the largest request
+ * @param commandsMax the most commands of one batch
+ * @param isExplained whether results say why an order was refused
+ */
+export function allocateSlots(
+  count: number,
+  bodyBytesMax: number,
+  commandsMax: number,
+  isExplained = false,
+): SlotMemory {
+  const answerBytesMax = isExplained ? EXPLAINED_BYTES_MAX : ANSWER_BYTES_MAX;
+  const logBytes = align(Math.max(bodyBytesMax, commandsMax * ORDER_BYTES_MIN));
+  const sizes = {
+    // What a batch has left in the log comes in again as a record, where another node leads.
+    inputBytes: align(batchRecordBytes(logBytes / 4) + 4 * RequestHead.words),
+    answerBytes: align(commandsMax * answerBytesMax),
+    logBytes,
+  };
+  const bytes =
+    (Slot.words + RESULTS) * 4 +
+    sizes.inputBytes +
+    sizes.answerBytes +
+    sizes.logBytes +
+    EVENT_BYTES;
+  return {
+    control: new SharedArrayBuffer(Control.words * 4),
+    slots: Array.from({ length: count }, () => new SharedArrayBuffer(bytes)),
+    sizes,
+  };
+}
+
+export function align(bytes: number): number {
+  return (bytes + 7) & ~7;
+}
+
+export class SlotView {
+  readonly i32: Int32Array;
+  readonly f64: Float64Array;
+  readonly results: Int32Array;
+  readonly input: Uint8Array;
+  readonly inputWords: Int32Array;
+  readonly answers: Uint8Array;
+  readonly answerWords: Int32Array;
+  readonly log: Int32Array;
+  readonly events: Int32Array;
+
+  constructor(buffer: SharedArrayBuffer, sizes: SlotSizes) {
+    let at = 0;
+    this.i32 = new Int32Array(buffer, at, Slot.words);
+    this.f64 = new Float64Array(buffer, at, Slot.words / 2);
+    at += Slot.words * 4;
+    this.results = new Int32Array(buffer, at, RESULTS);
+    at += RESULTS * 4;
+    this.input = new Uint8Array(buffer, at, sizes.inputBytes);
+    this.inputWords = new Int32Array(buffer, at, sizes.inputBytes / 4);
+    at += sizes.inputBytes;
+    this.answers = new Uint8Array(buffer, at, sizes.answerBytes);
+    this.answerWords = new Int32Array(buffer, at, sizes.answerBytes / 4);
+    at += sizes.answerBytes;
+    this.log = new Int32Array(buffer, at, sizes.logBytes / 4);
+    at += sizes.logBytes;
+    this.events = new Int32Array(buffer, at, EVENT_BYTES / 4);
+  }
+
+  state(): number {
+    return Atomics.load(this.i32, Slot.state);
+  }
+
+  setState(state: number): void {
+    Atomics.store(this.i32, Slot.state, state);
+  }
+}
+
+/** Blocks until the turn of this batch. Dispatch sequences wrap at 32 bits and are compared for equality. */
+export function awaitApplyTurn(control: Int32Array, sequence: number): void {
+  for (;;) {
+    const turn = Atomics.load(control, Control.applyTurn);
+    if (turn === sequence) return;
+    Atomics.wait(control, Control.applyTurn, turn);
+  }
+}
+
+/** Enters the writer turn: from here on this batch is the only writer of the engine. */
+export function enterApplyTurn(control: Int32Array, sequence: number): void {
+  const owner = Atomics.compareExchange(control, Control.writer, 0, sequence + 1);
+  assert(owner === 0, 'the engine has one writer');
+}
+
+export function leaveApplyTurn(control: Int32Array, sequence: number): void {
+  Atomics.store(control, Control.writer, 0);
+  passApplyTurn(control, sequence);
+}
+
+/** Passes the turn on; false when it was not the turn of this batch. */
+export function passApplyTurn(control: Int32Array, sequence: number): boolean {
+  const before = Atomics.compareExchange(control, Control.applyTurn, sequence, (sequence + 1) | 0);
+  if (before !== sequence) return false;
+  Atomics.notify(control, Control.applyTurn);
+  return true;
+}

@@ -1,0 +1,13 @@
+/**
+ * Interface to which routes submit requests that change orders: the wallet queue of this node or, in a
+ * cluster, the way to the leader. Types only.
+ */
+import type { OwnedRequest, Request } from '../exchange-memory/slot-requests.ts';
+
+export interface OrderIntake {
+  readonly waiting: number;
+  /** Takes a request, which is answered exactly once. */
+  submit(request: OwnedRequest): void;
+  /** Takes the next part of a request that was taken. */
+  resume(request: Request): void;
+}

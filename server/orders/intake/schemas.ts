@@ -1,0 +1,145 @@
+/**
+ * Bodies and answers of the order routes: the run-time check of the shape of an order, and the document of
+ * both. Rules: docs/protocol.md#shape-of-a-request
+ */
+import { boundsOf } from '../../common/json-measure.ts';
+import { REFUSAL_FACTS } from '../../common/refusals.ts';
+import { type TSchema, Type } from '../../common/schema.ts';
+
+/**
+ * Some clients send these as JSON numbers; above 2^53 - 1 they would lose digits
+ * (docs/protocol.md#numbers-in-requests).
+ */
+const Count = Type.Union([
+  Type.String(),
+  Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
+]);
+
+/** Bounds of a body that names one thing. */
+export const ONE_BOUNDS = boundsOf(1);
+
+/** Members of both versions. */
+const COMMON = {
+  maker: Type.String(),
+  signer: Type.String(),
+  makerAmount: Type.String(),
+  takerAmount: Type.String(),
+  side: Type.Union([Type.Literal('BUY'), Type.Literal('SELL')]),
+  expiration: Type.Optional(Count),
+  salt: Count,
+  signatureType: Type.Integer({ minimum: 0, maximum: 3 }),
+  signature: Type.String(),
+};
+const ORDER = {
+  ...COMMON,
+  taker: Type.String(),
+  nonce: Count,
+  feeRateBps: Count,
+};
+/**
+ * Version 2: a time in place of the nonce, no fee rate and no counterparty.
+ * Rules: docs/protocol.md#version-2-orders
+ */
+const ORDER_2 = {
+  ...COMMON,
+  timestamp: Count,
+  metadata: Type.String(),
+  builder: Type.String(),
+};
+const ITEM = {
+  orderType: Type.Union([
+    Type.Literal('GTC'),
+    Type.Literal('GTD'),
+    Type.Literal('FOK'),
+    Type.Literal('FAK'),
+  ]),
+  postOnly: Type.Optional(Type.Boolean()),
+  owner: Type.String(),
+};
+
+export const OrderItemShape = Type.Object({
+  order: Type.Object({ tokenId: Type.String(), conditionId: Type.String(), ...ORDER }),
+  ...ITEM,
+});
+
+/** RESOLVE_CONDITION_ID=on: the token alone may name the market. */
+const MARKETLESS = { tokenId: Type.String(), conditionId: Type.Optional(Type.String()) };
+export const ConditionlessItemShape = Type.Object({
+  order: Type.Object({ ...MARKETLESS, ...ORDER }),
+  ...ITEM,
+});
+
+export const OrderItemShape2 = Type.Object({
+  order: Type.Object({ tokenId: Type.String(), conditionId: Type.String(), ...ORDER_2 }),
+  ...ITEM,
+});
+export const ConditionlessItemShape2 = Type.Object({
+  order: Type.Object({ ...MARKETLESS, ...ORDER_2 }),
+  ...ITEM,
+});
+
+/** The body of POST /orders; the most items are MAX_BATCH_ORDERS. */
+export const OrderItems = Type.Array(OrderItemShape, { minItems: 1 });
+
+/** Members of a refusal with RESULT_CODES=on. */
+const Told = { detail: Type.Optional(Type.String()), code: Type.Optional(Type.String()) };
+/** Members of some refusals with RESULT_CODES=on. */
+const Facts = {
+  needed: Type.Optional(Type.String({ description: REFUSAL_FACTS.needed })),
+  free: Type.Optional(Type.String({ description: REFUSAL_FACTS.free })),
+  reserved: Type.Optional(Type.String({ description: REFUSAL_FACTS.reserved })),
+  recovered: Type.Optional(Type.String({ description: REFUSAL_FACTS.recovered })),
+  fits: Type.Optional(Type.String({ description: REFUSAL_FACTS.fits })),
+};
+
+export const OrderResult = Type.Object(
+  {
+    success: Type.Boolean(),
+    errorMsg: Type.String(),
+    orderID: Type.String({ pattern: '^(?:0x[0-9a-f]{64})?$' }),
+    takingAmount: Type.String(),
+    makingAmount: Type.String(),
+    status: Type.String(),
+    ...Told,
+    ...Facts,
+  },
+  { additionalProperties: false },
+);
+
+export const OrderResults = Type.Array(OrderResult);
+
+/** The body of DELETE /order: one of the two. */
+export const CancelOrder = Type.Object({
+  orderID: Type.Optional(Type.String()),
+  orderId: Type.Optional(Type.String()),
+});
+
+/**
+ * The body of DELETE /orders; how many are too many is a rule of the parser
+ * (docs/protocol.md#limits-of-a-request).
+ */
+export const CancelOrders = Type.Array(Type.String());
+export const CANCEL_IDS_MAX = 1_000;
+export const CANCEL_IDS_BOUNDS = boundsOf(CANCEL_IDS_MAX);
+
+/** Some clients send what they leave out as "" or null. */
+const Scope = Type.Optional(Type.Union([Type.String(), Type.Null()]));
+
+export const CancelMarket = Type.Object({ market: Scope, asset_id: Scope, assetId: Scope });
+
+const ById = Type.Record(Type.String(), Type.String());
+
+/** Reasons by id, and shares that cancelled orders had traded before. */
+export const CancelAnswer = Type.Object(
+  { canceled: Type.Array(Type.String()), not_canceled: ById, filled: ById, ...Told },
+  { additionalProperties: false },
+);
+
+/** Body of POST /replace: an order, and the id of the order that it replaces, as in DELETE /order. */
+export const replaceOf = (item: TSchema) => Type.Intersect([item, CancelOrder]);
+
+/** `order` is null if nothing was cancelled, and so nothing was placed. */
+export const ReplaceAnswer = Type.Object(
+  { cancel: CancelAnswer, order: Type.Union([OrderResult, Type.Null()]) },
+  { additionalProperties: false },
+);

@@ -1,0 +1,66 @@
+/**
+ * Results that a worker leaves in the slot of a batch: the record for the log, and the applied batch, which
+ * subscribers get once the record is durable.
+ *
+ * Thread: the I/O thread.
+ */
+import { encodeBatch } from '../../../storage/log/batch-record.ts';
+import type { NewEntry } from '../../../storage/log/log.ts';
+import { Slot, SlotState, type SlotView } from '../exchange-memory/slots.ts';
+
+export interface AppliedBatch {
+  /** Batch sequence, as in the log. */
+  readonly sequence: number;
+  /** Fill sequence behind its last fill. */
+  readonly endFill: number;
+  /** Unix milliseconds. */
+  readonly time: number;
+  /** Records of engine/events.ts, and the same bytes as doubles. */
+  readonly events: Int32Array;
+  readonly eventsF: Float64Array;
+  /** False: only the beginning was recorded. */
+  readonly isWhole: boolean;
+  /** Commands that changed the engine, at the words that the events name. */
+  readonly commands: Int32Array;
+  readonly commandsF: Float64Array;
+}
+
+/** True for a finished batch that changed the engine. */
+export function hasChanged(view: SlotView): boolean {
+  return view.state() !== SlotState.failed && view.i32[Slot.changed] === 1;
+}
+
+/** @param large events that had no room in the slot */
+export function takeApplied(view: SlotView, large: Int32Array | undefined): AppliedBatch {
+  const { f64, i32 } = view;
+  const words = i32[Slot.eventWords]!;
+  const fits = words <= view.events.length;
+  const events = fits ? view.events.slice(0, words) : large;
+  const commands = view.log.slice(0, i32[Slot.logWords]!);
+  const isWhole = i32[Slot.eventsLost] === 0 && events !== undefined;
+  const recorded = isWhole ? events : new Int32Array(0);
+  return {
+    sequence: f64[Slot.sequence]!,
+    endFill: f64[Slot.endFill]!,
+    time: f64[Slot.time]!,
+    events: recorded,
+    eventsF: new Float64Array(recorded.buffer),
+    isWhole,
+    commands,
+    commandsF: new Float64Array(commands.buffer),
+  };
+}
+
+export function logRecord({ f64, i32, log }: SlotView): NewEntry {
+  const facts = {
+    sequence: f64[Slot.sequence]!,
+    time: f64[Slot.time]!,
+    persistedClosedSequence: f64[Slot.persistedClosedSequence]!,
+    firstFill: f64[Slot.firstFill]!,
+    endFill: f64[Slot.endFill]!,
+    closedEnd: f64[Slot.closedEnd]!,
+    digest: i32[Slot.digest]!,
+  };
+  const payload = encodeBatch(facts, log.subarray(0, i32[Slot.logWords]!));
+  return { sequence: facts.sequence, time: facts.time, after: facts.digest, payload };
+}

@@ -1,0 +1,175 @@
+/**
+ * Task of a worker thread: one batch after the other, each from verification to its answers. It parses,
+ * hashes and recovers signers in parallel with other workers, waits for the writer turn, applies, leaves
+ * answers and log words in the slot, and passes the turn on. Nothing is asynchronous: between batches the
+ * thread sleeps in an atomic wait, and its event loop iterates only once in many batches (pool.ts).
+ *
+ * A failure before the turn costs this batch an error. A failure inside it poisons the memory and does not
+ * pass the turn on: the process stops, and recovery rebuilds the tables.
+ */
+
+import { CommandBuffer } from '../../../engine/commands.ts';
+import { Engine } from '../../../engine/engine.ts';
+import { EVENTS_MAX, EventBuffer } from '../../../engine/events.ts';
+import { closedCount, engineSettings, firstKeptClosed, openOrders } from '../../../engine/reads.ts';
+import { UNLOGGED_COMMANDS_MAX } from '../../../engine/tables/capacities.ts';
+import type { EngineMemory } from '../../../engine/tables/tables.ts';
+import { stampOf } from '../../../storage/log/batch-record.ts';
+import { openClosedOrdersReader } from '../../../storage/projection/closed-orders.ts';
+import { batchOf } from '../../../storage/recovery/replay.ts';
+import { BannedAddresses } from '../../auth/banned-addresses.ts';
+import type { OrderSeparators } from '../../auth/exchange-domains.ts';
+import type { WalletFactories } from '../../auth/wallet-factory.ts';
+import { laneSetup, serveLane } from '../exchange-memory/lanes.ts';
+import {
+  awaitApplyTurn,
+  Control,
+  enterApplyTurn,
+  leaveApplyTurn,
+  passApplyTurn,
+  RequestHead,
+  RequestKind,
+  Slot,
+  type SlotMemory,
+  SlotState,
+  SlotView,
+} from '../exchange-memory/slots.ts';
+import { FirstAnswers } from '../intake/first-answers.ts';
+import type { OrderTexts } from './answers.ts';
+import { BatchApplier } from './batch-apply.ts';
+import { BatchPreparer } from './batch-prepare.ts';
+import type { ParseRules } from './order-parse.ts';
+import { type DiagnosisOptions, SignatureDiagnosis } from './signature-diagnosis.ts';
+
+export interface WorkerSetup {
+  readonly memory: EngineMemory;
+  readonly slots: SlotMemory;
+  readonly separators: OrderSeparators;
+  readonly verifySignatures: boolean;
+  readonly walletFactories: WalletFactories;
+  /** Memory of BannedAddresses. */
+  readonly banned: SharedArrayBuffer;
+  readonly maxBatchOrders: number;
+  readonly parse: ParseRules;
+  readonly orderTexts: OrderTexts;
+  readonly resultCodes: boolean;
+  readonly diagnosis: DiagnosisOptions;
+  /** Duplicates get their first answer again. */
+  readonly replaysDuplicates: boolean;
+  readonly dataDir: string;
+  /** True when the stages are measured. */
+  readonly measures: boolean;
+}
+
+const setup = laneSetup() as WorkerSetup;
+const engine = new Engine(setup.memory, new EventBuffer(EVENTS_MAX));
+const control = new Int32Array(setup.slots.control);
+const slots = setup.slots.slots.map((buffer) => new SlotView(buffer, setup.slots.sizes));
+const closedOrders = openClosedOrdersReader(setup.dataDir);
+const commands = new CommandBuffer();
+const now = setup.measures ? () => performance.now() : () => 0;
+const diagnosis = setup.resultCodes ? new SignatureDiagnosis(setup.diagnosis) : undefined;
+const preparer = new BatchPreparer(engine.t, commands, {
+  separators: setup.separators,
+  verifySignatures: setup.verifySignatures,
+  walletFactories: setup.walletFactories,
+  banned: new BannedAddresses(setup.banned),
+  diagnosis,
+  maxBatchOrders: setup.maxBatchOrders,
+  parse: setup.parse,
+  now,
+  forgotten: () => forgotten,
+  reach: () => reach,
+  knownStatus: (id) => (idsMayHaveLeft ? closedOrders.statusOf(id) : 0),
+});
+const first = setup.replaysDuplicates ? new FirstAnswers(engine.t, closedOrders) : undefined;
+const applier = new BatchApplier(engine, commands, setup.orderTexts, setup.resultCodes, first);
+/** True when an id may have left memory by the turn of this batch: then the disk is searched, too. */
+let idsMayHaveLeft = false;
+/** Upper bound of closed orders that have left memory. */
+let forgotten = 0;
+let reach = 0;
+
+export default function serve(lane: number): Promise<Int32Array> {
+  return serveLane(lane, run);
+}
+
+/** Runs the batch in slot `index`; returns events that have no room in the slot. */
+export function run(index: number): Int32Array | undefined {
+  try {
+    return runBatch(slots[index]!);
+  } finally {
+    // The next batch may come in an hour.
+    closedOrders.release();
+  }
+}
+
+function runBatch(slot: SlotView): Int32Array | undefined {
+  const { f64 } = slot;
+  const sequence = slot.i32[Slot.dispatchSequence]!;
+  const began = now();
+  let apply: () => void;
+  try {
+    apply = isRecord(slot) ? prepareRecord(slot) : prepareRequests(slot);
+  } catch (error) {
+    awaitApplyTurn(control, sequence);
+    slot.setState(SlotState.failed);
+    passApplyTurn(control, sequence);
+    throw error;
+  }
+  const ready = now();
+  awaitApplyTurn(control, sequence);
+  const entered = now();
+  enterApplyTurn(control, sequence);
+  slot.setState(SlotState.applying);
+  try {
+    apply();
+  } catch (error) {
+    Atomics.store(control, Control.poisoned, 1);
+    throw error;
+  }
+  const { i32, words } = engine.context.events;
+  const { verifyMs } = preparer;
+  f64[Slot.recoveries] = diagnosis?.takeRecoveries() ?? 0;
+  f64[Slot.parseMs] = ready - began - verifyMs;
+  f64[Slot.verifyMs] = verifyMs;
+  f64[Slot.turnWaitMs] = entered - ready;
+  f64[Slot.matchMs] = now() - entered;
+  slot.setState(SlotState.done);
+  leaveApplyTurn(control, sequence);
+  return words > slot.events.length ? i32.slice(0, words) : undefined;
+}
+
+function isRecord({ inputWords }: SlotView): boolean {
+  return inputWords[RequestHead.kind] === RequestKind.record;
+}
+
+/** Prepares a record of another node: it is applied without checks, and its effect must be the same. */
+function prepareRecord(slot: SlotView): () => void {
+  const bytes = slot.inputWords[RequestHead.bytes]!;
+  const at = 4 * RequestHead.words;
+  const payload = Buffer.from(slot.input.subarray(at, at + bytes));
+  const record = batchOf({ sequence: stampOf(payload).sequence, payload });
+  preparer.verifyMs = 0;
+  return () => applier.replay(slot, record);
+}
+
+function prepareRequests(slot: SlotView): () => void {
+  // The batches before this one add at most so many orders to those that are known now.
+  const { t } = engine;
+  // Open ones first: those that end between the two reads count twice, and none is left out.
+  const known = openOrders(t) + closedCount(t);
+  const coming = UNLOGGED_COMMANDS_MAX;
+  // One that is larger than before does not bring back what has left under a smaller one.
+  const history = Math.min(engineSettings(t).history, t.capacities.history);
+  // By the time of the turn those before it may have left, and no others.
+  const leaving = Math.min(slot.f64[Slot.persistedClosedSequence]!, known + coming - history);
+  forgotten = Math.max(firstKeptClosed(t), leaving);
+  // Of what is checked for another node, all that is on this disk.
+  const isCheck = slot.inputWords[RequestHead.kind] === RequestKind.check;
+  reach = isCheck ? slot.f64[Slot.persistedClosedSequence]! : forgotten;
+  idsMayHaveLeft = reach > 0;
+  if (idsMayHaveLeft) closedOrders.refresh(reach);
+  const prepared = preparer.prepare(slot);
+  return () => applier.apply(slot, prepared);
+}

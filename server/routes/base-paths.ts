@@ -1,0 +1,55 @@
+/**
+ * One origin serves three APIs. Clients that keep a host for each of them may give each a base path,
+ * which tells apart what two APIs call by the same path.
+ *
+ * Pure.
+ */
+import type { Method } from '../http/http.ts';
+import type { Api, RouteRow } from '../http/route.ts';
+
+const BASE_PATHS: Readonly<Record<Api, string>> = {
+  trading: '/clob',
+  catalog: '/gamma',
+  data: '/data',
+};
+export const CATALOG_BASE = `${BASE_PATHS.catalog}/`;
+
+/** What clients of every API ask for. */
+const HEALTH: readonly string[] = ['GET /', 'GET /ok', 'GET /status', 'GET /time'];
+
+/** Lists of the trading API that are made of the catalog alone, and that its mirrors ask for. */
+const LISTS: readonly string[] = ['GET /sampling-markets', 'GET /sampling-simplified-markets'];
+
+/** Where a row is served. */
+export interface MountedPath {
+  readonly method: Method;
+  readonly path: string;
+  /** First part of the path, '' at the root. */
+  readonly base: string;
+}
+
+/**
+ * The root, and the base path of the row's API. A row that the table itself lists under a base path
+ * is served there only; one whose path under its base is another row's at the root stands back.
+ *
+ * @param table every row by its key
+ */
+export function placesOf(
+  key: string,
+  { api }: RouteRow,
+  table: Readonly<Record<string, unknown>>,
+): MountedPath[] {
+  const [method, path] = key.split(' ') as [Method, string];
+  const root = { method, path, base: '' };
+  const own = Object.values(BASE_PATHS).find((base) => path.startsWith(`${base}/`));
+  // GET /data/orders is a path of the trading API and not one below the base of the data API.
+  if (own !== undefined && own === BASE_PATHS[api]) return [{ ...root, base: own }];
+  const bases = HEALTH.includes(key) ? Object.values(BASE_PATHS) : [BASE_PATHS[api]];
+  if (LISTS.includes(key)) bases.push(BASE_PATHS.catalog);
+  const under = bases.filter((base) => !(`${method} ${base}${path}` in table));
+  return [
+    root,
+    ...under.map((base) => ({ method, path: base + path, base })),
+    ...(path === '/' ? under.map((base) => ({ method, path: base, base })) : []),
+  ];
+}

@@ -1,0 +1,88 @@
+/**
+ * Bound of the bytes of bodies that are hashed for a caller in vain: its credentials turn out wrong, or its key
+ * has had its orders. A level-2 signature is over the whole body and has several forms, and orders are counted
+ * from the body, so a body of a mebibyte takes the I/O thread milliseconds, and hundreds of them a second are
+ * within the rate limits of requests. Beyond the bound long bodies of that caller are refused before anything
+ * is hashed; short ones, which every client sends, never are.
+ *
+ * Thread: I/O. Not here: what credentials have to be (auth/auth.ts).
+ */
+
+import type { Headers } from '../http/answer-head.ts';
+import type { RequestContext } from '../http/http.ts';
+import { callerKey, callerOf } from '../http/limits/callers.ts';
+import { TOO_MANY_REQUESTS } from '../http/refusals.ts';
+
+/** A batch of some fifteen orders: up to here a request costs as much without its body. */
+const SHORT_BYTES = 16 * 1024;
+/** Of one caller in a window: sixteen of the longest bodies, some 40 ms of hashing. */
+const BYTES_MAX = 16 * 1024 * 1024;
+const WINDOW_MS = 10_000;
+/** Whoever is refused with more addresses at once makes all of them new. */
+const CALLERS_MAX = 4_096;
+
+const MS = 1_000;
+
+const UNCOUNTED = (): void => undefined;
+
+interface Discarded {
+  bytes: number;
+  readonly until: number;
+}
+
+export class DiscardedBodies {
+  private readonly isLimited: boolean;
+  private readonly elapsed: () => number;
+  private readonly callers = new Map<string, Discarded>();
+
+  /**
+   * @param isLimited false: nobody is refused, as by the rate limits
+   * @param elapsed milliseconds, by a clock that nobody sets
+   */
+  constructor(isLimited: boolean, elapsed: () => number) {
+    this.isLimited = isLimited;
+    this.elapsed = elapsed;
+  }
+
+  /** Headers of a 429 for a long body, where the caller has sent too much in vain: it need not be received. */
+  refusal(context: RequestContext): Headers | undefined {
+    if (!this.isLimited) return undefined;
+    return this.refusalOf(keyOf(context));
+  }
+
+  /**
+   * Answers 429 where the caller has sent too much in vain; otherwise returns what is to be called when this
+   * request is refused for its credentials or for a rate limit. Undefined: it is answered.
+   */
+  admit(context: RequestContext): (() => void) | undefined {
+    const bytes = context.bodyView.byteLength;
+    if (!this.isLimited || bytes <= SHORT_BYTES) return UNCOUNTED;
+    const key = keyOf(context);
+    const headers = this.refusalOf(key);
+    if (headers === undefined) return () => this.add(key, bytes);
+    context.reply(429, TOO_MANY_REQUESTS, headers);
+    return undefined;
+  }
+
+  private refusalOf(key: string): Headers | undefined {
+    const now = this.elapsed();
+    const known = this.callers.get(key);
+    if (known === undefined || now >= known.until || known.bytes < BYTES_MAX) return undefined;
+    return [['Retry-After', String(Math.ceil((known.until - now) / MS))]];
+  }
+
+  private add(key: string, bytes: number): void {
+    const now = this.elapsed();
+    const known = this.callers.get(key);
+    if (known !== undefined && now < known.until) {
+      known.bytes += bytes;
+      return;
+    }
+    if (this.callers.size >= CALLERS_MAX) this.callers.clear();
+    this.callers.set(key, { bytes, until: now + WINDOW_MS });
+  }
+}
+
+function keyOf(context: RequestContext): string {
+  return callerKey(callerOf(context.address));
+}

@@ -1,0 +1,423 @@
+/**
+ * What the node says of itself: health, time, and what a client needs to sign and to behave.
+ *
+ * Thread: I/O.
+ */
+import { ledgerIsOn, ledgerTotals, nextDeadline } from '../../engine/ledger/reads.ts';
+import type { Tables } from '../../engine/tables/tables.ts';
+import { type Progress, shownProgress } from '../admin/progress.ts';
+import type { ClockFacts } from '../admin/summary.ts';
+import {
+  type ContradictionFacts,
+  ContradictionsAnswer,
+  shownContradictions,
+} from '../common/contradictions.ts';
+import { packageVersion } from '../common/package-version.ts';
+import { Type } from '../common/schema.ts';
+import type { Config } from '../config/config.ts';
+import type { RequestContext } from '../http/http.ts';
+import type { RateControl } from '../http/limits/rate-control.ts';
+import {
+  effectiveCaps,
+  RATE_CLASSES,
+  RATE_LIMITS,
+  type RateCaps,
+} from '../http/limits/rate-limits.ts';
+import { route } from '../http/route.ts';
+import { TOKENS_MAX } from '../market-data/token-schemas.ts';
+import { codesOf, PAUSE_REASONS, PAUSES, type Pause } from '../orders/intake/pauses.ts';
+import { MirrorAnswer, type MirrorFacts, shownMirror } from '../paper/mirror-facts.ts';
+import { PlayAnswer, type PlayFacts, shownPlay } from '../paper/play-facts.ts';
+import { type NodeMode, NodeModeAnswer } from './node-mode.ts';
+
+const Address = Type.String({ pattern: '^0x[0-9a-fA-F]{40}$' });
+
+const ReasonCode = Type.Union(PAUSE_REASONS.map((reason) => Type.Literal(reason)));
+
+export const ReadyAnswer = Type.Object({ status: Type.Literal('ready') });
+
+const UnreadyAnswer = Type.Object({
+  status: Type.Literal('unready'),
+  reasons: Type.Array(ReasonCode, { minItems: 1 }),
+});
+
+export const StatusAnswer = Type.Object({
+  status: Type.Union([Type.Literal('ok'), Type.Literal('read-only')]),
+  paused: Type.Array(
+    Type.Object({
+      reason: ReasonCode,
+      means: Type.String(),
+      takes_cancels: Type.Boolean(),
+    }),
+    { description: 'why orders are refused for the time being' },
+  ),
+  clock: Type.Object({
+    jump_ms: Type.Integer({
+      description:
+        'by how much a clock that jumped is ahead of the time of the node; 0 = it has not',
+    }),
+    log_ahead_ms: Type.Integer({
+      description: 'by how much the newest batch is ahead of that time; 0 up to five seconds',
+    }),
+  }),
+  log: Type.Object({
+    sequence: Type.Integer({ description: 'newest durable batch' }),
+    digest: Type.Integer({
+      description: 'of the engine after it: the same on all nodes of a cluster',
+    }),
+  }),
+  follower: Type.Union([
+    Type.Object({
+      sequence: Type.Integer({
+        description: 'newest batch whose fills and final states are in LMDB',
+      }),
+      behind: Type.Integer({ description: 'batches' }),
+      behind_ms: Type.Integer({ description: 'since the oldest of them was durable' }),
+    }),
+    Type.Null({ description: 'the data directory cannot be written' }),
+  ]),
+  image: Type.Union([
+    Type.Object({ sequence: Type.Integer(), age_seconds: Type.Integer() }),
+    Type.Null({ description: 'there is none' }),
+  ]),
+  cluster: Type.Union([
+    Type.Object({
+      node: Type.String({ description: 'NODE_ID' }),
+      role: Type.Union([Type.Literal('leader'), Type.Literal('follower')]),
+      leader: Type.Union([
+        Type.String({ description: 'NODE_ID of the node that leads' }),
+        Type.Null({ description: 'this node has seen none since it started' }),
+      ]),
+      epoch: Type.Integer({ description: 'of the leader; one more with each that leads' }),
+      applied: Type.Integer({ description: 'newest record of the cluster that is applied here' }),
+      behind_ms: Type.Integer({ description: 'since the oldest that is not was there' }),
+      catalog: Type.Union([
+        Type.String({ description: 'digest of the catalog that is served' }),
+        Type.Null({ description: 'there is none' }),
+      ]),
+      catalog_missing: Type.Union([
+        Type.String({
+          description:
+            'digest of the catalog in use, which is not here yet: an older one is served',
+        }),
+        Type.Null({ description: 'none is' }),
+      ]),
+    }),
+    Type.Null({ description: 'the node is alone' }),
+  ]),
+  contradictions: ContradictionsAnswer,
+  mirror: Type.Optional(MirrorAnswer),
+  play: Type.Optional(PlayAnswer),
+  proposals: Type.Optional(
+    Type.Object(
+      {
+        count: Type.Integer({ description: 'markets of which a payout is proposed' }),
+        next: Type.Union([
+          Type.String({ description: 'ISO 8601: the next of them is paid from then on' }),
+          Type.Null({ description: 'there is none' }),
+        ]),
+      },
+      { description: 'of a node with a ledger' },
+    ),
+  ),
+  mode: NodeModeAnswer,
+});
+
+const RateCapAnswer = Type.Object({ requests: Type.Integer(), seconds: Type.Integer() });
+const RateLimitRow = Type.Object({
+  name: Type.String(),
+  covers: Type.String(),
+  requests: Type.Integer(),
+  seconds: Type.Integer(),
+});
+
+export const ExchangeInfoAnswer = Type.Object({
+  version: Type.String(),
+  server_time: Type.Integer({ description: 'unix seconds' }),
+  venue: Type.String({
+    description: 'the same on all nodes of a venue; its streams have it in their ids',
+  }),
+  chain_id: Type.Integer(),
+  domain: Type.Object({ name: Type.String(), version: Type.String() }),
+  exchange_address: Address,
+  neg_risk_exchange_address: Address,
+  order_versions: Type.Optional(
+    Type.Array(Type.Integer(), { description: 'where it is not version 1 alone' }),
+  ),
+  exchange_address_2: Type.Optional(Address),
+  neg_risk_exchange_address_2: Type.Optional(Address),
+  credential_prefix: Type.String(),
+  auth_skew_seconds: Type.Integer(),
+  durability: Type.Union([Type.Literal('flushed'), Type.Literal('committed')]),
+  verify_signatures: Type.Boolean(),
+  max_batch_orders: Type.Integer(),
+  max_batch_tokens: Type.Integer(),
+  max_body_bytes: Type.Object({ orders: Type.Integer(), other: Type.Integer() }),
+  rate_limits: Type.Array(RateLimitRow),
+  mode: NodeModeAnswer,
+});
+
+export const VersionAnswer = Type.Object({
+  version: Type.Union([Type.Literal(1), Type.Literal(2)]),
+});
+
+export const RateLimitsAnswer = Type.Object({
+  enabled: Type.Boolean({ description: 'RATE_LIMITS' }),
+  counted_by: Type.Literal('address', { description: 'IPv4 address, or /64 prefix of IPv6' }),
+  limits: Type.Array(
+    Type.Intersect([
+      RateLimitRow,
+      Type.Object({
+        applies: Type.Boolean({ description: 'false: nobody is limited by this row' }),
+        default: RateCapAnswer,
+      }),
+    ]),
+  ),
+});
+
+const READY = '{"status":"ready"}';
+const MIB = 2 ** 20;
+const ORDER_BODY_BYTES = 2 * 2 ** 10;
+
+/** Largest body of POST /orders (docs/protocol.md#limits-of-a-request). */
+export function ordersBodyMax(maxBatchOrders: number): number {
+  return Math.max(MIB, maxBatchOrders * ORDER_BODY_BYTES);
+}
+
+/** Largest body of every other route. */
+export const BODY_MAX = MIB;
+
+export interface NodeInfoParts {
+  readonly config: Config;
+  readonly tables: Tables;
+  /** The name of the venue. */
+  readonly venue: string;
+  /** Undefined with RATE_LIMITS=off. */
+  readonly rates: RateControl | undefined;
+  /** Why this node is not ready; none = it is. */
+  readonly pauses: () => readonly Pause[];
+  readonly clock: () => ClockFacts;
+  readonly progress: () => Progress;
+  readonly contradictions: () => ContradictionFacts;
+  /** Undefined where nothing is mirrored. */
+  readonly mirror: () => MirrorFacts | undefined;
+  /** Undefined where no recording is played. */
+  readonly play: () => PlayFacts | undefined;
+  readonly mode: () => NodeMode;
+  /** Unix seconds. */
+  readonly seconds: () => number;
+}
+
+/** What the routes of the node say of it. */
+export class NodeInfo {
+  readonly parts: NodeInfoParts;
+  /** The answer of GET /exchange-info without the members that change. */
+  private readonly info: ReturnType<typeof exchangeInfo>;
+
+  constructor(parts: NodeInfoParts) {
+    this.parts = parts;
+    this.info = exchangeInfo(parts.config, parts.venue);
+  }
+
+  exchangeInfo(): string {
+    const { config, mode, seconds } = this.parts;
+    return JSON.stringify({
+      ...this.info,
+      server_time: seconds(),
+      rate_limits: appliedLimits(config, this.caps()),
+      mode: mode(),
+    });
+  }
+
+  rateLimits(): string {
+    const { config } = this.parts;
+    return JSON.stringify({
+      enabled: config.rateLimits,
+      counted_by: 'address',
+      limits: rateLimitRows(config, this.caps()),
+    });
+  }
+
+  private caps(): RateCaps {
+    const { config, rates } = this.parts;
+    return rates?.caps() ?? effectiveCaps(config.rateLimitsOverrides, config);
+  }
+}
+
+const OK = { answer: Type.Literal('OK'), does: '`"OK"`' } as const;
+
+function replyOk() {
+  return (context: RequestContext) => context.reply(200, '"OK"');
+}
+
+export const NODE_ROUTES = [
+  route('GET /', { ...OK, limits: ['health', 'trading'] }, replyOk),
+  route('GET /ok', OK, replyOk),
+  route('GET /health', OK, replyOk),
+  route('GET /healthz', OK, replyOk),
+  route(
+    'GET /ready',
+    {
+      answer: ReadyAnswer,
+      unavailable: UnreadyAnswer,
+      served: ({ readyRoute }) => readyRoute,
+      does: 'whether this node takes orders, or has them taken: 200, or 503 with the codes of the reasons',
+    },
+    ({ parts }: NodeInfo) =>
+      (context) => {
+        const reasons = codesOf(parts.pauses());
+        if (reasons.length === 0) return context.reply(200, READY);
+        return context.reply(503, JSON.stringify({ status: 'unready', reasons }));
+      },
+  ),
+  route(
+    'GET /status',
+    {
+      answer: StatusAnswer,
+      does:
+        'whether orders are taken: `status` is `ok`, or `read-only` for the reasons in `paused`; how far the log, what is derived from it ' +
+        'and images are; what kind of node it is (`mode`)',
+    },
+    ({ parts }: NodeInfo) =>
+      (context) =>
+        context.reply(200, statusText(parts)),
+  ),
+  route(
+    'GET /gamma/status',
+    {
+      api: 'catalog',
+      answer: Type.Literal('OK'),
+      media: ['text/plain'],
+      does: 'the bare text OK, as clients of that API expect it',
+    },
+    () => (context) => context.reply(200, 'OK', [['Content-Type', 'text/plain']]),
+  ),
+  route(
+    'GET /time',
+    { answer: Type.Integer(), does: 'unix seconds' },
+    ({ parts }: NodeInfo) =>
+      (context) =>
+        context.reply(200, String(parts.seconds())),
+  ),
+  route(
+    'GET /version',
+    {
+      answer: VersionAnswer,
+      does: 'version in which orders are best signed: 2 where only that is taken',
+    },
+    ({ parts }: NodeInfo) => {
+      const version = JSON.stringify({ version: parts.config.orderVersion === '2' ? 2 : 1 });
+      return (context) => context.reply(200, version);
+    },
+  ),
+  route(
+    'GET /exchange-info',
+    {
+      answer: ExchangeInfoAnswer,
+      does: 'what a client needs to sign and to behave: domain, addresses, limits, durability, version, kind of node',
+    },
+    (node: NodeInfo) => (context) => context.reply(200, node.exchangeInfo()),
+  ),
+  route(
+    'GET /rate-limits',
+    {
+      answer: RateLimitsAnswer,
+      does: 'the rate limits of each caller, row by row, and which of them apply',
+    },
+    (node: NodeInfo) => (context) => context.reply(200, node.rateLimits()),
+  ),
+];
+
+/** What stands in GET /status. */
+function statusText({
+  clock,
+  contradictions,
+  mirror,
+  mode,
+  pauses,
+  play,
+  progress,
+  seconds,
+  tables,
+}: NodeInfoParts): string {
+  const { aheadMs, jumpMs } = clock();
+  const mirrored = mirror();
+  const played = play();
+  const reasons = codesOf(pauses());
+  return JSON.stringify({
+    status: reasons.length === 0 ? 'ok' : 'read-only',
+    paused: reasons.map((reason) => {
+      const { means, takesCancels } = PAUSES[reason];
+      return { reason, means, takes_cancels: takesCancels };
+    }),
+    clock: { jump_ms: jumpMs, log_ahead_ms: aheadMs },
+    contradictions: shownContradictions(contradictions()),
+    ...shownProgress(progress(), seconds()),
+    ...(mirrored && { mirror: shownMirror(mirrored) }),
+    ...(played && { play: shownPlay(played) }),
+    ...(ledgerIsOn(tables) && { proposals: shownProposals(tables) }),
+    mode: mode(),
+  });
+}
+
+function shownProposals(t: Tables) {
+  const next = nextDeadline(t);
+  const { proposals: count } = ledgerTotals(t);
+  return { count, next: next === 0 ? null : new Date(next).toISOString() };
+}
+
+/** All of GET /exchange-info but the time. */
+function exchangeInfo(config: Config, venue: string) {
+  return {
+    version: packageVersion(),
+    server_time: 0,
+    venue,
+    chain_id: config.chainId,
+    domain: { name: config.domainName, version: config.domainVersion },
+    exchange_address: config.exchangeAddress,
+    neg_risk_exchange_address: config.negRiskExchangeAddress,
+    ...version2Info(config),
+    credential_prefix: config.credentialPrefix,
+    auth_skew_seconds: config.authSkewSeconds,
+    durability: config.durability,
+    verify_signatures: config.verifySignatures,
+    max_batch_orders: config.maxBatchOrders,
+    max_batch_tokens: TOKENS_MAX,
+    max_body_bytes: { orders: ordersBodyMax(config.maxBatchOrders), other: BODY_MAX },
+  };
+}
+
+function appliedLimits(config: Config, caps: RateCaps) {
+  return rateLimitRows(config, caps)
+    .filter(({ applies }) => applies)
+    .map(({ covers, name, requests, seconds }) => ({ name, covers, requests, seconds }));
+}
+
+/** The contracts that orders of the versions taken are signed for. */
+export function exchangesOf(config: Config): string[] {
+  const { exchangeAddress, exchangeAddress2, orderVersion } = config;
+  const first = [exchangeAddress, config.negRiskExchangeAddress];
+  const second = [exchangeAddress2, config.negRiskExchangeAddress2];
+  if (orderVersion === 'both') return [...first, ...second];
+  return orderVersion === '1' ? first : second;
+}
+
+/** Nothing where only orders of version 1 are taken. */
+function version2Info({ exchangeAddress2, negRiskExchangeAddress2, orderVersion }: Config) {
+  if (orderVersion === '1') return {};
+  return {
+    order_versions: orderVersion === 'both' ? [1, 2] : [2],
+    exchange_address_2: exchangeAddress2,
+    neg_risk_exchange_address_2: negRiskExchangeAddress2,
+  };
+}
+
+/** Every row of the table with the cap that applies; where none does, with that of the table. */
+function rateLimitRows({ rateLimits }: Config, caps: RateCaps) {
+  return RATE_CLASSES.map((name) => {
+    const { covers, requests, seconds } = RATE_LIMITS[name];
+    const usual = { requests, seconds };
+    const applies = rateLimits && caps[name] !== undefined;
+    return { name, covers, ...(caps[name] ?? usual), applies, default: usual };
+  });
+}

@@ -1,0 +1,223 @@
+/**
+ * One row of the route table as an operation of the OpenAPI document.
+ *
+ * Thread: any; pure. Non-goals: the rest of the document (openapi.ts).
+ */
+import type { TObject, TSchema } from '../common/schema.ts';
+import type { RouteRow } from '../http/route.ts';
+import type { Json, Schemas } from './json-schema.ts';
+import type { GroupedRow } from './route-table.ts';
+
+export interface DocumentedRoute {
+  /** Method and path, as the route table writes them. */
+  readonly key: string;
+  readonly row: GroupedRow;
+  /** Unique among all routes. */
+  readonly name: string;
+  /** One line; when missing, that of the row before. */
+  readonly summary: string;
+  /** Its requests may change something. */
+  readonly writes: boolean;
+  /** The base paths under which it is served: '' is the root. */
+  readonly bases: readonly string[];
+}
+
+/** Further properties of a query parameter, apart from its shape. */
+interface ParameterShape extends TSchema {
+  readonly description?: string;
+  /** The parameter of which this is another spelling. */
+  readonly spellingOf?: string;
+  /** The maximum number of values of a repeated parameter. */
+  readonly many?: number;
+}
+
+const ERROR = { $ref: '#/components/schemas/Error' };
+const CATALOG_ERROR = { $ref: '#/components/schemas/CatalogError' };
+
+const TEXTS: Readonly<Record<number, string>> = {
+  400: 'the request breaks a rule, which the answer names',
+  401: 'credentials are missing or wrong; of trades and the data API: the address is not on the list',
+  403: 'the key is known and may not do this, or its wallet is banned',
+  404: 'the object of the request does not exist',
+  409: 'it conflicts with what was done before, or the node has no ledger',
+  413: 'the body is too large',
+  429: 'too many requests',
+  500: 'a fault of the node',
+  503: 'not now: the queue is full, the disk refuses, X-Min-Sequence is not applied yet, or the node is stopping',
+};
+
+export function operationOf(route: DocumentedRoute, schemas: Schemas): Json {
+  const { bases, key, row, summary } = route;
+  const parameters = [
+    ...parametersOf(key, row.query.schema, row.tagged === true, schemas),
+    ...(route.writes ? [] : [{ $ref: '#/components/parameters/MinSequence' }]),
+  ];
+  return {
+    operationId: route.name,
+    summary: summary.replaceAll('`', ''),
+    tags: [row.group],
+    ...(bases.length === 1 && bases[0] === ''
+      ? {}
+      : { servers: bases.map((base) => ({ url: base === '' ? '/' : base })) }),
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(row.body === undefined || isEmpty(row.body)
+      ? {}
+      : { requestBody: { required: true, content: json(schemas.of(row.body), row.example) } }),
+    responses: responsesOf(route, schemas),
+    security: securityOf(row),
+    ...(row.limits.length === 0 ? {} : { 'x-rate-limits': row.limits }),
+  };
+}
+
+/** `/book/:token_id` as OpenAPI writes it. */
+export function templateOf(path: string): string {
+  return path.replaceAll(/:(\w+)/g, '{$1}');
+}
+
+/** `GET /book/:token_id` is getBookByTokenId. */
+export function operationName(key: string): string {
+  const [method = '', path = ''] = key.split(' ');
+  const words = path.replaceAll(':', 'by-').split(/[^A-Za-z0-9]+/);
+  const named = words.filter((word) => word !== '');
+  const name = (named.length === 0 ? ['root'] : named).map(
+    (word) => word[0]!.toUpperCase() + word.slice(1),
+  );
+  return method.toLowerCase() + name.join('');
+}
+
+export function parametersOf(
+  key: string,
+  query: TObject,
+  tagged: boolean,
+  schemas: Schemas,
+): Json[] {
+  const properties = (query.properties ?? {}) as Record<string, ParameterShape>;
+  const required = (query.required as readonly string[] | undefined) ?? [];
+  const inPath = [...key.matchAll(/:(\w+)/g)].map(([, name]) => name!);
+  const spelled: (readonly [string, ParameterShape])[] = [];
+  const others = new Map<string, string[]>();
+  for (const [name, shape] of Object.entries(properties)) {
+    const { spellingOf } = shape;
+    if (spellingOf !== undefined) {
+      others.set(spellingOf, [...(others.get(spellingOf) ?? []), `\`${name}\``]);
+    } else if (!inPath.includes(name)) spelled.push([name, shape]);
+  }
+  return [
+    ...inPath.map((name) => {
+      const shape = properties[name];
+      const schema = shape === undefined ? { type: 'string' } : schemaOf(shape, schemas);
+      return { name, in: 'path', required: true, ...described(shape), schema };
+    }),
+    ...spelled.map(([name, shape]) => ({
+      name,
+      in: 'query',
+      ...(required.includes(name) ? { required: true } : {}),
+      ...described(shape, others.get(name)),
+      schema: schemaOf(shape, schemas),
+    })),
+    ...(tagged ? [{ $ref: '#/components/parameters/IfNoneMatch' }] : []),
+  ];
+}
+
+function schemaOf(shape: ParameterShape, schemas: Schemas): Json {
+  const { description: _, ...schema } = schemas.of(shape);
+  return shape.many === undefined
+    ? schema
+    : { type: 'array', items: schema, minItems: 1, maxItems: shape.many };
+}
+
+function described(shape: ParameterShape | undefined, others: readonly string[] = []): Json {
+  const also = others.length === 0 ? [] : [`also ${others.join(', ')}`];
+  const description = [shape?.description ?? [], also].flat().join('; ');
+  return description === '' ? {} : { description };
+}
+
+function responsesOf({ key, row, writes }: DocumentedRoute, schemas: Schemas): Json {
+  const headers = {
+    ...(writes ? { 'X-Sequence': { $ref: '#/components/headers/Sequence' } } : {}),
+    ...(row.tagged === true ? { ETag: { $ref: '#/components/headers/ETag' } } : {}),
+    ...(row.limits.length === 0 ? {} : LIMIT_HEADERS),
+  };
+  const schema = schemas.of(row.answer);
+  const content = Object.fromEntries(
+    (row.media ?? ['application/json']).map((type) => [type, { schema }]),
+  );
+  const errors = statusesOf(key, row, writes).map((status) => [
+    String(status),
+    {
+      description: TEXTS[status],
+      ...(status === 429 ? { headers: { ...LIMIT_HEADERS, ...RETRY_HEADER } } : {}),
+      content: json(bodyOf(row, status, schemas)),
+    },
+  ]);
+  return {
+    200: { description: 'the answer', ...(isEmpty(headers) ? {} : { headers }), content },
+    ...(row.tagged === true ? { 304: { description: 'it is as the caller has it' } } : {}),
+    ...Object.fromEntries(errors),
+  };
+}
+
+function bodyOf(row: RouteRow, status: number, schemas: Schemas): Json {
+  const error = errorOf(row, status);
+  if (status !== 503 || row.unavailable === undefined) return error;
+  return { anyOf: [schemas.of(row.unavailable), error] };
+}
+
+/** A 400 and a 401 always say what can be done about them. */
+function errorOf({ api }: RouteRow, status: number): Json {
+  const error = api === 'catalog' && isOfCatalog(status) ? CATALOG_ERROR : ERROR;
+  const isExplained = status === 400 || status === 401;
+  return isExplained ? { allOf: [error, { required: ['detail', 'code'] }] } : error;
+}
+
+const LIMIT_HEADERS = Object.fromEntries(
+  ['Limit', 'Remaining', 'Reset'].map((name) => [
+    `X-RateLimit-${name}`,
+    { $ref: `#/components/headers/RateLimit${name}` },
+  ]),
+);
+const RETRY_HEADER = { 'Retry-After': { $ref: '#/components/headers/RetryAfter' } };
+
+/** The catalog has its own shape of rejects; earlier checks use the server's shape. */
+function isOfCatalog(status: number): boolean {
+  return status === 400 || status === 404 || status === 429 || status === 500;
+}
+
+/** The error statuses that a row can answer, without those before the route is found. */
+function statusesOf(key: string, row: RouteRow, writes: boolean): number[] {
+  const hasQuery = Object.keys(row.query.schema.properties ?? {}).length > 0;
+  const isGuarded = row.access !== 'none';
+  const found: readonly (readonly [number, boolean])[] = [
+    // Of a read at least X-Min-Sequence may be wrong.
+    [400, hasQuery || isGuarded || row.body !== undefined || !writes],
+    [401, isGuarded || row.api === 'data' || row.listed === true],
+    [403, isGuarded],
+    [404, hasQuery || key.includes(':') || row.body !== undefined || row.access === 'level1'],
+    [409, row.conflicts === true],
+    [413, row.bodyMax !== 'none'],
+    [429, row.limits.length > 0],
+    [500, true],
+    [503, true],
+  ];
+  return found.filter(([, isThere]) => isThere).map(([status]) => status);
+}
+
+function securityOf({ access }: RouteRow): Json[] {
+  if (access === 'none') return [{}];
+  const level2 = securityOfAll(['Address', 'ApiKey', 'Passphrase', 'Timestamp', 'Signature']);
+  if (access === 'level2') return [level2];
+  if (access === 'level2-read') return [level2, securityOfAll(['Address', 'ReadOnlyKey'])];
+  return [securityOfAll(['Address', 'WalletSignature', 'Timestamp', 'Nonce'])];
+}
+
+function securityOfAll(names: readonly string[]): Json {
+  return Object.fromEntries(names.map((name) => [name, []]));
+}
+
+function json(schema: Json, example?: unknown): Json {
+  return { 'application/json': { schema, ...(example === undefined ? {} : { example }) } };
+}
+
+function isEmpty(members: object): boolean {
+  return Object.keys(members).length === 0;
+}

@@ -1,0 +1,190 @@
+/**
+ * From a row of the route table and its handler to a route of the HTTP server: who is asking, then
+ * the query, then the handler.
+ *
+ * Thread: I/O.
+ */
+
+import assert from 'node:assert/strict';
+import {
+  type Auth,
+  checkLevel1,
+  checkLevel2,
+  checkReadOnly,
+  level1Headers,
+  level2Headers,
+  readOnlyHeader,
+  type SignedRequest,
+} from '../auth/auth.ts';
+import type { CatalogErrors } from '../catalog/parameters.ts';
+import { typedErrorBody } from '../common/error-bodies.ts';
+import { NO_QUERY } from '../common/query.ts';
+import type { Handler, RequestContext, Route } from '../http/http.ts';
+import { type AnyHandler, type Api, type RouteRow, writes } from '../http/route.ts';
+import type { AppliedSequence } from '../orders/intake/applied-sequence.ts';
+import { type MountedPath, placesOf } from './base-paths.ts';
+import { DiscardedBodies } from './discarded-bodies.ts';
+import { afterSequence } from './min-sequence.ts';
+import { BODY_MAX, ordersBodyMax } from './node-info.ts';
+import { ROUTE_TABLE } from './route-table.ts';
+
+export interface ServeParts {
+  readonly auth: Auth;
+  readonly credentialPrefix: string;
+  readonly maxBatchOrders: number;
+  /** The rows that are served, as they are under the configuration. */
+  readonly rows: ReadonlyMap<string, RouteRow>;
+  /** Unix seconds. */
+  readonly seconds: () => number;
+  /** Whether callers are limited at all. */
+  readonly rateLimits: boolean;
+  /** What reads may wait for. */
+  readonly applied: AppliedSequence;
+  readonly catalogErrors: CatalogErrors;
+  /** Undefined where this node decides everything. */
+  readonly forwarder: Forwarding | undefined;
+  /** Bodies of a 500, where they are not {"error":"internal_error"}. */
+  readonly failures: Readonly<Partial<Record<Api, (error: unknown) => string>>>;
+}
+
+/** Body of a 429 of the catalog API (docs/protocol.md#rate-limits). */
+const CATALOG_THROTTLED = typedErrorBody('too many requests', 'TOO_MANY_REQUESTS');
+
+/** Every row that is served as a route, at the root and under the base path of its API. */
+export function serveTable(
+  given: ServeParts,
+  handlers: Readonly<Record<string, AnyHandler>>,
+): Route[] {
+  const discarded = new DiscardedBodies(given.rateLimits, () => performance.now());
+  const parts = { ...given, discarded };
+  return [...parts.rows].flatMap(([key, row]) =>
+    placesOf(key, row, ROUTE_TABLE).map((mounted) => {
+      const route = serveRow(parts, mounted, row, handlers[key]!);
+      if (writes(route.method, row)) return { ...route, writes: true };
+      const { applied, catalogErrors } = parts;
+      return { ...route, run: afterSequence(route.run, row.api, applied, catalogErrors) };
+    }),
+  );
+}
+
+/** Brings a request to the node that decides it (server/cluster/forwarder.ts). */
+export interface Forwarding {
+  /** Whether that is another one. */
+  readonly isNeeded: () => boolean;
+  /**
+   * @param judgedAt unix seconds by which its timestamp was judged
+   * @param here runs it on this node, which decides by then
+   */
+  readonly forward: (
+    context: RequestContext,
+    route: Pick<Route, 'method' | 'path'>,
+    judgedAt: number,
+    here: () => void | Promise<void>,
+  ) => Promise<void>;
+}
+
+interface RowParts extends ServeParts {
+  /** One for all rows. */
+  readonly discarded: DiscardedBodies;
+}
+
+function serveRow(
+  parts: RowParts,
+  { base, method, path }: MountedPath,
+  row: RouteRow,
+  handler: AnyHandler,
+): Route {
+  const failure = parts.failures[row.api];
+  const route = {
+    method,
+    path,
+    bodyBytesMax: bodyBytesMax(row, parts.maxBatchOrders),
+    limits: row.limits,
+    ...(row.api === 'catalog' ? { throttled: CATALOG_THROTTLED } : {}),
+    ...(failure === undefined ? {} : { failure }),
+    ...(row.access === 'none'
+      ? {}
+      : { longRefused: (context: RequestContext) => parts.discarded.refusal(context) }),
+  };
+  const prefix = parts.credentialPrefix;
+  const headers2 = [...level2Headers(prefix), readOnlyHeader(prefix), ...choiceHeaders(row)];
+  if (typeof handler !== 'function') {
+    assert.equal(handler.query ?? NO_QUERY, row.query, `${method} ${path} parses another query`);
+    return { ...route, headers: handler.headers, run: handler.run };
+  }
+  const run = handler as Handler<unknown, unknown>;
+  const { parse } = row.query;
+  if (row.access === 'none') {
+    return {
+      ...route,
+      headers: [],
+      readsQuery: row.query !== NO_QUERY,
+      run: (context) => {
+        const query = parse(context.query, context.parameters);
+        if (typeof query === 'string') return context.reply(400, query);
+        return run(context, query, undefined);
+      },
+    };
+  }
+  const headers = row.access === 'level1' ? level1Headers(prefix) : headers2;
+  return { ...route, headers, run: signedRun(parts, route, row, base, run) };
+}
+
+/** For a caller who proves who it is; on another node, where that one decides. */
+function signedRun(
+  parts: RowParts,
+  route: Pick<Route, 'method' | 'path'>,
+  row: RouteRow,
+  base: string,
+  run: Handler<unknown, unknown>,
+): Route['run'] {
+  const isLevel1 = row.access === 'level1';
+  const { parse } = row.query;
+  const { forwarder } = parts;
+  // Who may change what, and what became of it, is decided in one place.
+  const isDecided = isLevel1 || (writes(route.method, row) && row.places !== true);
+  const runAt = (context: RequestContext, seconds: number): void | Promise<void> => {
+    const refused = parts.discarded.admit(context);
+    if (refused === undefined) return undefined;
+    const caller = isLevel1
+      ? checkLevel1(parts.auth, context.headers, seconds)
+      : callerOf(parts.auth, row.access === 'level2-read', context, base, seconds);
+    const isElsewhere = forwarder?.isNeeded() === true;
+    if (isElsewhere && (caller.ok ? isDecided : caller.isOfKeys)) {
+      return forwarder.forward(context, route, seconds, () => runAt(context, seconds));
+    }
+    if (!caller.ok) {
+      refused();
+      return context.reply(caller.status, caller.body);
+    }
+    const query = parse(context.query, context.parameters);
+    if (typeof query === 'string') return context.reply(400, query);
+    const running = run(context, query, caller);
+    if (context.isOverLimit) refused();
+    return running;
+  };
+  return (context) => runAt(context, context.judgedAt ?? parts.seconds());
+}
+
+/** What says which of several media types the caller wants. */
+function choiceHeaders({ media = [] }: RouteRow): string[] {
+  return media.length > 1 ? ['accept'] : [];
+}
+
+function callerOf(
+  auth: Auth,
+  mayRead: boolean,
+  context: RequestContext,
+  base: string,
+  seconds: number,
+) {
+  const { body, headers, method, path, query } = context;
+  const reader = checkReadOnly(auth, headers, mayRead);
+  const request: SignedRequest = { method, path, query, body, base };
+  return reader ?? checkLevel2(auth, headers, request, seconds);
+}
+
+function bodyBytesMax({ bodyMax }: RouteRow, maxBatchOrders: number): number {
+  if (bodyMax === 'batch') return ordersBodyMax(maxBatchOrders);
+  return bodyMax === 'mebibyte' ? BODY_MAX : 0;
+}

@@ -1,0 +1,32 @@
+/**
+ * What an operator does once etcd is full, or holds much room that it does not use: a member gives the free room of
+ * its file back. It answers nothing meanwhile, so the members have their turns one after the other, the leading one
+ * last. Then the log takes records again.
+ */
+import type { EtcdClient, MemberStatus } from './etcd-client.ts';
+
+const STATUS_MS = 5_000;
+const DEFRAGMENT_MS = 10 * 60_000;
+
+export interface MadeRoom {
+  readonly before: MemberStatus;
+  readonly after: MemberStatus;
+}
+
+/** The members that answer. */
+export function membersOf(etcd: EtcdClient): Promise<MemberStatus[]> {
+  return etcd.status(STATUS_MS);
+}
+
+/** Undefined: it does not answer, or is no member. Rejects with Unreachable. */
+export async function makeRoom(etcd: EtcdClient, member: string): Promise<MadeRoom | undefined> {
+  const find = async (): Promise<MemberStatus | undefined> =>
+    (await membersOf(etcd)).find((it) => it.member === member);
+  const before = await find();
+  if (before === undefined) return undefined;
+  await etcd.defragment(member, DEFRAGMENT_MS);
+  const after = await find();
+  // Where another member is still full, etcd says so again with the next record.
+  await etcd.disarm(STATUS_MS);
+  return { before, after: after ?? before };
+}

@@ -1,0 +1,80 @@
+/** Wallets that follow from a signer, against ethers and against the addresses that client libraries publish. */
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { Wallets, walletFactory } from '../../server/auth/wallet-factory.ts';
+import { PROFILE_TABLE } from '../../server/config/profile.ts';
+import { walletByEthers } from '../common/ethers.ts';
+import { rounds, withSeed } from '../common/random.ts';
+
+const PROXY = 1;
+const SAFE = 2;
+const TEXTS = {
+  [PROXY]: PROFILE_TABLE.proxyWalletFactory.polymarket,
+  [SAFE]: PROFILE_TABLE.safeWalletFactory.polymarket,
+} as const;
+
+const known = (): Wallets =>
+  new Wallets({ proxy: walletFactory(TEXTS[PROXY]), safe: walletFactory(TEXTS[SAFE]) });
+const bytes = (hex: string): Uint8Array => new Uint8Array(Buffer.from(hex.slice(2), 'hex'));
+
+function byEthers(type: typeof PROXY | typeof SAFE, signer: string): string {
+  const [factory = '', codeHash = ''] = TEXTS[type].split(':');
+  return walletByEthers(factory, codeHash, signer, type === PROXY);
+}
+
+/** Signer, proxy wallet and safe, as several client libraries of the other service have them in their tests. */
+const SIGNER = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266';
+const PUBLISHED = {
+  [PROXY]: '0x365f0cA36ae1F641E02Fe3b7743673DA42A13a70',
+  [SAFE]: '0xd93b25Cb943D14d0d34FBAf01fc93a0F8b5f6e47',
+} as const;
+
+test('the published wallets of a published signer are its own, and nobody else is', () => {
+  const wallets = known();
+  for (const type of [PROXY, SAFE] as const) {
+    const wallet = bytes(PUBLISHED[type]);
+    // In some other letter case than that of a checksum.
+    assert.equal(byEthers(type, SIGNER).toLowerCase(), PUBLISHED[type].toLowerCase());
+    assert.equal(wallets.ownershipOf(type, wallet, bytes(SIGNER)), 'derived');
+    assert.equal(wallets.ownershipOf(type, bytes(SIGNER), bytes(SIGNER)), 'foreign');
+    assert.equal(wallets.ownershipOf(type, wallet, wallet), 'foreign');
+  }
+  const [proxy, safe] = [bytes(PUBLISHED[PROXY]), bytes(PUBLISHED[SAFE])];
+  assert.equal(wallets.ownershipOf(PROXY, safe, bytes(SIGNER)), 'foreign', 'types do not mix');
+  assert.equal(wallets.ownershipOf(SAFE, proxy, bytes(SIGNER)), 'foreign');
+  const [otherSigner, otherSafe] = [
+    '0x6e0c80c90ea6c15917308F820Eac91Ce2724B5b5',
+    '0x6d8c4e9aDF5748Af82Dabe2C6225207770d6B4fa',
+  ];
+  assert.equal(wallets.ownershipOf(SAFE, bytes(otherSafe), bytes(otherSigner)), 'derived');
+  assert.equal(wallets.ownershipOf(0, proxy, bytes(SIGNER)), 'unknown');
+});
+
+test('where no factory is known nothing is said', () => {
+  const wallets = new Wallets({ proxy: walletFactory('none'), safe: undefined });
+  for (const type of [PROXY, SAFE] as const) {
+    assert.equal(wallets.ownershipOf(type, bytes(PUBLISHED[type]), bytes(SIGNER)), 'unknown');
+  }
+});
+
+test('signers that share a place of the memory, in any order, have their own wallets', () => {
+  withSeed((random) => {
+    const wallets = known();
+    const tails = ['0000', '0001', '1000', 'ffff'];
+    const signers = Array.from({ length: 20 }, () => {
+      const head = Array.from({ length: 18 }, () =>
+        random.below(256).toString(16).padStart(2, '0'),
+      );
+      return `0x${head.join('')}${random.pick(tails)}`;
+    });
+    // Of a signer of zeros the place has not been taken, though it holds zeros.
+    signers.push(`0x${'0'.repeat(40)}`);
+    for (let i = 0; i < rounds(2_000); i++) {
+      const type = random.pick([PROXY, SAFE] as const);
+      const [signer, other] = [random.pick(signers), random.pick(signers)];
+      const wallet = bytes(byEthers(type, other));
+      const expected = signer === other ? 'derived' : 'foreign';
+      assert.equal(wallets.ownershipOf(type, wallet, bytes(signer)), expected);
+    }
+  });
+});

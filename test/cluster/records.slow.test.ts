@@ -1,0 +1,138 @@
+/** Tables that are fed by the records of another node. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Event, EventKind, eventWords } from '../../engine/events.ts';
+import { stateHash } from '../../engine/tables/state-hash.ts';
+import type { AppliedBatch } from '../../server/orders/worker/applied-batch.ts';
+import { encodeBatch } from '../../storage/log/batch-record.ts';
+import { batchOf } from '../../storage/recovery/replay.ts';
+import type { Random } from '../common/random.ts';
+import { type LoggedBatch, ROOMY } from '../engine/engine-driver.ts';
+import { ledgerDay, seeded, tradingDay } from '../storage/stored-exchange.ts';
+import { LiveEngine } from './live-engine.ts';
+
+const WITH_LEDGER = { ...ROOMY, positions: 65_536, history: 60 };
+/** Commands of the batches that are joined to large ones, whose events have no room in a slot. */
+const LARGE_COMMANDS = 4_000;
+
+/** Small batches as they came, then some that are joined. */
+function batchesOf(
+  day: readonly LoggedBatch[],
+  joined: number,
+): readonly (readonly [Int32Array, number])[] {
+  const batches: [Int32Array, number][] = [];
+  const commands = day.flatMap((batch) =>
+    batch.commands.map((command) => ({ command, time: batch.time })),
+  );
+  const split = Math.floor(commands.length / 2);
+  for (const { command, time } of commands.slice(0, split)) batches.push([command, time]);
+  for (let at = split; at < commands.length; at += joined) {
+    const some = commands.slice(at, at + joined);
+    const words = Int32Array.from(some.flatMap(({ command }) => [...command]));
+    batches.push([words, some.at(-1)!.time]);
+  }
+  return batches;
+}
+
+/** Words of an event that its kind uses, others hold whatever was there before. */
+const USED: Readonly<Record<number, readonly number[]>> = {
+  [EventKind.placed]: [1, 2, 3],
+  [EventKind.fill]: [6, 7],
+  [EventKind.partly]: Array.from({ length: 32 }, (_, i) => 8 + i),
+  [EventKind.closed]: [6, 7],
+  [EventKind.levelPlaced]: [1, 2, 3, 4, 5, 6, 7],
+  [EventKind.levelFill]: [1, 2, 3, 4, 5, 6, 7],
+  [EventKind.levelClosed]: [1, 2, 3, 4, 5, 6, 7],
+  [EventKind.tick]: [1, 2, 3],
+  [EventKind.market]: [1, 2, 3, 4, 5],
+  [EventKind.settled]: [1, 2],
+  [EventKind.entry]: Array.from({ length: 19 }, (_, i) => 1 + i),
+  [EventKind.resolved]: [1, 2],
+  [EventKind.reserved]: [2, 3, 4, 5, 6, 7],
+  [EventKind.levelSource]: [1, 2, 3, 4, 5, 6, 7],
+};
+
+function comparable({ commandsF: _, events, eventsF: __, ...batch }: AppliedBatch): object {
+  const what: number[][] = [];
+  for (let at = 0; at < events.length; at += eventWords(events, at)) {
+    const kind = events[at + Event.kind]!;
+    what.push([kind, ...USED[kind]!.map((word) => events[at + word]!)]);
+  }
+  return { ...batch, what };
+}
+
+async function dayOf(day: readonly LoggedBatch[], joined: number): Promise<LiveEngine> {
+  const leader = new LiveEngine(WITH_LEDGER);
+  for (const [commands, time] of batchesOf(day, joined)) await leader.lead(commands, time);
+  // Nothing more expires, and nothing is forgotten.
+  leader.sequencer.pause('the day is over');
+  await leader.sequencer.idle();
+  return leader;
+}
+
+async function ledLike(day: readonly LoggedBatch[], random: Random): Promise<void> {
+  const leader = await dayOf(day, random.between(1_000, LARGE_COMMANDS));
+  const other = new LiveEngine(WITH_LEDGER);
+  try {
+    await other.follow(leader.store.entries);
+    assert.deepEqual([leader.fatal, other.fatal], [[], []]);
+    assert(leader.batches.length > 0);
+    for (const [i, batch] of leader.batches.entries()) {
+      assert.deepEqual(comparable(other.batches[i]!), comparable(batch), `batch ${i}`);
+    }
+    assert.deepEqual(other.store.entries, leader.store.entries);
+    assert.equal(stateHash(other.t), stateHash(leader.t));
+  } finally {
+    await Promise.all([leader.close(), other.close()]);
+  }
+}
+
+test('records of a leader give the same tables, events and log on another node', () =>
+  seeded((random) => ledLike(tradingDay(random, 6_000), random)));
+
+test('so do records of a ledger, with resolutions', () =>
+  seeded((random) => ledLike(ledgerDay(random, 2_000), random)));
+
+test('a record whose effect differs stops the node, and nothing of it is in its log', () =>
+  seeded(async (random) => {
+    const leader = await dayOf(tradingDay(random, 100), 50);
+    const other = new LiveEngine(WITH_LEDGER);
+    try {
+      const { entries } = leader.store;
+      const last = entries.at(-1)!;
+      const record = batchOf(last);
+      const payload = encodeBatch({ ...record, digest: record.digest ^ 1 }, record.i32);
+      await other.follow([...entries.slice(0, -1), { ...last, payload }]);
+      await other.log.whenDurable();
+      assert.match(other.fatal.join(), /its digest differs/);
+      assert.equal(other.store.entries.length, entries.length - 1);
+    } finally {
+      await Promise.all([leader.close(), other.close()]);
+    }
+  }));
+
+test('ids leave memory only once this node, too, has derived the orders', () =>
+  seeded(async (random) => {
+    const leader = await dayOf(tradingDay(random, 3_000), 100);
+    const other = new LiveEngine(WITH_LEDGER);
+    try {
+      const { entries } = leader.store;
+      let derived = 0;
+      other.closedPersisted = () => derived;
+      const following = other.follow(entries);
+      const forgets = entries.findIndex((entry) => {
+        const { closedEnd, persistedClosedSequence } = batchOf(entry);
+        return Math.min(persistedClosedSequence, closedEnd - WITH_LEDGER.history) > 0;
+      });
+      assert(forgets > 0, 'the day has more orders than memory keeps');
+      while (other.store.entries.length < forgets) await new Promise((next) => setImmediate(next));
+      await other.log.whenDurable();
+      assert.equal(other.store.entries.length, forgets);
+      derived = Number.POSITIVE_INFINITY;
+      await following;
+      assert.deepEqual(other.fatal, []);
+      assert.equal(other.store.entries.length, entries.length);
+    } finally {
+      await Promise.all([leader.close(), other.close()]);
+    }
+  }));

@@ -1,0 +1,189 @@
+/**
+ * Bodies of every route that parses one, up to a mebibyte: what goes too deep or holds too much is refused as the
+ * route refuses other bodies, long ones are taken as short ones are, and none is parsed at once.
+ */
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import type { JsonBounds } from '../../server/common/json-measure.ts';
+import { readConfig } from '../../server/config/config.ts';
+import { ROUTE_TABLE, type RouteKey, servedRows } from '../../server/routes/route-table.ts';
+import {
+  type Reply,
+  SMALL_NODE,
+  send,
+  TestNode,
+  temporaryDirectory,
+  withMarkets,
+} from '../common/node-harness.ts';
+import { plainRefusal } from '../common/refused.ts';
+import { Trader } from '../common/traders.ts';
+
+const MEBIBYTE = 2 ** 20;
+/** MAX_BATCH_ORDERS. */
+const ORDERS_MAX = 500;
+
+const dataDir = temporaryDirectory();
+const [market] = await withMarkets(dataDir, [{ id: 1 }]);
+assert(market);
+const LEDGER = { LEDGER: 'on', FAUCET: '1000', HEARTBEAT_SECONDS: '3600' };
+const node = await TestNode.start(dataDir, LEDGER, [], 'test/routes/parsing-node');
+const alice = await Trader.join(node, 'alice');
+const [token = ''] = market.tokenIds;
+const read = readConfig(SMALL_NODE, [], 1);
+assert(read.ok);
+const { config } = read;
+
+const id = `0x${'1'.repeat(64)}`;
+const items = { value: [{ token_id: token }], most: 500 };
+const order = () => alice.sign({ market, side: 'BUY', ticks: 1, shares: 5 }).item;
+const ids = { value: [id], most: 1_000 };
+const sets = (name: string) => ({
+  value: { conditionId: market.conditionId, amount: '1000000', id: `${Date.now()}-${name}` },
+});
+
+/** A body that is answered 200: a list of things, or one thing; and how many may be listed. */
+const BODIES: Readonly<Partial<Record<RouteKey, { value: unknown; most?: number }>>> = {
+  'POST /books': items,
+  'POST /prices': items,
+  'POST /midpoints': items,
+  'POST /spreads': items,
+  'POST /last-trades-prices': items,
+  'POST /batch-prices-history': { value: { markets: [token], interval: 'max' } },
+  'POST /data/volumes': { value: { conditions: [{ condition_id: market.conditionId }] } },
+  'POST /orders-scoring': ids,
+  'POST /v1/heartbeats': { value: { heartbeat_id: null } },
+  'POST /split': sets('split'),
+  'POST /merge': sets('merge'),
+  'POST /order': { value: order() },
+  'POST /orders': { value: [order()], most: ORDERS_MAX },
+  'POST /replace': { value: { orderID: id, ...order() } },
+  'DELETE /order': { value: { orderID: id } },
+  'DELETE /orders': ids,
+  'DELETE /cancel-market-orders': { value: { market: market.conditionId } },
+};
+
+/** What is parsed, and answered otherwise than 200 or not twice alike. */
+const OTHERS: Readonly<Partial<Record<RouteKey, unknown>>> = {
+  'DELETE /auth/readonly-api-key': { key: '00000000-0000-4000-8000-000000000000' },
+};
+
+function boundsOf(key: RouteKey): JsonBounds | undefined {
+  return servedRows(config).get(key)?.bodyBounds;
+}
+
+const routes = (Object.keys(ROUTE_TABLE) as RouteKey[]).filter(
+  (key) => boundsOf(key) !== undefined,
+);
+
+/** Sends a body; the lengths that the node parsed at once for it. */
+async function ask(key: RouteKey, body: string): Promise<{ reply: Reply; parsed: number[] }> {
+  const [method = '', path = ''] = key.split(' ');
+  const said = node.log.length;
+  const isOpen = ROUTE_TABLE[key].access === 'none';
+  const reply = isOpen
+    ? await send(node, method, path, {}, body)
+    : await alice.ask(node, method, path, body);
+  const parsed = [...node.log.slice(said).matchAll(/parsed (\d+) at once/g)];
+  return { reply, parsed: parsed.map(([, length]) => Number(length)) };
+}
+
+const NEVER_JSON = {
+  'a mebibyte of open brackets': '['.repeat(MEBIBYTE),
+  'open objects': '{"a":'.repeat(MEBIBYTE / 5),
+};
+const NEVER_TAKEN = {
+  'empty objects': `[${'{},'.repeat(MEBIBYTE / 3 - 2)}{}]`,
+  'an object of 90,000 members': JSON.stringify(
+    Object.fromEntries(Array.from({ length: 90_000 }, (_, i) => [`k${i}`, 1])),
+  ),
+  numbers: `[${'1,'.repeat(MEBIBYTE / 2 - 2)}1]`,
+};
+
+test('every route that parses a body says what it may hold, and is asked here', () => {
+  assert.deepEqual([...routes].sort(), [...Object.keys(BODIES), ...Object.keys(OTHERS)].sort());
+});
+
+for (const key of routes) {
+  const { depth, values } = boundsOf(key)!;
+  const { value, most = 1 } = BODIES[key] ?? { value: OTHERS[key] };
+  const one = Array.isArray(value) ? (value[0] as unknown) : value;
+
+  test(`${key} refuses what goes too deep or holds too much, and parses none of it`, async () => {
+    for (const [name, body] of Object.entries({ ...NEVER_JSON, ...NEVER_TAKEN })) {
+      const { parsed, reply } = await ask(key, body);
+      assert.equal(reply.status, 400, `${name}: ${reply.text}`);
+      assert.equal(typeof (reply.json as { error: string }).error, 'string');
+      assert.deepEqual(parsed, [], name);
+    }
+  });
+
+  if (typeof one !== 'object') continue;
+  const wrap = (each: unknown): string => JSON.stringify(Array.isArray(value) ? [each] : each);
+  const withExtra = (extra: unknown): string => wrap({ ...one, extra });
+  const { status: usual } = (await ask(key, wrap(one))).reply;
+
+  test(`${key} takes fields that it does not read, up to its bounds`, async () => {
+    const nested = (levels: number): unknown => (levels === 0 ? 1 : [nested(levels - 1)]);
+    const outer = Array.isArray(value) ? 2 : 1;
+    assert.equal((await ask(key, withExtra(nested(depth - outer)))).reply.status, usual);
+    assert.equal((await ask(key, withExtra(nested(depth - outer + 1)))).reply.status, 400);
+    const used = wrap(one).match(/[[{,]/g)!.length + 2;
+    const many = (count: number) => withExtra(Array.from({ length: count }, () => 1));
+    assert.equal((await ask(key, many(values - used))).reply.status, usual);
+    assert.equal((await ask(key, many(values - used + 1))).reply.status, 400);
+  });
+
+  test(`${key} takes a body of a mebibyte, and does not parse it at once`, async () => {
+    const room = (text: string) => MEBIBYTE - Buffer.byteLength(text);
+    const texts = {
+      'a long text': withExtra('x'.repeat(room(withExtra('')))),
+      'characters of three bytes': withExtra('中'.repeat(Math.floor(room(withExtra('')) / 3))),
+      spaces: `${' '.repeat(room(wrap(one)))}${wrap(one)}`,
+    };
+    for (const [name, body] of Object.entries(texts)) {
+      assert(Buffer.byteLength(body) > MEBIBYTE - 4, name);
+      const { parsed, reply } = await ask(key, body);
+      assert.equal(reply.status, usual, `${name}: ${reply.text}`);
+      assert.deepEqual(parsed, [], name);
+    }
+    const over = await ask(key, `${' '.repeat(room(wrap(one)) + 1)}${wrap(one)}`);
+    assert.equal(over.reply.status, 413);
+  });
+
+  if (!Array.isArray(value) || typeof one !== 'object') continue;
+  test(`${key} takes the most items with long fields, and refuses one more`, async () => {
+    const note = 'n'.repeat(Math.floor(MEBIBYTE / (most + 1)) - JSON.stringify(one).length - 20);
+    const listed = (count: number) =>
+      JSON.stringify(Array.from({ length: count }, () => ({ ...one, note })));
+    assert.equal((await ask(key, listed(most))).reply.status, usual);
+    const { parsed, reply } = await ask(key, listed(most + 1));
+    assert.equal(reply.status, 400);
+    assert.match(reply.text, /Payload exceeds the limit|Too many orders in payload: 501/);
+    assert.deepEqual(parsed, []);
+  });
+}
+
+test('orders are told by number where they are too many to be read at all', async () => {
+  const { reply } = await ask('POST /orders', `[${'{},'.repeat(99_999)}{}]`);
+  const error = `Too many orders in payload: 100000, max allowed: ${ORDERS_MAX}`;
+  assert.deepEqual(plainRefusal(reply.json), { error, code: 'TOO_MANY_ORDERS' });
+});
+
+test('ids of a cancel are refused by number too, however many', async () => {
+  for (const count of [3_000, 15_000]) {
+    const { reply } = await ask('DELETE /orders', JSON.stringify(Array(count).fill(id)));
+    assert.deepEqual(plainRefusal(reply.json), {
+      error: 'Too many orders in payload, max allowed: 1000',
+      code: 'TOO_MANY_ORDERS',
+    });
+  }
+});
+
+test('who gives no credentials has no body parsed', async () => {
+  for (const key of routes) {
+    if (ROUTE_TABLE[key].access === 'none') continue;
+    const [method = '', path = ''] = key.split(' ');
+    const { status } = await send(node, method, path, {}, NEVER_JSON['open objects']);
+    assert.equal(status, 401, key);
+  }
+});

@@ -1,0 +1,55 @@
+/**
+ * Runs compiled tests, several files in each process.
+ *
+ *   npm test                          every file but those that end in .slow.test.ts
+ *   npm run test:all                  every file
+ *   npm test -- orders                the files of a folder, slow ones too
+ *   npm test -- test/orders/pool.test.ts
+ *
+ * TEST_CONCURRENCY is the number of processes at a time. The exit code is that of `node --test`.
+ */
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { selectFiles, suitesOf } from './common/suites.ts';
+
+const CONCURRENCY = Number(process.env.TEST_CONCURRENCY ?? '4');
+/** Suites that start whole clusters: more at a time than this take the processors from one another's heartbeats. */
+const CLUSTERS_MAX = 2;
+const FOLDER = join(import.meta.dirname, `suites-${process.pid}`);
+
+const args = process.argv.slice(2);
+const selected = selectFiles(
+  args.filter((arg) => arg !== '--all'),
+  args.includes('--all'),
+);
+if ('unknown' in selected) {
+  process.stderr.write(`no folder and no file of test/ is named ${selected.unknown}\n`);
+  process.exit(2);
+}
+
+rmSync(FOLDER, { recursive: true, force: true });
+mkdirSync(FOLDER);
+const suites = suitesOf(selected.files).map(({ name, files }) => {
+  const path = join(FOLDER, `${name}.js`);
+  const names = JSON.stringify(files.map((file) => file.replace(/\.ts$/, '.js')));
+  writeFileSync(
+    path,
+    `import { importFiles } from '../common/import-files.js';\n\nawait importFiles(${names});\n`,
+  );
+  return { path, hasClusters: files.some((file) => file.startsWith('cluster/')) };
+});
+
+/** Runs suites, and returns the exit code. */
+function run(hasClusters: boolean, concurrency: number): number {
+  const paths = suites.filter((suite) => suite.hasClusters === hasClusters).map(({ path }) => path);
+  if (paths.length === 0) return 0;
+  const reporter = join(import.meta.dirname, 'common/reporter.js');
+  const options = ['--test', `--test-reporter=${reporter}`, `--test-concurrency=${concurrency}`];
+  const { status } = spawnSync(process.execPath, [...options, ...paths], { stdio: 'inherit' });
+  return status ?? 1;
+}
+
+const codes = [run(false, CONCURRENCY), run(true, Math.min(CONCURRENCY, CLUSTERS_MAX))];
+rmSync(FOLDER, { recursive: true });
+process.exitCode = Math.max(...codes);

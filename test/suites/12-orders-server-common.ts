@@ -1,4 +1,0 @@
-import { importRoom } from '../common/import-room.ts';
-
-await importRoom('orders');
-await importRoom('server-common');
