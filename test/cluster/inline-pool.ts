@@ -87,7 +87,7 @@ export class InlinePool implements WorkerPool {
   }
 
   private prepare(slot: SlotView): (applier: BatchApplier) => void {
-    if (slot.inputWords[RequestHead.kind] !== RequestKind.record) {
+    if (!slot.beginsWith(RequestKind.record)) {
       const prepared = this.preparer.prepare(slot);
       return (applier) => applier.apply(slot, prepared);
     }

@@ -1,13 +1,17 @@
 /** Tables that are fed by the records of another node. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { CommandBuffer } from '../../engine/commands.ts';
 import { Event, EventKind, eventWords } from '../../engine/events.ts';
+import { openOrders } from '../../engine/reads.ts';
 import { stateHash } from '../../engine/tables/state-hash.ts';
 import type { AppliedBatch } from '../../server/orders/worker/applied-batch.ts';
 import { encodeBatch } from '../../storage/log/batch-record.ts';
 import { batchOf } from '../../storage/recovery/replay.ts';
 import type { Random } from '../common/random.ts';
 import { type LoggedBatch, ROOMY } from '../engine/engine-driver.ts';
+import { encodeExpiring } from '../orders/sequencer-stage.ts';
 import { ledgerDay, seeded, tradingDay } from '../storage/stored-exchange.ts';
 import { LiveEngine } from './live-engine.ts';
 
@@ -92,6 +96,30 @@ test('records of a leader give the same tables, events and log on another node',
 
 test('so do records of a ledger, with resolutions', () =>
   seeded((random) => ledLike(ledgerDay(random, 2_000), random)));
+
+test('a successor ends what is due, in a slot that held a record before', async () => {
+  const expiration = 5;
+  const [leader, other] = [new LiveEngine(WITH_LEDGER), new LiveEngine(WITH_LEDGER)];
+  try {
+    for (const engine of [leader, other]) engine.time = 1_000;
+    const commands = new CommandBuffer();
+    encodeExpiring(commands, expiration);
+    await leader.lead(commands.i32.slice(0, commands.words), 1_000);
+    await other.follow(leader.store.entries);
+    assert.equal(openOrders(other.t), 1);
+
+    other.time = expiration * 1_000;
+    other.sequencer.follow(false);
+    while (openOrders(other.t) > 0 && other.fatal.length === 0) await sleep(1);
+    assert.deepEqual(other.fatal, []);
+    await other.sequencer.idle();
+    const [before, after] = other.store.entries.slice(-2).map(batchOf);
+    assert.equal(after!.sequence, before!.sequence + 1);
+    assert.equal(after!.i32.length, 0);
+  } finally {
+    await Promise.all([leader.close(), other.close()]);
+  }
+});
 
 test('a record whose effect differs stops the node, and nothing of it is in its log', () =>
   seeded(async (random) => {

@@ -204,10 +204,8 @@ function taskOf(view: SlotView, resolve: () => void, reject: (error: Error) => v
   };
 }
 
-/** An order that expires at this second, and the engine that has it. */
-export function withExpiring(stage: Stage, expiration = 2): Engine {
-  const engine = new Engine(stage.tables.memory);
-  const out = new CommandBuffer(256);
+/** Encodes a market and an order in it that expires at this second. Returns the word of each. */
+export function encodeExpiring(out: CommandBuffer, expiration: number): readonly number[] {
   const fields = {
     flags: MarketFlag.tradable,
     ticksPerUnit: 100,
@@ -231,8 +229,16 @@ export function withExpiring(stage: Stage, expiration = 2): Engine {
     signer: addressWords(1),
     apiKey: new Int32Array(4),
   });
+  return [market, order];
+}
+
+/** An engine with an open order that expires at this second. */
+export function withExpiring(stage: Stage, expiration = 2): Engine {
+  const engine = new Engine(stage.tables.memory);
+  const out = new CommandBuffer(256);
+  const commands = encodeExpiring(out, expiration);
   engine.begin(1_000, 0);
-  for (const at of [market, order]) {
+  for (const at of commands) {
     assert.equal(engine.apply(out.i32, out.f64, at), RejectReason.accepted);
   }
   engine.end();

@@ -178,6 +178,14 @@ export class SlotView {
     return Atomics.load(this.i32, Slot.state);
   }
 
+  /**
+   * Returns true when the first request is of `kind`. A batch of deadlines has no request, and the slot still
+   * holds the bytes of an earlier batch.
+   */
+  beginsWith(kind: number): boolean {
+    return this.i32[Slot.requests]! > 0 && this.inputWords[RequestHead.kind] === kind;
+  }
+
   setState(state: number): void {
     Atomics.store(this.i32, Slot.state, state);
   }

@@ -110,7 +110,7 @@ function runBatch(slot: SlotView): Int32Array | undefined {
   const began = now();
   let apply: () => void;
   try {
-    apply = isRecord(slot) ? prepareRecord(slot) : prepareRequests(slot);
+    apply = slot.beginsWith(RequestKind.record) ? prepareRecord(slot) : prepareRequests(slot);
   } catch (error) {
     awaitApplyTurn(control, sequence);
     slot.setState(SlotState.failed);
@@ -140,10 +140,6 @@ function runBatch(slot: SlotView): Int32Array | undefined {
   return words > slot.events.length ? i32.slice(0, words) : undefined;
 }
 
-function isRecord({ inputWords }: SlotView): boolean {
-  return inputWords[RequestHead.kind] === RequestKind.record;
-}
-
 /** Prepares a record of another node: it is applied without checks, and its effect must be the same. */
 function prepareRecord(slot: SlotView): () => void {
   const bytes = slot.inputWords[RequestHead.bytes]!;
@@ -166,7 +162,7 @@ function prepareRequests(slot: SlotView): () => void {
   const leaving = Math.min(slot.f64[Slot.persistedClosedSequence]!, known + coming - history);
   forgotten = Math.max(firstKeptClosed(t), leaving);
   // Of what is checked for another node, all that is on this disk.
-  const isCheck = slot.inputWords[RequestHead.kind] === RequestKind.check;
+  const isCheck = slot.beginsWith(RequestKind.check);
   reach = isCheck ? slot.f64[Slot.persistedClosedSequence]! : forgotten;
   idsMayHaveLeft = reach > 0;
   if (idsMayHaveLeft) closedOrders.refresh(reach);
