@@ -192,7 +192,7 @@ async function resolve(
   input: Resolution,
   isVoid: boolean,
 ): Promise<Resolved> {
-  const { ledger, seqlock, t } = parts;
+  const { ledger, sequenceLock, t } = parts;
   const { id: idText = newRequestId(parts.now()), review } = input;
   const id = operatorRequestId(idText);
   if (id === undefined) return BAD_ID;
@@ -212,7 +212,7 @@ async function resolve(
   const shown = await say(parts, condition, idText);
   if (shown instanceof OperationRefused) return shown;
   const deadline = review === undefined ? undefined : outcome.first?.result;
-  const state = await seqlock.read(() => stateOf(t, market, deadline));
+  const state = await sequenceLock.read(() => stateOf(t, market, deadline));
   return {
     id: idText,
     ...payoutShown(payout),
@@ -231,12 +231,12 @@ function stateOf(t: Tables, market: MarketRow, deadline: number | undefined) {
 
 /** A refusal for a pending proposal includes its deadline. */
 async function refusedFor(
-  { seqlock, t }: ResolutionOperationParts,
+  { sequenceLock, t }: ResolutionOperationParts,
   market: MarketRow,
   outcome: Exclude<LedgerOutcome, { readonly kind: 'done' }>,
 ): Promise<OperationRefused> {
   const isProposed = outcome.kind === 'refused' && outcome.reason === RejectReason.marketProposed;
-  const proposal = isProposed ? await seqlock.read(() => proposalOf(t, market)) : undefined;
+  const proposal = isProposed ? await sequenceLock.read(() => proposalOf(t, market)) : undefined;
   const refused = refusalOf(outcome);
   if (proposal === undefined) return refused;
   const at = new Date(proposal.deadline).toISOString();
@@ -282,7 +282,7 @@ async function dryRun(
   input: Resolution,
   isVoid: boolean,
 ): Promise<DryRun> {
-  const { seqlock, t } = parts;
+  const { sequenceLock, t } = parts;
   if (!ledgerIsOn(t)) return LEDGER_OFF;
   if (isVoid && (input.payout ?? input.payouts) !== undefined) {
     const detail = 'void pays equal weights: it stands alone';
@@ -295,7 +295,7 @@ async function dryRun(
   if (weights.length !== outcomes.tokenIds.length || sum < 1 || sum > PAYOUT_SUM_MAX) {
     return new OperationRefused(400, PAYOUT_INVALID);
   }
-  const found = await seqlock.read(() =>
+  const found = await sequenceLock.read(() =>
     resolutionOf(t, market) === undefined ? previewPayout(t, market, weights) : undefined,
   );
   if (found === undefined) return new OperationRefused(409, REFUSALS.MARKET_RESOLVED.texts[0]);
@@ -320,9 +320,9 @@ async function dryRun(
 }
 
 async function proposals(parts: ResolutionOperationParts): Promise<Proposals> {
-  const { seqlock, slugOf, t } = parts;
+  const { sequenceLock, slugOf, t } = parts;
   if (!ledgerIsOn(t)) return LEDGER_OFF;
-  const found = await seqlock.read(() =>
+  const found = await sequenceLock.read(() =>
     proposedMarkets(t).flatMap((market): (MarketProposal & { market: MarketRow })[] => {
       const proposal = proposalOf(t, market);
       return proposal === undefined ? [] : [{ ...proposal, market }];

@@ -105,7 +105,7 @@ function handlersOf(
     ...banOperations(control.bans, control.names, orders, Date.now),
     ...nameOperations(control.names),
     ...walletListOperations({
-      ...{ t: tables, seqlock: writer.seqlock },
+      ...{ t: tables, sequenceLock: writer.sequenceLock },
       ...{ names: control.names, bans: control.bans },
     }),
     ...pauseOperations(control, Date.now),

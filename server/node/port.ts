@@ -56,7 +56,7 @@ export async function openPort(
   const { authority, catalog, clock, control, history, infos, recent, registry, stores } = parts;
   const { tables, tradesIndex, writer } = parts;
   const { member } = authority;
-  const { applied, commits, ledger, pauses, seqlock, whenBatchesDone } = writer;
+  const { applied, commits, ledger, pauses, sequenceLock, whenBatchesDone } = writer;
   const { now, wall } = clock;
   const { venue } = registry;
   const isBanned = (address: string): boolean => control.bans.has(address);
@@ -77,7 +77,7 @@ export async function openPort(
   const auth = openAuth(credentialPrefix, chainId, authSkewSeconds, registry, isBanned);
   const routes = nodeRoutes({
     ...{ now, wall, tables, texts, books, whenBatchesDone, commits, venue, history, tradesIndex },
-    ...{ applied, auth, config, ledger, lines, pauses, rates, seqlock, contradictions },
+    ...{ applied, auth, config, ledger, lines, pauses, rates, sequenceLock, contradictions },
     heartbeats: parts.heartbeats,
     mode: parts.mode,
     progress: parts.progress,
