@@ -204,7 +204,10 @@ async function resolve(
   const isFirst = weights.slice(1).every((weight) => weight === 0);
   if (group === undefined && isNegRisk(t, market) && isFirst) return NO_GROUP;
   const outcome = await ledger.resolve({
-    ...{ id, market, weights, isVoid },
+    id,
+    market,
+    weights,
+    isVoid,
     ...(group === undefined ? {} : { group }),
     ...(review === undefined ? {} : { review: review * MS }),
   });
@@ -334,7 +337,8 @@ async function proposals(parts: ResolutionOperationParts): Promise<Proposals> {
       ...payoutShown({
         condition: wordsToHex(t.marketI, conditionAt(market), ID_WORDS),
         outcomes: outcomesOf(t, market, parts.namesOf(market)),
-        ...{ weights, isVoid },
+        weights,
+        isVoid,
       }),
       slug: slugOf(market) ?? '',
       deadline: new Date(deadline).toISOString(),

@@ -75,7 +75,12 @@ async function openWriter(
 ): Promise<Writer> {
   const { config, log, signal } = start.options;
   const writer = await openWriter({
-    ...{ start, stores, tables, sound, clock, authority },
+    start,
+    stores,
+    tables,
+    sound,
+    clock,
+    authority,
     separators: separatorsOf(domainsOf(config)),
     banned: control.bans.shared.memory,
     onCommitted: (batch) => committed.notify(batch),

@@ -168,8 +168,15 @@ function connect(options: WriterOptions): WriterParts {
   );
   const resolutions = new ResolutionLoop({ tables, sequenceLock, sequencer, log: warn });
   const parts = {
-    ...{ tables, sequencer, gate, projector },
-    ...{ meters, pool, sequenceLock, commits, resolutions },
+    tables,
+    sequencer,
+    gate,
+    projector,
+    meters,
+    pool,
+    sequenceLock,
+    commits,
+    resolutions,
   };
   authority.connect(parts);
   return parts;
@@ -230,7 +237,9 @@ function writerOf(options: WriterOptions, parts: WriterParts): Writer {
   return {
     sequencer,
     ledger: new LedgerCommands({
-      ...{ tables, sequenceLock, sequencer },
+      tables,
+      sequenceLock,
+      sequencer,
       onResolve: () => resolutions.wake(),
     }),
     source: sourceOf(sequencer),
@@ -304,7 +313,11 @@ function openProjector(
   stores.log.onRoom = (problem) => gate.report('log', problem);
   return new ProjectorService({
     setup: {
-      ...{ capacities, dataDir, durability, imageBatches, imageSeconds },
+      capacities,
+      dataDir,
+      durability,
+      imageBatches,
+      imageSeconds,
       logFirst: stores.log.first,
       damagedSnapshots: stores.snapshots.passedOver(),
     },
