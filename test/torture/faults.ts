@@ -91,7 +91,7 @@ async function readOnlyDirectory(seed: number): Promise<string> {
   stage.node = await TestNode.start(disk);
   assert.equal(await statusOf(stage.node), 'read-only');
   remount(disk, 'rw');
-  await until(() => stage.node.log.includes('starting over'));
+  await until(() => stage.node.log.includes('resync'));
   await stage.prove();
   return 'reads only, and all again after it';
 }
