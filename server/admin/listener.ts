@@ -1,9 +1,8 @@
 /**
- * The admin listener: a second HTTP server in the I/O thread, on an address of its own, for
- * operators. It opens before recovery and closes last, so it can show the state of the node at any
- * time.
+ * Admin listener: a second HTTP server in the I/O thread, on an address of its own, for operators. It opens
+ * before recovery and closes last, so it can show the state of the node at any time.
  *
- * Non-goals: the answers (admin-table.ts, summary.ts); whether the node is ready.
+ * Not here: the answers (admin-table.ts, summary.ts); the readiness of the node.
  */
 
 import { createHash, timingSafeEqual } from 'node:crypto';
@@ -41,16 +40,16 @@ export interface AdminOptions {
   /** Undefined while the node starts or ends. */
   readonly operations: () => AdminOperations | undefined;
   readonly files: ReadonlyMap<string, PageFile>;
-  /** Files that are read at their first request; undefined: there is none of that path. */
+  /** Files read at their first request; undefined for other paths. */
   readonly lateFile: (path: string) => Promise<PageFile> | undefined;
   /** The public API, to which the page may connect. */
   readonly api: () => PublicApi;
   readonly log: (line: string) => void;
-  /** Milliseconds of a clock that nobody sets, by which costly answers are bounded. */
+  /** Milliseconds of a monotonic clock, for the time budget of costly answers. */
   readonly elapsed?: () => number;
 }
 
-/** The operations of a node, and the token without which nobody makes them. */
+/** Operations of a node, and the token that they require. */
 export interface AdminOperations {
   readonly token: string;
   readonly run: (call: OperationCall) => Promise<OperationAnswer>;
@@ -78,9 +77,8 @@ const METHODS: readonly string[] = ['get', 'head', 'post'];
 const CHALLENGE = [['WWW-Authenticate', 'Bearer'], ...NO_STORE] as const;
 
 /**
- * Requests between two turns of the event loop, of all connections together. Operators and scrapers
- * send far fewer. A client that pipelines more is served until the library has read its bytes, and
- * is then disconnected.
+ * Requests in an event-loop iteration, of all connections together. Operators and scrapers send far fewer. A
+ * client that pipelines more is served until the library has read its bytes, and is then disconnected.
  */
 const REQUESTS_PER_TURN = 64;
 
@@ -88,7 +86,7 @@ const REQUESTS_PER_TURN = 64;
 const COSTLY: readonly AdminPath[] = ['/metrics', '/page/summary'];
 
 const BODY_BYTES_MAX = 64 * 1024;
-/** Whom the caller says that it is: the token does not tell operators apart. */
+/** Name that a caller states: the token does not distinguish operators. */
 const OPERATOR = /^[\w.@+ -]{1,64}$/;
 const STARTING = 'the node starts, ends or cannot write: operations are not taken';
 
@@ -98,7 +96,7 @@ const FOREIGN_SITES: readonly string[] = ['cross-site', 'same-site'];
 /** A host name or an IPv4 address, or an IPv6 one in brackets, and a port. */
 const AUTHORITY = /^(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]+)(?::\d{1,5})?$/;
 
-/** Listens. Rejects with what to change when the port is taken or the address is not ours. */
+/** Listens. Rejects with advice when the port is taken or the address is not local. */
 export async function listenAdmin(options: AdminOptions): Promise<AdminServer> {
   const uws = loadUws();
   const app = uws.App();
@@ -160,8 +158,8 @@ class Answerer {
   }
 
   /**
-   * On a loopback address only names of this machine are accepted. Otherwise a web page whose own
-   * name resolves to this address could read the answers of the node (DNS rebinding).
+   * On a loopback address only names of this machine are accepted. Otherwise a web page whose own name
+   * resolves to this address could read the answers of the node (DNS rebinding).
    */
   private refusal(request: HttpRequest, host: string | undefined): Answer | undefined {
     if (host === undefined || (this.isLocal && !isLoopback(host.replace(/^\[|\]$/g, '')))) {
@@ -173,8 +171,7 @@ class Answerer {
       const names = allowed.map((name) => (name === 'GET' ? 'GET, HEAD' : name)).join(', ');
       return problem(405, 'method not allowed', '', [['Allow', names]]);
     }
-    // A browser names the page with each POST. No page may change anything in the name of its
-    // reader.
+    // A browser names the page with each POST. No page may change anything in the name of its reader.
     if (method === 'POST' && request.getHeader('origin') !== '') {
       return problem(403, 'forbidden', 'not from a web page');
     }
@@ -255,7 +252,7 @@ class Answerer {
     else response.end(body);
   }
 
-  /** Only the listener's own files, and the public API, where the page reads books and trades. */
+  /** Allows only the listener's own files, and the public API, for books and trades on the page. */
   private policy(host: string): string {
     const { host: apiHost, port } = this.options.api();
     const api = `${apiHost || host || 'localhost'}:${port}`;
@@ -267,7 +264,7 @@ class Answerer {
   }
 }
 
-/** The methods of a path; GET where nothing is there. */
+/** Methods of a path; GET for an unknown path. */
 function methodsOf(path: string): ('GET' | 'POST')[] {
   if (Object.hasOwn(ADMIN_TABLE, path)) return [ADMIN_TABLE[path as AdminPath].method];
   const taken = (['GET', 'POST'] as const).filter((method) => isOperation(`${method} ${path}`));
@@ -280,7 +277,7 @@ function operationOf(request: HttpRequest): OperationKey | undefined {
   return isOperation(key) ? key : undefined;
 }
 
-/** The bytes of a body; undefined where they are too many. */
+/** Bytes of a body; undefined beyond the bound. */
 function bodyOf(
   request: HttpRequest,
   response: HttpResponse,
@@ -292,7 +289,7 @@ function bodyOf(
     let bytes = 0;
     response.onData((chunk, isLast) => {
       bytes += chunk.byteLength;
-      // The chunk is emptied when this returns.
+      // The chunk is detached when this returns.
       if (bytes <= bytesMax) chunks.push(Buffer.from(new Uint8Array(chunk)));
       else resolve(undefined);
       if (isLast) resolve(Buffer.concat(chunks));
@@ -310,7 +307,7 @@ function hasToken(request: HttpRequest, hash: Buffer): boolean {
   return token !== undefined && timingSafeEqual(hashOf(token), hash);
 }
 
-/** Whether the request comes from a page that is not of this listener. */
+/** Returns true for a request from a page of another site. */
 function isForeign(request: HttpRequest): boolean {
   const origin = request.getHeader('origin');
   const isOther = origin !== '' && origin !== `http://${request.getHeader('host')}`;

@@ -1,5 +1,5 @@
 /**
- * Operations on wallets as a whole: the list of them with their cash, and names.
+ * Operations on wallets as a whole: the list with their cash, and names.
  *
  * Thread: I/O, while workers write; names also on a stopped directory.
  */
@@ -28,12 +28,12 @@ type Row = Static<typeof WalletsAnswer>['wallets'][number];
 
 interface WalletListParts {
   readonly t: Tables;
-  readonly seqlock: SequenceLockReader;
+  readonly sequenceLock: SequenceLockReader;
   readonly names: WalletNames;
   readonly bans: Bans;
 }
 
-/** Rows of one request: about a millisecond. A page with filters may be short for it. */
+/** Rows scanned in one request: about a millisecond. A filtered page may end short for it. */
 const SCANNED_MAX = 4_000;
 
 export const NAME_OPERATIONS = [
@@ -77,14 +77,14 @@ export const WALLET_OPERATIONS = [
       answer: WalletsAnswer,
     },
     (parts: WalletListParts) => async (input) => {
-      const { names, seqlock, t } = parts;
+      const { names, sequenceLock, t } = parts;
       const { after = 0, limit = 100 } = input;
       const accounts = accountCount(t);
       const wallets: Row[] = [];
       let at = after;
       const end = Math.min(accounts, after + SCANNED_MAX);
       if (at < accounts) {
-        const rows = await seqlock.read(() => {
+        const rows = await sequenceLock.read(() => {
           const found: AccountRow[] = [];
           for (at = after; at < end && found.length < limit; at++) {
             const row = (at + 1) as AccountRow;
@@ -144,7 +144,7 @@ function accountRow({ bans, names, t }: WalletListParts, account: AccountRow): R
   return { ...row, cash, positions: positionCount(t, account) };
 }
 
-/** A wallet of which the engine has heard nothing. */
+/** Row of a named wallet that the engine does not know. */
 function namedRow({ bans, t }: WalletListParts, { address, name }: NamedWallet): Row {
   const banned = bans.has(bytesToHex(address, 0, address.length));
   const row = { wallet: checksumAddress(address), name, banned, open_orders: 0 };

@@ -49,7 +49,10 @@ export function controlOf(o: ControlOptions): ClusterControl {
       return {
         nodes,
         etcd: members.map(({ isLeader, liveBytes, member, usedBytes }) => ({
-          ...{ member, leads: isLeader, used_bytes: usedBytes, live_bytes: liveBytes },
+          member,
+          leads: isLeader,
+          used_bytes: usedBytes,
+          live_bytes: liveBytes,
         })),
       };
     },

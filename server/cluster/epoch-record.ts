@@ -62,11 +62,19 @@ export function epochRecord(
   scratch.end();
   const [fills, closed] = [fillCount(t), closedCount(t)];
   const facts = {
-    ...{ sequence: lastBatch(scratch.t), time, persistedClosedSequence: 0 },
-    ...{ firstFill: fills, endFill: fills, closedEnd: closed, digest: stateDigest(scratch.t) },
+    sequence: lastBatch(scratch.t),
+    time,
+    persistedClosedSequence: 0,
+    firstFill: fills,
+    endFill: fills,
+    closedEnd: closed,
+    digest: stateDigest(scratch.t),
   };
   return {
-    ...{ sequence: facts.sequence, time, before: stateDigest(t), after: facts.digest },
+    sequence: facts.sequence,
+    time,
+    before: stateDigest(t),
+    after: facts.digest,
     payload: encodeBatch(facts, out.i32.subarray(0, out.words)),
   };
 }

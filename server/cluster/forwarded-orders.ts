@@ -184,7 +184,8 @@ function take(
       new Promise((resolve) => {
         const answered: OwnedRequest['answered'] = (status, answer) =>
           resolve({
-            ...{ status, sequence: sequence() },
+            status,
+            sequence: sequence(),
             body: typeof answer === 'string' ? Buffer.from(answer) : answer,
           });
         const owner = { apiKeyBytes, address };

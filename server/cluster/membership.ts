@@ -1,9 +1,9 @@
 /**
- * What a node has to have in common with its cluster before it may lead: the secret, the settings that decide whose
- * signature counts, and a name of its own. It compares them with what the shared log has, again and again. Being
- * unreachable is not being refused: where the shared log does not answer, the newest answer counts.
+ * Conditions of a node for leading its cluster: the secret, the settings that decide whose signature counts,
+ * and a name of its own. They are compared with the shared log again and again. An unreachable log is no
+ * refusal: the newest answer counts.
  *
- * Thread: the I/O thread. Not here: the name (storage/replicated-log/announcer.ts).
+ * Thread: I/O. Not here: the name (storage/replicated-log/announcer.ts).
  */
 import { BadValues } from '../../storage/replicated-log/bad-values.ts';
 import type { ReplicatedLog } from '../../storage/replicated-log/replicated-log.ts';
@@ -75,7 +75,7 @@ export class Membership {
 
   readonly mayLead = (): boolean => this.isKnown && !this.isStranger;
 
-  /** Why orders are not taken, as far as this node is concerned; that of a leader is with its sequencer. */
+  /** Reasons of this node for not taking orders; those of a leader are with its sequencer. */
   pauses(): readonly Pause[] {
     const pauses: Pause[] = [];
     if (this.isStranger) pauses.push({ reason: 'secret', detail: `cluster: ${WRONG_SECRET}` });

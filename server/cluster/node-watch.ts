@@ -139,7 +139,9 @@ export class NodeWatch {
         isAsked: false,
         silence: new HeartbeatTimeout(2 * LOOK_MS),
       },
-      ...{ connection: undefined, state: undefined, clock: undefined },
+      connection: undefined,
+      state: undefined,
+      clock: undefined,
     };
     this.rows.set(node, row);
     void this.ask(node, row);

@@ -1,7 +1,7 @@
 /**
- * What an operator does once etcd is full, or holds much room that it does not use: a member gives the free room of
- * its file back. It answers nothing meanwhile, so the members have their turns one after the other, the leading one
- * last. Then the log takes records again.
+ * Operator's repair of a full etcd, or of one with much unused space: each member returns the free space of
+ * its file. It does not answer meanwhile, so members run one after the other, the leader last. Then the log
+ * takes records again.
  */
 import type { EtcdClient, MemberStatus } from './etcd-client.ts';
 

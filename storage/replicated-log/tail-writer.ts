@@ -1,8 +1,9 @@
 /**
- * Who may write to a log that several machines share, from its claim to its end: one group in flight, each
- * swapped with the tail that this writer has left. The first group that is not certainly its own ends it.
+ * Writer of a log that several machines share, from its claim to its end. One group is in flight, and each is
+ * swapped with the tail that this writer has left. The first group that is not certainly its own ends the
+ * writer.
  *
- * Thread: the I/O thread.
+ * Thread: I/O.
  */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';

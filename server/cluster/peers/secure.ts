@@ -1,10 +1,10 @@
 /**
- * How two nodes prove CLUSTER_SECRET to each other: TLS with a cipher that needs the secret on both sides and nothing
- * else, no certificate. Who does not have it reads nothing, changes nothing, and is not answered. The keys of a
- * connection are its own, so what was recorded stays unreadable for who learns the secret later.
+ * Mutual proof of CLUSTER_SECRET between two nodes: TLS with a cipher that needs the secret on both sides,
+ * without certificates. A peer without it reads nothing, changes nothing, and is not answered. Keys belong to
+ * one connection, so recorded traffic stays unreadable for anybody who learns the secret later.
  *
- * While the secret changes, nodes have two of them. Each side names its secrets by 32 bits of a keyed digest, and a
- * connection uses the newest secret that both have.
+ * While the secret changes, nodes have two of them. Each side names its secrets by 32 bits of a keyed digest,
+ * and a connection uses the newest secret that both have.
  */
 import { createHash, createHmac } from 'node:crypto';
 import type { CommonConnectionOptions, SecureContextOptions } from 'node:tls';
@@ -56,7 +56,11 @@ export class PeerKeys {
     return (this.keys.find((key) => key.name === name) ?? this.oldest()).psk;
   }
 
-  /** What a client sends. @param hint of the server; null: it is of an older version */
+  /**
+   * Identity and key that a client sends.
+   *
+   * @param hint hint of the server; null: it is of an older version
+   */
   forServer(
     hint: string | null,
     node: string,
