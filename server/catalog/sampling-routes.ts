@@ -71,10 +71,7 @@ function sampling(answers: CatalogAnswers, render: Render): RawHandler {
       const offset = offsetOf(query.cursor);
       if (offset === -1) return context.reply(400, INVALID_CURSOR);
       const { prepared } = served.generation;
-      return () => {
-        const steps = renderPage(writer.begin(prepared.bytes), prepared, offset, render);
-        return writer.run(steps, () => context.aborted);
-      };
+      return () => renderPage(writer.begin(prepared.bytes), prepared, offset, render);
     },
   });
 }
