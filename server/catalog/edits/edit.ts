@@ -13,6 +13,7 @@ import {
 import { isObject, marketsOf, text, textList } from '../../../storage/catalog/catalog-json.ts';
 import { conditionIdOf, hasEnded, tradingTerms } from '../../../storage/catalog/catalog-market.ts';
 import {
+  type CatalogProposal,
   isResolved,
   MADE,
   operatorEnd,
@@ -22,7 +23,6 @@ import {
   withProposal,
 } from '../../../storage/catalog/operator-marks.ts';
 import { changedBy } from '../../../storage/catalog/operator-objects.ts';
-import type { ResolutionState } from '../resolution-state.ts';
 import { marketIds, numberOf } from './edit-ids.ts';
 
 export interface NewEvent {
@@ -79,6 +79,9 @@ export type Edit =
   | { readonly kind: 'ended'; readonly ends: ReadonlyMap<string, number>; readonly at: string }
   /** Only the part of every edit: markets as they are registered. */
   | { readonly kind: 'aligned' };
+
+/** State of a market's payout in the engine: resolved, proposed, or neither. */
+export type ResolutionState = typeof RESOLVED_STATUS | CatalogProposal | undefined;
 
 type StateOf = (condition: string) => ResolutionState;
 
