@@ -7,6 +7,7 @@
  * Thread: the I/O thread. Non-goals: which generation is current, rate limits.
  */
 
+import { CONDITION_PATTERN } from '../../storage/catalog/catalog-fields.ts';
 import { typedErrorBody } from '../common/error-bodies.ts';
 import { Type } from '../common/schema.ts';
 import { RETRY_SOON } from '../common/unavailable.ts';
@@ -61,7 +62,6 @@ const SEARCH_BUSY = typedErrorBody(
 );
 
 const DIGITS = /^[0-9]+$/;
-const CONDITION_ID = /^0x[0-9a-f]{64}$/i;
 const PLACE = /^(\d{1,15})\.(\d{1,10})$/;
 /** Always empty: the node has no market makers apart from its traders. */
 const CLIENT_MEMBERS = Buffer.from(`,"${CLIENT_MEMBER}":""`);
@@ -416,7 +416,7 @@ function rowsUnder(
   if (key === 'slug') return rowsOf(catalog, kind, key, [part]);
   if (DIGITS.test(part)) return rowsOf(catalog, kind, key, [Number(part)]);
   if (kind !== 'markets') return undefined;
-  const isCondition = CONDITION_ID.test(part);
+  const isCondition = CONDITION_PATTERN.test(part);
   return isCondition ? rowsOf(catalog, kind, 'conditionId', [keyOf('number', part)]) : NO_ROWS;
 }
 
