@@ -83,7 +83,7 @@ export async function openCatalogParts(
   switched.add(repair);
   const passOn = decided.open(repairs);
   if (leads() && unwritable === undefined) {
-    repair(catalog);
+    repair(catalog.current);
     passOn();
   }
   // The node that led before may have ended between a payout and its edit.
@@ -95,7 +95,7 @@ export async function openCatalogParts(
   return { catalog, edits, repairs, switched, sync };
 }
 
-type Lacking = Pick<CatalogService, 'mended' | 'unpublished' | 'unpublishedEnds'>;
+type Lacking = Pick<CatalogService['current'], 'mended' | 'unpublished' | 'unpublishedEnds'>;
 
 /** Pulls the catalog of CATALOG_SYNC_URL while this node leads. */
 async function openSync(

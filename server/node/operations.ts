@@ -26,7 +26,7 @@ import { newToken } from '../admin/token-file.ts';
 import { limitOperations, pauseOperations } from '../admin/venue-operations.ts';
 import { nameOperations, walletListOperations } from '../admin/wallet-list.ts';
 import { banOperations, orderOperations } from '../admin/wallet-operations.ts';
-import { conditionNamed, eventNamed } from '../catalog/named-rows.ts';
+import { conditionNamed, eventNamed } from '../catalog/market-info.ts';
 import type { Handover } from '../cluster/heartbeat.ts';
 import type { Config } from '../config/config.ts';
 import type { RateControl } from '../http/limits/rate-control.ts';
