@@ -312,7 +312,8 @@ async function lived(): Promise<{ readonly seen: readonly string[]; readonly log
   };
   const looking = look();
   const node = await TestNode.start(temporaryDirectory(), {
-    ...{ ADMIN_PORT: String(port), LOG_FORMAT: 'json' },
+    ADMIN_PORT: String(port),
+    LOG_FORMAT: 'json',
   });
   await until(() => seen.has('ready'));
   const { text } = await ask(port, '/page/summary');

@@ -134,7 +134,8 @@ test('a histogram has 12 to 16 buckets, of which each counts what the smaller on
 
 test('requests that a rate limit refused are counted by its row', async () => {
   const operator = await OperatorNode.start(temporaryDirectory(), {
-    ...{ RATE_LIMITS: 'on', RATE_LIMITS_OVERRIDES: 'health=1/600' },
+    RATE_LIMITS: 'on',
+    RATE_LIMITS_OVERRIDES: 'health=1/600',
   });
   for (const status of [200, 429, 429])
     assert.equal((await get(operator.node, '/')).status, status);

@@ -90,7 +90,8 @@ test('a full table of texts refuses by name, and takes ids with milliseconds', a
   const node = await OperatorNode.start(small, { ...SETTINGS, OPERATOR_IDS_MAX: '16' });
   const deposit = (id?: string) =>
     node.call('POST /admin/ledger/deposit', {
-      ...{ wallet: alice.address, amount: '1' },
+      wallet: alice.address,
+      amount: '1',
       ...(id === undefined ? {} : { id }),
     });
   for (let n = 1; n <= 16; n++) assert.equal((await deposit(`line ${n}`)).status, 200);

@@ -173,7 +173,11 @@ test('a market that an operator makes trades, and the same wish again is the sam
   await deposit(bob, '100');
   await alice.place(operator.node, { market, side: 'BUY', ticks: 400, shares: 10 });
   const sold = await bob.order(operator.node, {
-    ...{ market, outcome: 1, side: 'BUY', ticks: 600, shares: 10 },
+    market,
+    outcome: 1,
+    side: 'BUY',
+    ticks: 600,
+    shares: 10,
   });
   assert.equal(sold.status, 'matched');
   const { positions } = await operator.done(

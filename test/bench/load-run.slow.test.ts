@@ -231,8 +231,7 @@ class TinyNode {
     token.book.commit(taker, match);
     if (this.#faults.forgetsDuplicates !== true) this.#known.add(wire.salt);
     const taken = { success: true, errorMsg: '', orderID };
-    if (match.micro === 0)
-      return { ...taken, ...{ takingAmount: '', makingAmount: '' }, status: 'live' };
+    if (match.micro === 0) return { ...taken, takingAmount: '', makingAmount: '', status: 'live' };
     this.#trade(true, account, token, side, match.micro, match.collateral);
     for (const fill of match.fills) {
       const own = fill.crossToken ? token.market.tokens[1 - token.slot] : token;

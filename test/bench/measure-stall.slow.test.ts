@@ -149,7 +149,10 @@ test('a rate limit ends the run at once, and is an outcome', async (t) => {
   assert(parsed.ok);
   const { url: _, ...options } = parsed.options;
   const signing = {
-    ...{ credentialPrefix: 'SERVICE', chainId: 137, domainName: 'x', domainVersion: '1' },
+    credentialPrefix: 'SERVICE',
+    chainId: 137,
+    domainName: 'x',
+    domainVersion: '1',
     exchangeAddress: `0x${'5'.repeat(40)}`,
     negRiskExchangeAddress: `0x${'6'.repeat(40)}`,
   };

@@ -63,8 +63,15 @@ test('a profile tells of the I/O thread and the worker what they did under load'
 }, async () => {
   const out = temporaryDirectory();
   await profileNode({
-    ...{ rate: undefined, orders: 60, batch: 1, connections: 2, unsigned: false },
-    ...{ interval: 500, perf: false, out, environment: { ...SMALL_NODE, WORKERS: '1' } },
+    rate: undefined,
+    orders: 60,
+    batch: 1,
+    connections: 2,
+    unsigned: false,
+    interval: 500,
+    perf: false,
+    out,
+    environment: { ...SMALL_NODE, WORKERS: '1' },
   });
   const summary = readFileSync(join(out, 'summary.txt'), 'utf8');
   assert.match(summary, /^60 orders in requests of 1, 2 connections: \d+ orders\/s\n/);

@@ -21,7 +21,9 @@ export class Command {
 
   constructor(text: string, cwd: string, env: NodeJS.ProcessEnv) {
     this.child = spawn('sh', ['-c', text], {
-      ...{ cwd, env, detached: true },
+      cwd,
+      env,
+      detached: true,
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     running.add(this);

@@ -38,8 +38,15 @@ test('orders of both versions rest, match and tell what they paid', async () => 
     const taking = { tokenId, side: 'BUY', price: '0.53', size: '12.5', type: 'FOK' } as const;
     const taken = await taker.orders.post(taking);
     assert.deepEqual(taken, {
-      ...{ id: taken.id, status: 'matched', reason: '', code: undefined, known: undefined },
-      ...{ detail: '', makingAmount: '6.5', takingAmount: '12.5', isFinal: true },
+      id: taken.id,
+      status: 'matched',
+      reason: '',
+      code: undefined,
+      known: undefined,
+      detail: '',
+      makingAmount: '6.5',
+      takingAmount: '12.5',
+      isFinal: true,
     });
     const order = await client.orders.get(resting.id);
     assert.equal(order?.size_matched, '12.5');
@@ -81,7 +88,9 @@ test('an error names the call that was made', async () => {
   };
   const refusals = Object.entries(calls).map(([call, error]) =>
     assert.rejects(error, {
-      ...{ name: 'UnknownTokenError', tokenId: '1', status: 404 },
+      name: 'UnknownTokenError',
+      tokenId: '1',
+      status: 404,
       // Of the two requests for the terms, either may be refused first.
       call: new RegExp(`^${call} [(]GET /(?:book|fee-rate)[)]$`),
       message: /^[a-zA-Z]+ [(]GET [^ ]+[)] answered 404: /,
@@ -104,7 +113,9 @@ test('an order is replaced by another one, or nothing is done, also when answers
     [replaced.placed.id],
   );
   assert.deepEqual(await client.replace(first.id, terms), {
-    ...{ canceled: false, filled: undefined, placed: undefined },
+    canceled: false,
+    filled: undefined,
+    placed: undefined,
   });
   assert.deepEqual((await client.orders.cancelAll()).canceled, [replaced.placed.id]);
   client.close();

@@ -186,7 +186,8 @@ async function after503(
   const good = { status: 200, body: '{}', retryAfterSeconds: 0 };
   let [moves, tries] = [0, 0];
   const nodes = {
-    ...{ count: 2, at: 0 },
+    count: 2,
+    at: 0,
     moveOn: () => {
       moves += 1;
     },
@@ -206,7 +207,9 @@ async function after503(
 
 test('each failure is repeated, and at the next node, as what it says of the request allows', async () => {
   const refusal = (status: number, text: string): Reply => ({
-    ...{ status, body: errorBodyOf(text), retryAfterSeconds: 0 },
+    status,
+    body: errorBodyOf(text),
+    retryAfterSeconds: 0,
   });
   for (const [name, first, always, undone] of [
     ['busy', refusal(503, REFUSALS.ENGINE_BUSY.texts[0]), [2, 0, '200 0'], [2, 0, '200 0']],

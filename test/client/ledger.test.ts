@@ -92,7 +92,9 @@ test('a split whose answer was lost is made once, and a caller who gave up repea
   proxy.faults.push('lose', 'unavailable');
   assert.equal((await client.ledger.split(conditionId, '10')).cash, '990');
   const hasty = await NodeClient.connect(proxy.url, {
-    ...{ wallet: Wallet.fromSeed('ledger test/unlucky'), connections: 1, patienceMs: 200 },
+    wallet: Wallet.fromSeed('ledger test/unlucky'),
+    connections: 1,
+    patienceMs: 200,
   });
   const id = await client.ledger.newId();
   proxy.faults.push('lose', 'lose', 'lose', 'lose', 'lose', 'lose', 'lose', 'lose');

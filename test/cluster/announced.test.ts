@@ -17,8 +17,15 @@ const GOOD: Announced = {
   run: 'one',
 };
 const BEAT: Heartbeat = {
-  ...{ node: 'n1', epoch: 2, advertise: 'http://n1', peers: 'peers://n1:1', sequence: 7 },
-  ...{ capacities: DEFAULT_CAPACITIES, count: 3, afterLeave: false, leaves: false },
+  node: 'n1',
+  epoch: 2,
+  advertise: 'http://n1',
+  peers: 'peers://n1:1',
+  sequence: 7,
+  capacities: DEFAULT_CAPACITIES,
+  count: 3,
+  afterLeave: false,
+  leaves: false,
 };
 const NONE = ['', 'x', 'null', '1', '[]', '{}', '"text"'];
 

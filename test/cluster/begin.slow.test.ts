@@ -35,8 +35,12 @@ interface Place {
 async function placeOf(cluster: Cluster, node: string, directory: string): Promise<Place> {
   const port = String(await freePort());
   const settings = {
-    ...{ CLUSTER: cluster.etcd.address(), NODE_ID: node, CLUSTER_SECRET: 's'.repeat(32) },
-    ...{ ADVERTISE: `http://127.0.0.1:${port}`, PORT: port, ...SILENCE },
+    CLUSTER: cluster.etcd.address(),
+    NODE_ID: node,
+    CLUSTER_SECRET: 's'.repeat(32),
+    ADVERTISE: `http://127.0.0.1:${port}`,
+    PORT: port,
+    ...SILENCE,
   };
   return { directory, settings };
 }

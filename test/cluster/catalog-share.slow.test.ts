@@ -39,9 +39,16 @@ class Place {
         ]),
       );
     this.share = new CatalogShare({
-      ...{ node, secrets: SECRETS, dataDir, durability: 'committed', store: this.store, print },
-      ...{ announcements: new Announcements({ nodes }, 'test', print), peers: () => this.peers },
-      ...{ leads: () => node === leader, leader: () => leader },
+      node,
+      secrets: SECRETS,
+      dataDir,
+      durability: 'committed',
+      store: this.store,
+      print,
+      announcements: new Announcements({ nodes }, 'test', print),
+      peers: () => this.peers,
+      leads: () => node === leader,
+      leader: () => leader,
     });
     this.share.serve(this.server);
   }

@@ -34,7 +34,8 @@ describe('the name of a node', NEEDS_ETCD, () => {
       const at = await cluster.follower();
       const node = TestNode.begin(temporaryDirectory(), {
         ...cluster.settingsOf(at),
-        ...{ PORT: '0', ADMIN_PORT: '0' },
+        PORT: '0',
+        ADMIN_PORT: '0',
       });
       const { code } = await node.exit();
       assert.deepEqual([code, TAKEN.test(node.log)], [1, true], node.log);

@@ -32,7 +32,9 @@ test('each node is asked for its state and its clock, and one that ends falls si
   let looks = 0;
   let isListed = true;
   const watch = new NodeWatch({
-    ...{ node: 'own', secrets: SECRETS, wall: Date.now },
+    node: 'own',
+    secrets: SECRETS,
+    wall: Date.now,
     nodes: () => (isListed ? Promise.resolve(nodes) : Promise.reject(new Error('no log'))),
     onLook: () => {
       looks += 1;

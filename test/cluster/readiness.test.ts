@@ -28,8 +28,11 @@ function clocks(...ahead: readonly number[]) {
 function staged() {
   const lines: string[] = [];
   const at = {
-    ...{ nodes: [watched('n1', { state: { ...STATE, leads: true } })], leads: false },
-    ...{ leader: LEADER as Leader | undefined, isHeard: true, isStale: false },
+    nodes: [watched('n1', { state: { ...STATE, leads: true } })],
+    leads: false,
+    leader: LEADER as Leader | undefined,
+    isHeard: true,
+    isStale: false,
     problem: undefined as string | undefined,
     emptyLog: undefined as string | undefined,
   };
@@ -212,7 +215,9 @@ for (const reason of PAUSE_REASONS) {
     const asked: unknown[] = [];
     const at = { pauses: [] as Pause[], nodes: [] as WatchedNode[], leads: true };
     const stepDown = new StepDown({
-      ...{ node: 'n0', silenceMs: 500, print: () => undefined },
+      node: 'n0',
+      silenceMs: 500,
+      print: () => undefined,
       leads: () => at.leads,
       pauses: () => at.pauses,
       nodes: () => at.nodes,

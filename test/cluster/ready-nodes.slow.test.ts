@@ -186,7 +186,8 @@ describe('readiness of three nodes', NEEDS_ETCD, () => {
       await say(cluster, [first], /^clock-skew$/);
       const next = await cluster.leader();
       assert.deepEqual(await handoverEntry(cluster, next), {
-        ...{ actor: `n${first}`, status: 200 },
+        actor: `n${first}`,
+        status: 200,
         body: { from: `n${first}`, to: `n${next}`, reasons: ['clock-skew'] },
       });
       await placed(cluster, alice, 2);
@@ -271,7 +272,8 @@ test(
     const entry = (await handoverEntry(cluster, next)) as { body: { reasons: string[] } };
     const { reasons } = entry.body;
     assert.deepEqual(entry, {
-      ...{ actor: `n${first}`, status: 200 },
+      actor: `n${first}`,
+      status: 200,
       body: { from: `n${first}`, to: `n${next}`, reasons },
     });
     assert(reasons.length > 0 && reasons.every((it) => ['log', 'follower'].includes(it)));

@@ -87,7 +87,13 @@ export class SimulatedNode {
       else this.fatal.push(`${this.name}: ${error.message}`);
     };
     const sequencer = new Sequencer({
-      ...{ tables: t, slots, pool, log, workers: 2, prefetch: 2, queueMax: 1_000 },
+      tables: t,
+      slots,
+      pool,
+      log,
+      workers: 2,
+      prefetch: 2,
+      queueMax: 1_000,
       now: clock.now,
       closedPersisted: () => closedCount(t),
       onFlushed: () => undefined,

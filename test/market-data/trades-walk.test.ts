@@ -107,7 +107,9 @@ function parsed(text: string): TradesQuery {
 function activityOf(index: TradesIndex, trades: TradesRenderer): Activity {
   const infos = () => undefined;
   return new Activity({
-    ...{ index, trades, infos },
+    index,
+    trades,
+    infos,
     texts: new TokenTexts(index.tables, infos),
     names: new AccountTexts(index.tables, infos),
     statements: new StatementsReader(undefined),

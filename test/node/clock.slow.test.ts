@@ -48,7 +48,11 @@ async function staged(t: TestContext, jumps: readonly number[], more: Settings =
   const alice = await Trader.join(node, 'alice');
   let jumped = 0;
   return {
-    ...{ dataDir, node, alice, market: market!, admin },
+    dataDir,
+    node,
+    alice,
+    market: market!,
+    admin,
     jump: async () => {
       process.kill(node.pid, 'SIGUSR2');
       jumped += 1;
@@ -61,7 +65,11 @@ async function staged(t: TestContext, jumps: readonly number[], more: Settings =
     },
     good: (seconds: number, ticks = 10) =>
       alice.sign({
-        ...{ market: market!, side: 'BUY', ticks, shares: 5, type: 'GTD' },
+        market: market!,
+        side: 'BUY',
+        ticks,
+        shares: 5,
+        type: 'GTD',
         signed: { expiration: String(Math.floor(Date.now() / 1_000) + seconds) },
       }),
   };

@@ -52,7 +52,11 @@ test('one order goes and the other one comes in one turn, also over a kill', asy
   assert.deepEqual(await replace(alice, old.id, next), {
     cancel: { canceled: [old.id], not_canceled: {}, filled: { [old.id]: '7.25' } },
     order: {
-      ...{ success: true, errorMsg: '', orderID: next.id, takingAmount: '', makingAmount: '' },
+      success: true,
+      errorMsg: '',
+      orderID: next.id,
+      takingAmount: '',
+      makingAmount: '',
       status: 'live',
     },
   });

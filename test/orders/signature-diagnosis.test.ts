@@ -50,22 +50,35 @@ function suspect(
   }> = {},
 ): SuspectOrder {
   const order: UnsignedOrder = {
-    ...{ salt: '1', maker: of.address, signer: of.address, taker: zero, tokenId: '7' },
-    ...{ makerAmount: '5', takerAmount: '10', expiration: '0', nonce: '0', feeRateBps: '0' },
-    ...{ side: 0, signatureType: 0 },
+    salt: '1',
+    maker: of.address,
+    signer: of.address,
+    taker: zero,
+    tokenId: '7',
+    makerAmount: '5',
+    takerAmount: '10',
+    expiration: '0',
+    nonce: '0',
+    feeRateBps: '0',
+    side: 0,
+    signatureType: 0,
     ...signed,
   };
   const { signature } = of.signOrder(domain, order);
   const address = bytesOf(of.address);
   return {
     ...{ ...order, maker: address, signer: address, taker: bytesOf(zero), side: 0 },
-    ...{ version2: undefined, signature: bytesOf(signature) },
+    version2: undefined,
+    signature: bytesOf(signature),
     ...sent,
   };
 }
 
 const at = (chainId: number, verifyingContract: string, version = '1'): OrderDomain => ({
-  ...{ name: own.name, version, chainId, verifyingContract },
+  name: own.name,
+  version,
+  chainId,
+  verifyingContract,
 });
 const contract = domains[1].contract;
 

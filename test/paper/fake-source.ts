@@ -140,7 +140,12 @@ export class FakeVenue {
 
   print(token: string, side: Side, price: string, size: string): void {
     this.send(token, {
-      ...{ event_type: 'last_trade_price', asset_id: token, market: 'x', side, price, size },
+      event_type: 'last_trade_price',
+      asset_id: token,
+      market: 'x',
+      side,
+      price,
+      size,
       timestamp: String(this.now),
     });
   }
@@ -248,9 +253,16 @@ export class FakeVenue {
     const { asks, at, bids } = this.books.get(token)!;
     const texts = (levels: Levels) => [...levels].map(([price, size]) => ({ price, size }));
     const book: Record<string, unknown> = {
-      ...{ market: 'x', asset_id: token, timestamp: String(at), hash: '' },
-      ...{ bids: texts(bids), asks: texts(asks), min_order_size: '5', tick_size: '0.01' },
-      ...{ neg_risk: false, last_trade_price: '' },
+      market: 'x',
+      asset_id: token,
+      timestamp: String(at),
+      hash: '',
+      bids: texts(bids),
+      asks: texts(asks),
+      min_order_size: '5',
+      tick_size: '0.01',
+      neg_risk: false,
+      last_trade_price: '',
     };
     if (this.makesHashes) {
       book.hash = createHash('sha1').update(JSON.stringify(book)).digest('hex');

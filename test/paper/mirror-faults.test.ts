@@ -62,12 +62,16 @@ test('a damaged message leads to another connection, which begins with whole boo
     '[7]',
     JSON.stringify({ event_type: 'book', asset_id: token, timestamp: '1' }),
     JSON.stringify({
-      ...{ event_type: 'price_change', asset_id: token, timestamp: '1' },
+      event_type: 'price_change',
+      asset_id: token,
+      timestamp: '1',
       changes: [{ side: 'BUY', price: '1.5', size: '1' }],
     }),
     ...['9007199254740991', '4102444800000', '-5'].map((timestamp) =>
       JSON.stringify({
-        ...{ event_type: 'price_change', asset_id: token, timestamp },
+        event_type: 'price_change',
+        asset_id: token,
+        timestamp,
         changes: [{ side: 'BUY', price: '0.4', size: '1' }],
       }),
     ),
@@ -199,8 +203,12 @@ test('a change of the tick pulls the catalog and takes a snapshot', async (t) =>
   const mirrored = await MirroredEngine.start(t, usual);
   const { token, venue } = mirrored;
   venue.send(token, {
-    ...{ event_type: 'tick_size_change', asset_id: token, market: 'x', timestamp: '1750000000001' },
-    ...{ old_tick_size: '0.01', new_tick_size: '0.001' },
+    event_type: 'tick_size_change',
+    asset_id: token,
+    market: 'x',
+    timestamp: '1750000000001',
+    old_tick_size: '0.01',
+    new_tick_size: '0.001',
   });
   await until(() => mirrored.pulls === 1);
   assert.equal(mirrored.staleCount('tick'), 1);
@@ -320,7 +328,10 @@ test('markets that a source says have resolved are looked at, a bounded number o
   const venue = await FakeVenue.start(t);
   let looked = 0;
   const mirror = new BookMirror({
-    ...{ url: venue.url, streamUrl: venue.streamUrl, rate: 10, refreshMs: 60_000 },
+    url: venue.url,
+    streamUrl: venue.streamUrl,
+    rate: 10,
+    refreshMs: 60_000,
     api: new SourceApi(venue.url, venue.url, new AbortController().signal),
     choice: { text: '', conditions: [], ids: [], slugs: [], tags: [], top: 0 },
     node: {

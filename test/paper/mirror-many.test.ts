@@ -134,7 +134,11 @@ test('a stream that cannot be reached is said with its address and reason, once'
   const lines: string[] = [];
   const streamUrl = `ws://127.0.0.1:${port}/ws/market`;
   const mirror = new BookMirror({
-    ...{ url: venue.url, streamUrl, rate: 10, refreshMs: 60_000, traded: [] },
+    url: venue.url,
+    streamUrl,
+    rate: 10,
+    refreshMs: 60_000,
+    traded: [],
     api: new SourceApi(venue.url, venue.url, new AbortController().signal),
     choice: parseChoice('top:1')!,
     node: {

@@ -80,7 +80,9 @@ test('paper orders trade with a mirrored venue, survive a kill of either node, a
   assert(market !== undefined && other !== undefined);
   const token = market.tokenIds[0]!;
   const sourceSettings: Settings = {
-    ...{ LEDGER: 'on', FAUCET: '1000', PORT: String(await freePort()) },
+    LEDGER: 'on',
+    FAUCET: '1000',
+    PORT: String(await freePort()),
   };
   let source = await OperatorNode.start(sourceDir, sourceSettings);
   const maker = await Trader.join(source.node, 'maker');
@@ -91,7 +93,9 @@ test('paper orders trade with a mirrored venue, survive a kill of either node, a
   }
 
   const mirrorSettings: Settings = {
-    ...{ LEDGER: 'on', FAUCET: '1000', PORT: String(await freePort()) },
+    LEDGER: 'on',
+    FAUCET: '1000',
+    PORT: String(await freePort()),
     MIRROR_URL: `http://127.0.0.1:${source.node.port}`,
     CATALOG_SYNC_SECONDS: '1',
   };
@@ -214,13 +218,18 @@ async function checkAcknowledged(
 test('the living demo of one node is mirrored by another one, and both are killed in the middle', async () => {
   const [sourceDir, mirrorDir] = [temporaryDirectory(), temporaryDirectory()];
   const demo: Settings = {
-    ...{ CLIENT_PROFILE: 'polymarket', DEMO: 'on', DEMO_TRADERS: 'on' },
+    CLIENT_PROFILE: 'polymarket',
+    DEMO: 'on',
+    DEMO_TRADERS: 'on',
     PORT: String(await freePort()),
   };
   let source = await TestNode.start(sourceDir, demo);
   const mirrorSettings: Settings = {
-    ...{ LEDGER: 'on', FAUCET: '1000000', CATALOG_SYNC_SECONDS: '1' },
-    ...{ MIRROR_URL: `http://127.0.0.1:${source.port}`, MIRROR_MARKETS: 'top:12' },
+    LEDGER: 'on',
+    FAUCET: '1000000',
+    CATALOG_SYNC_SECONDS: '1',
+    MIRROR_URL: `http://127.0.0.1:${source.port}`,
+    MIRROR_MARKETS: 'top:12',
     PORT: String(await freePort()),
   };
   let mirror = await TestNode.start(mirrorDir, mirrorSettings);

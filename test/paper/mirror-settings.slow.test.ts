@@ -131,8 +131,12 @@ test('a node takes both rules from its settings', async (t) => {
   const dataDir = temporaryDirectory();
   await withMarkets(dataDir, [{ id: 1 }]);
   const node = await TestNode.start(dataDir, {
-    ...{ LEDGER: 'on', FAUCET: '1000', MIRROR_URL: venue.url, MIRROR_STREAM_URL: venue.streamUrl },
-    ...{ MIRROR_IMPACT: 'restore', MIRROR_QUEUE: 'proportional' },
+    LEDGER: 'on',
+    FAUCET: '1000',
+    MIRROR_URL: venue.url,
+    MIRROR_STREAM_URL: venue.streamUrl,
+    MIRROR_IMPACT: 'restore',
+    MIRROR_QUEUE: 'proportional',
   });
   const shows = (bids: string, asks: string) =>
     until(async () => {

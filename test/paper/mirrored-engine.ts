@@ -21,8 +21,14 @@ import { until } from '../common/node-harness.ts';
 import { FakeVenue } from './fake-source.ts';
 
 const CAPACITIES = {
-  ...{ markets: 256, tokens: 512, accounts: 64, orders: 4_096, levels: 65_536 },
-  ...{ trades: 1_000, history: 1_000, positions: 1_024 },
+  markets: 256,
+  tokens: 512,
+  accounts: 64,
+  orders: 4_096,
+  levels: 65_536,
+  trades: 1_000,
+  history: 1_000,
+  positions: 1_024,
 };
 /** A machine that is busy must not pause a book by itself. */
 const LONG_MS = 60_000;
@@ -63,7 +69,11 @@ export class MirroredEngine {
     this.register();
     const log = (_: string, line: string): void => void this.lines.push(line);
     this.own = new NodeBroker({
-      ...{ tables: this.sim.engine.t, log, impact, queue, signal: this.closing.signal },
+      tables: this.sim.engine.t,
+      log,
+      impact,
+      queue,
+      signal: this.closing.signal,
       name: 'mirror',
       namesOf: (row) => this.venue.markets[row - 1]?.outcomes,
       source: async (commands) => this.apply(commands),
@@ -75,12 +85,17 @@ export class MirroredEngine {
     });
     this.open = (choice) =>
       new BookMirror({
-        ...{ url: venue.url, streamUrl: venue.streamUrl, node: this.own, log },
+        url: venue.url,
+        streamUrl: venue.streamUrl,
+        node: this.own,
+        log,
         api: new SourceApi(venue.url, venue.url, this.closing.signal),
         choice: parseChoice(choice)!,
         traded: this.own.traded(),
         settle: async () => [],
-        ...{ rate: 1_000, refreshMs: 50, graceMs },
+        rate: 1_000,
+        refreshMs: 50,
+        graceMs,
         times: { pingMs: 20, silenceMs: settings.silenceMs ?? LONG_MS, againMs: 10 },
       });
     this.mirror = this.open('top:250');

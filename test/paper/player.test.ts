@@ -9,9 +9,13 @@ import { openRecording } from '../../storage/recordings/recording.ts';
 import { temporaryDirectory } from '../common/node-harness.ts';
 
 const HEADER = {
-  ...{ format: 'prediction-market-recording', version: 1, venue: 'a test', started: 1_000 },
+  format: 'prediction-market-recording',
+  version: 1,
+  venue: 'a test',
+  started: 1_000,
   // One choice, which found three markets.
-  ...{ markets: ['top:3'], inferred: [] },
+  markets: ['top:3'],
+  inferred: [],
 };
 
 function market(id: number, tokens: readonly string[]): object {
@@ -46,7 +50,9 @@ async function played(entries: readonly object[]) {
   const recording = await openRecording(path);
   const player = new Player({
     recording,
-    ...{ from: 0, to: 0, log: (line) => void lines.push(line) },
+    from: 0,
+    to: 0,
+    log: (line) => void lines.push(line),
     node: {
       apply: async ({ condition }) => void applied.push(condition),
       clear: async () => undefined,

@@ -83,7 +83,11 @@ test('what was sent is soon on disk, even while the catalog does not answer', as
   const end = new AbortController();
   const lines: string[] = [];
   const recorder = new Recorder({
-    ...{ api, markets, streamUrl: venue.streamUrl, now: Date.now, signal: end.signal },
+    api,
+    markets,
+    streamUrl: venue.streamUrl,
+    now: Date.now,
+    signal: end.signal,
     writer: await RecordingWriter.create(file, start),
     log: (line) => void lines.push(line),
     catalogMs: 100,

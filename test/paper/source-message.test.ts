@@ -88,7 +88,9 @@ test('changes of several tokens come for each token apart, in their order', () =
 test('a resolution says what it pays by weights, by its winner, or not at all', () => {
   const payoutOf = (more: object): unknown => {
     const [event] = readEvents({
-      ...{ event_type: 'market_resolved', market: '0xA', assets_ids: ['1', '2'] },
+      event_type: 'market_resolved',
+      market: '0xA',
+      assets_ids: ['1', '2'],
       ...more,
     });
     assert(event?.kind === 'resolved');

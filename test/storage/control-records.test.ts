@@ -64,8 +64,13 @@ class Venue {
       engine.apply(controlRecordCommand(record), new Float64Array(0), 0);
     assert(engine.end(), 'a batch of control records alone is a batch that changed something');
     const facts = {
-      ...{ sequence: before.sequence + 1, time: 0, persistedClosedSequence: 0 },
-      ...{ firstFill: 0, endFill: 0, closedEnd: 0, digest: digestOf(t) },
+      sequence: before.sequence + 1,
+      time: 0,
+      persistedClosedSequence: 0,
+      firstFill: 0,
+      endFill: 0,
+      closedEnd: 0,
+      digest: digestOf(t),
     };
     const payload = encodeBatch(facts, i32);
     const entry = { sequence: facts.sequence, time: 0, after: facts.digest, payload };

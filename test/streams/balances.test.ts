@@ -36,7 +36,10 @@ test('what the events of all batches lead to is what the tables have', () => {
     const stream = new LedgerStream(random);
     const sent: Json[] = [];
     const users = new ReplayBuffer({
-      ...{ now: () => TIME, venue: 'test', batch: 0, eventsMax: 100 },
+      now: () => TIME,
+      venue: 'test',
+      batch: 0,
+      eventsMax: 100,
       missedBy: () => ({ from: 0, events: [] }),
       publish: (_, text) => void sent.push(JSON.parse(Buffer.from(text).toString()) as Json),
     });

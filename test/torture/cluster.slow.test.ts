@@ -15,7 +15,13 @@ function withOrders(): History {
 
 const READ: BookRead = { node: 'n0', book: 'book', state: 'one', sent: 4, atLeast: 0 };
 const STATUS: StatusRead = {
-  ...{ node: 'n0', askedAt: 1, answeredAt: 2, sequence: 5, digest: 7, epoch: 1, leads: false },
+  node: 'n0',
+  askedAt: 1,
+  answeredAt: 2,
+  sequence: 5,
+  digest: 7,
+  epoch: 1,
+  leads: false,
 };
 
 function problems(...reads: readonly Partial<BookRead>[]): readonly string[] {

@@ -92,7 +92,10 @@ async function runRound(seed: number, count: number): Promise<Round> {
   const market = catalog.markets.find(({ conditionId }) => conditionId === own.conditionId)!;
   const { config } = configured;
   const node = await LocalNode.start(dataDir, {
-    ...{ demo: false, environment: environment, flags: [], hasAdmin: hasLedger },
+    demo: false,
+    environment: environment,
+    flags: [],
+    hasAdmin: hasLedger,
     whileDown: () => verified(dataDir, environment),
   });
   const place = { port: Number(node.url.port), ready: () => node.ready() };

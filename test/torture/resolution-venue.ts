@@ -84,7 +84,10 @@ export class ResolutionVenue {
   /** Writes the log, and the catalog of its markets. */
   async store(dataDir: string, capacities: Capacities): Promise<void> {
     const log = await FileLog.open({
-      ...{ dataDir, durability: 'flushed', segmentBytes: 1 << 20, log: () => undefined },
+      dataDir,
+      durability: 'flushed',
+      segmentBytes: 1 << 20,
+      log: () => undefined,
     });
     const exchange = new Exchange(capacities);
     for (const batch of this.duel.driver.logged) await appended(log, exchange.apply(batch, 0));
@@ -98,15 +101,23 @@ export class ResolutionVenue {
 
   private events(): object[] {
     return Array.from({ length: this.markets }, (_, i) => ({
-      ...{ id: String(i + 1), slug: `event-${i + 1}`, title: `Event ${i + 1}` },
+      id: String(i + 1),
+      slug: `event-${i + 1}`,
+      title: `Event ${i + 1}`,
       markets: [
         {
-          ...{ id: String(i + 1), question: `Question ${i + 1}?`, slug: `market-${i + 1}` },
+          id: String(i + 1),
+          question: `Question ${i + 1}?`,
+          slug: `market-${i + 1}`,
           conditionId: conditionOf(i + 1),
           outcomes: JSON.stringify(['Yes', 'No']),
           clobTokenIds: JSON.stringify([tokenOf(i + 1, 0), tokenOf(i + 1, 1)]),
-          ...{ active: true, closed: false, archived: false, negRisk: false },
-          ...{ orderPriceMinTickSize: 0.01, orderMinSize: 1 },
+          active: true,
+          closed: false,
+          archived: false,
+          negRisk: false,
+          orderPriceMinTickSize: 0.01,
+          orderMinSize: 1,
         },
       ],
     }));
@@ -138,10 +149,20 @@ export class ResolutionVenue {
     const ticks = BigInt(side === 'BUY' ? random.between(1, 52) : random.between(48, 99));
     const shares = BigInt(random.between(1, 40) * SHARE);
     const line: OrderLine = {
-      ...{ kind: 'order', id, side, type: 'GTC', postOnly: false, shares, faults: [] },
+      kind: 'order',
+      id,
+      side,
+      type: 'GTC',
+      postOnly: false,
+      shares,
+      faults: [],
       token: 2 * market - random.below(2),
       collateral: (shares * ticks) / 100n,
-      ...{ expiration: 0, feeRateBps: 200, maker: wallet, signer: wallet, signatureType: 0 },
+      expiration: 0,
+      feeRateBps: 200,
+      maker: wallet,
+      signer: wallet,
+      signatureType: 0,
     };
     this.duel.step(line);
     if (id % BATCH_COMMANDS === 0) this.nextBatch();

@@ -156,8 +156,12 @@ test('an attack is borne where orders stay quick, nothing is refused, and memory
   assert.equal(lateProblem(stretch), undefined);
   assert.match(lateProblem({ ...stretch, late: 2 }) ?? '', /^2 of 9/);
   const held = {
-    ...{ residentBytes: 400 * MIB, handles: 50, rows: 0, accounts: 5 },
-    ...{ recoveries: 7, at: 1_000 },
+    residentBytes: 400 * MIB,
+    handles: 50,
+    rows: 0,
+    accounts: 5,
+    recoveries: 7,
+    at: 1_000,
   };
   const before = { ...held, streamClients: 1, streamBytes: 0, queued: 0, ready: 200 };
   const after = (change: Partial<typeof before>) => heldProblem(before, { ...before, ...change });

@@ -246,11 +246,20 @@ export class DayVenue {
     );
     this.counts.orders += 1;
     return {
-      ...{ kind: 'order', id: this.counts.orders, side, type, postOnly, faults: [] },
+      kind: 'order',
+      id: this.counts.orders,
+      side,
+      type,
+      postOnly,
+      faults: [],
       token: 2 * market.number - 1 + outcome,
       shares: side === 'BUY' ? taking! : making!,
       collateral: side === 'BUY' ? making! : taking!,
-      ...{ expiration: 0, feeRateBps: market.fee, maker: number, signer: number, signatureType: 0 },
+      expiration: 0,
+      feeRateBps: market.fee,
+      maker: number,
+      signer: number,
+      signatureType: 0,
     };
   }
 
@@ -346,7 +355,9 @@ function resultOf({ making, reason, taking }: Outcome, id: string): Result {
     isMatched ? decimalOf(BigInt(each)) : '',
   );
   return {
-    ...{ success: true, errorMsg: '', orderID: id },
+    success: true,
+    errorMsg: '',
+    orderID: id,
     takingAmount: takingAmount!,
     makingAmount: makingAmount!,
     status: isMatched ? 'matched' : 'live',

@@ -78,7 +78,9 @@ class Lane {
     await this.venue.orders(wallet, market, [
       {
         ...this.side(),
-        ...{ ticks: this.ticks(market), shares, postOnly: isPostOnly },
+        ticks: this.ticks(market),
+        shares,
+        postOnly: isPostOnly,
         type: isPostOnly ? 'GTC' : kind,
       },
     ]);
@@ -88,7 +90,9 @@ class Lane {
     const { random } = this;
     const { side } = this.side();
     const orders = Array.from({ length: random.between(1, 6) }, () => ({
-      ...{ side, outcome: random.pick([0, 1] as const), ticks: this.ticks(market) },
+      side,
+      outcome: random.pick([0, 1] as const),
+      ticks: this.ticks(market),
       shares: random.between(100, 3_000) / 100,
     }));
     await this.venue.orders(wallet, market, orders);

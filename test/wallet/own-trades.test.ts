@@ -234,7 +234,10 @@ test('what leaves the window while a page is written is not in it', async () => 
   for (let match = 0; match < 3; match++) meet(60);
   const lookup = (market: number) => fixture.infos[market];
   const reads = new AccountReads({
-    ...{ tables: fixture.t, texts: fixture.texts, infos: lookup, tradesIndex: desk.index },
+    tables: fixture.t,
+    texts: fixture.texts,
+    infos: lookup,
+    tradesIndex: desk.index,
     ...{
       seqlock: new SequenceLockReader(undefined, setImmediate),
       storedClosedOrder: () => undefined,

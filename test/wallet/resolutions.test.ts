@@ -60,7 +60,9 @@ class Venue {
     const tables = this.engine.t;
     const sequencer = { submit: (request: Request) => this.submit(request) };
     this.ledger = new LedgerCommands({
-      ...{ tables, seqlock, sequencer },
+      tables,
+      seqlock,
+      sequencer,
       onResolve: () => this.loop.wake(),
     });
   }

@@ -246,7 +246,9 @@ export const FAULTS: readonly Fault[] = [
   { name: 'hand-over', times: 10, run: handOver },
   { name: 'kill-etcd-leader', times: 20, run: killEtcdLeader },
   ...Object.keys(PARTITIONS).map((ways, i) => ({
-    ...{ name: 'partition', times: i < 2 ? 4 : 3, needsNetwork: true },
+    name: 'partition',
+    times: i < 2 ? 4 : 3,
+    needsNetwork: true,
     run: (place: FaultPlace) => partition(place, ways),
   })),
   { name: 'partition-etcd', times: 10, needsNetwork: true, run: partitionEtcd },

@@ -80,7 +80,11 @@ export class Observer {
       return undefined;
     }
     history.status({
-      ...{ node: `n${node}`, askedAt, answeredAt, ...log, epoch: cluster.epoch },
+      node: `n${node}`,
+      askedAt,
+      answeredAt,
+      ...log,
+      epoch: cluster.epoch,
       leads: cluster.role === 'leader',
     });
     return cluster;
