@@ -195,7 +195,6 @@ test('lines that replace a signer end its orders, each in a batch of its own', a
   }
 });
 
-/** Resolves once some of the lines that a command sends are paid in, and not all. */
 async function paidInPart(before: number): Promise<void> {
   while (Number(await deposited()) === before);
 }

@@ -1,4 +1,3 @@
-/** Money of an operator on a whole node: ids that are texts, fees that are paid out, and what a pause leaves possible. */
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
