@@ -1,4 +1,4 @@
-/** The benchmark of an order's path, and profiles, on tiny inputs: they run, and say nothing about speed. */
+/** The benchmark of an order's path, and profiles, on tiny inputs; they measure nothing here. */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,7 +7,6 @@ import { useCompiledNodes } from '../common/forms.ts';
 import { SMALL_NODE, temporaryDirectory } from '../common/node-harness.ts';
 import { SHORT } from '../common/random.ts';
 
-/** Compiled, because they start processes that start threads. */
 const compiled = useCompiledNodes();
 const [{ orderPathSuite }, { metricsSuite }, { ledgerSuite }, { profileNode }] = (await Promise.all(
   [
