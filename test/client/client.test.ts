@@ -1,4 +1,3 @@
-/** The client against a whole node: keys, orders of both versions, lists, and what goes wrong. */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import type { Calls } from '../../client/calls.ts';
@@ -23,7 +22,6 @@ import { join, joinProxy, markets, nodeUrl, plain, proxy, quiet, risky } from '.
 const maker = await join('maker');
 const taker = await join('taker');
 
-/** A refusal of the node with this status. */
 const refused = (status: number, reason?: RegExp) => (error: unknown) =>
   error instanceof ApiError && error.status === status && (reason?.test(error.reason) ?? true);
 
@@ -157,12 +155,12 @@ test('whatever becomes of answers, each order is placed once', async () => {
   }
 });
 
-/** Faults behind which the node has the orders. */
+/** Faults after which the node has the orders. */
 const OBEYED: readonly Fault[] = ['lose', 'unavailable', 'hang'];
 const FAULTS: readonly Fault[] = ['lose', 'cut', 'unavailable', 'throttle', 'busy'];
 const ROUNDS = 12;
 
-/** Two orders of ten shares a round, half of the rounds with somebody who sells to them. */
+/** Sends two orders of ten shares a round; in half of the rounds somebody sells to them. */
 async function sendThroughFaults(random: Random): Promise<void> {
   const client = await joinProxy('unlucky');
   // Nobody else gives up an answer: on a slow machine some take as long.

@@ -1,4 +1,3 @@
-/** Cash, shares, complete sets, statement and market orders by amount, against a node with a ledger. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { statSync } from 'node:fs';

@@ -26,7 +26,6 @@ interface Schema {
   readonly allOf?: readonly Schema[];
 }
 
-/** Names of the members of an answer that have this type. */
 function members(type: string, schema: Schema, name = ''): string[] {
   const { allOf = [], anyOf = [], items, properties = {} } = schema;
   const inside = [...allOf, ...anyOf, ...(items === undefined ? [] : [items])];

@@ -1,4 +1,3 @@
-/** What the client signs, against ethers. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { inspect } from 'node:util';
