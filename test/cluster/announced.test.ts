@@ -1,4 +1,3 @@
-/** Announcements and heartbeats as they are read: whatever lies in etcd under their keys. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { DEFAULT_CAPACITIES } from '../../engine/tables/capacities.ts';

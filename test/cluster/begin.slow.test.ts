@@ -1,4 +1,3 @@
-/** An empty log of a cluster begins with what one node has: by a command of the operator, and never by itself. */
 import assert from 'node:assert/strict';
 import { cpSync } from 'node:fs';
 import { test } from 'node:test';
@@ -57,7 +56,6 @@ async function begun(place: Place): Promise<string> {
   return stdout;
 }
 
-/** What the log has, by name. */
 async function tailOf({ etcd }: Cluster, name = 'test'): Promise<Tail> {
   const log = new EtcdLog(await etcd.client(), name, 0);
   try {

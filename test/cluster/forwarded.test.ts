@@ -1,4 +1,3 @@
-/** Requests that a node decides for another one, without processes. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import {
@@ -26,7 +25,6 @@ const REQUEST = {
   aborted: false,
 } as unknown as RequestContext;
 
-/** The answer of a leader with these routes to a request that another node took. */
 async function answered(routes: readonly Route[], name: string, judgedAt = 0): Promise<Buffer> {
   let call: AnswerCall | undefined;
   const server = {

@@ -1,4 +1,3 @@
-/** The name of a node belongs to one process of the cluster. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { freePort } from '../../bench/common/free-port.ts';

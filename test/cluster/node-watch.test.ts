@@ -1,4 +1,3 @@
-/** What nodes learn of each other by asking again and again, over real connections. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { FRESH_MS, type NodeState, NodeWatch } from '../../server/cluster/node-watch.ts';

@@ -1,4 +1,7 @@
-/** Why a node of a cluster is not ready, whose clock is wrong, and who leads next: parts without a network. */
+/**
+ * Reasons of a cluster's node for not being ready, wrong clocks, and the choice of the next leader,
+ * without a network.
+ */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -24,7 +27,6 @@ function clocks(...ahead: readonly number[]) {
   return ahead.map((aheadMs, i) => ({ node: `n${i + 1}`, aheadMs, errorMs: 5 }));
 }
 
-/** A readiness whose surroundings the test changes. */
 function staged() {
   const lines: string[] = [];
   const at = {

@@ -1,4 +1,3 @@
-/** Signing domains of tests that check no signature. */
 import {
   type ExchangeDomains,
   type OrderSeparators,
