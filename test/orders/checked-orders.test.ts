@@ -1,4 +1,3 @@
-/** What the leader adds to an order that another node has checked: newer bans, and ids that have left memory since. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import {

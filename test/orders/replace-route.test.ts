@@ -1,6 +1,6 @@
 /**
- * POST /replace of a whole node: a cancel and an order in one turn, in the answer, in the books, over
- * a kill, and where either of them is refused (docs/protocol.md#replacing-an-order).
+ * POST /replace of a whole node: a cancel and an order in one turn, in answers, books and after a
+ * kill, and refusals of either (docs/protocol.md#replacing-an-order).
  */
 import assert from 'node:assert/strict';
 import test from 'node:test';

@@ -1,6 +1,6 @@
 /**
- * A sequencer with a log that the test opens (log-gate.ts) and workers that the test plays:
- * each batch takes its apply turn, and its task ends or fails, when the test says so.
+ * A sequencer with a log that the test opens (log-gate.ts) and workers that the test plays. Batches
+ * take their apply turns, and tasks end or fail, when the test says so.
  */
 import assert from 'node:assert/strict';
 import {
@@ -44,11 +44,10 @@ const OWNER: RequestOwner = {
   address: new Uint8Array(20).fill(2),
 };
 
-/** One task of the pool, as a worker sees it. */
+/** One task of the pool, from a worker's view. */
 export interface Task {
   readonly dispatchSequence: number;
   readonly view: SlotView;
-  /** Bodies of its requests. */
   readonly bodies: readonly string[];
   readonly time: number;
   resolve(): void;
@@ -66,18 +65,16 @@ export class Stage {
   readonly tables = new Tables(allocateEngine(TIGHT));
   readonly sequencer: Sequencer;
   readonly control: Int32Array;
-  /** Tasks that were dispatched and have not ended. */
   readonly tasks: Task[] = [];
   readonly answers: Answer[] = [];
   readonly fatal: string[] = [];
   readonly lines: string[] = [];
   readonly flushed: number[] = [];
-  /** Times of the batches that streams were told of. */
+  /** Batch times that were sent to streams. */
   readonly told: number[] = [];
   time = 1_000;
   /** Closed orders whose final state is on disk. */
   closedPersisted = 7;
-  /** The pool throws instead of running anything. */
   failsToRun = false;
   private readonly writer = new ResultWriter();
   private sequence = 0;
@@ -121,7 +118,6 @@ export class Stage {
     if (begins) this.sequencer.begin();
   }
 
-  /** Submits a request; its answer appears in `answers`. */
   submit(name: string, kind: number = RequestKind.orders): void {
     const answered = (status: number, body: Uint8Array | string): void => {
       this.answers.push({ name, status, body: Buffer.from(body).toString() });
@@ -130,7 +126,7 @@ export class Stage {
     this.sequencer.submit({ ...request, kind });
   }
 
-  /** The next part of a request that was taken before. */
+  /** Submits the next part of a request that was taken before. */
   resume(name: string): void {
     const body = Buffer.from(name);
     const answered = (status: number, answer: Uint8Array | string): void => {
@@ -140,7 +136,10 @@ export class Stage {
     this.sequencer.resume({ kind, owner: OWNER, body, weight: body.length, answered });
   }
 
-  /** The task's turn: each request is answered by its own text; returns its sequence, if any. */
+  /**
+   * Takes the task's turn: each request is answered by its own text; returns its batch sequence, if
+   * any.
+   */
   turn(task: Task, options: { readonly changed: boolean }): number | undefined {
     const { view } = task;
     awaitApplyTurn(this.control, task.dispatchSequence);
@@ -160,7 +159,7 @@ export class Stage {
     return options.changed ? this.sequence : undefined;
   }
 
-  /** Ends a task: resolves, or rejects as a worker that threw or died. */
+  /** Ends a task: resolves, or rejects like a worker that threw or died. */
   async end(task: Task, failure?: string): Promise<void> {
     this.tasks.splice(this.tasks.indexOf(task), 1);
     if (failure === undefined) task.resolve();
@@ -168,7 +167,6 @@ export class Stage {
     await new Promise((resolve) => setImmediate(resolve));
   }
 
-  /** Turn and end in one. */
   async run(task: Task, changed = true): Promise<void> {
     this.turn(task, { changed });
     await this.end(task);
@@ -232,7 +230,6 @@ export function encodeExpiring(out: CommandBuffer, expiration: number): readonly
   return [market, order];
 }
 
-/** An engine with an open order that expires at this second. */
 export function withExpiring(stage: Stage, expiration = 2): Engine {
   const engine = new Engine(stage.tables.memory);
   const out = new CommandBuffer(256);
