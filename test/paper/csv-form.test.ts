@@ -1,4 +1,3 @@
-/** Books and trades as CSV: what a file becomes, joined with other files, and errors that name line and column. */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -177,7 +176,7 @@ test('an error names line and column, and leaves no file', async () => {
   }
 });
 
-/** Rows of a random market, in the order of their times, as CSV and as the messages that they mean. */
+/** Rows of a random market in the order of their times, as CSV and as their messages. */
 function randomRows(random: Random, count: number): { csv: string[]; messages: JsonObject[] } {
   const csv = ['time,type,market,token,side,price,size'];
   const messages: JsonObject[] = [];

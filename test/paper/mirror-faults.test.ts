@@ -1,4 +1,3 @@
-/** What a source does wrong: its book is resynchronised or paused, and the mirror says why. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { BookMirror } from '../../server/paper/book-mirror.ts';
@@ -21,7 +20,7 @@ function withPlaces(venue: FakeVenue, token: string): void {
   usual(venue, token);
 }
 
-/** A change that nobody gets, and the next one, which shows that. */
+/** Loses a change and sends the next one, which shows the gap. */
 function miss({ token, venue }: MirroredEngine, size: string): void {
   venue.change(token, [['BUY', '0.41', size]], { isSilent: true });
   venue.lose(token);
@@ -244,7 +243,7 @@ test('a source whose clock is behind after a restart is followed again', async (
   await mirrored.equal();
 });
 
-/** In more than sixty years: a recording can have it. */
+/** A time more than sixty years ahead, which a recording can have. */
 const FAR = '3800000000000';
 
 test('a message from the far future does not outdo the answers that come after it', async (t) => {

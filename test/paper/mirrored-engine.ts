@@ -1,4 +1,6 @@
-/** A mirror of a fake venue into an engine in this process: what it does wrong can be done in milliseconds. */
+/**
+ * A book mirror of a fake venue into an engine in this process, where its faults take milliseconds.
+ */
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { CommandBuffer, commandWords } from '../../engine/commands.ts';
@@ -30,18 +32,17 @@ const CAPACITIES = {
   history: 1_000,
   positions: 1_024,
 };
-/** A machine that is busy must not pause a book by itself. */
+/** Long enough for a busy machine: no time-out of its own pauses a book. */
 const LONG_MS = 60_000;
 
-/** Of a simulator that nobody moves on. */
+/** Time of a simulator whose clock stands still. */
 const TIME = 1;
 
 interface Settings {
-  /** Markets that the venue begins with. */
   readonly markets?: number;
   readonly impact?: Impact;
   readonly queue?: QueueRule;
-  /** How long a book in doubt keeps its levels. */
+  /** Milliseconds for which a stale book keeps its levels. */
   readonly graceMs?: number;
   readonly silenceMs?: number;
 }
@@ -101,14 +102,14 @@ export class MirroredEngine {
     this.mirror = this.open('top:250');
   }
 
-  /** What a start does after a kill, with another choice of markets. */
+  /** Starts the mirror like a node after a kill, with another choice of markets. */
   async startAgain(choice: string): Promise<void> {
     await this.mirror.close();
     await this.own.clear();
     this.mirror = this.open(choice);
   }
 
-  /** The mirror follows all markets of the venue, and their books are equal. */
+  /** Starts a mirror of all markets of the venue; resolves when their books are equal. */
   static async start(
     t: TestContext,
     set: (venue: FakeVenue, token: string) => void,
@@ -122,7 +123,6 @@ export class MirroredEngine {
     return mirrored;
   }
 
-  /** Its state by the facts of the mirror. */
   get state(): string {
     const { stale, live, paused, staleBooks } = this.mirror.facts();
     if (live === 1) return 'live';
@@ -134,7 +134,6 @@ export class MirroredEngine {
     return new Map<string, number>(this.mirror.facts().staleCounts).get(reason)!;
   }
 
-  /** An order of a paper trader for the first outcome. Returns its number. */
   place(order: Omit<SimulatedOrder, 'token'>, market = this.market): number {
     const token = this.tokenRow(market);
     const { order: number, reason } = this.sim.place({ ...order, token });
@@ -153,7 +152,7 @@ export class MirroredEngine {
     return { bids: texts(bids), asks: texts(asks) };
   }
 
-  /** Waits until every market is live, and has what the venue has. */
+  /** Waits until every market is live and equals that of the venue. */
   async equal(): Promise<void> {
     const { mirror, venue } = this;
     const shown = (levels: object): string => JSON.stringify(levels);
@@ -175,7 +174,6 @@ export class MirroredEngine {
     return marketFirstToken(t, row);
   }
 
-  /** Takes over the catalog of the venue. */
   private register(): void {
     for (const words of marketCommands(this.sim.engine.t, this.venue.markets, assert.fail)) {
       const batch = new CommandBuffer(words.length);

@@ -1,4 +1,3 @@
-/** A player without a node: which entries become due, and what it says of those that do not. */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -40,7 +39,6 @@ const CATALOG = {
   },
 };
 
-/** Plays all; returns the times at which entries were due. */
 async function played(entries: readonly object[]) {
   const path = join(temporaryDirectory(), 'recording');
   const text = [HEADER, CATALOG, ...entries].map((entry) => JSON.stringify(entry)).join('\n');

@@ -1,4 +1,3 @@
-/** `record`: what a venue says until it is interrupted, and the gaps between. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -223,7 +222,7 @@ test('of the largest volumes, markets without two outcomes take no place', async
   assert.deepEqual(conditions(chosen.notBinary), [first!.conditionId, third!.conditionId]);
 });
 
-/** A host that has these routes of another one, and no others. */
+/** A host with these routes of another one, and no others. */
 async function hostOf(t: TestContext, url: string, routes: RegExp): Promise<string> {
   const host = createServer(async (request, response) => {
     if (!routes.test(request.url ?? '')) {
