@@ -1,4 +1,3 @@
-/** Control records: bytes in the log, state after a start, and logs that do not match keys/. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
@@ -50,7 +49,6 @@ function commandsOf(...records: ControlRecord[]): Int32Array {
   return Int32Array.from(records.flatMap((record) => [...controlRecordCommand(record)]));
 }
 
-/** An exchange that logs what it applies. */
 class Venue {
   readonly exchange = new Exchange();
   readonly store: FakeStore = { entries: [] };
