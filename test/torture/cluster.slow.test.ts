@@ -1,4 +1,3 @@
-/** The checker of histories finds what must not be, and accepts what may. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { type BookRead, History, type StatusRead } from './cluster/history.ts';

@@ -30,10 +30,9 @@ import { soak } from './soak.ts';
 import { slowdown, trendOf } from './trend.ts';
 
 const isLong = SHORT === false;
-/** Not the hand-over: beside other tests a request may take longer than its client waits. */
+/** Without the handover: beside other tests a request may take longer than its client waits. */
 const CLUSTER_FAULTS = ['kill-leader', 'kill-etcd-leader', 'partition', 'pause-leader'];
 
-/** A part says what it reproduces with when it fails. */
 function little(goal: number, goalLong: number): PartOptions {
   const milliseconds = Number.POSITIVE_INFINITY;
   return { seed: freshSeed(), goal: isLong ? goalLong : goal, milliseconds, say: () => undefined };
