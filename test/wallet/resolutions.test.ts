@@ -40,7 +40,6 @@ class Venue {
   readonly seqlock = new SequenceLockReader(undefined, setImmediate);
   readonly lines: string[] = [];
   batches = 0;
-  /** How the next requests fail. */
   failures: Failure[] = [];
   readonly ledger: LedgerCommands;
   loop = this.newLoop();

@@ -1,4 +1,3 @@
-/** market_resolved: once for a market, when its holders have been paid. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import {
