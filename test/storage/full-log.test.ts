@@ -1,4 +1,3 @@
-/** A log that was written by an engine whose rows of orders had run out, in tables of other sizes. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { Capacities } from '../../engine/tables/capacities.ts';
@@ -12,7 +11,6 @@ import { appended, directoryOf, Exchange, seeded, TIGHT, tradingDay } from './st
 const FULL: Capacities = { ...TIGHT, orders: 40, history: 30 };
 const DAYS = 3;
 
-/** Trades until rows have run out; orders that are refused come between. */
 async function trade(random: Random, store: FakeStore): Promise<Exchange> {
   const context = new Exchange(FULL);
   const log = new FakeLog(store);

@@ -1,4 +1,3 @@
-/** Texts that are taken from operators, and the cleaning of those of catalogs from elsewhere. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { cleanLine, cleanName, cleanProse, isName, isProse } from '../../storage/texts/door.ts';
