@@ -17,22 +17,48 @@ const REFERENCE_BEGIN = '<!-- reference: made from commands.ts -->';
 const REFERENCE_END = '<!-- end of reference -->';
 
 function reference(): string {
-  return [commandTable(), ...optionTables(), exitTable()].join('\n\n');
+  return [commandTable(), nodeTable(), optionList(), exitTable()].join('\n\n');
 }
 
 function commandTable(): string {
-  const rows = Object.entries(COMMANDS).map(([name, { args = [], does, node }]) => {
-    return `| \`${[name, ...args].join(' ')}\` | ${does} | ${NODE_TEXTS[node]} |`;
+  const rows = Object.entries(COMMANDS).map(([name, { args = [], does, node, options = {} }]) => {
+    const flags = Object.keys(options).map((flag) => `\`${flag.split(' <')[0]}\``);
+    return `| \`${[name, ...args].join(' ')}\` | ${does} | ${node} | ${flags.join(' ')} |`;
   });
-  return ['| command | what it does | runs |', '| --- | --- | --- |', ...rows].join('\n');
+  return ['| command | what it does | runs | options |', '| --- | --- | --- | --- |', ...rows].join(
+    '\n',
+  );
 }
 
-function optionTables(): string[] {
-  return Object.entries(COMMANDS).flatMap(([name, { options }]) => {
-    if (options === undefined) return [];
-    const rows = Object.entries(options).map(([flags, does]) => `| \`${flags}\` | ${does} |`);
-    return [[`| \`${name}\` | |`, '| --- | --- |', ...rows].join('\n')];
-  });
+function nodeTable(): string {
+  const rows = Object.entries(NODE_TEXTS).map(([node, text]) => `| ${node} | ${text} |`);
+  return ['| runs | |', '| --- | --- |', ...rows].join('\n');
+}
+
+/** A line for each meaning of an option; where it has several, all but the most common one name their commands. */
+function optionList(): string {
+  const meanings = new Map<string, Map<string, string[]>>();
+  for (const [name, { options = {} }] of Object.entries(COMMANDS)) {
+    for (const [flags, does] of Object.entries(options)) {
+      const byText = meanings.get(flags) ?? new Map<string, string[]>();
+      meanings.set(flags, byText.set(does, [...(byText.get(does) ?? []), `\`${name}\``]));
+    }
+  }
+  const lines = [...meanings].flatMap(([flags, byText]) =>
+    [...byText]
+      .toSorted(([, one], [, other]) => other.length - one.length)
+      .map(([does, commands], i) => {
+        const of = i === 0 ? '' : `; ${commands.join(', ')}`;
+        return `- \`${flags}\`${of}: ${does}`;
+      }),
+  );
+  return lines
+    .toSorted((one, other) => compare(one.split('`')[1]!, other.split('`')[1]!))
+    .join('\n');
+}
+
+function compare(one: string, other: string): number {
+  return one < other ? -1 : Number(one > other);
 }
 
 function exitTable(): string {
