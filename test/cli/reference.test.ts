@@ -16,23 +16,26 @@ const NOWHERE = '/nowhere';
 const REFERENCE_BEGIN = '<!-- reference: made from commands.ts -->';
 const REFERENCE_END = '<!-- end of reference -->';
 
+const OPTIONS = `## Options
+
+Where an option has several meanings, all but the most common one name their commands.`;
+
 function reference(): string {
-  return [commandTable(), nodeTable(), optionList(), exitTable()].join('\n\n');
+  return [nodeTable(), commandList(), OPTIONS, optionList(), exitTable()].join('\n\n');
 }
 
-function commandTable(): string {
-  const rows = Object.entries(COMMANDS).map(([name, { args = [], does, node, options = {} }]) => {
-    const flags = Object.keys(options).map((flag) => `\`${flag.split(' <')[0]}\``);
-    return `| \`${[name, ...args].join(' ')}\` | ${does} | ${node} | ${flags.join(' ')} |`;
+function commandList(): string {
+  const lines = Object.entries(COMMANDS).map(([name, { args = [], does, node, options = {} }]) => {
+    const flags = Object.keys(options).map((flag) => flag.split(' <')[0]!);
+    const shown = node === 'remote' ? flags.filter((flag) => flag !== '--url') : flags;
+    return `- \`${[name, ...args, ...shown].join(' ')}\` (${node}): ${does}`;
   });
-  return ['| command | what it does | runs | options |', '| --- | --- | --- | --- |', ...rows].join(
-    '\n',
-  );
+  return lines.join('\n');
 }
 
 function nodeTable(): string {
   const rows = Object.entries(NODE_TEXTS).map(([node, text]) => `| ${node} | ${text} |`);
-  return ['| runs | |', '| --- | --- |', ...rows].join('\n');
+  return ['| word | runs |', '| --- | --- |', ...rows].join('\n');
 }
 
 /** A line for each meaning of an option; where it has several, all but the most common one name their commands. */
@@ -73,6 +76,11 @@ test('the README of the command line holds what is made from the table', () => {
     text.indexOf(REFERENCE_END),
   );
   assert.equal(held.trim(), reference(), 'paste what is expected between the marks');
+});
+
+test('every command that sends requests to a node takes its address', () => {
+  for (const [name, { node, options = {} }] of Object.entries(COMMANDS))
+    if (node === 'remote') assert('--url <url>' in options, name);
 });
 
 test('every command of the table has code of its own or is one operation of the admin listener', () => {
