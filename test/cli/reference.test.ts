@@ -18,7 +18,7 @@ const REFERENCE_END = '<!-- end of reference -->';
 
 const OPTIONS = `## Options
 
-Where an option has several meanings, all but the most common one name their commands.`;
+Where an option has several meanings, the line without commands holds for all others.`;
 
 function reference(): string {
   return [nodeTable(), commandList(), OPTIONS, optionList(), exitTable()].join('\n\n');
@@ -38,7 +38,10 @@ function nodeTable(): string {
   return ['| word | runs |', '| --- | --- |', ...rows].join('\n');
 }
 
-/** A line for each meaning of an option; where it has several, all but the most common one name their commands. */
+/** Most commands that the line of an option names. */
+const NAMED_MAX = 5;
+
+/** A line for each meaning of an option; where it has several, that of most commands names none. */
 function optionList(): string {
   const meanings = new Map<string, Map<string, string[]>>();
   for (const [name, { options = {} }] of Object.entries(COMMANDS)) {
@@ -51,7 +54,8 @@ function optionList(): string {
     [...byText]
       .toSorted(([, one], [, other]) => other.length - one.length)
       .map(([does, commands], i) => {
-        const of = i === 0 ? '' : `; ${commands.join(', ')}`;
+        const isOfOthers = byText.size === 1 || (i === 0 && commands.length > NAMED_MAX);
+        const of = isOfOthers ? '' : `; ${commands.join(', ')}`;
         return `- \`${flags}\`${of}: ${does}`;
       }),
   );
