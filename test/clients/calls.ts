@@ -56,7 +56,7 @@ async function problemOf(run: () => Promise<unknown>): Promise<string | undefine
 }
 
 /** Least number of calls that a line names by the title of an earlier package. */
-const SHARED_CALLS_MIN = 20;
+const SHARED_CALLS_MIN = 10;
 
 /** Outcomes as Markdown: served calls, and a line for each reason why others are not. */
 export function tables(outcomes: readonly Outcome[]): string {
