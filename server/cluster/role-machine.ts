@@ -575,13 +575,12 @@ class Step {
 
   private onDurable({ error, stored }: EventOf<'durable'>): void {
     const { state } = this;
-    if (error !== undefined) {
-      this.endHandover(error);
-      return;
-    }
     // The node may have ended meanwhile, for another reason.
-    if (state.role !== 'handing-over' || state.isClosing) {
-      this.endHandover(new Error('this node ends'));
+    const hasEnded = state.role !== 'handing-over' || state.isClosing;
+    if (error !== undefined || hasEnded) {
+      // Without its files the node can neither lead nor follow.
+      if (error !== undefined && !hasEnded) this.effects.push({ type: 'fatal', error });
+      this.endHandover(error ?? new Error('this node ends'));
       return;
     }
     const { next } = state.outgoing!;
