@@ -483,7 +483,10 @@ test('a node whose records are not of its cluster ends as it starts', async () =
     stranger.store = { entries: [...other!.store.entries] };
     stranger.start();
     await until(() => stranger.fatal.length > 0, WAIT_MS);
-    assert.match(stranger.fatal[0]!, /^stranger: log: it ends with batch 1; this node has batch \d;/);
+    assert.match(
+      stranger.fatal[0]!,
+      /^stranger: log: it ends with batch 1; this node has batch \d;/,
+    );
     assert.equal(await own!.note(1), undefined);
   } finally {
     for (const node of [...leaders, stranger]) node.kill();
