@@ -313,13 +313,8 @@ export class Roles {
       case 'reaches':
         this.feed.reaches(effect.sequence, effect.since);
         break;
-      case 'stall-read-tail':
-        void this.readStallTail(effect.stalls, effect.isRetry);
-        break;
-      case 'stall-await-applied':
-        void this.feed.whenApplied(effect.sequence).then(() => {
-          this.dispatch({ type: 'stall-applied', stalls: effect.stalls });
-        });
+      case 'catch-up':
+        void this.catchUp(effect.stalls);
         break;
       case 'leader-changed':
         calls.onLeader();
@@ -364,12 +359,18 @@ export class Roles {
       this.dispatch({ type: 'stalled', since });
   }
 
-  private async readStallTail(stalls: number, isRetry: boolean): Promise<void> {
-    if (isRetry) await sleep(SETTLE_LOOK_MS, undefined, { ref: false });
-    const tail = await this.options.replicated
-      .tail(this.options.rules.silenceMs)
-      .catch(() => undefined);
-    this.dispatch({ type: 'stall-tail', stalls, goal: tail?.sequence });
+  private async catchUp(stalls: number): Promise<void> {
+    const { replicated, rules } = this.options;
+    while (this.state.isStalled && this.state.stalls === stalls && !this.state.isClosing) {
+      const tail = await replicated.tail(rules.silenceMs).catch(() => undefined);
+      if (tail !== undefined) {
+        const { sequence } = tail;
+        await this.feed.whenApplied(sequence);
+        this.dispatch({ type: 'caught-up', stalls, sequence });
+        return;
+      }
+      await sleep(SETTLE_LOOK_MS, undefined, { ref: false });
+    }
   }
 
   private hasJoined(): boolean {
