@@ -99,7 +99,7 @@ export class Member {
   readonly catalog: CatalogShare;
   private readonly link: LeaderLink;
   private readonly operationLink: LeaderLink;
-  private readonly meters = new ForwardMetrics();
+  private readonly metrics = new ForwardMetrics();
   private peersUrl = '';
   /** No API key was issued yet, so node.key may change. */
   isKeyless: () => boolean = () => false;
@@ -181,7 +181,7 @@ export class Member {
       lateMs: 0,
       leads: this.isTaking,
       leader: () => this.roles?.leader,
-      meters: this.meters,
+      metrics: this.metrics,
       print,
     };
     this.link = new LeaderLink(linkOptions);
@@ -383,7 +383,7 @@ export class Member {
 
   facts(): ClusterFacts | undefined {
     const clockSkewMs = this.readiness?.skewMs ?? 0;
-    return this.roles && { ...this.roles.facts(), clockSkewMs, forwarded: this.meters };
+    return this.roles && { ...this.roles.facts(), clockSkewMs, forwarded: this.metrics };
   }
 
   pauses(): readonly Pause[] {
