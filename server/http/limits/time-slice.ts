@@ -71,9 +71,9 @@ export class TimeSlice {
   private waiting: (() => void)[] = [];
 
   /** @param isLimited whether the rates of callers are limited at all */
-  constructor(isLimited: boolean) {
+  constructor(isLimited: boolean, requestsMax = isLimited ? REQUESTS_MAX : REQUESTS_MAX_UNLIMITED) {
     this.isLimited = isLimited;
-    this.requestsMax = isLimited ? REQUESTS_MAX : REQUESTS_MAX_UNLIMITED;
+    this.requestsMax = requestsMax;
   }
 
   /** Whether a request that has just arrived may be answered in this turn. */
