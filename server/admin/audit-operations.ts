@@ -1,4 +1,4 @@
-/** The operation that shows the audit log. Thread: I/O, or that of a command. */
+/** Operation that shows the audit log. Thread: I/O, or that of a command. */
 
 import { auditEntries } from '../../storage/operations/audit-log.ts';
 import { type HandlersOf, handlersOf } from '../http/route.ts';

@@ -1,7 +1,7 @@
 /**
  * Operations on the cluster of a node.
  *
- * Thread: the I/O thread.
+ * Thread: I/O.
  */
 
 import type { Static } from '../common/schema.ts';
@@ -18,10 +18,10 @@ import { NoInput } from './operation-schemas.ts';
 
 export type ClusterView = Static<typeof ClusterAnswer>;
 
-/** What a node can do for the operator of its cluster; a text says why not. */
+/** Cluster actions for an operator; a text is the reason of a refusal. */
 export interface ClusterControl {
   view(): Promise<ClusterView>;
-  /** Resolves once another node leads. `to`: undefined = the one that is least behind. */
+  /** Resolves once another node leads. `to`: undefined = the node that is least behind. */
   handOver(to: string | undefined, caller: Caller): Promise<Static<typeof HandoverAnswer> | string>;
   defragment(member: string): Promise<Static<typeof DefragAnswer> | string>;
 }

@@ -1,9 +1,9 @@
 /**
- * Many deposits of one file, a bounded number of lines in a request. Each line has the file's id and its own number as
- * id, so that a file that is sent again pays in what is missing alone. Lines of a file that has changed are refused before
- * any of them is paid in. Rules: docs/ledger.md#a-file-of-deposits
+ * Deposits of one file, a bounded number of lines in a request. The id of a deposit is the file's id and the
+ * line number, so that a file sent again pays in only missing lines. A file with changed lines is refused
+ * before any of them is paid in. Rules: docs/ledger.md#a-file-of-deposits
  *
- * Thread: I/O. A request is several batches of the engine, between which those of others pass.
+ * Thread: I/O. A request becomes several batches of the engine; other batches may run between them.
  */
 
 import type { FundsFields } from '../../engine/commands.ts';
@@ -91,12 +91,12 @@ export function depositOperations(
   return handlersOf(DEPOSIT_OPERATIONS, parts);
 }
 
-/** Returns true when a request that was done has wallet and amount of a deposit. */
+/** Returns true when a completed request has the wallet and amount of a deposit. */
 function isDepositOf(t: Tables, done: StoredRequest, { amount, wallet }: FundsFields): boolean {
   return done.subject === findAccount(t, wallet!, 0) && done.amount === amount;
 }
 
-/** Fields of the deposit of a line; undefined where the file's id and the line's number are no id. */
+/** Deposit of a line; undefined where the file's id and the line number form no id. */
 function fieldsOf(file: string, { amount, line, signer, wallet }: Line): FundsFields | undefined {
   const id = operatorRequestId(`${file}:${line}`);
   if (id === undefined) return undefined;
@@ -104,7 +104,7 @@ function fieldsOf(file: string, { amount, line, signer, wallet }: Line): FundsFi
   return signer === undefined ? { id, ...words } : { id, ...words, signer: wordsOf(signer) };
 }
 
-/** A line that replaces a signer ends orders, and so is a batch of its own. */
+/** End of the next batch. A line that replaces a signer ends orders, so it is a batch of its own. */
 function batchEnd(t: Tables, deposits: readonly FundsFields[], from: number): number {
   const most = Math.min(deposits.length, from + LINES_PER_BATCH);
   for (let end = from; end < most; end++) {

@@ -1,5 +1,5 @@
 /**
- * Operations on keys: of a node that runs, and on a stopped directory.
+ * Operations on keys: on a running node, and on a stopped directory.
  *
  * Thread: that of the registry.
  */
@@ -22,10 +22,10 @@ import {
 } from './operation-schemas.ts';
 
 const ADDRESS_BYTES = 20;
-/** Rows that are read without a pause: a few milliseconds. */
+/** Rows read without a pause: a few milliseconds. */
 const ROWS_PER_TURN = 1_000;
 
-/** By id, as many of them as are durable when it is called. */
+/** Durable keys in order of their ids. */
 type KeyRows = () => Promise<Iterable<KeyRow>>;
 
 export const KEY_OPERATIONS = [
@@ -111,7 +111,7 @@ export function addressOf(wallet: string): Uint8Array {
   return address;
 }
 
-/** Shows every key to `see`, until that returns true. */
+/** Passes every key to `see`, until that returns true. */
 async function walk(rows: Iterable<KeyRow>, see: (row: KeyRow) => boolean): Promise<void> {
   let seen = 0;
   for (const row of rows) {

@@ -1,5 +1,5 @@
 /**
- * Operations on the ledger: what an operator pays in and out, and what wallets have.
+ * Operations on the ledger: payments in and out by an operator, and balances of wallets.
  *
  * Thread: I/O, while workers write.
  */
@@ -71,7 +71,7 @@ export const NO_WALLET = new OperationRefused(
 );
 const RANDOM_BYTES = 8;
 
-/** An id that no other request has. */
+/** Unique id of a request. */
 export function newRequestId(now: number): string {
   return `${now}-${randomBytes(RANDOM_BYTES).toString('hex')}`;
 }
@@ -217,7 +217,7 @@ interface Funds {
   readonly id?: string;
 }
 
-/** Nothing has changed. */
+/** Refusal of an outcome that changed nothing. */
 export function refusalOf(outcome: Exclude<LedgerOutcome, { readonly kind: 'done' }>) {
   if (outcome.kind === 'refused') {
     const { explanation, status, text } = outcome;
@@ -247,12 +247,12 @@ function detailOf({ first, reason }: Extract<LedgerOutcome, { readonly kind: 're
 
 export function usedFor({ amount, kind, time }: StoredRequest): string {
   const name = NAMES.get(kind) ?? 'another command';
-  // Of a proposal it is the time for a review.
+  // `amount` of a proposal is the time for a review.
   const of = amount === 0 || kind === CommandKind.propose ? '' : ` of ${microText(amount)}`;
   return `${name}${of} at ${new Date(time).toISOString()}`;
 }
 
-/** Names of commands by their kind, for whoever has used an id twice. */
+/** Names of commands by kind, for a refusal of an id that was used twice. */
 const NAMES: ReadonlyMap<number, string> = new Map([
   [CommandKind.deposit, 'a deposit'],
   [CommandKind.withdraw, 'a withdrawal'],
@@ -264,7 +264,7 @@ const NAMES: ReadonlyMap<number, string> = new Map([
   [CommandKind.drawFees, 'a withdrawal of fees'],
 ]);
 
-/** The sums of the ledger as decimal texts. */
+/** Sums of the ledger as decimal texts. */
 export function totalsOf(t: Tables): Static<typeof TotalsAnswer> {
   const { cash, collateral, deposited, fees, imbalance, rounding, ...counts } = ledgerTotals(t);
   return {
@@ -301,7 +301,7 @@ function balanceOf(
   };
 }
 
-/** While a writer is inside, what is read may not fit together: it is read again. */
+/** Sums as texts; a read during a writer turn may be inconsistent and is repeated. */
 export function sumsOf(total: number, reserved: number) {
   const free = Math.max(0, total - reserved);
   return { total: microText(total), reserved: microText(reserved), free: microText(free) };

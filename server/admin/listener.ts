@@ -3,7 +3,7 @@
  * operators. It opens before recovery and closes last, so it can show the state of the node at any
  * time. Each path is a route of server/http; who may call it is decided before its body is read.
  *
- * Non-goals: the answers (admin-table.ts, summary.ts); whether the node is ready.
+ * Not here: the answers (admin-table.ts, summary.ts); the readiness of the node.
  */
 
 import { createHash, timingSafeEqual } from 'node:crypto';
@@ -41,16 +41,16 @@ export interface AdminOptions {
   /** Undefined while the node starts or ends. */
   readonly operations: () => AdminOperations | undefined;
   readonly files: ReadonlyMap<string, PageFile>;
-  /** Files that are read at their first request; undefined: there is none of that path. */
+  /** Files read at their first request; undefined for other paths. */
   readonly lateFile: (path: string) => Promise<PageFile> | undefined;
   /** The public API, to which the page may connect. */
   readonly api: () => PublicApi;
   readonly log: (line: string) => void;
-  /** Milliseconds of a clock that nobody sets, by which costly answers are bounded. */
+  /** Milliseconds of a monotonic clock, for the time budget of costly answers. */
   readonly elapsed?: () => number;
 }
 
-/** The operations of a node, and the token without which nobody makes them. */
+/** Operations of a node, and the token that they require. */
 export interface AdminOperations {
   readonly token: string;
   readonly run: (call: OperationCall) => Promise<OperationAnswer>;
@@ -90,7 +90,7 @@ const REQUESTS_PER_ITERATION = 57;
 const COSTLY: readonly AdminPath[] = ['/metrics', '/page/summary'];
 
 const BODY_BYTES_MAX = 64 * 1024;
-/** Name that the caller gives itself: the token does not tell operators apart. */
+/** Name that a caller states: the token does not distinguish operators. */
 const OPERATOR = /^[\w.@+ -]{1,64}$/;
 
 /** Values by which browsers mark requests from pages of other sites. Other clients send none. */
@@ -99,7 +99,7 @@ const FOREIGN_SITES: readonly string[] = ['cross-site', 'same-site'];
 /** A host name or an IPv4 address, or an IPv6 one in brackets, and a port. */
 const AUTHORITY = /^(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]+)(?::\d{1,5})?$/;
 
-/** Listens. Rejects with what to change when the port is taken or the address is not ours. */
+/** Listens. Rejects with advice when the port is taken or the address is not local. */
 export function listenAdmin(options: AdminOptions): Promise<AdminServer> {
   const { host, log, port } = options;
   const routes = new AdminRoutes(options);
@@ -169,8 +169,8 @@ class AdminRoutes {
   }
 
   /**
-   * On a loopback address only names of this machine are accepted. Otherwise a web page whose own
-   * name resolves to this address could read the answers of the node (DNS rebinding).
+   * On a loopback address only names of this machine are accepted. Otherwise a web page whose own name
+   * resolves to this address could read the answers of the node (DNS rebinding).
    */
   private misdirected(context: RequestContext): Answer | undefined {
     const host = hostOf(context);
@@ -248,7 +248,7 @@ class AdminRoutes {
     ]);
   }
 
-  /** Only the listener's own files, and the public API, where the page reads books and trades. */
+  /** Allows only the listener's own files, and the public API, for books and trades on the page. */
   private policy(host: string | undefined): string {
     const { host: apiHost, port } = this.options.api();
     const api = `${apiHost || host || 'localhost'}:${port}`;
@@ -285,8 +285,8 @@ function hasToken(context: RequestContext, hash: Buffer): boolean {
 }
 
 /**
- * Refusal of a request from a web page: each POST of one, which browsers mark with its origin, and what a page of
- * another site asks. The page could not read the answer, but could have it made many times.
+ * Refusal of a request from a web page: of each POST, which browsers mark with an origin, and of each request from
+ * a page of another site. Such a page cannot read the answer, but could have it made many times.
  */
 function foreign(context: RequestContext, method: Method): Answer | undefined {
   const [host, origin, site] = asked(context);

@@ -1,5 +1,6 @@
 /**
- * Operations on events and markets: what a market says and whether it takes orders is a generation of the catalog.
+ * Operations on events and markets. Texts of a market and its acceptance of orders are in the catalog
+ * generation.
  *
  * Thread: I/O. Not here: payouts (resolution-operations.ts).
  */
@@ -149,7 +150,7 @@ interface Keyed {
   readonly id?: string;
 }
 
-/** Both names of the key name the same object, which stored catalogs know by the older one. */
+/** Both names of the key are accepted; stored catalogs use the older one. */
 function withKey<Input extends Keyed, Result>(
   { id, key, ...fields }: Input,
   make: (fields: Omit<Input, 'id' | 'key'> & { readonly id?: string }) => Promise<Result>,
@@ -165,7 +166,7 @@ const COARSER = new OperationRefused(
   'tick must divide the one before it, or the market must have no open order',
 );
 
-/** Resting orders stay on their prices; a new minimum or fee is for orders that come. */
+/** Edits a market. Resting orders stay on their prices; a new minimum or fee applies to new orders. */
 async function edit(
   parts: MarketOperationParts,
   input: Static<typeof EditMarketInput>,
@@ -200,11 +201,11 @@ async function edit(
     ...(negRisk === undefined ? {} : { negRisk }),
   };
   const result = await made(parts, { kind: 'change', condition, changes, fixed, at });
-  // The end before may have come meanwhile; then the engine has kept it.
+  // The old trading end may have passed meanwhile; then the engine has kept it.
   return tradingEnd === undefined ? result : (endedRefusal(parts, condition) ?? result);
 }
 
-/** The refusal of a change to a market whose end has come; undefined = it may change. */
+/** Refusal of a change to a market past its trading end; undefined = it may change. */
 function endedRefusal(
   { t }: MarketOperationParts,
   condition: string,
@@ -219,7 +220,7 @@ function endedRefusal(
   );
 }
 
-/** Whether resting orders of a market could be off the new grid. */
+/** Returns true where resting orders of a market could be off the new grid. */
 async function isCoarser(
   { seqlock, t }: MarketOperationParts,
   condition: string,
@@ -230,7 +231,7 @@ async function isCoarser(
   return seqlock.read(() => hasOrders(t, market));
 }
 
-/** Makes an edit of the catalog; resolves with what is served then. */
+/** Makes an edit of the catalog; resolves with the served result. */
 export async function made(
   { venue }: Pick<MarketOperationParts, 'venue'>,
   edit: Edit,

@@ -1,6 +1,6 @@
 /**
- * Puts addresses, condition ids and numbers of events in place of names in the input of an operation, before it is
- * in the audit log.
+ * Replaces names in the input of an operation by addresses, condition ids and event numbers, before the input
+ * enters the audit log.
  *
  * Thread: I/O, or that of a command on a stopped directory.
  */
@@ -17,13 +17,13 @@ type Named = { readonly found: string } | 'none' | 'many';
 export interface InputNames {
   /** 20 bytes; undefined where no wallet has the name. */
   readonly wallet: (name: string) => Uint8Array | undefined;
-  /** The condition id of a market, by its number or slug. */
+  /** Condition id of a market, by its number or slug. */
   readonly market: (text: string) => Named;
-  /** The number of an event, by its number or slug. */
+  /** Number of an event, by its number or slug. */
   readonly event: (text: string) => Named;
 }
 
-/** Returns the input with what its names stand for, or why there is no such thing. */
+/** Returns the input with names replaced, or the refusal of an unknown name. */
 export type ResolveNames = (key: OperationKey, input: object) => object | OperationRefused;
 
 const NO_WALLET = new OperationRefused(
@@ -85,7 +85,7 @@ function event(text: string, names: InputNames): string | OperationRefused {
   return named === 'many' ? MANY : named.found;
 }
 
-/** The members of each input that may be names. */
+/** Members of each input that may be names. */
 const MEMBERS: ReadonlyMap<OperationKey, readonly (readonly [string, Resolve])[]> = new Map(
   (Object.keys(OPERATIONS) as OperationKey[]).map((key) => {
     const { input }: OperationRow = OPERATIONS[key];

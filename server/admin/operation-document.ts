@@ -1,5 +1,5 @@
 /**
- * The OpenAPI document (3.1) of the admin listener, made only from the table of operations.
+ * OpenAPI document (3.1) of the admin listener, made only from the table of operations.
  *
  * Thread: any; pure.
  */

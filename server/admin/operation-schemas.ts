@@ -6,7 +6,7 @@ export const Wallet = Type.String({
   pattern: '^0x[0-9a-fA-F]{40}$',
   description: 'a wallet address, 0x and 40 hexadecimal digits',
 });
-/** Of an input; named-inputs.ts puts the address in place of a name. */
+/** Pattern of a wallet in an input; named-inputs.ts replaces a name by the address. */
 export const WALLET_REF = '^(?:0x[0-9a-fA-F]{40}|(?!0[xX]).{1,64})$';
 export const WalletRef = Type.String({
   pattern: WALLET_REF,
@@ -22,12 +22,12 @@ const Nonce = Type.String({
   description: 'a whole number below 2^256, as text',
 });
 
-/** An operator who mistypes a name must not get the default in its place. */
+/** Schema of an input without further members: a mistyped name must not get the default in its place. */
 export function inputOf<Members extends TProperties>(members: Members) {
   return Type.Object(members, { additionalProperties: false });
 }
 
-/** How many rows are wanted. */
+/** Bound of the rows in an answer. */
 export function limitOf(maximum: number, usual: number) {
   const description = `a whole number from 1 to ${maximum}`;
   return Type.Optional(Type.Integer({ minimum: 1, maximum, default: usual, description }));

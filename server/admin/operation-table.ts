@@ -1,6 +1,6 @@
 /**
- * The operations of the admin listener: the lists of all files here, in the order of the README. A GET
- * reads; a POST changes something and, unless its row says otherwise, gets an entry in the audit log. Validation,
+ * Operations of the admin listener: the lists of all files here, in the order of the README. A GET reads; a
+ * POST changes something and, unless its row says otherwise, gets an entry in the audit log. Validation,
  * document and README are made from it.
  */
 import type { Static } from '../common/schema.ts';
@@ -50,13 +50,13 @@ export type OperationHandlers = HandlersOf<typeof LISTS>;
 export type OperationInput<Key extends OperationKey> = Static<(typeof OPERATIONS)[Key]['input']>;
 export type OperationOutput<Key extends OperationKey> = Static<(typeof OPERATIONS)[Key]['answer']>;
 
-/** Whether it gets an entry in the audit log, and is made by the node that leads. */
+/** Returns true for operations that are audited and made by the leader. */
 export function isChange(key: OperationKey): boolean {
   const { ofPlay, reads }: OperationRow = OPERATIONS[key];
   return key.startsWith('POST ') && ofPlay !== true && reads !== true;
 }
 
-/** Whether it is one of a recording that is played. */
+/** Returns true for operations on a played recording. */
 export function isOfPlay(key: OperationKey): boolean {
   const { ofPlay }: OperationRow = OPERATIONS[key];
   return ofPlay === true;

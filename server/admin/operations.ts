@@ -1,8 +1,8 @@
 /**
- * Runs the operations: the input is checked by the compiled schema of its row, a change is in the audit log
+ * Runs the operations: the input is checked by the compiled schema of its row. A change is in the audit log
  * before it begins, and again with its result.
  *
- * Thread: I/O, or that of a command on a stopped directory. Not here: who may call (listener.ts).
+ * Thread: I/O, or that of a command on a stopped directory. Not here: access (listener.ts).
  */
 import type { AuditLog } from '../../storage/operations/audit-log.ts';
 import { bodyFault } from '../common/body-fault.ts';
@@ -21,45 +21,45 @@ import {
   type OperationKey,
 } from './operation-table.ts';
 
-/** A request for an operation, whose caller is allowed to make it. */
+/** Request for an operation by an authorised caller. */
 export interface OperationCall {
   readonly key: OperationKey;
   /** Without `?`. */
   readonly query: string;
   readonly body: Uint8Array;
-  /** For the audit log. */
+  /** Name for the audit log. */
   readonly actor: string;
 }
 
 export interface OperationAnswer {
   readonly status: number;
   readonly body: string;
-  /** Of a change: the newest batch that was durable when it was done. */
+  /** Newest durable batch when a change was completed; absent for reads. */
   readonly sequence?: number;
 }
 
-/** Has another node make a change; resolves with undefined where this node makes it. */
+/** Forwards a change to another node; resolves with undefined where this node makes it. */
 export type MakeElsewhere = (call: OperationCall) => Promise<OperationAnswer | undefined>;
 
 interface OperationsOptions {
-  /** On a stopped directory there are not all of them. */
+  /** Incomplete on a stopped directory. */
   readonly handlers: Partial<OperationHandlers>;
   readonly audit: Pick<AuditLog, 'begin' | 'end'>;
   /** Undefined where this node makes all changes. */
   readonly elsewhere?: MakeElsewhere | undefined;
-  /** The newest batch that is durable. */
+  /** The newest durable batch. */
   readonly sequence?: () => number;
-  /** Puts what names stand for in their places. */
+  /** Replaces names in an input. */
   readonly resolve: ResolveNames;
   readonly log: (line: string) => void;
 }
 
-/** The input, or the body of a 400. */
+/** Returns the input, or the body of a 400. */
 type ReadInput = (call: OperationCall) => object | string;
 
 type Handler = (checked: object, caller: Caller) => unknown;
 
-/** A market with many outcomes fits. */
+/** Room for a market with many outcomes. */
 const BODY_BOUNDS = boundsOf(1_000);
 const NO_NODE = new OperationRefused(409, 'this needs a running node');
 const UNAVAILABLE = 'audit log unavailable';
@@ -118,7 +118,7 @@ export class Operations {
     isAudited: boolean,
   ): Promise<OperationAnswer> {
     try {
-      // Its reader has checked the input by the schema from which the handler's type comes.
+      // The reader has checked the input by the schema that the handler's type comes from.
       const handler = this.options.handlers[key] as Handler | undefined;
       const result = handler === undefined ? NO_NODE : await handler(input, { actor, isAudited });
       if (!(result instanceof OperationRefused)) {
@@ -135,7 +135,7 @@ export class Operations {
 
 function auditedOf(key: OperationKey, input: object): object {
   const { audited }: OperationRow = OPERATIONS[key];
-  // Its reader has checked the input by the schema of the same row.
+  // The reader has checked the input by the schema of the same row.
   return audited === undefined ? input : (audited as (checked: object) => object)(input);
 }
 

@@ -1,6 +1,6 @@
 /**
- * Reads the payout of a market from an operator's input: weights in the order of the engine, which is the one that is
- * shown.
+ * Reads the payout of a market from an operator's input: weights in the order of the engine, which is also
+ * the order of answers.
  *
  * Thread: I/O.
  */
@@ -16,7 +16,7 @@ export interface PayoutInput {
   readonly payouts?: Readonly<Record<string, number>>;
 }
 
-/** The outcomes of a market. `names`: none where the catalog does not list it. */
+/** Outcomes of a market. `names`: undefined where the catalog does not list it. */
 export interface Outcomes {
   readonly tokenIds: readonly string[];
   readonly names: readonly string[];
@@ -56,7 +56,7 @@ function refused(detail: string): OperationRefused {
   return new OperationRefused(400, 'invalid_field: payouts', detail);
 }
 
-/** The place of an outcome by its token id or its name, or why there is none. */
+/** Index of an outcome by its token id or its name, or the text of a refusal. */
 function outcomeOf(named: string, { names, tokenIds }: Outcomes): number | string {
   const byToken = tokenIds.indexOf(named);
   if (byToken !== -1) return byToken;

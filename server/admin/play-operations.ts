@@ -1,7 +1,7 @@
 /**
- * The operation of a recording that is played: market time goes on when a bot says so.
+ * Operation on a played recording: a bot advances market time.
  *
- * Thread: the I/O thread.
+ * Thread: I/O.
  */
 
 import type { Static } from '../common/schema.ts';
@@ -9,13 +9,13 @@ import { type HandlersOf, handlersOf } from '../http/route.ts';
 import { OperationRefused, operation } from './operation-row.ts';
 import { StepAnswer, StepInput } from './play-schemas.ts';
 
-/** What steps. */
+/** Clock of a played recording. */
 export interface SteppedClock {
-  /** Undefined = up to the next message. Resolves once all that is due by then has happened. */
+  /** Undefined = up to the next message. Resolves once everything due by then has happened. */
   step(to: number | undefined): Promise<Static<typeof StepAnswer>>;
   /** Unix milliseconds. */
   now(): number;
-  /** Whether it runs by itself. */
+  /** True where the clock advances by itself. */
   readonly runs: boolean;
 }
 

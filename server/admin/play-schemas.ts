@@ -1,4 +1,4 @@
-/** Inputs and answers of the operations of a recording that is played. */
+/** Inputs and answers of the operations on a played recording. */
 import { RECORDING_TIME_MAX } from '../../storage/recordings/times.ts';
 import { Type } from '../common/schema.ts';
 import { inputOf } from './operation-schemas.ts';

@@ -1,8 +1,8 @@
 /**
- * Operations on payouts: what a market pays at once or after a review, what that would be, and taking it back. Each is
- * a command in the log, after which the catalog says so too.
+ * Operations on payouts: resolving a market at once or after a review, a dry run, and taking a proposal back.
+ * Each is a command in the log; then the catalog is edited to match.
  *
- * Thread: I/O. Not here: what begins at a deadline, which the engine does, and its edit (node/decided-markets.ts).
+ * Thread: I/O. Not here: deadlines, which the engine executes, and their edits (node/decided-markets.ts).
  */
 
 import { previewPayout } from '../../engine/ledger/preview.ts';
@@ -53,12 +53,14 @@ import {
 export interface ResolutionOperationParts extends LedgerOperationParts, MarketOperationParts {
   /** True: a payout needs `confirm`. */
   readonly needsConfirm: boolean;
-  /** The id of the event of a market; undefined where the catalog has none. */
+  /** Id of the event of a market; undefined where the catalog has none. */
   readonly eventOf: (condition: string) => string | undefined;
-  /** Names of the outcomes, in the order of the engine; undefined where the catalog does not list the market. */
+  /**
+   * Names of the outcomes, in the order of the engine; undefined where the catalog does not list the market.
+   */
   readonly namesOf: (market: MarketRow) => readonly string[] | undefined;
   readonly slugOf: (market: MarketRow) => string | undefined;
-  /** Called with a market of whose resolution the catalog could not be made to say. */
+  /** Called with a market whose resolution could not be written to the catalog. */
   readonly unpublished: (condition: string) => void;
 }
 
@@ -156,7 +158,11 @@ interface Payout {
   readonly isVoid: boolean;
 }
 
-/** A market, and what an input says that it pays. @param isVoid the same weight for each outcome */
+/**
+ * A market and the payout that an input states.
+ *
+ * @param isVoid the same weight for each outcome
+ */
 function payoutIn(
   { namesOf, t }: ResolutionOperationParts,
   { condition: text, ...input }: Resolution,
@@ -216,14 +222,14 @@ async function resolve(
   };
 }
 
-/** @param deadline of the proposal that is asked about */
+/** @param deadline deadline of the proposal that the caller means */
 function stateOf(t: Tables, market: MarketRow, deadline: number | undefined) {
   const resolution = resolutionOf(t, market);
   if (resolution !== undefined) return resolution.isDone ? 'resolved' : 'resolving';
   return proposalOf(t, market)?.deadline === deadline ? 'proposed' : 'withdrawn';
 }
 
-/** A proposal in the way is told with its deadline. */
+/** A refusal for a pending proposal includes its deadline. */
 async function refusedFor(
   { seqlock, t }: ResolutionOperationParts,
   market: MarketRow,
@@ -238,7 +244,7 @@ async function refusedFor(
   return new OperationRefused(refused.status, refused.error, detail, refused.facts);
 }
 
-/** Has the catalog say what the engine does of a market. */
+/** Edits the catalog to match the engine's state of a market. */
 async function say(
   parts: ResolutionOperationParts,
   condition: string,

@@ -1,6 +1,6 @@
 /**
- * Statements for an operator: of any wallet, and of what was paid out of the venue's fees. They are the entries of the
- * ledger, with decimal amounts.
+ * Statements for an operator: of any wallet, and of payouts from the venue's fees. They are the entries of
+ * the ledger, with decimal amounts.
  *
  * Thread: I/O.
  */
@@ -27,7 +27,7 @@ interface StatementOperationParts {
   readonly t: Tables;
   readonly names: AccountTexts;
   readonly statements: StatementsReader;
-  /** The row of an entry of derived/ by its number. */
+  /** Row of an entry of derived/ by its number. */
   readonly entryAt: (number: number) => Buffer | undefined;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Operations on the venue: its pause, which survives a restart, and its rate limits, which a restart sets back to the
- * settings.
+ * Operations on the venue: its pause, which survives a restart, and its rate limits, which a restart sets
+ * back to the settings.
  *
  * Thread: I/O; the pause also on a stopped directory.
  */
@@ -23,7 +23,7 @@ const OFF = new OperationRefused(409, 'rate limits are off', 'start the node wit
 export interface VenuePause {
   /** Undefined: it is not paused. */
   readonly pause: Decision | undefined;
-  /** Resolves once it is durable and holds; undefined resumes it. */
+  /** Resolves once it is durable and in force; undefined resumes it. */
   putPause(decision: Decision | undefined): Promise<void>;
 }
 
@@ -80,7 +80,7 @@ export function pauseOperations(
   return handlersOf(PAUSE_OPERATIONS, { venue, now });
 }
 
-/** Resolves with true where it was otherwise before. */
+/** Resolves with true where the state has changed. */
 async function put(venue: VenuePause, decision: Decision | undefined): Promise<boolean> {
   const changed = (venue.pause === undefined) !== (decision === undefined);
   await venue.putPause(decision);

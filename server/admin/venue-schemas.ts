@@ -16,7 +16,10 @@ const RequestId = Type.Optional(
   Type.String({ description: `${OPERATOR_ID_RULE}; one is made where it is absent` }),
 );
 const Repeated = Type.Boolean({ description: 'true: it was done before under this id' });
-/** Of inputs; named-inputs.ts puts condition id and event id in place of what they say. */
+/**
+ * Pattern of a market in an input; named-inputs.ts replaces it by the condition id, and that of an event by
+ * its id.
+ */
 export const MARKET_REF = '^(?:0x[0-9a-fA-F]{64}|(?!0[xX]).{1,300})$';
 const MarketRef = Type.String({
   pattern: MARKET_REF,
@@ -39,7 +42,7 @@ export const DepositInput = inputOf({
   signer: Type.Optional(WalletRef),
   id: RequestId,
 });
-/** Lines of one request of a file, and bytes of its body: twice what so many lines need. */
+/** Lines in one request, and bytes of its body: twice the need of that many lines. */
 export const DEPOSIT_LINES_MAX = 500;
 export const DEPOSITS_BODY_BYTES = 128 * 1024;
 const LineNumber = Type.Integer({ minimum: 1, description: 'its number in the file, from 1' });
@@ -204,7 +207,7 @@ const EventId = Type.String({
   pattern: '^(?:0|[1-9][0-9]{0,14})$',
   description: 'the id of an event',
 });
-/** A member that must be as it is: its refusal says so. */
+/** Member with a fixed value: its refusal states the value. */
 const same = <S extends TSchema>(schema: S): S => ({
   ...schema,
   description: `${schema.description}, as it was made`,
@@ -222,7 +225,7 @@ const keepOpen = Type.Optional(
   }),
 );
 
-/** The name of `key` in older versions. */
+/** Older name of `key`. */
 const oldKey = Type.Optional({ ...key, description: 'the older name of `key`: one of them' });
 export const EventInput = inputOf({ title, ...shown, tags, negRisk, key, id: oldKey });
 export const EditEventInput = inputOf({

@@ -1,5 +1,5 @@
 /**
- * Operations on wallets as a whole: the list of them with their cash, and names.
+ * Operations on wallets as a whole: the list with their cash, and names.
  *
  * Thread: I/O, while workers write; names also on a stopped directory.
  */
@@ -33,7 +33,7 @@ interface WalletListParts {
   readonly bans: Bans;
 }
 
-/** Rows of one request: about a millisecond. A page with filters may be short for it. */
+/** Rows scanned in one request: about a millisecond. A filtered page may end short for it. */
 const SCANNED_MAX = 4_000;
 
 export const NAME_OPERATIONS = [
@@ -144,7 +144,7 @@ function accountRow({ bans, names, t }: WalletListParts, account: AccountRow): R
   return { ...row, cash, positions: positionCount(t, account) };
 }
 
-/** A wallet of which the engine has heard nothing. */
+/** Row of a named wallet that the engine does not know. */
 function namedRow({ bans, t }: WalletListParts, { address, name }: NamedWallet): Row {
   const banned = bans.has(bytesToHex(address, 0, address.length));
   const row = { wallet: checksumAddress(address), name, banned, open_orders: 0 };

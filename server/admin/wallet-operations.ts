@@ -1,6 +1,6 @@
 /**
- * Operations on wallets: their open orders, and bans. A ban holds at once for requests and orders; then the open
- * orders end, and where that is cut short the next start goes on.
+ * Operations on wallets: their open orders, and bans. A ban applies at once to requests and orders; then the
+ * open orders are cancelled. After a crash the next start cancels the rest.
  *
  * Thread: I/O; bans also on a stopped directory.
  */

@@ -1,5 +1,6 @@
 /**
- * What the node says of itself: health, time, and what a client needs to sign and to behave.
+ * Answers about the node itself: health, time, and the facts that a client needs to sign and to keep the
+ * limits.
  *
  * Thread: I/O.
  */
@@ -190,16 +191,15 @@ export const BODY_MAX = MIB;
 export interface NodeInfoParts {
   readonly config: Config;
   readonly tables: Tables;
-  /** The name of the venue. */
   readonly venue: string;
   /** Undefined with RATE_LIMITS=off. */
   readonly rates: RateControl | undefined;
-  /** Why this node is not ready; none = it is. */
+  /** Reasons why this node is not ready; empty = it is. */
   readonly pauses: () => readonly Pause[];
   readonly clock: () => ClockFacts;
   readonly progress: () => Progress;
   readonly contradictions: () => ContradictionFacts;
-  /** Undefined where nothing is mirrored. */
+  /** Undefined without a mirrored source. */
   readonly mirror: () => MirrorFacts | undefined;
   /** Undefined where no recording is played. */
   readonly play: () => PlayFacts | undefined;
@@ -208,10 +208,10 @@ export interface NodeInfoParts {
   readonly seconds: () => number;
 }
 
-/** What the routes of the node say of it. */
+/** Handlers of the routes about the node. */
 export class NodeInfo {
   readonly parts: NodeInfoParts;
-  /** The answer of GET /exchange-info without the members that change. */
+  /** Answer of GET /exchange-info without the members that change. */
   private readonly info: ReturnType<typeof exchangeInfo>;
 
   constructor(parts: NodeInfoParts) {
@@ -328,7 +328,7 @@ export const NODE_ROUTES = [
   ),
 ];
 
-/** What stands in GET /status. */
+/** Text of the answer of GET /status. */
 function statusText({
   clock,
   contradictions,
@@ -366,7 +366,7 @@ function shownProposals(t: Tables) {
   return { count, next: next === 0 ? null : new Date(next).toISOString() };
 }
 
-/** All of GET /exchange-info but the time. */
+/** Answer of GET /exchange-info without the time. */
 function exchangeInfo(config: Config, venue: string) {
   return {
     version: packageVersion(),
@@ -393,7 +393,7 @@ function appliedLimits(config: Config, caps: RateCaps) {
     .map(({ covers, name, requests, seconds }) => ({ name, covers, requests, seconds }));
 }
 
-/** The contracts that orders of the versions taken are signed for. */
+/** Contracts for which accepted order versions are signed. */
 export function exchangesOf(config: Config): string[] {
   const { exchangeAddress, exchangeAddress2, orderVersion } = config;
   const first = [exchangeAddress, config.negRiskExchangeAddress];
@@ -402,7 +402,7 @@ export function exchangesOf(config: Config): string[] {
   return orderVersion === '1' ? first : second;
 }
 
-/** Nothing where only orders of version 1 are taken. */
+/** Empty where only orders of version 1 are accepted. */
 function version2Info({ exchangeAddress2, negRiskExchangeAddress2, orderVersion }: Config) {
   if (orderVersion === '1') return {};
   return {
@@ -412,7 +412,7 @@ function version2Info({ exchangeAddress2, negRiskExchangeAddress2, orderVersion 
   };
 }
 
-/** Every row of the table with the cap that applies; where none does, with that of the table. */
+/** Every row of the table with its effective cap; a row that is off has the cap of the table. */
 function rateLimitRows({ rateLimits }: Config, caps: RateCaps) {
   return RATE_CLASSES.map((name) => {
     const { covers, requests, seconds } = RATE_LIMITS[name];

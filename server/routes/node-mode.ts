@@ -1,4 +1,4 @@
-/** Mode of a node, as its log, `GET /status` and `GET /exchange-info` show it. Pure. */
+/** Mode of a node for its log, `GET /status` and `GET /exchange-info`. Pure. */
 import { Type } from '../common/schema.ts';
 
 export const NodeModeAnswer = Type.Object(

@@ -1,8 +1,7 @@
 /**
- * The OpenAPI document (3.1), made only from rows of tables: of routes, and of the admin listener's operations.
+ * OpenAPI documents (3.1) of both listeners, made only from the rows of their tables.
  *
- * Thread: any. On the I/O thread of a running node it pauses after every row, so that other work
- * has its turn.
+ * Thread: any. On the I/O thread of a running node it yields after every row.
  */
 
 import { setImmediate } from 'node:timers/promises';
@@ -15,9 +14,8 @@ export interface OpenApiParts {
   readonly routes: readonly Omit<DocumentedRoute, 'name'>[];
   /** Names of shapes, by identity. */
   readonly names: ReadonlyMap<unknown, string>;
-  /** The prefix of the credential headers. */
+  /** Prefix of the credential headers. */
   readonly credentialPrefix: string;
-  /** The version of the package. */
   readonly version: string;
 }
 
@@ -86,7 +84,7 @@ export function documentOf(parts: DocumentParts): Json {
   };
 }
 
-/** By group; in a group as the table has them. */
+/** Sorted by group; within a group in the order of the table. */
 function sorted(routes: OpenApiParts['routes']): OpenApiParts['routes'] {
   const groups = Object.keys(GROUPS);
   const rank = ({ row }: OpenApiParts['routes'][number]) => groups.indexOf(row.group);
@@ -96,7 +94,7 @@ function sorted(routes: OpenApiParts['routes']): OpenApiParts['routes'] {
 const TEXT = { type: 'string' };
 const CODE = { enum: Object.keys(REFUSALS), description: 'stable' };
 const DETAIL = { type: 'string', description: 'for the person who has to mend it' };
-/** What a program reads beside the detail of some codes. */
+/** Members of an error body for programs, beside the text; some codes have them. */
 const FACTS = Object.fromEntries(
   Object.entries(REFUSAL_FACTS).map(([name, description]) => [
     name,

@@ -1,7 +1,7 @@
 /**
  * One row of the route table as an operation of the OpenAPI document.
  *
- * Thread: any; pure. Non-goals: the rest of the document (openapi.ts).
+ * Thread: any; pure. Not here: the rest of the document (openapi.ts).
  */
 import { type TObject, type TSchema, Type } from '../common/schema.ts';
 import type { RouteRow } from '../http/route.ts';
@@ -16,18 +16,18 @@ export interface DocumentedRoute {
   readonly name: string;
   /** One line; when missing, that of the row before. */
   readonly summary: string;
-  /** Its requests may change something. */
+  /** True where requests may change something. */
   readonly writes: boolean;
-  /** The base paths under which it is served: '' is the root. */
+  /** Base paths under which it is served: '' is the root. */
   readonly bases: readonly string[];
 }
 
 /** Further properties of a query parameter, apart from its shape. */
 interface ParameterShape extends TSchema {
   readonly description?: string;
-  /** The parameter of which this is another spelling. */
+  /** Parameter of which this is another spelling. */
   readonly spellingOf?: string;
-  /** The maximum number of values of a repeated parameter. */
+  /** Maximum number of values of a repeated parameter. */
   readonly many?: number;
 }
 
@@ -68,7 +68,7 @@ export function operationOf(route: DocumentedRoute, schemas: Schemas): Json {
   };
 }
 
-/** A line of a table as a summary, without code marks. */
+/** Summary from a line of a table, without code marks. */
 export function plain(does: string): string {
   return does.replaceAll('`', '');
 }
@@ -77,12 +77,12 @@ export function requestBody(schema: Json, example?: unknown): Json {
   return { required: true, content: json(schema, example) };
 }
 
-/** `/book/:token_id` as OpenAPI writes it. */
+/** Template of a path, such as `/book/{token_id}`. */
 export function templateOf(path: string): string {
   return path.replaceAll(/:(\w+)/g, '{$1}');
 }
 
-/** `GET /book/:token_id` is getBookByTokenId. */
+/** Name of the operation: `GET /book/:token_id` is getBookByTokenId. */
 export function operationName(key: string): string {
   const [method = '', path = ''] = key.split(' ');
   const words = path.replaceAll(':', 'by-').split(/[^A-Za-z0-9]+/);
@@ -164,7 +164,7 @@ function bodyOf(row: RouteRow, status: number, schemas: Schemas): Json {
   return { anyOf: [schemas.of(row.unavailable), error] };
 }
 
-/** A 400 and a 401 always say what can be done about them. */
+/** Error body; a 400 and a 401 always include advice. */
 function errorOf({ api }: RouteRow, status: number): Json {
   const error = api === 'catalog' && isOfCatalog(status) ? CATALOG_ERROR : ERROR;
   const isExplained = status === 400 || status === 401;
@@ -179,17 +179,17 @@ const LIMIT_HEADERS = Object.fromEntries(
 );
 const RETRY_HEADER = { 'Retry-After': { $ref: '#/components/headers/RetryAfter' } };
 
-/** The catalog has its own shape of rejects; earlier checks use the server's shape. */
+/** True where the catalog's own shape of rejects applies; earlier checks use the server's shape. */
 function isOfCatalog(status: number): boolean {
   return status === 400 || status === 404 || status === 429 || status === 500;
 }
 
-/** The error statuses that a row can answer, without those before the route is found. */
+/** Error statuses of a row, without those of requests to no route. */
 function statusesOf(key: string, row: RouteRow, writes: boolean): number[] {
   const hasQuery = Object.keys(row.query.schema.properties ?? {}).length > 0;
   const isGuarded = row.access !== 'none';
   const found: readonly (readonly [number, boolean])[] = [
-    // Of a read at least X-Min-Sequence may be wrong.
+    // A read can at least have a wrong X-Min-Sequence.
     [400, hasQuery || isGuarded || row.body !== undefined || !writes],
     [401, isGuarded || row.api === 'data' || row.listed === true],
     [403, isGuarded],

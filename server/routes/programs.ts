@@ -1,7 +1,6 @@
 /**
- * What other venues run beside trading and this one does not: rewards, builders, notifications,
- * scoring of orders, a migration. Their routes say so truthfully, in the empty shape that clients
- * read, so that a bot which looks at them in passing goes on.
+ * Routes of programs that other venues have and this one does not: rewards, builders, notifications, scoring
+ * of orders, a migration. They answer truthfully, in the empty shape that clients read, so that bots go on.
  *
  * Thread: I/O.
  */
@@ -19,7 +18,7 @@ import { pageBody } from '../wallet/pages.ts';
 const IDS_MAX = 1_000;
 const OrderIds = Type.Array(Type.String(), { maxItems: IDS_MAX });
 const IDS_BOUNDS = boundsOf(IDS_MAX);
-/** Written without a pause. */
+/** Ids written without a pause. */
 const IDS_PER_TURN = 128;
 const EmptyPage = Type.Object({
   data: Type.Array(Type.Unknown(), { maxItems: 0 }),
