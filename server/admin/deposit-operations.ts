@@ -19,7 +19,6 @@ import { refusalCode } from '../common/error-bodies.ts';
 import { REFUSALS } from '../common/refusals.ts';
 import type { Static } from '../common/schema.ts';
 import { bytesToWords } from '../common/uint256.ts';
-import { type HandlersOf, handlersOf } from '../http/route.ts';
 import type { LedgerCommands, LedgerOutcome } from '../wallet/ledger-commands.ts';
 import { operatorRequestId } from '../wallet/request-id.ts';
 import { auditedDeposits } from './audited-deposits.ts';
@@ -84,12 +83,6 @@ export const DEPOSIT_OPERATIONS = [
       },
   ),
 ];
-
-export function depositOperations(
-  parts: DepositOperationParts,
-): HandlersOf<typeof DEPOSIT_OPERATIONS> {
-  return handlersOf(DEPOSIT_OPERATIONS, parts);
-}
 
 /** Returns true when a completed request has the wallet and amount of a deposit. */
 function isDepositOf(t: Tables, done: StoredRequest, { amount, wallet }: FundsFields): boolean {

@@ -10,7 +10,6 @@ import { checksumAddress } from '../auth/checksum.ts';
 import { KEYS_MAX, type KeyRegistry } from '../auth/key-registry.ts';
 import { nextIteration } from '../common/event-loop.ts';
 import { bytesToHex, hexToBytes } from '../common/uint256.ts';
-import { type HandlersOf, handlersOf } from '../http/route.ts';
 import { OperationRefused, operation } from './operation-row.ts';
 import {
   IssuedAnswer,
@@ -95,14 +94,6 @@ interface KeyOperationParts {
   readonly registry: KeyRegistry;
   readonly rows: KeyRows;
   readonly bans: Pick<Bans, 'has'>;
-}
-
-export function keyOperations(
-  registry: KeyRegistry,
-  rows: KeyRows,
-  bans: Pick<Bans, 'has'>,
-): HandlersOf<typeof KEY_OPERATIONS> {
-  return handlersOf(KEY_OPERATIONS, { registry, rows, bans });
 }
 
 export function addressOf(wallet: string): Uint8Array {

@@ -26,7 +26,6 @@ import { microText, parseMicroUp } from '../common/decimal.ts';
 import { REFUSALS } from '../common/refusals.ts';
 import type { Static } from '../common/schema.ts';
 import { bytesToWords } from '../common/uint256.ts';
-import { type HandlersOf, handlersOf } from '../http/route.ts';
 import { accountByAddress } from '../market-data/find.ts';
 import type { SequenceLockReader } from '../orders/exchange-memory/sequence-lock-reader.ts';
 import type { LedgerCommands, LedgerOutcome } from '../wallet/ledger-commands.ts';
@@ -180,10 +179,6 @@ export const LEDGER_OPERATIONS = [
 
 export interface LedgerServiceParts extends LedgerOperationParts {
   readonly nameToken: NameToken;
-}
-
-export function ledgerOperations(parts: LedgerServiceParts): HandlersOf<typeof LEDGER_OPERATIONS> {
-  return handlersOf(LEDGER_OPERATIONS, parts);
 }
 
 function fundsOperation(

@@ -11,7 +11,6 @@ import type { Edit } from '../catalog/edits/edit.ts';
 import type { MarketEdits } from '../catalog/edits/market-edits.ts';
 import { REFUSALS } from '../common/refusals.ts';
 import type { Static } from '../common/schema.ts';
-import { type HandlersOf, handlersOf } from '../http/route.ts';
 import { marketByCondition } from '../market-data/find.ts';
 import type { LedgerOperationParts } from './ledger-operations.ts';
 import { OperationRefused, operation } from './operation-row.ts';
@@ -113,12 +112,6 @@ export const MARKET_OPERATIONS = [
         change(parts, condition, { closed: true }),
   ),
 ];
-
-export function marketOperations(
-  parts: MarketOperationParts,
-): HandlersOf<typeof MARKET_OPERATIONS> {
-  return handlersOf(MARKET_OPERATIONS, parts);
-}
 
 function isoNow({ now }: MarketOperationParts): string {
   return new Date(now()).toISOString();

@@ -24,7 +24,6 @@ import { microText } from '../common/decimal.ts';
 import { REFUSALS } from '../common/refusals.ts';
 import type { Static } from '../common/schema.ts';
 import { bytesToWords, wordsToHex } from '../common/uint256.ts';
-import { type HandlersOf, handlersOf } from '../http/route.ts';
 import { marketByCondition } from '../market-data/find.ts';
 import type { LedgerOutcome } from '../wallet/ledger-commands.ts';
 import { operatorRequestId } from '../wallet/request-id.ts';
@@ -143,12 +142,6 @@ export const RESOLUTION_OPERATIONS = [
     (parts: ResolutionOperationParts) => () => proposals(parts),
   ),
 ];
-
-export function resolutionOperations(
-  parts: ResolutionOperationParts,
-): HandlersOf<typeof RESOLUTION_OPERATIONS> {
-  return handlersOf(RESOLUTION_OPERATIONS, parts);
-}
 
 interface Payout {
   readonly market: MarketRow;

@@ -14,7 +14,6 @@ import { ProjectionUnready, type StatementsReader } from '../../storage/projecti
 import type { NumberedEntry } from '../../storage/projection/statements.ts';
 import { checksumAddress } from '../auth/checksum.ts';
 import { microText } from '../common/decimal.ts';
-import { type HandlersOf, handlersOf } from '../http/route.ts';
 import { type AccountTexts, addressText } from '../market-data/account-texts.ts';
 import { accountByAddress } from '../market-data/find.ts';
 import { statementRow } from '../wallet/statement-rows.ts';
@@ -85,12 +84,6 @@ export const STATEMENT_OPERATIONS = [
       },
   ),
 ];
-
-export function statementOperations(
-  parts: StatementOperationParts,
-): HandlersOf<typeof STATEMENT_OPERATIONS> {
-  return handlersOf(STATEMENT_OPERATIONS, parts);
-}
 
 function pageOf(
   { before = Number.POSITIVE_INFINITY, limit = PAGE }: Page,

@@ -7,7 +7,6 @@
 
 import type { Decision } from '../../storage/control-records/control-records.ts';
 import type { RateControl } from '../http/limits/rate-control.ts';
-import { type HandlersOf, handlersOf } from '../http/route.ts';
 import { OperationRefused, operation } from './operation-row.ts';
 import {
   LimitInput,
@@ -73,19 +72,15 @@ interface PauseOperationParts {
   readonly now: () => number;
 }
 
-export function pauseOperations(
-  venue: VenuePause,
-  now: () => number,
-): HandlersOf<typeof PAUSE_OPERATIONS> {
-  return handlersOf(PAUSE_OPERATIONS, { venue, now });
-}
-
 /** Resolves with true where the state has changed. */
 async function put(venue: VenuePause, decision: Decision | undefined): Promise<boolean> {
   const changed = (venue.pause === undefined) !== (decision === undefined);
   await venue.putPause(decision);
   return changed;
 }
+
+/** `undefined` with RATE_LIMITS=off. */
+type Rates = RateControl | undefined;
 
 export const LIMIT_OPERATIONS = [
   operation(
@@ -95,9 +90,7 @@ export const LIMIT_OPERATIONS = [
       input: NoInput,
       answer: LimitsAnswer,
     },
-    ({ rates }: LimitOperationParts) =>
-      () =>
-        rates === undefined ? OFF : rates.shown(),
+    (rates: Rates) => () => (rates === undefined ? OFF : rates.shown()),
   ),
   operation(
     'POST /admin/rate-limits',
@@ -107,7 +100,7 @@ export const LIMIT_OPERATIONS = [
       answer: LimitsAnswer,
       ofNode: true,
     },
-    ({ rates }: LimitOperationParts) =>
+    (rates: Rates) =>
       ({ limit, name }) => {
         if (rates === undefined) return OFF;
         const problem = rates.change(`${name}=${limit}`);
@@ -117,14 +110,3 @@ export const LIMIT_OPERATIONS = [
       },
   ),
 ];
-
-interface LimitOperationParts {
-  /** Undefined with RATE_LIMITS=off. */
-  readonly rates: RateControl | undefined;
-}
-
-export function limitOperations(
-  rates: RateControl | undefined,
-): HandlersOf<typeof LIMIT_OPERATIONS> {
-  return handlersOf(LIMIT_OPERATIONS, { rates });
-}

@@ -14,7 +14,6 @@ import { checksumAddress } from '../auth/checksum.ts';
 import type { NamedWallet, WalletNames } from '../auth/wallet-names.ts';
 import type { Static } from '../common/schema.ts';
 import { bytesToHex, wordsToHex } from '../common/uint256.ts';
-import { type HandlersOf, handlersOf } from '../http/route.ts';
 import { addressText } from '../market-data/account-texts.ts';
 import { accountByAddress } from '../market-data/find.ts';
 import type { SequenceLockReader } from '../orders/exchange-memory/sequence-lock-reader.ts';
@@ -44,7 +43,7 @@ export const NAME_OPERATIONS = [
       input: NameInput,
       answer: NamedAnswer,
     },
-    ({ names }: NameOperationParts) =>
+    (names: WalletNames) =>
       async ({ name = '', wallet }) => {
         const address = addressOf(wallet);
         const namesake = name === '' ? undefined : names.find(name);
@@ -59,14 +58,6 @@ export const NAME_OPERATIONS = [
       },
   ),
 ];
-
-interface NameOperationParts {
-  readonly names: WalletNames;
-}
-
-export function nameOperations(names: WalletNames): HandlersOf<typeof NAME_OPERATIONS> {
-  return handlersOf(NAME_OPERATIONS, { names });
-}
 
 export const WALLET_OPERATIONS = [
   operation(
@@ -104,10 +95,6 @@ export const WALLET_OPERATIONS = [
     },
   ),
 ];
-
-export function walletListOperations(parts: WalletListParts): HandlersOf<typeof WALLET_OPERATIONS> {
-  return handlersOf(WALLET_OPERATIONS, parts);
-}
 
 function accountMatchesFilters(
   { bans, names, t }: WalletListParts,

@@ -10,7 +10,6 @@ import type { Bans } from '../auth/bans.ts';
 import { checksumAddress } from '../auth/checksum.ts';
 import type { WalletNames } from '../auth/wallet-names.ts';
 import { bytesToHex } from '../common/uint256.ts';
-import { type HandlersOf, handlersOf } from '../http/route.ts';
 import { type AccountTexts, addressText, apiKeyText } from '../market-data/account-texts.ts';
 import { type OrderView, orderText } from '../wallet/order-rows.ts';
 import type { WalletOrders } from '../wallet/wallet-orders.ts';
@@ -75,13 +74,6 @@ interface OrderOperationParts {
   readonly texts: AccountTexts;
 }
 
-export function orderOperations(
-  orders: WalletOrders,
-  texts: AccountTexts,
-): HandlersOf<typeof ORDER_OPERATIONS> {
-  return handlersOf(ORDER_OPERATIONS, { orders, texts });
-}
-
 export const BAN_OPERATIONS = [
   operation(
     'GET /admin/bans',
@@ -134,15 +126,6 @@ interface BanOperationParts {
   /** Undefined on a stopped directory: the next start cancels them. */
   readonly orders: Pick<WalletOrders, 'cancel'> | undefined;
   readonly now: () => number;
-}
-
-export function banOperations(
-  bans: Bans,
-  names: Pick<WalletNames, 'nameOf'>,
-  orders: Pick<WalletOrders, 'cancel'> | undefined,
-  now: () => number,
-): HandlersOf<typeof BAN_OPERATIONS> {
-  return handlersOf(BAN_OPERATIONS, { bans, names, orders, now });
 }
 
 function shownOrder(texts: AccountTexts, row: OrderView) {
