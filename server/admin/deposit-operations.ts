@@ -16,7 +16,6 @@ import type { Tables } from '../../engine/tables/tables.ts';
 import { sameAddress } from '../../engine/tables/words.ts';
 import { microText, parseMicroUp } from '../common/decimal.ts';
 import { refusalCode } from '../common/error-bodies.ts';
-import { REFUSALS } from '../common/refusals.ts';
 import type { Static } from '../common/schema.ts';
 import { bytesToWords } from '../common/uint256.ts';
 import type { LedgerCommands, LedgerOutcome } from '../wallet/ledger-commands.ts';
@@ -24,7 +23,7 @@ import { operatorRequestId } from '../wallet/request-id.ts';
 import { auditedDeposits } from './audited-deposits.ts';
 import { addressOf } from './key-operations.ts';
 import { BAD_ID, LEDGER_OFF, refusalOf, usedFor } from './ledger-operations.ts';
-import { OperationRefused, operation } from './operation-row.ts';
+import { operation, refused } from './operation-row.ts';
 import { DEPOSITS_BODY_BYTES, DepositsAnswer, DepositsInput } from './venue-schemas.ts';
 
 type Line = Static<typeof DepositsInput>['lines'][number];
@@ -60,7 +59,7 @@ export const DEPOSIT_OPERATIONS = [
         for (const [i, before] of done.entries()) {
           if (before !== undefined && !isDepositOf(t, before, deposits[i]!)) {
             const detail = `line ${lines[i]!.line}: it was used for ${usedFor(before)}; no line of this request is paid in`;
-            return new OperationRefused(409, REFUSALS.ID_CONFLICT.texts[0], detail);
+            return refused('ID_CONFLICT', detail);
           }
         }
         const answer = { id, paid: 0, repeated: 0, amount: 0, refused: [] as RefusedLine[] };

@@ -10,7 +10,7 @@ import { checksumAddress } from '../auth/checksum.ts';
 import { KEYS_MAX, type KeyRegistry } from '../auth/key-registry.ts';
 import { nextIteration } from '../common/event-loop.ts';
 import { bytesToHex, hexToBytes } from '../common/uint256.ts';
-import { OperationRefused, operation } from './operation-row.ts';
+import { OperationRefused, operation, refused } from './operation-row.ts';
 import {
   IssuedAnswer,
   IssueInput,
@@ -60,7 +60,7 @@ export const KEY_OPERATIONS = [
       async ({ nonce = '0', wallet }) => {
         const address = addressOf(wallet);
         if (!registry.matchesStore) {
-          return new OperationRefused(409, 'the keys come from another node.key or CHAIN_ID');
+          return refused('FOREIGN_KEYS');
         }
         if (!registry.mayHave(address, nonce)) {
           return new OperationRefused(409, 'too many API keys', `a wallet may have ${KEYS_MAX}`);
@@ -83,7 +83,7 @@ export const KEY_OPERATIONS = [
           found = row.id === key.toLowerCase() ? row : undefined;
           return found !== undefined;
         });
-        if (found === undefined) return new OperationRefused(404, 'key not found');
+        if (found === undefined) return refused('UNKNOWN_KEY');
         const changed = await registry.revokeRow(found);
         return { key: found.id, wallet: checksumAddress(found.address), changed };
       },

@@ -31,7 +31,7 @@ import type { SequenceLockReader } from '../orders/exchange-memory/sequence-lock
 import type { LedgerCommands, LedgerOutcome } from '../wallet/ledger-commands.ts';
 import { OPERATOR_ID_RULE, operatorRequestId } from '../wallet/request-id.ts';
 import { addressOf } from './key-operations.ts';
-import { OperationRefused, operation } from './operation-row.ts';
+import { OperationRefused, operation, refused } from './operation-row.ts';
 import { NoInput } from './operation-schemas.ts';
 import {
   BalanceAnswer,
@@ -53,21 +53,13 @@ export interface LedgerOperationParts {
   readonly now: () => number;
 }
 
-export const BAD_ID = new OperationRefused(
-  400,
-  REFUSALS.ID_INVALID.texts[1],
+export const BAD_ID = refused(
+  'ID_INVALID',
   `id: ${OPERATOR_ID_RULE}`,
+  REFUSALS.ID_INVALID.texts[1],
 );
-export const LEDGER_OFF = new OperationRefused(
-  409,
-  REFUSALS.LEDGER_OFF.texts[0],
-  'LEDGER=on makes one',
-);
-export const NO_WALLET = new OperationRefused(
-  404,
-  REFUSALS.UNKNOWN_WALLET.texts[0],
-  'nothing was ever paid in to it',
-);
+export const LEDGER_OFF = refused('LEDGER_OFF', 'LEDGER=on makes one');
+export const NO_WALLET = refused('UNKNOWN_WALLET', 'nothing was ever paid in to it');
 const RANDOM_BYTES = 8;
 
 /** Unique id of a request. */

@@ -9,11 +9,10 @@ import { hasOrders } from '../../engine/markets/markets.ts';
 import { hasReachedEnd, marketEnd, marketTicks } from '../../engine/reads.ts';
 import type { Edit } from '../catalog/edits/edit.ts';
 import type { MarketEdits } from '../catalog/edits/market-edits.ts';
-import { REFUSALS } from '../common/refusals.ts';
 import type { Static } from '../common/schema.ts';
 import { marketByCondition } from '../market-data/find.ts';
 import type { LedgerOperationParts } from './ledger-operations.ts';
-import { OperationRefused, operation } from './operation-row.ts';
+import { OperationRefused, operation, refused, refusedField } from './operation-row.ts';
 import {
   ConditionInput,
   EditEventInput,
@@ -132,11 +131,7 @@ async function editEvent(parts: MarketOperationParts, edited: Edit): Promise<Eve
   return { event: result.event, slug: result.slug, changed: result.changed };
 }
 
-const TWO_KEYS = new OperationRefused(
-  400,
-  `${REFUSALS.INVALID_FIELD.texts[0]}id`,
-  'id is the older name of key: give one of them',
-);
+const TWO_KEYS = refusedField('id', 'id is the older name of key: give one of them');
 
 interface Keyed {
   readonly key?: string;
@@ -153,9 +148,8 @@ function withKey<Input extends Keyed, Result>(
   return make(name === undefined ? fields : { ...fields, id: name });
 }
 
-const COARSER = new OperationRefused(
-  409,
-  REFUSALS.COARSER_TICK.texts[0],
+const COARSER = refused(
+  'COARSER_TICK',
   'tick must divide the one before it, or the market must have no open order',
 );
 
@@ -206,9 +200,8 @@ function endedRefusal(
   const market = marketByCondition(t, condition);
   if (market === 0 || !hasReachedEnd(t, market)) return undefined;
   const end = new Date(marketEnd(t, market)).toISOString();
-  return new OperationRefused(
-    409,
-    REFUSALS.MARKET_ENDED.texts[0],
+  return refused(
+    'MARKET_ENDED',
     `its end came at ${end}: it takes no orders again, and never changes; it can still resolve`,
   );
 }
@@ -231,7 +224,7 @@ export async function made(
 ): Promise<MarketResult> {
   const result = await venue.make(edit);
   if ('failure' in result) {
-    return new OperationRefused(503, 'the catalog cannot be changed', result.failure);
+    return refused('CATALOG_NOT_CHANGED', result.failure);
   }
   if ('error' in result) return new OperationRefused(result.status, result.error, result.detail);
   const { generation, outcomes, tokens, ...shown } = result;

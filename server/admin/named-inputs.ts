@@ -4,9 +4,8 @@
  *
  * Thread: I/O, or that of a command on a stopped directory.
  */
-import { REFUSALS } from '../common/refusals.ts';
 import { bytesToHex } from '../common/uint256.ts';
-import { OperationRefused, type OperationRow } from './operation-row.ts';
+import { OperationRefused, type OperationRow, refused } from './operation-row.ts';
 import { WALLET_REF } from './operation-schemas.ts';
 import { OPERATIONS, type OperationKey } from './operation-table.ts';
 import { EVENT_REF, MARKET_REF } from './venue-schemas.ts';
@@ -26,24 +25,11 @@ export interface InputNames {
 /** Returns the input with names replaced, or the refusal of an unknown name. */
 export type ResolveNames = (key: OperationKey, input: object) => object | OperationRefused;
 
-const NO_WALLET = new OperationRefused(
-  404,
-  REFUSALS.UNKNOWN_WALLET.texts[0],
-  'no wallet has this name',
-);
-const NO_MARKET = new OperationRefused(
-  404,
-  REFUSALS.UNKNOWN_MARKET.texts[0],
-  'no market has this condition id, number or slug',
-);
-const NO_EVENT = new OperationRefused(
-  404,
-  REFUSALS.UNKNOWN_EVENT.texts[0],
-  'no event has this number or slug',
-);
-const MANY = new OperationRefused(
-  409,
-  REFUSALS.SLUG_OF_SEVERAL.texts[0],
+const NO_WALLET = refused('UNKNOWN_WALLET', 'no wallet has this name');
+const NO_MARKET = refused('UNKNOWN_MARKET', 'no market has this condition id, number or slug');
+const NO_EVENT = refused('UNKNOWN_EVENT', 'no event has this number or slug');
+const MANY = refused(
+  'SLUG_OF_SEVERAL',
   'name it by its number, which `market list` and `event list` show',
 );
 

@@ -13,7 +13,7 @@ import { compileQuery } from '../common/query.ts';
 import { compileShape } from '../common/schema.ts';
 import { Unavailable } from '../common/unavailable.ts';
 import type { ResolveNames } from './named-inputs.ts';
-import { type Caller, OperationRefused, type OperationRow } from './operation-row.ts';
+import { type Caller, OperationRefused, type OperationRow, refused } from './operation-row.ts';
 import {
   isChange,
   OPERATIONS,
@@ -61,7 +61,7 @@ type Handler = (checked: object, caller: Caller) => unknown;
 
 /** Room for a market with many outcomes. */
 const BODY_BOUNDS = boundsOf(1_000);
-const NO_NODE = new OperationRefused(409, 'this needs a running node');
+const NO_NODE = refused('NEEDS_RUNNING_NODE');
 const UNAVAILABLE = 'audit log unavailable';
 
 export class Operations {

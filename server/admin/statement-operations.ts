@@ -19,7 +19,7 @@ import { accountByAddress } from '../market-data/find.ts';
 import { statementRow } from '../wallet/statement-rows.ts';
 import { addressOf } from './key-operations.ts';
 import { LEDGER_OFF, NO_WALLET, signedText } from './ledger-operations.ts';
-import { OperationRefused, operation } from './operation-row.ts';
+import { OperationRefused, operation, refused } from './operation-row.ts';
 import { FeesAnswer, FeesInput, StatementAnswer, StatementInput } from './venue-schemas.ts';
 
 interface StatementOperationParts {
@@ -36,10 +36,10 @@ interface Page {
 }
 
 const PAGE = 100;
-const UNREADY = new OperationRefused(
-  503,
-  'statements are being derived',
+const UNREADY = refused(
+  'BEING_DERIVED',
   'they are made anew from the entries of the ledger, in the order of seconds; ask again',
+  'statements are being derived',
 );
 
 export const STATEMENT_OPERATIONS = [

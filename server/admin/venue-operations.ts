@@ -7,7 +7,7 @@
 
 import type { Decision } from '../../storage/control-records/control-records.ts';
 import type { RateControl } from '../http/limits/rate-control.ts';
-import { OperationRefused, operation } from './operation-row.ts';
+import { operation, refused } from './operation-row.ts';
 import {
   LimitInput,
   LimitsAnswer,
@@ -17,7 +17,7 @@ import {
   PauseInput,
 } from './operation-schemas.ts';
 
-const OFF = new OperationRefused(409, 'rate limits are off', 'start the node with RATE_LIMITS=on');
+const OFF = refused('RATE_LIMITS_OFF', 'start the node with RATE_LIMITS=on');
 
 export interface VenuePause {
   /** Undefined: it is not paused. */
@@ -104,9 +104,7 @@ export const LIMIT_OPERATIONS = [
       ({ limit, name }) => {
         if (rates === undefined) return OFF;
         const problem = rates.change(`${name}=${limit}`);
-        return problem === undefined
-          ? rates.shown()
-          : new OperationRefused(400, 'invalid limit', problem);
+        return problem === undefined ? rates.shown() : refused('INVALID_LIMIT', problem);
       },
   ),
 ];

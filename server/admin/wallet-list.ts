@@ -19,7 +19,7 @@ import { accountByAddress } from '../market-data/find.ts';
 import type { SequenceLockReader } from '../orders/exchange-memory/sequence-lock-reader.ts';
 import { addressOf } from './key-operations.ts';
 import { sumsOf } from './ledger-operations.ts';
-import { OperationRefused, operation } from './operation-row.ts';
+import { operation, refused } from './operation-row.ts';
 import { NamedAnswer, NameInput, WalletsAnswer, WalletsInput } from './operation-schemas.ts';
 
 type Filters = Static<typeof WalletsInput>;
@@ -49,10 +49,9 @@ export const NAME_OPERATIONS = [
         const namesake = name === '' ? undefined : names.find(name);
         if (namesake !== undefined && !Buffer.from(namesake).equals(address)) {
           const detail = `it is that of ${checksumAddress(namesake)}`;
-          return new OperationRefused(409, 'name is taken', detail);
+          return refused('NAME_TAKEN', detail);
         }
-        if (!names.hasRoom(address))
-          return new OperationRefused(409, 'too many wallets have names');
+        if (!names.hasRoom(address)) return refused('TOO_MANY_NAMES');
         const changed = await names.put(address, name);
         return { wallet: checksumAddress(address), name, changed };
       },

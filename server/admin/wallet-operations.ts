@@ -14,7 +14,7 @@ import { type AccountTexts, addressText, apiKeyText } from '../market-data/accou
 import { type OrderView, orderText } from '../wallet/order-rows.ts';
 import type { WalletOrders } from '../wallet/wallet-orders.ts';
 import { addressOf } from './key-operations.ts';
-import { OperationRefused, operation } from './operation-row.ts';
+import { operation, refused } from './operation-row.ts';
 import {
   BanInput,
   BannedAnswer,
@@ -28,11 +28,7 @@ import {
   OrdersInput,
 } from './operation-schemas.ts';
 
-const NOT_DONE = new OperationRefused(
-  503,
-  'not all orders are canceled',
-  'the node is busy or cannot write: send it again',
-);
+const NOT_DONE = refused('ORDERS_NOT_CANCELED', 'the node is busy or cannot write: send it again');
 
 export const ORDER_OPERATIONS = [
   operation(
@@ -60,11 +56,7 @@ export const ORDER_OPERATIONS = [
         const canceled = await orders.cancel([addressOf(wallet)], id?.toLowerCase());
         if (canceled === undefined) return NOT_DONE;
         if (id === undefined || canceled > 0) return { canceled };
-        return new OperationRefused(
-          404,
-          'order not found',
-          'the wallet has no open order of that id',
-        );
+        return refused('UNKNOWN_ORDER', 'the wallet has no open order of that id');
       },
   ),
 ];
@@ -98,7 +90,7 @@ export const BAN_OPERATIONS = [
     ({ bans, orders, now }: BanOperationParts) =>
       async ({ reason = '', wallet }) => {
         const address = addressOf(wallet);
-        if (!bans.hasRoom()) return new OperationRefused(409, 'too many wallets are banned');
+        if (!bans.hasRoom()) return refused('TOO_MANY_BANS');
         const changed = await bans.add({ address, since: now(), reason });
         const canceled = orders === undefined ? 0 : await orders.cancel([address]);
         if (canceled === undefined) return NOT_DONE;
