@@ -11,18 +11,15 @@ import { ledgerIsOn } from '../../engine/ledger/reads.ts';
 import type { StoredRequest } from '../../engine/ledger/requests.ts';
 import { findAccount } from '../../engine/orders/accounts.ts';
 import { addressAt, walletSigner } from '../../engine/reads.ts';
-import { ADDRESS_WORDS } from '../../engine/tables/codes.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import { sameAddress } from '../../engine/tables/words.ts';
 import { microText, parseMicroUp } from '../common/decimal.ts';
 import { refusalCode } from '../common/error-bodies.ts';
 import type { Static } from '../common/schema.ts';
-import { bytesToWords } from '../common/uint256.ts';
 import type { LedgerCommands, LedgerOutcome } from '../wallet/ledger-commands.ts';
 import { operatorRequestId } from '../wallet/request-id.ts';
 import { auditedDeposits } from './audited-deposits.ts';
-import { addressOf } from './key-operations.ts';
-import { BAD_ID, LEDGER_OFF, refusalOf, usedFor } from './ledger-operations.ts';
+import { BAD_ID, LEDGER_OFF, refusalOf, usedFor, wordsOf } from './ledger-operations.ts';
 import { operation, refused } from './operation-row.ts';
 import { DEPOSITS_BODY_BYTES, DepositsAnswer, DepositsInput } from './venue-schemas.ts';
 
@@ -126,8 +123,4 @@ function refusedLine(
   const { detail, error } = refusalOf(outcome);
   const code = refusalCode(error);
   return { line, error, ...(code === undefined ? {} : { code }), detail };
-}
-
-function wordsOf(address: string): Int32Array {
-  return bytesToWords(addressOf(address), new Int32Array(ADDRESS_WORDS));
 }

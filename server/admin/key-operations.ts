@@ -102,6 +102,10 @@ export function addressOf(wallet: string): Uint8Array {
   return address;
 }
 
+export function checksumText(wallet: string): string {
+  return checksumAddress(addressOf(wallet));
+}
+
 /** Passes every key to `see`, until that returns true. */
 async function walk(rows: Iterable<KeyRow>, see: (row: KeyRow) => boolean): Promise<void> {
   let seen = 0;

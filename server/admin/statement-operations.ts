@@ -12,12 +12,11 @@ import type { Tables } from '../../engine/tables/tables.ts';
 import { type Entry, entryOf } from '../../storage/projection/entries.ts';
 import { ProjectionUnready, type StatementsReader } from '../../storage/projection/reader.ts';
 import type { NumberedEntry } from '../../storage/projection/statements.ts';
-import { checksumAddress } from '../auth/checksum.ts';
 import { microText } from '../common/decimal.ts';
 import { type AccountTexts, addressText } from '../market-data/account-texts.ts';
 import { accountByAddress } from '../market-data/find.ts';
 import { statementRow } from '../wallet/statement-rows.ts';
-import { addressOf } from './key-operations.ts';
+import { checksumText } from './key-operations.ts';
 import { LEDGER_OFF, NO_WALLET, signedText } from './ledger-operations.ts';
 import { OperationRefused, operation, refused } from './operation-row.ts';
 import { FeesAnswer, FeesInput, StatementAnswer, StatementInput } from './venue-schemas.ts';
@@ -58,7 +57,7 @@ export const STATEMENT_OPERATIONS = [
         const found = pageOf(page, (before, limit) => statements.ofWallet(account, before, limit));
         if (found instanceof OperationRefused) return found;
         return {
-          wallet: checksumAddress(addressOf(wallet)),
+          wallet: checksumText(wallet),
           entries: found.entries.map((entry) => statementRow(names, entry, signedText)),
           more: found.more,
         };
