@@ -39,7 +39,7 @@ export const ADMIN_TABLE = {
   '/clock/accept': row(
     'POST',
     true,
-    'takes a clock that jumped for right: 200 with `jump_ms`, or 409 where it is not in doubt',
+    'takes a clock that jumped for right: 200 with `jump_ms`, or 409 where it has not jumped',
   ),
 };
 

@@ -47,7 +47,7 @@ import {
 
 export interface LedgerOperationParts {
   readonly t: Tables;
-  readonly seqlock: SequenceLockReader;
+  readonly sequenceLock: SequenceLockReader;
   readonly ledger: Pick<LedgerCommands, 'funds' | 'resolve' | 'withdrawProposal'>;
   readonly now: () => number;
 }
@@ -145,9 +145,9 @@ export const LEDGER_OPERATIONS = [
       input: BalanceInput,
       answer: BalanceAnswer,
     },
-    ({ nameToken, seqlock, t }: LedgerServiceParts) =>
+    ({ nameToken, sequenceLock, t }: LedgerServiceParts) =>
       ({ wallet }) =>
-        ledgerIsOn(t) ? seqlock.read(() => balanceOf(t, wallet, nameToken)) : LEDGER_OFF,
+        ledgerIsOn(t) ? sequenceLock.read(() => balanceOf(t, wallet, nameToken)) : LEDGER_OFF,
   ),
   operation(
     'GET /admin/ledger',
@@ -156,9 +156,9 @@ export const LEDGER_OPERATIONS = [
       input: NoInput,
       answer: TotalsAnswer,
     },
-    ({ seqlock, t }: LedgerServiceParts) =>
+    ({ sequenceLock, t }: LedgerServiceParts) =>
       () =>
-        ledgerIsOn(t) ? seqlock.read(() => totalsOf(t)) : LEDGER_OFF,
+        ledgerIsOn(t) ? sequenceLock.read(() => totalsOf(t)) : LEDGER_OFF,
   ),
 ];
 

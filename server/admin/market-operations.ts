@@ -23,7 +23,8 @@ import {
   MarketInput,
 } from './venue-schemas.ts';
 
-export interface MarketOperationParts extends Pick<LedgerOperationParts, 'now' | 'seqlock' | 't'> {
+export interface MarketOperationParts
+  extends Pick<LedgerOperationParts, 'now' | 'sequenceLock' | 't'> {
   readonly venue: Pick<MarketEdits, 'make'>;
 }
 
@@ -208,13 +209,13 @@ function endedRefusal(
 
 /** Returns true where resting orders of a market could be off the new grid. */
 async function isCoarser(
-  { seqlock, t }: MarketOperationParts,
+  { sequenceLock, t }: MarketOperationParts,
   condition: string,
   tick: string,
 ): Promise<boolean> {
   const market = marketByCondition(t, condition);
   if (market === 0 || Math.round(1 / Number(tick)) % marketTicks(t, market) === 0) return false;
-  return seqlock.read(() => hasOrders(t, market));
+  return sequenceLock.read(() => hasOrders(t, market));
 }
 
 /** Makes an edit of the catalog; resolves with the served result. */

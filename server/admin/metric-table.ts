@@ -222,7 +222,7 @@ export const METRICS: Readonly<Record<string, NumberRow | HistogramRow>> = {
   exchange_mirror_doubts_total: byLabel(
     'counter',
     'reason',
-    'how often a mirrored book came into doubt, by reason',
+    'how often a mirrored book became stale, by reason',
     ({ node }) => node.mirror?.staleCounts ?? [],
   ),
   exchange_market_orders_total: byLabel(
@@ -419,7 +419,7 @@ export const METRICS: Readonly<Record<string, NumberRow | HistogramRow>> = {
     ({ droppedLines }) => droppedLines,
   ),
   exchange_clock_jump_seconds: gauge(
-    'how far a clock that jumped is ahead of the time of the node; 0 = it is not in doubt',
+    'how far a clock that jumped is ahead of the time of the node; 0 = it has not jumped',
     ({ node }) => node.clock.jumpMs / MS,
   ),
   exchange_log_ahead_seconds: gauge(

@@ -182,7 +182,7 @@ async function resolve(
   input: Resolution,
   isVoid: boolean,
 ): Promise<Resolved> {
-  const { ledger, seqlock, t } = parts;
+  const { ledger, sequenceLock, t } = parts;
   const { id: idText = newRequestId(parts.now()), review } = input;
   const id = operatorRequestId(idText);
   if (id === undefined) return BAD_ID;
@@ -194,7 +194,10 @@ async function resolve(
   const isFirst = weights.slice(1).every((weight) => weight === 0);
   if (group === undefined && isNegRisk(t, market) && isFirst) return NO_GROUP;
   const outcome = await ledger.resolve({
-    ...{ id, market, weights, isVoid },
+    id,
+    market,
+    weights,
+    isVoid,
     ...(group === undefined ? {} : { group }),
     ...(review === undefined ? {} : { review: review * MS }),
   });
@@ -202,7 +205,7 @@ async function resolve(
   const shown = await say(parts, condition, idText);
   if (shown instanceof OperationRefused) return shown;
   const deadline = review === undefined ? undefined : outcome.first?.result;
-  const state = await seqlock.read(() => stateOf(t, market, deadline));
+  const state = await sequenceLock.read(() => stateOf(t, market, deadline));
   return {
     id: idText,
     ...payoutShown(payout),
@@ -221,12 +224,12 @@ function stateOf(t: Tables, market: MarketRow, deadline: number | undefined) {
 
 /** A refusal for a pending proposal includes its deadline. */
 async function refusedFor(
-  { seqlock, t }: ResolutionOperationParts,
+  { sequenceLock, t }: ResolutionOperationParts,
   market: MarketRow,
   outcome: Exclude<LedgerOutcome, { readonly kind: 'done' }>,
 ): Promise<OperationRefused> {
   const isProposed = outcome.kind === 'refused' && outcome.reason === RejectReason.marketProposed;
-  const proposal = isProposed ? await seqlock.read(() => proposalOf(t, market)) : undefined;
+  const proposal = isProposed ? await sequenceLock.read(() => proposalOf(t, market)) : undefined;
   const refused = refusalOf(outcome);
   if (proposal === undefined) return refused;
   const at = new Date(proposal.deadline).toISOString();
@@ -272,7 +275,7 @@ async function dryRun(
   input: Resolution,
   isVoid: boolean,
 ): Promise<DryRun> {
-  const { seqlock, t } = parts;
+  const { sequenceLock, t } = parts;
   if (!ledgerIsOn(t)) return LEDGER_OFF;
   if (isVoid && (input.payout ?? input.payouts) !== undefined) {
     const detail = 'void pays equal weights: it stands alone';
@@ -285,7 +288,7 @@ async function dryRun(
   if (weights.length !== outcomes.tokenIds.length || sum < 1 || sum > PAYOUT_SUM_MAX) {
     return refused('PAYOUT_INVALID');
   }
-  const found = await seqlock.read(() =>
+  const found = await sequenceLock.read(() =>
     resolutionOf(t, market) === undefined ? previewPayout(t, market, weights) : undefined,
   );
   if (found === undefined) return refused('MARKET_RESOLVED');
@@ -310,9 +313,9 @@ async function dryRun(
 }
 
 async function proposals(parts: ResolutionOperationParts): Promise<Proposals> {
-  const { seqlock, slugOf, t } = parts;
+  const { sequenceLock, slugOf, t } = parts;
   if (!ledgerIsOn(t)) return LEDGER_OFF;
-  const found = await seqlock.read(() =>
+  const found = await sequenceLock.read(() =>
     proposedMarkets(t).flatMap((market): (MarketProposal & { market: MarketRow })[] => {
       const proposal = proposalOf(t, market);
       return proposal === undefined ? [] : [{ ...proposal, market }];
@@ -324,7 +327,8 @@ async function proposals(parts: ResolutionOperationParts): Promise<Proposals> {
       ...payoutShown({
         condition: wordsToHex(t.marketI, conditionAt(market), ID_WORDS),
         outcomes: outcomesOf(t, market, parts.namesOf(market)),
-        ...{ weights, isVoid },
+        weights,
+        isVoid,
       }),
       slug: slugOf(market) ?? '',
       deadline: new Date(deadline).toISOString(),

@@ -27,7 +27,7 @@ type Row = Static<typeof WalletsAnswer>['wallets'][number];
 
 interface WalletListParts {
   readonly t: Tables;
-  readonly seqlock: SequenceLockReader;
+  readonly sequenceLock: SequenceLockReader;
   readonly names: WalletNames;
   readonly bans: Bans;
 }
@@ -67,14 +67,14 @@ export const WALLET_OPERATIONS = [
       answer: WalletsAnswer,
     },
     (parts: WalletListParts) => async (input) => {
-      const { names, seqlock, t } = parts;
+      const { names, sequenceLock, t } = parts;
       const { after = 0, limit = 100 } = input;
       const accounts = accountCount(t);
       const wallets: Row[] = [];
       let at = after;
       const end = Math.min(accounts, after + SCANNED_MAX);
       if (at < accounts) {
-        const rows = await seqlock.read(() => {
+        const rows = await sequenceLock.read(() => {
           const found: AccountRow[] = [];
           for (at = after; at < end && found.length < limit; at++) {
             const row = (at + 1) as AccountRow;

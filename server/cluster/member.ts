@@ -264,7 +264,7 @@ export class Member {
       onOver: (why) => {
         // Waiting requests are answered at once: the node restarts.
         this.closeLinks();
-        this.print('warn', `${why.message}: starting over`);
+        this.print('warn', `${why.message}: resync`);
         this.signalOver(why);
       },
     };

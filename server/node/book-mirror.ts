@@ -53,7 +53,9 @@ export async function openMirror(start: Start, parts: NodeParts): Promise<BookMi
   await broker.fund(ledger, config.mirrorFunds, Date.now());
   const resolve = resolving(parts, ledger);
   const settlements = new Settlements({
-    ...{ api, log, resolve },
+    api,
+    log,
+    resolve,
     aligned: (market) => broker.aligned(market),
     isSettled: (condition) => broker.isSettled(condition),
     isProposed: (condition) => broker.isProposed(condition),
@@ -63,7 +65,12 @@ export async function openMirror(start: Start, parts: NodeParts): Promise<BookMi
     },
   });
   const mirror = new BookMirror({
-    ...{ api, choice: mirrorMarkets, log, rate: mirrorRate, url: mirrorUrl, node: broker },
+    api,
+    choice: mirrorMarkets,
+    log,
+    rate: mirrorRate,
+    url: mirrorUrl,
+    node: broker,
     traded: broker.traded(),
     streamUrl: config.mirrorStreamUrl || streamOf(mirrorUrl),
     settle: (conditions) => settlements.settle(conditions),
@@ -84,7 +91,11 @@ export function brokerOf(
   const { config, log } = start.options;
   const { infos, sync, tables, writer } = parts;
   return new NodeBroker({
-    ...{ tables, inferred, name, log, signal },
+    tables,
+    inferred,
+    name,
+    log,
+    signal,
     namesOf: (market) => outcomeNames(tables, market, infos.find(market)),
     impact: config.mirrorImpact,
     queue: config.mirrorQueue,

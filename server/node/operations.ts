@@ -95,7 +95,7 @@ function handlersOf(
     orders: { orders, texts: names },
     bans: { bans, names: control.names, orders, now: Date.now },
     names: control.names,
-    wallets: { t: tables, seqlock: writer.seqlock, names: control.names, bans },
+    wallets: { t: tables, sequenceLock: writer.sequenceLock, names: control.names, bans },
     pause: { venue: control, now: Date.now },
     limits: rates,
     audit: dataDir,

@@ -236,7 +236,7 @@ test('what leaves the window while a page is written is not in it', async () => 
   const reads = new AccountReads({
     ...{ tables: fixture.t, texts: fixture.texts, infos: lookup, tradesIndex: desk.index },
     ...{
-      seqlock: new SequenceLockReader(undefined, setImmediate),
+      sequenceLock: new SequenceLockReader(undefined, setImmediate),
       storedClosedOrder: () => undefined,
     },
     config: { orderStatus: 'lower' },
@@ -285,7 +285,7 @@ test('a page of orders is written with pauses, and shows what was open when it w
     texts: desk.fixture.texts,
     infos: () => undefined,
     tradesIndex: desk.index,
-    seqlock: new SequenceLockReader(undefined, setImmediate),
+    sequenceLock: new SequenceLockReader(undefined, setImmediate),
     storedClosedOrder: () => undefined,
     config: { orderStatus: 'lower' },
   });
