@@ -20,7 +20,7 @@ import {
 import { sequenceHeaders } from '../http/sequence.ts';
 import { ADMIN_TABLE, type AdminPath } from './admin-table.ts';
 import type { OperationRow } from './operation-row.ts';
-import { isOfPlay, OPERATIONS, type OperationKey } from './operation-table.ts';
+import { type OperationKey, operationRows } from './operation-table.ts';
 import type { OperationAnswer, OperationCall } from './operations.ts';
 import type { PageFile } from './page-files.ts';
 import type { PublicApi } from './summary.ts';
@@ -133,10 +133,9 @@ class AdminRoutes {
   }
 
   all(): Route[] {
-    const keys = Object.keys(OPERATIONS) as OperationKey[];
     const routes = [
       ...(Object.keys(ADMIN_TABLE) as AdminPath[]).map((path) => this.probe(path)),
-      ...keys.map((key) => this.operation(key)),
+      ...operationRows().map(([key, row]) => this.operation(key, row)),
     ];
     for (const { method, path } of routes) {
       this.methods.set(path, [...(this.methods.get(path) ?? []), method]);
@@ -197,16 +196,18 @@ class AdminRoutes {
    * Operations need a token in any case: that of the configuration, or that of DATA_DIR, which other users of
    * this machine cannot read.
    */
-  private operation(key: OperationKey): Route {
+  private operation(
+    key: OperationKey,
+    { bodyBytes = BODY_BYTES_MAX, ofPlay }: OperationRow,
+  ): Route {
     const [method, path] = key.split(' ') as [Method, string];
-    const { bodyBytes = BODY_BYTES_MAX }: OperationRow = OPERATIONS[key];
     const refusal = (context: RequestContext): Answer | undefined => {
       const refused = foreign(context, method);
       if (refused !== undefined) return refused;
       if (!this.isAllowed(context)) return UNAUTHORIZED;
       const operations = this.options.operations();
       if (operations === undefined) return STARTING;
-      if (isOfPlay(key) || hasToken(context, hashOf(operations.token))) return undefined;
+      if (ofPlay === true || hasToken(context, hashOf(operations.token))) return undefined;
       return UNAUTHORIZED;
     };
     const answer = async (context: RequestContext): Promise<Answer> => {

@@ -78,38 +78,16 @@ export const MARKET_OPERATIONS = [
     },
     (parts: MarketOperationParts) => (input) => edit(parts, input, isoNow(parts)),
   ),
-  operation(
-    'POST /admin/markets/halt',
-    {
-      does: 'refuses orders for a market; open ones stay',
-      input: ConditionInput,
-      answer: MarketAnswer,
-    },
-    (parts: MarketOperationParts) =>
-      ({ condition }) =>
-        change(parts, condition, { acceptingOrders: false }),
-  ),
-  operation(
-    'POST /admin/markets/resume',
-    {
-      does: 'takes orders for a halted market again',
-      input: ConditionInput,
-      answer: MarketAnswer,
-    },
-    (parts: MarketOperationParts) =>
-      ({ condition }) =>
-        change(parts, condition, { acceptingOrders: true }),
-  ),
-  operation(
+  changing('POST /admin/markets/halt', 'refuses orders for a market; open ones stay', {
+    acceptingOrders: false,
+  }),
+  changing('POST /admin/markets/resume', 'takes orders for a halted market again', {
+    acceptingOrders: true,
+  }),
+  changing(
     'POST /admin/markets/close',
-    {
-      does: 'ends a market for good: its open orders end, it can still resolve',
-      input: ConditionInput,
-      answer: MarketAnswer,
-    },
-    (parts: MarketOperationParts) =>
-      ({ condition }) =>
-        change(parts, condition, { closed: true }),
+    'ends a market for good: its open orders end, it can still resolve',
+    { closed: true },
   ),
 ];
 
@@ -117,13 +95,24 @@ function isoNow({ now }: MarketOperationParts): string {
   return new Date(now()).toISOString();
 }
 
-async function change(
-  parts: MarketOperationParts,
-  condition: string,
-  changes: Readonly<Record<string, unknown>>,
-): Promise<MarketResult> {
-  const edited = { kind: 'change', condition: condition.toLowerCase(), changes } as const;
-  return endedRefusal(parts, condition) ?? made(parts, { ...edited, at: isoNow(parts) });
+/** Operation that changes a market always in the same way. */
+function changing<const Key extends `POST /${string}`>(
+  key: Key,
+  does: string,
+  changes: Readonly<Record<string, boolean>>,
+) {
+  return operation(
+    key,
+    { does, input: ConditionInput, answer: MarketAnswer },
+    (parts: MarketOperationParts) =>
+      async (input): Promise<MarketResult> => {
+        const condition = input.condition.toLowerCase();
+        const at = isoNow(parts);
+        return (
+          endedRefusal(parts, condition) ?? made(parts, { kind: 'change', condition, changes, at })
+        );
+      },
+  );
 }
 
 async function editEvent(parts: MarketOperationParts, edited: Edit): Promise<EventResult> {
@@ -172,25 +161,24 @@ async function edit(
     ...shown
   } = input;
   const condition = text.toLowerCase();
-  const refused = endedRefusal(parts, condition);
-  if (refused !== undefined) return refused;
+  const ended = endedRefusal(parts, condition);
+  if (ended !== undefined) return ended;
   const tradingEnd = keepOpen === true ? null : shown.endDate;
-  const changes = {
-    ...shown,
-    ...(tradingEnd === undefined ? {} : { tradingEnd }),
-    ...(tick === undefined ? {} : { orderPriceMinTickSize: tick }),
-    ...(minimum === undefined ? {} : { orderMinSize: minimum }),
-    ...(fee === undefined ? {} : { feeBps: fee }),
-  };
+  const terms = { orderPriceMinTickSize: tick, orderMinSize: minimum, feeBps: fee };
+  const changes = { ...shown, ...given({ tradingEnd, ...terms }) };
   if (tick !== undefined && (await isCoarser(parts, condition, tick))) return COARSER;
-  const fixed = {
-    ...(outcomes === undefined ? {} : { outcomes }),
-    ...(event === undefined ? {} : { event }),
-    ...(negRisk === undefined ? {} : { negRisk }),
-  };
+  const fixed = given({ outcomes, event, negRisk });
   const result = await made(parts, { kind: 'change', condition, changes, fixed, at });
   // The old trading end may have passed meanwhile; then the engine has kept it.
   return tradingEnd === undefined ? result : (endedRefusal(parts, condition) ?? result);
+}
+
+type Given<Members> = { readonly [Name in keyof Members]?: Exclude<Members[Name], undefined> };
+
+/** Members that the input has. */
+function given<Members extends object>(members: Members): Given<Members> {
+  const has = Object.entries(members).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(has) as Given<Members>;
 }
 
 /** Refusal of a change to a market past its trading end; undefined = it may change. */

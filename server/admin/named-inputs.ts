@@ -5,9 +5,9 @@
  * Thread: I/O, or that of a command on a stopped directory.
  */
 import { bytesToHex } from '../common/uint256.ts';
-import { OperationRefused, type OperationRow, refused } from './operation-row.ts';
+import { OperationRefused, refused } from './operation-row.ts';
 import { WALLET_REF } from './operation-schemas.ts';
-import { OPERATIONS, type OperationKey } from './operation-table.ts';
+import { type OperationKey, operationRows } from './operation-table.ts';
 import { EVENT_REF, MARKET_REF } from './venue-schemas.ts';
 
 /** Result of looking a number or a slug up; `many`: several have the slug. */
@@ -59,22 +59,21 @@ function wallet(text: string, names: InputNames): string | OperationRefused {
 }
 
 function market(text: string, names: InputNames): string | OperationRefused {
-  if (/^0x/i.test(text)) return text.toLowerCase();
-  const named = names.market(text);
-  if (named === 'none') return NO_MARKET;
-  return named === 'many' ? MANY : named.found;
+  return /^0x/i.test(text) ? text.toLowerCase() : foundOf(names.market(text), NO_MARKET);
 }
 
 function event(text: string, names: InputNames): string | OperationRefused {
-  const named = names.event(text);
-  if (named === 'none') return NO_EVENT;
+  return foundOf(names.event(text), NO_EVENT);
+}
+
+function foundOf(named: Named, none: OperationRefused): string | OperationRefused {
+  if (named === 'none') return none;
   return named === 'many' ? MANY : named.found;
 }
 
 /** Members of each input that may be names. */
 const MEMBERS: ReadonlyMap<OperationKey, readonly (readonly [string, Resolve])[]> = new Map(
-  (Object.keys(OPERATIONS) as OperationKey[]).map((key) => {
-    const { input }: OperationRow = OPERATIONS[key];
+  operationRows().map(([key, { input }]) => {
     const members = Object.entries(input.properties).flatMap(([name, { pattern }]) => {
       const resolve = (KINDS as Readonly<Record<string, Resolve>>)[String(pattern)];
       return resolve === undefined ? [] : [[name, resolve] as const];

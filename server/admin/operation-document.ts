@@ -15,7 +15,7 @@ import {
   requestBody,
 } from '../routes/operation.ts';
 import type { OperationRow } from './operation-row.ts';
-import { OPERATIONS } from './operation-table.ts';
+import { operationRows } from './operation-table.ts';
 
 const DESCRIPTION = `What an operator reads and changes of a node. Each request needs the bearer token. A change
 is a POST without \`Origin\`, so no web page can make it; it gets an entry in the audit log, whose actor is
@@ -37,9 +37,7 @@ export function operationsDocument(): Json {
     version: packageVersion(),
     description: DESCRIPTION,
     server: 'the admin listener of the node that served this',
-    operations: Object.entries<OperationRow>(OPERATIONS).map(
-      ([key, row]) => [key, operationOf(key, row, schemas)] as const,
-    ),
+    operations: operationRows().map(([key, row]) => [key, operationOf(key, row, schemas)] as const),
     components: {
       schemas: {
         Error: {

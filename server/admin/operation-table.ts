@@ -50,16 +50,18 @@ export type OperationHandlers = HandlersOf<Operation[]>;
 export type OperationInput<Key extends OperationKey> = Static<(typeof OPERATIONS)[Key]['input']>;
 export type OperationOutput<Key extends OperationKey> = Static<(typeof OPERATIONS)[Key]['answer']>;
 
-/** Returns true for operations that are audited and made by the leader. */
-export function isChange(key: OperationKey): boolean {
-  const { ofPlay, reads }: OperationRow = OPERATIONS[key];
-  return key.startsWith('POST ') && ofPlay !== true && reads !== true;
+export function operationRow(key: OperationKey): OperationRow {
+  return OPERATIONS[key];
 }
 
-/** Returns true for operations on a played recording. */
-export function isOfPlay(key: OperationKey): boolean {
-  const { ofPlay }: OperationRow = OPERATIONS[key];
-  return ofPlay === true;
+export function operationRows(): (readonly [OperationKey, OperationRow])[] {
+  return Object.entries(OPERATIONS) as (readonly [OperationKey, OperationRow])[];
+}
+
+/** Returns true for an operation that has an entry in the audit log and that the leader makes. */
+export function isChange(key: OperationKey): boolean {
+  const { ofPlay, reads } = operationRow(key);
+  return key.startsWith('POST ') && ofPlay !== true && reads !== true;
 }
 
 export function isOperation(key: string): key is OperationKey {

@@ -60,7 +60,7 @@ interface DocumentParts {
   /** Description of the server. */
   readonly server: string;
   readonly tags?: readonly Json[];
-  /** By method and path. */
+  /** Operations by method and path. */
   readonly operations: readonly (readonly [key: string, operation: Json])[];
   readonly components: Json;
 }
