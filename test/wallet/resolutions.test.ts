@@ -60,7 +60,7 @@ class Venue {
     const sequencer = { submit: (request: Request) => this.submit(request) };
     this.ledger = new LedgerCommands({
       tables,
-      seqlock,
+      sequenceLock,
       sequencer,
       onResolve: () => this.loop.wake(),
     });
