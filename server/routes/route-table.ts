@@ -68,7 +68,7 @@ const LIST_GROUPS: Readonly<Record<ListName, RouteGroup>> = {
 
 export type RouteKey = (typeof ROUTE_LISTS)[ListName][number]['key'];
 
-/** A row that names its group. */
+/** Row that names its group. */
 export type GroupedRow = RouteRow & { readonly group: RouteGroup };
 
 export const ROUTE_TABLE = Object.fromEntries(
@@ -77,7 +77,7 @@ export const ROUTE_TABLE = Object.fromEntries(
   ),
 ) as Readonly<Record<RouteKey, GroupedRow>>;
 
-/** The rows that are served under these settings, as they are then. */
+/** Served rows under these settings, with their configured members. */
 export function servedRows(settings: RouteSettings): ReadonlyMap<RouteKey, GroupedRow> {
   const rows = Object.entries(ROUTE_TABLE) as [RouteKey, GroupedRow][];
   const served = rows.filter(([, row]) => row.served?.(settings) !== false);

@@ -1,6 +1,6 @@
 /**
- * The known answers of docs/signing-vectors.json: those of the client, of ethers and of node:crypto, and a node takes
- * them. So whoever signs in another language can rely on them.
+ * Known answers of docs/signing-vectors.json, for signers in other languages. They equal those of
+ * the client, of ethers and of node:crypto, and a node accepts them.
  */
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
@@ -74,7 +74,6 @@ const KEY = Buffer.from(nodeKey, 'hex');
 const PREFIX = 'SERVICE';
 const SKEW = 300;
 
-/** A group of rules, without its heading. */
 function groupOf(heading: string): string {
   const [, ...groups] = protocol.split(/^###? /m);
   const found = groups.find((group) => group.startsWith(`${heading}\n`));

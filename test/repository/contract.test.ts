@@ -1,4 +1,4 @@
-/** The tables of the reference pages are those of the code: nobody should have to find out which one is right. */
+/** Tables of the reference pages are equal to those of the code. */
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -27,7 +27,6 @@ const API = 'docs/reference/api.md';
 const CONFIGURATION = 'docs/reference/configuration.md';
 const PROTOCOL = 'docs/protocol.md';
 
-/** The cells of each row of the table under a heading row of a page. */
 function rowsOf(page: string, heading: string): string[][] {
   const text = readFileSync(join(ROOT, page), 'utf8');
   const lines = text.slice(text.indexOf(heading)).split('\n');
@@ -95,14 +94,14 @@ test('the reference of the API lists every route of the table, and what it does'
   assert.deepEqual(listed, expected, `it should hold\n${lines}`);
 });
 
-/** A parameter as the page names it: some have a spelling for each way of writing columns. */
+/** A parameter by its names in the page: some have a spelling for each way of writing columns. */
 function namesOf({ aim, names }: Parameter): string {
   if (aim.by === 'range') return '';
   const own = aim.by === 'flag' ? [names[0]] : names.filter((name) => !name.endsWith('[]'));
   return own.map((name) => `\`${name}\``).join(' or ');
 }
 
-/** The rows of the table of parameters: those that mean the same stand together. */
+/** Rows of the table of parameters: those of equal meaning stand together. */
 function parameterRows(): string[][] {
   const rows = new Map<string, { names: Set<string>; lists: Set<string> }>();
   const columns = new Set<string>();
@@ -145,14 +144,14 @@ test('the reference of the API lists every parameter of the catalog, where it co
   assert.deepEqual(listed, expected, `it should hold\n${lines}`);
 });
 
-/** The settings of a part of the table, those of profiles apart: they have a table of their own. */
+/** Settings in a part of the table, without those of profiles, which have a table of their own. */
 function settingsIn(rows: Rows): Setting<unknown>[] {
   return Object.entries(rows)
     .filter(([member]) => !(member in PROFILE_TABLE))
     .flatMap(([, row]) => (isSetting(row) ? [row] : settingsIn(row)));
 }
 
-/** The default of a setting as it is printed at start, without the brackets around words. */
+/** Default of a setting as it is printed at start, without the brackets around words. */
 function defaultOf({ kind, unset }: Setting<unknown>): string {
   const [one, other] = [1, 9].map((cores) => unset({ cores, profile: 'spec' }));
   if (one !== other) return 'see right';
@@ -243,7 +242,6 @@ test('rule codes are unique', () => {
   assert.equal(new Set(codes).size, codes.length);
 });
 
-/** Every page that is written by hand, without what npm and the tests' clients bring. */
 function pages(): string[] {
   const own = ['docs', 'engine', 'storage', 'server', 'client', 'bench', 'test'];
   const below = own.flatMap((folder) =>
@@ -254,7 +252,6 @@ function pages(): string[] {
   return ['README.md', 'SECURITY.md', ...below];
 }
 
-/** The anchors of a page's headings. */
 function anchorsOf(page: string): string[] {
   const headings = readFileSync(join(ROOT, page), 'utf8').matchAll(/^#+ (.*)$/gm);
   return [...headings].map(([, heading]) => anchorOf(heading!));
