@@ -168,7 +168,7 @@ test('a rate limit ends the run at once, and is an outcome', async (t) => {
   assert((done.outcomes.get('HTTP 429') ?? 0) < 10);
 });
 
-test('the whole tool measures a node of its own, and every order ends as it was meant to', {
+test('the whole tool measures its own node, and every order has the intended end', {
   skip: SHORT,
 }, async () => {
   const out = join(temporaryDirectory(), 'result');
