@@ -81,7 +81,7 @@ function notedIn({ stored }: MemoryCluster): number[] {
   });
 }
 
-test('one of three nodes leads, the others follow and take nothing', () =>
+test('one of three nodes leads, the others follow and refuse records', () =>
   staged(async (stage) => {
     const leader = await stage.led();
     assert.equal(await leader.note(1), undefined);
@@ -97,7 +97,7 @@ test('one of three nodes leads, the others follow and take nothing', () =>
     assert.deepEqual(notedIn(stage.cluster), [1]);
   }));
 
-test('another node leads once the leader is dead, and goes on from the time of the log', () =>
+test('another node leads once the leader is dead, and continues from the time of the log', () =>
   staged(async (stage) => {
     const first = await stage.led();
     for (const node of stage.nodes) node.wallAhead = 600_000;
@@ -120,7 +120,7 @@ test('another node leads once the leader is dead, and goes on from the time of t
     assert.deepEqual(notedIn(stage.cluster), [1, 2]);
   }));
 
-test('nodes with records claim no empty log, whether they run or start, and go on once it has begun', () =>
+test('nodes with records claim no empty log, running or starting, and continue once it has begun', () =>
   staged(async (stage) => {
     const { cluster, nodes } = stage;
     const first = await stage.led();
@@ -154,7 +154,7 @@ test('nodes with records claim no empty log, whether they run or start, and go o
     for (const { store } of nodes) assert.deepEqual(store.entries, next.store.entries);
   }));
 
-test('nobody takes the lead from a leader whose heartbeats are only not delivered', () =>
+test('no node takes the lead from a leader whose heartbeats alone are lost', () =>
   staged(async (stage) => {
     const first = await stage.led();
     assert.equal(await first.note(1), undefined);
@@ -173,7 +173,7 @@ test('nobody takes the lead from a leader whose heartbeats are only not delivere
     assert.deepEqual(notedIn(stage.cluster), [1, 2]);
   }));
 
-test('nobody takes the lead from a leader whose heartbeat comes right before the claim', () =>
+test('no node takes the lead from a leader whose heartbeat arrives right before the claim', () =>
   staged(async (stage) => {
     const first = await stage.led();
     const other = stage.nodes.find((node) => node !== first)!;
@@ -199,7 +199,7 @@ test('nobody takes the lead from a leader whose heartbeat comes right before the
     assert.deepEqual([first.leads, other.run?.roles], [true, roles]);
   }));
 
-test('a heartbeat that comes behind a newer one is none of a leader that runs', () =>
+test('a heartbeat that arrives after a newer one does not show a running leader', () =>
   staged(async (stage) => {
     const first = await stage.led();
     const others = stage.nodes.filter((node) => node !== first);
@@ -214,7 +214,7 @@ test('a heartbeat that comes behind a newer one is none of a leader that runs', 
     assert.notEqual(await stage.led(), first);
   }));
 
-test('a heartbeat without an answer keeps the next ones back only for a while', () =>
+test('a heartbeat without an answer delays later ones only for a while', () =>
   staged(async (stage) => {
     const { replicated } = (await stage.led()).run!;
     const heartbeat = replicated.heartbeat.bind(replicated);
@@ -226,7 +226,7 @@ test('a heartbeat without an answer keeps the next ones back only for a while', 
     await until(() => heartbeats > 3, WAIT_MS);
   }));
 
-test('a record that comes while the tail is read is no damage', () =>
+test('a record that arrives while the tail is read is no damage', () =>
   staged(async (stage) => {
     const first = await stage.led();
     const other = stage.nodes.find((node) => node !== first)!;
@@ -249,7 +249,7 @@ test('a record that comes while the tail is read is no damage', () =>
     assert.deepEqual([first.leads, other.run?.roles], [true, roles]);
   }));
 
-test('a leader hands over: the named node leads at once, both go on, and the lead comes back', () =>
+test('a named node leads at once after a handover, both nodes continue, and the lead can return', () =>
   staged(async (stage) => {
     const first = await stage.led();
     assert.equal(await first.note(1), undefined);
@@ -277,7 +277,7 @@ test('a leader hands over: the named node leads at once, both go on, and the lea
     await assert.rejects(first.run!.roles.handOver(second.name, ASKED), /does not lead/);
   }));
 
-test('a handover goes well where heartbeats come late, and none of them is believed', () =>
+test('a handover succeeds when heartbeats arrive late, and none of them counts', () =>
   staged(async (stage) => {
     const first = await stage.led();
     for (const { run } of stage.nodes) run!.faults.swapsHeartbeats = true;
@@ -294,7 +294,7 @@ test('a handover goes well where heartbeats come late, and none of them is belie
     }
   }));
 
-test('who has not seen that the leader leaves learns it from the heartbeats of the next one', () =>
+test('a node that missed the handover learns of it from the heartbeats of the next leader', () =>
   staged(async (stage) => {
     const first = await stage.led();
     const [second, third] = stage.nodes.filter((node) => node !== first);
@@ -319,7 +319,7 @@ test('who has not seen that the leader leaves learns it from the heartbeats of t
     assert.deepEqual(third!.nexts.slice(heard), [undefined]);
   }));
 
-test('a leader whose named node is dead follows whoever leads then', () =>
+test('a leader whose named successor is dead follows the node that leads then', () =>
   staged(async (stage) => {
     const first = await stage.led();
     const [second] = stage.nodes.filter((node) => node !== first);
@@ -330,7 +330,7 @@ test('a leader whose named node is dead follows whoever leads then', () =>
     await stage.level();
   }));
 
-test('a node that has handed the lead over does not pause for what its log lacked as a leader', () =>
+test('a node that has handed over does not pause for records that its log lacked as a leader', () =>
   staged(async (stage) => {
     const first = await stage.led();
     const second = stage.nodes.find((node) => node !== first)!;
@@ -530,7 +530,7 @@ function breakSomething(stage: Stage, random: Random): void {
   }
 }
 
-test('whatever breaks, nothing acknowledged is lost, and no two nodes lead', () =>
+test('nothing acknowledged is lost and no two nodes lead after any fault', () =>
   seeded((random) =>
     staged(async (stage) => {
       const load = new Load(stage, 4);
@@ -573,7 +573,7 @@ test('whatever breaks, nothing acknowledged is lost, and no two nodes lead', () 
     }),
   ));
 
-test('a follower that stood still is stale until it has read the tail, whatever heartbeats come', () =>
+test('a follower that stood still is stale until it has read the tail, after any heartbeats', () =>
   staged(async (stage) => {
     const leader = await stage.led();
     assert.equal(await leader.note(1), undefined);
