@@ -51,7 +51,7 @@ function checkVolumes(stage: HistoryStage, keeper: HistoryService, nowMs: number
   }
 }
 
-test('prices and volumes are those of the fills, in memory and on disk', () =>
+test('prices and volumes equal those of the fills, in memory and on disk', () =>
   onStage(async (stage, random) => {
     let keeper = await stage.open();
     const check = (): void => {
@@ -82,7 +82,7 @@ test('prices and volumes are those of the fills, in memory and on disk', () =>
     assert.deepEqual(warnings, []);
   }));
 
-test('answers are whole while all of it is made again behind them', () =>
+test('answers are whole while all rows are rebuilt in the background', () =>
   onStage(async (stage, random) => {
     await stage.trade(random, 200);
     stage.project();
@@ -107,7 +107,7 @@ test('answers are whole while all of it is made again behind them', () =>
     assert(last! - first! <= 24, 'hours that have left the window are removed');
   }));
 
-test('what is missing, of other formats, damaged or of another log is made again', () =>
+test('rows that are missing, of other formats, damaged or of another log are rebuilt', () =>
   onStage(async (stage, random) => {
     await stage.trade(random, 80);
     stage.project();
@@ -147,7 +147,7 @@ test('what is missing, of other formats, damaged or of another log is made again
     assert.deepEqual(stage.log, [], 'what is sound is taken up as it is');
   }));
 
-test('a damaged row is never read as prices; they are made again while the node runs', () =>
+test('a damaged row is never read as prices, and is rebuilt while the node runs', () =>
   onStage(async (stage, random) => {
     await stage.trade(random, 200);
     stage.project();
@@ -175,7 +175,7 @@ test('a damaged row is never read as prices; they are made again while the node 
     keeper.close();
   }));
 
-test('where nothing may be written, history is served and goes on in memory', () =>
+test('history is served and continues in memory when nothing may be written', () =>
   onStage(async (stage, random) => {
     await stage.trade(random, 50);
     const alone = await stage.open('nothing');
@@ -217,7 +217,7 @@ function spoiled(value: Buffer): Buffer {
   return other;
 }
 
-test('volumes beyond the exact numbers stay at the largest one, and come down again', () =>
+test('volumes beyond the exact numbers stay at the largest one, and decrease again', () =>
   onStage(async (stage) => {
     const volumes = new MarketVolumes(stage.fixture.t);
     const now = stage.fixture.time;
