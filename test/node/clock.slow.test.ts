@@ -74,7 +74,7 @@ async function staged(t: TestContext, jumps: readonly number[], more: Settings =
   };
 }
 
-test('a clock that jumps ahead and back stamps no batch, and no order expires by it', async (t) => {
+test('no batch has the time of a clock that jumps ahead and back, and no order expires by it', async (t) => {
   const { alice, good, jump, metrics, node, ready } = await staged(t, [DAY, -DAY]);
   const [resting, other] = await alice.post(node, [good(600), good(600, 11)]);
   assert.deepEqual([resting!.status, other!.status], ['live', 'live']);
@@ -141,7 +141,7 @@ test('an operator accepts the new time; a start whose log is ahead of the clock 
   await later.stop();
 });
 
-test('snapshots are taken after the clock was set back', async (t) => {
+test('snapshots are written after the clock was set back', async (t) => {
   const often = { ...LENIENT, IMAGE_SECONDS: '1' };
   const { alice, jump, market, node } = await staged(t, [-HALF_DAY], often);
   await jump();

@@ -77,7 +77,7 @@ test('a configuration that is wrong ends the start with 2 and names each variabl
   assert.match(log, /unknown argument "--demo"/);
 });
 
-test('a directory that cannot be made ends the start with a line, also where the system has no end', async () => {
+test('a directory that cannot be created ends the start with a line, also for an endless path', async () => {
   const file = join(temporaryDirectory(), 'file');
   writeFileSync(file, '');
   for (const place of ['/proc/x', join(file, 'below')]) {
