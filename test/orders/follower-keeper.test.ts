@@ -33,7 +33,7 @@ async function setUp(t: TestContext): Promise<Omit<ProjectorSetup, 'link'>> {
   return { dataDir, durability, capacities: TIGHT, logFirst: 0, ...snapshots };
 }
 
-test('timers end in a thread that is asked for something again and again', async (t) => {
+test('timers run in a thread that gets requests without a pause', async (t) => {
   const link = new ProjectorLink();
   link.publish(UNPUBLISHED);
   const ticks = new Int32Array(new SharedArrayBuffer(4));
@@ -55,7 +55,7 @@ test('timers end in a thread that is asked for something again and again', async
   await ended;
 });
 
-test('a thread that breaks down is told of once, and leaves nothing that nobody hears', async (t) => {
+test('a thread that fails is reported once, and leaves no request without an answer', async (t) => {
   const fatal: string[] = [];
   const lines: string[] = [];
   const setup = await setUp(t);

@@ -17,7 +17,7 @@ function written(stage: Stage): { state: string } {
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-test('a note passes a full queue, and is answered once it is durable and everybody has it', async () => {
+test('a control record passes a full queue, and is answered once it is durable and everybody has it', async () => {
   const stage = new Stage(1, 1);
   for (const name of ['a', 'b', 'c']) stage.submit(name);
   assert.match(stage.names().join(), /^c: 503 /);
@@ -32,7 +32,7 @@ test('a note passes a full queue, and is answered once it is durable and everybo
   assert.equal(stage.flushed.length, 2);
 });
 
-test('where cancels are taken a note is; else it is refused at once, and after a failed write never answered well', async () => {
+test('a control record is accepted whenever cancels are, refused at once otherwise, and never confirmed after a failed write', async () => {
   const stage = new Stage(1);
   stage.sequencer.pause('no room');
   const refused = written(stage);
