@@ -50,7 +50,7 @@ async function asksAfterTaking(mirrored: MirroredEngine): Promise<string[][]> {
   return seen;
 }
 
-test('what a paper order took comes back with the next change of its level, and of no other one', async (t) => {
+test('size that a paper order took comes back with the next change of its level, and of no other one', async (t) => {
   const mirrored = await MirroredEngine.start(t, usual, { impact: 'keep' });
   assert.deepEqual(await asksAfterTaking(mirrored), [
     ['30@0.44'],
@@ -60,7 +60,7 @@ test('what a paper order took comes back with the next change of its level, and 
   ]);
 });
 
-test('under `restore` what a paper order took comes back with the next message of its book', async (t) => {
+test('size that a paper order took comes back with the next message of its book under `restore`', async (t) => {
   const mirrored = await MirroredEngine.start(t, usual, { impact: 'restore' });
   assert.deepEqual(await asksAfterTaking(mirrored), [
     ['30@0.44'],
