@@ -141,7 +141,7 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, readonly s
     common: [],
     engine: ['common'],
     storage: ['common', 'engine'],
-    cluster: ['common', 'engine', 'storage'],
+    cluster: ['common', 'engine', 'orders', 'storage'],
     'server-common': ['common'],
     config: [],
     http: ['common'],
