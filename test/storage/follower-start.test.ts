@@ -9,7 +9,7 @@ import { Pair, parts } from './follower-stage.ts';
 import { logOf } from './log-stage.ts';
 import { appended, directoryOf, Exchange, seeded, tradingDay } from './stored-exchange.ts';
 
-test('rows of a batch whose last transaction was not made are met before they are put', (t) =>
+test('rows of a batch without its last transaction are compared before they are put', (t) =>
   seeded(async (random) => {
     const pair = new Pair(t, { imageBatches: 10 });
     const day = tradingDay(random, 600);
@@ -32,7 +32,7 @@ test('rows of a batch whose last transaction was not made are met before they ar
     pair.checkDerived();
   }));
 
-test('a cut of the log sets rows aside that half a commit had put for what is given up', (t) =>
+test('a cut of the log removes rows that half a commit had put for removed batches', (t) =>
   seeded(async (random) => {
     const dataDir = directoryOf(t);
     const log = await logOf(t, dataDir, { segmentBytes: 1 << 20 });
@@ -54,7 +54,7 @@ test('a cut of the log sets rows aside that half a commit had put for what is gi
     assert.deepEqual(await cut(2), ['derived.cut.2', '00000001.segment.cut.3'], 'nothing is lost');
   }));
 
-test('LMDB of another log is refused by saying so', (t) =>
+test('LMDB of another log is refused with a reason', (t) =>
   seeded(async (random) => {
     const pair = new Pair(t);
     await pair.go(tradingDay(random, 300));
@@ -77,7 +77,7 @@ test('LMDB of another log is refused by saying so', (t) =>
     assert.throws(() => third.start(), /it holds batch \d+ of another log/, 'as of its image');
   }));
 
-test('an image that recovery found to be damaged does not count where LMDB is gone, too', (t) =>
+test('a snapshot that recovery found to be damaged does not count when LMDB is missing, too', (t) =>
   seeded(async (random) => {
     const pair = new Pair(t);
     const imaged: number[] = [];

@@ -51,7 +51,7 @@ function startReader(t: TestContext, directory: string): ChildProcess {
   return child;
 }
 
-test('what is acknowledged is there for another process at once', async (t) => {
+test('an acknowledged record is visible to another process at once', async (t) => {
   const directory = directoryOf(t);
   const log = await logOf(t, directory, { durability: 'flushed' });
   const reader = startReader(t, directory);
@@ -72,7 +72,7 @@ function noted(gate: Gate, outcomes: string[], name: string, entry: NewEntry | n
   );
 }
 
-test('one write is in flight, and what arrives meanwhile forms the next one', async () => {
+test('one write is in flight, and records that arrive meanwhile form the next one', async () => {
   const gate = new Gate();
   const done: string[] = [];
   for (let n = 1; n <= 6; n++) noted(gate, done, `${n}`, entryOf(n));
@@ -90,7 +90,7 @@ test('one write is in flight, and what arrives meanwhile forms the next one', as
   assert.deepEqual([gate.last, gate.digest], [7, 7]);
 });
 
-test('a batch that changed nothing is done with all that came before it, or at once', async () => {
+test('a batch that changed nothing is done with the ones before it, or at once', async () => {
   const gate = new Gate();
   const done: string[] = [];
   noted(gate, done, 'alone', null);
@@ -108,7 +108,7 @@ test('a batch that changed nothing is done with all that came before it, or at o
   assert.deepEqual(done, ['alone', '1', 'after 1', '2', 'after 2']);
 });
 
-test('after the first failure nothing is acknowledged, whatever comes later', async () => {
+test('nothing is acknowledged after the first failure', async () => {
   const gate = new Gate();
   const outcomes: string[] = [];
   noted(gate, outcomes, '1', entryOf(1));
@@ -145,7 +145,7 @@ test('a batch that does not follow the last one is not written, nor is any after
   assert.deepEqual(gate.writes, [[1]]);
 });
 
-test('a writer that another one has overtaken stops, and acknowledges nothing', async () => {
+test('a writer that another one has replaced stops, and acknowledges nothing', async () => {
   const store = { entries: [] };
   const [mine, other] = [new FakeLog(store), new FakeLog(store)];
   await appended(other, entryOf(1));
@@ -154,7 +154,7 @@ test('a writer that another one has overtaken stops, and acknowledges nothing', 
   await appended(other, entryOf(2));
 });
 
-test('shared memory goes to disk and comes back as it was when it was applied', (t) =>
+test('shared memory is written to disk as it was when it was applied', (t) =>
   seeded(async (random) => {
     const directory = directoryOf(t);
     const log = await logOf(t, directory);

@@ -130,7 +130,7 @@ test('statements add up to the totals of the engine, over restarts in the middle
     pair.follower.close(pair.log.last, pair.now);
   }));
 
-test('of statements nothing is lost when the log is trimmed and the projections are gone', (t) =>
+test('no statement entry is lost when the log is trimmed and the projections are deleted', (t) =>
   seeded(async (random) => {
     const day = ledgerDay(random, COMMANDS);
     const half = Math.floor(day.length / 2);
@@ -159,7 +159,7 @@ test('of statements nothing is lost when the log is trimmed and the projections 
     pair.follower.close(pair.log.last, pair.now);
   }));
 
-test('a damaged entry of a statement has all of them made again', (t) =>
+test('a damaged entry of a statement causes a rebuild of all', (t) =>
   seeded(async (random) => {
     const pair = start(t);
     await pair.go(ledgerDay(random, COMMANDS));
