@@ -68,7 +68,7 @@ class Stage {
   }
 }
 
-test('a silent client loses its orders once; one that goes on or never began does not', async () => {
+test('a client without a heartbeat loses its orders once, and one that continues or never began does not', async () => {
   const stage = new Stage();
   await stage.taken(ALICE);
   await stage.taken(BOB);
@@ -91,7 +91,7 @@ test('a silent client loses its orders once; one that goes on or never began doe
   assert.equal(stage.cancelled.length, 3, 'and begins anew');
 });
 
-test('an id has to be that of the last answer, and a stale one is silence', async () => {
+test('an id has to be that of the last answer, and a stale one counts as no heartbeat', async () => {
   const stage = new Stage();
   const first = await stage.taken(ALICE, '');
   const second = await stage.taken(ALICE, first);
@@ -122,7 +122,7 @@ test('a stopped node cancels nothing and stays armed for the next start', async 
   assert.deepEqual([stage.cancelled, stage.stored.length], [[], 1]);
 });
 
-test('a heartbeat that comes during the cancel goes on with the watch', async () => {
+test('a heartbeat that arrives during the cancel continues the watch', async () => {
   const stage = new Stage();
   await stage.taken(ALICE);
   let fail = (_: boolean): void => undefined;
@@ -139,7 +139,7 @@ test('a heartbeat that comes during the cancel goes on with the watch', async ()
   await until(() => stage.cancelled.length === 2 && stage.stored.length === 0);
 });
 
-test('a cancel that could not be done is tried again', async () => {
+test('a failed cancel is tried again', async () => {
   const stage = new Stage();
   await stage.taken(ALICE);
   stage.outcomes = [false];
@@ -160,7 +160,7 @@ test('an address is watched only when its row is on disk and there is room', asy
   await stage.taken(BOB);
 });
 
-test('the first period begins with the answer, however long the note of the watch takes', async () => {
+test('the first period begins with the answer, for any delay of its control record', async () => {
   const stage = new Stage();
   let noted = (): void => undefined;
   stage.held = new Promise((resolve) => (noted = resolve));
@@ -175,7 +175,7 @@ test('the first period begins with the answer, however long the note of the watc
   assert.deepEqual(stage.cancelled, [ALICE]);
 });
 
-test('on a node, silence cancels all orders of an address, and a restart does not count', {
+test('a missed heartbeat cancels all orders of an address on a node, and a restart does not count', {
   skip: SHORT,
 }, async () => {
   const dataDir = temporaryDirectory();

@@ -134,7 +134,7 @@ test('a statement has every entry with its running balance, newest first', async
   assert.equal(split!.reference, first!.reference, 'a split belongs together');
 });
 
-test('pages go on at the entry where the last one ended', async () => {
+test('pages continue at the entry where the last one ended', async () => {
   const all = await statement(alice, 4);
   const found: Row[] = [];
   for (let cursor = ''; cursor !== 'LTE='; ) {
@@ -148,7 +148,7 @@ test('pages go on at the entry where the last one ended', async () => {
   assert.deepEqual(found, all);
 });
 
-test('a statement is CSV where the caller accepts that', async () => {
+test('a statement is CSV when the caller accepts it', async () => {
   const ask = (accept: string) => {
     const headers = level2('SERVICE', alice.address, alice.trio, 'GET', PATH, '', seconds());
     return send(node, 'GET', PATH, { ...headers, Accept: accept });
@@ -170,7 +170,7 @@ test('a statement is CSV where the caller accepts that', async () => {
   }
 });
 
-test('what is no page is refused, and so is a statement without a ledger', async () => {
+test('an invalid page is refused, and so is a statement without a ledger', async () => {
   for (const query of ['?next_cursor=x', '?limit=0', '?limit=1001', '?limit=x']) {
     const { status } = await alice.call(node, 'GET', PATH, query);
     assert.equal(status, 400, query);
