@@ -203,6 +203,39 @@ test('a client that pipelines without reading answers loses its connection, othe
   assert.equal((await ask(port, '/live')).status, 200);
 });
 
+/** Sends texts as they are and reads until the connection has been silent for a moment, or has closed. */
+function exchange(port: number, text: string): Promise<string> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1');
+    let received = '';
+    socket.on('data', (chunk: Buffer) => {
+      received += chunk.toString();
+    });
+    socket.on('error', () => undefined).on('close', () => resolve(received));
+    socket.setTimeout(500, () => socket.destroy());
+    socket.write(text);
+  });
+}
+
+test('a few requests that are pipelined are all answered', async (t) => {
+  const port = await listening(t);
+  const one = 'GET /live HTTP/1.1\r\nHost: localhost\r\n\r\n';
+  const received = await exchange(port, one.repeat(20));
+  assert.equal(received.split('HTTP/1.1 200').length - 1, 20);
+});
+
+test('a caller is refused before its body has come, and a body whose length is not sure always', async (t) => {
+  const port = await listening(t, { token: TOKEN });
+  const head = (lines: readonly string[]): string =>
+    ['POST /admin/keys HTTP/1.1', 'Host: localhost', ...lines, '', ''].join('\r\n');
+  const bearer = `Authorization: Bearer ${TOKEN}`;
+  const length = 'Content-Length: 1000';
+  assert.match(await exchange(port, head([length])), /^HTTP\/1\.1 401 /);
+  assert.match(await exchange(port, head([length, 'Origin: null', bearer])), /^HTTP\/1\.1 403 /);
+  assert.match(await exchange(port, head([length, bearer])), /^HTTP\/1\.1 503 .*not ready/s);
+  assert.match(await exchange(port, head([length, 'Content-Length: 1'])), /^HTTP\/1\.1 400 /);
+});
+
 test('the page may load its own files and reach the public API, and nothing else', async (t) => {
   const folder = temporaryDirectory();
   mkdirSync(join(folder, 'deep'));
@@ -252,7 +285,7 @@ test('a handler that fails is answered 500 and logged', async (t) => {
   });
   const { status, text } = await ask(port, '/page/summary');
   assert.deepEqual([status, text], [500, '{"error":"internal_error","code":"INTERNAL_ERROR"}']);
-  assert.match(lines.join(), /^admin \/page\/summary failed: Error: no such thing/);
+  assert.match(lines.join(), /^admin GET \/page\/summary failed: no such thing/);
 });
 
 test('/ready gives the reason when the node is starting, read-only or draining', async (t) => {

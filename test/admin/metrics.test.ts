@@ -180,11 +180,12 @@ test('the README lists every route and every metric of the tables', () => {
     ([path, { does, token }]) => `| \`${path}\` | ${token ? 'where it is set' : 'no'} | ${does} |`,
   );
   const metrics = Object.entries(METRICS).map(([name, { help, labels, type }]) => {
-    return `| \`${name}\` | ${type} | ${labels.join(', ')} | ${help} |`;
+    const kind = labels.length === 0 ? type : `${type} by ${labels.join(', ')}`;
+    return `- \`${name}\` (${kind}): ${help}`;
   });
   const operations = Object.entries(OPERATIONS).map(([key, { does, input }]) => {
     const members = Object.keys(input.properties).map((name) => `\`${name}\``);
-    return `| \`${key}\` | ${members.join(' ')} | ${does} |`;
+    return `- \`${key}\`${members.length === 0 ? '' : ` (${members.join(' ')})`}: ${does}`;
   });
   for (const rows of [routes, operations, metrics]) {
     const text = `${rows.join('\n')}\n`;

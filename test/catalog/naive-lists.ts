@@ -5,7 +5,7 @@
  * Non-goals: pages, and the form of objects (naive-answers.ts).
  */
 import type { Parameter, Parameters } from '../../server/catalog/parameters.ts';
-import { SHAPES } from '../../server/catalog/shape.ts';
+import { allColumns, SHAPES } from '../../server/catalog/shape.ts';
 import {
   type NaiveEvent,
   type NaiveMarket,
@@ -127,7 +127,7 @@ export function lower(value: unknown): string {
 }
 
 export function columnsOf(kind: 'markets' | 'events'): readonly string[] {
-  return [...SHAPES[kind].fields, ...SHAPES[kind].statistics].map(({ name }) => name);
+  return allColumns(kind).map(({ name }) => name);
 }
 
 type Key = string | number | bigint | boolean;

@@ -52,15 +52,50 @@ async function problemOf(run: () => Promise<unknown>): Promise<string | undefine
   }
 }
 
+/** Least number of calls that a line names by the title of an earlier package. */
+const SHARED_CALLS_MIN = 10;
+
+/** Outcomes as Markdown: served calls, and a line for each reason why others are not. */
 export function tables(outcomes: readonly Outcome[]): string {
   return outcomes
-    .map(({ rows, served, title }) => {
-      const ok = rows.flatMap(([call, result]) => (result === 'ok' ? [`\`${call}\``] : []));
-      const others = rows.filter(([, result]) => result !== 'ok');
-      const lines = others.map(([call, result]) => `| \`${call}\` | ${result} |`);
-      const head = others.length === 0 ? [] : ['', '| call | result |', '| --- | --- |'];
+    .map((outcome, i) => {
+      const { rows, served, title } = outcome;
+      const reasons = new Map<string, string[]>();
+      for (const [call, result] of rows) {
+        if (result !== 'ok') reasons.set(result, [...(reasons.get(result) ?? []), `\`${call}\``]);
+      }
+      const lines = [...reasons].map(([reason, calls]) => `- ${reason}: ${calls.join(', ')}`);
       const heading = `### ${title}: ${served} of ${rows.length}`;
-      return [heading, '', `ok: ${ok.join(', ')}`, ...head, ...lines].join('\n');
+      const others = lines.length === 0 ? [] : ['', ...lines];
+      return [heading, '', `ok: ${servedText(outcome, outcomes.slice(0, i))}`, ...others].join(
+        '\n',
+      );
     })
     .join('\n\n');
+}
+
+function servedText(outcome: Outcome, earlier: readonly Outcome[]): string {
+  const calls = servedCalls(outcome);
+  const shared = earlier.findLast((other) => {
+    const theirs = servedCalls(other);
+    return theirs.length >= SHARED_CALLS_MIN && theirs.every((call) => calls.includes(call));
+  });
+  const known = new Set(shared === undefined ? [] : servedCalls(shared));
+  const bySignature = new Map<string, string[]>();
+  for (const call of calls.filter((name) => !known.has(name))) {
+    const [name = '', type] = call.split('; signature type ');
+    bySignature.set(name, [
+      ...(bySignature.get(name) ?? []),
+      ...(type === undefined ? [] : [type]),
+    ]);
+  }
+  const texts = [...bySignature].map(([name, types]) =>
+    types.length === 0 ? `\`${name}\`` : `\`${name}\` (${types.join(', ')})`,
+  );
+  const first = shared === undefined ? [] : [`those of ${shared.title}`];
+  return [...first, ...texts].join(', ');
+}
+
+function servedCalls({ rows }: Outcome): string[] {
+  return rows.flatMap(([call, result]) => (result === 'ok' ? [call] : []));
 }

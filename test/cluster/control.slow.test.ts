@@ -141,7 +141,7 @@ describe('what an operator does with a cluster', NEEDS_ETCD, () => {
       assert.deepEqual(load.problems, []);
       await cluster.level();
       await cluster.booksAreEqual();
-      for (const { log } of cluster.nodes) assert.doesNotMatch(log, /starting over/);
+      for (const { log } of cluster.nodes) assert.doesNotMatch(log, /: resync/);
     }),
   );
 });

@@ -213,3 +213,23 @@ test(
     assert.equal((await alice.ask(cluster.nodes[at]!, 'GET', '/data/orders')).status, 403);
   }),
 );
+
+test(
+  'a node that leads again looks what its catalog lacks, as at its first lead',
+  NEEDS_ETCD,
+  on(async (cluster) => {
+    const leader = await cluster.leader();
+    const other = (leader + 1) % cluster.nodes.length;
+    const loaded = () => cluster.nodes[leader]!.log.split('; loaded in ').length;
+    const handOver = (to: number) =>
+      until(async () => {
+        if ((await cluster.leader()) === to) return true;
+        await run(cluster, other, 'cluster', 'handover', `n${to}`);
+        return false;
+      }, WAIT_MS);
+    await handOver(other);
+    const before = loaded();
+    await handOver(leader);
+    await until(() => loaded() > before, WAIT_MS);
+  }),
+);

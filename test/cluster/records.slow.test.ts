@@ -10,7 +10,7 @@ import { encodeBatch } from '../../storage/log/batch-record.ts';
 import { batchOf } from '../../storage/recovery/replay.ts';
 import type { Random } from '../common/random.ts';
 import { type LoggedBatch, ROOMY } from '../engine/engine-driver.ts';
-import { encodeExpiring } from '../orders/sequencer-stage.ts';
+import { encodeExpiring } from '../engine/expiring-order.ts';
 import { ledgerDay, seeded, tradingDay } from '../storage/stored-exchange.ts';
 import { LiveEngine } from './live-engine.ts';
 

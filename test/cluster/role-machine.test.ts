@@ -192,13 +192,8 @@ class DrawnNode {
       case 'handover-ended':
         this.handoversEnded += 1;
         break;
-      case 'stall-read-tail':
-        this.later(() => {
-          return { type: 'stall-tail', stalls: effect.stalls, goal: log.tail.sequence };
-        });
-        break;
-      case 'stall-await-applied':
-        this.later(() => ({ type: 'stall-applied', stalls: effect.stalls }));
+      case 'catch-up':
+        this.catchUp();
         break;
       case 'over':
         this.overs += 1;
@@ -206,6 +201,12 @@ class DrawnNode {
       case 'fatal':
         throw effect.error;
     }
+  }
+
+  /** Reads the tail after a stall, again and again until it is there. */
+  catchUp(): void {
+    const { stalls } = this.state;
+    this.later(() => ({ type: 'caught-up', stalls, sequence: this.log.tail.sequence }));
   }
 
   private write(effect: Extract<RoleEffect, { type: 'claim-write' }>): RoleEvent {
@@ -378,9 +379,7 @@ class Stage {
     if (claim === undefined || isWriting) return;
     node.pending = [];
     node.dispatch({ type: 'claim-failed', error: new Error('no answer') });
-    if (node.state.catchUp !== undefined && node.state.catchUp.goal === undefined) {
-      node.dispatch({ type: 'stall-tail', stalls: node.state.stalls, goal: undefined });
-    }
+    if (node.state.isStalled) node.catchUp();
   }
 
   private handOver(node: DrawnNode): void {

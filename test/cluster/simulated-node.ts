@@ -79,9 +79,13 @@ export class SimulatedNode {
     const clock = new ClusterClock(engineTime(t));
     const faults = new Faults();
     const replicated = new MemoryLog(this.cluster, faults);
+    // A leader trims its log each ten seconds. A node that starts behind what is left takes a copy, which is not simulated.
+    replicated.trim = () => Promise.resolve();
+    let roles: Roles | undefined;
     const onFatal = (error: Error): void => {
       if (pool.isDead) return;
-      if (/^(leading|handing)/.test(roles.role) && log.failure !== undefined) roles.lost(error);
+      const wrote = roles !== undefined && /^(leading|handing)/.test(roles.role);
+      if (wrote && log.failure !== undefined) roles!.lost(error);
       else this.fatal.push(`${this.name}: ${error.message}`);
     };
     const sequencer = new Sequencer({
@@ -99,7 +103,7 @@ export class SimulatedNode {
       warn: (line) => this.fatal.push(line),
       meters: undefined,
     });
-    const roles: Roles = new Roles({
+    roles = new Roles({
       rules: {
         node: this.name,
         advertise: `http://${this.name}`,

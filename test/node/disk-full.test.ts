@@ -103,7 +103,7 @@ test('a node goes on when its disk fills up under load', { skip }, async (t) => 
     async () => {
       rmSync(join(disk, 'filler'));
       remount(disk, 'size=64m');
-      await until(() => node.log.includes('starting over') && isWritable(node));
+      await until(() => node.log.includes('resync') && isWritable(node));
       for (const chunk of chunks(sent, 100)) {
         const results = await alice.post(node, chunk);
         for (const [i, { errorMsg }] of results.entries()) {
@@ -141,7 +141,7 @@ test('a node goes on when its disk fills up under load', { skip }, async (t) => 
 
 /** Returns true when the newest resync in the log is followed by a line that the node listens. */
 function isWritable({ log }: TestNode): boolean {
-  const over = log.lastIndexOf('starting over');
+  const over = log.lastIndexOf('resync');
   return over >= 0 && log.indexOf('listening on', over) >= 0;
 }
 

@@ -41,6 +41,6 @@ test('the refusing writer names its reason and lets reads through at once', asyn
   const writer = refusingWriter('no space left', 7);
   assert.equal(writer.applied.newest, 7);
   assert.deepEqual(writer.pauses(), [{ reason: 'directory', detail: 'no space left' }]);
-  assert.equal(await writer.seqlock.read(() => 7), 7);
+  assert.equal(await writer.sequenceLock.read(() => 7), 7);
   assert.throws(() => writer.whenBatchesDone(() => undefined), /nobody may write/);
 });

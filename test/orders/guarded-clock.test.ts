@@ -18,7 +18,7 @@ class Clocks {
   readonly clock = new GuardedClock({ wall: () => this.wallMs, steady: () => this.steadyMs });
 
   constructor(t: TestContext) {
-    this.clock.onDoubt = (problem) => this.told.push(problem);
+    this.clock.onProblem = (problem) => this.told.push(problem);
     t.after(() => this.clock.stop());
   }
 
@@ -78,7 +78,7 @@ test('a clock that returns is trusted at once, and one that jumps again waits an
   assert.equal(clocks.clock.now(), clocks.wallMs);
 });
 
-test('an operator accepts it at once; where nothing is in doubt there is nothing to accept', (t) => {
+test('an operator accepts a jump at once, and is told where there is none', (t) => {
   const clocks = new Clocks(t);
   assert.equal(clocks.clock.accept(), undefined);
   clocks.wallMs += DAY;
@@ -97,7 +97,7 @@ test('a process that stood still between two readings does not take that for a j
   };
   const clock = new GuardedClock({ wall: () => clocks.wallMs, steady });
   t.after(() => clock.stop());
-  clock.onDoubt = () => assert.fail('it is not in doubt');
+  clock.onProblem = () => assert.fail('the clock has not jumped');
   stands = true;
   assert.equal(clock.now(), START + 60_000);
 });
@@ -107,7 +107,7 @@ function guarded(t: TestContext) {
   const stage = new Stage(1, 1_000, 0, true, clocks.clock.now);
   const lines: string[] = [];
   const room = new WriteGate(stage.sequencer, (_, line) => lines.push(line));
-  clocks.clock.onDoubt = (problem) => room.report('clock', problem);
+  clocks.clock.onProblem = (problem) => room.report('clock', problem);
   return { clocks, stage, room, lines };
 }
 

@@ -3,19 +3,11 @@
  * take their apply turns, and tasks end or fail, when the test says so.
  */
 import assert from 'node:assert/strict';
-import {
-  CommandBuffer,
-  encodeMarket,
-  encodeOrder,
-  OrderType,
-  Side,
-} from '../../engine/commands.ts';
+import { CommandBuffer } from '../../engine/commands.ts';
 import { Engine } from '../../engine/engine.ts';
 import { RejectReason } from '../../engine/orders/reject-reasons.ts';
 import { BATCH_COMMANDS_MAX } from '../../engine/tables/capacities.ts';
-import { MarketFlag } from '../../engine/tables/codes.ts';
 import { allocateEngine, Tables } from '../../engine/tables/tables.ts';
-import type { MicroCollateral, MicroShares, TokenRow } from '../../engine/tables/units.ts';
 import {
   orderRequest,
   type RequestOwner,
@@ -35,7 +27,7 @@ import {
 } from '../../server/orders/exchange-memory/slots.ts';
 import { Sequencer } from '../../server/orders/intake/sequencer.ts';
 import { ResultWriter } from '../../server/orders/worker/answers.ts';
-import { addressWords, idWords } from '../engine/engine-driver.ts';
+import { encodeExpiring } from '../engine/expiring-order.ts';
 import { Gate } from '../storage/log-gate.ts';
 import { TIGHT } from '../storage/stored-exchange.ts';
 
@@ -200,34 +192,6 @@ function taskOf(view: SlotView, resolve: () => void, reject: (error: Error) => v
     resolve,
     reject,
   };
-}
-
-/** Encodes a market and an order in it that expires at this second. Returns the word of each. */
-export function encodeExpiring(out: CommandBuffer, expiration: number): readonly number[] {
-  const fields = {
-    flags: MarketFlag.tradable,
-    ticksPerUnit: 100,
-    baseFeeBps: 0,
-    minSize: 1 as MicroShares,
-  } as const;
-  const market = encodeMarket(out, fields, idWords(1), [idWords(2), idWords(3)]);
-  const order = encodeOrder(out, {
-    token: 1 as TokenRow,
-    side: Side.buy,
-    type: OrderType.GTD,
-    postOnly: false,
-    shares: 100 as MicroShares,
-    collateral: 50 as MicroCollateral,
-    expiration,
-    feeRateBps: 0,
-    signatureType: 0,
-    precheck: 0,
-    id: idWords(9),
-    maker: addressWords(1),
-    signer: addressWords(1),
-    apiKey: new Int32Array(4),
-  });
-  return [market, order];
 }
 
 export function withExpiring(stage: Stage, expiration = 2): Engine {

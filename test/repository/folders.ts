@@ -141,7 +141,7 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, readonly s
     common: [],
     engine: ['common'],
     storage: ['common', 'engine'],
-    cluster: ['common', 'engine', 'orders', 'storage'],
+    cluster: ['common', 'engine', 'storage'],
     'server-common': ['common'],
     config: [],
     http: ['common'],

@@ -332,7 +332,8 @@ export class MemoryLog implements ReplicatedLog, TailStore<MemoryGroup> {
         await changed;
       }
     };
-    const ended = run();
+    // As with etcd, nothing is delivered before the caller has its subscription.
+    const ended = Promise.resolve().then(run);
     const subscription = {
       stop: async () => {
         isOver = true;

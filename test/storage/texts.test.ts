@@ -56,6 +56,8 @@ test('a cleaned name keeps its words, and is never empty', () => {
   assert.equal(cleanName('Y\x1b[31mes\0'), 'Y[31mes');
   assert.equal(cleanName('\u202eseY\ud800'), 'seY\ufffd');
   assert.equal(cleanName('\u200b'), '\ufffd');
+  assert.equal(cleanName('\u196c\u200d\u0099'), '\u196c');
+  assert.equal(cleanName('\u196c\u200d\u2003'), '\u196c\u2003');
   assert.equal(cleanName(''), '');
   assert.equal(cleanName(' as it is '), ' as it is ');
   assert.equal(cleanName(`${'x'.repeat(999)}👍`).length, 999);

@@ -90,7 +90,7 @@ async function readOnlyDirectory(seed: number): Promise<string> {
   stage.node = await TestNode.start(disk);
   assert.equal(await statusOf(stage.node), 'read-only');
   remount(disk, 'rw');
-  await until(() => stage.node.log.includes('starting over'));
+  await until(() => stage.node.log.includes('resync'));
   await stage.prove();
   return 'reads only, and all again after it';
 }
@@ -150,7 +150,7 @@ async function clockJumps(seed: number): Promise<string> {
     process.kill(stage.node.pid, 'SIGUSR2');
     await until(() => stage.node.log.split('the clock has jumped').length > i + 1);
     const { status } = await send({ port }, 'POST', '/clock/accept');
-    assert.equal(status, jump === 0 ? 409 : 200, 'it was in doubt, and is no more');
+    assert.equal(status, jump === 0 ? 409 : 200, 'a jump is accepted once');
     if (Math.abs(jumps.slice(0, i + 1).reduce((a, b) => a + b, 0)) >= 23 * HOUR_MS) continue;
     await stage.trade(1);
     await stage.check();

@@ -52,7 +52,7 @@ class Desk {
     this.fixture = new Fixture(SMALL);
     const parts = {
       tables: this.fixture.t,
-      seqlock: new DisturbedReads(disturb),
+      sequenceLock: new DisturbedReads(disturb),
       storedClosedOrder: () => undefined,
     };
     this.orders = piecesMax === undefined ? new OwnOrders(parts) : new OwnOrders(parts, piecesMax);
@@ -196,7 +196,7 @@ test('an order is found by its id in any state, by its owner alone, at its own p
   const final = finalCopy(fixture.t, 0);
   const elsewhere = new OwnOrders({
     tables: fixture.t,
-    seqlock: new SequenceLockReader(undefined, setImmediate),
+    sequenceLock: new SequenceLockReader(undefined, setImmediate),
     storedClosedOrder: (id) => (id.equals(final.id) ? final.row : undefined),
   });
   fixture.t.orderIndex.fill(0);
@@ -208,13 +208,13 @@ test('a read that meets a writer is repeated, and waits when it meets one every 
   const control = new SharedArrayBuffer(4 * Control.words);
   const words = new Int32Array(control);
   let waits = 0;
-  const seqlock = new SequenceLockReader(control, (callback) => {
+  const sequenceLock = new SequenceLockReader(control, (callback) => {
     waits += 1;
     words[Control.writer] = 0;
     setImmediate(callback);
   });
   let runs = 0;
-  const disturbed = await seqlock.read(() => {
+  const disturbed = await sequenceLock.read(() => {
     runs += 1;
     // Another batch has its apply turn meanwhile, from its beginning to its end.
     if (runs < 3) words[Control.applyTurn] = words[Control.applyTurn]! + 1;
@@ -222,10 +222,10 @@ test('a read that meets a writer is repeated, and waits when it meets one every 
   });
   assert.deepEqual([disturbed, waits], [3, 0]);
   words[Control.writer] = 7;
-  assert.equal(await seqlock.read(() => 'settled'), 'settled');
+  assert.equal(await sequenceLock.read(() => 'settled'), 'settled');
   assert.equal(waits, 1);
   let entered = 0;
-  const late = await seqlock.read(() => {
+  const late = await sequenceLock.read(() => {
     entered += 1;
     if (entered === 1) words[Control.writer] = 9;
     return entered;
@@ -241,15 +241,15 @@ test('a read of data that a cluster may never commit is unavailable, and no fail
       answer = callback;
     },
   };
-  const seqlock = new SequenceLockReader(
+  const sequenceLock = new SequenceLockReader(
     new SharedArrayBuffer(4 * Control.words),
     setImmediate,
     commits,
   );
-  const committed = seqlock.read(() => 7);
+  const committed = sequenceLock.read(() => 7);
   answer(true);
   assert.equal(await committed, 7);
-  const lost = seqlock.read(() => 7);
+  const lost = sequenceLock.read(() => 7);
   answer(false);
   await assert.rejects(lost, Unavailable);
 });
@@ -273,7 +273,7 @@ async function rowsReadWhile(seed: number): Promise<number> {
   for (let n = 1; n <= count + 60; n++) numbers.set(orderIdWords(n)[0]!, n);
   const orders = new OwnOrders({
     tables: fixture.t,
-    seqlock: new SequenceLockReader(control, setImmediate),
+    sequenceLock: new SequenceLockReader(control, setImmediate),
     storedClosedOrder: () => undefined,
   });
   const workerData = { control, memory: fixture.t.memory, token, orders: count, seed };

@@ -236,7 +236,7 @@ test('trades that leave the window while a page is written are not in it', async
     infos: lookup,
     tradesIndex: desk.index,
     ...{
-      seqlock: new SequenceLockReader(undefined, setImmediate),
+      sequenceLock: new SequenceLockReader(undefined, setImmediate),
       storedClosedOrder: () => undefined,
     },
     config: { orderStatus: 'lower' },
@@ -285,7 +285,7 @@ test('a page of orders is written with pauses, and shows the orders that were op
     texts: desk.fixture.texts,
     infos: () => undefined,
     tradesIndex: desk.index,
-    seqlock: new SequenceLockReader(undefined, setImmediate),
+    sequenceLock: new SequenceLockReader(undefined, setImmediate),
     storedClosedOrder: () => undefined,
     config: { orderStatus: 'lower' },
   });

@@ -20,10 +20,10 @@ export class Desk {
   constructor(trades = 400) {
     this.fixture = new Fixture({ ...SMALL, trades });
     this.index = new TradesIndex(this.fixture.t);
-    const seqlock = new SequenceLockReader(undefined, setImmediate);
+    const sequenceLock = new SequenceLockReader(undefined, setImmediate);
     this.orders = new OwnOrders({
       tables: this.fixture.t,
-      seqlock,
+      sequenceLock,
       storedClosedOrder: () => undefined,
     });
   }
