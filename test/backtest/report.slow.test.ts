@@ -183,14 +183,14 @@ test('a page reports omissions of the recording once, and those of a run by its 
     await backtest(entries, { name: 'calm' }),
     await backtest(entries, { name: 'busy', everyMs: 1, onTime: () => undefined }),
   ];
-  const file = join(temporaryDirectory(), 'doubts.html');
+  const file = join(temporaryDirectory(), 'omissions.html');
   const reader = await Reader.open(chromium!);
   t.after(() => reader.close());
   const open = async (shown: readonly BacktestResult[]): Promise<string[]> => {
     writeFileSync(file, reportHtml(shown));
     await reader.page.goto(pathToFileURL(file).href);
     await reader.sees('#runs th', /^calm$/);
-    return reader.texts('#doubts:not([hidden]) li');
+    return reader.texts('#omissions:not([hidden]) li');
   };
   const ofRecording = [
     'Damaged messages left out: 2',
