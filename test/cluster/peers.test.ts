@@ -278,8 +278,13 @@ test('a frame that is too long closes the connection, and calls in flight have a
 test('a leader that hands over still answers earlier calls, and the next one gets a connection', async () => {
   const told = { leader: undefined as Leader | undefined };
   const link = new LeaderLink({
-    ...{ node: 'n1', secrets: SECRETS, waitMs: 20_000, lateMs: 0 },
-    ...{ leads: () => false, leader: () => told.leader, metrics: new ForwardMetrics() },
+    node: 'n1',
+    secrets: SECRETS,
+    waitMs: 20_000,
+    lateMs: 0,
+    leads: () => false,
+    leader: () => told.leader,
+    metrics: new ForwardMetrics(),
     print: () => undefined,
   });
   const leaderAt = (node: string, port: number, epoch: number): Leader => {

@@ -119,7 +119,7 @@ test('an operator accepts the new time; a start whose log is ahead of the clock 
   assert.match((await accept()).stdout, /^accepted: the clock jumped 43200 s ahead/);
   const again = await accept();
   assert.notEqual(again.code, 0);
-  assert.match(again.stderr, /the clock is not in doubt/);
+  assert(again.stderr.includes('the clock is not in doubt'), again.stderr);
   const [expired] = await alice.post(node, [good(600)]);
   assert.equal(expired!.errorMsg, 'expiration must be in the future');
   const order = alice.sign({ market, side: 'BUY', ticks: 10, shares: 5 });

@@ -264,7 +264,7 @@ test('no request is taken while there is no room, and dispatched ones are finish
   stage.sequencer.pause('no space');
   const refused = (name: string): string => `${name}: 503 ${JOURNAL_UNAVAILABLE}`;
   assert.deepEqual(stage.names(), [refused('queued')], 'what waits is refused at once');
-  assert.deepEqual(own, ['busy'], 'own commands are to come again');
+  assert.deepEqual(own, ['busy'], 'internal commands are to be sent again');
   stage.submit('late');
   submitOwn();
   assert.deepEqual(stage.names().slice(1), [refused('late')]);
