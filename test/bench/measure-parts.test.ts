@@ -132,7 +132,7 @@ const REQUESTS = 20_000;
 
 /** Twenty thousand requests over ten seconds; the n-th took n times five microseconds. */
 function knownFigures(...more: Partial<Sample>[]): Figures {
-  const keeper = new FigureCollector({ warmupSeconds: 1, durationSeconds: 10 });
+  const collector = new FigureCollector({ warmupSeconds: 1, durationSeconds: 10 });
   const rows = new SampleRows();
   const usual = { toolLateMs: 0.05, serviceMs: 0.5, kind: 'fok', orders: 2 } as const;
   for (let n = 1; n <= REQUESTS; n += 1) {
@@ -142,8 +142,8 @@ function knownFigures(...more: Partial<Sample>[]): Figures {
   for (const sample of more) {
     rows.add({ ...usual, dueMs: 2000, latencyMs: 1, fate: Fate.answered, ...sample });
   }
-  keeper.add(rows.take());
-  return keeper.figures();
+  collector.add(rows.take());
+  return collector.figures();
 }
 
 const KNOWN = knownFigures();

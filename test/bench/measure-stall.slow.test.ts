@@ -84,9 +84,9 @@ async function measured(
   });
   await sender.connect();
   await sender.run(monotonicMs() + 20);
-  const keeper = new FigureCollector({ warmupSeconds: 0, durationSeconds: count / PER_SECOND });
-  keeper.add(rows.take());
-  return { figures: keeper.figures(), sent };
+  const collector = new FigureCollector({ warmupSeconds: 0, durationSeconds: count / PER_SECOND });
+  collector.add(rows.take());
+  return { figures: collector.figures(), sent };
 }
 
 test('a server that stalls for a second shows in the p99, which a closed loop would hide', async (t) => {
