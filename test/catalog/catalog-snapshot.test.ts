@@ -133,10 +133,10 @@ test('no flipped bit is served: the snapshot is named, rebuilt or refused, and a
       flipped[random.below(value.length)]! ^= 1 << random.below(8);
       table.putSync(key, flipped);
       const lines: string[] = [];
-      const note = (line: string): void => void lines.push(line);
+      const warn = (line: string): void => void lines.push(line);
       const again = `SEED=${seed}, key ${key.toString('hex')}`;
       try {
-        const found = readSnapshot(store, () => undefined, note);
+        const found = readSnapshot(store, () => undefined, warn);
         if (found !== undefined) assert.deepEqual({ ...found, texts: whole?.texts }, whole, again);
         const loaded = store.load();
         assert.deepEqual(loaded, catalog, again);
