@@ -157,12 +157,12 @@ test('a command without an argument or without a ledger gives the reason', async
 });
 
 test('audit and verify report a snapshot whose ledger does not add up, and end with 4', async () => {
-  const images = new SnapshotFiles(dataDir, 'committed');
-  const loaded = images.load(images.list()[0]!);
+  const snapshots = new SnapshotFiles(dataDir, 'committed');
+  const loaded = snapshots.load(snapshots.list()[0]!);
   assert(typeof loaded === 'object');
   const { firstFill, tables } = loaded;
   tables.cashF[(1 << CASH_F) + Cash.total]! += 1;
-  for (const saving = images.save(tables, firstFill); saving.next().done !== true; );
+  for (const saving = snapshots.save(tables, firstFill); saving.next().done !== true; );
   const { code, stderr, stdout } = await run('ledger', 'audit', '--json');
   assert.deepEqual([code, JSON.parse(stdout).sound], [4, false]);
   assert.match(stderr, /^it does not add up: .*the cash of all is counted$/m);
