@@ -15,7 +15,7 @@ const GOOD: Announced = {
   key: 'a digest',
   run: 'one',
 };
-const BEAT: Heartbeat = {
+const HEARTBEAT: Heartbeat = {
   node: 'n1',
   epoch: 2,
   advertise: 'http://n1',
@@ -46,9 +46,9 @@ test('a value without a required member is no announcement, and no heartbeat', (
   for (const member of ['advertise', 'peers', 'mayLead', 'key']) {
     assert.equal(announcedOf(json({ ...GOOD, [member]: 7 })), undefined, member);
   }
-  assert.deepEqual(decodeHeartbeat(encodeHeartbeat(BEAT)), BEAT);
+  assert.deepEqual(decodeHeartbeat(encodeHeartbeat(HEARTBEAT)), HEARTBEAT);
   for (const member of ['node', 'epoch', 'peers', 'sequence', 'capacities', 'count', 'leaves']) {
-    assert.equal(decodeHeartbeat(json({ ...BEAT, [member]: null })), undefined, member);
+    assert.equal(decodeHeartbeat(json({ ...HEARTBEAT, [member]: null })), undefined, member);
   }
 });
 

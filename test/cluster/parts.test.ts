@@ -106,8 +106,8 @@ test('the first record of an epoch has its recorded effect', () =>
       for (const batch of day) exchange.apply(batch);
       const handover = random.chance(50) ? HANDOVER : undefined;
       const record = epochRecord(exchange.t, SETTINGS, handover);
-      const notes = [...controlRecordsOf(batchOf(record).i32)];
-      assert.deepEqual(notes, handover === undefined ? [] : [{ about: 'handover', handover }]);
+      const records = [...controlRecordsOf(batchOf(record).i32)];
+      assert.deepEqual(records, handover === undefined ? [] : [{ about: 'handover', handover }]);
       assert.equal(record.before, stateDigest(exchange.t));
       replay(exchange.engine, record, batchOf(record));
       assert.equal(stateDigest(exchange.t), record.after);
