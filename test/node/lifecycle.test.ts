@@ -263,7 +263,7 @@ test('a gap or a flipped byte in the log stops the start, names the batch, and c
 test('a stop right after a recovery writes a snapshot of the replayed batches', async () => {
   before = await view();
   const { snapshot, batches } = recovered();
-  assert(batches > 0, 'the log was cut after the image');
+  assert(batches > 0, 'the log was cut after the snapshot');
   await node.stop();
   const newest = readdirSync(join(dataDir, 'images')).sort().at(-1) ?? '';
   assert.equal(Number.parseInt(newest, 10), snapshot + batches);
