@@ -104,11 +104,11 @@ test('a wrong hash is noticed when the source makes hashes by the same rule, and
   await mirrored.equal();
   venue.makesHashes = false;
   await reconnected();
-  const doubted = mirrored.staleCount('hash');
+  const stale = mirrored.staleCount('hash');
   venue.sendBook(token, { hash: '0'.repeat(40) });
   venue.change(token, [['BUY', '0.4', '5']]);
   await mirrored.equal();
-  assert.equal(mirrored.staleCount('hash'), doubted);
+  assert.equal(mirrored.staleCount('hash'), stale);
 });
 
 test('a crossed source is paused while its snapshots are crossed too, and its levels are withdrawn', async (t) => {

@@ -34,7 +34,7 @@ async function asksAfterTaking(mirrored: MirroredEngine): Promise<string[][]> {
   };
   const seen: string[][] = [];
   let marks = 0;
-  const noteAfter = async (say: () => void): Promise<void> => {
+  const recordAfter = async (say: () => void): Promise<void> => {
     marks += 1;
     const mark = `${marks}@0.39`;
     say();
@@ -44,9 +44,9 @@ async function asksAfterTaking(mirrored: MirroredEngine): Promise<string[][]> {
   };
   take(100);
   seen.push(mirrored.levels().asks);
-  await noteAfter(() => undefined);
-  await noteAfter(() => venue.sendBook(token));
-  await noteAfter(() => venue.change(token, [['SELL', '0.43', '70']]));
+  await recordAfter(() => undefined);
+  await recordAfter(() => venue.sendBook(token));
+  await recordAfter(() => venue.change(token, [['SELL', '0.43', '70']]));
   return seen;
 }
 

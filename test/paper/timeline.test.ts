@@ -19,7 +19,7 @@ class Stage {
         at,
         run: async () => {
           messages.shift();
-          this.note('message');
+          this.record('message');
         },
       }),
     );
@@ -29,18 +29,18 @@ class Stage {
       expiry: () => this.expires,
       expire: async () => {
         this.expires = 0;
-        this.note('expiry');
+        this.record('expiry');
       },
       onError: (error) => void this.failed.push(error),
     });
   }
 
-  note(what: string): void {
+  record(what: string): void {
     this.happened.push(`${this.clock.now()} ${what}`);
   }
 
   after(ms: number, what: string): Promise<void> {
-    return this.timeline.after(ms, async () => this.note(what));
+    return this.timeline.after(ms, async () => this.record(what));
   }
 }
 
