@@ -85,7 +85,7 @@ test('verification begins with the oldest snapshot, and compares the newer one w
   assert.equal(older!.text, `state ${hashes.get(snapshots[0]!)}, where the replay begins`);
   assert.equal(newer!.text, `state ${hashes.get(snapshots[1]!)}, as the log leads to`);
 
-  // An image of another history has a sound checksum, and is found out all the same.
+  // A snapshot of another history has a valid checksum, and is detected.
   const other = await lived(t);
   const exchange = rebuild({ dataDir: other.dataDir, capacities: TIGHT, to: other.snapshots[1]! });
   exchange.t.state[State.batch] = snapshots[1]!;
@@ -177,7 +177,7 @@ test('a failed backup leaves nothing, and none is overwritten', async (t) => {
   for (const name of readdirSync(join(dataDir, 'images'))) {
     if (name !== image) rmSync(join(dataDir, 'images', name));
   }
-  // The log does not lead up to the oldest image that is left, as if it was trimmed meanwhile.
+  // The log does not lead up to the oldest snapshot that is left, as if it was trimmed meanwhile.
   const [first = ''] = readdirSync(logDirectory(dataDir)).sort();
   rmSync(join(logDirectory(dataDir), first));
   await assert.rejects(

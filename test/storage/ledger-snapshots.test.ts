@@ -52,7 +52,7 @@ test('a ledger is equal from a snapshot and from the log, also in larger tables'
       recover(capacities, snapshots, new FakeLog(store), undefined, (line) => warnings.push(line));
     for (const positions of [WITH_LEDGER.positions, 10_000]) {
       const { engine, snapshot } = again({ ...WITH_LEDGER, positions });
-      assert(snapshot > 0, 'it began with the image');
+      assert(snapshot > 0, 'it began with the snapshot');
       assert.equal(stateHash(engine.t), end);
       assert.equal(ledgerTotals(engine.t).imbalance, 0);
       assert.equal(nextResolving(engine.t), nextResolving(exchange.t));

@@ -5,8 +5,8 @@ import test from 'node:test';
 import { State } from '../../engine/tables/layout.ts';
 import { cutLog } from '../../storage/operations/cut-log.ts';
 import { openDerivedTables, positionOf, putPosition } from '../../storage/projection/derived.ts';
-import { Pair, parts } from './follower-stage.ts';
 import { logOf } from './log-stage.ts';
+import { Pair, parts } from './projector-stage.ts';
 import { appended, directoryOf, Exchange, seeded, tradingDay } from './stored-exchange.ts';
 
 test('rows of a batch without its last transaction are compared before they are put', (t) =>
@@ -74,24 +74,24 @@ test('LMDB of another log is refused with a reason', (t) =>
     const { digest, ...position } = positionOf(tables);
     tables.root.transactionSync(() => putPosition(tables, { ...position, digest: digest ^ 1 }));
     await tables.root.close();
-    assert.throws(() => third.start(), /it holds batch \d+ of another log/, 'as of its image');
+    assert.throws(() => third.start(), /it holds batch \d+ of another log/, 'as of its snapshot');
   }));
 
 test('a snapshot that recovery found to be damaged does not count when LMDB is missing, too', (t) =>
   seeded(async (random) => {
     const pair = new Pair(t);
-    const imaged: number[] = [];
+    const saved: number[] = [];
     for (const part of parts(tradingDay(random, 900)).slice(0, 3)) {
-      if (imaged.length === 2) {
-        await pair.log.trim(imaged[0]!);
+      if (saved.length === 2) {
+        await pair.log.trim(saved[0]!);
         rmSync(join(pair.dataDir, 'derived'), { recursive: true });
-        pair.start({ damagedSnapshots: [imaged[1]!] });
-      } else if (imaged.length === 1) pair.start();
+        pair.start({ damagedSnapshots: [saved[1]!] });
+      } else if (saved.length === 1) pair.start();
       await pair.go(part);
       pair.follower.close(pair.log.last, pair.now);
-      imaged.push(pair.log.last);
+      saved.push(pair.log.last);
     }
     const said = pair.reports.findLast(({ kind }) => kind === 'image');
-    assert(said?.kind === 'image' && said.sequence === imaged[2]);
-    assert.equal(said.older, imaged[0], 'the log has to reach back to one that can be used');
+    assert(said?.kind === 'image' && said.sequence === saved[2]);
+    assert.equal(said.older, saved[0], 'the log has to reach back to one that can be used');
   }));

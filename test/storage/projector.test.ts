@@ -15,7 +15,7 @@ import { openDerivedTables, positionOf } from '../../storage/projection/derived.
 import { fillCopy, StoredFills } from '../../storage/projection/fills.ts';
 import { begin, loadFills, recover } from '../../storage/recovery/recover.ts';
 import { SnapshotFiles } from '../../storage/snapshot/snapshots.ts';
-import { Pair, parts, QUICK } from './follower-stage.ts';
+import { Pair, parts, QUICK } from './projector-stage.ts';
 import { directoryOf, seeded, TIGHT, tradingDay } from './stored-exchange.ts';
 
 function isInMemory(t: Tables, id: Buffer): boolean {
@@ -87,7 +87,7 @@ test('fills that the ring has overwritten since a snapshot are read from LMDB', 
   t.state[State.fills] = 2 * t.fillRows;
   const rows = rowsInMemory();
   rows.put(0, 10, (sequence, into, at) => into.fill(sequence, at, at + 4 * FILL_WORDS));
-  // What an image said of the ring, before so many batches of the log.
+  // What a snapshot said of the ring, before so many batches of the log.
   const fills = new StoredFills(t, rows, 5);
   assert.equal(fills.get(7)?.[0], 7);
   const found = [...fills.range(4, t.fillRows + 1)];

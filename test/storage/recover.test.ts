@@ -168,7 +168,7 @@ test('the newest fills are recovered from the snapshot, the log or both', (t) =>
     const fills = context.t.state[State.fills]!;
     place.save(context);
     await place.live(context, day.slice(before));
-    assert(context.t.state[State.fills]! > fills, 'there are fills on both sides of the image');
+    assert(context.t.state[State.fills]! > fills, 'there are fills on both sides of the snapshot');
     const live = fillsOf(context.t, TIGHT.trades);
     assert.equal(live.length, TIGHT.trades);
     assert.deepEqual(fillsOf(place.recover().engine.t, TIGHT.trades), live);
@@ -290,7 +290,7 @@ test('the older snapshot is used with a warning when the newest one is damaged',
       new RegExp(
         `batch ${older.sequence + 1} is missing \\(image ${newest.sequence}: it is torn\\)`,
       ),
-      'a gap behind a damaged image tells of both',
+      'a gap behind a damaged snapshot tells of both',
     );
   }));
 
@@ -327,13 +327,13 @@ for (const change of CHANGES) {
       assert.deepEqual(fillsOf(second.t, reach), fillsOf(first.t, reach));
       await place.live(second, day.slice(third + 30, 2 * third));
       const again = place.recover(to).engine.t;
-      assert.equal(stateHash(again), stateHash(second.t), 'from the image of the first run');
+      assert.equal(stateHash(again), stateHash(second.t), 'from the snapshot of the first run');
       assert.deepEqual(fillsOf(again, to.trades), fillsOf(second.t, to.trades));
 
       place.save(second);
       await place.live(second, day.slice(2 * third));
       const last = place.recover(to).engine.t;
-      assert.equal(stateHash(last), stateHash(second.t), 'from the image of the second run');
+      assert.equal(stateHash(last), stateHash(second.t), 'from the snapshot of the second run');
     });
   });
 }
@@ -386,7 +386,7 @@ test('capacities below the used ones are refused by naming the variable', (t) =>
           message.startsWith(`recovery: ${used} ${what} are in use, more than the configured `),
       );
     }
-    assert.deepEqual(place.warnings, [], 'an image is not given up for that');
+    assert.deepEqual(place.warnings, [], 'a snapshot is not given up for that');
     assert.equal(stateHash(place.recover().engine.t), stateHash(context.t));
   }));
 

@@ -88,7 +88,7 @@ test('a snapshot has the tables of the moment at which it began, with the newest
     saving.next();
     let info: SnapshotInfo | undefined;
     while (info === undefined) {
-      // The follower goes on while the image is written.
+      // The projector continues while the snapshot is written.
       trade(1);
       const { done, value } = saving.next();
       if (done === true) info = value;
@@ -217,10 +217,10 @@ test('a second thread reads half of a snapshot, audits half of its tables, and r
     const good = readFileSync(info.path);
     const beside = new RecoveryAssistant();
     try {
-      const image = snapshots.load(info, beside);
-      assert(typeof image === 'object', String(image));
-      assert.equal(stateHash(image.tables), stateHash(context.t));
-      const { memory, orderIndex } = image.tables;
+      const snapshot = snapshots.load(info, beside);
+      assert(typeof snapshot === 'object', String(snapshot));
+      assert.equal(stateHash(snapshot.tables), stateHash(context.t));
+      const { memory, orderIndex } = snapshot.tables;
       assert.equal(beside.ask({ kind: 'orders', memory })(), undefined);
       orderIndex.fill(0);
       assert.match(beside.ask({ kind: 'orders', memory })()!, /known by its id/);
@@ -252,14 +252,14 @@ const SAVER = `
 import { SnapshotFiles } from './storage/snapshot/snapshots.ts';
 import { Exchange, saved } from './test/storage/stored-exchange.ts';
 const [directory] = process.argv.slice(-1);
-const images = new SnapshotFiles(directory, 'committed');
+const snapshots = new SnapshotFiles(directory, 'committed');
 const { t } = new Exchange();
 t.matching.header[2] = t.capacities.levels;
-t.state[1] = images.list()[0]?.sequence ?? 0;
+t.state[1] = snapshots.list()[0]?.sequence ?? 0;
 for (;;) {
   t.state[1] += 1;
   t.matching.rowF.fill(t.state[1]);
-  saved(images, t);
+  saved(snapshots, t);
   process.send(t.state[1]);
   await new Promise((resolve) => setImmediate(resolve));
 }
