@@ -198,7 +198,7 @@ test("paper orders stay and source levels go after a kill, and verify and the ex
   await source(level('buy', 4_000, 100), level('sell', 6_000, 45));
   assert.deepEqual((await book(node, yes)).bids, [bid]);
   await node.stop();
-  // From its image.
+  // From its snapshot.
   node = await startSource();
   assert.deepEqual((await book(node, yes)).asks, []);
   await source(level('buy', 4_000, 100), level('sell', 6_000, 44));
