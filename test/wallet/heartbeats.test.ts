@@ -57,9 +57,9 @@ class Stage {
   }
 
   async taken(address: Uint8Array, id?: string): Promise<string> {
-    const beat = await this.heartbeats.beat(address, id);
-    assert(beat.kind === 'taken', JSON.stringify(beat));
-    return beat.id;
+    const answer = await this.heartbeats.beat(address, id);
+    assert(answer.kind === 'taken', JSON.stringify(answer));
+    return answer.id;
   }
 
   async pass(ms: number): Promise<void> {
@@ -151,7 +151,7 @@ test('an address is watched only when its row is on disk and there is room', asy
   const stage = new Stage([], 1);
   stage.fails = true;
   const together = ['', undefined].map((id) => stage.heartbeats.beat(ALICE, id));
-  for (const beat of together) await assert.rejects(beat, /disk full/);
+  for (const answer of together) await assert.rejects(answer, /disk full/);
   await stage.pass(PERIOD);
   assert.deepEqual(stage.cancelled, []);
   stage.fails = false;
@@ -162,12 +162,12 @@ test('an address is watched only when its row is on disk and there is room', asy
 
 test('the first period begins with the answer, for any delay of its control record', async () => {
   const stage = new Stage();
-  let noted = (): void => undefined;
-  stage.held = new Promise((resolve) => (noted = resolve));
+  let makeDurable = (): void => undefined;
+  stage.held = new Promise((resolve) => (makeDurable = resolve));
   const first = stage.taken(ALICE);
   await stage.pass(3 * PERIOD);
   assert.deepEqual(stage.cancelled, []);
-  noted();
+  makeDurable();
   await first;
   await stage.pass(PERIOD - 1);
   assert.deepEqual(stage.cancelled, []);
@@ -184,7 +184,7 @@ test('a missed heartbeat cancels all orders of an address on a node, and a resta
   let node = await TestNode.start(dataDir, { HEARTBEAT_SECONDS: '30' });
   const alice = await Trader.join(node, 'alice');
   const bob = await Trader.join(node, 'bob');
-  const beat = (id: string | null): Promise<Reply> =>
+  const sendHeartbeat = (id: string | null): Promise<Reply> =>
     alice.ask(node, 'POST', '/v1/heartbeats', JSON.stringify({ heartbeat_id: id }));
   const open = async (trader: Trader): Promise<number> => {
     const { json } = await trader.ask(node, 'GET', '/data/orders');
@@ -195,9 +195,9 @@ test('a missed heartbeat cancels all orders of an address on a node, and a resta
   const last = await alice.place(node, { ...terms, ticks: 11 });
   await bob.place(node, { ...terms, ticks: 12 });
 
-  const first = (await beat(null)).json as { heartbeat_id: string };
-  const { json: second } = await beat(first.heartbeat_id);
-  const stale = await beat(first.heartbeat_id);
+  const first = (await sendHeartbeat(null)).json as { heartbeat_id: string };
+  const { json: second } = await sendHeartbeat(first.heartbeat_id);
+  const stale = await sendHeartbeat(first.heartbeat_id);
   assert.deepEqual(
     [stale.status, { ...(second as object), ...plainRefusal(stale.json) }],
     [400, { ...(second as object), error: 'invalid heartbeat_id', code: 'INVALID_HEARTBEAT' }],
@@ -216,6 +216,6 @@ test('a missed heartbeat cancels all orders of an address on a node, and a resta
     ['canceled', 'canceled'],
   );
   await alice.place(node, { ...terms, ticks: 10 });
-  const again = await beat('');
+  const again = await sendHeartbeat('');
   assert.equal(again.status, 200, 'a new watch');
 });

@@ -46,14 +46,14 @@ const { projections } = stage;
 const reader = new PositionsReader(projections);
 const index = new TradesIndex(t);
 const infos = (market: number) => stage.fixture.infos[market];
-const keeper = await stage.open();
+const service = await stage.open();
 const reads = new PortfolioReads({
   tables: t,
   texts: stage.fixture.texts,
   infos,
   positions: reader,
   statements: new StatementsReader(projections),
-  history: keeper,
+  history: service,
   index,
   trades: new TradesRenderer(index, stage.fixture.texts),
   allowlist: { entries: [], allows: () => true },
@@ -76,7 +76,7 @@ function derive(): void {
   const end = stage.fills;
   stage.project();
   index.append(index.end, end);
-  keeper.append(end);
+  service.append(end);
 }
 
 function condition(market: number): string {
@@ -389,7 +389,7 @@ test('the first rows of a stream are in order, equal ones as they came, at any o
 });
 
 test('all services are closed', async () => {
-  keeper.close();
+  service.close();
   await stage.close();
 });
 

@@ -52,7 +52,7 @@ let requests = 0;
 type Encode = (out: CommandBuffer) => void;
 
 /** Stops the node, appends a batch of commands to its log, and starts it again. */
-async function journal(...encode: readonly Encode[]): Promise<void> {
+async function appendToLog(...encode: readonly Encode[]): Promise<void> {
   await node.stop();
   const durability = 'committed';
   const log = await FileLog.open({
@@ -112,8 +112,8 @@ const brief = (rows: readonly Row[]): unknown[] =>
   ]);
 
 test('a statement has every entry with its running balance, newest first', async () => {
-  await journal(funds('deposit', alice, 100 * SHARE), funds('deposit', bob, 50 * SHARE));
-  await journal(funds('split', alice, 10 * SHARE));
+  await appendToLog(funds('deposit', alice, 100 * SHARE), funds('deposit', bob, 50 * SHARE));
+  await appendToLog(funds('split', alice, 10 * SHARE));
   await alice.place(node, { market, side: 'SELL', ticks: 60, shares: 4 * 2 });
   await bob.place(node, { market, side: 'BUY', ticks: 60, shares: 4 * 2 });
   const [yes, no] = market.outcomes;
@@ -201,7 +201,7 @@ test('positions follow from the ledger, and a resolution closes them with their 
   assert.equal(await interest(), 10, 'split sets count');
 
   const weights = [1, 0];
-  await journal(
+  await appendToLog(
     (out) => void encodeResolve(out, { id: id(), market: MARKET, weights, isVoid: false }),
     (out) => void encodeResolveStep(out, MARKET, RESOLVE_STEP_MAX),
     (out) => void encodeResolveStep(out, MARKET, RESOLVE_STEP_MAX),
