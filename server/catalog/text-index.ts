@@ -6,8 +6,9 @@
  * Matches are exact, by UTF-16 code units. Built on the catalog thread, read on the I/O thread.
  * Non-goals: changing an index, and texts chosen to collide (they come from the catalog's owner).
  */
-import { relationOf } from './build-relation.ts';
+
 import type { TextIndex } from './prepared.ts';
+import { relationOf, valuesOfRow } from './relation.ts';
 
 const SLOTS_MIN = 2;
 
@@ -34,7 +35,7 @@ export function keyOf(form: KeyForm, text: string): string {
 
 export function rowsNamed(index: TextIndex, key: string): Uint32Array {
   const number = findKey(index, key);
-  return number === -1 ? NO_ROWS : rowsOfKey(index, number);
+  return number === -1 ? NO_ROWS : valuesOfRow(index.rows, number);
 }
 
 export const NO_ROWS = new Uint32Array(0);
@@ -67,11 +68,6 @@ function findKey(index: TextIndex, text: string): number {
     const key = slots[slot]! - 1;
     if (key < 0 || isKey(index, key, text)) return key;
   }
-}
-
-export function rowsOfKey(index: TextIndex, key: number): Uint32Array {
-  const { ends, values } = index.rows;
-  return values.subarray(ends[key]!, ends[key + 1]!);
 }
 
 function unitsOf(texts: readonly string[]): Pick<TextIndex, 'keyEnds' | 'units'> {
