@@ -1,7 +1,7 @@
 /**
  * Every parameter of the catalog routes, one row each: its spellings, its values, and what it
  * selects. Most rows follow from the columns (shape.ts). The parser, the selection (select.ts), the API
- * document, the table of API.md and the random tests are all driven by these rows.
+ * document, docs/reference/api.md and the random tests are all driven by these rows.
  *
  * Pure data, any thread. Non-goals: whether the requested object exists.
  */
@@ -50,7 +50,7 @@ export interface Parameter extends Form, Field {
   readonly aim: Aim;
   /** Several values: none, repeated, or also separated by commas. */
   readonly many: 'no' | 'repeat' | 'comma';
-  /** Text in API.md; rows with the same text are grouped there. */
+  /** Text in docs/reference/api.md; rows with the same text are grouped there. */
   readonly does: string;
 }
 

@@ -1,4 +1,3 @@
-/** How raw values become served ones: dates, lists inside strings, texts, columns. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import {
