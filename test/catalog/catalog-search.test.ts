@@ -192,7 +192,7 @@ function unicodeWords(text: string): string[] {
 
 function tableWords(table: WordTable, text: string): string[] {
   const words: string[] = [];
-  table.eachOf(text, (word) => words.push(table.word(word)));
+  table.eachOf(text, (word) => words.push(table.text(word)));
   return words;
 }
 
@@ -248,7 +248,7 @@ test('a word has one number among any number of words', () => {
   const first = numbersOf(words.join(' '));
   assert.equal(table.size, cut.size);
   assert.deepEqual(numbersOf(words.join('\n').toUpperCase()), first);
-  for (const [at, word] of words.entries()) assert.equal(table.word(first[at]!), word.slice(0, 64));
+  for (const [at, word] of words.entries()) assert.equal(table.text(first[at]!), word.slice(0, 64));
   assert.deepEqual(new Set(first), new Set(Array.from(cut, (_, n) => n)));
   const [one, other, again] = numbersOf('zzc0 zzan zzc0');
   assert.notEqual(one, other, 'words of one hash are still two');
