@@ -64,7 +64,7 @@ export interface PublicApi {
   readonly port: number;
 }
 
-export interface SummaryParts {
+interface SummaryParts {
   readonly status: string;
   readonly version: string;
   /** Unix milliseconds. */

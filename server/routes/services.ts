@@ -35,7 +35,7 @@ import { type Forwarding, serveTable } from './serve.ts';
 import { withPublicTrades, withTradingMarkets } from './shared-paths.ts';
 
 /** Parts of a node that its routes use. */
-export interface RouteParts
+interface RouteParts
   extends AccountRouteParts,
     Omit<NodeInfoParts, 'seconds'>,
     Omit<TokenRouteParts, 'tops'> {
