@@ -49,7 +49,7 @@ export interface RouteSettings {
 }
 
 export interface RouteRow {
-  /** One line for API.md and the OpenAPI document. */
+  /** One line for docs/reference/api.md and the OpenAPI document. */
   readonly does: string;
   /** `does` is relative to the previous row without this mark. */
   readonly repeats?: true;

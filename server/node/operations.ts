@@ -15,7 +15,7 @@ import { OPERATION_LISTS, type OperationHandlers } from '../admin/operation-tabl
 import { Operations } from '../admin/operations.ts';
 import type { SteppedClock } from '../admin/play-operations.ts';
 import { newToken } from '../admin/token-file.ts';
-import { conditionNamed, eventNamed } from '../catalog/named-rows.ts';
+import { conditionNamed, eventNamed } from '../catalog/market-info.ts';
 import type { Handover } from '../cluster/heartbeat.ts';
 import type { Config } from '../config/config.ts';
 import type { RateControl } from '../http/limits/rate-control.ts';

@@ -148,7 +148,6 @@ test('a page of another site is refused, a navigation to the page is not', async
 test('scrapes without end take a bounded part of the thread, and get the last text meanwhile', async (t) => {
   let made = 0;
   let now = 0;
-  /** Each text takes 10 ms of the thread, by the clock of the listener. */
   const slow = (): { status: number; body: string } => {
     now += 10;
     made += 1;
@@ -330,7 +329,9 @@ test('ready says why not: starting, read-only, draining', async (t) => {
 
 const STATES = ['starting', 'ready', 'draining'];
 
-/** What a node said of itself from its start to its end, by somebody who asks again and again; and its log. */
+/**
+ * Statements of a node about itself from its start to its end, polled without a pause, and its log.
+ */
 async function lived(): Promise<{ readonly seen: readonly string[]; readonly log: string }> {
   const port = await freePort();
   const seen = new Set<string>();
@@ -344,7 +345,8 @@ async function lived(): Promise<{ readonly seen: readonly string[]; readonly log
   };
   const looking = look();
   const node = await TestNode.start(temporaryDirectory(), {
-    ...{ ADMIN_PORT: String(port), LOG_FORMAT: 'json' },
+    ADMIN_PORT: String(port),
+    LOG_FORMAT: 'json',
   });
   await until(() => seen.has('ready'));
   const { text } = await ask(port, '/page/summary');

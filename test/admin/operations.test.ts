@@ -1,4 +1,3 @@
-/** The operations of the admin listener: who may make them, what they take, what the audit log has of them. */
 import assert from 'node:assert/strict';
 import { appendFileSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
