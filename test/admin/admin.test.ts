@@ -64,8 +64,7 @@ async function listening(
       '/clock/accept': answering('{}'),
     },
     operations: () => undefined,
-    files: new Map(),
-    lateFile: () => undefined,
+    file: () => undefined,
     api: () => ({ host: '', port: 3000 }),
     log: () => undefined,
     ...options,
@@ -132,7 +131,7 @@ test('a loopback listener accepts host names of this machine only', async (t) =>
 
 test('a page of another site is refused, a navigation to the page is not', async (t) => {
   const files = new Map([['/', { type: 'text/html', bytes: Buffer.from('<p>') }]]);
-  const port = await listening(t, { files });
+  const port = await listening(t, { file: (path) => files.get(path) });
   const own = `http://127.0.0.1:${port}`;
   for (const path of ['/live', '/health', '/healthz', '/ready', '/metrics', '/page/summary']) {
     for (const site of ['cross-site', 'same-site']) {
@@ -242,7 +241,7 @@ test('the page may load its own files and reach the public API, and nothing else
   writeFileSync(join(folder, 'index.html'), '<!doctype html>');
   writeFileSync(join(folder, 'deep', 'page.js'), 'export {};');
   const files = readPageFiles(folder, { '/assets/lib/any.json': 'piscina/package.json' });
-  const port = await listening(t, { files, token: TOKEN });
+  const port = await listening(t, { file: (path) => files.get(path), token: TOKEN });
   const { headers, status, text } = await ask(port, '/', { Host: 'localhost:1' });
   assert.deepEqual([status, text], [200, '<!doctype html>']);
   assert.equal(headers['content-type'], 'text/html; charset=utf-8');
