@@ -1,4 +1,3 @@
-/** Help and README say what the table of commands says. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,7 +11,7 @@ import { cli } from '../common/run-cli.ts';
 const readme = join(ROOT, 'server/cli/README.md');
 const NOWHERE = '/nowhere';
 
-/** The reference of the commands is between these marks of the README. */
+/** Marks of README around the reference of the commands. */
 const REFERENCE_BEGIN = '<!-- reference: made from commands.ts -->';
 const REFERENCE_END = '<!-- end of reference -->';
 

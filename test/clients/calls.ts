@@ -1,28 +1,25 @@
 /**
- * A package under test is a list of its calls. Each is made once, in order, against one node; what
- * came of them is a table, and a call that is not in it as it went fails the run.
+ * Calls of a package under test. Each is made once, in order, against one node. The results are a
+ * table, and a call that differs from its row fails the run.
  */
 
-/** One call of a package as its users make it. */
 export interface Call {
   readonly name: string;
-  /** Makes the call and looks at the answer; rejects where it is not what a user needs. */
+  /** Makes the call and checks the answer; rejects where a user could not use it. */
   readonly run: () => Promise<unknown>;
-  /** Reason why this node cannot serve the call, which then has to fail. */
   readonly cannot?: string;
 }
 
-/** A package, and how its calls went. */
 export interface Outcome {
   readonly title: string;
   readonly rows: readonly (readonly [call: string, result: string])[];
   readonly served: number;
-  /** Calls that went otherwise than their row says. */
+  /** Calls that differ from their rows. */
   readonly surprises: readonly string[];
 }
 
 const DETAIL_CHARACTERS = 300;
-/** Longer than a condition is waited for, so that the result says which one it was. */
+/** Longer than any condition is waited for, so that the result names the condition. */
 const CALL_MS_MAX = 90_000;
 
 export async function makeCalls(title: string, calls: readonly Call[]): Promise<Outcome> {
