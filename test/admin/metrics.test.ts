@@ -180,8 +180,9 @@ test('the README lists every route and every metric of the tables', () => {
     ([path, { does, token }]) => `| \`${path}\` | ${token ? 'where it is set' : 'no'} | ${does} |`,
   );
   const metrics = Object.entries(METRICS).map(([name, { help, labels, type }]) => {
-    const kind = labels.length === 0 ? type : `${type} by ${labels.join(', ')}`;
-    return `- \`${name}\` (${kind}): ${help}`;
+    const of = labels.length === 0 ? [] : [`by ${labels.join(', ')}`];
+    const kind = [...(type === 'gauge' ? [] : [type]), ...of].join(' ');
+    return `- \`${name}\`${kind === '' ? '' : ` (${kind})`}: ${help}`;
   });
   const operations = Object.entries(OPERATIONS).map(([key, { does, input }]) => {
     const members = Object.keys(input.properties).map((name) => `\`${name}\``);

@@ -15,6 +15,10 @@ const NOWHERE = '/nowhere';
 const REFERENCE_BEGIN = '<!-- reference: made from commands.ts -->';
 const REFERENCE_END = '<!-- end of reference -->';
 
+/** The intro of the README names these and the exceptions. */
+const REMOTE_FLAGS = ['--json', '--url'];
+const WITHOUT_JSON = ['book', 'clock accept'];
+
 const OPTIONS = `## Options
 
 Where an option has several meanings, the line without commands holds for all others.`;
@@ -26,7 +30,7 @@ function reference(): string {
 function commandList(): string {
   const lines = Object.entries(COMMANDS).map(([name, { args = [], does, node, options = {} }]) => {
     const flags = Object.keys(options).map((flag) => flag.split(' <')[0]!);
-    const shown = node === 'remote' ? flags.filter((flag) => flag !== '--url') : flags;
+    const shown = node === 'remote' ? flags.filter((flag) => !REMOTE_FLAGS.includes(flag)) : flags;
     return `- \`${[name, ...args, ...shown].join(' ')}\` (${node}): ${does}`;
   });
   return lines.join('\n');
@@ -81,9 +85,12 @@ test('the README of the command line has the text that the table gives', () => {
   assert.equal(held.trim(), reference(), 'paste what is expected between the marks');
 });
 
-test('every command that sends requests to a node takes its address', () => {
-  for (const [name, { node, options = {} }] of Object.entries(COMMANDS))
-    if (node === 'remote') assert('--url <url>' in options, name);
+test('every command that sends requests to a node takes its address, and all but two answer as JSON', () => {
+  for (const [name, { node, options = {} }] of Object.entries(COMMANDS)) {
+    if (node !== 'remote') continue;
+    assert('--url <url>' in options, name);
+    assert.equal('--json' in options, !WITHOUT_JSON.includes(name), name);
+  }
 });
 
 test('every command of the table has code of its own or is one operation of the admin listener', () => {
