@@ -29,7 +29,7 @@ export interface LeaderLinkOptions {
   readonly lateMs: number;
   readonly leads: () => boolean;
   readonly leader: () => Leader | undefined;
-  readonly meters: ForwardMetrics;
+  readonly metrics: ForwardMetrics;
   readonly print: Log;
 }
 
@@ -45,7 +45,7 @@ const BYTES_MAX = 256 * 2 ** 20;
 const CALLS_MAX = 65_536;
 
 export class LeaderLink {
-  readonly meters: ForwardMetrics;
+  readonly metrics: ForwardMetrics;
   private readonly o: LeaderLinkOptions;
   private connection: PeerConnection | undefined;
   /** To the node that is about to lead, and the epoch in which it will. */
@@ -60,7 +60,7 @@ export class LeaderLink {
   private readonly waits = new Set<() => void>();
 
   constructor(options: LeaderLinkOptions) {
-    this.meters = options.meters;
+    this.metrics = options.metrics;
     this.o = options;
   }
 
@@ -112,14 +112,14 @@ export class LeaderLink {
       try {
         const answer = await this.open()?.call(name, request);
         if (answer !== undefined) {
-          this.meters.roundTrip.addMs(performance.now() - sent);
+          this.metrics.roundTrip.addMs(performance.now() - sent);
           return answer;
         }
       } catch (error) {
         if (!isUntouched(error)) return this.unknown(error as Error);
       }
       if (performance.now() >= end) break;
-      if (tries === 0) this.meters.waits += 1;
+      if (tries === 0) this.metrics.waits += 1;
       await this.change();
     }
     return 'nobody';

@@ -79,7 +79,7 @@ export interface OwnFacts {
 
 interface Served {
   readonly routes: readonly Route[];
-  readonly lines: OrderIntake;
+  readonly intake: OrderIntake;
   readonly applied: AppliedSequence;
 }
 
@@ -99,7 +99,7 @@ export class Member {
   readonly catalog: CatalogShare;
   private readonly link: LeaderLink;
   private readonly operationLink: LeaderLink;
-  private readonly meters = new ForwardMetrics();
+  private readonly metrics = new ForwardMetrics();
   private peersUrl = '';
   /** No API key was issued yet, so node.key may change. */
   isKeyless: () => boolean = () => false;
@@ -127,7 +127,7 @@ export class Member {
   private onRefused: (error: Error) => void = () => undefined;
   private readonly onLead: (() => void)[] = [];
   private readonly onFollow: (() => void)[] = [];
-  private lines: OrderIntake | undefined;
+  private intake: OrderIntake | undefined;
 
   constructor(
     config: Config,
@@ -181,7 +181,7 @@ export class Member {
       lateMs: 0,
       leads: this.isTaking,
       leader: () => this.roles?.leader,
-      meters: this.meters,
+      metrics: this.metrics,
       print,
     };
     this.link = new LeaderLink(linkOptions);
@@ -198,10 +198,10 @@ export class Member {
     this.peersUrl = `peers://${new URL(this.config.advertise).hostname}:${port}`;
   }
 
-  serve({ applied, lines, routes }: Served, refuse: RefuseCaller): void {
+  serve({ applied, intake, routes }: Served, refuse: RefuseCaller): void {
     const sequence = (): number => applied.newest;
     this.forwarder.serveRoutes(this.peers, routes, sequence, this.print);
-    this.orders.serve(this.peers, lines, sequence, refuse);
+    this.orders.serve(this.peers, intake, sequence, refuse);
     this.isServing = true;
   }
 
@@ -248,7 +248,7 @@ export class Member {
       clock,
       wall: Date.now,
       epochRecord: (handover) => epochRecord(tables, settings, handover),
-      waiting: () => this.lines?.waiting ?? 0,
+      waiting: () => this.intake?.waiting ?? 0,
       calls: this.roleCalls(calls),
       print,
     });
@@ -383,22 +383,22 @@ export class Member {
 
   facts(): ClusterFacts | undefined {
     const clockSkewMs = this.readiness?.skewMs ?? 0;
-    return this.roles && { ...this.roles.facts(), clockSkewMs, forwarded: this.meters };
+    return this.roles && { ...this.roles.facts(), clockSkewMs, forwarded: this.metrics };
   }
 
   pauses(): readonly Pause[] {
     return [...(this.readiness?.pauses() ?? JOINING), ...this.membership.pauses()];
   }
 
-  /** Requests of clients go to `lines` where this node leads. */
-  taker(lines: OrderIntake): OrderIntake {
-    this.lines = lines;
+  /** Requests of clients go to `intake` where this node leads. */
+  intakeOf(intake: OrderIntake): OrderIntake {
+    this.intake = intake;
     const elsewhere = (request: OwnedRequest): void => {
       const isLeaving = this.roles?.role === 'handing-over';
       // A node that hands the lead over waits until it has nothing to do.
-      if (placesOrders(request)) this.orders.submit(request, lines, !isLeaving);
+      if (placesOrders(request)) this.orders.submit(request, intake, !isLeaving);
       // It came before that began.
-      else if (isLeaving) lines.submit(request);
+      else if (isLeaving) intake.submit(request);
       // It was this node that led when the request came.
       else {
         const { body, headers, status } = NOT_FORWARDED.nobody;
@@ -407,11 +407,11 @@ export class Member {
     };
     return {
       get waiting() {
-        return lines.waiting;
+        return intake.waiting;
       },
-      submit: (request) => (this.isTaking() ? lines.submit(request) : elsewhere(request)),
+      submit: (request) => (this.isTaking() ? intake.submit(request) : elsewhere(request)),
       // The sequencer refuses it by itself where this node has lost the lead.
-      resume: (request) => lines.resume(request),
+      resume: (request) => intake.resume(request),
     };
   }
 

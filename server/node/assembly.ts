@@ -31,7 +31,7 @@ import { type Recovered, recover } from './recovered.ts';
 import type { Recovery } from './recovery.ts';
 import { modeOf } from './retained-settings.ts';
 import type { NodeOptions, RunningNode } from './running-node.ts';
-import { OPEN_MS_MAX, Start, StartOver } from './start.ts';
+import { OPEN_MS_MAX, Resync, Start } from './start.ts';
 import type { Writer } from './writer.ts';
 
 /** Starts a node on what is recovered; rejects with a clear Error when it must not run. */
@@ -58,11 +58,11 @@ export async function assemble(options: NodeOptions, recovery: Recovery): Promis
       mode: () => modeOf(config, recovered.tables),
       progress: progressOf(ports, catalogParts, writer),
     };
-    if (start.isGivenUp) throw new StartOver();
+    if (start.needsResync) throw new Resync();
     return await serve(start, parts);
   } catch (error) {
     await start.close();
-    throw start.isGivenUp ? new StartOver() : error;
+    throw start.needsResync ? new Resync() : error;
   }
 }
 
@@ -90,7 +90,7 @@ async function openWriter(
   await start.waitOrStop('the audit of what was recovered', sound, OPEN_MS_MAX);
   signal?.throwIfAborted();
   if (unwritable === undefined) {
-    const news = bringUp(stores.kept, stores.log, isUsable);
+    const news = bringUp(stores.controlRecords, stores.log, isUsable);
     if (news !== undefined) log('warn', news);
   }
   return writer;
@@ -186,7 +186,7 @@ function factsOf({
     pauses: writer.pauses(),
     clock: clockFacts(),
     progress: progress(),
-    orders: writer.meters,
+    orders: writer.metrics,
     batches: batchMetrics,
     volumeOf: (market: MarketRow) => history.volumes.totalOf(market),
     catalogSince: catalog.since,

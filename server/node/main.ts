@@ -23,7 +23,7 @@ import { NodeAdmin } from './node-admin.ts';
 import type { GivenSettings } from './retained-settings.ts';
 import type { RunningNode } from './running-node.ts';
 import { lineBeside } from './second-node.ts';
-import { StartOver } from './start.ts';
+import { Resync } from './start.ts';
 
 /** A setting is refused; the code of wrong usage. */
 const EXIT_REFUSED = 2;
@@ -190,7 +190,7 @@ async function start(
     log('info', `listening on http://${host}:${port}, durability ${durability}, ${mode}`, fields);
     return node;
   } catch (error) {
-    if (error instanceof StartOver && !signal.aborted) return 'again';
+    if (error instanceof Resync && !signal.aborted) return 'again';
     if (!signal.aborted) throw error;
     if (error !== signal.reason) log('info', (error as Error).message);
     return undefined;

@@ -10,7 +10,7 @@ import type { Writer } from './writer.ts';
 
 export interface NodeParts extends Ports, Recovered, MemoryViews, CatalogParts {
   readonly writer: Writer;
-  readonly heartbeats: Pick<Heartbeats, 'beat' | 'stop'>;
+  readonly heartbeats: Pick<Heartbeats, 'take' | 'stop'>;
   readonly mode: () => NodeMode;
   readonly progress: () => Progress;
 }

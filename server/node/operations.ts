@@ -90,8 +90,8 @@ function handlersOf(
   const { authority, control, infos, registry, stores, tables, writer } = parts;
   const names = new AccountTexts(tables, (market) => infos.find(market));
   const keyRows = async (): Promise<Iterable<KeyRow>> => {
-    await writer.derived();
-    return stores.kept.keyRows();
+    await writer.whenProjected();
+    return stores.controlRecords.keyRows();
   };
   const nameToken = (token: TokenRow) => {
     const { asset_id: token_id, market: condition_id, outcome } = names.token(token);

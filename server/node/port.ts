@@ -64,7 +64,7 @@ export async function openPort(
   const texts = new TokenTexts(tables, lookup, config.tradesAsset, () => infos.pinnedLookup());
   const books = new BookRenderer(tables, texts);
   const closedOrders = new StoredClosedOrders(stores.derived);
-  const lines = await delayed(writer.lines, config, play?.after);
+  const intake = await delayed(writer.intake, config, play?.after);
   const streams = new Streams({
     now,
     tables,
@@ -97,7 +97,7 @@ export async function openPort(
     auth,
     config,
     ledger,
-    lines,
+    intake,
     pauses,
     rates,
     sequenceLock,
@@ -117,7 +117,7 @@ export async function openPort(
     play: () => play?.facts(),
     warn: (line) => log('warn', line),
   });
-  member?.serve({ applied, lines, routes }, (key) => refusalOfKey(auth, uuidText(key)));
+  member?.serve({ applied, intake, routes }, (key) => refusalOfKey(auth, uuidText(key)));
   const server = await listen(
     routes,
     {
@@ -151,13 +151,13 @@ function streamKeys({
 
 /** Delays paper orders as a network would. */
 async function delayed(
-  lines: OrderIntake,
+  intake: OrderIntake,
   { engineQueue, mirrorLatencyMs, mirrorUrl, play }: Config,
   after: After | undefined,
 ): Promise<OrderIntake> {
-  if ((mirrorUrl === '' && play === '') || mirrorLatencyMs === 0) return lines;
+  if ((mirrorUrl === '' && play === '') || mirrorLatencyMs === 0) return intake;
   const { DelayedQueues } = await import('../paper/delayed-queues.ts');
-  return new DelayedQueues(lines, mirrorLatencyMs, engineQueue, after);
+  return new DelayedQueues(intake, mirrorLatencyMs, engineQueue, after);
 }
 
 function streamLimits(config: Config): StreamLimits {

@@ -19,7 +19,7 @@ import type { OpenedPlay } from '../paper/open-play.ts';
 import type { Authority } from './authority.ts';
 import { refusingWriter } from './refusing-writer.ts';
 import { Standalone } from './standalone.ts';
-import { OPEN_MS_MAX, type Start, StartOver } from './start.ts';
+import { OPEN_MS_MAX, Resync, type Start } from './start.ts';
 import { openStores, type Stores } from './stores.ts';
 import { startWriter, type Writer, type WriterOptions } from './writer.ts';
 
@@ -87,7 +87,7 @@ function lockDirectory(start: Start): void {
   if (lock.warning !== undefined) start.options.log('warn', lock.warning);
 }
 
-/** Moves a complete peer copy into place before anything is read. Throws StartOver where there was one. */
+/** Moves a complete peer copy into place before anything is read. Throws Resync where there was one. */
 async function startFromPeerCopy(start: Start): Promise<void> {
   const { config, log, signal } = start.options;
   removeGiven(config.dataDir);
@@ -97,6 +97,6 @@ async function startFromPeerCopy(start: Start): Promise<void> {
     isNew = await joinCluster(config, log, signal);
   }
   if (!isNew) return;
-  start.giveUp();
-  throw new StartOver();
+  start.requestResync();
+  throw new Resync();
 }

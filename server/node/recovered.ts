@@ -24,7 +24,7 @@ import { aheadOf, aheadText } from '../common/guarded-clock.ts';
 import { ControlRecordSender, ControlState } from './control-state.ts';
 import type { Ports } from './ports.ts';
 import type { RecoveredTables, Recovery } from './recovery.ts';
-import { factsOf, placeOf, settleSettings } from './retained-settings.ts';
+import { factsOf, holderOf, settleSettings } from './retained-settings.ts';
 import { DERIVE_MS_MAX, type Start } from './start.ts';
 
 interface RetainedRecords {
@@ -52,7 +52,7 @@ export async function recover(start: Start, ports: Ports, recovery: Recovery): P
   const reading = recovery.tables(stores.log);
   const recovered = await start.waitOrStop('snapshot and log to be read', reading, DERIVE_MS_MAX);
   const { replayed, snapshot, t: tables } = recovered;
-  stores.snapshots.passOver(recovered.passedOver);
+  stores.snapshots.skip(recovered.skippedSnapshots);
   const firstFill = loadFills(tables, stores.derived.fills, recovered.firstFill, warn);
   const [batch, orders, fills] = [lastBatch(tables), openOrders(tables), fillCount(tables)];
   log(
@@ -81,16 +81,21 @@ function readRecords(start: Start, { play, stores }: Ports, tables: Tables): Ret
   if (!nodeKey.ok) throw new Error(nodeKey.problem);
   const sender = new ControlRecordSender();
   // Without node.key and keys/, keys of the log do not return: they follow from the lost node.key.
-  const areKeysGone = nodeKey.isNew && stores.kept.isNew();
+  const areKeysGone = nodeKey.isNew && stores.controlRecords.isNew();
   const isUsable = (record: ControlRecord): boolean => !areKeysGone || record.about !== 'key';
   const read = (chainId: number) => {
     const registry = new KeyRegistry(nodeKey.key, chainId, sender.write);
     const control = new ControlState(registry, sender.write, sender.pause);
-    readControlRecords(stores.kept, stores.log, (record) => control.apply(record), isUsable);
+    readControlRecords(
+      stores.controlRecords,
+      stores.log,
+      (record) => control.apply(record),
+      isUsable,
+    );
     return { control, registry };
   };
   let state = read(config.chainId);
-  const facts = factsOf(tables, placeOf(config), state.registry.findChainId());
+  const facts = factsOf(tables, holderOf(config), state.registry.findChainId());
   const settled = settleSettings({ config, set }, facts, play?.clock.now());
   start.settle({ ...settled, capacities: tables.capacities });
   if (settled.chainId !== config.chainId) state = read(settled.chainId);

@@ -14,7 +14,7 @@ export const OPEN_MS_MAX = 600_000;
 export const DERIVE_MS_MAX = 6 * 3_600_000;
 
 /** The start has to begin again: another node took the lead, or DATA_DIR now holds a peer copy. */
-export class StartOver extends Error {
+export class Resync extends Error {
   constructor() {
     super('the start begins again');
   }
@@ -24,7 +24,7 @@ export class Start {
   options: NodeOptions;
   private readonly closers: (() => void | Promise<void>)[] = [];
   private closing: Promise<void> | undefined;
-  isGivenUp = false;
+  needsResync = false;
 
   constructor(options: NodeOptions) {
     this.options = options;
@@ -44,8 +44,8 @@ export class Start {
     this.options = { ...this.options, config };
   }
 
-  giveUp(): void {
-    this.isGivenUp = true;
+  requestResync(): void {
+    this.needsResync = true;
   }
 
   /** Adds what close() calls, the newest first. */

@@ -30,7 +30,7 @@ export interface Stores {
   /** `undefined` where there are none, and none can be made. */
   readonly projections: Projections | undefined;
   /** Control records. */
-  readonly kept: ControlRecordStore;
+  readonly controlRecords: ControlRecordStore;
   readonly catalog: CatalogStore;
   close(): Promise<void>;
 }
@@ -77,20 +77,20 @@ async function open(storeOptions: StoreOptions, readOnly: boolean): Promise<Stor
     refuseOlder(dataDir);
     const derived = openDerivedTables(dataDir, options);
     opened.push(() => derived.root.close());
-    const kept = new ControlRecordStore(dataDir, options);
-    opened.push(() => kept.close());
+    const controlRecords = new ControlRecordStore(dataDir, options);
+    opened.push(() => controlRecords.close());
     const seen = [
       { sequence: positionOf(derived).sequence, by: 'derived/' },
-      { sequence: kept.position()?.sequence ?? 0, by: 'keys/' },
+      { sequence: controlRecords.position()?.sequence ?? 0, by: 'keys/' },
     ] as const;
-    const [derivedTo, keptTo] = seen;
+    const [derivedTo, controlRecordsTo] = seen;
     const log = await FileLog.open({
       ...storeOptions,
       readOnly,
-      seen: keptTo.sequence > derivedTo.sequence ? keptTo : derivedTo,
+      seen: controlRecordsTo.sequence > derivedTo.sequence ? controlRecordsTo : derivedTo,
     });
     opened.push(() => log.close());
-    if (!readOnly) await kept.prove();
+    if (!readOnly) await controlRecords.prove();
     const catalog = openCatalog(dataDir, options);
     opened.push(() => catalog.close());
     // Last: this may delete projections of another version.
@@ -101,7 +101,7 @@ async function open(storeOptions: StoreOptions, readOnly: boolean): Promise<Stor
       snapshots: new SnapshotFiles(dataDir, storeOptions.durability),
       derived,
       projections,
-      kept,
+      controlRecords,
       catalog,
       close,
     };

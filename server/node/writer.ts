@@ -64,9 +64,9 @@ export interface Writer {
   /** Applies price levels, trade prints and fills of a source as one batch, which is durable when it resolves. */
   readonly source: SourceSender;
   /** Intake of the requests of clients. */
-  readonly lines: OrderIntake;
+  readonly intake: OrderIntake;
   /** `undefined` when metrics are off. */
-  readonly meters: OrderMetrics | undefined;
+  readonly metrics: OrderMetrics | undefined;
   readonly sequenceLock: SequenceLockReader;
   /** The newest batch that is durable. */
   readonly applied: AppliedSequence;
@@ -77,7 +77,7 @@ export interface Writer {
   /** Pauses the exchange; `undefined` resumes it. */
   pauseVenue(reason: string | undefined): void;
   /** Resolves once what is durable now is projected, or after a bounded wait. */
-  derived(): Promise<void>;
+  whenProjected(): Promise<void>;
   /** `undefined` where nothing is projected. */
   progress(): ProjectorProgress | undefined;
   /** Calls back once the running batches are done. Requires that a batch runs. */
@@ -85,7 +85,7 @@ export interface Writer {
   /** `undefined` without CLUSTER: then a read may show a batch before it is in the log. */
   readonly commits: Commits | undefined;
   /** Starts the heartbeat timeouts of all wallets that are watched. */
-  openHeartbeats(watches: WatchStore): Pick<Heartbeats, 'beat' | 'stop'>;
+  openHeartbeats(watches: WatchStore): Pick<Heartbeats, 'take' | 'stop'>;
   /** Resolves once what is due by now is applied: expired orders, ended markets, payouts. */
   expireDue(): Promise<void>;
   /** Resolves when every worker has loaded. */
@@ -109,7 +109,7 @@ export async function startWriter(options: WriterOptions): Promise<Writer> {
 }
 
 interface WriterParts extends WriterControls {
-  readonly meters: OrderMetrics | undefined;
+  readonly metrics: OrderMetrics | undefined;
   readonly pool: ReturnType<typeof openPool>;
   readonly sequenceLock: SequenceLockReader;
   readonly commits: Commits | undefined;
@@ -128,7 +128,7 @@ function connect(options: WriterOptions): WriterParts {
     config.resultCodes,
   );
   const setup = workerSetup(options, slots);
-  const meters = setup.measures ? new OrderMetrics() : undefined;
+  const metrics = setup.measures ? new OrderMetrics() : undefined;
   const pool = openPool({
     ...(workerFile === undefined ? {} : { file: workerFile }),
     workers: config.workers,
@@ -144,7 +144,7 @@ function connect(options: WriterOptions): WriterParts {
     prefetch: config.workers,
     queueMax: config.engineQueue,
     now: authority.batchClock(tables),
-    closedPersisted: () => projector.finished(),
+    closedPersisted: () => projector.closedPersisted(),
     onFlushed: (batch) => {
       onCommitted(batch);
       // Payouts that another node began are its own to finish.
@@ -156,7 +156,7 @@ function connect(options: WriterOptions): WriterParts {
       if (!authority.takesFailure(error)) onFatal(error);
     },
     warn,
-    meters,
+    metrics,
   });
   const gate = new WriteGate(sequencer, log);
   const projector = openProjector(options, sequencer, gate);
@@ -172,7 +172,7 @@ function connect(options: WriterOptions): WriterParts {
     sequencer,
     gate,
     projector,
-    meters,
+    metrics,
     pool,
     sequenceLock,
     commits,
@@ -219,8 +219,8 @@ async function begin(options: WriterOptions, parts: WriterParts): Promise<void> 
   // Orders may have expired meanwhile: the audit would see them leave.
   sequencer.begin();
   const forgotten = firstKeptClosed(tables);
-  if (projector.finished() < forgotten) projector.start();
-  const known = projector.derived(forgotten, signal);
+  if (projector.closedPersisted() < forgotten) projector.start();
+  const known = projector.whenClosedPersisted(forgotten, signal);
   await start.wait('derived/, which is made again from the log', known, DERIVE_MS_MAX);
   signal?.throwIfAborted();
   await authority.begin(parts);
@@ -230,8 +230,8 @@ async function begin(options: WriterOptions, parts: WriterParts): Promise<void> 
 function writerOf(options: WriterOptions, parts: WriterParts): Writer {
   const { authority, start, stores } = options;
   const { config } = start.options;
-  const { gate, meters, pool, projector, resolutions, sequenceLock, sequencer, tables } = parts;
-  const lines = authority.intake(
+  const { gate, metrics, pool, projector, resolutions, sequenceLock, sequencer, tables } = parts;
+  const intake = authority.intake(
     new WalletQueue(sequencer, config.engineQueue, config.resultCodes),
   );
   return {
@@ -243,14 +243,14 @@ function writerOf(options: WriterOptions, parts: WriterParts): Writer {
       onResolve: () => resolutions.wake(),
     }),
     source: sourceOf(sequencer),
-    lines,
-    meters,
+    intake,
+    metrics,
     sequenceLock,
     applied: sequencer.applied,
-    waiting: () => sequencer.waiting() + lines.waiting,
+    waiting: () => sequencer.waiting() + intake.waiting,
     pauses: () => [...gate.pauses(), ...authority.pauses()],
     pauseVenue: (reason) => gate.report('operator', reason),
-    derived: () => projector.reached(stores.log.last),
+    whenProjected: () => projector.whenProjected(stores.log.last),
     progress: () => projector.progress(),
     whenBatchesDone: (callback) => sequencer.whenBatchesDone(callback),
     commits: parts.commits,
@@ -270,7 +270,7 @@ function openHeartbeats(
   { authority, start }: WriterOptions,
   sequencer: Sequencer,
   watches: WatchStore,
-): Pick<Heartbeats, 'beat' | 'stop'> {
+): Pick<Heartbeats, 'take' | 'stop'> {
   const { config, log } = start.options;
   let heartbeats: Heartbeats | undefined;
   void authority.whenLeading(() => {
@@ -286,7 +286,7 @@ function openHeartbeats(
     heartbeats = undefined;
   });
   return {
-    beat: (...args) => heartbeats?.beat(...args) ?? Promise.reject(new Error('another node leads')),
+    take: (...args) => heartbeats?.take(...args) ?? Promise.reject(new Error('another node leads')),
     stop: () => heartbeats?.stop(),
   };
 }
@@ -319,7 +319,7 @@ function openProjector(
       imageBatches,
       imageSeconds,
       logFirst: stores.log.first,
-      damagedSnapshots: stores.snapshots.passedOver(),
+      damagedSnapshots: stores.snapshots.skipped(),
     },
     position: positionOf(stores.derived),
     durable: lastBatch(tables),

@@ -280,7 +280,7 @@ test('a leader that leaves still answers what was sent; the next one finds a con
   const told = { leader: undefined as Leader | undefined };
   const link = new LeaderLink({
     ...{ node: 'n1', secrets: SECRETS, waitMs: 20_000, lateMs: 0 },
-    ...{ leads: () => false, leader: () => told.leader, meters: new ForwardMetrics() },
+    ...{ leads: () => false, leader: () => told.leader, metrics: new ForwardMetrics() },
     print: () => undefined,
   });
   const leaderAt = (node: string, port: number, epoch: number): Leader => {

@@ -93,7 +93,7 @@ export class SimulatedNode {
       onFlushed: () => undefined,
       onFatal,
       warn: (line) => this.fatal.push(line),
-      meters: undefined,
+      metrics: undefined,
     });
     const roles: Roles = new Roles({
       rules: {

@@ -36,7 +36,7 @@ type CancelKind = typeof RequestKind.cancelOrder | typeof RequestKind.cancelOrde
 type CancelAllKind = typeof RequestKind.cancelAll | typeof RequestKind.cancelMarket;
 
 export function submitCancels(
-  lines: Pick<OrderIntake, 'submit'>,
+  intake: Pick<OrderIntake, 'submit'>,
   kind: CancelKind,
   owner: RequestOwner,
   body: Uint8Array,
@@ -45,7 +45,7 @@ export function submitCancels(
   const ids = Math.ceil(body.length / ID_BYTES);
   const malformedIds = Math.min(CANCEL_IDS_MAX, Math.ceil(body.length / STRANGER_BYTES));
   const weight = ids * ORDER_BYTES_MIN + malformedIds * STRANGER_ANSWER_BYTES;
-  lines.submit({ kind, owner, body, weight, answered });
+  intake.submit({ kind, owner, body, weight, answered });
 }
 
 /** Takes DELETE /cancel-all, whose body is ignored, or the body of /cancel-market-orders. */

@@ -19,7 +19,7 @@ import {
   HeartbeatBody,
   HeartbeatOkAnswer,
 } from './heartbeat-schemas.ts';
-import type { Beat, Heartbeats } from './heartbeats.ts';
+import type { HeartbeatResult, Heartbeats } from './heartbeats.ts';
 
 const INVALID = errorBody('INVALID_PAYLOAD', 'heartbeat_id must be a string or null', {
   text: 'invalid payload',
@@ -30,7 +30,7 @@ const OK = JSON.stringify({ status: 'ok' });
 const heartbeatBody = compileShape(HeartbeatBody);
 
 export interface HeartbeatRouteParts {
-  readonly heartbeats: Pick<Heartbeats, 'beat'>;
+  readonly heartbeats: Pick<Heartbeats, 'take'>;
 }
 
 export const HEARTBEAT_ROUTES = [
@@ -72,16 +72,16 @@ export const HEARTBEAT_ROUTES = [
 
 /** Resolves with undefined where the heartbeat cannot be stored. */
 function stored(
-  heartbeats: Pick<Heartbeats, 'beat'>,
+  heartbeats: Pick<Heartbeats, 'take'>,
   { address }: KeyOwner,
   id: string | undefined,
-): Promise<Beat | undefined> {
-  return heartbeats.beat(address, id).catch(() => undefined);
+): Promise<HeartbeatResult | undefined> {
+  return heartbeats.take(address, id).catch(() => undefined);
 }
 
 /** @param id undefined where the body is not valid */
 async function answerChained(
-  heartbeats: Pick<Heartbeats, 'beat'>,
+  heartbeats: Pick<Heartbeats, 'take'>,
   context: RequestContext,
   caller: KeyOwner,
   id: string | undefined,

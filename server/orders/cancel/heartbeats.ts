@@ -31,7 +31,7 @@ export interface HeartbeatsOptions {
   readonly watchedMax?: number;
 }
 
-export type Beat =
+export type HeartbeatResult =
   | { readonly kind: 'taken'; readonly id: string }
   /** The client sent another id than that of the last answer; the heartbeat is ignored. */
   | { readonly kind: 'stale'; readonly id: string }
@@ -70,7 +70,7 @@ export class Heartbeats {
    * and is answered when that is durable.
    * @param id the id of the last answer; '' to start anew; undefined when the caller uses no ids
    */
-  async beat(address: Uint8Array, id: string | undefined): Promise<Beat> {
+  async take(address: Uint8Array, id: string | undefined): Promise<HeartbeatResult> {
     const key = keyOf(address);
     const begun = this.watches.get(key)?.begun;
     if (begun !== undefined) await begun;
@@ -148,18 +148,18 @@ export class Heartbeats {
   private async fire(watch: Watch): Promise<void> {
     watch.firing = true;
     const { deadline } = watch;
-    const isSilent = (): boolean => watch.deadline === deadline && !this.stopped;
+    const isOverdue = (): boolean => watch.deadline === deadline && !this.stopped;
     let isDone = false;
-    while (!isDone && isSilent()) {
+    while (!isDone && isOverdue()) {
       isDone = await this.options.cancelAll(watch.address).catch(() => false);
       if (!isDone) await sleep(RETRY_MS, undefined, { ref: false });
     }
     watch.firing = false;
     // A heartbeat arrived during the cancel: the watch continues, the older orders are cancelled.
-    if (isDone && isSilent()) {
+    if (isDone && isOverdue()) {
       const key = keyOf(watch.address);
       this.watches.delete(key);
-      this.options.log(`${key} fell silent: its open orders are cancelled`);
+      this.options.log(`${key} sent no heartbeat in time: its open orders are cancelled`);
       await this.forget(watch.address);
     }
     this.arm();

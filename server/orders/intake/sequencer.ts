@@ -70,7 +70,7 @@ export interface SequencerOptions {
   readonly onFatal: (error: Error) => void;
   readonly warn: (line: string) => void;
   /** `undefined` when metrics are off. */
-  readonly meters: OrderMetrics | undefined;
+  readonly metrics: OrderMetrics | undefined;
 }
 
 interface Outcome {
@@ -170,7 +170,7 @@ export class Sequencer {
     else if (!this.admits(request)) refuse(request, this.refusal);
     else if (this.stopped) fail(request, 'busy');
     else {
-      this.queue.push(request, this.options.meters?.now() ?? 0);
+      this.queue.push(request, this.options.metrics?.now() ?? 0);
       this.pump();
     }
   }
@@ -280,7 +280,7 @@ export class Sequencer {
       dispatchSequence: this.nextDispatch,
       slot: this.freeSlots.at(-1)!,
       requests: [record],
-      times: [this.options.meters?.now() ?? 0],
+      times: [this.options.metrics?.now() ?? 0],
       isDone: false,
       largeEvents: undefined,
     };
@@ -346,7 +346,7 @@ export class Sequencer {
     this.freeSlots.pop();
     this.nextDispatch = (dispatchSequence + 1) | 0;
     view.setState(SlotState.verifying);
-    this.options.meters?.dispatched(times);
+    this.options.metrics?.dispatched(times);
     this.batches.push(batch);
     this.running += 1;
     this.run(batch);
@@ -421,8 +421,8 @@ export class Sequencer {
   /** Appends the record of a finished batch to the log, and answers once that is durable. */
   private collect(batch: RequestBatch): void {
     const view = this.views[batch.slot]!;
-    const { log, meters } = this.options;
-    const appended = meters?.now() ?? 0;
+    const { log, metrics } = this.options;
+    const appended = metrics?.now() ?? 0;
     const record = hasChanged(view) ? logRecord(view) : undefined;
     // A batch that changed nothing waits, too: its answers may show what the batches before it changed.
     const durable =
@@ -431,7 +431,7 @@ export class Sequencer {
     const outcome = this.takeOutcome(batch, view);
     durable.then(
       () => this.acknowledge(batch, outcome, appended),
-      (error: Error) => this.giveUp(batch, error),
+      (error: Error) => this.failUncertain(batch, error),
     );
   }
 
@@ -445,13 +445,13 @@ export class Sequencer {
   }
 
   private acknowledge(batch: RequestBatch, { applied, deliver }: Outcome, appended: number): void {
-    const { meters } = this.options;
+    const { metrics } = this.options;
     this.unlogged.remove(batch);
-    const flushed = meters?.now() ?? 0;
+    const flushed = metrics?.now() ?? 0;
     if (applied !== undefined) this.applied.reach(applied.sequence);
     // Clients get their answers first; then streams and tapes get the batch, before the next request.
     deliver();
-    meters?.answered(appended, flushed, batch.times);
+    metrics?.answered(appended, flushed, batch.times);
     if (applied !== undefined) this.options.onFlushed(applied);
     this.settledBatches += 1;
     while (this.commitWaits.length > 0 && this.commitWaits[0]!.batches <= this.settledBatches) {
@@ -461,7 +461,7 @@ export class Sequencer {
   }
 
   /** Fails a batch that may or may not be in the log: its requests are not acknowledged. */
-  private giveUp(batch: RequestBatch, error: Error): void {
+  private failUncertain(batch: RequestBatch, error: Error): void {
     this.unlogged.remove(batch);
     const why = error instanceof OutcomeUnknown ? 'unknown' : 'unavailable';
     for (const request of batch.requests) fail(request, why);
@@ -473,7 +473,7 @@ export class Sequencer {
     const hasFailed = view.state() === SlotState.failed;
     const deliver = hasFailed ? () => failAll(requests) : takeAnswers(view, requests);
     const applied = hasChanged(view) ? takeApplied(view, largeEvents) : undefined;
-    if (!hasFailed) this.options.meters?.applied(view);
+    if (!hasFailed) this.options.metrics?.applied(view);
     view.setState(SlotState.free);
     this.queue.leave(requests);
     this.freeSlots.push(slot);
@@ -483,7 +483,7 @@ export class Sequencer {
   private refuseWaiting(): void {
     for (const request of this.queue.takeAll()) {
       if (!this.stopped && this.admits(request)) {
-        this.queue.push(request, this.options.meters?.now() ?? 0);
+        this.queue.push(request, this.options.metrics?.now() ?? 0);
       } else if (this.stopped) fail(request, 'unavailable');
       else refuse(request, this.refusal);
     }
