@@ -1,10 +1,9 @@
 /**
- * POST /heartbeats and /v1/heartbeats: the first heartbeat of an address starts the watch over its
- * orders, further ones extend it. The second route also has an id that the client sends back, so
- * that it notices when another client sends heartbeats for the same address. Rules:
- * docs/protocol.md#cancel-on-silence
+ * POST /heartbeats and /v1/heartbeats: the first heartbeat of an address starts the watch over its orders,
+ * further ones extend it. Answers of the second route have an id that the client sends back, so that it
+ * notices another client with heartbeats for the same address. Rules: docs/protocol.md#cancel-on-silence
  *
- * Thread: I/O.
+ * Thread: I/O. Not here: watches and deadlines (heartbeats.ts).
  */
 
 import type { KeyOwner } from '../../auth/auth.ts';
@@ -97,7 +96,7 @@ async function answerChained(
   }
 }
 
-/** '' when the client starts anew; `undefined` for a body that is not valid. */
+/** '' when the client starts a new chain; `undefined` for a body that is not valid. */
 function idOf(sent: unknown): string | undefined {
   return heartbeatBody.matches(sent) ? (sent.heartbeat_id ?? '') : undefined;
 }

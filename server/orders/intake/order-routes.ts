@@ -1,8 +1,8 @@
 /**
- * Routes that change orders. Credentials are checked before; the sequencer and a worker do the rest. Here a
- * body is read only to count its orders, and only where orders are limited.
+ * Routes that change orders. Credentials are checked before; the sequencer and a worker do the rest. A body
+ * is read here only to count its orders, and only where orders are limited.
  *
- * Thread: the I/O thread.
+ * Thread: I/O.
  */
 
 import type { KeyOwner } from '../../auth/auth.ts';
@@ -45,7 +45,7 @@ import {
 /** Collaborators of the routes that change orders. */
 export interface OrderRouteParts {
   readonly intake: OrderIntake;
-  /** Undefined where nothing is counted. */
+  /** Undefined where orders are not limited. */
   readonly limits: HandlerLimits | undefined;
 }
 
@@ -195,7 +195,7 @@ function orderExample({ orderVersion }: RouteSettings): object {
   return orderVersion === '2' ? ORDER_EXAMPLE_2 : ORDER_EXAMPLE;
 }
 
-/** Shape of an order in the versions that are taken. */
+/** Shape of an order in the accepted versions. */
 function orderItem({ orderVersion, resolveConditionId }: RouteSettings): TSchema {
   const first = resolveConditionId ? ConditionlessItemShape : OrderItemShape;
   const second = resolveConditionId ? ConditionlessItemShape2 : OrderItemShape2;
@@ -203,7 +203,7 @@ function orderItem({ orderVersion, resolveConditionId }: RouteSettings): TSchema
   return orderVersion === '1' ? first : second;
 }
 
-/** Counts the orders of a request against its API key: all of them, or none where that is too many. */
+/** Counts the orders of a request against its API key: all of them, or none beyond the limit. */
 function overOrders(
   limits: HandlerLimits | undefined,
   { apiKeyBytes }: KeyOwner,
