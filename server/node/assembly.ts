@@ -1,8 +1,9 @@
 /**
- * Composition of a node: opens its services one after the other, each with the services that it depends on. Each one
- * registers its end with Start, so a stop, or a failure of a start, closes them in the reverse order.
+ * Composition of a node: opens its services one after the other, each with the services that it depends on.
+ * Each service registers its end with Start, so a stop, or a failure of a start, closes them in the reverse
+ * order.
  *
- * Thread: the I/O thread.
+ * Thread: I/O. Not here: choices between implementations (ports.ts), the process (main.ts).
  */
 import { sourceLevels } from '../../engine/reads.ts';
 import type { MarketRow } from '../../engine/tables/units.ts';
@@ -34,7 +35,7 @@ import type { NodeOptions, RunningNode } from './running-node.ts';
 import { OPEN_MS_MAX, Resync, Start } from './start.ts';
 import type { Writer } from './writer.ts';
 
-/** Starts a node on what is recovered; rejects with a clear Error when it must not run. */
+/** Starts a node on the recovered state; rejects with an Error for the operator when it must not run. */
 export async function assemble(options: NodeOptions, recovery: Recovery): Promise<RunningNode> {
   const start = new Start(options);
   try {
@@ -122,11 +123,11 @@ async function serve(start: Start, parts: NodeParts): Promise<RunningNode> {
   const rates = config.rateLimits ? new RateControl(config.rateLimitsOverrides, config) : undefined;
   const orders = sequencer && new WalletOrders({ tables, sequenceLock, sequencer });
   writer.pauseVenue(control.pause?.reason);
-  // The node may have ended in the middle of a ban.
+  // The previous run may have ended in the middle of a ban.
   await authority.whenLeading(async () => {
     await orders?.cancel(control.bans.list().map(({ address }) => address));
   });
-  // Nobody may trade with price levels that a source had when the node ended.
+  // No order may match price levels that a source had when the node ended.
   if (sourceLevels(tables) > 0)
     await (await import('./book-mirror.ts')).removeOldLevels(start, parts);
   let mirror: BookMirror | undefined;

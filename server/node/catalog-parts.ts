@@ -1,8 +1,8 @@
 /**
- * The catalog of a node: its service, the edits of operators, repairs of what a generation lacks, and the sync with the
- * catalog of another API.
+ * Composition of the catalog: its service, edits of operators, repairs of a catalog generation, and the sync
+ * with the catalog of another API.
  *
- * Thread: the I/O thread.
+ * Thread: I/O. Not here: the catalog itself (server/catalog).
  */
 import type { EngineMemory } from '../../engine/tables/tables.ts';
 import type { LoadedCatalogGeneration } from '../catalog/catalog-generation.ts';
@@ -27,13 +27,13 @@ export interface CatalogParts {
   readonly catalog: CatalogService;
   readonly edits: MarketEdits;
   readonly repairs: CatalogRepairs;
-  /** Receives each generation that comes into use after the first. */
+  /** Receives each catalog generation that comes into use after the first. */
   readonly switched: Listeners<LoadedCatalogGeneration>;
-  /** `undefined` without CATALOG_SYNC_URL, and where nothing can be written. */
+  /** `undefined` without CATALOG_SYNC_URL, and on a read-only node. */
   readonly sync: Pick<RunningSync, 'contradictions' | 'pull'> | undefined;
 }
 
-/** Loads the catalog generation in use and registers its markets. */
+/** Loads the current catalog generation and registers its markets. */
 export async function openCatalogParts(
   start: Start,
   { authority, clock, stores, unwritable }: Ports,
@@ -86,7 +86,7 @@ export async function openCatalogParts(
     repair(catalog);
     passOn();
   }
-  // The node that led before may have ended between a payout and its edit.
+  // The former leader may have ended between a payout and its edit.
   if (!isLeading) {
     await authority.whenLeading(() => repairs.add(conditionsWithPayouts(tables)));
   }

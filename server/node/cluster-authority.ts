@@ -2,7 +2,7 @@
  * Authority of a member of a cluster: it leads while the others let it, and batches have the time of the cluster, which
  * does not depend on the clock of a machine. Loaded only with CLUSTER.
  *
- * Thread: the I/O thread. Not here: who leads (server/cluster).
+ * Thread: I/O. Not here: who leads (server/cluster).
  */
 import type { Tables } from '../../engine/tables/tables.ts';
 import { type Member, openMember } from '../cluster/member.ts';

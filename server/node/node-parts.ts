@@ -1,4 +1,4 @@
-/** All services of a node before its port opens. */
+/** All services of a node before its port opens. Types only. */
 import type { Progress } from '../admin/progress.ts';
 import type { Heartbeats } from '../orders/cancel/heartbeats.ts';
 import type { NodeMode } from '../routes/node-mode.ts';

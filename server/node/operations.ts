@@ -1,7 +1,7 @@
 /**
- * Operations of a running node for its operators: handlers, audit log, token.
+ * Composition of the operations of a running node: handlers, audit log, token.
  *
- * Thread: the I/O thread.
+ * Thread: I/O. Not here: the operations themselves (server/admin).
  */
 
 import { tokenMarket } from '../../engine/reads.ts';
@@ -45,7 +45,10 @@ interface OperatedParts {
   readonly play: SteppedClock | undefined;
 }
 
-/** Returns `undefined` without an admin listener and without a cluster, whose other nodes may have one. */
+/**
+ * Returns `undefined` without an admin listener and without a cluster, where another node may forward
+ * operations.
+ */
 export function openOperations(
   start: Start,
   parts: NodeParts,

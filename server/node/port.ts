@@ -1,7 +1,7 @@
 /**
- * The public port of a node: routes and streams over the services that are open.
+ * Composition of the public port: routes and streams over the open services.
  *
- * Thread: the I/O thread.
+ * Thread: I/O. Not here: routes (server/routes), streams (server/streams).
  */
 import { StoredClosedOrders } from '../../storage/projection/closed-orders.ts';
 import { PositionsReader, StatementsReader } from '../../storage/projection/reader.ts';
@@ -36,7 +36,7 @@ interface PortParts {
   /** `undefined` when metrics are off. */
   readonly counts: RequestCounts | undefined;
   readonly contradictions: () => ContradictionFacts;
-  /** `undefined` where nothing is mirrored. */
+  /** `undefined` without a mirrored source. */
   readonly mirrorFacts: () => MirrorFacts | undefined;
   /** `undefined` where no recording is played. */
   readonly play: Play | undefined;
@@ -131,7 +131,7 @@ export async function openPort(
   return { server, streams };
 }
 
-/** Returns look-ups of keys whose events may be streamed: a banned wallet has none. */
+/** Returns look-ups of keys whose events may be streamed; keys of a banned wallet are not found. */
 function streamKeys({
   authority: { member },
   control: { bans },
@@ -149,7 +149,7 @@ function streamKeys({
   };
 }
 
-/** Delays paper orders as a network would. */
+/** Delays paper orders by MIRROR_LATENCY_MS. */
 async function delayed(
   intake: OrderIntake,
   { engineQueue, mirrorLatencyMs, mirrorUrl, play }: Config,

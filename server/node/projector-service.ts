@@ -1,7 +1,7 @@
 /**
- * The projector thread as the I/O thread sees it: the batches that it may read, its progress, and its messages.
+ * Projector thread as seen by the I/O thread: the batches that it may read, its progress, and its messages.
  *
- * Thread: the I/O thread.
+ * Thread: I/O. Not here: the projection (storage/projection).
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
@@ -38,7 +38,7 @@ export interface ProjectorProgress {
   readonly snapshot: { readonly sequence: number; readonly at: number } | undefined;
 }
 
-/** Pause before a thread that could not begin is started again. */
+/** Pause before a thread that failed to start is started again. */
 const RETRY_MS = 1_000;
 /** Period of polling its progress. */
 const LOOK_MS = 5;
@@ -70,7 +70,7 @@ export class ProjectorService {
     link.reach(options.durable);
   }
 
-  /** Starts the thread unless it runs. It loads tables first, so a start of the node calls this late. */
+  /** Starts the thread unless it runs. It loads tables first, so a node calls this late in its start. */
   start(): void {
     if (this.thread !== undefined) return;
     const file = new URL('../../storage/projection/projector-thread', import.meta.url);
@@ -78,7 +78,7 @@ export class ProjectorService {
     const thread = startThread(file, { workerData });
     thread.on('message', (message: ProjectorMessage) => this.onMessage(message));
     thread.on('error', (error) => this.fail(new Error(`follower: ${error.message}`)));
-    // A promise of once() would reject with the error, too, and nobody handles it before the end.
+    // A promise of once() would also reject with the error, and nobody handles it before the end.
     this.ended = new Promise((resolve) => {
       thread.on('exit', () => {
         if (thread === this.thread && !this.isStopping)
@@ -110,19 +110,19 @@ export class ProjectorService {
     return { durable: this.durable, derived, behindMs, snapshot: this.snapshot };
   }
 
-  /** Returns the number of the first closed order that is not on disk. */
+  /** Closed sequence of the first closed order that is not on disk. */
   closedPersisted(): number {
     return this.link.closedPersisted();
   }
 
-  /** Resolves when the orders that closed before this one are on disk, or the projector ends. */
+  /** Resolves when orders before this closed sequence are on disk, or the projector ends. */
   async whenClosedPersisted(closed: number, signal: AbortSignal | undefined): Promise<void> {
     while (this.closedPersisted() < closed && !this.isStopping && signal?.aborted !== true) {
       await sleep(LOOK_MS);
     }
   }
 
-  /** Resolves when batches up to this one are projected, or after a bounded wait. */
+  /** Resolves when batches up to this batch sequence are projected, or after a bounded wait. */
   async whenProjected(sequence: number): Promise<void> {
     const until = this.options.now() + REACH_MS_MAX;
     while (this.link.sequence() < sequence && !this.isStopping && this.options.now() < until) {

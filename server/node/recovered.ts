@@ -1,7 +1,7 @@
 /**
  * State of a node after recovery: the tables, and the control state up to the end of the log.
  *
- * Thread: the I/O thread, before the port opens.
+ * Thread: I/O, before the port opens. Not here: snapshot and log (storage/recovery).
  */
 import {
   engineTime,
@@ -31,15 +31,15 @@ interface RetainedRecords {
   readonly control: ControlState;
   readonly registry: KeyRegistry;
   readonly sender: ControlRecordSender;
-  /** False: a record of a key that was issued under a node.key that is gone. */
+  /** Returns false for the record of a key that was issued under a lost node.key. */
   readonly isUsable: (record: ControlRecord) => boolean;
 }
 
 export interface Recovered extends RetainedRecords {
-  /** Nothing writes them before `sound`. */
+  /** No thread writes them before `sound` resolves. */
   readonly tables: Tables;
   readonly sound: Promise<void>;
-  /** The oldest fill in the ring. */
+  /** Fill sequence of the oldest fill in the ring. */
   readonly firstFill: number;
   readonly replayed: RecoveredTables['recent'];
   readonly clockFacts: () => ClockFacts;
@@ -74,7 +74,9 @@ export async function recover(start: Start, ports: Ports, recovery: Recovery): P
   return { ...records, tables, sound, firstFill, replayed: recovered.recent, clockFacts };
 }
 
-/** Reads the control records. Afterwards the settings of the start are those of the directory. */
+/**
+ * Reads the control records. Afterwards the settings of the start include the retained ones of the directory.
+ */
 function readRecords(start: Start, { play, stores }: Ports, tables: Tables): RetainedRecords {
   const { config, log, set = new Set() } = start.options;
   const nodeKey = openNodeKey(config.dataDir);
@@ -105,7 +107,10 @@ function readRecords(start: Start, { play, stores }: Ports, tables: Tables): Ret
   return { ...state, sender, isUsable };
 }
 
-/** Returns the warning of a store without keys whose orders were placed under some; `undefined` = there never was a key. */
+/**
+ * Returns the warning of a store without keys that has orders placed under keys; `undefined` = there never
+ * was a key.
+ */
 function lostKeys(tables: Tables): string | undefined {
   const orders = placedUnderKeys(tables);
   if (orders === 0) return undefined;

@@ -1,7 +1,7 @@
 /**
  * The writer while DATA_DIR cannot be written: it refuses every change, and reads do not wait for it.
  *
- * Thread: the I/O thread.
+ * Thread: I/O.
  */
 import { SequenceLockReader } from '../orders/exchange-memory/sequence-lock-reader.ts';
 import { refuse } from '../orders/exchange-memory/slot-requests.ts';

@@ -3,7 +3,7 @@
  * start; a setting that is not set takes the retained value.
  * Rules: docs/reference/configuration.md#what-a-directory-keeps
  *
- * Thread: the I/O thread, before the port opens.
+ * Thread: I/O, before the port opens.
  */
 import { existsSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
@@ -26,7 +26,7 @@ import { type ShellSettings, shellLine } from './start-line.ts';
 
 /** Facts that a directory or a cluster retains between starts. */
 export interface RetainedFacts {
-  /** Named in errors: `DATA_DIR ./data`. */
+  /** Name of the directory or cluster for errors: `DATA_DIR ./data`. */
   readonly holder: string;
   /** No batch yet: the settings decide. */
   readonly isNew: boolean;
@@ -67,7 +67,7 @@ export function holderOf({ cluster, dataDir }: Config): string {
 export function modeOf({ catalogSyncUrl, cluster, mirrorUrl, play }: Config, t: Tables): NodeMode {
   return {
     ledger: ledgerIsOn(t),
-    // Markets of a source may be those of its demo.
+    // Markets of a mirrored catalog may be those of its demo.
     demo: catalogSyncUrl === '' && hasDemo(t),
     mirror: mirrorUrl !== '',
     play: play !== '',
@@ -125,7 +125,7 @@ function contradictions(
     refuse(variable, isNew ? 'it needs LEDGER=on' : `${holder} was begun without a ledger`);
   }
   if (isNew) return found;
-  // A catalog of elsewhere may be that of another node with its demo.
+  // A synced catalog may be that of another node with its demo.
   if (set.has('DEMO') && config.catalogSyncUrl === '' && config.demo !== retained.hasDemo) {
     if (retained.hasDemo) refuse('DEMO', `${holder} has the demo`);
     else if (retained.hasMarkets) refuse('DEMO', `${holder} has other markets than the demo`);
@@ -155,7 +155,7 @@ function refusal(
   if (retained.isNew) return [...why, ...asked].join('\n');
   const dropped = new Set(wrong.map(({ variable }) => variable));
   if (!retained.hasLedger) for (const variable of needsLedger(config)) dropped.add(variable);
-  // Settings of a mirror or of a play are of no use without it.
+  // Settings of a mirror or of a play have no effect without it.
   const rest = settings.filter(
     ([name]) =>
       !dropped.has(name) &&

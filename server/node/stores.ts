@@ -1,8 +1,8 @@
 /**
- * Stores of DATA_DIR: the log, snapshots, and LMDB environments. They open read-only where a write does not reach the
- * disk: a node on a full or read-only disk still serves reads (docs/protocol.md#retries).
+ * Stores of DATA_DIR: the log, snapshots, and LMDB environments. They open read-only where a write does not
+ * reach the disk: a node on a full or read-only disk still serves reads (docs/protocol.md#retries).
  *
- * Thread: the I/O thread.
+ * Thread: I/O. Not here: formats of the stores (storage).
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -25,11 +25,10 @@ import { SnapshotFiles } from '../../storage/snapshot/snapshots.ts';
 export interface Stores {
   readonly log: Log;
   readonly snapshots: SnapshotFiles;
-  /** Written by the projector, as `projections`. */
+  /** Written by the projector, like `projections`. */
   readonly derived: DerivedTables;
-  /** `undefined` where there are none, and none can be made. */
+  /** `undefined` where none exist and the disk is read-only. */
   readonly projections: Projections | undefined;
-  /** Control records. */
   readonly controlRecords: ControlRecordStore;
   readonly catalog: CatalogStore;
   close(): Promise<void>;
@@ -111,7 +110,7 @@ async function open(storeOptions: StoreOptions, readOnly: boolean): Promise<Stor
   }
 }
 
-/** Throws OtherFormat for the journal of an older version, without which the exchange would begin empty. */
+/** Throws OtherFormat for the journal of an older version; ignoring it would begin an empty exchange. */
 function refuseOlder(dataDir: string): void {
   if (!existsSync(join(dataDir, 'journal'))) return;
   throw new OtherFormat(

@@ -1,8 +1,8 @@
 /**
- * The writer of a node: workers, sequencer and projector. While DATA_DIR cannot be written, refusing-writer.ts stands in
- * its place.
+ * Writer of a node: workers, sequencer and projector. While DATA_DIR cannot be written, refusing-writer.ts
+ * replaces it.
  *
- * Thread: the I/O thread.
+ * Thread: I/O. Not here: the right to write (authority.ts).
  */
 import { isResolving } from '../../engine/ledger/reads.ts';
 import { firstKeptClosed, lastBatch } from '../../engine/reads.ts';
@@ -40,9 +40,9 @@ import type { Stores } from './stores.ts';
 export interface WriterOptions {
   readonly start: Start;
   readonly stores: Stores;
-  /** Recovered; from here on the workers write them. */
+  /** Recovered tables; from here on only the workers write them. */
   readonly tables: Tables;
-  /** Resolves once the tables are audited: nothing writes them before. */
+  /** Resolves once the tables are audited: no thread writes them before. */
   readonly sound: Promise<void>;
   readonly separators: OrderSeparators;
   readonly clock: NodeClock;
@@ -58,7 +58,7 @@ const MS = 1_000;
 const SNAPSHOT_MS_MAX = 900_000;
 
 export interface Writer {
-  /** `undefined` where nothing can be written, as `ledger`. */
+  /** `undefined` on a read-only node, like `ledger`. */
   readonly sequencer: Sequencer | undefined;
   readonly ledger: LedgerCommands | undefined;
   /** Applies price levels, trade prints and fills of a source as one batch, which is durable when it resolves. */
@@ -70,29 +70,29 @@ export interface Writer {
   readonly sequenceLock: SequenceLockReader;
   /** The newest batch that is durable. */
   readonly applied: AppliedSequence;
-  /** Number of requests that wait. */
+  /** Number of waiting requests. */
   waiting(): number;
   /** Reasons why this node is not ready (docs/protocol.md#readiness). */
   pauses(): readonly Pause[];
   /** Pauses the exchange; `undefined` resumes it. */
   pauseVenue(reason: string | undefined): void;
-  /** Resolves once what is durable now is projected, or after a bounded wait. */
+  /** Resolves once the batches that are durable now are projected, or after a bounded wait. */
   whenProjected(): Promise<void>;
-  /** `undefined` where nothing is projected. */
+  /** `undefined` on a read-only node. */
   progress(): ProjectorProgress | undefined;
   /** Calls back once the running batches are done. Requires that a batch runs. */
   whenBatchesDone(callback: () => void): void;
   /** `undefined` without CLUSTER: then a read may show a batch before it is in the log. */
   readonly commits: Commits | undefined;
-  /** Starts the heartbeat timeouts of all wallets that are watched. */
+  /** Starts the heartbeat timeouts of all watched wallets. */
   openHeartbeats(watches: WatchStore): Pick<Heartbeats, 'take' | 'stop'>;
-  /** Resolves once what is due by now is applied: expired orders, ended markets, payouts. */
+  /** Resolves once everything due by now is applied: expired orders, ended markets, payouts. */
   expireDue(): Promise<void>;
   /** Resolves when every worker has loaded. */
   ready(): Promise<void>;
-  /** Starts the projector unless it runs: once nothing of the start waits for a processor. */
+  /** Starts the projector unless it runs: late, so that it does not slow the start down. */
   follow(): void;
-  /** Finishes what is in flight, projects it and writes a snapshot. */
+  /** Finishes requests in flight, projects their batches and writes a snapshot. */
   close(): Promise<void>;
 }
 
@@ -147,9 +147,9 @@ function connect(options: WriterOptions): WriterParts {
     closedPersisted: () => projector.closedPersisted(),
     onFlushed: (batch) => {
       onCommitted(batch);
-      // Payouts that another node began are its own to finish.
+      // Another leader finishes the payouts that it began.
       if (isResolving(tables) && authority.leads()) resolutions.wake();
-      // In a cluster the batch may not be in the files yet.
+      // In a cluster the files of this node may lag behind the batch.
       projector.reach(Math.min(batch.sequence, stores.log.last));
     },
     onFatal: (error) => {
@@ -209,14 +209,14 @@ function workerSetup(
   };
 }
 
-/** Opens the way for batches, once the tables are audited and the ids that memory has forgotten can be found. */
+/** Allows batches, once the tables are audited and ids that have left memory can be found on disk. */
 async function begin(options: WriterOptions, parts: WriterParts): Promise<void> {
   const { projector, resolutions, sequencer, tables } = parts;
   const { authority, sound, start } = options;
   const { signal } = start.options;
   await start.waitOrStop('the audit of what was recovered', sound, DERIVE_MS_MAX);
   authority.prepare(parts);
-  // Orders may have expired meanwhile: the audit would see them leave.
+  // The audit must end before orders expire.
   sequencer.begin();
   const forgotten = firstKeptClosed(tables);
   if (projector.closedPersisted() < forgotten) projector.start();
@@ -265,7 +265,10 @@ function writerOf(options: WriterOptions, parts: WriterParts): Writer {
   };
 }
 
-/** Only the node that leads watches. Each wallet has a whole period from the beginning of the lead. */
+/**
+ * Creates heartbeat timeouts while this node leads. Each wallet has a whole period from the beginning of the
+ * lead.
+ */
 function openHeartbeats(
   { authority, start }: WriterOptions,
   sequencer: Sequencer,

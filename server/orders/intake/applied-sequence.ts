@@ -2,7 +2,7 @@
  * Newest batch whose effect this node shows, by its batch sequence, and waits for later ones. Rules:
  * docs/protocol.md#reading-an-own-write
  *
- * Thread: the I/O thread.
+ * Thread: I/O.
  */
 
 interface Wait {
