@@ -9,12 +9,10 @@ import { hasOrders } from '../../engine/markets/markets.ts';
 import { hasReachedEnd, marketEnd, marketTicks } from '../../engine/reads.ts';
 import type { Edit } from '../catalog/edits/edit.ts';
 import type { MarketEdits } from '../catalog/edits/market-edits.ts';
-import { REFUSALS } from '../common/refusals.ts';
 import type { Static } from '../common/schema.ts';
-import { type HandlersOf, handlersOf } from '../http/route.ts';
 import { marketByCondition } from '../market-data/find.ts';
 import type { LedgerOperationParts } from './ledger-operations.ts';
-import { OperationRefused, operation } from './operation-row.ts';
+import { OperationRefused, operation, refused, refusedField } from './operation-row.ts';
 import {
   ConditionInput,
   EditEventInput,
@@ -80,58 +78,41 @@ export const MARKET_OPERATIONS = [
     },
     (parts: MarketOperationParts) => (input) => edit(parts, input, isoNow(parts)),
   ),
-  operation(
-    'POST /admin/markets/halt',
-    {
-      does: 'refuses orders for a market; open ones stay',
-      input: ConditionInput,
-      answer: MarketAnswer,
-    },
-    (parts: MarketOperationParts) =>
-      ({ condition }) =>
-        change(parts, condition, { acceptingOrders: false }),
-  ),
-  operation(
-    'POST /admin/markets/resume',
-    {
-      does: 'takes orders for a halted market again',
-      input: ConditionInput,
-      answer: MarketAnswer,
-    },
-    (parts: MarketOperationParts) =>
-      ({ condition }) =>
-        change(parts, condition, { acceptingOrders: true }),
-  ),
-  operation(
+  changing('POST /admin/markets/halt', 'refuses orders for a market; open ones stay', {
+    acceptingOrders: false,
+  }),
+  changing('POST /admin/markets/resume', 'takes orders for a halted market again', {
+    acceptingOrders: true,
+  }),
+  changing(
     'POST /admin/markets/close',
-    {
-      does: 'ends a market for good: its open orders end, it can still resolve',
-      input: ConditionInput,
-      answer: MarketAnswer,
-    },
-    (parts: MarketOperationParts) =>
-      ({ condition }) =>
-        change(parts, condition, { closed: true }),
+    'ends a market for good: its open orders end, it can still resolve',
+    { closed: true },
   ),
 ];
-
-export function marketOperations(
-  parts: MarketOperationParts,
-): HandlersOf<typeof MARKET_OPERATIONS> {
-  return handlersOf(MARKET_OPERATIONS, parts);
-}
 
 function isoNow({ now }: MarketOperationParts): string {
   return new Date(now()).toISOString();
 }
 
-async function change(
-  parts: MarketOperationParts,
-  condition: string,
-  changes: Readonly<Record<string, unknown>>,
-): Promise<MarketResult> {
-  const edited = { kind: 'change', condition: condition.toLowerCase(), changes } as const;
-  return endedRefusal(parts, condition) ?? made(parts, { ...edited, at: isoNow(parts) });
+/** Operation that changes a market always in the same way. */
+function changing<const Key extends `POST /${string}`>(
+  key: Key,
+  does: string,
+  changes: Readonly<Record<string, boolean>>,
+) {
+  return operation(
+    key,
+    { does, input: ConditionInput, answer: MarketAnswer },
+    (parts: MarketOperationParts) =>
+      async (input): Promise<MarketResult> => {
+        const condition = input.condition.toLowerCase();
+        const at = isoNow(parts);
+        return (
+          endedRefusal(parts, condition) ?? made(parts, { kind: 'change', condition, changes, at })
+        );
+      },
+  );
 }
 
 async function editEvent(parts: MarketOperationParts, edited: Edit): Promise<EventResult> {
@@ -140,11 +121,7 @@ async function editEvent(parts: MarketOperationParts, edited: Edit): Promise<Eve
   return { event: result.event, slug: result.slug, changed: result.changed };
 }
 
-const TWO_KEYS = new OperationRefused(
-  400,
-  `${REFUSALS.INVALID_FIELD.texts[0]}id`,
-  'id is the older name of key: give one of them',
-);
+const TWO_KEYS = refusedField('id', 'id is the older name of key: give one of them');
 
 interface Keyed {
   readonly key?: string;
@@ -161,9 +138,8 @@ function withKey<Input extends Keyed, Result>(
   return make(name === undefined ? fields : { ...fields, id: name });
 }
 
-const COARSER = new OperationRefused(
-  409,
-  REFUSALS.COARSER_TICK.texts[0],
+const COARSER = refused(
+  'COARSER_TICK',
   'tick must divide the one before it, or the market must have no open order',
 );
 
@@ -185,25 +161,24 @@ async function edit(
     ...shown
   } = input;
   const condition = text.toLowerCase();
-  const refused = endedRefusal(parts, condition);
-  if (refused !== undefined) return refused;
+  const ended = endedRefusal(parts, condition);
+  if (ended !== undefined) return ended;
   const tradingEnd = keepOpen === true ? null : shown.endDate;
-  const changes = {
-    ...shown,
-    ...(tradingEnd === undefined ? {} : { tradingEnd }),
-    ...(tick === undefined ? {} : { orderPriceMinTickSize: tick }),
-    ...(minimum === undefined ? {} : { orderMinSize: minimum }),
-    ...(fee === undefined ? {} : { feeBps: fee }),
-  };
+  const terms = { orderPriceMinTickSize: tick, orderMinSize: minimum, feeBps: fee };
+  const changes = { ...shown, ...given({ tradingEnd, ...terms }) };
   if (tick !== undefined && (await isCoarser(parts, condition, tick))) return COARSER;
-  const fixed = {
-    ...(outcomes === undefined ? {} : { outcomes }),
-    ...(event === undefined ? {} : { event }),
-    ...(negRisk === undefined ? {} : { negRisk }),
-  };
+  const fixed = given({ outcomes, event, negRisk });
   const result = await made(parts, { kind: 'change', condition, changes, fixed, at });
   // The old trading end may have passed meanwhile; then the engine has kept it.
   return tradingEnd === undefined ? result : (endedRefusal(parts, condition) ?? result);
+}
+
+type Given<Members> = { readonly [Name in keyof Members]?: Exclude<Members[Name], undefined> };
+
+/** Members that the input has. */
+function given<Members extends object>(members: Members): Given<Members> {
+  const has = Object.entries(members).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(has) as Given<Members>;
 }
 
 /** Refusal of a change to a market past its trading end; undefined = it may change. */
@@ -214,9 +189,8 @@ function endedRefusal(
   const market = marketByCondition(t, condition);
   if (market === 0 || !hasReachedEnd(t, market)) return undefined;
   const end = new Date(marketEnd(t, market)).toISOString();
-  return new OperationRefused(
-    409,
-    REFUSALS.MARKET_ENDED.texts[0],
+  return refused(
+    'MARKET_ENDED',
     `its end came at ${end}: it takes no orders again, and never changes; it can still resolve`,
   );
 }
@@ -239,7 +213,7 @@ export async function made(
 ): Promise<MarketResult> {
   const result = await venue.make(edit);
   if ('failure' in result) {
-    return new OperationRefused(503, 'the catalog cannot be changed', result.failure);
+    return refused('CATALOG_NOT_CHANGED', result.failure);
   }
   if ('error' in result) return new OperationRefused(result.status, result.error, result.detail);
   const { generation, outcomes, tokens, ...shown } = result;

@@ -4,6 +4,7 @@
  * Thread: any. Not here: execution of a request (operations.ts).
  */
 import type { RefusalFacts } from '../common/error-bodies.ts';
+import { type RefusalCode, refusalOf } from '../common/refusals.ts';
 import type { Static, TObject, TSchema } from '../common/schema.ts';
 import type { Defined } from '../http/route.ts';
 
@@ -33,22 +34,28 @@ export interface OperationRow {
 
 /** The operation is refused; nothing has changed. */
 export class OperationRefused {
-  readonly status: 400 | 403 | 404 | 409 | 503;
+  readonly status: number;
   readonly error: string;
   readonly detail: string;
   readonly facts: RefusalFacts;
 
-  constructor(
-    status: OperationRefused['status'],
-    error: string,
-    detail = '',
-    facts: RefusalFacts = {},
-  ) {
+  constructor(status: number, error: string, detail = '', facts: RefusalFacts = {}) {
     this.status = status;
     this.error = error;
     this.detail = detail;
     this.facts = facts;
   }
+}
+
+/** @param text one of the code, by default its usual one */
+export function refused(code: RefusalCode, detail = '', text?: string): OperationRefused {
+  const { status, texts } = refusalOf(code);
+  return new OperationRefused(status!, text ?? texts[0], detail);
+}
+
+/** Refusal of a member of an input. */
+export function refusedField(member: string, detail: string): OperationRefused {
+  return refused('INVALID_FIELD', detail, `${refusalOf('INVALID_FIELD').texts[0]}${member}`);
 }
 
 type Result<Answer> = Answer | OperationRefused;

@@ -13,12 +13,13 @@ import { compileQuery } from '../common/query.ts';
 import { compileShape } from '../common/schema.ts';
 import { Unavailable } from '../common/unavailable.ts';
 import type { ResolveNames } from './named-inputs.ts';
-import { type Caller, OperationRefused, type OperationRow } from './operation-row.ts';
+import { type Caller, OperationRefused, type OperationRow, refused } from './operation-row.ts';
 import {
   isChange,
-  OPERATIONS,
   type OperationHandlers,
   type OperationKey,
+  operationRow,
+  operationRows,
 } from './operation-table.ts';
 
 /** Request for an operation by an authorised caller. */
@@ -61,7 +62,7 @@ type Handler = (checked: object, caller: Caller) => unknown;
 
 /** Room for a market with many outcomes. */
 const BODY_BOUNDS = boundsOf(1_000);
-const NO_NODE = new OperationRefused(409, 'this needs a running node');
+const NO_NODE = refused('NEEDS_RUNNING_NODE');
 const UNAVAILABLE = 'audit log unavailable';
 
 export class Operations {
@@ -70,9 +71,7 @@ export class Operations {
 
   constructor(options: OperationsOptions) {
     this.options = options;
-    this.readers = new Map(
-      (Object.keys(OPERATIONS) as OperationKey[]).map((key) => [key, readerOf(key)]),
-    );
+    this.readers = new Map(operationRows().map(([key, row]) => [key, readerOf(key, row)]));
   }
 
   async run(call: OperationCall): Promise<OperationAnswer> {
@@ -87,8 +86,7 @@ export class Operations {
       id = await this.options.audit.begin({ actor, route: key, body: auditedOf(key, input) });
     } catch (error) {
       this.options.log(`${UNAVAILABLE}: ${(error as Error).message}`);
-      const { auditedNext }: OperationRow = OPERATIONS[key];
-      if (auditedNext === true) return this.change(call, input, false);
+      if (operationRow(key).auditedNext === true) return this.change(call, input, false);
       return { status: 503, body: errorBody('AUDIT_LOG_UNAVAILABLE', 'nothing has changed') };
     }
     const answer = await this.change(call, input, true);
@@ -105,8 +103,8 @@ export class Operations {
     isAudited: boolean,
   ): Promise<OperationAnswer> {
     const { elsewhere, sequence } = this.options;
-    const { ofNode }: OperationRow = OPERATIONS[call.key];
-    const made = ofNode === true ? undefined : await elsewhere?.(call);
+    const isHere = operationRow(call.key).ofNode === true;
+    const made = isHere ? undefined : await elsewhere?.(call);
     if (made !== undefined) return made;
     const answer = await this.result(call, input, isAudited);
     return sequence === undefined ? answer : { ...answer, sequence: sequence() };
@@ -134,7 +132,7 @@ export class Operations {
 }
 
 function auditedOf(key: OperationKey, input: object): object {
-  const { audited }: OperationRow = OPERATIONS[key];
+  const { audited } = operationRow(key);
   // The reader has checked the input by the schema of the same row.
   return audited === undefined ? input : (audited as (checked: object) => object)(input);
 }
@@ -147,8 +145,7 @@ function errorOf({ body, status }: OperationAnswer): string | undefined {
   return status === 200 ? undefined : (JSON.parse(body) as { readonly error: string }).error;
 }
 
-function readerOf(key: OperationKey): ReadInput {
-  const { input }: OperationRow = OPERATIONS[key];
+function readerOf(key: OperationKey, { input }: OperationRow): ReadInput {
   if (key.startsWith('GET ')) {
     const { parse } = compileQuery(input);
     return ({ query }) => parse(query);

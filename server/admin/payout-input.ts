@@ -9,7 +9,7 @@ import type { Tables } from '../../engine/tables/tables.ts';
 import type { MarketRow } from '../../engine/tables/units.ts';
 import { wordsToDecimal } from '../common/uint256.ts';
 import { tokensOfMarket } from '../market-data/find.ts';
-import { OperationRefused } from './operation-row.ts';
+import { type OperationRefused, refusedField } from './operation-row.ts';
 
 export interface PayoutInput {
   readonly payout?: readonly number[];
@@ -37,7 +37,7 @@ export function weightsOf(
 ): readonly number[] | OperationRefused {
   if ((payout === undefined) === (payouts === undefined)) {
     const detail = 'one of payout and payouts says what the outcomes pay';
-    return new OperationRefused(400, 'invalid_field: payout', detail);
+    return refusedField('payout', detail);
   }
   if (payout !== undefined) return payout;
   const weights = outcomes.tokenIds.map(() => 0);
@@ -53,7 +53,7 @@ export function weightsOf(
 }
 
 function refused(detail: string): OperationRefused {
-  return new OperationRefused(400, 'invalid_field: payouts', detail);
+  return refusedField('payouts', detail);
 }
 
 /** Index of an outcome by its token id or its name, or the text of a refusal. */

@@ -5,7 +5,6 @@
  */
 
 import type { Static } from '../common/schema.ts';
-import { type HandlersOf, handlersOf } from '../http/route.ts';
 import { OperationRefused, operation } from './operation-row.ts';
 import { StepAnswer, StepInput } from './play-schemas.ts';
 
@@ -28,7 +27,7 @@ export const PLAY_OPERATIONS = [
       answer: StepAnswer,
       ofPlay: true,
     },
-    ({ clock }: PlayOperationParts) =>
+    (clock: SteppedClock | undefined) =>
       ({ ms, to }) => {
         if (clock === undefined)
           return new OperationRefused(409, 'no recording is played', 'see the command play');
@@ -40,14 +39,3 @@ export const PLAY_OPERATIONS = [
       },
   ),
 ];
-
-interface PlayOperationParts {
-  /** Undefined where no recording is played. */
-  readonly clock: SteppedClock | undefined;
-}
-
-export function playOperations(
-  clock: SteppedClock | undefined,
-): HandlersOf<typeof PLAY_OPERATIONS> {
-  return handlersOf(PLAY_OPERATIONS, { clock });
-}

@@ -24,7 +24,6 @@ import { microText } from '../common/decimal.ts';
 import { REFUSALS } from '../common/refusals.ts';
 import type { Static } from '../common/schema.ts';
 import { bytesToWords, wordsToHex } from '../common/uint256.ts';
-import { type HandlersOf, handlersOf } from '../http/route.ts';
 import { marketByCondition } from '../market-data/find.ts';
 import type { LedgerOutcome } from '../wallet/ledger-commands.ts';
 import { operatorRequestId } from '../wallet/request-id.ts';
@@ -36,7 +35,7 @@ import {
   refusalOf,
 } from './ledger-operations.ts';
 import { type MarketOperationParts, made } from './market-operations.ts';
-import { OperationRefused, operation } from './operation-row.ts';
+import { OperationRefused, operation, refused, refusedField } from './operation-row.ts';
 import { NoInput } from './operation-schemas.ts';
 import { type Outcomes, outcomesOf, type PayoutInput, weightsOf } from './payout-input.ts';
 import {
@@ -80,18 +79,15 @@ interface Resolution extends PayoutInput, Request {
 
 const MS = 1_000;
 const [CATALOG_BEHIND] = REFUSALS.CATALOG_BEHIND.texts;
-const NO_GROUP = new OperationRefused(
-  409,
-  REFUSALS.NO_GROUP.texts[0],
+const NO_GROUP = refused(
+  'NO_GROUP',
   'payout of the whole to the first outcome needs it: one market of an event at most can have that',
 );
-const NO_MARKET = new OperationRefused(404, 'market not found', 'no market has this condition id');
-const NOT_CONFIRMED = new OperationRefused(
-  400,
-  `${REFUSALS.INVALID_FIELD.texts[0]}confirm`,
+const NO_MARKET = refused('UNKNOWN_MARKET', 'no market has this condition id');
+const NOT_CONFIRMED = refusedField(
+  'confirm',
   'RESOLVE_CONFIRM=always: confirm must be true, --yes of the command; a dry run shows what is paid',
 );
-const [PAYOUT_INVALID] = REFUSALS.PAYOUT_INVALID.texts;
 
 export const RESOLUTION_OPERATIONS = [
   operation(
@@ -143,12 +139,6 @@ export const RESOLUTION_OPERATIONS = [
     (parts: ResolutionOperationParts) => () => proposals(parts),
   ),
 ];
-
-export function resolutionOperations(
-  parts: ResolutionOperationParts,
-): HandlersOf<typeof RESOLUTION_OPERATIONS> {
-  return handlersOf(RESOLUTION_OPERATIONS, parts);
-}
 
 interface Payout {
   readonly market: MarketRow;
@@ -289,19 +279,19 @@ async function dryRun(
   if (!ledgerIsOn(t)) return LEDGER_OFF;
   if (isVoid && (input.payout ?? input.payouts) !== undefined) {
     const detail = 'void pays equal weights: it stands alone';
-    return new OperationRefused(400, `${REFUSALS.INVALID_FIELD.texts[0]}void`, detail);
+    return refusedField('void', detail);
   }
   const payout = payoutIn(parts, input, isVoid);
   if (payout instanceof OperationRefused) return payout;
   const { market, outcomes, weights } = payout;
   const sum = weights.reduce((total, weight) => total + weight, 0);
   if (weights.length !== outcomes.tokenIds.length || sum < 1 || sum > PAYOUT_SUM_MAX) {
-    return new OperationRefused(400, PAYOUT_INVALID);
+    return refused('PAYOUT_INVALID');
   }
   const found = await sequenceLock.read(() =>
     resolutionOf(t, market) === undefined ? previewPayout(t, market, weights) : undefined,
   );
-  if (found === undefined) return new OperationRefused(409, REFUSALS.MARKET_RESOLVED.texts[0]);
+  if (found === undefined) return refused('MARKET_RESOLVED');
   return {
     ...payoutShown(payout),
     by_outcome: found.outcomes.map((each, i) => ({

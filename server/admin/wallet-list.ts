@@ -14,13 +14,12 @@ import { checksumAddress } from '../auth/checksum.ts';
 import type { NamedWallet, WalletNames } from '../auth/wallet-names.ts';
 import type { Static } from '../common/schema.ts';
 import { bytesToHex, wordsToHex } from '../common/uint256.ts';
-import { type HandlersOf, handlersOf } from '../http/route.ts';
 import { addressText } from '../market-data/account-texts.ts';
 import { accountByAddress } from '../market-data/find.ts';
 import type { SequenceLockReader } from '../orders/exchange-memory/sequence-lock-reader.ts';
 import { addressOf } from './key-operations.ts';
 import { sumsOf } from './ledger-operations.ts';
-import { OperationRefused, operation } from './operation-row.ts';
+import { operation, refused } from './operation-row.ts';
 import { NamedAnswer, NameInput, WalletsAnswer, WalletsInput } from './operation-schemas.ts';
 
 type Filters = Static<typeof WalletsInput>;
@@ -44,29 +43,20 @@ export const NAME_OPERATIONS = [
       input: NameInput,
       answer: NamedAnswer,
     },
-    ({ names }: NameOperationParts) =>
+    (names: WalletNames) =>
       async ({ name = '', wallet }) => {
         const address = addressOf(wallet);
         const namesake = name === '' ? undefined : names.find(name);
         if (namesake !== undefined && !Buffer.from(namesake).equals(address)) {
           const detail = `it is that of ${checksumAddress(namesake)}`;
-          return new OperationRefused(409, 'name is taken', detail);
+          return refused('NAME_TAKEN', detail);
         }
-        if (!names.hasRoom(address))
-          return new OperationRefused(409, 'too many wallets have names');
+        if (!names.hasRoom(address)) return refused('TOO_MANY_NAMES');
         const changed = await names.put(address, name);
         return { wallet: checksumAddress(address), name, changed };
       },
   ),
 ];
-
-interface NameOperationParts {
-  readonly names: WalletNames;
-}
-
-export function nameOperations(names: WalletNames): HandlersOf<typeof NAME_OPERATIONS> {
-  return handlersOf(NAME_OPERATIONS, { names });
-}
 
 export const WALLET_OPERATIONS = [
   operation(
@@ -104,10 +94,6 @@ export const WALLET_OPERATIONS = [
     },
   ),
 ];
-
-export function walletListOperations(parts: WalletListParts): HandlersOf<typeof WALLET_OPERATIONS> {
-  return handlersOf(WALLET_OPERATIONS, parts);
-}
 
 function accountMatchesFilters(
   { bans, names, t }: WalletListParts,

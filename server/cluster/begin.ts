@@ -1,6 +1,6 @@
 /**
- * Start of an empty log with the records of one directory, by an operator. Records of all running nodes are
- * compared first, so that no history is published that is shorter than another one.
+ * Begins an empty log with the records of one directory, for an operator. Every running node is compared first, so that
+ * no history is published that is shorter than another one.
  *
  * Thread: a command-line tool.
  */

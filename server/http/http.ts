@@ -73,6 +73,8 @@ export interface HttpOptions {
   readonly host: string;
   /** 0 = an ephemeral port. */
   readonly port: number;
+  /** Names of the settings of both, for errors; `HOST, PORT` by default. */
+  readonly settings?: string;
   /** Number of proxies whose X-Forwarded-For entries are trusted. */
   readonly trustProxy: number;
   readonly log: (line: string, fields?: LogFields) => void;
@@ -92,6 +94,12 @@ export interface HttpOptions {
   readonly discardMsMax?: number;
   /** Origins whose pages may read answers; all by default. */
   readonly corsOrigins?: CorsOrigins;
+  /** Further headers of all answers. */
+  readonly headers?: Headers;
+  /** Route of methods that no other route has, in place of preflights, 405 and 404. */
+  readonly otherMethods?: Route;
+  /** Requests of one event-loop iteration beyond the first seven; by default those of TimeSlice. */
+  readonly requestsPerIteration?: number;
   /** Counter of requests to routes with rate limits; absent: nothing is limited. */
   readonly limiter?: RateLimiter;
   readonly rateHeaders?: RateHeaders;
@@ -152,15 +160,18 @@ export async function listen(
     paths.set(route.path, [...(paths.get(route.path) ?? []), route]);
   }
   // The package matches handlers for one method before those for any, whatever their order here.
-  for (const [path, served] of paths) {
-    const headers = preflightHeaders(
-      methodsOf(served),
-      served.flatMap((route) => route.headers),
-    );
-    app.options(path, server.always(204, '', headers));
-    app.any(path, server.always(405, METHOD_NOT_ALLOWED, headers.slice(0, 1)));
-  }
-  app.any('/*', server.always(404, NOT_FOUND, []));
+  const { otherMethods } = options;
+  if (otherMethods === undefined) {
+    for (const [path, served] of paths) {
+      const headers = preflightHeaders(
+        methodsOf(served),
+        served.flatMap((route) => route.headers),
+      );
+      app.options(path, server.always(204, '', headers));
+      app.any(path, server.always(405, METHOD_NOT_ALLOWED, headers.slice(0, 1)));
+    }
+    app.any('/*', server.always(404, NOT_FOUND, []));
+  } else app.any('/*', server.serve(otherMethods));
   app.filter((response, count) => server.count(response, Number(count)));
   app.setIdleTimeout(REQUEST_SECONDS_MAX);
 
@@ -169,7 +180,7 @@ export async function listen(
   });
   if (socket === false) {
     app.close();
-    throw await listenError(options.host, options.port, 'HOST, PORT');
+    throw await listenError(options.host, options.port, options.settings ?? 'HOST, PORT');
   }
   server.port = uws.us_socket_local_port(socket);
   return {
@@ -188,13 +199,18 @@ export async function listen(
   };
 }
 
-/** Headers of all answers. GET is served as HEAD too. */
-function headsOf({ corsOrigins = ALL_ORIGINS, isStale }: HttpOptions, exposed: string[]): Heads {
-  if (isStale === undefined) return new Cors(corsOrigins, exposed);
+/** Headers of all answers. */
+function headsOf(
+  { corsOrigins = ALL_ORIGINS, headers = [], isStale }: HttpOptions,
+  exposed: string[],
+): Heads {
+  if (isStale === undefined) return new Cors(corsOrigins, exposed, headers);
   const names = [...exposed, ...STALE.map(([name]) => name)];
-  return new StaleHeads(new Cors(corsOrigins, names), new Cors(corsOrigins, names, STALE), isStale);
+  const stale = new Cors(corsOrigins, names, [...headers, ...STALE]);
+  return new StaleHeads(new Cors(corsOrigins, names, headers), stale, isStale);
 }
 
+/** Methods of routes; GET is served as HEAD too. */
 function methodsOf(routes: readonly Route[]): string[] {
   return routes.flatMap(({ method }) => (method === 'GET' ? [method, 'HEAD'] : [method]));
 }
@@ -251,7 +267,7 @@ class RunningServer implements ServerState {
     this.drainMsMax = options.drainMsMax ?? DRAIN_MS_MAX;
     this.discardMsMax = options.discardMsMax ?? DISCARD_MS_MAX;
     this.limiter = options.limiter;
-    this.turn = new TimeSlice(options.limiter !== undefined);
+    this.turn = new TimeSlice(options.limiter !== undefined, options.requestsPerIteration);
     const bodiesMax = options.bodyBytesMax ?? BODY_BYTES_MAX;
     const perCaller =
       options.limiter === undefined ? Number.POSITIVE_INFINITY : bodiesMax.perCaller;

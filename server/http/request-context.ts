@@ -75,6 +75,10 @@ export interface Route {
   readonly run: (context: RequestContext) => void | Promise<void>;
   /** Body of that 500; by default {"error":"internal_error"}. */
   readonly failure?: (error: unknown) => string;
+  /** Returns false where it has answered a request whose body is not to be read. */
+  readonly admits?: (context: RequestContext) => boolean;
+  /** Body of a 413; by default {"error":"payload too large"}. */
+  readonly tooLarge?: string;
   /** Headers of a 429 for a caller that may send no long body now; undefined = it may. */
   readonly longRefused?: (context: RequestContext) => Headers | undefined;
   /** Rate limits that cover the route; none by default. */

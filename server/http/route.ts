@@ -49,7 +49,7 @@ export interface RouteSettings {
 }
 
 export interface RouteRow {
-  /** One line for API.md and the OpenAPI document. */
+  /** One line for docs/reference/api.md and the OpenAPI document. */
   readonly does: string;
   /** `does` is relative to the previous row without this mark. */
   readonly repeats?: true;
@@ -187,6 +187,23 @@ export function handlersOf<const Routes extends RouteList>(
 ): HandlersOf<Routes> {
   const handlers = routes.map(({ handler, key }) => [key, handler(service as never)] as const);
   return Object.fromEntries(handlers) as HandlersOf<Routes>;
+}
+
+type Lists = Readonly<Record<string, RouteList>>;
+
+/** Services of lists, by the names of the lists. */
+export type ServicesOf<Given extends Lists> = {
+  readonly [Name in keyof Given]: ServiceOf<Given[Name]>;
+};
+
+/** Returns the handlers of the lists that have a service, by the keys of their routes. */
+export function handlersOfLists<Given extends Lists, Name extends keyof Given>(
+  lists: Given,
+  services: Pick<ServicesOf<Given>, Name>,
+): HandlersOf<Given[Name]> {
+  const names = Object.keys(services) as Name[];
+  const made = names.map((name) => handlersOf(lists[name]!, services[name] as never));
+  return Object.assign({}, ...made) as HandlersOf<Given[Name]>;
 }
 
 /** True where requests may change something; in a cluster the leader decides them. */

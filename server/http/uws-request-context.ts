@@ -171,10 +171,7 @@ export class UwsRequestContext implements RequestContext {
     if (!this.server.turn.takes(this)) this.putOff(request);
     else if (this.isAmbiguous) this.refuseLength();
     else if (this.server.closing) this.reply(503, SHUTTING_DOWN);
-    else if (this.isAdmitted()) {
-      if (this.route.bodyBytesMax === 0) this.run();
-      else this.startBody(request);
-    }
+    else if (this.isAdmitted()) this.begin(request);
     this.request = undefined;
     // A response without answer and without this handler would end the process.
     if (!this.over) this.response.onAborted(() => this.abort());
@@ -189,6 +186,11 @@ export class UwsRequestContext implements RequestContext {
     }
     this.isPutOff = true;
     this.url = request.getUrl();
+    this.begin(request);
+  }
+
+  private begin(request: HttpRequest): void {
+    if (this.route.admits?.(this) === false) return;
     if (this.route.bodyBytesMax === 0) this.run();
     else this.startBody(request);
   }
@@ -299,7 +301,7 @@ export class UwsRequestContext implements RequestContext {
     const { response, server } = this;
     this.answered = true;
     this.writeHead(413, CONNECTION_CLOSE);
-    response.write(PAYLOAD_TOO_LARGE);
+    response.write(this.route.tooLarge ?? PAYLOAD_TOO_LARGE);
     const discard = discardRest(response, () => this.over, server.discardMsMax);
     return (bytes, isLast) => {
       if (discard(bytes, isLast)) this.finish();

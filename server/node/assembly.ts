@@ -135,7 +135,7 @@ async function serve(start: Start, parts: NodeParts): Promise<RunningNode> {
   const play =
     parts.play && (await (await import('./play.ts')).beginPlay(start, parts, parts.play));
   const contradictions = (): ContradictionFacts => ({
-    catalog: contradictionsOf(catalog.contradictions),
+    catalog: contradictionsOf(catalog.current.contradictions),
     sync: parts.sync?.contradictions() ?? NO_CONTRADICTIONS,
     mirror: (mirror ?? play)?.contradictions() ?? NO_CONTRADICTIONS,
   });

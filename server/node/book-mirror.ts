@@ -9,7 +9,8 @@ import { ledgerIsOn } from '../../engine/ledger/reads.ts';
 import { sourceLevels } from '../../engine/reads.ts';
 import type { Payout } from '../../storage/catalog/payout.ts';
 import { OperationRefused } from '../admin/operation-row.ts';
-import { resolutionOperations } from '../admin/resolution-operations.ts';
+import { RESOLUTION_OPERATIONS } from '../admin/resolution-operations.ts';
+import { handlersOf } from '../http/route.ts';
 import { outcomeNames } from '../market-data/registered.ts';
 import { BookMirror } from '../paper/book-mirror.ts';
 import { NodeBroker } from '../paper/node-broker.ts';
@@ -112,7 +113,10 @@ export function resolving(
   parts: Pick<NodeParts, 'catalog' | 'clock' | 'edits' | 'infos' | 'repairs' | 'tables' | 'writer'>,
   ledger: LedgerCommands,
 ) {
-  const operations = resolutionOperations({ ...marketParts(parts, ledger), needsConfirm: false });
+  const operations = handlersOf(RESOLUTION_OPERATIONS, {
+    ...marketParts(parts, ledger),
+    needsConfirm: false,
+  });
   return async (
     { condition, tokens }: SourceMarket,
     payout: Payout,

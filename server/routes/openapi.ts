@@ -1,5 +1,5 @@
 /**
- * OpenAPI document (3.1), made only from the rows of the route table.
+ * OpenAPI documents (3.1) of both listeners, made only from the rows of their tables.
  *
  * Thread: any. On the I/O thread of a running node it yields after every row.
  */
@@ -27,35 +27,60 @@ some have \`detail\`. Routes of the trading API are also served under \`/clob\`,
 export async function openApiDocument(parts: OpenApiParts): Promise<Json> {
   const { credentialPrefix, names, routes, version } = parts;
   const schemas = new Schemas(names);
-  const paths: Record<string, Record<string, Json>> = {};
+  const operations: (readonly [key: string, operation: Json])[] = [];
   const taken = new Set<string>();
   for (const route of sorted(routes)) {
-    const [method = '', path = ''] = route.key.split(' ');
-    const operations = paths[templateOf(path)] ?? {};
-    paths[templateOf(path)] = operations;
     let name = operationName(route.key);
     while (taken.has(name)) name += '2';
     taken.add(name);
-    operations[method.toLowerCase()] = operationOf({ ...route, name }, schemas);
+    operations.push([route.key, operationOf({ ...route, name }, schemas)]);
     await setImmediate();
   }
-  return {
-    openapi: '3.1.0',
-    info: {
-      title: 'prediction-market-node',
-      version,
-      description: DESCRIPTION,
-      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
-    },
-    servers: [{ url: '/', description: 'the node that served this' }],
+  return documentOf({
+    title: 'prediction-market-node',
+    version,
+    description: DESCRIPTION,
+    server: 'the node that served this',
     tags: Object.entries(GROUPS).map(([name, description]) => ({ name, description })),
-    paths,
+    operations,
     components: {
       schemas: { ...ERRORS, ...schemas.used },
       parameters: { IfNoneMatch: IF_NONE_MATCH, MinSequence: MIN_SEQUENCE },
       headers: HEADERS,
       securitySchemes: securitySchemes(credentialPrefix),
     },
+  });
+}
+
+/** Parts in which the documents of the two listeners differ. */
+interface DocumentParts {
+  readonly title: string;
+  readonly version: string;
+  readonly description: string;
+  /** Description of the server. */
+  readonly server: string;
+  readonly tags?: readonly Json[];
+  /** Operations by method and path. */
+  readonly operations: readonly (readonly [key: string, operation: Json])[];
+  readonly components: Json;
+}
+
+export function documentOf(parts: DocumentParts): Json {
+  const { components, description, operations, server, tags, title, version } = parts;
+  const paths: Record<string, Record<string, Json>> = {};
+  for (const [key, operation] of operations) {
+    const [method = '', path = ''] = key.split(' ');
+    const template = templateOf(path);
+    paths[template] = { ...paths[template], [method.toLowerCase()]: operation };
+  }
+  const license = { name: 'Apache-2.0', identifier: 'Apache-2.0' };
+  return {
+    openapi: '3.1.0',
+    info: { title, version, description, license },
+    servers: [{ url: '/', description: server }],
+    tags,
+    paths,
+    components,
   };
 }
 

@@ -1,6 +1,6 @@
 /**
- * Every route of the public API: the lists of all folders, in the order of API.md. Router, OpenAPI document,
- * rate limits and client types are made from it.
+ * Every route of the public API: the lists of all folders, in the order of docs/reference/api.md. Router, OpenAPI document, rate
+ * limits and client types are made from it.
  *
  * Thread: any. Not here: handlers of a running node (services.ts).
  */

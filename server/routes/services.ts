@@ -16,7 +16,7 @@ import { errorBody } from '../common/error-bodies.ts';
 import type { Config } from '../config/config.ts';
 import type { Route } from '../http/http.ts';
 import { HandlerLimits } from '../http/limits/handler-limits.ts';
-import { type DefinedRoute, type HandlersOf, handlersOf, type ServiceOf } from '../http/route.ts';
+import { handlersOfLists } from '../http/route.ts';
 import type { HistoryService } from '../market-data/history-service.ts';
 import { type TokenRouteParts, TokenRouteReads } from '../market-data/token-routes.ts';
 import { TopReader } from '../market-data/top.ts';
@@ -78,7 +78,7 @@ export function nodeRoutes(parts: RouteParts): Route[] {
     forClients: config.catalogObjects === 'clients',
     errors: config.catalogErrors,
   });
-  const handlers = routeHandlers({
+  const handlers = handlersOfLists(ROUTE_LISTS, {
     node: new NodeInfo({ ...parts, seconds }),
     keys: { auth: parts.auth, config, limits, faucet: faucetOf(parts) },
     orders: { intake: parts.intake, limits },
@@ -119,20 +119,6 @@ export function nodeRoutes(parts: RouteParts): Route[] {
     config.marketRoutes === 'catalog' ? handlers : withTradingMarkets(handlers, markets),
   );
   return config.dataTrades === 'own' ? routes : withPublicTrades(routes, handlers['GET /trades']);
-}
-
-/** Service of the handlers of each list. */
-type Services = {
-  readonly [Name in keyof typeof ROUTE_LISTS]: ServiceOf<(typeof ROUTE_LISTS)[Name]>;
-};
-
-type Lists = (typeof ROUTE_LISTS)[keyof typeof ROUTE_LISTS];
-type NodeHandlers = HandlersOf<Lists>;
-
-function routeHandlers(services: Services): NodeHandlers {
-  const lists = Object.entries(ROUTE_LISTS) as [keyof Services, readonly DefinedRoute[]][];
-  const made = lists.map(([name, list]) => handlersOf(list, services[name] as never));
-  return Object.assign({}, ...made) as NodeHandlers;
 }
 
 /** Undefined where new keys bring no money. */

@@ -1,7 +1,7 @@
 /**
- * Operator's repair of a full etcd, or of one with much unused space: each member returns the free space of
- * its file. It does not answer meanwhile, so members run one after the other, the leader last. Then the log
- * takes records again.
+ * Room in a full etcd, or in one whose files hold much that is free: a member shrinks its file. It answers nothing
+ * meanwhile, so an operator has one member after the other do it, the leading one last. Then the log accepts records
+ * again.
  */
 import type { EtcdClient, MemberStatus } from './etcd-client.ts';
 

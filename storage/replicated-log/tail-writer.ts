@@ -1,7 +1,6 @@
 /**
- * Writer of a log that several machines share, from its claim to its end. One group is in flight, and each is
- * swapped with the tail that this writer has left. The first group that is not certainly its own ends the
- * writer.
+ * The writer of a log that several machines share, from its claim to its end. It has one group in flight, each swapped
+ * with the tail that this writer has left. The first group that is not certainly its own ends it.
  *
  * Thread: I/O.
  */

@@ -101,7 +101,9 @@ test('a page of a run that never began is a page, too', { skip }, async (t) => {
   assert.deepEqual(reader.errors, []);
 });
 
-/** Notes the lines of every path that a chart draws; a copy of one, which an area is made of, is none. */
+/**
+ * Collects the lines of every path that a chart draws; areas, which repeat a path, are left out.
+ */
 const WATCH_PATHS = `(() => {
   const strokes = (window.strokes = []);
   window.Path2D = class extends Path2D {
@@ -181,14 +183,14 @@ test('a page says what was left out: once what is of the recording, by its name 
     await backtest(entries, { name: 'calm' }),
     await backtest(entries, { name: 'busy', everyMs: 1, onTime: () => undefined }),
   ];
-  const file = join(temporaryDirectory(), 'doubts.html');
+  const file = join(temporaryDirectory(), 'warnings.html');
   const reader = await Reader.open(chromium!);
   t.after(() => reader.close());
   const open = async (shown: readonly BacktestResult[]): Promise<string[]> => {
     writeFileSync(file, reportHtml(shown));
     await reader.page.goto(pathToFileURL(file).href);
     await reader.sees('#runs th', /^calm$/);
-    return reader.texts('#doubts:not([hidden]) li');
+    return reader.texts('#warnings:not([hidden]) li');
   };
   const ofRecording = [
     'Damaged messages left out: 2',

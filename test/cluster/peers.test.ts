@@ -1,4 +1,3 @@
-/** What nodes of a cluster send each other: calls over real connections, and who is refused. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
@@ -47,7 +46,7 @@ function connectionTo(port: number, secrets = SECRETS, silentMsMax?: number): Pe
   return new PeerConnection({ host: '127.0.0.1', port }, secrets, 'n1', silentMsMax);
 }
 
-/** A way to a port that loses everything from some moment on, and closes nothing. */
+/** A connection to a port that loses everything from some moment on, and closes nothing. */
 async function wayTo(port: number) {
   const sockets: Socket[] = [];
   const way = { port: 0, isCut: false, close };
@@ -279,8 +278,13 @@ test('a frame that is too long closes the connection; calls under way are lost, 
 test('a leader that leaves still answers what was sent; the next one finds a connection', async () => {
   const told = { leader: undefined as Leader | undefined };
   const link = new LeaderLink({
-    ...{ node: 'n1', secrets: SECRETS, waitMs: 20_000, lateMs: 0 },
-    ...{ leads: () => false, leader: () => told.leader, metrics: new ForwardMetrics() },
+    node: 'n1',
+    secrets: SECRETS,
+    waitMs: 20_000,
+    lateMs: 0,
+    leads: () => false,
+    leader: () => told.leader,
+    metrics: new ForwardMetrics(),
     print: () => undefined,
   });
   const leaderAt = (node: string, port: number, epoch: number): Leader => {

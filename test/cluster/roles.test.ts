@@ -1,4 +1,7 @@
-/** Who leads a cluster, and what is acknowledged meanwhile; the shared log is in memory, with faults. */
+/**
+ * The leader of a cluster, and acknowledgements meanwhile. The shared log is in memory, with
+ * faults.
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -39,7 +42,6 @@ class Stage {
     return this.leader!;
   }
 
-  /** All that runs has all that is committed. */
   async level(): Promise<void> {
     const tail = (): number => this.cluster.tail.sequence;
     const isLevel = ({ run, store }: SimulatedNode): boolean =>
@@ -66,7 +68,6 @@ async function staged(body: (stage: Stage) => Promise<void>): Promise<void> {
   }
 }
 
-/** The numbers in the log, in their order. */
 function notedIn({ stored }: MemoryCluster): number[] {
   return stored.flatMap(({ entry }) => {
     const { i32 } = batchOf(entry);
@@ -386,6 +387,30 @@ test('a node that ends while it hands the lead over does not go on', () =>
     await until(() => second.leads, WAIT_MS);
   }));
 
+test('a node whose files fail while it hands the lead over ends, and does not stay without a role', async () => {
+  const cluster = new MemoryCluster();
+  const [first, second] = ['n0', 'n1'].map((name) => new SimulatedNode(name, cluster));
+  try {
+    first!.start();
+    await until(() => first!.leads, WAIT_MS);
+    second!.start();
+    await until(() => second!.run!.roles.facts().leader !== undefined, WAIT_MS);
+    const { log, roles } = first!.run!;
+    const whenDurable = log.whenDurable.bind(log);
+    let calls = 0;
+    log.whenDurable = () => {
+      calls += 1;
+      // The first one is before the last heartbeat.
+      return calls === 2 ? Promise.reject(new Error('the disk is gone')) : whenDurable();
+    };
+    await assert.rejects(roles.handOver('n1', ASKED), /the disk is gone/);
+    assert.deepEqual(first!.fatal, ['n0: the disk is gone']);
+    await until(() => second!.leads, WAIT_MS);
+  } finally {
+    for (const node of [first, second]) node!.kill();
+  }
+});
+
 test('a leader without its log pauses, and follows once another one leads', () =>
   staged(async (stage) => {
     const first = await stage.led();
@@ -447,6 +472,28 @@ test('a node with smaller tables may not join', async () => {
   }
 });
 
+test('a node whose records are not of its cluster ends as it starts', async () => {
+  const clusters = [new MemoryCluster(), new MemoryCluster()];
+  const leaders = clusters.map((cluster) => new SimulatedNode('leader', cluster));
+  const stranger = new SimulatedNode('stranger', clusters[1]!);
+  try {
+    for (const node of leaders) node.start();
+    await until(() => leaders.every(({ leads }) => leads), WAIT_MS);
+    const [other, own] = leaders;
+    for (const number of [1, 2]) assert.equal(await other!.note(number), undefined);
+    stranger.store = { entries: [...other!.store.entries] };
+    stranger.start();
+    await until(() => stranger.fatal.length > 0, WAIT_MS);
+    assert.match(
+      stranger.fatal[0]!,
+      /^stranger: log: it ends with batch 1; this node has batch \d;/,
+    );
+    assert.equal(await own!.note(1), undefined);
+  } finally {
+    for (const node of [...leaders, stranger]) node.kill();
+  }
+});
+
 interface Acknowledged {
   readonly number: number;
   readonly epoch: number;
@@ -454,7 +501,7 @@ interface Acknowledged {
   readonly at: number;
 }
 
-/** Sends numbers to whoever says that it leads, several at a time, until it is stopped. */
+/** Sends numbers to any node that says that it leads, several at a time, until it is stopped. */
 class Load {
   readonly acknowledged: Acknowledged[] = [];
   readonly refused: number[] = [];

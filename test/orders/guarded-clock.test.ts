@@ -1,4 +1,3 @@
-/** The time of the node under a wall clock that jumps, and what a sequencer does meanwhile. */
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import { GuardedClock } from '../../server/common/guarded-clock.ts';
@@ -11,7 +10,7 @@ const START = 1_700_000_000_000;
 const DAY = 86_400_000;
 const UNAVAILABLE = '503 {"error":"journal unavailable","code":"JOURNAL_UNAVAILABLE"}';
 
-/** Both clocks go on together, unless the wall clock is set. */
+/** A wall clock and a monotonic one, which advance together unless the wall clock is set. */
 class Clocks {
   wallMs = START;
   steadyMs = 5_000;
@@ -23,7 +22,7 @@ class Clocks {
     t.after(() => this.clock.stop());
   }
 
-  /** Time passes, a look at every second of it, as the timer takes them. */
+  /** Advances the clocks with a check every second, like the timer. */
   pass(ms: number): void {
     for (let left = ms; left > 0; left -= 1_000) {
       this.wallMs += Math.min(left, 1_000);
@@ -103,7 +102,6 @@ test('a process that stood still between two readings does not take that for a j
   assert.equal(clock.now(), START + 60_000);
 });
 
-/** A sequencer by a guarded clock, in a room that pauses it. */
 function guarded(t: TestContext) {
   const clocks = new Clocks(t);
   const stage = new Stage(1, 1_000, 0, true, clocks.clock.now);

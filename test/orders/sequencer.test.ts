@@ -1,5 +1,3 @@
-/** The sequencer: whatever workers and disk do, answers leave in order, once, and after the flush. */
-
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -266,7 +264,7 @@ test('while there is no room nothing is taken, and what is dispatched is finishe
   stage.sequencer.pause('no space');
   const refused = (name: string): string => `${name}: 503 ${JOURNAL_UNAVAILABLE}`;
   assert.deepEqual(stage.names(), [refused('queued')], 'what waits is refused at once');
-  assert.deepEqual(own, ['busy'], 'own commands are to come again');
+  assert.deepEqual(own, ['busy'], 'internal commands are sent again');
   stage.submit('late');
   submitOwn();
   assert.deepEqual(stage.names().slice(1), [refused('late')]);
@@ -365,7 +363,7 @@ test('in any interleaving each request is answered once, in order, after all bef
   seeded(async (random) => {
     const workers = random.between(1, 4);
     const stage = new Stage(workers, 1_000, random.chance(50) ? workers : 0);
-    /** By dispatch sequence: what its answers need to be on disk. */
+    /** Batch sequence that must be on disk before answers leave, by dispatch sequence. */
     const sequences: number[] = [];
     const sequenceOf = new Map<string, number>();
     const turned = new Set<Task>();

@@ -27,7 +27,7 @@ import { orderTerms } from './order-terms.ts';
 const ANY: OrderFilter = { market: 0, token: 0, maker: 0 };
 const SHARE = 1_000_000;
 
-/** Runs something before every read, as a writer between two of them would. */
+/** Runs a function before every read, like a writer between two reads. */
 class DisturbedReads extends SequenceLockReader {
   private readonly disturb: () => void;
 
@@ -45,7 +45,6 @@ class DisturbedReads extends SequenceLockReader {
 class Desk {
   readonly fixture: Fixture;
   readonly orders: OwnOrders;
-  /** What is open, oldest first. */
   open: { n: number; owner: number; wallet: number; token: number }[] = [];
   placed = 0;
 
@@ -59,7 +58,7 @@ class Desk {
     this.orders = piecesMax === undefined ? new OwnOrders(parts) : new OwnOrders(parts, piecesMax);
   }
 
-  /** An order that rests: bids for the first outcome, at the lowest prices. */
+  /** Places an order that rests: bids for the first outcome, at the lowest prices. */
   rest(token: number, wallet: number, signer: number, ticks = 1): void {
     const shares = SHARE;
     this.placed += 1;
@@ -263,13 +262,13 @@ test('rows read while a thread writes are whole, and of the owner that requested
   assert(rows > 500, `${rows} rows, SEED=${seed}`);
 });
 
-/** Reads while a thread writes, and checks what is read; how many rows that were. */
+/** Reads and checks rows while a thread writes; returns their number. */
 async function rowsReadWhile(seed: number): Promise<number> {
   const fixture = new Fixture(SMALL);
   const token = fixture.market(2, 10);
   const control = new SharedArrayBuffer(4 * Control.words);
   const count = 8_000;
-  /** By the first word of an id; checks have to be cheap, or hardly a read meets the writer. */
+  /** Numbers by the first word of an id: cheap checks, so that many reads meet the writer. */
   const numbers = new Map<number, number>();
   for (let n = 1; n <= count + 60; n++) numbers.set(orderIdWords(n)[0]!, n);
   const orders = new OwnOrders({

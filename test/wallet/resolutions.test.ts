@@ -40,7 +40,6 @@ class Venue {
   readonly sequenceLock = new SequenceLockReader(undefined, setImmediate);
   readonly lines: string[] = [];
   batches = 0;
-  /** How the next requests fail. */
   failures: Failure[] = [];
   readonly ledger: LedgerCommands;
   loop = this.newLoop();
@@ -60,7 +59,9 @@ class Venue {
     const tables = this.engine.t;
     const sequencer = { submit: (request: Request) => this.submit(request) };
     this.ledger = new LedgerCommands({
-      ...{ tables, sequenceLock, sequencer },
+      tables,
+      sequenceLock,
+      sequencer,
       onResolve: () => this.loop.wake(),
     });
   }

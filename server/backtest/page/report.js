@@ -96,7 +96,7 @@ function showDoubts() {
       count === 0 ? [] : [`${isSame ? '' : `${runs[i]?.name}: `}${words}: ${countText(count)}`],
     );
   });
-  const list = byId('doubts');
+  const list = byId('warnings');
   list.hidden = lines.length === 0;
   list.replaceChildren(...lines.map((line) => make('li', '', line)));
 }

@@ -1,7 +1,7 @@
 /**
- * Mutual proof of CLUSTER_SECRET between two nodes: TLS with a cipher that needs the secret on both sides,
- * without certificates. A peer without it reads nothing, changes nothing, and is not answered. Keys belong to
- * one connection, so recorded traffic stays unreadable for anybody who learns the secret later.
+ * Mutual proof of CLUSTER_SECRET between two nodes: TLS with a cipher that needs the secret on both sides, and no
+ * certificate. A process without the secret reads nothing, changes nothing, and gets no answer. Each connection has keys
+ * of its own, so a recorded one stays unreadable for whoever learns the secret later.
  *
  * While the secret changes, nodes have two of them. Each side names its secrets by 32 bits of a keyed digest,
  * and a connection uses the newest secret that both have.
@@ -56,11 +56,7 @@ export class PeerKeys {
     return (this.keys.find((key) => key.name === name) ?? this.oldest()).psk;
   }
 
-  /**
-   * Identity and key that a client sends.
-   *
-   * @param hint hint of the server; null: it is of an older version
-   */
+  /** Returns the key and the identity of a client. @param hint of the server; null: it is of an older version */
   forServer(
     hint: string | null,
     node: string,

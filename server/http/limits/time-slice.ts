@@ -72,9 +72,9 @@ export class TimeSlice {
   private waiting: (() => void)[] = [];
 
   /** @param isLimited false where no caller is limited */
-  constructor(isLimited: boolean) {
+  constructor(isLimited: boolean, requestsMax = isLimited ? REQUESTS_MAX : REQUESTS_MAX_UNLIMITED) {
     this.isLimited = isLimited;
-    this.requestsMax = isLimited ? REQUESTS_MAX : REQUESTS_MAX_UNLIMITED;
+    this.requestsMax = requestsMax;
   }
 
   /** Returns true when a request that has just arrived may be answered in this iteration. */
