@@ -41,8 +41,9 @@ import { Membership } from './membership.ts';
 import { type NodeState, NodeWatch } from './node-watch.ts';
 import { sendCopies } from './peer-copies.ts';
 import { PeerServer } from './peers/peer-server.ts';
+import type { PeerSecrets } from './peers/secure.ts';
 import { Readiness } from './readiness.ts';
-import type { RoleRules } from './role-state.ts';
+import type { Leader, RoleRules } from './role-state.ts';
 import { type RoleCalls, Roles } from './roles.ts';
 import { openSharedLog, type SharedLog, secretsOf } from './shared-log.ts';
 import { StepDown } from './step-down.ts';
@@ -147,7 +148,7 @@ export class Member {
     const announcements = new Announcements(replicated, venue, print);
     this.announcements = announcements;
     this.list = new NodeList(announcements);
-    const { clusterPort, clusterWaitMs, dataDir, durability, host, nodeId } = config;
+    const { clusterPort, dataDir, durability, host, nodeId } = config;
     const secrets = secretsOf(config);
     this.peers = new PeerServer({ secrets, host, port: clusterPort, print });
     sendCopies(this.peers, dataDir, print);
@@ -174,16 +175,7 @@ export class Member {
       leads: () => this.leads(),
       onRefused: (error) => this.onRefused(error),
     });
-    const linkOptions = {
-      node: nodeId,
-      secrets,
-      waitMs: clusterWaitMs,
-      lateMs: 0,
-      leads: this.isTaking,
-      leader: () => this.roles?.leader,
-      metrics: this.metrics,
-      print,
-    };
+    const linkOptions = this.linkOptions(secrets);
     this.link = new LeaderLink(linkOptions);
     // A handover is answered by the node that led before.
     this.operationLink = new LeaderLink({ ...linkOptions, lateMs: HANDOVER_MS_MAX });
@@ -191,6 +183,13 @@ export class Member {
     this.orders = new OrderForwarder(this.forwarder);
     const operationForwarder = new Forwarder(this.operationLink, this.isTaking);
     this.operations = new OperationForwarder(nodeId, operationForwarder);
+  }
+
+  private linkOptions(secrets: PeerSecrets) {
+    const { metrics, print } = this;
+    const { clusterWaitMs: waitMs, nodeId: node } = this.config;
+    const leader = (): Leader | undefined => this.roles?.leader;
+    return { node, secrets, waitMs, lateMs: 0, leads: this.isTaking, leader, metrics, print };
   }
 
   async listen(): Promise<void> {

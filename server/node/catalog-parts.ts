@@ -14,7 +14,7 @@ import { type RunningSync, startSync } from '../catalog/sync-service.ts';
 import { NO_CONTRADICTIONS } from '../common/contradictions.ts';
 import { DEMO_CONDITIONS } from '../demo/demo-catalog.ts';
 import type { Authority } from './authority.ts';
-import { conditionsWithPayouts } from './decided-markets.ts';
+import { conditionsWithPayouts, type DecidedMarkets } from './decided-markets.ts';
 import { Listeners } from './listeners.ts';
 import type { MemoryViews } from './memory-views.ts';
 import type { Ports } from './ports.ts';
@@ -73,18 +73,8 @@ export async function openCatalogParts(
   const warn = (line: string): void => log('warn', line);
   const repairs = new CatalogRepairs({ edits, leads, now: Date.now, log: warn });
   start.onClose(() => start.wait('what the catalog lacks', repairs.close()));
-  const repair = ({ mended, unpublished, unpublishedEnds }: Lacking): void => {
-    if (!leads() || unwritable !== undefined) return;
-    repairs.add(unpublished);
-    repairs.addEnds(unpublishedEnds);
-    if (mended > 0) repairs.align();
-  };
-  switched.add(repair);
-  const passOn = decided.open(repairs);
-  if (leads() && unwritable === undefined) {
-    repair(catalog.current);
-    passOn();
-  }
+  const mayWrite = (): boolean => leads() && unwritable === undefined;
+  repairGenerations(catalog, repairs, mayWrite, switched, decided);
   // The former leader may have ended between a payout and its edit. A leading node has opened its catalog as leader.
   let isCovered = isLeading && leads();
   await authority.whenLeading(() => {
@@ -99,6 +89,27 @@ export async function openCatalogParts(
 }
 
 type Lacking = Pick<CatalogService['current'], 'mended' | 'unpublished' | 'unpublishedEnds'>;
+
+/** Repairs the current catalog generation and each later one, and forwards decisions of batches to `repairs`. */
+function repairGenerations(
+  catalog: CatalogService,
+  repairs: CatalogRepairs,
+  mayWrite: () => boolean,
+  switched: Listeners<LoadedCatalogGeneration>,
+  decided: DecidedMarkets,
+): void {
+  const repair = ({ mended, unpublished, unpublishedEnds }: Lacking): void => {
+    if (!mayWrite()) return;
+    repairs.add(unpublished);
+    repairs.addEnds(unpublishedEnds);
+    if (mended > 0) repairs.align();
+  };
+  switched.add(repair);
+  const forwardEarlier = decided.open(repairs);
+  if (!mayWrite()) return;
+  repair(catalog.current);
+  forwardEarlier();
+}
 
 /** Pulls the catalog of CATALOG_SYNC_URL while this node leads. */
 async function openSync(

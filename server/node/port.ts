@@ -48,49 +48,30 @@ export interface OpenPort {
 }
 
 export async function openPort(
-  { config, log }: NodeOptions,
+  options: NodeOptions,
   parts: NodeParts,
   { contradictions, counts, mirrorFacts, play, rates }: PortParts,
 ): Promise<OpenPort> {
+  const { config, log } = options;
   const { authSkewSeconds, chainId, credentialPrefix } = config;
-  const { authority, catalog, clock, control, history, infos, recent, registry, stores } = parts;
+  const { authority, catalog, clock, control, history, infos, registry } = parts;
   const { tables, tradesIndex, writer } = parts;
   const { member } = authority;
   const { applied, commits, ledger, pauses, sequenceLock, whenBatchesDone } = writer;
   const { now, wall } = clock;
-  const { venue } = registry;
   const isBanned = (address: string): boolean => control.bans.has(address);
   const lookup: MarketLookup = (market) => infos.find(market);
   const texts = new TokenTexts(tables, lookup, config.tradesAsset, () => infos.pinnedLookup());
   const books = new BookRenderer(tables, texts);
-  const closedOrders = new StoredClosedOrders(stores.derived);
+  const shared = { now, tables, texts, books, whenBatchesDone, venue: registry.venue };
   const intake = await delayed(writer.intake, config, play?.after);
-  const streams = new Streams({
-    now,
-    tables,
-    texts,
-    books,
-    whenBatchesDone,
-    lookup,
-    venue,
-    recent,
-    ...streamKeys(parts),
-    limits: streamLimits(config),
-    elapsed: () => performance.now(),
-    log: (line) => log('error', line),
-  });
-  parts.committed.add((batch) => streams.flushed(batch));
-  parts.switched.add(({ prepared }) => streams.announce(marketLifecycleLookup(prepared)));
+  const streams = openStreams(options, parts, { ...shared, lookup });
   const auth = openAuth(credentialPrefix, chainId, authSkewSeconds, registry, isBanned);
   const routes = nodeRoutes({
-    now,
+    ...shared,
+    ...readersOf(parts, texts),
     wall,
-    tables,
-    texts,
-    books,
-    whenBatchesDone,
     commits,
-    venue,
     history,
     tradesIndex,
     applied,
@@ -106,10 +87,6 @@ export async function openPort(
     mode: parts.mode,
     progress: parts.progress,
     forwarder: member?.forwarder,
-    trades: new TradesRenderer(tradesIndex, texts),
-    positions: new PositionsReader(stores.projections),
-    statements: new StatementsReader(stores.projections),
-    storedClosedOrder: (id) => closedOrders.find(id),
     infos: lookup,
     catalog: () => catalog.current,
     clock: parts.clockFacts,
@@ -129,6 +106,38 @@ export async function openPort(
   );
   streams.open(server.publish);
   return { server, streams };
+}
+
+/** Opens the streams, and passes committed batches and new markets on to them. */
+function openStreams(
+  { config, log }: NodeOptions,
+  parts: NodeParts,
+  shared: Pick<
+    StreamParts,
+    'books' | 'lookup' | 'now' | 'tables' | 'texts' | 'venue' | 'whenBatchesDone'
+  >,
+): Streams {
+  const streams = new Streams({
+    ...shared,
+    ...streamKeys(parts),
+    recent: parts.recent,
+    limits: streamLimits(config),
+    elapsed: () => performance.now(),
+    log: (line) => log('error', line),
+  });
+  parts.committed.add((batch) => streams.flushed(batch));
+  parts.switched.add(({ prepared }) => streams.announce(marketLifecycleLookup(prepared)));
+  return streams;
+}
+
+function readersOf({ stores, tradesIndex }: NodeParts, texts: TokenTexts) {
+  const closedOrders = new StoredClosedOrders(stores.derived);
+  return {
+    trades: new TradesRenderer(tradesIndex, texts),
+    positions: new PositionsReader(stores.projections),
+    statements: new StatementsReader(stores.projections),
+    storedClosedOrder: (id: Uint8Array) => closedOrders.find(id),
+  };
 }
 
 /** Returns look-ups of keys whose events may be streamed; keys of a banned wallet are not found. */

@@ -119,7 +119,7 @@ interface WriterParts extends WriterControls {
 /** Creates the parts. Sequencer and projector refer to each other. */
 function connect(options: WriterOptions): WriterParts {
   const { authority, onCommitted, start, stores, tables } = options;
-  const { config, log, onFatal, workerFile } = start.options;
+  const { config, log, onFatal } = start.options;
   const warn = (line: string): void => log('warn', line);
   const slots = allocateSlots(
     2 * config.workers,
@@ -129,12 +129,7 @@ function connect(options: WriterOptions): WriterParts {
   );
   const setup = workerSetup(options, slots);
   const metrics = setup.measures ? new OrderMetrics() : undefined;
-  const pool = openPool({
-    ...(workerFile === undefined ? {} : { file: workerFile }),
-    workers: config.workers,
-    setup,
-    report: (error) => warn(`a worker died: ${String(error)}`),
-  });
+  const pool = openWorkers(options, setup);
   const sequencer: Sequencer = new Sequencer({
     tables,
     slots,
@@ -180,6 +175,16 @@ function connect(options: WriterOptions): WriterParts {
   };
   authority.connect(parts);
   return parts;
+}
+
+function openWorkers({ start }: WriterOptions, setup: WorkerSetup) {
+  const { config, log, workerFile } = start.options;
+  return openPool({
+    ...(workerFile === undefined ? {} : { file: workerFile }),
+    workers: config.workers,
+    setup,
+    report: (error) => log('warn', `a worker died: ${String(error)}`),
+  });
 }
 
 function workerSetup(
