@@ -136,7 +136,13 @@ class Live {
       this.next = 0;
     }
     const { commands, engine, next } = this;
-    const { end, entry } = applyBatch(engine, commands, next, Date.now(), follower.finished());
+    const { end, entry } = applyBatch(
+      engine,
+      commands,
+      next,
+      Date.now(),
+      follower.closedPersisted(),
+    );
     this.next = end;
     this.applied += BATCH;
     if (entry === undefined) return this.log.whenDurable();

@@ -41,8 +41,9 @@ import { Membership } from './membership.ts';
 import { type NodeState, NodeWatch } from './node-watch.ts';
 import { sendCopies } from './peer-copies.ts';
 import { PeerServer } from './peers/peer-server.ts';
+import type { PeerSecrets } from './peers/secure.ts';
 import { Readiness } from './readiness.ts';
-import type { RoleRules } from './role-state.ts';
+import type { Leader, RoleRules } from './role-state.ts';
 import { type RoleCalls, Roles } from './roles.ts';
 import { openSharedLog, type SharedLog, secretsOf } from './shared-log.ts';
 import { StepDown } from './step-down.ts';
@@ -79,7 +80,7 @@ export interface OwnFacts {
 
 interface Served {
   readonly routes: readonly Route[];
-  readonly lines: OrderIntake;
+  readonly intake: OrderIntake;
   readonly applied: AppliedSequence;
 }
 
@@ -127,7 +128,7 @@ export class Member {
   private onRefused: (error: Error) => void = () => undefined;
   private readonly onLead: (() => void)[] = [];
   private readonly onFollow: (() => void)[] = [];
-  private lines: OrderIntake | undefined;
+  private intake: OrderIntake | undefined;
 
   constructor(
     config: Config,
@@ -147,7 +148,7 @@ export class Member {
     const announcements = new Announcements(replicated, venue, print);
     this.announcements = announcements;
     this.list = new NodeList(announcements);
-    const { clusterPort, clusterWaitMs, dataDir, durability, host, nodeId } = config;
+    const { clusterPort, dataDir, durability, host, nodeId } = config;
     const secrets = secretsOf(config);
     this.peers = new PeerServer({ secrets, host, port: clusterPort, print });
     sendCopies(this.peers, dataDir, print);
@@ -174,16 +175,7 @@ export class Member {
       leads: () => this.leads(),
       onRefused: (error) => this.onRefused(error),
     });
-    const linkOptions = {
-      node: nodeId,
-      secrets,
-      waitMs: clusterWaitMs,
-      lateMs: 0,
-      leads: this.isTaking,
-      leader: () => this.roles?.leader,
-      metrics: this.metrics,
-      print,
-    };
+    const linkOptions = this.linkOptions(secrets);
     this.link = new LeaderLink(linkOptions);
     // A handover is answered by the node that led before.
     this.operationLink = new LeaderLink({ ...linkOptions, lateMs: HANDOVER_MS_MAX });
@@ -193,15 +185,22 @@ export class Member {
     this.operations = new OperationForwarder(nodeId, operationForwarder);
   }
 
+  private linkOptions(secrets: PeerSecrets) {
+    const { metrics, print } = this;
+    const { clusterWaitMs: waitMs, nodeId: node } = this.config;
+    const leader = (): Leader | undefined => this.roles?.leader;
+    return { node, secrets, waitMs, lateMs: 0, leads: this.isTaking, leader, metrics, print };
+  }
+
   async listen(): Promise<void> {
     const port = await this.peers.listen();
     this.peersUrl = `peers://${new URL(this.config.advertise).hostname}:${port}`;
   }
 
-  serve({ applied, lines, routes }: Served, refuse: RefuseCaller): void {
+  serve({ applied, intake, routes }: Served, refuse: RefuseCaller): void {
     const sequence = (): number => applied.newest;
     this.forwarder.serveRoutes(this.peers, routes, sequence, this.print);
-    this.orders.serve(this.peers, lines, sequence, refuse);
+    this.orders.serve(this.peers, intake, sequence, refuse);
     this.isServing = true;
   }
 
@@ -248,7 +247,7 @@ export class Member {
       clock,
       wall: Date.now,
       epochRecord: (handover) => epochRecord(tables, settings, handover),
-      waiting: () => this.lines?.waiting ?? 0,
+      waiting: () => this.intake?.waiting ?? 0,
       calls: this.roleCalls(calls),
       print,
     });
@@ -390,15 +389,15 @@ export class Member {
     return [...(this.readiness?.pauses() ?? JOINING), ...this.membership.pauses()];
   }
 
-  /** Requests of clients go to `lines` where this node leads. */
-  taker(lines: OrderIntake): OrderIntake {
-    this.lines = lines;
+  /** Requests of clients go to `intake` where this node leads. */
+  intakeOf(intake: OrderIntake): OrderIntake {
+    this.intake = intake;
     const elsewhere = (request: OwnedRequest): void => {
       const isLeaving = this.roles?.role === 'handing-over';
       // A node that hands the lead over waits until it has nothing to do.
-      if (placesOrders(request)) this.orders.submit(request, lines, !isLeaving);
+      if (placesOrders(request)) this.orders.submit(request, intake, !isLeaving);
       // It came before that began.
-      else if (isLeaving) lines.submit(request);
+      else if (isLeaving) intake.submit(request);
       // It was this node that led when the request came.
       else {
         const { body, headers, status } = NOT_FORWARDED.nobody;
@@ -407,11 +406,11 @@ export class Member {
     };
     return {
       get waiting() {
-        return lines.waiting;
+        return intake.waiting;
       },
-      submit: (request) => (this.isTaking() ? lines.submit(request) : elsewhere(request)),
+      submit: (request) => (this.isTaking() ? intake.submit(request) : elsewhere(request)),
       // The sequencer refuses it by itself where this node has lost the lead.
-      resume: (request) => lines.resume(request),
+      resume: (request) => intake.resume(request),
     };
   }
 

@@ -1,8 +1,9 @@
 /**
- * Composition of a node: opens its services one after the other, each with the services that it depends on. Each one
- * registers its end with Start, so a stop, or a failure of a start, closes them in the reverse order.
+ * Composition of a node: opens its services one after the other, each with the services that it depends on.
+ * Each service registers its end with Start, so a stop, or a failure of a start, closes them in the reverse
+ * order.
  *
- * Thread: the I/O thread.
+ * Thread: I/O. Not here: choices between implementations (ports.ts), the process (main.ts).
  */
 import { sourceLevels } from '../../engine/reads.ts';
 import type { MarketRow } from '../../engine/tables/units.ts';
@@ -31,10 +32,10 @@ import { type Recovered, recover } from './recovered.ts';
 import type { Recovery } from './recovery.ts';
 import { modeOf } from './retained-settings.ts';
 import type { NodeOptions, RunningNode } from './running-node.ts';
-import { OPEN_MS_MAX, Start, StartOver } from './start.ts';
+import { OPEN_MS_MAX, Resync, Start } from './start.ts';
 import type { Writer } from './writer.ts';
 
-/** Starts a node on what is recovered; rejects with a clear Error when it must not run. */
+/** Starts a node on the recovered state; rejects with an Error for the operator when it must not run. */
 export async function assemble(options: NodeOptions, recovery: Recovery): Promise<RunningNode> {
   const start = new Start(options);
   try {
@@ -58,11 +59,11 @@ export async function assemble(options: NodeOptions, recovery: Recovery): Promis
       mode: () => modeOf(config, recovered.tables),
       progress: progressOf(ports, catalogParts, writer),
     };
-    if (start.isGivenUp) throw new StartOver();
+    if (start.needsResync) throw new Resync();
     return await serve(start, parts);
   } catch (error) {
     await start.close();
-    throw start.isGivenUp ? new StartOver() : error;
+    throw start.needsResync ? new Resync() : error;
   }
 }
 
@@ -90,7 +91,7 @@ async function openWriter(
   await start.waitOrStop('the audit of what was recovered', sound, OPEN_MS_MAX);
   signal?.throwIfAborted();
   if (unwritable === undefined) {
-    const news = bringUp(stores.kept, stores.log, isUsable);
+    const news = bringUp(stores.controlRecords, stores.log, isUsable);
     if (news !== undefined) log('warn', news);
   }
   return writer;
@@ -122,11 +123,11 @@ async function serve(start: Start, parts: NodeParts): Promise<RunningNode> {
   const rates = config.rateLimits ? new RateControl(config.rateLimitsOverrides, config) : undefined;
   const orders = sequencer && new WalletOrders({ tables, sequenceLock, sequencer });
   writer.pauseVenue(control.pause?.reason);
-  // The node may have ended in the middle of a ban.
+  // The previous run may have ended in the middle of a ban.
   await authority.whenLeading(async () => {
     await orders?.cancel(control.bans.list().map(({ address }) => address));
   });
-  // Nobody may trade with price levels that a source had when the node ended.
+  // No order may match price levels that a source had when the node ended.
   if (sourceLevels(tables) > 0)
     await (await import('./book-mirror.ts')).removeOldLevels(start, parts);
   let mirror: BookMirror | undefined;
@@ -186,7 +187,7 @@ function factsOf({
     pauses: writer.pauses(),
     clock: clockFacts(),
     progress: progress(),
-    orders: writer.meters,
+    orders: writer.metrics,
     batches: batchMetrics,
     volumeOf: (market: MarketRow) => history.volumes.totalOf(market),
     catalogSince: catalog.since,

@@ -2,7 +2,7 @@
  * The port that decides when this node writes, and by which clock batches are stamped. Implementations: standalone.ts,
  * and cluster-authority.ts with CLUSTER.
  *
- * Thread: the I/O thread.
+ * Thread: I/O.
  */
 import type { Tables } from '../../engine/tables/tables.ts';
 import type { Member } from '../cluster/member.ts';

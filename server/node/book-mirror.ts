@@ -1,8 +1,8 @@
 /**
- * The book mirror of a source, on the services of a node. Loaded only with MIRROR_URL or PLAY, or where price levels of a
- * source are left to remove.
+ * Composition of the book mirror of a source. Loaded only with MIRROR_URL or PLAY, or where price levels of a
+ * source have to be removed.
  *
- * Thread: the I/O thread.
+ * Thread: I/O. Not here: the mirror itself (server/paper).
  */
 import assert from 'node:assert/strict';
 import { ledgerIsOn } from '../../engine/ledger/reads.ts';
@@ -40,7 +40,7 @@ export async function removeOldLevels(start: Start, parts: NodeParts): Promise<v
   await start.wait('levels of a source to leave the books', brokerOf(start, parts).clear());
 }
 
-/** Begins to mirror, once the port is open; `undefined` where nothing can be written. */
+/** Starts the mirror, once the port is open; `undefined` on a read-only node. */
 export async function openMirror(start: Start, parts: NodeParts): Promise<BookMirror | undefined> {
   const { config, log } = start.options;
   const { ledger } = parts.writer;

@@ -1,8 +1,8 @@
 /**
- * The catalog of a node: its service, the edits of operators, repairs of what a generation lacks, and the sync with the
- * catalog of another API.
+ * Composition of the catalog: its service, edits of operators, repairs of a catalog generation, and the sync
+ * with the catalog of another API.
  *
- * Thread: the I/O thread.
+ * Thread: I/O. Not here: the catalog itself (server/catalog).
  */
 import type { EngineMemory } from '../../engine/tables/tables.ts';
 import type { LoadedCatalogGeneration } from '../catalog/catalog-generation.ts';
@@ -14,7 +14,7 @@ import { type RunningSync, startSync } from '../catalog/sync-service.ts';
 import { NO_CONTRADICTIONS } from '../common/contradictions.ts';
 import { DEMO_CONDITIONS } from '../demo/demo-catalog.ts';
 import type { Authority } from './authority.ts';
-import { conditionsWithPayouts } from './decided-markets.ts';
+import { conditionsWithPayouts, type DecidedMarkets } from './decided-markets.ts';
 import { Listeners } from './listeners.ts';
 import type { MemoryViews } from './memory-views.ts';
 import type { Ports } from './ports.ts';
@@ -27,13 +27,13 @@ export interface CatalogParts {
   readonly catalog: CatalogService;
   readonly edits: MarketEdits;
   readonly repairs: CatalogRepairs;
-  /** Receives each generation that comes into use after the first. */
+  /** Receives each catalog generation that comes into use after the first. */
   readonly switched: Listeners<LoadedCatalogGeneration>;
-  /** `undefined` without CATALOG_SYNC_URL, and where nothing can be written. */
+  /** `undefined` without CATALOG_SYNC_URL, and on a read-only node. */
   readonly sync: Pick<RunningSync, 'contradictions' | 'pull'> | undefined;
 }
 
-/** Loads the catalog generation in use and registers its markets. */
+/** Loads the current catalog generation and registers its markets. */
 export async function openCatalogParts(
   start: Start,
   { authority, clock, stores, unwritable }: Ports,
@@ -73,19 +73,9 @@ export async function openCatalogParts(
   const warn = (line: string): void => log('warn', line);
   const repairs = new CatalogRepairs({ edits, leads, now: Date.now, log: warn });
   start.onClose(() => start.wait('what the catalog lacks', repairs.close()));
-  const repair = ({ mended, unpublished, unpublishedEnds }: Lacking): void => {
-    if (!leads() || unwritable !== undefined) return;
-    repairs.add(unpublished);
-    repairs.addEnds(unpublishedEnds);
-    if (mended > 0) repairs.align();
-  };
-  switched.add(repair);
-  const passOn = decided.open(repairs);
-  if (leads() && unwritable === undefined) {
-    repair(catalog.current);
-    passOn();
-  }
-  // The leader before may have ended between a payout and its edit. A node that leads has opened its catalog as leader.
+  const mayWrite = (): boolean => leads() && unwritable === undefined;
+  repairGenerations(catalog, repairs, mayWrite, switched, decided);
+  // The former leader may have ended between a payout and its edit. A leading node has opened its catalog as leader.
   let isCovered = isLeading && leads();
   await authority.whenLeading(() => {
     if (isCovered) return;
@@ -99,6 +89,27 @@ export async function openCatalogParts(
 }
 
 type Lacking = Pick<CatalogService['current'], 'mended' | 'unpublished' | 'unpublishedEnds'>;
+
+/** Repairs the current catalog generation and each later one, and forwards decisions of batches to `repairs`. */
+function repairGenerations(
+  catalog: CatalogService,
+  repairs: CatalogRepairs,
+  mayWrite: () => boolean,
+  switched: Listeners<LoadedCatalogGeneration>,
+  decided: DecidedMarkets,
+): void {
+  const repair = ({ mended, unpublished, unpublishedEnds }: Lacking): void => {
+    if (!mayWrite()) return;
+    repairs.add(unpublished);
+    repairs.addEnds(unpublishedEnds);
+    if (mended > 0) repairs.align();
+  };
+  switched.add(repair);
+  const forwardEarlier = decided.open(repairs);
+  if (!mayWrite()) return;
+  repair(catalog.current);
+  forwardEarlier();
+}
 
 /** Pulls the catalog of CATALOG_SYNC_URL while this node leads. */
 async function openSync(

@@ -2,7 +2,7 @@
  * Authority of a member of a cluster: it leads while the others let it, and batches have the time of the cluster, which
  * does not depend on the clock of a machine. Loaded only with CLUSTER.
  *
- * Thread: the I/O thread. Not here: who leads (server/cluster).
+ * Thread: I/O. Not here: who leads (server/cluster).
  */
 import type { Tables } from '../../engine/tables/tables.ts';
 import { type Member, openMember } from '../cluster/member.ts';
@@ -11,7 +11,7 @@ import type { Config } from '../config/config.ts';
 import type { OrderIntake } from '../orders/intake/order-intake.ts';
 import type { Pause } from '../orders/intake/pauses.ts';
 import type { Authority, WriterControls } from './authority.ts';
-import { factsOf, placeOf, settleSettings } from './retained-settings.ts';
+import { factsOf, holderOf, settleSettings } from './retained-settings.ts';
 import type { Start } from './start.ts';
 import { epochSettings } from './startup-commands.ts';
 import type { Stores } from './stores.ts';
@@ -30,7 +30,7 @@ export class ClusterAuthority implements Authority {
   static async open(start: Start, clock: NodeClock, stores: Stores): Promise<ClusterAuthority> {
     const { config, log } = start.options;
     const member = await openMember(config, stores, log);
-    void member.over.then(() => start.giveUp());
+    void member.over.then(() => start.requestResync());
     start.onClose(() => start.wait('the log of the cluster to close', member.close()));
     return new ClusterAuthority(start, clock, member);
   }
@@ -81,7 +81,7 @@ export class ClusterAuthority implements Authority {
     );
     await start.wait('somebody to lead the cluster', member.settled(signal));
     // The first record of the cluster may have arrived meanwhile.
-    start.settle(settleSettings({ config, set }, factsOf(tables, placeOf(config), undefined)));
+    start.settle(settleSettings({ config, set }, factsOf(tables, holderOf(config), undefined)));
   }
 
   takesFailure(error: Error): boolean {
@@ -89,7 +89,7 @@ export class ClusterAuthority implements Authority {
   }
 
   intake(own: OrderIntake): OrderIntake {
-    return this.member.taker(own);
+    return this.member.intakeOf(own);
   }
 
   pauses(): readonly Pause[] {

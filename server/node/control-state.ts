@@ -1,9 +1,9 @@
 /**
- * Control state: what the control records of the log have led to, in memory. These are keys, bans, names of wallets, the
- * pause of the exchange, wallets watched by heartbeats, and the catalog generation in use. A change is written as a
- * record; apply() takes every durable record and is the only way in.
+ * Control state in memory: the result of all control records of the log. It has keys, bans, names of wallets,
+ * the pause of the exchange, wallets watched by heartbeats, and the current catalog generation. A change is
+ * written as a record; apply() takes every durable record and is the only way in.
  *
- * Thread: the I/O thread, or that of a command.
+ * Thread: I/O, or that of a command. Not here: the records themselves (storage/control-records).
  */
 import type { ControlRecord, Decision } from '../../storage/control-records/control-records.ts';
 import type { VenuePause } from '../admin/venue-operations.ts';
@@ -22,7 +22,7 @@ export class ControlState implements VenuePause {
   readonly bans: Bans;
   readonly names: WalletNames;
   pause: Decision | undefined;
-  /** Digest of the catalog generation in use; `undefined` = there was none yet. */
+  /** Digest of the current catalog generation; `undefined` = there was none yet. */
   catalog: string | undefined;
   readonly watches: WatchStore;
   private readonly write: Write;
@@ -83,7 +83,7 @@ export class ControlState implements VenuePause {
   }
 }
 
-/** The way of control state into the log: closed until the writer has started, and where nothing can be written. */
+/** Writes control records to the log: closed until the writer has started, and on a read-only node. */
 export class ControlRecordSender {
   private sequencer: Pick<Sequencer, 'resume'> | undefined;
   private pauseOrders: (reason: string | undefined) => void = () => undefined;

@@ -1,8 +1,8 @@
 /**
- * Tells the catalog of markets about which a durable batch has decided: payouts that began at the deadline of their
- * proposal, and ends that were reached. No request waits for either.
+ * Edits the catalog for markets that a durable batch has decided: payouts that began at the deadline of their
+ * proposal, and trading ends that were reached. No request waits for either.
  *
- * Thread: the I/O thread.
+ * Thread: I/O. Not here: the decision, which is the engine's, and the edit (server/catalog).
  */
 import { Event, EventKind, eventWords } from '../../engine/events.ts';
 import { begunAtDeadline, ledgerIsOn, marketsWithPayouts } from '../../engine/ledger/reads.ts';
@@ -31,7 +31,7 @@ export class DecidedMarkets {
   private readonly leads: () => boolean;
   private readonly log: Log;
   private readonly ends: ReachedEnds;
-  /** Number of payouts that the durable batches have begun at deadlines. */
+  /** Payouts that the durable batches have begun at deadlines. */
   private begun: number;
   /** Conditions whose payouts began before the catalog was open. */
   private waiting: string[] = [];
@@ -58,7 +58,7 @@ export class DecidedMarkets {
     if (ended.length > 0 && this.leads()) this.repairs.addEnds(ended);
   }
 
-  /** Passes on what comes. Returns a function that passes on what came before. */
+  /** Forwards later decisions to `repairs`. Returns a function that forwards the earlier ones. */
   open(repairs: CatalogRepairs): () => void {
     this.repairs = repairs;
     const missed = this.ends.missed();
@@ -70,7 +70,7 @@ export class DecidedMarkets {
 
   private begunBy({ events, isWhole }: Pick<AppliedBatch, 'events' | 'isWhole'>): string[] {
     const { tables } = this;
-    // The engine may be some batches ahead, so events are read only after a difference.
+    // The engine may be some batches ahead, so events are read only when the count differs.
     if (begunAtDeadline(tables) === this.begun) return [];
     if (!isWhole) {
       this.begun = begunAtDeadline(tables);

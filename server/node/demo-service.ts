@@ -1,7 +1,8 @@
 /**
- * The traders of the demo as a service of the node: they trade where this node leads, while its catalog is the demo.
+ * Traders of the demo as a service of the node: they trade where this node leads, while its catalog is the
+ * demo.
  *
- * Thread: the I/O thread. Not here: what they trade (server/demo).
+ * Thread: I/O. Not here: their orders (server/demo).
  */
 import { ledgerIsOn } from '../../engine/ledger/reads.ts';
 import type { MarketRow } from '../../engine/tables/units.ts';
@@ -25,7 +26,7 @@ export async function startDemoTraders(
   if (!demo || !demoTraders || catalogSyncUrl !== '' || unwritable !== undefined) return;
   const nodeKey = openNodeKey(dataDir);
   if (!nodeKey.ok) return;
-  // With the client, which a node without the demo need not load.
+  // Loads the client, too, which a node without the demo does not need.
   const { DemoTraders } = await import('../demo/demo-traders.ts');
   const { markets } = readDemo();
   const host = hostToReach(config.host);

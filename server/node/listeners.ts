@@ -1,4 +1,6 @@
-/** Callbacks of services that follow one kind of event, called in the order in which they were added. */
+/**
+ * Callbacks for one kind of event, called in the order in which they were added. Thread: that of the caller.
+ */
 export class Listeners<Value> {
   private readonly callbacks: ((value: Value) => void)[] = [];
 

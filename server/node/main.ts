@@ -1,7 +1,8 @@
 /**
- * The process of a node: reads the configuration, runs the node, and ends it on SIGTERM, SIGINT or a fatal failure.
+ * Process of a node: reads the configuration, runs the node, and ends it on SIGTERM, SIGINT or a fatal
+ * failure.
  *
- * Thread: the I/O thread.
+ * Thread: I/O. Not here: the services of a node (assembly.ts).
  */
 import { closeSync, fsyncSync, openSync, unlinkSync, writeSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
@@ -23,17 +24,17 @@ import { NodeAdmin } from './node-admin.ts';
 import type { GivenSettings } from './retained-settings.ts';
 import type { RunningNode } from './running-node.ts';
 import { lineBeside } from './second-node.ts';
-import { StartOver } from './start.ts';
+import { Resync } from './start.ts';
 
-/** A setting is refused; the code of wrong usage. */
+/** Exit code of a refused setting, as of wrong usage. */
 const EXIT_REFUSED = 2;
 const EXIT_FAILED = 1;
 const RETRY_MS = 2_000;
 const RETRY_MS_MAX = 300_000;
-/** Size of the write that shows that the disk has room again. */
+/** Size of the probe write that shows room on the disk. */
 const PROBE_BYTES = 1 << 20;
 
-/** A reader of the log may disconnect; the node stays. */
+/** The reader of stdout or stderr may disconnect; the node continues. */
 function ignoreLostReaders(): void {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 }
@@ -138,7 +139,7 @@ async function run(given: GivenSettings, logger: Logger, stopping: Stopping): Pr
     if (node.writable) await Promise.race([whenAborted(signal), ...(node.over ? [node.over] : [])]);
     else {
       await whenWritable(config.dataDir, waitMs, signal);
-      // Each attempt interrupts the reads, and may fail for a reason that the probe cannot see.
+      // Each attempt interrupts reads, and may fail for a reason that the probe cannot detect.
       waitMs = Math.min(2 * waitMs, RETRY_MS_MAX);
       if (!signal.aborted) log('info', PAUSES.directory.ends);
     }
@@ -174,7 +175,7 @@ function addressesOf(config: Config, port: number): Readonly<Record<string, stri
   };
 }
 
-/** Returns `undefined` after a signal, and `again` where the start has to begin again; all is closed then. */
+/** Returns `undefined` after a signal, and `again` after a resync request; everything is closed then. */
 async function start(
   { config, set }: GivenSettings,
   { log }: Logger,
@@ -190,7 +191,7 @@ async function start(
     log('info', `listening on http://${host}:${port}, durability ${durability}, ${mode}`, fields);
     return node;
   } catch (error) {
-    if (error instanceof StartOver && !signal.aborted) return 'again';
+    if (error instanceof Resync && !signal.aborted) return 'again';
     if (!signal.aborted) throw error;
     if (error !== signal.reason) log('info', (error as Error).message);
     return undefined;
@@ -204,7 +205,11 @@ function whenAborted(signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Resolves when the directory can be written again, or at the signal. @param waitMs between two attempts */
+/**
+ * Resolves when the directory can be written again, or at the signal.
+ *
+ * @param waitMs pause between two attempts
+ */
 async function whenWritable(dataDir: string, waitMs: number, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     await sleep(waitMs, undefined, { signal }).catch(() => undefined);

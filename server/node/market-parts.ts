@@ -1,4 +1,6 @@
-/** Parts that operations on markets share: those of operators, and those of a source that decides. */
+/**
+ * Services shared by operations on markets, of operators and of a source that resolves markets. Thread: I/O.
+ */
 import type { MarketRow } from '../../engine/tables/units.ts';
 import { marketLifecycleLookup } from '../catalog/market-info.ts';
 import { outcomeNames } from '../market-data/registered.ts';

@@ -1,7 +1,7 @@
 /**
- * Services that read committed batches into memory, in the order in which a batch reaches them.
+ * Views of committed batches in memory, in the order in which they receive a batch.
  *
- * Thread: the I/O thread.
+ * Thread: I/O. Not here: projections on disk (projector-service.ts).
  */
 import { fillCount } from '../../engine/reads.ts';
 import { controlRecordsOf } from '../../storage/control-records/control-records.ts';

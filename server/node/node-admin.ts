@@ -1,8 +1,8 @@
 /**
- * The admin listener of this process, which outlives the node that it reports: there is none during a start, and
- * another one after DATA_DIR could be written again.
+ * Admin listener of this process. It outlives the node that it reports: none exists during a start, and a new
+ * one after DATA_DIR could be written again.
  *
- * Thread: the I/O thread.
+ * Thread: I/O. Not here: routes and answers (server/admin).
  */
 import { statfs } from 'node:fs/promises';
 import { documentFile } from '../admin/document-files.ts';
@@ -45,11 +45,11 @@ export class NodeAdmin {
     this.droppedLines = droppedLines;
   }
 
-  /** Listens, unless ADMIN_PORT is 0. Rejects with an Error that says what to change. */
+  /** Listens, unless ADMIN_PORT is 0. Rejects with an Error that has advice. */
   async open(log: (line: string) => void): Promise<void> {
     const { adminHost: host, adminPort: port, adminToken: token } = this.config;
     if (port === 0) return;
-    // With a package that a node without this listener need not load.
+    // Loads a package that a node without this listener does not need.
     const { Metrics } = await import('../admin/metrics.ts');
     const files = readPageFiles(pageFolder(), PACKAGE_FILES);
     const delay = new LoopDelay();

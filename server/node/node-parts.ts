@@ -1,4 +1,4 @@
-/** All services of a node before its port opens. */
+/** All services of a node before its port opens. Types only. */
 import type { Progress } from '../admin/progress.ts';
 import type { Heartbeats } from '../orders/cancel/heartbeats.ts';
 import type { NodeMode } from '../routes/node-mode.ts';
@@ -10,7 +10,7 @@ import type { Writer } from './writer.ts';
 
 export interface NodeParts extends Ports, Recovered, MemoryViews, CatalogParts {
   readonly writer: Writer;
-  readonly heartbeats: Pick<Heartbeats, 'beat' | 'stop'>;
+  readonly heartbeats: Pick<Heartbeats, 'take' | 'stop'>;
   readonly mode: () => NodeMode;
   readonly progress: () => Progress;
 }

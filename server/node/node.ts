@@ -1,7 +1,7 @@
 /**
- * The start of a node. Recovery begins before most modules are loaded (assembly.ts), because both take long.
+ * Start of a node. Recovery begins before most modules are loaded (assembly.ts), because both take long.
  *
- * Thread: the I/O thread.
+ * Thread: I/O.
  */
 import { unsetCapacities } from '../config/config.ts';
 import { Recovery } from './recovery.ts';

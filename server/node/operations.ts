@@ -1,7 +1,7 @@
 /**
- * Operations of a running node for its operators: handlers, audit log, token.
+ * Composition of the operations of a running node: handlers, audit log, token.
  *
- * Thread: the I/O thread.
+ * Thread: I/O. Not here: the operations themselves (server/admin).
  */
 
 import { tokenMarket } from '../../engine/reads.ts';
@@ -35,7 +35,10 @@ interface OperatedParts {
   readonly play: SteppedClock | undefined;
 }
 
-/** Returns `undefined` without an admin listener and without a cluster, whose other nodes may have one. */
+/**
+ * Returns `undefined` without an admin listener and without a cluster, where another node may forward
+ * operations.
+ */
 export function openOperations(
   start: Start,
   parts: NodeParts,
@@ -80,8 +83,8 @@ function handlersOf(
   const { authority, control, infos, registry, stores, tables, writer } = parts;
   const names = new AccountTexts(tables, (market) => infos.find(market));
   const keyRows = async (): Promise<Iterable<KeyRow>> => {
-    await writer.derived();
-    return stores.kept.keyRows();
+    await writer.whenProjected();
+    return stores.controlRecords.keyRows();
   };
   const nameToken = (token: TokenRow) => {
     const { asset_id: token_id, market: condition_id, outcome } = names.token(token);

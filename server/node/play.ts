@@ -1,7 +1,7 @@
 /**
- * A recording that a node plays, on the services of a node. Loaded only with PLAY.
+ * Composition of a played recording. Loaded only with PLAY.
  *
- * Thread: the I/O thread.
+ * Thread: I/O. Not here: reading and timing of the recording (server/paper).
  */
 import { earliestDue } from '../../engine/due.ts';
 import type { SteppedClock } from '../admin/play-operations.ts';
@@ -17,7 +17,7 @@ import type { NodeParts } from './node-parts.ts';
 import type { Start } from './start.ts';
 
 export interface Play extends SteppedClock {
-  /** Starts market time, where it has a speed. */
+  /** Starts market time, unless each step is requested. */
   start(): void;
   after: Timeline['after'];
   facts(): PlayFacts;

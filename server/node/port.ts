@@ -1,7 +1,7 @@
 /**
- * The public port of a node: routes and streams over the services that are open.
+ * Composition of the public port: routes and streams over the open services.
  *
- * Thread: the I/O thread.
+ * Thread: I/O. Not here: routes (server/routes), streams (server/streams).
  */
 import { StoredClosedOrders } from '../../storage/projection/closed-orders.ts';
 import { PositionsReader, StatementsReader } from '../../storage/projection/reader.ts';
@@ -36,7 +36,7 @@ interface PortParts {
   /** `undefined` when metrics are off. */
   readonly counts: RequestCounts | undefined;
   readonly contradictions: () => ContradictionFacts;
-  /** `undefined` where nothing is mirrored. */
+  /** `undefined` without a mirrored source. */
   readonly mirrorFacts: () => MirrorFacts | undefined;
   /** `undefined` where no recording is played. */
   readonly play: Play | undefined;
@@ -48,56 +48,37 @@ export interface OpenPort {
 }
 
 export async function openPort(
-  { config, log }: NodeOptions,
+  options: NodeOptions,
   parts: NodeParts,
   { contradictions, counts, mirrorFacts, play, rates }: PortParts,
 ): Promise<OpenPort> {
+  const { config, log } = options;
   const { authSkewSeconds, chainId, credentialPrefix } = config;
-  const { authority, catalog, clock, control, history, infos, recent, registry, stores } = parts;
+  const { authority, catalog, clock, control, history, infos, registry } = parts;
   const { tables, tradesIndex, writer } = parts;
   const { member } = authority;
   const { applied, commits, ledger, pauses, sequenceLock, whenBatchesDone } = writer;
   const { now, wall } = clock;
-  const { venue } = registry;
   const isBanned = (address: string): boolean => control.bans.has(address);
   const lookup: MarketLookup = (market) => infos.find(market);
   const texts = new TokenTexts(tables, lookup, config.tradesAsset, () => infos.pinnedLookup());
   const books = new BookRenderer(tables, texts);
-  const closedOrders = new StoredClosedOrders(stores.derived);
-  const lines = await delayed(writer.lines, config, play?.after);
-  const streams = new Streams({
-    now,
-    tables,
-    texts,
-    books,
-    whenBatchesDone,
-    lookup,
-    venue,
-    recent,
-    ...streamKeys(parts),
-    limits: streamLimits(config),
-    elapsed: () => performance.now(),
-    log: (line) => log('error', line),
-  });
-  parts.committed.add((batch) => streams.flushed(batch));
-  parts.switched.add(({ prepared }) => streams.announce(marketLifecycleLookup(prepared)));
+  const shared = { now, tables, texts, books, whenBatchesDone, venue: registry.venue };
+  const intake = await delayed(writer.intake, config, play?.after);
+  const streams = openStreams(options, parts, { ...shared, lookup });
   const auth = openAuth(credentialPrefix, chainId, authSkewSeconds, registry, isBanned);
   const routes = nodeRoutes({
-    now,
+    ...shared,
+    ...readersOf(parts, texts),
     wall,
-    tables,
-    texts,
-    books,
-    whenBatchesDone,
     commits,
-    venue,
     history,
     tradesIndex,
     applied,
     auth,
     config,
     ledger,
-    lines,
+    intake,
     pauses,
     rates,
     sequenceLock,
@@ -106,10 +87,6 @@ export async function openPort(
     mode: parts.mode,
     progress: parts.progress,
     forwarder: member?.forwarder,
-    trades: new TradesRenderer(tradesIndex, texts),
-    positions: new PositionsReader(stores.projections),
-    statements: new StatementsReader(stores.projections),
-    storedClosedOrder: (id) => closedOrders.find(id),
     infos: lookup,
     catalog: () => catalog.current,
     clock: parts.clockFacts,
@@ -117,7 +94,7 @@ export async function openPort(
     play: () => play?.facts(),
     warn: (line) => log('warn', line),
   });
-  member?.serve({ applied, lines, routes }, (key) => refusalOfKey(auth, uuidText(key)));
+  member?.serve({ applied, intake, routes }, (key) => refusalOfKey(auth, uuidText(key)));
   const server = await listen(
     routes,
     {
@@ -131,7 +108,39 @@ export async function openPort(
   return { server, streams };
 }
 
-/** Returns look-ups of keys whose events may be streamed: a banned wallet has none. */
+/** Opens the streams, and passes committed batches and new markets on to them. */
+function openStreams(
+  { config, log }: NodeOptions,
+  parts: NodeParts,
+  shared: Pick<
+    StreamParts,
+    'books' | 'lookup' | 'now' | 'tables' | 'texts' | 'venue' | 'whenBatchesDone'
+  >,
+): Streams {
+  const streams = new Streams({
+    ...shared,
+    ...streamKeys(parts),
+    recent: parts.recent,
+    limits: streamLimits(config),
+    elapsed: () => performance.now(),
+    log: (line) => log('error', line),
+  });
+  parts.committed.add((batch) => streams.flushed(batch));
+  parts.switched.add(({ prepared }) => streams.announce(marketLifecycleLookup(prepared)));
+  return streams;
+}
+
+function readersOf({ stores, tradesIndex }: NodeParts, texts: TokenTexts) {
+  const closedOrders = new StoredClosedOrders(stores.derived);
+  return {
+    trades: new TradesRenderer(tradesIndex, texts),
+    positions: new PositionsReader(stores.projections),
+    statements: new StatementsReader(stores.projections),
+    storedClosedOrder: (id: Uint8Array) => closedOrders.find(id),
+  };
+}
+
+/** Returns look-ups of keys whose events may be streamed; keys of a banned wallet are not found. */
 function streamKeys({
   authority: { member },
   control: { bans },
@@ -149,15 +158,15 @@ function streamKeys({
   };
 }
 
-/** Delays paper orders as a network would. */
+/** Delays paper orders by MIRROR_LATENCY_MS. */
 async function delayed(
-  lines: OrderIntake,
+  intake: OrderIntake,
   { engineQueue, mirrorLatencyMs, mirrorUrl, play }: Config,
   after: After | undefined,
 ): Promise<OrderIntake> {
-  if ((mirrorUrl === '' && play === '') || mirrorLatencyMs === 0) return lines;
+  if ((mirrorUrl === '' && play === '') || mirrorLatencyMs === 0) return intake;
   const { DelayedQueues } = await import('../paper/delayed-queues.ts');
-  return new DelayedQueues(lines, mirrorLatencyMs, engineQueue, after);
+  return new DelayedQueues(intake, mirrorLatencyMs, engineQueue, after);
 }
 
 function streamLimits(config: Config): StreamLimits {

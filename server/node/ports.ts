@@ -1,9 +1,9 @@
 /**
- * Ports of a node, and the one place that chooses what stands behind each: the clock (of the system, or of a
- * recording), the log (of files, or of a cluster), the authority to write, and the writer (which refuses everything
- * while DATA_DIR cannot be written).
+ * Ports of a node, and the single choice of their implementations: the clock (of the system, or of a
+ * recording), the log (of files, or of a cluster), the authority to write, and the writer (which refuses
+ * everything while DATA_DIR cannot be written).
  *
- * Thread: the I/O thread.
+ * Thread: I/O.
  */
 import { lastBatch } from '../../engine/reads.ts';
 import { takeDirectoryLock } from '../../storage/files/directory-lock.ts';
@@ -19,14 +19,14 @@ import type { OpenedPlay } from '../paper/open-play.ts';
 import type { Authority } from './authority.ts';
 import { refusingWriter } from './refusing-writer.ts';
 import { Standalone } from './standalone.ts';
-import { OPEN_MS_MAX, type Start, StartOver } from './start.ts';
+import { OPEN_MS_MAX, Resync, type Start } from './start.ts';
 import { openStores, type Stores } from './stores.ts';
 import { startWriter, type Writer, type WriterOptions } from './writer.ts';
 
 export interface Ports {
   readonly clock: NodeClock;
   readonly authority: Authority;
-  /** Read-only where nothing can be written; `log` is that of the cluster where there is one. */
+  /** Read-only where DATA_DIR cannot be written; `log` is that of the cluster where there is one. */
   readonly stores: Stores;
   /** Reason why DATA_DIR cannot be written; `undefined` = it can. */
   readonly unwritable: string | undefined;
@@ -35,7 +35,7 @@ export interface Ports {
   openWriter(options: WriterOptions): Promise<Writer>;
 }
 
-/** Takes DATA_DIR and opens it. Throws InUse, SettingsRefused, or an Error that names what is damaged. */
+/** Locks DATA_DIR and opens it. Throws InUse, SettingsRefused, or an Error that names the damage. */
 export async function openPorts(start: Start): Promise<Ports> {
   const { config, log } = start.options;
   const { dataDir } = config;
@@ -87,7 +87,7 @@ function lockDirectory(start: Start): void {
   if (lock.warning !== undefined) start.options.log('warn', lock.warning);
 }
 
-/** Moves a complete peer copy into place before anything is read. Throws StartOver where there was one. */
+/** Moves a complete peer copy to DATA_DIR before anything is read, and then throws Resync. */
 async function startFromPeerCopy(start: Start): Promise<void> {
   const { config, log, signal } = start.options;
   removeGiven(config.dataDir);
@@ -97,6 +97,6 @@ async function startFromPeerCopy(start: Start): Promise<void> {
     isNew = await joinCluster(config, log, signal);
   }
   if (!isNew) return;
-  start.giveUp();
-  throw new StartOver();
+  start.requestResync();
+  throw new Resync();
 }

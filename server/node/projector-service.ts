@@ -1,7 +1,7 @@
 /**
- * The projector thread as the I/O thread sees it: the batches that it may read, its progress, and its messages.
+ * Projector thread as seen by the I/O thread: the batches that it may read, its progress, and its messages.
  *
- * Thread: the I/O thread.
+ * Thread: I/O. Not here: the projection (storage/projection).
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
@@ -38,7 +38,7 @@ export interface ProjectorProgress {
   readonly snapshot: { readonly sequence: number; readonly at: number } | undefined;
 }
 
-/** Pause before a thread that could not begin is started again. */
+/** Pause before a thread that failed to start is started again. */
 const RETRY_MS = 1_000;
 /** Period of polling its progress. */
 const LOOK_MS = 5;
@@ -53,7 +53,7 @@ export class ProjectorService {
   private thread: Worker | undefined;
   /** `undefined` until the thread is started. */
   private ended: Promise<void> | undefined;
-  private readonly o: ProjectorServiceOptions;
+  private readonly options: ProjectorServiceOptions;
   private durable: number;
   private snapshot: ProjectorProgress['snapshot'];
   /** Times at which batches up to `sequence` became durable, oldest first. */
@@ -63,22 +63,22 @@ export class ProjectorService {
   private retry: NodeJS.Timeout | undefined;
 
   constructor(options: ProjectorServiceOptions) {
-    this.o = options;
+    this.options = options;
     this.durable = options.durable;
     const { link } = this;
     link.publish(options.position);
     link.reach(options.durable);
   }
 
-  /** Starts the thread unless it runs. It loads tables first, so a start of the node calls this late. */
+  /** Starts the thread unless it runs. It loads tables first, so a node calls this late in its start. */
   start(): void {
     if (this.thread !== undefined) return;
     const file = new URL('../../storage/projection/projector-thread', import.meta.url);
-    const workerData: ProjectorSetup = { ...this.o.setup, link: this.link.memory };
+    const workerData: ProjectorSetup = { ...this.options.setup, link: this.link.memory };
     const thread = startThread(file, { workerData });
     thread.on('message', (message: ProjectorMessage) => this.onMessage(message));
     thread.on('error', (error) => this.fail(new Error(`follower: ${error.message}`)));
-    // A promise of once() would reject with the error, too, and nobody handles it before the end.
+    // A promise of once() would also reject with the error, and nobody handles it before the end.
     this.ended = new Promise((resolve) => {
       thread.on('exit', () => {
         if (thread === this.thread && !this.isStopping)
@@ -93,7 +93,7 @@ export class ProjectorService {
   reach(sequence: number): void {
     this.durable = sequence;
     this.link.reach(sequence);
-    const at = this.o.now();
+    const at = this.options.now();
     const newest = this.marks.at(-1);
     if (newest !== undefined && at - newest.at < MARK_MS) return;
     this.forgetMarks();
@@ -105,26 +105,27 @@ export class ProjectorService {
     this.forgetMarks();
     const derived = this.link.sequence();
     const [oldest] = this.marks;
-    const behindMs = derived >= this.durable || oldest === undefined ? 0 : this.o.now() - oldest.at;
+    const behindMs =
+      derived >= this.durable || oldest === undefined ? 0 : this.options.now() - oldest.at;
     return { durable: this.durable, derived, behindMs, snapshot: this.snapshot };
   }
 
-  /** Returns the number of the first closed order that is not on disk. */
-  finished(): number {
-    return this.link.finished();
+  /** Closed sequence of the first closed order that is not on disk. */
+  closedPersisted(): number {
+    return this.link.closedPersisted();
   }
 
-  /** Resolves when the orders that closed before this one are on disk, or the projector ends. */
-  async derived(finished: number, signal: AbortSignal | undefined): Promise<void> {
-    while (this.finished() < finished && !this.isStopping && signal?.aborted !== true) {
+  /** Resolves when orders before this closed sequence are on disk, or the projector ends. */
+  async whenClosedPersisted(closed: number, signal: AbortSignal | undefined): Promise<void> {
+    while (this.closedPersisted() < closed && !this.isStopping && signal?.aborted !== true) {
       await sleep(LOOK_MS);
     }
   }
 
-  /** Resolves when batches up to this one are projected, or after a bounded wait. */
-  async reached(sequence: number): Promise<void> {
-    const until = this.o.now() + REACH_MS_MAX;
-    while (this.link.sequence() < sequence && !this.isStopping && this.o.now() < until) {
+  /** Resolves when batches up to this batch sequence are projected, or after a bounded wait. */
+  async whenProjected(sequence: number): Promise<void> {
+    const until = this.options.now() + REACH_MS_MAX;
+    while (this.link.sequence() < sequence && !this.isStopping && this.options.now() < until) {
       await sleep(LOOK_MS);
     }
   }
@@ -139,7 +140,7 @@ export class ProjectorService {
 
   private begun(): void {
     this.hasBegun = true;
-    if (this.retry !== undefined) this.o.onProblem(undefined);
+    if (this.retry !== undefined) this.options.onProblem(undefined);
   }
 
   /** Drops marks of projected batches. The newest mark stands for batches shortly after it. */
@@ -156,26 +157,26 @@ export class ProjectorService {
   private fail(error: Error): void {
     if (!this.isStopping && !this.hasBegun && saysOutOfFiles(error.message)) {
       this.thread = undefined;
-      this.o.onProblem(error.message);
+      this.options.onProblem(error.message);
       this.retry = setTimeout(() => this.start(), RETRY_MS);
       return;
     }
     if (this.isStopping) {
-      this.o.log('warn', error.message);
+      this.options.log('warn', error.message);
       return;
     }
     this.isStopping = true;
-    this.o.onFatal(error);
+    this.options.onFatal(error);
   }
 
   private onMessage(message: ProjectorMessage): void {
     if (message.kind === 'begun') this.begun();
-    else if (message.kind === 'line') this.o.log(message.level, message.line);
-    else if (message.kind === 'problem') this.o.onProblem(message.problem);
+    else if (message.kind === 'line') this.options.log(message.level, message.line);
+    else if (message.kind === 'problem') this.options.onProblem(message.problem);
     else if (message.kind === 'fatal') this.fail(new Error(message.why));
     else {
-      this.snapshot = { sequence: message.sequence, at: this.o.now() };
-      if (message.older !== undefined) this.o.onSnapshot(message.older);
+      this.snapshot = { sequence: message.sequence, at: this.options.now() };
+      if (message.older !== undefined) this.options.onSnapshot(message.older);
     }
   }
 }

@@ -1,7 +1,7 @@
 /**
  * State of a node after recovery: the tables, and the control state up to the end of the log.
  *
- * Thread: the I/O thread, before the port opens.
+ * Thread: I/O, before the port opens. Not here: snapshot and log (storage/recovery).
  */
 import {
   engineTime,
@@ -24,22 +24,22 @@ import { aheadOf, aheadText } from '../common/guarded-clock.ts';
 import { ControlRecordSender, ControlState } from './control-state.ts';
 import type { Ports } from './ports.ts';
 import type { RecoveredTables, Recovery } from './recovery.ts';
-import { factsOf, placeOf, settleSettings } from './retained-settings.ts';
+import { factsOf, holderOf, settleSettings } from './retained-settings.ts';
 import { DERIVE_MS_MAX, type Start } from './start.ts';
 
 interface RetainedRecords {
   readonly control: ControlState;
   readonly registry: KeyRegistry;
   readonly sender: ControlRecordSender;
-  /** False: a record of a key that was issued under a node.key that is gone. */
+  /** Returns false for the record of a key that was issued under a lost node.key. */
   readonly isUsable: (record: ControlRecord) => boolean;
 }
 
 export interface Recovered extends RetainedRecords {
-  /** Nothing writes them before `sound`. */
+  /** No thread writes them before `sound` resolves. */
   readonly tables: Tables;
   readonly sound: Promise<void>;
-  /** The oldest fill in the ring. */
+  /** Fill sequence of the oldest fill in the ring. */
   readonly firstFill: number;
   readonly replayed: RecoveredTables['recent'];
   readonly clockFacts: () => ClockFacts;
@@ -52,7 +52,7 @@ export async function recover(start: Start, ports: Ports, recovery: Recovery): P
   const reading = recovery.tables(stores.log);
   const recovered = await start.waitOrStop('snapshot and log to be read', reading, DERIVE_MS_MAX);
   const { replayed, snapshot, t: tables } = recovered;
-  stores.snapshots.passOver(recovered.passedOver);
+  stores.snapshots.skip(recovered.skippedSnapshots);
   const firstFill = loadFills(tables, stores.derived.fills, recovered.firstFill, warn);
   const [batch, orders, fills] = [lastBatch(tables), openOrders(tables), fillCount(tables)];
   log(
@@ -74,23 +74,30 @@ export async function recover(start: Start, ports: Ports, recovery: Recovery): P
   return { ...records, tables, sound, firstFill, replayed: recovered.recent, clockFacts };
 }
 
-/** Reads the control records. Afterwards the settings of the start are those of the directory. */
+/**
+ * Reads the control records. Afterwards the settings of the start include the retained ones of the directory.
+ */
 function readRecords(start: Start, { play, stores }: Ports, tables: Tables): RetainedRecords {
   const { config, log, set = new Set() } = start.options;
   const nodeKey = openNodeKey(config.dataDir);
   if (!nodeKey.ok) throw new Error(nodeKey.problem);
   const sender = new ControlRecordSender();
   // Without node.key and keys/, keys of the log do not return: they follow from the lost node.key.
-  const areKeysGone = nodeKey.isNew && stores.kept.isNew();
+  const areKeysGone = nodeKey.isNew && stores.controlRecords.isNew();
   const isUsable = (record: ControlRecord): boolean => !areKeysGone || record.about !== 'key';
   const read = (chainId: number) => {
     const registry = new KeyRegistry(nodeKey.key, chainId, sender.write);
     const control = new ControlState(registry, sender.write, sender.pause);
-    readControlRecords(stores.kept, stores.log, (record) => control.apply(record), isUsable);
+    readControlRecords(
+      stores.controlRecords,
+      stores.log,
+      (record) => control.apply(record),
+      isUsable,
+    );
     return { control, registry };
   };
   let state = read(config.chainId);
-  const facts = factsOf(tables, placeOf(config), state.registry.findChainId());
+  const facts = factsOf(tables, holderOf(config), state.registry.findChainId());
   const settled = settleSettings({ config, set }, facts, play?.clock.now());
   start.settle({ ...settled, capacities: tables.capacities });
   if (settled.chainId !== config.chainId) state = read(settled.chainId);
@@ -100,7 +107,10 @@ function readRecords(start: Start, { play, stores }: Ports, tables: Tables): Ret
   return { ...state, sender, isUsable };
 }
 
-/** Returns the warning of a store without keys whose orders were placed under some; `undefined` = there never was a key. */
+/**
+ * Returns the warning of a store without keys that has orders placed under keys; `undefined` = there never
+ * was a key.
+ */
 function lostKeys(tables: Tables): string | undefined {
   const orders = placedUnderKeys(tables);
   if (orders === 0) return undefined;

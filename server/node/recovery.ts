@@ -1,7 +1,7 @@
 /**
- * The recovery thread (storage/recovery/recovery-thread.ts) as the I/O thread sees it.
+ * Recovery thread (storage/recovery/recovery-thread.ts) as seen by the I/O thread.
  *
- * Thread: the I/O thread.
+ * Thread: I/O.
  */
 import type { Worker } from 'node:worker_threads';
 import { type EngineMemory, Tables } from '../../engine/tables/tables.ts';
@@ -52,7 +52,7 @@ export class Recovery {
     });
     const orFailed = <T>(promise: Promise<T>): Promise<T> => {
       const either = Promise.race([promise, failed]);
-      // A failed start does not wait for it any more.
+      // A failed start no longer waits for it.
       either.catch(() => undefined);
       return either;
     };
@@ -60,7 +60,7 @@ export class Recovery {
     this.sound = orFailed(new Promise((resolve) => (sound = resolve)));
   }
 
-  /** Recovers from snapshot and log, once the log is open. Rejects with an Error that names what is damaged. */
+  /** Recovers from snapshot and log, once the log is open. Rejects with an Error that names the damage. */
   tables({ digest, first, last }: LogReach): Promise<RecoveredTables> {
     this.thread.postMessage({ digest, first, last } satisfies LogReach);
     return this.recovered;

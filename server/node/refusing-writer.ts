@@ -1,7 +1,7 @@
 /**
  * The writer while DATA_DIR cannot be written: it refuses every change, and reads do not wait for it.
  *
- * Thread: the I/O thread.
+ * Thread: I/O.
  */
 import { SequenceLockReader } from '../orders/exchange-memory/sequence-lock-reader.ts';
 import { refuse } from '../orders/exchange-memory/slot-requests.ts';
@@ -16,21 +16,21 @@ export function refusingWriter(detail: string, newest: number): Writer {
     sequencer: undefined,
     ledger: undefined,
     source: () => Promise.resolve('unavailable'),
-    lines: new WalletQueue({ submit: refuse, resume: refuse }, 0),
+    intake: new WalletQueue({ submit: refuse, resume: refuse }, 0),
     sequenceLock: new SequenceLockReader(undefined, setImmediate),
     applied: new AppliedSequence(newest),
-    meters: undefined,
+    metrics: undefined,
     waiting: () => 0,
     pauses: () => [{ reason: 'directory', detail }],
     pauseVenue: () => undefined,
-    derived: done,
+    whenProjected: done,
     progress: () => undefined,
     commits: undefined,
     whenBatchesDone() {
       throw new Error('a book is written while nobody may write');
     },
     openHeartbeats: () => ({
-      beat: () => Promise.reject(new Error(detail)),
+      take: () => Promise.reject(new Error(detail)),
       stop: () => undefined,
     }),
     expireDue: done,

@@ -3,7 +3,7 @@
  * start; a setting that is not set takes the retained value.
  * Rules: docs/reference/configuration.md#what-a-directory-keeps
  *
- * Thread: the I/O thread, before the port opens.
+ * Thread: I/O, before the port opens.
  */
 import { existsSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
@@ -25,9 +25,9 @@ import type { NodeMode } from '../routes/node-mode.ts';
 import { type ShellSettings, shellLine } from './start-line.ts';
 
 /** Facts that a directory or a cluster retains between starts. */
-export interface KeptFacts {
-  /** Named in errors: `DATA_DIR ./data`. */
-  readonly place: string;
+export interface RetainedFacts {
+  /** Name of the directory or cluster for errors: `DATA_DIR ./data`. */
+  readonly holder: string;
   /** No batch yet: the settings decide. */
   readonly isNew: boolean;
   readonly hasLedger: boolean;
@@ -46,9 +46,9 @@ export interface GivenSettings {
   readonly set: ReadonlySet<string>;
 }
 
-export function factsOf(t: Tables, place: string, chainId: number | undefined): KeptFacts {
+export function factsOf(t: Tables, holder: string, chainId: number | undefined): RetainedFacts {
   return {
-    place,
+    holder,
     chainId,
     isNew: lastBatch(t) === 0,
     hasLedger: ledgerIsOn(t),
@@ -60,14 +60,14 @@ export function factsOf(t: Tables, place: string, chainId: number | undefined): 
 }
 
 /** Returns the name of the directory or cluster, for errors. */
-export function placeOf({ cluster, dataDir }: Config): string {
+export function holderOf({ cluster, dataDir }: Config): string {
   return cluster === undefined ? `DATA_DIR ${dataDir}` : `the cluster ${cluster.name}`;
 }
 
 export function modeOf({ catalogSyncUrl, cluster, mirrorUrl, play }: Config, t: Tables): NodeMode {
   return {
     ledger: ledgerIsOn(t),
-    // Markets of a source may be those of its demo.
+    // Markets of a mirrored catalog may be those of its demo.
     demo: catalogSyncUrl === '' && hasDemo(t),
     mirror: mirrorUrl !== '',
     play: play !== '',
@@ -89,13 +89,17 @@ function hasDemo(t: Tables): boolean {
  * Throws SettingsRefused with the lines that start a node.
  * @param begins market time of a play, in unix milliseconds
  */
-export function settleSettings(given: GivenSettings, kept: KeptFacts, begins?: number): Config {
+export function settleSettings(
+  given: GivenSettings,
+  retained: RetainedFacts,
+  begins?: number,
+): Config {
   const { config, set } = given;
-  const wrong = contradictions(given, kept, begins);
-  if (wrong.length > 0) throw new SettingsRefused(refusal(given, kept, wrong));
-  if (kept.isNew) return config;
-  const { hasDemo, hasLedger: ledger, isUntouched } = kept;
-  const chainId = kept.chainId ?? config.chainId;
+  const wrong = contradictions(given, retained, begins);
+  if (wrong.length > 0) throw new SettingsRefused(refusal(given, retained, wrong));
+  if (retained.isNew) return config;
+  const { hasDemo, hasLedger: ledger, isUntouched } = retained;
+  const chainId = retained.chainId ?? config.chainId;
   const demo = config.demo && (set.has('DEMO') || hasDemo || isUntouched);
   return { ...config, chainId, demo, ledger };
 }
@@ -107,47 +111,51 @@ interface Contradiction {
 
 function contradictions(
   { config, set }: GivenSettings,
-  kept: KeptFacts,
+  retained: RetainedFacts,
   begins: number | undefined,
 ): Contradiction[] {
-  const { isNew, place } = kept;
+  const { isNew, holder } = retained;
   const found: Contradiction[] = [];
   const refuse = (variable: string, why: string): void => void found.push({ variable, why });
-  const hasLedger = isNew ? config.ledger : kept.hasLedger;
+  const hasLedger = isNew ? config.ledger : retained.hasLedger;
   if (set.has('LEDGER') && config.ledger !== hasLedger) {
-    refuse('LEDGER', `${place} was begun ${kept.hasLedger ? 'with' : 'without'} a ledger`);
+    refuse('LEDGER', `${holder} was begun ${retained.hasLedger ? 'with' : 'without'} a ledger`);
   }
   for (const variable of hasLedger || set.has('LEDGER') ? [] : needsLedger(config)) {
-    refuse(variable, isNew ? 'it needs LEDGER=on' : `${place} was begun without a ledger`);
+    refuse(variable, isNew ? 'it needs LEDGER=on' : `${holder} was begun without a ledger`);
   }
   if (isNew) return found;
-  // A catalog of elsewhere may be that of another node with its demo.
-  if (set.has('DEMO') && config.catalogSyncUrl === '' && config.demo !== kept.hasDemo) {
-    if (kept.hasDemo) refuse('DEMO', `${place} has the demo`);
-    else if (kept.hasMarkets) refuse('DEMO', `${place} has other markets than the demo`);
+  // A synced catalog may be that of another node with its demo.
+  if (set.has('DEMO') && config.catalogSyncUrl === '' && config.demo !== retained.hasDemo) {
+    if (retained.hasDemo) refuse('DEMO', `${holder} has the demo`);
+    else if (retained.hasMarkets) refuse('DEMO', `${holder} has other markets than the demo`);
   }
-  if (set.has('CHAIN_ID') && config.chainId !== (kept.chainId ?? config.chainId)) {
-    refuse('CHAIN_ID', `the API keys of ${place} were issued under CHAIN_ID=${kept.chainId}`);
+  if (set.has('CHAIN_ID') && config.chainId !== (retained.chainId ?? config.chainId)) {
+    refuse('CHAIN_ID', `the API keys of ${holder} were issued under CHAIN_ID=${retained.chainId}`);
   }
-  if (begins !== undefined && begins < kept.time) {
-    const [from, to] = [begins, kept.time].map((time) => new Date(time).toISOString());
-    refuse('PLAY', `it begins at ${from}, and ${place} has batches up to ${to}`);
+  if (begins !== undefined && begins < retained.time) {
+    const [from, to] = [begins, retained.time].map((time) => new Date(time).toISOString());
+    refuse('PLAY', `it begins at ${from}, and ${holder} has batches up to ${to}`);
   }
   return found;
 }
 
 /** Returns the contradictions, a line that starts a node with these settings, and one with the retained settings. */
-function refusal(given: GivenSettings, kept: KeptFacts, wrong: readonly Contradiction[]): string {
+function refusal(
+  given: GivenSettings,
+  retained: RetainedFacts,
+  wrong: readonly Contradiction[],
+): string {
   const { config, set } = given;
   const settings = repeatable(config, set).filter(([name]) => name !== 'DATA_DIR');
   const texts = new Map(settings);
   const why = wrong.map(({ variable, why }) => `${variable}=${texts.get(variable)}: ${why}`);
   const isAlone = config.cluster === undefined;
-  const asked = isAlone ? [`to start that: ${askedLine(given, kept, settings)}`] : [];
-  if (kept.isNew) return [...why, ...asked].join('\n');
+  const asked = isAlone ? [`to start that: ${askedLine(given, retained, settings)}`] : [];
+  if (retained.isNew) return [...why, ...asked].join('\n');
   const dropped = new Set(wrong.map(({ variable }) => variable));
-  if (!kept.hasLedger) for (const variable of needsLedger(config)) dropped.add(variable);
-  // Settings of a mirror or of a play are of no use without it.
+  if (!retained.hasLedger) for (const variable of needsLedger(config)) dropped.add(variable);
+  // Settings of a mirror or of a play have no effect without it.
   const rest = settings.filter(
     ([name]) =>
       !dropped.has(name) &&
@@ -160,10 +168,10 @@ function refusal(given: GivenSettings, kept: KeptFacts, wrong: readonly Contradi
 
 function askedLine(
   { config, set }: GivenSettings,
-  kept: KeptFacts,
+  retained: RetainedFacts,
   settings: ShellSettings,
 ): string {
-  const directory = kept.isNew ? config.dataDir : freshDirectory(config);
+  const directory = retained.isNew ? config.dataDir : freshDirectory(config);
   const lacksLedger = needsLedger(config).length > 0 && !set.has('LEDGER');
   const ledger = lacksLedger ? [['LEDGER', 'on'] as const] : [];
   return shellLine([['DATA_DIR', directory], ...ledger, ...settings]);

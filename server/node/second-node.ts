@@ -1,8 +1,8 @@
 /**
- * The line that starts a node beside one that has the ports or the directory: the same settings with free ports and,
- * where it is taken, another directory.
+ * Command line that starts a node beside one that has the ports or the directory: the same settings with free
+ * ports and, where needed, another directory.
  *
- * Thread: the I/O thread, at the end of a start that failed.
+ * Thread: I/O, at the end of a failed start.
  */
 import { existsSync } from 'node:fs';
 import { takeDirectoryLock } from '../../storage/files/directory-lock.ts';

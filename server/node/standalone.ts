@@ -1,7 +1,7 @@
 /**
  * Authority of a node without CLUSTER: it leads always, by its own clock, which pauses orders while it is stale.
  *
- * Thread: the I/O thread.
+ * Thread: I/O.
  */
 import { earliestDue } from '../../engine/due.ts';
 import { engineTime } from '../../engine/reads.ts';

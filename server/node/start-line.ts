@@ -1,7 +1,7 @@
 /**
- * The line of a shell that starts a node with given settings, in the form in which this process was started.
+ * Command line that starts a node with given settings, in the form in which this process was started.
  *
- * Thread: the I/O thread, at the end of a start that failed.
+ * Thread: I/O, at the end of a failed start.
  */
 
 /** Texts by variable; `undefined` = a secret, which stays in the environment. */

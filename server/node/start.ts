@@ -1,7 +1,7 @@
 /**
- * A start under way: the options of the node, waits with a deadline, and the list of what to close.
+ * Start in progress: options of the node, waits with a deadline, and the list of services to close.
  *
- * Thread: the I/O thread.
+ * Thread: I/O.
  */
 import { withDeadline } from '../common/with-deadline.ts';
 import type { NodeOptions } from './running-node.ts';
@@ -10,11 +10,11 @@ import type { NodeOptions } from './running-node.ts';
 const WAIT_MS_MAX = 60_000;
 /** Longest wait for a store, which may be read from a slow disk. */
 export const OPEN_MS_MAX = 600_000;
-/** Longest wait for projections, which may be made again from all of the log. */
+/** Longest wait for projections, which may be made again from the whole log. */
 export const DERIVE_MS_MAX = 6 * 3_600_000;
 
 /** The start has to begin again: another node took the lead, or DATA_DIR now holds a peer copy. */
-export class StartOver extends Error {
+export class Resync extends Error {
   constructor() {
     super('the start begins again');
   }
@@ -24,7 +24,7 @@ export class Start {
   options: NodeOptions;
   private readonly closers: (() => void | Promise<void>)[] = [];
   private closing: Promise<void> | undefined;
-  isGivenUp = false;
+  needsResync = false;
 
   constructor(options: NodeOptions) {
     this.options = options;
@@ -34,7 +34,7 @@ export class Start {
     return withDeadline(promise, { what, msMax, log: (line) => this.options.log('info', line) });
   }
 
-  /** Waits for a step that changes nothing, and stops waiting at the signal. */
+  /** Waits for a step that changes nothing; the signal ends the wait. */
   waitOrStop<T>(what: string, promise: Promise<T>, msMax: number): Promise<T> {
     const { log, signal } = this.options;
     return withDeadline(promise, { what, msMax, log: (line) => log('info', line), signal });
@@ -44,11 +44,11 @@ export class Start {
     this.options = { ...this.options, config };
   }
 
-  giveUp(): void {
-    this.isGivenUp = true;
+  requestResync(): void {
+    this.needsResync = true;
   }
 
-  /** Adds what close() calls, the newest first. */
+  /** Adds a function for close(), which calls the newest first. */
   onClose(close: () => void | Promise<void>): void {
     this.closers.push(close);
   }

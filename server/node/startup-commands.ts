@@ -1,8 +1,8 @@
 /**
- * Internal commands of a start, before the port opens: settings that change results, the markets of the catalog, and on
- * a first start the demo.
+ * Internal commands of a start, before the port opens: settings that change results, the markets of the
+ * catalog, and on a first start the demo.
  *
- * Thread: the I/O thread.
+ * Thread: I/O. Not here: the effects of the commands (engine).
  */
 import { CommandBuffer, encodeConfigure } from '../../engine/commands.ts';
 import { SelfTrade } from '../../engine/context.ts';
@@ -58,7 +58,7 @@ export async function applyConfiguration(
     now.walletsPerSigner === config.walletsPerSigner &&
     now.orderRowsMax === tables.orderRows;
   const isFirst = lastBatch(tables) === 0;
-  // The first batch has the settings in any case: the log must not depend on an environment.
+  // The first batch always has the settings: a replay must not depend on an environment.
   if (isSame && !isFirst) return;
   const out = new CommandBuffer(16);
   const { openOrdersPerAccount, walletsPerSigner } = config;
@@ -77,7 +77,9 @@ export async function applyConfiguration(
     throw new Error(`the configuration was refused by rule ${reason}`);
 }
 
-/** Opens the catalog. On the first start of a new directory it is the demo, unless CATALOG_SYNC_URL names another one. */
+/**
+ * Opens the catalog. On the first start of a new directory it is the demo, unless CATALOG_SYNC_URL is set.
+ */
 export async function openStartupCatalog(
   config: Config,
   tables: Tables,

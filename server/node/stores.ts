@@ -1,8 +1,8 @@
 /**
- * Stores of DATA_DIR: the log, snapshots, and LMDB environments. They open read-only where a write does not reach the
- * disk: a node on a full or read-only disk still serves reads (docs/protocol.md#retries).
+ * Stores of DATA_DIR: the log, snapshots, and LMDB environments. They open read-only where a write does not
+ * reach the disk: a node on a full or read-only disk still serves reads (docs/protocol.md#retries).
  *
- * Thread: the I/O thread.
+ * Thread: I/O. Not here: formats of the stores (storage).
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -25,12 +25,11 @@ import { SnapshotFiles } from '../../storage/snapshot/snapshots.ts';
 export interface Stores {
   readonly log: Log;
   readonly snapshots: SnapshotFiles;
-  /** Written by the projector, as `projections`. */
+  /** Written by the projector, like `projections`. */
   readonly derived: DerivedTables;
-  /** `undefined` where there are none, and none can be made. */
+  /** `undefined` where none exist and the disk is read-only. */
   readonly projections: Projections | undefined;
-  /** Control records. */
-  readonly kept: ControlRecordStore;
+  readonly controlRecords: ControlRecordStore;
   readonly catalog: CatalogStore;
   close(): Promise<void>;
 }
@@ -77,20 +76,20 @@ async function open(storeOptions: StoreOptions, readOnly: boolean): Promise<Stor
     refuseOlder(dataDir);
     const derived = openDerivedTables(dataDir, options);
     opened.push(() => derived.root.close());
-    const kept = new ControlRecordStore(dataDir, options);
-    opened.push(() => kept.close());
+    const controlRecords = new ControlRecordStore(dataDir, options);
+    opened.push(() => controlRecords.close());
     const seen = [
       { sequence: positionOf(derived).sequence, by: 'derived/' },
-      { sequence: kept.position()?.sequence ?? 0, by: 'keys/' },
+      { sequence: controlRecords.position()?.sequence ?? 0, by: 'keys/' },
     ] as const;
-    const [derivedTo, keptTo] = seen;
+    const [derivedTo, controlRecordsTo] = seen;
     const log = await FileLog.open({
       ...storeOptions,
       readOnly,
-      seen: keptTo.sequence > derivedTo.sequence ? keptTo : derivedTo,
+      seen: controlRecordsTo.sequence > derivedTo.sequence ? controlRecordsTo : derivedTo,
     });
     opened.push(() => log.close());
-    if (!readOnly) await kept.prove();
+    if (!readOnly) await controlRecords.prove();
     const catalog = openCatalog(dataDir, options);
     opened.push(() => catalog.close());
     // Last: this may delete projections of another version.
@@ -101,7 +100,7 @@ async function open(storeOptions: StoreOptions, readOnly: boolean): Promise<Stor
       snapshots: new SnapshotFiles(dataDir, storeOptions.durability),
       derived,
       projections,
-      kept,
+      controlRecords,
       catalog,
       close,
     };
@@ -111,7 +110,7 @@ async function open(storeOptions: StoreOptions, readOnly: boolean): Promise<Stor
   }
 }
 
-/** Throws OtherFormat for the journal of an older version, without which the exchange would begin empty. */
+/** Throws OtherFormat for the journal of an older version; ignoring it would begin an empty exchange. */
 function refuseOlder(dataDir: string): void {
   if (!existsSync(join(dataDir, 'journal'))) return;
   throw new OtherFormat(

@@ -1,8 +1,8 @@
 /**
- * The writer of a node: workers, sequencer and projector. While DATA_DIR cannot be written, refusing-writer.ts stands in
- * its place.
+ * Writer of a node: workers, sequencer and projector. While DATA_DIR cannot be written, refusing-writer.ts
+ * replaces it.
  *
- * Thread: the I/O thread.
+ * Thread: I/O. Not here: the right to write (authority.ts).
  */
 import { isResolving } from '../../engine/ledger/reads.ts';
 import { firstKeptClosed, lastBatch } from '../../engine/reads.ts';
@@ -40,9 +40,9 @@ import type { Stores } from './stores.ts';
 export interface WriterOptions {
   readonly start: Start;
   readonly stores: Stores;
-  /** Recovered; from here on the workers write them. */
+  /** Recovered tables; from here on only the workers write them. */
   readonly tables: Tables;
-  /** Resolves once the tables are audited: nothing writes them before. */
+  /** Resolves once the tables are audited: no thread writes them before. */
   readonly sound: Promise<void>;
   readonly separators: OrderSeparators;
   readonly clock: NodeClock;
@@ -58,41 +58,41 @@ const MS = 1_000;
 const SNAPSHOT_MS_MAX = 900_000;
 
 export interface Writer {
-  /** `undefined` where nothing can be written, as `ledger`. */
+  /** `undefined` on a read-only node, like `ledger`. */
   readonly sequencer: Sequencer | undefined;
   readonly ledger: LedgerCommands | undefined;
   /** Applies price levels, trade prints and fills of a source as one batch, which is durable when it resolves. */
   readonly source: SourceSender;
   /** Intake of the requests of clients. */
-  readonly lines: OrderIntake;
+  readonly intake: OrderIntake;
   /** `undefined` when metrics are off. */
-  readonly meters: OrderMetrics | undefined;
+  readonly metrics: OrderMetrics | undefined;
   readonly sequenceLock: SequenceLockReader;
   /** The newest batch that is durable. */
   readonly applied: AppliedSequence;
-  /** Number of requests that wait. */
+  /** Number of waiting requests. */
   waiting(): number;
   /** Reasons why this node is not ready (docs/protocol.md#readiness). */
   pauses(): readonly Pause[];
   /** Pauses the exchange; `undefined` resumes it. */
   pauseVenue(reason: string | undefined): void;
-  /** Resolves once what is durable now is projected, or after a bounded wait. */
-  derived(): Promise<void>;
-  /** `undefined` where nothing is projected. */
+  /** Resolves once the batches that are durable now are projected, or after a bounded wait. */
+  whenProjected(): Promise<void>;
+  /** `undefined` on a read-only node. */
   progress(): ProjectorProgress | undefined;
   /** Calls back once the running batches are done. Requires that a batch runs. */
   whenBatchesDone(callback: () => void): void;
   /** `undefined` without CLUSTER: then a read may show a batch before it is in the log. */
   readonly commits: Commits | undefined;
-  /** Starts the heartbeat timeouts of all wallets that are watched. */
-  openHeartbeats(watches: WatchStore): Pick<Heartbeats, 'beat' | 'stop'>;
-  /** Resolves once what is due by now is applied: expired orders, ended markets, payouts. */
+  /** Starts the heartbeat timeouts of all watched wallets. */
+  openHeartbeats(watches: WatchStore): Pick<Heartbeats, 'take' | 'stop'>;
+  /** Resolves once everything due by now is applied: expired orders, ended markets, payouts. */
   expireDue(): Promise<void>;
   /** Resolves when every worker has loaded. */
   ready(): Promise<void>;
-  /** Starts the projector unless it runs: once nothing of the start waits for a processor. */
+  /** Starts the projector unless it runs: late, so that it does not slow the start down. */
   follow(): void;
-  /** Finishes what is in flight, projects it and writes a snapshot. */
+  /** Finishes requests in flight, projects their batches and writes a snapshot. */
   close(): Promise<void>;
 }
 
@@ -109,7 +109,7 @@ export async function startWriter(options: WriterOptions): Promise<Writer> {
 }
 
 interface WriterParts extends WriterControls {
-  readonly meters: OrderMetrics | undefined;
+  readonly metrics: OrderMetrics | undefined;
   readonly pool: ReturnType<typeof openPool>;
   readonly sequenceLock: SequenceLockReader;
   readonly commits: Commits | undefined;
@@ -119,7 +119,7 @@ interface WriterParts extends WriterControls {
 /** Creates the parts. Sequencer and projector refer to each other. */
 function connect(options: WriterOptions): WriterParts {
   const { authority, onCommitted, start, stores, tables } = options;
-  const { config, log, onFatal, workerFile } = start.options;
+  const { config, log, onFatal } = start.options;
   const warn = (line: string): void => log('warn', line);
   const slots = allocateSlots(
     2 * config.workers,
@@ -128,13 +128,8 @@ function connect(options: WriterOptions): WriterParts {
     config.resultCodes,
   );
   const setup = workerSetup(options, slots);
-  const meters = setup.measures ? new OrderMetrics() : undefined;
-  const pool = openPool({
-    ...(workerFile === undefined ? {} : { file: workerFile }),
-    workers: config.workers,
-    setup,
-    report: (error) => warn(`a worker died: ${String(error)}`),
-  });
+  const metrics = setup.measures ? new OrderMetrics() : undefined;
+  const pool = openWorkers(options, setup);
   const sequencer: Sequencer = new Sequencer({
     tables,
     slots,
@@ -144,19 +139,19 @@ function connect(options: WriterOptions): WriterParts {
     prefetch: config.workers,
     queueMax: config.engineQueue,
     now: authority.batchClock(tables),
-    closedPersisted: () => projector.finished(),
+    closedPersisted: () => projector.closedPersisted(),
     onFlushed: (batch) => {
       onCommitted(batch);
-      // Payouts that another node began are its own to finish.
+      // Another leader finishes the payouts that it began.
       if (isResolving(tables) && authority.leads()) resolutions.wake();
-      // In a cluster the batch may not be in the files yet.
+      // In a cluster the files of this node may lag behind the batch.
       projector.reach(Math.min(batch.sequence, stores.log.last));
     },
     onFatal: (error) => {
       if (!authority.takesFailure(error)) onFatal(error);
     },
     warn,
-    meters,
+    metrics,
   });
   const gate = new WriteGate(sequencer, log);
   const projector = openProjector(options, sequencer, gate);
@@ -172,7 +167,7 @@ function connect(options: WriterOptions): WriterParts {
     sequencer,
     gate,
     projector,
-    meters,
+    metrics,
     pool,
     sequenceLock,
     commits,
@@ -180,6 +175,16 @@ function connect(options: WriterOptions): WriterParts {
   };
   authority.connect(parts);
   return parts;
+}
+
+function openWorkers({ start }: WriterOptions, setup: WorkerSetup) {
+  const { config, log, workerFile } = start.options;
+  return openPool({
+    ...(workerFile === undefined ? {} : { file: workerFile }),
+    workers: config.workers,
+    setup,
+    report: (error) => log('warn', `a worker died: ${String(error)}`),
+  });
 }
 
 function workerSetup(
@@ -209,18 +214,18 @@ function workerSetup(
   };
 }
 
-/** Opens the way for batches, once the tables are audited and the ids that memory has forgotten can be found. */
+/** Allows batches, once the tables are audited and ids that have left memory can be found on disk. */
 async function begin(options: WriterOptions, parts: WriterParts): Promise<void> {
   const { projector, resolutions, sequencer, tables } = parts;
   const { authority, sound, start } = options;
   const { signal } = start.options;
   await start.waitOrStop('the audit of what was recovered', sound, DERIVE_MS_MAX);
   authority.prepare(parts);
-  // Orders may have expired meanwhile: the audit would see them leave.
+  // The audit must end before orders expire.
   sequencer.begin();
   const forgotten = firstKeptClosed(tables);
-  if (projector.finished() < forgotten) projector.start();
-  const known = projector.derived(forgotten, signal);
+  if (projector.closedPersisted() < forgotten) projector.start();
+  const known = projector.whenClosedPersisted(forgotten, signal);
   await start.wait('derived/, which is made again from the log', known, DERIVE_MS_MAX);
   signal?.throwIfAborted();
   await authority.begin(parts);
@@ -230,8 +235,8 @@ async function begin(options: WriterOptions, parts: WriterParts): Promise<void> 
 function writerOf(options: WriterOptions, parts: WriterParts): Writer {
   const { authority, start, stores } = options;
   const { config } = start.options;
-  const { gate, meters, pool, projector, resolutions, sequenceLock, sequencer, tables } = parts;
-  const lines = authority.intake(
+  const { gate, metrics, pool, projector, resolutions, sequenceLock, sequencer, tables } = parts;
+  const intake = authority.intake(
     new WalletQueue(sequencer, config.engineQueue, config.resultCodes),
   );
   return {
@@ -243,14 +248,14 @@ function writerOf(options: WriterOptions, parts: WriterParts): Writer {
       onResolve: () => resolutions.wake(),
     }),
     source: sourceOf(sequencer),
-    lines,
-    meters,
+    intake,
+    metrics,
     sequenceLock,
     applied: sequencer.applied,
-    waiting: () => sequencer.waiting() + lines.waiting,
+    waiting: () => sequencer.waiting() + intake.waiting,
     pauses: () => [...gate.pauses(), ...authority.pauses()],
     pauseVenue: (reason) => gate.report('operator', reason),
-    derived: () => projector.reached(stores.log.last),
+    whenProjected: () => projector.whenProjected(stores.log.last),
     progress: () => projector.progress(),
     whenBatchesDone: (callback) => sequencer.whenBatchesDone(callback),
     commits: parts.commits,
@@ -265,12 +270,15 @@ function writerOf(options: WriterOptions, parts: WriterParts): Writer {
   };
 }
 
-/** Only the node that leads watches. Each wallet has a whole period from the beginning of the lead. */
+/**
+ * Creates heartbeat timeouts while this node leads. Each wallet has a whole period from the beginning of the
+ * lead.
+ */
 function openHeartbeats(
   { authority, start }: WriterOptions,
   sequencer: Sequencer,
   watches: WatchStore,
-): Pick<Heartbeats, 'beat' | 'stop'> {
+): Pick<Heartbeats, 'take' | 'stop'> {
   const { config, log } = start.options;
   let heartbeats: Heartbeats | undefined;
   void authority.whenLeading(() => {
@@ -286,7 +294,7 @@ function openHeartbeats(
     heartbeats = undefined;
   });
   return {
-    beat: (...args) => heartbeats?.beat(...args) ?? Promise.reject(new Error('another node leads')),
+    take: (...args) => heartbeats?.take(...args) ?? Promise.reject(new Error('another node leads')),
     stop: () => heartbeats?.stop(),
   };
 }
@@ -319,7 +327,7 @@ function openProjector(
       imageBatches,
       imageSeconds,
       logFirst: stores.log.first,
-      damagedSnapshots: stores.snapshots.passedOver(),
+      damagedSnapshots: stores.snapshots.skipped(),
     },
     position: positionOf(stores.derived),
     durable: lastBatch(tables),

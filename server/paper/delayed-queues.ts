@@ -14,7 +14,7 @@ const WAITING_BYTES_MAX = 256 * 2 ** 20;
 export type After = (ms: number, run: () => Promise<void>) => void;
 
 export class DelayedQueues implements OrderIntake {
-  private readonly lines: OrderIntake;
+  private readonly intake: OrderIntake;
   private readonly delayMs: number;
   private readonly waitingMax: number;
   private readonly after: After;
@@ -22,15 +22,15 @@ export class DelayedQueues implements OrderIntake {
   private bytes = 0;
 
   /** @param waitingMax requests in transit */
-  constructor(lines: OrderIntake, delayMs: number, waitingMax: number, after: After = setLater) {
-    this.lines = lines;
+  constructor(intake: OrderIntake, delayMs: number, waitingMax: number, after: After = setLater) {
+    this.intake = intake;
     this.delayMs = delayMs;
     this.waitingMax = waitingMax;
     this.after = after;
   }
 
   get waiting(): number {
-    return this.lines.waiting + this.count;
+    return this.intake.waiting + this.count;
   }
 
   submit(request: OwnedRequest): void {
@@ -44,13 +44,13 @@ export class DelayedQueues implements OrderIntake {
     this.after(this.delayMs, () => {
       this.count -= 1;
       this.bytes -= length;
-      return new Promise((done) => this.lines.submit(followed(request, done)));
+      return new Promise((done) => this.intake.submit(followed(request, done)));
     });
   }
 
   /** The rest of a request that has arrived. */
   resume(request: Request): void {
-    this.lines.resume(request);
+    this.intake.resume(request);
   }
 }
 

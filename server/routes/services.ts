@@ -45,7 +45,7 @@ interface RouteParts
   readonly positions: PositionsReader;
   readonly statements: StatementsReader;
   readonly history: HistoryService;
-  readonly heartbeats: Pick<Heartbeats, 'beat'>;
+  readonly heartbeats: Pick<Heartbeats, 'take'>;
   /** The current catalog generation; an answer reads one generation. */
   readonly catalog: () => CatalogGeneration;
   /** Undefined on a read-only node. */
@@ -53,7 +53,7 @@ interface RouteParts
   /** The newest durable batch. */
   readonly applied: AppliedSequence;
   /** Requests that change orders go through these. */
-  readonly lines: OrderIntake;
+  readonly intake: OrderIntake;
   /** Undefined where this node decides everything. */
   readonly forwarder: Forwarding | undefined;
   /** Market time, in unix milliseconds. */
@@ -81,7 +81,7 @@ export function nodeRoutes(parts: RouteParts): Route[] {
   const services: ServicesOf<typeof ROUTE_LISTS> = {
     node: new NodeInfo({ ...parts, seconds }),
     keys: { auth: parts.auth, config, limits, faucet: faucetOf(parts) },
-    orders: { lines: parts.lines, limits },
+    orders: { intake: parts.intake, limits },
     heartbeats: parts,
     account: new AccountReads(parts),
     statement: parts,

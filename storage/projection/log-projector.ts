@@ -125,7 +125,7 @@ export class LogProjector {
     this.options = options;
     const { dataDir, durability } = options;
     this.snapshots = new SnapshotFiles(dataDir, durability);
-    this.snapshots.passOver(options.damagedSnapshots ?? []);
+    this.snapshots.skip(options.damagedSnapshots ?? []);
     this.derived = openDerivedTables(dataDir, { durability, readOnly: false });
     this.written = positionOf(this.derived);
     this.kept = new ControlRecordStore(dataDir, { durability, readOnly: false });

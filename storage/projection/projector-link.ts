@@ -50,7 +50,7 @@ export class ProjectorLink {
   }
 
   /** Orders that closed before this one are on disk. */
-  finished(): number {
+  closedPersisted(): number {
     return Number(Atomics.load(this.i64, Word.finished));
   }
 

@@ -118,63 +118,42 @@ export function messageSchema(): Json {
 
 function exampleMessages(): Json[] {
   const started = Date.UTC(2026, 0, 5, 12);
-  const market = 'rain-tomorrow';
   const [yes, no] = ['101', '102'];
   const level = (price: string, size: string) => ({ price, size });
-  const at = (seconds: number) => ({ market, timestamp: String(started + seconds * 1_000) });
+  const message = (event_type: string, seconds: number, members: Json): Json => ({
+    event_type,
+    market: 'rain-tomorrow',
+    timestamp: String(started + seconds * 1_000),
+    ...members,
+  });
   const bids = [level('0.39', '250'), level('0.40', '120')];
   const asks = [level('0.44', '300'), level('0.43', '80')];
   return [
-    { event_type: 'book', ...at(0), asset_id: yes, outcome: 'Yes', bids, asks },
-    {
-      event_type: 'book',
-      ...at(0),
+    message('book', 0, { asset_id: yes, outcome: 'Yes', bids, asks }),
+    message('book', 0, {
       asset_id: no,
       outcome: 'No',
       bids: [level('0.56', '300'), level('0.57', '80')],
       asks: [level('0.61', '250'), level('0.60', '120')],
-    },
-    {
-      event_type: 'price_change',
-      ...at(5),
+    }),
+    message('price_change', 5, {
       price_changes: [
         { asset_id: yes, ...level('0.41', '60'), side: 'BUY' },
         { asset_id: no, ...level('0.59', '60'), side: 'SELL' },
       ],
-    },
-    {
-      event_type: 'last_trade_price',
-      ...at(12),
-      asset_id: yes,
-      ...level('0.41', '25'),
-      side: 'SELL',
-    },
-    {
-      event_type: 'price_change',
-      ...at(12),
+    }),
+    message('last_trade_price', 12, { asset_id: yes, ...level('0.41', '25'), side: 'SELL' }),
+    message('price_change', 12, {
       asset_id: yes,
       changes: [{ ...level('0.41', '35'), side: 'BUY' }],
-    },
-    {
-      event_type: 'last_trade_price',
-      ...at(40),
-      asset_id: no,
-      ...level('0.57', '80'),
-      side: 'SELL',
-    },
-    {
-      event_type: 'tick_size_change',
-      ...at(60),
+    }),
+    message('last_trade_price', 40, { asset_id: no, ...level('0.57', '80'), side: 'SELL' }),
+    message('tick_size_change', 60, {
       asset_id: yes,
       old_tick_size: '0.01',
       new_tick_size: '0.001',
-    },
-    { event_type: 'book', ...at(61), asset_id: yes, bids: [level('0.955', '90')], asks: [] },
-    {
-      event_type: 'market_resolved',
-      ...at(3_600),
-      assets_ids: [yes, no],
-      winning_asset_id: yes,
-    },
+    }),
+    message('book', 61, { asset_id: yes, bids: [level('0.955', '90')], asks: [] }),
+    message('market_resolved', 3_600, { assets_ids: [yes, no], winning_asset_id: yes }),
   ];
 }

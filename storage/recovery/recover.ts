@@ -34,7 +34,7 @@ export interface Begun {
   readonly snapshot: number;
   readonly firstFill: number;
   /** Batches of the snapshots that could not be used, and why. */
-  readonly passedOver: readonly number[];
+  readonly skippedSnapshots: readonly number[];
   readonly reasons: readonly string[];
 }
 
@@ -125,7 +125,7 @@ export function begin(
   growing: readonly (keyof Capacities)[] = [],
 ): Begun {
   const reasons: string[] = [];
-  const passedOver: number[] = [];
+  const skippedSnapshots: number[] = [];
   for (const info of candidates) {
     const loaded = snapshots.load(info, assistant);
     if (typeof loaded !== 'string') {
@@ -135,14 +135,14 @@ export function begin(
       const { t } = engine;
       // A ring that is smaller than before has only the newest fills.
       const firstFill = Math.max(loaded.firstFill, fillCount(t) - t.fillRows);
-      return { engine, snapshot: info.sequence, firstFill, passedOver, reasons };
+      return { engine, snapshot: info.sequence, firstFill, skippedSnapshots, reasons };
     }
-    passedOver.push(info.sequence);
+    skippedSnapshots.push(info.sequence);
     reasons.push(`image ${info.sequence}: ${loaded}`);
     warn(`recovery: image ${info.sequence} cannot be used: ${loaded}`);
   }
   const engine = new Engine(allocateEngine(capacities), events);
-  return { engine, snapshot: 0, firstFill: 0, passedOver, reasons };
+  return { engine, snapshot: 0, firstFill: 0, skippedSnapshots, reasons };
 }
 
 function grown(

@@ -42,7 +42,7 @@ export interface RecoveredSnapshot {
   readonly snapshot: number;
   readonly replayed: number;
   readonly firstFill: number;
-  readonly passedOver: readonly number[];
+  readonly skippedSnapshots: readonly number[];
   /** The newest batches of the log after the snapshot. */
   readonly recent: Replayed;
 }
@@ -64,7 +64,7 @@ async function run(setup: RecoverySetup, port: MessagePort): Promise<void> {
   const warn = (line: string): void => say({ kind: 'warning', line });
   const events = new EventBuffer(EVENTS_MAX);
   const begun: Begun = begin(capacities, snapshots, candidates, warn, assistant, events, growing);
-  const { engine, firstFill, snapshot, passedOver } = begun;
+  const { engine, firstFill, snapshot, skippedSnapshots } = begun;
   const { t } = engine;
   const read = (from: number) => new SegmentReader(logDirectory(dataDir), from);
   const log = { ...(await reach), read };
@@ -77,7 +77,7 @@ async function run(setup: RecoverySetup, port: MessagePort): Promise<void> {
     snapshot,
     replayed,
     firstFill,
-    passedOver,
+    skippedSnapshots,
     recent: { batches, from },
   });
   audit(t, assistant);

@@ -192,15 +192,15 @@ export class SnapshotFiles {
    */
   load(info: SnapshotInfo, assistant?: SpanReader): LoadedSnapshot | string {
     const loaded = readSnapshot(info, assistant);
-    if (typeof loaded === 'string') this.passOver([info.sequence]);
+    if (typeof loaded === 'string') this.skip([info.sequence]);
     return loaded;
   }
 
-  passOver(sequences: readonly number[]): void {
+  skip(sequences: readonly number[]): void {
     for (const sequence of sequences) this.damaged.add(sequence);
   }
 
-  passedOver(): readonly number[] {
+  skipped(): readonly number[] {
     return [...this.damaged];
   }
 

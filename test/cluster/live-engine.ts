@@ -72,7 +72,7 @@ export class LiveEngine {
       onFlushed: (batch) => this.batches.push(batch),
       onFatal: (error) => this.fatal.push(error.message),
       warn: (line) => this.fatal.push(line),
-      meters: undefined,
+      metrics: undefined,
     });
     this.sequencer.begin();
   }

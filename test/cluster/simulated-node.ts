@@ -101,7 +101,7 @@ export class SimulatedNode {
       onFlushed: () => undefined,
       onFatal,
       warn: (line) => this.fatal.push(line),
-      meters: undefined,
+      metrics: undefined,
     });
     roles = new Roles({
       rules: {

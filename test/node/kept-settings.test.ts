@@ -8,14 +8,18 @@ import { type ApiKey, level1, level2 } from '../../client/credentials.ts';
 import { Wallet } from '../../client/wallet.ts';
 import { readConfig } from '../../server/config/config.ts';
 import { SettingsRefused } from '../../server/config/settings-refused.ts';
-import { type KeptFacts, placeOf, settleSettings } from '../../server/node/retained-settings.ts';
+import {
+  holderOf,
+  type RetainedFacts,
+  settleSettings,
+} from '../../server/node/retained-settings.ts';
 import { useCompiledNodes } from '../common/forms.ts';
 import { get, type Settings, send, TestNode, temporaryDirectory } from '../common/node-harness.ts';
 import { seconds, Trader } from '../common/traders.ts';
 
 useCompiledNodes();
 
-const BEGUN: Omit<KeptFacts, 'place'> = {
+const BEGUN: Omit<RetainedFacts, 'holder'> = {
   isNew: false,
   hasLedger: false,
   hasDemo: false,
@@ -34,15 +38,15 @@ function given(env: Settings, flags: readonly string[] = []) {
 /** The settings in force, or the lines of the refusal. */
 function settled(
   env: Settings,
-  facts: Partial<KeptFacts>,
+  facts: Partial<RetainedFacts>,
   flags?: readonly string[],
   begins = 5_000,
 ) {
   const settings = given(env, flags);
-  const place = placeOf(settings.config);
+  const holder = holderOf(settings.config);
   const isPlay = settings.config.play !== '';
   try {
-    return settleSettings(settings, { ...BEGUN, place, ...facts }, isPlay ? begins : undefined);
+    return settleSettings(settings, { ...BEGUN, holder, ...facts }, isPlay ? begins : undefined);
   } catch (error) {
     assert(error instanceof SettingsRefused);
     return error.message.split('\n');
@@ -54,7 +58,7 @@ const VENUE = `${START} --data-dir ./venue`;
 const PAPER = `${START} --data-dir ./paper`;
 const CASES: readonly {
   readonly env: Settings;
-  readonly facts: Partial<KeptFacts>;
+  readonly facts: Partial<RetainedFacts>;
   readonly flags?: readonly string[];
   readonly lines: readonly string[];
 }[] = [
@@ -195,7 +199,7 @@ test('an unset setting takes the retained value, and an equal one is accepted', 
 
 test('the demo is loaded into an untouched directory unless DEMO is off', () => {
   const nothing = { hasMarkets: false, isUntouched: true };
-  const demoOf = (env: Settings, facts: Partial<KeptFacts>): unknown => {
+  const demoOf = (env: Settings, facts: Partial<RetainedFacts>): unknown => {
     const config = settled(env, facts);
     return Array.isArray(config) ? config[0] : config.demo;
   };

@@ -21,7 +21,7 @@ const BODIES = ['', `[${'{},'.repeat(30_000)}{}]`];
 test('the refusing writer answers every change of orders and every heartbeat', async () => {
   const writer = refusingWriter('no space left', 7);
   const handlers = {
-    ...handlersOf(ORDER_ROUTES, { lines: writer.lines, limits: undefined }),
+    ...handlersOf(ORDER_ROUTES, { intake: writer.intake, limits: undefined }),
     ...handlersOf(HEARTBEAT_ROUTES, { heartbeats: writer.openHeartbeats(NOBODY) }),
   };
   assert.equal(Object.keys(handlers).length, 9);

@@ -79,7 +79,11 @@ test('a signal ends a start while snapshot and log are read or audited', WITHIN,
   assert(read.ok);
   const { config } = read;
   const never = new Promise<never>(() => undefined);
-  const tables = { t: new Tables(allocateEngine(config.capacities)), passedOver: [], firstFill: 0 };
+  const tables = {
+    t: new Tables(allocateEngine(config.capacities)),
+    skippedSnapshots: [],
+    firstFill: 0,
+  };
   for (const reading of [
     never,
     Promise.resolve({ ...tables, snapshot: 0, replayed: 0, recent: { batches: [], from: 0 } }),

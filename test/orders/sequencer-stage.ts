@@ -105,7 +105,7 @@ export class Stage {
       },
       onFatal: (error) => this.fatal.push(error.message),
       warn: (line) => this.lines.push(line),
-      meters: undefined,
+      metrics: undefined,
     });
     if (begins) this.sequencer.begin();
   }

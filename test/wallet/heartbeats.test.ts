@@ -57,7 +57,7 @@ class Stage {
   }
 
   async taken(address: Uint8Array, id?: string): Promise<string> {
-    const answer = await this.heartbeats.beat(address, id);
+    const answer = await this.heartbeats.take(address, id);
     assert(answer.kind === 'taken', JSON.stringify(answer));
     return answer.id;
   }
@@ -79,7 +79,7 @@ test('a client without a heartbeat loses its orders once, and one that continues
   await stage.pass(1);
   assert.deepEqual(stage.cancelled, [ALICE]);
   assert.deepEqual(stage.stored, [BOB]);
-  assert.match(stage.log[0]!, /^0x(aa){20} fell silent/);
+  assert.match(stage.log[0]!, /^0x(aa){20} sent no heartbeat in time/);
   await stage.pass(PERIOD - 2);
   assert.deepEqual(stage.cancelled, [ALICE]);
   await stage.pass(1);
@@ -96,11 +96,11 @@ test('an id has to be that of the last answer, and a stale one counts as no hear
   const first = await stage.taken(ALICE, '');
   const second = await stage.taken(ALICE, first);
   assert.notEqual(second, first);
-  assert.deepEqual(await stage.heartbeats.beat(ALICE, first), { kind: 'stale', id: second });
-  assert.deepEqual(await stage.heartbeats.beat(BOB, first), { kind: 'stale', id: '' });
+  assert.deepEqual(await stage.heartbeats.take(ALICE, first), { kind: 'stale', id: second });
+  assert.deepEqual(await stage.heartbeats.take(BOB, first), { kind: 'stale', id: '' });
   assert.equal(await stage.taken(ALICE), second, 'a heartbeat without an id leaves it');
   await stage.pass(PERIOD - 1);
-  assert.equal((await stage.heartbeats.beat(ALICE, first)).kind, 'stale');
+  assert.equal((await stage.heartbeats.take(ALICE, first)).kind, 'stale');
   await stage.pass(1);
   assert.deepEqual(stage.cancelled, [ALICE]);
 });
@@ -150,13 +150,13 @@ test('a failed cancel is tried again', async () => {
 test('an address is watched only when its row is on disk and there is room', async () => {
   const stage = new Stage([], 1);
   stage.fails = true;
-  const together = ['', undefined].map((id) => stage.heartbeats.beat(ALICE, id));
+  const together = ['', undefined].map((id) => stage.heartbeats.take(ALICE, id));
   for (const answer of together) await assert.rejects(answer, /disk full/);
   await stage.pass(PERIOD);
   assert.deepEqual(stage.cancelled, []);
   stage.fails = false;
   await stage.taken(BOB);
-  assert.deepEqual(await stage.heartbeats.beat(ALICE, ''), { kind: 'full' });
+  assert.deepEqual(await stage.heartbeats.take(ALICE, ''), { kind: 'full' });
   await stage.taken(BOB);
 });
 

@@ -1,13 +1,13 @@
 /**
- * A cancel of everything (DELETE /cancel-all, /cancel-market-orders) goes through the engine in
- * parts, so that no turn is long and no answer too large for its slot. Both sides of that:
+ * Messages of a cancel of everything (DELETE /cancel-all, /cancel-market-orders). It passes the engine in
+ * parts, so that no writer turn is long and no answer too large for its slot. Format of a part:
  *
  *   request  from i32, - | newest f64 | the body as sent
  *   answer   next i32, canceled bytes i32 | newest f64 | canceled | filled
  *
- * `from` and `next` are places in the owner's list of open orders, 0 = its beginning and its end;
- * `newest` is the time of the first part: what comes later is left alone. `canceled` and `filled`
- * are the members of the answer's array and object of that name, as JSON without their brackets.
+ * `from` and `next` are positions in the owner's list of open orders, 0 = its beginning and its end. `newest`
+ * is the time of the first part: later orders stay open. `canceled` and `filled` are the members of the
+ * answer's array and object of that name, as JSON without their brackets.
  */
 
 export const CANCEL_ALL_HEAD_BYTES = 16;

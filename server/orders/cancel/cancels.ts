@@ -1,8 +1,8 @@
 /**
- * Cancels on their way to the engine. By id they take one turn; a cancel of everything goes on, part
- * after part, until nothing is left, and its parts are joined to one answer.
+ * Submits cancels. A cancel by id takes one writer turn; a cancel of everything continues, part after part,
+ * until no order is left, and its parts are joined to one answer.
  *
- * Thread: the I/O thread.
+ * Thread: I/O. Not here: the messages of a part (cancel-all.ts), the cancel itself (worker/batch-apply.ts).
  */
 
 import { CANCEL_ORDERS_MAX } from '../../../engine/tables/capacities.ts';
@@ -21,7 +21,7 @@ import {
 
 /** An id in a body: 0x, 64 digits, quotes and comma, not counting the comma. */
 const ID_BYTES = 68;
-/** Shortest text that is no id: its answer, with the reason, is the longest for its size. */
+/** Shortest text that is no id: with its reason, its answer is the longest for its size. */
 const STRANGER_BYTES = 4;
 const STRANGER_ANSWER_BYTES = 64;
 
@@ -36,7 +36,7 @@ type CancelKind = typeof RequestKind.cancelOrder | typeof RequestKind.cancelOrde
 type CancelAllKind = typeof RequestKind.cancelAll | typeof RequestKind.cancelMarket;
 
 export function submitCancels(
-  lines: Pick<OrderIntake, 'submit'>,
+  intake: Pick<OrderIntake, 'submit'>,
   kind: CancelKind,
   owner: RequestOwner,
   body: Uint8Array,
@@ -45,10 +45,10 @@ export function submitCancels(
   const ids = Math.ceil(body.length / ID_BYTES);
   const malformedIds = Math.min(CANCEL_IDS_MAX, Math.ceil(body.length / STRANGER_BYTES));
   const weight = ids * ORDER_BYTES_MIN + malformedIds * STRANGER_ANSWER_BYTES;
-  lines.submit({ kind, owner, body, weight, answered });
+  intake.submit({ kind, owner, body, weight, answered });
 }
 
-/** Takes DELETE /cancel-all, whose body is ignored, or the body of /cancel-market-orders. */
+/** Submits DELETE /cancel-all, whose body is ignored, or /cancel-market-orders. */
 export function submitCancelAll(
   sequencer: Pick<Sequencer, 'submit' | 'resume'>,
   kind: CancelAllKind,
@@ -76,14 +76,14 @@ export function submitCancelAll(
     kind,
     owner,
     body: bytes,
-    // The body may be longer than what it cancels is answered with.
+    // The body may be longer than the answer.
     weight: Math.max(bytes.length, CANCEL_ORDERS_MAX * ORDER_BYTES_MIN),
     answered: takePart,
   });
   sequencer.submit(request(encodeCancelAll(CANCEL_ALL_START, body)));
 }
 
-/** Cancels all open orders of an address (20 bytes); false when it was not, or not wholly, done. */
+/** Cancels all open orders of an address (20 bytes); resolves with false when some may still be open. */
 export function cancelAllOf(sequencer: Sequencer, address: Uint8Array): Promise<boolean> {
   const owner = { address, apiKeyBytes: NO_KEY };
   return new Promise((resolve) => {
@@ -93,7 +93,7 @@ export function cancelAllOf(sequencer: Sequencer, address: Uint8Array): Promise<
   });
 }
 
-/** Sends the whole answer: at once, or with pauses where it is long. */
+/** Sends the whole answer: at once, or in pieces where it is long. */
 function join(
   canceled: readonly Uint8Array[],
   filled: readonly Uint8Array[],

@@ -1,7 +1,8 @@
 /**
- * Wakes the sequencer when an order expires, a market ends or a proposed payout begins, although nobody trades.
+ * Timer that wakes the sequencer when an order expires, a market ends or a proposed payout begins without a
+ * request.
  *
- * Thread: the I/O thread.
+ * Thread: I/O. Not here: what is due, which the engine decides.
  */
 import { earliestDue } from '../../../engine/due.ts';
 import type { Tables } from '../../../engine/tables/tables.ts';

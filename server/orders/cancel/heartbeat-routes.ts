@@ -1,10 +1,9 @@
 /**
- * POST /heartbeats and /v1/heartbeats: the first heartbeat of an address starts the watch over its
- * orders, further ones extend it. The second route also has an id that the client sends back, so
- * that it notices when another client sends heartbeats for the same address. Rules:
- * docs/protocol.md#cancel-on-silence
+ * POST /heartbeats and /v1/heartbeats: the first heartbeat of an address starts the watch over its orders,
+ * further ones extend it. Answers of the second route have an id that the client sends back, so that it
+ * notices another client with heartbeats for the same address. Rules: docs/protocol.md#cancel-on-silence
  *
- * Thread: I/O.
+ * Thread: I/O. Not here: watches and deadlines (heartbeats.ts).
  */
 
 import type { KeyOwner } from '../../auth/auth.ts';
@@ -19,7 +18,7 @@ import {
   HeartbeatBody,
   HeartbeatOkAnswer,
 } from './heartbeat-schemas.ts';
-import type { Beat, Heartbeats } from './heartbeats.ts';
+import type { HeartbeatResult, Heartbeats } from './heartbeats.ts';
 
 const INVALID = errorBody('INVALID_PAYLOAD', 'heartbeat_id must be a string or null', {
   text: 'invalid payload',
@@ -30,7 +29,7 @@ const OK = JSON.stringify({ status: 'ok' });
 const heartbeatBody = compileShape(HeartbeatBody);
 
 export interface HeartbeatRouteParts {
-  readonly heartbeats: Pick<Heartbeats, 'beat'>;
+  readonly heartbeats: Pick<Heartbeats, 'take'>;
 }
 
 export const HEARTBEAT_ROUTES = [
@@ -72,16 +71,16 @@ export const HEARTBEAT_ROUTES = [
 
 /** Resolves with undefined where the heartbeat cannot be stored. */
 function stored(
-  heartbeats: Pick<Heartbeats, 'beat'>,
+  heartbeats: Pick<Heartbeats, 'take'>,
   { address }: KeyOwner,
   id: string | undefined,
-): Promise<Beat | undefined> {
-  return heartbeats.beat(address, id).catch(() => undefined);
+): Promise<HeartbeatResult | undefined> {
+  return heartbeats.take(address, id).catch(() => undefined);
 }
 
 /** @param id undefined where the body is not valid */
 async function answerChained(
-  heartbeats: Pick<Heartbeats, 'beat'>,
+  heartbeats: Pick<Heartbeats, 'take'>,
   context: RequestContext,
   caller: KeyOwner,
   id: string | undefined,
@@ -97,7 +96,7 @@ async function answerChained(
   }
 }
 
-/** '' when the client starts anew; `undefined` for a body that is not valid. */
+/** '' when the client starts a new chain; `undefined` for a body that is not valid. */
 function idOf(sent: unknown): string | undefined {
   return heartbeatBody.matches(sent) ? (sent.heartbeat_id ?? '') : undefined;
 }

@@ -5,7 +5,7 @@ import { Type } from '../../common/schema.ts';
 
 export const HEARTBEAT_BOUNDS = boundsOf(1);
 
-/** Body of POST /v1/heartbeats. Without a body the client starts anew, too. */
+/** Body of POST /v1/heartbeats. A request without a body starts a new chain, too. */
 export const HeartbeatBody = Type.Object({
   heartbeat_id: Type.Optional(Type.Union([Type.String({ maxLength: 100 }), Type.Null()])),
 });

@@ -2,10 +2,10 @@
  * Cancels on missing heartbeats: an address that has sent one must send further ones, or all its open orders
  * are cancelled. An address that never sent one is not watched, and the watch ends with the cancel.
  *
- * The list of watched addresses survives a restart. Downtime does not count: each address gets a whole
- * period again. Times are of the steady clock, so setting the wall clock cancels nothing.
+ * The list of watched addresses survives a restart. Downtime does not count: each address gets a whole period
+ * again. Times are of the steady clock, so setting the wall clock cancels nothing.
  *
- * Thread: the I/O thread.
+ * Thread: I/O. Not here: the routes (heartbeat-routes.ts), the cancel (cancels.ts).
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -31,9 +31,9 @@ export interface HeartbeatsOptions {
   readonly watchedMax?: number;
 }
 
-export type Beat =
+export type HeartbeatResult =
   | { readonly kind: 'taken'; readonly id: string }
-  /** The client sent another id than that of the last answer; the heartbeat is ignored. */
+  /** The id differs from that of the last answer; the heartbeat is ignored. */
   | { readonly kind: 'stale'; readonly id: string }
   | { readonly kind: 'full' };
 
@@ -42,7 +42,7 @@ interface Watch {
   deadline: number;
   id: string;
   firing: boolean;
-  /** Write of the control record. Until it is done, no answer says that the address is watched. */
+  /** Write of the control record; heartbeats are answered after it. */
   begun: Promise<void> | undefined;
 }
 
@@ -66,11 +66,12 @@ export class Heartbeats {
   }
 
   /**
-   * Takes a heartbeat. The first one of an address, and the first after a cancel, starts the watch
-   * and is answered when that is durable.
-   * @param id the id of the last answer; '' to start anew; undefined when the caller uses no ids
+   * Takes a heartbeat. The first one of an address, and the first after a cancel, starts the watch and is
+   * answered when that is durable.
+   *
+   * @param id the id of the last answer; '' to start a new chain; undefined when the client uses no ids
    */
-  async beat(address: Uint8Array, id: string | undefined): Promise<Beat> {
+  async take(address: Uint8Array, id: string | undefined): Promise<HeartbeatResult> {
     const key = keyOf(address);
     const begun = this.watches.get(key)?.begun;
     if (begun !== undefined) await begun;
@@ -98,7 +99,7 @@ export class Heartbeats {
     return { kind: 'taken', id: watch.id };
   }
 
-  /** After this call nothing is cancelled any more. The next start watches the same addresses. */
+  /** Stops all timers: nothing is cancelled after this call. The next start watches the same addresses. */
   stop(): void {
     this.stopped = true;
     clearTimeout(this.timer);
@@ -148,24 +149,24 @@ export class Heartbeats {
   private async fire(watch: Watch): Promise<void> {
     watch.firing = true;
     const { deadline } = watch;
-    const isSilent = (): boolean => watch.deadline === deadline && !this.stopped;
+    const isOverdue = (): boolean => watch.deadline === deadline && !this.stopped;
     let isDone = false;
-    while (!isDone && isSilent()) {
+    while (!isDone && isOverdue()) {
       isDone = await this.options.cancelAll(watch.address).catch(() => false);
       if (!isDone) await sleep(RETRY_MS, undefined, { ref: false });
     }
     watch.firing = false;
     // A heartbeat arrived during the cancel: the watch continues, the older orders are cancelled.
-    if (isDone && isSilent()) {
+    if (isDone && isOverdue()) {
       const key = keyOf(watch.address);
       this.watches.delete(key);
-      this.options.log(`${key} fell silent: its open orders are cancelled`);
+      this.options.log(`${key} sent no heartbeat in time: its open orders are cancelled`);
       await this.forget(watch.address);
     }
     this.arm();
   }
 
-  /** A failure loses nothing: after a restart an address without orders is watched once more. */
+  /** A failed write loses nothing: after a restart an address without orders is watched once more. */
   private async forget(address: Uint8Array): Promise<void> {
     await this.options.store.remove(address).catch((error: unknown) => {
       this.options.log(`heartbeats: ${(error as Error).message}`);
@@ -173,7 +174,7 @@ export class Heartbeats {
   }
 }
 
-/** False while the first heartbeat is not answered, however long its record takes. */
+/** False while the control record of the first heartbeat is being written. */
 function isWatched({ begun, firing }: Watch): boolean {
   return begun === undefined && !firing;
 }

@@ -1,22 +1,24 @@
 /**
- * Lanes, by which the slot of a batch reaches a worker and comes back: words on which each worker sleeps, and a count
- * of finished batches that the I/O thread waits for. A message there and back takes three times as long. The pool (pool.ts)
- * uses the class Lanes; a worker uses laneSetup() and serveLane(), and does not load the pool's package.
+ * Lanes, which carry the slot of a batch to a worker and back: words on which each worker sleeps, and a count
+ * of finished batches that the I/O thread waits for. A message there and back takes three times as long. The
+ * pool (pool.ts) uses the class Lanes; a worker uses laneSetup() and serveLane(), and does not load the
+ * pool's package.
  *
  *   word 0    number of finished batches of all workers
  *   lane n    two queue positions, used alternately: a slot plus one, or 0 = empty
  *             the queue position that is run next
  *             1 = its worker serves it: it is loaded, and may be terminated
  *
- * Two queue positions, so that a worker has its next batch before the I/O thread has seen that the last one is done.
+ * A worker finds its next batch in the second queue position before the I/O thread has seen the end of the
+ * last one.
  *
- * Who writes: the I/O thread fills an empty queue position. The worker of the lane empties it after all its other
- * writes for the batch, and then counts it.
+ * Writers: the I/O thread fills an empty queue position. The worker of the lane empties it after all its
+ * other writes for the batch, and then counts it.
  */
 import { setImmediate as nextIteration } from 'node:timers/promises';
 import { workerData } from 'node:worker_threads';
 
-/** A cache line each, so that workers do not take the memory of another away from it. */
+/** A cache line each, so that writes of one worker do not invalidate the cache of another. */
 const LINE_WORDS = 16;
 const COMPLETED = 0;
 const NEXT = 2;
@@ -36,7 +38,7 @@ export class Lanes {
     return new Lanes(new SharedArrayBuffer((1 + count) * LINE_WORDS * 4));
   }
 
-  /** Read before looking at lanes, and passed to whenFinished(). */
+  /** Number of finished batches; read before looking at lanes, and passed to whenFinished(). */
   finished(): number {
     return Atomics.load(this.words, COMPLETED);
   }
@@ -51,7 +53,7 @@ export class Lanes {
     return Atomics.load(this.words, wordOf(lane) + SERVED) === 1;
   }
 
-  /** Its worker may be gone: one that takes its place has to load first. */
+  /** Marks a lane whose worker may be gone: its successor has to load first. */
   markUnserved(lane: number): void {
     Atomics.store(this.words, wordOf(lane) + SERVED, 0);
   }
@@ -66,7 +68,7 @@ export class Lanes {
     Atomics.notify(this.words, at);
   }
 
-  /** Takes back the batch of a worker that threw or died; its successor continues behind it. */
+  /** Removes the batch of a worker that threw or died; its successor continues behind it. */
   remove(lane: number, place: number): void {
     Atomics.store(this.words, wordOf(lane) + NEXT, otherPlace(place));
     Atomics.store(this.words, wordOf(lane) + place, 0);
@@ -125,9 +127,9 @@ export function laneSetup(): unknown {
 }
 
 /**
- * Runs the batches of a lane, until one has events that its slot has no room for. Once in many batches the event
- * loop of the worker has a turn: timers that a package sets (LMDB sets one for each state of the disk that it reads) would
- * otherwise never end, and pile up.
+ * Runs the batches of a lane, until one has events that its slot has no room for. Once in many batches the
+ * event loop of the worker iterates. LMDB sets a timer for each state of the disk that it reads; these would
+ * otherwise pile up.
  */
 export async function serveLane(
   lane: number,

@@ -1,16 +1,16 @@
 /**
- * Reads of engine memory that no book's version covers: rows of open orders, which are reused as soon as one
- * ends, and the indexes that lead to them. The control words of the writer turn are the version of the
- * sequence lock: no writer was active before and after, and the turn is the same.
+ * Consistent reads of engine memory without a version of its own: rows of open orders, which are reused after
+ * their order closes, and the indexes of those rows. The control words of the writer turn are the version of
+ * the sequence lock: a read is valid when no writer was active before and after it, and the turn is the same.
  *
- * Thread: the I/O thread. Reads what is applied, which may be some milliseconds ahead of the log. In a
- * cluster a result is passed on once it is committed.
+ * Thread: I/O. It reads applied state, which may be some milliseconds ahead of the log. In a cluster a result
+ * is returned once it is committed.
  */
 import type { Commits } from '../../common/commits.ts';
 import { leadLost } from '../../common/unavailable.ts';
 import { Control } from './slots.ts';
 
-/** A turn is over in less than the time of a few reads, or it is worth waiting for the batch. */
+/** A writer turn takes less than a few reads; a longer one is worth waiting for the batch. */
 const TRIES = 4;
 
 export class SequenceLockReader {
@@ -33,9 +33,9 @@ export class SequenceLockReader {
   }
 
   /**
-   * Result of `read` for one consistent state. `read` may run several times over memory that changes
-   * meanwhile: it must end whatever it finds, and change nothing. Rejects with Unavailable where what was
-   * read may never be committed.
+   * Returns the result of `read` for one consistent state. `read` may run several times over memory that
+   * changes meanwhile: it must terminate on any data, and change nothing. Rejects with Unavailable where the
+   * state may never be committed.
    */
   async read<T>(read: () => T): Promise<T> {
     const { control } = this;

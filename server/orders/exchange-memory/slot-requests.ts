@@ -1,7 +1,8 @@
 /**
- * Writes the requests of a batch into its slot, and takes answers out of it (the layout is drawn in slots.ts).
+ * Writes the requests of a batch into its slot, and takes answers out of it (the layout is drawn in
+ * slots.ts).
  *
- * Thread: the I/O thread, while no worker has the slot.
+ * Thread: I/O, while no worker has the slot.
  */
 import assert from 'node:assert/strict';
 import { commandWords, OrderCommand } from '../../../engine/commands.ts';
@@ -37,9 +38,9 @@ export type Answered = (
 ) => void;
 
 /**
- * Reasons for a request without a result. busy: not taken, may be sent again. unavailable: nothing is taken
- * now, or the log failed. undone: its batch failed before it was applied. unknown: the node lost its lead
- * before it was certain that the batch is in the log.
+ * Reasons for a request without a result. busy: not taken, may be sent again. paused: orders are not taken
+ * now. unavailable: nothing is taken now, or the log failed. undone: its batch failed before it was applied.
+ * unknown: the node lost its lead before it was certain that the batch is in the log.
  */
 export type Failure = 'busy' | 'paused' | 'unavailable' | 'undone' | 'unknown';
 
@@ -69,7 +70,7 @@ export interface Request {
   readonly failed?: (failure: Failure) => void;
 }
 
-/** Request of a client; requests without an owner are the node's own. */
+/** Request of a client; a request without an owner is internal. */
 export type OwnedRequest = Request & { readonly owner: RequestOwner };
 
 export function orderRequest(
@@ -81,7 +82,7 @@ export function orderRequest(
   return { kind, owner, body, weight: weightOf(kind, body), answered };
 }
 
-/** Weight of a body that places orders; even a short one that is refused has an answer. */
+/** Weight of a body that places orders; even a short refused one has an answer. */
 export function weightOf(kind: number, { length }: Uint8Array): number {
   return Math.max(length, (kind === RequestKind.replace ? 2 : 1) * ORDER_BYTES_MIN);
 }
@@ -113,7 +114,7 @@ export function commandsRequest(
   return { kind: RequestKind.commands, owner: undefined, body, weight, answered, failed: settled };
 }
 
-/** Record of the log that another node has made; `applied` is called once the log of this node has it. */
+/** Record of another node; `applied` is called once the log of this node has it. */
 export function recordRequest(
   payload: Uint8Array,
   applied: () => void,
@@ -130,7 +131,7 @@ export function recordRequest(
   };
 }
 
-/** Maximum of commands in a request; those that only cancel do not count. */
+/** Bound of the commands in a request; those that only cancel do not count. */
 export function commandsMax({ weight }: Request): number {
   return Math.ceil(weight / ORDER_BYTES_MIN);
 }
@@ -208,7 +209,7 @@ export function fail(request: Request, failure: Failure): void {
   else request.answered(...failureAnswer(failure));
 }
 
-/** These requests failed before they were applied; the client may send them again. */
+/** Fails requests before they were applied; the client may send them again. */
 export function failAll(requests: readonly Request[]): void {
   for (const request of requests) fail(request, 'undone');
 }

@@ -1,20 +1,20 @@
 /**
- * The memory that the I/O thread and the workers share beside the engine: the control words that
- * order turns, and a slot per batch that carries requests in and answers and words for the log out.
+ * Memory shared by the I/O thread and the workers beside the engine: the control words of the writer turn,
+ * and a slot for each running batch with its requests, answers and words for the log.
  *
  *   control  applyTurn | writer | poisoned
  *   slot     state dispatchSequence requests inputBytes answerBytes logWords changed digest
  *            eventWords eventsLost                                                        (i32)
  *            time persistedClosedSequence firstFill endFill closedEnd sequence
  *            parseMs verifyMs turnWaitMs matchMs recoveries                                                (f64)
- *   results  by rule: orders that ended so (i32)
+ *   results  by rule: number of orders with this result (i32)
  *   input    per request: 14 words (kind, bytes, apiKey (4), address (5), ordersMax, isLaterPart, -), body, padded to 8
  *   answers  per request: 2 words (status, bytes), body, padded to 8
  *   log      the commands that changed the engine, as engine/commands.ts encodes them
- *   events   what they did, as engine/events.ts records it; what does not fit goes with the result
+ *   events   their effects, as engine/events.ts records them; events without room are passed with the result
  *
- * Who writes: the I/O thread while a slot is free, then the worker that runs its batch until it
- * says done or failed, then the I/O thread again.
+ * Writers: the I/O thread while a slot is free, then the worker that runs its batch until it marks the slot
+ * as done or failed, then the I/O thread again.
  */
 import assert from 'node:assert/strict';
 import { batchRecordBytes } from '../../../storage/log/batch-record.ts';
@@ -35,10 +35,11 @@ export const RequestKind = {
   commands: 6,
   /** The body of POST /replace: a cancel and, where it succeeds, an order. */
   replace: 7,
-  /** A record of the log that another node has made: alone in its batch. */
+  /** Record of another node: alone in its batch. */
   record: 8,
   /**
-   * Bodies that place orders, checked for the leader (checked-orders.ts); answered with the encoded result.
+   * Bodies that place orders, pre-validated for the leader (checked-orders.ts); answered with the encoded
+   * result.
    */
   check: 9,
   checked: 10,
@@ -62,12 +63,12 @@ export const Slot = {
   endFill: 11,
   closedEnd: 12,
   sequence: 13,
-  /** Times of the stages in the worker; 0 where nothing is measured. */
+  /** Times of the stages in the worker; 0 where metrics are off. */
   parseMs: 14,
   verifyMs: 15,
   turnWaitMs: 16,
   matchMs: 17,
-  /** Recoveries that wrong signatures cost beside their check. */
+  /** Recoveries for diagnoses of wrong signatures, without the check itself. */
   recoveries: 18,
   words: 48,
 } as const;
@@ -88,13 +89,13 @@ export const RequestHead = {
 } as const;
 export const AnswerHead = { status: 0, bytes: 1, words: 2 } as const;
 
-/** A JSON order is never shorter: its keys and three addresses alone are longer than this. */
+/** Lower bound of a JSON order: its keys and three addresses alone are longer. */
 export const ORDER_BYTES_MIN = 256;
 /** Longest answer to one order: the longest text of a reject, or an id and two amounts. */
 const ANSWER_BYTES_MAX = 320;
 /** Longest answer with RESULT_CODES=on: detail, facts and code. */
 const EXPLAINED_BYTES_MAX = 1_024;
-/** A batch of a thousand orders has room; larger ones are rare enough to be copied once more. */
+/** Room for a batch of a thousand orders; larger ones are rare enough to be copied once more. */
 const EVENT_BYTES = 2 ** 18;
 
 export interface SlotSizes {
@@ -112,7 +113,7 @@ export interface SlotMemory {
 /**
  * @param bodyBytesMax the largest request
  * @param commandsMax the most commands of one batch
- * @param isExplained whether results say why an order was refused
+ * @param isExplained true where results have the reason of a refusal
  */
 export function allocateSlots(
   count: number,
@@ -123,7 +124,7 @@ export function allocateSlots(
   const answerBytesMax = isExplained ? EXPLAINED_BYTES_MAX : ANSWER_BYTES_MAX;
   const logBytes = align(Math.max(bodyBytesMax, commandsMax * ORDER_BYTES_MIN));
   const sizes = {
-    // What a batch has left in the log comes in again as a record, where another node leads.
+    // A record of another leader enters as input; it has at most the log words of a batch.
     inputBytes: align(batchRecordBytes(logBytes / 4) + 4 * RequestHead.words),
     answerBytes: align(commandsMax * answerBytesMax),
     logBytes,
@@ -191,7 +192,10 @@ export class SlotView {
   }
 }
 
-/** Blocks until the turn of this batch. Dispatch sequences wrap at 32 bits and are compared for equality. */
+/**
+ * Blocks until the writer turn of this batch. Dispatch sequences wrap at 32 bits and are compared for
+ * equality.
+ */
 export function awaitApplyTurn(control: Int32Array, sequence: number): void {
   for (;;) {
     const turn = Atomics.load(control, Control.applyTurn);
@@ -200,7 +204,7 @@ export function awaitApplyTurn(control: Int32Array, sequence: number): void {
   }
 }
 
-/** Enters the writer turn: from here on this batch is the only writer of the engine. */
+/** Enters the writer turn: until it is passed on, this batch is the only writer of the engine. */
 export function enterApplyTurn(control: Int32Array, sequence: number): void {
   const owner = Atomics.compareExchange(control, Control.writer, 0, sequence + 1);
   assert(owner === 0, 'the engine has one writer');
@@ -211,7 +215,7 @@ export function leaveApplyTurn(control: Int32Array, sequence: number): void {
   passApplyTurn(control, sequence);
 }
 
-/** Passes the turn on; false when it was not the turn of this batch. */
+/** Passes the writer turn on; false when it was not the turn of this batch. */
 export function passApplyTurn(control: Int32Array, sequence: number): boolean {
   const before = Atomics.compareExchange(control, Control.applyTurn, sequence, (sequence + 1) | 0);
   if (before !== sequence) return false;

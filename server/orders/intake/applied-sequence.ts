@@ -2,7 +2,7 @@
  * Newest batch whose effect this node shows, by its batch sequence, and waits for later ones. Rules:
  * docs/protocol.md#reading-an-own-write
  *
- * Thread: the I/O thread.
+ * Thread: I/O.
  */
 
 interface Wait {
@@ -11,10 +11,10 @@ interface Wait {
 }
 
 export class AppliedSequence {
-  /** It is applied and durable. */
+  /** Newest batch that is applied and durable. */
   newest: number;
   private readonly waits = new Set<Wait>();
-  /** Earliest awaited sequence: a batch before it costs nothing, however many wait for later ones. */
+  /** Earliest awaited sequence: a batch before it costs nothing, even with many waits for later ones. */
   private earliest = Number.POSITIVE_INFINITY;
 
   constructor(newest: number) {
@@ -38,7 +38,7 @@ export class AppliedSequence {
     }
   }
 
-  /** Resolves once `isThere`, which is tested again after each batch, or after `msMax`. */
+  /** Resolves once `isThere` returns true, tested again after each batch, or after `msMax`. */
   async until(isThere: () => boolean, msMax: number): Promise<void> {
     const end = performance.now() + msMax;
     for (let left = msMax; left > 0 && !isThere(); left = end - performance.now()) {

@@ -1,7 +1,7 @@
 /**
  * Counts of durable batches for the operator: orders of each market, and reasons of closed orders.
  *
- * Thread: the I/O thread, after the answers of a batch have left.
+ * Thread: I/O, after the answers of a batch are sent.
  */
 import { CommandKind, commandKind, commandWords, OrderCommand } from '../../../engine/commands.ts';
 import { Event, EventKind, eventWords } from '../../../engine/events.ts';

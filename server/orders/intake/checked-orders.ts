@@ -1,15 +1,16 @@
 /**
- * Orders that another node has checked: what a node that follows makes of the body of POST /order, /orders or
- * /replace, and what the node that leads applies in its place. Shape, digest, wallet and signature are decided then. The
+ * Pre-validated orders: a follower encodes the body of POST /order, /orders or /replace, and the leader
+ * applies the result in its place. Shape, digest, wallet and signature are decided by the follower. The
  * leader decides the rest: bans, ids that have left memory since, and every rule of the engine.
  *
  *   to be checked   kind i32, - | the body as sent
  *   checked         kind i32, words i32 | reach f64 | commands | explanations as JSON, where there are any
  *
- * `reach`: so many closed orders were on the disk on which ids were looked up. Explanations, of wrong signatures, are
- * lists of the first word of a command and what is told; a node of another version passes over them.
+ * `reach` is the number of closed orders on the disk of the follower when ids were looked up. Explanations,
+ * of wrong signatures, are lists of the first word of a command and the explanation; a node of another
+ * version ignores them.
  *
- * Thread: a worker; checkRequest and checkedRequest that of the I/O.
+ * Thread: a worker; checkRequest and checkedRequest: I/O.
  */
 import {
   CommandKind,
@@ -30,7 +31,10 @@ const CHECKED_HEAD_BYTES = 16;
 const WORDS = 4;
 const REACH = 8;
 
-/** Result of a check, in place of a status: the command is below, or the leader has to check the request. */
+/**
+ * Result of a check, in place of a status: commands follow, a refusal, or the leader has to check the
+ * request.
+ */
 export const Check = { done: 200, refused: 400, atLeader: 421 } as const;
 
 /** Refusals that depend on state: the leader may know newer markets, tokens and bans. */
@@ -52,7 +56,7 @@ export function checkRequest(
   return { kind: RequestKind.check, owner, body: bytes, weight, answered, failed };
 }
 
-/** Request that is sent to the leader in its place. */
+/** Request that is sent to the leader in place of the original. */
 export function checkedRequest(
   { answered, owner }: OwnedRequest,
   body: Uint8Array,
@@ -114,7 +118,7 @@ export function decodeChecked(body: Uint8Array, first: number): CheckedOrders {
   };
 }
 
-/** Completes an order that another node has checked, by the state of this node. */
+/** Completes a pre-validated order with the state of this node. */
 export class CheckedCompleter {
   private readonly banned: Pick<BannedAddresses, 'has'>;
   private readonly knownStatus: (id: Uint8Array) => number;
@@ -128,7 +132,7 @@ export class CheckedCompleter {
     this.knownStatus = options.knownStatus;
   }
 
-  /** @param isForgotten whether its id may have left memory since it was looked up */
+  /** @param isForgotten true where its id may have left memory since it was looked up */
   complete(words: Int32Array, at: number, isForgotten: boolean): void {
     const flags = words[at + OrderCommand.precheck]!;
     const reason = flags & PrecheckFlags.reasonMask;

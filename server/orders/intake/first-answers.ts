@@ -1,10 +1,10 @@
 /**
  * The first answer to an order, for a client that lost it and sends the same bytes again
- * (DUPLICATE_ORDERS=replay). It is computed from the fills of the order as the taker. They carry the time of
- * the order's own command, by which they are found among all fills. Fills that have left the ring are read
- * from LMDB, some twenty rows for one order.
+ * (DUPLICATE_ORDERS=replay). It is computed from the fills of the order as the taker. Those have the time of
+ * the order's own command, which finds them among all fills. Fills that have left the ring are read from
+ * LMDB, some twenty rows for one order.
  *
- * Thread: the worker in its apply turn.
+ * Thread: the worker in its writer turn.
  */
 
 import { OrderCommand, OrderFlag, OrderType, PrecheckFlags } from '../../../engine/commands.ts';
@@ -39,7 +39,7 @@ import type { FillRow, OrderRow } from '../../../engine/tables/units.ts';
 import { sameId } from '../../../engine/tables/words.ts';
 import type { ClosedOrdersReader } from '../../../storage/projection/closed-orders.ts';
 
-/** Micro-units that the order paid and received at once; both 0 = it rested with no fill. */
+/** Micro-units that the order paid and received at once; both 0 = it rested without a fill. */
 export interface FirstAnswer {
   readonly making: number;
   readonly taking: number;
@@ -66,14 +66,14 @@ export class FirstAnswers {
   }
 
   /**
-   * The first answer to the order that the command at word `at` repeats. Undefined where the two differ in
-   * anything that is stored (signature, key, type, expiration), and where its fills are not there any more.
+   * Returns the first answer to the order that the command at word `at` repeats. Undefined where the two
+   * differ in a stored member (signature, key, type, expiration), and where its fills are gone.
    */
   of(i32: Int32Array, at: number): FirstAnswer | undefined {
     try {
       return this.find(i32, at);
     } catch {
-      // Other readers report damage on disk: an apply turn must not fail for a read that changes nothing.
+      // Other readers report damage on disk: a writer turn must not fail for a read that changes nothing.
       return undefined;
     }
   }
@@ -96,7 +96,7 @@ export class FirstAnswers {
     const first = this.firstAt(created, start, end);
     const answer = this.sum(first, end, created, order);
     if (answer !== RESTED) return isPostOnly ? undefined : answer;
-    // It has fills as a maker alone, unless those before are gone.
+    // No fill as a taker; certain only where the earlier fills are present.
     const isWhole = first === 0 || timeOf(this.fill(first - 1)) > 0;
     return isWhole && !isImmediate ? RESTED : undefined;
   }
@@ -122,7 +122,7 @@ export class FirstAnswers {
     return low;
   }
 
-  /** Sums the fills that the order took at the time of its command; `undefined` = some have left. */
+  /** Sums the order's fills as the taker at the time of its command; `undefined` = some are gone. */
   private sum(first: number, end: number, time: number, order: OrderAt): FirstAnswer | undefined {
     const { orderI } = order.rows;
     const id = orderIdAt(order.row);
@@ -149,7 +149,7 @@ export class FirstAnswers {
 
   private fill(sequence: number): FillAt | undefined {
     const inRing = this.ring(sequence);
-    // A recovery may not have filled all of the ring.
+    // A recovery may have filled only a part of the ring.
     const isThere = sequence >= fillCount(this.tables) - this.tables.fillRows && timeOf(inRing) > 0;
     if (isThere) return inRing;
     const stored = this.stored.fill(sequence);
@@ -177,7 +177,7 @@ function repeats(i32: Int32Array, at: number, { row, rows }: OrderAt): boolean {
   return true;
 }
 
-/** Unix milliseconds; 0 for a fill that is not there. */
+/** Unix milliseconds; 0 for a missing fill. */
 function timeOf(fill: FillAt | undefined): number {
   return fill === undefined ? 0 : fillTime(fill.rows, fill.row);
 }

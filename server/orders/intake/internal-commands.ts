@@ -1,7 +1,7 @@
 /**
- * Internal commands, which go through the sequencer as the orders of clients do.
+ * Internal commands, which pass the sequencer like the orders of clients.
  *
- * Thread: the I/O thread.
+ * Thread: I/O. Not here: the meaning of a command (engine/commands.ts).
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CommandBuffer } from '../../../engine/commands.ts';
@@ -13,9 +13,9 @@ import {
 import { commandsRequest, type Failure } from '../exchange-memory/slot-requests.ts';
 import type { Sequencer } from './sequencer.ts';
 
-/** A full queue is tried again after this; internal commands may not be dropped. */
+/** Pause before a retry at a full queue; internal commands may not be dropped. */
 const BUSY_MS = 20;
-/** A worker that dies before its turn leaves the batch undone; one that dies each time is a bug. */
+/** A worker that dies before its writer turn leaves the batch undone; one that dies each time is a bug. */
 const TRIES_MAX = 5;
 
 /**
@@ -48,7 +48,7 @@ export function sourceOf(sequencer: Pick<Sequencer, 'submit'>): SourceSender {
 }
 
 /**
- * Runs commands that may not be refused: tries again while the node is busy. Rejects when it takes nothing
+ * Runs commands that may not be refused: retries while the node is busy. Rejects when nothing is taken any
  * more.
  */
 export async function applyCommands(sequencer: Sequencer, words: Int32Array): Promise<Int32Array> {
@@ -64,8 +64,8 @@ export async function applyCommands(sequencer: Sequencer, words: Int32Array): Pr
 }
 
 /**
- * Writes a control record; resolves once it is durable and every part of the node has taken it. It may pass
- * a full queue, because nothing sends it again. Rejects where the node takes nothing, not even cancels.
+ * Writes a control record; resolves once it is durable and applied everywhere in the node. It may exceed a
+ * full queue, because nothing sends it again. Rejects where the node takes nothing, not even cancels.
  */
 export async function writeControlRecord(
   sequencer: Pick<Sequencer, 'resume'>,

@@ -1,6 +1,6 @@
 /**
- * Interface to which routes submit requests that change orders: the wallet queue of this node or, in a
- * cluster, the way to the leader. Types only.
+ * Interface for requests that change orders: the wallet queue of this node or, in a cluster, the forwarder to
+ * the leader. Types only.
  */
 import type { OwnedRequest, Request } from '../exchange-memory/slot-requests.ts';
 

@@ -1,8 +1,8 @@
 /**
- * Times of the stages of an order, and results of orders: plain counters. A worker leaves its part in the
+ * Durations of the stages of an order, and results of orders: plain counters. A worker leaves its part in the
  * slot of the batch (slots.ts).
  *
- * Thread: the I/O thread. Not here: names and texts of what is shown (server/admin).
+ * Thread: I/O. Not here: names and texts of the metrics (server/admin).
  */
 import { Histogram } from '../../common/histogram.ts';
 import { RESULTS, Slot, type SlotView } from '../exchange-memory/slots.ts';
@@ -27,15 +27,15 @@ export class OrderMetrics {
   readonly batches = new Histogram();
   /** Orders by reject reason; 0 = accepted. */
   readonly results = new Float64Array(RESULTS);
-  /** Recoveries that wrong signatures cost beside their check. */
+  /** Recoveries for diagnoses of wrong signatures, without the check itself. */
   recoveries = 0;
 
-  /** Milliseconds. */
+  /** Milliseconds of a monotonic clock. */
   now(): number {
     return performance.now();
   }
 
-  /** A batch leaves the queue, in which its requests have been since `times`. */
+  /** Counts a batch that leaves the queue; `times` are the arrivals of its requests. */
   dispatched(times: readonly number[]): void {
     const now = this.now();
     this.batches.add(times.length);

@@ -1,9 +1,9 @@
 /**
- * Long POST /orders in parts, so that requests of other wallets get in between: signatures of 500 orders
- * keep a worker busy for 65 ms. The first part carries the whole body, whose shape a worker checks before
- * any order is placed. The answers of all parts are joined to one.
+ * Splits a long POST /orders into parts, so that requests of other wallets run between them: signatures of
+ * 500 orders keep a worker busy for 65 ms. The first part has the whole body, whose shape a worker checks
+ * before any order is placed. The answers of all parts are joined to one.
  *
- * Thread: the I/O thread.
+ * Thread: I/O.
  */
 
 import { objectStarts } from '../../common/json-measure.ts';
@@ -31,7 +31,7 @@ export function isLong({ body, kind }: Request): boolean {
   return kind === RequestKind.orders && body.length > PART_BYTES;
 }
 
-/** Takes a long request; for a long body with few orders the first part is all of it. */
+/** Submits a long request; for a long body with few orders the first part is all of it. */
 export function submitInParts(
   sequencer: Pick<Sequencer, 'submit' | 'resume'>,
   { answered, body, owner }: OwnedRequest,
@@ -79,7 +79,7 @@ class OrderParts {
 
   bodyOf(part: number): Uint8Array {
     const { body, starts } = this;
-    // Behind an order are blanks, and a comma or the end of the list.
+    // An order is followed by blanks, and a comma or the end of the list.
     const end = body.lastIndexOf(CLOSE_OBJECT, (starts[part + 1] ?? body.length) - 1) + 1;
     return Buffer.concat([OPEN, body.subarray(starts[part], end), CLOSE]);
   }

@@ -1,8 +1,8 @@
 /**
- * Routes that change orders. Credentials are checked before; the sequencer and a worker do the rest. Here a
- * body is read only to count its orders, and only where orders are limited.
+ * Routes that change orders. Credentials are checked before; the sequencer and a worker do the rest. A body
+ * is read here only to count its orders, and only where orders are limited.
  *
- * Thread: the I/O thread.
+ * Thread: I/O.
  */
 
 import type { KeyOwner } from '../../auth/auth.ts';
@@ -44,8 +44,8 @@ import {
 
 /** Collaborators of the routes that change orders. */
 export interface OrderRouteParts {
-  readonly lines: OrderIntake;
-  /** Undefined where nothing is counted. */
+  readonly intake: OrderIntake;
+  /** Undefined where orders are not limited. */
   readonly limits: HandlerLimits | undefined;
 }
 
@@ -124,8 +124,8 @@ export const ORDER_ROUTES = [
       answer: CancelAnswer,
       does: 'cancels one order: `{"orderID": ".."}`',
     },
-    ({ lines }: OrderRouteParts) =>
-      taking(lines, (to, ...rest) => submitCancels(to, RequestKind.cancelOrder, ...rest)),
+    ({ intake }: OrderRouteParts) =>
+      taking(intake, (to, ...rest) => submitCancels(to, RequestKind.cancelOrder, ...rest)),
   ),
   route(
     'DELETE /orders',
@@ -136,8 +136,8 @@ export const ORDER_ROUTES = [
       answer: CancelAnswer,
       does: 'cancels up to 1000 orders: `["..", ".."]`',
     },
-    ({ lines }: OrderRouteParts) =>
-      taking(lines, (to, ...rest) => submitCancels(to, RequestKind.cancelOrders, ...rest)),
+    ({ intake }: OrderRouteParts) =>
+      taking(intake, (to, ...rest) => submitCancels(to, RequestKind.cancelOrders, ...rest)),
   ),
   route(
     'DELETE /cancel-all',
@@ -147,8 +147,8 @@ export const ORDER_ROUTES = [
       answer: CancelAnswer,
       does: "cancels all of the caller's open orders; no body",
     },
-    ({ lines }: OrderRouteParts) =>
-      taking(lines, (to, owner, _body, answered) =>
+    ({ intake }: OrderRouteParts) =>
+      taking(intake, (to, owner, _body, answered) =>
         submitCancelAll(to, RequestKind.cancelAll, owner, NO_BODY, answered),
       ),
   ),
@@ -161,18 +161,18 @@ export const ORDER_ROUTES = [
       answer: CancelAnswer,
       does: 'cancels those of one market, one token, or both: `{"market": "..", "asset_id": ".."}`',
     },
-    ({ lines }: OrderRouteParts) =>
-      taking(lines, (to, ...rest) => submitCancelAll(to, RequestKind.cancelMarket, ...rest)),
+    ({ intake }: OrderRouteParts) =>
+      taking(intake, (to, ...rest) => submitCancelAll(to, RequestKind.cancelMarket, ...rest)),
   ),
 ];
 
-function taking(lines: OrderIntake, submit: Submit): OrderHandler {
+function taking(intake: OrderIntake, submit: Submit): OrderHandler {
   return (context, _query, caller) =>
-    submit(lines, caller, context.body, (...answer) => context.reply(...answer));
+    submit(intake, caller, context.body, (...answer) => context.reply(...answer));
 }
 
 function placing(
-  { limits, lines }: OrderRouteParts,
+  { limits, intake }: OrderRouteParts,
   count: (body: Uint8Array) => number,
   request: (owner: KeyOwner, body: Uint8Array, answered: Answered) => OwnedRequest,
 ): OrderHandler {
@@ -182,7 +182,7 @@ function placing(
     if (over !== undefined) context.reply(over.status, over.body, over.headers);
     else {
       const answered: Answered = (...answer) => context.reply(...answer);
-      lines.submit(request(caller, body, answered));
+      intake.submit(request(caller, body, answered));
     }
   };
 }
@@ -195,7 +195,7 @@ function orderExample({ orderVersion }: RouteSettings): object {
   return orderVersion === '2' ? ORDER_EXAMPLE_2 : ORDER_EXAMPLE;
 }
 
-/** Shape of an order in the versions that are taken. */
+/** Shape of an order in the accepted versions. */
 function orderItem({ orderVersion, resolveConditionId }: RouteSettings): TSchema {
   const first = resolveConditionId ? ConditionlessItemShape : OrderItemShape;
   const second = resolveConditionId ? ConditionlessItemShape2 : OrderItemShape2;
@@ -203,7 +203,7 @@ function orderItem({ orderVersion, resolveConditionId }: RouteSettings): TSchema
   return orderVersion === '1' ? first : second;
 }
 
-/** Counts the orders of a request against its API key: all of them, or none where that is too many. */
+/** Counts the orders of a request against its API key: all of them, or none beyond the limit. */
 function overOrders(
   limits: HandlerLimits | undefined,
   { apiKeyBytes }: KeyOwner,

@@ -1,19 +1,19 @@
 /**
- * Reasons why a node is not ready, a row each: /ready, /status, the log of the process, the metrics, the documents
- * and the choice of the next leader come from here. The rules: docs/protocol.md#readiness
+ * Table of the reasons why a node is not ready: /ready, /status, the log of the process, the metrics, the
+ * documents and the choice of the next leader use it. Rules: docs/protocol.md#readiness
  *
- * Thread: the I/O thread. Not here: who finds out (the start, the log, the projector, the clock, server/cluster).
+ * Thread: I/O. Not here: detection (the start, the log, the projector, the clock, server/cluster).
  */
 
 interface PauseRow {
   /** True when cancels and internal commands are accepted meanwhile. */
   readonly takesCancels: boolean;
   /**
-   * `node`: this node alone, so another one may serve, and nobody hands the lead to this one; `leader`: the node that
-   * leads, as a node sees it that follows; `venue`: all nodes.
+   * Scope. `node`: this node alone, so another one may serve, and this one gets no lead. `leader`: the
+   * leader, as seen by a follower. `venue`: all nodes.
    */
   readonly concerns: 'node' | 'leader' | 'venue';
-  /** A leader gives the lead to a node that is ready. */
+  /** True when a leader hands over to a ready node. */
   readonly handsOver: boolean;
   /** True when orders are refused meanwhile, also those that other nodes forward to this leader. */
   readonly stopsOrders: boolean;
@@ -169,7 +169,7 @@ export function codesOf(pauses: readonly Pause[]): PauseReason[] {
   return [...new Set(pauses.map(({ reason }) => reason))];
 }
 
-/** True when the reason keeps a node from being given the lead. An unknown code is of a newer version. */
+/** True when the reason keeps a node from getting the lead. An unknown code is of a newer version. */
 export function barsLead(code: string): boolean {
   return !isReason(code) || PAUSES[code].concerns === 'node';
 }

@@ -1,11 +1,11 @@
 /**
- * Requests that wait for a worker, in the order of their arrival, and the two bounds of memory that they need:
- * rows of the order table, and changes that are not in the log yet.
+ * Queue of requests for the workers, in the order of their arrival, and two bounds of memory: rows of the
+ * order table, and changes that are not in the log yet.
  *
- * A closed order has its row until its final state is on disk. Where the projector is so far behind that rows run
- * short, whole requests are refused with a 503, so that clients send them again.
+ * A closed order has its row until its final state is on disk. Where the projector is so far behind that rows
+ * run short, whole requests are refused with a 503, so that clients send them again.
  *
- * Thread: the I/O thread. Counts of rows are read while workers write: they may be off by the orders of a batch.
+ * Thread: I/O. Counts of rows are read while workers write: they may be off by the orders of a batch.
  */
 import { closedInMemory } from '../../../engine/orders/orders.ts';
 import { closedCount, firstKeptClosed, openOrders, sourceRows } from '../../../engine/reads.ts';
@@ -34,7 +34,7 @@ export interface RequestBatch {
   /** Arrival of each request, by the clock of the metrics. */
   readonly times: readonly number[];
   isDone: boolean;
-  /** Events that have no room in the slot. */
+  /** Events without room in the slot. */
   largeEvents: Int32Array | undefined;
 }
 
@@ -56,14 +56,14 @@ export class RequestQueue {
     return this.requests.length;
   }
 
-  /** True when one more would be too many; later parts of a request join all the same. */
+  /** True when one more request would exceed the bound; later parts of a request are queued in any case. */
   isFullFor(request: Request): boolean {
     const isLong = this.requests.length >= this.requestsMax;
     const isLarge = this.bytes + request.body.length > QUEUE_BYTES_MAX;
     return isLong || isLarge || this.rows.isShortFor(request);
   }
 
-  /** @param time of arrival, which takeBatch() returns */
+  /** @param time arrival, which takeBatch() returns */
   push(request: Request, time: number): void {
     this.requests.push(request);
     this.times.push(time);
@@ -71,14 +71,14 @@ export class RequestQueue {
     this.rows.add(request);
   }
 
-  /** Releases the rows of requests that have been applied, or never will be. */
+  /** Releases the rows of requests that were applied, or never will be. */
   leave(requests: readonly Request[]): void {
     this.rows.leave(requests);
   }
 
   /**
-   * Takes one worker's fair share, bounded by a slot. Busy workers count, too: most of the work is checking
-   * signatures, and one worker would do all of it in one batch.
+   * Takes the fair share of one worker, bounded by a slot. Busy workers count, too: most of the work is
+   * checking signatures, and one worker would do all of it in one batch.
    */
   takeBatch(dispatchSequence: number, slot: number): RequestBatch {
     const share = Math.ceil(this.requests.length / this.workers);
@@ -120,7 +120,7 @@ class OrderRowBudget {
   }
 
   /**
-   * True when rows are short now and will not be once the projector has caught up. Where they stay short the
+   * True when rows are short now and will not be once the projector has caught up. Where they stay short, the
    * engine rejects order by order.
    */
   isShortFor(request: Request): boolean {
@@ -135,7 +135,7 @@ class OrderRowBudget {
     const room = spare + Math.max(0, flushed - first) - this.reserved;
     if (room >= orders) return false;
     const coming = closedCount(tables) - Math.max(first, flushed);
-    // A few that are on their way to the disk are not what the table is full of.
+    // A few rows about to be released do not explain a full table.
     return coming >= orders && room + coming >= orders;
   }
 

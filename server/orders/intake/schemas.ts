@@ -1,6 +1,6 @@
 /**
- * Bodies and answers of the order routes: the run-time check of the shape of an order, and the document of
- * both. Rules: docs/protocol.md#shape-of-a-request
+ * Bodies and answers of the order routes: run-time check and documentation of the shape of an order. Rules:
+ * docs/protocol.md#shape-of-a-request
  */
 import { boundsOf } from '../../common/json-measure.ts';
 import { REFUSAL_FACTS } from '../../common/refusals.ts';
@@ -15,7 +15,7 @@ const Count = Type.Union([
   Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
 ]);
 
-/** Bounds of a body that names one thing. */
+/** Bounds of a body with one order or id. */
 export const ONE_BOUNDS = boundsOf(1);
 
 /** Members of both versions. */
@@ -114,22 +114,19 @@ export const CancelOrder = Type.Object({
   orderId: Type.Optional(Type.String()),
 });
 
-/**
- * The body of DELETE /orders; how many are too many is a rule of the parser
- * (docs/protocol.md#limits-of-a-request).
- */
+/** Body of DELETE /orders; the maximum is a rule of the parser (docs/protocol.md#limits-of-a-request). */
 export const CancelOrders = Type.Array(Type.String());
 export const CANCEL_IDS_MAX = 1_000;
 export const CANCEL_IDS_BOUNDS = boundsOf(CANCEL_IDS_MAX);
 
-/** Some clients send what they leave out as "" or null. */
+/** Some clients send an absent member as "" or null. */
 const Scope = Type.Optional(Type.Union([Type.String(), Type.Null()]));
 
 export const CancelMarket = Type.Object({ market: Scope, asset_id: Scope, assetId: Scope });
 
 const ById = Type.Record(Type.String(), Type.String());
 
-/** Reasons by id, and shares that cancelled orders had traded before. */
+/** Reject reasons by id, and shares that cancelled orders had traded before. */
 export const CancelAnswer = Type.Object(
   { canceled: Type.Array(Type.String()), not_canceled: ById, filled: ById, ...Told },
   { additionalProperties: false },

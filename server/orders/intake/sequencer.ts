@@ -1,15 +1,15 @@
 /**
- * The one order of all changes. Requests wait here in a queue. A batch of them gets a dispatch sequence and a
- * time, and runs in a worker. Batches are logged and answered strictly by their dispatch sequence.
+ * The single order of all changes. Requests wait here in a queue. A batch of them gets a dispatch sequence
+ * and a time, and runs in a worker. Batches are logged and answered strictly by their dispatch sequence.
  *
  *   submit -> queue -> dispatch (sequence, time) -> worker -> collect -> log -> answers
  *
  * Where another node leads, its records come instead, each a batch of its own, by apply().
  *
- * Nothing waits on a timer: a batch leaves at once when a worker is free, and what arrives meanwhile
- * leaves together. A request that finds the queue full is refused at once.
+ * Nothing waits on a timer: a batch leaves at once when a worker is free, and later requests leave together.
+ * A request that finds the queue full is refused at once.
  *
- * Thread: the I/O thread.
+ * Thread: I/O. Not here: fairness between wallets (wallet-queue.ts), effects of commands (engine).
  */
 
 import assert from 'node:assert/strict';
@@ -46,9 +46,9 @@ import { AppliedSequence } from './applied-sequence.ts';
 import type { OrderMetrics } from './order-metrics.ts';
 import { type RequestBatch, RequestQueue, UnloggedLimit } from './request-queue.ts';
 
-/** Interval of looks for the end of all work, which needs the processor, too. */
+/** Polling interval for the end of all work; short sleeps leave the processor to the workers. */
 const IDLE_LOOK_MS = 1;
-/** Interval of looks for enough projected orders to apply the next record. */
+/** Polling interval for enough projected orders to apply the next record. */
 const DERIVED_LOOK_MS = 5;
 
 export interface SequencerOptions {
@@ -57,10 +57,10 @@ export interface SequencerOptions {
   readonly pool: WorkerPool;
   readonly log: Log;
   readonly workers: number;
-  /** Batches that wait in workers behind those that run, so that no worker waits for its next one. */
+  /** Batches queued in workers behind running ones, so that no worker waits for its next one. */
   readonly prefetch: number;
   readonly queueMax: number;
-  /** Unix milliseconds. Where the clock has jumped, the call may pause the sequencer before it returns. */
+  /** Unix milliseconds. After a jump of the clock, the call may pause the sequencer before it returns. */
   readonly now: () => number;
   /** Sequence up to which the final states of orders are on disk. */
   readonly closedPersisted: () => number;
@@ -70,7 +70,7 @@ export interface SequencerOptions {
   readonly onFatal: (error: Error) => void;
   readonly warn: (line: string) => void;
   /** `undefined` when metrics are off. */
-  readonly meters: OrderMetrics | undefined;
+  readonly metrics: OrderMetrics | undefined;
 }
 
 interface Outcome {
@@ -92,7 +92,7 @@ export class Sequencer {
   private recordsRetry: NodeJS.Timeout | undefined;
   private tickWanted = false;
   private isPrefetchScheduled = false;
-  /** Batches that are dispatched and not yet collected, in the order of their dispatch. */
+  /** Dispatched batches that are not collected, in the order of their dispatch. */
   private batches: RequestBatch[] = [];
   private running = 0;
   private readonly unlogged = new UnloggedLimit();
@@ -111,7 +111,7 @@ export class Sequencer {
   private onBatchesDone: (() => void)[] = [];
   /** Number of batches in the log, and callbacks that wait for a number. */
   private settledBatches = 0;
-  /** Value of settledBatches that includes the newest batch which this node made itself. */
+  /** Value of settledBatches that includes the newest batch made by this node. */
   private settledWithOwn = 0;
   private commitWaits: { readonly batches: number; readonly callback: (is: boolean) => void }[] =
     [];
@@ -150,7 +150,7 @@ export class Sequencer {
   /** Switches between requests of clients and records of another node, which apply() takes. */
   follow(follows: boolean): void {
     this.follows = follows;
-    // Whoever leads goes on from the time of the newest record.
+    // A new leader continues from the time of the newest record.
     this.lastTime = Math.max(this.lastTime, engineTime(this.options.tables));
     this.pause(this.problem, this.takesCancels, this.refusal);
     this.refuseWaiting();
@@ -164,13 +164,13 @@ export class Sequencer {
     this.pump();
   }
 
-  /** Takes the next part of a request that has been taken; a full queue does not cut it short. */
+  /** Takes the next part of a request; a full queue does not cut it short. */
   resume(request: Request): void {
     if (this.options.log.failure !== undefined) fail(request, 'unavailable');
     else if (!this.admits(request)) refuse(request, this.refusal);
     else if (this.stopped) fail(request, 'busy');
     else {
-      this.queue.push(request, this.options.meters?.now() ?? 0);
+      this.queue.push(request, this.options.metrics?.now() ?? 0);
       this.pump();
     }
   }
@@ -197,14 +197,14 @@ export class Sequencer {
     return this.queue.length;
   }
 
-  /** Calls back once the batches that now run are done; a read that met a writer tries again then. */
+  /** Calls back once the running batches are done; a read that met a writer tries again then. */
   whenBatchesDone(callback: () => void): void {
     if (this.running === 0) setImmediate(callback);
     else this.onBatchesDone.push(callback);
   }
 
   /**
-   * Calls back once all that is applied now is committed, at once where it is; with false where it may never
+   * Calls back once all state applied now is committed, at once where it is; with false where it may never
    * be. Records of another node were committed before they arrived.
    */
   whenCommitted(callback: (isCommitted: boolean) => void): void {
@@ -213,7 +213,7 @@ export class Sequencer {
     else this.commitWaits.push({ batches: this.settledWithOwn, callback });
   }
 
-  /** True when all that is applied now is committed. */
+  /** True when all state applied now is committed. */
   isCommitted(): boolean {
     return this.settledBatches >= this.settledWithOwn;
   }
@@ -225,7 +225,7 @@ export class Sequencer {
     }
   }
 
-  /** Takes nothing more, and resolves when what was taken is answered. */
+  /** Refuses new requests, and resolves when all earlier ones are answered. */
   async drain(): Promise<void> {
     await this.idle();
     this.expiry.disarm();
@@ -266,7 +266,7 @@ export class Sequencer {
     }
     while (this.mayDispatch(running) && this.hasWork()) {
       const time = this.follows ? 0 : this.options.now();
-      // Where that has found that the clock jumped, orders that waited are refused by now.
+      // The clock may have found a jump; waiting orders are refused by now.
       if (!this.mayDispatch(running) || !this.hasWork()) return;
       this.lastTime = Math.max(this.lastTime, time);
       this.tickWanted = false;
@@ -280,7 +280,7 @@ export class Sequencer {
       dispatchSequence: this.nextDispatch,
       slot: this.freeSlots.at(-1)!,
       requests: [record],
-      times: [this.options.meters?.now() ?? 0],
+      times: [this.options.metrics?.now() ?? 0],
       isDone: false,
       largeEvents: undefined,
     };
@@ -308,7 +308,7 @@ export class Sequencer {
   }
 
   private admits(request: Request): boolean {
-    // What it may check for the node that leads changes nothing here.
+    // Pre-validation for the leader changes nothing here.
     if (this.follows) return request.kind === RequestKind.check && this.problem === undefined;
     return this.problem === undefined || (this.takesCancels && !placesOrders(request));
   }
@@ -346,7 +346,7 @@ export class Sequencer {
     this.freeSlots.pop();
     this.nextDispatch = (dispatchSequence + 1) | 0;
     view.setState(SlotState.verifying);
-    this.options.meters?.dispatched(times);
+    this.options.metrics?.dispatched(times);
     this.batches.push(batch);
     this.running += 1;
     this.run(batch);
@@ -361,7 +361,7 @@ export class Sequencer {
     try {
       this.options.pool.run(batch.slot, done, failed);
     } catch (error) {
-      // As if its worker had died before the apply turn.
+      // Handled like a worker that died before its writer turn.
       queueMicrotask(() => failed(error as Error));
     }
   }
@@ -383,7 +383,7 @@ export class Sequencer {
       return;
     }
     this.options.warn(`a worker failed on batch ${dispatchSequence}: ${error.message}`);
-    // It died before its apply turn, which is passed on once it comes, never earlier.
+    // It died before its writer turn, which is passed on once it comes, never earlier.
     if (state === SlotState.verifying) {
       this.passWhenDue(batch);
       return;
@@ -421,17 +421,17 @@ export class Sequencer {
   /** Appends the record of a finished batch to the log, and answers once that is durable. */
   private collect(batch: RequestBatch): void {
     const view = this.views[batch.slot]!;
-    const { log, meters } = this.options;
-    const appended = meters?.now() ?? 0;
+    const { log, metrics } = this.options;
+    const appended = metrics?.now() ?? 0;
     const record = hasChanged(view) ? logRecord(view) : undefined;
-    // A batch that changed nothing waits, too: its answers may show what the batches before it changed.
+    // A batch that changed nothing waits, too: its answers may show changes of the batches before it.
     const durable =
       record === undefined ? this.whenShown(batch) : log.append([record], record.sequence - 1);
     // The rest is copied out of the slot while the disk works.
     const outcome = this.takeOutcome(batch, view);
     durable.then(
       () => this.acknowledge(batch, outcome, appended),
-      (error: Error) => this.giveUp(batch, error),
+      (error: Error) => this.failUncertain(batch, error),
     );
   }
 
@@ -445,13 +445,13 @@ export class Sequencer {
   }
 
   private acknowledge(batch: RequestBatch, { applied, deliver }: Outcome, appended: number): void {
-    const { meters } = this.options;
+    const { metrics } = this.options;
     this.unlogged.remove(batch);
-    const flushed = meters?.now() ?? 0;
+    const flushed = metrics?.now() ?? 0;
     if (applied !== undefined) this.applied.reach(applied.sequence);
     // Clients get their answers first; then streams and tapes get the batch, before the next request.
     deliver();
-    meters?.answered(appended, flushed, batch.times);
+    metrics?.answered(appended, flushed, batch.times);
     if (applied !== undefined) this.options.onFlushed(applied);
     this.settledBatches += 1;
     while (this.commitWaits.length > 0 && this.commitWaits[0]!.batches <= this.settledBatches) {
@@ -461,7 +461,7 @@ export class Sequencer {
   }
 
   /** Fails a batch that may or may not be in the log: its requests are not acknowledged. */
-  private giveUp(batch: RequestBatch, error: Error): void {
+  private failUncertain(batch: RequestBatch, error: Error): void {
     this.unlogged.remove(batch);
     const why = error instanceof OutcomeUnknown ? 'unknown' : 'unavailable';
     for (const request of batch.requests) fail(request, why);
@@ -473,7 +473,7 @@ export class Sequencer {
     const hasFailed = view.state() === SlotState.failed;
     const deliver = hasFailed ? () => failAll(requests) : takeAnswers(view, requests);
     const applied = hasChanged(view) ? takeApplied(view, largeEvents) : undefined;
-    if (!hasFailed) this.options.meters?.applied(view);
+    if (!hasFailed) this.options.metrics?.applied(view);
     view.setState(SlotState.free);
     this.queue.leave(requests);
     this.freeSlots.push(slot);
@@ -483,13 +483,13 @@ export class Sequencer {
   private refuseWaiting(): void {
     for (const request of this.queue.takeAll()) {
       if (!this.stopped && this.admits(request)) {
-        this.queue.push(request, this.options.meters?.now() ?? 0);
+        this.queue.push(request, this.options.metrics?.now() ?? 0);
       } else if (this.stopped) fail(request, 'unavailable');
       else refuse(request, this.refusal);
     }
   }
 
-  /** Arms an empty batch at the earliest expiry, so that orders expire although nobody trades. */
+  /** Arms the timer for an empty batch at the earliest expiry, so that orders expire without a request. */
   private armExpiry(): void {
     const isTaking = this.hasBegun && !this.stopped && !this.isPaused() && !this.follows;
     if (isTaking && this.batches.length === 0) this.expiry.arm();

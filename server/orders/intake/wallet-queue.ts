@@ -1,9 +1,9 @@
 /**
- * Requests of each wallet: a bounded number of bytes is in the sequencer, further ones wait here in the
- * order of arrival, and requests of other wallets pass them. The worker time before another wallet's order
- * is bounded by the number of busy wallets, not by what one of them sends.
+ * Queue of each wallet: a bounded number of its bytes is in the sequencer, and further requests wait here in
+ * the order of arrival. Requests of other wallets pass them. The worker time before another wallet's order is
+ * bounded by the number of busy wallets, not by the requests of one of them.
  *
- * Thread: the I/O thread. Not here: internal commands, which go to the sequencer directly.
+ * Thread: I/O. Not here: internal commands, which go to the sequencer directly.
  */
 
 import {
@@ -18,12 +18,12 @@ import type { Sequencer } from './sequencer.ts';
 /** Bytes of bodies of one wallet in the sequencer: some 90 orders, 12 ms of a worker. */
 const UNDER_WAY_BYTES = 64 * 1024;
 const WAITING_BYTES_MAX = 256 * 2 ** 20;
-/** A wallet may use this fraction of all queue positions. */
+/** Divisor of the queue: a wallet may use a quarter of all queue positions. */
 const WALLET_SHARE = 4;
 
 interface QueueOfWallet {
   readonly wallet: string;
-  /** Bytes in the sequencer that are not answered. */
+  /** Unanswered bytes in the sequencer. */
   underWay: number;
   readonly waiting: OwnedRequest[];
 }
@@ -32,7 +32,7 @@ export class WalletQueue {
   private readonly sequencer: Pick<Sequencer, 'submit' | 'resume'>;
   private readonly waitingMax: number;
   private readonly hasCodes: boolean;
-  /** Queues of the wallets that have something in the sequencer. */
+  /** Queues of the wallets with requests in the sequencer. */
   private readonly queues = new Map<string, QueueOfWallet>();
   private waitingCount = 0;
   private waitingBytes = 0;
@@ -113,7 +113,7 @@ export class WalletQueue {
   }
 }
 
-/** A request as long as the whole allowance goes alone. */
+/** A request as long as the whole allowance is submitted alone. */
 function hasRoom(queue: QueueOfWallet, request: Request): boolean {
   return queue.underWay + costOf(request) <= UNDER_WAY_BYTES;
 }

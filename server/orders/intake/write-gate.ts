@@ -2,7 +2,7 @@
  * Pauses of orders: log, projector and clock report problems, and orders are accepted when none is left.
  * Cancels are accepted where every reason allows them (pauses.ts). Reads continue.
  *
- * Thread: the I/O thread.
+ * Thread: I/O.
  */
 import { saysOutOfFiles } from '../../../storage/files/out-of-files.ts';
 import { PAUSES, type Pause, type PauseReason } from './pauses.ts';

@@ -1,8 +1,8 @@
 /**
- * Answers of the engine as JSON bytes, written straight into the shared slot of the batch. This runs inside
- * the writer turn, so texts are prepared once, and only ids and amounts vary.
+ * Answers of the engine as JSON bytes, written straight into the shared slot of the batch. Texts are prepared
+ * once, and only ids and amounts vary: this runs inside the writer turn.
  *
- * Thread: the worker in its apply turn.
+ * Thread: the worker in its writer turn.
  */
 
 import { RejectReason, type RejectReasonCode } from '../../../engine/orders/reject-reasons.ts';
@@ -40,7 +40,7 @@ const CLOSE = 0x5d;
 export type OrderTexts = 'spec' | 'polymarket';
 
 export class ResultWriter {
-  /** Results have the code of their refusal (RESULT_CODES). */
+  /** True where results have the code of their refusal (RESULT_CODES). */
   readonly hasCodes: boolean;
   private readonly texts: OrderTexts;
   private readonly refusals: ReadonlyMap<number, Buffer>;

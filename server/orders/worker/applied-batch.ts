@@ -1,8 +1,8 @@
 /**
- * Results that a worker leaves in the slot of a batch: the record for the log, and the applied batch, which
- * subscribers get once the record is durable.
+ * Results in the slot of a finished batch: the record for the log, and the applied batch, which subscribers
+ * get once the record is durable.
  *
- * Thread: the I/O thread.
+ * Thread: I/O.
  */
 import { encodeBatch } from '../../../storage/log/batch-record.ts';
 import type { NewEntry } from '../../../storage/log/log.ts';
@@ -11,14 +11,14 @@ import { Slot, SlotState, type SlotView } from '../exchange-memory/slots.ts';
 export interface AppliedBatch {
   /** Batch sequence, as in the log. */
   readonly sequence: number;
-  /** Fill sequence behind its last fill. */
+  /** Sequence of the first fill after this batch. */
   readonly endFill: number;
   /** Unix milliseconds. */
   readonly time: number;
   /** Records of engine/events.ts, and the same bytes as doubles. */
   readonly events: Int32Array;
   readonly eventsF: Float64Array;
-  /** False: only the beginning was recorded. */
+  /** False: only the first events were recorded. */
   readonly isWhole: boolean;
   /** Commands that changed the engine, at the words that the events name. */
   readonly commands: Int32Array;
@@ -30,7 +30,7 @@ export function hasChanged(view: SlotView): boolean {
   return view.state() !== SlotState.failed && view.i32[Slot.changed] === 1;
 }
 
-/** @param large events that had no room in the slot */
+/** @param large events without room in the slot */
 export function takeApplied(view: SlotView, large: Int32Array | undefined): AppliedBatch {
   const { f64, i32 } = view;
   const words = i32[Slot.eventWords]!;

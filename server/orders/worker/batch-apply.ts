@@ -1,8 +1,8 @@
 /**
- * Commands of a batch, applied one by one inside the writer turn. Each request is answered into the slot;
- * commands that changed something are copied there for the log.
+ * Applies the commands of a batch one by one inside the writer turn. Each request is answered into the slot;
+ * commands that changed the engine are copied there for the log.
  *
- * Thread: the worker in its apply turn.
+ * Thread: the worker in its writer turn. Not here: parsing and signatures (batch-prepare.ts).
  */
 
 import {
@@ -46,7 +46,7 @@ export class BatchApplier {
   /** Explanations of the request that is being answered. */
   private explanations: PreparedRequest['explanations'] = new Map();
 
-  /** @param first answers of duplicates, where they are answered as the first time */
+  /** @param first first answers of duplicates, where they are repeated */
   constructor(
     engine: Engine,
     commands: CommandBuffer,
@@ -76,8 +76,8 @@ export class BatchApplier {
   }
 
   /**
-   * Applies the batch of another node: the slot is left as if it had been made here. Throws where the effect
-   * differs.
+   * Applies the record of another node: the slot is left as after a batch of this node. Throws where the
+   * effect differs.
    */
   replay(slot: SlotView, record: BatchRecord): void {
     const { f64 } = slot;
@@ -178,7 +178,7 @@ export class BatchApplier {
     return reason;
   }
 
-  /** Copies a command for the log. A view of so few words would take longer. */
+  /** Copies a command for the log, word by word: a view of so few words would take longer. */
   private appendToLog(i32: Int32Array, at: number, length: number): void {
     const { log, logWords } = this;
     for (let word = 0; word < length; word++) log[logWords + word] = i32[at + word]!;
@@ -214,7 +214,7 @@ export class BatchApplier {
     else this.answers.accepted(i32, idAt, first.making, first.taking);
   }
 
-  /** Status of the order that a duplicate repeats, in memory or, where the precheck flags say so, on disk. */
+  /** Status of the order that a duplicate repeats, in memory or, according to the precheck flags, on disk. */
   private knownStatus(at: number): number {
     const { t } = this.engine;
     const { i32 } = this.commands;

@@ -1,8 +1,9 @@
 /**
- * Requests of a batch as engine commands, before the writer turn. All of it depends on the requests alone,
- * apart from look-ups whose answers stay true.
+ * Prepares the requests of a batch as engine commands, before the writer turn. The result depends on the
+ * requests alone, apart from look-ups whose answers stay true.
  *
- * Thread: a worker; scratch belongs to the instance.
+ * Thread: a worker; scratch belongs to the instance. Not here: one order (prepare.ts), rules of state
+ * (engine).
  */
 import {
   type CommandBuffer,
@@ -48,7 +49,7 @@ import type { Explanation } from './result-details.ts';
 export interface BatchOptions extends PrepareOptions {
   readonly maxBatchOrders: number;
   readonly parse: ParseRules;
-  /** Milliseconds; a constant where nothing is measured. */
+  /** Milliseconds; constant when metrics are off. */
   readonly now: () => number;
   /** Number of closed orders whose ids may have left memory by the turn of this batch. */
   readonly forgotten: () => number;
@@ -59,13 +60,13 @@ export interface BatchOptions extends PrepareOptions {
 /** Request of the batch, between verification and turn. */
 export interface PreparedRequest {
   readonly kind: number;
-  /** Body of a refusal that needs no turn. */
+  /** Body of a refusal that needs no writer turn. */
   readonly refusal: Uint8Array | undefined;
-  /** Result of a check for the leader; `undefined` = the leader has to check it. */
+  /** Result of a pre-validation for the leader; `undefined` = the leader has to check the request. */
   readonly checked?: Uint8Array | undefined;
   readonly firstWord: number;
   readonly endWord: number;
-  /** Members of `not_canceled` that no command stands for, in cancels by id. */
+  /** Members of `not_canceled` without a command, in cancels by id. */
   readonly malformedIds: Uint8Array;
   /** Time of the first part of a cancel of everything, in unix milliseconds. */
   readonly newest: number;
@@ -170,7 +171,7 @@ export class BatchPreparer {
     return this.replace(parseReplace(body, parse), words, head);
   }
 
-  /** Checks a request for the leader: nothing of it is applied here. */
+  /** Checks a request for the leader: nothing is applied here. */
   private check({ inputWords }: SlotView, head: number, body: Uint8Array): Outcome {
     const { commands } = this;
     const first = commands.words;

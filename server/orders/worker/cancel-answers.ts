@@ -1,9 +1,8 @@
 /**
- * Answers to cancels as JSON bytes: `canceled`, `not_canceled` with the reason, and
- * `filled`, what each cancelled order had traded before. Runs inside the turn.
- * Rules: docs/protocol.md#cancels
+ * Answers to cancels as JSON bytes: `canceled`, `not_canceled` with the reason, and `filled`, the shares that
+ * each cancelled order had traded before. Rules: docs/protocol.md#cancels
  *
- * Thread: the worker in its apply turn.
+ * Thread: the worker in its writer turn.
  */
 
 import { CancelCommand } from '../../../engine/commands.ts';
@@ -24,7 +23,7 @@ const CANCELED = Buffer.from('{"canceled":[');
 const NOT_CANCELED = Buffer.from('],"not_canceled":{');
 const FILLED = Buffer.from('},"filled":{');
 const FILLED_END = Buffer.from('}');
-/** All in `not_canceled` have one reason. */
+/** All members of `not_canceled` have this reason. */
 const { code, detail, text: reasonText } = REJECTS[RejectReason.orderNotFound];
 const CODE = Buffer.from(`,${JSON.stringify({ detail, code }).slice(1, -1)}`);
 const END = Buffer.from('}');
@@ -41,7 +40,7 @@ export function malformedIdBytes(texts: readonly string[]): Uint8Array {
   return Buffer.from(texts.map((text) => `${JSON.stringify(text)}:${REASON_TEXT}`).join(','));
 }
 
-/** Micro-shares that the order which ended last had traded. */
+/** Micro-shares traded by the order that closed last. */
 export function lastFilled(tables: Tables): number {
   return filledOf(tables, closedOrder(tables, closedCount(tables) - 1));
 }
@@ -51,7 +50,7 @@ function filledOf(tables: Tables, row: OrderRow): number {
 }
 
 /**
- * Writes the answer to cancels by id, whose commands follow one another from word `first` on.
+ * Writes the answer to cancels by id, with consecutive commands from word `first` on.
  *
  * @param filled micro-shares for each command; -1 = not cancelled
  */
@@ -129,7 +128,7 @@ export function writeReplace(
 
 const head = Buffer.alloc(CANCEL_ALL_HEAD_BYTES);
 
-/** Writes one part of a cancel of everything: the orders that ended from closed sequence `first` on. */
+/** Writes one part of a cancel of everything: the orders closed from closed sequence `first` on. */
 export function writeCancelAllPart(
   out: ResultWriter,
   tables: Tables,
@@ -157,7 +156,7 @@ export function writeCancelAllPart(
   out.close(200);
 }
 
-/** Writes a comma behind another member, the id in quotes, and the end of the member. */
+/** Writes a comma after a previous member, the id in quotes, and the end of the member. */
 function writeId(
   out: ResultWriter,
   before: number,

@@ -1,7 +1,7 @@
 /**
- * Bodies of DELETE /order, /orders and /cancel-market-orders, and of POST /replace, from bytes to checked
- * values. An id that is no digest is unknown like any other, not a fault: one odd text must not keep the
- * others from being cancelled. Rules: docs/protocol.md#cancels, docs/protocol.md#replacing-an-order
+ * Parses the bodies of DELETE /order, /orders and /cancel-market-orders, and of POST /replace. A text that is
+ * no digest counts as an unknown id and is no fault: it must not keep the other orders from being cancelled.
+ * Rules: docs/protocol.md#cancels, docs/protocol.md#replacing-an-order
  *
  * Thread: any. Not here: existence and owner of an order.
  */
@@ -58,7 +58,7 @@ export function parseCancelOrder(body: Uint8Array): CancelIds | RequestRefused {
   return id === '' ? invalid('orderID is required') : sortIds([id]);
 }
 
-/** `["0x..", "0x.."]`; none at all is allowed. */
+/** `["0x..", "0x.."]`; may be empty. */
 export function parseCancelOrders(body: Uint8Array): CancelIds | RequestRefused {
   const sent = parseJson(body, CANCEL_IDS_BOUNDS);
   if (sent === TOO_MUCH || (Array.isArray(sent) && sent.length > CANCEL_IDS_MAX)) {
@@ -68,7 +68,7 @@ export function parseCancelOrders(body: Uint8Array): CancelIds | RequestRefused 
   return ordersShape.matches(sent) ? sortIds(sent) : misshapen(ordersShape, sent, 'an array');
 }
 
-/** `{"market": "0x..", "asset_id": ".."}`, at least one of them; `assetId` means the same. */
+/** `{"market": "0x..", "asset_id": ".."}`, at least one of them; `assetId` is another spelling. */
 export function parseCancelMarket(body: Uint8Array): CancelScope | RequestRefused {
   const sent = parseJson(body, ONE_BOUNDS);
   if (!marketShape.matches(sent)) return misshapen(marketShape, sent, 'an object');
@@ -94,7 +94,7 @@ export function parseCancelMarket(body: Uint8Array): CancelScope | RequestRefuse
 
 interface Replacement {
   readonly ok: true;
-  /** 32 bytes: the order that is cancelled. */
+  /** 32 bytes: id of the order to cancel. */
   readonly id: Uint8Array;
   readonly items: readonly OrderItem[];
 }

@@ -1,11 +1,10 @@
 /**
- * The bodies of POST /orders and POST /order, from bytes to checked values.
+ * Parses the bodies of POST /orders and POST /order.
  *
- * A fault of shape fails the whole request; everything that a well-shaped order
- * can get wrong is found later and per order.
- * Rules: docs/protocol.md#shape-of-a-request
+ * A fault of shape fails the whole request; other faults of an order are found later, per order. Rules:
+ * docs/protocol.md#shape-of-a-request
  *
- * Thread: any. Non-goals: rules that need the market, the clock or the caller; digests.
+ * Thread: any. Not here: rules that need the market, the clock or the caller; digests.
  */
 import { FEE_BPS_MAX } from '../../../engine/tables/capacities.ts';
 import type { SignedFields2 } from '../../auth/eip712.ts';
@@ -23,11 +22,11 @@ import {
 } from '../intake/schemas.ts';
 
 export interface OrderItem {
-  /** False when an amount or the fee carries '-': such an order has no digest and is refused. */
+  /** False when an amount or the fee has '-': the order has no digest and is refused. */
   readonly digestable: boolean;
   /** uint256 text as sent. */
   readonly tokenId: string;
-  /** Any text, in lower case; undefined = to be found by the token (RESOLVE_CONDITION_ID). */
+  /** Any text, in lower case; undefined = found by the token (RESOLVE_CONDITION_ID). */
   readonly conditionId: string | undefined;
   /** 20 bytes each. */
   readonly maker: Uint8Array;
@@ -63,7 +62,7 @@ export interface ParseRules {
 }
 const USUAL: ParseRules = { resolvesCondition: false, orderVersion: '1' };
 
-/** The first fault of a whole request. */
+/** First fault of a whole request. */
 export interface RequestRefused {
   readonly ok: false;
   readonly code: RefusalCode;
@@ -124,7 +123,7 @@ const SIGNATURE_AT = TAKER_AT + ADDRESS_BYTES;
 const ITEM_BYTES = SIGNATURE_AT + SIGNATURE_BYTES;
 
 const ID_BYTES = 32;
-/** Version 2 signs no fee: whatever the market charges is agreed to. */
+/** Version 2 signs no fee: the fee of the market is agreed to. */
 const ANY_FEE = String(FEE_BPS_MAX);
 const EVERYBODY = `0x${'0'.repeat(2 * ADDRESS_BYTES)}`;
 
@@ -171,7 +170,7 @@ export function parseOrder(body: Uint8Array, rules = USUAL): ParsedOrders {
   return invalid(item.startsWith('.') ? item.slice(1) : `body${item}`);
 }
 
-/** Version 2 has a time where version 1 has a nonce. Anything else counts as version 1. */
+/** True where an order has the time of version 2 in place of a nonce. */
 function isVersion2(sent: unknown): boolean {
   const order = (sent as { order?: { nonce?: unknown; timestamp?: unknown } } | null)?.order;
   return order?.timestamp !== undefined && order.nonce === undefined;
@@ -287,7 +286,7 @@ function readItem2(
   return typeof item === 'string' ? item : { ...item, version2 };
 }
 
-/** 1 when the text opens with '-', else 0: start of its digits. */
+/** Returns 1 when the text begins with '-', else 0: start of its digits. */
 function minusSigns(text: string): 0 | 1 {
   return text.charCodeAt(0) === MINUS ? 1 : 0;
 }

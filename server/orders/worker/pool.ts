@@ -1,15 +1,16 @@
 /**
- * Single entry point to the package piscina. Each worker runs one task that never ends, its lane
- * (lanes.ts), and gets the slots of its batches through shared memory. So the pool's own queue, which is
- * not first-in first-out, never holds a batch: a later one in the only free worker would wait for ever
- * for an earlier one behind it. A lane runs its batches in their order, so the earliest of all is
- * never behind another. Where no lane is free, the next batch goes behind the earliest one, because
- * that is the first to end.
+ * Single entry point to the package piscina. Each worker runs one endless task, its lane (lanes.ts), and gets
+ * the slots of its batches through shared memory.
  *
- * A task that ends is begun again: with a result that has no room in its slot, with what its worker
- * threw, or because its worker died and the package has put another in its place.
+ * The pool's own queue is not first-in first-out, so it never holds a batch: a later one in the only free
+ * worker would wait forever for an earlier one behind it. A lane runs its batches in their order, so the
+ * earliest of all is never behind another. Where no lane is free, the next batch is queued behind the
+ * earliest one, which ends first.
  *
- * Thread: the I/O thread. What a worker needs is in lanes.ts, without the package.
+ * A task that ended is started again. It ends with a result without room in its slot, with an error, or with
+ * the death of its worker, which the package replaces.
+ *
+ * Thread: I/O. The worker side is in lanes.ts, without the package.
  */
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -18,16 +19,17 @@ import { LANE_PLACES, type LaneData, Lanes, otherPlace } from '../exchange-memor
 
 export interface WorkerPool {
   /**
-   * Runs the batch in a slot, LANE_PLACES a worker at a time; one of `done` and `failed` is called, later. `done` gets the events of
-   * the batch where the slot has no room for them; `failed`: the worker threw or died.
+   * Runs the batch in a slot, LANE_PLACES a worker at a time; later calls `done` or `failed` once. `done`
+   * gets the events of the batch where the slot has no room for them; `failed` means that the worker threw or
+   * died.
    */
   run(slot: number, done: Done, failed: Failed): void;
   /**
-   * Resolves when every worker serves its lane: until then a batch waits longer than others. One that does
-   * not load at all is given up after a while.
+   * Resolves when every worker serves its lane: until then a batch waits longer than others. Waiting for a
+   * worker that does not load ends after a while.
    */
   loaded(): Promise<void>;
-  /** Ends the workers, once they are loaded: a thread that is terminated while it loads ends the process. */
+  /** Ends the workers, once they are loaded: terminating a loading thread ends the process. */
   close(): Promise<void>;
 }
 
@@ -39,7 +41,7 @@ export interface PoolOptions {
   readonly file?: URL;
   readonly workers: number;
   readonly setup: unknown;
-  /** A worker died while it had no batch; it is replaced, and this is only for the log. */
+  /** Called when a worker died without a batch; it is replaced, so this is only for the log. */
   readonly report: (error: unknown) => void;
 }
 
@@ -56,7 +58,7 @@ const EXTENSION = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
 const LOADED_LOOK_MS = 5;
 const LOADED_MS_MAX = 10_000;
 
-/** A worker that died while it had nothing to do is replaced after so long. */
+/** Pause before a worker that died without a batch is replaced. */
 const IDLE_DEATH_MS = 50;
 
 export function openPool(options: PoolOptions): WorkerPool {
@@ -125,7 +127,7 @@ class Pool implements WorkerPool {
     await this.piscina.destroy();
   }
 
-  /** Keeps a worker on the lane, whatever happens to the worker. */
+  /** Keeps a worker on the lane, also after its death. */
   private async runLane(lane: number): Promise<void> {
     while (!this.isClosing) {
       try {
@@ -137,13 +139,13 @@ class Pool implements WorkerPool {
         const hadBatch = this.end(lane, ({ failed }) => failed(error as Error));
         if (hadBatch) continue;
         this.options.report(error);
-        // One that cannot even load shall not keep the process busy.
+        // A worker that cannot even load shall not keep the process busy.
         await sleep(IDLE_DEATH_MS);
       }
     }
   }
 
-  /** The lane's task ended with the first of its batches that is not finished; false = it had none. */
+  /** Ends the task of a lane with the first of its batches that is not finished; false = it had none. */
   private end(lane: number, report: (running: Running) => void): boolean {
     // Batches that it finished before, and that were not collected yet, are whole.
     this.collect();
@@ -152,20 +154,20 @@ class Pool implements WorkerPool {
     const [running] = this.running.splice(index, 1);
     this.lanes.remove(lane, running!.place);
     this.load[lane]! -= 1;
-    // Others are ready sooner than the one that takes its place.
+    // Other workers are ready sooner than its successor.
     if (this.load[lane] === 0) this.free.unshift(lane);
     report(running!);
     return true;
   }
 
-  /** Waits for running batches as long as there are any. */
+  /** Collects finished batches while any are running. */
   private async watch(): Promise<void> {
     this.isWatching = true;
     while (this.running.length > 0 && !this.isClosing) {
       const seen = this.lanes.finished();
       this.collect();
       if (this.running.length === 0) break;
-      // Where workers are as fast as this loop, requests come in all the same.
+      // Where workers are as fast as this loop, requests still get in.
       await (this.lanes.whenFinished(seen) ?? new Promise((resolve) => setImmediate(resolve)));
     }
     this.isWatching = false;

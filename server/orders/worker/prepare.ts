@@ -1,10 +1,10 @@
 /**
- * One checked order item as an engine command, before the writer turn. All that depends on the request alone
- * happens here, in parallel with other workers: ids, digest, signature. Rules of state or time wait for the
- * turn. A rule that failed already travels as a verdict, so that the first failing rule of the whole list is
+ * Prepares one parsed order as an engine command, before the writer turn. Ids, digest and signature depend on
+ * the request alone and are computed here, in parallel with other workers. Rules of state or time wait for
+ * the turn. The first failed rule travels with the command, so that the first one of the whole list is
  * reported (docs/protocol.md#order-of-checks).
  *
- * Thread: a worker; scratch belongs to the instance.
+ * Thread: a worker; scratch belongs to the instance. Not here: parsing (order-parse.ts).
  */
 
 import assert from 'node:assert/strict';
@@ -44,7 +44,7 @@ import type { Explanation } from './result-details.ts';
 import { RowCache } from './row-cache.ts';
 import type { SignatureDiagnosis } from './signature-diagnosis.ts';
 
-/** Sender of the request, as the level-2 check found it. */
+/** Sender of the request, from the level-2 check. */
 export interface Caller {
   /** 4 words of the UUID, and 5 of the address. */
   readonly apiKey: Int32Array;
@@ -155,7 +155,7 @@ export class OrderPreparer {
     return findMarket(this.tables, bytesToWords(this.condition, this.words), 0);
   }
 
-  /** Returns rule 1 to 4, or 0. Registrations only ever appear, so an answer found here stays true. */
+  /** Returns rule 1 to 4, or 0. Registrations are never removed, so an answer found here stays true. */
   private earlyReason(item: OrderItem, caller: Caller, token: TokenRow | 0): number {
     const isCaller =
       uuidToWords(item.owner, this.owner) &&

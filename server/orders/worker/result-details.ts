@@ -1,8 +1,8 @@
 /**
- * Details of refused orders, beside their code, with RESULT_CODES=on: a text for each reason, and amounts of the
- * tables where a client needs them. Rules: docs/protocol.md#refusal-codes
+ * Details of refused orders, beside their code, with RESULT_CODES=on: a text for each reason, and amounts of
+ * the tables where a client needs them. Rules: docs/protocol.md#refusal-codes
  *
- * Thread: the worker in its apply turn, right after the refusal: the tables are as they were for it.
+ * Thread: the worker in its writer turn, right after the refusal: the tables are unchanged since.
  */
 import { OrderCommand, OrderFlag } from '../../../engine/commands.ts';
 import { findPosition } from '../../../engine/ledger/positions.ts';
@@ -42,7 +42,8 @@ export interface Explanation {
 const NO_FACTS: RefusalFacts = {};
 
 /**
- * `undefined` where the reason says all that is known.
+ * Returns the details; `undefined` where the reason says enough.
+ *
  * @param at word of the command
  */
 export function explained(

@@ -1,20 +1,20 @@
 /**
- * Rows of tokens and markets by the exact texts that found them before. Orders name the same tokens and
- * markets again and again, and to parse a number of 78 digits takes longer than the rest of a lookup.
+ * Cache of the rows of tokens and markets by their exact texts. Orders repeat the same tokens and markets,
+ * and parsing a number of 78 digits takes longer than the rest of a lookup.
  *
  * Tokens and markets are never removed, so a found row stays right. A text without a row is not cached.
  *
  * Thread: a worker, with an instance of its own.
  */
 
-/** Texts of one kind; when there are more, all are forgotten. */
+/** Bound of the texts of one kind; beyond it all are dropped. */
 const TEXTS_MAX = 4_096;
 
 export class RowCache<Slot extends number> {
   private readonly rows = new Map<string, Slot>();
   private readonly lookUp: (text: string) => Slot | 0;
 
-  /** @param lookUp finds a slot by its text, 0 = there is none */
+  /** @param lookUp finds a row by its text, 0 = there is none */
   constructor(lookUp: (text: string) => Slot | 0) {
     this.lookUp = lookUp;
   }

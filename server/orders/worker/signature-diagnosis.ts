@@ -1,10 +1,10 @@
 /**
- * Diagnosis of wrong order signatures: the address that made one, and the other chain, contract, type or version with
- * which it would be the signer's. The check itself finds the address. The rest costs at most two further recoveries for a
- * request, from a budget of each wallet and of this thread, so nobody can buy the time of others with it.
- * Rules: docs/protocol.md#wrong-signatures
+ * Diagnosis of wrong order signatures: the address that signed, and the other chain, contract, type or
+ * version with which the signature would be the signer's. The check itself finds the address. The rest costs
+ * at most two further recoveries for a request, from a budget of each wallet and of this thread, so nobody
+ * can use up the time of others. Rules: docs/protocol.md#wrong-signatures
  *
- * Thread: a worker before its apply turn. Not here: whether the signature counts (prepare.ts).
+ * Thread: a worker before its writer turn. Not here: validity of the signature (prepare.ts).
  */
 
 import { checksumAddress } from '../../auth/checksum.ts';
@@ -39,7 +39,7 @@ export interface SuspectOrder extends SignedFields {
   readonly signature: Uint8Array;
 }
 
-/** Order that the client may have signed in place of the one that this node takes. */
+/** Order that the client may have signed in place of the accepted one. */
 interface Candidate {
   readonly text: string;
   readonly separator: Uint8Array;
@@ -48,7 +48,7 @@ interface Candidate {
 
 /** Most recoveries for a request; in a long one only the first part has them. */
 const RECOVERIES = 2;
-/** Requests in a row of one wallet, then one each second. */
+/** Consecutive requests of one wallet, then one each second. */
 const WALLET_BURST = 8;
 const WALLET_REFILL_MS = 1_000;
 /** Most requests of all wallets in a second: some 3 ms of processors. */
@@ -61,7 +61,7 @@ const MS = 1_000;
 interface Wallet {
   requests: number;
   since: number;
-  /** Index of the candidate with which the next request of the wallet begins. */
+  /** Index of the first candidate for the next request of the wallet. */
   next: number;
 }
 
@@ -134,7 +134,7 @@ export class SignatureDiagnosis {
     for (let i = 0; i < Math.min(RECOVERIES, candidates.length); i++) {
       const candidate = candidates[(wallet.next + i) % candidates.length]!;
       if (this.fits(order, candidate)) {
-        // The next mistake is more likely one of the common ones again.
+        // The next mistake is more likely a common one.
         wallet.next = 0;
         return { fits: candidate.text, tried };
       }

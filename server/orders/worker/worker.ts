@@ -1,11 +1,11 @@
 /**
- * Task of a worker thread: one batch after the other, each from verification to its answers. It parses,
- * hashes and recovers signers in parallel with other workers, waits for the writer turn, applies, leaves
- * answers and log words in the slot, and passes the turn on. Nothing is asynchronous: between batches the
- * thread sleeps in an atomic wait, and its event loop iterates only once in many batches (pool.ts).
+ * Task of a worker thread: runs batches one after the other, each from verification to its answers. It
+ * parses, hashes and recovers signers in parallel with other workers, waits for the writer turn, applies,
+ * leaves answers and log words in the slot, and passes the turn on. Nothing is asynchronous: between batches
+ * the thread sleeps in an atomic wait, and its event loop iterates only once in many batches (pool.ts).
  *
- * A failure before the turn costs this batch an error. A failure inside it poisons the memory and does not
- * pass the turn on: the process stops, and recovery rebuilds the tables.
+ * A failure before the turn fails this batch. A failure inside it poisons the memory and does not pass the
+ * turn on: the process stops, and recovery rebuilds the tables.
  */
 
 import { CommandBuffer } from '../../../engine/commands.ts';
@@ -54,7 +54,7 @@ export interface WorkerSetup {
   readonly orderTexts: OrderTexts;
   readonly resultCodes: boolean;
   readonly diagnosis: DiagnosisOptions;
-  /** Duplicates get their first answer again. */
+  /** True where a duplicate gets its first answer again. */
   readonly replaysDuplicates: boolean;
   readonly dataDir: string;
   /** True when the stages are measured. */
@@ -99,7 +99,7 @@ export function run(index: number): Int32Array | undefined {
   try {
     return runBatch(slots[index]!);
   } finally {
-    // The next batch may come in an hour.
+    // The next batch may come after an hour.
     closedOrders.release();
   }
 }
@@ -151,17 +151,17 @@ function prepareRecord(slot: SlotView): () => void {
 }
 
 function prepareRequests(slot: SlotView): () => void {
-  // The batches before this one add at most so many orders to those that are known now.
+  // Bound of the orders that the batches before this one add to those known now.
   const { t } = engine;
-  // Open ones first: those that end between the two reads count twice, and none is left out.
+  // Open ones first: those that close between the two reads count twice, and none is left out.
   const known = openOrders(t) + closedCount(t);
   const coming = UNLOGGED_COMMANDS_MAX;
-  // One that is larger than before does not bring back what has left under a smaller one.
+  // A larger history does not bring back ids dropped under a smaller one.
   const history = Math.min(engineSettings(t).history, t.capacities.history);
-  // By the time of the turn those before it may have left, and no others.
+  // Ids that may leave memory before the turn of this batch.
   const leaving = Math.min(slot.f64[Slot.persistedClosedSequence]!, known + coming - history);
   forgotten = Math.max(firstKeptClosed(t), leaving);
-  // Of what is checked for another node, all that is on this disk.
+  // A pre-validation for the leader looks up all ids on this disk.
   const isCheck = slot.beginsWith(RequestKind.check);
   reach = isCheck ? slot.f64[Slot.persistedClosedSequence]! : forgotten;
   idsMayHaveLeft = reach > 0;
