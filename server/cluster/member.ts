@@ -28,7 +28,7 @@ import { Announcements } from './announced.ts';
 import { CatalogShare } from './catalog-share.ts';
 import { ClusterClock } from './cluster-clock.ts';
 import { fingerprintOf, isKeyOf, retireKey } from './cluster-key.ts';
-import { controlOf, NodeList } from './control.ts';
+import { controlOf, recentNodes } from './control.ts';
 import { type EpochSettings, epochRecord } from './epoch-record.ts';
 import { OperationForwarder } from './forwarded-operations.ts';
 import { OrderForwarder, type RefuseCaller } from './forwarded-orders.ts';
@@ -97,6 +97,8 @@ export class Member {
   readonly operations: OperationForwarder;
   readonly peers: PeerServer;
   readonly catalog: CatalogShare;
+  /** Nodes of a moment ago. */
+  readonly nodes: () => readonly NodeView[];
   private readonly link: LeaderLink;
   private readonly operationLink: LeaderLink;
   private readonly metrics = new ForwardMetrics();
@@ -111,7 +113,6 @@ export class Member {
   private readonly config: Config;
   private readonly replicated: ReplicatedLog;
   private readonly etcd: EtcdClient;
-  private readonly list: NodeList;
   private readonly announcements: Announcements;
   private readonly membership: Membership;
   private readonly print: Log;
@@ -122,7 +123,7 @@ export class Member {
   private readiness: Readiness | undefined;
   /** The end of the lead before that of this node. */
   private handover: Handover | undefined;
-  private readonly onHandover: ((handover: Handover) => void)[] = [];
+  private onHandover: (handover: Handover) => void = () => undefined;
   private clock = new ClusterClock(0);
   private onRefused: (error: Error) => void = () => undefined;
   private readonly onLead: (() => void)[] = [];
@@ -146,7 +147,7 @@ export class Member {
     const venue = config.cluster!.name;
     const announcements = new Announcements(replicated, venue, print);
     this.announcements = announcements;
-    this.list = new NodeList(announcements);
+    this.nodes = recentNodes(announcements);
     const { clusterPort, clusterWaitMs, dataDir, durability, host, nodeId } = config;
     const secrets = secretsOf(config);
     this.peers = new PeerServer({ secrets, host, port: clusterPort, print });
@@ -267,7 +268,8 @@ export class Member {
       onLead: (handover) => {
         this.leaderChanged();
         void this.membership.look();
-        if (handover !== undefined) this.tookOver(handover);
+        this.handover = handover ?? this.handover;
+        if (handover !== undefined) this.onHandover(handover);
         for (const callback of this.onLead) callback();
       },
       onFollow: () => {
@@ -333,15 +335,10 @@ export class Member {
     };
   };
 
-  /** Calls back with each lead that was handed over to this node, those of before too. */
+  /** Calls back with each lead that was handed over to this node, an earlier one too. One caller. */
   whenHandedOver(callback: (handover: Handover) => void): void {
-    this.onHandover.push(callback);
+    this.onHandover = callback;
     if (this.handover !== undefined) callback(this.handover);
-  }
-
-  private tookOver(handover: Handover): void {
-    this.handover = handover;
-    for (const callback of this.onHandover) callback(handover);
   }
 
   /** Handles the failure of the sequencer where it only means that another node leads. */
@@ -370,9 +367,6 @@ export class Member {
 
   /** Reads may be older than CLUSTER_SILENCE_MS. */
   readonly isStale = (): boolean => this.roles?.isStale() ?? true;
-
-  /** Nodes a moment ago. */
-  readonly nodes = (): readonly NodeView[] => this.list.recent();
 
   /** To be called after join(). */
   control(): ClusterControl {
