@@ -43,7 +43,6 @@ const suites = suitesOf(selected.files).map(({ name, files }) => {
   return { path, hasClusters: files.some((file) => file.startsWith('cluster/')) };
 });
 
-/** Runs suites, and returns the exit code. */
 function run(hasClusters: boolean, concurrency: number): number {
   const paths = suites.filter((suite) => suite.hasClusters === hasClusters).map(({ path }) => path);
   if (paths.length === 0) return 0;

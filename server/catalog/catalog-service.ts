@@ -9,18 +9,12 @@ import { RejectReason } from '../../engine/orders/reject-reasons.ts';
 import type { EngineMemory } from '../../engine/tables/tables.ts';
 import type { CatalogStore } from '../../storage/catalog/catalog.ts';
 import type { Proposal } from '../../storage/catalog/catalog-state.ts';
-import type { Contradiction } from '../../storage/catalog/registered-markets.ts';
 import { controlRecordCommand } from '../../storage/control-records/control-records.ts';
 import type { Durability } from '../../storage/kv/lmdb.ts';
 import { applyCommands } from '../orders/intake/internal-commands.ts';
 import type { Sequencer } from '../orders/intake/sequencer.ts';
-import {
-  type CatalogGeneration,
-  type LoadedCatalogGeneration,
-  openCatalogGeneration,
-} from './catalog-generation.ts';
+import { type LoadedCatalogGeneration, openCatalogGeneration } from './catalog-generation.ts';
 import { type MarketInfos, marketInfoLookup } from './market-info.ts';
-import type { ReachedEnd } from './market-registry.ts';
 import type { StatisticsService } from './statistics-service.ts';
 
 /** Cluster of the node: the generation in use is the one that the log names, on all nodes. */
@@ -110,37 +104,12 @@ export class CatalogService {
   ): Promise<CatalogService> {
     const proposal = await spreadFirst(options);
     const first = await load(options, options.signal, proposal);
-    try {
-      options.signal?.throwIfAborted();
-      await applyMarkets(options, first.generation, extend(first.generation), proposal);
-      if (proposal !== undefined) await options.cluster?.adopt(proposal);
-      await options.statistics.follow(first.generation);
-    } catch (error) {
-      await first.generation.end();
-      throw error;
-    }
-    options.infos.replace(marketInfoLookup(first.generation.prepared));
+    await takeUp(options, first, extend(first.generation), proposal, options.signal);
     return new CatalogService(options, first);
   }
 
-  get current(): CatalogGeneration {
+  get current(): LoadedCatalogGeneration {
     return this.used.generation;
-  }
-
-  get unpublished(): readonly string[] {
-    return this.used.generation.unpublished;
-  }
-
-  get unpublishedEnds(): readonly ReachedEnd[] {
-    return this.used.generation.unpublishedEnds;
-  }
-
-  get mended(): number {
-    return this.used.generation.mended;
-  }
-
-  get contradictions(): readonly Contradiction[] {
-    return this.used.generation.contradictions;
   }
 
   digests(): CatalogDigests {
@@ -277,17 +246,13 @@ export class CatalogService {
     }
     this.isUnregistered = false;
     try {
-      await applyMarkets(this.options, next.generation, next.generation.commands, proposed);
-      if (proposed !== undefined) await cluster?.adopt(proposed);
+      await takeUp(this.options, next, next.generation.commands, proposed);
     } catch (error) {
-      await next.generation.end();
       this.fail('the markets cannot be brought up to the new catalog', error);
       return;
     }
-    await this.options.statistics.follow(next.generation);
     this.used = next;
     this.usedSince = Date.now();
-    this.options.infos.replace(marketInfoLookup(next.generation.prepared));
     this.options.onSwitch?.(next.generation);
     // Not awaited: the next generation does not wait for the searches of the last one.
     this.retired.add(before.generation);
@@ -354,6 +319,26 @@ async function load(
       `books), ${tags} tags, ${series} series, ${sites} sites; loaded in ${milliseconds | 0} ms`,
   );
   return { generation, life };
+}
+
+/** Updates engine, statistics and look-ups to a loaded generation, which ends where that fails. */
+async function takeUp(
+  options: CatalogServiceOptions,
+  { generation }: Watched,
+  commands: readonly Int32Array[],
+  proposed: number | undefined,
+  signal?: AbortSignal,
+): Promise<void> {
+  try {
+    signal?.throwIfAborted();
+    await applyMarkets(options, generation, commands, proposed);
+    if (proposed !== undefined) await options.cluster?.adopt(proposed);
+    await options.statistics.follow(generation);
+  } catch (error) {
+    await generation.end();
+    throw error;
+  }
+  options.infos.replace(marketInfoLookup(generation.prepared));
 }
 
 /**

@@ -3,7 +3,7 @@
  * counts, and a name of its own. They are compared with the shared log periodically. Where that does not answer, the
  * newest answer counts.
  *
- * Thread: the I/O thread. Not here: the name (storage/replicated-log/announcer.ts).
+ * Thread: I/O. Not here: the name (storage/replicated-log/announcer.ts).
  */
 import { BadValues } from '../../storage/replicated-log/bad-values.ts';
 import type { ReplicatedLog, SharedName } from '../../storage/replicated-log/replicated-log.ts';

@@ -82,7 +82,7 @@ export async function openCatalogParts(
   switched.add(repair);
   const passOn = decided.open(repairs);
   if (leads() && unwritable === undefined) {
-    repair(catalog);
+    repair(catalog.current);
     passOn();
   }
   // The leader before may have ended between a payout and its edit. A node that leads has opened its catalog as leader.
@@ -98,7 +98,7 @@ export async function openCatalogParts(
   return { catalog, edits, repairs, switched, sync };
 }
 
-type Lacking = Pick<CatalogService, 'mended' | 'unpublished' | 'unpublishedEnds'>;
+type Lacking = Pick<CatalogService['current'], 'mended' | 'unpublished' | 'unpublishedEnds'>;
 
 /** Pulls the catalog of CATALOG_SYNC_URL while this node leads. */
 async function openSync(

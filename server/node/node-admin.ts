@@ -87,9 +87,9 @@ export class NodeAdmin {
     this.isEnding = true;
   }
 
-  close(): void {
+  async close(): Promise<void> {
     this.delay?.stop();
-    this.server?.close();
+    await this.server?.close();
   }
 
   private ready(): AdminAnswer {

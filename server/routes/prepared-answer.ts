@@ -1,6 +1,6 @@
 /**
- * An answer that never changes: its bytes, compressed once for clients that accept that, and an
- * ETag, by which a client that already has it gets 304.
+ * Answer that never changes: its bytes, compressed once for clients that accept that, and an ETag for answers
+ * of 304.
  *
  * Thread: I/O; the runtime's own threads hash and compress.
  */
@@ -13,7 +13,7 @@ const compress = promisify(gzip);
 const NOT_MODIFIED = 304;
 const TAG_BYTES = 16;
 
-/** The request headers that PreparedAnswer.reply() needs, in its order. */
+/** Request headers for PreparedAnswer.reply(), in its order. */
 export const ANSWER_HEADERS = ['if-none-match', 'accept-encoding'] as const;
 
 type Headers = readonly (readonly [string, string])[];

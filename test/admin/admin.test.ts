@@ -149,7 +149,6 @@ test('a page of another site is refused, a navigation to the page is not', async
 test('scrapes without end take a bounded part of the thread, and get the last text meanwhile', async (t) => {
   let made = 0;
   let now = 0;
-  /** Each text takes 10 ms of the thread, by the clock of the listener. */
   const slow = (): { status: number; body: string } => {
     now += 10;
     made += 1;
@@ -204,6 +203,39 @@ test('who goes on without waiting for answers loses the connection, others do no
   assert.equal((await ask(port, '/live')).status, 200);
 });
 
+/** Sends texts as they are and reads until the connection has been silent for a moment, or has closed. */
+function exchange(port: number, text: string): Promise<string> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1');
+    let received = '';
+    socket.on('data', (chunk: Buffer) => {
+      received += chunk.toString();
+    });
+    socket.on('error', () => undefined).on('close', () => resolve(received));
+    socket.setTimeout(500, () => socket.destroy());
+    socket.write(text);
+  });
+}
+
+test('a few requests that are pipelined are all answered', async (t) => {
+  const port = await listening(t);
+  const one = 'GET /live HTTP/1.1\r\nHost: localhost\r\n\r\n';
+  const received = await exchange(port, one.repeat(20));
+  assert.equal(received.split('HTTP/1.1 200').length - 1, 20);
+});
+
+test('a caller is refused before its body has come, and a body whose length is not sure always', async (t) => {
+  const port = await listening(t, { token: TOKEN });
+  const head = (lines: readonly string[]): string =>
+    ['POST /admin/keys HTTP/1.1', 'Host: localhost', ...lines, '', ''].join('\r\n');
+  const bearer = `Authorization: Bearer ${TOKEN}`;
+  const length = 'Content-Length: 1000';
+  assert.match(await exchange(port, head([length])), /^HTTP\/1\.1 401 /);
+  assert.match(await exchange(port, head([length, 'Origin: null', bearer])), /^HTTP\/1\.1 403 /);
+  assert.match(await exchange(port, head([length, bearer])), /^HTTP\/1\.1 503 .*not ready/s);
+  assert.match(await exchange(port, head([length, 'Content-Length: 1'])), /^HTTP\/1\.1 400 /);
+});
+
 test('the page may load its own files and reach the public API, and nothing else', async (t) => {
   const folder = temporaryDirectory();
   mkdirSync(join(folder, 'deep'));
@@ -253,7 +285,7 @@ test('a handler that fails is a 500, and is told in the log', async (t) => {
   });
   const { status, text } = await ask(port, '/page/summary');
   assert.deepEqual([status, text], [500, '{"error":"internal_error","code":"INTERNAL_ERROR"}']);
-  assert.match(lines.join(), /^admin \/page\/summary failed: Error: no such thing/);
+  assert.match(lines.join(), /^admin GET \/page\/summary failed: no such thing/);
 });
 
 test('ready says why not: starting, read-only, draining', async (t) => {
@@ -298,7 +330,9 @@ test('ready says why not: starting, read-only, draining', async (t) => {
 
 const STATES = ['starting', 'ready', 'draining'];
 
-/** What a node said of itself from its start to its end, by somebody who asks again and again; and its log. */
+/**
+ * Statements of a node about itself from its start to its end, polled without a pause, and its log.
+ */
 async function lived(): Promise<{ readonly seen: readonly string[]; readonly log: string }> {
   const port = await freePort();
   const seen = new Set<string>();
@@ -312,7 +346,8 @@ async function lived(): Promise<{ readonly seen: readonly string[]; readonly log
   };
   const looking = look();
   const node = await TestNode.start(temporaryDirectory(), {
-    ...{ ADMIN_PORT: String(port), LOG_FORMAT: 'json' },
+    ADMIN_PORT: String(port),
+    LOG_FORMAT: 'json',
   });
   await until(() => seen.has('ready'));
   const { text } = await ask(port, '/page/summary');

@@ -113,7 +113,12 @@ test('each line is paid in once, whatever a spreadsheet made of the file', async
   assert.deepEqual([await cashOf(addressOf(11)), await cashOf(addressOf(12))], ['4.5', '2']);
   const again = await pay(path, '--json');
   assert.deepEqual(JSON.parse(again.stdout), {
-    ...{ lines: 3, id: 'first.csv', paid: 0, repeated: 3, amount: '0', refused: [] },
+    lines: 3,
+    id: 'first.csv',
+    paid: 0,
+    repeated: 3,
+    amount: '0',
+    refused: [],
   });
   const other = await pay(path, '--id', 'first.csv, once more');
   assert.match(other.stdout, /^first.csv, once more: 3 of 3 lines are paid in, 6.5 in all$/m);
@@ -190,7 +195,6 @@ test('lines that replace a signer end its orders, each in a batch of its own', a
   }
 });
 
-/** Resolves once some of the lines that a command sends are paid in, and not all. */
 async function paidInPart(before: number): Promise<void> {
   while (Number(await deposited()) === before);
 }

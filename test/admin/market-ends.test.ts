@@ -1,6 +1,6 @@
 /**
- * Markets that end on a whole node: what becomes of their orders, what the catalog and refusals say then, and what an
- * operator can still do (docs/protocol.md#end-of-a-market).
+ * Markets that end on a whole node: their orders, the catalog and refusals afterwards, and
+ * remaining operations of an operator (docs/protocol.md#end-of-a-market).
  */
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -29,7 +29,6 @@ const cliSettings = { LEDGER: 'on', ADMIN_PORT: new URL(operator.base).port };
 const alice = await Trader.join(node, 'alice');
 await operator.done('POST /admin/ledger/deposit', { wallet: alice.address, amount: '1000' });
 
-/** So many seconds from now, as operators write times. */
 const inSeconds = (seconds: number): string =>
   `${new Date(Date.now() + 1_000 * seconds).toISOString().slice(0, 19)}Z`;
 const create = async (question: string, wish: object = {}) => {
@@ -40,7 +39,7 @@ const create = async (question: string, wish: object = {}) => {
 const edit = (condition: string, changes: object) =>
   operator.call('POST /admin/markets/edit', { condition, ...changes });
 
-/** Gives a market an end that comes soon: as soon as the machine is quick enough to take it. */
+/** Gives a market an end as soon as this machine can take it. */
 async function endSoon(condition: string): Promise<string> {
   for (let seconds = 2; ; seconds *= 2) {
     const end = inSeconds(seconds);
@@ -56,13 +55,11 @@ async function listed(condition: string): Promise<Record<string, unknown>> {
   return (json as Record<string, unknown>[])[0]!;
 }
 
-/** What the owner reads of an order. */
 async function shown(trader: Trader, id: string, of = node): Promise<Record<string, unknown>> {
   const { json } = await trader.ask(of, 'GET', `/data/order/${id}`);
   return json as Record<string, unknown>;
 }
 
-/** The result of an order that is refused, with its code and detail. */
 async function refusal(condition: string): Promise<Record<string, string>> {
   const market = await storedMarket(dataDir, condition);
   const signed = alice.sign({ market, side: 'BUY', ticks: 40, shares: 5 });

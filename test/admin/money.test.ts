@@ -1,4 +1,3 @@
-/** Money of an operator on a whole node: ids that are texts, fees that are paid out, and what a pause leaves possible. */
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -90,7 +89,8 @@ test('a full table of texts refuses by name, and takes ids with milliseconds', a
   const node = await OperatorNode.start(small, { ...SETTINGS, OPERATOR_IDS_MAX: '16' });
   const deposit = (id?: string) =>
     node.call('POST /admin/ledger/deposit', {
-      ...{ wallet: alice.address, amount: '1' },
+      wallet: alice.address,
+      amount: '1',
       ...(id === undefined ? {} : { id }),
     });
   for (let n = 1; n <= 16; n++) assert.equal((await deposit(`line ${n}`)).status, 200);

@@ -1,10 +1,9 @@
-/** The operations of the admin listener: who may make them, what they take, what the audit log has of them. */
 import assert from 'node:assert/strict';
 import { appendFileSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
 import type { Caller } from '../../server/admin/operation-row.ts';
-import { isOfPlay, OPERATIONS, type OperationKey } from '../../server/admin/operation-table.ts';
+import { OPERATIONS, type OperationKey, operationRow } from '../../server/admin/operation-table.ts';
 import { Operations } from '../../server/admin/operations.ts';
 import { AuditLog, auditEntries } from '../../storage/operations/audit-log.ts';
 import { temporaryDirectory, withMarkets } from '../common/node-harness.ts';
@@ -23,7 +22,7 @@ const newestEntry = async () => (await auditEntries(dataDir, 1))[0];
 test('without ADMIN_TOKEN the operations need the token that is in DATA_DIR, for its user alone', async () => {
   assert.equal(statSync(join(dataDir, 'admin.token')).mode & 0o777, 0o600);
   for (const key of Object.keys(OPERATIONS) as OperationKey[]) {
-    if (isOfPlay(key)) continue;
+    if (operationRow(key).ofPlay === true) continue;
     const none = await call(key, key.startsWith('POST') ? {} : undefined, {});
     assert.deepEqual([none.status, none.json.error], [401, 'unauthorized'], key);
     const wrong = { Authorization: `Bearer ${token}x` };

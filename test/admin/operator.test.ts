@@ -1,4 +1,4 @@
-/** What an operator decides, and what follows for traders: orders, bans, the pause, rate limits. */
+/** Decisions of an operator and their effects on traders: orders, bans, the pause, rate limits. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { TRADING_PAUSED } from '../../server/common/error-bodies.ts';

@@ -1,4 +1,3 @@
-/** Payouts that name outcomes: by token id, by name, and what names none or two. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { OperationRefused } from '../../server/admin/operation-row.ts';

@@ -1,4 +1,7 @@
-/** Payouts that are tried, proposed, taken back and paid at their deadline, over real HTTP and kills. */
+/**
+ * Payouts that are previewed, proposed, withdrawn and paid at their deadline, over real HTTP and
+ * kills.
+ */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -23,7 +26,6 @@ const SETTINGS = { LEDGER: 'on' };
 const FILE = [{ id: 1 }, { id: 2 }, { id: 3 }];
 const HOUR = 3_600;
 
-/** A venue with two traders, each with cash, shares and open orders in market 1. */
 class Venue {
   readonly dataDir: string;
   readonly markets: readonly CatalogMarket[];
@@ -99,7 +101,6 @@ class Venue {
     return totals;
   }
 
-  /** Whether an order for market 1 is taken. */
   async trades(): Promise<boolean> {
     const order = { market: this.markets[0]!, side: 'BUY' as const, ticks: 3, shares: 10 };
     const { success } = await this.alice.order(this.node, order);
@@ -114,7 +115,6 @@ class Venue {
   }
 }
 
-/** A decimal text with at most six decimals. */
 function micro(text: string): number {
   const [whole = '', fraction = ''] = text.split('.');
   return Number(whole + fraction.padEnd(6, '0'));

@@ -1,4 +1,4 @@
-/** GET /ready of the public port: codes and no words, and READY_ROUTE. */
+/** GET /ready of the public port: codes without texts, and READY_ROUTE. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { get, send, TestNode, temporaryDirectory } from '../common/node-harness.ts';

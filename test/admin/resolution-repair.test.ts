@@ -1,4 +1,7 @@
-/** Engine and catalog agree on what has resolved: after a kill between the two, and whatever is imported. */
+/**
+ * Engine and catalog agree on resolved markets after a kill between the two writes, and after any
+ * import.
+ */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import test from 'node:test';
@@ -21,7 +24,7 @@ interface Named {
   readonly events: readonly [{ readonly markets: readonly [{ readonly conditionId: string }] }];
 }
 
-/** Keeps others from writing the catalog until it is called. */
+/** Locks the catalog against other writers until the returned function is called. */
 function lockCatalog(dataDir: string): () => Promise<void> {
   const root = openEnvironment({ path: join(dataDir, 'catalog'), durability: 'committed' });
   let release = (): void => undefined;
@@ -36,7 +39,6 @@ function lockCatalog(dataDir: string): () => Promise<void> {
   };
 }
 
-/** A node whose catalog can be pulled. */
 async function withSource(markets: Parameters<typeof withMarkets>[1]): Promise<TestNode> {
   const dataDir = temporaryDirectory();
   await withMarkets(dataDir, markets);

@@ -1,4 +1,3 @@
-/** The statement of any wallet, for an operator: by the admin listener and by the command line. */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { temporaryDirectory, until, withMarkets } from '../common/node-harness.ts';

@@ -1,4 +1,3 @@
-/** What an operator changes of events and markets, what cannot be changed, and that the same edit again is none. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { catalogFile, get, temporaryDirectory, withMarkets } from '../common/node-harness.ts';

@@ -1,4 +1,7 @@
-/** A venue of an operator's own: money in and out, markets made, halted, closed, resolved and void, over real HTTP. */
+/**
+ * An operator's own market from deposits to payouts: made, halted, closed, resolved and void, over
+ * real HTTP.
+ */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { OperationKey } from '../../server/admin/operation-table.ts';
@@ -31,7 +34,7 @@ const cashOf = async ({ address }: Trader): Promise<unknown> =>
 const deposit = (trader: Trader, amount: string, id = newId()) =>
   operator.done('POST /admin/ledger/deposit', { wallet: trader.address, amount, id });
 
-/** As the helpers that sign orders know it. */
+/** Creates a market; returns it in the form that signers of orders need. */
 async function create(wish: Record<string, unknown>): Promise<CatalogMarket> {
   const made = await operator.done('POST /admin/markets', { outcomes: ['Yes', 'No'], ...wish });
   assert.equal(made.changed, true);
@@ -42,7 +45,7 @@ async function create(wish: Record<string, unknown>): Promise<CatalogMarket> {
   assert.deepEqual(market.tokenIds, made.tokens);
   return market;
 }
-/** A resolution is answered when it has begun. */
+/** Waits for payouts: a resolution is answered when it begins. */
 const paid = (): Promise<void> =>
   until(async () => (await operator.done('GET /admin/ledger')).resolving === 0);
 const shown = async (market: CatalogMarket): Promise<Record<string, unknown>> => {
@@ -173,7 +176,11 @@ test('a market that an operator makes trades, and the same wish again is the sam
   await deposit(bob, '100');
   await alice.place(operator.node, { market, side: 'BUY', ticks: 400, shares: 10 });
   const sold = await bob.order(operator.node, {
-    ...{ market, outcome: 1, side: 'BUY', ticks: 600, shares: 10 },
+    market,
+    outcome: 1,
+    side: 'BUY',
+    ticks: 600,
+    shares: 10,
   });
   assert.equal(sold.status, 'matched');
   const { positions } = await operator.done(

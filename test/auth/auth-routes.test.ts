@@ -1,7 +1,6 @@
 /**
- * Keys and credentials on a whole node: who may send orders, what each refusal is
- * called, that keys outlive the process, and that secrets are nowhere to be read.
- * Rules: docs/protocol.md#level-2
+ * Keys and credentials on a whole node: access to orders, codes of refusals, keys after a restart,
+ * and secrets that no file or answer shows. Rules: docs/protocol.md#level-2
  */
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
@@ -199,7 +198,6 @@ test('keys work after a kill and after a stop', { skip: SHORT }, async () => {
   }
 });
 
-/** Every file below a directory. */
 function files(directory: string): string[] {
   return readdirSync(directory, { withFileTypes: true, recursive: true })
     .filter((entry) => entry.isFile())

@@ -67,7 +67,6 @@ function check(on: Auth, trio: ApiKey, sent: Sent = {}, timestamp = String(NOW))
   );
 }
 
-/** A refusal without its detail. */
 function plain<T extends object>(checked: T | AuthRefused): T | AuthRefused {
   if (!('body' in checked)) return checked;
   return { ...checked, body: JSON.stringify(plainRefusal(JSON.parse(String(checked.body)))) };
@@ -85,7 +84,6 @@ function sign(trio: ApiKey, text: string): Buffer {
   return createHmac('sha256', Buffer.from(trio.secret, 'base64')).update(text).digest();
 }
 
-/** Whom level 1 lets through. */
 function owner(on: Auth, headers: string[]): WalletOwner {
   const checked = checkLevel1(on, headers, NOW);
   assert(checked.ok);

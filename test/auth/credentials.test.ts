@@ -1,4 +1,3 @@
-/** The node key file, the trio that follows from it, and keys that survive a restart. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import {
@@ -36,7 +35,7 @@ function problemOf(path: string): string {
   return opened.problem;
 }
 
-/** A registry whose writes the test holds or fails. */
+/** A registry whose writes the test delays or fails. */
 function heldRegistry() {
   const waiting: { resolve: () => void; reject: (error: Error) => void }[] = [];
   const held = () =>

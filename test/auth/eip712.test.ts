@@ -1,4 +1,3 @@
-/** Digests and signers against published vectors and against ethers. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -34,7 +33,6 @@ const ADDRESS = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266';
 const ZERO = `0x${'0'.repeat(40)}`;
 const CURVE_ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 
-/** An order whose id and signature are known for two contracts. */
 const ORDER: UnsignedOrder = {
   salt: '123456789',
   maker: ADDRESS,
@@ -79,7 +77,6 @@ function digestOf(of: OrderDomain, order: UnsignedOrder): string {
   return bytesToHex(out, 5, 32);
 }
 
-/** The checksummed signer, or undefined when the signature is refused. */
 function signerOf(digest: string, signature: string): string | undefined {
   const out = new Uint8Array(22);
   if (!recoverAddress(bytes(digest), bytes(signature), out, 1)) {

@@ -1,6 +1,6 @@
 /**
- * What one key can take from the others, on a whole node: wallets in the table of accounts, wallets that are
- * not its own, orders, and further keys.
+ * Bounds of one key on a whole node: rows in the table of accounts, wallets of others, orders, and
+ * further keys.
  */
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -32,7 +32,6 @@ async function openMarket() {
   return { bid, start };
 }
 
-/** A bid for a proxy wallet. */
 function ofWallet(terms: Terms, maker: string, signatureType = 1): Terms {
   return { ...terms, signed: { maker, signatureType } };
 }

@@ -1,11 +1,11 @@
-/** A registry of keys whose notes the test counts, and may hold or fail. */
+/** A registry of keys whose control records the test counts, and may delay or fail. */
 import assert from 'node:assert/strict';
 import { KeyRegistry } from '../../server/auth/key-registry.ts';
 import type { KeyRow } from '../../storage/control-records/control-records.ts';
 
 /**
- * @param rows what is durable at the start
- * @param mayWrite resolves once a note is durable
+ * @param rows stored at the start
+ * @param mayWrite resolves once a control record is durable
  */
 export function registryOf(
   nodeKey: Buffer,

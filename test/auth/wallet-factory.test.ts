@@ -1,4 +1,3 @@
-/** Wallets that follow from a signer, against ethers and against the addresses that client libraries publish. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { Wallets, walletFactory } from '../../server/auth/wallet-factory.ts';
@@ -22,7 +21,9 @@ function byEthers(type: typeof PROXY | typeof SAFE, signer: string): string {
   return walletByEthers(factory, codeHash, signer, type === PROXY);
 }
 
-/** Signer, proxy wallet and safe, as several client libraries of the other service have them in their tests. */
+/**
+ * Signer, proxy wallet and safe from the tests of several client libraries of the other service.
+ */
 const SIGNER = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266';
 const PUBLISHED = {
   [PROXY]: '0x365f0cA36ae1F641E02Fe3b7743673DA42A13a70',

@@ -1,4 +1,3 @@
-/** Strategies over recordings in memory: what fills, when, at what price, and what that leaves. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import {
@@ -17,7 +16,6 @@ const BIDS = { '0.40': 100, '0.39': 50 };
 const ASKS = { '0.44': 100, '0.45': 50 };
 const BEGIN = [catalog(), book(0, BIDS, ASKS)];
 
-/** Calls functions at times after START, and collects what happened. */
 function script(steps: Readonly<Record<number, (venue: Venue) => void>>) {
   const fills: Fill[] = [];
   const orders: Order[] = [];

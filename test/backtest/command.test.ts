@@ -1,4 +1,3 @@
-/** `cli backtest`: files of recordings, strategies from files, several runs, and what it says of mistakes. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -13,7 +12,7 @@ import { book, catalog, change, START, trade } from './entries.ts';
 
 const directory = temporaryDirectory();
 const recording = join(directory, 'day.rec');
-/** In the form in which this test runs: source, or compiled. */
+/** The example as source, or compiled where this test is compiled. */
 const example = join(import.meta.dirname, `../../examples/quotes${extname(import.meta.filename)}`);
 
 function strategyFile(name: string, text: string): string {

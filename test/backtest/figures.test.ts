@@ -1,4 +1,3 @@
-/** The figures, against examples that were worked out by hand. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { EquityCurve, sharpeOf } from '../../server/backtest/equity.ts';

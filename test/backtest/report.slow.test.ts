@@ -101,7 +101,9 @@ test('a page of a run that never began is a page, too', { skip }, async (t) => {
   assert.deepEqual(reader.errors, []);
 });
 
-/** Notes the lines of every path that a chart draws; a copy of one, which an area is made of, is none. */
+/**
+ * Collects the lines of every path that a chart draws; areas, which repeat a path, are left out.
+ */
 const WATCH_PATHS = `(() => {
   const strokes = (window.strokes = []);
   window.Path2D = class extends Path2D {

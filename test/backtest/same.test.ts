@@ -1,4 +1,6 @@
-/** The same recording and the same strategy give the same result, from memory and from a file, under every setting. */
+/**
+ * One recording and one strategy give one result, from memory and from a file, under every setting.
+ */
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,7 +23,6 @@ const SETTINGS: readonly BacktestOptions[] = (['keep', 'restore'] as const).flat
   (['pessimistic', 'proportional'] as const).map((queue) => ({ impact, queue })),
 );
 
-/** Does anything that a strategy can, mostly near the best prices. */
 function erratic(seed: number): Strategy {
   const random = new Random(seed);
   const act = (venue: Venue): void => {
@@ -52,7 +53,6 @@ function erratic(seed: number): Strategy {
   };
 }
 
-/** Whatever happens, money is where it was, or came through fills. */
 function assertSound(result: BacktestResult): void {
   const { equity, figures, fills, markets } = result;
   const profits = markets.reduce((sum, { profit }) => sum + profit, 0);

@@ -13,7 +13,7 @@ import { cli } from '../common/run-cli.ts';
 import { book, catalog, change, START, trade, YES } from './entries.ts';
 
 const directory = temporaryDirectory();
-/** The most that a backtest of a few messages may have, in MiB: a few times what it needs. */
+/** Heap of a backtest of a few messages, MiB: a few times its need. */
 const HEAP_MIB = 64;
 const DAY = 86_400_000;
 
@@ -27,7 +27,6 @@ writeFileSync(
   };`,
 );
 
-/** Values in place of a time that no recording can have, as texts of JSON. */
 const NO_TIMES = [
   ...['"9007199254740991"', '"4102444800000"', '1e300', '-1', '"-1"', '5.5', '"5.5"', '"NaN"'],
   ...['null', '""', '"1e3"', '{}', '[5]', 'true', '" 5"'],
@@ -44,7 +43,7 @@ function lines(entries: readonly object[]): string[] {
   return entries.map((entry) => JSON.stringify(entry));
 }
 
-/** The sound messages, with others between them that have no time of a recording. */
+/** Valid messages, with messages without a valid time between them. */
 function publicFile(name: string, times: readonly string[]): string {
   const sound = lines(SOUND.map((entry) => (entry.kind === 'message' ? entry.message : {})));
   const wrong = times.map((time) => sound[0]!.replace(`"${START}"`, time));
@@ -64,7 +63,6 @@ async function ownFile(name: string, between: readonly string[]): Promise<string
   return path;
 }
 
-/** The command in a process of its own, which has little memory. */
 function runSmall(path: string): BacktestResult {
   const args = ['backtest', path, strategy, '--json'];
   const { signal, status, stderr, stdout } = spawnSync(

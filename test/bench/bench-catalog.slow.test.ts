@@ -1,4 +1,4 @@
-/** The catalog suite cannot rot: all of it runs here on tiny inputs, and says nothing about speed. */
+/** The suite `catalog` on tiny inputs, so that it keeps running; it measures nothing here. */
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -10,7 +10,6 @@ import { readCatalog } from '../../storage/catalog/catalog-file.ts';
 import { useCompiledNodes, withoutPreloads } from '../common/forms.ts';
 import { SHORT } from '../common/random.ts';
 
-/** Its processes start in the compiled form, as those of the benchmark do. */
 const { catalogSuite } = (await import(
   join(useCompiledNodes(), 'bench/catalog/catalog.bench.js')
 )) as typeof import('../../bench/catalog/catalog.bench.ts');

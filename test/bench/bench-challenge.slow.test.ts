@@ -1,4 +1,4 @@
-/** The challenge's benchmark: formats, digests, and that every contender does the same. */
+/** The challenge's benchmark: formats, digests, and equal results of all contenders. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -21,7 +21,7 @@ import { NaiveChallenge } from '../engine/naive-challenge.ts';
 const TINY = { rounds: 1, roundMessages: 1, peerMessages: 3_000 };
 const SHARED = '../shared/data/challenge';
 
-/** What the challenge publishes; the files are not part of the repository. */
+/** Digests that the challenge publishes; its files are not part of the repository. */
 const DIGESTS: Readonly<Record<string, string>> = {
   'static-20k.bin.gz': '75465244465e144211887b27fa9d16264940e34827fe1e54f9820195c7745fc3',
   'normal-20k.bin.gz': '7e32c8ad534265a77e66b9fc1df15cc61fe3030434a5b0ab9548704d23bb0395',

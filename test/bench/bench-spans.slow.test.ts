@@ -1,4 +1,4 @@
-/** The suite `spans` cannot rot: each route is asked its worst question here, on tiny stores. */
+/** The suite `spans` on tiny stores: each route gets its most expensive request. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import test from 'node:test';
@@ -8,7 +8,6 @@ import { ROUTE_TABLE } from '../../server/routes/route-table.ts';
 import { useCompiledNodes, withoutPreloads } from '../common/forms.ts';
 import { SHORT } from '../common/random.ts';
 
-/** Its processes start in the compiled form, as those of the benchmark do. */
 const { spansSuite } = (await import(
   join(useCompiledNodes(), 'bench/spans/spans.bench.js')
 )) as typeof import('../../bench/spans/spans.bench.ts');

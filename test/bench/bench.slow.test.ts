@@ -1,4 +1,4 @@
-/** Benchmarks cannot rot: every suite runs here on tiny inputs, and says nothing about speed. */
+/** Every benchmark suite on tiny inputs, so that it keeps running; it measures nothing here. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { clusterSuite } from '../../bench/cluster/cluster.bench.ts';

@@ -259,7 +259,6 @@ function success(id: string, status: 'live' | 'matched', making = '', taking = '
   return { success: true, errorMsg: '', orderID: id, ...amounts, status };
 }
 
-/** Sent again after it was taken. */
 function known(id: string, status: 'live' | 'matched'): Answer {
   return { ...failure(DUPLICATED), orderID: id, status };
 }

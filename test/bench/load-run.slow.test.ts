@@ -1,6 +1,6 @@
 /**
- * The whole load tool against a tiny node of this test: one that answers well, one that drops
- * answers before or after executing, and ones that lie.
+ * The whole load tool against a small server of this test: a correct one, ones that drop answers
+ * before or after executing, and ones that lie.
  */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -40,7 +40,6 @@ function markets(): LoadMarket[] {
   return chooseMarkets(catalog, 12, new Random('markets'));
 }
 
-/** What the tiny node does wrong. `request` counts the POST /orders, from 1. */
 interface Faults {
   readonly dropBefore?: (request: number) => boolean;
   readonly dropAfter?: (request: number) => boolean;
@@ -49,7 +48,7 @@ interface Faults {
   readonly forgetsLastTrades?: boolean;
   readonly forgetsMakerRows?: boolean;
   readonly overstates?: boolean;
-  /** With a ledger: what GET /ledger/balance says too much. */
+  /** Excess in the answer of GET /ledger/balance, with a ledger. */
   readonly gives?: 'cash' | 'shares' | 'reserved';
 }
 
@@ -64,14 +63,14 @@ interface Row {
   readonly row: { side: string; asset: string; size: number; usdcSize: number };
 }
 
-/** A node without signatures, threads or disk, over the naive book. */
+/** A server without signatures, threads or disk, over the naive book. */
 class TinyNode {
   readonly #faults: Faults;
   readonly #tokens = new Map<string, LoadToken>();
   readonly #known = new Set<string>();
   readonly #accounts: string[] = [];
   readonly #rows: Row[] = [];
-  /** By address and token: what was split and traded. */
+  /** Split and traded amounts by address and token. */
   readonly #held = new Map<string, number>();
   #requests = 0;
 
@@ -231,8 +230,7 @@ class TinyNode {
     token.book.commit(taker, match);
     if (this.#faults.forgetsDuplicates !== true) this.#known.add(wire.salt);
     const taken = { success: true, errorMsg: '', orderID };
-    if (match.micro === 0)
-      return { ...taken, ...{ takingAmount: '', makingAmount: '' }, status: 'live' };
+    if (match.micro === 0) return { ...taken, takingAmount: '', makingAmount: '', status: 'live' };
     this.#trade(true, account, token, side, match.micro, match.collateral);
     for (const fill of match.fills) {
       const own = fill.crossToken ? token.market.tokens[1 - token.slot] : token;
@@ -268,7 +266,6 @@ class TinyNode {
   }
 }
 
-/** Loads a tiny node with 300 orders; what the tool found and printed. */
 async function load(faults: Faults, ledger = false): Promise<{ agrees: boolean; output: string }> {
   const node = new TinyNode(faults);
   // No connection ends for its silence while orders are signed on a slow machine: no answer is lost by chance.

@@ -1,4 +1,3 @@
-/** The parts of the measuring mode by themselves: options, schedule, signing, outcomes, figures. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { MICRO } from '../../bench/load/load-amounts.ts';

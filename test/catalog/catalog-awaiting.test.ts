@@ -1,4 +1,3 @@
-/** The store of a node of a cluster: what is proposed, adopted, refused and received. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import test from 'node:test';
@@ -33,7 +32,6 @@ function titles(store: CatalogStore): readonly unknown[] {
   return store.load().events.map(({ title }) => title);
 }
 
-/** Numbers of the generations that have rows. */
 async function generationsOf(dataDir: string): Promise<readonly number[]> {
   const root = openEnvironment({ path: join(dataDir, 'catalog'), durability: 'committed' });
   const found = new Set<number>();
@@ -48,7 +46,7 @@ async function* once(...pieces: readonly Uint8Array[]): AsyncGenerator<Buffer> {
   for (const piece of pieces) yield Buffer.from(piece);
 }
 
-/** A generation as it goes to another node. */
+/** A catalog generation in the form that is sent to another node. */
 async function contentOf(
   of: Catalog,
 ): Promise<{ readonly bytes: Buffer; readonly digest: string }> {

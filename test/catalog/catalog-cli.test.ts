@@ -1,7 +1,4 @@
-/**
- * The catalog command as an operator runs it: import and export in processes of their own, next to a
- * store that stays open here.
- */
+/** The catalog command in processes of their own, beside a store that stays open here. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import {

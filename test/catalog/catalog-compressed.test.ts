@@ -1,4 +1,3 @@
-/** Compressed answers: which requests get one, that it is the same answer, and what is cached. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { setFlagsFromString } from 'node:v8';

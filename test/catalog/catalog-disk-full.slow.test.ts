@@ -1,4 +1,3 @@
-/** An import that finds the disk full: it says so, and both the old catalog and the room are there. */
 import assert from 'node:assert/strict';
 import { statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,10 +1,9 @@
-/** The etag of a catalog changes with whatever changes an answer, and with nothing else. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { prepareCatalog } from '../../server/catalog/build.ts';
 import { oddCatalog, readWhole, tokens, WALLETS } from './catalog-odd.ts';
 
-/** What is changed in each, by name; `served` says whether an answer changes with it. */
+/** Changes of a catalog by name; `served` says whether an answer changes. */
 type OddCatalog = ReturnType<typeof oddCatalog>;
 type Change = (json: OddCatalog) => unknown;
 const event = (json: OddCatalog): Record<string, unknown> => json.events[0]!;

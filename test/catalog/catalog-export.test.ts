@@ -1,6 +1,3 @@
-/**
- * import(export(x)) = x: whatever the store holds, its export read again is the same catalog.
- */
 import assert from 'node:assert/strict';
 import { lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';

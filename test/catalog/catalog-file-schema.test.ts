@@ -1,4 +1,3 @@
-/** The JSON Schema of a catalog file and the reader of catalog files agree on every field. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,10 +18,8 @@ import { command } from './catalog-commands.ts';
 const SCHEMA = catalogFileSchema();
 const matches = new Ajv2020({ strict: false, allErrors: true }).compile(SCHEMA);
 
-/** The first file of the schema's examples. */
 const example = (SCHEMA.examples as unknown[])[0];
 
-/** Fields whose values the reader refuses in the objects of a file. */
 function refusedFields(file: unknown): string[] {
   const read = readCatalog(file);
   assert(read.ok);
@@ -36,7 +33,7 @@ function withMarket(fields: JsonObject): object {
 }
 
 const hash = `0x${'a1'.repeat(32)}`;
-/** Values that can be used, and values that cannot, of each field that may be refused. */
+/** Valid and invalid values of each field that may be refused. */
 const VALUES: Readonly<Record<string, { good: unknown[]; bad: unknown[] }>> = {
   id: { good: ['7', 7, '0', 0, '999999999999999'], bad: ['x', '', -1, 1.5, 1e15, '07', null, {}] },
   conditionId: {

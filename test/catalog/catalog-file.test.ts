@@ -1,6 +1,6 @@
 /**
- * The catalog file reader: what it makes of good markets, of flawed ones and of files that would
- * corrupt. What real files are known for is in catalog-oddities.test.ts.
+ * The reader of catalog files: good markets, faulty ones, and files that would corrupt a store.
+ * Oddities of real files are in catalog-oddities.test.ts.
  */
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -42,7 +42,6 @@ function read(json: unknown): { catalog: Catalog; report: CatalogReport } {
   return result;
 }
 
-/** The one market that a file of one event with this one market registers. */
 function readOne(fields: JsonObject, eventFields: JsonObject = {}): CatalogMarket | undefined {
   const { catalog, report } = read({ events: [event(1, [market(11, fields)], eventFields)] });
   assert.equal(report.markets, 1, 'kept in the catalog');

@@ -1,6 +1,6 @@
 /**
- * GET /public-search over real sockets: its parameters and the shape of its answer. What matches
- * which words is decided elsewhere; here the search returns what the test sets.
+ * GET /public-search over real sockets: parameters and the shape of answers. The search returns
+ * rows that the test sets.
  */
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
@@ -16,7 +16,9 @@ interface Found {
   readonly pagination: Json;
 }
 
-/** Rows are in ascending order of id: events 10, 20, 30, 40 and tags 1, 2, 3, 4. */
+/**
+ * Serves found rows, which are in ascending order of id: events 10, 20, 30, 40 and tags 1, 2, 3, 4.
+ */
 async function serveFound(context: TestContext, events: number[], tags: number[]) {
   const queries: string[] = [];
   const server = await serveCatalog(SAMPLES, context, async (q) => {

@@ -1,7 +1,3 @@
-/**
- * Generations of the catalog in their own threads, over real LMDB: what they transfer, how they
- * take turns, and how they end.
- */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -21,7 +17,6 @@ import { SHORT } from '../common/random.ts';
 import { ROOMY } from '../engine/engine-driver.ts';
 import { Exchange } from '../storage/stored-exchange.ts';
 
-/** Its threads start in the compiled form, which needs no loader. */
 const { openCatalogGeneration } = (await import(
   join(useCompiledNodes(), 'server/catalog/catalog-generation.js')
 )) as typeof import('../../server/catalog/catalog-generation.ts');
@@ -31,7 +26,6 @@ const DURABILITY = 'committed';
 interface Stage {
   readonly dataDir: string;
   readonly store: CatalogStore;
-  /** The errors that onFailure of its generations got. */
   readonly failures: Error[];
   open(more?: { memory?: EngineMemory; signal?: AbortSignal }): Promise<LoadedCatalogGeneration>;
 }
@@ -66,7 +60,6 @@ function stage(t: TestContext): Stage {
   };
 }
 
-/** Events of one market each. */
 function catalogOf(word: string, count: number, outcomes = 2): Catalog {
   const events = Array.from({ length: count }, (_, n) => ({
     id: n + 1,
@@ -89,7 +82,6 @@ function catalogOf(word: string, count: number, outcomes = 2): Catalog {
   return result.catalog;
 }
 
-/** A search that is not refused. */
 async function search(generation: LoadedCatalogGeneration, query: string): Promise<SearchRows> {
   const rows = await generation.search(query);
   assert(rows !== undefined);

@@ -1,6 +1,7 @@
 /**
- * An import says what it does to markets, and refuses to remove many of them; a merge leaves the rest;
- * a file with faults is named in full. Orders are counted beside a node: catalog-live.slow.test.ts.
+ * An import reports its effects on markets and refuses to remove many of them; a merge leaves the
+ * rest. Every fault of a file is named. Orders are counted beside a node:
+ * catalog-live.slow.test.ts.
  */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -23,7 +24,6 @@ function range(first: number, last: number): number[] {
 const fileOf = (ids: readonly number[], fields: object = {}): File =>
   catalogFile(ids.map((id) => ({ id, ...fields }))) as File;
 
-/** Imports a file whose content is given. */
 function importing(dataDir: string, file: unknown, ...options: string[]): Promise<Ended> {
   return command(['import', '-', ...options], { DATA_DIR: dataDir }, JSON.stringify(file));
 }
@@ -41,7 +41,6 @@ async function storedIn(dataDir: string): Promise<[number | undefined, Catalog]>
   return stored;
 }
 
-/** A data directory with these markets, without what is prepared of them. */
 async function withStored(ids: readonly number[]): Promise<string> {
   const dataDir = temporaryDirectory();
   const store = openCatalog(dataDir, { durability: 'committed' });
@@ -56,7 +55,7 @@ function catalogOf(file: unknown): Catalog {
   return read.catalog;
 }
 
-/** The file of an LMDB environment in which one letter of every question is another. */
+/** Bytes of an LMDB file in which one letter of every question differs. */
 function damaged(file: string): Buffer {
   const text = readFileSync(file).toString('latin1');
   assert(text.includes('"question":"Question'));

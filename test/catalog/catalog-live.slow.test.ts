@@ -1,6 +1,6 @@
 /**
- * A node that trades while its catalog changes under it: the import command writes a new
- * generation, the node takes it up by itself, and no request is dropped meanwhile.
+ * A node that trades while its catalog changes. The import command writes a new catalog generation,
+ * the node takes it up by itself, and no request is dropped.
  */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -35,7 +35,6 @@ function written(terms: readonly MarketTerms[]): string {
   return file;
 }
 
-/** The command in this process, which is another one than the node's. Returns what it prints. */
 async function importCatalog(terms: readonly MarketTerms[], option = '--force'): Promise<string> {
   const args = ['import', written(terms), option];
   const { code, stderr, stdout } = await command(args, { DATA_DIR: dataDir });

@@ -1,6 +1,6 @@
 /**
- * Every oddity that real catalog files have shown, on small invented ones, one test each; then the
- * real file, where it is there.
+ * Every oddity of real catalog files on small invented ones, one test each; then the recorded file,
+ * where it is there.
  */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
@@ -45,14 +45,14 @@ function read(json: unknown): { catalog: Catalog; report: CatalogReport } {
   return result;
 }
 
-/** Reads markets as those of one event; they are stored as they came, books or not. */
+/** Reads markets of one event; they are stored as they came, with or without books. */
 function readMarkets(markets: readonly JsonObject[], eventFields: JsonObject = {}) {
   const { catalog, report } = read({ events: [event(1, markets, eventFields)] });
   assert.deepEqual(catalog.events[0]?.markets, markets, 'raw markets stay as they were found');
   return { books: catalog.markets, report };
 }
 
-/** As `readMarkets`, of a file about which there is nothing to say. */
+/** Reads markets like `readMarkets`, from a file that must cause no warning. */
 function readPlain(markets: readonly JsonObject[], eventFields: JsonObject = {}) {
   const { books, report } = readMarkets(markets, eventFields);
   assert.deepEqual(report.skipped, []);

@@ -1,11 +1,9 @@
-/** The query strings of the catalog routes: every parameter, alias, default, bound and refusal. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { PARAMETERS, type Parameters } from '../../server/catalog/parameters.ts';
 import { CatalogQuery } from '../../server/catalog/query.ts';
 import { columnsOf } from './naive-lists.ts';
 
-/** What a query string selects: settings that differ from the defaults, and filters by name. */
 function set(text: string, parameters: Parameters = PARAMETERS.markets): Record<string, unknown> {
   const ignored: string[] = [];
   const query = parameters.parse(text, [], ignored);

@@ -1,6 +1,6 @@
 /**
  * Random requests to every catalog route over real sockets, compared with the naive catalog: on an
- * invented catalog of oddities always, on the real one where it is there.
+ * invented catalog, and on the recorded one where it is there.
  */
 import assert from 'node:assert/strict';
 import test from 'node:test';

@@ -1,4 +1,3 @@
-/** Sorts by several columns: step by step, by the statistics of one moment, one after the other. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { Listed } from '../../server/catalog/catalog-generation.ts';
@@ -10,7 +9,7 @@ import { turnsOf } from '../common/turns.ts';
 import { seeded } from './catalog-judge.ts';
 
 const ROWS = 40_000;
-/** No step may look at more rows of a column than this, of which it has several passes. */
+/** Rows of a column that a step may visit; each column has several passes. */
 const ROWS_PER_TURN_MAX = 8_192;
 
 /** Two statistics and a text, each with a few different values, so that every column counts. */
@@ -39,7 +38,6 @@ function catalogOf(random: Random) {
 
 type Columns = Readonly<Record<string, Float64Array>>;
 
-/** The rows in order, by comparing. */
 function plainly(columns: Columns, names: readonly string[], isAscending: boolean): number[] {
   const sign = isAscending ? 1 : -1;
   return Array.from({ length: ROWS }, (_, row) => row).sort((a, b) => {

@@ -1,4 +1,3 @@
-/** What the catalog routes refuse, and what they say is unchanged, over real sockets. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { event, market, SAMPLES } from './catalog-samples.ts';

@@ -1,4 +1,3 @@
-/** The catalog routes over real sockets, on a small invented catalog. */
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import {
@@ -48,7 +47,6 @@ function idsOf(objects: unknown): string {
   return (objects as Json[]).map(({ id }) => id).join(' ');
 }
 
-/** Asserts the ids that each path answers, in their order. */
 async function expectIds(server: CatalogServer, expected: Readonly<Record<string, string>>) {
   for (const [path, wanted] of Object.entries(expected)) {
     assert.equal(await ids(server, path), wanted, path);

@@ -1,4 +1,3 @@
-/** The sampling lists over real sockets: their members and forms, and walks by cursor. */
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import { allocateEngine, Tables } from '../../engine/tables/tables.ts';
@@ -26,7 +25,6 @@ interface Listing {
 const FULL = '/sampling-markets';
 const SIMPLIFIED = '/sampling-simplified-markets';
 
-/** Open markets, and every seventh one closed. */
 function serveMany(context: TestContext, count: number): Promise<CatalogServer> {
   const markets = Array.from({ length: count }, (_, i) => market(i + 1, { closed: i % 7 === 6 }));
   return serveCatalog({ events: [event(1, { markets })] }, context);

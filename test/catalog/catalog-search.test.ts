@@ -1,7 +1,4 @@
-/**
- * Full-text search as a reader would expect it, and compared with a scan of all words over random
- * texts; what odd queries do.
- */
+/** Full-text search by examples, by a scan of all words over random texts, and with odd queries. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { buildSearchIndex, type SearchIndex } from '../../server/catalog/search-index.ts';
@@ -15,7 +12,6 @@ function indexOf(events: readonly JsonObject[], tags: readonly JsonObject[] = []
   return buildSearchIndex(result.catalog);
 }
 
-/** One event per title, numbered from 0 as their rows are. */
 function titled(...titles: readonly string[]): SearchIndex {
   return indexOf(titles.map((title, id) => ({ id, title })));
 }
@@ -140,7 +136,7 @@ test('tags are found by label and slug, in the same way', () => {
   assert.deepEqual(found(index, 'old'), []);
 });
 
-/** Texts as events have them: a text, and others that differ from it here and there. */
+/** Texts of events: one text, and variants that differ from it here and there. */
 function likeTexts(random: Random, count: number): string[] {
   const words = ['a', 'b', 'ab', 'ba', 'a.', 'b,', 'c', 'É', '中a', '中文', '', '\n', 'abc'];
   const draw = (): string => random.pick(words);
@@ -158,7 +154,7 @@ function likeTexts(random: Random, count: number): string[] {
   });
 }
 
-/** The words of a text over the letters that likeTexts uses, each pair of characters one. */
+/** Words of a text over the letters that likeTexts uses, each pair of characters one. */
 function plainWords(text: string): string[] {
   const folded = text.toLowerCase().replaceAll('é', 'e');
   return (folded.match(/[a-z]+|[中文]+/g) ?? []).flatMap((word) =>
@@ -188,7 +184,7 @@ test('no word is lost where the texts of an event are nearly the same', () => {
   });
 });
 
-/** The words of a text in a script with spaces, as Unicode has them: the text folded as a whole. */
+/** Words of a text in a script with spaces, by Unicode, with the text folded as a whole. */
 function unicodeWords(text: string): string[] {
   const folded = text.normalize('NFKD').toLowerCase().replace(/\p{M}/gu, '').replaceAll('ς', 'σ');
   return (folded.match(/[\p{L}\p{N}]+/gu) ?? []).map((word) => word.slice(0, 64));
@@ -200,7 +196,7 @@ function tableWords(table: WordTable, text: string): string[] {
   return words;
 }
 
-/** Letters with a plain form that Unicode does not know. */
+/** Letters whose plain form Unicode does not give. */
 const HAS_PLAIN_FORM = /[ßẞæœøđðþłħŧŋıĸ]/u;
 const IS_UNSPACED =
   /[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmer}\p{scx=Myanmar}]/u;

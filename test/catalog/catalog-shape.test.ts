@@ -1,21 +1,20 @@
-/** How raw values become served ones: dates, lists inside strings, texts, columns. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import {
-  columnsOf,
   instantOf,
   listTextOf,
   membersOf,
   SHAPES,
   textsOf,
+  valuesOf,
 } from '../../server/catalog/shape.ts';
 import { withSeed } from '../common/random.ts';
 import { columnsOf as namesOf } from './naive-lists.ts';
 
 function servedDate(value: unknown): unknown {
-  const { fields } = SHAPES.events;
-  const place = fields.findIndex(({ name }) => name === 'endDate');
-  return columnsOf(fields, [{ id: '1', endDate: value }])[place]![0];
+  const { columns } = SHAPES.events;
+  const place = columns.findIndex(({ name }) => name === 'endDate');
+  return valuesOf(columns, [{ raw: { id: '1', endDate: value } }])[place]![0];
 }
 
 test('an ISO date-time in UTC is served as it was found, whatever its fraction', () => {

@@ -1,7 +1,3 @@
-/**
- * Sites and creators of a catalog file: names made comparable, odd lists read, and whose market it
- * is.
- */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';

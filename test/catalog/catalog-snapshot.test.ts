@@ -1,4 +1,3 @@
-/** The stored snapshot of a generation equals what would be prepared from it anew. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
@@ -39,7 +38,6 @@ function whole(make: (take: (texts: Uint8Array) => void) => ReadyCatalog | undef
   return ready && ({ ...ready, texts } satisfies Whole);
 }
 
-/** The snapshot of a store that is not damaged. */
 const stored = (store: CatalogStore) =>
   whole((take) => readSnapshot(store, take, (line) => assert.fail(line)));
 const made = (catalog: Catalog) => whole((take) => makeReady(catalog, take));

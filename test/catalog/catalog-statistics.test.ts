@@ -1,6 +1,6 @@
 /**
- * Live statistics as they are served: shown, sorted by and cached truthfully while they change, compared
- * against the naive catalog over real sockets.
+ * Live statistics in answers while they change: shown, sorted by and cached, compared with the
+ * naive catalog over real sockets.
  */
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -27,7 +27,6 @@ import {
 
 const GZIP = 'Accept-Encoding: gzip';
 
-/** Requests that sort by statistics, up and down, besides any others. */
 function targetsOf(random: Random, catalog: NaiveCatalog): string[] {
   const targets = new CatalogTargets(random, catalog);
   const sorted = [
@@ -72,7 +71,6 @@ test('every column of a catalog with statistics sorts whole, and every object sh
     await askAll(server.port, targets, (target, answer) => judgeAnswer(naive, target, answer));
   }));
 
-/** Gives a market a volume, by its row. */
 function trade(server: CatalogServer, row: number, volume: number): void {
   const statistics = { volume, volumeDay: 0, liquidity: 0, bestBid: 0, bestAsk: 1e6, lastTrade: 0 };
   server.statistics().setMarket(row, { ...statistics, prices: [250_000, 750_000] });

@@ -1,6 +1,3 @@
-/**
- * The command `catalog sync URL` as a process of its own, also one that is killed.
- */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';

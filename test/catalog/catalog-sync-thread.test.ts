@@ -1,6 +1,3 @@
-/**
- * The sync thread as a node runs it: real threads, and a store that the test itself has open.
- */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,7 +11,6 @@ import { SHORT } from '../common/random.ts';
 import { ROOMY } from '../engine/engine-driver.ts';
 import { catalogEtag, FakeSource, sourceFile } from './catalog-source.ts';
 
-/** Its threads start in the compiled form, which needs no loader. */
 const { startSync } = (await import(
   join(useCompiledNodes(), 'server/catalog/sync-service.js')
 )) as typeof import('../../server/catalog/sync-service.ts');

@@ -1,6 +1,6 @@
 /**
- * Pulls of another catalog API, over real sockets and real LMDB: stored objects, the moment of storing
- * nothing, and how the loop goes on.
+ * Pulls of another catalog API, over real sockets and real LMDB: stored objects, the moment of
+ * storing, unchanged sources, and the loop of pulls.
  */
 import assert from 'node:assert/strict';
 import test from 'node:test';

@@ -1,4 +1,3 @@
-/** Texts of catalogs from elsewhere: an import and a sync keep every object, and what is served prints. */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +9,6 @@ import { serveCatalog } from './catalog-server.ts';
 
 const ESCAPE = '\x1b[2J';
 
-/** A market whose every text is hostile. */
 function hostile() {
   const { events, ...lists } = catalogFile([{ id: 1 }, { id: 2, outcomes: ['Yes', 'No'] }]) as {
     readonly events: readonly Record<string, unknown>[];

@@ -1,6 +1,5 @@
 /**
- * The catalog on disk and the demo, over real LMDB in temporary directories, with a real second
- * process.
+ * The catalog on disk and the demo, over real LMDB in temporary directories, with a second process.
  */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
@@ -34,7 +33,6 @@ function read(json: unknown): Catalog {
   return result.catalog;
 }
 
-/** Distinct events without markets, each with a text of this many bytes. */
 function generated(count: number, bytes: number, title: string): Catalog {
   const events = Array.from({ length: count }, (_, index) => ({
     id: String(index + 1),
@@ -44,7 +42,6 @@ function generated(count: number, bytes: number, title: string): Catalog {
   return read({ events });
 }
 
-/** How many objects each generation has on disk, counted behind the store's back. */
 async function storedGenerations(dataDir: string): Promise<Record<number, number>> {
   const root = openEnvironment({ path: join(dataDir, 'catalog'), durability: 'committed' });
   const found: Record<number, number> = {};

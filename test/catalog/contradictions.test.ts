@@ -1,6 +1,6 @@
 /**
- * Catalogs that name registered markets in another order, or otherwise: what imports, pulls and loads make of them,
- * in the files of a directory and in what is served.
+ * Catalogs that name the outcomes of registered markets in another order, or otherwise: imports,
+ * pulls and loads of them, in stored files and in answers.
  */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -48,7 +48,7 @@ const places = ({ clobTokenIds }: RawMarket): number[] => [
 const turned = (market: RawMarket): RawMarket => permuted(market, places(market).reverse());
 const TURNED = mapped(FILE, turned);
 
-/** Each faulty in one way: market 1 with a token of market 4, 2 with one outcome less, 3 not neg-risk. */
+/** Faulty markets: 1 with a token of market 4, 2 with one outcome less, 3 not neg-risk. */
 const FAULTY = [
   (file: RawFile) =>
     withMarket(file, '1', (market) => ({
@@ -84,7 +84,6 @@ async function storedIn(dataDir: string): Promise<[number | undefined, Catalog]>
 const importing = (dataDir: string, file: unknown, ...options: string[]) =>
   command(['import', '-', ...options], { ...SIZES, DATA_DIR: dataDir }, JSON.stringify(file));
 
-/** Names of outcomes by token, as a catalog has them. */
 function namesByToken({ markets }: Catalog): Record<string, string> {
   return Object.fromEntries(
     markets.flatMap(({ outcomes, tokenIds }) => tokenIds.map((token, i) => [token, outcomes[i]!])),
@@ -193,7 +192,6 @@ test('where nothing is registered, a file may say anything', async (t) => {
   assert.deepEqual(tokenLists(stored), tokenLists(catalogOf(TURNED)));
 });
 
-/** The log goes on with a batch that leads to another digest than it says. */
 async function damageLog(t: TestContext, dataDir: string): Promise<void> {
   const log = await logOf(t, dataDir);
   const facts = { time: 3_000, persistedClosedSequence: 0, firstFill: 0, endFill: 0, closedEnd: 0 };

@@ -1,4 +1,3 @@
-/** The engine's markets follow the catalog: registered once, changed where they differ. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { ladderRows, Side } from '../../engine/book/matching.ts';

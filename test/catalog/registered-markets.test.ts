@@ -1,4 +1,3 @@
-/** Catalogs against registered markets: an outcome is its token, in whatever order. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { OUTCOMES_MAX } from '../../engine/tables/capacities.ts';
@@ -187,7 +186,7 @@ test('names that do not pair up with the tokens are those that are stored; new n
   assert.equal(renamed.markets[0]!.outcomes, list('Yes!', 'No!'));
 });
 
-/** The rule in plain loops: by token the name, or why not. */
+/** The rule in plain loops: names by token, or the reason of a refusal. */
 function naive(market: RawMarket, registered: Registered, names: ReadonlyMap<string, string>) {
   const ids = JSON.parse(String(market.clobTokenIds)) as string[];
   const labels = JSON.parse(String(market.outcomes)) as string[];

@@ -1,4 +1,3 @@
-/** The commands beside a node that trades, and on what it leaves. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -27,13 +26,12 @@ const dataDir = temporaryDirectory();
 const [market] = await withMarkets(dataDir, [{ id: 1 }]);
 assert(market);
 const token = market.tokenIds[0] ?? '';
-/** One segment has all batches, however many a slow backup leaves time for: each can be replayed. */
+/** One segment has all batches, however slow a backup is, so each can be replayed. */
 const IMAGES = { IMAGE_BATCHES: '4', LOG_SEGMENT_BYTES: '8388608' };
 const node = await TestNode.start(dataDir, IMAGES);
 const alice = await Trader.join(node, 'alice');
 const bob = await Trader.join(node, 'bob');
 
-/** A fill, and an order that rests. */
 async function trade(ticks: number): Promise<void> {
   await alice.place(node, { market: market!, side: 'SELL', ticks, shares: 10 });
   await bob.place(node, { market: market!, side: 'BUY', ticks, shares: 10 });
@@ -53,7 +51,6 @@ function done(ended: Ended): string {
   return ended.stdout;
 }
 
-/** Waits until all fills are derived. */
 async function caughtUp(): Promise<void> {
   await until(async () => {
     const { json } = await get(node, '/status');

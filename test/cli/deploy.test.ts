@@ -1,4 +1,7 @@
-/** What cannot be run here without a container engine, held by parsers, schemas and the tables of the code. */
+/**
+ * Deployment files that need a container engine, checked by parsers, schemas and the tables of the
+ * code.
+ */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
@@ -32,7 +35,7 @@ interface ComposeFile {
   readonly configs: Readonly<Record<string, { readonly file: string }>>;
 }
 
-/** The schema of the package is of before two words that are in the specification now. */
+/** Schema of the package, with two members that a newer specification adds. */
 function composeSchema(): object {
   const text = JSON.stringify(compose.composeSchema, (key, value: unknown) =>
     (key === 'id' || key === '$schema') && typeof value === 'string' ? undefined : value,
@@ -148,10 +151,9 @@ test('the documented line of docker run starts a node whose page is reached thro
   await node.stop();
 });
 
-/** Series that prom-client and Prometheus bring, beside those of the table. */
+/** Series of prom-client and Prometheus, beside those of the table. */
 const OTHERS = new Set(['up', 'process_resident_memory_bytes', 'process_cpu_seconds_total']);
 
-/** Names in an expression that are series. */
 function seriesOf(expression: string): string[] {
   return [...expression.matchAll(/\b(?:exchange|process|nodejs)_\w+|\bup\b/g)].map(
     ([name]) => name,
@@ -278,7 +280,7 @@ test('the units of systemd are sound', { skip: hasSystemd ? false : 'systemd is 
   }
 });
 
-/** The values of one key of a unit, with the file's own comments left out. */
+/** Values of one key of a unit, without the comments of the file. */
 function unitValues(name: string, key: string): string[] {
   return [...read(name).matchAll(new RegExp(`^${key}=(.*)$`, 'gm'))].map(([, value]) => value!);
 }

@@ -1,4 +1,3 @@
-/** Lists of markets, events and wallets, and names of wallets in place of their addresses. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { freePort } from '../../bench/common/free-port.ts';

@@ -1,4 +1,3 @@
-/** The commands of an operator: on a node that runs by its admin listener, on the stopped directory, or a clear no. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';

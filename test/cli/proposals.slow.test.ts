@@ -1,4 +1,3 @@
-/** Commands that pay a market out: shown before, asked at a terminal, proposed for a time, taken back. */
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { text } from 'node:stream/consumers';

@@ -12,7 +12,7 @@ import { type Command, Walk } from './readme-walk.ts';
 const WALLET = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266';
 const MS_OF_A_RECORDING = 2_000;
 
-/** Addresses of a local node in place of the venue that the guide names. */
+/** Replaces the address of the guide's venue by that of a local node. */
 const ofNodeHere = (text: string): string =>
   text
     .replace(/ (?:CATALOG_SYNC_URL|MIRROR_STREAM_URL)=\S+/g, '')

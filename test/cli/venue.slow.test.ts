@@ -1,4 +1,3 @@
-/** A venue of one's own by commands: a market from its making to its payout, and through imports. */
 import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,3 @@
-/** The client against a whole node: keys, orders of both versions, lists, and what goes wrong. */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import type { Calls } from '../../client/calls.ts';
@@ -23,7 +22,6 @@ import { join, joinProxy, markets, nodeUrl, plain, proxy, quiet, risky } from '.
 const maker = await join('maker');
 const taker = await join('taker');
 
-/** A refusal of the node with this status. */
 const refused = (status: number, reason?: RegExp) => (error: unknown) =>
   error instanceof ApiError && error.status === status && (reason?.test(error.reason) ?? true);
 
@@ -38,8 +36,15 @@ test('orders of both versions rest, match and tell what they paid', async () => 
     const taking = { tokenId, side: 'BUY', price: '0.53', size: '12.5', type: 'FOK' } as const;
     const taken = await taker.orders.post(taking);
     assert.deepEqual(taken, {
-      ...{ id: taken.id, status: 'matched', reason: '', code: undefined, known: undefined },
-      ...{ detail: '', makingAmount: '6.5', takingAmount: '12.5', isFinal: true },
+      id: taken.id,
+      status: 'matched',
+      reason: '',
+      code: undefined,
+      known: undefined,
+      detail: '',
+      makingAmount: '6.5',
+      takingAmount: '12.5',
+      isFinal: true,
     });
     const order = await client.orders.get(resting.id);
     assert.equal(order?.size_matched, '12.5');
@@ -81,7 +86,9 @@ test('an error names the call that was made', async () => {
   };
   const refusals = Object.entries(calls).map(([call, error]) =>
     assert.rejects(error, {
-      ...{ name: 'UnknownTokenError', tokenId: '1', status: 404 },
+      name: 'UnknownTokenError',
+      tokenId: '1',
+      status: 404,
       // Of the two requests for the terms, either may be refused first.
       call: new RegExp(`^${call} [(]GET /(?:book|fee-rate)[)]$`),
       message: /^[a-zA-Z]+ [(]GET [^ ]+[)] answered 404: /,
@@ -104,7 +111,9 @@ test('an order is replaced by another one, or nothing is done, also when answers
     [replaced.placed.id],
   );
   assert.deepEqual(await client.replace(first.id, terms), {
-    ...{ canceled: false, filled: undefined, placed: undefined },
+    canceled: false,
+    filled: undefined,
+    placed: undefined,
   });
   assert.deepEqual((await client.orders.cancelAll()).canceled, [replaced.placed.id]);
   client.close();
@@ -146,12 +155,12 @@ test('whatever becomes of answers, each order is placed once', async () => {
   }
 });
 
-/** Faults behind which the node has the orders. */
+/** Faults after which the node has the orders. */
 const OBEYED: readonly Fault[] = ['lose', 'unavailable', 'hang'];
 const FAULTS: readonly Fault[] = ['lose', 'cut', 'unavailable', 'throttle', 'busy'];
 const ROUNDS = 12;
 
-/** Two orders of ten shares a round, half of the rounds with somebody who sells to them. */
+/** Sends two orders of ten shares a round; in half of the rounds somebody sells to them. */
 async function sendThroughFaults(random: Random): Promise<void> {
   const client = await joinProxy('unlucky');
   // Nobody else gives up an answer: on a slow machine some take as long.

@@ -1,4 +1,3 @@
-/** A client with several nodes of a venue: what it sends to the next one, what it does not, and how often. */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { NoAnswerError, NodeClient, Wallet } from '../../client/client.ts';
@@ -19,7 +18,6 @@ const [quietToken = ''] = quiet!.tokenIds;
 const node = await TestNode.start(dataDir);
 const strangeDir = temporaryDirectory();
 await withMarkets(strangeDir, [{ id: 1 }]);
-/** A node of another venue. */
 const stranger = await TestNode.start(strangeDir);
 const nodeUrl = `http://127.0.0.1:${node.port}`;
 const proxies: FaultyProxy[] = [];
@@ -27,7 +25,7 @@ after(() => {
   for (const proxy of proxies) proxy.stop();
 });
 
-/** Addresses of the one node, which may fail apart. */
+/** Addresses of one node, each of which may fail. */
 async function addresses(count: number, target = node): Promise<FaultyProxy[]> {
   const started = Array.from({ length: count }, () => FaultyProxy.start(target));
   proxies.push(...(await Promise.all(started)));
@@ -186,7 +184,8 @@ async function after503(
   const good = { status: 200, body: '{}', retryAfterSeconds: 0 };
   let [moves, tries] = [0, 0];
   const nodes = {
-    ...{ count: 2, at: 0 },
+    count: 2,
+    at: 0,
     moveOn: () => {
       moves += 1;
     },
@@ -206,7 +205,9 @@ async function after503(
 
 test('each failure is repeated, and at the next node, as what it says of the request allows', async () => {
   const refusal = (status: number, text: string): Reply => ({
-    ...{ status, body: errorBodyOf(text), retryAfterSeconds: 0 },
+    status,
+    body: errorBodyOf(text),
+    retryAfterSeconds: 0,
   });
   for (const [name, first, always, undone] of [
     ['busy', refusal(503, REFUSALS.ENGINE_BUSY.texts[0]), [2, 0, '200 0'], [2, 0, '200 0']],

@@ -1,4 +1,3 @@
-/** Cash, shares, complete sets, statement and market orders by amount, against a node with a ledger. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { statSync } from 'node:fs';
@@ -92,7 +91,9 @@ test('a split whose answer was lost is made once, and a caller who gave up repea
   proxy.faults.push('lose', 'unavailable');
   assert.equal((await client.ledger.split(conditionId, '10')).cash, '990');
   const hasty = await NodeClient.connect(proxy.url, {
-    ...{ wallet: Wallet.fromSeed('ledger test/unlucky'), connections: 1, patienceMs: 200 },
+    wallet: Wallet.fromSeed('ledger test/unlucky'),
+    connections: 1,
+    patienceMs: 200,
   });
   const id = await client.ledger.newId();
   proxy.faults.push('lose', 'lose', 'lose', 'lose', 'lose', 'lose', 'lose', 'lose');

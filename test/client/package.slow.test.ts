@@ -1,4 +1,3 @@
-/** The client as a package of its own: in an empty TypeScript project, and in a browser. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
@@ -18,7 +17,6 @@ import { node, nodeUrl, plain } from './stage.ts';
 const NAME = 'prediction-market-client';
 const { files, place } = installClient();
 
-/** What a bot does first; the same text runs in Node and in a browser. */
 const BOT = `
   const wallet = Wallet.fromSeed('package test');
   const client = await NodeClient.connect('${nodeUrl}', { wallet });
@@ -46,7 +44,7 @@ interface Said {
   readonly results: readonly unknown[];
 }
 
-/** Signed there without native parts: the same as the wallet here signs. */
+/** Checks that the package, without native parts, signs like the wallet here. */
 function check(said: Said): void {
   const wallet = Wallet.fromSeed('package test');
   assert.equal(said.address, wallet.address);

@@ -1,4 +1,3 @@
-/** What a user stream tells after a gap that the node cannot fill: it has lost its recent batches. */
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,7 +20,7 @@ const connect = (name: string): Promise<NodeClient> =>
     wallet: Wallet.fromSeed(`reconcile test/${name}`),
   });
 
-/** Nobody listens on it. */
+/** A port without a listener. */
 const NOWHERE = 1;
 
 test('after a gap own orders and trades are told as events, each once', async () => {

@@ -1,4 +1,3 @@
-/** What the client signs, against ethers. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { inspect } from 'node:util';
@@ -20,8 +19,13 @@ const hex = (bytes: number) =>
     .uint8Array({ minLength: bytes, maxLength: bytes })
     .map((b) => `0x${Buffer.from(b).toString('hex')}`);
 const common = {
-  ...{ salt: uint, maker: hex(20), signer: hex(20), tokenId: uint, makerAmount: uint },
-  ...{ takerAmount: uint, side: fc.constantFrom(0 as const, 1 as const) },
+  salt: uint,
+  maker: hex(20),
+  signer: hex(20),
+  tokenId: uint,
+  makerAmount: uint,
+  takerAmount: uint,
+  side: fc.constantFrom(0 as const, 1 as const),
   signatureType: fc.integer({ min: 0, max: 3 }),
 };
 const order = fc.record({

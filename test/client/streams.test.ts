@@ -1,4 +1,3 @@
-/** The client's streams against a whole node, through a proxy that drops and cuts. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { NoAnswerError, NodeClient, UnknownTokenError, Wallet } from '../../client/client.ts';
@@ -9,7 +8,6 @@ import { join, joinProxy, nodeUrl, plain, proxy, quiet, risky } from './stage.ts
 const maker = await join('stream maker');
 const taker = await join('stream taker');
 
-/** Levels that differ each time, and a trade. */
 let moves = 0;
 async function move(tokenId: string): Promise<void> {
   moves += 1;

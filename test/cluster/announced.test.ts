@@ -1,4 +1,3 @@
-/** Announcements and heartbeats as they are read: whatever lies in etcd under their keys. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { DEFAULT_CAPACITIES } from '../../engine/tables/capacities.ts';
@@ -17,8 +16,15 @@ const GOOD: Announced = {
   run: 'one',
 };
 const BEAT: Heartbeat = {
-  ...{ node: 'n1', epoch: 2, advertise: 'http://n1', peers: 'peers://n1:1', sequence: 7 },
-  ...{ capacities: DEFAULT_CAPACITIES, count: 3, afterLeave: false, leaves: false },
+  node: 'n1',
+  epoch: 2,
+  advertise: 'http://n1',
+  peers: 'peers://n1:1',
+  sequence: 7,
+  capacities: DEFAULT_CAPACITIES,
+  count: 3,
+  afterLeave: false,
+  leaves: false,
 };
 const NONE = ['', 'x', 'null', '1', '[]', '{}', '"text"'];
 

@@ -1,4 +1,3 @@
-/** An empty log of a cluster begins with what one node has: by a command of the operator, and never by itself. */
 import assert from 'node:assert/strict';
 import { cpSync } from 'node:fs';
 import { test } from 'node:test';
@@ -35,8 +34,12 @@ interface Place {
 async function placeOf(cluster: Cluster, node: string, directory: string): Promise<Place> {
   const port = String(await freePort());
   const settings = {
-    ...{ CLUSTER: cluster.etcd.address(), NODE_ID: node, CLUSTER_SECRET: 's'.repeat(32) },
-    ...{ ADVERTISE: `http://127.0.0.1:${port}`, PORT: port, ...SILENCE },
+    CLUSTER: cluster.etcd.address(),
+    NODE_ID: node,
+    CLUSTER_SECRET: 's'.repeat(32),
+    ADVERTISE: `http://127.0.0.1:${port}`,
+    PORT: port,
+    ...SILENCE,
   };
   return { directory, settings };
 }
@@ -53,7 +56,6 @@ async function begun(place: Place): Promise<string> {
   return stdout;
 }
 
-/** What the log has, by name. */
 async function tailOf({ etcd }: Cluster, name = 'test'): Promise<Tail> {
   const log = new EtcdLog(await etcd.client(), name, 0);
   try {

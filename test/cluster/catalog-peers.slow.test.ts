@@ -1,4 +1,3 @@
-/** The catalog of a cluster of whole nodes: it changes at the node that leads, and is the same on all of them. */
 import assert from 'node:assert/strict';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -40,7 +39,6 @@ async function catalogOf(cluster: Cluster, i: number): Promise<Catalog> {
   return { served: facts.catalog, missing: facts.catalog_missing };
 }
 
-/** `catalog import` of a file with these markets, beside a node. */
 async function imported(cluster: Cluster, i: number, ...ids: number[]): Promise<Ended> {
   return importedBy(cluster, i, ids);
 }
@@ -65,12 +63,11 @@ async function marketsAt(cluster: Cluster, i: number): Promise<string> {
     .join();
 }
 
-/** Waits for it; a node that starts over cannot be reached. */
+/** Waits for a condition; a node that resyncs cannot be reached. */
 function settles(condition: () => Promise<boolean>): Promise<void> {
   return until(() => condition().catch(() => false), WAIT_MS);
 }
 
-/** These nodes serve the same catalog, which has these markets. */
 async function serve(cluster: Cluster, nodes: readonly number[], markets: string): Promise<void> {
   await settles(async () => {
     const served = await Promise.all(nodes.map((i) => catalogOf(cluster, i)));
@@ -93,7 +90,7 @@ async function operated(cluster: Cluster, i: number, path: string, body: object)
 
 const ALL = [0, 1, 2];
 
-/** Each cluster begins with market 1; the tests around one build on one another. */
+/** Clusters begin with market 1; the tests of one cluster build on one another. */
 const patiently = sharedCluster(PATIENT, 1);
 const withLedger = sharedCluster({ LEDGER: 'on', ...PATIENT }, 1);
 const on = sharedCluster({}, 1);

@@ -1,4 +1,3 @@
-/** Content of the catalog between nodes, over real connections and real stores. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { Announcements } from '../../server/cluster/announced.ts';
@@ -13,7 +12,7 @@ import { catalogFile, temporaryDirectory, until } from '../common/node-harness.t
 
 const SECRETS = { current: 's'.repeat(32), previous: '' };
 const WAIT_MS = 60_000;
-/** More than sockets hold on their way. */
+/** More bytes than the buffers of sockets hold. */
 const LONG_BYTES = 24 * 2 ** 20;
 const never = new AbortController().signal;
 
@@ -39,9 +38,16 @@ class Place {
         ]),
       );
     this.share = new CatalogShare({
-      ...{ node, secrets: SECRETS, dataDir, durability: 'committed', store: this.store, print },
-      ...{ announcements: new Announcements({ nodes }, 'test', print), peers: () => this.peers },
-      ...{ leads: () => node === leader, leader: () => leader },
+      node,
+      secrets: SECRETS,
+      dataDir,
+      durability: 'committed',
+      store: this.store,
+      print,
+      announcements: new Announcements({ nodes }, 'test', print),
+      peers: () => this.peers,
+      leads: () => node === leader,
+      leader: () => leader,
     });
     this.share.serve(this.server);
   }
@@ -72,7 +78,6 @@ async function shared(
   }
 }
 
-/** A proposal of a catalog with a text of this length. */
 async function proposed({ store }: Place, bytes = 10): Promise<string> {
   const metadata = { text: 'x'.repeat(bytes) };
   const read = readCatalog(catalogFile([{ id: 1, metadata }, { id: 2 }]));

@@ -1,4 +1,3 @@
-/** When enough nodes have a generation of the catalog, and what is said where they do not. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { type OtherNode, spread } from '../../server/cluster/catalog-spread.ts';

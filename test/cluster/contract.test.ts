@@ -1,4 +1,3 @@
-/** The contract of a log of several machines, of the one in memory and of the one on a real etcd. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { Etcd, NO_ETCD } from '../../bench/common/etcd.ts';

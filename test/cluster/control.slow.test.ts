@@ -1,4 +1,3 @@
-/** What an operator sees of a cluster of whole nodes, and does with it. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { freePort } from '../../bench/common/free-port.ts';
@@ -26,7 +25,6 @@ async function run(cluster: Cluster, i: number, ...args: string[]): Promise<stri
   return code === 0 ? stdout.trimEnd() : stderr.trimEnd();
 }
 
-/** Orders at every node, one after the other at each, until it is stopped. */
 class Load {
   readonly problems: string[] = [];
   placed = 0;

@@ -1,4 +1,3 @@
-/** Authentication between a node and etcd: certificates, users, and the errors for wrong ones. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -19,7 +18,7 @@ import { appendNext, claimed } from './log-place.ts';
 
 const NO_ETCDCTL =
   spawnSync('etcdctl', ['version']).status === 0 ? undefined : 'etcdctl is not installed';
-/** A problem is said to whoever starts a node within so long. */
+/** Time within which a starting node must print its problem. */
 const SAID_MS = 2_000;
 const YEAR_MS = 365 * 86_400_000;
 
@@ -30,7 +29,7 @@ function certificateDirectory(t: TestContext): string {
   return directory;
 }
 
-/** Starts a node; resolves with its first error, or with nothing when etcd has answered. */
+/** Starts a node; resolves with its first error, or `undefined` when etcd has answered. */
 async function firstWords(cluster: string, env: Readonly<Record<string, string>> = {}) {
   const needed = { NODE_ID: 'a', ADVERTISE: 'http://127.0.0.1:1', CLUSTER_SECRET: 's'.repeat(32) };
   const read = readConfig({ ...needed, CLUSTER: cluster, ...env }, [], 2);

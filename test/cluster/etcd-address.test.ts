@@ -1,4 +1,3 @@
-/** The address of a log on etcd: what is understood, and what is said about what is not. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { parseEtcdAddress } from '../../storage/replicated-log/etcd-address.ts';

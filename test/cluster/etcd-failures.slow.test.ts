@@ -1,4 +1,3 @@
-/** The log on a real etcd whose members are killed, stopped and filled while it is written and followed. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -42,7 +41,6 @@ async function staged(t: TestContext, o: EtcdOptions = {}, keepBytes = 0): Promi
   return { etcd, place };
 }
 
-/** Appends without a pause, some at a time, and remembers what was acknowledged. */
 class Load {
   acknowledged = 0;
   failure: Error | undefined;
@@ -63,7 +61,6 @@ class Load {
     if (this.failure !== undefined) throw this.failure;
   }
 
-  /** Resolves when something was acknowledged that was sent from now on. */
   async goesOn(): Promise<void> {
     const { sent } = this;
     await until(
@@ -91,7 +88,7 @@ class Load {
   }
 }
 
-/** Every record from the first to the acknowledged one is there once, as it was sent. */
+/** Every record from the first to the acknowledged one is present once and unchanged. */
 async function checkAll(place: Place, observer: Observer, acknowledged: number): Promise<void> {
   await observer.has(acknowledged);
   const log = await place.open();
@@ -187,7 +184,7 @@ test('all members killed at once lose nothing that was acknowledged', {
   await checkAll(place, observer, load.acknowledged);
 });
 
-/** Claims the log and appends; says what was acknowledged, and how it has ended. */
+/** Claims the log and appends; prints acknowledged sequences and the reason of its end. */
 const WRITER = `
 import { parseEtcdAddress } from './storage/replicated-log/etcd-address.ts';
 import { EtcdClient } from './storage/replicated-log/etcd-client.ts';

@@ -1,4 +1,3 @@
-/** A feed whose watch says nothing, ends, leaves something out, or says too much at a time. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { LogDamage, Unreachable } from '../../storage/log/log.ts';
@@ -11,7 +10,7 @@ import type {
 import { Feed, type FeedCalls } from '../../storage/replicated-log/feed.ts';
 import { until } from './log-place.ts';
 
-/** Numbers that come one after the other, to be read at any time, and watched as far as the test says. */
+/** Consecutive numbers, readable at any time, and watched as far as the test allows. */
 class Source implements Pick<EtcdClient, 'watch'> {
   count = 0;
   readonly opened: number[] = [];
@@ -28,7 +27,6 @@ class Source implements Pick<EtcdClient, 'watch'> {
     };
   }
 
-  /** What the newest watch tells; the value is the number. */
   tell(number: number, bytes = 0): void {
     const value = Buffer.alloc(Math.max(4, bytes));
     value.writeUInt32LE(number);

@@ -1,4 +1,3 @@
-/** Nodes that take the log from one another, in memory and on a real etcd whose members are killed meanwhile. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';

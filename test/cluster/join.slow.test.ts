@@ -1,4 +1,3 @@
-/** Nodes with empty directories, and nodes that are too far behind, get what they lack from another one. */
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -29,7 +28,6 @@ async function traded(cluster: Cluster): Promise<void> {
   for (let i = 1; i <= LEVELS; i++) await placed(cluster, alice, i);
 }
 
-/** It has all that the others have, and serves it. */
 async function hasJoined(cluster: Cluster, node: TestNode, place: Place): Promise<void> {
   cluster.nodes.push(node);
   await cluster.level();
@@ -49,7 +47,6 @@ async function hasJoined(cluster: Cluster, node: TestNode, place: Place): Promis
   }, WAIT_MS);
 }
 
-/** The node that has joined last. */
 async function leaves({ nodes }: Cluster): Promise<void> {
   await nodes.pop()!.stop();
 }

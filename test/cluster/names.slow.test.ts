@@ -1,4 +1,3 @@
-/** The name of a node belongs to one process of the cluster. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { freePort } from '../../bench/common/free-port.ts';
@@ -34,7 +33,8 @@ describe('the name of a node', NEEDS_ETCD, () => {
       const at = await cluster.follower();
       const node = TestNode.begin(temporaryDirectory(), {
         ...cluster.settingsOf(at),
-        ...{ PORT: '0', ADMIN_PORT: '0' },
+        PORT: '0',
+        ADMIN_PORT: '0',
       });
       const { code } = await node.exit();
       assert.deepEqual([code, TAKEN.test(node.log)], [1, true], node.log);

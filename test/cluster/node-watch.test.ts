@@ -1,4 +1,3 @@
-/** What nodes learn of each other by asking again and again, over real connections. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { FRESH_MS, type NodeState, NodeWatch } from '../../server/cluster/node-watch.ts';
@@ -32,7 +31,9 @@ test('each node is asked for its state and its clock, and one that ends falls si
   let looks = 0;
   let isListed = true;
   const watch = new NodeWatch({
-    ...{ node: 'own', secrets: SECRETS, wall: Date.now },
+    node: 'own',
+    secrets: SECRETS,
+    wall: Date.now,
     nodes: () => (isListed ? Promise.resolve(nodes) : Promise.reject(new Error('no log'))),
     onLook: () => {
       looks += 1;

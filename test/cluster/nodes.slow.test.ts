@@ -1,4 +1,3 @@
-/** Whole nodes on a real etcd: three processes of each. */
 import assert from 'node:assert/strict';
 import { Agent } from 'node:http';
 import { describe, test } from 'node:test';
@@ -24,7 +23,7 @@ import {
 
 useCompiledNodes();
 const LEVELS = 20;
-/** Longer than the silence after which a read counts as old. */
+/** Longer than the heartbeat timeout after which a read counts as stale. */
 const STOPPED_MS = 4_000;
 const ROUNDS = 3;
 const READS = 8;

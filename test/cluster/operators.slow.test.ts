@@ -1,4 +1,3 @@
-/** Operators change what they change at any node of a cluster: the node that leads makes it. */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,7 @@
-/** Parts of a node's role: time, silence, the feed of records, the first record of an epoch, heartbeats. */
+/**
+ * Parts of a node's role: time, heartbeats and their timeout, the feed of records, the first record
+ * of an epoch.
+ */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { Engine } from '../../engine/engine.ts';

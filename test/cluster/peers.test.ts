@@ -1,4 +1,3 @@
-/** What nodes of a cluster send each other: calls over real connections, and who is refused. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
@@ -47,7 +46,7 @@ function connectionTo(port: number, secrets = SECRETS, silentMsMax?: number): Pe
   return new PeerConnection({ host: '127.0.0.1', port }, secrets, 'n1', silentMsMax);
 }
 
-/** A way to a port that loses everything from some moment on, and closes nothing. */
+/** A connection to a port that loses everything from some moment on, and closes nothing. */
 async function wayTo(port: number) {
   const sockets: Socket[] = [];
   const way = { port: 0, isCut: false, close };

@@ -1,4 +1,7 @@
-/** Why a node of a cluster is not ready, whose clock is wrong, and who leads next: parts without a network. */
+/**
+ * Reasons of a cluster's node for not being ready, wrong clocks, and the choice of the next leader,
+ * without a network.
+ */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -24,12 +27,14 @@ function clocks(...ahead: readonly number[]) {
   return ahead.map((aheadMs, i) => ({ node: `n${i + 1}`, aheadMs, errorMs: 5 }));
 }
 
-/** A readiness whose surroundings the test changes. */
 function staged() {
   const lines: string[] = [];
   const at = {
-    ...{ nodes: [watched('n1', { state: { ...STATE, leads: true } })], leads: false },
-    ...{ leader: LEADER as Leader | undefined, isHeard: true, isStale: false },
+    nodes: [watched('n1', { state: { ...STATE, leads: true } })],
+    leads: false,
+    leader: LEADER as Leader | undefined,
+    isHeard: true,
+    isStale: false,
     problem: undefined as string | undefined,
     emptyLog: undefined as string | undefined,
   };
@@ -212,7 +217,9 @@ for (const reason of PAUSE_REASONS) {
     const asked: unknown[] = [];
     const at = { pauses: [] as Pause[], nodes: [] as WatchedNode[], leads: true };
     const stepDown = new StepDown({
-      ...{ node: 'n0', silenceMs: 500, print: () => undefined },
+      node: 'n0',
+      silenceMs: 500,
+      print: () => undefined,
       leads: () => at.leads,
       pauses: () => at.pauses,
       nodes: () => at.nodes,

@@ -1,4 +1,3 @@
-/** Tables that are fed by the records of another node. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -11,7 +10,7 @@ import { encodeBatch } from '../../storage/log/batch-record.ts';
 import { batchOf } from '../../storage/recovery/replay.ts';
 import type { Random } from '../common/random.ts';
 import { type LoggedBatch, ROOMY } from '../engine/engine-driver.ts';
-import { encodeExpiring } from '../orders/sequencer-stage.ts';
+import { encodeExpiring } from '../engine/expiring-order.ts';
 import { ledgerDay, seeded, tradingDay } from '../storage/stored-exchange.ts';
 import { LiveEngine } from './live-engine.ts';
 
@@ -19,7 +18,7 @@ const WITH_LEDGER = { ...ROOMY, positions: 65_536, history: 60 };
 /** Commands of the batches that are joined to large ones, whose events have no room in a slot. */
 const LARGE_COMMANDS = 4_000;
 
-/** Small batches as they came, then some that are joined. */
+/** Small batches unchanged, then some that are joined. */
 function batchesOf(
   day: readonly LoggedBatch[],
   joined: number,
@@ -38,7 +37,7 @@ function batchesOf(
   return batches;
 }
 
-/** Words of an event that its kind uses, others hold whatever was there before. */
+/** Words that an event of a kind uses; other words are stale. */
 const USED: Readonly<Record<number, readonly number[]>> = {
   [EventKind.placed]: [1, 2, 3],
   [EventKind.fill]: [6, 7],

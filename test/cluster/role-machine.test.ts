@@ -1,6 +1,6 @@
 /**
- * Roles of several nodes by drawn schedules of events, without timers: who leads an epoch, with which records, and how
- * a handover, a restart and an end come out.
+ * Roles of several nodes by drawn schedules of events, without timers: the leader and records of
+ * each epoch, handovers, restarts and ends.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -25,7 +25,7 @@ const STEPS = 60_000;
 const FAILING = 12;
 /** Percent of the transitions that are made twice. */
 const REPEATED = 4;
-/** Steps in which nothing fails any more, until a node leads. */
+/** Steps without faults in which a node must begin to lead. */
 const QUIET_STEPS = 20_000;
 const HANDOVER: Handover = { from: 'n0', by: 'an operator', reasons: [], isAudited: true };
 
@@ -62,7 +62,6 @@ interface Lead {
   hasEnded: boolean;
 }
 
-/** An answer to an effect that waits to be delivered. */
 type Pending = () => void;
 
 class DrawnNode {
@@ -73,7 +72,7 @@ class DrawnNode {
   stored = 0;
   isEligible = true;
   isDead = false;
-  /** The subscription to records delivers. */
+  /** True while the subscription to records delivers. */
   isFollowing = true;
   lead: Lead | undefined;
   claimed: { readonly lead: Lead; readonly sequence: number } | undefined;
@@ -233,7 +232,6 @@ class DrawnNode {
     this.lead = lead;
   }
 
-  /** The leader appends a record; another writer's claim ends it. */
   append(): void {
     const { lead, log } = this;
     if (!this.leads || lead === undefined || lead.hasEnded) return;
@@ -295,7 +293,6 @@ class Stage {
     return new DrawnNode(name, this.log, name !== 'n2', records);
   }
 
-  /** A process ends and another one begins with the files of the node. */
   restart(index: number): void {
     const node = this.nodes[index]!;
     node.isDead = true;
@@ -311,7 +308,6 @@ class Stage {
     this.restart(index);
   }
 
-  /** Steps of a cluster in which nothing fails. */
   quiet(): void {
     const { log, random } = this;
     const node = random.pick(this.nodes);
@@ -354,7 +350,7 @@ class Stage {
     } else this.quiet();
   }
 
-  /** An answer does not come back: the request was lost, or was done. */
+  /** Loses an answer: the request was lost, or was executed. */
   private lose(node: DrawnNode): void {
     const { claim } = node.state;
     // The tail writer makes an outcome certain; other reads fail.
@@ -386,7 +382,6 @@ class Stage {
     node.dispatch({ type: 'heartbeat', bytes, heartbeat: decode(bytes) });
   }
 
-  /** A heartbeat that was overtaken. */
   private deliverOld(node: DrawnNode): void {
     if (this.heartbeats.length === 0) return;
     const bytes = this.random.pick(this.heartbeats);

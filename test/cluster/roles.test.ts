@@ -1,4 +1,7 @@
-/** Who leads a cluster, and what is acknowledged meanwhile; the shared log is in memory, with faults. */
+/**
+ * The leader of a cluster, and acknowledgements meanwhile. The shared log is in memory, with
+ * faults.
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -39,7 +42,6 @@ class Stage {
     return this.leader!;
   }
 
-  /** All that runs has all that is committed. */
   async level(): Promise<void> {
     const tail = (): number => this.cluster.tail.sequence;
     const isLevel = ({ run, store }: SimulatedNode): boolean =>
@@ -66,7 +68,6 @@ async function staged(body: (stage: Stage) => Promise<void>): Promise<void> {
   }
 }
 
-/** The numbers in the log, in their order. */
 function notedIn({ stored }: MemoryCluster): number[] {
   return stored.flatMap(({ entry }) => {
     const { i32 } = batchOf(entry);
@@ -500,7 +501,7 @@ interface Acknowledged {
   readonly at: number;
 }
 
-/** Sends numbers to whoever says that it leads, several at a time, until it is stopped. */
+/** Sends numbers to any node that says that it leads, several at a time, until it is stopped. */
 class Load {
   readonly acknowledged: Acknowledged[] = [];
   readonly refused: number[] = [];

@@ -1,4 +1,3 @@
-/** The record of a cluster's secret: which nodes are of the cluster, and what a node that leads makes of the record. */
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import test from 'node:test';
@@ -13,7 +12,7 @@ import {
 
 const [A, B, C] = ['a', 'b', 'c'].map((letter) => letter.repeat(32)) as [string, string, string];
 
-/** Nodes of all versions compare it: it never changes. */
+/** Constant in all versions, whose nodes compare it. */
 const LABEL = 'CLUSTER_SECRET of a prediction market cluster, version 1';
 
 function digestOfSecret(secret: string): string {

@@ -1,4 +1,3 @@
-/** The secret of a cluster: a node with another one does no harm, and it changes without a stop. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -16,11 +15,10 @@ import {
 useCompiledNodes();
 const OLD = 's'.repeat(32);
 const NEW = 'n'.repeat(32);
-/** Twice the silence after which a follower claims the log. */
+/** Twice the heartbeat timeout after which a follower claims the log. */
 const SILENT_MS = 6_000;
 const WRONG = /CLUSTER_SECRET is neither that of the cluster nor the one before it/;
 
-/** An order is taken at each node. */
 async function taken(cluster: Cluster, ticks: number): Promise<void> {
   const alice = await traderOf(cluster, 'alice');
   for (const i of cluster.nodes.keys()) await placed(cluster, alice, ticks + i, [i]);

@@ -1,4 +1,3 @@
-/** Values in etcd that nobody can read, and an etcd that is full: each is said once, and ends with the next good value. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { EtcdClient } from '../../storage/replicated-log/etcd-client.ts';
@@ -32,7 +31,6 @@ async function withEtcd(
   }
 }
 
-/** Puts a value whatever is there, and returns what was. */
 async function put(etcd: EtcdClient, key: string, value: Buffer): Promise<Buffer | undefined> {
   for (;;) {
     const expected = await etcd.get(key, WAIT_MS);

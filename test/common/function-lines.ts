@@ -1,11 +1,10 @@
 /**
- * Lengths of the functions of a file, read from its indentation: Biome formats the code, so a body ends
- * at the next line that stands no deeper than its head.
+ * Lengths of the functions of a file, read from its indentation: in code formatted by Biome a body
+ * ends at the next line that is indented no deeper than its head.
  */
 
 export interface FunctionLines {
   readonly name: string;
-  /** Lines of code from the head to the end, nested functions included. */
   readonly lines: number;
 }
 
@@ -14,7 +13,7 @@ const FUNCTION = /^(?:export )?(?:default )?(?:async )?function\b/;
 const METHOD =
   /^(?:(?:private|protected|public|static|override|async|get|set) )*\*?(?:#?\w+|\['?[^\]]+\])\??(?:<[^(]*>)?\(/;
 
-/** @param code without comments, which do not count, as blank lines do not */
+/** @param code without comments, which do not count, like blank lines */
 export function functionLines(code: string): FunctionLines[] {
   const lines = code.split('\n').filter((line) => line.trim() !== '');
   const depths = lines.map((line) => line.length - line.trimStart().length);
@@ -50,7 +49,6 @@ function isFunction(head: string): boolean {
   return !HEAD_OF_BLOCK.test(head) && (FUNCTION.test(head) || METHOD.test(head));
 }
 
-/** Name of a function, or the call or member that receives it. */
 function nameOf(lines: readonly string[], depths: readonly number[], head: number): string {
   let at = head;
   for (;;) {

@@ -1,4 +1,3 @@
-/** The configuration: defaults, bounds, what a wrong value is told, what is printed. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { readConfig, settingsOf } from '../../server/config/config.ts';
@@ -186,7 +185,7 @@ test('every variable can be set', () => {
   assert.equal(config.journalKeep, 'all');
 });
 
-/** Name, lowest and highest value of every number, and where it ends up. */
+/** Name, lowest and highest value of every number, and its member of the configuration. */
 const NUMBERS: readonly (readonly [string, number, number, string])[] = [
   ['PORT', 0, 65535, 'port'],
   ['ADMIN_PORT', 0, 65535, 'adminPort'],

@@ -1,4 +1,3 @@
-/** All orders of an owner, cancelled part by part, while other commands come in between. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { CommandBuffer, encodeCancelOwner } from '../../engine/commands.ts';
@@ -18,7 +17,7 @@ interface Part {
   readonly newest: number;
 }
 
-/** One command of a cancel that goes on from `from`; returns where the next one goes on. */
+/** Cancels one part from `from` on; returns the beginning of the next part. */
 function cancelPart(exchange: Simulator, time: number, from: OrderRow | 0, part: Part) {
   const { engine } = exchange;
   const signer = new Int32Array(ADDRESS_WORDS);
@@ -36,7 +35,6 @@ function cancelPart(exchange: Simulator, time: number, from: OrderRow | 0, part:
   return { ended, next: engine.context.nextOwned };
 }
 
-/** Numbers of the orders that ended by their owner's cancel. */
 function canceledIds({ engine: { t } }: Simulator): number[] {
   const ids: number[] = [];
   for (let sequence = 0; sequence < t.state[State.closed]!; sequence++) {

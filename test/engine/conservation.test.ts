@@ -1,5 +1,5 @@
 /**
- * Money: fees, rounding, what orders may pay at most, and the sums that must hold
+ * Money: fees, rounding, limits of what an order pays, and sums that must hold
  * (docs/protocol.md#settlement).
  */
 import assert from 'node:assert/strict';
@@ -80,7 +80,10 @@ test('in a mint the maker pays its part rounded down and the taker the rest', ()
   `);
 });
 
-/** Two buyers of No with one micro-share left each: who mints with one pays a whole micro-unit. */
+/**
+ * Two buyers of No with one micro-share left each: the taker that mints with one pays a whole
+ * micro-unit.
+ */
 const CRUMBS = `
   change 1 grid 10            done
   buy #1 0.000004 @ 0.5 No    rests

@@ -1,4 +1,3 @@
-/** The heap of what is due: earliest first, ties by row, any row may leave from the middle. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { ORDER_F, ORDER_I, Order } from '../../engine/tables/layout.ts';

@@ -1,4 +1,4 @@
-/** The engine and the naive reference agree, command by command, on long random streams. */
+/** The engine and the naive exchange agree, command by command, on long random streams. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
@@ -12,10 +12,10 @@ import { commandText, ScriptReader } from './script.ts';
 import { BUSY, MARKETS, Stream, type StreamShape } from './stream.ts';
 
 const LONG = rounds(50_000);
-/** Of streams of a shape of their own. */
+/** Length of streams with a shape of their own. */
 const SHAPED = SHORT ? LONG / 2 : LONG;
 
-/** Runs a stream; a failure says after which commands, in the notation of check(). */
+/** Runs a stream; a failure prints the commands before it, in the notation of check(). */
 function runStream(duel: Duel, stream: Stream, length: number): Map<number, number> {
   const rules = new Map<number, number>();
   try {
@@ -34,14 +34,13 @@ function runStream(duel: Duel, stream: Stream, length: number): Map<number, numb
   return rules;
 }
 
-/** Rules of bounds that this stream does not come near to. */
+/** Bounds that this stream does not reach. */
 const BOUNDED = ['tooManyOpen', 'tooManyWallets', 'tableFull'];
 /** Rules of an exchange with a ledger. */
 const isOfLedger = (name: string, reason: number): boolean =>
   name === 'notEnough' || reason >= RejectReason.ledgerOff;
-/** Found before the turn. */
 const isOfWorkers = (name: string): boolean => name === 'walletBanned';
-/** Lengths that may be added until every other rule was met. */
+/** Lengths that may be added until every other rule was reached. */
 const MORE_MAX = 8;
 
 test('on a busy stream over several markets the engine does what the reference does', () => {
@@ -120,7 +119,7 @@ const move = fc.oneof(
 );
 type Move = typeof move extends fc.Arbitrary<infer M> ? M : never;
 
-/** Small moves as commands: order number n has id n, lots of 10 micro-shares, a grid of 10. */
+/** Short moves as commands: order n has id n, lots of 10 micro-shares, a grid of 10. */
 function commandsOf(moves: readonly Move[]): Command[] {
   const terms = { baseFeeBps: 300, minSize: 0n, tradable: true, ended: false, negRisk: false };
   let time = 1_000_000;

@@ -1,4 +1,3 @@
-/** Small tables: what does not fit is refused and changes nothing, and old ids leave in order. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { audit } from '../../engine/audit.ts';
@@ -15,7 +14,7 @@ import { ROOMY, replay } from './engine-driver.ts';
 import type { Command, OrderLine } from './naive-types.ts';
 import { BUSY, MARKETS, Stream } from './stream.ts';
 
-/** Runs a stream in which flushes lag behind; returns how often a table was full. */
+/** Runs a stream with late flushes; returns how often a table was full. */
 function runSmall(duel: Duel, stream: Stream, random: Random, length: number): number {
   const { driver } = duel;
   const before = new Tables(allocateEngine(driver.t.capacities));

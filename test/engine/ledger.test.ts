@@ -1,4 +1,4 @@
-/** The ledger, rule by rule (docs/ledger.md). Every command is judged by the naive ledger, too. */
+/** The ledger, rule by rule (docs/ledger.md). Every command also runs on the naive ledger. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -47,7 +47,6 @@ import { ScriptReader } from './script.ts';
 const YES = 1 as TokenRow;
 const MARKET = 1 as MarketRow;
 
-/** The rows of the worked example of docs/ledger.md. */
 function exampleRows(): number[][] {
   const text = readFileSync(join(ROOT, 'docs/ledger.md'), 'utf8');
   const [, table = ''] = /^\| step \|.*\n.*\n((?:\|.*\n)+)/m.exec(text) ?? [];
@@ -429,7 +428,6 @@ test('a signer with too many open orders is not replaced before they are cancell
   assert.equal(driver.t.state[State.openOrders], SIGNER_ORDERS_WALKED_MAX - 1);
 });
 
-/** A market with many holders and open orders. */
 function crowded(wallets: number): LedgerScript {
   const script = new LedgerScript();
   for (let wallet = 1; wallet <= wallets; wallet++) {

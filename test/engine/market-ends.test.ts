@@ -1,6 +1,6 @@
 /**
- * Markets that end at a time: what happens to their orders then, and what of it a change, a resolution, a replay and
- * a copy of the tables leave as it is. Rules: docs/protocol.md#end-of-a-market
+ * Markets that end at a time: the end of their orders, and the effects of changes, resolutions,
+ * replays and copies of the tables. Rules: docs/protocol.md#end-of-a-market
  */
 import assert from 'node:assert/strict';
 import test from 'node:test';

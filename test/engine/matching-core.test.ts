@@ -1,4 +1,4 @@
-/** The matching core alone: against a naive one, at its limits, and as its README says. */
+/** The matching core alone: against a naive one, at its limits, and by the rules of its README. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,11 +21,10 @@ import { NaiveLevels, type NaiveOrder } from './naive-levels.ts';
 const LEVELS = [2, 33, 100, 1_025];
 const ORDERS = 60;
 
-/** A core and the naive one, kept side by side. */
 class Pair {
   readonly core: Matching;
   readonly naive = new NaiveLevels();
-  /** Levels of each book; book 0 is none. */
+  /** Levels of each book; book 0 does not exist. */
   readonly levels = [0, ...LEVELS];
   private readonly slots = new Map<number, number>();
   private word = 0;
@@ -39,7 +38,7 @@ class Pair {
     });
   }
 
-  /** A taker whose rest stays, if it is a maker too. */
+  /** Takes; the rest of a maker is placed. */
   take(book: number, side: Side, level: number, quantity: number, isMaker: boolean): void {
     const { core, naive } = this;
     const wanted = quantity + 3;
@@ -70,7 +69,7 @@ class Pair {
     order.remaining = quantity;
   }
 
-  /** To twice as many levels, or back to half if nothing lies between. */
+  /** Doubles the levels, or halves them if no order is in between. */
   rescale(book: number): void {
     const { core, levels, naive } = this;
     const isWide = levels[book]! !== LEVELS[book - 1];
@@ -84,7 +83,6 @@ class Pair {
     for (const order of own) order.level = (order.level * multiply) / divide;
   }
 
-  /** Compares everything that can be read. */
   compare(): void {
     const { core, levels, naive } = this;
     for (let book = 1; book < levels.length; book++) {

@@ -1,4 +1,4 @@
-/** Days of trading: each line runs on the engine and on the naive reference (script.ts). */
+/** Trading sessions; each line runs on the engine and on the naive exchange (script.ts). */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { check } from './duel.ts';

@@ -1,5 +1,5 @@
 /**
- * Why orders are refused: every rule, the order of the rules, wallets, sizes
+ * Refusals of orders: every rule, the order of the rules, wallets, sizes
  * (docs/protocol.md#order-of-checks).
  */
 import assert from 'node:assert/strict';
@@ -31,7 +31,7 @@ const plain: OrderLine = {
   faults: [],
 };
 
-/** What is wrong, in the order in which it is answered: each rule with one way to break it. */
+/** Rules in the order of their checks, each with one way to break it. */
 const BREAKS: readonly (readonly [keyof typeof RejectReason, (line: OrderLine) => OrderLine])[] = [
   ['ownerMismatch', (o) => ({ ...o, faults: [...o.faults, 'foreign-key'] })],
   ['conditionUnknown', (o) => ({ ...o, faults: [...o.faults, 'unknown-condition'] })],

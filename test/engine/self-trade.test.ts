@@ -1,4 +1,4 @@
-/** What happens when an account meets itself, under each policy (docs/protocol.md#self-trade). */
+/** Orders of one account that meet, under each policy (docs/protocol.md#self-trade). */
 import test from 'node:test';
 import { check } from './duel.ts';
 

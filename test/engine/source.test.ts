@@ -1,4 +1,3 @@
-/** What the source of a paper venue does to a book: levels, prints and fills, command by command. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { audit } from '../../engine/audit.ts';
@@ -26,7 +25,7 @@ interface Venue {
   readonly no: TokenRow;
 }
 
-/** A funded source and two funded traders, who have shares too. */
+/** A funded source and two funded traders with shares. */
 function venue({ cash = 1_000 * SHARE, baseFeeBps = 0 } = {}): Venue {
   const exchange = new Simulator(SMALL, { ledger: true });
   const [yes, no] = exchange.addMarket({ baseFeeBps }) as [TokenRow, TokenRow];

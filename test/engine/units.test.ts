@@ -1,4 +1,3 @@
-/** Whole-number money and prices from amounts, against bigints. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { exactTicks, nearestTicks } from '../../engine/tables/prices.ts';
@@ -25,7 +24,7 @@ const asShares = (n: number): MicroShares => n as MicroShares;
 const asCollateral = (n: number): MicroCollateral => n as MicroCollateral;
 const asTicks = (n: number): Ticks => n as Ticks;
 
-/** Any size from 1 to 2^53 - 1, each number of digits as likely as the next, and the very ends. */
+/** Sizes from 1 to 2^53 - 1, each number of digits equally likely, and both ends. */
 function anyAmount(random: Random): number {
   if (random.chance(5)) return random.pick([1, 2, 999_999, 1_000_000, MAX - 1, MAX]);
   const bits = random.between(1, 53);
@@ -96,7 +95,6 @@ function lineOf(type: TypeName, side: SideName, shares: number, collateral: numb
   };
 }
 
-/** Amounts at, near, and far from a tick. */
 function amountsNear(random: Random, grid: number): { shares: number; collateral: number } {
   const shares = random.chance(30) ? random.between(1, 2_000_000) : anyAmount(random);
   if (random.chance(20)) return { shares, collateral: anyAmount(random) };

@@ -1,4 +1,3 @@
-/** Wallets of a signer: bounded, counted once each, and the same again from a log or an image. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { audit } from '../../engine/audit.ts';
@@ -14,7 +13,6 @@ import { check, type Duel } from './duel.ts';
 import { ROOMY, replay } from './engine-driver.ts';
 import { BUSY, MARKETS, Stream } from './stream.ts';
 
-/** A duel in which a signer may have so many wallets. */
 function bounded(walletsPerSigner: number): Duel {
   const duel = check('');
   for (const each of [duel.driver, duel.naive]) each.walletsPerSigner = walletsPerSigner;
@@ -22,7 +20,7 @@ function bounded(walletsPerSigner: number): Duel {
   return duel;
 }
 
-/** The rule of an order for 5 shares at 0.40. */
+/** Reject reason of an order for 5 shares at 0.40. */
 function place(duel: Duel, id: number, maker: number, signer: number, derived = false): number {
   return duel.step({
     kind: 'order',

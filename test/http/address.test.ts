@@ -1,4 +1,3 @@
-/** Addresses: one spelling, the caller behind proxies, the allow-list. */
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
 import test from 'node:test';

@@ -1,4 +1,3 @@
-/** Bodies on their way: how much of them is held, of a caller and of all, and who is refused beyond it. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -11,10 +10,10 @@ import { type Reply, send, TestNode, temporaryDirectory, until } from '../common
 import { seconds, Trader } from '../common/traders.ts';
 
 const MIB = 2 ** 20;
-/** Of one caller, before its long bodies are refused. */
+/** Long bodies of one caller that are hashed before further ones are refused. */
 const BODIES_HASHED = 16;
 const REFUSED_MS_MAX = 120_000;
-/** A stalled machine answers within this time, and a window is longer. */
+/** Time in which a stalled machine answers, shorter than a window. */
 const ANSWER_MS_MAX = 5_000;
 const BODY = 100_000;
 const BODIES_OF_CALLER = 2;
@@ -103,7 +102,7 @@ test('who goes on with long batches beyond the orders of its key is refused like
 });
 
 /**
- * A long body is answered 429 before any of it was sent.
+ * Checks that a long body is answered 429 before any of it was sent.
  * @param waste sends one more in vain: on a slow machine the window of ten seconds may have ended
  */
 async function refusesHead(

@@ -1,4 +1,3 @@
-/** How many connections there may be, in all and of an address, and how long a request may take to arrive. */
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -14,7 +13,7 @@ import { until } from '../common/node-harness.ts';
 const FIRST = '127.0.0.2';
 const SECOND = '127.0.0.3';
 const DROP_MS = 2_000;
-/** Of the clock of the rates. */
+/** Time of the clock of the rate limits. */
 const NOW = 1_700_000_000_000;
 
 const ok = (context: RequestContext) => context.reply(200, '"OK"');
@@ -23,7 +22,6 @@ const ROUTES = [
   route({ method: 'POST', path: '/in', bodyBytesMax: 9e5, run: ok }),
 ];
 
-/** Whether a connection was taken: its first request is answered. */
 async function isTaken(client: Client): Promise<boolean> {
   const answer = client.send(get()).answer();
   return answer.then(

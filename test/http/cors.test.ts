@@ -1,4 +1,3 @@
-/** Requests from web pages, and HEAD, through real sockets; the list of origins. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { corsOriginsText, parseCorsOrigins } from '../../server/http/cors.ts';

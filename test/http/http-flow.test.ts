@@ -1,4 +1,3 @@
-/** The HTTP server when callers leave, read slowly or push too hard, and when the server ends. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import test from 'node:test';

@@ -1,4 +1,3 @@
-/** The HTTP server, through real sockets: routes, what they see, bodies, answers, failures. */
 import assert from 'node:assert/strict';
 import { randomBytes, randomInt } from 'node:crypto';
 import test from 'node:test';

@@ -1,4 +1,3 @@
-/** What a caller is told whose body is too large, and for how long it is listened to after that. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { RequestContext } from '../../server/http/http.ts';
@@ -8,7 +7,6 @@ const MB = 1024 * 1024;
 const LIMIT = 1000;
 const REFUSED = '{"error":"payload too large","code":"PAYLOAD_TOO_LARGE"}';
 
-/** A server whose only route must never run. */
 function refusing(t: Parameters<typeof serve>[0], discardMsMax: number) {
   const run = (context: RequestContext) => assert.fail(`ran with ${context.body.length} bytes`);
   const routes = [

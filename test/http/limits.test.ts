@@ -1,4 +1,3 @@
-/** Rate limits, web pages and large bodies on a whole node, as it runs by default but for two caps. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { RATE_LIMITS } from '../../server/http/limits/rate-limits.ts';
@@ -115,7 +114,9 @@ test('every route answers the preflight of its method with the headers that it r
   }
 });
 
-/** Figures of a market may change between two requests: its tag says so. */
+/**
+ * HEAD and GET of one URL, repeated until their etags are equal: statistics may change in between.
+ */
 async function headAndWhole(url: string): Promise<readonly [head: Response, whole: Response]> {
   for (;;) {
     const before = await fetch(url);

@@ -1,4 +1,3 @@
-/** Counting against the rate limits, under a clock that the tests turn: windows, addresses, floods. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import {
@@ -35,7 +34,6 @@ class Stage {
     return { ...this.limiter.take(caller, plan, this.now) };
   }
 
-  /** How many requests are taken before the first refusal. */
   taken(plan: RatePlan, caller = ADDRESS): number {
     let count = 0;
     while (this.take(plan, caller).allowed) count += 1;

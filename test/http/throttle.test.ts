@@ -1,4 +1,3 @@
-/** Rate limits through real sockets: what is told, to whom, and what a refused request leaves undone. */
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import type { RequestContext, Route } from '../../server/http/http.ts';

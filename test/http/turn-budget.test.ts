@@ -1,4 +1,7 @@
-/** What one caller may have of a turn of the event loop, through real sockets: floods end, nobody else waits. */
+/**
+ * Bounds of one caller in an event-loop iteration, over real sockets: floods end, and other callers
+ * do not wait.
+ */
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -8,10 +11,10 @@ import { effectiveCaps } from '../../server/http/limits/rate-limits.ts';
 import { type Client, get, post, route, serve } from '../common/http-client.ts';
 
 const FLOOD = 20_000;
-/** Above what a caller may have of one turn, and below what the library reads at once. */
+/** More than a caller may have of one iteration, and less than the library reads at once. */
 const DEEP = 3_000;
 const FLOODER = '127.0.0.2';
-/** Of the clock of the rates: no row of refusals ends by itself. */
+/** Time of the clock of the rate limits: it stands still, so no row of refusals ends by itself. */
 const NOW = 1_700_000_000_000;
 
 const ok = (context: RequestContext) => context.reply(200, '"OK"');
@@ -23,7 +26,6 @@ async function limited(t: TestContext, routes: readonly Route[], trustProxy = 0)
   return serve(t, routes, { limiter, now: () => NOW, trustProxy });
 }
 
-/** Bytes that a client got until its connection ended. */
 async function answersUntilEnd({ closed, socket }: Client): Promise<string> {
   const parts: string[] = [];
   socket.on('data', (data) => parts.push(String(data)));

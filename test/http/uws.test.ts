@@ -1,4 +1,6 @@
-/** The entry point to uWebSockets.js: the patch for older glibc, the cache, and the first request of all. */
+/**
+ * The entry point to uWebSockets.js: the patch for older glibc, its cache, and the first request.
+ */
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -29,7 +31,7 @@ const isNew = major > 2 || (major === 2 && minor >= 38);
 const onlyNew = isNew ? false : `glibc ${major}.${minor} is older than 2.38`;
 const onlyOld = isNew ? 'glibc is new enough for the published file' : false;
 
-/** Loads the package in a process of its own, with a cache of its own. */
+/** Loads the package in a process with a cache of its own. */
 function loadElsewhere(cache: string, temporary: string): string {
   const script = `const { loadUws } = await import('./server/http/uws.ts');
     console.log(typeof loadUws().App, process.env.UWS_HTTP_MAX_HEADERS_SIZE);`;

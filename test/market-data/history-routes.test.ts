@@ -1,4 +1,3 @@
-/** Price history and volumes of a whole node: routes, errors, a kill. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { openTable } from '../../storage/kv/lmdb.ts';
@@ -59,7 +58,6 @@ async function error(path: string, body: unknown): Promise<unknown> {
 
 const before = Math.floor(Date.now() / 60_000) * 60;
 
-/** The last points of both tokens, at every step. */
 async function checkPrices(...prices: readonly [number, number]): Promise<void> {
   for (const [i, expected] of prices.entries()) {
     const token = pair!.tokenIds[i]!;

@@ -1,5 +1,5 @@
 /**
- * What a request for price history selects: windows, steps, bounds and errors
+ * Selection of a request for price history: windows, steps, bounds and errors
  * (docs/protocol.md#price-history).
  */
 import assert from 'node:assert/strict';
@@ -11,11 +11,9 @@ import { STEP_MINUTES } from '../../storage/projection/prices.ts';
 
 const NOW = 1_800_000_123;
 const HOUR = 3_600;
-/** Points of one answer at most. */
 const POINTS_MAX = 10_080;
 const DAY = 24 * HOUR;
 
-/** The error text of a query, or the window that it gives. */
 function ask(query: string) {
   const parsed = HISTORY_QUERY.parse(query, []);
   if (typeof parsed === 'string') return (JSON.parse(parsed) as { error: string }).error;

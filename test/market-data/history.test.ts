@@ -1,4 +1,3 @@
-/** Price history and volumes against a scan of every fill, through restarts, kills and rebuilds. */
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -27,7 +26,6 @@ async function onStage(body: (stage: HistoryStage, random: Random) => Promise<vo
   });
 }
 
-/** Random windows of every token and step, some from before the first trade to beyond the last. */
 function checkPrices(stage: HistoryStage, keeper: HistoryService, random: Random): void {
   const begin = (stage.traded[0]?.time ?? stage.fixture.time) - 40 * MINUTE_MS;
   for (const token of stage.tokens) {
@@ -202,7 +200,7 @@ test('where nothing may be written, history is served and goes on in memory', ()
     await stage.reopen();
   }));
 
-/** As of another log. */
+/** Stores a position of another log. */
 async function spoilPosition(stage: HistoryStage): Promise<void> {
   const projections = new Projections(stage.directory, {
     durability: 'committed',
@@ -213,7 +211,6 @@ async function spoilPosition(stage: HistoryStage): Promise<void> {
   await projections.close();
 }
 
-/** A value with another last byte. */
 function spoiled(value: Buffer): Buffer {
   const other = Buffer.from(value);
   other.writeUInt8(other.readUInt8(other.length - 1) ^ 1, other.length - 1);

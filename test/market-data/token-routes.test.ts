@@ -1,7 +1,6 @@
 /**
- * The routes of one token and of many on a whole node: each says what the book says, in
- * the query and in the path, and refuses in the documented words.
- * Rules: docs/protocol.md#prices-of-a-token
+ * The routes of one token and of many on a whole node: each agrees with the book, in the query and
+ * in the path, and refuses in the documented words. Rules: docs/protocol.md#prices-of-a-token
  */
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -50,7 +49,7 @@ function answered({ json, status }: Reply): readonly [number, unknown] {
   return [status, status === 400 ? plainRefusal(json) : json];
 }
 
-/** A route of one token, with the token in the query and in the path, which answer alike. */
+/** Answer of a route of one token, which is equal with the token in the query and in the path. */
 async function ofToken(
   route: string,
   token: string,

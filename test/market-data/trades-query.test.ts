@@ -1,4 +1,3 @@
-/** The query string of GET /trades: names, values, defaults, and which fault is named first. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { TRADES_QUERY, type TradesQuery } from '../../server/market-data/trades-schemas.ts';
@@ -31,7 +30,6 @@ test('unknown fields may be ignored, and are named then', () => {
   assert.deepEqual(ignored, ['start', 'a b']);
 });
 
-/** Of a query, without what is written for people. */
 function refusal(text: string) {
   const body = TRADES_QUERY.parse(text);
   assert(typeof body === 'string', text);

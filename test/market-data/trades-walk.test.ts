@@ -1,4 +1,3 @@
-/** Walks over many matches that find few: others are served in between, and the answer is the same. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { rebuildIndexes } from '../../engine/orders/rebuild.ts';
@@ -30,7 +29,7 @@ import { wordsHex } from './read-fixture.ts';
 const MARKETS = 240;
 const FILLS = 100_000;
 
-/** So many fills in matches of some each, in as many markets in turn. */
+/** An index of so many fills in matches of `each`, in as many markets in turn. */
 function traded(fills = FILLS, each = 1): TradesIndex {
   const t = new Tables(
     allocateEngine({ ...ROOMY, markets: MARKETS, tokens: MARKETS, trades: fills }),
@@ -81,7 +80,7 @@ const ANY_ACTIVITY = {
 
 const LEAVING = 6_000;
 
-/** Matches of three fills, and a way to let all but the newest so many leave the window. */
+/** Matches of three fills, and a function that lets all but the newest `left` leave the window. */
 function leaving(left: number) {
   const index = traded(LEAVING, 3);
   const renderer = new TradesRenderer(index, new TokenTexts(index.tables, () => undefined));
@@ -103,11 +102,12 @@ function parsed(text: string): TradesQuery {
   return query;
 }
 
-/** Without a ledger. */
 function activityOf(index: TradesIndex, trades: TradesRenderer): Activity {
   const infos = () => undefined;
   return new Activity({
-    ...{ index, trades, infos },
+    index,
+    trades,
+    infos,
     texts: new TokenTexts(index.tables, infos),
     names: new AccountTexts(index.tables, infos),
     statements: new StatementsReader(undefined),

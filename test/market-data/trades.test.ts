@@ -1,4 +1,3 @@
-/** GET /trades from real engine tables, against a scan of every fill. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { OrderType } from '../../engine/commands.ts';
@@ -39,7 +38,6 @@ const INFO = {
   outcomes: ['Yes', 'No \\ never'],
 };
 
-/** A row of the answer, its numbers as they are written. */
 type TradeRow = Readonly<Record<string, string>>;
 
 class Desk {
@@ -58,7 +56,7 @@ class Desk {
     return this.fixture.t.state[State.fills]!;
   }
 
-  /** As the log does: what happened since becomes visible. */
+  /** Publishes fills like a flush of the log. */
   flush(from = this.index.end): void {
     this.index.append(from, this.fills);
   }
@@ -78,7 +76,7 @@ function parsed(text: string): TradesQuery {
   return query;
 }
 
-/** Numbers stay texts, so that a comparison sees how they are written. */
+/** Reads rows and keeps numbers as texts, so that a comparison covers their form. */
 function readRows(json: string): TradeRow[] {
   const quoted = json.replace(/":(-?[0-9][^,}]*)/g, '":"$1"');
   const rows = JSON.parse(quoted) as TradeRow[];

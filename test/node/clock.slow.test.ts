@@ -1,6 +1,6 @@
 /**
- * Whole nodes under a wall clock that jumps while they run (test/torture/fault-preload.ts), and ones that find
- * their log ahead of it.
+ * Whole nodes whose wall clock jumps while they run (test/torture/fault-preload.ts), and nodes
+ * whose log is ahead of the clock.
  */
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
@@ -36,7 +36,6 @@ async function statusOf(node: TestNode): Promise<Status> {
   return (await get(node, '/status')).json as Status;
 }
 
-/** A node whose clock jumps by each of these, when it is told to. */
 async function staged(t: TestContext, jumps: readonly number[], more: Settings = {}) {
   const dataDir = temporaryDirectory();
   const [market] = await withMarkets(dataDir, [{ id: 1 }]);
@@ -48,7 +47,11 @@ async function staged(t: TestContext, jumps: readonly number[], more: Settings =
   const alice = await Trader.join(node, 'alice');
   let jumped = 0;
   return {
-    ...{ dataDir, node, alice, market: market!, admin },
+    dataDir,
+    node,
+    alice,
+    market: market!,
+    admin,
     jump: async () => {
       process.kill(node.pid, 'SIGUSR2');
       jumped += 1;
@@ -61,7 +64,11 @@ async function staged(t: TestContext, jumps: readonly number[], more: Settings =
     },
     good: (seconds: number, ticks = 10) =>
       alice.sign({
-        ...{ market: market!, side: 'BUY', ticks, shares: 5, type: 'GTD' },
+        market: market!,
+        side: 'BUY',
+        ticks,
+        shares: 5,
+        type: 'GTD',
         signed: { expiration: String(Math.floor(Date.now() / 1_000) + seconds) },
       }),
   };

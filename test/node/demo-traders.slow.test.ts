@@ -1,7 +1,3 @@
-/**
- * The traders of the demo: prices move and stay consistent, visitors' quotes are filled, rate limits of others stay
- * unused, and a catalog that is not the demo is left alone.
- */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
@@ -65,7 +61,6 @@ function middle({ asks, bids }: BookJson): number {
   return (Number(bids.at(-1)?.price) + Number(asks.at(-1)?.price)) / 2;
 }
 
-/** Waits for so many trades more than there are now. */
 async function trades(node: TestNode, more: number): Promise<void> {
   const newest = async () => (await get(node, `/trades?limit=${more}`)).json as object[];
   const [before] = await newest();

@@ -1,6 +1,6 @@
 /**
- * The first start of a node: it loads the demo and shows real books at once, never again later, and
- * not at all when told not to.
+ * The first start of a node loads the demo and shows its books at once. Later starts, and nodes
+ * without the demo, do not.
  */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

@@ -1,4 +1,7 @@
-/** A directory keeps what its first start decided: other settings are refused, ones that are not set follow it. */
+/**
+ * A directory keeps the settings of its first start: other values are refused, absent ones follow
+ * it.
+ */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { type ApiKey, level1, level2 } from '../../client/credentials.ts';

@@ -1,4 +1,3 @@
-/** Who waits for a batch: released by it, by a later one, or by the time. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { AppliedSequence } from '../../server/orders/intake/applied-sequence.ts';

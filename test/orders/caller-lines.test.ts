@@ -1,4 +1,7 @@
-/** Long and many requests of one wallet beside others: who goes first, and what each is answered. */
+/**
+ * Wallet queues: long and many requests of one wallet beside those of others, their order, and
+ * their answers.
+ */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { orderRequest, type Request } from '../../server/orders/exchange-memory/slot-requests.ts';
@@ -35,10 +38,13 @@ const refusedBatch = (): string => {
   return bodyOf(Array.from({ length: LONG }, () => one));
 };
 
-/** So often somebody tries to pass others: a machine that stands still meanwhile brings the request behind them. */
+/** Tries to overtake others: a machine that stands still meanwhile puts the request behind them. */
 const TRIES = 20;
 
-/** Who was answered when: so many long batches, and a request that comes once the first of them is in a worker. */
+/**
+ * Order of answers of `long` long batches, and of a request that is sent once the first of them is
+ * in a worker.
+ */
 async function race(long: number, request: () => Promise<void>): Promise<string[]> {
   const body = refusedBatch();
   const ended: string[] = [];

@@ -1,4 +1,3 @@
-/** Bodies of the cancel routes: whatever they are, the result is a value, and says what is wrong. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
@@ -11,7 +10,7 @@ import { freshSeed, rounds } from '../common/random.ts';
 
 const ID = `0x${'0f'.repeat(32)}`;
 
-/** As it lies in a slot: in memory that threads share. */
+/** A body in a slot: in memory that threads share. */
 function bodyOf(value: unknown): Uint8Array {
   const text = Buffer.from(JSON.stringify(value));
   const shared = new Uint8Array(new SharedArrayBuffer(text.length + 8), 8, text.length);

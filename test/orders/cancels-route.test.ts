@@ -1,6 +1,6 @@
 /**
- * The DELETE routes of orders and POST /order of a whole node: answers, reasons, shapes, whose orders
- * they touch, and that what was acknowledged stays so after a kill (docs/protocol.md#cancels).
+ * The DELETE routes of orders and POST /order of a whole node: answers, reasons, shapes, owners,
+ * and acknowledged cancels after a kill (docs/protocol.md#cancels).
  */
 import assert from 'node:assert/strict';
 import test from 'node:test';

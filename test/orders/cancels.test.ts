@@ -1,4 +1,3 @@
-/** A cancel of everything on the I/O thread: part after part, one answer, and every way it can fail. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { JOURNAL_UNAVAILABLE } from '../../server/common/error-bodies.ts';
@@ -17,7 +16,7 @@ import { Stage } from './sequencer-stage.ts';
 
 const OWNER = { apiKeyBytes: new Uint8Array(16), address: new Uint8Array(20) };
 
-/** What would be the sequencer: keeps what it is handed. */
+/** Stands for the sequencer: keeps submitted requests. */
 class Line {
   readonly requests: Request[] = [];
   readonly calls: string[] = [];

@@ -1,4 +1,3 @@
-/** What the leader adds to an order that another node has checked: newer bans, and ids that have left memory since. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import {
@@ -30,10 +29,19 @@ function commandsOf(...prechecks: number[]): CommandBuffer {
   const out = new CommandBuffer();
   for (const [i, precheck] of prechecks.entries()) {
     encodeOrder(out, {
-      ...{ token: 1 as TokenRow, side: 0, type: OrderType.GTC, postOnly: false, precheck },
-      ...{ shares: 1 as MicroShares, collateral: 1 as MicroCollateral, expiration: 0 },
-      ...{ feeRateBps: 0, signatureType: 0, id: new Int32Array(8).fill(i + 1) },
-      ...{ maker: new Int32Array(5).fill(MAKER), signer: new Int32Array(5).fill(3) },
+      token: 1 as TokenRow,
+      side: 0,
+      type: OrderType.GTC,
+      postOnly: false,
+      precheck,
+      shares: 1 as MicroShares,
+      collateral: 1 as MicroCollateral,
+      expiration: 0,
+      feeRateBps: 0,
+      signatureType: 0,
+      id: new Int32Array(8).fill(i + 1),
+      maker: new Int32Array(5).fill(MAKER),
+      signer: new Int32Array(5).fill(3),
       apiKey: new Int32Array(4),
     });
   }

@@ -1,4 +1,3 @@
-/** Handing over to a worker: what goes wrong there costs its batch, and never the turns of the others. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { State } from '../../engine/tables/layout.ts';
@@ -14,7 +13,6 @@ const CANCEL = {
   weight: 512,
 };
 
-/** What a request is answered, and one after it. */
 async function answersAround(stage: Stage, name: string, mend: () => void): Promise<string[]> {
   stage.submit(name);
   await new Promise((resolve) => setImmediate(resolve));

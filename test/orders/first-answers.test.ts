@@ -1,7 +1,7 @@
 /**
- * DUPLICATE_ORDERS=replay: an order that is sent again gets the answer that it got first, wherever the
- * order and its fills are by then. Over a random trading day with rings of the smallest size, and on a node
- * through restarts.
+ * DUPLICATE_ORDERS=replay: a repeated order gets its first answer, wherever the order and its fills
+ * are by then. Over a random trading day with rings of the smallest size, and on a node through
+ * restarts.
  */
 import assert from 'node:assert/strict';
 import test from 'node:test';

@@ -1,4 +1,3 @@
-/** The follower's thread: how it lives beside the I/O thread, and how it ends. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import test, { type TestContext } from 'node:test';
@@ -14,13 +13,12 @@ import { directoryOf, TIGHT } from '../storage/stored-exchange.ts';
 import type { TickingSetup } from './ticking-follower.ts';
 
 const NOTHING = { sequence: 0, digest: 0, fills: 0, finished: 0, entries: 0 };
-/** Nobody has published such a position. */
+/** A position that nobody has published. */
 const UNPUBLISHED = { ...NOTHING, sequence: -1 };
-/** A step that found nothing to do is followed by a rest. */
+/** Pause after a step without work, ms. */
 const REST_MS = 20;
 const WAIT_MS = 30_000;
 
-/** A directory with an empty log, and a follower's options for it. */
 async function setUp(t: TestContext): Promise<Omit<ProjectorSetup, 'link'>> {
   const dataDir = directoryOf(t);
   const durability = 'committed';

@@ -1,4 +1,3 @@
-/** The time of the node under a wall clock that jumps, and what a sequencer does meanwhile. */
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import { GuardedClock } from '../../server/common/guarded-clock.ts';
@@ -11,7 +10,7 @@ const START = 1_700_000_000_000;
 const DAY = 86_400_000;
 const UNAVAILABLE = '503 {"error":"journal unavailable","code":"JOURNAL_UNAVAILABLE"}';
 
-/** Both clocks go on together, unless the wall clock is set. */
+/** A wall clock and a monotonic one, which advance together unless the wall clock is set. */
 class Clocks {
   wallMs = START;
   steadyMs = 5_000;
@@ -19,11 +18,11 @@ class Clocks {
   readonly clock = new GuardedClock({ wall: () => this.wallMs, steady: () => this.steadyMs });
 
   constructor(t: TestContext) {
-    this.clock.onDoubt = (problem) => this.told.push(problem);
+    this.clock.onProblem = (problem) => this.told.push(problem);
     t.after(() => this.clock.stop());
   }
 
-  /** Time passes, a look at every second of it, as the timer takes them. */
+  /** Advances the clocks with a check every second, like the timer. */
   pass(ms: number): void {
     for (let left = ms; left > 0; left -= 1_000) {
       this.wallMs += Math.min(left, 1_000);
@@ -79,7 +78,7 @@ test('a clock that comes back is trusted at once, one that jumps again has a min
   assert.equal(clocks.clock.now(), clocks.wallMs);
 });
 
-test('an operator accepts it at once; where nothing is in doubt there is nothing to accept', (t) => {
+test('an operator accepts a jump at once, and is told where there is none', (t) => {
   const clocks = new Clocks(t);
   assert.equal(clocks.clock.accept(), undefined);
   clocks.wallMs += DAY;
@@ -98,18 +97,17 @@ test('a process that stood still between two readings does not take that for a j
   };
   const clock = new GuardedClock({ wall: () => clocks.wallMs, steady });
   t.after(() => clock.stop());
-  clock.onDoubt = () => assert.fail('it is not in doubt');
+  clock.onProblem = () => assert.fail('the clock has not jumped');
   stands = true;
   assert.equal(clock.now(), START + 60_000);
 });
 
-/** A sequencer by a guarded clock, in a room that pauses it. */
 function guarded(t: TestContext) {
   const clocks = new Clocks(t);
   const stage = new Stage(1, 1_000, 0, true, clocks.clock.now);
   const lines: string[] = [];
   const room = new WriteGate(stage.sequencer, (_, line) => lines.push(line));
-  clocks.clock.onDoubt = (problem) => room.report('clock', problem);
+  clocks.clock.onProblem = (problem) => room.report('clock', problem);
   return { clocks, stage, room, lines };
 }
 

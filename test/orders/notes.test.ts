@@ -1,4 +1,3 @@
-/** Notes on their way through the sequencer: when they are taken, and when they are answered. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { writeControlRecord } from '../../server/orders/intake/internal-commands.ts';
@@ -7,7 +6,6 @@ import { Stage } from './sequencer-stage.ts';
 
 const NOTE: ControlRecord = { about: 'catalog', digest: 'ab'.repeat(32) };
 
-/** What has come of a note so far. */
 function written(stage: Stage): { state: string } {
   const outcome = { state: 'open' };
   writeControlRecord(stage.sequencer, NOTE).then(

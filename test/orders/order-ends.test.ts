@@ -1,6 +1,6 @@
 /**
- * Every way in which an order can end, driven through a node as its README lists them: what was
- * answered, what its final state says, on disk too, and after how many restarts.
+ * Every end of an order, driven through a node as its README lists them: the answer and the final
+ * state, also on disk and after restarts.
  */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -63,10 +63,10 @@ interface Ended {
   readonly size: number;
   readonly matched: number;
 }
-/** By the row of the table. */
+/** Ended orders by the row of the table. */
 const ended = new Map<string, Ended[]>();
 
-/** Places an order that will end in this way with so much matched. */
+/** Places an order that will end in this way after `matched` shares have matched. */
 async function place(
   how: string,
   trader: Trader,
@@ -81,7 +81,6 @@ async function place(
   return order;
 }
 
-/** Trades against what rests. */
 async function trade(terms: Partial<Terms> & Pick<Terms, 'side' | 'ticks'>): Promise<void> {
   await bob.place(node, { market: coin!, shares: 5, type: 'FAK', ...terms });
 }

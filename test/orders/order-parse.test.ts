@@ -1,4 +1,3 @@
-/** Bodies of the trading routes: what is read, what is refused, and in which words. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
@@ -9,7 +8,7 @@ import { rounds } from '../common/random.ts';
 const MAX = 500;
 const UINT256_MAX = (2n ** 256n - 1n).toString();
 
-/** A well-shaped item (docs/protocol.md#shape-of-a-request); tests change one member at a time. */
+/** A valid item (docs/protocol.md#shape-of-a-request); tests change one member at a time. */
 function item(order: Record<string, unknown> = {}, outer: Record<string, unknown> = {}) {
   return {
     order: {

@@ -1,6 +1,6 @@
 /**
- * One data directory through three starts with other settings: what the node knows about orders
- * outlives memory and process, and settings that change results take effect.
+ * One data directory through three starts with other settings: knowledge about orders outlives
+ * memory and process, and new settings take effect.
  */
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -21,7 +21,7 @@ import { type Signed, type Terms, Trader } from '../common/traders.ts';
 useCompiledNodes();
 const DUPLICATE =
   "order is invalid. Duplicated. Same order has already been placed, can't be placed again";
-/** The smallest tables there are: 16 open orders, and ids of 16 finished ones. */
+/** The smallest tables: 16 open orders, and ids of 16 closed ones. */
 const TINY: Settings = { ORDERS_MAX: '16', ORDER_HISTORY: '16' };
 
 const dataDir = temporaryDirectory();
@@ -40,7 +40,6 @@ async function restart(settings: Settings): Promise<void> {
   node = await TestNode.start(dataDir, { ...TINY, ...settings });
 }
 
-/** Two orders that meet and end. */
 async function trade(): Promise<void> {
   const sell = alice.sign({ market: busy as Terms['market'], side: 'SELL', ticks: 50, shares: 5 });
   const buy = bob.sign({

@@ -82,7 +82,7 @@ test('an order rests, another takes part of it, and both answers say so in decim
   assert.deepEqual(levels((await book(node, coin.tokenIds[0] ?? '')).bids), ['7.5@0.57']);
 });
 
-/** The refusal of an order that is known, with what became of it. */
+/** The refusal of a repeated order, with the status of the first one. */
 function known(order: Signed, status: 'live' | 'matched' | 'canceled'): Result {
   return { ...refused(DUPLICATE), orderID: order.id, status };
 }
@@ -136,8 +136,7 @@ const other = `0x${'9'.repeat(40)}`;
 const plain: Terms = { market: texts, side: 'BUY', ticks: 40, shares: 10 };
 
 /**
- * Each refusal that an order can earn by itself, in the order of the checks
- * (docs/protocol.md#order-of-checks).
+ * Each refusal of a single order, in the order of the checks (docs/protocol.md#order-of-checks).
  */
 const REFUSALS: readonly (readonly [string, Partial<Terms>])[] = [
   ['owner_address_mismatch', { owner: '550e8400-e29b-41d4-a716-446655440000' }],

@@ -1,6 +1,6 @@
 /**
- * POST /replace of a whole node: a cancel and an order in one turn, in the answer, in the books, over
- * a kill, and where either of them is refused (docs/protocol.md#replacing-an-order).
+ * POST /replace of a whole node: a cancel and an order in one turn, in answers, books and after a
+ * kill, and refusals of either (docs/protocol.md#replacing-an-order).
  */
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -52,7 +52,11 @@ test('one order goes and the other one comes in one turn, also over a kill', asy
   assert.deepEqual(await replace(alice, old.id, next), {
     cancel: { canceled: [old.id], not_canceled: {}, filled: { [old.id]: '7.25' } },
     order: {
-      ...{ success: true, errorMsg: '', orderID: next.id, takingAmount: '', makingAmount: '' },
+      success: true,
+      errorMsg: '',
+      orderID: next.id,
+      takingAmount: '',
+      makingAmount: '',
       status: 'live',
     },
   });

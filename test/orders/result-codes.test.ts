@@ -1,6 +1,6 @@
 /**
- * RESULT_CODES=on on a whole node: results of refused orders and cancels have the code of the refusal, all
- * others stay as they are (docs/protocol.md#refusal-codes).
+ * RESULT_CODES=on on a whole node: results of refused orders and cancels carry the code of the
+ * refusal, all others stay unchanged (docs/protocol.md#refusal-codes).
  */
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -35,7 +35,6 @@ test('a refused order and a known one have a code, a placed one has none', async
   assert.deepEqual(await codesOf([good]), ['DUPLICATE_ORDER']);
 });
 
-/** The result of one order, which is refused. */
 async function refusal(terms: Omit<Terms, 'market'>, of = alice) {
   const item = of.sign({ ...terms, market: market! });
   const { json } = await of.ask(node, 'POST', '/order', JSON.stringify(item.item));

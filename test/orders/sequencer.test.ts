@@ -1,5 +1,3 @@
-/** The sequencer: whatever workers and disk do, answers leave in order, once, and after the flush. */
-
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -365,7 +363,7 @@ test('in any interleaving each request is answered once, in order, after all bef
   seeded(async (random) => {
     const workers = random.between(1, 4);
     const stage = new Stage(workers, 1_000, random.chance(50) ? workers : 0);
-    /** By dispatch sequence: what its answers need to be on disk. */
+    /** Batch sequence that must be on disk before answers leave, by dispatch sequence. */
     const sequences: number[] = [];
     const sequenceOf = new Map<string, number>();
     const turned = new Set<Task>();

@@ -1,4 +1,7 @@
-/** Turns over real threads: one writer at a time, in sequence order, whatever fails or wraps. */
+/**
+ * Turns over real threads: one writer at a time, in sequence order, through failures and
+ * wrap-around.
+ */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import test, { type TestContext } from 'node:test';
@@ -21,7 +24,6 @@ import type { TurnsSetup } from './slots-worker.ts';
 interface Turns {
   readonly control: Int32Array;
   readonly log: Int32Array;
-  /** Resolves when every thread has had all its turns. */
   readonly done: Promise<unknown>;
 }
 

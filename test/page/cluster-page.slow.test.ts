@@ -1,4 +1,4 @@
-/** The page of a node with its cluster, in a real browser. Three processes on a real etcd. */
+/** The page of a node in a cluster, in a real browser. Three processes on a real etcd. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { clustered, NEEDS_ETCD, WAIT_MS } from '../cluster/whole-cluster.ts';

@@ -1,4 +1,3 @@
-/** Outcomes on the page of a node: the prices of three at once, and the payout of a market that has resolved. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { CatalogMarket } from '../../storage/catalog/catalog-file.ts';
@@ -10,7 +9,7 @@ import { findChromium, Reader } from './browser.ts';
 const DESKTOP = { width: 1440, height: 900 };
 const PHONE = { width: 390, height: 844, isMobile: true, hasTouch: true };
 const CLUBS = ['Harbor Comets', 'Draw', 'Northgate Owls'];
-/** A day and a time in any time zone, such as "26 Nov 2026, 18:50" in the order of English. */
+/** Pattern of a day and a time in any time zone, such as "26 Nov 2026, 18:50". */
 const MOMENT = String.raw`\w+ \d+, 20\d\d, \d\d:\d\d`;
 
 const chromium = findChromium();

@@ -20,14 +20,12 @@ const DESKTOP = { width: 1440, height: 900 };
 const PHONE = { width: 390, height: 844, isMobile: true, hasTouch: true };
 const BURST = 1_000;
 const TOKEN = 'a-token-of-some-length';
-/** First rows of tape and ladder. */
 const NEWEST = '#tape tbody tr:first-child';
 const BEST_BID = '#ladder .bids tr:first-child';
 
 const chromium = findChromium();
 const skip = chromium === undefined ? 'no Chromium here (apt-get install chromium)' : false;
 
-/** Counts of writes to cells in a burst. */
 interface Written {
   readonly own: number;
   readonly others: number;
@@ -70,7 +68,7 @@ test('the page of a node', { skip }, async (t) => {
   await survives(t, stage);
 });
 
-/** A trade of 10 shares at so many ticks, and orders far from it that rest. */
+/** Trades 10 shares at so many ticks, and rests orders far from it. */
 async function trade({ markets, node }: Stage, index: number, ticks: number): Promise<void> {
   const [maker, taker] = await Promise.all([
     Trader.join(node, 'maker'),
@@ -208,7 +206,6 @@ async function follows(t: TestContext, stage: Stage): Promise<void> {
   });
 }
 
-/** Markets of each state beside those that are traded, imported while the page is open. */
 async function tellsStates(t: TestContext, { directory, reader }: Stage): Promise<void> {
   const { page } = reader;
   await t.test(

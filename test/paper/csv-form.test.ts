@@ -1,4 +1,3 @@
-/** Books and trades as CSV: what a file becomes, joined with other files, and errors that name line and column. */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -75,7 +74,10 @@ test('rows of one time make a book, changes of a market one message, and each tr
     };
     assert.deepEqual(messages, [
       {
-        ...{ event_type: 'book', ...of(0), ...yes, asks: [] },
+        event_type: 'book',
+        ...of(0),
+        ...yes,
+        asks: [],
         bids: [
           { price: '0.40', size: '10' },
           { price: '0.41', size: '20' },
@@ -83,7 +85,8 @@ test('rows of one time make a book, changes of a market one message, and each tr
       },
       { event_type: 'book', ...of(0), ...no, bids: [], asks: [{ price: '0.56', size: '7' }] },
       {
-        ...{ event_type: 'price_change', ...of(1_000) },
+        event_type: 'price_change',
+        ...of(1_000),
         price_changes: [
           { ...yes, price: '0.42', size: '3', side: 'BUY' },
           { ...no, price: '0.58', size: '3', side: 'SELL' },
@@ -173,7 +176,7 @@ test('an error names line and column, and leaves no file', async () => {
   }
 });
 
-/** Rows of a random market, in the order of their times, as CSV and as the messages that they mean. */
+/** Rows of a random market in the order of their times, as CSV and as their messages. */
 function randomRows(random: Random, count: number): { csv: string[]; messages: JsonObject[] } {
   const csv = ['time,type,market,token,side,price,size'];
   const messages: JsonObject[] = [];
@@ -183,7 +186,9 @@ function randomRows(random: Random, count: number): { csv: string[]; messages: J
     const token = random.pick(['11', '12']);
     const of = { market: 'm', timestamp: String(time) };
     const level = (side: string, ticks: number) => ({
-      ...{ side, price: (ticks / 100).toFixed(2), size: String(random.between(1, 500)) },
+      side,
+      price: (ticks / 100).toFixed(2),
+      size: String(random.between(1, 500)),
     });
     const row = (type: string, each: ReturnType<typeof level>, of = token): void =>
       void csv.push([time, type, 'm', of, each.side, each.price, each.size].join(','));

@@ -41,11 +41,11 @@ interface Resting {
   remaining: number;
 }
 
-/** Paper orders and levels as an engine would have them, set by hand. */
+/** Paper orders and levels of an engine, set by hand. */
 class Desk implements PaperOrders {
   ticksPerUnit: TicksPerUnit = 100;
   readonly orders: Resting[] = [];
-  /** What stands of the source, by side and pips. */
+  /** Levels of the source, by side and pips. */
   readonly stands = new Map<string, number>();
 
   rest(number: number, side: number, price: number, shares: number): void {
@@ -95,7 +95,9 @@ function play(market: MirroredMarket, message: JsonObject, out: CommandBuffer): 
   for (const event of readEvents(message)) if ('token' in event) market.apply(event, out);
 }
 
-/** A book with its desk, and what it says to each message. Prices and sizes in units and shares. */
+/**
+ * A book with its desk, and the commands for each message. Prices and sizes in units and shares.
+ */
 function scene({
   impact = 'keep',
   queue = 'pessimistic',

@@ -1,4 +1,3 @@
-/** The JSON Schema of messages and the reader of messages agree, and the documents have both. */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,7 +17,7 @@ const matches = new Ajv2020({ strict: false }).compile(SCHEMA);
 const EXAMPLES = SCHEMA.examples as readonly JsonObject[];
 const EXAMPLE = join(ROOT, 'docs/recording-messages.example.jsonl');
 
-/** Returns the reason for which the reader leaves a message out; undefined = it reads it. */
+/** Returns the reason for which the reader leaves a message out; `undefined` when it reads it. */
 function damageOf(message: JsonObject): string | undefined {
   let damage: string | undefined;
   const events = understoodEvents(message, (why) => {
@@ -56,7 +55,7 @@ test('the example matches, and is a recording on which a strategy trades and is 
   assert.deepEqual([market?.fills, market?.payout], [2, [1, 0]]);
 });
 
-/** Each object with one member replaced, or left out, at every depth. */
+/** Copies of a value with one member replaced or left out, at every depth. */
 function* variants(value: unknown, others: readonly unknown[]): Generator<unknown> {
   if (Array.isArray(value)) {
     for (const [i, item] of value.entries())

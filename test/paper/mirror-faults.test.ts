@@ -1,4 +1,3 @@
-/** What a source does wrong: its book is resynchronised or paused, and the mirror says why. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { BookMirror } from '../../server/paper/book-mirror.ts';
@@ -21,7 +20,7 @@ function withPlaces(venue: FakeVenue, token: string): void {
   usual(venue, token);
 }
 
-/** A change that nobody gets, and the next one, which shows that. */
+/** Loses a change and sends the next one, which shows the gap. */
 function miss({ token, venue }: MirroredEngine, size: string): void {
   venue.change(token, [['BUY', '0.41', size]], { isSilent: true });
   venue.lose(token);
@@ -62,12 +61,16 @@ test('a damaged message leads to another connection, which begins with whole boo
     '[7]',
     JSON.stringify({ event_type: 'book', asset_id: token, timestamp: '1' }),
     JSON.stringify({
-      ...{ event_type: 'price_change', asset_id: token, timestamp: '1' },
+      event_type: 'price_change',
+      asset_id: token,
+      timestamp: '1',
       changes: [{ side: 'BUY', price: '1.5', size: '1' }],
     }),
     ...['9007199254740991', '4102444800000', '-5'].map((timestamp) =>
       JSON.stringify({
-        ...{ event_type: 'price_change', asset_id: token, timestamp },
+        event_type: 'price_change',
+        asset_id: token,
+        timestamp,
         changes: [{ side: 'BUY', price: '0.4', size: '1' }],
       }),
     ),
@@ -199,8 +202,12 @@ test('a change of the tick pulls the catalog and takes a snapshot', async (t) =>
   const mirrored = await MirroredEngine.start(t, usual);
   const { token, venue } = mirrored;
   venue.send(token, {
-    ...{ event_type: 'tick_size_change', asset_id: token, market: 'x', timestamp: '1750000000001' },
-    ...{ old_tick_size: '0.01', new_tick_size: '0.001' },
+    event_type: 'tick_size_change',
+    asset_id: token,
+    market: 'x',
+    timestamp: '1750000000001',
+    old_tick_size: '0.01',
+    new_tick_size: '0.001',
   });
   await until(() => mirrored.pulls === 1);
   assert.equal(mirrored.staleCount('tick'), 1);
@@ -236,7 +243,7 @@ test('a source whose clock is behind after a restart is followed again', async (
   await mirrored.equal();
 });
 
-/** In more than sixty years: a recording can have it. */
+/** A time more than sixty years ahead, which a recording can have. */
 const FAR = '3800000000000';
 
 test('a message from the far future does not outdo the answers that come after it', async (t) => {
@@ -320,7 +327,10 @@ test('markets that a source says have resolved are looked at, a bounded number o
   const venue = await FakeVenue.start(t);
   let looked = 0;
   const mirror = new BookMirror({
-    ...{ url: venue.url, streamUrl: venue.streamUrl, rate: 10, refreshMs: 60_000 },
+    url: venue.url,
+    streamUrl: venue.streamUrl,
+    rate: 10,
+    refreshMs: 60_000,
     api: new SourceApi(venue.url, venue.url, new AbortController().signal),
     choice: { text: '', conditions: [], ids: [], slugs: [], tags: [], top: 0 },
     node: {

@@ -1,4 +1,3 @@
-/** A source with more markets than one connection, one request or one page takes. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { freePort } from '../../bench/common/free-port.ts';
@@ -11,14 +10,13 @@ import { FakeVenue } from './fake-source.ts';
 import { MirroredEngine } from './mirrored-engine.ts';
 
 const MARKETS = 230;
-/** Of one connection. */
+/** Tokens of one connection. */
 const TOKENS_MAX = 400;
-/** Of one request for books. */
+/** Tokens of one request for books. */
 const ITEMS_MAX = 50;
 
 let marks = 0;
 
-/** Levels that no other book has. */
 function own(venue: FakeVenue, token: string): void {
   marks += 1;
   venue.change(token, [
@@ -134,7 +132,11 @@ test('a stream that cannot be reached is said with its address and reason, once'
   const lines: string[] = [];
   const streamUrl = `ws://127.0.0.1:${port}/ws/market`;
   const mirror = new BookMirror({
-    ...{ url: venue.url, streamUrl, rate: 10, refreshMs: 60_000, traded: [] },
+    url: venue.url,
+    streamUrl,
+    rate: 10,
+    refreshMs: 60_000,
+    traded: [],
     api: new SourceApi(venue.url, venue.url, new AbortController().signal),
     choice: parseChoice('top:1')!,
     node: {

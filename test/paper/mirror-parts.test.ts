@@ -1,4 +1,3 @@
-/** Payouts of a source, and the delay of a network. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { Simulator } from '../../engine/simulator.ts';

@@ -1,4 +1,3 @@
-/** `play`: a whole node on a recording, and bots that trade on it over sockets. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import test, { after } from 'node:test';
@@ -28,7 +27,7 @@ function tokensOf({ clobTokenIds }: Listed): string[] {
   return typeof clobTokenIds === 'string' ? JSON.parse(clobTokenIds) : clobTokenIds;
 }
 
-/** Five minutes: a book around a price that walks, and trades. In the end the first outcome has won. */
+/** Records five minutes: a price that walks, and trades. In the end the first outcome wins. */
 async function record(name: string): Promise<string> {
   const random = new Random(20_260_105);
   const path = join(directory, name);
@@ -108,7 +107,7 @@ async function end({ client, clock, node }: Played): Promise<void> {
   await node.stop();
 }
 
-/** Quotes both outcomes behind the best prices, takes now and then; returns all that happened to it. */
+/** Quotes both outcomes behind the best prices, takes now and then; returns all its events. */
 async function stepThrough(played: Played): Promise<unknown[]> {
   const { client, clock } = played;
   const happened: unknown[] = [];
@@ -150,7 +149,7 @@ test('the same recording and the same bot that steps give the same fills', async
   assert(trades.length > 5, `only ${trades.length} trades: it is no test`);
 });
 
-/** One node whose market time only these tests advance, each from where the one before it ended. */
+/** One node whose market time only these tests advance, each from the end of the one before. */
 const ADMIN_TOKEN = 'token-of-a-played-node';
 const adminHeaders = { Authorization: `Bearer ${ADMIN_TOKEN}` };
 let started: Promise<Played> | undefined;

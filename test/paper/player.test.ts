@@ -1,4 +1,3 @@
-/** A player without a node: which entries become due, and what it says of those that do not. */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,9 +8,13 @@ import { openRecording } from '../../storage/recordings/recording.ts';
 import { temporaryDirectory } from '../common/node-harness.ts';
 
 const HEADER = {
-  ...{ format: 'prediction-market-recording', version: 1, venue: 'a test', started: 1_000 },
+  format: 'prediction-market-recording',
+  version: 1,
+  venue: 'a test',
+  started: 1_000,
   // One choice, which found three markets.
-  ...{ markets: ['top:3'], inferred: [] },
+  markets: ['top:3'],
+  inferred: [],
 };
 
 function market(id: number, tokens: readonly string[]): object {
@@ -36,7 +39,6 @@ const CATALOG = {
   },
 };
 
-/** Plays all; returns the times at which entries were due. */
 async function played(entries: readonly object[]) {
   const path = join(temporaryDirectory(), 'recording');
   const text = [HEADER, CATALOG, ...entries].map((entry) => JSON.stringify(entry)).join('\n');
@@ -46,7 +48,9 @@ async function played(entries: readonly object[]) {
   const recording = await openRecording(path);
   const player = new Player({
     recording,
-    ...{ from: 0, to: 0, log: (line) => void lines.push(line) },
+    from: 0,
+    to: 0,
+    log: (line) => void lines.push(line),
     node: {
       apply: async ({ condition }) => void applied.push(condition),
       clear: async () => undefined,

@@ -1,4 +1,3 @@
-/** `record`: what a venue says until it is interrupted, and the gaps between. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -83,7 +82,11 @@ test('what was sent is soon on disk, even while the catalog does not answer', as
   const end = new AbortController();
   const lines: string[] = [];
   const recorder = new Recorder({
-    ...{ api, markets, streamUrl: venue.streamUrl, now: Date.now, signal: end.signal },
+    api,
+    markets,
+    streamUrl: venue.streamUrl,
+    now: Date.now,
+    signal: end.signal,
     writer: await RecordingWriter.create(file, start),
     log: (line) => void lines.push(line),
     catalogMs: 100,
@@ -219,7 +222,7 @@ test('of the largest volumes, markets without two outcomes take no place', async
   assert.deepEqual(conditions(chosen.notBinary), [first!.conditionId, third!.conditionId]);
 });
 
-/** A host that has these routes of another one, and no others. */
+/** A host with these routes of another one, and no others. */
 async function hostOf(t: TestContext, url: string, routes: RegExp): Promise<string> {
   const host = createServer(async (request, response) => {
     if (!routes.test(request.url ?? '')) {

@@ -1,4 +1,3 @@
-/** The recording format: what is written is read, a cut file up to its last whole member, damage is named. */
 import assert from 'node:assert/strict';
 import { readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,3 @@
-/** The reader of a source's messages: exact numbers, both forms of changes, and a reason for what is damaged. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { DamagedMessage, readEvents } from '../../storage/recordings/source-message.ts';
@@ -7,7 +6,7 @@ import { type Random, withSeed } from '../common/random.ts';
 const HEAD = { market: 'm', asset_id: '1', timestamp: '7' };
 const SAID = { token: '1', at: 7 };
 
-/** Nothing that a recording can have as a time. */
+/** Values that no recording can have as a time. */
 const NO_TIMES = [
   'now',
   '',
@@ -39,7 +38,7 @@ test('prices and sizes are exact, whatever the digits', () => {
   });
 });
 
-/** The number of 10^-places as text, with zeros at its ends that mean nothing. */
+/** Text of the number 10^-places, with meaningless zeros at its ends. */
 function decimal(random: Random, value: number, places: number): string {
   const digits = String(value).padStart(places + 1, '0');
   const whole = digits.slice(0, -places).replace(/^0$/, random.pick(['', '0', '000']));
@@ -88,7 +87,9 @@ test('changes of several tokens come for each token apart, in their order', () =
 test('a resolution says what it pays by weights, by its winner, or not at all', () => {
   const payoutOf = (more: object): unknown => {
     const [event] = readEvents({
-      ...{ event_type: 'market_resolved', market: '0xA', assets_ids: ['1', '2'] },
+      event_type: 'market_resolved',
+      market: '0xA',
+      assets_ids: ['1', '2'],
       ...more,
     });
     assert(event?.kind === 'resolved');

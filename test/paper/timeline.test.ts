@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { PlayClock } from '../../server/paper/play-clock.ts';
 import { type Due, Timeline } from '../../server/paper/timeline.ts';
 
-/** Times at which something happened, by name. */
+/** Event times by name. */
 class Stage {
   readonly happened: string[] = [];
   readonly clock: PlayClock;

@@ -1,4 +1,7 @@
-/** Programs run from what is built, and are built again where their sources have changed (build/run.js). */
+/**
+ * Programs run from the built form, and are built again where their sources have changed
+ * (build/run.js).
+ */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -20,7 +23,7 @@ mkdirSync('dist/build', { recursive: true });
 writeFileSync('dist/build/bundle.js', '');
 `;
 
-/** A checkout with two programs, which say what they are and what they get. */
+/** A checkout with two programs, which print their names and arguments. */
 class Checkout {
   readonly place = temporaryDirectory();
 

@@ -75,7 +75,7 @@ function coverageOf(argument: string): FunctionCoverage[] {
   return result.find(({ url }) => url === pathToFileURL(file).href)!.functions;
 }
 
-/** The text with the marks that it should have after these runs. */
+/** The text with its expected marks after these runs. */
 function marked(code: CodeLines): string {
   const at = new Map(code.lines.map((line, i) => [line, code.ran[i] === 1]));
   const shown = lines.map((line, i) => {

@@ -1,6 +1,6 @@
 /**
- * The project speaks for itself: code and documents cite docs/protocol.md and nothing outside of the
- * repository, every citation leads to a rule group, and the glossary has each term once.
+ * Code and documents cite docs/protocol.md and nothing outside of the repository. Every citation
+ * leads to a rule group, and the glossary has each term once.
  */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -40,7 +40,7 @@ function textOf(path: string): string {
   return readFileSync(join(ROOT, path), 'utf8');
 }
 
-/** Every text file of the repository, without what npm and a build put there. */
+/** Every text file of the repository, without files of npm and of a build. */
 function pages(): readonly Page[] {
   const below = FOLDERS.flatMap((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })

@@ -1,4 +1,7 @@
-/** The name of the package is the name everywhere; the examples of test/README.md are copies of tests that run. */
+/**
+ * The name of the package is the same everywhere; the examples of test/README.md are copies of
+ * tests that run.
+ */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * The repository checks its own shape: imports one way, nothing impure in the engine, one entry point per
- * third-party package, no circle, short functions, nothing exported that nobody uses.
+ * The repository checks its own shape: imports one way, nothing impure in the engine, one entry
+ * point per third-party package, no circle, short functions, no unused export.
  */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -21,7 +21,7 @@ const SOURCES = [
   'bench',
   'test',
 ] as const;
-/** What runs at a user's: the rest builds, measures or tests it. */
+/** Code of a user's node: the rest builds, measures or tests it. */
 const PRODUCT = /^(?:engine|storage|server|client)$/;
 /** Written from the schemas of the routes. */
 const GENERATED = 'client/types.ts';
@@ -30,7 +30,7 @@ interface Source {
   readonly path: string;
   readonly folder: string;
   readonly text: string;
-  /** Without comments and with strings kept: what the code says. */
+  /** Code without comments, strings included. */
   readonly code: string;
 }
 
@@ -56,7 +56,6 @@ function importsOf(source: Source): string[] {
   return [...source.code.matchAll(pattern)].map((match) => match[1] ?? match[2] ?? match[3]!);
 }
 
-/** Paths of the project's own files that a file imports. */
 function targetsOf(source: Source): string[] {
   return importsOf(source)
     .filter((name) => name.startsWith('.'))
@@ -142,7 +141,7 @@ test('no files of the product import each other in a circle, for types neither',
   assert.deepEqual([...circles], []);
 });
 
-/** Every file that one leads to by imports; itself only where they come back to it. */
+/** Every file that a file reaches by imports; itself only in a circle. */
 function reachedFrom(path: string, targets: ReadonlyMap<string, readonly string[]>): Set<string> {
   const reached = new Set<string>();
   const waiting = [...targets.get(path)!];
@@ -282,7 +281,7 @@ test('each third-party package is imported by one file of the product, and one o
   }
 });
 
-/** What only tests judge the documents and the files of the deployment with. */
+/** Packages with which tests check documents and files of the deployment. */
 const CHECKERS = [
   'ajv',
   '@redocly/openapi-core',
@@ -315,12 +314,13 @@ function nameOf(source: Source): string {
   return source.path.split('/').at(-1)!.split('.')[0]!.split('-')[0]!;
 }
 
-/** Lines of code of one function, those of functions inside of it included. */
 const FUNCTION_LINES_MAX = 60;
-/** A list of calls of another program's client is read from above to below, however long it is. */
+/**
+ * Bound for tests: a list of calls of another program's client is read from top to bottom, at any
+ * length.
+ */
 const FUNCTION_LINES_MAX_OF_TESTS = 250;
 
-/** Longer functions, each with the reason. */
 const LONG_FUNCTIONS: Readonly<Record<string, string>> = {
   'engine/markets/markets.ts registerMarket':
     'one command that fills the rows of a market in their order',
@@ -390,7 +390,6 @@ test('the length of a function is read from its indentation', () => {
 
 test('every export is used by another file; a type at least by the signatures of its own', () => {
   const exported = /^export (?:async )?(function\*?|const|class|interface|type) (\w+)/gm;
-  /** For each word, how often each file has it. */
   const words = new Map<string, Map<Source, number>>();
   for (const source of sources) {
     for (const [word] of source.code.matchAll(/\w+/g)) {
@@ -409,7 +408,7 @@ test('every export is used by another file; a type at least by the signatures of
   }
 });
 
-/** What other packages import. */
+/** Files that other packages import. */
 const PUBLIC = [
   'client/client.ts',
   'engine/simulator.ts',
@@ -417,7 +416,6 @@ const PUBLIC = [
   'server/backtest/backtest.ts',
 ];
 
-/** Exports that no product file imports, and why they are exported. */
 const WITHOUT_IMPORTER: Readonly<Record<string, string>> = {
   'engine/ledger/reads.ts venueShares': 'routes of the ledger will read it',
   'server/catalog/search-index.ts buildSearchIndex':

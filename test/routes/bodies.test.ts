@@ -1,6 +1,6 @@
 /**
- * Bodies of every route that parses one, up to a mebibyte: what goes too deep or holds too much is refused as the
- * route refuses other bodies, long ones are taken as short ones are, and none is parsed at once.
+ * Bodies of every route that parses one, up to a mebibyte: too deep or too large ones are refused
+ * like other bodies, long ones are treated like short ones, and none is parsed at once.
  */
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -62,7 +62,7 @@ const BODIES: Readonly<Partial<Record<RouteKey, { value: unknown; most?: number 
   'DELETE /cancel-market-orders': { value: { market: market.conditionId } },
 };
 
-/** What is parsed, and answered otherwise than 200 or not twice alike. */
+/** Bodies that are parsed, and answered other than 200 or not twice alike. */
 const OTHERS: Readonly<Partial<Record<RouteKey, unknown>>> = {
   'DELETE /auth/readonly-api-key': { key: '00000000-0000-4000-8000-000000000000' },
 };
@@ -75,7 +75,6 @@ const routes = (Object.keys(ROUTE_TABLE) as RouteKey[]).filter(
   (key) => boundsOf(key) !== undefined,
 );
 
-/** Sends a body; the lengths that the node parsed at once for it. */
 async function ask(key: RouteKey, body: string): Promise<{ reply: Reply; parsed: number[] }> {
   const [method = '', path = ''] = key.split(' ');
   const said = node.log.length;

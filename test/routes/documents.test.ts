@@ -1,4 +1,3 @@
-/** The documents: judged by tools of others, served as what never changes, and shown by the page. */
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';

@@ -1,4 +1,3 @@
-/** The order that the API document shows, signed and posted to the node that serves the document. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { OrderDomain, UnsignedOrder, UnsignedOrder2 } from '../../client/typed-data.ts';

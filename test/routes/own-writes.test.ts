@@ -58,7 +58,6 @@ test('answers to requests that write name the batch that holds the write', async
   assert.deepEqual([malformed.status, sequenceOf(malformed)], [400, sequences.at(-1)]);
 });
 
-/** Requests for the next batch, and what is sent meanwhile. */
 async function nextBatch() {
   const newest = await logSequence();
   const books = JSON.stringify([{ token_id: tokenId }]);

@@ -24,7 +24,7 @@ interface Seen extends Readonly<Record<Profile, unknown>> {
   readonly look: (venue: Venue) => Promise<unknown>;
 }
 
-/** What each row makes visible. A new row needs one. */
+/** Visible effect of each row. A new row needs one. */
 const ROWS: Readonly<Record<ProfileName, Seen>> = {
   credentialPrefix: {
     look: async ({ node }) => ((await get(node, '/data/orders')).json as { error: string }).error,

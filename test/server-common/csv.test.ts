@@ -1,4 +1,3 @@
-/** The one writer of CSV, against a reader written apart. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { csvOf, plainColumn, textColumn } from '../../server/common/csv.ts';

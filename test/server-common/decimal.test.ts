@@ -1,4 +1,3 @@
-/** Printing and reading of decimal amounts, against BigInt arithmetic. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { Pips, Ticks } from '../../engine/tables/units.ts';

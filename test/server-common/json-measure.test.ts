@@ -1,4 +1,4 @@
-/** What is counted of a JSON text from its bytes is what a plain walk over its value counts. */
+/** Counts over the bytes of a JSON text equal those of a plain walk over its value. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
@@ -33,7 +33,7 @@ const TEXTS = [
 
 const NO_BOUNDS = { depth: 2 ** 30, values: 2 ** 30 };
 
-/** In steps of so many bytes. */
+/** Measures in steps of so many bytes. */
 function measured(
   text: string | Uint8Array,
   bounds = NO_BOUNDS,
@@ -45,7 +45,7 @@ function measured(
   return { depth, values, items };
 }
 
-/** The obvious way: the value is walked. */
+/** Naive count: a walk over the value. */
 function counted(value: unknown): JsonMeasure {
   let depth = 0;
   let values = 1;
@@ -76,7 +76,10 @@ function jsonOf(random: Random, depth = 0): unknown {
   return Object.fromEntries(inside.map((value, i) => [`${i}${textOf(random)}`, value]));
 }
 
-/** As some client might write it: spaces, escapes that need not be, names twice, a name that objects have. */
+/**
+ * JSON as some client might write it: spaces, needless escapes, repeated names, a name that objects
+ * have.
+ */
 function written(random: Random, value: unknown): string {
   const space = () => random.pick(['', '', '', ' ', '\n', '\t\r ']);
   const quoted = (text: string): string =>
@@ -97,7 +100,6 @@ function written(random: Random, value: unknown): string {
   return `${space()}{${parts.join(',') || space()}}${space()}`;
 }
 
-/** Something else than was meant, most often no JSON. */
 function damaged(random: Random, bytes: Buffer): Buffer {
   const copy = Buffer.from(bytes);
   const at = random.below(copy.length);

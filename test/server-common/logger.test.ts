@@ -1,4 +1,3 @@
-/** The log: both forms, what a stalled or lost reader does to it, and what the end of a process leaves. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { LogSink, type SinkOptions } from '../../server/common/log-sink.ts';
@@ -7,7 +6,6 @@ import { route, serve } from '../common/http-client.ts';
 
 type Done = Parameters<NonNullable<SinkOptions['write']>>[2];
 
-/** A reader that takes what comes when it is told to. */
 class Reader {
   text = '';
   private pending: { readonly bytes: Buffer; readonly done: Done }[] = [];
@@ -16,7 +14,6 @@ class Reader {
     this.pending.push({ bytes, done });
   };
 
-  /** Takes so many bytes of the write that is under way; all of it by default. */
   take(most = Number.POSITIVE_INFINITY): void {
     const { bytes, done } = this.pending.shift()!;
     const taken = bytes.subarray(0, Math.min(most, bytes.length));

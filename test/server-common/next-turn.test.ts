@@ -1,4 +1,3 @@
-/** Work in parts, several at the same time: one part in each turn of the event loop, by turns. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { nextIteration } from '../../server/common/event-loop.ts';

@@ -1,4 +1,3 @@
-/** Targets that a redirect of a source may have: the same host, and https in place of http. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { RedirectRefused, redirectTarget } from '../../server/common/redirects.ts';

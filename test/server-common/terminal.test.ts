@@ -1,4 +1,3 @@
-/** Output of commands: lines that a terminal can only show, data that a pipe gets unchanged. */
 import assert from 'node:assert/strict';
 import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';

@@ -1,4 +1,3 @@
-/** Decimal and hex text against BigInt, which the code under test avoids on the way in. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';

@@ -1,4 +1,3 @@
-/** Copies of a log that is being written, states rebuilt from them, and what verification says of both. */
 import assert from 'node:assert/strict';
 import { existsSync, openSync, readdirSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
@@ -23,7 +22,7 @@ import { directoryOf, saved, TIGHT } from './stored-exchange.ts';
 const onProgress = (): void => undefined;
 const OPTIONS = { derived: true, key: true, audit: true, onProgress };
 
-/** What another process may see of two records while they are written: the second, and half of the first. */
+/** Writes two records in parts that another process may see: the second, and half of the first. */
 function writeHalf(dataDir: string, last: number): void {
   const { bytes, segments } = wholeEnd(logDirectory(dataDir))!;
   const payload = Buffer.alloc(24, 7);

@@ -1,4 +1,3 @@
-/** The payload of a log record: it reads back as it was written, and nothing else reads as a record. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { type BatchFacts, decodeBatch, encodeBatch } from '../../storage/log/batch-record.ts';

@@ -1,4 +1,3 @@
-/** The index of final states: found by id whatever was merged, cut off or damaged in between. */
 import assert from 'node:assert/strict';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,7 +15,6 @@ import { pageKey, pagesOf } from '../../storage/projection/id-runs.ts';
 import { type Random, rounds } from '../common/random.ts';
 import { directoryOf, seeded } from './stored-exchange.ts';
 
-/** Final states of orders with random ids, of which some begin with the same word. */
 class Orders {
   readonly dataDir: string;
   readonly derived: DerivedTables;
@@ -39,7 +37,7 @@ class Orders {
     return this.index;
   }
 
-  /** Adds so many in one transaction, which may be broken off. */
+  /** Adds so many in one transaction, which fails on request. */
   add(count: number, fails = false): void {
     const { derived, index, random, words } = this;
     const from = words.length;

@@ -1,4 +1,3 @@
-/** The lock of a data directory that the kernel holds: whoever asks, from wherever, and however the holder ends. */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -22,7 +21,7 @@ process.stdout.write(lock.ok ? 'taken' : lock.detail);
 setInterval(() => undefined, 1_000);
 `;
 
-/** Runs a process that takes the lock and keeps it; resolves with what it said. */
+/** Runs a process that takes the lock and keeps it; resolves with its output. */
 async function holding(t: TestContext, directory: string, before: readonly string[] = []) {
   const { args, cwd } = scriptArgs(HOLDER);
   const [command, ...rest] = [...before, process.execPath, ...args, directory];

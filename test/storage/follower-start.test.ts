@@ -1,4 +1,3 @@
-/** How a follower begins with what others left: half a commit, derived rows of another log, damaged images. */
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { basename, join } from 'node:path';

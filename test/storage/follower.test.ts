@@ -1,7 +1,3 @@
-/**
- * The follower: what it derives is what the log says, it stops at any difference, and what it has not
- * written yet is never lost.
- */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { appendFileSync, mkdirSync, rmSync, statfsSync } from 'node:fs';
@@ -79,7 +75,7 @@ test('every id that memory forgot is found on disk', (t) =>
     assert.equal(reader.statusOf(Buffer.alloc(32, 3)), 0, 'an id that never was is not found');
   }));
 
-/** As the follower keeps fills, without LMDB. */
+/** Fills like the projector's, without LMDB. */
 function rowsInMemory(): PackedRows {
   const values = new Map<number, Buffer>();
   const table = { get: values.get.bind(values), put: values.set.bind(values) } as unknown;

@@ -1,4 +1,7 @@
-/** Group commit: acknowledged means in the log, in order, one write at a time, and no ack after a failure. */
+/**
+ * Group commit: acknowledged means in the log, in order, one write at a time, and no
+ * acknowledgement after a failure.
+ */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -62,7 +65,6 @@ test('what is acknowledged is there for another process at once', async (t) => {
   }
 });
 
-/** Appends an entry, or waits for those before it where it is null; notes how that ended. */
 function noted(gate: Gate, outcomes: string[], name: string, entry: NewEntry | null): void {
   appended(gate.log, entry).then(
     () => outcomes.push(name),

@@ -1,4 +1,3 @@
-/** Images: the newest two that are whole, whatever happens while one is written. */
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -45,7 +44,6 @@ function hashOf(snapshots: SnapshotFiles, info: SnapshotInfo): string {
   return stateHash(loaded(snapshots, info).tables);
 }
 
-/** An exchange after some trading, and what happens to it next. */
 async function withTrading(
   body: (context: Exchange, trade: (batches: number) => void) => void | Promise<void>,
 ): Promise<void> {

@@ -1,4 +1,3 @@
-/** Rows of keys/: what is not as it was written stops whoever reads it. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import test from 'node:test';
@@ -14,7 +13,6 @@ const OTHER = new Uint8Array(20).fill(0xcd);
 const OPTIONS = { durability: 'committed', readOnly: false } as const;
 const POSITION = { sequence: 7, digest: -3 };
 
-/** Every copy of a value with one bit flipped. */
 function* flipped(value: Buffer): Generator<Buffer> {
   for (let bit = 0; bit < 8 * value.length; bit++) {
     const copy = Buffer.from(value);

@@ -1,4 +1,3 @@
-/** A ledger comes back from images and from the log; images from before there was one load as they did. */
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import test from 'node:test';
@@ -64,7 +63,7 @@ test('a ledger is the same from an image and the log, also in larger tables', (t
     assert.throws(() => again({ ...WITH_LEDGER, positions }), /POSITIONS_MAX/);
   }));
 
-/** Makes an image one of an older format, whose header knows fewer tables. */
+/** Converts a snapshot to an older format, whose header has fewer tables. */
 function makeOlder(path: string, format: number, unknown: readonly (keyof Capacities)[]): void {
   const file = readFileSync(path);
   const jsonBytes = file.readUInt32LE(file.length - 8);

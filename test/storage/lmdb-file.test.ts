@@ -1,4 +1,7 @@
-/** Data files of LMDB that lack pages are named before they are mapped: LMDB would end the process. */
+/**
+ * Data files of LMDB without some of their pages are refused before they are mapped: LMDB would end
+ * the process.
+ */
 import assert from 'node:assert/strict';
 import { cpSync, mkdirSync, rmSync, statSync, truncateSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -14,7 +17,6 @@ function open(path: string) {
   return openEnvironment({ path, durability: 'committed' });
 }
 
-/** An environment with some hundred pages. */
 async function filled(): Promise<string> {
   const path = temporaryDirectory();
   const root = open(path);
@@ -75,7 +77,7 @@ test('pages at the end that nobody needs may be missing', async () => {
   }
 });
 
-/** Undefined: it lacks pages that are needed. */
+/** `undefined` when needed pages are missing. */
 function opened(path: string) {
   try {
     return open(path);

@@ -1,4 +1,3 @@
-/** Logs that were cut off, damaged, or ran out of room: nothing that was acknowledged is lost or guessed. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import {
@@ -26,7 +25,6 @@ import { directoryOf, seeded } from './stored-exchange.ts';
 
 const ONE_SEGMENT = { segmentBytes: 1 << 18 };
 
-/** The only segment that has records, and its bytes. */
 function segmentOf(dataDir: string, number = 1): { readonly path: string; readonly bytes: Buffer } {
   const path = join(dataDir, 'log', `0000000${number}.segment`);
   return { path, bytes: readFileSync(path) };
@@ -38,7 +36,6 @@ function endOf(bytes: Buffer): number {
   return end;
 }
 
-/** Sequences that the log holds. */
 function sequencesOf(log: FileLog): number[] {
   if (log.last === 0) return [];
   const reader = log.read(log.first);
@@ -54,7 +51,7 @@ function upTo(last: number, first = 1): number[] {
   return Array.from({ length: last - first + 1 }, (_, i) => first + i);
 }
 
-/** Opens the log, goes on with it, and reads all of it; returns what it said. */
+/** Opens the log, appends to it, and reads all of it; returns its warnings. */
 async function reopened(t: TestContext, dataDir: string, last: number): Promise<string[]> {
   const lines: string[] = [];
   const options = { ...ONE_SEGMENT, log: (line: string) => void lines.push(line) };
@@ -71,7 +68,7 @@ async function reopened(t: TestContext, dataDir: string, last: number): Promise<
   return lines;
 }
 
-/** Ten records on disk, then one more write of three; where that one begins. */
+/** Ten records on disk, then one more write of three; returns the offset of that write. */
 async function written(t: TestContext, dataDir: string, random: Random): Promise<number> {
   const log = await logOf(t, dataDir, ONE_SEGMENT);
   const small = (entries: LogEntry[]) =>
@@ -302,7 +299,10 @@ function turnOfEvents(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-/** A log on a disk of 1 MB whose next segment has just found no room; undefined = no such disk here. */
+/**
+ * A log on a disk of 1 MB whose next segment has just found no room; `undefined` without such a
+ * disk.
+ */
 async function fullDisk(t: TestContext) {
   const disk = mkdtempSync(join(tmpdir(), 'log-disk-'));
   try {

@@ -1,4 +1,3 @@
-/** Logs of a process that can open no more files: nothing is failed, and nothing is lost. */
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
@@ -16,7 +15,7 @@ function outOfFiles(path: unknown): Error {
   return Object.assign(new Error(message), { code: 'EMFILE' });
 }
 
-/** The next opens fail, so many of them; those that failed. */
+/** Lets the next `count` opens fail; returns a function that counts the failed ones. */
 function failOpens(t: TestContext, count: number): () => number {
   const { open } = fs.promises;
   let failed = 0;

@@ -1,4 +1,4 @@
-/** The log's contract (storage/log/log.ts): the segment files and a fake both hold to it. */
+/** The contract of a log (storage/log/log.ts), for the segment files and a fake. */
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { FakeLog } from './fake-log.ts';
 import { chain, logOf } from './log-stage.ts';
 import { directoryOf, seeded } from './stored-exchange.ts';
 
-/** Opens the one log of a test, as often as it asks; each opening is another process's. */
+/** Opens the one log of a test any number of times, each time like another process. */
 type Opener = (t: TestContext) => () => Promise<Log>;
 
 const openers: Readonly<Record<string, Opener>> = {
@@ -36,12 +36,11 @@ function all(reader: LogReader, end: number): LogEntry[] {
   return entries;
 }
 
-/** What an entry says; its payload is good until the next one is read. */
+/** Copy of an entry, whose payload is valid only until the next one is read. */
 function plain({ after, before, payload, sequence, time }: LogEntry): LogEntry {
   return { after, before, payload: Buffer.from(payload), sequence, time };
 }
 
-/** Appends `count` records in groups of random sizes; returns them. */
 async function grow(log: Log, random: Random, count: number): Promise<LogEntry[]> {
   const entries = chain(log, random, count);
   for (let at = 0; at < entries.length; ) {

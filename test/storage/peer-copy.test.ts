@@ -1,4 +1,3 @@
-/** Copies of a directory that one node gives another: whole, or not there at all. */
 import assert from 'node:assert/strict';
 import {
   cpSync,
@@ -37,7 +36,6 @@ async function* once(buffers: Iterable<Buffer>): AsyncGenerator<Buffer> {
   yield* buffers;
 }
 
-/** All bytes of a copy. */
 async function streamOf(dataDir: string): Promise<Buffer> {
   const pieces: Buffer[] = [];
   for await (const piece of give(dataDir)) pieces.push(piece);

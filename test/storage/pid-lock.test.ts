@@ -1,4 +1,3 @@
-/** The lock of a data directory: one serving process, and a kill leaves nothing to clean up. */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';

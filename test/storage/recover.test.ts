@@ -1,4 +1,3 @@
-/** Recovery: image and log give the state from before, or a clear line says why they do not. */
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import { matchingUse } from '../../engine/book/matching.ts';
@@ -27,12 +26,11 @@ import {
   tradingDay,
 } from './stored-exchange.ts';
 
-/** A data directory, and what lived in it. */
 class Place {
   readonly store: FakeStore = { entries: [] };
   readonly snapshots: SnapshotFiles;
   readonly warnings: string[] = [];
-  /** As the follower keeps them. */
+  /** Fills like the projector's. */
   readonly fills = new Map<number, Buffer>();
 
   constructor(t: TestContext) {
@@ -50,7 +48,7 @@ class Place {
     return begin(capacities, snapshots, snapshots.list(), warn, undefined, undefined, growing);
   }
 
-  /** Applies batches and logs them; notes the state hash after each sequence where that is wanted. */
+  /** Applies batches and logs them; keeps the state hash after each batch sequence on request. */
   async live(
     context: Exchange,
     batches: readonly LoggedBatch[],
@@ -78,7 +76,6 @@ class Place {
     return new FakeLog(this.store).trim(sequence);
   }
 
-  /** The next run, with these capacities. */
   async restart(capacities: Capacities): Promise<Exchange> {
     const context = new Exchange(this.recover(capacities).engine.t.memory);
     const entry = context.configure(context.t.state[State.time]!);
@@ -98,7 +95,7 @@ class Place {
     );
   }
 
-  /** As the follower keeps them, without LMDB. */
+  /** Fills like the projector's, without LMDB. */
   private fillTable(): PackedRows {
     const { fills } = this;
     const values = new Map<number, Buffer>();
@@ -112,7 +109,6 @@ class Place {
   }
 }
 
-/** Rows of the newest fills that GET /trades can reach. */
 function fillsOf(t: Tables, trades: number): Int32Array[] {
   const end = t.state[State.fills]!;
   return Array.from({ length: Math.min(end, trades) }, (_, i) => {

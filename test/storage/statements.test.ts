@@ -1,6 +1,6 @@
 /**
- * Statements and positions of a ledger against the engine's own totals, after random commands of every kind:
- * restarts in the middle, a trimmed log, damage, a failed write.
+ * Statements and positions of a ledger against the engine's own totals, after random commands of
+ * every kind: restarts, a trimmed log, damage, a failed write.
  */
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
@@ -31,7 +31,7 @@ import { ledgerDay, seeded } from './stored-exchange.ts';
 const COMMANDS = 2_500;
 const QUICK = { durability: 'committed', readOnly: false } as const;
 
-/** All entries of a wallet, or with account 0 of the venue, the newest first, read in pages. */
+/** All entries of a wallet, or of the venue with account 0, newest first, read in pages. */
 function statement(reader: StatementsReader, account: number, page: number): NumberedEntry[] {
   const rows: NumberedEntry[] = [];
   for (let before = Number.POSITIVE_INFINITY; ; ) {
@@ -43,7 +43,10 @@ function statement(reader: StatementsReader, account: number, page: number): Num
   }
 }
 
-/** Every statement adds up to what its wallet has, entry by entry; every entry is in one of them. */
+/**
+ * Checks that every statement adds up to its wallet, entry by entry, and that every entry is in one
+ * of them.
+ */
 async function check(pair: Pair, page = 7, first = 0): Promise<void> {
   const { t } = pair.context;
   const projections = new Projections(pair.dataDir, QUICK);

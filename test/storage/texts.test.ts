@@ -1,4 +1,3 @@
-/** Texts that are taken from operators, and the cleaning of those of catalogs from elsewhere. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { cleanLine, cleanName, cleanProse, isName, isProse } from '../../storage/texts/door.ts';
@@ -57,6 +56,8 @@ test('a name from elsewhere keeps its words, and something is always left of it'
   assert.equal(cleanName('Y\x1b[31mes\0'), 'Y[31mes');
   assert.equal(cleanName('\u202eseY\ud800'), 'seY\ufffd');
   assert.equal(cleanName('\u200b'), '\ufffd');
+  assert.equal(cleanName('\u196c\u200d\u0099'), '\u196c');
+  assert.equal(cleanName('\u196c\u200d\u2003'), '\u196c\u2003');
   assert.equal(cleanName(''), '');
   assert.equal(cleanName(' as it is '), ' as it is ');
   assert.equal(cleanName(`${'x'.repeat(999)}👍`).length, 999);

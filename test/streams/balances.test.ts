@@ -1,6 +1,6 @@
 /**
- * Balance events: on random commands what they lead to is what the tables have, and over real sockets only who asks
- * for them gets them, in a stream of their own that resumes as every other.
+ * Balance messages: on random commands they lead to the balances of the tables. Over real sockets
+ * only clients that ask for them get them, in a stream of their own that resumes like every other.
  */
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -36,7 +36,10 @@ test('what the events of all batches lead to is what the tables have', () => {
     const stream = new LedgerStream(random);
     const sent: Json[] = [];
     const users = new ReplayBuffer({
-      ...{ now: () => TIME, venue: 'test', batch: 0, eventsMax: 100 },
+      now: () => TIME,
+      venue: 'test',
+      batch: 0,
+      eventsMax: 100,
       missedBy: () => ({ from: 0, events: [] }),
       publish: (_, text) => void sent.push(JSON.parse(Buffer.from(text).toString()) as Json),
     });
@@ -118,7 +121,6 @@ const brief = (events: readonly Json[]): unknown[] =>
       : [event.event_type, event.type],
   );
 
-/** So many more events, in their order. */
 async function next(client: SocketClient, count: number): Promise<Json[]> {
   const found: Json[] = [];
   while (found.length < count) found.push(...(await client.upToNow()));

@@ -1,4 +1,3 @@
-/** The bounds of a stream client: beyond them it is closed, and no other client waits for it. */
 import assert from 'node:assert/strict';
 import test, { after, beforeEach } from 'node:test';
 import { until } from '../common/node-harness.ts';
@@ -11,7 +10,7 @@ const OUTCOMES = 4;
 const TOKENS = MARKETS * OUTCOMES;
 const WINDOW_MS = 10_000;
 
-/** Of LIMITS.subscriptionsMax, which is below the least that is reckoned with. */
+/** Names of a subscription: within LIMITS.subscriptionsMax, which is below the assumed minimum. */
 const NAMES = 500;
 const AT_ONCE = 2 * NAMES;
 

@@ -1,4 +1,4 @@
-/** Under load, with clients that come and go, everybody holds the books of POST /books. */
+/** Under load, with clients that come and go, every client has the books of POST /books. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { books } from '../common/node-harness.ts';
@@ -10,7 +10,6 @@ import { type StreamNode, startNode } from './stream-node.ts';
 const CONNECTED = 50;
 const TRADERS = 3;
 
-/** Orders around the middle, so that they trade; many of them at once. */
 function load(node: StreamNode, traders: readonly Trader[], random: Random, count: number) {
   return traders.map((trader) => {
     const orders: Signed[] = Array.from({ length: count }, () => {

@@ -1,4 +1,3 @@
-/** A node is killed: its clients resume their streams at the next start, from what its log has. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { TestNode } from '../common/node-harness.ts';
@@ -8,7 +7,7 @@ import { type Json, startNode } from './stream-node.ts';
 
 const FAR = 10;
 
-/** Without the time at which it was sent. */
+/** Messages without the time at which they were sent. */
 function told(events: readonly Json[]): Json[] {
   return events.map(({ server_ts_ms: _, ...event }) => event);
 }

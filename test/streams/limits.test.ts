@@ -1,4 +1,3 @@
-/** Manners of the streams: keep-alive, messages that cannot be carried out, and which connections are closed and why. */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { lastBatch } from '../../engine/reads.ts';
@@ -7,7 +6,7 @@ import { Opcode, SocketClient } from '../common/socket-client.ts';
 import { LIMITS, SocketStage } from './socket-stage.ts';
 import { assertFits, type Json } from './stream-node.ts';
 
-/** Of half a mebibyte: more than the two ends of a connection hold between them. */
+/** Rounds of half a mebibyte: more than the two ends of a connection buffer. */
 const ROUNDS = 40;
 
 const MIB = 2 ** 20;
@@ -20,7 +19,7 @@ await stage.open();
 stage.markets(4);
 after(() => stage.stop());
 
-/** The server begins each test with no connection open; it notices a moment later that all are cut. */
+/** Waits until the server has no open connection; it notices cuts a moment later. */
 async function cutAll(): Promise<void> {
   for (const client of clients.splice(0)) client.cut();
   await until(() => stage.streams.facts().clients === 0);

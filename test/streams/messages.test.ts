@@ -1,4 +1,3 @@
-/** The READMEs say what the table of streams says. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,3 @@
-/** First books and missed events are sent as fast as their reader takes them, and no faster. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { setTimeout } from 'node:timers/promises';
@@ -18,9 +17,8 @@ import { FeedStage } from './feed-stage.ts';
 import { LIMITS } from './socket-stage.ts';
 
 const MARKETS = 15;
-/** 0x0707.. */
 const WALLET = new Uint8Array(20).fill(7);
-/** Of a turn. */
+/** Pieces of an event-loop iteration. */
 const PIECES = 32;
 
 const TERMS = {
@@ -51,7 +49,7 @@ function restingBid(id: number, token: number): OrderLine {
   };
 }
 
-/** A socket whose reader takes what the test says. */
+/** A socket whose reader takes bytes when the test says so. */
 class FakeSocket implements Socket {
   readonly sent: string[] = [];
   readonly joined = new Set<string>();
@@ -86,7 +84,9 @@ class FakeSocket implements Socket {
   }
 }
 
-/** What connections share, by a clock that stands still: slices are bounded by pieces alone. */
+/**
+ * Shared parts of connections, by a clock that stands still: slices are bounded by pieces alone.
+ */
 function common(socket: Socket, limits: StreamLimits = LIMITS): ConnectionParts {
   const turns = new Turns();
   const elapsed = (): number => 0;
@@ -102,7 +102,6 @@ function common(socket: Socket, limits: StreamLimits = LIMITS): ConnectionParts 
   };
 }
 
-/** The next slice of the work for streams has been done. */
 const nextSlice = (): Promise<void> => setTimeout(5);
 
 test('books come in pieces over turns, stop while the reader is busy, and go on behind it', async () => {

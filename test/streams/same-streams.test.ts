@@ -1,6 +1,6 @@
 /**
- * Two engines that are fed the same commands: their streams have the same events at the same places,
- * whoever followed them and since when, and a client goes on at the other one.
+ * Two engines with equal commands have streams with equal messages at equal cursors, whatever their
+ * followers did, and a client continues at the other one.
  */
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -20,11 +20,9 @@ interface Event {
 
 const WALLETS = 7;
 
-/** Stages that are fed the same commands. */
 class Nodes {
   readonly stages: readonly FeedStage[];
   private readonly stream: Stream;
-  /** The command that begins the next batch. */
   private next: Command;
 
   constructor(random: Random, count: number) {
@@ -33,7 +31,7 @@ class Nodes {
     this.next = this.stream.next();
   }
 
-  /** Runs so many batches; `afterBatch` is called when each is published. */
+  /** Runs so many batches; calls `afterBatch` when each is published. */
   run(batches: number, afterBatch: () => void = () => undefined): void {
     for (let n = 0; n < batches; ) {
       for (const stage of this.stages) stage.run(this.next);
@@ -55,7 +53,7 @@ function follow(stage: FeedStage, wallet: number): User {
   return user;
 }
 
-/** The frames of a user's stream behind a place. */
+/** Frames of a user's stream after a cursor. */
 function missedOf({ users }: FeedStage, user: User, place: string): string[] | undefined {
   return users.since(user, undefined, place)?.map((event) => users.frame(event, event.ofUser!));
 }

@@ -1,4 +1,3 @@
-/** What clients of a whole node see of a source: books, streams, trades, balances; and that it survives a kill. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { RejectReason } from '../../engine/orders/reject-reasons.ts';
@@ -36,7 +35,7 @@ function startSource(): Promise<TestNode> {
   return TestNode.start(dataDir, SETTINGS, [], 'test/streams/source-node');
 }
 
-/** The source does this; it must be accepted unless a reason is named. */
+/** Sends commands of the source, which must be accepted unless they name a reason. */
 async function source(...lines: readonly LineOfSource[]): Promise<void> {
   assert.deepEqual(await reasons(lines), Array(lines.length).fill(RejectReason.accepted));
 }

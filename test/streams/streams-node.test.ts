@@ -1,4 +1,3 @@
-/** The streams of a whole node: forms of subscribing, and what each event says. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { openCatalog } from '../../storage/catalog/catalog.ts';

@@ -1,4 +1,3 @@
-/** /ws/user over real sockets: who may subscribe, what is sent, and what a client that reconnects gets. */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { until } from '../common/node-harness.ts';
@@ -20,7 +19,7 @@ async function joined(wallet: number, more: Json = {}): Promise<SocketClient> {
   return client;
 }
 
-/** The events of a trade of Alice, whose order rests, and Bob, in a market. */
+/** Messages of a trade of Alice, whose order rests, and Bob, in a market. */
 function trade(market: number, shares = 10): void {
   const token = 2 * market - 1;
   stage.order(ALICE, token, 'SELL', 40, shares);
@@ -28,7 +27,7 @@ function trade(market: number, shares = 10): void {
   stage.flushAll();
 }
 
-/** Nothing of the stream lies between two events. */
+/** Checks that no message of the stream is missing between two. */
 function assertFollows(events: readonly Json[]): void {
   assert.deepEqual(
     events.slice(1).map(({ previous }) => previous),
@@ -122,7 +121,6 @@ test('a key that another node has just issued is waited for, and what is sent be
   for (const each of [client!, other]) each.cut();
 });
 
-/** What the stage's orders carry as API key. */
 const KEY = '00000001-0000-0002-0000-000300000001';
 
 test('wrong credentials and missing ones have different texts; wrong ones end the connection', async () => {

@@ -1,4 +1,3 @@
-/** The events that the owner of an order gets, on random streams: none is missing, none is late. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { endOf } from '../../server/streams/numbering.ts';
@@ -35,7 +34,6 @@ interface UserEvent {
 
 const NIL = '00000000-0000-0000-0000-000000000000';
 
-/** Decimal text in whole micro-units. */
 function micro(text: string): number {
   const [whole, fraction = ''] = text.split('.');
   return Number(whole + fraction.padEnd(6, '0'));
@@ -44,13 +42,13 @@ function micro(text: string): number {
 interface Known {
   readonly original: number;
   readonly type: string;
-  /** By its trades, and by its order events. */
+  /** Matched size by its trades, and by its order messages. */
   traded: number;
   matched: number;
   isOver: boolean;
 }
 
-/** Believes one user's events only as long as they fit together. */
+/** A client that checks that one user's messages fit together. */
 class Owner {
   readonly orders = new Map<string, Known>();
   readonly ends = new Map<string, number>();

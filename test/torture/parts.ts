@@ -14,11 +14,11 @@ import { soak } from './soak.ts';
 
 interface Part {
   readonly does: string;
-  /** What the long form does, in the unit of the part. */
+  /** Goal of the long form, in the unit of the part. */
   readonly goal: number;
-  /** When it ends although the goal is not reached: all of them together are three hours at most. */
+  /** Time limit: all of them together are three hours at most. */
   readonly minutes: number;
-  /** Beside the others on a processor of its own, after one another, or with nothing beside it. */
+  /** Beside the others on a processor of its own, after one another, or alone. */
   readonly how: 'beside' | 'in turn' | 'alone';
   readonly run: PartRun;
 }

@@ -30,10 +30,9 @@ import { soak } from './soak.ts';
 import { slowdown, trendOf } from './trend.ts';
 
 const isLong = SHORT === false;
-/** Not the hand-over: beside other tests a request may take longer than its client waits. */
+/** Without the handover: beside other tests a request may take longer than its client waits. */
 const CLUSTER_FAULTS = ['kill-leader', 'kill-etcd-leader', 'partition', 'pause-leader'];
 
-/** A part says what it reproduces with when it fails. */
 function little(goal: number, goalLong: number): PartOptions {
   const milliseconds = Number.POSITIVE_INFINITY;
   return { seed: freshSeed(), goal: isLong ? goalLong : goal, milliseconds, say: () => undefined };
@@ -156,8 +155,12 @@ test('an attack is borne where orders stay quick, nothing is refused, and memory
   assert.equal(lateProblem(stretch), undefined);
   assert.match(lateProblem({ ...stretch, late: 2 }) ?? '', /^2 of 9/);
   const held = {
-    ...{ residentBytes: 400 * MIB, handles: 50, rows: 0, accounts: 5 },
-    ...{ recoveries: 7, at: 1_000 },
+    residentBytes: 400 * MIB,
+    handles: 50,
+    rows: 0,
+    accounts: 5,
+    recoveries: 7,
+    at: 1_000,
   };
   const before = { ...held, streamClients: 1, streamBytes: 0, queued: 0, ready: 200 };
   const after = (change: Partial<typeof before>) => heldProblem(before, { ...before, ...change });

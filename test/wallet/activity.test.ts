@@ -1,4 +1,3 @@
-/** GET /activity of a whole node with a ledger: trades, splits, merges and payouts as one list. */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { freePort } from '../../bench/common/free-port.ts';
@@ -28,7 +27,7 @@ async function activity(query = '', trader = alice): Promise<readonly Row[]> {
   return json;
 }
 
-/** Once there are so many rows: entries are there a fraction of a second after they are durable. */
+/** Waits for so many rows: entries appear a fraction of a second after they are durable. */
 async function activityOf(count: number, trader = alice): Promise<readonly Row[]> {
   await until(async () => (await activity('', trader)).length === count, 60_000);
   return activity('', trader);

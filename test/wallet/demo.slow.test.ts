@@ -1,4 +1,3 @@
-/** The demo with a ledger: its makers have money and shares, and a newcomer can trade with them. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { readDemo } from '../../server/node/startup-commands.ts';

@@ -1,4 +1,4 @@
-/** Cancel on silence with a clock and a store of the test's own, and then on a whole node. */
+/** Cancel on a missed heartbeat, with a clock and a store of the test, and then on a whole node. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { Heartbeats, type WatchStore } from '../../server/orders/cancel/heartbeats.ts';
@@ -15,17 +15,17 @@ import { Trader } from '../common/traders.ts';
 
 const ALICE = new Uint8Array(20).fill(0xaa);
 const BOB = new Uint8Array(20).fill(0xbb);
-/** Short in real time, because the timer is real; the clock that decides is the test's. */
+/** Milliseconds, short because the timer is real; the clock that decides is the test's. */
 const PERIOD = 5;
 
 class Stage {
   stored: Uint8Array[];
   readonly cancelled: Uint8Array[] = [];
-  /** What the next cancels come to; true when it is empty. */
+  /** Results of the next cancels; true when it is empty. */
   outcomes: (boolean | Promise<boolean>)[] = [];
   now = 0;
   fails = false;
-  /** Until when notes are not durable. */
+  /** Resolves when control records become durable. */
   held: Promise<void> | undefined;
   readonly log: string[] = [];
   readonly heartbeats: Heartbeats;
@@ -62,7 +62,6 @@ class Stage {
     return beat.id;
   }
 
-  /** Lets every timer run that is due, and whatever follows from it. */
   async pass(ms: number): Promise<void> {
     this.now += ms;
     for (let i = 0; i < 4; i++) await new Promise((resolve) => setTimeout(resolve, PERIOD + 1));

@@ -1,4 +1,3 @@
-/** API keys and read-only keys of a whole node, over real sockets and across a restart. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { type ApiKey, level1, level2 } from '../../client/credentials.ts';
@@ -28,7 +27,6 @@ function derive(trader: Trader, nonce: string): Promise<Reply> {
   return send(node, 'GET', '/auth/derive-api-key', headers);
 }
 
-/** A request with another trio than the trader's first. */
 function callWith(
   trader: Trader,
   trio: ApiKey,

@@ -1,4 +1,3 @@
-/** The public side of the ledger on a whole node: what a wallet has, complete sets, the faucet. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { level1 } from '../../client/credentials.ts';

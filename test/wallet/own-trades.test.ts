@@ -1,5 +1,3 @@
-/** Own trades from real engine tables, against a scan of every fill. */
-
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { OrderType } from '../../engine/commands.ts';
@@ -223,7 +221,6 @@ test('what leaves the window while a page is written is not in it', async () => 
   const { fixture } = desk;
   const yes = fixture.market(2, 100);
   const shares = 1_000_000;
-  /** One match of the taker with as many makers. */
   const meet = (makers: number): void => {
     for (let n = 0; n < makers; n++) {
       fixture.order({ token: yes, wallet: 1, sell: true, ticks: 50, shares });
@@ -234,9 +231,12 @@ test('what leaves the window while a page is written is not in it', async () => 
   for (let match = 0; match < 3; match++) meet(60);
   const lookup = (market: number) => fixture.infos[market];
   const reads = new AccountReads({
-    ...{ tables: fixture.t, texts: fixture.texts, infos: lookup, tradesIndex: desk.index },
+    tables: fixture.t,
+    texts: fixture.texts,
+    infos: lookup,
+    tradesIndex: desk.index,
     ...{
-      seqlock: new SequenceLockReader(undefined, setImmediate),
+      sequenceLock: new SequenceLockReader(undefined, setImmediate),
       storedClosedOrder: () => undefined,
     },
     config: { orderStatus: 'lower' },
@@ -285,7 +285,7 @@ test('a page of orders is written with pauses, and shows what was open when it w
     texts: desk.fixture.texts,
     infos: () => undefined,
     tradesIndex: desk.index,
-    seqlock: new SequenceLockReader(undefined, setImmediate),
+    sequenceLock: new SequenceLockReader(undefined, setImmediate),
     storedClosedOrder: () => undefined,
     config: { orderStatus: 'lower' },
   });

@@ -1,6 +1,6 @@
 /**
- * The data API by own fills, over more fills than the ring contains: what a wallet has, in every order and
- * page, who holds most, what a wallet did. No HTTP, no threads.
+ * The data API by own fills, over more fills than the ring contains: positions of a wallet in every
+ * order and page, top holders, activity. No HTTP, no threads.
  */
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -85,7 +85,6 @@ function condition(market: number): string {
 
 const user = (n: number): string => wordsHex(walletWords(n));
 
-/** The answer to a query, which must have this status. */
 async function ask(route: Route, query: string, status = 200): Promise<unknown> {
   let answer: { readonly status: number; readonly text: string } | undefined;
   const reply = (code: number, body: string | Uint8Array): void => {

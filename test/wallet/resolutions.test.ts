@@ -37,10 +37,9 @@ class Venue {
   readonly engine = new Engine(
     allocateEngine({ ...WITH_LEDGER, accounts: 1_000, positions: 2_000 }),
   );
-  readonly seqlock = new SequenceLockReader(undefined, setImmediate);
+  readonly sequenceLock = new SequenceLockReader(undefined, setImmediate);
   readonly lines: string[] = [];
   batches = 0;
-  /** How the next requests fail. */
   failures: Failure[] = [];
   readonly ledger: LedgerCommands;
   loop = this.newLoop();
@@ -56,11 +55,13 @@ class Venue {
     } as const;
     encodeMarket(out, fields, idWords(1), [idWords(2), idWords(3)]);
     this.apply(out.i32.slice(0, out.words));
-    const { seqlock } = this;
+    const { sequenceLock } = this;
     const tables = this.engine.t;
     const sequencer = { submit: (request: Request) => this.submit(request) };
     this.ledger = new LedgerCommands({
-      ...{ tables, seqlock, sequencer },
+      tables,
+      sequenceLock,
+      sequencer,
       onResolve: () => this.loop.wake(),
     });
   }
@@ -68,7 +69,7 @@ class Venue {
   newLoop(): ResolutionLoop {
     return new ResolutionLoop({
       tables: this.engine.t,
-      seqlock: this.seqlock,
+      sequenceLock: this.sequenceLock,
       sequencer: { submit: (request: Request) => this.submit(request) },
       log: (line) => this.lines.push(line),
     });

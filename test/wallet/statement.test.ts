@@ -1,6 +1,7 @@
 /**
- * What follows from the ledger, of a whole node with LEDGER=on over real sockets: statements as JSON and CSV, and
- * positions before and after a resolution. Money and resolutions come from commands in the log.
+ * Results of the ledger on a whole node with LEDGER=on over real sockets: statements as JSON and
+ * CSV, and positions before and after a resolution. Money and resolutions come from commands in the
+ * log.
  */
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -50,7 +51,7 @@ let requests = 0;
 
 type Encode = (out: CommandBuffer) => void;
 
-/** Stops the node, puts a batch of commands at the end of its log, and starts it again. */
+/** Stops the node, appends a batch of commands to its log, and starts it again. */
 async function journal(...encode: readonly Encode[]): Promise<void> {
   await node.stop();
   const durability = 'committed';
@@ -86,7 +87,6 @@ function funds(kind: FundsKind, trader: Trader, amount: number): Encode {
   return (out) => void encodeFunds(out, kind, fields);
 }
 
-/** All entries of a wallet, once there are so many; newest first. */
 async function statement(trader: Trader, count: number): Promise<readonly Row[]> {
   await until(async () => {
     const { json, status } = await trader.call(node, 'GET', PATH);

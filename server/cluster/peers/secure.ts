@@ -3,8 +3,8 @@
  * certificate. A process without the secret reads nothing, changes nothing, and gets no answer. Each connection has keys
  * of its own, so a recorded one stays unreadable for whoever learns the secret later.
  *
- * While the secret changes, nodes have two of them. Each side names its secrets by 32 bits of a keyed digest, and a
- * connection uses the newest secret that both have.
+ * While the secret changes, nodes have two of them. Each side names its secrets by 32 bits of a keyed digest,
+ * and a connection uses the newest secret that both have.
  */
 import { createHash, createHmac } from 'node:crypto';
 import type { CommonConnectionOptions, SecureContextOptions } from 'node:tls';
