@@ -462,7 +462,7 @@ class Step {
   /** The last heartbeat of this lead. */
   private giveUp(): void {
     const heartbeat = { ...this.nextHeartbeat(), leaves: true, ...this.state.outgoing };
-    this.effects.push({ type: 'send-heartbeat', heartbeat });
+    this.effects.push({ type: 'send-heartbeat', heartbeat, sentAt: this.observed.now });
   }
 
   private onHeartbeatDue(): void {
@@ -471,7 +471,7 @@ class Step {
     if (state.role !== 'leading') return;
     if (now - state.unansweredSince < this.rules.silenceMs / UNANSWERED) return;
     state.unansweredSince = now;
-    this.effects.push({ type: 'send-heartbeat', heartbeat: this.nextHeartbeat() });
+    this.effects.push({ type: 'send-heartbeat', heartbeat: this.nextHeartbeat(), sentAt: now });
   }
 
   private onHeartbeatAnswered({ error, sentAt }: EventOf<'heartbeat-answered'>): void {

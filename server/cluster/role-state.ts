@@ -171,7 +171,12 @@ export type RoleEffect =
   /** @property isFirst no other leader was seen, so the clock of the machine counts */
   | { readonly type: 'lead'; readonly isFirst: boolean; readonly epoch: number }
   | { readonly type: 'serve'; readonly handover: Handover | undefined }
-  | { readonly type: 'send-heartbeat'; readonly heartbeat: RoleHeartbeat }
+  /** @property sentAt comes back with the answer, and tells which one it is */
+  | {
+      readonly type: 'send-heartbeat';
+      readonly heartbeat: RoleHeartbeat;
+      readonly sentAt: number;
+    }
   | { readonly type: 'stop-timers' }
   | { readonly type: 'drain' }
   | { readonly type: 'end-writer'; readonly why: string }

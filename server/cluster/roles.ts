@@ -277,7 +277,7 @@ export class Roles {
         calls.onLead(effect.handover);
         break;
       case 'send-heartbeat': {
-        const sent = this.send(effect.heartbeat);
+        const sent = this.send(effect.heartbeat, effect.sentAt);
         if (effect.heartbeat.leaves) this.lastStep = sent;
         break;
       }
@@ -457,9 +457,8 @@ export class Roles {
     }
   }
 
-  private async send(heartbeat: RoleHeartbeat): Promise<void> {
+  private async send(heartbeat: RoleHeartbeat, sentAt: number): Promise<void> {
     const writer = this.writer!;
-    const sentAt = performance.now();
     const { epoch, last, tail } = writer;
     const isHandover = heartbeat.next !== undefined;
     const bytes = this.encode(epoch, last, isHandover ? { ...heartbeat, tail } : heartbeat);

@@ -150,8 +150,7 @@ class DrawnNode {
         break;
       case 'send-heartbeat': {
         const { lead } = this;
-        const sentAt = log.now;
-        const { heartbeat } = effect;
+        const { heartbeat, sentAt } = effect;
         this.later(() => {
           const error = this.put(lead!, heartbeat);
           return { type: 'heartbeat-answered', isLast: heartbeat.leaves, sentAt, error };
