@@ -148,22 +148,11 @@ export class Member {
     const announcements = new Announcements(replicated, venue, print);
     this.announcements = announcements;
     this.nodes = recentNodes(announcements);
-    const { clusterPort, clusterWaitMs, dataDir, durability, host, nodeId } = config;
+    const { clusterPort, dataDir, host, nodeId } = config;
     const secrets = secretsOf(config);
     this.peers = new PeerServer({ secrets, host, port: clusterPort, print });
     sendCopies(this.peers, dataDir, print);
-    this.catalog = new CatalogShare({
-      node: nodeId,
-      secrets,
-      dataDir,
-      durability,
-      store,
-      announcements,
-      print,
-      peers: () => this.peersUrl,
-      leads: () => this.leads(),
-      leader: () => this.roles?.leader?.node,
-    });
+    this.catalog = this.newCatalogShare(store);
     this.catalog.serve(this.peers);
     NodeWatch.serve(this.peers, this.state);
     this.key = fingerprintOf(dataDir);
@@ -175,23 +164,44 @@ export class Member {
       leads: () => this.leads(),
       onRefused: (error) => this.onRefused(error),
     });
-    const linkOptions = {
-      node: nodeId,
-      secrets,
-      waitMs: clusterWaitMs,
-      lateMs: 0,
-      leads: this.isTaking,
-      leader: () => this.roles?.leader,
-      metrics: this.metrics,
-      print,
-    };
-    this.link = new LeaderLink(linkOptions);
+    this.link = this.newLink(0);
     // A handover is answered by the node that led before.
-    this.operationLink = new LeaderLink({ ...linkOptions, lateMs: HANDOVER_MS_MAX });
+    this.operationLink = this.newLink(HANDOVER_MS_MAX);
     this.forwarder = new RequestForwarder(this.link, this.isTaking);
     this.orders = new OrderForwarder(this.forwarder);
     const operationForwarder = new Forwarder(this.operationLink, this.isTaking);
     this.operations = new OperationForwarder(nodeId, operationForwarder);
+  }
+
+  private newCatalogShare(store: CatalogStore): CatalogShare {
+    const { announcements, config, print } = this;
+    const { dataDir, durability, nodeId } = config;
+    return new CatalogShare({
+      node: nodeId,
+      secrets: secretsOf(config),
+      dataDir,
+      durability,
+      store,
+      announcements,
+      print,
+      peers: () => this.peersUrl,
+      leads: () => this.leads(),
+      leader: () => this.roles?.leader?.node,
+    });
+  }
+
+  private newLink(lateMs: number): LeaderLink {
+    const { config, metrics, print } = this;
+    return new LeaderLink({
+      node: config.nodeId,
+      secrets: secretsOf(config),
+      waitMs: config.clusterWaitMs,
+      lateMs,
+      leads: this.isTaking,
+      leader: () => this.roles?.leader,
+      metrics,
+      print,
+    });
   }
 
   async listen(): Promise<void> {

@@ -85,20 +85,28 @@ export async function openCatalogParts(
     repair(catalog.current);
     passOn();
   }
-  // The leader before may have ended between a payout and its edit. A node that leads has opened its catalog as leader.
-  let isCovered = isLeading && leads();
-  await authority.whenLeading(() => {
-    if (isCovered) return;
+  await atLaterLeads(authority, isLeading && leads(), () => {
+    // The leader before may have ended between a payout and its edit.
     repairs.add(conditionsWithPayouts(tables));
     return catalog.register();
   });
-  isCovered = false;
   const isSynced = unwritable === undefined && config.catalogSyncUrl !== '';
   const sync = isSynced ? await openSync(start, authority, tables.memory) : undefined;
   return { catalog, edits, repairs, switched, sync };
 }
 
 type Lacking = Pick<CatalogService['current'], 'mended' | 'unpublished' | 'unpublishedEnds'>;
+
+/** Calls `begin` at each beginning of a lead. @param isBegun the present lead began before the catalog was opened */
+async function atLaterLeads(
+  authority: Authority,
+  isBegun: boolean,
+  begin: () => Promise<void>,
+): Promise<void> {
+  let isPresent = isBegun;
+  await authority.whenLeading(() => (isPresent ? undefined : begin()));
+  isPresent = false;
+}
 
 /** Pulls the catalog of CATALOG_SYNC_URL while this node leads. */
 async function openSync(
