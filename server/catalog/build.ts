@@ -22,7 +22,6 @@ import {
   rowsOf,
   spansOf,
 } from './build-objects.ts';
-import { inverseOf, relationOf } from './build-relation.ts';
 import {
   buffersOf,
   type PreparedCatalog,
@@ -30,6 +29,7 @@ import {
   type PreparedOwners,
   type Relation,
 } from './prepared.ts';
+import { inverseOf, relationOf, valuesOfRow } from './relation.ts';
 import type { RawSource } from './shape.ts';
 import { EVENT_TEXT, statisticsWithoutBook } from './statistics-text.ts';
 
@@ -142,6 +142,6 @@ function prepareOwners(bytes: ByteCollector, { ofEvents, rows }: Owners): Prepar
   return { ...objects, events: inverseOf(ofEvents, rows.count) };
 }
 
-function listOf(texts: readonly string[], { ends, values }: Relation, row: number): string {
-  return `[${Array.from(values.subarray(ends[row]!, ends[row + 1]!), (at) => texts[at]!).join()}]`;
+function listOf(texts: readonly string[], relation: Relation, row: number): string {
+  return `[${Array.from(valuesOfRow(relation, row), (at) => texts[at]!).join()}]`;
 }

@@ -14,7 +14,6 @@ import { acceptsGzip, CompressedAnswers } from './compressed.ts';
 import { FragmentWriter, type Steps } from './fragment-writer.ts';
 import { badRequest, type CatalogErrors, type Parameters, ruleFirst } from './parameters.ts';
 import type { CatalogQuery } from './query.ts';
-import { Page } from './select.ts';
 
 type Headers = readonly (readonly [string, string])[];
 
@@ -58,9 +57,8 @@ const UNTAGGED: Headers = [['Vary', 'Accept-Encoding']];
 const HEADERS_READ = ['if-none-match', 'accept-encoding'] as const;
 
 export class CatalogAnswers {
-  /** Shared by all requests; neither is used across an await. */
+  /** Shared by all requests, and never used across an await. */
   readonly writer = new FragmentWriter();
-  readonly page = new Page();
   private readonly generation: () => CatalogGeneration;
   private readonly kinds = {
     statistics: { compressed: new CompressedAnswers(), current: undefined as Served | undefined },

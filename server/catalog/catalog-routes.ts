@@ -271,12 +271,10 @@ export class CatalogHandlers {
   }
 
   list(kind: Kind, parameters: Parameters): RawHandler {
-    const { page } = this.answers;
     const answer = (request: CheckedRequest) => {
       const { query, served } = request;
       return this.ranked(kind, request, (ranking) => {
-        select(kind, served.generation, query, page, ranking);
-        return this.render(request).list(kind, page.shown().slice());
+        return this.render(request).list(kind, select(kind, served.generation, query, ranking));
       });
     };
     return this.answers.handler({ parameters, answer, shown: SHOWN[kind] });
@@ -284,7 +282,6 @@ export class CatalogHandlers {
 
   /** Pages by cursor: each begins after the last object of the page before. */
   keyset(kind: 'markets' | 'events'): RawHandler {
-    const { page } = this.answers;
     const answer = (request: CheckedRequest) => {
       const { context, query, served } = request;
       const behind = placeOf(query.cursor);
@@ -294,8 +291,7 @@ export class CatalogHandlers {
       return this.ranked(kind, request, (ranking) => {
         // One row more than is shown: if it exists, there is a next page.
         query.limit += 1;
-        select(kind, served.generation, query, page, ranking, behind);
-        const rows = page.shown().slice();
+        const rows = select(kind, served.generation, query, ranking, behind);
         const nextOf = (shown: number): string | undefined => {
           if (shown === rows.length) return undefined;
           const row = rows[shown - 1]!;

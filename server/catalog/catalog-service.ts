@@ -11,6 +11,7 @@ import type { CatalogStore } from '../../storage/catalog/catalog.ts';
 import type { Proposal } from '../../storage/catalog/catalog-state.ts';
 import { controlRecordCommand } from '../../storage/control-records/control-records.ts';
 import type { Durability } from '../../storage/kv/lmdb.ts';
+import { backOffMs } from '../common/back-off.ts';
 import { applyCommands } from '../orders/intake/internal-commands.ts';
 import type { Sequencer } from '../orders/intake/sequencer.ts';
 import { type LoadedCatalogGeneration, openCatalogGeneration } from './catalog-generation.ts';
@@ -78,7 +79,7 @@ export class CatalogService {
   /** Unix milliseconds. */
   private usedSince = Date.now();
   private switching: Promise<void> | undefined;
-  private retryMs = RETRY_MS_FIRST;
+  private failures = 0;
   private retryAt = 0;
   private tried: number | undefined;
   /** True when another node led while the generation in use was loaded. */
@@ -152,7 +153,7 @@ export class CatalogService {
     }
     if (step === undefined) return;
     // An error of another generation means nothing for this one.
-    if (step.generation !== this.tried) this.retryMs = RETRY_MS_FIRST;
+    if (step.generation !== this.tried) this.failures = 0;
     else if (isResting) return;
     this.tried = step.generation;
     this.switching = step.run().finally(() => {
@@ -266,8 +267,9 @@ export class CatalogService {
   }
 
   private retryLater(): void {
-    this.retryAt = performance.now() + this.retryMs;
-    this.retryMs = Math.min(2 * this.retryMs, RETRY_MS_MAX);
+    this.failures += 1;
+    const retryMs = backOffMs(this.failures, RETRY_MS_FIRST, RETRY_MS_MAX);
+    this.retryAt = performance.now() + retryMs;
   }
 }
 

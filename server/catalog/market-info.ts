@@ -14,6 +14,7 @@ import { nextIteration } from '../common/event-loop.ts';
 import { wordsToHex } from '../common/uint256.ts';
 import type { MarketInfo, MarketLifecycle, MarketLookup } from '../market-data/texts.ts';
 import type { PreparedCatalog, PreparedObjects } from './prepared.ts';
+import { valuesOfRow } from './relation.ts';
 import { placeAmong } from './select.ts';
 import { keyOf, rowsNamed } from './text-index.ts';
 
@@ -99,7 +100,7 @@ export async function conditionsOfEvent(prepared: PreparedCatalog, id: string): 
   const row = ID_PATTERN.test(id) ? placeAmong(ids, Number(id)) : -1;
   const conditions: string[] = [];
   if (row === -1) return conditions;
-  for (const market of markets.values.subarray(markets.ends[row]!, markets.ends[row + 1]!)) {
+  for (const market of valuesOfRow(markets, row)) {
     if (conditions.length % MARKETS_PER_ITERATION === MARKETS_PER_ITERATION - 1)
       await nextIteration();
     conditions.push(marketAt(prepared, market).conditionId);

@@ -41,7 +41,7 @@ export class CatalogStatistics {
     this.tag = this.nextTag();
   }
 
-  column(kind: Kind, name: string): Column {
+  column(kind: Kind, name: string): ColumnValues {
     const isListed = kind === 'markets' || kind === 'events';
     const live = isListed ? this[kind].columns.get(name) : undefined;
     if (live !== undefined) return live;
@@ -94,7 +94,7 @@ export class CatalogStatistics {
 }
 
 /** A column of a kind, prepared or live: values for its bounds, and the order of all rows. */
-export interface Column {
+export interface ColumnValues {
   /** Values by row, as multiples of `unit`. */
   readonly values: Float64Array;
   readonly unit: number;
@@ -103,7 +103,7 @@ export interface Column {
   order(): SortOrder;
 }
 
-class LiveValues implements Column {
+class LiveValues implements ColumnValues {
   readonly values: Float64Array<ArrayBuffer>;
   readonly unit = MICRO;
   readonly isLive = true;

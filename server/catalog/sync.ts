@@ -23,6 +23,7 @@ import {
   type Contradiction,
   describeContradictions,
 } from '../../storage/catalog/registered-markets.ts';
+import { backOffMs } from '../common/back-off.ts';
 import { alignedCatalog, alignedFile } from './aligned.ts';
 import { replaceCatalog } from './snapshot.ts';
 import type { SyncLimits } from './sync-client.ts';
@@ -64,7 +65,8 @@ const NAMED_MAX = 20;
 
 /** Seconds until the next try after so many failures in a row. */
 export function backoffSeconds(seconds: number, failures: number): number {
-  return Math.min(seconds * 2 ** (failures - 1), Math.max(seconds, BACKOFF_SECONDS_MAX));
+  const secondsMax = Math.max(seconds, BACKOFF_SECONDS_MAX);
+  return backOffMs(failures, 1000 * seconds, 1000 * secondsMax) / 1000;
 }
 
 export class CatalogSync {

@@ -6,6 +6,7 @@
  * Thread: the I/O thread. Non-goals: finding differences, which the thread that loads a generation does.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { backOffMs } from '../../common/back-off.ts';
 import type { ReachedEnd } from '../market-registry.ts';
 import type { Edit } from './edit.ts';
 import type { EditResult } from './edit-thread.ts';
@@ -76,18 +77,19 @@ export class CatalogRepairs {
   private async run(): Promise<void> {
     const { leads, log } = this.options;
     const { signal } = this.closing;
-    let againMs = AGAIN_MS_FIRST;
+    let failures = 0;
     while (this.isLacking() && !signal.aborted) {
       const problem = await this.writeNext();
       if (problem === undefined) continue;
       log(problem);
+      failures += 1;
+      const againMs = backOffMs(failures, AGAIN_MS_FIRST, AGAIN_MS_MAX);
       await sleep(againMs, undefined, { signal }).catch(() => undefined);
       if (!leads()) {
         this.waiting.clear();
         this.waitingEnds.clear();
         this.isMisaligned = false;
       }
-      againMs = Math.min(2 * againMs, AGAIN_MS_MAX);
     }
     this.running = undefined;
   }
