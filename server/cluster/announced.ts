@@ -5,6 +5,7 @@
  */
 import type { ReplicatedLog } from '../../storage/replicated-log/replicated-log.ts';
 import type { Log } from '../common/logger.ts';
+import { jsonObject } from './json-value.ts';
 
 export interface Announced {
   /** Address for clients. */
@@ -22,15 +23,10 @@ export interface Announced {
 
 /** `undefined` where the bytes are no announcement. */
 export function announcedOf(value: Buffer): Announced | undefined {
-  let found: Partial<Announced> | null;
-  try {
-    found = JSON.parse(value.toString()) as Partial<Announced> | null;
-  } catch {
-    return undefined;
-  }
+  const found = jsonObject(value);
   const { advertise, key, mayLead, peers } = { ...found };
   const isWhole = isUrl(advertise) && isUrl(peers) && typeof key === 'string';
-  return isWhole && typeof mayLead === 'boolean' ? (found as Announced) : undefined;
+  return isWhole && typeof mayLead === 'boolean' ? (found as unknown as Announced) : undefined;
 }
 
 function isUrl(text: unknown): boolean {

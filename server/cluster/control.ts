@@ -82,26 +82,20 @@ export function controlOf(options: ControlOptions): ClusterControl {
   };
 }
 
-/** Answers of the nodes a moment ago, for repeated reads. */
-export class NodeList {
-  private readonly announcements: Announcements;
-  private rows: readonly NodeView[] = [];
-  private askedAt = -Infinity;
-
-  constructor(announcements: Announcements) {
-    this.announcements = announcements;
-  }
-
-  readonly recent = (): readonly NodeView[] => {
+/** Returns a function that shows the nodes of a moment ago, for repeated reads. */
+export function recentNodes(announcements: Announcements): () => readonly NodeView[] {
+  let rows: readonly NodeView[] = [];
+  let askedAt = -Infinity;
+  return () => {
     const now = performance.now();
-    if (now - this.askedAt > RECENT_MS) {
-      this.askedAt = now;
-      nodesOf(this.announcements).then(
-        (rows) => (this.rows = rows),
-        () => (this.rows = []),
+    if (now - askedAt > RECENT_MS) {
+      askedAt = now;
+      nodesOf(announcements).then(
+        (found) => (rows = found),
+        () => (rows = []),
       );
     }
-    return this.rows;
+    return rows;
   };
 }
 

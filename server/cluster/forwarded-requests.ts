@@ -120,7 +120,7 @@ export function decode(bytes: Buffer): { readonly head: unknown; readonly body: 
   return { head, body: bytes.subarray(end) };
 }
 
-/** A request that another node has taken, as a handler here sees it. */
+/** A request that another node has received, as a handler here sees it. */
 class ForwardedContext implements RequestContext {
   readonly method;
   readonly path;
@@ -132,9 +132,9 @@ class ForwardedContext implements RequestContext {
   readonly judgedAt;
   readonly route: string;
   readonly answered: Promise<ForwardedAnswer>;
-  /** The node that took it has waited. */
+  /** The node that received it has waited. */
   readonly minSequence = '';
-  /** Only the node that took it sees whether its caller has disconnected. */
+  /** Only the node that received it sees whether its caller has disconnected. */
   readonly aborted = false;
   isOverLimit = false;
   private resolve: (answer: ForwardedAnswer) => void = () => undefined;
@@ -142,17 +142,16 @@ class ForwardedContext implements RequestContext {
 
   constructor(bytes: Buffer) {
     const { body, head } = decode(bytes);
-    const { address, headers, judgedAt, method, parameters, path, query, route } =
-      head as RequestHead;
-    this.method = method;
-    this.path = path;
-    this.query = query;
-    this.parameters = parameters;
-    this.headers = headers;
+    const request = head as RequestHead;
+    this.method = request.method;
+    this.path = request.path;
+    this.query = request.query;
+    this.parameters = request.parameters;
+    this.headers = request.headers;
+    this.address = request.address;
+    this.judgedAt = request.judgedAt;
+    this.route = request.route;
     this.body = body.length === 0 ? EMPTY : body;
-    this.address = address;
-    this.judgedAt = judgedAt;
-    this.route = route;
     this.answered = new Promise((resolve) => {
       this.resolve = resolve;
     });

@@ -4,6 +4,7 @@
 import type { Capacities } from '../../engine/tables/capacities.ts';
 import type { HandoverRecord } from '../../storage/control-records/control-records.ts';
 import type { Tail } from '../../storage/replicated-log/replicated-log.ts';
+import { jsonObject } from './json-value.ts';
 
 export interface Heartbeat {
   readonly node: string;
@@ -42,20 +43,15 @@ export function encodeHeartbeat(heartbeat: Heartbeat): Buffer {
 
 /** `undefined` where the bytes are no heartbeat. */
 export function decodeHeartbeat(value: Buffer): Heartbeat | undefined {
-  let heartbeat: Partial<Heartbeat> | null;
-  try {
-    heartbeat = JSON.parse(value.toString()) as Partial<Heartbeat> | null;
-  } catch {
-    return undefined;
-  }
-  const { advertise, capacities, count, epoch, leaves, node, peers, sequence } = { ...heartbeat };
+  const found = jsonObject(value);
+  const { advertise, capacities, count, epoch, leaves, node, peers, sequence } = { ...found };
   const isWhole =
     [node, advertise, peers].every((text) => typeof text === 'string') &&
     [count, epoch, sequence].every((number) => Number.isSafeInteger(number)) &&
     typeof leaves === 'boolean' &&
     typeof capacities === 'object' &&
     capacities !== null;
-  return isWhole ? (heartbeat as Heartbeat) : undefined;
+  return isWhole ? (found as unknown as Heartbeat) : undefined;
 }
 
 const NAMES: Readonly<Record<keyof Capacities, string>> = {

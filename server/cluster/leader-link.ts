@@ -64,10 +64,6 @@ export class LeaderLink {
     this.options = options;
   }
 
-  get waiting(): number {
-    return this.calls;
-  }
-
   async call(name: PeerCallNumber, request: Uint8Array): Promise<Forwarded> {
     if (this.calls >= CALLS_MAX || this.bytes + request.length > BYTES_MAX) return 'busy';
     this.calls += 1;

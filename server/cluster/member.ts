@@ -28,7 +28,7 @@ import { Announcements } from './announced.ts';
 import { CatalogShare } from './catalog-share.ts';
 import { ClusterClock } from './cluster-clock.ts';
 import { fingerprintOf, isKeyOf, retireKey } from './cluster-key.ts';
-import { controlOf, NodeList } from './control.ts';
+import { controlOf, recentNodes } from './control.ts';
 import { type EpochSettings, epochRecord } from './epoch-record.ts';
 import { OperationForwarder } from './forwarded-operations.ts';
 import { OrderForwarder, type RefuseCaller } from './forwarded-orders.ts';
@@ -98,6 +98,8 @@ export class Member {
   readonly operations: OperationForwarder;
   readonly peers: PeerServer;
   readonly catalog: CatalogShare;
+  /** Nodes of a moment ago. */
+  readonly nodes: () => readonly NodeView[];
   private readonly link: LeaderLink;
   private readonly operationLink: LeaderLink;
   private readonly metrics = new ForwardMetrics();
@@ -112,7 +114,6 @@ export class Member {
   private readonly config: Config;
   private readonly replicated: ReplicatedLog;
   private readonly etcd: EtcdClient;
-  private readonly list: NodeList;
   private readonly announcements: Announcements;
   private readonly membership: Membership;
   private readonly print: Log;
@@ -123,7 +124,7 @@ export class Member {
   private readiness: Readiness | undefined;
   /** The end of the lead before that of this node. */
   private handover: Handover | undefined;
-  private readonly onHandover: ((handover: Handover) => void)[] = [];
+  private onHandover: (handover: Handover) => void = () => undefined;
   private clock = new ClusterClock(0);
   private onRefused: (error: Error) => void = () => undefined;
   private readonly onLead: (() => void)[] = [];
@@ -147,23 +148,12 @@ export class Member {
     const venue = config.cluster!.name;
     const announcements = new Announcements(replicated, venue, print);
     this.announcements = announcements;
-    this.list = new NodeList(announcements);
-    const { clusterPort, dataDir, durability, host, nodeId } = config;
+    this.nodes = recentNodes(announcements);
+    const { clusterPort, dataDir, host, nodeId } = config;
     const secrets = secretsOf(config);
     this.peers = new PeerServer({ secrets, host, port: clusterPort, print });
     sendCopies(this.peers, dataDir, print);
-    this.catalog = new CatalogShare({
-      node: nodeId,
-      secrets,
-      dataDir,
-      durability,
-      store,
-      announcements,
-      print,
-      peers: () => this.peersUrl,
-      leads: () => this.leads(),
-      leader: () => this.roles?.leader?.node,
-    });
+    this.catalog = this.newCatalogShare(store);
     this.catalog.serve(this.peers);
     NodeWatch.serve(this.peers, this.state);
     this.key = fingerprintOf(dataDir);
@@ -175,21 +165,44 @@ export class Member {
       leads: () => this.leads(),
       onRefused: (error) => this.onRefused(error),
     });
-    const linkOptions = this.linkOptions(secrets);
-    this.link = new LeaderLink(linkOptions);
+    this.link = this.newLink(0);
     // A handover is answered by the node that led before.
-    this.operationLink = new LeaderLink({ ...linkOptions, lateMs: HANDOVER_MS_MAX });
+    this.operationLink = this.newLink(HANDOVER_MS_MAX);
     this.forwarder = new RequestForwarder(this.link, this.isTaking);
     this.orders = new OrderForwarder(this.forwarder);
     const operationForwarder = new Forwarder(this.operationLink, this.isTaking);
     this.operations = new OperationForwarder(nodeId, operationForwarder);
   }
 
-  private linkOptions(secrets: PeerSecrets) {
-    const { metrics, print } = this;
-    const { clusterWaitMs: waitMs, nodeId: node } = this.config;
-    const leader = (): Leader | undefined => this.roles?.leader;
-    return { node, secrets, waitMs, lateMs: 0, leads: this.isTaking, leader, metrics, print };
+  private newCatalogShare(store: CatalogStore): CatalogShare {
+    const { announcements, config, print } = this;
+    const { dataDir, durability, nodeId } = config;
+    return new CatalogShare({
+      node: nodeId,
+      secrets: secretsOf(config),
+      dataDir,
+      durability,
+      store,
+      announcements,
+      print,
+      peers: () => this.peersUrl,
+      leads: () => this.leads(),
+      leader: () => this.roles?.leader?.node,
+    });
+  }
+
+  private newLink(lateMs: number): LeaderLink {
+    const { config, metrics, print } = this;
+    return new LeaderLink({
+      node: config.nodeId,
+      secrets: secretsOf(config),
+      waitMs: config.clusterWaitMs,
+      lateMs,
+      leads: this.isTaking,
+      leader: () => this.roles?.leader,
+      metrics,
+      print,
+    });
   }
 
   async listen(): Promise<void> {
@@ -266,7 +279,8 @@ export class Member {
       onLead: (handover) => {
         this.leaderChanged();
         void this.membership.look();
-        if (handover !== undefined) this.tookOver(handover);
+        this.handover = handover ?? this.handover;
+        if (handover !== undefined) this.onHandover(handover);
         for (const callback of this.onLead) callback();
       },
       onFollow: () => {
@@ -332,15 +346,10 @@ export class Member {
     };
   };
 
-  /** Calls back with each lead that was handed over to this node, those of before too. */
+  /** Calls back with each lead that was handed over to this node, an earlier one too. One caller. */
   whenHandedOver(callback: (handover: Handover) => void): void {
-    this.onHandover.push(callback);
+    this.onHandover = callback;
     if (this.handover !== undefined) callback(this.handover);
-  }
-
-  private tookOver(handover: Handover): void {
-    this.handover = handover;
-    for (const callback of this.onHandover) callback(handover);
   }
 
   /** Handles the failure of the sequencer where it only means that another node leads. */
@@ -369,9 +378,6 @@ export class Member {
 
   /** Reads may be older than CLUSTER_SILENCE_MS. */
   readonly isStale = (): boolean => this.roles?.isStale() ?? true;
-
-  /** Nodes a moment ago. */
-  readonly nodes = (): readonly NodeView[] => this.list.recent();
 
   /** To be called after join(). */
   control(): ClusterControl {

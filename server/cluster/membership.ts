@@ -6,7 +6,7 @@
  * Thread: I/O. Not here: the name (storage/replicated-log/announcer.ts).
  */
 import { BadValues } from '../../storage/replicated-log/bad-values.ts';
-import type { ReplicatedLog } from '../../storage/replicated-log/replicated-log.ts';
+import type { ReplicatedLog, SharedName } from '../../storage/replicated-log/replicated-log.ts';
 import type { Log } from '../common/logger.ts';
 import { type Config, signingSettings } from '../config/config.ts';
 import { SettingsRefused } from '../config/settings-refused.ts';
@@ -65,8 +65,8 @@ export class Membership {
    */
   async begin(config: Config): Promise<void> {
     const settings = signingSettings(config);
-    const shared = await this.sharedSettings(START_MS).catch(() => undefined);
-    const differing = shared && differenceOf(settings, shared, this.options.venue);
+    const read = await this.read('settings', START_MS, settingsOf).catch(() => undefined);
+    const differing = read?.found && differenceOf(settings, read.found, this.options.venue);
     if (differing !== undefined) throw new SettingsRefused(differing);
     this.settings = settings;
     await this.look();
@@ -108,8 +108,7 @@ export class Membership {
 
   private async compareSecret(): Promise<void> {
     const { leads, replicated, secrets } = this.options;
-    const value = await replicated.shared('secret', CALL_MS);
-    const record = value && this.recordOf(value);
+    const { found: record, value } = await this.read('secret', CALL_MS, secretRecordOf);
     // A value that cannot be read accuses nobody.
     if (value === undefined || record !== undefined) {
       this.reportSecret(record === undefined || hasSecretOf(record, secrets));
@@ -118,18 +117,6 @@ export class Membership {
     const next = nextSecretRecord(record, secrets);
     if (next !== undefined)
       await replicated.share('secret', value, encodeSecretRecord(next), CALL_MS);
-  }
-
-  private recordOf(value: Buffer): SecretRecord | undefined {
-    try {
-      return this.badValues.read(`${this.options.venue}/secret`, ADVICE, () => {
-        const record = decodeSecretRecord(value);
-        if (record === undefined) throw new Error('it has no digests');
-        return record;
-      });
-    } catch {
-      return undefined;
-    }
   }
 
   private reportSecret(isOurs: boolean): void {
@@ -153,8 +140,7 @@ export class Membership {
   private async compareSettings(): Promise<void> {
     const { leads, onRefused, replicated, venue } = this.options;
     const { settings } = this;
-    const value = await replicated.shared('settings', CALL_MS);
-    const shared = value && this.settingsOf(value);
+    const { found: shared, value } = await this.read('settings', CALL_MS, settingsOf);
     if (settings === undefined || this.isClosed) return;
     const differing = shared && differenceOf(settings, shared, venue);
     if (differing !== undefined) return onRefused(new Error(differing));
@@ -165,26 +151,37 @@ export class Membership {
     await replicated.share('settings', value, next, CALL_MS);
   }
 
-  private async sharedSettings(msMax: number): Promise<Settings | undefined> {
-    const value = await this.options.replicated.shared('settings', msMax);
-    return value && this.settingsOf(value);
-  }
-
-  /** Undefined: it cannot be read. */
-  private settingsOf(value: Buffer): Settings | undefined {
+  /** Reads a shared value; `found` is `undefined` where there is none, or it cannot be read. */
+  private async read<T>(
+    name: SharedName,
+    msMax: number,
+    decode: (value: Buffer) => T,
+  ): Promise<{ readonly value: Buffer | undefined; readonly found: T | undefined }> {
+    const { replicated, venue } = this.options;
+    const value = await replicated.shared(name, msMax);
+    if (value === undefined) return { value, found: undefined };
     try {
-      return this.badValues.read(`${this.options.venue}/settings`, ADVICE, () => {
-        const found: unknown = JSON.parse(value.toString());
-        const isTable = typeof found === 'object' && found !== null;
-        if (!isTable || Object.values(found).some((text) => typeof text !== 'string')) {
-          throw new Error('it has no settings');
-        }
-        return found as Settings;
-      });
+      const found = this.badValues.read(`${venue}/${name}`, ADVICE, () => decode(value));
+      return { value, found };
     } catch {
-      return undefined;
+      return { value, found: undefined };
     }
   }
+}
+
+function secretRecordOf(value: Buffer): SecretRecord {
+  const record = decodeSecretRecord(value);
+  if (record === undefined) throw new Error('it has no digests');
+  return record;
+}
+
+function settingsOf(value: Buffer): Settings {
+  const found: unknown = JSON.parse(value.toString());
+  const isTable = typeof found === 'object' && found !== null;
+  if (!isTable || Object.values(found).some((text) => typeof text !== 'string')) {
+    throw new Error('it has no settings');
+  }
+  return found as Settings;
 }
 
 /** Each setting that differs, and how all nodes get another one; undefined = none does. */

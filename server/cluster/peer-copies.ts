@@ -9,7 +9,7 @@ import { give } from '../../storage/operations/peer-copy.ts';
 import type { ReplicatedLog } from '../../storage/replicated-log/replicated-log.ts';
 import type { Log } from '../common/logger.ts';
 import type { Config } from '../config/config.ts';
-import { type Announced, Announcements } from './announced.ts';
+import { Announcements } from './announced.ts';
 import { needsCopy, type Peer, takeCopy } from './join.ts';
 import { PeerCall } from './peers/calls.ts';
 import { addressOf, PeerConnection } from './peers/peer-connection.ts';
@@ -38,19 +38,6 @@ export function sendCopies(server: Pick<PeerServer, 'answer'>, dataDir: string, 
   server.answer(PeerCall.copy, (request) => copy(request.toString()));
 }
 
-interface Own {
-  readonly node: string;
-  readonly secrets: PeerSecrets;
-}
-
-/** The other nodes that run. */
-async function peersOf(announcements: Announcements, own: Own): Promise<Peer[]> {
-  const announced = await announcements.all(LIST_MS);
-  return [...announced]
-    .filter(([node]) => node !== own.node)
-    .map(([node, announced]) => peerOf(node, announced, own));
-}
-
 /** Throws Unreachable where the secret of this node is not that of the cluster: no other node would answer it. */
 async function refuseStranger(
   replicated: Pick<ReplicatedLog, 'shared'>,
@@ -67,31 +54,31 @@ export async function joinCluster(
   print: Log,
   signal: AbortSignal | undefined,
 ): Promise<boolean> {
-  const { dataDir, nodeId: node } = config;
-  const secrets = secretsOf(config);
+  const { cluster, dataDir, nodeId: node } = config;
   if (!needsCopy(dataDir)) return false;
+  const secrets = secretsOf(config);
   const { replicated } = await openSharedLog(config, print);
-  const announcements = new Announcements(replicated, config.cluster!.name, print);
-  const peers = async () => {
+  const announcements = new Announcements(replicated, cluster!.name, print);
+  const peers = async (): Promise<Peer[]> => {
     await refuseStranger(replicated, secrets);
-    return peersOf(announcements, { node, secrets });
+    const announced = await announcements.all(LIST_MS);
+    const others = [...announced].filter(([name]) => name !== node);
+    return others.map(([name, { last = 0, peers: address }]) => {
+      let connection: PeerConnection | undefined;
+      return {
+        node: name,
+        last,
+        copy() {
+          connection = new PeerConnection(addressOf(address), secrets, node);
+          return connection.stream(PeerCall.copy, Buffer.from(node));
+        },
+        close: () => connection?.close(),
+      };
+    });
   };
   try {
     return await takeCopy({ dataDir, replicated, peers, print, signal });
   } finally {
     await replicated.close();
   }
-}
-
-function peerOf(node: string, { last = 0, peers }: Announced, own: Own): Peer {
-  let connection: PeerConnection | undefined;
-  return {
-    node,
-    last,
-    copy() {
-      connection = new PeerConnection(addressOf(peers), own.secrets, own.node);
-      return connection.stream(PeerCall.copy, Buffer.from(own.node));
-    },
-    close: () => connection?.close(),
-  };
 }

@@ -17,11 +17,11 @@ import { LogDamage, WrongSequence } from '../../storage/log/log.ts';
 import { NO_TAIL, type Tail } from '../../storage/replicated-log/replicated-log.ts';
 import { type Heartbeat, smallerTables } from './heartbeat.ts';
 import type {
-  HeartbeatOrder,
   Observed,
   OutgoingHandover,
   RoleEffect,
   RoleEvent,
+  RoleHeartbeat,
   RoleRules,
   RoleState,
 } from './role-state.ts';
@@ -58,7 +58,6 @@ export function initialState(now: number): RoleState {
     isLogEmpty: false,
     stalls: 0,
     isStalled: false,
-    isNear: false,
     claim: undefined,
     handover: undefined,
     followsHandover: false,
@@ -124,9 +123,6 @@ class Step {
       case 'caught-up':
         this.onCaughtUp(event);
         break;
-      case 'near':
-        state.isNear = true;
-        break;
       case 'claim-tail':
         this.onClaimTail(event.tail);
         break;
@@ -135,10 +131,6 @@ class Step {
         break;
       case 'claim-heartbeat':
         this.onClaimHeartbeat(event.bytes, event.heartbeat);
-        break;
-      case 'claim-written':
-        state.claim = { phase: 'apply' };
-        this.effects.push({ type: 'claim-apply' });
         break;
       case 'claim-applied':
         this.onClaimApplied(event);
@@ -150,7 +142,8 @@ class Step {
         this.onHeartbeatDue();
         break;
       case 'heartbeat-answered':
-        this.onHeartbeatAnswered(event);
+        if (event.isLast) this.onLastAnswered(event);
+        else this.onHeartbeatAnswered(event);
         break;
       case 'room':
         state.fullness = event.problem;
@@ -161,9 +154,6 @@ class Step {
         break;
       case 'drained':
         this.onDrained(event.error);
-        break;
-      case 'last-answered':
-        this.onLastAnswered(event);
         break;
       case 'durable':
         this.onDurable(event);
@@ -455,7 +445,6 @@ class Step {
     state.role = 'leading';
     state.epoch = epoch;
     state.leader = { node, advertise, peers, epoch };
-    state.isNear = true;
     state.isStalled = false;
     state.unansweredSince = -Infinity;
     this.effects.push({ type: 'lead', isFirst: state.received < 2, epoch });
@@ -464,10 +453,16 @@ class Step {
     this.effects.push({ type: 'serve', handover: state.handover });
   }
 
-  private nextHeartbeat(): HeartbeatOrder {
+  private nextHeartbeat(): RoleHeartbeat {
     const { state } = this;
     state.sent += 1;
-    return { count: state.sent, afterLeave: state.followsHandover };
+    return { count: state.sent, afterLeave: state.followsHandover, leaves: false };
+  }
+
+  /** The last heartbeat of this lead. */
+  private giveUp(): void {
+    const heartbeat = { ...this.nextHeartbeat(), leaves: true, ...this.state.outgoing };
+    this.effects.push({ type: 'send-heartbeat', heartbeat, sentAt: this.observed.now });
   }
 
   private onHeartbeatDue(): void {
@@ -476,7 +471,7 @@ class Step {
     if (state.role !== 'leading') return;
     if (now - state.unansweredSince < this.rules.silenceMs / UNANSWERED) return;
     state.unansweredSince = now;
-    this.effects.push({ type: 'send-heartbeat', heartbeat: this.nextHeartbeat() });
+    this.effects.push({ type: 'send-heartbeat', heartbeat: this.nextHeartbeat(), sentAt: now });
   }
 
   private onHeartbeatAnswered({ error, sentAt }: EventOf<'heartbeat-answered'>): void {
@@ -527,11 +522,10 @@ class Step {
       this.endHandover(new Error('this node ends'));
       return;
     }
-    const { outgoing } = this.state;
-    this.effects.push({ type: 'send-last', heartbeat: this.nextHeartbeat(), outgoing });
+    this.giveUp();
   }
 
-  private onLastAnswered({ error, sentAt }: EventOf<'last-answered'>): void {
+  private onLastAnswered({ error, sentAt }: EventOf<'heartbeat-answered'>): void {
     const { state } = this;
     if (state.outgoing === undefined) {
       state.role = 'closed';
@@ -580,8 +574,7 @@ class Step {
 
   private endHandover(error?: Error): void {
     this.state.outgoing = undefined;
-    const ended = { type: 'handover-ended' } as const;
-    this.effects.push(error === undefined ? ended : { ...ended, error });
+    this.effects.push({ type: 'handover-ended', error });
   }
 
   // The end.
@@ -600,11 +593,7 @@ class Step {
     state.isClosing = true;
     this.effects.push({ type: 'stop-timers' });
     if (state.role === 'leading') {
-      this.effects.push({
-        type: 'send-last',
-        heartbeat: this.nextHeartbeat(),
-        outgoing: undefined,
-      });
+      this.giveUp();
       return;
     }
     if (state.role === 'following' || state.role === 'claiming') state.role = 'closed';

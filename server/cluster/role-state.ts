@@ -37,7 +37,7 @@ export type ClaimStep =
       readonly expected: number;
       readonly isOffered: boolean;
     }
-  | { readonly phase: 'write' | 'apply' };
+  | { readonly phase: 'write' };
 
 export interface RoleState {
   readonly role: Role;
@@ -67,8 +67,6 @@ export interface RoleState {
   readonly stalls: number;
   /** The tables may be as old as the newest stall. */
   readonly isStalled: boolean;
-  /** The node has been close to the leader since it started. */
-  readonly isNear: boolean;
   readonly claim: ClaimStep | undefined;
   /** The handover before the lead of this node. */
   readonly handover: Handover | undefined;
@@ -119,7 +117,6 @@ export type RoleEvent =
   | { readonly type: 'stalled'; readonly since: number }
   /** @property sequence of a tail that was read after so many stalls; the tables have it */
   | { readonly type: 'caught-up'; readonly stalls: number; readonly sequence: number }
-  | { readonly type: 'near' }
   | { readonly type: 'claim-tail'; readonly tail: Tail }
   | { readonly type: 'claim-caught-up' }
   | {
@@ -127,7 +124,6 @@ export type RoleEvent =
       readonly bytes: Buffer | undefined;
       readonly heartbeat: Heartbeat | undefined;
     }
-  | { readonly type: 'claim-written' }
   /** @property sequence of the claim's record; `stored` is the newest record of the node's files */
   | {
       readonly type: 'claim-applied';
@@ -137,46 +133,49 @@ export type RoleEvent =
     }
   | { readonly type: 'claim-failed'; readonly error: Error }
   | { readonly type: 'heartbeat-due' }
-  | { readonly type: 'heartbeat-answered'; readonly sentAt: number; readonly error?: Error }
+  /** @property isLast it gave up the lead */
+  | {
+      readonly type: 'heartbeat-answered';
+      readonly isLast: boolean;
+      readonly sentAt: number;
+      readonly error: Error | undefined;
+    }
   | { readonly type: 'room'; readonly problem: string | undefined }
   | { readonly type: 'handover'; readonly outgoing: OutgoingHandover }
-  | { readonly type: 'drained'; readonly error?: Error }
-  | { readonly type: 'last-answered'; readonly sentAt: number; readonly error?: Error }
-  | { readonly type: 'durable'; readonly stored: number; readonly error?: Error }
+  | { readonly type: 'drained'; readonly error: Error | undefined }
+  | { readonly type: 'durable'; readonly stored: number; readonly error: Error | undefined }
   | { readonly type: 'lost'; readonly why: Error }
   /** No record is received any more; a claim that is under way does not lead. */
   | { readonly type: 'closing' }
   | { readonly type: 'close' };
 
-/** Fields of a heartbeat that only the role knows. */
-export interface HeartbeatOrder {
-  readonly count: number;
-  readonly afterLeave: boolean;
-}
+/** Fields of a heartbeat that only the role knows. The last one of a handover also has the tail. */
+export type RoleHeartbeat = Pick<
+  Heartbeat,
+  'afterLeave' | 'count' | 'handover' | 'leaves' | 'next' | 'nextPeers'
+>;
 
 export type RoleEffect =
   | { readonly type: 'claim-read-tail' }
   /** Waits for the record, at most CLUSTER_SILENCE_MS. */
   | { readonly type: 'claim-await-applied'; readonly sequence: number }
   | { readonly type: 'claim-read-heartbeat' }
+  /** Writes the record of the claim and applies it; from then on no other one is received. */
   | {
       readonly type: 'claim-write';
       readonly tail: Tail;
       readonly seen: Buffer | undefined;
       readonly handover: Handover | undefined;
-      readonly heartbeat: HeartbeatOrder;
+      readonly heartbeat: RoleHeartbeat;
     }
-  /** Applies the record of the claim that was written, and receives no others. */
-  | { readonly type: 'claim-apply' }
   /** @property isFirst no other leader was seen, so the clock of the machine counts */
   | { readonly type: 'lead'; readonly isFirst: boolean; readonly epoch: number }
   | { readonly type: 'serve'; readonly handover: Handover | undefined }
-  | { readonly type: 'send-heartbeat'; readonly heartbeat: HeartbeatOrder }
+  /** @property sentAt comes back with the answer, and tells which one it is */
   | {
-      readonly type: 'send-last';
-      readonly heartbeat: HeartbeatOrder;
-      /** `undefined` where the node closes. */
-      readonly outgoing: OutgoingHandover | undefined;
+      readonly type: 'send-heartbeat';
+      readonly heartbeat: RoleHeartbeat;
+      readonly sentAt: number;
     }
   | { readonly type: 'stop-timers' }
   | { readonly type: 'drain' }
@@ -186,7 +185,7 @@ export type RoleEffect =
   /** Receives records after the newest one of the node's files. */
   | { readonly type: 'follow' }
   | { readonly type: 'followed' }
-  | { readonly type: 'handover-ended'; readonly error?: Error }
+  | { readonly type: 'handover-ended'; readonly error: Error | undefined }
   | { readonly type: 'reaches'; readonly sequence: number | undefined; readonly since?: number }
   /** Reads the tail, and waits until the tables have it. */
   | { readonly type: 'catch-up'; readonly stalls: number }

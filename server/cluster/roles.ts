@@ -28,12 +28,11 @@ import { decodeHeartbeat, encodeHeartbeat, type Handover, type Heartbeat } from 
 import { RecordFeed } from './record-feed.ts';
 import { HEARTBEATS, initialState, isUnconfirmed, TICKS, transition } from './role-machine.ts';
 import type {
-  HeartbeatOrder,
   Leader,
-  OutgoingHandover,
   Role,
   RoleEffect,
   RoleEvent,
+  RoleHeartbeat,
   RoleRules,
   RoleState,
 } from './role-state.ts';
@@ -103,7 +102,9 @@ export class Roles {
   private readonly ticks: NodeJS.Timeout;
   private leaderTimers: NodeJS.Timeout[] = [];
   private writer: LogWriter | undefined;
-  private claimed: { readonly writer: LogWriter; readonly record: LogEntry } | undefined;
+  private claimed: LogWriter | undefined;
+  /** The node has been close to the leader since it started. */
+  private isNear = false;
   /** Newest asynchronous step of a claim, and of the end. */
   private claimStep: Promise<void> = Promise.resolve();
   private lastStep: Promise<void> = Promise.resolve();
@@ -266,9 +267,6 @@ export class Roles {
       case 'claim-write':
         this.claim(() => this.writeClaim(effect));
         break;
-      case 'claim-apply':
-        this.claim(() => this.applyClaim());
-        break;
       case 'lead':
         // The time without a leader before this node started is unknown.
         if (effect.isFirst) clock.reach(wall());
@@ -278,24 +276,20 @@ export class Roles {
         this.options.sequencer.follow(false);
         calls.onLead(effect.handover);
         break;
-      case 'send-heartbeat':
-        void this.send(effect.heartbeat, { leaves: false }, 'heartbeat-answered');
+      case 'send-heartbeat': {
+        const sent = this.send(effect.heartbeat, effect.sentAt);
+        if (effect.heartbeat.leaves) this.lastStep = sent;
         break;
-      case 'send-last':
-        this.lastStep = this.sendLast(effect.heartbeat, effect.outgoing);
-        break;
+      }
       case 'stop-timers':
         for (const timer of this.leaderTimers.splice(0)) clearInterval(timer);
         break;
       case 'drain':
-        this.drain().then(
-          () => this.dispatch({ type: 'drained' }),
-          (error: Error) => this.dispatch({ type: 'drained', error }),
-        );
+        void failureOf(this.drain()).then((error) => this.dispatch({ type: 'drained', error }));
         break;
       case 'end-writer':
         this.writer?.end(effect.why);
-        this.claimed?.writer.end(effect.why);
+        this.claimed?.end(effect.why);
         break;
       case 'release-writer':
         void this.releaseWriter();
@@ -374,9 +368,8 @@ export class Roles {
   }
 
   private hasJoined(): boolean {
-    const { isNear, received } = this.state;
-    if (!isNear && received > 1 && this.feed.behindMs() < NEAR_MS) this.dispatch({ type: 'near' });
-    return this.state.isNear;
+    this.isNear ||= this.state.received > 1 && this.feed.behindMs() < NEAR_MS;
+    return this.isNear;
   }
 
   /** Another process has the name of this node. */
@@ -416,7 +409,7 @@ export class Roles {
     const { node, silenceMs } = rules;
     assert(tail.sequence === 0 || stateDigest(tables) === tail.digest, 'a digest was compared');
     const record = epochRecord(handover);
-    const first = this.encode(tail.epoch + 1, record.sequence, heartbeat, { leaves: false });
+    const first = this.encode(tail.epoch + 1, record.sequence, heartbeat);
     const patienceMs = PATIENCE * silenceMs;
     const writer = await replicated.claim(tail, record, {
       node,
@@ -424,12 +417,7 @@ export class Roles {
       heartbeat: first,
       seen,
     });
-    this.claimed = { writer, record };
-    return { type: 'claim-written' };
-  }
-
-  private async applyClaim(): Promise<RoleEvent> {
-    const { record, writer } = this.claimed!;
+    this.claimed = writer;
     const { sequence } = record;
     const stopped = this.following.stop();
     void this.feed.take(record);
@@ -439,9 +427,10 @@ export class Roles {
 
   private lead(): void {
     const { log, replicated, rules } = this.options;
-    const { writer } = this.claimed!;
+    const writer = this.claimed!;
     this.claimed = undefined;
     this.writer = writer;
+    this.isNear = true;
     writer.onRoom = (problem) => this.dispatch({ type: 'room', problem });
     log.lead(writer);
     const heartbeatMs = rules.silenceMs / HEARTBEATS;
@@ -468,36 +457,23 @@ export class Roles {
     }
   }
 
-  private async send(
-    order: HeartbeatOrder,
-    end: HeartbeatEnd,
-    type: 'heartbeat-answered' | 'last-answered',
-  ): Promise<void> {
+  private async send(heartbeat: RoleHeartbeat, sentAt: number): Promise<void> {
     const writer = this.writer!;
-    const sentAt = performance.now();
-    const bytes = this.encode(writer.epoch, writer.last, order, end);
-    await writer.heartbeat(bytes, this.options.rules.silenceMs).then(
-      () => this.dispatch({ type, sentAt }),
-      (error: Error) => this.dispatch({ type, sentAt, error }),
-    );
-  }
-
-  private sendLast(order: HeartbeatOrder, outgoing: OutgoingHandover | undefined): Promise<void> {
-    if (outgoing === undefined) return this.send(order, { leaves: true }, 'last-answered');
-    const { handover, next, nextPeers } = outgoing;
-    const { tail } = this.writer!;
-    return this.send(order, { leaves: true, next, nextPeers, tail, handover }, 'last-answered');
+    const { epoch, last, tail } = writer;
+    const isHandover = heartbeat.next !== undefined;
+    const bytes = this.encode(epoch, last, isHandover ? { ...heartbeat, tail } : heartbeat);
+    const error = await failureOf(writer.heartbeat(bytes, this.options.rules.silenceMs));
+    this.dispatch({ type: 'heartbeat-answered', isLast: heartbeat.leaves, sentAt, error });
   }
 
   private encode(
     epoch: number,
     sequence: number,
-    { afterLeave, count }: HeartbeatOrder,
-    end: HeartbeatEnd,
+    heartbeat: RoleHeartbeat & Pick<Heartbeat, 'tail'>,
   ): Buffer {
     const { advertise, capacities, node, peers } = this.options.rules;
-    const heartbeat = { node, epoch, advertise, peers, sequence, capacities, count, afterLeave };
-    return encodeHeartbeat({ ...heartbeat, ...end });
+    const own = { node, epoch, advertise, peers, sequence, capacities };
+    return encodeHeartbeat({ ...own, ...heartbeat });
   }
 
   /** Resolves once all accepted requests are in the log. */
@@ -525,11 +501,15 @@ export class Roles {
     log.lead(undefined);
     this.writer?.end('another node leads');
     this.writer = undefined;
-    const error = await log.whenDurable().catch((failure: Error) => failure);
-    const durable = { type: 'durable', stored: log.last } as const;
-    this.dispatch(error === undefined ? durable : { ...durable, error });
+    const error = await failureOf(log.whenDurable());
+    this.dispatch({ type: 'durable', stored: log.last, error });
   }
 }
 
-/** Fields of a heartbeat that tell the end of a lead. */
-type HeartbeatEnd = Pick<Heartbeat, 'handover' | 'leaves' | 'next' | 'nextPeers' | 'tail'>;
+/** Resolves with the error of a promise that rejects. */
+function failureOf(work: Promise<void>): Promise<Error | undefined> {
+  return work.then(
+    () => undefined,
+    (error: Error) => error,
+  );
+}

@@ -3,6 +3,7 @@
  * secret before it. The secret itself is never in it. Pure.
  */
 import { createHmac } from 'node:crypto';
+import { jsonObject } from './json-value.ts';
 import type { PeerSecrets } from './peers/secure.ts';
 
 /** For the operator of a node that does not have it. */
@@ -25,14 +26,13 @@ function digestOfSecret(secret: string): string {
 
 /** `undefined` where the bytes are no such record. */
 export function decodeSecretRecord(value: Buffer): SecretRecord | undefined {
-  try {
-    const { current, previous } = JSON.parse(value.toString()) as Partial<SecretRecord>;
-    if (typeof current !== 'string' || !DIGEST.test(current)) return undefined;
-    if (previous !== undefined && !DIGEST.test(previous)) return undefined;
-    return { current, previous };
-  } catch {
-    return undefined;
-  }
+  const { current, previous } = { ...jsonObject(value) };
+  if (!isDigest(current) || !(previous === undefined || isDigest(previous))) return undefined;
+  return { current, previous };
+}
+
+function isDigest(found: unknown): found is string {
+  return typeof found === 'string' && DIGEST.test(found);
 }
 
 export function encodeSecretRecord(record: SecretRecord): Buffer {

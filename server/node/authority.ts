@@ -28,7 +28,7 @@ export interface Authority {
   leads(): boolean;
   /**
    * Calls `begin` at each beginning of a lead, and at once while this node leads. A standalone node leads once and
-   * always; there the promise settles with that call.
+   * always; there the promise settles with that call. Throws what `begin` throws at once.
    */
   whenLeading(begin: () => void | Promise<void>): Promise<void>;
   /** Calls `end` each time that another node takes the lead. */

@@ -73,16 +73,23 @@ export async function openCatalogParts(
   const warn = (line: string): void => log('warn', line);
   const repairs = new CatalogRepairs({ edits, leads, now: Date.now, log: warn });
   start.onClose(() => start.wait('what the catalog lacks', repairs.close()));
-  const mayWrite = (): boolean => leads() && unwritable === undefined;
-  repairGenerations(catalog, repairs, mayWrite, switched, decided);
-  // The former leader may have ended between a payout and its edit. A leading node has opened its catalog as leader.
-  let isCovered = isLeading && leads();
-  await authority.whenLeading(() => {
-    if (isCovered) return;
+  const repair = ({ mended, unpublished, unpublishedEnds }: Lacking): void => {
+    if (!leads() || unwritable !== undefined) return;
+    repairs.add(unpublished);
+    repairs.addEnds(unpublishedEnds);
+    if (mended > 0) repairs.align();
+  };
+  switched.add(repair);
+  const passOn = decided.open(repairs);
+  if (leads() && unwritable === undefined) {
+    repair(catalog.current);
+    passOn();
+  }
+  await atLaterLeads(authority, isLeading && leads(), () => {
+    // The leader before may have ended between a payout and its edit.
     repairs.add(conditionsWithPayouts(tables));
     return catalog.register();
   });
-  isCovered = false;
   const isSynced = unwritable === undefined && config.catalogSyncUrl !== '';
   const sync = isSynced ? await openSync(start, authority, tables.memory) : undefined;
   return { catalog, edits, repairs, switched, sync };
@@ -90,25 +97,15 @@ export async function openCatalogParts(
 
 type Lacking = Pick<CatalogService['current'], 'mended' | 'unpublished' | 'unpublishedEnds'>;
 
-/** Repairs the current catalog generation and each later one, and forwards decisions of batches to `repairs`. */
-function repairGenerations(
-  catalog: CatalogService,
-  repairs: CatalogRepairs,
-  mayWrite: () => boolean,
-  switched: Listeners<LoadedCatalogGeneration>,
-  decided: DecidedMarkets,
-): void {
-  const repair = ({ mended, unpublished, unpublishedEnds }: Lacking): void => {
-    if (!mayWrite()) return;
-    repairs.add(unpublished);
-    repairs.addEnds(unpublishedEnds);
-    if (mended > 0) repairs.align();
-  };
-  switched.add(repair);
-  const forwardEarlier = decided.open(repairs);
-  if (!mayWrite()) return;
-  repair(catalog.current);
-  forwardEarlier();
+/** Calls `begin` at each beginning of a lead. @param isBegun the present lead began before the catalog was opened */
+async function atLaterLeads(
+  authority: Authority,
+  isBegun: boolean,
+  begin: () => Promise<void>,
+): Promise<void> {
+  let isPresent = isBegun;
+  await authority.whenLeading(() => (isPresent ? undefined : begin()));
+  isPresent = false;
 }
 
 /** Pulls the catalog of CATALOG_SYNC_URL while this node leads. */

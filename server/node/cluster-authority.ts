@@ -39,8 +39,9 @@ export class ClusterAuthority implements Authority {
     return this.member.leads();
   }
 
-  async whenLeading(begin: () => void | Promise<void>): Promise<void> {
+  whenLeading(begin: () => void | Promise<void>): Promise<void> {
     this.member.whenLeading(() => void begin());
+    return Promise.resolve();
   }
 
   whenFollowing(end: () => void): void {

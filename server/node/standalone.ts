@@ -28,8 +28,8 @@ export class Standalone implements Authority {
     return true;
   }
 
-  async whenLeading(begin: () => void | Promise<void>): Promise<void> {
-    await begin();
+  whenLeading(begin: () => void | Promise<void>): Promise<void> {
+    return Promise.resolve(begin());
   }
 
   whenFollowing(): void {}

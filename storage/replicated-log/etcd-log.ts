@@ -92,21 +92,6 @@ export class EtcdLog implements ReplicatedLog, TailStore<EncodedGroup> {
     return this.badValues.read(this.key('tail'), TAIL_ADVICE, () => tailOf(stored));
   }
 
-  async *range(from: Position, to: number): AsyncIterable<LogEntry> {
-    const chain = new Chain(from);
-    const pages = new Pages();
-    while (chain.at.sequence < to) {
-      const page = await this.next(chain, pages);
-      const missing = `batch ${chain.at.sequence + 1}: it is missing`;
-      if (page.rows.length === 0) throw new LogDamage(missing);
-      for (const row of page.rows) {
-        for (const entry of chain.take(await this.records(this.stored(row)))) {
-          if (entry.sequence <= to) yield entry;
-        }
-      }
-    }
-  }
-
   follow(from: Position, calls: FollowCalls): Subscription {
     const chain = new Chain(from);
     const pages = new Pages();

@@ -4,8 +4,8 @@
  *
  * - There is one order of records, without a gap. What was committed is never lost and never changes, whatever
  *   ends or wakes again.
- * - A record is committed when it is on the disks of a majority. tail(), range() and follow() give committed
- *   records only, and tail() shows every record whose append had resolved before the call, on any machine.
+ * - A record is committed when it is on the disks of a majority. tail() and follow() give committed records only,
+ *   and tail() shows every record whose append had resolved before the call, on any machine.
  * - The tail alone decides who may write: claim() and append() are one compare-and-swap of the tail with the
  *   records. Of two writers that expect the same tail, one wins; the other has written nothing. A writer
  *   needs no clock and no lease, so one that was stopped for an hour does no harm when it wakes.
@@ -102,11 +102,6 @@ export interface Space {
 export interface ReplicatedLog {
   /** Rejects with Unreachable (log/log.ts) where no majority answers within this time. */
   tail(msMax: number): Promise<Tail>;
-  /**
-   * The committed records after `from`, up to the sequence `to`, which is committed. Throws TooOld where the
-   * log has given up the one after `from`, LogDamage where it does not follow `from`, Unreachable.
-   */
-  range(from: Position, to: number): AsyncIterable<LogEntry>;
   follow(from: Position, calls: FollowCalls): Subscription;
   /**
    * Appends the first record of a new epoch, where the tail is still `expected`, and resolves with who may

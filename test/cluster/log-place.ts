@@ -164,8 +164,24 @@ export async function until(isSo: () => boolean, what: string): Promise<void> {
   }
 }
 
+/** Records after `from` up to the sequence `to`, as a follower receives them. */
 export async function rangeOf(log: ReplicatedLog, from: Position, to: number): Promise<LogEntry[]> {
   const entries: LogEntry[] = [];
-  for await (const entry of log.range(from, to)) entries.push(entry);
+  let following: Subscription | undefined;
+  try {
+    await new Promise<void>((resolve, reject) => {
+      following = log.follow(from, {
+        take: (entry) => {
+          if (entry.sequence <= to) entries.push(entry);
+          if (entry.sequence >= to) resolve();
+        },
+        onProblem: () => undefined,
+        onEmpty: () => undefined,
+        onEnd: reject,
+      });
+    });
+  } finally {
+    await following?.stop();
+  }
   return entries;
 }

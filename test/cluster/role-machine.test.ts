@@ -7,10 +7,9 @@ import { test } from 'node:test';
 import type { Handover, Heartbeat } from '../../server/cluster/heartbeat.ts';
 import { initialState, isUnconfirmed, transition } from '../../server/cluster/role-machine.ts';
 import type {
-  HeartbeatOrder,
-  OutgoingHandover,
   RoleEffect,
   RoleEvent,
+  RoleHeartbeat,
   RoleRules,
   RoleState,
 } from '../../server/cluster/role-state.ts';
@@ -144,41 +143,27 @@ class DrawnNode {
         break;
       case 'claim-write':
         assert.equal(this.applied, effect.tail.sequence, 'a node that is behind claims');
-        this.later(() => this.write(effect));
-        break;
-      case 'claim-apply':
-        this.later(() => this.applyClaim());
+        this.pending.push(() => this.write(effect));
         break;
       case 'lead':
         this.beginLead(effect.epoch);
         break;
       case 'send-heartbeat': {
         const { lead } = this;
-        const sentAt = log.now;
+        const { heartbeat, sentAt } = effect;
         this.later(() => {
-          const error = this.put(lead!, effect.heartbeat, { leaves: false });
-          const type = 'heartbeat-answered';
-          return error === undefined ? { type, sentAt } : { type, sentAt, error };
-        });
-        break;
-      }
-      case 'send-last': {
-        const { lead } = this;
-        const sentAt = log.now;
-        this.later(() => {
-          const error = this.put(lead!, effect.heartbeat, endOf(effect.outgoing, log.tail));
-          const type = 'last-answered';
-          return error === undefined ? { type, sentAt } : { type, sentAt, error };
+          const error = this.put(lead!, heartbeat);
+          return { type: 'heartbeat-answered', isLast: heartbeat.leaves, sentAt, error };
         });
         break;
       }
       case 'drain':
-        this.later(() => ({ type: 'drained' }));
+        this.later(() => ({ type: 'drained', error: undefined }));
         break;
       case 'release-writer':
         this.lead!.hasEnded = true;
         this.lead = undefined;
-        this.later(() => ({ type: 'durable', stored: this.stored }));
+        this.later(() => ({ type: 'durable', stored: this.stored, error: undefined }));
         break;
       case 'end-writer':
         if (this.lead !== undefined) this.lead.hasEnded = true;
@@ -209,19 +194,20 @@ class DrawnNode {
     this.later(() => ({ type: 'caught-up', stalls, sequence: this.log.tail.sequence }));
   }
 
-  private write(effect: Extract<RoleEffect, { type: 'claim-write' }>): RoleEvent {
+  private write(effect: Extract<RoleEffect, { type: 'claim-write' }>): void {
     const { log } = this;
     const isSeen = effect.seen === undefined || log.bytes?.equals(effect.seen) === true;
     if (log.tail !== effect.tail || !isSeen) {
-      return { type: 'claim-failed', error: new WrongSequence(0, 0) };
+      this.dispatch({ type: 'claim-failed', error: new WrongSequence(0, 0) });
+      return;
     }
     const epoch = effect.tail.epoch + 1;
     log.append(this.name, epoch);
     const { sequence, writer } = log.tail;
     const lead = { epoch, writer, hasEnded: false };
-    log.bytes = this.heartbeat(epoch, sequence, effect.heartbeat, { leaves: false });
+    log.bytes = this.encode(epoch, sequence, effect.heartbeat);
     this.claimed = { lead, sequence };
-    return { type: 'claim-written' };
+    this.later(() => this.applyClaim());
   }
 
   private applyClaim(): RoleEvent {
@@ -268,32 +254,24 @@ class DrawnNode {
     this.stored = this.applied;
   }
 
-  private put(lead: Lead, order: HeartbeatOrder, end: HeartbeatEnd): Error | undefined {
+  private put(lead: Lead, heartbeat: RoleHeartbeat): Error | undefined {
     const { log } = this;
     if (lead.hasEnded) return new Error('the writer has ended');
     if (log.tail.epoch !== lead.epoch) return new WrongSequence(0, 0);
-    log.bytes = this.heartbeat(lead.epoch, log.tail.sequence, order, end);
+    const { tail } = log;
+    const sent = heartbeat.next === undefined ? heartbeat : { ...heartbeat, tail };
+    log.bytes = this.encode(lead.epoch, tail.sequence, sent);
     return undefined;
   }
 
-  private heartbeat(
+  private encode(
     epoch: number,
     sequence: number,
-    { afterLeave, count }: HeartbeatOrder,
-    end: HeartbeatEnd,
+    heartbeat: RoleHeartbeat & Pick<Heartbeat, 'tail'>,
   ): Buffer {
     const { advertise, capacities, node, peers } = this.rules;
-    const own = { node, epoch, advertise, peers, sequence, capacities, count, afterLeave };
-    return encode({ ...own, ...end });
+    return encode({ node, epoch, advertise, peers, sequence, capacities, ...heartbeat });
   }
-}
-
-type HeartbeatEnd = Pick<Heartbeat, 'handover' | 'leaves' | 'next' | 'nextPeers' | 'tail'>;
-
-function endOf(outgoing: OutgoingHandover | undefined, tail: Tail): HeartbeatEnd {
-  if (outgoing === undefined) return { leaves: true };
-  const { handover, next, nextPeers } = outgoing;
-  return { leaves: true, next, nextPeers, tail, handover };
 }
 
 class Stage {
@@ -366,7 +344,7 @@ class Stage {
     else if (draw === 10) {
       const problem = random.chance(30) ? 'full' : undefined;
       node.dispatch({ type: 'room', problem });
-    } else if (draw === 11 && node.state.claim?.phase === 'apply') {
+    } else if (draw === 11 && node.state.claim?.phase === 'write' && node.claimed !== undefined) {
       log.append('another node', log.tail.epoch + 1);
     } else this.quiet();
   }
@@ -374,9 +352,8 @@ class Stage {
   /** Loses an answer: the request was lost, or was executed. */
   private lose(node: DrawnNode): void {
     const { claim } = node.state;
-    const isWriting = claim?.phase === 'write' || claim?.phase === 'apply';
     // The tail writer makes an outcome certain; other reads fail.
-    if (claim === undefined || isWriting) return;
+    if (claim === undefined || claim.phase === 'write') return;
     node.pending = [];
     node.dispatch({ type: 'claim-failed', error: new Error('no answer') });
     if (node.state.isStalled) node.catchUp();

@@ -226,6 +226,23 @@ test('a heartbeat without an answer delays later ones only for a while', () =>
     await until(() => heartbeats > 3, WAIT_MS);
   }));
 
+test('a leader whose heartbeats are answered sends five in each heartbeat timeout', () =>
+  staged(async (stage) => {
+    const { replicated } = (await stage.led()).run!;
+    const heartbeat = replicated.heartbeat.bind(replicated);
+    let heartbeats = 0;
+    replicated.heartbeat = (...args) => {
+      heartbeats += 1;
+      return heartbeat(...args);
+    };
+    // A timer of the same period, because a busy machine delays both.
+    let periods = 0;
+    const timer = setInterval(() => (periods += 1), SILENCE_MS / 5);
+    await until(() => periods >= 30, WAIT_MS);
+    clearInterval(timer);
+    assert(heartbeats > 20, `${heartbeats} in 30 periods`);
+  }));
+
 test('a record that arrives while the tail is read is no damage', () =>
   staged(async (stage) => {
     const first = await stage.led();

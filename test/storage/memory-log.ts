@@ -108,15 +108,6 @@ export class MemoryLog implements ReplicatedLog, TailStore<MemoryGroup> {
     return this.request(msMax, () => this.cluster.tail);
   }
 
-  async *range(from: Position, to: number): AsyncIterable<LogEntry> {
-    for (let at = from; at.sequence < to; ) {
-      const entry = await this.request(1_000, () => this.after(at));
-      if (entry === undefined) throw new LogDamage(`batch ${at.sequence + 1}: it is missing`);
-      yield entry;
-      at = { sequence: entry.sequence, digest: entry.after };
-    }
-  }
-
   follow(from: Position, calls: FollowCalls): Subscription {
     let at = from;
     let wasEmpty = false;
