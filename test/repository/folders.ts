@@ -1,19 +1,5 @@
 /** Allowed imports between folders; tests compare them with the sources and with the tables of the READMEs. */
 
-/** Top folders that a top folder may import from. */
-export const TOP_FOLDERS: Readonly<Record<string, readonly string[]>> = {
-  build: ['build'],
-  engine: ['engine'],
-  storage: ['engine', 'storage'],
-  server: ['engine', 'storage', 'server'],
-  // Traders of the demo are clients of the node.
-  'server/demo': ['engine', 'storage', 'server', 'client'],
-  client: ['client'],
-  examples: ['client', 'examples'],
-  bench: ['engine', 'storage', 'server', 'client', 'bench'],
-  test: ['build', 'engine', 'storage', 'server', 'client', 'examples', 'bench', 'test'],
-};
-
 /**
  * Folders below a top folder, each with the folders of the same top folder that it may import. '' stands for files directly
  * in the top folder.
