@@ -24,7 +24,7 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, readonly s
     projection: ['control-records', 'files', 'kv', 'log', 'recovery', 'snapshot'],
     texts: [],
     catalog: ['files', 'kv', 'texts'],
-    recordings: ['catalog'],
+    recordings: ['catalog', 'texts'],
     operations: [
       'catalog',
       'control-records',
@@ -116,7 +116,7 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, readonly s
     orders: ['common', 'load', 'measure'],
     paper: ['common', 'load'],
     profile: ['load', 'measure', 'orders'],
-    server: [],
+    server: ['common'],
     catalog: ['common', 'load'],
     http: ['common', 'catalog'],
     spans: ['common', 'catalog', 'http', 'load'],
