@@ -81,7 +81,10 @@ export function signOrder(
 ): SignedOrder {
   const { expiration = 0, feeRateBps = 0, salt, side, tokenId } = fields;
   const common = {
-    ...{ salt, maker: signer.address, signer: signer.address, tokenId },
+    salt,
+    maker: signer.address,
+    signer: signer.address,
+    tokenId,
     makerAmount: String(fields.makerAmount),
     takerAmount: String(fields.takerAmount),
     side: side === 'BUY' ? (0 as const) : (1 as const),

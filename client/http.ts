@@ -92,7 +92,9 @@ export class HttpClient implements Transport {
 
   async #fetch(url: URL, method: Method, headers: Headers, body: string): Promise<Reply> {
     const answer = await fetch(url, {
-      ...{ method, headers: { ...headers, ...JSON_TYPE }, redirect: 'manual' },
+      method,
+      headers: { ...headers, ...JSON_TYPE },
+      redirect: 'manual',
       ...(body === '' ? {} : { body }),
       signal: AbortSignal.timeout(this.#timeoutMs),
     });

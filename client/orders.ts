@@ -239,7 +239,8 @@ export class Orders {
     const known = isKnown ? await this.#standing(result.orderID) : undefined;
     const status = (result.status === 'error' ? 'refused' : result.status) as Placed['status'];
     return {
-      ...{ id, status },
+      id,
+      status,
       reason: isKnown ? '' : result.errorMsg,
       code: isKnown ? undefined : refusalCode(result.errorMsg),
       detail: isKnown ? '' : (result.detail ?? ''),

@@ -140,8 +140,16 @@ function orderEvent(order: OwnOrderAnswer, isNew: boolean): OrderEvent {
   const status = order.status.toUpperCase() as OrderEvent['status'];
   const now = String(Date.now());
   return {
-    ...{ event_type: 'order', ...NO_PLACE, server_ts_ms: now, timestamp: now, ...rest, status },
-    ...{ owner, order_owner: owner, created_at: String(created_at), associate_trades },
+    event_type: 'order',
+    ...NO_PLACE,
+    server_ts_ms: now,
+    timestamp: now,
+    ...rest,
+    status,
+    owner,
+    order_owner: owner,
+    created_at: String(created_at),
+    associate_trades,
     order_type: order_type as OrderEvent['order_type'],
     type: isNew ? 'PLACEMENT' : status === 'CANCELED' ? 'CANCELLATION' : 'UPDATE',
     ...(reason === '' ? {} : { reason }),
@@ -153,6 +161,9 @@ function tradeEvent(trade: OwnTrade, status: TradeEvent['status']): TradeEvent {
   const time = `${match_time}000`;
   return {
     ...{ ...trade, event_type: 'trade', ...NO_PLACE, server_ts_ms: time, timestamp: time },
-    ...{ type: 'TRADE', status, trade_owner: owner, matchtime: match_time },
+    type: 'TRADE',
+    status,
+    trade_owner: owner,
+    matchtime: match_time,
   };
 }

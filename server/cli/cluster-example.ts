@@ -65,8 +65,11 @@ function wholeOf(text: string, what: string, max: number): number {
 
 function portsOf(first: number): Ports {
   return {
-    ...{ node: first, admin: first + 1, peers: first + 2 },
-    ...{ etcdClients: first + 3, etcdMembers: first + 4 },
+    node: first,
+    admin: first + 1,
+    peers: first + 2,
+    etcdClients: first + 3,
+    etcdMembers: first + 4,
   };
 }
 

@@ -232,13 +232,17 @@ function marketRow(market: ApiMarket): MarketRow {
     price: prices[i] ?? '',
   }));
   return {
-    ...{ id: market.id, slug: market.slug, question: market.question },
+    id: market.id,
+    slug: market.slug,
+    question: market.question,
     condition_id: market.conditionId,
     event_id: event?.id ?? '',
     event_slug: event?.slug ?? '',
     state: stateOf(market, outcomes),
     end: market.endDate ?? '',
-    ...{ volume: market.volume, liquidity: market.liquidity, outcomes },
+    volume: market.volume,
+    liquidity: market.liquidity,
+    outcomes,
   };
 }
 

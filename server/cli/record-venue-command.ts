@@ -42,7 +42,9 @@ export const record: Run = async (context, [url = '', file = ''], options) => {
   const interrupted = (): void => interrupt.abort();
   for (const name of SIGNALS) process.once(name, interrupted);
   const recorder = new Recorder({
-    ...{ api, markets, writer },
+    api,
+    markets,
+    writer,
     signal: AbortSignal.any([signal, interrupt.signal]),
     streamUrl: textOf(options, 'stream') ?? streamOf(url),
     now: Date.now,

@@ -56,7 +56,9 @@ export const ContradictionsAnswer = Type.Object(
 export function shownContradictions(facts: ContradictionFacts) {
   const { catalog, mirror, sync } = facts;
   return {
-    ...{ catalog: catalog.count, sync: sync.count, mirror: mirror.count },
+    catalog: catalog.count,
+    sync: sync.count,
+    mirror: mirror.count,
     markets: SOURCES.flatMap((source) =>
       facts[source].first.map(({ conditionId, reason }) => ({
         source,

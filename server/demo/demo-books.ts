@@ -78,10 +78,15 @@ export function appendDemoOrders(
       salt += 1;
       encodeOrder(out, {
         token: (token + outcome) as TokenRow,
-        ...{ side, type, postOnly: false },
+        side,
+        type,
+        postOnly: false,
         shares: (shares * MICRO) as MicroShares,
         collateral: ((shares * MICRO * ticks) / market.ticksPerUnit) as MicroCollateral,
-        ...{ expiration: 0, feeRateBps: 0, signatureType: 0, precheck: 0 },
+        expiration: 0,
+        feeRateBps: 0,
+        signatureType: 0,
+        precheck: 0,
         id: bytesToWords(digest, new Int32Array(ID_WORDS)),
         maker: bytesToWords(wallet, new Int32Array(ADDRESS_WORDS)),
         signer: bytesToWords(wallet, new Int32Array(ADDRESS_WORDS)),
@@ -104,11 +109,15 @@ function signedFields(
   const amount = String(shares * MICRO);
   return {
     salt: String(salt),
-    ...{ maker: wallet, signer: wallet, taker: ZERO_ADDRESS },
+    maker: wallet,
+    signer: wallet,
+    taker: ZERO_ADDRESS,
     tokenId: tokenIds[outcome]!,
     makerAmount: isBuy ? collateral : amount,
     takerAmount: isBuy ? amount : collateral,
-    ...{ expiration: '0', nonce: '0', feeRateBps: '0' },
+    expiration: '0',
+    nonce: '0',
+    feeRateBps: '0',
     side: isBuy ? 0 : 1,
     signatureType: 0,
   };

@@ -164,7 +164,14 @@ export class Streams {
           this.connections.delete(closed);
         };
         const connection = open({
-          ...{ socket, limits, elapsed, wall, budget, pacer, closes, onClosed },
+          socket,
+          limits,
+          elapsed,
+          wall,
+          budget,
+          pacer,
+          closes,
+          onClosed,
         });
         this.connections.add(connection);
         return connection;

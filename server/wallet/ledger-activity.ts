@@ -124,7 +124,11 @@ export function ledgerRowText(parts: LedgerTextParts, rows: Float64Array, at: nu
     eventSlug: info?.eventSlug ?? '',
     outcome: '',
     outcomeIndex: NO_OUTCOME,
-    ...{ name: '', pseudonym: '', bio: '', profileImage: '', profileImageOptimized: '' },
+    name: '',
+    pseudonym: '',
+    bio: '',
+    profileImage: '',
+    profileImageOptimized: '',
     transactionHash: entryHash(keyOf(rows[at + Row.match]!)),
     type: TYPES.get(rows[at + Row.side]!),
   };

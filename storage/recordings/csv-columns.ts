@@ -129,7 +129,12 @@ export function rowOf(cells: Cells, file: string): CsvRow | keyof CsvRow {
   if (!isSize(size) || (type === 'trade' && !/[1-9]/.test(size))) return 'size';
   const id = tokenId(cells.token);
   return {
-    ...{ time, type, market, side, price, size },
+    time,
+    type,
+    market,
+    side,
+    price,
+    size,
     token: id ?? derivedId(`${market} ${cells.token}`),
     outcome: cells.outcome || (id === undefined ? cells.token : undefined),
   };

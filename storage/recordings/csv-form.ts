@@ -95,8 +95,11 @@ function messageOf(first: CsvRow, rows: readonly CsvRow[]): JsonObject {
   const levels = (wanted: CsvRow['side']) =>
     rows.filter((row) => row.side === wanted && /[1-9]/.test(row.size)).map(levelOf);
   return {
-    ...{ event_type: 'book', ...of, ...tokenOf(first) },
-    ...{ bids: levels('BUY'), asks: levels('SELL') },
+    event_type: 'book',
+    ...of,
+    ...tokenOf(first),
+    bids: levels('BUY'),
+    asks: levels('SELL'),
   };
 }
 

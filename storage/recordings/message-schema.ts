@@ -62,7 +62,9 @@ const MESSAGES: Readonly<Record<string, Json>> = {
   }),
   last_trade_price: messageOf('last_trade_price', 'a trade; `side` is that of its taker', {
     ...OF_TOKEN,
-    ...{ price: PRICE, size: SIZE, side: SIDE },
+    price: PRICE,
+    size: SIZE,
+    side: SIDE,
   }),
   tick_size_change: messageOf(
     'tick_size_change',
@@ -125,12 +127,16 @@ function exampleMessages(): Json[] {
   return [
     { event_type: 'book', ...at(0), asset_id: yes, outcome: 'Yes', bids, asks },
     {
-      ...{ event_type: 'book', ...at(0), asset_id: no, outcome: 'No' },
+      event_type: 'book',
+      ...at(0),
+      asset_id: no,
+      outcome: 'No',
       bids: [level('0.56', '300'), level('0.57', '80')],
       asks: [level('0.61', '250'), level('0.60', '120')],
     },
     {
-      ...{ event_type: 'price_change', ...at(5) },
+      event_type: 'price_change',
+      ...at(5),
       price_changes: [
         { asset_id: yes, ...level('0.41', '60'), side: 'BUY' },
         { asset_id: no, ...level('0.59', '60'), side: 'SELL' },
@@ -144,7 +150,9 @@ function exampleMessages(): Json[] {
       side: 'SELL',
     },
     {
-      ...{ event_type: 'price_change', ...at(12), asset_id: yes },
+      event_type: 'price_change',
+      ...at(12),
+      asset_id: yes,
       changes: [{ ...level('0.41', '35'), side: 'BUY' }],
     },
     {
@@ -155,13 +163,18 @@ function exampleMessages(): Json[] {
       side: 'SELL',
     },
     {
-      ...{ event_type: 'tick_size_change', ...at(60), asset_id: yes },
-      ...{ old_tick_size: '0.01', new_tick_size: '0.001' },
+      event_type: 'tick_size_change',
+      ...at(60),
+      asset_id: yes,
+      old_tick_size: '0.01',
+      new_tick_size: '0.001',
     },
     { event_type: 'book', ...at(61), asset_id: yes, bids: [level('0.955', '90')], asks: [] },
     {
-      ...{ event_type: 'market_resolved', ...at(3_600) },
-      ...{ assets_ids: [yes, no], winning_asset_id: yes },
+      event_type: 'market_resolved',
+      ...at(3_600),
+      assets_ids: [yes, no],
+      winning_asset_id: yes,
     },
   ];
 }

@@ -105,8 +105,14 @@ export class MarketSurvey {
     let market = this.found.get(name);
     if (market === undefined) {
       market = {
-        ...{ tokens: [], withLevels: new Set(), names: new Map(), ticksPerUnit: 100 },
-        ...{ tick: undefined, levels: undefined, prints: undefined, first },
+        tokens: [],
+        withLevels: new Set(),
+        names: new Map(),
+        ticksPerUnit: 100,
+        tick: undefined,
+        levels: undefined,
+        prints: undefined,
+        first,
       };
       this.found.set(name, market);
     }
